@@ -379,6 +379,7 @@ void MainWindow::useMutes(MuteStore &mutes)
 {
     findChild<FindingsPage *>()->useMutes(mutes);
     m_dialogs->useMutes(mutes);
+    m_workbench->alerts().setMutes(&mutes);
 }
 
 void MainWindow::forget(const ConnectionName &name)

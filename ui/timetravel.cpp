@@ -32,6 +32,12 @@ QString recordingFilter()
     return TimeTravel::tr("Recordings (*.lockscope);;All files (*)");
 }
 
+// They are found in the order of their folders' names, which says nothing.
+const history::LeftRecording &newestOf(const std::vector<history::LeftRecording> &left)
+{
+    return *std::ranges::max_element(left, {}, &history::LeftRecording::last);
+}
+
 } // namespace
 
 TimeTravel::TimeTravel(Backend &live, PausableBackend &screen, ScreenClock &clock, TimeBar &bar, QWidget &window)
@@ -90,9 +96,10 @@ void TimeTravel::listen()
         if (past->leftBehind().empty())
             return;
         m_openLeft->setEnabled(true);
-        emit said(tr("A run that did not end by itself left what it recorded until %1; the command “%2” shows it")
-                      .arg(dayAndTime(std::chrono::floor<std::chrono::milliseconds>(past->leftBehind().back().last)),
-                           m_openLeft->text()));
+        emit said(
+            tr("A run that did not end by itself left what it recorded until %1; the command “%2” shows it")
+                .arg(dayAndTime(std::chrono::floor<std::chrono::milliseconds>(newestOf(past->leftBehind()).last)),
+                     m_openLeft->text()));
     };
     connect(past, &Past::failed, this, tellFailure);
     connect(past, &Past::foundLeft, this, tellLeft);
@@ -362,7 +369,7 @@ void TimeTravel::askOpen()
 void TimeTravel::openLeft()
 {
     if (const auto *past = m_live.past(); past && !past->leftBehind().empty())
-        openFiles(past->leftBehind().back().files, tr("a run that did not end by itself"));
+        openFiles(newestOf(past->leftBehind()).files, tr("a run that did not end by itself"));
 }
 
 void TimeTravel::askSave()

@@ -12,6 +12,7 @@
 #include "core/connections/savedpassword.h"
 #include "ui/dialogs/settingsdialog.h"
 #include "ui/mainwindow.h"
+#include "ui/pages/findingspage.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/screenshot.h"
 #include "ui/theme/theme.h"
@@ -149,7 +150,8 @@ int run(QApplication &application, const app::WindowOptions &options)
     WorkspaceOptions workspace;
     workspace.readOnly = options.connections.readOnly;
     workspace.labels = clientLabels(options);
-    if (const auto thresholds = readThresholds())
+    const auto thresholds = readThresholds();
+    if (thresholds)
         *workspace.observer.thresholds = *thresholds;
     else
         qWarning("%s", qPrintable(thresholds.error().message));
@@ -168,6 +170,8 @@ int run(QApplication &application, const app::WindowOptions &options)
     window.showPage(options.page);
     window.useConnections(store);
     window.useMutes(mutes);
+    if (!thresholds) // who starts it from a menu sees no stderr
+        window.findChild<ui::FindingsPage *>()->sayThresholdsProblem(thresholds.error().message);
     QObject::connect(&window, &ui::MainWindow::aboutToConnect, &window, [](const ConnectionSpec &spec) {
         if (!spec.password.isEmpty())
             app::keepMemoryPrivate();

@@ -194,8 +194,10 @@ void FlightRecorder::record(RotatingWriter &writer)
         if (written)
             written = writer.flush(now);
         if (!written) {
-            m_files->set({});
-            return fail(written.error());
+            fail(written.error());
+            // What was recorded so far stays to be looked at: a disk often is full amid the very incident.
+            std::unique_lock lock(m_mutex);
+            return m_wake.wait(lock, [this] { return m_isEnding; });
         }
         m_files->set(writer.files());
     }

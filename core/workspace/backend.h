@@ -42,6 +42,7 @@ struct Batch {
     std::vector<inspect::Coverage> coverage; // of the connections in coverageOf, complete
     std::vector<ConnectionName> coverageOf;
     std::vector<operate::LogEntry> log; // new or finished entries
+    bool isJump = false;                // to another moment: what comes with it did not begin just now
 };
 
 struct ZnodeRow {

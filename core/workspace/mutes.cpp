@@ -8,6 +8,7 @@
 
 #include <QDateTime>
 #include <QJsonArray>
+#include <QSet>
 
 #include <algorithm>
 #include <variant>
@@ -66,6 +67,12 @@ QJsonObject muteJson(const Mute &mute)
 // The field, and what is wrong with it; or the mute.
 std::variant<Mute, QString> muteFrom(const QJsonObject &json)
 {
+    // A field that was meant and is not read would make it cover more than its writer wants.
+    static const QSet<QString> known{u"lock"_s, u"pattern"_s, u"reason"_s, u"code"_s, u"since"_s, u"until"_s};
+    for (const auto &key : json.keys()) {
+        if (!known.contains(key))
+            return key + u" is not known here"_s;
+    }
     Mute mute;
     for (const auto &[name, text] : {std::pair(u"lock"_s, &mute.lock), std::pair(u"pattern"_s, &mute.pattern),
                                      std::pair(u"reason"_s, &mute.reason)}) {

@@ -6,6 +6,7 @@
 
 #include <QJsonArray>
 
+#include <algorithm>
 #include <array>
 
 namespace lockscope {
@@ -36,6 +37,13 @@ const std::array<SpanField, 2> &spanFields()
 // Why not, or nothing. `at`: "rules[2]." or nothing.
 std::optional<std::pair<QString, QString>> readRule(const QJsonObject &json, const QString &at, ThresholdRule &rule)
 {
+    // A misspelt field would leave a threshold as it was without a word.
+    const auto others = at.isEmpty() ? QStringList{u"version"_s, u"rules"_s} : QStringList{u"pattern"_s};
+    for (const auto &key : json.keys()) {
+        const bool isSpan = std::ranges::count(spanFields(), key, &SpanField::name) > 0;
+        if (!isSpan && key != u"unusual"_s && !others.contains(key))
+            return std::pair(at + key, u"is not known here"_s);
+    }
     for (const auto &[name, value] : spanFields()) {
         if (!json.contains(name))
             continue;

@@ -133,6 +133,25 @@ private slots:
         QCOMPARE(m_told, QStringList{u"dev:a-lock"_s});
     }
 
+    void whatIsMutedIsNotTold()
+    {
+        ui::ConnectionBook book;
+        book.apply(status("prod", true));
+        QTemporaryDir folder;
+        MuteStore mutes(folder.filePath(u"mutes.json"_s));
+        const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+        QVERIFY(mutes.add({u"prod:over-lock"_s, {}, {}, u"OPS-7"_s, now - 2h, now - 1h}));
+        auto mute = mutes.all().front();
+        mute.lock = u"prod:a-lock"_s;
+        mute.until = now + 1h;
+        QVERIFY(mutes.add(mute));
+        const auto alerts = watch(book, onRule());
+        alerts->setMutes(&mutes);
+        alerts->apply(lockOf("prod", "a-lock", true));
+        alerts->apply(lockOf("prod", "over-lock", true));
+        QCOMPARE(m_told, QStringList{u"prod:over-lock"_s});
+    }
+
     void theRuleIsKept()
     {
         QTemporaryDir folder;

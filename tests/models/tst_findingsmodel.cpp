@@ -87,6 +87,19 @@ private slots:
         QCOMPARE(shownIn(*m_model), u"lost-wakeup /c, long-held /b, herd /b, long-held /a"_s);
     }
 
+    // What is there at another moment was not first seen now, and what goes on there goes on.
+    void aJumpIsAFirstLook()
+    {
+        tell(ChangeKind::Added, lockWith("/a", {}));
+        tell(ChangeKind::Changed, lockWith("/a", {FindingCode::LongHeld}));
+        m_now += 1min;
+        m_model->apply({change(ChangeKind::Changed, lockWith("/a", {FindingCode::LongHeld, FindingCode::Herd}))},
+                       true);
+        QCOMPARE(m_model->at(0).since, findingsStart);
+        QVERIFY(!m_model->at(0).isOlder);
+        QVERIFY(m_model->at(1).isOlder);
+    }
+
     // A finding goes on in its row: chosen it stays chosen, and since when it is seen stays.
     void aFindingGoesOn()
     {

@@ -89,7 +89,7 @@ private slots:
         QVERIFY(m_page->isSettled());
         auto *notice = m_page->findChild<ui::EmptyNotice *>();
         QVERIFY(notice->isVisible());
-        QCOMPARE(notice->title(), u"Nothing was forced yet"_s);
+        QCOMPARE(notice->title(), u"Nothing was forced or edited yet"_s);
         QVERIFY(!m_page->chain().isVisible());
     }
 

@@ -14,12 +14,15 @@
 #include "ui/views/findingstable.h"
 
 #include <QCheckBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QRadioButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <algorithm>
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
@@ -100,6 +103,20 @@ private slots:
         auto *gaps = page().findChild<ui::Banner *>(u"gapsBanner"_s);
         QVERIFY(gaps->isVisible());
         QCOMPARE(gaps->sentence(), u"not everything was seen: zk: watches: 1 of 3 members answered"_s);
+        page().setFilter(u"no such lock"_s);
+        QCOMPARE(notice(), u"No finding is in this view"_s);
+        const auto labels = page().notice().findChildren<QLabel *>();
+        QVERIFY(
+            std::ranges::any_of(labels, [gaps](auto *label) { return label->text().endsWith(gaps->sentence()); }));
+    }
+
+    void saysWhyTheThresholdsAreTheUsual()
+    {
+        auto *problem = page().findChild<ui::Banner *>(u"thresholdsProblem"_s);
+        QVERIFY(!problem->isVisible());
+        page().sayThresholdsProblem(u"thresholds.json: longheld: is not known here"_s);
+        QVERIFY(problem->isVisible());
+        QVERIFY(problem->sentence().contains(u"longheld: is not known here"_s));
     }
 
     void theDetailSaysWhatItMeansAndWhatToDo()

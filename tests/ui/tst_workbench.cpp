@@ -296,6 +296,9 @@ private slots:
         const auto alerts = alerted[0][0].value<std::vector<ui::Alert>>();
         QCOMPARE(alerts[0].lock, benchName("second-lock"));
         QVERIFY(ui::Tray::textOf(alerts).endsWith(u": zk:second-lock"_s));
+        auto marked = alerts;
+        marked[0].lock = benchName("<b>&amp;");
+        QVERIFY(ui::Tray::textOf(marked).endsWith(u": zk:‹b>＆amp;"_s)); // no markup
         emit tray.activated(alerts[0].lock);
         QCOMPARE(page().currentLock(), std::optional(benchName("second-lock")));
     }

@@ -174,6 +174,41 @@ private slots:
         recorder.locksChanged({flown("/a", "me")}); // nobody is hurt
     }
 
+    // As on a full disk, amid an incident: what was recorded before can still be looked at and saved.
+    void whatItHasStaysWhenItFails()
+    {
+        QtLoop loop;
+        QStringList said;
+        const auto folder = freshFolder() + u"/recorder"_s;
+        const auto files = std::make_shared<RecordedFiles>();
+        {
+            FlightRecorder recorder(loop, {folder, {std::chrono::hours(9), 80'000}}, files,
+                                    {[&said](const Error &error) { said << error.message; }, {}});
+            recorder.locksChanged({flown("/a", "me")});
+            const auto holder = [&files] {
+                const auto recording = Recording::open(files->list());
+                return recording ? holderAt(*recording, "/a", recording->end()) : QByteArray();
+            };
+            QTRY_COMPARE(holder(), "me");
+            // The next file cannot be begun.
+            QVERIFY(QDir(QFileInfo(files->list().first()).path()).mkdir(u"000002.lockscope"_s));
+            quint64 noise = 1;
+            std::vector<inspect::SnapshotChange> many;
+            for (int n = 0; n < 100; ++n) {
+                QByteArray other;
+                while (other.size() < 600)
+                    other += QByteArray::number(noise = noise * 6364136223846793005ULL + 1442695040888963407ULL, 36);
+                many.push_back(flown("/locks/" + QByteArray::number(n), other));
+            }
+            recorder.locksChanged(std::move(many));
+            QTRY_COMPARE(said.size(), 1);
+            QCOMPARE(files->list().size(), 1);
+            QCOMPARE(holder(), "me");
+        }
+        QVERIFY(files->list().isEmpty());
+        QVERIFY(QDir(folder).isEmpty());
+    }
+
     void whatACrashedRunLeftIsFoundForADay()
     {
         const auto folder = freshFolder();

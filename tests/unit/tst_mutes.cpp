@@ -162,11 +162,13 @@ private slots:
         const QByteArray one =
             R"({"version":1,"mutes":[{"lock":"zk:/a","reason":"r","since":"2025-11-22T12:00:00Z",)";
         QTest::newRow("no end") << one + "}]}" << u"byte"_s;
-        QTest::newRow("endless") << one + R"("x":1}]})" << u"mutes[0].until: is to be a moment"_s;
+        QTest::newRow("endless") << one + R"("code":"long-held"}]})" << u"mutes[0].until: is to be a moment"_s;
         QTest::newRow("too long") << one + R"("until":"2026-11-22T12:00:00Z"}]})"
                                   << u"mutes[0].until: is to be after"_s;
         QTest::newRow("unknown code") << one + R"("until":"2025-11-22T13:00:00Z","code":"nonsense"}]})"
                                       << u"mutes[0].code: is to be one of those"_s;
+        QTest::newRow("unknown field") << one + R"("until":"2025-11-22T13:00:00Z","Code":"long-held"}]})"
+                                       << u"mutes[0].Code: is not known here"_s;
     }
     // It says the file and the field, mutes nothing, and is left as it is.
     void brokenFile()

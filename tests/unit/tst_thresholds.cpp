@@ -210,6 +210,10 @@ private slots:
                                     << u"rules[0].pattern: is to be"_s;
         QTest::newRow("no number") << QByteArray(R"({"version":1,"rules":[{"pattern":"*","unusual":1}]})")
                                    << u"rules[0].unusual: is to be from 2"_s;
+        QTest::newRow("unknown") << QByteArray(R"({"version":1,"longheld":"1m"})")
+                                 << u"longheld: is not known here"_s;
+        QTest::newRow("unknown in a rule") << QByteArray(R"({"version":1,"rules":[{"pattern":"*","longhold":"1m"}]})")
+                                           << u"rules[0].longhold: is not known here"_s;
     }
     void aBrokenFileSaysWhere()
     {

@@ -70,6 +70,14 @@ bool AlertWatch::concerns(const inspect::Finding &finding) const
     return finding.severity >= m_rule.least && (m_rule.code.isEmpty() || inspect::word(finding.code) == m_rule.code);
 }
 
+bool AlertWatch::isMuted(const inspect::LockName &lock, const inspect::Finding &finding) const
+{
+    if (!m_mutes)
+        return false;
+    const auto *mute = muteOf(m_mutes->all(), lock, finding.code, finding.severity);
+    return mute && mute->until > std::chrono::system_clock::now();
+}
+
 void AlertWatch::apply(const Batch &batch)
 {
     std::vector<Alert> alerts;
@@ -92,7 +100,8 @@ void AlertWatch::apply(const Batch &batch)
             const auto [known, isNew] = m_told.try_emplace(Key{name, finding.code}, Told{true, now});
             const bool wasLongAway = !before.contains(finding.code) && now - known->second.last >= notAgainBefore;
             known->second = {true, now};
-            if ((isNew || wasLongAway) && !isFirstLook && m_rule.isOn && concerns(change.lock) && concerns(finding))
+            if ((isNew || wasLongAway) && !isFirstLook && m_rule.isOn && concerns(change.lock) && concerns(finding)
+                && !isMuted(name, finding))
                 alerts.push_back({name, finding.severity, inspect::kindOf(finding.code).title.toString()});
         }
     }

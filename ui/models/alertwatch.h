@@ -3,6 +3,7 @@
 // first look is not new. GUI thread only.
 #pragma once
 
+#include "core/workspace/values.h"
 #include "ui/models/connectionbook.h"
 
 #include <QObject>
@@ -41,6 +42,8 @@ public:
                         Clock clock = std::chrono::steady_clock::now);
 
     void setRule(AlertRule rule);
+    // What is muted is not told. It outlives this; null: nothing is muted.
+    void setMutes(const MuteStore *mutes) { m_mutes = mutes; }
     [[nodiscard]] const AlertRule &rule() const { return m_rule; }
     void apply(const Batch &batch);
 
@@ -57,11 +60,13 @@ private:
 
     [[nodiscard]] bool concerns(const inspect::LockSnapshot &lock) const;
     [[nodiscard]] bool concerns(const inspect::Finding &finding) const;
+    [[nodiscard]] bool isMuted(const inspect::LockName &lock, const inspect::Finding &finding) const;
     void forgetOld();
 
     const ConnectionBook &m_book;
     Clock m_clock;
     AlertRule m_rule;
+    const MuteStore *m_mutes = nullptr;
     QRegularExpression m_pattern;
     std::map<Key, Told> m_told;
 };

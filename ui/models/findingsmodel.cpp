@@ -41,7 +41,7 @@ SystemTime FindingsModel::nowOf(const ConnectionName &connection) const
 
 // --- what is found -----------------------------------------------------------------------------
 
-void FindingsModel::apply(const std::vector<SnapshotChange> &changes)
+void FindingsModel::apply(const std::vector<SnapshotChange> &changes, bool isJump)
 {
     // The last word of each lock counts.
     std::unordered_set<LockName, NameHash> told;
@@ -56,7 +56,8 @@ void FindingsModel::apply(const std::vector<SnapshotChange> &changes)
     const auto found = m_found, all = m_all;
     Delta delta;
     for (auto change = last.rbegin(); change != last.rend(); ++change)
-        replace((*change)->lock, (*change)->kind == ChangeKind::Removed, (*change)->kind == ChangeKind::Added, delta);
+        replace((*change)->lock, (*change)->kind == ChangeKind::Removed,
+                isJump || (*change)->kind == ChangeKind::Added, delta);
     commit(std::move(delta));
     say(found, all);
 }

@@ -24,7 +24,8 @@ public:
     explicit FindingsModel(Clock clock, QObject *parent = nullptr);
     ~FindingsModel() override;
 
-    void apply(const std::vector<inspect::SnapshotChange> &changes);
+    // A jump is to another moment: what is found there may have been found for long.
+    void apply(const std::vector<inspect::SnapshotChange> &changes, bool isJump = false);
     void removeConnection(const ConnectionName &connection);
     // A broken connection's ages stand still at `asOf`; empty lets them run again.
     void setFrozen(const ConnectionName &connection, std::optional<SystemTime> asOf);

@@ -116,9 +116,11 @@ void PausableBackend::leavePast()
 void PausableBackend::tellDifference(const Shown &from, const Shown &to)
 {
     auto batch = difference(from, to);
+    batch.isJump = true;
     // What is shown of a connection that was lost is as of when it was: one that was lost at another moment came back
     // in between.
     Batch back;
+    back.isJump = true;
     for (const auto &status : batch.connections) {
         const auto before = from.statuses.find(status.name);
         if (before == from.statuses.end() || before->second.asOf == status.asOf

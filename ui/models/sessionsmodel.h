@@ -25,6 +25,8 @@ public:
 
     // The complete sessions of these connections.
     void apply(const std::vector<ConnectionName> &connections, std::vector<inspect::SessionSnapshot> sessions);
+    // What was heard of renewals is of another moment than what comes.
+    void forgetPulses() { m_pulses.clear(); }
     // What is known of this connection's sessions is old: they are pale, and how long they live is not known.
     void setDown(const ConnectionName &name, bool down);
     [[nodiscard]] const inspect::SessionSnapshot &at(int row) const { return m_rows[static_cast<std::size_t>(row)]; }

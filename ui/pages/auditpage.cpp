@@ -137,9 +137,9 @@ void AuditPage::take(const Result<operate::AuditReport> &report)
     }
     if (m_model.rowCount() == 0)
         m_empty->say(
-            tr("Nothing was forced yet"),
-            tr("Each force-release, and each gentler way, is recorded before it is sent and after it: who did "
-               "it, why, and what it changed. The record is a file of this user on this machine: %1")
+            tr("Nothing was forced or edited yet"),
+            tr("Each force-release, each gentler way and each edit is recorded before it is sent and after it: who "
+               "did it, why, and what it changed. The record is a file of this user on this machine: %1")
                 .arg(report ? harmless(report->path, 400) : QString()));
     m_stack->setCurrentIndex(m_model.rowCount() > 0 ? 1 : 0);
     sayCount();

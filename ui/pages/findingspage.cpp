@@ -48,6 +48,9 @@ FindingsPage::FindingsPage(const ConnectionBook &book, QWidget *parent) : Page(p
     m_problem = new Banner(this);
     m_problem->setObjectName(u"mutesProblem"_s);
     m_problem->hide();
+    m_thresholds = new Banner(this);
+    m_thresholds->setObjectName(u"thresholdsProblem"_s);
+    m_thresholds->hide();
     m_gaps = new Banner(this);
     m_gaps->setObjectName(u"gapsBanner"_s);
     m_gaps->hide();
@@ -69,6 +72,7 @@ FindingsPage::FindingsPage(const ConnectionBook &book, QWidget *parent) : Page(p
     banners->setContentsMargins(12, 0, 12, 0);
     banners->setSpacing(6);
     banners->addWidget(m_problem);
+    banners->addWidget(m_thresholds);
     banners->addWidget(m_gaps);
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -175,6 +179,12 @@ void FindingsPage::useMutes(MuteStore &mutes)
     take();
 }
 
+void FindingsPage::sayThresholdsProblem(const QString &why)
+{
+    m_thresholds->say(Banner::Look::Warning, tr("This run began with the usual thresholds"), harmless(why));
+    m_thresholds->show();
+}
+
 void FindingsPage::setBackend(Backend *backend)
 {
     connect(backend, &Backend::updated, this, &FindingsPage::apply);
@@ -182,7 +192,7 @@ void FindingsPage::setBackend(Backend *backend)
 
 void FindingsPage::apply(const Batch &batch)
 {
-    m_model.apply(batch.locks);
+    m_model.apply(batch.locks, batch.isJump);
 }
 
 void FindingsPage::narrow(const std::function<void(FindingFilter &)> &change)
@@ -334,7 +344,8 @@ void FindingsPage::showNotice()
         m_notice->say(tr("No finding is in this view"),
                       tr("It is narrowed by what was chosen above, or by the find field. Of all findings, %1 are "
                          "critical or warnings.")
-                          .arg(countText(m_model.all().critical + m_model.all().warning)));
+                              .arg(countText(m_model.all().critical + m_model.all().warning))
+                          + (gaps.isEmpty() ? QString() : u'\n' + gaps.join(u'\n')));
     else if (found.muted > 0)
         m_notice->say(found.muted == 1 ? tr("1 finding, and it is muted")
                                        : tr("%1 findings, and all are muted").arg(countText(found.muted)),

@@ -31,6 +31,8 @@ public:
 
     // Without them nothing can be muted. They outlive the page.
     void useMutes(MuteStore &mutes);
+    // Why the file of thresholds was not understood when the program began.
+    void sayThresholdsProblem(const QString &why);
 
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;
@@ -72,7 +74,8 @@ private:
     QButtonGroup *m_chips = nullptr;
     QComboBox *m_codes = nullptr;
     QCheckBox *m_showMuted = nullptr;
-    Banner *m_problem = nullptr; // the mutes' file
+    Banner *m_problem = nullptr;    // the mutes' file
+    Banner *m_thresholds = nullptr; // their file
     Banner *m_gaps = nullptr;
     FindingsTable *m_table = nullptr;
     FindingDetail *m_detail = nullptr;

@@ -124,6 +124,8 @@ void SessionsPage::take(const Batch &batch)
 {
     for (const auto &status : batch.connections)
         m_model.setDown(status.name, status.state != ConnectionStatus::State::Connected);
+    if (batch.isJump)
+        m_model.forgetPulses();
     if (batch.sessionsOf.empty())
         return;
     m_table->holdPlace();

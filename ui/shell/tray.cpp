@@ -45,13 +45,19 @@ QIcon badged(int count)
     return QIcon(picture);
 }
 
+// Some desktops read what they are told as markup, and a lock's name is what a client wrote.
+QString unmarked(QString text)
+{
+    return text.replace(u'&', u'＆').replace(u'<', u'‹');
+}
+
 } // namespace
 
 QString Tray::textOf(const std::vector<Alert> &alerts)
 {
     QStringList lines;
     for (std::size_t i = 0; i < std::min(alerts.size(), mostNamed); ++i)
-        lines << u"%1: %2"_s.arg(alerts[i].title, label(alerts[i].lock.text(), 100));
+        lines << u"%1: %2"_s.arg(unmarked(alerts[i].title), unmarked(label(alerts[i].lock.text(), 100)));
     if (alerts.size() > mostNamed)
         lines << tr("and %1 more").arg(alerts.size() - mostNamed);
     return lines.join(u'\n');
