@@ -255,8 +255,8 @@ void LiveBackend::bulkRelease(std::vector<operate::BulkTarget> targets, const QS
         answer(operate::BulkReport());
         return;
     }
-    // What is done hangs on the connection's link, which may go at any moment; of several connections one would go under
-    // the other's hands.
+    // What is done hangs on the connection's link, which may go at any moment; of several connections one would go
+    // under the other's hands.
     const auto name = targets.front().lock.connection;
     if (std::ranges::any_of(targets, [&](const auto &one) { return one.lock.connection != name; })) {
         answer(Error{ErrorCode::BadInput, u"these locks are on several connections: choose one of them first"_s});

@@ -75,8 +75,8 @@ bool areEqual(const Value &one, const Value &other, bool withTime)
     return (one.text == other.text && one.integer == other.integer) || (withTime && areNear(one, other));
 }
 
-// Members by their scores, two of which may be the same moment on one side and a millisecond apart on the other: their
-// order is chance then.
+// Members by their scores, two of which may be the same moment on one side and a millisecond apart on the other:
+// their order is chance then.
 bool areNearlyRanked(const Value &real, const Value &simulated)
 {
     for (std::size_t i = 3; i < simulated.items.size(); i += 2) {
