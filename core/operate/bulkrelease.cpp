@@ -3,6 +3,8 @@
 
 #include "core/base/text.h"
 
+#include <algorithm>
+
 namespace lockscope::operate {
 
 using namespace Qt::StringLiterals;
@@ -10,6 +12,22 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr std::chrono::seconds eachWithin(15);
+
+// What the same act would end that nobody chose; empty: nothing.
+QString unchosen(const BulkTarget &target, const ForceReleasePlan &plan)
+{
+    QStringList names;
+    for (const auto &name : plan.otherLocksLost) {
+        const bool isChosen =
+            name == plan.before.lock.name || std::ranges::count(target.goWithIt, name, &inspect::LockName::name) > 0;
+        if (!isChosen)
+            names << label(name, 80);
+    }
+    constexpr qsizetype mostNamed = 5;
+    const auto more = names.size() - mostNamed;
+    return more > 0 ? u"%1 and %2 more"_s.arg(names.first(mostNamed).join(u", "_s), QString::number(more))
+                    : names.join(u", "_s);
+}
 
 // Empty: it was done. Else why it was not, or what else is not as expected.
 Task<QString> releaseOne(BulkTarget target, BulkTools tools, QString reason)
@@ -23,6 +41,11 @@ Task<QString> releaseOne(BulkTarget target, BulkTools tools, QString reason)
         co_return u"it is about %1 now"_s.arg(label(plan->holder, 80));
     if (!plan->risk.isEmpty())
         co_return u"nothing was sent: %1; look at it by itself"_s.arg(plan->risk);
+    if (const auto others = unchosen(target, *plan); !others.isEmpty())
+        co_return u"nothing was sent: it also holds %1; look at it by itself"_s.arg(others);
+    const auto *now = plan->before.find(plan->holder);
+    if (target.isLitter && !(now && isLeftBehind(plan->before, *now)))
+        co_return u"nothing was sent: it is not left behind any more"_s;
     auto acting = tools.act(*plan, reason, deadline);
     const auto outcome = co_await acting;
     if (!outcome)

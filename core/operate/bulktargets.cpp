@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/operate/releasemethod.h"
+#include "core/rules/catalogue.h"
 
 #include <algorithm>
 #include <map>
@@ -32,15 +33,17 @@ BulkTarget targetOfBulk(const LockSnapshot &lock, const Contender &one, Way way)
     return target;
 }
 
+} // namespace
+
 bool isLeftBehind(const LockSnapshot &lock, const Contender &one)
 {
+    if (one.guard.owner != 0)
+        return false;
     return std::ranges::any_of(lock.findings, [&](const auto &finding) {
         const bool isLitter = finding.code == FindingCode::PersistentNode || finding.code == FindingCode::StaleQueue;
         return isLitter && std::ranges::count(finding.contenders, one.id) > 0;
     });
 }
-
-} // namespace
 
 std::vector<BulkTarget> targetsOf(const std::vector<const LockSnapshot *> &locks,
                                   const std::function<bool(const LockSnapshot &, const Contender &)> &picks)
@@ -49,7 +52,7 @@ std::vector<BulkTarget> targetsOf(const std::vector<const LockSnapshot *> &locks
     std::map<std::pair<ConnectionName, QString>, std::size_t> killed; // the target that ends that connection
     for (const auto *lock : locks) {
         const auto way = releaseWay(*lock);
-        if (!way)
+        if (!way || lock->confidence == inspect::Confidence::Low || recipes::recipeOf(lock->recipe).electsLeader)
             continue;
         for (const auto &one : lock->contenders) {
             if (one.role != Role::Holder || !picks(*lock, one))
@@ -78,8 +81,10 @@ std::vector<BulkTarget> targetsOfSession(const std::vector<const LockSnapshot *>
 
 std::vector<BulkTarget> litterOf(const std::vector<const LockSnapshot *> &locks)
 {
-    auto targets = targetsOf(locks, isLeftBehind);
+    std::vector<BulkTarget> targets;
     for (const auto *lock : locks) {
+        if (lock->confidence == inspect::Confidence::Low)
+            continue;
         for (const auto &one : lock->contenders) {
             if (one.role != Role::Waiter || !isLeftBehind(*lock, one))
                 continue;
@@ -88,6 +93,11 @@ std::vector<BulkTarget> litterOf(const std::vector<const LockSnapshot *> &locks)
                 targets.push_back(targetOfBulk(*lock, one, Way::KillWaiter));
         }
     }
+    // Last: to release a holder makes the dead waiter behind it the holder, which no way for waiters fits.
+    for (auto &target : targetsOf(locks, isLeftBehind))
+        targets.push_back(std::move(target));
+    for (auto &target : targets)
+        target.isLitter = true;
     return targets;
 }
 

@@ -16,6 +16,7 @@ struct BulkTarget {
     std::optional<inspect::ServerTime> since;     // it holds or waits
     std::chrono::milliseconds serverAhead{};      // the server's clock minus ours
     std::vector<inspect::LockName> goWithIt = {}; // locks of the same connection, which the same KILL ends
+    bool isLitter = false;                        // meant only as long as it is left behind
     friend bool operator==(const BulkTarget &, const BulkTarget &) = default;
 };
 
@@ -27,15 +28,18 @@ struct BulkReport {
 };
 
 // Of these locks every holder that `picks`, where there is a safe way to take its hold; of an SQL connection once,
-// since to end it ends all it holds. Any thread.
+// since to end it ends all it holds. Not of what is a lock by guess only, nor of elections: those are looked at one
+// by one. Any thread.
 [[nodiscard]] std::vector<BulkTarget> targetsOf(
     const std::vector<const inspect::LockSnapshot *> &locks,
     const std::function<bool(const inspect::LockSnapshot &, const inspect::Contender &)> &picks);
 // What a session holds.
 [[nodiscard]] std::vector<BulkTarget> targetsOfSession(const std::vector<const inspect::LockSnapshot *> &locks,
                                                        const ConnectionName &connection, const QString &session);
-// What clients that are gone left behind and nothing else removes, by the findings persistent-node and stale-queue:
-// holders are released, waiters taken out of their queue.
+// Whether its client is gone and nothing else removes it, by the findings persistent-node and stale-queue. An
+// ephemeral node never is: its session ends by itself, or its client comes back within it.
+[[nodiscard]] bool isLeftBehind(const inspect::LockSnapshot &lock, const inspect::Contender &one);
+// What is left behind: waiters are taken out of their queue, then holders are released.
 [[nodiscard]] std::vector<BulkTarget> litterOf(const std::vector<const inspect::LockSnapshot *> &locks);
 
 } // namespace lockscope::operate

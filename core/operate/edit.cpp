@@ -197,9 +197,12 @@ QString partText(const EditPlan &plan, const EditSent &sent)
 {
     const bool isDelete = plan.request.kind == EditKind::ZnodeDelete;
     const auto all = isDelete ? plan.before.below.size() + 1 : plan.request.copies.size();
-    return u"%1: %2 of %3 nodes were %4, then it stopped: %5. The others are as they were"_s.arg(
+    const auto rest = sent.stopped->code == ErrorCode::UnknownOutcome
+                          ? u"Of one more it is not known: its answer was lost. Look again"_s
+                          : u"The others are as they were"_s;
+    return u"%1: %2 of %3 nodes were %4, then it stopped: %5. %6"_s.arg(
         subjectText(plan.request), QString::number(sent.done.size()), QString::number(all),
-        isDelete ? u"deleted"_s : u"created"_s, sent.stopped->message);
+        isDelete ? u"deleted"_s : u"created"_s, sent.stopped->message, rest);
 }
 
 QString editAuditOutcome(const Result<EditSent> &sent)
@@ -207,7 +210,9 @@ QString editAuditOutcome(const Result<EditSent> &sent)
     if (sent && !sent->stopped)
         return u"done"_s;
     if (sent)
-        return u"in part: %1 nodes, then: %2"_s.arg(QString::number(sent->done.size()), sent->stopped->message);
+        return u"in part: %1 nodes, then: %2%3"_s.arg(
+            QString::number(sent->done.size()),
+            sent->stopped->code == ErrorCode::UnknownOutcome ? u"unknown: "_s : QString(), sent->stopped->message);
     const auto code = sent.error().code;
     return (code == ErrorCode::Refused          ? u"refused: "_s
             : code == ErrorCode::UnknownOutcome ? u"unknown: "_s
@@ -233,12 +238,14 @@ EditRequest afterwards(const EditRequest &request, const QByteArray &made)
 
 Error editUnknown(const EditPlan &plan, const Error &lost, const Result<EditState> &after)
 {
+    // Which name the server gave it went with the answer.
     const auto now =
-        !after ? u"it could not be read again: "_s + after.error().message
-               : u"read again, it "_s
-                     + (differenceFor(plan.request, plan.before, *after).isEmpty()
-                            ? u"is as it was before"_s
-                            : u"is not as it was before: "_s + differenceFor(plan.request, plan.before, *after));
+        plan.request.isSequential ? u"look into its folder"_s
+        : !after                  ? u"it could not be read again: "_s + after.error().message
+                                  : u"read again, it "_s
+                       + (differenceFor(plan.request, plan.before, *after).isEmpty()
+                              ? u"is as it was before"_s
+                              : u"is not as it was before: "_s + differenceFor(plan.request, plan.before, *after));
     return Error{ErrorCode::UnknownOutcome,
                  u"%1: the request was sent and its answer lost (%2): it may or may not have been done; %3"_s.arg(
                      subjectText(plan.request), lost.message, now)};
@@ -264,7 +271,9 @@ Task<Result<EditPlan>> planEdit(EditRequest request, EditTools tools, Deadline d
     if (!state)
         co_return state.error();
     if (request.expected) {
-        const auto other = differenceFor(request, *request.expected, *state);
+        auto other = differenceFor(request, *request.expected, *state);
+        if (other.isEmpty() && request.kind == EditKind::KeyExpire && request.expected->expiryMs != state->expiryMs)
+            other = u"its time to live is another"_s;
         if (!other.isEmpty())
             co_return Error{ErrorCode::Refused, u"%1 was changed since (%2): it is not taken back over that"_s.arg(
                                                     subjectText(request), other)};
@@ -297,7 +306,8 @@ Task<Result<EditOutcome>> applyEdit(EditPlan plan, EditTools tools, QString reas
     // Reading again has time of its own, as after a release.
     constexpr std::chrono::seconds rereadWithin(5);
     const auto rereadBy = Deadline::after(*tools.loop, rereadWithin);
-    const auto look = afterwards(plan.request, sent ? sent->made : QByteArray());
+    // Where it may not have been done, what is looked at is what the preview looked at: only so it compares.
+    const auto look = sent ? afterwards(plan.request, sent->made) : plan.request;
     const auto after = co_await tools.read(look, rereadBy);
     auto result = editRecord(plan, u"result"_s, reason);
     result.outcome = editAuditOutcome(sent);

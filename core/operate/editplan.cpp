@@ -7,6 +7,7 @@
 #include <QJsonArray>
 
 #include <algorithm>
+#include <set>
 
 namespace lockscope::operate {
 
@@ -32,8 +33,21 @@ bool isAtOrUnder(const QByteArray &path, const QByteArray &folder)
     return path == folder || folder == "/" || path.startsWith(folder + '/');
 }
 
+// Where the edit puts nodes that are not there.
+std::set<QByteArray> foldersOfNew(const EditRequest &request)
+{
+    std::set<QByteArray> folders;
+    if (request.kind == EditKind::ZnodeCreate)
+        folders.insert(ZPath(request.name).parent().bytes());
+    if (request.kind == EditKind::ZnodeRestore) {
+        for (const auto &copy : request.copies)
+            folders.insert(copy.path.parent().bytes());
+    }
+    return folders;
+}
+
 // What the edit takes away or changes: of znodes also the nodes of contenders, which lie in a lock's directory.
-bool reachesInto(const EditRequest &request, const LockSnapshot &lock)
+bool reachesInto(const EditRequest &request, const std::set<QByteArray> &madeIn, const LockSnapshot &lock)
 {
     const auto &name = request.name;
     if (lock.lock.connection != request.connection)
@@ -46,10 +60,13 @@ bool reachesInto(const EditRequest &request, const LockSnapshot &lock)
         return true;
     if (!isTree)
         return request.kind == EditKind::KeyRename && lock.lock.name == request.value;
-    // A node more in a queue's directory is somebody more in the queue.
-    if (request.kind == EditKind::ZnodeCreate && ZPath(name).parent().bytes() == lock.lock.name)
+    // A node more in a queue's directory is somebody more in the queue; a semaphore's queues lie deeper.
+    if (madeIn.contains(lock.lock.name))
         return true;
-    return std::ranges::any_of(lock.contenders, [&](const auto &one) { return isMeant(one.guard.path); });
+    return std::ranges::any_of(lock.contenders, [&](const auto &one) {
+        const auto &path = one.guard.path;
+        return isMeant(path) || (!madeIn.empty() && !path.isEmpty() && madeIn.contains(ZPath(path).parent().bytes()));
+    });
 }
 
 QJsonObject valueJson(const QByteArray &value)
@@ -60,11 +77,15 @@ QJsonObject valueJson(const QByteArray &value)
     return json;
 }
 
+// A hash can be guessed from: the record keeps whose it is, as a server does that hides it.
 QJsonArray aclJson(const zk::Acls &acls)
 {
     QJsonArray array;
-    for (const auto &acl : acls)
+    for (auto acl : acls) {
+        if (acl.scheme == "digest" && acl.id.contains(':'))
+            acl.id = acl.id.left(acl.id.indexOf(':')) + ":x";
         array.append(aclText(acl));
+    }
     return array;
 }
 
@@ -140,9 +161,10 @@ QString differenceFor(const EditRequest &request, const EditState &was, const Ed
 std::vector<TouchedLock> touchedLocks(const EditRequest &request, const std::vector<LockSnapshot> &locks)
 {
     constexpr qsizetype mostNamed = 20;
+    const auto madeIn = foldersOfNew(request);
     std::vector<TouchedLock> touched;
     for (const auto &lock : locks) {
-        if (!reachesInto(request, lock))
+        if (!reachesInto(request, madeIn, lock))
             continue;
         TouchedLock one{lock.lock, QString::fromUtf8(lock.recipe), {}, lock.waiterCount()};
         for (const auto &contender : lock.contenders) {

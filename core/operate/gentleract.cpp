@@ -19,7 +19,7 @@ namespace {
 std::optional<Error> refusalOfGentler(const ForceReleasePlan &plan, const Result<LockSnapshot> &fresh)
 {
     if (!fresh && fresh.error().code == ErrorCode::NoNode)
-        return goneAlready(plan);
+        return recipes::recipeOf(plan.before.recipe).seenContended ? unseenNow(plan) : goneAlready(plan);
     if (!fresh)
         return fresh.error();
     const auto *one = fresh->find(plan.holder);
@@ -135,6 +135,7 @@ Task<Result<ForceReleaseOutcome>> actGently(ForceReleasePlan plan, ForceReleaseT
     outcome.done = true;
     outcome.released = plan.way != Way::KillWaiter && !isStillThere(plan, now)
                        && (now || now.error().code == ErrorCode::NoNode)
+                       && !(now && now->mayBeOld) // which says nothing of what is now
                        && (now || !recipes::recipeOf(plan.before.recipe).seenContended);
     if (now)
         outcome.after = *now;

@@ -50,7 +50,9 @@ KeyGuard guardOf(const EditPlan &plan)
         guard.hasTtl = before.ttl ? "1" : "0";
     // A value that every holder writes alike: only the moment at which it ends tells one from the next.
     const bool comesAgain = std::ranges::any_of(plan.locks, &TouchedLock::comesAgain);
-    if (comesAgain && before.expiryMs)
+    // Taken back, a time to live must be the one that the edit gave, not somebody's since.
+    const bool isTimeBack = kind == EditKind::KeyExpire && plan.request.expected.has_value();
+    if ((comesAgain || isTimeBack) && before.expiryMs)
         guard.expiry = QByteArray::number(*before.expiryMs);
     return guard;
 }
@@ -189,6 +191,9 @@ Error otherThanItWas(const EditPlan &plan, const QByteArray &said)
     if (said == "taken")
         return {ErrorCode::NodeExists,
                 u"nothing was renamed: there is a key %1 already"_s.arg(label(plan.request.value))};
+    if (said == "past")
+        return {ErrorCode::Refused,
+                u"nothing was changed: by the server's clock the end that %1 had has passed"_s.arg(key)};
     const auto what = said == "gone"    ? u"it is gone"_s
                       : said == "there" ? u"it is there by now"_s
                       : said == "type"  ? u"it is of another type"_s

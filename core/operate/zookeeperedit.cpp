@@ -365,7 +365,7 @@ EditPreview previewOfZnodeEdit(const EditPlan &plan)
         preview.warnings
             << u"ZooKeeper compares a version, not which node it is: should it be deleted and made anew in "
                u"the moment between the last look and the request, the new one is changed"_s;
-    if (request.kind == EditKind::ZnodeCreate && !plan.locks.empty())
+    if (isNew && !plan.locks.empty())
         preview.warnings << u"this is a lock's directory: its clients take what is in it for somebody who waits"_s;
     return preview;
 }

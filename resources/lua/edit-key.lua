@@ -7,7 +7,8 @@
 -- ARGV[4] '1' it ends by itself, '0' it does not, '' either; ARGV[5] when (PEXPIRETIME), '' at any time
 -- ARGV[6] what is done: 'set', 'expire' (in ms), 'expireat' (ms since 1970), 'persist', 'rename', 'delete',
 --         'restore', 'hset', 'hdel'; ARGV[7], ARGV[8] with what
--- Returns 'done', or what is not as it was: 'gone', 'there', 'type', 'value', 'ttl', 'taken' (the new name).
+-- Returns 'done', or what is not as it was: 'gone', 'there', 'type', 'value', 'ttl', 'taken' (the new name); or 'past':
+-- the moment has passed, and the key would be gone at once.
 local key = KEYS[1]
 local kind = redis.call('TYPE', key)
 if type(kind) == 'table' then
@@ -47,6 +48,14 @@ if ARGV[5] ~= '' and redis.call('PEXPIRETIME', key) ~= tonumber(ARGV[5]) then
 end
 
 local act = ARGV[6]
+-- By the server's own clock, since that is what it ends keys by.
+local moment = act == 'expireat' and ARGV[7] or act == 'restore' and ARGV[8] or ''
+if moment ~= '' then
+  local time = redis.call('TIME')
+  if tonumber(moment) <= time[1] * 1000 + math.floor(time[2] / 1000) then
+    return 'past'
+  end
+end
 if act == 'set' then
   redis.call('SET', key, ARGV[7])
   if left >= 0 then

@@ -63,6 +63,7 @@ struct BulkWorld {
     QTemporaryDir folder;
     AuditFile audit{folder.filePath(u"audit.jsonl"_s)};
     std::map<QByteArray, LockSnapshot> locks; // by name
+    std::vector<QByteArray> alsoLost;         // what a fresh look at the server adds to every plan
     int sent = 0;
     std::function<void(int)> afterSend; // so many were sent
     QList<int> heard;
@@ -72,7 +73,10 @@ struct BulkWorld {
         const auto at = locks.find(lock.name);
         if (at == locks.end())
             co_return Error{ErrorCode::NoNode, u"there is no such lock"_s};
-        co_return planWay(at->second, contender, way);
+        auto planned = planWay(at->second, contender, way);
+        if (planned)
+            planned->otherLocksLost = alsoLost;
+        co_return planned;
     }
     Task<Result<ForceReleaseOutcome>> act(ForceReleasePlan planned, QString reason, Deadline)
     {
@@ -182,6 +186,7 @@ private slots:
         lock.lock = {ConnectionName("redis"), "orders"};
         lock.backend = BackendKind::Redis;
         lock.recipe = "redis-setnx-expire";
+        lock.confidence = Confidence::High;
         Contender holder;
         holder.id = holder.guard.value = "1";
         holder.role = Role::Holder;
@@ -203,6 +208,7 @@ private slots:
             lock.lock = {ConnectionName("db"), name};
             lock.backend = BackendKind::MariaDb;
             lock.recipe = "sql-for-update";
+            lock.confidence = Confidence::High;
             Contender holder;
             holder.id = "13@1700000000711";
             holder.role = Role::Holder;
@@ -214,21 +220,54 @@ private slots:
         const auto targets = targetsOfSession(pointersTo(locks), ConnectionName("db"), u"13"_s);
         QCOMPARE(targets.size(), std::size_t(1));
         QCOMPARE(targets[0].goWithIt, (std::vector<LockName>{locks[1].lock}));
+        BulkWorld world;
+        for (const auto &lock : locks)
+            world.locks[lock.lock.name] = lock;
+        // What it took since was not chosen.
+        world.alsoLost = {locks[1].lock.name, "shop.orders#id=7"};
+        const auto stopped = world.run(targets);
+        QVERIFY(stopped.done.empty() && stopped.stoppedAt && world.sent == 0);
+        QVERIFY2(stopped.why.contains(u"it also holds shop.orders#id=7;"_s), qPrintable(stopped.why));
+        world.alsoLost = {locks[1].lock.name};
+        QCOMPARE(world.run(targets).done.size(), std::size_t(1));
+    }
+
+    void whatNeedsALookIsNotOfMany()
+    {
+        auto guess = heldLock(1);
+        guess.confidence = Confidence::Low;
+        auto election = heldLock(2);
+        election.recipe = "curator-leader-latch";
+        QVERIFY(targetsOfSession({&guess, &election}, ConnectionName("zk"), u"0x10"_s).empty());
     }
 
     void litterIsWhatFindingsNameAsLeftBehind()
     {
         auto persistent = heldLock(1);
+        persistent.contenders[0].guard.owner = 0;
         addFinding(persistent, FindingCode::PersistentNode, u"outlives its session"_s, {persistent.contenders[0].id});
         auto stale = withWaiter(heldLock(2));
+        stale.contenders[1].guard.owner = 0;
         addFinding(stale, FindingCode::StaleQueue, u"a waiter that is gone"_s, {stale.contenders[1].id});
-        const auto fine = withWaiter(heldLock(3));
-        const auto targets = litterOf({&persistent, &stale, &fine});
+        // Ephemeral, and without a connection for now: it may come back within its session.
+        auto away = withWaiter(heldLock(3));
+        addFinding(away, FindingCode::StaleQueue, u"no connection"_s, {away.contenders[1].id});
+        const auto targets = litterOf({&persistent, &stale, &away});
         QCOMPARE(targets.size(), std::size_t(2));
-        QCOMPARE(targets[0].way, Way::Release);
-        QCOMPARE(targets[0].contender, persistent.contenders[0].id);
-        QCOMPARE(targets[1].way, Way::KillWaiter);
-        QCOMPARE(targets[1].contender, stale.contenders[1].id);
+        QCOMPARE(targets[0].way, Way::KillWaiter); // first: a release behind it would make it the holder
+        QCOMPARE(targets[0].contender, stale.contenders[1].id);
+        QCOMPARE(targets[1].way, Way::Release);
+        QCOMPARE(targets[1].contender, persistent.contenders[0].id);
+        QVERIFY(targets[0].isLitter && targets[1].isLitter);
+        // By then the second is nobody's litter any more.
+        BulkWorld world;
+        world.locks[stale.lock.name] = stale;
+        world.locks[persistent.lock.name] = persistent;
+        world.locks[persistent.lock.name].findings.clear();
+        const auto report = world.run(targets);
+        QCOMPARE(report.done.size(), std::size_t(1));
+        QCOMPARE(world.sent, 1);
+        QVERIFY2(report.why.contains(u"not left behind any more"_s), qPrintable(report.why));
     }
 
     void theWaysOfAZooKeeperQueue()

@@ -228,6 +228,78 @@ private slots:
         QCOMPARE(outcome->undo->copies.size(), std::size_t(1));
         QCOMPARE(outcome->undo->copies.front().path.bytes(), "/app/b");
     }
+    void ofALostAnswerAmongSeveralItIsSaidThatItIsNotKnown()
+    {
+        EditWorld w;
+        w.tree.put("/app", 1, 0);
+        w.tree.put("/app/a", 2, 0);
+        w.tree.put("/app/b", 3, 0);
+        const auto plan = w.plan(request(EditKind::ZnodeDelete, "/app"));
+        auto tools = w.tools();
+        tools.send = [](EditPlan planned, Deadline) -> Task<Result<EditSent>> {
+            EditSent sent;
+            sent.done = {planned.before.below.back()};
+            sent.stopped = Error{ErrorCode::UnknownOutcome, u"the connection broke"_s};
+            co_return sent;
+        };
+        const auto outcome = w.run(applyEdit(*plan, tools, u"INC-7"_s, Deadline::never()));
+        QVERIFY(outcome && !outcome->done);
+        QVERIFY2(outcome->message.contains(u"Of one more it is not known"_s), qPrintable(outcome->message));
+        QVERIFY(!outcome->message.contains(u"as they were"_s));
+        QVERIFY(w.records().back().outcome.contains(u"then: unknown: "_s));
+    }
+    void afterALostAnswerIsLookedAtWhatThePreviewLookedAt()
+    {
+        EditWorld w;
+        w.tree.put("/app", 1, 0);
+        w.tree.put("/app/a", 2, 0);
+        auto tools = w.tools();
+        tools.send = [](EditPlan, Deadline) -> Task<Result<EditSent>> {
+            co_return Error{ErrorCode::UnknownOutcome, u"the connection broke"_s};
+        };
+        const auto said = [&](const EditRequest &edit) {
+            const auto outcome = w.run(applyEdit(*w.plan(edit), tools, u"INC-7"_s, Deadline::never()));
+            return outcome ? QString() : outcome.error().message;
+        };
+        const auto deleted = said(request(EditKind::ZnodeDelete, "/app"));
+        QVERIFY2(deleted.contains(u"is as it was before"_s), qPrintable(deleted));
+        auto numbered = request(EditKind::ZnodeCreate, "/app/n-");
+        numbered.isSequential = true;
+        const auto created = said(numbered);
+        QVERIFY2(created.endsWith(u"look into its folder"_s), qPrintable(created));
+        // A rename that may not have been done: nobody knows of its new name.
+        tools.read = [](EditRequest edit, Deadline) -> Task<Result<EditState>> {
+            EditState state;
+            state.exists = edit.name == "k";
+            state.type = "string";
+            co_return state;
+        };
+        EditPlan plan;
+        plan.request = request(EditKind::KeyRename, "k", "other");
+        plan.before.exists = true;
+        plan.before.type = "string";
+        const auto renamed = w.run(applyEdit(plan, tools, u"INC-7"_s, Deadline::never()));
+        QVERIFY2(renamed.error().message.contains(u"is as it was before"_s), qPrintable(renamed.error().message));
+    }
+    void whatIsMadeInAQueueReachesIntoItsLock()
+    {
+        auto lock = heldLock("/locks/orders", "x-lock-0000000001");
+        auto restore = request(EditKind::ZnodeRestore, "/locks/orders/old-lock-0000000000");
+        ZnodeCopy copy;
+        copy.path = ZPath("/locks/orders/old-lock-0000000000");
+        restore.copies = {copy};
+        QCOMPARE(touchedLocks(restore, {lock}).size(), std::size_t(1));
+        EditPlan plan;
+        plan.request = restore;
+        plan.locks = touchedLocks(restore, {lock});
+        QVERIFY(previewOf(plan).warnings.join(u' ').contains(u"a lock's directory"_s));
+        // A semaphore's leases lie one deeper.
+        lock.lock.name = "/semaphore";
+        lock.contenders[0].guard.path = "/semaphore/leases/x-lease-0000000001";
+        QCOMPARE(touchedLocks(request(EditKind::ZnodeCreate, "/semaphore/leases/mine"), {lock}).size(),
+                 std::size_t(1));
+        QVERIFY(touchedLocks(restore, {lock}).empty());
+    }
     void aChildThatComesBetweenPreviewAndActStopsAllOfIt()
     {
         EditWorld w;
@@ -315,7 +387,9 @@ private slots:
         QCOMPARE(outcome->undo->acls, zk::openAcl());
         QFile file(w.audit.path());
         QVERIFY(file.open(QIODevice::ReadOnly));
-        QVERIFY(!file.readAll().contains("hunter2"));
+        const auto written = file.readAll();
+        QVERIFY(!written.contains("hunter2"));
+        QVERIFY(written.contains("digest:ops:x"));
         for (const auto &entry : w.log.entries())
             QVERIFY(!entry.text.contains(u"hunter2"_s));
     }
@@ -372,6 +446,15 @@ private slots:
         w.store.next.text = "value";
         const auto refused = w.run(sendEdit(plan, w.redis.get(), Deadline::never()));
         QCOMPARE(refused.error().code, ErrorCode::Refused);
+        w.store.next.text = "past";
+        plan.request = request(EditKind::KeyExpire, "k");
+        plan.request.expiryMs = 1'900'000'000'000;
+        plan.request.expected.emplace(); // taken back: only from the end that the edit gave
+        plan.before.expiryMs = 1'800'000'000'000;
+        const auto past = w.run(sendEdit(plan, w.redis.get(), Deadline::never()));
+        QVERIFY2(past.error().message.contains(u"server's clock"_s), qPrintable(past.error().message));
+        QCOMPARE(w.store.sent.back(), (redis::Command{"EVALSHA", "edit-key", "k", "string", "value", "old", "1",
+                                                      "1800000000000", "expireat", "1900000000000", ""}));
     }
     void aKeyTooLargeIsNeverSetAndItsDeleteSaysWhatIsCompared()
     {
