@@ -96,7 +96,7 @@ private slots:
         broken.close();
         const auto said = findings({u"--json"_s});
         QCOMPARE(said.status, 0);
-        QVERIFY2(said.err.contains("mutes.json: mutes[0].until: "), said.what());
+        QVERIFY2(said.err.contains("mutes.json: mutes[0].untill: "), said.what());
         const auto still = found(u"no-ttl"_s);
         QVERIFY(!still.isEmpty() && !still.contains("muted"_L1));
     }
