@@ -4,7 +4,9 @@
 #include "tst_ctl_fixture.h"
 
 #include <QFile>
+#include <QRegularExpression>
 #include <QScopeGuard>
+#include <QTcpSocket>
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -33,6 +35,18 @@ class TestCtlAcquire : public QObject {
         QFile status(u"/proc/%1/stat"_s.arg(process));
         // Who is dead and not yet asked for runs no more.
         return status.open(QIODevice::ReadOnly) && !status.readAll().contains(") Z ");
+    }
+    // How often the Redis was asked to SET.
+    int setCalls()
+    {
+        QTcpSocket socket;
+        socket.connectToHost(u"127.0.0.1"_s, m_servers.redis->address().port);
+        socket.write("INFO commandstats\r\nPING\r\n");
+        QByteArray said;
+        while (!said.contains("+PONG") && socket.waitForReadyRead(patienceMs))
+            said += socket.readAll();
+        static const QRegularExpression calls(u"cmdstat_set:calls=([0-9]+)"_s);
+        return calls.match(QString::fromLatin1(said)).captured(1).toInt();
     }
     static QStringList locks(int count)
     {
@@ -121,8 +135,10 @@ private slots:
         const auto lock = locks(++m_count).last();
         Ctl holder(acquire(lock, {u"--ttl"_s, u"50s"_s, u"--json"_s}));
         QVERIFY(holder.jsonLine().value("acquired"_L1).toBool());
+        const int before = setCalls();
         Ctl waiter(acquire(lock, {u"--ttl"_s, u"40s"_s}));
-        QTest::qWait(300); // it tries all the time, so that one try is out
+        // It tries all the time, so that one try is out when the server falls silent.
+        QTRY_VERIFY_WITH_TIMEOUT(setCalls() >= before + 3, patienceMs);
         m_servers.redis->pause();
         const auto resume = qScopeGuard([this] { m_servers.redis->resume(); });
         QTest::qWait(300);
