@@ -91,7 +91,6 @@ Task<WaitGraph> lookForDeadlocks(Workspace &workspace, std::vector<inspect::Clie
 DeadlockWatch::DeadlockWatch(Workspace &workspace, std::vector<inspect::ClientLabel> labels, Tell tell)
     : m_workspace(workspace), m_labels(std::move(labels)), m_tell(std::move(tell)), m_pause(restAfterNews)
 {
-    m_worker.setMaxThreadCount(1);
 }
 
 void DeadlockWatch::passing(std::vector<SnapshotChange> &changes)

@@ -2,10 +2,9 @@
 // Deadlocks across the connections of a workspace. None is said that was not seen twice in a row.
 #pragma once
 
+#include "core/async/workers.h"
 #include "core/inspect/waits/waitgraph.h"
 #include "core/workspace/workspace.h"
-
-#include <QThreadPool>
 
 #include <set>
 
@@ -60,7 +59,7 @@ private:
     bool m_hasNews = false;     // since the look under way began
     Duration m_pause;
     std::shared_ptr<bool> m_isAlive = std::make_shared<bool>(true);
-    QThreadPool m_worker; // last: waits for the look under way
+    Workers m_worker{1}; // last: waits for the look under way
 };
 
 } // namespace lockscope

@@ -5,13 +5,13 @@
 // Lives in the GUI thread; destroying it stops the I/O thread after closing what is open.
 #pragma once
 
+#include "core/async/workers.h"
 #include "core/history/flightrecorder.h"
 #include "core/workspace/backend.h"
 #include "core/workspace/past.h"
 #include "core/workspace/workspace.h"
 
 #include <QThread>
-#include <QThreadPool>
 
 namespace lockscope {
 
@@ -79,8 +79,8 @@ private:
     const std::vector<inspect::ClientLabel> m_labels;
     QThread m_thread;
     const QString m_auditPath;
-    QThreadPool m_rehearsals;     // they wait for nobody, and compute for a while
-    QThreadPool m_readers;        // of files
+    Workers m_rehearsals{2};      // they wait for nobody, and compute for a while
+    Workers m_readers{2};         // of files
     IoController *m_io = nullptr; // lives and dies in m_thread
     quint64 m_nextHold = 1;
     quint64 m_nextRun = 1;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/past.h"
 
+#include "core/async/workers.h"
+
 #include "core/history/recording.h"
 #include "core/inspect/json.h"
 
@@ -70,10 +72,9 @@ private:
 
 Past::Past(std::function<QStringList()> files, QObject *parent)
     : QObject(parent), m_isGoingOn(true), m_scrubbing(std::make_shared<Reader>(files)),
-      m_telling(std::make_shared<Reader>(files))
+      m_telling(std::make_shared<Reader>(files)), m_scrubber(std::make_unique<Workers>(1)),
+      m_teller(std::make_unique<Workers>(1))
 {
-    m_scrubber.setMaxThreadCount(1);
-    m_teller.setMaxThreadCount(1);
 }
 
 Past::Past(QStringList files, QObject *parent) : Past([files = std::move(files)] { return files; }, parent)
@@ -85,14 +86,14 @@ Past::~Past()
 {
     for (const auto &[context, asked] : m_lockAsked)
         ++*asked;
-    for (auto *pool : {&m_scrubber, &m_teller}) {
+    for (auto *pool : {m_scrubber.get(), m_teller.get()}) {
         pool->clear();
         pool->waitForDone();
     }
 }
 
 template <class T>
-void Past::ask(QThreadPool &thread, QObject *context, Answer<T> answer, std::function<Result<T>()> question)
+void Past::ask(Workers &thread, QObject *context, Answer<T> answer, std::function<Result<T>()> question)
 {
     // The answer goes back to this thread, and ends here: what it holds may be of it.
     thread.start([this, question = std::move(question), context = QPointer<QObject>(context),
@@ -111,7 +112,7 @@ void Past::ask(QThreadPool &thread, QObject *context, Answer<T> answer, std::fun
 
 void Past::span(QObject *context, Answer<RecordedSpan> answer)
 {
-    ask<RecordedSpan>(m_scrubber, context, std::move(answer), [reader = m_scrubbing]() -> Result<RecordedSpan> {
+    ask<RecordedSpan>(*m_scrubber, context, std::move(answer), [reader = m_scrubbing]() -> Result<RecordedSpan> {
         const auto recording = reader->newest();
         if (!recording)
             return recording.error();
@@ -121,7 +122,7 @@ void Past::span(QObject *context, Answer<RecordedSpan> answer)
 
 void Past::at(Moment moment, QObject *context, Answer<PastPicture> answer)
 {
-    ask<PastPicture>(m_scrubber, context, std::move(answer), [reader = m_scrubbing, moment] {
+    ask<PastPicture>(*m_scrubber, context, std::move(answer), [reader = m_scrubbing, moment] {
         return reader->read<PastPicture>(moment, [moment](const Recording &recording) -> Result<PastPicture> {
             const auto nearest = std::clamp(moment, recording.begin(), recording.end());
             auto picture = recording.at(nearest);
@@ -138,7 +139,7 @@ void Past::lock(const inspect::LockName &lock, Moment to, QObject *context, Answ
     if (!asked)
         asked = std::make_shared<std::atomic<quint64>>(0);
     const auto isWanted = [asked, mine = ++*asked] { return *asked == mine; };
-    ask<LockPast>(m_teller, context, std::move(answer),
+    ask<LockPast>(*m_teller, context, std::move(answer),
                   [reader = m_telling, lock, to, isWanted]() -> Result<LockPast> {
                       if (!isWanted())
                           return Error{ErrorCode::Cancelled, {}};
@@ -159,7 +160,7 @@ void Past::lock(const inspect::LockName &lock, Moment to, QObject *context, Answ
 void Past::note(NoteFacts facts, QObject *context, Answer<QString> answer)
 {
     const bool isOwn = m_isGoingOn;
-    ask<QString>(m_teller, context, std::move(answer),
+    ask<QString>(*m_teller, context, std::move(answer),
                  [reader = m_telling, facts = std::move(facts), isOwn]() -> Result<QString> {
                      const auto &name = facts.lock.lock;
                      return reader->read<QString>(facts.asOf, [&](const Recording &recording) -> Result<QString> {
@@ -183,7 +184,7 @@ void Past::note(NoteFacts facts, QObject *context, Answer<QString> answer)
 
 void Past::save(const QString &file, QObject *context, Answer<RecordedSpan> answer)
 {
-    ask<RecordedSpan>(m_teller, context, std::move(answer), [reader = m_telling, file]() -> Result<RecordedSpan> {
+    ask<RecordedSpan>(*m_teller, context, std::move(answer), [reader = m_telling, file]() -> Result<RecordedSpan> {
         const auto recording = reader->newest();
         if (!recording)
             return recording.error();

@@ -9,11 +9,12 @@
 #include "core/workspace/incidentnote.h"
 
 #include <QObject>
-#include <QThreadPool>
 
 #include <atomic>
 
 namespace lockscope {
+
+class Workers;
 
 struct RecordedSpan {
     history::Moment begin{}, end{};
@@ -71,11 +72,11 @@ signals:
 private:
     class Reader;
     template <class T>
-    void ask(QThreadPool &thread, QObject *context, Answer<T> answer, std::function<Result<T>()> question);
+    void ask(Workers &thread, QObject *context, Answer<T> answer, std::function<Result<T>()> question);
 
     bool m_isGoingOn;
     std::shared_ptr<Reader> m_scrubbing, m_telling; // each on one thread: a long tale must not hold up scrubbing
-    QThreadPool m_scrubber, m_teller;
+    std::unique_ptr<Workers> m_scrubber, m_teller;
     std::map<const QObject *, std::shared_ptr<std::atomic<quint64>>> m_lockAsked; // which question is the last
     QString m_failure;
     std::vector<history::LeftRecording> m_left;

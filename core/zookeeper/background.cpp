@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/zookeeper/background.h"
 
+#include "core/async/workers.h"
 #include "core/zookeeper/client.h"
-
-#include <QThreadPool>
 
 #include <condition_variable>
 #include <mutex>
@@ -17,12 +16,10 @@ namespace {
 
 // Never destroyed: closing may still be under way when static objects are.
 struct Background {
-    QThreadPool threads;
+    Workers threads{16}; // a server that hangs holds each of them for seconds
     std::mutex mutex;
     std::condition_variable changed;
     int closing = 0;
-
-    Background() { threads.setMaxThreadCount(16); } // a server that hangs holds each of them for seconds
 };
 
 Background &background()

@@ -5,6 +5,7 @@
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
 #include "core/async/virtualloop.h"
+#include "core/async/workers.h"
 #include "core/base/random.h"
 #include "tests/support/testmain.h"
 
@@ -13,6 +14,8 @@
 #include <QTimer>
 
 #include <array>
+#include <atomic>
+#include <latch>
 #include <map>
 
 using namespace lockscope;
@@ -319,6 +322,33 @@ private slots:
         const auto same = loop.callAt(loop.now() + 20ms, [&] { order << 3; });
         loop.runUntilIdle();
         QCOMPARE(order, (QList<int>{1, 2, 3}));
+    }
+
+    // All that was started is done in its order; what had not begun when it was cleared never is.
+    void workersDoAllThatIsNotCleared()
+    {
+        QList<int> done;
+        Workers workers(1);
+        for (int i = 0; i < 100; ++i)
+            workers.start([&done, i] { done << i; });
+        workers.waitForDone();
+        QCOMPARE(done.size(), 100);
+        QVERIFY(std::is_sorted(done.begin(), done.end()));
+
+        std::latch begun(1), go(1);
+        std::atomic<int> ran = 0;
+        workers.start([&] {
+            begun.count_down();
+            go.wait();
+            ++ran;
+        });
+        workers.start([&ran] { ran += 100; });
+        begun.wait();
+        workers.clear();
+        go.count_down();
+        workers.start([&ran] { ++ran; });
+        workers.waitForDone();
+        QCOMPARE(ran.load(), 2);
     }
 };
 
