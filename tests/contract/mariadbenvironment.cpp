@@ -11,7 +11,7 @@
 namespace lockscope::contract {
 
 using namespace Qt::StringLiterals;
-using test::await;
+using testing::await;
 
 namespace {
 

@@ -12,7 +12,7 @@ namespace lockscope::contract {
 
 using namespace Qt::StringLiterals;
 using redis::Value;
-using test::await;
+using testing::await;
 
 namespace {
 

@@ -9,10 +9,10 @@
 namespace lockscope::contract {
 
 // With the client it uses. Destroying it destroys the Lock.
-class Contender : public test::Contender {
+class Contender : public testing::Contender {
 public:
     Contender(Loop &loop, Client &client, std::unique_ptr<recipes::Lock> made)
-        : test::Contender(loop, std::move(made)), m_client(&client)
+        : testing::Contender(loop, std::move(made)), m_client(&client)
     {
     }
     [[nodiscard]] Client &client() const { return *m_client; }

@@ -174,7 +174,7 @@ protected:
         m_counting = std::make_unique<Counting>(*m_planned);
     }
 
-    test::Cable m_cable;
+    testing::Cable m_cable;
     std::unique_ptr<Port> m_real;
     std::unique_ptr<Planned> m_planned;
     std::unique_ptr<Counting> m_counting;

@@ -86,7 +86,7 @@ private slots:
         for (int i = 0; i < 10; ++i) {
             const Completion<bool> answer(m_loop);
             answer.completeAt(after(1ms), true);
-            QVERIFY(test::await(answer, false));
+            QVERIFY(testing::await(answer, false));
         }
         QCOMPARE(dispatcher->children().size(), before);
     }

@@ -17,7 +17,7 @@
 
 namespace lockscope::interop {
 
-using test::await;
+using testing::await;
 
 constexpr int patienceMs = 30'000;
 

@@ -14,7 +14,7 @@ struct WithSession {
     std::unique_ptr<zk::Session> session;
 };
 
-class Ours : WithSession, public test::Contender {
+class Ours : WithSession, public testing::Contender {
 public:
     Ours(std::unique_ptr<zk::Session> its, std::unique_ptr<recipes::Lock> made, Loop &loop)
         : WithSession{std::move(its)}, Contender(loop, std::move(made))

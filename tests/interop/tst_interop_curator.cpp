@@ -9,7 +9,7 @@
 
 using namespace lockscope;
 using namespace lockscope::interop;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 
 class TestInteropCurator : public CuratorFixture {
     Q_OBJECT

@@ -70,7 +70,7 @@ class TestInteropSeen : public QObject {
     Q_OBJECT
 
     QtLoop m_loop;
-    test::KeepingSink m_sink;
+    testing::KeepingSink m_sink;
     std::unique_ptr<sandbox::ZooKeeperServer> m_zooKeeper;
     std::unique_ptr<sandbox::Server> m_redis;
     std::unique_ptr<zk::Session> m_session;

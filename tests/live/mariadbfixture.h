@@ -5,6 +5,7 @@
 #include "core/async/qtloop.h"
 #include "core/mariadb/client.h"
 #include "core/sandbox/server.h"
+#include "tests/support/patience.h"
 
 #include <QTest>
 
@@ -12,8 +13,6 @@
 namespace lockscope::testing::inline mariadbfixture {
 
 using namespace std::chrono_literals;
-
-constexpr int patienceMs = 20'000;
 
 inline mariadb::SessionOptions optionsFor(const HostPort &address)
 {
@@ -26,14 +25,6 @@ inline mariadb::SessionOptions optionsFor(const HostPort &address)
 inline bool becomes(const mariadb::Session &session, mariadb::SessionState state)
 {
     return QTest::qWaitFor([&] { return session.state() == state; }, patienceMs);
-}
-
-template <class T>
-Result<T> answerOf(const Reply<T> &reply)
-{
-    if (!QTest::qWaitFor([&] { return reply.isComplete(); }, patienceMs))
-        return Error{ErrorCode::TimedOut, QStringLiteral("the test waited too long"), false};
-    return reply.value();
 }
 
 template <class T>

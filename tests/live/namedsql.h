@@ -8,7 +8,7 @@
 
 #include <thread>
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 class NamedSql {
 public:
@@ -66,4 +66,4 @@ private:
     std::thread m_thread;
 };
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

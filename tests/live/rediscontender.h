@@ -12,7 +12,7 @@
 
 namespace lockscope::testing {
 
-using RedisContender = test::Contender;
+using RedisContender = testing::Contender;
 
 class RedisRecipeFixture : public QObject {
     Q_OBJECT

@@ -6,7 +6,7 @@
 #include "tests/support/zookeeperfixture.h"
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 
 class TestBackendDeadlock : public QObject {

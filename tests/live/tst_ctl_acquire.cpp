@@ -9,7 +9,7 @@
 #include <QTcpSocket>
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 
 class TestCtlAcquire : public QObject {

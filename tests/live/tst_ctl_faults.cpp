@@ -12,9 +12,9 @@
 
 using namespace lockscope;
 using namespace Qt::StringLiterals;
-using lockscope::test::Ctl;
-using lockscope::test::Ran;
+using lockscope::testing::Ctl;
 using lockscope::testing::MariaDbFixture;
+using lockscope::testing::Ran;
 
 class TestCtlFaults : public MariaDbFixture {
     Q_OBJECT
@@ -43,7 +43,10 @@ class TestCtlFaults : public MariaDbFixture {
                + QStringList{u"force-release"_s, u"redis:"_s + QString::fromUtf8(key), u"--holder"_s,
                              QString::fromUtf8(token), u"--yes"_s};
     }
-    static QJsonArray records() { return test::run({u"audit"_s, u"--json"_s}).json().value("records"_L1).toArray(); }
+    static QJsonArray records()
+    {
+        return testing::run({u"audit"_s, u"--json"_s}).json().value("records"_L1).toArray();
+    }
     // Ends while the event loop of the test goes on: its cables are carried there.
     static bool hasEnded(const Ctl &program)
     {
@@ -90,14 +93,14 @@ private slots:
                 "SELECT * FROM q.QRTZ_LOCKS WHERE SCHED_NAME = 'sched' AND LOCK_NAME = 'TRIGGER_ACCESS' FOR UPDATE"));
         Ctl waiter(sql() + QStringList{u"acquire"_s, lock, u"--recipe"_s, u"sql-for-update"_s, u"--json"_s});
         QVERIFY(someWait(1));
-        const auto found = test::run(sql() + QStringList{u"locks"_s, u"--json"_s});
+        const auto found = testing::run(sql() + QStringList{u"locks"_s, u"--json"_s});
         const auto locks = found.json().value("locks"_L1).toArray();
         QCOMPARE(locks.size(), 1);
         const auto seen = locks[0].toObject();
         QCOMPARE(seen.value("lock"_L1).toString(), lock);
         const auto holder = seen.value("contenders"_L1).toArray()[0].toObject().value("id"_L1).toString();
         const auto forced =
-            test::run(sql() + QStringList{u"force-release"_s, lock, u"--holder"_s, holder, u"--yes"_s});
+            testing::run(sql() + QStringList{u"force-release"_s, lock, u"--holder"_s, holder, u"--yes"_s});
         QVERIFY2(forced.status == 0, forced.what());
         QVERIFY(waiter.jsonLine().value("acquired"_L1).toBool());
     }
@@ -120,17 +123,17 @@ private slots:
         const auto waiting =
             waiter->execute({"SELECT id FROM shop.stock WHERE id = 1 FOR UPDATE", {}, {}, false}, Deadline::never());
         QVERIFY(someWait(1));
-        const auto listed = test::run(sql() + QStringList{u"locks"_s, u"--all"_s, u"--json"_s});
+        const auto listed = testing::run(sql() + QStringList{u"locks"_s, u"--all"_s, u"--json"_s});
         const auto locks = listed.json().value("locks"_L1).toArray();
         QVERIFY2(locks.size() == 1, listed.what());
         QCOMPARE(locks[0].toObject().value("lock"_L1).toString(), u"mariadb:GET_LOCK#beside"_s);
-        const auto shown = test::run(sql() + QStringList{u"show"_s, u"mariadb:shop.stock#id=1"_s});
+        const auto shown = testing::run(sql() + QStringList{u"show"_s, u"mariadb:shop.stock#id=1"_s});
         QVERIFY2(!shown.out.contains("holds"), shown.what());
-        const auto found = test::run(sql() + QStringList{u"findings"_s, u"--json"_s});
+        const auto found = testing::run(sql() + QStringList{u"findings"_s, u"--json"_s});
         QVERIFY2(found.json().value("findings"_L1).toArray().isEmpty(), found.what());
-        const auto taking = test::run(sql()
-                                      + QStringList{u"acquire"_s, u"mariadb:shop.stock#id=1"_s, u"--recipe"_s,
-                                                    u"sql-for-update"_s, u"--wait"_s, u"500ms"_s});
+        const auto taking = testing::run(sql()
+                                         + QStringList{u"acquire"_s, u"mariadb:shop.stock#id=1"_s, u"--recipe"_s,
+                                                       u"sql-for-update"_s, u"--wait"_s, u"500ms"_s});
         QVERIFY2(taking.status == 5, taking.what());
         QVERIFY(run(*holder, "UNLOCK TABLES"));
         QVERIFY(testing::answerOf(waiting));
@@ -139,10 +142,10 @@ private slots:
     // The network falls silent at three moments: before the greeting, after the handshake, during the first look.
     void aServerThatStallsIsNotWaitedForInSilence()
     {
-        std::vector<std::unique_ptr<test::Cable>> cables;
+        std::vector<std::unique_ptr<testing::Cable>> cables;
         std::vector<std::unique_ptr<Ctl>> programs;
         for (const qint64 bytes : {0, 140, 1500}) {
-            cables.push_back(std::make_unique<test::Cable>(m_server->address()));
+            cables.push_back(std::make_unique<testing::Cable>(m_server->address()));
             cables.back()->fallSilentAfter(bytes);
             const auto uri = u"mariadb://root@127.0.0.1:%1"_s.arg(cables.back()->address().port);
             programs.push_back(std::make_unique<Ctl>(QStringList{u"--connect"_s, uri, u"locks"_s}));
@@ -198,15 +201,15 @@ private slots:
             waiter->execute({"SELECT GET_LOCK('not yours', 1000)", {}, {}, false}, Deadline::never());
         QVERIFY(someWait(1));
         const auto lock = u"mariadb:GET_LOCK#not yours"_s;
-        const auto shown = test::run(sql(u"reader"_s) + QStringList{u"show"_s, lock});
+        const auto shown = testing::run(sql(u"reader"_s) + QStringList{u"show"_s, lock});
         QVERIFY2(shown.status == 0 && shown.out.contains("; who waits cannot be seen")
                      && !shown.out.contains("; nobody waits"),
                  shown.what());
-        const auto found = test::run(sql(u"reader"_s) + QStringList{u"findings"_s});
+        const auto found = testing::run(sql(u"reader"_s) + QStringList{u"findings"_s});
         QVERIFY2(found.out.contains("not everything was seen") && found.out.contains("PROCESS"), found.what());
-        const auto json = test::run(sql(u"reader"_s) + QStringList{u"show"_s, lock, u"--json"_s}).json();
+        const auto json = testing::run(sql(u"reader"_s) + QStringList{u"show"_s, lock, u"--json"_s}).json();
         const auto id = json.value("lock"_L1).toObject().value("contenders"_L1).toArray()[0].toObject();
-        const auto forced = test::run(
+        const auto forced = testing::run(
             sql(u"reader"_s)
             + QStringList{u"force-release"_s, lock, u"--holder"_s, id.value("id"_L1).toString(), u"--yes"_s});
         QVERIFY2(forced.status != 0 && !forced.err.contains("gone already") && !forced.out.contains("nobody waits\n"),
@@ -223,11 +226,11 @@ private slots:
         QVERIFY(run(*holder, "SELECT GET_LOCK('second', 1)"));
         const auto lock = u"mariadb:GET_LOCK#first"_s;
         const auto planned = [&] {
-            const auto shown = test::run(sql() + QStringList{u"show"_s, lock, u"--json"_s}).json();
+            const auto shown = testing::run(sql() + QStringList{u"show"_s, lock, u"--json"_s}).json();
             const auto id = shown.value("lock"_L1).toObject().value("contenders"_L1).toArray()[0].toObject();
-            return test::run(sql()
-                             + QStringList{u"force-release"_s, lock, u"--holder"_s, id.value("id"_L1).toString(),
-                                           u"--dry-run"_s, u"--json"_s});
+            return testing::run(sql()
+                                + QStringList{u"force-release"_s, lock, u"--holder"_s, id.value("id"_L1).toString(),
+                                              u"--dry-run"_s, u"--json"_s});
         };
         const auto named = planned();
         QVERIFY2(named.json().value("otherLocksLost"_L1).toArray() == QJsonArray{u"mariadb:GET_LOCK#second"_s},
@@ -247,7 +250,7 @@ private slots:
             operator_.signal(SIGKILL);
             static_cast<void>(operator_.finish());
         }
-        const auto audit = test::run({u"audit"_s});
+        const auto audit = testing::run({u"audit"_s});
         QVERIFY2(audit.status == 0, audit.what());
         int intents = 0, results = 0, unfinished = 0;
         for (const auto &record : records()) {
@@ -265,9 +268,9 @@ private slots:
         const QByteArray key = QByteArray(100'000, 'x') + "-lock";
         auto setting = m_redis->command({"SET", key, "83427f40e55111f1a2e7fac9e99d7ff8"}, soon());
         QVERIFY(testing::answerOf(setting));
-        const auto text = test::run(keys() + QStringList{u"locks"_s, u"--all"_s});
+        const auto text = testing::run(keys() + QStringList{u"locks"_s, u"--all"_s});
         QVERIFY2(text.status == 0 && text.out.size() < 50'000, QByteArray::number(text.out.size()));
-        const auto json = test::run(keys() + QStringList{u"locks"_s, u"--all"_s, u"--json"_s});
+        const auto json = testing::run(keys() + QStringList{u"locks"_s, u"--all"_s, u"--json"_s});
         QVERIFY(json.out.contains("redis:" + key));
     }
 };

@@ -8,7 +8,7 @@
 #include "tst_ctl_fixture.h"
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 

@@ -3,6 +3,7 @@
 // private server's raw truth beside it.
 #pragma once
 
+#include "tests/support/patience.h"
 #include "tests/support/zookeeperfixture.h"
 
 #include <QJsonArray>
@@ -13,9 +14,7 @@
 
 #include <csignal>
 
-namespace lockscope::test {
-
-constexpr int patienceMs = 20'000;
+namespace lockscope::testing {
 
 // One run of the program from its start to its end.
 struct Ran {
@@ -133,7 +132,7 @@ struct Servers {
     {
         return {QStringLiteral("--connect"), zk(), QStringLiteral("--connect"), redisUri()};
     }
-    Ran run(const QStringList &arguments) const { return test::run(connect() + arguments); }
+    Ran run(const QStringList &arguments) const { return testing::run(connect() + arguments); }
 
     [[nodiscard]] Deadline soon() const { return Deadline::after(loop, patience); }
     bool put(const QByteArray &path, const QByteArray &data = {}, zk::CreateMode mode = zk::CreateMode::Persistent)
@@ -174,4 +173,4 @@ inline QStringList words(const char *text)
     return QString::fromUtf8(text).split(QLatin1Char(' '));
 }
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

@@ -7,7 +7,7 @@
 #include "core/redis/client.h"
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 
 class TestCtlForceRelease : public QObject {
@@ -212,9 +212,9 @@ private slots:
         QFile blocker(folder.filePath(u"state"_s)); // a file where the folder should be stops root too
         QVERIFY(blocker.open(QIODevice::WriteOnly));
         const auto before = m_servers.childrenWithZxids(path());
-        const auto ran = test::run(m_servers.connect()
-                                       + QStringList{u"force-release"_s, m_lock, u"--holder"_s, m_ids[0], u"--yes"_s},
-                                   {{u"XDG_STATE_HOME"_s, blocker.fileName()}});
+        const auto ran = testing::run(
+            m_servers.connect() + QStringList{u"force-release"_s, m_lock, u"--holder"_s, m_ids[0], u"--yes"_s},
+            {{u"XDG_STATE_HOME"_s, blocker.fileName()}});
         QVERIFY2(ran.status == 4 && ran.err.contains("audit.jsonl"), ran.what());
         QCOMPARE(m_servers.childrenWithZxids(path()), before);
     }
@@ -252,7 +252,7 @@ private slots:
         const auto client = redis::openConnection(m_servers.loop, options);
         QTRY_COMPARE(client->state(), redis::ConnectionState::Connected);
         const auto ask = [&](const redis::Command &command) {
-            return test::await(client->command(command, m_servers.soon()));
+            return testing::await(client->command(command, m_servers.soon()));
         };
         QVERIFY(ask({"SET", "constant-lock", "1", "PX", "60000"}));
         const auto id = contenders().first().toObject().value("id"_L1).toString();
@@ -279,7 +279,7 @@ private slots:
         const auto client = redis::openConnection(m_servers.loop, options);
         QTRY_COMPARE(client->state(), redis::ConnectionState::Connected);
         const auto ask = [&](const redis::Command &command) {
-            return test::await(client->command(command, m_servers.soon()));
+            return testing::await(client->command(command, m_servers.soon()));
         };
         QVERIFY(ask({"SET", "endless-lock", "1"}));
         for (const auto &option : {u"--yes"_s, u"--dry-run"_s}) {

@@ -8,7 +8,7 @@
 #include <QUuid>
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 
 class TestCtlGraph : public QObject {

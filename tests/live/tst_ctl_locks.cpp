@@ -8,7 +8,7 @@
 #include <QDateTime>
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 
 namespace {

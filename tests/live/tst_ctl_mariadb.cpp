@@ -7,7 +7,7 @@
 #include <QRegularExpression>
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 
 class TestCtlMariaDb : public QObject {

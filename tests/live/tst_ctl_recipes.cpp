@@ -10,7 +10,7 @@
 #include <set>
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 
 namespace {

@@ -6,7 +6,7 @@
 #include <QDateTime>
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 
 class TestCtlRecord : public QObject {

@@ -5,7 +5,7 @@
 #include "tst_ctl_fixture.h"
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 using testing::Node;
 
@@ -51,7 +51,7 @@ class TestCtlRedlock : public QObject {
     {
         return {u"--connect"_s, u"redis://%1,%2,%3"_s.arg(address(0), address(1), address(2))};
     }
-    Ran run(const QStringList &arguments) const { return test::run(connect() + arguments); }
+    Ran run(const QStringList &arguments) const { return testing::run(connect() + arguments); }
     void set(int node, const QByteArray &value, const QByteArrayList &more = {"PX", "30000"})
     {
         m_nodes[static_cast<std::size_t>(node)].ask(redis::Command{"SET", redlockKeyOfCtl, value} + more);
@@ -323,9 +323,10 @@ private slots:
     {
         const auto wrong = run({u"acquire"_s, u"redis:orders-lock"_s, u"--recipe"_s, u"redis-set-nx"_s});
         QVERIFY2(wrong.status == 2 && wrong.err.contains("set of nodes"), wrong.what());
-        const auto alone = test::run(QStringList{u"--connect"_s, u"redis://"_s + address(0)} + acquire());
+        const auto alone = testing::run(QStringList{u"--connect"_s, u"redis://"_s + address(0)} + acquire());
         QVERIFY2(alone.status == 2 && alone.err.contains("needs a set"), alone.what());
-        const auto twice = test::run({u"--connect"_s, u"redis://%1,%2,%1"_s.arg(address(0), address(1)), u"locks"_s});
+        const auto twice =
+            testing::run({u"--connect"_s, u"redis://%1,%2,%1"_s.arg(address(0), address(1)), u"locks"_s});
         QVERIFY2(twice.status == 2 && twice.err.contains("twice"), twice.what());
 
         // A lock of Redisson's lives on one node: seen, and left to who connects to that node.
@@ -348,8 +349,8 @@ private slots:
             hosts << line.mid(name.size());
         }
         const auto ran =
-            test::run({u"--connect"_s, u"set=redis://"_s + QString::fromUtf8(hosts.join(',')), u"acquire"_s,
-                       u"set:orders"_s, u"--recipe"_s, u"redlock"_s, u"--hold"_s, u"10ms"_s});
+            testing::run({u"--connect"_s, u"set=redis://"_s + QString::fromUtf8(hosts.join(',')), u"acquire"_s,
+                          u"set:orders"_s, u"--recipe"_s, u"redlock"_s, u"--hold"_s, u"10ms"_s});
         QVERIFY2(ran.status == 0, ran.what());
         sandbox.signal(SIGTERM);
         const auto ended = sandbox.finish();

@@ -14,14 +14,14 @@
 
 using namespace lockscope;
 using namespace Qt::StringLiterals;
-using lockscope::test::Ctl;
-using lockscope::test::Ran;
+using lockscope::testing::Ctl;
 using lockscope::testing::MariaDbFixture;
+using lockscope::testing::Ran;
 
 class TestCtlReleaseFaults : public MariaDbFixture {
     Q_OBJECT
 
-    test::Servers m_servers; // ZooKeeper's and Redis's
+    testing::Servers m_servers; // ZooKeeper's and Redis's
     std::unique_ptr<redis::Connection> m_redis;
     std::unique_ptr<mariadb::Session> m_sqlHolder;
     int m_count = 0;
@@ -62,7 +62,7 @@ class TestCtlReleaseFaults : public MariaDbFixture {
             const QByteArray folder = "/faults/" + name;
             m_servers.put("/faults");
             m_servers.put(folder);
-            const auto node = test::await(m_servers.session->create(
+            const auto node = testing::await(m_servers.session->create(
                 ZPath(folder + "/_c_00000000-0000-4000-8000-000000000001-lock-"), {},
                 zk::CreateMode::PersistentSequential, zk::openAcl(), m_servers.soon())); // outlives its session
             one.what = node ? node->path.bytes() : QByteArray();
@@ -76,7 +76,7 @@ class TestCtlReleaseFaults : public MariaDbFixture {
             std::ignore = run(*m_sqlHolder, "SELECT GET_LOCK('" + name + "', 5)");
             one.lock += u"GET_LOCK#"_s + QString::fromLatin1(name);
         }
-        const auto shown = test::run(connect(backend) + QStringList{u"show"_s, one.lock, u"--json"_s});
+        const auto shown = testing::run(connect(backend) + QStringList{u"show"_s, one.lock, u"--json"_s});
         const auto contenders = shown.json().value("lock"_L1).toObject().value("contenders"_L1).toArray();
         const auto id = contenders.at(0).toObject().value("id"_L1).toString();
         if (id.isEmpty())
@@ -87,7 +87,7 @@ class TestCtlReleaseFaults : public MariaDbFixture {
     bool isHeld(const Held &one)
     {
         if (one.backend == "zk")
-            return bool(test::await(m_servers.session->exists(ZPath(one.what), std::nullopt, m_servers.soon())));
+            return bool(testing::await(m_servers.session->exists(ZPath(one.what), std::nullopt, m_servers.soon())));
         if (one.backend == "redis") {
             auto asking = m_redis->command({"EXISTS", one.what}, soon());
             const auto answer = testing::answerOf(asking);
@@ -100,7 +100,10 @@ class TestCtlReleaseFaults : public MariaDbFixture {
         QFile file(m_servers.state.filePath(u"lockscope/audit.jsonl"_s));
         return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
     }
-    static QJsonArray records() { return test::run({u"audit"_s, u"--json"_s}).json().value("records"_L1).toArray(); }
+    static QJsonArray records()
+    {
+        return testing::run({u"audit"_s, u"--json"_s}).json().value("records"_L1).toArray();
+    }
 
     // Each backend's server breaks as soon as the intent is on the disk: then what is to be sent, is. All at once,
     // for each of them is waited for.
@@ -113,7 +116,7 @@ class TestCtlReleaseFaults : public MariaDbFixture {
         std::vector<std::unique_ptr<Ctl>> programs;
         for (const auto &one : locks) {
             programs.push_back(std::make_unique<Ctl>(one.forcing));
-            const QDeadlineTimer patience(test::patienceMs);
+            const QDeadlineTimer patience(testing::patienceMs);
             const auto name = "\"" + one.lock.toUtf8() + "\"";
             while (!auditText().contains(name) && !patience.hasExpired())
                 QThread::usleep(100);
@@ -129,7 +132,7 @@ class TestCtlReleaseFaults : public MariaDbFixture {
         zk::SessionOptions options; // the old one may be over by now
         options.hosts = {m_servers.zooKeeper->address()};
         m_servers.session = zk::openSession(m_servers.loop, options);
-        QVERIFY(test::waitForState(*m_servers.session, zk::SessionState::Connected));
+        QVERIFY(testing::waitForState(*m_servers.session, zk::SessionState::Connected));
         QTRY_COMPARE_WITH_TIMEOUT(m_redis->state(), redis::ConnectionState::Connected, testing::patienceMs);
         QVERIFY(testing::becomes(*m_admin, mariadb::SessionState::Connected));
         for (size_t i = 0; i < ran.size(); ++i) {
@@ -142,7 +145,7 @@ class TestCtlReleaseFaults : public MariaDbFixture {
                              || (ran[i].err.contains("nothing was deleted") && isHeld(locks[i])),
                          ran[i].what());
         }
-        const auto audit = test::run({u"audit"_s});
+        const auto audit = testing::run({u"audit"_s});
         QVERIFY2(audit.status == 0 && !audit.err.contains("without a result"), audit.what());
     }
 
@@ -179,7 +182,7 @@ private slots:
             QVERIFY2(!ran[1 - took].err.contains("by itself"), ran[1 - took].what());
             QVERIFY(!isHeld(one));
         }
-        const auto audit = test::run({u"audit"_s});
+        const auto audit = testing::run({u"audit"_s});
         QVERIFY2(audit.status == 0, audit.what());
     }
 
@@ -193,12 +196,12 @@ private slots:
         shell.start(u"/bin/sh"_s, QStringList{u"-c"_s, u"trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""_s,
                                               QStringLiteral(LOCKSCOPECTL)}
                                       + one.forcing);
-        QVERIFY(shell.waitForFinished(test::patienceMs));
+        QVERIFY(shell.waitForFinished(testing::patienceMs));
         const auto said = shell.readAllStandardError();
         QVERIFY2(shell.exitCode() == 4 && said.contains("audit"), said);
         QVERIFY(isHeld(one));
         QCOMPARE(records().size(), before);
-        QCOMPARE(test::run({u"audit"_s}).status, 0);
+        QCOMPARE(testing::run({u"audit"_s}).status, 0);
     }
 
     void aServerThatFallsSilentInItsMiddleIsNoSuccess()

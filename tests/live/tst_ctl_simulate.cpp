@@ -7,7 +7,7 @@
 #include <QJsonDocument>
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 
 namespace {

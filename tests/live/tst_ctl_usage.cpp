@@ -7,7 +7,7 @@
 #include <QTcpServer>
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 
 class TestCtlUsage : public QObject {

@@ -10,7 +10,7 @@
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using operate::EditKind;
@@ -60,11 +60,11 @@ class TestEditsLive : public QObject {
 
     Result<EditPlan> plan(const EditRequest &request)
     {
-        return test::finish(loop(), m_workspace->planEdit(request, soon()));
+        return testing::finish(loop(), m_workspace->planEdit(request, soon()));
     }
     Result<operate::EditOutcome> apply(const EditPlan &plan)
     {
-        return test::finish(loop(), m_workspace->applyEdit(plan, u"test"_s, soon()));
+        return testing::finish(loop(), m_workspace->applyEdit(plan, u"test"_s, soon()));
     }
     Result<operate::EditOutcome> edited(const EditRequest &request)
     {
@@ -76,7 +76,7 @@ class TestEditsLive : public QObject {
     redis::Value said(const redis::Command &command) { return testing::valueOf(m_redis->command(command, soon())); }
     QByteArray dataOf(const QByteArray &path)
     {
-        const auto node = test::await(other().get(ZPath(path), {}, soon()));
+        const auto node = testing::await(other().get(ZPath(path), {}, soon()));
         return node ? node->data : "(" + node.error().message.toUtf8() + ")";
     }
     // The edit, with what another client does at a random moment around it.
@@ -121,15 +121,15 @@ private slots:
         QVERIFY(m_servers.put("/tree", "top"));
         QVERIFY(m_servers.put("/tree/a", QByteArray("\0\xff", 2)));
         QVERIFY(m_servers.put("/tree/a/b", "deep"));
-        QVERIFY(test::await(other().setAcls(ZPath("/tree/a"), readers, zk::anyVersion, soon())));
+        QVERIFY(testing::await(other().setAcls(ZPath("/tree/a"), readers, zk::anyVersion, soon())));
         const auto outcome = edited(edit(EditKind::ZnodeDelete, zkOne, "/tree"));
         QVERIFY2(outcome && outcome->done, outcome ? "" : qPrintable(outcome.error().message));
-        QVERIFY(!test::await(other().exists(ZPath("/tree"), {}, soon())));
+        QVERIFY(!testing::await(other().exists(ZPath("/tree"), {}, soon())));
         const auto undone = edited(*outcome->undo);
         QVERIFY2(undone && undone->done, undone ? qPrintable(undone->message) : qPrintable(undone.error().message));
         QCOMPARE(dataOf("/tree/a"), QByteArray("\0\xff", 2));
         QCOMPARE(dataOf("/tree/a/b"), "deep");
-        QCOMPARE(test::await(other().acls(ZPath("/tree/a"), soon()))->acls, readers);
+        QCOMPARE(testing::await(other().acls(ZPath("/tree/a"), soon()))->acls, readers);
         QVERIFY(edited(edit(EditKind::ZnodeDelete, zkOne, "/tree"))->done);
     }
     void nodesAreCreatedSetAndGivenAnAcl()
@@ -142,15 +142,15 @@ private slots:
         QCOMPARE(dataOf("/made/n-0000000000"), "x");
         QCOMPARE(created->undo->name, "/made/n-0000000000");
         QVERIFY(edited(*created->undo)->done);
-        QVERIFY(!test::await(other().exists(ZPath("/made/n-0000000000"), {}, soon())));
+        QVERIFY(!testing::await(other().exists(ZPath("/made/n-0000000000"), {}, soon())));
 
         auto acl = edit(EditKind::ZnodeAcl, zkOne, "/made");
         acl.acls = {{zk::perms::all, "world", "anyone"}, {zk::perms::read, "ip", "10.0.0.1"}};
         const auto given = edited(acl);
         QVERIFY2(given && given->done, given ? "" : qPrintable(given.error().message));
-        QCOMPARE(test::await(other().acls(ZPath("/made"), soon()))->acls, acl.acls);
+        QCOMPARE(testing::await(other().acls(ZPath("/made"), soon()))->acls, acl.acls);
         QVERIFY(edited(*given->undo)->done);
-        QCOMPARE(test::await(other().acls(ZPath("/made"), soon()))->acls, zk::openAcl());
+        QCOMPARE(testing::await(other().acls(ZPath("/made"), soon()))->acls, zk::openAcl());
     }
     void keysOfEveryTypeComeBackByteForByte_data()
     {
@@ -229,8 +229,8 @@ private slots:
         QVERIFY(m_servers.put("/locks"));
         QVERIFY(m_servers.put("/locks/orders"));
         const auto node =
-            test::await(other().create(ZPath("/locks/orders/_c_0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29-lock-"),
-                                       "10.0.3.7", zk::CreateMode::EphemeralSequential, zk::openAcl(), soon()));
+            testing::await(other().create(ZPath("/locks/orders/_c_0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29-lock-"),
+                                          "10.0.3.7", zk::CreateMode::EphemeralSequential, zk::openAcl(), soon()));
         QVERIFY(node);
         std::optional<EditPlan> made;
         const auto isNamed = [&] {
@@ -243,11 +243,11 @@ private slots:
         QCOMPARE(made->locks.front().lock.name, "/locks/orders");
         const auto refused = apply(*made);
         QVERIFY(!refused);
-        QVERIFY(test::await(other().exists(node->path, {}, soon())));
+        QVERIFY(testing::await(other().exists(node->path, {}, soon())));
         made->areLocksAccepted = true;
         const auto done = apply(*made);
         QVERIFY2(done && done->done, done ? qPrintable(done->message) : qPrintable(done.error().message));
-        QVERIFY(!test::await(other().exists(ZPath("/locks"), {}, soon())));
+        QVERIFY(!testing::await(other().exists(ZPath("/locks"), {}, soon())));
     }
 
     void aNodeSetByAnotherIsNeverOverwritten()
@@ -262,7 +262,7 @@ private slots:
             made->request.value = "ours";
             std::optional<Result<zk::Stat>> theirs;
             const auto outcome = around(*made, nodeSpread, [&] {
-                theirs = test::await(other().set(ZPath(path), "theirs", zk::anyVersion, soon()));
+                theirs = testing::await(other().set(ZPath(path), "theirs", zk::anyVersion, soon()));
             });
             QVERIFY(outcome && *theirs);
             // Theirs is always the last: ours came before it, or not at all.

@@ -16,7 +16,7 @@
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 
@@ -129,16 +129,16 @@ class TestForceReleaseRaces : public QObject {
     template <class T>
     Result<T> perform(Task<Result<T>> task)
     {
-        return test::finish(loop(), std::move(task));
+        return testing::finish(loop(), std::move(task));
     }
 
     // The folder of a queue goes with its last node, as container nodes do: numbers begin anew.
     void removeAll(const ZPath &path)
     {
-        const auto listed = test::await(m_servers.session->children(path, std::nullopt, soon()));
+        const auto listed = testing::await(m_servers.session->children(path, std::nullopt, soon()));
         for (const auto &name : listed ? listed->names : std::vector<NodeName>())
             removeAll(path.child(name));
-        (void)test::await(m_servers.session->remove(path, zk::anyVersion, soon()));
+        (void)testing::await(m_servers.session->remove(path, zk::anyVersion, soon()));
     }
     // The one lets go, the other takes it.
     Result<QByteArray> swap(Party &first, Party &second, const inspect::LockName &lock)

@@ -77,7 +77,7 @@ class TestForceReleaseRacesSql : public MariaDbFixture {
     const QByteArray row{"shop.stock#id=1"};
     const QByteArray name{"GET_LOCK#race"};
     QTemporaryDir m_folder;
-    test::KeepingSink m_sink;
+    testing::KeepingSink m_sink;
     Random m_random = Random::fromSystem();
 
     static int rounds()
@@ -130,7 +130,7 @@ class TestForceReleaseRacesSql : public MariaDbFixture {
     }
     Result<LockSnapshot> readNow(Observer &observer, const QByteArray &lock)
     {
-        return test::finish(m_loop, observer.readNow(lock, soon()));
+        return testing::finish(m_loop, observer.readNow(lock, soon()));
     }
     // What may be old shows no lock, or the one before: then one looks again.
     Result<LockSnapshot> readUntil(Observer &observer, const std::function<bool(const LockSnapshot &)> &isWanted)
@@ -157,7 +157,7 @@ class TestForceReleaseRacesSql : public MariaDbFixture {
         Timer timer;
         if (after)
             timer = m_loop.callAt(m_loop.now() + *after, std::move(meanwhile));
-        return test::finish(m_loop, operate::forceRelease(plan, tools, QStringLiteral("a race"), soon()));
+        return testing::finish(m_loop, operate::forceRelease(plan, tools, QStringLiteral("a race"), soon()));
     }
     // Three programs that watch the locks, as three operators do.
     std::vector<std::unique_ptr<QProcess>> watchers(Poller poller)

@@ -13,7 +13,7 @@
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using operate::Way;
@@ -50,7 +50,7 @@ class TestGentler : public QObject {
     template <class T>
     Result<T> perform(Task<Result<T>> task)
     {
-        return test::finish(loop(), std::move(task));
+        return testing::finish(loop(), std::move(task));
     }
     HoldRequest request(const char *recipe, const char *connection)
     {
@@ -72,7 +72,7 @@ class TestGentler : public QObject {
     }
     qint64 command(const redis::Command &words)
     {
-        const auto answer = test::await(m_redis->command(words, soon()));
+        const auto answer = testing::await(m_redis->command(words, soon()));
         return answer ? answer->integer : -100;
     }
     Result<inspect::LockSnapshot> read(const inspect::LockName &lock)
@@ -154,7 +154,7 @@ private slots:
         const auto outcome = act(*plan(wanted.lock, had->id, Way::Revoke));
         QVERIFY(outcome && outcome->done && !outcome->released);
         QVERIFY2(outcome->message.contains(u"holds it still"_s), qPrintable(outcome->message));
-        const auto data = test::await(m_servers.session->get(had->node, std::nullopt, soon()));
+        const auto data = testing::await(m_servers.session->get(had->node, std::nullopt, soon()));
         QCOMPARE(data->data, QByteArray(recipes::revocationMark));
         QVERIFY(perform(holder.release(soon())));
     }
@@ -167,12 +167,12 @@ private slots:
         QVERIFY(had);
         const auto asking = plan(wanted.lock, had->id, Way::Revoke);
         QVERIFY(asking);
-        QVERIFY(test::await(m_servers.session->set(had->node, "mine", zk::anyVersion, soon())));
+        QVERIFY(testing::await(m_servers.session->set(had->node, "mine", zk::anyVersion, soon())));
         QCOMPARE(act(*asking).error().code, ErrorCode::Refused);
         // At the last look, too.
         QCOMPARE(perform(m_workspace->find(wanted.lock.connection)->sendRelease(*asking, soon())).error().code,
                  ErrorCode::Refused);
-        const auto data = test::await(m_servers.session->get(had->node, std::nullopt, soon()));
+        const auto data = testing::await(m_servers.session->get(had->node, std::nullopt, soon()));
         QCOMPARE(data->data, QByteArray("mine"));
         QVERIFY(perform(holder.release(soon())));
     }

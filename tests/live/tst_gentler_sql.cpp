@@ -21,7 +21,7 @@ class TestGentlerSql : public MariaDbFixture {
     const QByteArray row{"shop.stock#id=1"};
     const QByteArray name{"GET_LOCK#gentle"};
     QTemporaryDir m_folder;
-    test::KeepingSink m_sink;
+    testing::KeepingSink m_sink;
 
     Reply<mariadb::Rows> send(mariadb::Session &session, const QByteArray &text)
     {
@@ -32,7 +32,7 @@ class TestGentlerSql : public MariaDbFixture {
     {
         Result<inspect::LockSnapshot> read(Error{});
         for (int looks = 0; looks < 20; ++looks) {
-            read = test::finish(m_loop, observer.readNow(lock, soon()));
+            read = testing::finish(m_loop, observer.readNow(lock, soon()));
             if (read && !read->contenders.empty() && read->contenders[0].session == QString::number(holder)
                 && read->waiterCount() > 0)
                 break;
@@ -50,7 +50,7 @@ class TestGentlerSql : public MariaDbFixture {
         };
         tools.audit = &audit;
         tools.loop = &m_loop;
-        return test::finish(m_loop, operate::forceRelease(plan, tools, QStringLiteral("a test"), soon()));
+        return testing::finish(m_loop, operate::forceRelease(plan, tools, QStringLiteral("a test"), soon()));
     }
     // A holds, B waits.
     Reply<mariadb::Rows> holdAndWait(mariadb::Session &holder, mariadb::Session &waiter, bool isNamed)

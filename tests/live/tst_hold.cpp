@@ -2,6 +2,7 @@
 // Holds as the window and the terminal have them, on a real ZooKeeper: who is released by force is told, one
 // successor enters, and whatever the old holder does then, the successor's node stays as it is.
 #include "core/workspace/hold.h"
+#include "tests/support/patience.h"
 #include "tests/support/finish.h"
 #include "tests/support/zookeeperfixture.h"
 #include "tests/support/testmain.h"
@@ -11,13 +12,12 @@
 #include <algorithm>
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace std::chrono_literals;
 using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int patienceMs = 20'000;
 const ZPath path("/held/leader-lock");
 
 // LOCKSCOPE_HOLD_ROUNDS says otherwise.

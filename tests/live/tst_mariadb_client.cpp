@@ -21,7 +21,7 @@ class TestMariaDbClient : public MariaDbFixture {
         return session.execute({"SELECT id FROM shop.stock WHERE id = ? FOR UPDATE", {id}, std::nullopt, false},
                                deadline);
     }
-    std::unique_ptr<mariadb::Session> openThrough(const test::Cable &cable)
+    std::unique_ptr<mariadb::Session> openThrough(const testing::Cable &cable)
     {
         auto session = mariadb::openSession(m_loop, optionsFor(cable.address()));
         if (!becomes(*session, SessionState::Connected))
@@ -259,7 +259,7 @@ private slots:
         const auto &elsewhere = *made;
         const auto started = elsewhere->start(60s);
         QVERIFY2(started, textOf(started));
-        test::Cable cable(m_server->address());
+        testing::Cable cable(m_server->address());
         auto session = openThrough(cable);
         auto bystander = openNumbered(session->connectionId(), elsewhere->address());
         QVERIFY(bystander);
@@ -287,7 +287,7 @@ private slots:
         const auto &elsewhere = *made;
         const auto started = elsewhere->start(60s);
         QVERIFY2(started, textOf(started));
-        test::Cable cable(m_server->address());
+        testing::Cable cable(m_server->address());
         auto session = openThrough(cable);
         const auto connection = session->connectionId();
         cable.leadTo({elsewhere->address(), m_server->address()});
@@ -299,7 +299,7 @@ private slots:
 
     void anIdleSessionNoticesASilentNetwork()
     {
-        test::Cable cable(m_server->address());
+        testing::Cable cable(m_server->address());
         auto options = optionsFor(cable.address());
         options.askIdleEvery = 200ms;
         options.idleAnswersWithin = 2s;
@@ -338,7 +338,7 @@ private slots:
     {
         for (int i = 0; i < 40; ++i)
             openConnected();
-        test::Cable cable(m_server->address());
+        testing::Cable cable(m_server->address());
         auto session = mariadb::openSession(m_loop, optionsFor(cable.address()));
         QVERIFY(becomes(*session, SessionState::Connected));
         const auto before = session->connectionId();

@@ -75,7 +75,7 @@ class TestMariaDbObserver : public MariaDbFixture {
     }
     Result<LockSnapshot> readNow(Observer &observer, const QByteArray &name)
     {
-        return test::finish(m_loop, observer.readNow(name, soon()));
+        return testing::finish(m_loop, observer.readNow(name, soon()));
     }
     // To take the lock from that connection, as it is now.
     Result<operate::ForceReleasePlan> planFor(Observer &observer, const QByteArray &name,
@@ -96,7 +96,7 @@ class TestMariaDbObserver : public MariaDbFixture {
         };
         tools.audit = &audit;
         tools.loop = &m_loop;
-        return test::finish(m_loop, operate::forceRelease(plan, tools, QStringLiteral("a test"), soon()));
+        return testing::finish(m_loop, operate::forceRelease(plan, tools, QStringLiteral("a test"), soon()));
     }
 
 private slots:
@@ -112,7 +112,7 @@ private slots:
     // "As of" is the age of what is shown: nothing changes, and it is heard again and again that nothing did.
     void aQuietServerIsHeardAllTheSame()
     {
-        test::KeepingSink sink;
+        testing::KeepingSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         observer.start();
         QTRY_VERIFY(observer.firstSnapshot().isComplete());
@@ -122,7 +122,7 @@ private slots:
 
     void aRowLockIsSeenWhileSomebodyWaits()
     {
-        test::KeepingSink sink;
+        testing::KeepingSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         observer.start();
         QTRY_VERIFY(observer.firstSnapshot().isComplete());
@@ -160,7 +160,7 @@ private slots:
 
     void aShortContentionIsNotMissedByReadingNow()
     {
-        test::KeepingSink sink;
+        testing::KeepingSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         observer.start(); // its own looks do not keep the server's snapshot from being made anew
         auto one = holder();
@@ -176,7 +176,7 @@ private slots:
     // Somebody reads so often that the server never makes a new copy of what it says.
     void whatMayBeOldSaysSo()
     {
-        test::KeepingSink sink;
+        testing::KeepingSink sink;
         const auto session = openConnected(), reading = openConnected();
         MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
         observer.start();
@@ -217,7 +217,7 @@ private slots:
     // One slow look says nothing of how much work a look is: the rhythm is back with the server.
     void aStallIsSaidAndCostsOneLook()
     {
-        test::KeepingSink sink;
+        testing::KeepingSink sink;
         const auto session = openConnected();
         MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
         observer.start();
@@ -240,7 +240,7 @@ private slots:
     // Under two names, or in two windows: they take turns, and none keeps the other's copy old.
     void twoObserversOfOneServerShareItsCopy()
     {
-        test::KeepingSink first, second;
+        testing::KeepingSink first, second;
         const auto session = openConnected(), other = openConnected();
         MariaDbObserver one(*session, ConnectionName("db"), {}, first),
             two(*other, ConnectionName("db2"), {}, second);
@@ -267,7 +267,7 @@ private slots:
         QFETCH(bool, instrument);
         QVERIFY(run(*m_admin, QByteArray("UPDATE performance_schema.setup_instruments SET ENABLED = ")
                                   + (instrument ? "'YES'" : "'NO'") + " WHERE NAME = 'wait/lock/metadata/sql/mdl'"));
-        test::KeepingSink sink;
+        testing::KeepingSink sink;
         const auto session = openConnected();
         MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
         observer.start();
@@ -301,7 +301,7 @@ private slots:
         options.user = QStringLiteral("reader");
         const auto session = mariadb::openSession(m_loop, options);
         QVERIFY(becomes(*session, mariadb::SessionState::Connected));
-        test::KeepingSink sink;
+        testing::KeepingSink sink;
         MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
         observer.start();
         QTRY_VERIFY(observer.firstSnapshot().isComplete());
@@ -319,7 +319,7 @@ private slots:
         options.user = QStringLiteral("reader");
         const auto session = mariadb::openSession(m_loop, options);
         QVERIFY(becomes(*session, mariadb::SessionState::Connected));
-        test::KeepingSink sink;
+        testing::KeepingSink sink;
         MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
         auto one = openConnected();
         QVERIFY(run(*one, "SELECT GET_LOCK('not yours', 1)"));
@@ -338,7 +338,7 @@ private slots:
     {
         QTemporaryDir folder;
         operate::AuditFile audit(folder.filePath(QStringLiteral("audit.jsonl")));
-        test::KeepingSink sink;
+        testing::KeepingSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         auto one = holder();
         std::optional<Reply<mariadb::Rows>> reply;
@@ -362,7 +362,7 @@ private slots:
     {
         QTemporaryDir folder;
         operate::AuditFile audit(folder.filePath(QStringLiteral("audit.jsonl")));
-        test::KeepingSink sink;
+        testing::KeepingSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         auto one = holder();
         std::optional<Reply<mariadb::Rows>> reply;
@@ -388,7 +388,7 @@ private slots:
     {
         QTemporaryDir folder;
         operate::AuditFile audit(folder.filePath(QStringLiteral("audit.jsonl")));
-        test::KeepingSink sink;
+        testing::KeepingSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         auto one = openConnected();
         QVERIFY(run(*one, "SELECT GET_LOCK(?, 1)", {"forced"}));

@@ -5,7 +5,7 @@
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 
 class TestRecipesCurator : public CuratorFixture {
     Q_OBJECT

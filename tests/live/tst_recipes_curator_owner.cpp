@@ -7,7 +7,7 @@
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 
 class TestRecipesCuratorOwner : public CuratorFixture {
     Q_OBJECT

@@ -8,7 +8,7 @@
 #include <set>
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <QRegularExpression>
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 
 class TestRecipesKazoo : public RecipeFixture {
     Q_OBJECT

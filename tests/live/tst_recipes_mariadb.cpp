@@ -34,7 +34,7 @@ struct SqlClient {
 };
 
 // With a session of its own, which outlives the lock.
-struct SqlContender : SqlClient, test::Contender {
+struct SqlContender : SqlClient, testing::Contender {
     SqlContender(std::unique_ptr<mariadb::Session> itsSession, const QByteArray &recipe, const QByteArray &name)
         : SqlClient(std::move(itsSession)), Contender(session->loop(), lockOf(recipe, name))
     {

@@ -8,7 +8,7 @@
 #include <QRegularExpression>
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 
 namespace {
 

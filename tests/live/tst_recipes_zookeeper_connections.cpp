@@ -4,7 +4,7 @@
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 
 class TestRecipesZooKeeperConnections : public RecipeFixture {
     Q_OBJECT

@@ -33,7 +33,7 @@ class TestRedisObserver : public QObject {
     std::unique_ptr<sandbox::Server> m_server;
     std::unique_ptr<redis::Connection> m_other; // the locking clients' connection
     std::unique_ptr<redis::Connection> m_connection;
-    test::KeepingSink m_sink;
+    testing::KeepingSink m_sink;
     std::unique_ptr<RedisObserver> m_observer;
 
     Deadline soon() const { return Deadline::after(m_loop, 15s); }
@@ -453,10 +453,10 @@ private slots:
         QCOMPARE(act({"SET", "orders-lock", token, "PX", "60000"}), "OK");
         observe();
         QVERIFY(firstSnapshot());
-        const auto there = test::finish(m_loop, m_observer->readNow("orders-lock", soon()));
+        const auto there = testing::finish(m_loop, m_observer->readNow("orders-lock", soon()));
         QVERIFY(there);
         QCOMPARE(there->contenders.front().guard.value, token);
-        const auto absent = test::finish(m_loop, m_observer->readNow("absent-lock", soon()));
+        const auto absent = testing::finish(m_loop, m_observer->readNow("absent-lock", soon()));
         QVERIFY(!absent);
         QCOMPARE(static_cast<int>(absent.error().code), code(ErrorCode::NoNode));
     }

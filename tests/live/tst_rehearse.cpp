@@ -11,7 +11,7 @@
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using rehearse::Next;
@@ -74,7 +74,7 @@ class TestRehearseLive : public QObject {
     {
         Completion<Result<T>> done(loop());
         m_scope->launch(intoReply(std::move(task), done));
-        return test::await<Result<T>>(done, Error{ErrorCode::TimedOut, u"the test waited in vain"_s, false});
+        return testing::await<Result<T>>(done, Error{ErrorCode::TimedOut, u"the test waited in vain"_s, false});
     }
     void connectTo(const QByteArray &name, const QString &uri)
     {
@@ -98,7 +98,7 @@ class TestRehearseLive : public QObject {
         for (const QByteArray text : {"CREATE DATABASE rehearsed",
                                       "CREATE TABLE rehearsed.stock (id INT PRIMARY KEY, version INT) ENGINE=InnoDB",
                                       "INSERT INTO rehearsed.stock VALUES (1, 1)"}) {
-            const auto done = testing::mariadbfixture::answerOf(session->execute({text, {}, {}, false}, soon()));
+            const auto done = testing::answerOf(session->execute({text, {}, {}, false}, soon()));
             if (!done)
                 return done.error().message;
         }

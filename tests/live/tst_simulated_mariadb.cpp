@@ -28,13 +28,13 @@ struct Step {
     [[nodiscard]] bool isForName() const { return text.contains("GET_LOCK"); }
 };
 
-// The server's number, or what it answered; as test::SqlWorld::words.
+// The server's number, or what it answered; as testing::SqlWorld::words.
 QByteArray words(const Result<mariadb::Rows> &answer)
 {
     if (answer) {
         world::SqlAnswer same;
         same.rows = *answer;
-        return test::SqlWorld::words(same);
+        return testing::SqlWorld::words(same);
     }
     static const QRegularExpression number(QStringLiteral("\\((\\d+)\\)$"));
     const auto said = number.match(answer.error().message);
@@ -52,7 +52,7 @@ class TestSimulatedAgainstReal : public MariaDbFixture {
         std::unique_ptr<mariadb::Session> session;
         std::optional<Reply<mariadb::Rows>> out;
     };
-    std::unique_ptr<test::SqlWorld> m_sim;
+    std::unique_ptr<testing::SqlWorld> m_sim;
     std::map<char, Real> m_real;
     std::map<char, bool> m_waits;           // in the simulation: for a named lock?
     std::map<char, bool> m_isInTransaction; // as far as the drawing has to know
@@ -63,7 +63,7 @@ class TestSimulatedAgainstReal : public MariaDbFixture {
 
     void openAll()
     {
-        m_sim = std::make_unique<test::SqlWorld>();
+        m_sim = std::make_unique<testing::SqlWorld>();
         for (const auto name : sessionNames) {
             m_real[name].session = openConnected();
             m_sim->open(QByteArray(1, name));

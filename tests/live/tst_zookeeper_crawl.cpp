@@ -12,7 +12,7 @@
 
 using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace std::chrono_literals;
 using namespace Qt::StringLiterals;
 
@@ -151,10 +151,10 @@ private slots:
         QVERIFY(held);
         const auto lock = u"zk:/closed/held"_s;
         const QStringList acquire{u"acquire"_s, lock, u"--recipe"_s, u"kazoo-lock"_s, u"--json"_s};
-        const auto stranger = test::run(connect() + acquire);
+        const auto stranger = testing::run(connect() + acquire);
         QVERIFY2(stranger.status == 1 && stranger.err.contains("permission"), stranger.what());
         Ctl waiter(connect(u"alice:secret@"_s) + acquire);
-        const auto listed = [&] { return test::run(connect() + QStringList{u"locks"_s, u"--json"_s}); };
+        const auto listed = [&] { return testing::run(connect() + QStringList{u"locks"_s, u"--json"_s}); };
         const auto ours = [&]() -> QJsonObject {
             for (const auto &one : listed().json().value("locks"_L1).toArray()) {
                 if (one.toObject().value("lock"_L1).toString() == lock)
@@ -163,13 +163,13 @@ private slots:
             return {};
         };
         QTRY_COMPARE_WITH_TIMEOUT(ours().value("state"_L1).toString(), u"contended"_s, 60'000);
-        const auto shown = test::run(connect() + QStringList{u"show"_s, lock, u"--json"_s});
+        const auto shown = testing::run(connect() + QStringList{u"show"_s, lock, u"--json"_s});
         const auto contenders = shown.json().value("lock"_L1).toObject().value("contenders"_L1).toArray();
         QVERIFY2(contenders.size() == 2, shown.what());
         const auto id = contenders[0].toObject().value("id"_L1).toString();
         QVERIFY2(id.startsWith(QString::fromUtf8(held->path.name().bytes())), shown.what());
         const auto forced =
-            test::run(connect() + QStringList{u"force-release"_s, lock, u"--holder"_s, id, u"--yes"_s});
+            testing::run(connect() + QStringList{u"force-release"_s, lock, u"--holder"_s, id, u"--yes"_s});
         QVERIFY2(forced.status == 0, forced.what());
         QVERIFY2(waiter.jsonLine().value("acquired"_L1).toBool(), waiter.finish().what());
     }

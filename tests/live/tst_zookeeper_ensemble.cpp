@@ -12,7 +12,7 @@
 
 using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace std::chrono_literals;
 using namespace Qt::StringLiterals;
 

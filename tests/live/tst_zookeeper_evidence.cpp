@@ -6,7 +6,7 @@
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace lockscope::zk;
 using namespace std::chrono_literals;
 using namespace Qt::StringLiterals;

@@ -5,7 +5,7 @@
 
 #include "tests/support/zookeeperfixture.h"
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 using namespace zk;
 using namespace std::chrono_literals;
@@ -82,4 +82,4 @@ private slots:
     void cleanupTestCase() { stopServer(); }
 };
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

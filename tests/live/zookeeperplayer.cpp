@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 Player::Player(Stage &stage, int sessions) : m_stage(stage), m_seats(static_cast<std::size_t>(sessions))
 {
@@ -198,4 +198,4 @@ QByteArray Player::sayResults(const std::vector<zk::OpResult> &results)
     return list.join("; ");
 }
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

@@ -8,7 +8,7 @@
 
 #include <functional>
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 // Where it is played.
 class Stage {
@@ -67,4 +67,4 @@ private:
     std::vector<qint64> m_zxids;
 };
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 namespace {
 
@@ -205,4 +205,4 @@ QByteArray textOf(const Command &command)
     return words.join(' ');
 }
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

@@ -8,7 +8,7 @@
 
 #include <QByteArrayList>
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 struct Command {
     enum class Kind {
@@ -67,4 +67,4 @@ private:
 // For people: "create /d1/a Ephemeral".
 [[nodiscard]] QByteArray textOf(const Command &command);
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

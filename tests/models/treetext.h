@@ -5,7 +5,7 @@
 #include <QAbstractItemModel>
 #include <QSignalSpy>
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 inline QString treeText(const QAbstractItemModel &model, std::initializer_list<int> columns,
                         const QModelIndex &parent = {}, int depth = 0)
@@ -47,4 +47,4 @@ public:
     QStringList words;
 };
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

@@ -31,7 +31,7 @@ private:
     static Batch status(const QByteArray &name, bool production, bool complete = true)
     {
         Batch batch;
-        auto one = test::connectedStatus(name, Scheme::Redis, production, alertsNow);
+        auto one = testing::connectedStatus(name, Scheme::Redis, production, alertsNow);
         one.progress.firstSnapshotComplete = complete;
         batch.connections = {one};
         return batch;
@@ -41,10 +41,10 @@ private:
                         ChangeKind kind = ChangeKind::Changed)
     {
         Batch batch;
-        batch.locks = {test::change(
-            kind, test::redisLock(connection, key,
-                                  isImmortal ? std::nullopt : std::optional<std::chrono::milliseconds>(30s),
-                                  test::serverTime(alertsNow)))};
+        batch.locks = {testing::change(
+            kind, testing::redisLock(connection, key,
+                                     isImmortal ? std::nullopt : std::optional<std::chrono::milliseconds>(30s),
+                                     testing::serverTime(alertsNow)))};
         return batch;
     }
     static AlertRule onRule()

@@ -19,8 +19,8 @@ using inspect::ChangeKind;
 using inspect::FindingCode;
 using inspect::LockSnapshot;
 using inspect::Severity;
-using test::change;
-using test::queueLock;
+using testing::change;
+using testing::queueLock;
 
 namespace {
 
@@ -29,7 +29,7 @@ constexpr SystemTime findingsStart{1'700'000'000s};
 LockSnapshot lockWith(const QByteArray &name, std::initializer_list<FindingCode> codes,
                       const QByteArray &connection = "zk")
 {
-    auto lock = queueLock(connection, name, 1, test::serverTime(findingsStart));
+    auto lock = queueLock(connection, name, 1, testing::serverTime(findingsStart));
     for (const auto code : codes)
         addFinding(lock, code, u"something"_s, {lock.contenders[0].id});
     return lock;
@@ -124,7 +124,7 @@ private slots:
     // Its message counts on by the screen's clock, and stands still with a connection that broke.
     void messagesGoOnCounting()
     {
-        auto lock = queueLock("zk", "/a", 1, test::serverTime(findingsStart));
+        auto lock = queueLock("zk", "/a", 1, testing::serverTime(findingsStart));
         inspect::Wording message = u"held for "_s;
         message.since(lock.observed - 11min);
         addFinding(lock, FindingCode::LongHeld, message, {lock.contenders[0].id});

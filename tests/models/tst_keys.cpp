@@ -12,7 +12,7 @@
 
 using namespace lockscope;
 using namespace lockscope::ui;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 

@@ -21,9 +21,9 @@ using inspect::ChangeKind;
 using inspect::LockName;
 using inspect::LockSnapshot;
 using inspect::SnapshotChange;
-using test::change;
-using test::queueLock;
-using test::redisLock;
+using testing::change;
+using testing::queueLock;
+using testing::redisLock;
 
 namespace {
 
@@ -75,7 +75,7 @@ private:
 
     LockSnapshot zk(const QByteArray &path, int waiters)
     {
-        return queueLock("zk", path, waiters, test::serverTime(start));
+        return queueLock("zk", path, waiters, testing::serverTime(start));
     }
     void add(LockSnapshot lock) { m_model->apply({change(ChangeKind::Added, std::move(lock))}); }
 
@@ -99,7 +99,7 @@ private slots:
     {
         m_model->apply({change(ChangeKind::Added, zk("/b", 0)), change(ChangeKind::Added, zk("/two", 2)),
                         change(ChangeKind::Added, zk("/a", 0)), change(ChangeKind::Added, zk("/one", 1)),
-                        change(ChangeKind::Added, redisLock("redis", "forever", {}, test::serverTime(start)))});
+                        change(ChangeKind::Added, redisLock("redis", "forever", {}, testing::serverTime(start)))});
         QCOMPARE(names(*m_model), (QStringList{u"forever"_s, u"/two"_s, u"/one"_s, u"/a"_s, u"/b"_s}));
     }
 
@@ -167,7 +167,7 @@ private slots:
     {
         add(zk("/a", 0));
         add(zk("/b", 2));
-        add(redisLock("redis", "forever", {}, test::serverTime(start)));
+        add(redisLock("redis", "forever", {}, testing::serverTime(start)));
         QCOMPARE(m_model->counts(), (LockCounts{3, 1, 1, 0, 0}));
         Recorder recorder(*m_model);
         m_model->setChip(LocksModel::Chip::Contended);
@@ -250,11 +250,11 @@ private slots:
     void rankFollowsTheGrowingSums()
     {
         // One has waited long, three began just now: they overtake.
-        auto slow = queueLock("zk", "/slow", 1, test::serverTime(start));
-        slow.contenders[1].waitingSince = test::serverTime(start) - 10s;
-        auto crowd = queueLock("zk", "/crowd", 3, test::serverTime(start));
+        auto slow = queueLock("zk", "/slow", 1, testing::serverTime(start));
+        slow.contenders[1].waitingSince = testing::serverTime(start) - 10s;
+        auto crowd = queueLock("zk", "/crowd", 3, testing::serverTime(start));
         for (std::size_t i = 1; i < 4; ++i)
-            crowd.contenders[i].waitingSince = test::serverTime(start);
+            crowd.contenders[i].waitingSince = testing::serverTime(start);
         add(slow);
         add(crowd);
         QCOMPARE(names(*m_model).join(u' '), u"/slow /crowd"_s);
@@ -271,7 +271,7 @@ private slots:
     void agesTickByTheServersClockAndFreeze()
     {
         auto lock = zk("/a", 0);
-        lock.contenders[0].heldSince = test::serverTime(start) + 1h - 5s; // the server's clock is an hour ahead
+        lock.contenders[0].heldSince = testing::serverTime(start) + 1h - 5s; // the server's clock is an hour ahead
         lock.serverAhead = 1h;
         add(lock);
         const auto held = [this] { return m_model->index(0, LockRow::Held).data().toString(); };
@@ -347,7 +347,7 @@ private slots:
         QVERIFY(!m_model->snapshot({ConnectionName("zk"), "/b"}));
         QCOMPARE(m_model->counts(), (LockCounts{3, 2, 0, 0, 0}));
         QCOMPARE(m_model->waiting(), (LocksModel::Waiting{3, 0}));
-        add(redisLock("redis", "forever", {}, test::serverTime(start)));
+        add(redisLock("redis", "forever", {}, testing::serverTime(start)));
         QCOMPARE(m_model->waiting(), (LocksModel::Waiting{4, 1}));
         m_model->setOrderHeld(false);
         QCOMPARE(names(*m_model).join(u' '), u"forever /c /aa /a"_s);
@@ -393,7 +393,7 @@ private slots:
         const QPersistentModelIndex second = queue.index(2, 0);
         lock.contenders.erase(lock.contenders.begin());
         lock.contenders[0].role = inspect::Role::Holder;
-        lock.contenders[0].heldSince = test::serverTime(start);
+        lock.contenders[0].heldSince = testing::serverTime(start);
         queue.setSnapshot(lock);
         QCOMPARE(recorder.take(), (QStringList{u"-0-0"_s, u"~0-0"_s}));
         QCOMPARE(second.row(), 1);

@@ -10,7 +10,7 @@
 
 using namespace lockscope;
 using namespace lockscope::ui;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using operate::LogEntry;

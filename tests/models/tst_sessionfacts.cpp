@@ -48,7 +48,7 @@ struct World {
 
 LockSnapshot queue(const QByteArray &path, int waiters)
 {
-    return test::queueLock("zk", path, waiters, test::serverTime(sessionNow));
+    return testing::queueLock("zk", path, waiters, testing::serverTime(sessionNow));
 }
 
 } // namespace
@@ -97,7 +97,7 @@ private slots:
     void whatALeaseEndsDoesNotFall()
     {
         World world;
-        auto lock = test::redisLock("zk", "orders", 12s, test::serverTime(sessionNow));
+        auto lock = testing::redisLock("zk", "orders", 12s, testing::serverTime(sessionNow));
         lock.contenders[0].session = u"7"_s;
         world.add(lock);
         const auto facts = world.of(u"7"_s);

@@ -29,7 +29,7 @@ Shown someShown(Random &random)
         if (random.below(3) == 0)
             continue;
         const ConnectionName connection(name);
-        shown.statuses[connection] = test::connectedStatus(name, Scheme::ZooKeeper, random.below(2) == 1, shownAt);
+        shown.statuses[connection] = testing::connectedStatus(name, Scheme::ZooKeeper, random.below(2) == 1, shownAt);
         shown.sessions[connection].resize(random.below(3));
         for (auto &session : shown.sessions[connection]) {
             session.connection = connection;
@@ -37,8 +37,8 @@ Shown someShown(Random &random)
         }
         shown.coverage[connection] = {{connection, random.below(2) == 1, {}}};
         for (auto count = random.below(4); count > 0; --count) {
-            auto lock = test::queueLock(name, "/" + QByteArray::number(random.below(5)),
-                                        static_cast<int>(random.below(3)), shownAt);
+            auto lock = testing::queueLock(name, "/" + QByteArray::number(random.below(5)),
+                                           static_cast<int>(random.below(3)), shownAt);
             shown.locks.insert_or_assign(lock.lock, lock);
         }
     }
@@ -102,7 +102,7 @@ private slots:
     // Of two moments at which a connection was down its ages stand where they stood then, not where they stood last.
     void aConnectionThatWasDownStandsAtEachMoment()
     {
-        test::FakeBackend backend;
+        testing::FakeBackend backend;
         ui::PausableBackend screen(backend);
         ui::ConnectionBook book;
         connect(&screen, &Backend::updated, &book, &ui::ConnectionBook::apply);

@@ -13,7 +13,7 @@
 
 using namespace lockscope;
 using namespace lockscope::ui;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 
 namespace {

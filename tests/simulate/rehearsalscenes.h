@@ -15,7 +15,7 @@
 #include "core/world/mariadb/session.h"
 #include "core/zookeeper/evidence.h"
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 struct NoSink : inspect::ObserverSink {
     void locksChanged(std::vector<inspect::SnapshotChange>) override {}
@@ -275,4 +275,4 @@ inline std::unique_ptr<SceneServers> sceneOf(const QByteArray &recipe, quint64 s
     }
 }
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

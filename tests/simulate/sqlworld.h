@@ -5,7 +5,7 @@
 
 #include "core/world/mariadb/server.h"
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 using namespace std::chrono_literals;
 
@@ -71,4 +71,4 @@ public:
     QByteArrayList answers;
 };
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

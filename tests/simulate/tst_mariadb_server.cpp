@@ -7,7 +7,7 @@
 #include <QTest>
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using Heard = QByteArrayList;
 
 class TestSimulatedMariaDb : public QObject {

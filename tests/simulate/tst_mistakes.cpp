@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // Under a sanitizer a tenth: what goes wrong rarely need not show then.
-constexpr quint64 seeds = test::sanitizerShare == 1 ? 300 : 30;
+constexpr quint64 seeds = testing::sanitizerShare == 1 ? 300 : 30;
 
 Scenario few(const QByteArray &recipe, std::chrono::milliseconds hold)
 {
@@ -90,8 +90,8 @@ private slots:
             ++counted;
             QVERIFY2(!breaks(invariant)(*good), qPrintable(commandLine(sound)));
         }
-        QVERIFY2(caught > 0 || test::sanitizerShare > 1, "nothing broke");
-        QVERIFY2(counted > 0 || test::sanitizerShare > 1, "the fault never happened to who is careful");
+        QVERIFY2(caught > 0 || testing::sanitizerShare > 1, "nothing broke");
+        QVERIFY2(counted > 0 || testing::sanitizerShare > 1, "the fault never happened to who is careful");
     }
 
 private:

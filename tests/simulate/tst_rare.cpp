@@ -281,7 +281,7 @@ private slots:
             return one.fault == fault && one.isOf(*recipes::findRecipe(recipe), invariant);
         });
         QVERIFY2(story != all.end(), "the table says it may break, and no story shows it");
-        for (int telling = 0; telling * test::sanitizerShare < story->tellings; ++telling) {
+        for (int telling = 0; telling * testing::sanitizerShare < story->tellings; ++telling) {
             auto scenario = plain(recipe);
             story->tell(scenario, telling);
             QVERIFY(scenario.check());
@@ -295,13 +295,13 @@ private slots:
             qInfo("%d: %s", telling, qPrintable(commandLine(scenario)));
             return;
         }
-        QVERIFY2(test::sanitizerShare > 1, "none of the tellings broke it");
+        QVERIFY2(testing::sanitizerShare > 1, "none of the tellings broke it");
     }
 
     // Whoever is freed by force before it gives the lock back looks first, and takes nothing from its successor.
     void whoIsFreedByForceBeforeItReleasesLeavesItsSuccessorAlone()
     {
-        for (int telling = 0; telling < 3000 / test::sanitizerShare; ++telling) {
+        for (int telling = 0; telling < 3000 / testing::sanitizerShare; ++telling) {
             auto scenario = plain("zk-ephemeral");
             forcedWhileItLags(scenario, telling);
             QVERIFY2(!breaksIn(scenario, "tokens"), qPrintable(commandLine(scenario)));

@@ -17,7 +17,7 @@ using redis::Value;
 
 namespace {
 
-constexpr int sequences = 600 / test::sanitizerShare;
+constexpr int sequences = 600 / testing::sanitizerShare;
 constexpr int commandsEach = 50;
 constexpr double apartMs = 20'000; // a machine may be busy
 constexpr double momentsFrom = 900'000;

@@ -10,7 +10,7 @@
 #include <QTest>
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using rehearse::Next;
 
 namespace {

@@ -29,7 +29,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int seedsByDefault = 10'000 / test::sanitizerShare;
+constexpr int seedsByDefault = 10'000 / testing::sanitizerShare;
 
 // So many the rarest of what may break by one fault takes to be seen.
 constexpr int seedsToSeeEverything = 10'000;

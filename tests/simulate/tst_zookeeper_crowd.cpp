@@ -12,7 +12,7 @@
 #include <algorithm>
 
 using namespace lockscope;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 
 class TestSimulatedZooKeeperCrowd : public QObject {
     Q_OBJECT

@@ -7,7 +7,7 @@
 
 #include <QTest>
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 using namespace world;
 using namespace std::chrono_literals;
@@ -76,4 +76,4 @@ public:
     keeper::Ensemble ensemble;
 };
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

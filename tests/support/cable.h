@@ -10,7 +10,7 @@
 
 #include <optional>
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 class Cable : public QObject {
 public:
@@ -103,4 +103,4 @@ private:
     bool m_isSilent = false;
 };
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

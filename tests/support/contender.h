@@ -9,7 +9,7 @@
 
 #include <optional>
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 class Contender {
 public:
@@ -128,4 +128,4 @@ private:
     Scope m_scope; // last: its coroutines use the lock
 };
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

@@ -8,7 +8,7 @@
 #include "core/recipes/curator/readwritelock.h"
 #include "core/recipes/curator/semaphore.h"
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 // "mutex", "read", "write", "semaphore-mutex", or a semaphore's number of permits: "2".
 inline std::unique_ptr<recipes::Lock> makeCuratorLock(const QByteArray &kind, zk::Session &session, const ZPath &path,
@@ -146,4 +146,4 @@ protected:
     }
 };
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 using namespace Qt::StringLiterals;
 
@@ -240,4 +240,4 @@ void FakeBackend::answerRun(quint64 id, Result<contention::Recording> result)
         answer(std::move(result));
 }
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

@@ -15,7 +15,7 @@
 #include <map>
 #include <vector>
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 class FakeBackend : public Backend {
     Q_OBJECT
@@ -118,4 +118,4 @@ private:
     std::map<quint64, std::pair<QPointer<QObject>, Answer<contention::Recording>>> m_runAnswers;
 };
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
@@ -148,4 +148,4 @@ ConnectionStatus connectedStatus(const QByteArray &name, Scheme scheme, bool pro
     return status;
 }
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

@@ -4,7 +4,7 @@
 
 #include "core/workspace/backend.h"
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 // Added, Changed or Removed of one snapshot.
 [[nodiscard]] inspect::SnapshotChange change(inspect::ChangeKind kind, inspect::LockSnapshot lock);
@@ -22,4 +22,4 @@ namespace lockscope::test {
 
 [[nodiscard]] inspect::ServerTime serverTime(std::chrono::system_clock::time_point time);
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

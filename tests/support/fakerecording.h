@@ -5,7 +5,7 @@
 
 #include "core/contention/simulation.h"
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 using contention::Event;
 using contention::Mark;
@@ -82,4 +82,4 @@ inline Result<Recording> fakeSimulate(const contention::Scenario &scenario, cons
     return recording;
 }
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

@@ -10,7 +10,7 @@
 
 #include <optional>
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 template <class T>
 Task<void> keepResult(Task<T> task, std::optional<T> *result)
@@ -38,4 +38,4 @@ Result<T> finish(Loop &loop, Task<Result<T>> task)
     return *result;
 }
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

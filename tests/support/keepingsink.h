@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <map>
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 struct KeepingSink : inspect::ObserverSink {
     std::map<QByteArray, inspect::LockSnapshot> locks; // as they were told last
@@ -62,4 +62,4 @@ struct KeepingSink : inspect::ObserverSink {
     }
 };
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

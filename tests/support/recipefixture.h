@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 using namespace std::chrono_literals;
 using testing::Request;
@@ -178,4 +178,4 @@ private slots:
     void cleanupTestCase() { closeSessions(); }
 };
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

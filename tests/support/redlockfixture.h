@@ -98,7 +98,7 @@ struct SetClient {
     std::vector<std::unique_ptr<CountingRedis>> counting;
 };
 
-class SetContender : public test::Contender {
+class SetContender : public testing::Contender {
 public:
     SetContender(Loop &loop, std::unique_ptr<recipes::RedlockLock> made)
         : Contender(loop, std::move(made)), redlock(static_cast<recipes::RedlockLock &>(*lock))

@@ -2,7 +2,7 @@
 // What release counts in many runs is played a fiftieth as often under a sanitizer, which looks at each run instead.
 #pragma once
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr int sanitizerShare = 50;
@@ -10,4 +10,4 @@ inline constexpr int sanitizerShare = 50;
 inline constexpr int sanitizerShare = 1;
 #endif
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

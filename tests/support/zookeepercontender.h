@@ -8,7 +8,7 @@
 #include "tests/support/countingsession.h"
 #include "tests/support/faultysession.h"
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 // A session with its ports; several contenders may share one.
 struct Client {
@@ -36,4 +36,4 @@ inline std::unique_ptr<Contender> contenderWith(Client &client, const QByteArray
     return std::make_unique<Contender>(client.real->loop(), std::move(*made));
 }
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

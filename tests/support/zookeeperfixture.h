@@ -11,7 +11,7 @@
 #include <QTest>
 #include <QTimer>
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 inline constexpr std::chrono::milliseconds patience{20'000};
 
@@ -43,4 +43,4 @@ inline bool waitForState(const zk::Session &session, zk::SessionState state)
     return QTest::qWaitFor([&] { return session.state() == state; }, static_cast<int>(patience.count()));
 }
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

@@ -6,7 +6,7 @@
 
 #include <QApplication>
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 class ThemedApplication : public QApplication {
 public:
@@ -16,4 +16,4 @@ private:
     ui::Theme m_theme;
 };
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

@@ -3,7 +3,7 @@
 
 #include <map>
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
@@ -241,4 +241,4 @@ Batch treeBatch(std::chrono::system_clock::time_point now)
     return batch;
 }
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

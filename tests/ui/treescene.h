@@ -4,7 +4,7 @@
 
 #include "tests/support/fakebackend.h"
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 // Scripts the backend's listings and values; keeps nothing.
 void playTrees(FakeBackend &backend);
@@ -13,4 +13,4 @@ void playTrees(FakeBackend &backend);
 [[nodiscard]] ConnectionStatus statusOf(const QByteArray &name, Scheme scheme,
                                         ConnectionStatus::State state = ConnectionStatus::State::Connected);
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

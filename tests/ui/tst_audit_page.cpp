@@ -36,7 +36,7 @@ class TestAuditPage : public QObject {
 
     std::unique_ptr<ui::Theme> m_theme;
     std::unique_ptr<QTemporaryDir> m_folder;
-    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::AuditPage> m_page;
 
     QString path() const { return m_folder->filePath(u"audit.jsonl"_s); }
@@ -66,7 +66,7 @@ private slots:
     void init()
     {
         m_folder = std::make_unique<QTemporaryDir>();
-        m_backend = std::make_unique<test::FakeBackend>();
+        m_backend = std::make_unique<testing::FakeBackend>();
         m_backend->onReadAudit = [this](const QString &known) {
             return operate::reportOf(operate::AuditFile(path()), known);
         };

@@ -35,7 +35,7 @@ LockSnapshot rowLock()
     lock.lock = {ConnectionName("sql"), "shop.stock#id=1"};
     lock.backend = BackendKind::MariaDb;
     lock.recipe = "sql-for-update";
-    lock.observed = test::serverTime(wordsPresent);
+    lock.observed = testing::serverTime(wordsPresent);
     for (const QByteArray number : {"13", "14"}) {
         inspect::Contender one;
         one.id = number + "@1699999990000";
@@ -63,7 +63,7 @@ LockSnapshot fairLock()
 
 LockSnapshot queueOfTwo()
 {
-    return test::queueLock("zk", "/locks/orders", 1, test::serverTime(wordsPresent));
+    return testing::queueLock("zk", "/locks/orders", 1, testing::serverTime(wordsPresent));
 }
 
 class Shown {
@@ -154,7 +154,7 @@ private slots:
     void killIsCalledKill()
     {
         const auto lock = rowLock();
-        test::FakeBackend backend;
+        testing::FakeBackend backend;
         const ConnectionBook book;
         auto plan = operate::planForceRelease(lock, lock.contenders.front().id);
         QVERIFY(plan);
@@ -167,5 +167,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_TEST_IN(test::ThemedApplication, TestBackendWords)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestBackendWords)
 #include "tst_backend_words.moc"

@@ -289,5 +289,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_TEST_IN(test::ThemedApplication, TestConnect)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestConnect)
 #include "tst_connect.moc"

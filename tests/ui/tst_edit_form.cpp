@@ -29,7 +29,7 @@
 
 using namespace lockscope;
 using namespace lockscope::ui;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 using operate::EditKind;
 using operate::EditOutcome;
@@ -385,5 +385,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_TEST_IN(test::ThemedApplication, TestEditForm)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestEditForm)
 #include "tst_edit_form.moc"

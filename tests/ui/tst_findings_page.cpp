@@ -29,7 +29,7 @@ using namespace std::chrono_literals;
 using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::FindingCode;
-using test::change;
+using testing::change;
 
 class TestFindingsPage : public QObject {
     Q_OBJECT
@@ -38,7 +38,7 @@ class TestFindingsPage : public QObject {
     std::unique_ptr<ui::Theme> m_theme;
     std::unique_ptr<QTemporaryDir> m_folder;
     std::unique_ptr<MuteStore> m_mutes;
-    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::MainWindow> m_window;
 
     ui::FindingsPage &page() { return *m_window->findChild<ui::FindingsPage *>(); }
@@ -46,13 +46,13 @@ class TestFindingsPage : public QObject {
     QString notice() { return page().notice().isVisible() ? page().notice().title() : QString(); }
     void tellStatus(bool isFirstLookDone = true)
     {
-        auto status = test::connectedStatus("zk", Scheme::ZooKeeper, false, m_now);
+        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, m_now);
         status.progress.firstSnapshotComplete = isFirstLookDone;
         m_backend->tellConnection(status);
     }
     void tellLock(FindingCode code, const QByteArray &name = "/locks/a")
     {
-        auto lock = test::queueLock("zk", name, 1, test::serverTime(m_now));
+        auto lock = testing::queueLock("zk", name, 1, testing::serverTime(m_now));
         inspect::Wording message = u"held for "_s;
         message.since(lock.observed - 11min);
         addFinding(lock, code, message, {lock.contenders[0].id});
@@ -66,7 +66,7 @@ private slots:
     {
         m_folder = std::make_unique<QTemporaryDir>();
         m_mutes = std::make_unique<MuteStore>(m_folder->filePath(u"mutes.json"_s));
-        m_backend = std::make_unique<test::FakeBackend>();
+        m_backend = std::make_unique<testing::FakeBackend>();
         m_window = std::make_unique<ui::MainWindow>(*m_backend);
         m_window->useMutes(*m_mutes);
         m_window->locksPage().setClock([this] { return m_now; });
@@ -93,7 +93,7 @@ private slots:
         batch.coverage = {{ConnectionName("zk"), false, u"watches: 1 of 3 members answered"_s}};
         m_backend->tell(batch);
         QCOMPARE(notice(), u"Nothing is wrong with what was seen, and that was not everything"_s);
-        auto status = test::connectedStatus("zk", Scheme::ZooKeeper, false, m_now);
+        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, m_now);
         status.state = ConnectionStatus::State::Broken;
         m_backend->tellConnection(status);
         QCOMPARE(notice(), u"Nothing could be looked at"_s);

@@ -26,8 +26,8 @@ using namespace std::chrono_literals;
 using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::LockSnapshot;
-using test::change;
-using test::queueLock;
+using testing::change;
+using testing::queueLock;
 
 namespace {
 
@@ -35,7 +35,7 @@ const ui::SystemTime formNow = ui::SystemTime(1'700'000'000s);
 
 LockSnapshot formLock(int waiters = 3)
 {
-    return queueLock("orders-zk", "/locks/nightly-report", waiters, test::serverTime(formNow));
+    return queueLock("orders-zk", "/locks/nightly-report", waiters, testing::serverTime(formNow));
 }
 
 // The holder's session ends by itself.
@@ -73,7 +73,7 @@ class TestForceReleaseForm : public QObject {
 
 private:
     std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::ConnectionBook> m_book;
     std::unique_ptr<ui::ForceReleaseDialog> m_dialog;
     LockSnapshot m_onServer;
@@ -97,7 +97,7 @@ private:
 
     void tellStatus(bool production, bool readOnly)
     {
-        auto status = test::connectedStatus("orders-zk", Scheme::ZooKeeper, production, formNow);
+        auto status = testing::connectedStatus("orders-zk", Scheme::ZooKeeper, production, formNow);
         status.readOnly = readOnly;
         m_backend->tellConnection(status);
     }
@@ -160,7 +160,7 @@ private slots:
     void init()
     {
         m_now = formNow;
-        m_backend = std::make_unique<test::FakeBackend>();
+        m_backend = std::make_unique<testing::FakeBackend>();
         m_book = std::make_unique<ui::ConnectionBook>();
         connect(m_backend.get(), &Backend::updated, m_book.get(), &ui::ConnectionBook::apply);
         tellStatus(false, false);
@@ -427,7 +427,7 @@ private slots:
 
     void theCommandHasWhatTheTerminalNeeds()
     {
-        auto status = test::connectedStatus("orders-zk", Scheme::ZooKeeper, true, formNow);
+        auto status = testing::connectedStatus("orders-zk", Scheme::ZooKeeper, true, formNow);
         status.uri = parseConnection(u"orders-zk=zk://10.0.0.1:2181?admin=8081"_s)->displayUri();
         m_backend->tellConnection(status);
         openForm(formLock());

@@ -21,7 +21,7 @@ using inspect::ChangeKind;
 using inspect::Contender;
 using inspect::LockName;
 using inspect::LockSnapshot;
-using test::change;
+using testing::change;
 using ui::GraphChoice;
 using ui::GraphNode;
 using NodeMark = GraphNode::Mark;
@@ -36,7 +36,7 @@ LockSnapshot kazooLock(const QByteArray &name, const QByteArrayList &sessions)
     LockSnapshot lock;
     lock.lock = {ConnectionName("zk"), name};
     lock.recipe = "kazoo-lock";
-    lock.observed = test::serverTime(noon);
+    lock.observed = testing::serverTime(noon);
     for (const auto &session : sessions) {
         Contender one;
         one.position = static_cast<int>(lock.contenders.size());
@@ -114,7 +114,7 @@ std::map<int, QStringList> columns(const ui::GraphPicture &picture, const ui::Gr
 class TestGraph : public QObject {
     Q_OBJECT
 
-    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::MainWindow> m_window;
 
     ui::GraphPage &page() { return *m_window->findChild<ui::GraphPage *>(); }
@@ -135,12 +135,12 @@ class TestGraph : public QObject {
 private slots:
     void init()
     {
-        m_backend = std::make_unique<test::FakeBackend>();
+        m_backend = std::make_unique<testing::FakeBackend>();
         m_window = std::make_unique<ui::MainWindow>(*m_backend);
         m_window->locksPage().setClock([] { return noon; });
         m_window->showPage(u"graph"_s);
         m_window->show();
-        m_backend->tellConnection(test::connectedStatus("zk", Scheme::ZooKeeper, false, noon));
+        m_backend->tellConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, false, noon));
     }
     void cleanup()
     {

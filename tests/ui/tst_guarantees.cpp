@@ -174,7 +174,7 @@ private slots:
 
     void helpAndSimulatorLeadToIt()
     {
-        test::FakeBackend backend;
+        testing::FakeBackend backend;
         ui::MainWindow window(backend);
         window.show();
         QVERIFY(QTest::qWaitForWindowExposed(&window));
@@ -191,7 +191,7 @@ private slots:
             QVERIFY2(std::ranges::find(labels, ui::helpOn(kind), &QLabel::text) != labels.end(), kind.name);
         delete findings;
 
-        ui::SimulatorPage page(nullptr, test::fakeSimulate);
+        ui::SimulatorPage page(nullptr, testing::fakeSimulate);
         page.resize(1200, 820);
         page.show();
         QVERIFY(QTest::qWaitFor([&] { return page.isSettled(); }));

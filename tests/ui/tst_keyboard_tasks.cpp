@@ -44,7 +44,7 @@ class TestKeyboardTasks : public QObject {
 
 private:
     std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::MainWindow> m_window;
     int m_keys = 0;
 
@@ -94,7 +94,7 @@ private:
     }
     void tellConnection(bool production, bool readOnly)
     {
-        auto status = test::connectedStatus("zk", Scheme::ZooKeeper, production, tasksNow);
+        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, production, tasksNow);
         status.readOnly = readOnly;
         m_backend->tellConnection(status);
     }
@@ -118,11 +118,11 @@ private slots:
     void init()
     {
         m_keys = 0;
-        m_backend = std::make_unique<test::FakeBackend>();
+        m_backend = std::make_unique<testing::FakeBackend>();
         m_backend->onPlanForceRelease = [](const LockName &lock,
                                            const QByteArray &) -> Result<operate::ForceReleasePlan> {
             operate::ForceReleasePlan plan;
-            plan.before = test::queueLock("zk", lock.name, 1, test::serverTime(tasksNow));
+            plan.before = testing::queueLock("zk", lock.name, 1, testing::serverTime(tasksNow));
             plan.holder = plan.before.contenders[0].id;
             plan.guard = plan.before.contenders[0].guard;
             plan.commands = {u"delete"_s};
@@ -137,7 +137,7 @@ private slots:
         std::vector<inspect::SnapshotChange> locks;
         for (const QByteArray path : {"/locks/invoices", "/locks/nightly-report", "/locks/orders", "/locks/stock"})
             locks.push_back(
-                test::change(ChangeKind::Added, test::queueLock("zk", path, 1, test::serverTime(tasksNow))));
+                testing::change(ChangeKind::Added, testing::queueLock("zk", path, 1, testing::serverTime(tasksNow))));
         m_backend->tellLocks(locks);
     }
     void cleanup()

@@ -263,7 +263,7 @@ private slots:
 
     void theWindowCountsThem()
     {
-        test::FakeBackend backend;
+        testing::FakeBackend backend;
         MainWindow window(backend);
         QVERIFY(window.showPage(u"lessons"_s));
         window.show();

@@ -25,7 +25,7 @@
 
 using namespace lockscope;
 using namespace lockscope::ui;
-using namespace lockscope::test;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 
@@ -371,5 +371,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_TEST_IN(test::ThemedApplication, TestPagesTrees)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestPagesTrees)
 #include "tst_pages_trees.moc"

@@ -33,7 +33,7 @@ class TestPalette : public QObject {
 
 private:
     std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::MainWindow> m_window;
 
     ui::CommandPalette &palette() { return *m_window->findChild<ui::CommandPalette *>(); }
@@ -49,7 +49,7 @@ private:
     void press(Qt::Key key) { QTest::keyClick(&palette().field(), key); }
     inspect::SnapshotChange added(const QByteArray &path)
     {
-        return test::change(ChangeKind::Added, test::queueLock("zk", path, 1, test::serverTime(paletteNow)));
+        return testing::change(ChangeKind::Added, testing::queueLock("zk", path, 1, testing::serverTime(paletteNow)));
     }
 
 private slots:
@@ -57,12 +57,12 @@ private slots:
     void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
-        m_backend = std::make_unique<test::FakeBackend>();
+        m_backend = std::make_unique<testing::FakeBackend>();
         m_window = std::make_unique<ui::MainWindow>(*m_backend);
         m_window->locksPage().setClock([] { return paletteNow; });
         m_window->show();
         QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
-        m_backend->tellConnection(test::connectedStatus("zk", Scheme::ZooKeeper, false, paletteNow));
+        m_backend->tellConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, false, paletteNow));
         m_backend->tellLocks({added("/locks/orders"), added("/locks/reorders"), added("/locks/nightly-report")});
     }
     void cleanup()

@@ -26,7 +26,7 @@ using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using namespace lockscope;
 using operate::Way;
-using test::queueLock;
+using testing::queueLock;
 
 namespace {
 
@@ -39,7 +39,7 @@ class TestReleaseWays : public QObject {
     Q_OBJECT
 
     std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::ConnectionBook> m_book;
     std::unique_ptr<ui::ForceReleaseDialog> m_dialog;
     inspect::LockSnapshot m_onServer;
@@ -56,13 +56,13 @@ class TestReleaseWays : public QObject {
     }
     void tellStatus(bool production)
     {
-        auto status = test::connectedStatus("orders-zk", Scheme::ZooKeeper, production, waysNow);
+        auto status = testing::connectedStatus("orders-zk", Scheme::ZooKeeper, production, waysNow);
         status.readOnly = false; // armed
         m_backend->tellConnection(status);
     }
     static inspect::LockSnapshot revocable()
     {
-        auto lock = queueLock("orders-zk", "/locks/nightly-report", 3, test::serverTime(waysNow));
+        auto lock = queueLock("orders-zk", "/locks/nightly-report", 3, testing::serverTime(waysNow));
         lock.recipe = "curator-mutex";
         return lock;
     }
@@ -106,7 +106,7 @@ class TestReleaseWays : public QObject {
             one.lock = {ConnectionName("orders-zk"), "/locks/job-" + QByteArray::number(n)};
             one.contender = "_c_0e7d-lock-" + QByteArray::number(n);
             one.who = u"10.0.3.7:5123"_s;
-            one.since = test::serverTime(waysNow) - 5min;
+            one.since = testing::serverTime(waysNow) - 5min;
             all.push_back(one);
         }
         return all;
@@ -118,7 +118,7 @@ private slots:
     void init()
     {
         QSettings().remove(u"confirm/development"_s);
-        m_backend = std::make_unique<test::FakeBackend>();
+        m_backend = std::make_unique<testing::FakeBackend>();
         m_book = std::make_unique<ui::ConnectionBook>();
         connect(m_backend.get(), &Backend::updated, m_book.get(), &ui::ConnectionBook::apply);
         tellStatus(false);

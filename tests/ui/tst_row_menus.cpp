@@ -46,7 +46,7 @@ class TestRowMenus : public QObject {
 
 private:
     std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::MainWindow> m_window;
 
     ui::LocksPage &page() { return m_window->locksPage(); }
@@ -106,15 +106,16 @@ private slots:
     void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
-        m_backend = std::make_unique<test::FakeBackend>();
+        m_backend = std::make_unique<testing::FakeBackend>();
         m_window = std::make_unique<ui::MainWindow>(*m_backend);
         page().setClock([] { return menusNow; });
         m_window->show();
         QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
-        m_backend->tellConnection(test::connectedStatus("zk", Scheme::ZooKeeper, false, menusNow));
-        m_backend->tellLocks(
-            {test::change(ChangeKind::Added, test::queueLock("zk", "/locks/orders", 2, test::serverTime(menusNow))),
-             test::change(ChangeKind::Added, test::queueLock("zk", "/locks/=cmd", 0, test::serverTime(menusNow)))});
+        m_backend->tellConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, false, menusNow));
+        m_backend->tellLocks({testing::change(ChangeKind::Added, testing::queueLock("zk", "/locks/orders", 2,
+                                                                                    testing::serverTime(menusNow))),
+                              testing::change(ChangeKind::Added, testing::queueLock("zk", "/locks/=cmd", 0,
+                                                                                    testing::serverTime(menusNow)))});
         m_window->selectLock(menuOrders);
     }
     void cleanup()

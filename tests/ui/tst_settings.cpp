@@ -162,7 +162,7 @@ private slots:
 
     void fitsASmallScreen()
     {
-        test::FakeBackend backend;
+        testing::FakeBackend backend;
         ui::MainWindow window(backend);
         window.resize(1024, 600);
         window.show();

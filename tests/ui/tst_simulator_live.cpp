@@ -82,7 +82,7 @@ private slots:
         options.auditPath = m_state.filePath(u"audit.jsonl"_s);
         m_backend = std::make_unique<LiveBackend>(options);
         // What it plays in the simulated world (its charts) is not what this is about.
-        m_page = std::make_unique<ui::SimulatorPage>(nullptr, test::fakeSimulate);
+        m_page = std::make_unique<ui::SimulatorPage>(nullptr, testing::fakeSimulate);
         m_page->setBackend(m_backend.get());
         m_page->useConnections(m_book);
         connect(m_backend.get(), &Backend::updated, &m_book, &ui::ConnectionBook::apply);

@@ -51,7 +51,7 @@ Comparison herdAgainstPredecessor(int contenders)
 // Two hold at once at 80 ms.
 Result<contention::Recording> brokenSimulate(const Scenario &scenario, const contention::OnProgress &onProgress)
 {
-    auto recording = test::fakeSimulate(scenario, onProgress);
+    auto recording = testing::fakeSimulate(scenario, onProgress);
     if (recording && scenario.recipe == "zk-herd-mutex")
         recording->violations = {{"exclusion", 80ms, u"c00 and c01 both believe to hold"_s}};
     return recording;
@@ -113,7 +113,7 @@ private slots:
 
     void twoRunsStandBesideEachOtherWithTheirTotals()
     {
-        open(test::fakeSimulate);
+        open(testing::fakeSimulate);
         QCOMPARE(m_page->heading(), u"20 contenders, one lock"_s);
         QCOMPARE(m_page->chips(), (QStringList{u"simulated world"_s, u"seed 7"_s, u"hold 50 ms"_s,
                                                u"all queue first"_s, u"no faults"_s}));
@@ -138,7 +138,7 @@ private slots:
 
     void keysStepPlayAndSetTheSpeed()
     {
-        open(test::fakeSimulate);
+        open(testing::fakeSimulate);
         pressKey(Qt::Key_Home);
         QCOMPARE(playback().happenedInAll(), 0u);
         QCOMPARE(tiles(0).requests(), u"0"_s);
@@ -166,7 +166,7 @@ private slots:
 
     void sliderScrubsAndTilesFollowTheCursor()
     {
-        open(test::fakeSimulate);
+        open(testing::fakeSimulate);
         auto *slider = m_page->transport().slider();
         slider->setValue(slider->maximum() / 2);
         QVERIFY(playback().at() > playback().end() / 2 - 5ms && playback().at() < playback().end() / 2 + 5ms);
@@ -185,7 +185,7 @@ private slots:
 
     void forkPlaysTheSameWithOneFaultMoreAndStaysThere()
     {
-        open(test::fakeSimulate);
+        open(testing::fakeSimulate);
         playback().seek(120ms);
         auto &lanes = m_page->panel(1).lanes();
         lanes.setFocus();
@@ -214,7 +214,7 @@ private slots:
     {
         const auto withoutChart = [](const Scenario &scenario, const contention::OnProgress &onProgress) {
             return scenario.keepsEvents ? contention::simulate(scenario, onProgress)
-                                        : test::fakeSimulate(scenario, onProgress);
+                                        : testing::fakeSimulate(scenario, onProgress);
         };
         open(withoutChart, 5);
         const auto run = playback().runs()[1];
@@ -261,7 +261,7 @@ private slots:
 
     void exportsAndReadsBack()
     {
-        open(test::fakeSimulate);
+        open(testing::fakeSimulate);
         const auto png = saved(ui::ExportKind::Png, u"a.png"_s);
         QVERIFY(!QImage(png).isNull());
         const auto svg = saved(ui::ExportKind::Svg, u"a.svg"_s);
@@ -303,7 +303,7 @@ private slots:
                         return Error{ErrorCode::Cancelled, u"cancelled"_s};
                 }
             }
-            return test::fakeSimulate(scenario, onProgress);
+            return testing::fakeSimulate(scenario, onProgress);
         };
         open(slow);
         m_page->play(herdAgainstPredecessor(33));
@@ -323,7 +323,7 @@ private slots:
 
     void dialogSaysWhatIsWrongBeforeItPlays()
     {
-        open(test::fakeSimulate);
+        open(testing::fakeSimulate);
         m_page->openScenario();
         auto *dialog = m_page->window()->findChild<ui::ScenarioDialog *>(u"scenarioDialog"_s);
         QVERIFY(dialog);
@@ -356,7 +356,7 @@ private slots:
 
     void narrowPageStacksWithoutGrowing()
     {
-        open(test::fakeSimulate);
+        open(testing::fakeSimulate);
         m_page->resize(860, 400); // what is narrow asks for less room
         QVERIFY(QTest::qWaitFor([&] { return m_page->panel(1).y() > m_page->panel(0).y(); }));
         const auto isSmall = [&] {
@@ -374,7 +374,7 @@ private slots:
     {
         Comparison large = herdAgainstPredecessor(100'000);
         large.recipes = {"zk-mutex"};
-        open(test::fakeSimulate);
+        open(testing::fakeSimulate);
         m_page->play(large);
         QVERIFY(isPlayed(large));
         auto &lanes = m_page->panel(0).lanes();
@@ -387,7 +387,7 @@ private slots:
 
     void pageOfTheWindowPlaysInTheSimulatedWorld()
     {
-        test::FakeBackend backend;
+        testing::FakeBackend backend;
         ui::MainWindow window(backend);
         QVERIFY(window.showPage(u"simulator"_s));
         QVERIFY(!window.isFirstSnapshotComplete());

@@ -23,8 +23,8 @@ using namespace lockscope::ui;
 using contention::Event;
 using contention::Mark;
 using contention::Recording;
-using test::FakeQueue;
-using test::fakeQueue;
+using testing::FakeQueue;
+using testing::fakeQueue;
 
 namespace {
 

@@ -58,7 +58,7 @@ RunPlace at(const char *name)
 
 contention::Recording recordingOf(const RealRunOptions &options)
 {
-    auto recording = *test::fakeSimulate(options.scenario, {});
+    auto recording = *testing::fakeSimulate(options.scenario, {});
     recording.world = options.connection.bytes();
     return recording;
 }
@@ -69,7 +69,7 @@ class TestSimulatorPlaces : public QObject {
     Q_OBJECT
 
     std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::ConnectionBook> m_book;
     std::unique_ptr<ui::SimulatorPage> m_page;
 
@@ -119,9 +119,9 @@ private slots:
     void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
-        m_backend = std::make_unique<test::FakeBackend>();
+        m_backend = std::make_unique<testing::FakeBackend>();
         m_book = std::make_unique<ui::ConnectionBook>();
-        m_page = std::make_unique<ui::SimulatorPage>(nullptr, test::fakeSimulate);
+        m_page = std::make_unique<ui::SimulatorPage>(nullptr, testing::fakeSimulate);
         m_page->setBackend(m_backend.get());
         m_page->useConnections(*m_book);
         m_page->resize(1200, 820);
@@ -291,7 +291,7 @@ private slots:
     // What the window wires together: its book, its backend, and whoever starts the sandbox.
     void pageOfTheWindowAsksForTheSandbox()
     {
-        test::FakeBackend backend;
+        testing::FakeBackend backend;
         ui::MainWindow window(backend);
         auto *page = window.findChild<ui::SimulatorPage *>();
         QSignalSpy wanted(&window, &ui::MainWindow::sandboxRequested);

@@ -21,7 +21,7 @@ constexpr QSizeF view(700, 300);
 
 LockSnapshot queue(int waiters)
 {
-    return test::queueLock("zk", "/locks/a", waiters, test::serverTime(chainPresent));
+    return testing::queueLock("zk", "/locks/a", waiters, testing::serverTime(chainPresent));
 }
 
 bool overlap(const ChainPicture &chain)
@@ -120,7 +120,7 @@ private slots:
 
     void everythingElseSaysWhyThereAreNoArrows()
     {
-        const auto redis = test::redisLock("redis", "k", 10s, test::serverTime(chainPresent));
+        const auto redis = testing::redisLock("redis", "k", 10s, testing::serverTime(chainPresent));
         QCOMPARE(layOutChain(redis, chainPresent, view, false).caption,
                  u"No server knows who waits: clients of this recipe ask again and again."_s);
         QCOMPARE(layOutChain(queue(0), chainPresent, view, false).caption,

@@ -22,8 +22,8 @@ using namespace std::chrono_literals;
 using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::FindingCode;
-using test::change;
-using test::queueLock;
+using testing::change;
+using testing::queueLock;
 
 class TestWindowClock : public QObject {
     Q_OBJECT
@@ -31,7 +31,7 @@ class TestWindowClock : public QObject {
     const ui::SystemTime m_start{1'700'000'000s};
     ui::SystemTime m_now;
     std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::MainWindow> m_window;
 
     ui::LocksPage &page() { return m_window->locksPage(); }
@@ -41,7 +41,7 @@ class TestWindowClock : public QObject {
     }
     void show(inspect::LockSnapshot lock)
     {
-        m_backend->tellConnection(test::connectedStatus("zk", Scheme::ZooKeeper, false, m_now));
+        m_backend->tellConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, false, m_now));
         const auto name = lock.lock;
         m_backend->tellLocks({change(ChangeKind::Added, std::move(lock))});
         m_window->selectLock(name);
@@ -64,7 +64,7 @@ private slots:
     void init()
     {
         m_now = m_start;
-        m_backend = std::make_unique<test::FakeBackend>();
+        m_backend = std::make_unique<testing::FakeBackend>();
         m_window = std::make_unique<ui::MainWindow>(*m_backend);
         tick();
         m_window->show();
@@ -78,7 +78,7 @@ private slots:
 
     void aBannerCountsDownWithItsRow()
     {
-        auto lock = queueLock("zk", "/locks/a", 1, test::serverTime(m_now));
+        auto lock = queueLock("zk", "/locks/a", 1, testing::serverTime(m_now));
         lock.contenders[0].expiresAt = lock.observed + 44s;
         inspect::Wording message = u"session 0x1 has been silent for "_s;
         message.since(lock.observed - 9s) << u"; it expires "_s;
@@ -100,7 +100,7 @@ private slots:
 
     void theRowSaysTheFindingOfNow()
     {
-        auto lock = queueLock("zk", "/locks/a", 1, test::serverTime(m_now));
+        auto lock = queueLock("zk", "/locks/a", 1, testing::serverTime(m_now));
         lock.contenders[1].waitingSince = lock.observed - 3min;
         addAgeFindings(lock, {});
         show(lock);
@@ -116,7 +116,7 @@ private slots:
     // A row that is painted for another reason, between two ticks, says what its neighbours say.
     void betweenTwoTicksTimeStands()
     {
-        show(queueLock("zk", "/locks/a", 1, test::serverTime(m_now)));
+        show(queueLock("zk", "/locks/a", 1, testing::serverTime(m_now)));
         const QString held = cell(ui::LockRow::Held);
         QCOMPARE(queueAge(0), held);
         m_now += 10s;

@@ -35,8 +35,8 @@ using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::LockName;
 using inspect::LockSnapshot;
-using test::change;
-using test::queueLock;
+using testing::change;
+using testing::queueLock;
 
 namespace {
 
@@ -45,7 +45,7 @@ const LockName orders{ConnectionName("zk"), "/locks/orders"};
 
 LockSnapshot ordersLock(int waiters = 3)
 {
-    return queueLock("zk", "/locks/orders", waiters, test::serverTime(present));
+    return queueLock("zk", "/locks/orders", waiters, testing::serverTime(present));
 }
 
 // The same lock after its holder let go.
@@ -84,7 +84,7 @@ class TestWindowLocks : public QObject {
 
 private:
     std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::MainWindow> m_window;
 
     ui::LocksPage &page() { return m_window->locksPage(); }
@@ -98,13 +98,13 @@ private:
 
     void connectAs(bool readOnly, bool production = true)
     {
-        auto status = test::connectedStatus("zk", Scheme::ZooKeeper, production, present);
+        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, production, present);
         status.readOnly = readOnly;
         m_backend->tellConnection(status);
     }
     void breakConnection()
     {
-        auto status = test::connectedStatus("zk", Scheme::ZooKeeper, true, present);
+        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, true, present);
         status.state = ConnectionStatus::State::Broken;
         status.message = u"connection refused"_s;
         m_backend->tellConnection(status);
@@ -120,7 +120,7 @@ private slots:
     void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
-        m_backend = std::make_unique<test::FakeBackend>();
+        m_backend = std::make_unique<testing::FakeBackend>();
         m_window = std::make_unique<ui::MainWindow>(*m_backend);
         page().setClock([] { return present; });
         m_window->show();
@@ -135,7 +135,7 @@ private slots:
     void locksAppearAndOneIsChosen()
     {
         connectAs(true);
-        m_backend->tellLocks({change(ChangeKind::Added, queueLock("zk", "/a", 0, test::serverTime(present))),
+        m_backend->tellLocks({change(ChangeKind::Added, queueLock("zk", "/a", 0, testing::serverTime(present))),
                               change(ChangeKind::Added, ordersLock())});
         QCOMPARE(page().table().model()->rowCount(), 2);
         page().focusContent(); // the first row: what waits longest
@@ -172,7 +172,7 @@ private slots:
         std::vector<inspect::SnapshotChange> many;
         for (int i = 0; i < 300; ++i)
             many.push_back(change(ChangeKind::Added, queueLock("zk", "/l/" + QByteArray::number(1000 + i), 0,
-                                                               test::serverTime(present))));
+                                                               testing::serverTime(present))));
         m_backend->tellLocks(many);
         const LockName chosen{ConnectionName("zk"), "/l/1150"};
         m_window->selectLock(chosen);
@@ -183,7 +183,7 @@ private slots:
             // Others come, go, and climb to the top of the list.
             const auto path = "/l/" + QByteArray::number(1000 + i * 37 % 150);
             const auto kind = i % 3 == 0 ? ChangeKind::Removed : ChangeKind::Changed;
-            m_backend->tellLocks({change(kind, queueLock("zk", path, i % 5, test::serverTime(present)))});
+            m_backend->tellLocks({change(kind, queueLock("zk", path, i % 5, testing::serverTime(present)))});
         }
         QCOMPARE(page().currentLock(), std::optional(chosen));
         const int row = page().model().rowOf(chosen);
@@ -197,7 +197,7 @@ private slots:
     {
         connectAs(true);
         m_backend->tellLocks({change(ChangeKind::Added, ordersLock()),
-                              change(ChangeKind::Added, queueLock("zk", "/a", 0, test::serverTime(present)))});
+                              change(ChangeKind::Added, queueLock("zk", "/a", 0, testing::serverTime(present)))});
         m_window->selectLock(orders);
         m_backend->tellLocks({change(ChangeKind::Removed, ordersLock())});
         QCOMPARE(answer(), u"/locks/orders is gone: no node of it is left"_s);
@@ -438,7 +438,7 @@ private slots:
             return false;
         };
         QVERIFY(says(u"No connection yet"_s));
-        auto status = test::connectedStatus("zk", Scheme::ZooKeeper, false, present);
+        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, present);
         status.progress.firstSnapshotComplete = false;
         m_backend->tellConnection(status);
         QVERIFY(says(u"Looking for locks"_s));
@@ -456,7 +456,7 @@ private slots:
     {
         connectAs(true);
         m_backend->tellLocks({change(ChangeKind::Added, ordersLock()),
-                              change(ChangeKind::Added, queueLock("zk", "/a", 0, test::serverTime(present)))});
+                              change(ChangeKind::Added, queueLock("zk", "/a", 0, testing::serverTime(present)))});
         QTest::keyClick(m_window.get(), Qt::Key_F, Qt::ControlModifier);
         auto *find = part<QLineEdit>("find");
         QCOMPARE(QApplication::focusWidget(), find);
@@ -506,7 +506,7 @@ private slots:
         const QString file = folder.filePath(u"window.png"_s);
         std::optional<QString> failure;
         new ui::ScreenshotTaker(*m_window, file, 60s, [&](const QString &what) { failure = what; });
-        auto status = test::connectedStatus("zk", Scheme::ZooKeeper, false, present);
+        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, present);
         status.progress.firstSnapshotComplete = false;
         m_backend->tellConnection(status);
         QVERIFY(!m_window->isFirstSnapshotComplete());

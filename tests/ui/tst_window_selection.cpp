@@ -24,8 +24,8 @@ using namespace std::chrono_literals;
 using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::LockName;
-using test::change;
-using test::queueLock;
+using testing::change;
+using testing::queueLock;
 
 namespace {
 
@@ -43,7 +43,7 @@ class TestWindowSelection : public QObject {
 
 private:
     std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::MainWindow> m_window;
     std::chrono::steady_clock::time_point m_steady{};
 
@@ -65,7 +65,7 @@ private:
     }
     inspect::SnapshotChange lockOf(const QByteArray &path, int waiters, ChangeKind kind = ChangeKind::Changed)
     {
-        return change(kind, queueLock("zk", path, waiters, test::serverTime(selectionNow)));
+        return change(kind, queueLock("zk", path, waiters, testing::serverTime(selectionNow)));
     }
     void find(const QString &text)
     {
@@ -86,13 +86,13 @@ private slots:
     void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
-        m_backend = std::make_unique<test::FakeBackend>();
+        m_backend = std::make_unique<testing::FakeBackend>();
         m_window = std::make_unique<ui::MainWindow>(*m_backend);
         page().setClock([] { return selectionNow; });
         page().table().setClock([this] { return m_steady; });
         m_window->show();
         QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
-        m_backend->tellConnection(test::connectedStatus("zk", Scheme::ZooKeeper, false, selectionNow));
+        m_backend->tellConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, false, selectionNow));
         m_backend->tellLocks(
             {lockOf("/locks/nightly-report", 3), lockOf("/locks/orders-1", 1), lockOf("/locks/orders-2", 0)});
     }
@@ -257,7 +257,7 @@ private slots:
         QVERIFY(asOf->text().endsWith(u" · 3 changes wait"_s));
         QCOMPARE(m_window->findChild<ui::SessionsPage *>()->findChild<QTreeView *>()->model()->rowCount(), 0);
         // What is done is done to what is there now, and whether it may be done is never old.
-        auto status = test::connectedStatus("zk", Scheme::ZooKeeper, false, selectionNow);
+        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, selectionNow);
         status.readOnly = true;
         status.asOf += 1h;
         m_backend->tellConnection(status);

@@ -27,7 +27,7 @@ const ui::SystemTime today = ui::SystemTime(1'700'000'000s);
 class TestWindowSessions : public QObject {
     Q_OBJECT
 
-    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::MainWindow> m_window;
 
     ui::SessionsPage &page() { return *m_window->findChild<ui::SessionsPage *>(); }
@@ -48,11 +48,11 @@ class TestWindowSessions : public QObject {
 private slots:
     void init()
     {
-        m_backend = std::make_unique<test::FakeBackend>();
+        m_backend = std::make_unique<testing::FakeBackend>();
         m_window = std::make_unique<ui::MainWindow>(*m_backend);
         m_window->locksPage().setClock([] { return today; });
         m_window->show();
-        m_backend->tellConnection(test::connectedStatus("zk", Scheme::ZooKeeper, false, today));
+        m_backend->tellConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, false, today));
     }
     void cleanup()
     {
@@ -62,14 +62,14 @@ private slots:
 
     void itSaysWhatFallsAndToWhom()
     {
-        const auto lock = test::queueLock("zk", "/locks/orders", 2, test::serverTime(today));
-        m_backend->tellLocks({test::change(ChangeKind::Added, lock)});
+        const auto lock = testing::queueLock("zk", "/locks/orders", 2, testing::serverTime(today));
+        m_backend->tellLocks({testing::change(ChangeKind::Added, lock)});
         SessionSnapshot session;
         session.connection = ConnectionName("zk");
         session.session = *lock.contenders[0].session;
         session.endpoint = u"10.0.3.7:56332"_s;
         session.holds = {"/locks/orders"};
-        session.expiresAt = test::serverTime(today + 8s);
+        session.expiresAt = testing::serverTime(today + 8s);
         tell({session});
         QVERIFY(choose(session.session)); // and no page but this one answers
         QVERIFY(page().isVisible());
@@ -88,11 +88,11 @@ private slots:
 
     void itShowsTheStatementOfASqlClient()
     {
-        auto lock = test::queueLock("zk", "shop.stock#id=1", 1, test::serverTime(today));
+        auto lock = testing::queueLock("zk", "shop.stock#id=1", 1, testing::serverTime(today));
         lock.backend = BackendKind::MariaDb;
         lock.recipe = "mariadb-row";
         lock.contenders[0].session = u"41"_s;
-        m_backend->tellLocks({test::change(ChangeKind::Added, lock)});
+        m_backend->tellLocks({testing::change(ChangeKind::Added, lock)});
         m_backend->onReadSession = [](const ConnectionName &, const QString &) {
             SessionDoing doing;
             doing.statement = "UPDATE stock SET n = n - 1 WHERE id = 1";
@@ -127,10 +127,10 @@ private slots:
         session.connection = ConnectionName("zk");
         for (int i = 0; i < 302; ++i) {
             auto lock =
-                test::queueLock("zk", "/jobs/job-" + QByteArray::number(1000 + i), 0, test::serverTime(today));
+                testing::queueLock("zk", "/jobs/job-" + QByteArray::number(1000 + i), 0, testing::serverTime(today));
             session.session = *lock.contenders[0].session;
             session.holds.push_back(lock.lock.name);
-            changes.push_back(test::change(ChangeKind::Added, std::move(lock)));
+            changes.push_back(testing::change(ChangeKind::Added, std::move(lock)));
         }
         m_backend->tellLocks(std::move(changes));
         tell({session});

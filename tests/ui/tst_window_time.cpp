@@ -32,8 +32,8 @@ using namespace std::chrono_literals;
 using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::LockName;
-using test::change;
-using test::queueLock;
+using testing::change;
+using testing::queueLock;
 
 namespace {
 
@@ -55,7 +55,7 @@ class TestWindowTime : public QObject {
     QString m_file;
     std::unique_ptr<ui::Theme> m_theme;
     std::unique_ptr<Past> m_past;
-    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::MainWindow> m_window;
 
     ui::LocksPage &page() { return m_window->locksPage(); }
@@ -126,7 +126,7 @@ class TestWindowTime : public QObject {
     }
     void tellNow()
     {
-        m_backend->tellConnection(test::connectedStatus("zk", Scheme::ZooKeeper, false, m_now));
+        m_backend->tellConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, false, m_now));
         m_backend->tellLocks({change(ChangeKind::Added, orders(5, m_now)),
                               change(ChangeKind::Added, queueLock("zk", "/locks/now", 1, m_now))});
         m_window->selectLock(timeLock("/locks/orders"));
@@ -142,7 +142,7 @@ private slots:
         m_file = record();
         QVERIFY(!m_file.isEmpty());
         m_past = std::make_unique<Past>([this] { return QStringList{m_file}; });
-        m_backend = std::make_unique<test::FakeBackend>();
+        m_backend = std::make_unique<testing::FakeBackend>();
         m_backend->recorded = m_past.get();
         openWindow();
         tellNow();
@@ -326,7 +326,7 @@ private slots:
     void aConnectionThatOnlyTheFileHasGoesWithIt()
     {
         m_window.reset();
-        m_backend = std::make_unique<test::FakeBackend>(); // records nothing, is connected to nothing
+        m_backend = std::make_unique<testing::FakeBackend>(); // records nothing, is connected to nothing
         openWindow();
         m_window->time().openFiles({m_file}, u"f"_s);
         QTRY_COMPARE(contenders("/locks/orders"), 2);

@@ -35,8 +35,8 @@ using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using namespace lockscope;
 using inspect::ChangeKind;
-using test::change;
-using test::queueLock;
+using testing::change;
+using testing::queueLock;
 
 namespace {
 
@@ -49,14 +49,14 @@ class TestWindowWords : public QObject {
 
 private:
     std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::MainWindow> m_window;
 
     ui::LocksPage &page() { return m_window->locksPage(); }
     void tell(const QByteArray &name, bool production,
               ConnectionStatus::State state = ConnectionStatus::State::Connected)
     {
-        auto status = test::connectedStatus(name, Scheme::ZooKeeper, production, wordsNow);
+        auto status = testing::connectedStatus(name, Scheme::ZooKeeper, production, wordsNow);
         status.state = state;
         if (state != ConnectionStatus::State::Connected) {
             status.asOf = {};
@@ -70,7 +70,7 @@ private slots:
     void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
-        m_backend = std::make_unique<test::FakeBackend>();
+        m_backend = std::make_unique<testing::FakeBackend>();
         m_window = std::make_unique<ui::MainWindow>(*m_backend);
         page().setClock([] { return wordsNow; });
         m_window->resize(1366, 700);
@@ -90,8 +90,8 @@ private slots:
         QVERIFY(table.isColumnHidden(ui::LockRow::Connection));
         tell("test", false);
         QVERIFY(!table.isColumnHidden(ui::LockRow::Connection));
-        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", "/a", 1, test::serverTime(wordsNow))),
-                              change(ChangeKind::Added, queueLock("test", "/a", 0, test::serverTime(wordsNow)))});
+        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", "/a", 1, testing::serverTime(wordsNow))),
+                              change(ChangeKind::Added, queueLock("test", "/a", 0, testing::serverTime(wordsNow)))});
         QCOMPARE(table.model()->index(0, ui::LockRow::Connection).data().toString(), u"live"_s);
         QCOMPARE(table.horizontalHeader()->visualIndex(ui::LockRow::Connection), 2);
         const int finding = table.horizontalHeader()->visualIndex(ui::LockRow::FindingColumn);
@@ -117,7 +117,7 @@ private slots:
     void ourOwnHoldIsMarkedAndReleasedNotForced()
     {
         tell("test", false);
-        const auto lock = queueLock("test", "/a", 1, test::serverTime(wordsNow));
+        const auto lock = queueLock("test", "/a", 1, testing::serverTime(wordsNow));
         m_backend->tellLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(lock.lock);
         auto *act = m_window->findChild<QPushButton *>(u"forceReleaseButton"_s);
@@ -193,7 +193,7 @@ private slots:
     void aConnectionThatNeverCameSaysWhyInThePage()
     {
         tell("test", false);
-        m_backend->tellLocks({change(ChangeKind::Added, queueLock("test", "/a", 0, test::serverTime(wordsNow)))});
+        m_backend->tellLocks({change(ChangeKind::Added, queueLock("test", "/a", 0, testing::serverTime(wordsNow)))});
         tell("other", false, ConnectionStatus::State::Broken);
         auto *banner = m_window->findChild<ui::Banner *>(u"brokenBanner"_s);
         QVERIFY(banner);
@@ -295,7 +295,7 @@ private slots:
     {
         m_window->resize(760, 480);
         tell("live", false);
-        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", "/a", 3, test::serverTime(wordsNow)))});
+        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", "/a", 3, testing::serverTime(wordsNow)))});
         m_window->selectLock({ConnectionName("live"), "/a"});
         const auto *answer = page().detail().findChild<ui::AnswerLabel *>();
         const auto *button = page().detail().findChild<QPushButton *>(u"forceReleaseButton"_s);
@@ -309,7 +309,7 @@ private slots:
         tell("live", false);
         const auto &table = page().table();
         const QByteArray name = "/services/payments/locks/nightly-settlement/europe";
-        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", name, 0, test::serverTime(wordsNow)))});
+        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", name, 0, testing::serverTime(wordsNow)))});
         const auto index = table.model()->index(0, ui::LockRow::Lock);
         QTRY_VERIFY(table.columnWidth(ui::LockRow::Lock) >= table.sizeHintForIndex(index).width());
     }

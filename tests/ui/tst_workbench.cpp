@@ -59,14 +59,14 @@ class TestWorkbench : public QObject {
 
 private:
     std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::MainWindow> m_window;
     ui::SystemTime m_now = benchNow;
 
     ui::LocksPage &page() { return m_window->locksPage(); }
     inspect::SnapshotChange lockOf(const QByteArray &path, int waiters, ChangeKind kind = ChangeKind::Changed)
     {
-        return test::change(kind, test::queueLock("zk", path, waiters, test::serverTime(benchNow)));
+        return testing::change(kind, testing::queueLock("zk", path, waiters, testing::serverTime(benchNow)));
     }
     void press(QWidget *where, const QString &keys) { QTest::keySequence(where, QKeySequence(keys)); }
     ui::DetailWindow *detached() { return m_window->findChild<ui::DetailWindow *>(); }
@@ -76,7 +76,7 @@ private:
     }
     void tellConnection(ConnectionStatus::State state)
     {
-        auto status = test::connectedStatus("zk", Scheme::ZooKeeper, false, benchNow);
+        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, benchNow);
         status.state = state;
         m_backend->tellConnection(status);
     }
@@ -87,7 +87,7 @@ private slots:
     void init()
     {
         m_now = benchNow;
-        m_backend = std::make_unique<test::FakeBackend>();
+        m_backend = std::make_unique<testing::FakeBackend>();
         m_window = std::make_unique<ui::MainWindow>(*m_backend);
         page().setClock([this] { return m_now; });
         m_window->show();
@@ -277,8 +277,8 @@ private slots:
     {
         auto &tray = m_window->workbench().tray();
         const auto tellImmortal = [this](const QByteArray &key) {
-            m_backend->tellLocks({test::change(
-                ChangeKind::Added, test::redisLock("zk", key, std::nullopt, test::serverTime(benchNow)))});
+            m_backend->tellLocks({testing::change(
+                ChangeKind::Added, testing::redisLock("zk", key, std::nullopt, testing::serverTime(benchNow)))});
         };
         tellImmortal("first-lock");
         QCOMPARE(tray.unseen(), 0);

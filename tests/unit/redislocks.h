@@ -4,7 +4,7 @@
 
 #include "core/inspect/snapshot.h"
 
-namespace lockscope::test {
+namespace lockscope::testing {
 
 inline inspect::LockSnapshot redisLock(const QByteArray &recipe, const QByteArray &value)
 {
@@ -35,4 +35,4 @@ inline inspect::LockSnapshot onSet(inspect::Role role)
     return snapshot;
 }
 
-} // namespace lockscope::test
+} // namespace lockscope::testing

@@ -19,7 +19,7 @@ using namespace lockscope;
 using namespace lockscope::operate;
 using namespace lockscope::inspect;
 using namespace Qt::StringLiterals;
-using lockscope::test::onSet, lockscope::test::redisLock;
+using lockscope::testing::onSet, lockscope::testing::redisLock;
 
 namespace {
 
