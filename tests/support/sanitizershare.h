@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What release counts in many runs is played a fiftieth as often under a sanitizer, which looks at each run instead.
+// What release counts in many runs is played a hundredth as often under a sanitizer, which looks at each run instead.
 #pragma once
 
 namespace lockscope::testing {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr int sanitizerShare = 50;
+inline constexpr int sanitizerShare = 100;
 #else
 inline constexpr int sanitizerShare = 1;
 #endif

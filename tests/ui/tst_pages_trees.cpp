@@ -19,6 +19,7 @@
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTest>
@@ -332,6 +333,9 @@ private slots:
         FakeBackend backend;
         ZnodesPage page;
         open(page, backend);
+        // What the page looks at first is listed once more when it is watched: not in the middle of what follows.
+        QTRY_VERIFY(!backend.calls.filter(QRegularExpression(u"^watchZnodes \\S+ .*/"_s)).isEmpty());
+        QTRY_VERIFY(page.model().isLoaded(page.model().find(path("/"))));
         backend.onListZnodes = [&](const ConnectionName &, const ZPath &asked) -> Result<std::vector<ZnodeRow>> {
             std::vector<ZnodeRow> rows;
             for (int i = 0; asked.isRoot() && i < many; ++i)
