@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What it takes to find 10,000 locks among 1,000,000 keys of a Redis: half of the locks say in their names that they
-// are, the others only end soon. Measured against a plain client that goes through all keys by SCAN with COUNT 1000 and
-// looks at none of them. Prints the ratio of times, by the clock and of the processor, and how many commands the server
-// counted for each key; asserts only what was found. Size by LOCKSCOPE_BENCH_KEYS (1000000); a hundredth of them are locks.
+// are, the others only end soon. Measured against a plain client that goes through all keys by SCAN with COUNT 1000
+// and looks at none of them. Prints the ratio of times, by the clock and of the processor, and how many commands the
+// server counted for each key; asserts only what was found. Size by LOCKSCOPE_BENCH_KEYS (1000000); a hundredth of
+// them are locks.
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
 #include "core/inspect/redis/observer.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of a sweep: what may be a lock by its name or type goes to the queue, of other keys KeySieve says which are
-// asked for their time to live, and those that end soon go there, too. Loop thread only.
+// The pages of a sweep: what may be a lock by its name or type goes to the queue, of other keys KeySieve says which
+// are asked for their time to live, and those that end soon go there, too. Loop thread only.
 #pragma once
 
 #include "core/inspect/redis/keysieve.h"
