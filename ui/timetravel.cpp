@@ -169,7 +169,7 @@ void TimeTravel::goTo(Moment moment)
 void TimeTravel::ask()
 {
     m_isAsking = true;
-    past()->at(*m_wanted, this, [this, asked = *m_wanted, of = past()](const Result<PastPicture> &picture) {
+    past()->at(*m_wanted, this, [this, asked = *m_wanted, of = past()](Result<PastPicture> picture) {
         if (of != past())
             return; // another one is asked by now
         m_isAsking = false;
@@ -183,21 +183,22 @@ void TimeTravel::ask()
         const bool isLast = *m_wanted == asked;
         if (isLast)
             m_wanted.reset();
-        show(*picture);
+        show(std::move(*picture));
         if (!isLast)
             ask();
     });
 }
 
-void TimeTravel::show(const PastPicture &picture)
+void TimeTravel::show(PastPicture picture)
 {
-    m_at = picture.at;
-    m_clock.standAt(picture.at);
-    m_screen.showPast(picture, past());
+    const auto at = picture.at;
+    m_at = at;
+    m_clock.standAt(at);
+    QStringList names;
+    for (const auto &[name, state] : picture.picture.connections)
+        names << label(name.bytes(), 30);
+    m_screen.showPast(std::move(picture), past());
     if (isInFile()) {
-        QStringList names;
-        for (const auto &[name, state] : picture.picture.connections)
-            names << label(name.bytes(), 30);
         m_bar.showSource(m_title, tr("%1, recorded of %2 from %3 to %4")
                                       .arg(m_title, names.isEmpty() ? tr("no connection") : names.join(u", "_s),
                                            dayAndTime(m_span.begin), dayAndTime(m_span.end)));
@@ -205,7 +206,7 @@ void TimeTravel::show(const PastPicture &picture)
     sayHowFar();
     if (m_end)
         m_end->setEnabled(true);
-    emit moved(picture.at);
+    emit moved(at);
 }
 
 void TimeTravel::sayHowFar()

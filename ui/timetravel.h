@@ -54,7 +54,7 @@ private:
     [[nodiscard]] static Moment now();
     void showBar();
     void ask();
-    void show(const PastPicture &picture);
+    void show(PastPicture picture);
     void leave();
     void sayHowFar();
     void askSpan();

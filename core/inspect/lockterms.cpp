@@ -3,6 +3,8 @@
 
 #include <QByteArrayList>
 
+#include <algorithm>
+
 namespace lockscope::inspect {
 
 namespace {
@@ -23,6 +25,14 @@ bool isLetter(char c)
     return isSmall(c) || isCapital(c) || static_cast<uchar>(c) >= 0x80;
 }
 
+// Asked of every key of a large store: nothing is copied.
+bool isOneOf(const QByteArrayList &words, QByteArrayView word)
+{
+    return std::ranges::any_of(words, [word](const QByteArray &one) {
+        return one.size() == word.size() && word.compare(one, Qt::CaseInsensitive) == 0;
+    });
+}
+
 bool saysOneOf(const QByteArrayList &words, const QByteArray &name)
 {
     qsizetype start = 0;
@@ -34,7 +44,7 @@ bool saysOneOf(const QByteArrayList &words, const QByteArray &name)
             && (isSmall(name[at - 1]) || (isCapital(name[at - 1]) && at + 1 < name.size() && isSmall(name[at + 1])));
         if (!end && !hump)
             continue;
-        if (words.contains(name.mid(start, at - start).toLower()))
+        if (isOneOf(words, QByteArrayView(name).sliced(start, at - start)))
             return true;
         start = hump ? at : at + 1;
     }

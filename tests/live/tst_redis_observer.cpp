@@ -52,6 +52,12 @@ class TestRedisObserver : public QObject {
         m_other = redis::openConnection(m_loop, optionsFor(m_server->address()));
         return becomes(*m_other, ConnectionState::Connected);
     }
+    qint64 commandsProcessed()
+    {
+        const QByteArray word("total_commands_processed:");
+        const auto stats = act({"INFO", "stats"});
+        return stats.mid(stats.indexOf(word) + word.size()).split('\r').front().toLongLong();
+    }
     void observe(ObserverOptions options = {}, const QByteArray &user = {})
     {
         auto to = optionsFor(m_server->address());
@@ -251,9 +257,12 @@ private slots:
         for (const char *name : {"first-lock", "second-lock", "third-lock"})
             commands.push_back({"SET", name, token, "PX", "60000"});
         QVERIFY(answerOf(m_other->pipeline(std::move(commands), soon())));
+        const auto before = commandsProcessed();
         observe();
         QVERIFY(firstSnapshot());
         QCOMPARE(m_observer->snapshots().size(), 3u);
+        const auto sent = commandsProcessed() - before;
+        QVERIFY2(before > 50'000 && sent < 10'000, qPrintable(QString::number(sent)));
         const auto &steps = m_sink.steps;
         QVERIFY(std::any_of(steps.begin(), steps.end(), [](const Progress &step) {
             return step.running && step.total == 50'003 && step.done < step.total;
@@ -261,6 +270,22 @@ private slots:
         QCOMPARE(steps.back().done, 50'003);
         QVERIFY(!steps.back().running);
         QVERIFY(steps.back().firstSnapshotComplete);
+    }
+
+    // Its name is that of thousands that are no locks; what the server counts as ending tells that there is one more.
+    void findsOneThatIsNamedAsThousandsThatAreNoLocks()
+    {
+        std::vector<redis::Command> commands;
+        for (int i = 0; i < 3000; ++i)
+            commands.push_back({"SET", "stock:" + QByteArray::number(i), "x"});
+        commands.push_back({"SET", "stock:2777", "HOST_77_" + token, "PX", "800000"});
+        QVERIFY(answerOf(m_other->pipeline(std::move(commands), soon())));
+        ObserverOptions options;
+        options.follow = false;
+        observe(options);
+        QVERIFY(firstSnapshot());
+        QCOMPARE(m_observer->snapshots().size(), 1u);
+        QVERIFY(lockNamed("stock:2777"));
     }
 
     void oneSnapshotWithoutFollowing()

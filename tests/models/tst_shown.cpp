@@ -128,6 +128,19 @@ private slots:
         QCOMPARE(left.count(), 1);
     }
 
+    // 50,000 locks a step of the handle would be seen to jerk.
+    void aPictureIsShownWithoutACopyOfItsLocks()
+    {
+        PastPicture past;
+        past.at = shownAt;
+        const auto lock = testing::queueLock("zk", "/a", 2, shownAt);
+        past.picture.locks.insert_or_assign(lock.lock, lock);
+        const auto *contenders = past.picture.locks.begin()->second.contenders.data();
+        const auto shown = ui::shownOf(std::move(past), {});
+        QCOMPARE(shown.locks.size(), std::size_t(1));
+        QVERIFY(shown.locks.begin()->second.contenders.data() == contenders);
+    }
+
     void aTimelineBecomesLanes()
     {
         history::Timeline timeline;

@@ -220,6 +220,31 @@ private slots:
         QCOMPARE(pictureOf(locks, choice).find(waiters->key), -1);
     }
 
+    void ofThousandsThatHoldOthersUpTheWorstAreDrawn()
+    {
+        auto locks = aDeadlock(true);
+        for (int i = 0; i < 3000; ++i) {
+            const auto number = QByteArray::number(i);
+            QByteArrayList sessions{"h" + number, "w" + number};
+            if (i == 2999)
+                sessions << "x1"
+                         << "x2";
+            locks.push_back(kazooLock("/busy-" + number, sessions));
+        }
+        GraphChoice choice;
+        const auto picture = pictureOf(locks, choice);
+        QVERIFY2(picture.nodes.size() <= 200, qPrintable(QString::number(picture.nodes.size())));
+        QVERIFY2(picture.nodes.size() >= 190, qPrintable(QString::number(picture.nodes.size())));
+        QCOMPARE(titles(picture, NodeMark::Cycle).size(), 4);
+        QVERIFY(!nodeOf(picture, u"/busy-2999"_s).key.isEmpty());
+        const auto drawn = std::ranges::count(picture.nodes, GraphNode::Kind::Lock, &GraphNode::kind) - 2;
+        QVERIFY(!nodeOf(picture, u"%1 more locks with waiters"_s.arg(3000 - drawn)).key.isEmpty());
+        QCOMPARE(picture.hiddenLocks, 0);
+        // Who asks for one sees it.
+        choice.text = u"/busy-1234"_s;
+        QVERIFY(!nodeOf(pictureOf(locks, choice), u"/busy-1234"_s).key.isEmpty());
+    }
+
     void twoHundredAreLaidOutWithoutOverlap()
     {
         std::vector<LockSnapshot> locks;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an observer costs a Redis where nothing happens, counted on virtual time; and that it looks again, and
-// quickly, where something may have been missed.
+// What an observer costs a Redis where nothing happens, and what finding locks among many keys does, counted on
+// virtual time; and that it looks again, and quickly, where something may have been missed.
 #include "core/async/virtualloop.h"
 #include "core/inspect/redis/observer.h"
 #include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
+
+#include <map>
+#include <set>
 
 using namespace lockscope;
 using namespace lockscope::inspect;
@@ -39,12 +42,16 @@ Value listOf(std::vector<Value> items)
     return value;
 }
 
-// Strings that never expire, and a server that tells of what changes; answers at once.
+// Strings that never expire, if nothing else is said, and a server that tells of what changes; answers at once.
 class QuietRedis : public redis::Connection {
 public:
     explicit QuietRedis(Loop &onLoop) : m_loop(onLoop) {}
 
-    std::vector<QByteArray> keys; // in order
+    std::vector<QByteArray> keys;      // in order
+    std::map<QByteArray, qint64> ends; // in so many ms
+    std::set<QByteArray> hashes;       // Redisson's locks
+    bool countsEnding = true;          // INFO is allowed
+    bool knowsTypesInScan = true;      // Redis 6
     qint64 commands = 0;
     // The connection that changes are told on broke, and is back.
     void breakSubscriber() { m_listener(redis::ConnectionState::Connected); }
@@ -88,24 +95,49 @@ private:
         const auto sinceEpoch = std::chrono::duration_cast<std::chrono::seconds>(m_loop.wallNow().time_since_epoch());
         if (word == "TIME")
             return listOf({textOf(QByteArray::number(qint64(sinceEpoch.count()))), textOf("0")});
+        if (word == "SCAN" && command.size() > 4 && !knowsTypesInScan)
+            return refusalOf("ERR syntax error");
         if (word == "SCAN")
-            return page(command[1].toULongLong(), command[3].toULongLong());
+            return page(command[1].toULongLong(), command[3].toULongLong(), command.size() > 4);
+        if (word == "INFO")
+            return countsEnding ? textOf("# Keyspace\r\ndb0:keys=" + QByteArray::number(qint64(keys.size()))
+                                         + ",expires=" + QByteArray::number(qint64(ends.size())) + ",avg_ttl=0\r\n")
+                                : refusalOf("NOPERM this user may not");
         if (word == "TYPE")
-            return textOf(std::ranges::binary_search(keys, command[1]) ? "string" : "none");
-        if (word == "PTTL" || word == "PEXPIRETIME")
-            return integerOf(-1);
+            return textOf(!std::ranges::binary_search(keys, command[1]) ? "none"
+                          : hashes.contains(command[1])                 ? "hash"
+                                                                        : "string");
+        if (word == "PTTL")
+            return integerOf(ends.contains(command[1]) ? ends.at(command[1]) : -1);
+        if (word == "PEXPIRETIME")
+            return integerOf(ends.contains(command[1]) ? sinceEpoch.count() * 1000 + ends.at(command[1]) : -1);
+        if (word == "MEMORY")
+            return integerOf(command[2].size() + 100);
+        if (word == "OBJECT") // written a moment ago
+            return integerOf(0);
+        if (word == "HLEN")
+            return integerOf(1);
+        if (word == "HGETALL")
+            return listOf({textOf("0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11:1"), textOf("1")});
         if (word == "GETRANGE")
             return textOf("0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11");
         if (word == "PUBSUB")
             return listOf({});
         return word == "PING" ? textOf("PONG") : integerOf(qint64(keys.size()));
     }
-    [[nodiscard]] Value page(std::size_t from, std::size_t count) const
+    static Value refusalOf(const QByteArray &text)
+    {
+        auto value = textOf(text);
+        value.kind = Value::Kind::Error;
+        return value;
+    }
+    [[nodiscard]] Value page(std::size_t from, std::size_t count, bool onlyHashes) const
     {
         const auto end = std::min(from + count, keys.size());
         std::vector<Value> names;
         for (auto at = from; at < end; ++at)
-            names.push_back(textOf(keys[at]));
+            if (!onlyHashes || hashes.contains(keys[at]))
+                names.push_back(textOf(keys[at]));
         return listOf(
             {textOf(end == keys.size() ? "0" : QByteArray::number(qulonglong(end))), listOf(std::move(names))});
     }
@@ -145,6 +177,48 @@ class TestRedisRest : public QObject {
         }
     };
 
+    // So many keys, and 200 locks: half of them say so, the others are known by what they are.
+    struct Swept {
+        VirtualLoop loop;
+        QuietRedis server{loop};
+        Unheard sink;
+        std::unique_ptr<RedisObserver> observer;
+        explicit Swept(int plain)
+        {
+            for (int i = 0; i < plain; ++i)
+                server.keys.push_back("stock:" + QByteArray::number(i));
+            for (int i = 0; i < 100; ++i)
+                server.keys.push_back("lock:" + QByteArray::number(i));
+            for (int i = 0; i < 80; ++i)
+                endsIn("account:" + QByteArray::number(i), 20'000);
+            for (int i = 0; i < 20; ++i) {
+                server.keys.push_back("checkout:" + QByteArray::number(i));
+                server.hashes.insert(server.keys.back());
+            }
+        }
+        void endsIn(const QByteArray &key, qint64 ms)
+        {
+            if (!std::ranges::count(server.keys, key))
+                server.keys.push_back(key);
+            server.ends[key] = ms;
+        }
+        qint64 commandsOfOneSweep()
+        {
+            ObserverOptions options;
+            options.follow = false;
+            std::ranges::sort(server.keys);
+            observer = std::make_unique<RedisObserver>(server, ConnectionName("redis"), options, sink);
+            observer->start();
+            loop.advance(10s);
+            return observer->firstSnapshot().isComplete() ? server.commands : -1;
+        }
+        [[nodiscard]] bool sees(const QByteArray &name) const
+        {
+            return std::ranges::any_of(observer->snapshots(),
+                                       [&name](const LockSnapshot &lock) { return lock.lock.name == name; });
+        }
+    };
+
 private slots:
     void atRestItSendsFewCommands_data()
     {
@@ -168,6 +242,78 @@ private slots:
                      qPrintable(QString::number(watched.server.commands - before)));
         }
         QCOMPARE(int(watched.observer.snapshots().size()), locks);
+    }
+
+    void findingAFewAmongManyAsksFew()
+    {
+        Swept swept(19'800);
+        const auto commands = swept.commandsOfOneSweep();
+        QCOMPARE(swept.observer->snapshots().size(), 200u);
+        QVERIFY(commands > 0);
+        QVERIFY2(commands <= 20'000 / 5, qPrintable(QString::number(commands)));
+        QVERIFY(swept.sees("account:79") && swept.sees("checkout:19") && swept.sees("lock:99"));
+    }
+    // No name and no neighbour tells of it, only that the server counts one key more that ends.
+    void oneThatIsNamedAsThousandsThatAreNoLocksIsFound()
+    {
+        Swept swept(3800);
+        swept.endsIn("stock:777", 20'000);
+        const auto commands = swept.commandsOfOneSweep();
+        QVERIFY(swept.sees("stock:777"));
+        QCOMPARE(swept.observer->snapshots().size(), 201u);
+        QVERIFY2(commands < 4000 * 2, qPrintable(QString::number(commands)));
+    }
+    void whereTheServerDoesNotCountEachIsAsked()
+    {
+        Swept swept(3800);
+        swept.server.countsEnding = false;
+        swept.endsIn("stock:777", 20'000);
+        const auto commands = swept.commandsOfOneSweep();
+        QVERIFY(swept.sees("stock:777"));
+        QCOMPARE(swept.observer->snapshots().size(), 201u);
+        QVERIFY2(commands < 4000 * 2, qPrintable(QString::number(commands)));
+    }
+    void whereMostKeysEndEachIsAskedOnce()
+    {
+        Swept swept(3800);
+        for (int i = 0; i < 3800; ++i)
+            swept.server.ends["stock:" + QByteArray::number(i)] = 86'400'000;
+        const auto commands = swept.commandsOfOneSweep();
+        QCOMPARE(swept.observer->snapshots().size(), 200u);
+        QVERIFY2(commands < 4000 * 2, qPrintable(QString::number(commands)));
+    }
+    void anOldServerIsAskedForTheTypeOfEach()
+    {
+        Swept swept(3800);
+        swept.server.knowsTypesInScan = false;
+        QVERIFY(swept.commandsOfOneSweep() > 8000);
+        QCOMPARE(swept.observer->snapshots().size(), 200u);
+    }
+    void whatTheServerCounts_data()
+    {
+        QTest::addColumn<QByteArray>("info");
+        QTest::addColumn<qint64>("keys");
+        QTest::addColumn<qint64>("ending"); // -1: not told
+        QTest::newRow("nothing in it") << QByteArray("# Keyspace\r\n") << qint64(0) << qint64(0);
+        QTest::newRow("one database") << QByteArray("# Keyspace\r\ndb0:keys=9,expires=4,avg_ttl=7\r\n") << qint64(9)
+                                      << qint64(4);
+        QTest::newRow("ours of two") << QByteArray(
+            "# Keyspace\r\ndb0:keys=9,expires=4,avg_ttl=7\r\ndb3:keys=5,expires=1\r\n")
+                                     << qint64(5) << qint64(1);
+        QTest::newRow("which is ours?") << QByteArray(
+            "# Keyspace\r\ndb0:keys=9,expires=4\r\ndb3:keys=9,expires=1\r\n")
+                                        << qint64(9) << qint64(5);
+        QTest::newRow("another form") << QByteArray("# Keyspace\r\ndb0:size=9\r\n") << qint64(9) << qint64(-1);
+        QTest::newRow("nonsense") << QByteArray("# Keyspace\r\ndb0:keys=1,expires=9223372036854775807\r\n")
+                                  << qint64(1) << qint64(-1);
+        QTest::newRow("no answer") << QByteArray() << qint64(9) << qint64(-1);
+    }
+    void whatTheServerCounts()
+    {
+        QFETCH(QByteArray, info);
+        QFETCH(qint64, keys);
+        QFETCH(qint64, ending);
+        QCOMPARE(endingKeysIn(info, keys).value_or(-1), ending);
     }
 
     // A key of which nothing was told is seen in the end, however slowly it is made sure.

@@ -59,15 +59,14 @@ public:
     GraphPicture picture()
     {
         chooseLocks();
-        for (auto &one : m_locks) {
-            for (const auto *edge : one.isShown ? one.edges : std::vector<const GraphEdge *>())
-                ++client(edge->client).shownEdges;
-        }
+        countEdges();
         const auto isBig = [this] { return count() > mostGraphNodes; };
         if (isBig())
             foldQuiet();
         for (std::size_t i = 0; isBig() && i < fewerWaiters.size(); ++i)
             m_mostWaiters = fewerWaiters[i];
+        if (isBig())
+            leaveOutLeast();
         return drawn();
     }
 
@@ -138,6 +137,41 @@ private:
             one.isShown = isWanted && matches(i);
             m_hiddenLocks += isWanted || one.edges.empty() ? 0 : 1;
         }
+    }
+
+    void countEdges()
+    {
+        for (auto &one : m_clients)
+            one.shownEdges = 0;
+        for (const auto &one : m_locks) {
+            for (const auto *edge : one.isShown ? one.edges : std::vector<const GraphEdge *>())
+                ++client(edge->client).shownEdges;
+        }
+    }
+
+    // Nobody reads thousands, and laying them out takes minutes: those stay that hold up most.
+    void leaveOutLeast()
+    {
+        std::vector<std::pair<qsizetype, int>> order; // how many do not wait, and which
+        for (int i = 0; i < static_cast<int>(m_locks.size()); ++i) {
+            const auto &one = lock(i);
+            if (one.isShown && one.isWaitedFor && one.mark != Mark::Cycle && !isChosen(i))
+                order.emplace_back(-std::ranges::count(one.edges, GraphEdge::Kind::Waits, &GraphEdge::kind), i);
+        }
+        std::ranges::sort(order);
+        const auto countWith = [&](std::size_t kept) {
+            for (std::size_t i = 0; i < order.size(); ++i)
+                lock(order[i].second).isShown = i < kept;
+            countEdges();
+            return count() + 1;
+        };
+        std::size_t fits = 0;
+        for (auto tooMany = order.size(); fits + 1 < tooMany;) {
+            const auto half = (fits + tooMany) / 2;
+            (countWith(half) <= mostGraphNodes ? fits : tooMany) = half;
+        }
+        countWith(fits);
+        m_leftOut = static_cast<qsizetype>(order.size() - fits);
     }
 
     // Waiters that are in nobody's way, after those that are shown.
@@ -238,6 +272,12 @@ private:
                 addToFold(at);
             else
                 addLock(at);
+        }
+        if (m_leftOut > 0) {
+            GraphNode more{Kind::Locks, Mark::None, "more locks", {}, {}, {}, {}, {}};
+            more.title = counted(m_leftOut, u"more lock with waiters"_s, u"more locks with waiters"_s);
+            more.note = u"the find field looks for them"_s;
+            add(std::move(more));
         }
         std::ranges::sort(m_picture.arcs);
         m_picture.arcs.erase(std::ranges::unique(m_picture.arcs).begin(), m_picture.arcs.end());
@@ -369,6 +409,7 @@ private:
     std::map<QByteArray, std::pair<int, int>> m_folds; // node and how many locks, by key
     int m_mostWaiters = -1;                            // of a lock; all of them when negative
     int m_hiddenLocks = 0;
+    qsizetype m_leftOut = 0; // of those that hold somebody up
     GraphPicture m_picture;
 };
 

@@ -71,7 +71,7 @@ Error PausableBackend::notNow()
             tr("this is not now: it is not recorded, and nothing can be done there; go back to now first")};
 }
 
-void PausableBackend::showPast(const PastPicture &then, Past *of)
+void PausableBackend::showPast(PastPicture then, Past *of)
 {
     if (!m_then) {
         m_present = {{}, m_told, m_toldSessions, m_toldCoverage};
@@ -79,7 +79,7 @@ void PausableBackend::showPast(const PastPicture &then, Past *of)
             takeRows();
     }
     m_of = of;
-    auto next = shownOf(then, m_present.statuses);
+    auto next = shownOf(std::move(then), m_present.statuses);
     const auto before = std::exchange(m_then, std::move(next));
     tellDifference(before ? *before : m_present, *m_then);
 }

@@ -32,7 +32,7 @@ public:
     // The locks that pages show now: the model that has them all, so that nobody keeps them twice.
     void useLocks(const LocksModel &locks) { m_allLocks = &locks; }
     // Shows that moment, `of` which its lock's history comes from now on, too.
-    void showPast(const PastPicture &then, Past *of);
+    void showPast(PastPicture then, Past *of);
     void leavePast();
     [[nodiscard]] bool isInThePast() const { return m_then.has_value(); }
     [[nodiscard]] Past *past() override { return m_of ? m_of : m_backend.past(); }

@@ -85,15 +85,15 @@ Batch difference(const Shown &from, const Shown &to)
     return batch;
 }
 
-Shown shownOf(const PastPicture &past, const std::map<ConnectionName, ConnectionStatus> &known)
+Shown shownOf(PastPicture past, const std::map<ConnectionName, ConnectionStatus> &known)
 {
     Shown shown;
-    shown.locks = past.picture.locks;
-    shown.sessions = past.picture.sessions;
     for (const auto &[name, state] : past.picture.connections)
         shown.statuses.insert_or_assign(name, statusThen(past, state));
     for (const auto &coverage : history::coverageAsOf(past.picture))
         shown.coverage[coverage.connection].push_back(coverage);
+    shown.locks = std::move(past.picture.locks); // all there were: not copied in the GUI thread
+    shown.sessions = std::move(past.picture.sessions);
     for (const auto &[name, status] : known) {
         if (shown.statuses.contains(name))
             continue;

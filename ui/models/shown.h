@@ -22,6 +22,6 @@ struct Shown {
 
 // As it was then. Nothing may be written to any of its connections. Those of `known` that the recording says nothing
 // of are there, not connected.
-[[nodiscard]] Shown shownOf(const PastPicture &past, const std::map<ConnectionName, ConnectionStatus> &known);
+[[nodiscard]] Shown shownOf(PastPicture past, const std::map<ConnectionName, ConnectionStatus> &known);
 
 } // namespace lockscope::ui

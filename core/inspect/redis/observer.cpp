@@ -26,7 +26,11 @@ RedisObserver::RedisObserver(redis::Connection &connection, ConnectionName name,
       m_firstSnapshot(m_loop), m_reader(connection, m_refusals),
       m_follower(connection, m_reader, m_refusals,
                  {[this](const RedisKey &key) { enqueue(key); }, [this] { reconsider(); }}),
-      m_reporter(m_name, sink), m_queue(m_loop), m_followed(m_loop), m_work(m_loop), m_follow(m_loop)
+      m_reporter(m_name, sink), m_queue(m_loop), m_followed(m_loop),
+      m_sweeper(m_sweep, m_reader, m_queue, m_refusals, options.includeLowConfidence,
+                {[this](const RedisKey &key) { return m_known.contains(key) || m_forced.contains(key); },
+                 [this](const RedisKey &key, const RedisKey &main) { noteCompanion(key, main); }}),
+      m_work(m_loop), m_follow(m_loop)
 {
 }
 
@@ -68,6 +72,7 @@ void RedisObserver::stateChanged(redis::ConnectionState state)
 void RedisObserver::connected()
 {
     m_refusals = {}; // rights may have changed
+    m_sweeper.connected();
     m_followed = Completion<bool>(m_loop);
     startFollowing();
     m_work.launch(work());
@@ -172,6 +177,7 @@ Task<Result<void>> RedisObserver::readBatch(std::vector<RedisKey> keys)
     std::vector<KeyView> worthMeasuring;
     for (auto &view : *looked) {
         const bool isWorth = isWorthReading(view);
+        m_sweeper.learn(view);
         m_forced.erase(view.key);
         if (isWorth)
             worthReading.push_back(std::move(view));

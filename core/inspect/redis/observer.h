@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the snapshots of one Redis' locks up to date.
 //
-// Finding: SCAN, one page at a time; of each page first type and time to live, values only of what
-// may be a lock. The first sweep runs at full pace, later ones rest nine times as long as they work. Where the server
-// tells of every key that changes they only make sure, and send no more than so many commands a second.
+// Finding: SCAN, one page at a time; of what may be a lock by its name or type first type and time to live, of other
+// keys the time to live where KeySieve asks for it; values only of what may be a lock. The first sweep runs at full
+// pace, later ones rest nine times as long as they work. Where the server tells of every key that changes they only
+// make sure, and send no more than so many commands a second.
 // Following: see Follower. Whatever is due to be read goes through one ReadQueue.
 //
 // Survives reconnects: everything known is then read again. What the server refuses becomes coverage.
@@ -14,8 +15,8 @@
 #include "core/inspect/changereporter.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/snapshotstore.h"
+#include "core/inspect/redis/keysweeper.h"
 #include "core/inspect/redis/observerfollow.h"
-#include "core/inspect/redis/observerqueue.h"
 #include "core/inspect/redis/observerseen.h"
 
 #include <set>
@@ -56,11 +57,9 @@ private:
 
     // Finding (observersweep.cpp).
     Task<Result<void>> sweep();
-    Task<Result<bool>> sweepPage();
     [[nodiscard]] bool isOnlyMakingSure() const;
     [[nodiscard]] bool isCatchingUp() const { return m_mayHaveMissed || (m_sweep.running && m_sweep.catchesUp); }
     Task<void> restAfterSweeping(Duration least, Duration longest, qint64 requestsBefore, Instant begun);
-    Task<void> countKeys();
     void attributeClients();
     Task<void> narrow();
     Task<void> readSessions();
@@ -111,6 +110,7 @@ private:
     bool m_mayHaveMissed = true; // changes, since the last sweep that began after it
     int m_loudSeconds = 0;
     KeySweep m_sweep;
+    KeySweeper m_sweeper;
 
     Subscription m_onState;
     Scope m_work;   // of one connected spell

@@ -18,6 +18,10 @@ struct KeySweep {
     qint64 done = 0;
     qint64 total = 0;
     bool running = false;
+    bool isAtEnd = false;          // of a round
+    bool isFirstRound = true;      // KeySieve; further ones only ask
+    std::vector<RedisKey> toAsk{}; // from its last pages: only for their time to live
+    std::vector<RedisKey> toRead{};
     int number = 0;
     bool catchesUp = false; // looks for what may have been missed, and not only makes sure
 };

@@ -165,6 +165,30 @@ Task<Result<std::vector<KeyView>>> KeyReader::look(std::vector<RedisKey> keys)
     co_return std::move(views);
 }
 
+Task<Result<std::vector<std::optional<std::chrono::milliseconds>>>> KeyReader::timesToLive(std::vector<RedisKey> keys)
+{
+    std::vector<std::optional<std::chrono::milliseconds>> times(keys.size());
+    if (keys.empty())
+        co_return std::move(times);
+    std::vector<Command> commands;
+    for (const auto &key : keys)
+        commands.push_back(Command{"PTTL", key.bytes()});
+    auto reply = send(std::move(commands));
+    auto got = co_await reply;
+    if (!got)
+        co_return got.error();
+    for (size_t i = 0; i < keys.size(); ++i) {
+        const auto &ttl = (*got)[i];
+        if (!ttl.isError() && ttl.integer >= 0)
+            times[i] = std::chrono::milliseconds(ttl.integer);
+        else if (ttl.isError() && ttl.text.contains("key"))
+            m_refusals.noteKey(keys[i]);
+        else if (ttl.isError())
+            m_refusals.note(u"PTTL"_s, u"PTTL refused, times to live are unknown: "_s + label(ttl.text));
+    }
+    co_return std::move(times);
+}
+
 KeyView KeyReader::viewOf(const RedisKey &key, const Value &type, const Value &ttl)
 {
     KeyView view;

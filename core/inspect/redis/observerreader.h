@@ -58,6 +58,8 @@ public:
     }
     // Type and time to live, in the order of the keys. Refreshes clock().
     Task<Result<std::vector<KeyView>>> look(std::vector<RedisKey> keys);
+    // Only the time to live, of keys that are nothing else yet; in their order, empty: never expires, or not told.
+    Task<Result<std::vector<std::optional<std::chrono::milliseconds>>>> timesToLive(std::vector<RedisKey> keys);
     // Of these only those that are small enough for a lock; asking does not count as use.
     Task<Result<std::vector<KeyView>>> ofLockSize(std::vector<KeyView> views);
     // Adds the values.

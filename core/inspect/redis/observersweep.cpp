@@ -16,8 +16,6 @@ namespace {
 
 using redis::Command;
 
-constexpr QByteArrayView pageSize = "1000";
-constexpr QByteArrayView smallPageSize = "100"; // of sweeps that only make sure
 constexpr Duration sweepEvery = 30s;
 // Each of its pages rests nine times as long as it works, so that a large keyspace takes its time by itself.
 constexpr Duration leastBetweenSweeps = 2s;
@@ -76,12 +74,14 @@ Task<Result<void>> RedisObserver::sweep()
         m_refusals.forgetKeys();
         m_plainHashes.clear();
         m_refusals.forget(u"SCAN"_s);
-        co_await countKeys();
+        co_await m_sweeper.begin();
+        tellProgress(true);
     }
     for (;;) {
         const auto begun = m_loop.now();
         const auto requestsBefore = m_reader.requests();
-        auto more = co_await sweepPage();
+        const KeySweeper::Pace pace{m_firstSnapshot.isComplete(), isOnlyMakingSure()};
+        auto more = co_await m_sweeper.page(pace);
         if (!more)
             co_return more.error();
         tellProgress(!*more);
@@ -93,6 +93,7 @@ Task<Result<void>> RedisObserver::sweep()
         }
     }
     m_sweep.running = false;
+    m_sweeper.end();
     tellCoverage();
     // What vanished without a word, and what the sweep did not name.
     enqueueKnown(m_sweep.number);
@@ -112,7 +113,8 @@ bool RedisObserver::isOnlyMakingSure() const
 Task<void> RedisObserver::restAfterSweeping(Duration least, Duration longest, qint64 requestsBefore, Instant begun)
 {
     constexpr Duration step = 1s;
-    const Duration worth = std::chrono::seconds((m_reader.requests() - requestsBefore) / commandsPerSecond);
+    const auto sent = m_reader.requests() - requestsBefore;
+    const Duration worth = Duration(std::chrono::seconds(sent)) / commandsPerSecond;
     const auto atLeast = m_loop.now() + least;
     const auto until = std::max(atLeast, begun + std::min(worth, longest));
     auto rest = sleepUntil(m_loop, atLeast);
@@ -128,48 +130,6 @@ void RedisObserver::attributeClients()
     auto changes = attributed(m_snapshots);
     if (!changes.empty())
         m_sink.locksChanged(std::move(changes));
-}
-
-// False when that was the last page.
-Task<Result<bool>> RedisObserver::sweepPage()
-{
-    std::vector<Command> commands;
-    const auto size = isOnlyMakingSure() ? smallPageSize : pageSize;
-    commands.push_back(Command{"SCAN", m_sweep.cursor, "COUNT", size.toByteArray()});
-    auto reply = m_reader.send(std::move(commands));
-    auto got = co_await reply;
-    if (!got)
-        co_return got.error();
-    const auto &answer = got->front();
-    if (answer.isError() || answer.items.size() != 2) {
-        m_refusals.note(u"SCAN"_s, u"SCAN refused, locks are seen only when they change: "_s + label(answer.text));
-        co_return false;
-    }
-    std::vector<RedisKey> page;
-    for (const auto &item : answer.items[1].items) {
-        const RedisKey key(item.text);
-        const auto main = companionOf(key);
-        if (main)
-            noteCompanion(key, *main);
-        page.push_back(main.value_or(key));
-    }
-    m_queue.addPage(std::move(page));
-    co_await m_queue.untilPageRead();
-    m_sweep.done += static_cast<qint64>(answer.items[1].items.size());
-    m_sweep.total = std::max(m_sweep.total, m_sweep.done);
-    m_sweep.cursor = answer.items[0].text;
-    co_return m_sweep.cursor != "0";
-}
-
-Task<void> RedisObserver::countKeys()
-{
-    std::vector<Command> commands;
-    commands.push_back(Command{"DBSIZE"});
-    auto reply = m_reader.send(std::move(commands));
-    auto got = co_await reply;
-    if (got)
-        m_sweep.total = got->front().integer;
-    tellProgress(true);
 }
 
 // Polls where nobody tells us, and everywhere counts subscribers: no key changes when one comes.

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/inspect/redis/keysieve.h"
+
+#include <QByteArrayList>
+#include <QHashFunctions>
+
+#include <algorithm>
+#include <vector>
+
+namespace lockscope::inspect {
+
+namespace {
+
+constexpr std::size_t kindsAtMost = 512;
+constexpr std::size_t endingAtMost = 50'000;
+constexpr qint64 firstOfKind = 32;
+constexpr qint64 thenOneOf = 64;
+
+bool isLetterOfName(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool isDigitOfName(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// How a name begins and ends, as far as these are words: "user:17:profile" and "user:18:profile" are made alike. A
+// collision makes one kind of two, which costs questions and loses nothing.
+quint64 kindNumber(const QByteArray &name)
+{
+    qsizetype head = 0;
+    while (head < name.size() && isLetterOfName(name[head]))
+        ++head;
+    auto tail = name.size();
+    while (tail > head && isLetterOfName(name[tail - 1]))
+        --tail;
+    if (tail > head && isDigitOfName(name[tail - 1])) // the end of a number in hexadecimal digits
+        tail = name.size();
+    constexpr std::size_t seed = 1;
+    const quint64 beginning = qHashBits(name.constData(), std::size_t(head), seed);
+    const quint64 ending = qHashBits(name.constData() + tail, std::size_t(name.size() - tail), seed);
+    constexpr quint64 apart = 0x9e3779b97f4a7c15;
+    return beginning * apart + ending;
+}
+
+} // namespace
+
+void KeySieve::begin(qint64 keys, std::optional<qint64> counted)
+{
+    m_ending.clear();
+    m_isOverfull = false;
+    m_passedOver = 0;
+    m_others.passedOver = 0;
+    for (auto &[number, kind] : m_kinds)
+        kind.passedOver = 0;
+    // Where most of them end there is nothing to be saved.
+    m_round = counted && *counted <= keys / 2 ? Round::Samples : Round::All;
+}
+
+KeySieve::Kind &KeySieve::kindOf(const QByteArray &name)
+{
+    const auto number = kindNumber(name);
+    const auto at = m_kinds.find(number);
+    if (at != m_kinds.end())
+        return at->second;
+    return m_kinds.size() < kindsAtMost ? m_kinds[number] : m_others;
+}
+
+bool KeySieve::isDue(const QByteArray &name)
+{
+    if (m_round == Round::All)
+        return true;
+    auto &kind = kindOf(name);
+    if (kind.ends)
+        return true;
+    ++kind.met;
+    if (m_round == Round::Samples && (kind.answered < firstOfKind || kind.met % thenOneOf == 0))
+        return true;
+    ++kind.passedOver;
+    ++m_passedOver;
+    return false;
+}
+
+void KeySieve::learn(const QByteArray &name, bool ends)
+{
+    if (m_round == Round::All)
+        return;
+    auto &kind = kindOf(name);
+    ++kind.answered;
+    if (!ends)
+        return;
+    kind.ends = true;
+    if (m_ending.size() < endingAtMost)
+        m_ending.insert(name);
+    else
+        m_isOverfull = m_isOverfull || !m_ending.contains(name);
+}
+
+bool KeySieve::goOn(std::optional<qint64> counted, qint64 stillThere)
+{
+    if (m_round == Round::All || m_passedOver == 0)
+        return false;
+    if (counted && !m_isOverfull && *counted <= stillThere)
+        return false;
+    const auto isHalfAsked = [](const Kind &kind) { return kind.ends && kind.passedOver > 0; };
+    const bool helps = isHalfAsked(m_others)
+                       || std::ranges::any_of(m_kinds, [&](const auto &one) { return isHalfAsked(one.second); });
+    m_round = m_round == Round::Samples && counted && !m_isOverfull && helps ? Round::Ending : Round::All;
+    m_passedOver = 0;
+    return true;
+}
+
+void KeySieve::end()
+{
+    m_ending = {};
+    m_round = Round::All;
+}
+
+std::optional<qint64> endingKeysIn(const QByteArray &info, qint64 keys)
+{
+    if (!info.contains("# Keyspace"))
+        return std::nullopt;
+    qint64 all = 0;
+    std::vector<qint64> ofThatSize;
+    for (const auto &line : info.split('\n')) {
+        if (!line.startsWith("db"))
+            continue;
+        std::optional<qint64> size;
+        std::optional<qint64> ending;
+        for (const auto &field : line.trimmed().mid(line.indexOf(':') + 1).split(',')) {
+            bool ok = false;
+            const auto number = field.mid(field.indexOf('=') + 1).toLongLong(&ok);
+            if (ok && field.startsWith("keys="))
+                size = number;
+            if (ok && field.startsWith("expires="))
+                ending = number;
+        }
+        constexpr qint64 mostKeys = 1'000'000'000'000;
+        if (!size || !ending || *ending < 0 || *ending > *size || *size > mostKeys)
+            return std::nullopt;
+        all += *ending;
+        if (*size == keys)
+            ofThatSize.push_back(*ending);
+    }
+    return ofThatSize.size() == 1 ? ofThatSize.front() : all;
+}
+
+} // namespace lockscope::inspect

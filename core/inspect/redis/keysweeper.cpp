@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/inspect/redis/keysweeper.h"
+
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+using namespace Qt::StringLiterals;
+
+namespace lockscope::inspect {
+
+namespace {
+
+using redis::Command;
+
+constexpr QByteArrayView pageSize = "1000";
+constexpr QByteArrayView smallPageSize = "100"; // of sweeps that only make sure
+constexpr std::size_t readTogether = 500;
+constexpr std::size_t askedAgainTogether = 5000;
+
+} // namespace
+
+KeySweeper::KeySweeper(KeySweep &sweep, KeyReader &reader, ReadQueue &queue, Refusals &refusals,
+                       bool includesLowConfidence, Callbacks callbacks)
+    : m_sweep(sweep), m_reader(reader), m_queue(queue), m_refusals(refusals),
+      m_includesLowConfidence(includesLowConfidence), m_callbacks(std::move(callbacks))
+{
+}
+
+Reply<std::vector<redis::Value>> KeySweeper::scan(Pace pace)
+{
+    const auto size = (pace.isOnlyMakingSure ? smallPageSize : pageSize).toByteArray();
+    std::vector<Command> commands;
+    commands.push_back(Command{"SCAN", m_sweep.cursor, "COUNT", size});
+    if (m_scanTellsTypes) // the same keys, of which the server sorts out the hashes
+        commands.push_back(Command{"SCAN", m_sweep.cursor, "COUNT", size, "TYPE", "hash"});
+    return m_reader.send(std::move(commands));
+}
+
+Task<Result<bool>> KeySweeper::page(Pace pace)
+{
+    if (!m_sweep.isAtEnd) {
+        auto reply = m_nextPage ? *std::exchange(m_nextPage, std::nullopt) : scan(pace);
+        auto got = co_await reply;
+        if (!got)
+            co_return got.error();
+        const auto &answer = got->front();
+        if (answer.isError() || answer.items.size() != 2) {
+            m_refusals.note(u"SCAN"_s,
+                            u"SCAN refused, locks are seen only when they change: "_s + label(answer.text));
+            auto read = co_await readSortedOut();
+            if (!read)
+                co_return read.error();
+            co_return false;
+        }
+        // They are the same keys as long as both calls went equally far.
+        const auto *hashes = got->size() == 2 ? &got->back() : nullptr;
+        m_scanTellsTypes = m_scanTellsTypes && hashes && !hashes->isError();
+        const bool areTold = hashes && hashes->items.size() == 2 && hashes->items[0].text == answer.items[0].text;
+        m_sweep.cursor = answer.items[0].text;
+        m_sweep.isAtEnd = m_sweep.cursor == "0";
+        if (!m_sweep.isAtEnd && !pace.isSlow)
+            m_nextPage = scan(pace);
+        sortOut(answer.items[1], areTold ? &hashes->items[1] : nullptr);
+        m_sweep.done += static_cast<qint64>(answer.items[1].items.size());
+        m_sweep.total = std::max(m_sweep.total, m_sweep.done);
+    }
+    // At full pace what few keys there are of many pages is read at once.
+    const bool isEnough = m_sweep.toAsk.size() + m_sweep.toRead.size() >= readTogether;
+    if (isEnough || m_sweep.isAtEnd || pace.isSlow) {
+        auto read = co_await readSortedOut();
+        if (!read)
+            co_return read.error();
+    }
+    if (!m_sweep.isAtEnd)
+        co_return true;
+    auto again = co_await needsAnotherRound(pace);
+    if (!again || !*again)
+        co_return again;
+    m_sweep.cursor = "0";
+    m_sweep.done = 0;
+    m_sweep.isAtEnd = false;
+    m_sweep.isFirstRound = false;
+    co_return true;
+}
+
+// What may be a lock by its name or type is read; of all else a token lock has a time to live.
+void KeySweeper::sortOut(const redis::Value &names, const redis::Value *hashes)
+{
+    std::unordered_set<QByteArray> areHashes;
+    for (size_t i = 0; hashes && i < hashes->items.size(); ++i)
+        areHashes.insert(hashes->items[i].text);
+    for (const auto &hash : areHashes)
+        readInSweep(RedisKey(hash));
+    for (const auto &item : names.items) {
+        const RedisKey key(item.text);
+        if (const auto main = companionOf(key)) {
+            if (m_sweep.isFirstRound)
+                m_callbacks.foundCompanion(key, *main);
+            readInSweep(*main);
+            if (m_sieve.isCounting() && m_sieve.isDue(item.text))
+                m_sweep.toAsk.push_back(key); // it may end, too, and is counted
+            continue;
+        }
+        if (areHashes.contains(item.text))
+            continue;
+        const bool maySay = isSuspect(key, KeyType::String, std::nullopt, m_includesLowConfidence);
+        if (!hashes || maySay || m_callbacks.isWanted(key))
+            readInSweep(key);
+        else if (m_sieve.isDue(item.text))
+            m_sweep.toAsk.push_back(key);
+    }
+}
+
+void KeySweeper::readInSweep(RedisKey key)
+{
+    if (m_sweep.isFirstRound)
+        m_sweep.toRead.push_back(std::move(key));
+}
+
+Task<Result<void>> KeySweeper::readSortedOut()
+{
+    auto times = co_await m_reader.timesToLive(m_sweep.toAsk);
+    if (!times)
+        co_return times.error();
+    for (size_t i = 0; i < times->size(); ++i) {
+        const auto &key = m_sweep.toAsk[i];
+        m_sieve.learn(key.bytes(), (*times)[i].has_value());
+        if (isWorthMeasuring(key, KeyType::String, (*times)[i]))
+            m_sweep.toRead.push_back(key);
+    }
+    m_sweep.toAsk.clear();
+    auto keys = std::exchange(m_sweep.toRead, {});
+    std::ranges::sort(keys); // a lock has several companions
+    keys.erase(std::ranges::unique(keys).begin(), keys.end());
+    m_queue.addPage(std::move(keys));
+    co_await m_queue.untilPageRead();
+    co_return Result<void>();
+}
+
+// Whether keys that end may be among those that were not asked.
+Task<Result<bool>> KeySweeper::needsAnotherRound(Pace pace)
+{
+    if (!m_sieve.hasPassedOver())
+        co_return false;
+    auto stillThere = static_cast<qint64>(m_sieve.ending().size());
+    // Those that went meanwhile are not among those that the server counts. In a sweep that only makes sure it is
+    // told of them.
+    if (m_sieve.isCounting() && !pace.isOnlyMakingSure) {
+        const std::vector<RedisKey> keys(m_sieve.ending().begin(), m_sieve.ending().end());
+        stillThere = 0;
+        for (std::size_t from = 0; from < keys.size(); from += askedAgainTogether) {
+            const auto until = std::min(from + askedAgainTogether, keys.size());
+            std::vector<RedisKey> some(keys.begin() + std::ptrdiff_t(from), keys.begin() + std::ptrdiff_t(until));
+            auto times = co_await m_reader.timesToLive(std::move(some));
+            if (!times)
+                co_return times.error();
+            for (const auto &time : *times)
+                stillThere += time ? 1 : 0;
+        }
+    }
+    auto counted = co_await countEndingKeys();
+    co_return m_sieve.goOn(counted, stillThere);
+}
+
+Task<std::optional<qint64>> KeySweeper::countEndingKeys()
+{
+    std::vector<Command> commands;
+    commands.push_back(Command{"DBSIZE"});
+    commands.push_back(Command{"INFO", "keyspace"});
+    auto reply = m_reader.send(std::move(commands));
+    auto got = co_await reply;
+    if (!got)
+        co_return std::nullopt;
+    const auto keys = got->front().integer;
+    m_sweep.total = std::max(m_sweep.total, keys);
+    const auto &info = got->back();
+    co_return info.isError() ? std::nullopt : endingKeysIn(info.text, keys);
+}
+
+Task<void> KeySweeper::begin()
+{
+    auto counted = co_await countEndingKeys();
+    m_sieve.begin(m_sweep.total, counted);
+}
+
+} // namespace lockscope::inspect

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages of a sweep: what may be a lock by its name or type goes to the queue, of other keys KeySieve says which
+// are asked for their time to live, and those that end soon go there, too. Loop thread only.
+#pragma once
+
+#include "core/inspect/redis/keysieve.h"
+#include "core/inspect/redis/observerqueue.h"
+#include "core/inspect/redis/observerreader.h"
+
+#include <functional>
+
+namespace lockscope::inspect {
+
+class KeySweeper {
+public:
+    struct Callbacks {
+        std::function<bool(const RedisKey &)> isWanted; // read in any case
+        std::function<void(const RedisKey &companion, const RedisKey &main)> foundCompanion;
+    };
+    struct Pace {
+        bool isSlow = false;           // each page is read by itself
+        bool isOnlyMakingSure = false; // nothing can have changed that was not told
+    };
+
+    // All must outlive it and its tasks.
+    KeySweeper(KeySweep &sweep, KeyReader &reader, ReadQueue &queue, Refusals &refusals, bool includesLowConfidence,
+               Callbacks callbacks);
+
+    // Rights, and the server, may be others.
+    void connected()
+    {
+        m_scanTellsTypes = true;
+        m_nextPage.reset();
+    }
+    // A new sweep.
+    Task<void> begin();
+    // One page, read; false when that was the last one of the last round. After an error it goes on where it stood.
+    Task<Result<bool>> page(Pace pace);
+    // Of whatever key was looked at while it runs.
+    void learn(const KeyView &view)
+    {
+        if (m_sweep.running)
+            m_sieve.learn(view.key.bytes(), view.ttl.has_value());
+    }
+    void end()
+    {
+        m_sieve.end();
+        m_nextPage.reset();
+    }
+
+private:
+    [[nodiscard]] Reply<std::vector<redis::Value>> scan(Pace pace);
+    void readInSweep(RedisKey key);
+    void sortOut(const redis::Value &names, const redis::Value *hashes);
+    Task<Result<void>> readSortedOut();
+    Task<Result<bool>> needsAnotherRound(Pace pace);
+    Task<std::optional<qint64>> countEndingKeys();
+
+    KeySweep &m_sweep;
+    KeyReader &m_reader;
+    ReadQueue &m_queue;
+    Refusals &m_refusals;
+    const bool m_includesLowConfidence;
+    const Callbacks m_callbacks;
+    KeySieve m_sieve;
+    // At full pace the server goes on while we look at what it said.
+    std::optional<Reply<std::vector<redis::Value>>> m_nextPage;
+    bool m_scanTellsTypes = true; // until a server before Redis 6 says that it does not
+};
+
+} // namespace lockscope::inspect
