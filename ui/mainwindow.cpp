@@ -370,6 +370,10 @@ void MainWindow::useConnections(ConnectionStore &store)
             }
             return QColor();
         });
+        for (const auto &saved : m_store->all()) {
+            if (const auto spec = specOf(saved, {}))
+                m_book.markDevelopment(spec->name, spec->displayUri(), saved.development);
+        }
     };
     connect(&store, &ConnectionStore::changed, this, colours);
     colours();
@@ -387,6 +391,7 @@ void MainWindow::forget(const ConnectionName &name)
     if (m_dialogs->refusesInPast())
         return;
     m_screen->disconnectFrom(name);
+    m_workbench->forget(name);
     drop(name);
 }
 

@@ -6,6 +6,7 @@
 #include "ui/dialogs/acquiredialog.h"
 #include "ui/dialogs/bulkdialog.h"
 #include "ui/dialogs/connectdialog.h"
+#include "ui/dialogs/connectform.h"
 #include "ui/dialogs/editdialog.h"
 #include "ui/dialogs/findingsdialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
@@ -111,6 +112,7 @@ void WindowDialogs::openEdit(const ConnectionName &name, const QString &saved)
         asItIs.name = QString::fromUtf8(name.bytes());
         asItIs.uri = status->uri;
         asItIs.production = status->production;
+        asItIs.development = m_book.isDevelopment(name);
         asItIs.readOnly = status->readOnly;
         dialog->edit(asItIs);
     } else if (!saved.isEmpty()) {
@@ -118,8 +120,9 @@ void WindowDialogs::openEdit(const ConnectionName &name, const QString &saved)
         chosen.name = saved;
         dialog->edit(chosen);
     }
-    connect(dialog, &ConnectDialog::connectRequested, this, [this, name](const ConnectionSpec &spec) {
+    connect(dialog, &ConnectDialog::connectRequested, this, [this, name, dialog](const ConnectionSpec &spec) {
         emit aboutToConnect(spec, name);
+        m_window.connections().markDevelopment(spec.name, spec.displayUri(), dialog->form()->isDevelopment());
         m_backend.connectTo(spec);
     });
     dialog->open();
@@ -245,6 +248,8 @@ void WindowDialogs::openSettings()
     connect(dialog, &SettingsDialog::languageChosen, m_window.findChild<LessonsPage *>(), &LessonsPage::setLanguage);
     connect(dialog, &SettingsDialog::thresholdsChanged, this,
             [this](const inspect::ThresholdRules &rules) { m_backend.setThresholds(rules); });
+    connect(dialog, &SettingsDialog::labelsChanged, this,
+            [this](const std::vector<inspect::ClientLabel> &labels) { m_backend.setClientLabels(labels); });
     dialog->open();
 }
 

@@ -52,9 +52,10 @@ QString menuText(QString text)
 Workbench::Workbench(MainWindow &window, TopBar &top, Actions &actions, WindowDialogs &dialogs,
                      const ScreenClock &clock)
     : QObject(&window), m_window(window), m_top(top), m_actions(actions), m_dialogs(dialogs), m_clock(clock),
-      m_locks(window.locksPage()), m_palette(new CommandPalette(&window)), m_alerts(window.connections())
+      m_locks(window.locksPage()), m_palette(new CommandPalette(&window)), m_alerts(m_live)
 {
     addActions();
+    addWays();
     m_palette->addSource([this](PaletteHits &hits) { offerFilters(hits); });
     fillPalette(*m_palette, window, actions);
     m_palette->addSource([this](PaletteHits &hits) { offerConnections(hits); });
@@ -81,6 +82,7 @@ Workbench::Workbench(MainWindow &window, TopBar &top, Actions &actions, WindowDi
 
 void Workbench::watch(Backend &backend)
 {
+    connect(&backend, &Backend::updated, &m_live, &ConnectionBook::apply);
     connect(&backend, &Backend::updated, &m_alerts, &AlertWatch::apply);
 }
 
@@ -130,6 +132,39 @@ void Workbench::addActions()
         dialog->setAttribute(Qt::WA_DeleteOnClose);
         dialog->open();
     });
+}
+
+// From the chosen lock to where else it can be looked at.
+void Workbench::addWays()
+{
+    m_actions.add(u"to-session"_s, tr("Go to who holds the chosen lock"), {u"Ctrl+H"_s},
+                  [this] { showSessionOfChosen(); });
+    m_actions.add(u"to-graph"_s, tr("Go to the chosen lock among those that wait"), {u"Ctrl+G"_s}, [this] {
+        if (const auto lock = m_locks.currentLock())
+            m_window.showSubject({Subject::Kind::Lock, lock->connection, lock->name}, u"graph"_s);
+    });
+}
+
+// Of who is chosen in its queue; else of the holder.
+void Workbench::showSessionOfChosen()
+{
+    const auto *lock = m_locks.isVisibleTo(&m_window) ? m_locks.detail().snapshot() : nullptr;
+    if (!lock)
+        return;
+    const auto *one = lock->find(m_locks.detail().chosen());
+    if (!one)
+        one = lock->find(m_locks.detail().holder());
+    if (one && one->session)
+        m_window.showSubject({Subject::Kind::Session, lock->lock.connection, one->session->toUtf8()});
+    else
+        say(tr("No session to show"), one ? tr("Its server does not say which session or connection that is.")
+                                          : tr("Nobody is seen to hold this lock."));
+}
+
+// Empty while the window shows what is now.
+std::optional<SystemTime> Workbench::shownMoment() const
+{
+    return m_clock.isFrozen() || m_clock.isElsewhere() ? std::optional<SystemTime>(m_clock.now()) : std::nullopt;
 }
 
 void Workbench::fillMenu(QMenu &menu) const
@@ -193,6 +228,13 @@ void Workbench::exportTable()
     QPointer<TableTools> tools = TableTools::nearest(&m_window);
     if (!tools)
         return;
+    const QWidget *page = &tools->view();
+    while (page && !qobject_cast<const Page *>(page))
+        page = page->parentWidget();
+    if (m_clock.isElsewhere() && page && !static_cast<const Page *>(page)->isRecorded()) {
+        say(tr("Not exported"), tr("What this page shows is not recorded: it is of now only. Go back to now first."));
+        return;
+    }
     auto *dialog = new QFileDialog(&m_window, tr("Export %1").arg(tools->title()));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setObjectName(u"exportDialog"_s);
@@ -204,7 +246,7 @@ void Workbench::exportTable()
         dialog->setDefaultSuffix(filter.contains(u"json"_s) ? u"json"_s : u"csv"_s);
     });
     connect(dialog, &QFileDialog::fileSelected, this, [this, tools](const QString &file) {
-        const QString why = tools ? tools->writeTo(file) : tr("The table is not there any more");
+        const QString why = tools ? tools->writeTo(file, shownMoment()) : tr("The table is not there any more");
         if (!why.isEmpty())
             say(tr("Not exported"), harmless(why));
     });

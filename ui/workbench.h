@@ -42,6 +42,8 @@ public:
     void openLink(const QString &link);
     // What was connected to by hand, newest first.
     void noteConnected(const QString &name);
+    // It is closed: what is told of one of that name from here on is another's.
+    void forget(const ConnectionName &name) { m_live.remove(name); }
 
     void save(QSettings &settings) const;
     void restore(QSettings &settings);
@@ -56,6 +58,9 @@ private:
     void fillFilterMenu(QMenu &menu);
     void askForFilterName();
     void exportTable();
+    void addWays();
+    void showSessionOfChosen();
+    [[nodiscard]] std::optional<std::chrono::system_clock::time_point> shownMoment() const;
     void chooseColumns();
     void offerFilters(PaletteHits &hits);
     void offerConnections(PaletteHits &hits);
@@ -73,6 +78,7 @@ private:
     const ConnectionStore *m_store = nullptr;
     SavedFilters m_filters;
     QStringList m_recent;
+    ConnectionBook m_live; // now, whatever moment the window shows
     AlertWatch m_alerts;
     Tray m_tray;
 };

@@ -170,6 +170,7 @@ int run(QApplication &application, const app::WindowOptions &options)
     window.showPage(options.page);
     window.useConnections(store);
     window.useMutes(mutes);
+    mutes.follow();  // the terminal mutes, too
     if (!thresholds) // who starts it from a menu sees no stderr
         window.findChild<ui::FindingsPage *>()->sayThresholdsProblem(thresholds.error().message);
     QObject::connect(&window, &ui::MainWindow::aboutToConnect, &window, [](const ConnectionSpec &spec) {

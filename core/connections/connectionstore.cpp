@@ -44,6 +44,7 @@ QJsonObject toJson(const SavedConnection &saved)
             {u"uri"_s, saved.uri},
             {u"user"_s, saved.user},
             {u"production"_s, saved.production},
+            {u"development"_s, saved.development},
             {u"readOnly"_s, saved.readOnly},
             {u"hasPassword"_s, saved.hasPassword}};
 }
@@ -58,6 +59,7 @@ SavedConnection fromJson(const QJsonObject &json)
     saved.uri = json[u"uri"_s].toString();
     saved.user = json[u"user"_s].toString();
     saved.production = json[u"production"_s].toBool();
+    saved.development = json[u"development"_s].toBool() && !saved.production;
     saved.readOnly = json[u"readOnly"_s].toBool();
     saved.hasPassword = json[u"hasPassword"_s].toBool();
     return saved;

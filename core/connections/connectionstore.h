@@ -23,6 +23,7 @@ struct SavedConnection {
     QString uri; // without user and password
     QString user;
     bool production = false;
+    bool development = false; // nobody is hurt there: one key confirms; never beside production
     bool readOnly = false;
     bool hasPassword = false; // in the keychain
     friend bool operator==(const SavedConnection &, const SavedConnection &) = default;

@@ -245,6 +245,7 @@ AuditRecord fromJson(const QJsonObject &json)
     record.outcome = text("outcome"_L1);
     record.before = json.value("before"_L1).toObject();
     record.after = json.value("after"_L1).toObject();
+    record.to = json.value("to"_L1).toObject();
     record.hash = text("hash"_L1).toLatin1();
     return record;
 }
@@ -296,6 +297,8 @@ QJsonObject toJson(const AuditRecord &record)
     json["outcome"_L1] = record.outcome;
     json["before"_L1] = record.before.isEmpty() ? QJsonValue() : QJsonValue(record.before);
     json["after"_L1] = record.after.isEmpty() ? QJsonValue() : QJsonValue(record.after);
+    if (!record.to.isEmpty()) // what was written before there was such a field keeps its hash
+        json["to"_L1] = record.to;
     json["hash"_L1] = QString::fromLatin1(record.hash);
     return json;
 }

@@ -29,6 +29,7 @@ struct AuditRecord {
     QString outcome;    // result: "released", "refused: …", "unknown: …"
     QJsonObject before; // LOCK in JSON: docs/command-line.md
     QJsonObject after;
+    QJsonObject to;           // of an edit: what is to be there
     bool lacksResult = false; // an intent, read back, that no result follows: what came of it is not known
     QByteArray hash;          // SHA-256 over the previous record's hash and this record
 };

@@ -47,6 +47,7 @@ AuditRecord editRecord(const EditPlan &plan, const QString &phase, const QString
     record.reason = reason;
     record.phase = phase;
     record.before = toJson(plan.request, plan.before);
+    record.to = wantedJson(plan.request);
     return record;
 }
 

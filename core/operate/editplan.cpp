@@ -235,6 +235,54 @@ bool isMasked(const zk::Acls &acls)
                                [](const zk::Acl &acl) { return acl.scheme == "digest" && acl.id.endsWith(":x"); });
 }
 
+QJsonObject wantedJson(const EditRequest &request)
+{
+    QJsonObject json;
+    switch (request.kind) {
+    case EditKind::ZnodeCreate:
+        json["sequential"_L1] = request.isSequential;
+        json["acl"_L1] = aclJson(request.acls);
+        json["value"_L1] = valueJson(request.value);
+        break;
+    case EditKind::ZnodeSet:
+    case EditKind::KeySet: json["value"_L1] = valueJson(request.value); break;
+    case EditKind::ZnodeAcl: json["acl"_L1] = aclJson(request.acls); break;
+    case EditKind::ZnodeRestore: {
+        QJsonArray names;
+        for (const auto &copy : request.copies) {
+            if (names.size() < mostNamesInAudit)
+                names.append(escaped(copy.path.bytes()));
+        }
+        json["nodes"_L1] = names;
+        json["nodeCount"_L1] = static_cast<qint64>(request.copies.size());
+        break;
+    }
+    case EditKind::KeyExpire:
+        json["ttlMs"_L1] = request.ttl ? QJsonValue(static_cast<qint64>(request.ttl->count())) : QJsonValue();
+        if (request.expiryMs)
+            json["expiresAtMs"_L1] = *request.expiryMs;
+        break;
+    case EditKind::KeyRename: json["name"_L1] = escaped(request.value); break;
+    case EditKind::KeyRestore:
+        json["value"_L1] = valueJson(request.value);
+        json["isDump"_L1] = true;
+        if (request.expiryMs)
+            json["expiresAtMs"_L1] = *request.expiryMs;
+        break;
+    case EditKind::FieldSet:
+        json["field"_L1] = escaped(request.field);
+        json["value"_L1] = valueJson(request.value);
+        break;
+    case EditKind::FieldDelete:
+        json["field"_L1] = escaped(request.field);
+        json["exists"_L1] = false;
+        break;
+    case EditKind::ZnodeDelete:
+    case EditKind::KeyDelete: json["exists"_L1] = false; break;
+    }
+    return json;
+}
+
 QJsonObject toJson(const EditRequest &request, const EditState &state)
 {
     QJsonObject json{{u"name"_s, escaped(request.name)}, {u"exists"_s, state.exists}};

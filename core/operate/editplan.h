@@ -136,6 +136,8 @@ struct EditOutcome {
 
 // For the audit record: values to 64 KiB.
 [[nodiscard]] QJsonObject toJson(const EditRequest &request, const EditState &state);
+// What it is to be, under the same limits; of an ACL no hash.
+[[nodiscard]] QJsonObject wantedJson(const EditRequest &request);
 
 // Each of its own kind, in its own file.
 [[nodiscard]] EditPreview previewOfZnodeEdit(const EditPlan &plan);

@@ -88,6 +88,11 @@ bool addHeld(ForceReleasePlan &plan, const SqlLook &look, const QString &connect
 
 Task<ForceReleasePlan> withKillLosses(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
 {
+    // MySQL cannot look and KILL QUERY in one statement: what would be refused is not offered.
+    if (session && !mariadb::isMariaDb(*session))
+        std::erase_if(plan.ways, [](const WayOffer &offer) {
+            return offer.way == Way::KillQuery || offer.way == Way::KillWaiter;
+        });
     const auto *holder = plan.before.find(plan.holder);
     const bool isKill = plan.way == Way::Release
                         && recipes::recipeOf(plan.before.recipe).release == recipes::ReleaseWay::KillConnection;

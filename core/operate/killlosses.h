@@ -10,7 +10,7 @@ namespace lockscope::operate {
 
 // The plan with what the server says of that: other named locks, rows and tables by name in otherLocksLost, its
 // transaction in the warnings. What the server does not tell stays "not known". For plans that kill; any other comes
-// back as it is. Reads only.
+// back as it is, but without the ways that this server does not have. Reads only.
 [[nodiscard]] Task<ForceReleasePlan> withKillLosses(ForceReleasePlan plan, mariadb::Session *session,
                                                     Deadline deadline);
 

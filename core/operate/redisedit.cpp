@@ -301,6 +301,8 @@ std::optional<Error> whyNoKeyEdit(const EditPlan &plan)
     case EditKind::FieldDelete:
         if (before.type != "hash")
             return bad(u"%1 is a %2, and has no fields"_s.arg(key, label(before.type, 40)));
+        if (request.field.isEmpty())
+            return bad(u"a field needs a name"_s);
         if (!before.isWhole)
             return Error{ErrorCode::TooLarge, u"the field cannot be edited: it is larger than 1 MiB"_s};
         if (request.kind == EditKind::FieldDelete && !before.hasField)

@@ -357,6 +357,10 @@ EditPreview previewOfZnodeEdit(const EditPlan &plan)
         preview.commands << u"setData %1 version %2, %3 bytes"_s.arg(path, QString::number(plan.before.stat.version),
                                                                      QString::number(request.value.size()));
         preview.undo = u"set back to what it was, while nobody else sets it"_s;
+        if (!plan.before.stat.ephemeralOwner.isNone())
+            preview.warnings
+                << u"it is ephemeral: what is set here goes with session %1, which made the node and may "
+                   u"count on what it wrote"_s.arg(plan.before.stat.ephemeralOwner.text());
         break;
     case EditKind::ZnodeAcl: previewAcl(preview, plan); break;
     default: previewDelete(preview, plan);

@@ -120,6 +120,7 @@ public:
 
     // What the user calls clients.
     [[nodiscard]] virtual std::vector<inspect::ClientLabel> clientLabels() const { return {}; }
+    virtual void setClientLabels(std::vector<inspect::ClientLabel> labels) = 0;
 
     virtual void connectTo(ConnectionSpec spec) = 0;
     virtual void disconnectFrom(const ConnectionName &name) = 0;

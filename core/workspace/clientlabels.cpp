@@ -12,6 +12,25 @@ namespace lockscope {
 
 using namespace Qt::StringLiterals;
 
+namespace {
+
+constexpr qint64 mostReadOfLabels = 1 << 20;
+
+QByteArrayList commentsOf(const QString &file)
+{
+    QByteArrayList comments;
+    QFile from(file);
+    if (!from.open(QFile::ReadOnly))
+        return comments;
+    for (const auto &line : from.read(mostReadOfLabels).split('\n')) {
+        if (line.startsWith('#'))
+            comments << line;
+    }
+    return comments;
+}
+
+} // namespace
+
 QString clientLabelFile()
 {
     return QStandardPaths::writableLocation(QStandardPaths::GenericConfigLocation) + u"/lockscope/labels"_s;
@@ -19,12 +38,11 @@ QString clientLabelFile()
 
 std::vector<inspect::ClientLabel> savedClientLabels(const QString &file)
 {
-    constexpr qint64 mostRead = 1 << 20;
     std::vector<inspect::ClientLabel> labels;
     QFile from(file);
     if (!from.open(QFile::ReadOnly))
         return labels;
-    for (const auto &line : QString::fromUtf8(from.read(mostRead)).split(u'\n')) {
+    for (const auto &line : QString::fromUtf8(from.read(mostReadOfLabels)).split(u'\n')) {
         const auto label = inspect::readClientLabel(line.trimmed());
         if (label && !line.startsWith(u'#'))
             labels.push_back(*label);
@@ -39,12 +57,20 @@ Result<void> saveClientLabels(const std::vector<inspect::ClientLabel> &labels, c
         std::erase_if(all, [&label](const auto &one) { return one.pattern == label.pattern; });
         all.push_back(label);
     }
+    return writeClientLabels(all, file);
+}
+
+Result<void> writeClientLabels(const std::vector<inspect::ClientLabel> &labels, const QString &file)
+{
+    const auto comments = commentsOf(file);
     if (!QDir().mkpath(QFileInfo(file).absolutePath()))
         return Error{ErrorCode::Server, u"cannot make the folder of %1"_s.arg(file)};
     QSaveFile to(file);
     if (!to.open(QFile::WriteOnly))
         return Error{ErrorCode::Server, u"cannot write %1: %2"_s.arg(file, to.errorString())};
-    for (const auto &label : all)
+    for (const auto &comment : comments)
+        to.write(comment + '\n');
+    for (const auto &label : labels)
         to.write(label.pattern + '=' + label.name.toUtf8() + '\n');
     return to.commit() ? Result<void>()
                        : Error{ErrorCode::Server, u"cannot write %1: %2"_s.arg(file, to.errorString())};

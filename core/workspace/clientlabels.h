@@ -10,6 +10,9 @@ namespace lockscope {
 [[nodiscard]] QString clientLabelFile();
 // Those of the file; none when there is no file. Lines that are no label are left out.
 [[nodiscard]] std::vector<inspect::ClientLabel> savedClientLabels(const QString &file = clientLabelFile());
+// Those and no others, in this order; the file's comments stay, at its beginning.
+[[nodiscard]] Result<void> writeClientLabels(const std::vector<inspect::ClientLabel> &labels,
+                                             const QString &file = clientLabelFile());
 // Adds those that are not there yet.
 [[nodiscard]] Result<void> saveClientLabels(const std::vector<inspect::ClientLabel> &labels,
                                             const QString &file = clientLabelFile());

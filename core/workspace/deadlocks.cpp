@@ -111,6 +111,12 @@ void DeadlockWatch::passing(std::vector<SnapshotChange> &changes)
         lookAfter(m_pause);
 }
 
+void DeadlockWatch::setLabels(std::vector<inspect::ClientLabel> labels)
+{
+    m_labels = std::move(labels);
+    lookAfter(m_pause);
+}
+
 void DeadlockWatch::lookAfter(Duration pause)
 {
     if (std::exchange(m_isScheduled, true)) {

@@ -32,6 +32,8 @@ public:
 
     // Remembers them, and adds the finding where it is known already.
     void passing(std::vector<inspect::SnapshotChange> &changes);
+    // From the next look on, which is soon.
+    void setLabels(std::vector<inspect::ClientLabel> labels);
 
 private:
     // A look is made on a thread of its own: of 50,000 locks it takes a while. What it found comes back to the loop.

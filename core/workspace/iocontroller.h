@@ -32,6 +32,7 @@ public:
     void remove(const ConnectionName &name);
     void retry(const ConnectionName &name);
     void setReadOnly(const ConnectionName &name, bool readOnly);
+    void setClientLabels(std::vector<inspect::ClientLabel> labels);
 
     void acquire(quint64 id, AcquireRequest request);
     void release(quint64 id);

@@ -112,6 +112,12 @@ void LiveBackend::setReadOnly(const ConnectionName &name, bool readOnly)
     onIoThread([name, readOnly](IoController &io) { io.setReadOnly(name, readOnly); });
 }
 
+void LiveBackend::setClientLabels(std::vector<inspect::ClientLabel> labels)
+{
+    m_labels = std::move(labels);
+    onIoThread([labels = m_labels](IoController &io) { io.setClientLabels(labels); });
+}
+
 void LiveBackend::setThresholds(const inspect::ThresholdRules &rules)
 {
     onIoThread([rules](IoController &io) { io.workspace().setThresholds(rules); });

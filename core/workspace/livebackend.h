@@ -26,6 +26,7 @@ public:
     ~LiveBackend() override;
 
     [[nodiscard]] std::vector<inspect::ClientLabel> clientLabels() const override { return m_labels; }
+    void setClientLabels(std::vector<inspect::ClientLabel> labels) override;
     void connectTo(ConnectionSpec spec) override;
     void disconnectFrom(const ConnectionName &name) override;
     void retry(const ConnectionName &name) override;
@@ -76,7 +77,7 @@ private:
     std::function<void(Result<T>)> deliveredTo(QObject *context, Answer<T> answer);
 
     std::unique_ptr<Past> m_past; // reads what the I/O side records
-    const std::vector<inspect::ClientLabel> m_labels;
+    std::vector<inspect::ClientLabel> m_labels;
     QThread m_thread;
     const QString m_auditPath;
     Workers m_rehearsals{2};      // they wait for nobody, and compute for a while

@@ -7,6 +7,9 @@
 #include "core/workspace/settingsfile.h"
 
 #include <QDateTime>
+#include <QDir>
+#include <QFileInfo>
+#include <QFileSystemWatcher>
 #include <QJsonArray>
 #include <QSet>
 
@@ -184,6 +187,30 @@ void MuteStore::reload()
     emit changed();
 }
 
+void MuteStore::follow()
+{
+    m_watcher = new QFileSystemWatcher(this);
+    const auto changed = [this] {
+        watchFile();
+        reload();
+    };
+    connect(m_watcher, &QFileSystemWatcher::directoryChanged, this, changed);
+    connect(m_watcher, &QFileSystemWatcher::fileChanged, this, changed);
+    changed();
+}
+
+// A file that is replaced is another one: its folder tells of that, and of the first one.
+void MuteStore::watchFile()
+{
+    if (!m_watcher)
+        return;
+    const auto folder = QFileInfo(m_file).absolutePath();
+    if (m_watcher->directories().isEmpty() && QDir(folder).exists())
+        m_watcher->addPath(folder);
+    if (!m_watcher->files().contains(m_file) && QFile::exists(m_file))
+        m_watcher->addPath(m_file);
+}
+
 Result<void> MuteStore::add(Mute mute)
 {
     if (const auto objection = objectionTo(mute); !objection.isEmpty())
@@ -217,6 +244,7 @@ Result<void> MuteStore::store(std::vector<Mute> mutes, MuteTime now)
     if (const auto written = writeSettings(m_file, {{u"mutes"_s, array}}); !written)
         return written.error();
     m_all = std::move(mutes);
+    watchFile();
     emit changed();
     return {};
 }

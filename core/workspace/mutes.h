@@ -8,6 +8,8 @@
 
 #include <QObject>
 
+class QFileSystemWatcher;
+
 namespace lockscope {
 
 using MuteTime = std::chrono::sys_seconds;
@@ -50,6 +52,8 @@ public:
     [[nodiscard]] QString loadError() const { return m_loadError; }
     // Reads the file again: the other program may have changed it.
     void reload();
+    // From here on whenever it was changed, whoever did it.
+    void follow();
     // Those that are over go with the next change.
     Result<void> add(Mute mute);
     Result<void> remove(const Mute &mute);
@@ -59,8 +63,10 @@ signals:
 
 private:
     Result<void> store(std::vector<Mute> mutes, MuteTime now);
+    void watchFile();
 
     QString m_file;
+    QFileSystemWatcher *m_watcher = nullptr;
     std::vector<Mute> m_all;
     QString m_loadError;
 };

@@ -207,6 +207,12 @@ Task<Result<operate::ForceReleasePlan>> Workspace::planForceRelease(inspect::Loc
         co_return plan.error();
     auto *link = find(lock.connection);
     auto full = co_await link->withLosses(*plan, deadline);
+    const bool isOffered = std::ranges::find(full.ways, way, &operate::WayOffer::way) != full.ways.end();
+    if (way != operate::Way::Release && !isOffered)
+        co_return Error{
+            ErrorCode::Unsupported,
+            u"%1 is no way on %2: its server cannot look and act in one statement; nothing was sent"_s.arg(
+                QString::fromLatin1(operate::wordOf(way)), link->spec().displayUri())};
     co_return full;
 }
 

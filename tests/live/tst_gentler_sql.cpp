@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // KILL QUERY on a real MariaDB: a statement ends, and with it nothing that was locked.
 #include "core/async/scope.h"
+#include "core/inspect/mariadb/doing.h"
 #include "core/inspect/mariadb/observer.h"
+#include "core/mariadb/forwardingsession.h"
 #include "core/operate/gentler.h"
 #include "core/operate/killconnection.h"
+#include "core/operate/killlosses.h"
 #include "mariadbfixture.h"
 #include "tests/support/finish.h"
 #include "tests/support/keepingsink.h"
@@ -14,6 +17,18 @@
 using namespace lockscope;
 using namespace lockscope::testing;
 using operate::Way;
+
+namespace {
+
+Task<Result<operate::ForceReleasePlan>> offeredBy(operate::ForceReleasePlan plan, mariadb::Session *session,
+                                                  Deadline deadline)
+{
+    auto looking = operate::withKillLosses(std::move(plan), session, deadline);
+    auto full = co_await looking;
+    co_return full;
+}
+
+} // namespace
 
 class TestGentlerSql : public MariaDbFixture {
     Q_OBJECT
@@ -130,6 +145,66 @@ private slots:
         QCOMPARE(waiter->connectionId(), connection);
         QVERIFY(run(*holder, named ? "SELECT RELEASE_LOCK('gentle')" : "COMMIT"));
         (void)run(*waiter, "ROLLBACK");
+    }
+
+    // MySQL cannot look and KILL QUERY in one statement: there it is not offered, and the rest is.
+    void whatTheServerCannotIsNotOffered()
+    {
+        class CalledMySql : public mariadb::ForwardingSession {
+        public:
+            using ForwardingSession::ForwardingSession;
+            [[nodiscard]] QByteArray serverVersion() const override { return "8.0.36"; }
+            Reply<mariadb::Rows> execute(mariadb::Statement statement, Deadline deadline) override
+            {
+                return inner().execute(std::move(statement), deadline);
+            }
+        };
+        const auto session = openConnected(), holder = openConnected(), waiter = openConnected();
+        inspect::MariaDbObserver observer(*session, ConnectionName("db"), {}, m_sink);
+        const auto waiting = holdAndWait(*holder, *waiter, true);
+        const auto snapshot = readUntil(observer, name, holder->connectionId());
+        QVERIFY2(snapshot, textOf(snapshot));
+        const auto plan = operate::planWay(*snapshot, snapshot->contenders[0].id, Way::KillQuery);
+        QVERIFY2(plan, textOf(plan));
+        const auto hasWay = [](const operate::ForceReleasePlan &one, Way way) {
+            return std::ranges::find(one.ways, way, &operate::WayOffer::way) != one.ways.end();
+        };
+        const auto here = testing::finish(m_loop, offeredBy(*plan, session.get(), soon()));
+        QVERIFY(here && hasWay(*here, Way::KillQuery) && hasWay(*here, Way::Release));
+        CalledMySql other(*session);
+        const auto there = testing::finish(m_loop, offeredBy(*plan, &other, soon()));
+        QVERIFY(there && !hasWay(*there, Way::KillQuery) && hasWay(*there, Way::Release));
+        QVERIFY(run(*holder, "SELECT RELEASE_LOCK('gentle')"));
+        QVERIFY(QTest::qWaitFor([&] { return waiting.isComplete(); }, patienceMs));
+    }
+
+    // What the page of sessions says of a client: one that runs something, one that is idle in a transaction, one
+    // that is gone.
+    void whatAClientIsDoing()
+    {
+        const auto session = openConnected(), holder = openConnected();
+        QVERIFY(run(*holder, "START TRANSACTION"));
+        QVERIFY(run(*holder, "UPDATE shop.stock SET quantity = quantity + 1 WHERE id = 1"));
+        Result<inspect::SqlDoing> doing(Error{});
+        for (int looks = 0; looks < 20 && !(doing && doing->rowsModified > 0); ++looks) // an old copy may be told
+            doing = testing::finish(m_loop, inspect::readSqlDoing(session.get(), holder->connectionId(), soon()));
+        QVERIFY2(doing, textOf(doing));
+        QVERIFY(!doing->isRunning && doing->transactionAge);
+        QCOMPARE(doing->rowsModified, qint64(1));
+        // Kept only where performance_schema records it; else that is said.
+        QVERIFY2(doing->statement.startsWith("UPDATE shop.stock")
+                     || doing->gaps.join(u' ').contains(QStringLiteral("last statement")),
+                 qPrintable(doing->gaps.join(u' ')));
+        QVERIFY(run(*holder, "ROLLBACK"));
+        const auto sleeping = send(*holder, "SELECT SLEEP(60)");
+        for (int looks = 0; looks < 20 && !(doing && doing->isRunning); ++looks)
+            doing = testing::finish(m_loop, inspect::readSqlDoing(session.get(), holder->connectionId(), soon()));
+        QVERIFY2(doing, textOf(doing));
+        QCOMPARE(doing->statement, "SELECT SLEEP(60)");
+        QVERIFY(kill(*holder));
+        QVERIFY(QTest::qWaitFor([&] { return sleeping.isComplete(); }, patienceMs));
+        const auto gone = testing::finish(m_loop, inspect::readSqlDoing(session.get(), 999'999'999, soon()));
+        QCOMPARE(codeOf(gone), code(ErrorCode::NoNode));
     }
 
     // There is no statement of it that could be ended.

@@ -62,6 +62,7 @@ public:
     [[nodiscard]] Past *past() override { return recorded; }
     std::vector<inspect::ClientLabel> labels;
     [[nodiscard]] std::vector<inspect::ClientLabel> clientLabels() const override { return labels; }
+    void setClientLabels(std::vector<inspect::ClientLabel> changed) override { labels = std::move(changed); }
 
     bool holdAnswers = false;
     void deliverAnswers();

@@ -186,6 +186,26 @@ private slots:
         QVERIFY(store->all().empty()); // connecting alone saves nothing
     }
 
+    // Never beside production; kept, shown in the list, and known to the window by name and address.
+    void developmentIsAMarkOfItsOwn()
+    {
+        auto store = openStore();
+        ConnectDialog dialog(*store, {});
+        field(dialog, u"10.0.1.11"_s)->setText(u"10.0.9.1"_s);
+        field(dialog, u"orders-zk"_s)->setText(u"try"_s);
+        box(dialog, u"Production"_s)->click();
+        box(dialog, u"Development"_s)->click();
+        QVERIFY(!box(dialog, u"Production"_s)->isChecked());
+        dialog.saveButton()->click();
+        QVERIFY2(dialog.form()->problem().isEmpty(), qPrintable(dialog.form()->problem()));
+        QVERIFY(openStore()->all().front().development && !openStore()->all().front().production);
+        QVERIFY(dialog.list()->topLevelItem(0)->text(0).endsWith(u"DEV"_s));
+        QVERIFY(dialog.form()->isDevelopment()); // as it was saved
+        box(dialog, u"Production"_s)->click();
+        QVERIFY(!dialog.form()->isDevelopment());
+        QVERIFY(dialog.form()->spec()->production);
+    }
+
     void spreadsADatabase()
     {
         auto store = openStore();

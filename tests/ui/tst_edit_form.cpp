@@ -6,6 +6,7 @@
 #include "tests/ui/treescene.h"
 #include "ui/dialogs/editdialog.h"
 #include "ui/dialogs/editwords.h"
+#include "ui/dialogs/factsform.h"
 #include "ui/dialogs/valueeditor.h"
 #include "ui/pages/entryhead.h"
 #include "ui/pages/keysdetail.h"
@@ -200,6 +201,47 @@ private slots:
         part<QLineEdit>("typeName")->setText(u"/app/config"_s);
         QVERIFY(apply()->isEnabled());
     }
+    // Of a name that there is not: the script asks for that again.
+    void aFieldIsAddedWhereThereIsNone()
+    {
+        auto request = formRequest(EditKind::FieldSet, "stock", "cache-redis");
+        operate::EditState before;
+        before.exists = true;
+        before.type = "hash";
+        before.items = 2;
+        auto &dialog = open(request, before);
+        m_backend->onPlanEdit = [before](const EditRequest &asked) {
+            EditPlan plan;
+            plan.request = asked;
+            plan.before = before;
+            plan.before.hasField = asked.field == "taken";
+            return Result<EditPlan>(plan);
+        };
+        QCOMPARE(obstacle(), u"a field needs a name"_s);
+        part<QLineEdit>("line")->setText(u"taken"_s);
+        QTRY_COMPARE(obstacle(), u"there is one of that name already"_s);
+        part<QLineEdit>("line")->setText(u"left"_s);
+        value()->edit()->setPlainText(u"7"_s);
+        QTRY_VERIFY2(apply()->isEnabled(), qPrintable(obstacle()));
+        QCOMPARE(apply()->text(), u"Add the field"_s);
+        QVERIFY(dialog.facts().valueOf(u"Will be sent"_s).contains(u"HSET stock \"left\" \"7\""_s));
+        shoot(dialog, u"edit-add-field"_s);
+        apply()->click();
+        QTRY_VERIFY(m_backend->lastEdit);
+        QCOMPARE(m_backend->lastEdit->request.field, "left");
+        QCOMPARE(m_backend->lastEdit->request.value, "7");
+        QVERIFY(m_backend->lastEdit->before.exists && !m_backend->lastEdit->before.hasField);
+    }
+    void developmentTakesOneKey()
+    {
+        open(formRequest(EditKind::ZnodeSet, "/app/config"), nodeState("old"));
+        value()->edit()->setPlainText(u"new"_s);
+        QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
+        QVERIFY(!m_backend->lastEdit); // nobody marked it
+        m_book->markDevelopment(zkPage, m_book->find(zkPage)->uri, true);
+        QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
+        QTRY_VERIFY(m_backend->lastEdit);
+    }
     void readOnlySaysWhyAndHowToAllow()
     {
         connection(false, true);
@@ -380,6 +422,8 @@ private slots:
         QTRY_VERIFY(page.action(u"Set field…"_s)->isEnabled());
         QVERIFY(!page.action(u"Set…"_s)->isEnabled());
         QSignalSpy asked(&page, &Page::editRequested);
+        page.action(u"Add field…"_s)->trigger();
+        QCOMPARE(asked.takeFirst().first().value<EditRequest>().field, QByteArray());
         page.action(u"Set field…"_s)->trigger();
         QCOMPARE(asked.first().first().value<EditRequest>().field, "b983c153-4d2e-4c2f-9f4b-7e2d0f1c7a55:42"_ba);
     }

@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an operator does at three in the morning, by keyboard alone and from the first look on, with the number of
 // keys.
+#include "core/history/writer.h"
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
 #include "ui/dialogs/forcereleasedialog.h"
+#include "ui/graph/graphview.h"
 #include "ui/mainwindow.h"
+#include "ui/pages/graphpage.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
+#include "ui/pages/sessiondetail.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/theme/theme.h"
+#include "ui/timetravel.h"
 #include "ui/views/answerlabel.h"
 #include "ui/views/lockstable.h"
 
 #include <QApplication>
 #include <QClipboard>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QTemporaryDir>
 #include <QTest>
 
 using namespace Qt::StringLiterals;
@@ -106,6 +113,37 @@ private:
         QTRY_VERIFY(release() && release()->isVisible());
         QTRY_VERIFY(QApplication::focusWidget()
                     && m_window->findChild<ui::ForceReleaseDialog *>()->isAncestorOf(QApplication::focusWidget()));
+    }
+    ui::SessionsPage &sessions() { return *m_window->findChild<ui::SessionsPage *>(); }
+    QString sessionSays(const char *label)
+    {
+        return sessions().detail()->findChild<QLabel *>(QLatin1String(label))->text();
+    }
+    void tellSessions(std::vector<inspect::SessionSnapshot> all)
+    {
+        Batch batch;
+        batch.sessionsOf = {ConnectionName("zk")};
+        batch.sessions = std::move(all);
+        m_backend->tell(batch);
+    }
+    // Of two: each holds what the other waits for.
+    void tellDeadlock()
+    {
+        std::vector<inspect::LockSnapshot> locks;
+        for (const QByteArray path : {"/locks/invoices", "/locks/stock"}) {
+            auto lock = testing::queueLock("zk", path, 1, testing::serverTime(tasksNow));
+            const bool isFirst = locks.empty();
+            lock.contenders[0].session = isFirst ? u"0x1"_s : u"0x2"_s;
+            lock.contenders[1].session = isFirst ? u"0x2"_s : u"0x1"_s;
+            locks.push_back(lock);
+        }
+        const auto graph = inspect::waitGraphOf(locks, {}, tasksNow);
+        std::vector<inspect::SnapshotChange> changes;
+        for (auto &lock : locks) {
+            inspect::addDeadlocks(lock, graph, graph.cycles);
+            changes.push_back(testing::change(ChangeKind::Changed, lock));
+        }
+        m_backend->tellLocks(changes);
     }
     bool wasReleased()
     {
@@ -216,6 +254,108 @@ private slots:
         QCOMPARE(QGuiApplication::clipboard()->text(), page().detail().note());
         QVERIFY(QGuiApplication::clipboard()->text().contains(u"/locks/orders"_s));
         QVERIFY2(m_keys <= 9, qPrintable(QString::number(m_keys)));
+    }
+
+    // Rows have the keyboard at the first look, not the find field.
+    void theFirstArrowChoosesTheFirstLock()
+    {
+        press(Qt::Key_Down);
+        QVERIFY(page().currentLock().has_value());
+        QCOMPARE(page().currentLock(), std::optional(page().model().snapshotAt(0).lock));
+        QCOMPARE(m_keys, 1);
+    }
+
+    // From a lock that is stuck to what falls if its holder's session ends, and who inherits each.
+    void whoInheritsFromTheHolder()
+    {
+        const auto lock = testing::queueLock("zk", "/locks/orders", 2, testing::serverTime(tasksNow));
+        m_backend->tellLocks({testing::change(ChangeKind::Changed, lock)});
+        inspect::SessionSnapshot session;
+        session.connection = ConnectionName("zk");
+        session.session = *lock.contenders[0].session;
+        session.endpoint = u"10.0.3.7:56332"_s;
+        session.holds = {"/locks/orders"};
+        tellSessions({session});
+        goTo(u"orders"_s);
+        press(Qt::Key_H, Qt::ControlModifier);
+        QTRY_VERIFY(sessions().isVisible());
+        QCOMPARE(sessionSays("sessionEnd"), u"If this session ends: 1 lock falls: to who waits next."_s);
+        const auto *locks = sessions().detail()->locks()->model();
+        const auto heir = locks->index(0, ui::SessionLocksModel::Next).data().toString();
+        QVERIFY2(heir.startsWith(u"→ 10.0.3.8"_s), qPrintable(heir));
+        QVERIFY2(m_keys <= 9, qPrintable(QString::number(m_keys)));
+    }
+
+    void whatTheHolderOfARowRanLast()
+    {
+        auto row = testing::queueLock("zk", "shop.stock#id=1", 1, testing::serverTime(tasksNow));
+        row.backend = BackendKind::MariaDb;
+        row.recipe = "sql-for-update";
+        row.contenders[0].session = u"41"_s;
+        m_backend->tellLocks({testing::change(ChangeKind::Added, row)});
+        m_backend->onReadSession = [](const ConnectionName &, const QString &id) {
+            SessionDoing doing;
+            doing.statement = "UPDATE stock SET n = n - 1 WHERE id = 1 /* " + id.toUtf8() + " */";
+            return Result<SessionDoing>(doing);
+        };
+        inspect::SessionSnapshot session;
+        session.connection = ConnectionName("zk");
+        session.session = u"41"_s;
+        session.holds = {"shop.stock#id=1"};
+        tellSessions({session});
+        goTo(u"id=1"_s);
+        QCOMPARE(page().currentLock(), std::optional(taskLock("shop.stock#id=1")));
+        press(Qt::Key_H, Qt::ControlModifier);
+        QTRY_COMPARE(sessionSays("sessionStatement"), u"last: UPDATE stock SET n = n - 1 WHERE id = 1 /* 41 */"_s);
+        QVERIFY2(m_keys <= 7, qPrintable(QString::number(m_keys)));
+    }
+
+    // One key there, one key back.
+    void whatWasFiveMinutesAgo()
+    {
+        QTemporaryDir folder;
+        const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+        const auto path = folder.filePath(u"then.lockscope"_s);
+        auto writer = history::RecordingWriter::create(path, now - std::chrono::minutes(10));
+        history::ConnectionState state;
+        state.name = ConnectionName("zk");
+        state.isConnected = state.isLookedThrough = true;
+        const auto then = testing::queueLock("zk", "/locks/orders", 5, now - std::chrono::minutes(10));
+        QVERIFY((*writer)->add({now - std::chrono::minutes(10), state}));
+        QVERIFY((*writer)->add({now - std::chrono::minutes(10), testing::change(ChangeKind::Added, then)}));
+        QVERIFY((*writer)->flush(now - std::chrono::seconds(1)));
+        Past past([path] { return QStringList{path}; });
+        m_backend->recorded = &past;
+        press(Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_VERIFY(m_window->time().isElsewhere());
+        QCOMPARE(m_keys, 1);
+        QCOMPARE(page().model().snapshot(taskLock("/locks/orders"))->waiterCount(), 5);
+        QVERIFY(!page().model().snapshot(taskLock("/locks/stock")));
+        press(Qt::Key_Escape);
+        QTRY_VERIFY(!m_window->time().isElsewhere());
+        QCOMPARE(m_keys, 2);
+        QCOMPARE(page().model().snapshot(taskLock("/locks/orders"))->waiterCount(), 1);
+        m_window.reset(); // it asks the recording
+    }
+
+    // The page says it in a sentence; from a lock in it the graph shows that lock, and arrows go on from there.
+    void theDeadlockInTheGraph()
+    {
+        tellDeadlock();
+        press(Qt::Key_2, Qt::ControlModifier);
+        auto &graph = *m_window->findChild<ui::GraphPage *>();
+        QVERIFY(graph.isVisible());
+        const auto *sentence = graph.findChild<QLabel *>(u"graphSentence"_s);
+        QTRY_VERIFY2(sentence->text().contains(u"block each other"_s), qPrintable(sentence->text()));
+        QCOMPARE(m_keys, 1);
+        m_keys = 0;
+        goTo(u"invoices"_s);
+        press(Qt::Key_G, Qt::ControlModifier);
+        QTRY_VERIFY(graph.view().current() && graph.view().current()->title == u"/locks/invoices"_s);
+        QTRY_VERIFY(graph.view().hasFocus());
+        press(Qt::Key_Right);
+        QVERIFY(graph.view().current()->title != u"/locks/invoices"_s);
+        QVERIFY2(m_keys <= 12, qPrintable(QString::number(m_keys)));
     }
 
     void everyPageIsAFewLettersAway()

@@ -8,6 +8,7 @@
 #include "ui/dialogs/bulkmodel.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasedialog.h"
+#include "ui/dialogs/friction.h"
 #include "ui/models/connectionbook.h"
 #include "ui/parts/notices.h"
 #include "ui/theme/theme.h"
@@ -229,6 +230,24 @@ private slots:
         QVERIFY(!m_backend->lastForced);
         QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
         QTRY_VERIFY(m_backend->lastForced);
+    }
+
+    // By name and address: another server of that name is not meant. Production is production, whatever else is said.
+    void whatIsMarkedAsDevelopmentTakesOneKey()
+    {
+        const auto uri = m_book->find(ConnectionName("orders-zk"))->uri;
+        m_book->markDevelopment(ConnectionName("orders-zk"), uri + u"-elsewhere"_s, true);
+        QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), ui::Friction());
+        m_book->markDevelopment(ConnectionName("orders-zk"), uri, true);
+        QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), (ui::Friction{false, false, true}));
+        openForm(revocable());
+        QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
+        QTRY_VERIFY(m_backend->lastForced);
+        tellStatus(true);
+        QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), (ui::Friction{true, true, false}));
+        tellStatus(false);
+        m_book->markDevelopment(ConnectionName("orders-zk"), uri, false);
+        QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), ui::Friction());
     }
 
     void orAReasonWhereTheSettingsSaySo()

@@ -3,6 +3,7 @@
 #include "tests/support/fakebackend.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/themedapplication.h"
+#include "ui/dialogs/labelsform.h"
 #include "ui/dialogs/settingsdialog.h"
 #include "ui/dialogs/thresholdsform.h"
 #include "ui/mainwindow.h"
@@ -12,6 +13,7 @@
 #include <QAction>
 #include <QComboBox>
 #include <QListWidget>
+#include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QSpinBox>
@@ -134,10 +136,32 @@ private slots:
         QVERIFY(m_mutes->all().empty());
     }
 
+    void clientsAreCalledWhatTheUserSays()
+    {
+        const auto file = m_folder->filePath(u"labels"_s);
+        QVERIFY(writeClientLabels({{"10.0.3.7:*", u"till"_s}}, file));
+        ui::LabelsForm form(file);
+        QCOMPARE(form.table().rowCount(), 1);
+        QSignalSpy changed(&form, &ui::LabelsForm::changed);
+        form.table().item(0, 1)->setText(u"billing"_s);
+        using Labels = std::vector<inspect::ClientLabel>;
+        QCOMPARE(savedClientLabels(file), (Labels{{"10.0.3.7:*", u"billing"_s}}));
+        QCOMPARE(changed.size(), 1);
+        form.findChild<QPushButton *>()->click(); // one more
+        form.table().item(1, 0)->setText(u"app-9"_s);
+        QVERIFY2(form.problem().contains(u"“app-9” has no name yet"_s), qPrintable(form.problem()));
+        QCOMPARE(savedClientLabels(file).size(), std::size_t(1));
+        form.table().item(1, 1)->setText(u"a=b"_s);
+        QVERIFY(form.problem().contains(u"a name has no ="_s));
+        form.table().item(1, 1)->setText(u"stock"_s);
+        QCOMPARE(form.problem(), QString());
+        QCOMPARE(savedClientLabels(file), (Labels{{"10.0.3.7:*", u"billing"_s}, {"app-9", u"stock"_s}}));
+    }
+
     // Tab reaches each of them.
     void everyControlByKeyboard()
     {
-        for (int tab = 0; tab < 3; ++tab) {
+        for (int tab = 0; tab < 4; ++tab) {
             open();
             m_dialog->tabs().setCurrentIndex(tab);
             QSet<QWidget *> missing;
@@ -175,6 +199,8 @@ private slots:
         QVERIFY(dialog->minimumSizeHint().height() <= 560 && dialog->minimumSizeHint().width() <= 1000);
         emit dialog->thresholdsChanged(inspect::ThresholdRules{{1min, 1min, 3}, {}});
         QCOMPARE(backend.thresholds->usual.longHeld, 1min);
+        emit dialog->labelsChanged({{"10.0.3.7:*", u"billing"_s}});
+        QCOMPARE(backend.labels.size(), std::size_t(1));
     }
 };
 

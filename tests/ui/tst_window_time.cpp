@@ -14,13 +14,20 @@
 #include "ui/parts/notices.h"
 #include "ui/shell/timebar.h"
 #include "ui/theme/theme.h"
+#include "ui/shell/actions.h"
 #include "ui/timetravel.h"
 #include "ui/views/timelineview.h"
+#include "ui/workbench.h"
 
 #include <QApplication>
+#include <QAction>
 #include <QClipboard>
+#include <QFileDialog>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLabel>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
@@ -358,6 +365,56 @@ private slots:
         saved.span(this, [&](const Result<RecordedSpan> &answer) { span = *answer; });
         QTRY_VERIFY(span);
         QCOMPARE(span->begin, m_now - 10min);
+    }
+
+    // A file that is found later says of which moment it is; each row, so that rows put together say it, too.
+    void whatIsExportedSaysThatItIsOfThen()
+    {
+        QVERIFY(goTo(m_now - 6min));
+        const auto moment =
+            QDateTime::fromMSecsSinceEpoch(m_window->time().moment()->time_since_epoch().count(), Qt::UTC)
+                .toString(Qt::ISODateWithMs)
+                .toUtf8();
+        for (const auto &name : {u"then.csv"_s, u"then.json"_s}) {
+            const auto path = m_folder.filePath(name);
+            m_window->actions().find(u"export"_s)->trigger();
+            auto *dialog = m_window->findChild<QFileDialog *>(u"exportDialog"_s);
+            QVERIFY(dialog);
+            emit dialog->fileSelected(path);
+            delete dialog;
+            QFile file(path);
+            QVERIFY(file.open(QIODevice::ReadOnly));
+            const auto text = file.readAll();
+            if (name.endsWith(u"json"_s)) {
+                QCOMPARE(QJsonDocument::fromJson(text).object().value("asOf"_L1).toString().toUtf8(), moment);
+                continue;
+            }
+            const auto lines = text.trimmed().split('\n');
+            QVERIFY(lines.front().trimmed().endsWith(",As of"));
+            QVERIFY(lines.size() > 1);
+            for (qsizetype i = 1; i < lines.size(); ++i)
+                QVERIFY2(lines[i].trimmed().endsWith("," + moment), lines[i].constData());
+        }
+        m_window->showPage(u"znodes"_s);
+        m_window->actions().find(u"export"_s)->trigger();
+        QVERIFY(!m_window->findChild<QFileDialog *>(u"exportDialog"_s)); // that page is of now
+    }
+
+    // What is told by the desktop is of now: it is judged by how connections are now, whatever moment is shown.
+    void whatIsNewIsToldInThePast()
+    {
+        m_backend->tellConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, true, m_now));
+        auto &alerts = m_window->workbench().alerts();
+        auto rule = alerts.rule();
+        rule.isOn = rule.onlyProduction = true;
+        rule.least = inspect::Severity::Warning;
+        alerts.setRule(rule);
+        QVERIFY(goTo(m_now - 6min));
+        QVERIFY(!m_window->connections().find(timeZk)->production); // it was not marked then
+        QSignalSpy alerted(&alerts, &ui::AlertWatch::alerted);
+        m_backend->tellLocks(
+            {change(ChangeKind::Added, testing::redisLock("zk", "stuck-lock", std::nullopt, m_now))});
+        QCOMPARE(alerted.count(), 1);
     }
 
     void theNoteIsTheOneOfTheTerminal()

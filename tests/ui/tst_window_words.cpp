@@ -109,6 +109,10 @@ private slots:
         QCOMPARE(tag->text(), u"plain"_s);
         tell("plain", true, ConnectionStatus::State::AuthFailed);
         QCOMPARE(tag->text(), u"PROD · plain"_s);
+        tell("plain", false);
+        m_window->connections().markDevelopment(ConnectionName("plain"),
+                                                m_window->connections().find(ConnectionName("plain"))->uri, true);
+        QCOMPARE(tag->text(), u"DEV · plain"_s);
         m_window->connections().markSandbox(ConnectionName("plain"), Scheme::ZooKeeper);
         tell("plain", false);
         QCOMPARE(tag->text(), u"sandbox · plain"_s);

@@ -369,6 +369,8 @@ private slots:
         QCOMPARE(records[0].lock, "zk:/app/config");
         QCOMPARE(records[0].reason, u"INC-7"_s);
         QVERIFY(!records[0].lacksResult);
+        // Should the program die between the two, it is known what it was about to make of it.
+        QCOMPARE(records[0].to["value"_L1]["text"_L1].toString(), u"new"_s);
         QCOMPARE(records[1].before["value"_L1]["text"_L1].toString(), u"old"_s);
         QCOMPARE(records[1].after["value"_L1]["text"_L1].toString(), u"new"_s);
         QCOMPARE(records[1].outcome, u"done"_s);

@@ -46,6 +46,20 @@ class TestMutes : public QObject {
 private slots:
     void init() { QFile::remove(path()); }
 
+    // As the terminal does while the window is open: the first one, which makes the file, and the next.
+    void anotherProgramsChangeIsSeen()
+    {
+        MuteStore window(path());
+        window.follow();
+        MuteStore terminal(path());
+        QVERIFY(terminal.add(aMute()));
+        QTRY_COMPARE(window.all().size(), std::size_t(1));
+        QVERIFY(terminal.remove(aMute()));
+        QTRY_VERIFY(window.all().empty());
+        write("not JSON");
+        QTRY_VERIFY(!window.loadError().isEmpty());
+    }
+
     void coversOneFindingOfOneLock()
     {
         const auto mute = aMute();

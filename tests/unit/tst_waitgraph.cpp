@@ -325,6 +325,15 @@ private slots:
         QVERIFY(saveClientLabels({{"10.0.0.1:*", u"west"_s}}, file));
         const std::vector<ClientLabel> kept{*label, {"10.0.0.1:*", u"west"_s}};
         QCOMPARE(savedClientLabels(file), kept);
+        // An editor says all there are; what a person wrote about them stays.
+        QFile comment(file);
+        QVERIFY(comment.open(QFile::Append));
+        comment.write("# of the east: see the wiki\n");
+        comment.close();
+        QVERIFY(writeClientLabels({*label}, file));
+        QCOMPARE(savedClientLabels(file), std::vector<ClientLabel>{*label});
+        QVERIFY(comment.open(QFile::ReadOnly));
+        QVERIFY(comment.readAll().startsWith("# of the east: see the wiki\n"));
     }
 
     void hostileNamesStayText()

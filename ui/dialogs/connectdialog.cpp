@@ -163,6 +163,8 @@ void ConnectDialog::fill()
         QString text = saved.name.isEmpty() ? saved.uri : saved.name;
         if (saved.production)
             text += u"   PROD"_s;
+        else if (saved.development)
+            text += u"   DEV"_s;
         auto *item = new QTreeWidgetItem(m_list, {text});
         item->setData(0, idRole, saved.id);
         item->setIcon(0, discOf(saved.colour));

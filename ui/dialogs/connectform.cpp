@@ -105,7 +105,7 @@ ConnectForm::ConnectForm(bool canKeepPasswords, QWidget *parent) : QWidget(paren
     const auto edits = findChildren<QLineEdit *>();
     for (auto *edit : edits)
         connect(edit, &QLineEdit::textEdited, this, &ConnectForm::preview);
-    for (auto *box : {m_tls, m_keep, m_production, m_readOnly})
+    for (auto *box : {m_tls, m_keep, m_production, m_development, m_readOnly})
         connect(box, &QCheckBox::clicked, this, &ConnectForm::preview);
     for (auto *box : {m_kind, m_group})
         connect(box, &QComboBox::activated, this, &ConnectForm::preview);
@@ -116,6 +116,12 @@ ConnectForm::ConnectForm(bool canKeepPasswords, QWidget *parent) : QWidget(paren
         m_readOnly->setEnabled(!isProduction);
         if (isProduction)
             m_readOnly->setChecked(true);
+        if (isProduction)
+            m_development->setChecked(false);
+    });
+    connect(m_development, &QCheckBox::toggled, this, [this](bool isDevelopment) {
+        if (isDevelopment)
+            m_production->setChecked(false);
     });
     showKind();
 }
@@ -171,6 +177,7 @@ void ConnectForm::buildMarks(QFormLayout *form)
     m_group->setEditable(true);
     m_group->lineEdit()->setPlaceholderText(u"none"_s);
     m_production = new QCheckBox(u"Production: marked red, opens read-only"_s, this);
+    m_development = new QCheckBox(u"Development: Ctrl+Enter confirms, no name or reason is typed"_s, this);
     m_readOnly = new QCheckBox(u"Open read-only"_s, this);
     m_preview = makeLabel({}, u"muted"_s, this);
     m_preview->setFont(monoFont());
@@ -180,6 +187,7 @@ void ConnectForm::buildMarks(QFormLayout *form)
     form->addRow(u"&Group"_s, m_group);
     form->addRow(u"Colour"_s, buildColours());
     form->addRow(QString(), m_production);
+    form->addRow(QString(), m_development);
     form->addRow(QString(), m_readOnly);
     form->addRow(u"Address"_s, m_preview);
     form->addRow(QString(), m_problem);
@@ -285,6 +293,7 @@ void ConnectForm::show(const SavedConnection &connection, const QStringList &gro
     m_group->setCurrentText(connection.group);
     m_colours->button(static_cast<int>(connection.colour))->setChecked(true);
     m_production->setChecked(connection.production);
+    m_development->setChecked(connection.development && !connection.production);
     m_readOnly->setChecked(connection.readOnly || connection.production);
     m_readOnly->setEnabled(!connection.production);
     preview();
@@ -317,6 +326,7 @@ Result<SavedConnection> ConnectForm::read()
     connection.group = m_group->currentText().trimmed();
     connection.colour = static_cast<ConnectionColour>(m_colours->checkedId());
     connection.production = m_production->isChecked();
+    connection.development = isDevelopment();
     connection.readOnly = m_readOnly->isChecked() || connection.production;
     say({});
     return connection;
@@ -343,6 +353,11 @@ void ConnectForm::setPassword(const QString &password)
 bool ConnectForm::keepsPassword() const
 {
     return m_keep->isEnabled() && m_keep->isChecked();
+}
+
+bool ConnectForm::isDevelopment() const
+{
+    return m_development->isChecked() && !m_production->isChecked();
 }
 
 void ConnectForm::say(const QString &problem)

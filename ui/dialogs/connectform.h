@@ -32,6 +32,7 @@ public:
     [[nodiscard]] QString password() const;
     void setPassword(const QString &password);
     [[nodiscard]] bool keepsPassword() const;
+    [[nodiscard]] bool isDevelopment() const; // marked so
     // What is wrong, or what went wrong; empty clears it.
     void say(const QString &problem);
     [[nodiscard]] QString problem() const;
@@ -66,6 +67,7 @@ private:
     QComboBox *m_group = nullptr;
     QButtonGroup *m_colours = nullptr;
     QCheckBox *m_production = nullptr;
+    QCheckBox *m_development = nullptr;
     QCheckBox *m_readOnly = nullptr;
     QLabel *m_preview = nullptr;
     QLabel *m_problem = nullptr;

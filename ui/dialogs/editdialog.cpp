@@ -27,7 +27,9 @@ using operate::EditKind;
 EditDialog::EditDialog(Backend &backend, const ConnectionBook &book, operate::EditRequest request, QWidget *parent)
     : SendingDialog(parent), m_backend(backend), m_book(book), m_request(std::move(request)),
       m_isNew(m_request.kind == EditKind::ZnodeCreate
-              || (m_request.kind == EditKind::KeySet && m_request.name.isEmpty()))
+              || (m_request.kind == EditKind::KeySet && m_request.name.isEmpty())
+              || (m_request.kind == EditKind::FieldSet && m_request.field.isEmpty())),
+      m_isNewField(m_isNew && m_request.kind == EditKind::FieldSet)
 {
     build();
     m_readSoon.setSingleShot(true);
@@ -38,10 +40,12 @@ EditDialog::EditDialog(Backend &backend, const ConnectionBook &book, operate::Ed
         read();
         return;
     }
-    // There is nothing to read before it has a name.
+    // There is nothing to read before it has a name, but of a field the key it will be in.
     m_plan = operate::EditPlan{};
     m_plan->request = m_request;
     showPlan(true);
+    if (m_isNewField)
+        read();
 }
 
 void EditDialog::read()
@@ -53,8 +57,9 @@ void EditDialog::read()
     }
     const auto asked = m_isNew ? m_plan->request : m_request;
     m_backend.planEdit(asked, this, [this, asked](const Result<operate::EditPlan> &plan) {
-        const bool isMeant =
-            m_isNew ? m_step == Step::Form && m_plan->request.name == asked.name : m_step == Step::Reading;
+        const bool isMeant = m_isNew ? m_step == Step::Form && m_plan->request.name == asked.name
+                                           && m_plan->request.field == asked.field
+                                     : m_step == Step::Reading;
         if (!isMeant)
             return;
         if (!plan && m_isNew)
@@ -113,7 +118,7 @@ void EditDialog::takeFields()
         return;
     auto &request = m_plan->request;
     m_fieldTrouble.clear();
-    const auto name = request.name;
+    const auto name = std::pair(request.name, request.field);
     if (m_line && request.kind == EditKind::KeyExpire) {
         request.ttl.reset();
         if (const auto text = m_line->text().trimmed(); !text.isEmpty()) {
@@ -127,7 +132,9 @@ void EditDialog::takeFields()
         const auto typed = unescaped(m_line->text());
         if (!typed)
             m_fieldTrouble = tr("a backslash begins \\xHH or \\\\");
-        (m_isNew ? request.name : request.value) = typed.value_or(QByteArray());
+        (m_isNewField ? request.field : m_isNew ? request.name : request.value) = typed.value_or(QByteArray());
+        if (m_isNewField && request.field.isEmpty() && m_fieldTrouble.isEmpty())
+            m_fieldTrouble = tr("a field needs a name");
     }
     if (m_value && m_value->isVisibleTo(this)) {
         const auto value = m_value->value();
@@ -144,7 +151,7 @@ void EditDialog::takeFields()
         else
             m_fieldTrouble = acls.error().message;
     }
-    if (m_isNew && request.name != name)
+    if (m_isNew && std::pair(request.name, request.field) != name)
         m_readSoon.start();
     showPreview();
 }
@@ -286,7 +293,7 @@ QString EditDialog::obstacle() const
         return m_fieldTrouble;
     if (const auto why = operate::whyNoEdit(*m_plan))
         return harmless(why->message, 300);
-    if (m_isNew && m_plan->before.exists)
+    if (m_isNew && (m_isNewField ? m_plan->before.hasField : m_plan->before.exists))
         return tr("there is one of that name already");
     if (m_isNew && m_readSoon.isActive())
         return tr("looking whether there is one…");

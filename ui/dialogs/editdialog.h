@@ -29,8 +29,9 @@ class ValueEditor;
 class EditDialog : public SendingDialog {
     Q_OBJECT
 public:
-    // `backend` and `book` outlive the dialog. A request to create something (ZnodeCreate, or KeySet without a name)
-    // asks for the name: request.name is the folder, or the beginning of it. Starts reading at once.
+    // `backend` and `book` outlive the dialog. A request to create something (ZnodeCreate, KeySet without a name,
+    // FieldSet without a field) asks for the name: request.name is the folder, or the beginning of it, or the key.
+    // Starts reading at once.
     EditDialog(Backend &backend, const ConnectionBook &book, operate::EditRequest request, QWidget *parent = nullptr);
 
     [[nodiscard]] FactsForm &facts() { return *m_facts; }
@@ -80,6 +81,7 @@ private:
     const ConnectionBook &m_book;
     operate::EditRequest m_request; // as asked for
     const bool m_isNew;
+    const bool m_isNewField; // one of those
     std::optional<operate::EditPlan> m_plan;
     QString m_fieldTrouble; // what is typed is not what it should be
     std::optional<operate::EditRequest> m_undo;

@@ -4,6 +4,7 @@
 #include "ui/dialogs/editdialog.h"
 #include "ui/dialogs/editwords.h"
 #include "ui/dialogs/factsform.h"
+#include "ui/dialogs/friction.h"
 #include "ui/dialogs/valueeditor.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
@@ -18,6 +19,7 @@
 #include <QPushButton>
 #include <QScreen>
 #include <QScrollArea>
+#include <QShortcut>
 #include <QVBoxLayout>
 
 namespace lockscope::ui {
@@ -64,7 +66,7 @@ QWidget *EditDialog::makeHead()
     const auto name = m_request.field.isEmpty()
                           ? label(m_request.name, 200)
                           : tr("%1, field %2").arg(label(m_request.name, 200), label(m_request.field, 100));
-    if (m_isNew)
+    if (m_isNew && !m_isNewField)
         row->addStretch(1);
     else
         row->addWidget(new CodeLabel(name, head), 1); // wraps anywhere: no name can widen the form
@@ -123,6 +125,7 @@ QWidget *EditDialog::makeFields()
         auto *title = new QLabel(kind == EditKind::KeyExpire     ? tr("&Ends in")
                                  : kind == EditKind::KeyRename   ? tr("&New name")
                                  : kind == EditKind::ZnodeCreate ? tr("&Path")
+                                 : kind == EditKind::FieldSet    ? tr("&Name of the field")
                                                                  : tr("&Name of the key"),
                                  fields);
         title->setBuddy(m_line);
@@ -134,6 +137,12 @@ QWidget *EditDialog::makeFields()
     if (kind == EditKind::ZnodeCreate) {
         m_sequential = new QCheckBox(tr("The server adds a number (sequence node)"), fields);
         column->addWidget(m_sequential);
+        auto *why =
+            makeLabel(tr("It stays until somebody deletes it. An ephemeral node would be of Lockscope's own "
+                         "session and go with it; a container, or a node with a TTL, is its client's to make."),
+                      u"small"_s, fields);
+        why->setWordWrap(true);
+        column->addWidget(why);
         connect(m_sequential, &QCheckBox::toggled, this, &EditDialog::takeFields);
     }
     if (kind == EditKind::ZnodeCreate || kind == EditKind::ZnodeSet || kind == EditKind::KeySet
@@ -217,6 +226,13 @@ QWidget *EditDialog::makeButtons()
     connect(m_again, &QPushButton::clicked, this, &EditDialog::lookAgain);
     connect(m_cancel, &QPushButton::clicked, this, &QDialog::reject);
     connect(m_apply, &QPushButton::clicked, this, &EditDialog::send);
+    // As in the form of a force-release; what has to be ticked or counted is, all the same.
+    for (const auto &keys : {QKeySequence(Qt::CTRL | Qt::Key_Return), QKeySequence(Qt::CTRL | Qt::Key_Enter)}) {
+        connect(new QShortcut(keys, this), &QShortcut::activated, this, [this] {
+            if (frictionOf(m_book, m_request.connection).oneKey)
+                send();
+        });
+    }
     return buttons;
 }
 

@@ -61,7 +61,7 @@ QString EditWords::title(const operate::EditRequest &request, bool isNew)
     case EditKind::KeyExpire: return tr("Time to live of");
     case EditKind::KeyRename: return tr("Rename");
     case EditKind::KeyDelete: return tr("Delete");
-    case EditKind::FieldSet: return tr("Set a field of");
+    case EditKind::FieldSet: return isNew ? tr("Add a field to") : tr("Set a field of");
     case EditKind::FieldDelete: return tr("Delete a field of");
     }
     return {};
@@ -79,6 +79,7 @@ QString EditWords::act(const operate::EditRequest &request, bool isNew)
     case EditKind::KeyExpire: return tr("Set the time to live");
     case EditKind::KeyRename: return tr("Rename");
     case EditKind::FieldDelete: return tr("Delete the field");
+    case EditKind::FieldSet: return isNew ? tr("Add the field") : tr("Set");
     default: return isNew ? tr("Create") : tr("Set");
     }
 }

@@ -335,7 +335,7 @@ void ForceReleaseDialog::updateReady()
     const auto friction = frictionOf(m_book, m_lock.connection);
     m_type->setVisible(friction.typesName);
     m_typeLabel->setVisible(friction.typesName);
-    m_release->setToolTip(friction.oneKey ? tr("Ctrl+Enter does it, too: this is the sandbox") : QString());
+    m_release->setToolTip(friction.oneKey ? tr("Ctrl+Enter does it, too: nobody is hurt here") : QString());
     showEnvironment(*m_tag, m_book, m_lock.connection);
     if (hadButton != arm)
         fit();

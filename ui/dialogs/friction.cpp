@@ -14,7 +14,7 @@ Friction frictionOf(const ConnectionBook &book, const ConnectionName &name)
     if (!status)
         return friction;
     friction.typesName = friction.wantsReason = status->production;
-    const bool isDevelopment = !status->production && book.sandbox().contains(name);
+    const bool isDevelopment = !status->production && (book.sandbox().contains(name) || book.isDevelopment(name));
     if (!isDevelopment)
         return friction;
     const bool isReason = QSettings().value(u"confirm/development"_s).toString() == "reason"_L1;

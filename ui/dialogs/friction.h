@@ -9,7 +9,7 @@ namespace lockscope::ui {
 struct Friction {
     bool typesName = false;   // production: the lock's name is typed
     bool wantsReason = false; // production
-    bool oneKey = false;      // the sandbox: Ctrl+Enter in the form is enough
+    bool oneKey = false;      // development, the sandbox: Ctrl+Enter in the form is enough
     friend bool operator==(const Friction &, const Friction &) = default;
 };
 

@@ -2,6 +2,7 @@
 #include "ui/dialogs/settingsdialog.h"
 
 #include "core/base/text.h"
+#include "ui/dialogs/labelsform.h"
 #include "ui/dialogs/thresholdsform.h"
 #include "ui/parts/parts.h"
 
@@ -24,13 +25,15 @@ using namespace Qt::StringLiterals;
 
 SettingsDialog::SettingsDialog(QSettings &settings, MuteStore *mutes, const QString &thresholdsFile, QWidget *parent)
     : QDialog(parent), m_settings(settings), m_mutes(mutes), m_tabs(new QTabWidget(this)),
-      m_thresholds(new ThresholdsForm(thresholdsFile, this))
+      m_thresholds(new ThresholdsForm(thresholdsFile, this)), m_labels(new LabelsForm(clientLabelFile(), this))
 {
     setWindowTitle(tr("Settings"));
     setObjectName(u"settingsDialog"_s);
     m_tabs->addTab(makeGeneral(), tr("&General"));
     m_tabs->addTab(m_thresholds, tr("&Thresholds"));
     m_tabs->addTab(makeMutes(), tr("&Muted"));
+    m_tabs->addTab(m_labels, tr("&Clients"));
+    connect(m_labels, &LabelsForm::changed, this, &SettingsDialog::labelsChanged);
     connect(m_thresholds, &ThresholdsForm::changed, this, &SettingsDialog::thresholdsChanged);
     auto *buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     buttons->button(QDialogButtonBox::Close)
@@ -115,8 +118,9 @@ QWidget *SettingsDialog::makeGeneral()
     addNote(grid, tr("The oldest goes first. A change counts from the next start on."));
     addChoice(grid, tr("In development"), settings::confirmDevelopment, u"one-key"_s,
               {{u"one-key"_s, tr("one key confirms")}, {u"reason"_s, tr("a reason is typed")}}, {});
-    addNote(grid, tr("Only of connections that are marked as development. In production, and of a connection that "
-                     "nobody marked, the lock's name and a reason are typed always; that cannot be changed."));
+    addNote(grid, tr("Only of connections that are marked as development, and of the sandbox. In production the "
+                     "lock's name and a reason are typed always; of a connection that nobody marked no key alone "
+                     "confirms. That cannot be changed."));
     grid->setRowStretch(grid->rowCount(), 1);
     return page;
 }

@@ -28,6 +28,7 @@ inline constexpr int usualMinutes = 30;
 inline constexpr int usualMebibytes = 256;
 } // namespace settings
 
+class LabelsForm;
 class ThresholdsForm;
 
 class SettingsDialog : public QDialog {
@@ -37,11 +38,13 @@ public:
     SettingsDialog(QSettings &settings, MuteStore *mutes, const QString &thresholdsFile, QWidget *parent = nullptr);
 
     [[nodiscard]] ThresholdsForm &thresholds() { return *m_thresholds; }
+    [[nodiscard]] LabelsForm &labels() { return *m_labels; }
     [[nodiscard]] QTabWidget &tabs() { return *m_tabs; }
 
 signals:
     void languageChosen(lockscope::lessons::Language language);
     void thresholdsChanged(const lockscope::inspect::ThresholdRules &rules);
+    void labelsChanged(const std::vector<lockscope::inspect::ClientLabel> &labels);
 
 private:
     [[nodiscard]] QWidget *makeGeneral();
@@ -57,6 +60,7 @@ private:
     MuteStore *m_mutes;
     QTabWidget *m_tabs;
     ThresholdsForm *m_thresholds;
+    LabelsForm *m_labels;
     QListWidget *m_list = nullptr;
 };
 

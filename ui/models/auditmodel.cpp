@@ -65,6 +65,25 @@ QString roleAndWho(const QJsonObject &contender)
     return harmless(words.join(u" · "_s), 400);
 }
 
+// What an edit was to make of it, a line each.
+QStringList wantedLines(const QJsonObject &to)
+{
+    constexpr qsizetype longest = 2000;
+    QStringList lines;
+    for (auto one = to.begin(); one != to.end(); ++one) {
+        QString text = one->toVariant().toString();
+        if (one->isObject()) // a value, and how long it is
+            text = u"%1 (%2 bytes)"_s.arg(one->toObject().value("text"_L1).toString().left(longest),
+                                          QString::number(one->toObject().value("bytes"_L1).toInteger()));
+        else if (one->isArray())
+            text = one->toVariant().toStringList().join(u", "_s);
+        else if (one->isNull())
+            text = u"none"_s;
+        lines << u"  %1: %2"_s.arg(harmless(one.key(), 40), harmless(text, longest));
+    }
+    return lines;
+}
+
 } // namespace
 
 void AuditModel::setRecords(std::vector<AuditRecord> records)
@@ -178,6 +197,8 @@ QString auditText(const AuditRecord &record)
                                                                                : harmless(record.outcome, 2000)),
         u"hash     %1"_s.arg(harmless(QString::fromLatin1(record.hash), 80)),
         QString()};
+    if (!record.to.isEmpty())
+        lines << u"To:"_s << wantedLines(record.to) << QString();
     if (record.phase == "intent"_L1) {
         lines << u"Before:"_s;
         for (const auto &[id, one] : contendersOf(record.before))

@@ -42,6 +42,26 @@ void ConnectionBook::markSandbox(const ConnectionName &name, Scheme scheme)
     emit changed();
 }
 
+void ConnectionBook::markDevelopment(const ConnectionName &name, const QString &uri, bool isSo)
+{
+    const auto marked = m_development.find(name);
+    const bool wasSo = marked != m_development.end() && marked->second == uri;
+    if (isSo == wasSo)
+        return;
+    if (isSo)
+        m_development.insert_or_assign(name, uri);
+    else
+        m_development.erase(marked);
+    emit changed();
+}
+
+bool ConnectionBook::isDevelopment(const ConnectionName &name) const
+{
+    const auto *status = find(name);
+    const auto marked = m_development.find(name);
+    return status && !status->production && marked != m_development.end() && marked->second == status->uri;
+}
+
 const ConnectionStatus *ConnectionBook::find(const ConnectionName &name) const
 {
     const auto known =

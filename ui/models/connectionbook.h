@@ -23,6 +23,10 @@ public:
     void remove(const ConnectionName &name);
     // One of the window's own sandbox: its servers are private, and may be played with.
     void markSandbox(const ConnectionName &name, Scheme scheme);
+    // Its user marked the connection of that name and address as development, or does not any more.
+    void markDevelopment(const ConnectionName &name, const QString &uri, bool isSo);
+    // It is marked so, and nothing says production.
+    [[nodiscard]] bool isDevelopment(const ConnectionName &name) const;
 
     [[nodiscard]] const std::vector<ConnectionStatus> &all() const { return m_all; }
     // Null if there is no such connection.
@@ -42,6 +46,7 @@ private:
     std::vector<ConnectionStatus> m_all;
     std::vector<inspect::Coverage> m_coverage;
     std::map<ConnectionName, Scheme> m_sandbox;
+    std::map<ConnectionName, QString> m_development; // by the address that was marked
 };
 
 // The connections of some schemes that a page can show, and the one it shows.

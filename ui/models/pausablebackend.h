@@ -40,6 +40,10 @@ public:
     [[nodiscard]] static Error notNow();
 
     [[nodiscard]] std::vector<inspect::ClientLabel> clientLabels() const override { return m_backend.clientLabels(); }
+    void setClientLabels(std::vector<inspect::ClientLabel> labels) override
+    {
+        m_backend.setClientLabels(std::move(labels)); // the user's words, of any moment
+    }
     void connectTo(ConnectionSpec spec) override;
     void disconnectFrom(const ConnectionName &name) override;
     void retry(const ConnectionName &name) override;

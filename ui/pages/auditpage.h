@@ -30,6 +30,12 @@ public:
     void setFilter(const QString &text) override;
     void focusContent() override;
     void refresh() override;
+    [[nodiscard]] bool isRecorded() const override { return false; } // the file says what is in it now
+    void freeze(std::optional<std::chrono::system_clock::time_point> at) override
+    {
+        if (!at && isVisible())
+            read();
+    }
     [[nodiscard]] bool isSettled() const override { return m_isRead; }
     void saveView(QSettings &settings) const override;
     void restoreView(QSettings &settings) override;

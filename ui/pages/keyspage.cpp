@@ -101,6 +101,12 @@ void KeysPage::addActions()
     };
     add(u"Set…"_s, Qt::Key_F2, EditKind::KeySet, "string");
     add(u"Set field…"_s, {}, EditKind::FieldSet, "hash");
+    addEdit(u"Add field…"_s, {}, [this]() -> Request {
+        const auto *detail = m_detail->detail();
+        if (!detail || m_detail->key().isEmpty() || detail->row.type != "hash")
+            return std::nullopt;
+        return requestOf(EditKind::FieldSet, m_detail->key().bytes()); // the form asks for its name
+    });
     add(u"Delete field…"_s, {}, EditKind::FieldDelete, "hash");
     add(u"Expire…"_s, {}, EditKind::KeyExpire, {});
     add(u"Rename…"_s, {}, EditKind::KeyRename, {});

@@ -16,6 +16,8 @@ Environment environmentOf(const ConnectionBook &book, const ConnectionStatus &st
         return {u"PROD"_s, true};
     if (book.sandbox().contains(status.name))
         return {u"sandbox"_s, false};
+    if (book.isDevelopment(status.name))
+        return {u"DEV"_s, false};
     return {status.state == ConnectionStatus::State::Connected ? u"unmarked"_s : QString(), false};
 }
 

@@ -11,7 +11,7 @@ class QLabel;
 namespace lockscope::ui {
 
 struct Environment {
-    QString word; // "PROD", "sandbox", "unmarked"; empty of one that is not connected and not marked
+    QString word; // "PROD", "DEV", "sandbox", "unmarked"; empty of one that is not connected and not marked
     bool production = false;
 };
 [[nodiscard]] Environment environmentOf(const ConnectionBook &book, const ConnectionStatus &status);

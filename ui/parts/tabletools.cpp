@@ -24,6 +24,18 @@ namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 
+namespace {
+
+QString isoMoment(TableTools::AsOf moment)
+{
+    if (!moment)
+        return {};
+    const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(moment->time_since_epoch());
+    return QDateTime::fromMSecsSinceEpoch(since.count(), Qt::UTC).toString(Qt::ISODateWithMs);
+}
+
+} // namespace
+
 TableTools::TableTools(QAbstractItemView &view, QHeaderView &header, Shape shape)
     : QObject(&view), m_view(view), m_header(header), m_shape(std::move(shape))
 {
@@ -142,23 +154,29 @@ QString TableTools::rowText(const QModelIndex &index) const
     return cells.join(u'\t');
 }
 
-QByteArray TableTools::csv() const
+// A column of its own: a line of comment would be a row to most who read CSV, and rows that are put together keep it.
+QByteArray TableTools::csv(AsOf asOf) const
 {
     const auto columns = shownColumns();
+    const QString moment = isoMoment(asOf);
     QStringList titles;
     for (const int column : columns)
         titles << titleOf(column);
+    if (asOf)
+        titles << u"As of"_s;
     QByteArray file = csvRow(titles);
     eachRow({}, [&](const QModelIndex &row) {
         QStringList cells;
         for (const int column : columns)
             cells << cell(row, column);
+        if (asOf)
+            cells << moment;
         file += csvRow(cells);
     });
     return file;
 }
 
-QByteArray TableTools::json() const
+QByteArray TableTools::json(AsOf asOf) const
 {
     const auto columns = shownColumns();
     QJsonArray rows;
@@ -168,19 +186,21 @@ QByteArray TableTools::json() const
             cells.insert(titleOf(column), cell(row, column));
         rows.append(cells);
     });
-    const QJsonObject all{{u"table"_s, title()},
-                          {u"written"_s, QDateTime::currentDateTimeUtc().toString(Qt::ISODateWithMs)},
-                          {u"rows"_s, rows}};
+    QJsonObject all{{u"table"_s, title()},
+                    {u"written"_s, QDateTime::currentDateTimeUtc().toString(Qt::ISODateWithMs)},
+                    {u"rows"_s, rows}};
+    if (asOf)
+        all.insert(u"asOf"_s, isoMoment(asOf));
     return QJsonDocument(all).toJson();
 }
 
-QString TableTools::writeTo(const QString &file) const
+QString TableTools::writeTo(const QString &file, AsOf asOf) const
 {
     QSaveFile out(file);
     const bool isJson = file.endsWith(u".json"_s, Qt::CaseInsensitive);
     if (!out.open(QIODevice::WriteOnly))
         return out.errorString();
-    out.write(isJson ? json() : csv());
+    out.write(isJson ? json(asOf) : csv(asOf));
     return out.commit() ? QString() : out.errorString();
 }
 

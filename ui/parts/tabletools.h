@@ -7,7 +7,9 @@
 #include <QHeaderView>
 #include <QSet>
 
+#include <chrono>
 #include <map>
+#include <optional>
 
 class QSettings;
 
@@ -35,11 +37,13 @@ public:
 
     // The cells of the row, tabs between them.
     [[nodiscard]] QString rowText(const QModelIndex &index) const;
+    // The moment that is shown, where it is not now.
+    using AsOf = std::optional<std::chrono::system_clock::time_point>;
     // What is shown, in its order; a tree as far as it is open. Columns that only lack the room are there.
-    [[nodiscard]] QByteArray csv() const;
-    [[nodiscard]] QByteArray json() const;
+    [[nodiscard]] QByteArray csv(AsOf asOf = {}) const;
+    [[nodiscard]] QByteArray json(AsOf asOf = {}) const;
     // By the ending of the file's name; what went wrong, empty if nothing.
-    [[nodiscard]] QString writeTo(const QString &file) const;
+    [[nodiscard]] QString writeTo(const QString &file, AsOf asOf = {}) const;
 
     // Whether the view shall hide a column: what was chosen in the menu, else where it has no room, or no use now.
     [[nodiscard]] bool hides(int column, bool hasRoom = true, bool hasUse = true);

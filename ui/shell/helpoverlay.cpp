@@ -11,11 +11,38 @@
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QVBoxLayout>
 
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int wordsWidth = 400;
+
+// In two columns: all of them stand on a screen of 768. Returns the first row that is free.
+int addKeys(QGridLayout &grid, const QList<std::pair<QString, QString>> &keys)
+{
+    const int rows = static_cast<int>(keys.size() + 1) / 2;
+    for (int i = 0; i < static_cast<int>(keys.size()); ++i) {
+        const auto &[key, what] = keys[i];
+        auto *card = grid.parentWidget();
+        auto *keyLabel = new QLabel(key, card);
+        keyLabel->setFont(monoFont());
+        keyLabel->setProperty("look", u"code"_s);
+        auto *words = new QLabel(what, card);
+        words->setWordWrap(true);
+        words->setFixedWidth(wordsWidth);
+        grid.addWidget(keyLabel, 1 + i % rows, i / rows * 2, Qt::AlignLeft | Qt::AlignTop);
+        grid.addWidget(words, 1 + i % rows, i / rows * 2 + 1, Qt::AlignTop);
+    }
+    return 1 + rows;
+}
+
+} // namespace
 
 HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(window)
 {
@@ -27,8 +54,8 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
     card->setProperty("look", u"card"_s);
     auto *grid = new QGridLayout(card);
     grid->setContentsMargins(24, 20, 24, 20);
-    grid->setHorizontalSpacing(28);
-    grid->setVerticalSpacing(8);
+    grid->setHorizontalSpacing(20);
+    grid->setVerticalSpacing(6);
     auto *title = makeLabel(tr("Keys"), u"heading"_s, card);
     grid->addWidget(title, 0, 0, 1, 2);
     QList<std::pair<QString, QString>> keys;
@@ -47,6 +74,7 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
          << std::pair(u"Ctrl+T"_s, tr("time: go back in what was recorded; ← → there by seconds, Esc is now"))
          << std::pair(u"Ctrl+Shift+← →"_s, tr("five minutes back, and on"))
          << std::pair(u"Ctrl+Shift+↑ ↓"_s, tr("to the chosen lock's change before, and after"))
+         << std::pair(u"Ctrl+H, Ctrl+G"_s, tr("who holds the chosen lock, and what else; the lock in the graph"))
          << std::pair(u"Ctrl+D"_s, tr("the chosen lock in its own window, which follows it; Esc closes that"))
          << std::pair(u"Menu, Shift+F10"_s, tr("what can be copied, shown and done of a row; Ctrl+C copies the row"))
          << std::pair(u"Ctrl+E"_s, tr("export the table as it is shown: CSV, JSON"))
@@ -64,26 +92,26 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
          << std::pair(u"F"_s, tr("here: what findings mean, and what to do"))
          << std::pair(u"PgDn PgUp"_s, tr("in a lesson: next step and back; 1 to 6 answer, Esc leaves"))
          << std::pair(u"?"_s, tr("this"));
-    int row = 1;
-    for (const auto &[key, what] : keys) {
-        auto *keyLabel = new QLabel(key, card);
-        keyLabel->setFont(monoFont());
-        keyLabel->setProperty("look", u"code"_s);
-        grid->addWidget(keyLabel, row, 0, Qt::AlignLeft);
-        grid->addWidget(new QLabel(what, card), row, 1);
-        ++row;
-    }
+    const int row = addKeys(*grid, keys);
     auto *guarantees = new QPushButton(tr("What holds, and what may break: every recipe, every fault…"), card);
     guarantees->setObjectName(u"openPromises"_s);
     connect(guarantees, &QPushButton::clicked, this, [this] { leaveFor(&HelpOverlay::guaranteesRequested); });
-    grid->addWidget(guarantees, row, 0, 1, 2, Qt::AlignLeft);
+    grid->addWidget(guarantees, row, 0, 1, 4, Qt::AlignLeft);
     auto *findings = new QPushButton(tr("What findings mean, and what to do…"), card);
     findings->setObjectName(u"openFindings"_s);
     connect(findings, &QPushButton::clicked, this, [this] { leaveFor(&HelpOverlay::findingsRequested); });
-    grid->addWidget(findings, row + 1, 0, 1, 2, Qt::AlignLeft);
+    grid->addWidget(findings, row + 1, 0, 1, 4, Qt::AlignLeft);
     m_guarantees = guarantees;
+    m_scroll = new QScrollArea(this);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setFocusPolicy(Qt::NoFocus);
+    m_scroll->setAlignment(Qt::AlignCenter);
+    m_scroll->setStyleSheet(u"QScrollArea { background: transparent; }"_s);
+    m_scroll->setWidget(card);
+    m_scroll->viewport()->setAutoFillBackground(false);
     auto *column = new QVBoxLayout(this);
-    column->addWidget(card, 0, Qt::AlignCenter);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(m_scroll);
     hide();
 }
 
@@ -95,6 +123,7 @@ void HelpOverlay::open()
     }
     m_focusBefore = QApplication::focusWidget();
     resize(parentWidget()->size());
+    m_scroll->widget()->adjustSize();
     show();
     raise();
     setFocus();
@@ -129,6 +158,10 @@ void HelpOverlay::keyPressEvent(QKeyEvent *event)
         leaveFor(&HelpOverlay::guaranteesRequested);
     else if (event->key() == Qt::Key_F)
         leaveFor(&HelpOverlay::findingsRequested);
+    else if (event->key() == Qt::Key_Down || event->key() == Qt::Key_PageDown) // in a window smaller than they are
+        m_scroll->verticalScrollBar()->triggerAction(QAbstractSlider::SliderPageStepAdd);
+    else if (event->key() == Qt::Key_Up || event->key() == Qt::Key_PageUp)
+        m_scroll->verticalScrollBar()->triggerAction(QAbstractSlider::SliderPageStepSub);
     else
         close();
 }

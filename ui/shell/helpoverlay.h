@@ -7,6 +7,8 @@
 #include <QPointer>
 #include <QWidget>
 
+class QScrollArea;
+
 namespace lockscope::ui {
 
 class HelpOverlay : public QWidget {
@@ -34,6 +36,7 @@ private:
     void leaveFor(void (HelpOverlay::*request)());
 
     QWidget *m_guarantees = nullptr;
+    QScrollArea *m_scroll = nullptr;
     QPointer<QWidget> m_focusBefore;
 };
 

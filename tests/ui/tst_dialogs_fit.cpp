@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every dialog over a window of 1366 × 768, light and dark: it fits in there, and no words of it are cut. With
+// LOCKSCOPE_SHOTS=folder it leaves pictures, to be looked at.
+#include "tests/support/fakebackend.h"
+#include "tests/support/fakedata.h"
+#include "tests/support/testmain.h"
+#include "tests/ui/themedapplication.h"
+#include "ui/dialogs/editdialog.h"
+#include "ui/dialogs/forcereleasedialog.h"
+#include "ui/dialogs/settingsdialog.h"
+#include "ui/mainwindow.h"
+#include "ui/pages/lockspage.h"
+#include "ui/parts/elidedlabel.h"
+#include "ui/shell/actions.h"
+#include "ui/simulator/comparison.h"
+#include "ui/simulator/scenariodialog.h"
+#include "ui/windowdialogs.h"
+
+#include <QAbstractButton>
+#include <QAction>
+#include <QDialog>
+#include <QDir>
+#include <QLabel>
+#include <QTabWidget>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace Qt::StringLiterals;
+using namespace lockscope;
+
+namespace {
+
+const ui::SystemTime fitNow = ui::SystemTime(std::chrono::seconds(1'700'000'000));
+constexpr QSize smallWindow(1366, 768);
+
+// What does not get the room that its words need. An elided label, and what scrolls, says so by itself.
+QStringList cutParts(const QWidget &dialog)
+{
+    QStringList cut;
+    const auto note = [&cut](const QWidget &part, const QString &text) {
+        cut << u"%1 %2x%3 “%4”"_s.arg(QString::fromLatin1(part.metaObject()->className()))
+                   .arg(part.width())
+                   .arg(part.height())
+                   .arg(text.left(60));
+    };
+    for (const auto *label : dialog.findChildren<QLabel *>()) {
+        const bool isMeasured = label->isVisible() && !label->text().isEmpty()
+                                && !qobject_cast<const ui::ElidedLabel *>(label)
+                                && label->sizePolicy().horizontalPolicy() != QSizePolicy::Ignored;
+        if (!isMeasured)
+            continue;
+        const bool isCut = label->wordWrap() ? label->height() + 1 < label->heightForWidth(label->width())
+                                             : label->width() + 1 < label->sizeHint().width();
+        if (isCut)
+            note(*label, label->text());
+    }
+    for (const auto *button : dialog.findChildren<QAbstractButton *>()) {
+        if (button->isVisible() && !button->text().isEmpty()
+            && button->width() + 1 < button->minimumSizeHint().width())
+            note(*button, button->text());
+    }
+    return cut;
+}
+
+} // namespace
+
+class TestDialogsFit : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+    std::unique_ptr<testing::FakeBackend> m_backend;
+    std::unique_ptr<ConnectionStore> m_store;
+    std::unique_ptr<ui::MainWindow> m_window;
+
+    void shoot(QWidget &widget, const QString &name)
+    {
+        const QString folder = qEnvironmentVariable("LOCKSCOPE_SHOTS");
+        if (folder.isEmpty())
+            return;
+        QVERIFY(QDir().mkpath(folder));
+        for (const auto choice : {ui::ThemeChoice::Light, ui::ThemeChoice::Dark}) {
+            ui::Theme::instance()->setChoice(choice);
+            QCoreApplication::processEvents();
+            const auto dark = choice == ui::ThemeChoice::Dark ? u"dark"_s : u"light"_s;
+            QVERIFY(widget.grab().save(u"%1/fit-%2-%3.png"_s.arg(folder, name, dark)));
+        }
+        ui::Theme::instance()->setChoice(ui::ThemeChoice::Light);
+    }
+    void fits(QDialog &dialog, const QString &name)
+    {
+        QVERIFY(QTest::qWaitForWindowExposed(&dialog));
+        QCoreApplication::processEvents(); // what is new in a form is laid out a turn later
+        QVERIFY2(dialog.width() <= smallWindow.width() && dialog.height() <= smallWindow.height(),
+                 qPrintable(u"%1: %2x%3"_s.arg(name).arg(dialog.width()).arg(dialog.height())));
+        shoot(dialog, name);
+        const auto cut = cutParts(dialog);
+        QVERIFY2(cut.isEmpty(), qPrintable(name + u": "_s + cut.join(u"; "_s)));
+    }
+    QDialog *dialogOf(const QString &action)
+    {
+        m_window->actions().find(action)->trigger();
+        const auto all = m_window->findChildren<QDialog *>();
+        return all.isEmpty() ? nullptr : all.back();
+    }
+
+private slots:
+    void init()
+    {
+        m_backend = std::make_unique<testing::FakeBackend>();
+        m_backend->onPlanForceRelease = [](const inspect::LockName &lock,
+                                           const QByteArray &) -> Result<operate::ForceReleasePlan> {
+            operate::ForceReleasePlan plan;
+            plan.before = testing::queueLock("zk", lock.name, 3, testing::serverTime(fitNow));
+            plan.holder = plan.before.contenders[0].id;
+            plan.guard = plan.before.contenders[0].guard;
+            plan.commands = {u"delete"_s};
+            return plan;
+        };
+        m_backend->onPlanEdit = [](const operate::EditRequest &request) {
+            operate::EditPlan plan;
+            plan.request = request;
+            plan.before.exists = true;
+            plan.before.value = "replicas=3\nlease=30";
+            plan.before.acls = zk::openAcl();
+            plan.before.type = "hash";
+            return Result<operate::EditPlan>(plan);
+        };
+        m_store = std::make_unique<ConnectionStore>(m_folder.filePath(u"connections.json"_s), nullptr);
+        m_window = std::make_unique<ui::MainWindow>(*m_backend);
+        m_window->useConnections(*m_store);
+        m_window->locksPage().setClock([] { return fitNow; });
+        m_window->resize(smallWindow);
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, true, fitNow);
+        status.readOnly = false;
+        m_backend->tellConnection(status);
+        m_backend->tellLocks({testing::change(
+            inspect::ChangeKind::Added, testing::queueLock("zk", "/locks/orders", 3, testing::serverTime(fitNow)))});
+        m_window->selectLock({ConnectionName("zk"), "/locks/orders"});
+    }
+    void cleanup()
+    {
+        m_window.reset();
+        m_backend.reset();
+    }
+
+    void byAction_data()
+    {
+        QTest::addColumn<QString>("action");
+        for (const auto *action : {"connect", "guarantees", "findings-help", "about", "alerts", "force-release",
+                                   "acquire", "release-session", "release-listed", "remove-litter", "save-filter"})
+            QTest::newRow(action) << QString::fromLatin1(action);
+    }
+    void byAction()
+    {
+        QFETCH(QString, action);
+        auto *dialog = dialogOf(action);
+        QVERIFY(dialog);
+        fits(*dialog, action);
+    }
+
+    void everyTabOfTheSettings()
+    {
+        auto *dialog = qobject_cast<ui::SettingsDialog *>(dialogOf(u"settings"_s));
+        QVERIFY(dialog);
+        for (int tab = 0; tab < dialog->tabs().count(); ++tab) {
+            dialog->tabs().setCurrentIndex(tab);
+            fits(*dialog, u"settings-%1"_s.arg(tab));
+        }
+    }
+
+    void everyEdit_data()
+    {
+        QTest::addColumn<int>("kind");
+        QTest::newRow("create") << int(operate::EditKind::ZnodeCreate);
+        QTest::newRow("acl") << int(operate::EditKind::ZnodeAcl);
+        QTest::newRow("delete") << int(operate::EditKind::ZnodeDelete);
+        QTest::newRow("add-field") << int(operate::EditKind::FieldSet);
+        QTest::newRow("expire") << int(operate::EditKind::KeyExpire);
+    }
+    void everyEdit()
+    {
+        QFETCH(int, kind);
+        operate::EditRequest request;
+        request.kind = static_cast<operate::EditKind>(kind);
+        request.connection = ConnectionName("zk");
+        request.name = "/app/config";
+        request.acls = zk::openAcl();
+        m_window->dialogs().openEditOf(request);
+        auto *dialog = m_window->findChild<ui::EditDialog *>();
+        QVERIFY(dialog);
+        dialog->setAvailable(QRect(QPoint(), smallWindow));
+        QTRY_VERIFY(dialog->plan().has_value());
+        fits(*dialog, u"edit-"_s + QString::fromLatin1(QTest::currentDataTag()));
+    }
+
+    // All keys stand on the screen, and none of them under another.
+    void theKeys()
+    {
+        m_window->actions().find(u"help"_s)->trigger();
+        auto *card = m_window->findChild<QWidget *>(u"helpCard"_s);
+        QTRY_VERIFY(card && card->isVisible());
+        QCoreApplication::processEvents();
+        shoot(*m_window, u"keys"_s);
+        QVERIFY2(card->width() <= smallWindow.width() && card->height() <= smallWindow.height(),
+                 qPrintable(u"%1x%2"_s.arg(card->width()).arg(card->height())));
+        QVERIFY(m_window->rect().contains(QRect(card->mapTo(m_window.get(), QPoint()), card->size())));
+        const auto cut = cutParts(*card);
+        QVERIFY2(cut.isEmpty(), qPrintable(cut.join(u"; "_s)));
+    }
+
+    void theScenario()
+    {
+        ui::ScenarioDialog dialog(ui::presets().front().comparison, m_window->connections(), m_window.get());
+        dialog.show();
+        fits(dialog, u"scenario"_s);
+    }
+};
+
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestDialogsFit)
+#include "tst_dialogs_fit.moc"
