@@ -89,6 +89,8 @@ Task<Exit> connectAll(CommandContext &context)
         if (!connected) {
             complain(u"%1: %2"_s.arg(escaped(name.bytes()), withRemedy(connected.error())));
             worst = Exit::NoConnection;
+        } else if (const auto remark = link->remark(); !remark.isEmpty()) {
+            complain(u"%1: %2"_s.arg(escaped(name.bytes()), remark));
         }
     }
     co_return worst;

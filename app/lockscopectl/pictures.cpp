@@ -73,7 +73,7 @@ std::vector<inspect::Coverage> LivePictures::coverage()
             all.push_back({link->spec().name, false, problem ? problem->message : u"not connected"_s});
             continue;
         }
-        for (auto &part : link->observer().coverage())
+        for (auto &part : link->coverage())
             all.push_back(std::move(part));
         if (!link->observer().firstSnapshot().isComplete())
             all.push_back({link->spec().name, false, u"the first look did not end in time"_s});
@@ -84,7 +84,7 @@ std::vector<inspect::Coverage> LivePictures::coverage()
 std::vector<inspect::Coverage> LivePictures::coverageOf(const ConnectionName &name)
 {
     auto *link = m_workspace.find(name);
-    return link && link->isConnected() ? link->observer().coverage() : std::vector<inspect::Coverage>();
+    return link && link->isConnected() ? link->coverage() : std::vector<inspect::Coverage>();
 }
 
 std::vector<history::ConnectionState> LivePictures::connections()

@@ -22,7 +22,13 @@ Result<sandbox::SandboxOptions> readOptions(CommandContext &context)
 {
     sandbox::SandboxOptions options;
     const auto isChosen = [&context](const BackendInfo &backend) { return context.has(backend.defaultName); };
-    if (std::ranges::none_of(allBackends(), isChosen))
+    for (const auto &backend : allBackends()) {
+        for (const auto &variant : sandbox::kitOf(backend.kind).variants) {
+            if (context.has(variant.option))
+                options.variants << variant.option;
+        }
+    }
+    if (std::ranges::none_of(allBackends(), isChosen) && options.variants.isEmpty())
         return options;
     for (const auto &backend : allBackends()) {
         const auto &kit = sandbox::kitOf(backend.kind);
@@ -64,7 +70,7 @@ void tellOfSet(const std::vector<ConnectionSpec> &connections)
 {
     ConnectionSpec set;
     for (const auto &connection : connections) {
-        if (!infoOf(*backendOf(connection.scheme)).isNodesApart)
+        if (!areNodesApart(connection.scheme))
             continue;
         set.scheme = connection.scheme;
         set.hosts.push_back(connection.hosts.front());
@@ -121,6 +127,8 @@ CommandSpec sandboxCommand()
         const auto &kit = sandbox::kitOf(backend.kind);
         const auto number = kit.most == 1 ? QString() : kit.apart ? u"N"_s : u"[N]"_s;
         spec.options.push_back({backend.defaultName, number, kit.what});
+        for (const auto &variant : kit.variants)
+            spec.options.push_back({variant.option, {}, variant.what});
     }
     spec.options.push_back({u"demo"_s, {}, u"fill them with live locks"_s});
     spec.connects = false;

@@ -57,7 +57,18 @@ BackendInfo redis()
         .title = u"Redis"_s,
         .defaultName = u"redis"_s,
         .defaultPort = 6379,
-        .schemes = {{u"redis"_s, Scheme::Redis}, {u"rediss"_s, Scheme::RedisTls, true}},
+        .schemes = {{u"redis"_s, Scheme::Redis},
+                    {u"rediss"_s, Scheme::RedisTls, true},
+                    {.word = u"redis+cluster"_s,
+                     .scheme = Scheme::RedisCluster,
+                     .isOneDeployment = true,
+                     .exampleUri = u"redis+cluster://10.0.5.1:6379,10.0.5.2:6379"_s},
+                    {.word = u"redis+sentinel"_s,
+                     .scheme = Scheme::RedisSentinel,
+                     .isOneDeployment = true,
+                     .namesService = true,
+                     .defaultPort = 26379,
+                     .exampleUri = u"redis+sentinel://10.0.5.1:26379,10.0.5.2:26379/mymaster"_s}},
         .path = UriPath::DatabaseNumber,
         .hasAdminPort = false,
         .isNodesApart = true,
@@ -68,7 +79,8 @@ BackendInfo redis()
         .isIdentityAnAccount = false,
         .areThreadsNamed = true,
         .isTokenTransactionId = false,
-        .uriHelp = u"redis://[user:password@]host:port[,host:port…][/db] (several: a Redlock set), rediss://…"_s,
+        .uriHelp = u"redis://[user:password@]host:port[,host:port…][/db] (several: a Redlock set), rediss://…, "
+                   u"redis+cluster://host:port[,…], redis+sentinel://host:port[,…]/SERVICE[/db]"_s,
         .lockHelp = u"a Redis key (redis:orders-lock)"_s,
         .exampleLock = u"orders-lock"_s,
         .exampleName = u"cache-redis"_s,
@@ -149,6 +161,22 @@ std::optional<BackendKind> backendOf(Scheme scheme)
             return backend.kind;
     }
     return std::nullopt;
+}
+
+const BackendScheme *schemeInfoOf(Scheme scheme)
+{
+    for (const auto &backend : allBackends()) {
+        const auto found = std::ranges::find(backend.schemes, scheme, &BackendScheme::scheme);
+        if (found != backend.schemes.end())
+            return &*found;
+    }
+    return nullptr;
+}
+
+bool areNodesApart(Scheme scheme)
+{
+    const auto backend = backendOf(scheme);
+    return backend && infoOf(*backend).isNodesApart && !schemeInfoOf(scheme)->isOneDeployment;
 }
 
 } // namespace lockscope

@@ -20,12 +20,16 @@ enum class BackendKind { LOCKSCOPE_BACKENDS(LOCKSCOPE_KIND) };
 #undef LOCKSCOPE_KIND
 
 // What stands before the colon of a connection's URI.
-enum class Scheme { ZooKeeper, Redis, RedisTls, MariaDb, Sandbox, Simulated };
+enum class Scheme { ZooKeeper, Redis, RedisTls, RedisCluster, RedisSentinel, MariaDb, Sandbox, Simulated };
 
 struct BackendScheme {
     QString word; // "zk"
     Scheme scheme;
     bool tls = false;
+    bool isOneDeployment = false; // its hosts are parts of one, also where the backend's are nodes apart
+    bool namesService = false;    // the first part of the path names what the hosts are asked for
+    quint16 defaultPort = 0;      // 0: the backend's
+    QString exampleUri = {};      // where it is not only the backend's with another word
 };
 
 // What the path of a connection's URI means.
@@ -76,5 +80,9 @@ struct BackendInfo {
 [[nodiscard]] const std::vector<BackendInfo> &allBackends(); // in the order of the enumeration
 // What answers under it; nothing for what stands for several servers, or for none.
 [[nodiscard]] std::optional<BackendKind> backendOf(Scheme scheme);
+// Nothing likewise.
+[[nodiscard]] const BackendScheme *schemeInfoOf(Scheme scheme);
+// Several hosts are independent nodes, of which a majority counts.
+[[nodiscard]] bool areNodesApart(Scheme scheme);
 
 } // namespace lockscope

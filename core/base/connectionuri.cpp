@@ -90,8 +90,9 @@ Result<void> parseAuthority(const QString &authority, const BackendInfo &backend
         spec.user = decoded(credentials.left(colon < 0 ? credentials.size() : colon));
         spec.password = colon < 0 ? QString() : decoded(credentials.mid(colon + 1));
     }
+    const auto ownPort = schemeInfoOf(spec.scheme)->defaultPort;
     for (const auto &part : authority.mid(at + 1).split(u',')) {
-        auto host = parseHost(part, backend.defaultPort);
+        auto host = parseHost(part, ownPort != 0 ? ownPort : backend.defaultPort);
         if (!host)
             return host.error();
         // A majority of independent nodes cannot count one of them twice.
@@ -102,8 +103,17 @@ Result<void> parseAuthority(const QString &authority, const BackendInfo &backend
     return {};
 }
 
-Result<void> parsePath(const QString &path, const BackendInfo &backend, ConnectionSpec &spec)
+Result<void> parsePath(QString path, const BackendInfo &backend, ConnectionSpec &spec)
 {
+    if (schemeInfoOf(spec.scheme)->namesService) {
+        spec.service = decoded(path.section(u'/', 1, 1));
+        path = path.section(u'/', 2);
+        if (spec.service.isEmpty())
+            return badUri(u"no service is named: write it behind the hosts, as in %1"_s.arg(
+                schemeInfoOf(spec.scheme)->exampleUri));
+        if (!path.isEmpty())
+            path.prepend(u'/');
+    }
     if (path.isEmpty() || path == "/"_L1)
         return {};
     if (backend.path == UriPath::Chroot) {
@@ -123,6 +133,8 @@ Result<void> parsePath(const QString &path, const BackendInfo &backend, Connecti
     spec.database = path.mid(1).toInt(&isNumber);
     if (!isNumber || spec.database < 0)
         return badUri(u"\"%1\" is no %2 database number"_s.arg(path.mid(1), backend.title));
+    if (spec.scheme == Scheme::RedisCluster && spec.database != 0)
+        return badUri(u"a Redis Cluster has database 0 only"_s);
     return {};
 }
 
@@ -171,7 +183,7 @@ QStringList serverSchemes()
 
 Result<ConnectionSpec> parseConnection(const QString &argument)
 {
-    static const QRegularExpression form(u"^(?:([A-Za-z0-9_.-]+)=)?([a-z]+):(.*)$"_s);
+    static const QRegularExpression form(u"^(?:([A-Za-z0-9_.-]+)=)?([a-z]+(?:\\+[a-z]+)?):(.*)$"_s);
     const auto match = form.match(argument);
     if (!match.hasMatch())
         return badUri(u"not of the form [NAME=]SCHEME:…"_s);
@@ -244,6 +256,8 @@ QString ConnectionSpec::displayUri() const
     if (!parts.isEmpty())
         uri += u"//"_s + parts.join(u',');
     uri += escaped(chroot);
+    if (!service.isEmpty())
+        uri += u'/' + escaped(service.toUtf8());
     if (database != 0)
         uri += u"/%1"_s.arg(database);
     if (!databaseName.isEmpty())

@@ -31,6 +31,7 @@ struct ConnectionSpec {
     quint16 adminPort = 8080; // ZooKeeper's AdminServer
     int database = 0;         // UriPath::DatabaseNumber
     QString databaseName;     // UriPath::DatabaseName
+    QString service;          // BackendScheme::namesService
     quint64 seed = 0;         // sim:
     bool production = false;
     bool readOnly = false;

@@ -89,6 +89,8 @@ QString uriOf(const ConnectionSpec &spec)
     for (const auto &host : spec.hosts)
         hosts << displayHost(host);
     uri += u"//"_s + hosts.join(u',') + encoded(spec.chroot);
+    if (!spec.service.isEmpty())
+        uri += u'/' + QString::fromLatin1(QUrl::toPercentEncoding(spec.service));
     if (spec.database != 0)
         uri += u"/%1"_s.arg(spec.database);
     if (!spec.databaseName.isEmpty())

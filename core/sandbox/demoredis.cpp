@@ -2,6 +2,7 @@
 #include "core/sandbox/demoredis.h"
 
 #include "core/recipes/make.h"
+#include "core/redis/sentinelconnection.h"
 #include "core/rules/redissonkeys.h"
 
 using namespace std::chrono_literals;
@@ -25,7 +26,7 @@ QByteArray timeToken(DemoStage &stage)
 } // namespace
 
 DemoRedis::DemoRedis(DemoStage &stage, const ConnectionSpec &server)
-    : m_stage(stage), m_server(server.hosts.front()), m_stagehand(openConnection()), m_scope(stage.loop())
+    : m_stage(stage), m_server(server), m_stagehand(openConnection()), m_scope(stage.loop())
 {
     m_scope.launch(playTokenForEver(RedisKey("lock:invoice-export")));
     m_scope.launch(playRenewedToken(RedisKey("lock:session-cleanup")));
@@ -36,7 +37,11 @@ DemoRedis::DemoRedis(DemoStage &stage, const ConnectionSpec &server)
 std::unique_ptr<redis::Connection> DemoRedis::openConnection()
 {
     redis::ConnectionOptions options;
-    options.host = m_server;
+    options.host = m_server.hosts.front();
+    if (m_server.scheme == Scheme::RedisCluster)
+        return redis::openCluster(m_stage.loop(), m_server.hosts, options);
+    if (m_server.scheme == Scheme::RedisSentinel)
+        return redis::openBySentinels(m_stage.loop(), m_server.hosts, m_server.service.toUtf8(), options);
     return redis::openConnection(m_stage.loop(), options);
 }
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/connectionuri.h"
-#include "core/redis/client.h"
+#include "core/redis/clusterconnection.h"
 #include "core/sandbox/demostage.h"
 
 namespace lockscope::sandbox {
@@ -29,7 +29,7 @@ private:
     Task<bool> untilAtLeast(redis::Command command, qint64 count);
 
     DemoStage &m_stage;
-    HostPort m_server;
+    ConnectionSpec m_server;
     std::unique_ptr<redis::Connection> m_stagehand;
     Scope m_scope;
 };

@@ -10,6 +10,17 @@
 
 namespace lockscope::sandbox {
 
+// Another way to have servers of a backend: several that are one.
+struct SandboxVariant {
+    QString option;  // of the sandbox command: "redis-cluster"
+    QString what;    // for the help
+    QByteArray name; // of the connection
+    Scheme scheme;
+    Result<std::vector<std::unique_ptr<Server>>> (*make)();
+    std::size_t unnamed = 0; // the first so many of them the URI does not name
+    QString service = {};
+};
+
 struct SandboxKit {
     QString what; // for the help: "a ZooKeeper", "N Redis servers"
     int most;     // so many at once
@@ -20,6 +31,7 @@ struct SandboxKit {
     Result<std::vector<std::unique_ptr<Server>>> (*make)(int count);
     // The scenes go on for as long as what it returns lives.
     std::shared_ptr<void> (*play)(DemoStage &stage, const ConnectionSpec &server);
+    std::vector<SandboxVariant> variants = {};
 };
 [[nodiscard]] const SandboxKit &kitOf(BackendKind backend);
 

@@ -2,6 +2,7 @@
 // A private redis-server: nothing on disk, everything it must not tell the process list in a file.
 #include "core/sandbox/demoredis.h"
 #include "core/sandbox/kit.h"
+#include "core/sandbox/redisdeployments.h"
 #include "core/sandbox/serverprocess.h"
 
 #include <QFile>
@@ -82,9 +83,11 @@ SandboxKit sandboxOfRedis()
             .usual = 1,
             .user = {},
             .make = make,
-            .play = [](DemoStage &stage, const ConnectionSpec &server) {
-                return std::shared_ptr<void>(std::make_shared<DemoRedis>(stage, server));
-            }};
+            .play =
+                [](DemoStage &stage, const ConnectionSpec &server) {
+                    return std::shared_ptr<void>(std::make_shared<DemoRedis>(stage, server));
+                },
+            .variants = redisVariants()};
 }
 
 } // namespace lockscope::sandbox

@@ -59,6 +59,10 @@ void Sandbox::begin()
             add(name, backend, count);
         for (int number = 1; kitOf(backend).apart && number <= count; ++number)
             add(number == 1 ? name : name + QByteArray::number(number), backend, 1);
+        for (const auto &variant : kitOf(backend).variants) {
+            if (m_options.variants.contains(variant.option))
+                add(Entry{variant.name, {}, backend, &variant}, variant.make());
+        }
     }
     // Also when nothing was started: finished() comes through the event loop in any case.
     m_poll.start();
@@ -80,7 +84,11 @@ Result<void> Sandbox::start()
 
 void Sandbox::add(const QByteArray &name, BackendKind backend, int count)
 {
-    auto made = kitOf(backend).make(count);
+    add(Entry{name, {}, backend}, kitOf(backend).make(count));
+}
+
+void Sandbox::add(Entry entry, Result<std::vector<std::unique_ptr<Server>>> made)
+{
     if (!made)
         return addProblem(made.error());
     for (const auto &server : *made) {
@@ -88,7 +96,8 @@ void Sandbox::add(const QByteArray &name, BackendKind backend, int count)
         if (!begun)
             return addProblem(begun.error());
     }
-    m_entries.push_back(std::make_unique<Entry>(Entry{name, std::move(*made), backend}));
+    entry.servers = std::move(*made);
+    m_entries.push_back(std::make_unique<Entry>(std::move(entry)));
     m_starting.push_back(m_entries.back().get());
 }
 
@@ -150,9 +159,10 @@ ConnectionSpec Sandbox::specOf(const Entry &entry)
 {
     ConnectionSpec spec;
     spec.name = ConnectionName(entry.name);
-    for (const auto &server : entry.servers)
-        spec.hosts.push_back(server->address());
-    spec.scheme = infoOf(entry.backend).schemes.front().scheme;
+    for (std::size_t i = entry.variant ? entry.variant->unnamed : 0; i < entry.servers.size(); ++i)
+        spec.hosts.push_back(entry.servers[i]->address());
+    spec.scheme = entry.variant ? entry.variant->scheme : infoOf(entry.backend).schemes.front().scheme;
+    spec.service = entry.variant ? entry.variant->service : QString();
     spec.user = kitOf(entry.backend).user;
     if (const auto adminPort = entry.servers.front()->adminPort(); adminPort != 0)
         spec.adminPort = adminPort;

@@ -16,8 +16,11 @@
 
 namespace lockscope::sandbox {
 
+struct SandboxVariant;
+
 struct SandboxOptions {
     std::map<BackendKind, int> servers = usual(); // how many of each
+    QStringList variants;                         // "redis-cluster": besides, one of each of these
     std::chrono::milliseconds atMost{60'000};     // for all of them to answer
 
     static std::map<BackendKind, int> usual();
@@ -51,9 +54,11 @@ private:
         QByteArray name;
         std::vector<std::unique_ptr<Server>> servers; // several: an ensemble
         BackendKind backend;
+        const SandboxVariant *variant = nullptr;
         [[nodiscard]] Result<bool> poll();
     };
     void add(const QByteArray &name, BackendKind backend, int count);
+    void add(Entry entry, Result<std::vector<std::unique_ptr<Server>>> made);
     void addProblem(const Error &error);
     void step();
     [[nodiscard]] static ConnectionSpec specOf(const Entry &entry);

@@ -20,6 +20,10 @@ public:
     [[nodiscard]] const ConnectionSpec &spec() const override { return m_spec; }
     [[nodiscard]] operate::Gate &gate() override { return m_gate; }
     [[nodiscard]] bool isCleaningUp() override { return false; }
+    [[nodiscard]] std::vector<inspect::Coverage> coverage() override
+    {
+        return m_proxy.withGap(observer().coverage());
+    }
     [[nodiscard]] std::optional<Duration> latency() const override { return m_gate.latency(); }
     [[nodiscard]] const inspect::Progress &progress() const override { return m_proxy.progress(); }
     [[nodiscard]] const inspect::Cost &cost() const override { return m_proxy.cost(); }

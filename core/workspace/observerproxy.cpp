@@ -33,14 +33,37 @@ void ObserverProxy::sessionsChanged(const ConnectionName &connection, std::vecto
         m_sink->sessionsChanged(connection, std::move(sessions));
 }
 
-void ObserverProxy::coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage)
+void ObserverProxy::coverageChanged(const ConnectionName &, std::vector<inspect::Coverage> coverage)
+{
+    m_coverage = std::move(coverage);
+    tellCoverage();
+}
+
+void ObserverProxy::addGap(const QString &message)
+{
+    if (std::exchange(m_gap, message) != message && !m_coverage.empty())
+        tellCoverage();
+}
+
+std::vector<inspect::Coverage> ObserverProxy::withGap(std::vector<inspect::Coverage> coverage) const
+{
+    if (m_gap.isEmpty())
+        return coverage;
+    std::erase_if(coverage, [](const inspect::Coverage &one) { return one.complete; });
+    coverage.push_back({m_connection, false, m_gap});
+    return coverage;
+}
+
+void ObserverProxy::tellCoverage()
 {
     if (m_sink)
-        m_sink->coverageChanged(connection, std::move(coverage));
+        m_sink->coverageChanged(m_connection, withGap(m_coverage));
 }
 
 void ObserverProxy::progressed(inspect::Progress progress)
 {
+    if (!m_what.isEmpty() && !progress.how.isEmpty())
+        progress.how = m_what + QStringLiteral(", ") + progress.how;
     m_progress = progress;
     if (m_sink)
         m_sink->progressed(std::move(progress));

@@ -25,6 +25,11 @@ public:
     void costChanged(const ConnectionName &connection, inspect::Cost cost) override;
     void looked(const ConnectionName &connection) override;
 
+    // What stands before how it is followed: "Redis Cluster". Empty: nothing.
+    void describe(const QString &what) { m_what = what; }
+    // Besides what the observer could not see; empty: nothing. Told at once.
+    void addGap(const QString &message);
+    [[nodiscard]] std::vector<inspect::Coverage> withGap(std::vector<inspect::Coverage> coverage) const;
     // A new observer starts from nothing.
     void observerReplaced();
     // Its first snapshot is complete: what only the old one knew is gone.
@@ -46,6 +51,11 @@ private:
     inspect::ObserverSink *m_sink;
     std::map<inspect::LockName, inspect::LockSnapshot> m_known;
     std::map<inspect::LockName, inspect::LockSnapshot> m_unconfirmed; // of the observer before
+    void tellCoverage();
+
+    QString m_what;
+    QString m_gap;
+    std::vector<inspect::Coverage> m_coverage; // the observer's own
     inspect::Progress m_progress;
     inspect::Cost m_cost;
     std::chrono::system_clock::time_point m_heardAt{};

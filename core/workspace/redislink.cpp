@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Redis connection: client, gate, observer. The client reconnects by itself.
+// A Redis connection: client, gate, observer. The client reconnects by itself. Of one Redis, of a cluster, and of the
+// primary that sentinels name: to all that stands on it these are the same.
 #include "core/workspace/redislink.h"
 
 #include "core/inspect/redis/observer.h"
 #include "core/operate/redisedit.h"
 #include "core/operate/redisrelease.h"
+#include "core/redis/findingconnection.h"
+#include "core/redis/sentinelconnection.h"
 
 namespace lockscope {
 
@@ -16,11 +19,15 @@ class RedisLink : public RedisLinkBase {
 public:
     RedisLink(ConnectionSpec spec, LinkContext context) : RedisLinkBase(std::move(spec), std::move(context))
     {
-        m_connection = redis::openConnection(m_context.loop, connectionOptions(m_spec.hosts.front()));
+        m_connection = open();
         m_gated = operate::gated(*m_connection, m_gate);
         m_observer =
             std::make_unique<inspect::RedisObserver>(*m_gated, m_spec.name, m_context.options.observer, m_proxy);
         m_state = m_connection->onState([this](redis::ConnectionState state) { stateChanged(state); });
+        if (m_spec.scheme == Scheme::RedisCluster)
+            m_proxy.describe(u"Redis Cluster"_s);
+        if (m_spec.scheme == Scheme::RedisSentinel)
+            m_proxy.describe(u"the primary that the sentinels name"_s);
     }
 
     [[nodiscard]] bool isConnected() const override
@@ -39,8 +46,33 @@ public:
     }
     [[nodiscard]] std::vector<redis::Connection *> nodes() override { return {m_gated.get()}; }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
+    [[nodiscard]] QString remark() const override { return m_remark; }
 
 private:
+    [[nodiscard]] bool isCluster() const override { return m_isCluster || RedisLinkBase::isCluster(); }
+
+    [[nodiscard]] std::unique_ptr<redis::Connection> open()
+    {
+        const auto &host = m_spec.hosts.front();
+        if (schemeInfoOf(m_spec.scheme)->isOneDeployment)
+            return openTo(host);
+        return redis::openFinding(m_context.loop, connectionOptions(host),
+                                  [this](const redis::ServerPlace &place) { found(place); });
+    }
+    void found(const redis::ServerPlace &place)
+    {
+        m_isCluster = place.isInCluster;
+        m_remark.clear();
+        if (m_isCluster)
+            m_remark = u"this is a node of a Redis Cluster: the whole cluster is looked at"_s;
+        else if (!place.replicaOf.isEmpty())
+            m_remark = u"this is a replica of %1: it shows what has reached it, which may be late, and takes no "
+                       u"writes"_s.arg(place.replicaOf);
+        m_proxy.describe(m_isCluster ? u"Redis Cluster"_s : QString());
+        m_proxy.addGap(m_isCluster ? QString() : m_remark);
+        if (!m_remark.isEmpty())
+            m_gate.event(m_remark);
+    }
     void stateChanged(redis::ConnectionState state)
     {
         if (state == redis::ConnectionState::Connected && !m_started && m_context.options.observe) {
@@ -55,10 +87,23 @@ private:
     std::unique_ptr<redis::Connection> m_gated;
     std::unique_ptr<inspect::RedisObserver> m_observer;
     Subscription m_state;
+    QString m_remark;
+    bool m_isCluster = false;
     bool m_started = false;
 };
 
 } // namespace
+
+std::unique_ptr<redis::Connection> RedisLinkBase::openTo(const HostPort &host) const
+{
+    auto &loop = m_context.loop;
+    const auto options = connectionOptions(host);
+    if (isCluster())
+        return redis::openCluster(loop, m_spec.hosts, options);
+    if (m_spec.scheme == Scheme::RedisSentinel)
+        return redis::openBySentinels(loop, m_spec.hosts, m_spec.service.toUtf8(), options);
+    return redis::openConnection(loop, options);
+}
 
 redis::ConnectionOptions RedisLinkBase::connectionOptions(const HostPort &host) const
 {
@@ -74,9 +119,10 @@ redis::ConnectionOptions RedisLinkBase::connectionOptions(const HostPort &host) 
 std::vector<RedisLinkBase::OwnConnection> RedisLinkBase::openConnections()
 {
     std::vector<OwnConnection> connections;
-    for (const auto &host : m_spec.hosts) {
+    const bool isSet = areNodesApart(m_spec.scheme);
+    for (const auto &host : isSet ? m_spec.hosts : std::vector{m_spec.hosts.front()}) {
         auto &one = connections.emplace_back();
-        one.client = redis::openConnection(m_context.loop, connectionOptions(host));
+        one.client = openTo(host);
         one.gated = operate::gated(*one.client, m_gate, nameOf(host));
     }
     return connections;
@@ -127,7 +173,7 @@ std::vector<redis::Connection *> redisNodesOf(Link *link)
 
 Result<std::unique_ptr<LinkBase>> makeRedisLink(ConnectionSpec spec, LinkContext context)
 {
-    if (spec.hosts.size() > 1)
+    if (spec.hosts.size() > 1 && areNodesApart(spec.scheme))
         return makeRedisSetLink(std::move(spec), std::move(context));
     return std::unique_ptr<LinkBase>(std::make_unique<RedisLink>(std::move(spec), std::move(context)));
 }

@@ -32,6 +32,10 @@ public:
 protected:
     using LinkBase::LinkBase;
     [[nodiscard]] redis::ConnectionOptions connectionOptions(const HostPort &host) const;
+    // To the node there; of a deployment that is one, to all of it.
+    [[nodiscard]] std::unique_ptr<redis::Connection> openTo(const HostPort &host) const;
+    // The URI may not say so.
+    [[nodiscard]] virtual bool isCluster() const { return m_spec.scheme == Scheme::RedisCluster; }
     // For the log; empty of a Redis by itself.
     [[nodiscard]] virtual QString nameOf(const HostPort & /*host*/) const { return {}; }
 };

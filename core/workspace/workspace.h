@@ -56,6 +56,10 @@ public:
     [[nodiscard]] virtual Task<Result<operate::EditSent>> sendEdit(operate::EditPlan plan, Deadline deadline);
     // Whether recipes still take away what nobody waits for any more, over the link's own connection.
     [[nodiscard]] virtual bool isCleaningUp() = 0;
+    // What its observer could not see, and what else is not seen here.
+    [[nodiscard]] virtual std::vector<inspect::Coverage> coverage() { return observer().coverage(); }
+    // What was found out about it that its URI does not say; empty: nothing.
+    [[nodiscard]] virtual QString remark() const { return {}; }
     // "MariaDB 10.11.6", where the server has said it.
     [[nodiscard]] virtual QString serverVersion() { return {}; }
     // Round trip of a recent request, once known.

@@ -107,7 +107,7 @@ const std::vector<NotHere> &notHere()
     static const std::vector<NotHere> all{
         {"A12", u"Lockscope makes its tokens itself and takes none; A11 and D3 check that they decide"_s},
         {"A13", u"a hold stays with its Lock; taking it by its token is force-release: tst_ctl_forcerelease"_s},
-        {"A16", u"no Redis Cluster in this version"_s},
+        {"A16", u"on a real cluster, with a failover: tst_redis_deployments"_s},
         {"C7", u"nothing interrupts an acquire but destroying it: C5, C6, C8"_s},
         {"C12", u"no count of retries: one total deadline (C2, H7)"_s},
         {"C15", u"foreign names are read by turn.h: tst_turn; and with foreign clients: tests/interop"_s},

@@ -239,6 +239,21 @@ private slots:
         QVERIFY(!written().contains("p@ss"));
     }
 
+    void keepsThatAnAddressIsOfAClusterOrOfSentinels()
+    {
+        auto store = openStore();
+        ConnectDialog dialog(*store, {});
+        auto *hosts = field(dialog, u"10.0.1.11"_s);
+        for (const auto &uri : {u"redis+cluster://a:7000,b:7001"_s, u"redis+sentinel://a:26379,b:26379/orders/2"_s,
+                                u"redis://a:6379/1"_s}) {
+            hosts->setText(uri);
+            QCOMPARE(hosts->text(), uri.section(u'/', 2, 2));
+            const auto read = dialog.form()->read();
+            QVERIFY2(read, qPrintable(uri));
+            QCOMPARE(read->uri, uri);
+        }
+    }
+
     void savesThePasswordInTheKeychainOnly()
     {
         auto store = openStore();

@@ -115,6 +115,12 @@ private slots:
         QTest::newRow("bad port") << u"zk://h:99999"_s << QString();
         QTest::newRow("no host") << u"zk://"_s << QString();
         QTest::newRow("bad db") << u"redis://h/x"_s << QString();
+        QTest::newRow("cluster") << u"redis+cluster://a:7000,b"_s << u"redis+cluster://a:7000,b:6379"_s;
+        QTest::newRow("cluster with a database") << u"redis+cluster://a/1"_s << QString();
+        QTest::newRow("sentinels") << u"redis+sentinel://me:x@a,b:5/my%20master/2"_s
+                                   << u"redis+sentinel://a:26379,b:5/my master/2"_s;
+        QTest::newRow("sentinels without a service") << u"redis+sentinel://a,b"_s << QString();
+        QTest::newRow("sentinels and a bad db") << u"redis+sentinel://a/m/x"_s << QString();
         QTest::newRow("unknown option") << u"zk://h:1?x=1"_s << QString();
     }
     void readsConnections()
@@ -155,14 +161,17 @@ private slots:
             for (const auto &scheme : backend.schemes) {
                 QVERIFY(taken.insert(u"scheme "_s + scheme.word).second);
                 QCOMPARE(backendOf(scheme.scheme), backend.kind);
-                const auto spec = parseConnection(scheme.word + u"://host"_s);
+                const auto spec =
+                    parseConnection(scheme.word + (scheme.namesService ? u"://host/service"_s : u"://host"_s));
                 QVERIFY2(spec, qPrintable(scheme.word));
-                QCOMPARE(spec->hosts.front().port, backend.defaultPort);
+                QCOMPARE(spec->hosts.front().port,
+                         scheme.defaultPort != 0 ? scheme.defaultPort : backend.defaultPort);
             }
             QVERIFY(
                 parseConnection(backend.schemes.front().word + u"://"_s + backend.exampleHosts.section(u' ', 0, 0)));
         }
-        QCOMPARE(serverSchemes(), (QStringList{u"zk"_s, u"redis"_s, u"rediss"_s, u"mariadb"_s}));
+        QCOMPARE(serverSchemes(), (QStringList{u"zk"_s, u"redis"_s, u"rediss"_s, u"redis+cluster"_s,
+                                               u"redis+sentinel"_s, u"mariadb"_s}));
     }
     void readsCredentials()
     {

@@ -30,7 +30,7 @@ constexpr int recipeRole = Qt::UserRole;
 bool isOffered(const recipes::RecipeInfo &recipe, const ConnectionStatus &status)
 {
     const auto backend = backendOf(status.scheme);
-    const bool isSet = backend && infoOf(*backend).isNodesApart && status.uri.contains(u',');
+    const bool isSet = areNodesApart(status.scheme) && status.uri.contains(u',');
     return recipe.acquirable && recipe.backend == backend && recipe.quorum == isSet
            && !(recipe.teachingOnly && status.production);
 }

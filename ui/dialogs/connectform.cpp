@@ -235,11 +235,13 @@ QString ConnectForm::uri() const
     QString place = m_place->text().trimmed();
     if (!place.isEmpty() && !place.startsWith(u'/'))
         place.prepend(u'/');
-    const auto *tls = m_tls->isChecked() ? tlsScheme() : nullptr;
+    const auto *scheme = m_tls->isChecked() ? tlsScheme() : schemeInfoOf(m_scheme);
+    if (!scheme || backendOf(scheme->scheme) != chosen->kind)
+        scheme = &chosen->schemes.front();
     // People write "a, b"; user and password have fields of their own.
     QString hosts = m_hosts->text();
     hosts.remove(u' ');
-    QString uri = u"%1://%2%3"_s.arg((tls ? *tls : chosen->schemes.front()).word, hosts, place);
+    QString uri = u"%1://%2%3"_s.arg(scheme->word, hosts, place);
     if (chosen->hasAdminPort && m_adminPort != 0)
         uri += u"?admin=%1"_s.arg(m_adminPort);
     return uri;
@@ -257,6 +259,7 @@ void ConnectForm::spread()
     if (!kind)
         return;
     m_kind->setCurrentIndex(static_cast<int>(*kind));
+    m_scheme = schemeInfoOf(spec->scheme)->isOneDeployment ? spec->scheme : Scheme::Sandbox;
     m_tls->setChecked(tlsScheme() && tlsScheme()->scheme == spec->scheme);
     if (!spec->name.isEmpty())
         m_name->setText(QString::fromUtf8(spec->name.bytes()));
@@ -277,6 +280,7 @@ void ConnectForm::show(const SavedConnection &connection, const QStringList &gro
 {
     m_id = connection.id;
     m_adminPort = 0;
+    m_scheme = Scheme::Sandbox;
     m_place->clear();
     m_tls->setChecked(false);
     m_password->clear();

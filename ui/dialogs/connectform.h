@@ -54,7 +54,8 @@ private:
     void preview();
 
     QString m_id;
-    quint16 m_adminPort = 0; // from a saved address; 0 is the default
+    quint16 m_adminPort = 0;           // from a saved address; 0 is the default
+    Scheme m_scheme = Scheme::Sandbox; // of a pasted address that only its scheme tells from others: a cluster's
     QLineEdit *m_name = nullptr;
     QComboBox *m_kind = nullptr;
     QLineEdit *m_hosts = nullptr;

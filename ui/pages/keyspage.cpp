@@ -31,7 +31,7 @@ constexpr int barSteps = 1000;
 
 KeysPage::KeysPage(QWidget *parent)
     : TreePage(
-        {Scheme::Redis, Scheme::RedisTls},
+        {Scheme::Redis, Scheme::RedisTls, Scheme::RedisCluster, Scheme::RedisSentinel},
         {u"No Redis here yet"_s,
          u"Connect to one (redis://host:6379/0) and its keys appear as a tree by ':', found by SCAN a page at a "
          u"time, with their type, their value, and the time they have left."_s,

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/redis/clusterconnection.h"
+
+#include "core/async/statelisteners.h"
+#include "core/redis/clusterdelivery.h"
+#include "core/redis/clusterwhole.h"
+#include "core/redis/resp.h"
+
+using namespace Qt::StringLiterals;
+
+namespace lockscope::redis {
+
+namespace {
+
+// A reply that is given in any case: with the end of whoever owes it at the latest.
+template <class T>
+class Owed {
+public:
+    explicit Owed(Reply<T> reply) : m_reply(std::move(reply)) {}
+    Owed(Owed &&other) noexcept : m_reply(other.m_reply), m_isOwed(std::exchange(other.m_isOwed, false)) {}
+    Owed &operator=(Owed &&other) = delete;
+    Owed(const Owed &) = delete;
+    Owed &operator=(const Owed &) = delete;
+    ~Owed()
+    {
+        if (m_isOwed)
+            m_reply.complete(Error{ErrorCode::UnknownOutcome,
+                                   u"the connection to the Redis Cluster was closed while a command was out"_s,
+                                   false});
+    }
+    void give(Result<T> result) const { m_reply.complete(std::move(result)); }
+    [[nodiscard]] bool isGiven() const { return m_reply.isComplete(); }
+
+private:
+    Reply<T> m_reply;
+    bool m_isOwed = true;
+};
+
+Result<Value> errorsApart(Result<Value> got)
+{
+    if (got && got->isError())
+        return errorFrom(*got);
+    return got;
+}
+
+class ClusterConnection final : public Connection {
+public:
+    ClusterConnection(Loop &loop, std::vector<HostPort> seeds, OpenNode open)
+        : m_loop(loop),
+          m_nodes(loop, std::move(seeds), std::move(open), [this](bool mayHaveMissed) { changed(mayHaveMissed); }),
+          m_topics(m_nodes), m_delivery(m_nodes, loop), m_whole(m_nodes, m_topics, loop), m_work(loop)
+    {
+    }
+
+    Loop &loop() const override { return m_loop; }
+    ConnectionState state() const override { return m_nodes.state(); }
+    QString lastError() const override { return m_nodes.lastError(); }
+    Subscription onState(std::function<void(ConnectionState)> listener) override
+    {
+        return m_listeners.add(std::move(listener));
+    }
+
+    Reply<Value> command(Command command, Deadline deadline) override
+    {
+        Reply<Value> reply(m_loop);
+        if (auto problem = unfit(command, deadline))
+            reply.complete(*problem);
+        else
+            m_work.launch(runOne(std::move(command), deadline, Owed(reply)));
+        return reply;
+    }
+    Reply<std::vector<Value>> pipeline(std::vector<Command> commands, Deadline deadline) override
+    {
+        Reply<std::vector<Value>> reply(m_loop);
+        for (const auto &command : commands) {
+            if (auto problem = unfit(command, deadline)) {
+                reply.complete(*problem);
+                return reply;
+            }
+        }
+        m_work.launch(runAll(std::move(commands), deadline, Owed(reply)));
+        return reply;
+    }
+    Reply<Value> script(Script script, QByteArrayList keys, QByteArrayList args, Deadline deadline) override
+    {
+        Reply<Value> reply(m_loop);
+        const auto destination = destinationOfKeys(keys);
+        if (auto problem = unfit(Command{"EVALSHA"}, deadline))
+            reply.complete(*problem);
+        else if (!destination)
+            reply.complete(destination.error());
+        else
+            m_work.launch(runScript(std::move(script), QByteArrayList{QByteArray::number(keys.size())} + keys + args,
+                                    destination->slot, deadline, Owed(reply)));
+        return reply;
+    }
+
+    Subscription subscribe(QByteArray channel, std::function<void(const Message &)> listener) override
+    {
+        return m_topics.add(channel, false, std::move(listener));
+    }
+    Subscription subscribePattern(QByteArray pattern, std::function<void(const Message &)> listener) override
+    {
+        return m_topics.add(pattern, true, std::move(listener));
+    }
+    Reply<qint64> subscriberId(Deadline deadline) override
+    {
+        Reply<qint64> reply(m_loop);
+        m_work.launch(runSubscriberId(deadline, Owed(reply)));
+        return reply;
+    }
+
+private:
+    // Why it must not be sent; what changes the protocol each node's own connection refuses.
+    [[nodiscard]] std::optional<Error> unfit(const Command &command, Deadline deadline) const
+    {
+        if (command.isEmpty())
+            return Error{ErrorCode::BadInput, u"this is no command for a shared connection"_s, false};
+        if (!m_nodes.isKnown() || m_nodes.state() == ConnectionState::AuthFailed)
+            return m_nodes.notConnected();
+        if (deadline.hasPassed(m_loop))
+            return Error{ErrorCode::TimedOut, u"too late to send it to the Redis Cluster"_s, false};
+        return std::nullopt;
+    }
+
+    void changed(bool mayHaveMissed)
+    {
+        const bool hasMoved = m_topics.place();
+        const auto now = m_nodes.state();
+        const bool isConnected = now == ConnectionState::Connected;
+        // While connected only what was missed is worth a word.
+        if (!isConnected || !std::exchange(m_isConnected, isConnected) || mayHaveMissed || hasMoved)
+            m_listeners.tell(m_loop, now);
+        m_isConnected = isConnected;
+    }
+
+    Task<void> runOne(Command command, Deadline deadline, Owed<Value> owed)
+    {
+        auto got = co_await raw(std::move(command), deadline);
+        owed.give(errorsApart(std::move(got)));
+    }
+    // An error reply stays a value.
+    Task<Result<Value>> raw(Command command, Deadline deadline)
+    {
+        const auto destination = destinationOf(command);
+        if (!destination)
+            co_return destination.error();
+        if (destination->kind == Destination::Kind::Everyone) {
+            auto whole = co_await m_whole.ask(std::move(command), deadline);
+            co_return whole;
+        }
+        std::vector<Parcel> parcels;
+        parcels.push_back(Parcel{std::move(command), destination->slot});
+        auto answers = co_await m_delivery.deliver(std::move(parcels), deadline);
+        if (!answers)
+            co_return answers.error();
+        co_return std::move(answers->front());
+    }
+
+    // What has keys first, in one go; then what concerns the whole, one after the other.
+    Task<void> runAll(std::vector<Command> commands, Deadline deadline, Owed<std::vector<Value>> owed)
+    {
+        std::vector<Value> answers(commands.size());
+        std::vector<Parcel> parcels;
+        std::vector<std::size_t> delivered, whole;
+        for (std::size_t i = 0; i < commands.size(); ++i) {
+            const auto destination = destinationOf(commands[i]);
+            if (!destination) {
+                owed.give(destination.error());
+                co_return;
+            }
+            if (destination->kind == Destination::Kind::Everyone) {
+                whole.push_back(i);
+                continue;
+            }
+            delivered.push_back(i);
+            parcels.push_back(Parcel{commands[i], destination->slot});
+        }
+        if (!parcels.empty()) {
+            auto got = co_await m_delivery.deliver(std::move(parcels), deadline);
+            if (!got) {
+                owed.give(got.error());
+                co_return;
+            }
+            for (std::size_t i = 0; i < delivered.size(); ++i)
+                answers[delivered[i]] = std::move((*got)[i]);
+        }
+        for (const auto i : whole) {
+            auto got = co_await m_whole.ask(commands[i], deadline);
+            if (!got) {
+                owed.give(got.error());
+                co_return;
+            }
+            answers[i] = std::move(*got);
+        }
+        owed.give(std::move(answers));
+    }
+
+    Task<void> runScript(Script script, QByteArrayList rest, int slot, Deadline deadline, Owed<Value> owed)
+    {
+        std::vector<Parcel> bySha;
+        bySha.push_back(Parcel{Command{"EVALSHA", script.sha} + rest, slot});
+        auto got = co_await m_delivery.deliver(std::move(bySha), deadline);
+        // Who was told "unknown outcome" already must not have it happen after all.
+        if (got && got->front().text.startsWith("NOSCRIPT") && got->front().isError() && !owed.isGiven()) {
+            std::vector<Parcel> withText;
+            withText.push_back(Parcel{Command{"EVAL", script.text} + rest, slot});
+            got = co_await m_delivery.deliver(std::move(withText), deadline);
+        }
+        if (!got)
+            owed.give(got.error());
+        else
+            owed.give(errorsApart(std::move(got->front())));
+    }
+
+    Task<void> runSubscriberId(Deadline deadline, Owed<qint64> owed)
+    {
+        auto id = co_await m_whole.subscriberId(deadline);
+        owed.give(std::move(id));
+    }
+
+    Loop &m_loop;
+    StateListeners<ConnectionState> m_listeners;
+    bool m_isConnected = false;
+    ClusterNodes m_nodes;
+    ClusterTopics m_topics;
+    ClusterDelivery m_delivery;
+    ClusterWhole m_whole;
+    Scope m_work; // last, so that it goes first
+};
+
+} // namespace
+
+std::unique_ptr<Connection> openCluster(Loop &loop, std::vector<HostPort> seeds, OpenNode open)
+{
+    return std::make_unique<ClusterConnection>(loop, std::move(seeds), std::move(open));
+}
+
+std::unique_ptr<Connection> openCluster(Loop &loop, std::vector<HostPort> seeds, const ConnectionOptions &options)
+{
+    auto common = options;
+    common.database = 0;
+    return openCluster(loop, std::move(seeds), [&loop, common](const HostPort &host) {
+        auto own = common;
+        own.host = host;
+        return openConnection(loop, own);
+    });
+}
+
+} // namespace lockscope::redis

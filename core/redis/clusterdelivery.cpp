@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/redis/clusterdelivery.h"
+
+#include <algorithm>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace lockscope::redis {
+
+namespace {
+
+// A failover takes a node's timeout and an election, some seconds in all. Without a deadline this is the end, too.
+constexpr int triesAtMost = 60;
+constexpr int redirectsAtMost = 8; // one after the other, without a pause
+constexpr Duration waitAtMost = 500ms;
+constexpr Duration firstWait = 20ms;
+
+} // namespace
+
+struct ClusterDelivery::Round {
+    std::vector<Item> open;
+    std::vector<Group> groups;
+    std::vector<Item> again;
+    std::vector<Value> answers; // an error that passes stays here when it is the last
+    bool isAnyDone = false;     // some were executed
+    bool wantsPause = false;
+};
+
+std::optional<HostPort> ClusterDelivery::hostFor(const Item &item, const Parcel &parcel)
+{
+    if (item.ask)
+        return item.ask;
+    const auto *host = parcel.slot < 0 ? m_nodes.anyone() : m_nodes.ownerOf(parcel.slot);
+    return host ? std::optional(*host) : std::nullopt;
+}
+
+void ClusterDelivery::send(Round &round, const std::vector<Parcel> &parcels, Deadline deadline)
+{
+    std::map<QString, Group> groups;
+    for (auto &item : std::exchange(round.open, {})) {
+        const auto host = hostFor(item, parcels[item.index]);
+        if (!host || !m_nodes.isConnected(*host)) {
+            round.wantsPause = true;
+            round.again.push_back({item.index, {}});
+            continue;
+        }
+        // What an ASK sent on needs a word before it, and only there.
+        const auto name = displayHost(*host) + (item.ask ? u" ask"_s : QString());
+        auto at = groups.try_emplace(name, Group{*host, {}, Reply<std::vector<Value>>(m_loop)}).first;
+        at->second.items.push_back(std::move(item));
+    }
+    for (auto &[name, group] : groups) {
+        std::vector<Command> commands;
+        for (const auto &item : group.items) {
+            if (item.ask)
+                commands.push_back({"ASKING"});
+            commands.push_back(parcels[item.index].command);
+        }
+        group.reply = m_nodes.at(group.host).pipeline(std::move(commands), deadline);
+        round.groups.push_back(std::move(group));
+    }
+}
+
+void ClusterDelivery::take(Round &round, const Group &group, const std::vector<Value> &answers)
+{
+    std::size_t at = 0;
+    for (const auto &item : group.items) {
+        at += item.ask ? 1 : 0;
+        if (at >= answers.size())
+            return;
+        const auto &answer = answers[at++];
+        const auto redirect = redirectOf(answer, group.host);
+        if (!redirect)
+            round.answers[item.index] = answer;
+        if (redirect && redirect->kind == Redirect::Kind::Ask) {
+            round.again.push_back({item.index, redirect->to});
+        } else if (redirect) {
+            m_nodes.moved(*redirect);
+            round.again.push_back({item.index, {}});
+        } else if (isWorthRepeating(answer)) {
+            m_nodes.askAgain();
+            round.wantsPause = true;
+            round.again.push_back({item.index, {}});
+        } else {
+            round.isAnyDone = true;
+        }
+    }
+}
+
+Task<Result<std::vector<Value>>> ClusterDelivery::deliver(std::vector<Parcel> parcels, Deadline deadline)
+{
+    Round round;
+    round.answers.resize(parcels.size());
+    for (std::size_t i = 0; i < parcels.size(); ++i)
+        round.open.push_back({i, {}});
+    Duration pause = firstWait;
+    int redirects = 0;
+    for (int tries = 1;; ++tries) {
+        send(round, parcels, deadline);
+        const auto groups = std::exchange(round.groups, {});
+        for (const auto &group : groups) {
+            auto reply = group.reply;
+            const auto answers = co_await reply;
+            if (answers) {
+                take(round, group, *answers);
+                continue;
+            }
+            if (answers.error().code != ErrorCode::NotConnected)
+                co_return answers.error();
+            round.wantsPause = true;
+            for (const auto &item : group.items)
+                round.again.push_back({item.index, {}});
+        }
+        round.open = std::exchange(round.again, {});
+        if (round.open.empty())
+            co_return std::move(round.answers);
+        if (tries >= triesAtMost || deadline.hasPassed(m_loop) || m_nodes.state() == ConnectionState::AuthFailed
+            || !m_nodes.isKnown())
+            break;
+        if (!std::exchange(round.wantsPause, false) && ++redirects < redirectsAtMost)
+            continue;
+        redirects = 0;
+        auto change = m_nodes.nextChange(Deadline::at(std::min(deadline.when(), m_loop.now() + pause)));
+        co_await change;
+        pause = std::min(pause * 2, waitAtMost);
+    }
+    // What a node said last is the answer, where each said something.
+    const bool isSaid =
+        std::ranges::all_of(round.open, [&round](const Item &item) { return round.answers[item.index].isError(); });
+    if (isSaid)
+        co_return std::move(round.answers);
+    auto why = m_nodes.notConnected();
+    if (round.isAnyDone)
+        why.code = ErrorCode::UnknownOutcome;
+    co_return why;
+}
+
+} // namespace lockscope::redis

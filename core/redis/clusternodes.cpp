@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/redis/clusternodes.h"
+
+#include "core/async/sleep.h"
+
+#include <algorithm>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace lockscope::redis {
+
+namespace {
+
+constexpr auto layoutWithin = 2s;
+// At rest; and while a node is missing, or nobody has told anything yet.
+constexpr Duration lookEvery = 10s;
+constexpr Duration lookEveryInTrouble = 250ms;
+constexpr Duration atLeastBetweenLooks = 50ms;
+
+} // namespace
+
+ClusterNodes::ClusterNodes(Loop &loop, std::vector<HostPort> seeds, OpenNode open, std::function<void(bool)> changed)
+    : m_loop(loop), m_seeds(std::move(seeds)), m_open(std::move(open)), m_changed(std::move(changed)), m_wake(loop),
+      m_work(loop)
+{
+    openSeeds();
+    m_work.launch(keepLooking());
+}
+
+Error ClusterNodes::notConnected() const
+{
+    const auto why = m_lastError.isEmpty() ? u"it has not told its layout yet"_s : m_lastError;
+    if (m_state == ConnectionState::AuthFailed)
+        return {ErrorCode::AuthFailed, why, false};
+    return {ErrorCode::NotConnected, u"not connected to the Redis Cluster: "_s + why, true};
+}
+
+Connection &ClusterNodes::at(const HostPort &host)
+{
+    const auto name = displayHost(host);
+    auto &node = m_nodes[name];
+    if (!node.connection) {
+        node.host = host;
+        node.connection = m_open(host);
+        node.state = node.connection->onState([this, name](ConnectionState) { nodeChanged(name); });
+    }
+    return *node.connection;
+}
+
+bool ClusterNodes::isConnected(const HostPort &host)
+{
+    return at(host).state() == ConnectionState::Connected;
+}
+
+const HostPort *ClusterNodes::anyone()
+{
+    for (const auto &host : m_layout.primaries()) {
+        if (isConnected(host))
+            return &host;
+    }
+    return nullptr;
+}
+
+void ClusterNodes::openSeeds()
+{
+    for (const auto &seed : m_seeds)
+        (void)at(seed);
+}
+
+void ClusterNodes::nodeChanged(const QString &name)
+{
+    const auto found = m_nodes.find(name);
+    if (found == m_nodes.end())
+        return;
+    auto &node = found->second;
+    const bool isConnected = node.connection->state() == ConnectionState::Connected;
+    const bool onlySubscriber = isConnected && node.wasConnected;
+    if (isConnected != node.wasConnected)
+        askAgain();
+    node.wasConnected = isConnected;
+    judge(onlySubscriber);
+}
+
+void ClusterNodes::moved(const Redirect &redirect)
+{
+    m_layout.move(redirect.slot, redirect.to);
+    (void)at(redirect.to);
+    askAgain();
+}
+
+void ClusterNodes::askAgain()
+{
+    m_askAgain = true;
+    m_wake.complete(true);
+}
+
+Completion<bool> ClusterNodes::nextChange(Deadline deadline)
+{
+    Completion<bool> change(m_loop);
+    change.completeAt(deadline, false);
+    m_waiting.push_back(change);
+    return change;
+}
+
+Task<void> ClusterNodes::keepLooking()
+{
+    // Not before whoever made us is whole.
+    auto begin = sleepFor(m_loop, Duration::zero());
+    co_await begin;
+    for (;;) {
+        m_askAgain = false;
+        const bool isTold = co_await look();
+        auto breath = sleepFor(m_loop, atLeastBetweenLooks);
+        co_await breath;
+        if (m_askAgain && isTold)
+            continue;
+        m_wake = Completion<bool>(m_loop);
+        const bool isCalm = m_state == ConnectionState::Connected;
+        m_wake.completeAt(Deadline::at(m_loop.now() + (isCalm ? lookEvery : lookEveryInTrouble)), false);
+        auto wake = m_wake;
+        co_await wake;
+    }
+}
+
+// True when somebody told the layout. Each time another one is asked first: a node that was cut off from the others
+// tells what it knew then.
+Task<bool> ClusterNodes::look()
+{
+    std::vector<HostPort> candidates;
+    for (const auto &[name, node] : m_nodes) {
+        if (node.connection->state() == ConnectionState::Connected)
+            candidates.push_back(node.host);
+    }
+    if (candidates.empty()) {
+        openSeeds();
+        judge(false);
+        co_return false;
+    }
+    std::ranges::rotate(candidates, candidates.begin() + std::ptrdiff_t(m_turn++ % candidates.size()));
+    for (const auto &host : candidates) {
+        const Command question{"CLUSTER", "SLOTS"};
+        auto asking = at(host).command(question, Deadline::after(m_loop, layoutWithin));
+        const auto answer = co_await asking;
+        if (!answer) {
+            m_refusal = answer.error().message;
+            continue;
+        }
+        auto layout = ClusterLayout::read(*answer, host);
+        if (layout && !layout->primaries().empty()) {
+            m_refusal.clear();
+            adopt(std::move(*layout));
+            co_return true;
+        }
+        m_refusal = layout ? u"%1 says that nobody serves a slot"_s.arg(displayHost(host)) : layout.error().message;
+    }
+    judge(false);
+    co_return false;
+}
+
+void ClusterNodes::adopt(ClusterLayout layout)
+{
+    const bool isOther = layout.primaries() != m_layout.primaries();
+    m_layout = std::move(layout);
+    for (const auto &host : m_layout.primaries())
+        (void)at(host);
+    if (isOther)
+        m_generation = (m_generation + 1) % 256;
+    judge(isOther);
+    if (m_state == ConnectionState::Connected)
+        dropOthers();
+}
+
+// What has no slots: seeds that are replicas, a primary that was replaced. While a primary is missing they stay, for
+// they may know more.
+void ClusterNodes::dropOthers()
+{
+    std::erase_if(m_nodes, [this](const auto &entry) { return !isPrimary(entry.second.host); });
+}
+
+bool ClusterNodes::isPrimary(const HostPort &host) const
+{
+    return std::ranges::find(m_layout.primaries(), host) != m_layout.primaries().end();
+}
+
+// Before the layout is told one seed of several is enough: what is the matter with the others is no news.
+ClusterNodes::Finding ClusterNodes::finding() const
+{
+    Finding found;
+    QStringList reasons;
+    std::size_t missing = 0;
+    for (const auto &[name, node] : m_nodes) {
+        if (node.connection->state() == ConnectionState::Connected || (isKnown() && !isPrimary(node.host)))
+            continue;
+        ++missing;
+        found.isRefused |= node.connection->state() == ConnectionState::AuthFailed;
+        if (const auto why = node.connection->lastError(); !why.isEmpty())
+            reasons << why;
+    }
+    found.isWhole = isKnown() && missing == 0 && m_layout.unserved() == 0;
+    if (isKnown() && m_layout.unserved() > 0)
+        reasons << u"%1 of its 16384 slots are served by nobody"_s.arg(m_layout.unserved());
+    const bool isHopeful = !isKnown() && static_cast<std::size_t>(reasons.size()) < m_nodes.size();
+    found.why = isHopeful ? m_refusal : reasons.join(u"; "_s);
+    found.isRefused &= !isHopeful;
+    return found;
+}
+
+void ClusterNodes::judge(bool mayHaveMissed)
+{
+    const auto found = finding();
+    const auto state = found.isWhole     ? ConnectionState::Connected
+                       : found.isRefused ? ConnectionState::AuthFailed
+                                         : ConnectionState::Connecting;
+    const bool isNews = state != m_state || found.why != m_lastError;
+    if (state != ConnectionState::Connected && m_state == ConnectionState::Connected)
+        askAgain();
+    m_state = state;
+    m_lastError = found.why;
+    if (isNews || mayHaveMissed)
+        m_changed(mayHaveMissed);
+    for (const auto &waiting : std::exchange(m_waiting, {}))
+        waiting.complete(true);
+}
+
+} // namespace lockscope::redis

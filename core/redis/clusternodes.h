@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The nodes of a Redis Cluster that we talk to: a connection to each primary, and who has which slots by now.
+//
+// Asks a node that answers for the layout: at the start the seeds, later whenever a connection broke or a redirect came,
+// every ten seconds in any case. Connected when each primary is and no slot is without one. Loop thread only.
+#pragma once
+
+#include "core/async/scope.h"
+#include "core/redis/clusterlayout.h"
+
+#include <map>
+
+namespace lockscope::redis {
+
+using OpenNode = std::function<std::unique_ptr<Connection>(const HostPort &)>;
+
+class ClusterNodes {
+public:
+    // `changed`: after state or nodes did; true where subscriptions may have missed something besides.
+    ClusterNodes(Loop &loop, std::vector<HostPort> seeds, OpenNode open, std::function<void(bool)> changed);
+
+    [[nodiscard]] ConnectionState state() const { return m_state; }
+    [[nodiscard]] const QString &lastError() const { return m_lastError; }
+    // Why a command cannot be sent now.
+    [[nodiscard]] Error notConnected() const;
+    // Whether the layout has ever been told.
+    [[nodiscard]] bool isKnown() const { return !m_layout.primaries().empty(); }
+    [[nodiscard]] const std::vector<HostPort> &primaries() const { return m_layout.primaries(); }
+    // Another number after each change of the primaries, from 0 to 255 and again.
+    [[nodiscard]] int generation() const { return m_generation; }
+    // Null: nobody has it, as far as is known.
+    [[nodiscard]] const HostPort *ownerOf(int slot) const { return m_layout.ownerOf(slot); }
+    [[nodiscard]] Connection &at(const HostPort &host); // opened if need be
+    [[nodiscard]] bool isConnected(const HostPort &host);
+    // One that is connected, for what any of them answers; null: none is.
+    [[nodiscard]] const HostPort *anyone();
+
+    void moved(const Redirect &redirect);
+    // The layout may be out of date.
+    void askAgain();
+    // Completes with the next change, or at the deadline.
+    [[nodiscard]] Completion<bool> nextChange(Deadline deadline);
+
+private:
+    struct Node {
+        HostPort host;
+        std::unique_ptr<Connection> connection;
+        Subscription state;
+        bool wasConnected = false;
+    };
+
+    Task<void> keepLooking();
+    Task<bool> look();
+    void adopt(ClusterLayout layout);
+    void nodeChanged(const QString &name);
+    void openSeeds();
+    void dropOthers();
+    void judge(bool mayHaveMissed);
+    struct Finding {
+        bool isWhole = false;
+        bool isRefused = false;
+        QString why; // empty while it only takes its time
+    };
+    [[nodiscard]] Finding finding() const;
+    [[nodiscard]] bool isPrimary(const HostPort &host) const;
+
+    Loop &m_loop;
+    std::vector<HostPort> m_seeds;
+    OpenNode m_open;
+    std::function<void(bool)> m_changed;
+    ClusterLayout m_layout;
+    std::map<QString, Node> m_nodes; // by displayHost()
+    ConnectionState m_state = ConnectionState::Connecting;
+    QString m_lastError;
+    QString m_refusal; // of the layout
+    int m_generation = 0;
+    std::size_t m_turn = 0; // who is asked next
+    bool m_askAgain = false;
+    Completion<bool> m_wake;
+    std::vector<Completion<bool>> m_waiting;
+    Scope m_work; // last, so that it goes first
+};
+
+} // namespace lockscope::redis

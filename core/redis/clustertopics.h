@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subscriptions on a Redis Cluster: what is published on a plain channel reaches every node, so one subscription on one
+// of them hears it; what a node says of its own keys (client tracking, keyspace events) only that node says, so
+// each primary is subscribed to. They move when the primaries do. Loop thread only.
+#pragma once
+
+#include "core/redis/clusternodes.h"
+
+namespace lockscope::redis {
+
+class ClusterTopics {
+public:
+    using Listener = std::function<void(const Message &)>;
+
+    explicit ClusterTopics(ClusterNodes &nodes) : m_nodes(nodes) {}
+
+    [[nodiscard]] Subscription add(const QByteArray &name, bool isPattern, Listener listener);
+    // After the primaries or their connections changed. True when a plain channel found another home, and may have
+    // missed something on its way.
+    bool place();
+    // The nodes whose subscriber matters to somebody by now; at least one where any is known.
+    [[nodiscard]] std::vector<HostPort> inUse();
+
+private:
+    struct Topic {
+        QByteArray name;
+        bool isPattern;
+        Listener listener;
+        std::map<QString, Subscription> on; // nodes
+    };
+    [[nodiscard]] static bool isSaidByEach(const QByteArray &name);
+    [[nodiscard]] std::vector<HostPort> hostsFor(const Topic &topic) const;
+    void place(const std::shared_ptr<Topic> &topic);
+    [[nodiscard]] bool chooseHome();
+
+    ClusterNodes &m_nodes;
+    std::optional<HostPort> m_home; // of the plain channels
+    std::vector<std::weak_ptr<Topic>> m_topics;
+};
+
+} // namespace lockscope::redis

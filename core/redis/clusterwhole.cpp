@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/redis/clusterwhole.h"
+
+#include "core/base/text.h"
+
+#include <algorithm>
+
+using namespace Qt::StringLiterals;
+
+namespace lockscope::redis {
+
+namespace {
+
+// A cursor of ours: generation of the primaries, number of the node, its own cursor. Those stay far below.
+constexpr int cursorBits = 44;
+constexpr int nodeBits = 12;
+constexpr quint64 cursorMask = (quint64(1) << cursorBits) - 1;
+constexpr quint64 nodeMask = (quint64(1) << nodeBits) - 1;
+
+QByteArray cursorOf(int generation, quint64 node, quint64 cursor)
+{
+    return QByteArray::number(quint64(generation) << (cursorBits + nodeBits) | node << cursorBits | cursor);
+}
+
+Value errorValue(const QByteArray &words)
+{
+    return {Value::Kind::Error, 0, words, {}};
+}
+
+Value integerValue(qint64 number)
+{
+    return {Value::Kind::Integer, number, {}, {}};
+}
+
+bool isSub(const Command &command, const char *name, const char *sub)
+{
+    return command.first().toUpper() == name && command.value(1).toUpper() == sub;
+}
+
+// What is asked of each node for this.
+std::vector<Command> questionsFor(const Command &command)
+{
+    std::vector<Command> questions;
+    if (isSub(command, "CLIENT", "LIST"))
+        questions.push_back({"CLIENT", "ID"});
+    questions.push_back(command);
+    for (const auto *sub : {"NUMSUB", "CHANNELS"}) {
+        if (!isSub(command, "PUBSUB", sub))
+            continue;
+        auto sharded = command;
+        sharded[1] = QByteArray("SHARD") + sub;
+        questions.push_back(sharded);
+    }
+    return questions;
+}
+
+using Answers = std::vector<std::vector<Value>>;
+
+Value sumOf(const Answers &answers)
+{
+    qint64 sum = 0;
+    for (const auto &one : answers)
+        sum += one.front().integer;
+    return integerValue(sum);
+}
+
+Value unionOf(const Answers &answers)
+{
+    Value all{Value::Kind::Array, 0, {}, {}};
+    for (const auto &one : answers) {
+        for (const auto &part : one) {
+            for (const auto &item : part.items) {
+                const auto isIt = [&item](const Value &known) { return known.text == item.text; };
+                if (one.size() == 1 || std::ranges::none_of(all.items, isIt))
+                    all.items.push_back(item);
+            }
+        }
+    }
+    return all;
+}
+
+// [name, count, name, count …] each time, with the same names.
+Value countsOf(const Answers &answers)
+{
+    Value all = answers.front().front();
+    for (auto &item : all.items) {
+        if (item.kind == Value::Kind::Integer)
+            item.integer = 0;
+    }
+    for (const auto &one : answers) {
+        for (const auto &part : one) {
+            for (std::size_t i = 0; i + 1 < std::min(part.items.size(), all.items.size()); i += 2) {
+                if (part.items[i].text == all.items[i].text)
+                    all.items[i + 1].integer += part.items[i + 1].integer;
+            }
+        }
+    }
+    return all;
+}
+
+bool isSame(const Value &one, const Value &other)
+{
+    return std::ranges::equal(one.items, other.items, {}, &Value::text, &Value::text);
+}
+
+Value settingOf(const Answers &answers)
+{
+    const auto &first = answers.front().front();
+    const bool agree = std::ranges::all_of(answers, [&first](const auto &one) { return isSame(one.front(), first); });
+    return agree ? first : errorValue("ERR the nodes of the cluster are set differently");
+}
+
+} // namespace
+
+Task<Result<Value>> ClusterWhole::ask(Command command, Deadline deadline)
+{
+    const auto name = command.first().toUpper();
+    if (name == "SCAN") {
+        auto page = co_await scan(command, deadline);
+        co_return page;
+    }
+    if (isSub(command, "CLIENT", "TRACKING")) {
+        auto tracked = co_await track(command, deadline);
+        co_return tracked;
+    }
+    if (isSub(command, "CLIENT", "ID"))
+        co_return integerValue(0);
+    std::vector<Question> questions;
+    for (const auto &host : m_nodes.primaries())
+        questions.push_back(Question{host, questionsFor(command)});
+    auto got = co_await askAll(questions, deadline);
+    if (!got)
+        co_return got.error();
+    const auto &answers = *got;
+    for (const auto &one : answers) {
+        // SHARD… is Redis 7's: an older one counts without it.
+        const auto &asked = isSub(command, "CLIENT", "LIST") ? one.back() : one.front();
+        if (asked.isError())
+            co_return asked;
+    }
+    if (isSub(command, "CLIENT", "LIST"))
+        co_return clients(questions, answers);
+    if (name == "DBSIZE" || isSub(command, "PUBSUB", "NUMPAT"))
+        co_return sumOf(answers);
+    if (name == "KEYS" || isSub(command, "PUBSUB", "CHANNELS"))
+        co_return unionOf(answers);
+    if (isSub(command, "PUBSUB", "NUMSUB"))
+        co_return countsOf(answers);
+    if (isSub(command, "CONFIG", "GET"))
+        co_return settingOf(answers);
+    auto first = answers.front().front();
+    if (name == "INFO") {
+        first.text.clear();
+        for (std::size_t i = 0; i < answers.size(); ++i)
+            first.text += "# Node " + displayHost(questions[i].host).toUtf8() + "\r\n" + answers[i].front().text;
+    }
+    co_return first;
+}
+
+Task<Result<ClusterWhole::Answers>> ClusterWhole::askAll(std::vector<Question> questions, Deadline deadline)
+{
+    const bool isWhole = !questions.empty() && std::ranges::all_of(questions, [this](const Question &question) {
+        return m_nodes.isConnected(question.host);
+    });
+    if (!isWhole)
+        co_return m_nodes.notConnected();
+    std::vector<Reply<std::vector<Value>>> replies;
+    for (auto &question : questions)
+        replies.push_back(m_nodes.at(question.host).pipeline(std::move(question.commands), deadline));
+    Answers answers;
+    for (auto &reply : replies) {
+        auto got = co_await reply;
+        if (!got)
+            co_return got.error();
+        answers.push_back(std::move(*got));
+    }
+    co_return std::move(answers);
+}
+
+Task<Result<Value>> ClusterWhole::scan(Command command, Deadline deadline)
+{
+    const auto generation = m_nodes.generation();
+    const auto cursor = command.value(1).toULongLong();
+    auto node = (cursor >> cursorBits) & nodeMask;
+    auto own = cursor & cursorMask;
+    const auto count = m_nodes.primaries().size();
+    if (cursor >> (cursorBits + nodeBits) != quint64(generation) || node >= count)
+        node = own = 0;
+    if (count == 0)
+        co_return m_nodes.notConnected();
+    command[1] = QByteArray::number(own);
+    std::vector<Question> questions;
+    questions.push_back(Question{m_nodes.primaries()[node], {command}});
+    auto got = co_await askAll(std::move(questions), deadline);
+    if (!got)
+        co_return got.error();
+    auto page = got->front().front();
+    if (page.isError() || page.items.size() != 2)
+        co_return page;
+    auto &next = page.items[0].text;
+    const auto nextOwn = next.toULongLong();
+    if (nextOwn > cursorMask)
+        co_return errorValue("ERR the node's cursor is too large");
+    if (nextOwn != 0)
+        next = cursorOf(generation, node, nextOwn);
+    else
+        next = node + 1 < count ? cursorOf(generation, node + 1, 0) : QByteArray("0");
+    co_return page;
+}
+
+Task<Result<Value>> ClusterWhole::track(Command command, Deadline deadline)
+{
+    const auto word =
+        std::ranges::find_if(command, [](const QByteArray &one) { return one.toUpper() == "REDIRECT"; });
+    const auto at = word - command.begin() + 1;
+    const bool isRedirected = at < command.size() && command[at] != "0";
+    std::vector<Question> questions;
+    for (const auto &host : m_nodes.primaries()) {
+        if (isRedirected) {
+            auto asking = m_nodes.at(host).subscriberId(deadline);
+            const auto id = co_await asking;
+            if (!id)
+                co_return id.error();
+            m_subscribers[displayHost(host)] = *id;
+            command[at] = QByteArray::number(*id);
+        }
+        questions.push_back(Question{host, {command}});
+    }
+    auto got = co_await askAll(std::move(questions), deadline);
+    if (!got)
+        co_return got.error();
+    for (const auto &one : *got) {
+        if (one.front().isError())
+            co_return one.front();
+    }
+    co_return got->front().front();
+}
+
+Value ClusterWhole::clients(const std::vector<Question> &questions, const Answers &answers) const
+{
+    Value all{Value::Kind::Bulk, 0, {}, {}};
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        const auto node = displayHost(questions[i].host);
+        const auto subscriber = m_subscribers.find(node);
+        QByteArrayList ours{"id=" + QByteArray::number(answers[i].front().integer)};
+        if (subscriber != m_subscribers.end())
+            ours << "id=" + QByteArray::number(subscriber->second);
+        for (const auto &line : answers[i].back().text.split('\n')) {
+            const auto id = line.left(line.indexOf(' '));
+            if (line.startsWith("id=") && !ours.contains(id))
+                all.text += id + '@' + node.toUtf8() + line.mid(id.size()) + '\n';
+        }
+    }
+    return all;
+}
+
+Task<Result<qint64>> ClusterWhole::subscriberId(Deadline deadline)
+{
+    const auto hosts = m_topics.inUse();
+    if (hosts.empty())
+        co_return m_nodes.notConnected();
+    std::vector<Reply<qint64>> replies;
+    for (const auto &host : hosts)
+        replies.push_back(m_nodes.at(host).subscriberId(deadline));
+    std::optional<qint64> first;
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+        const auto id = co_await replies[i];
+        if (!id)
+            co_return id.error();
+        m_subscribers[displayHost(hosts[i])] = *id;
+        first = first.value_or(*id);
+    }
+    co_return *first;
+}
+
+} // namespace lockscope::redis

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/redis/sentinelconnection.h"
+
+#include "core/async/sleep.h"
+#include "core/async/statelisteners.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace lockscope::redis {
+
+namespace {
+
+constexpr auto sentinelWithin = 2s;
+constexpr Duration askEvery = 10s;
+constexpr Duration askEveryInTrouble = 250ms;
+
+// A listener, wherever its primary is.
+struct MovingTopic {
+    QByteArray name;
+    bool isPattern;
+    std::function<void(const Message &)> listener;
+    Subscription on;
+};
+
+bool saysIsReplica(const Value &answer)
+{
+    return answer.isError() && answer.text.startsWith("READONLY");
+}
+
+class SentinelConnection final : public Connection {
+public:
+    SentinelConnection(Loop &loop, std::vector<HostPort> sentinels, QByteArray service, SentinelOpeners openers)
+        : m_loop(loop), m_hosts(std::move(sentinels)), m_service(std::move(service)), m_openers(std::move(openers)),
+          m_wake(loop), m_self(std::make_shared<SentinelConnection *>(this)), m_work(loop)
+    {
+        for (const auto &host : m_hosts)
+            m_sentinels.push_back(open(host, false));
+        m_work.launch(keepFinding());
+    }
+
+    Loop &loop() const override { return m_loop; }
+    ConnectionState state() const override { return m_state; }
+    QString lastError() const override { return m_lastError; }
+    Subscription onState(std::function<void(ConnectionState)> listener) override
+    {
+        return m_listeners.add(std::move(listener));
+    }
+
+    Reply<Value> command(Command command, Deadline deadline) override
+    {
+        return watched<Value>([&](Connection &primary) { return primary.command(command, deadline); });
+    }
+    Reply<std::vector<Value>> pipeline(std::vector<Command> commands, Deadline deadline) override
+    {
+        return watched<std::vector<Value>>(
+            [&](Connection &primary) { return primary.pipeline(std::move(commands), deadline); });
+    }
+    Reply<Value> script(Script script, QByteArrayList keys, QByteArrayList args, Deadline deadline) override
+    {
+        return watched<Value>([&](Connection &primary) { return primary.script(script, keys, args, deadline); });
+    }
+    Subscription subscribe(QByteArray channel, std::function<void(const Message &)> listener) override
+    {
+        return add({channel, false, std::move(listener), {}});
+    }
+    Subscription subscribePattern(QByteArray pattern, std::function<void(const Message &)> listener) override
+    {
+        return add({pattern, true, std::move(listener), {}});
+    }
+    Reply<qint64> subscriberId(Deadline deadline) override
+    {
+        return watched<qint64>([&](Connection &primary) { return primary.subscriberId(deadline); });
+    }
+
+private:
+    struct Sentinel {
+        HostPort host;
+        bool withPassword = false;
+        std::unique_ptr<Connection> connection;
+        Subscription switches;
+    };
+
+    [[nodiscard]] Sentinel open(const HostPort &host, bool withPassword)
+    {
+        Sentinel sentinel{host, withPassword, m_openers.sentinel(host, withPassword), {}};
+        sentinel.switches = sentinel.connection->subscribe("+switch-master", [this](const Message &message) {
+            if (message.payload.startsWith(m_service + ' '))
+                m_wake.complete(true);
+        });
+        return sentinel;
+    }
+
+    // To the primary, and back; a refusal that only a replica makes has the sentinels asked again.
+    template <class T, class Send>
+    Reply<T> watched(Send send)
+    {
+        Reply<T> reply(m_loop);
+        if (!m_primary || m_state != ConnectionState::Connected) {
+            reply.complete(notConnected());
+            return reply;
+        }
+        Reply<T> asked = send(*m_primary);
+        asked.then([reply, self = std::weak_ptr(m_self)](const Result<T> &got) {
+            const auto alive = self.lock();
+            if (alive && isOfReplica(got))
+                (*alive)->m_wake.complete(true);
+            reply.complete(got);
+        });
+        return reply;
+    }
+    template <class T>
+    static bool isOfReplica(const Result<T> &got)
+    {
+        if (!got)
+            return got.error().code == ErrorCode::Server && got.error().message.contains("READONLY"_L1);
+        if constexpr (std::is_same_v<T, std::vector<Value>>)
+            return std::ranges::any_of(*got, saysIsReplica);
+        return false;
+    }
+    [[nodiscard]] Error notConnected() const
+    {
+        if (m_state == ConnectionState::AuthFailed)
+            return {ErrorCode::AuthFailed, m_lastError, false};
+        const auto why = m_lastError.isEmpty() ? u"the sentinels have not named it yet"_s : m_lastError;
+        return {ErrorCode::NotConnected, u"not connected to the primary of %1: %2"_s.arg(label(m_service, 80), why),
+                true};
+    }
+
+    Subscription add(MovingTopic topic)
+    {
+        auto kept = std::make_shared<MovingTopic>(std::move(topic));
+        std::erase_if(m_topics, [](const auto &one) { return one.expired(); });
+        m_topics.push_back(kept);
+        place(kept);
+        return Subscription(std::move(kept));
+    }
+    void place(const std::shared_ptr<MovingTopic> &topic)
+    {
+        if (!m_primary)
+            return;
+        const auto heard = [weak = std::weak_ptr(topic)](const Message &message) {
+            if (const auto alive = weak.lock())
+                alive->listener(message);
+        };
+        topic->on = topic->isPattern ? m_primary->subscribePattern(topic->name, heard)
+                                     : m_primary->subscribe(topic->name, heard);
+    }
+
+    Task<void> keepFinding()
+    {
+        auto begin = sleepFor(m_loop, Duration::zero());
+        co_await begin;
+        for (;;) {
+            m_wake = Completion<bool>(m_loop);
+            co_await find();
+            const bool isCalm = m_state == ConnectionState::Connected;
+            m_wake.completeAt(Deadline::at(m_loop.now() + (isCalm ? askEvery : askEveryInTrouble)), false);
+            auto wake = m_wake;
+            co_await wake;
+            // However often it is woken.
+            auto breath = sleepFor(m_loop, askEveryInTrouble / 5);
+            co_await breath;
+        }
+    }
+
+    Task<void> find()
+    {
+        const auto named = co_await askSentinels();
+        if (!named) {
+            // A primary that answers stays: it is the sentinels that are gone.
+            if (!isPrimaryWell())
+                become(named.error().code == ErrorCode::AuthFailed ? ConnectionState::AuthFailed
+                                                                   : ConnectionState::Connecting,
+                       named.error().message);
+            co_return;
+        }
+        if (!m_primary || *m_address != *named)
+            take(*named);
+        if (m_primary->state() != ConnectionState::Connected) {
+            become(m_primary->state() == ConnectionState::AuthFailed ? ConnectionState::AuthFailed
+                                                                     : ConnectionState::Connecting,
+                   m_primary->lastError());
+            co_return;
+        }
+        const Command question{"ROLE"};
+        auto asking = m_primary->command(question, Deadline::after(m_loop, sentinelWithin));
+        const auto role = co_await asking;
+        // Who may not ask is no replica for that.
+        const bool isPrimary =
+            role ? !role->items.empty() && role->items.front().text == "master"
+                 : role.error().code == ErrorCode::NoPermission || role.error().code == ErrorCode::Server;
+        if (isPrimary)
+            become(ConnectionState::Connected, {});
+        else
+            become(ConnectionState::Connecting,
+                   role ? u"%1, which the sentinels name as the primary of %2, says it is a replica"_s.arg(
+                       displayHost(*named), label(m_service, 80))
+                        : role.error().message);
+    }
+
+    [[nodiscard]] bool isPrimaryWell() const
+    {
+        return m_state == ConnectionState::Connected && m_primary->state() == ConnectionState::Connected;
+    }
+
+    Task<Result<HostPort>> askSentinels()
+    {
+        QStringList reasons;
+        bool isRefused = false;
+        std::size_t silent = 0;
+        for (std::size_t i = 0; i < m_sentinels.size(); ++i) {
+            auto &sentinel = m_sentinels[i];
+            const auto state = sentinel.connection->state();
+            if (state == ConnectionState::AuthFailed && m_openers.hasPassword && !sentinel.withPassword) {
+                sentinel = open(m_hosts[i], true);
+                ++silent;
+                continue;
+            }
+            if (state != ConnectionState::Connected) {
+                isRefused |= state == ConnectionState::AuthFailed;
+                const auto why = sentinel.connection->lastError();
+                silent += why.isEmpty() ? 1 : 0;
+                if (!why.isEmpty())
+                    reasons << u"sentinel "_s + why;
+                continue;
+            }
+            const Command question{"SENTINEL", "GET-MASTER-ADDR-BY-NAME", m_service};
+            auto asking = sentinel.connection->command(question, Deadline::after(m_loop, sentinelWithin));
+            const auto answer = co_await asking;
+            const quint16 port = answer && answer->items.size() == 2 ? answer->items[1].text.toUShort() : quint16(0);
+            if (port != 0)
+                co_return HostPort{QString::fromUtf8(answer->items[0].text), port};
+            reasons << u"sentinel %1: %2"_s.arg(displayHost(m_hosts[i]),
+                                                answer ? u"it knows no %1"_s.arg(label(m_service, 80))
+                                                       : answer.error().message);
+        }
+        // Some only take their time.
+        const auto why = silent > 0 ? QString() : reasons.join(u"; "_s);
+        co_return Error{isRefused && silent == 0 ? ErrorCode::AuthFailed : ErrorCode::NotConnected, why, true};
+    }
+
+    void take(const HostPort &address)
+    {
+        m_state = ConnectionState::Connecting;
+        m_address = address;
+        m_primary = m_openers.server(address);
+        m_primaryState = m_primary->onState([this](ConnectionState state) { primaryChanged(state); });
+        for (const auto &one : m_topics) {
+            if (const auto topic = one.lock())
+                place(topic);
+        }
+        m_listeners.tell(m_loop, m_state);
+    }
+    void primaryChanged(ConnectionState state)
+    {
+        if (state == ConnectionState::Connected && m_state == ConnectionState::Connected) {
+            m_listeners.tell(m_loop, m_state); // its subscriber came back
+            return;
+        }
+        if (state != ConnectionState::Connected && m_state == ConnectionState::Connected)
+            become(ConnectionState::Connecting, m_primary->lastError());
+        m_wake.complete(true);
+    }
+    void become(ConnectionState state, const QString &why)
+    {
+        if (state == m_state && why == m_lastError)
+            return;
+        m_state = state;
+        m_lastError = why;
+        m_listeners.tell(m_loop, state);
+    }
+
+    Loop &m_loop;
+    const std::vector<HostPort> m_hosts;
+    const QByteArray m_service;
+    SentinelOpeners m_openers;
+    StateListeners<ConnectionState> m_listeners;
+    ConnectionState m_state = ConnectionState::Connecting;
+    QString m_lastError;
+    std::vector<std::weak_ptr<MovingTopic>> m_topics;
+    Completion<bool> m_wake;
+    std::shared_ptr<SentinelConnection *> m_self; // for replies that come when it is gone
+    std::vector<Sentinel> m_sentinels;
+    std::optional<HostPort> m_address;
+    std::unique_ptr<Connection> m_primary;
+    Subscription m_primaryState;
+    Scope m_work; // last, so that it goes first
+};
+
+} // namespace
+
+std::unique_ptr<Connection> openBySentinels(Loop &loop, std::vector<HostPort> sentinels, QByteArray service,
+                                            SentinelOpeners openers)
+{
+    return std::make_unique<SentinelConnection>(loop, std::move(sentinels), std::move(service), std::move(openers));
+}
+
+std::unique_ptr<Connection> openBySentinels(Loop &loop, std::vector<HostPort> sentinels, QByteArray service,
+                                            const ConnectionOptions &options)
+{
+    SentinelOpeners openers;
+    openers.hasPassword = !options.password.isEmpty();
+    openers.server = [&loop, options](const HostPort &host) {
+        auto own = options;
+        own.host = host;
+        return openConnection(loop, own);
+    };
+    openers.sentinel = [&loop, options](const HostPort &host, bool withPassword) {
+        auto own = options;
+        own.host = host;
+        own.database = 0;
+        if (!withPassword) {
+            own.user.clear();
+            own.password.clear();
+        }
+        return openConnection(loop, own);
+    };
+    return openBySentinels(loop, std::move(sentinels), std::move(service), std::move(openers));
+}
+
+} // namespace lockscope::redis

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// A private Redis Cluster, and a private primary with a replica and the sentinels over them.
+//
+// Everybody is told of everybody before the first start, in the files in which they keep such knowledge themselves:
+// nobody has to be introduced, and nothing asks a question that wants a terminal.
+#include "core/base/random.h"
+#include "core/sandbox/kit.h"
+#include "core/sandbox/redisdeployments.h"
+#include "core/sandbox/serverprocess.h"
+
+#include <QFile>
+#include <QStandardPaths>
+
+#include <set>
+
+using namespace Qt::StringLiterals;
+
+namespace lockscope::sandbox {
+
+namespace {
+
+// One server of several that know each other's ports.
+struct RedisSeat {
+    QString name; // "Redis"
+    quint16 port = 0;
+    QByteArray configuration;               // but for folder and port
+    std::pair<QString, QByteArray> notes{}; // a file of its own that is there before it starts; no name: none
+    QByteArrayList more;                    // of the command line
+    QByteArray question;
+    bool (*isReady)(const QByteArray &answer);
+};
+
+class SeatedRedis : public ServerKind {
+public:
+    SeatedRedis(QByteArray program, RedisSeat seat) : m_program(std::move(program)), m_seat(std::move(seat)) {}
+
+    QString name() const override { return m_seat.name; }
+    quint16 fixedPort() const override { return m_seat.port; }
+
+    Result<void> prepare(const TemporaryFolder &folder, quint16 port) override
+    {
+        if (!m_seat.notes.first.isEmpty()) {
+            auto written = folder.write(m_seat.notes.first, m_seat.notes.second);
+            if (!written)
+                return written;
+        }
+        return folder.write(configurationFile, "bind 127.0.0.1\nport " + QByteArray::number(port) + "\ndir \""
+                                                   + QFile::encodeName(folder.path()) + "\"\ndaemonize no\n"
+                                                   + m_seat.configuration);
+    }
+    QByteArrayList arguments(const TemporaryFolder &folder) const override
+    {
+        return QByteArrayList{m_program, QFile::encodeName(folder.file(configurationFile))} + m_seat.more;
+    }
+    QByteArray question() const override { return m_seat.question; }
+    bool isReadyAnswer(const QByteArray &answer) const override { return m_seat.isReady(answer); }
+
+private:
+    static inline const QString configurationFile = u"redis.conf"_s;
+
+    QByteArray m_program;
+    RedisSeat m_seat;
+};
+
+Result<QByteArray> redisProgram()
+{
+    const QString program = QStandardPaths::findExecutable(u"redis-server"_s);
+    if (program.isEmpty())
+        return Error{ErrorCode::Unsupported,
+                     u"no private Redis: redis-server is not installed; Debian's package is redis-server"_s, false};
+    return QFile::encodeName(program);
+}
+
+quint16 nextPort(std::set<quint16> &taken)
+{
+    auto port = freeLoopbackPort();
+    while (port != 0 && !taken.insert(port).second)
+        port = freeLoopbackPort();
+    return port;
+}
+
+// What the servers of one deployment call each other.
+QByteArray newRunId(Random &random)
+{
+    return random.bytes(20).toHex();
+}
+
+const QByteArray nothingOnDisk = "protected-mode yes\nsave \"\"\nappendonly no\n"
+                                 "repl-diskless-sync yes\nrepl-diskless-sync-delay 0\nrepl-ping-replica-period 1\n";
+
+bool saysReplicates(const QByteArray &answer)
+{
+    return answer.contains("role:master") || answer.contains("master_link_status:up");
+}
+
+struct ClusterSeat {
+    QByteArray id;
+    quint16 port;
+    quint16 busPort;
+    QByteArray of;    // a replica's primary
+    QByteArray range; // a primary's
+    int epoch;
+};
+
+// nodes.conf as this one would have written it.
+QByteArray nodesFile(const std::vector<ClusterSeat> &seats, const ClusterSeat &self)
+{
+    QByteArray text;
+    for (const auto &seat : seats) {
+        const QByteArray role = seat.of.isEmpty() ? "master" : "slave";
+        text += seat.id + " 127.0.0.1:" + QByteArray::number(seat.port) + '@' + QByteArray::number(seat.busPort) + ' '
+                + (seat.id == self.id ? "myself," : "") + role + ' ' + (seat.of.isEmpty() ? "-" : seat.of) + " 0 0 "
+                + QByteArray::number(seat.epoch) + " connected"
+                + (seat.range.isEmpty() ? QByteArray() : ' ' + seat.range) + '\n';
+    }
+    return text + "vars currentEpoch " + QByteArray::number(qint64(seats.size())) + " lastVoteEpoch 0\n";
+}
+
+std::vector<ClusterSeat> seatsOfCluster(int primaries, Random &random)
+{
+    constexpr int allSlots = 16384;
+    std::set<quint16> taken;
+    std::vector<ClusterSeat> seats;
+    for (int i = 0; i < primaries; ++i) {
+        const auto from = QByteArray::number(allSlots * i / primaries);
+        const auto to = QByteArray::number(allSlots * (i + 1) / primaries - 1);
+        seats.push_back({newRunId(random), nextPort(taken), nextPort(taken), {}, from + '-' + to, i + 1});
+    }
+    for (int i = 0; i < primaries; ++i) {
+        const auto &primary = seats[static_cast<std::size_t>(i)];
+        seats.push_back({newRunId(random), nextPort(taken), nextPort(taken), primary.id, {}, primary.epoch});
+    }
+    return seats;
+}
+
+SandboxVariant clusterVariant()
+{
+    const auto make = [] { return makeRedisCluster(); };
+    return {.option = u"redis-cluster"_s,
+            .what = u"a Redis Cluster of three primaries with a replica each, under one URI"_s,
+            .name = "cluster",
+            .scheme = Scheme::RedisCluster,
+            .make = make};
+}
+
+SandboxVariant sentinelVariant()
+{
+    const auto make = [] { return makeRedisSentinels(); };
+    return {.option = u"sentinel"_s,
+            .what = u"a Redis with a replica and three sentinels over them, which the URI names"_s,
+            .name = "sentinel",
+            .scheme = Scheme::RedisSentinel,
+            .make = make,
+            .unnamed = 2,
+            .service = QString::fromLatin1(sandboxService)};
+}
+
+} // namespace
+
+Result<std::vector<std::unique_ptr<Server>>> makeRedisCluster(RedisClusterOptions options)
+{
+    const auto program = redisProgram();
+    if (!program)
+        return program.error();
+    auto random = Random::fromSystem();
+    const auto seats = seatsOfCluster(options.primaries, random);
+    const auto common = nothingOnDisk + "cluster-enabled yes\ncluster-config-file nodes.conf\ncluster-node-timeout "
+                        + QByteArray::number(qint64(options.nodeTimeout.count()))
+                        + "\ncluster-announce-ip 127.0.0.1\ncluster-replica-validity-factor 0\n"
+                          "cluster-allow-replica-migration no\n";
+    std::vector<std::unique_ptr<Server>> nodes;
+    for (const auto &seat : seats) {
+        RedisSeat redis;
+        redis.name = u"node of a Redis Cluster"_s;
+        redis.port = seat.port;
+        redis.configuration = common + "cluster-port " + QByteArray::number(seat.busPort) + '\n';
+        redis.notes = {u"nodes.conf"_s, nodesFile(seats, seat)};
+        redis.question = "CLUSTER INFO\r\nINFO replication\r\n";
+        redis.isReady = [](const QByteArray &answer) {
+            return answer.contains("cluster_state:ok") && saysReplicates(answer);
+        };
+        nodes.push_back(ServerProcess::of(std::make_unique<SeatedRedis>(*program, std::move(redis))));
+    }
+    return nodes;
+}
+
+Result<std::vector<std::unique_ptr<Server>>> makeRedisSentinels(RedisSentinelOptions options)
+{
+    const auto program = redisProgram();
+    if (!program)
+        return program.error();
+    auto random = Random::fromSystem();
+    std::set<quint16> taken;
+    const auto primary = nextPort(taken);
+    const auto replica = nextPort(taken);
+    std::vector<std::pair<quint16, QByteArray>> sentinels;
+    for (int i = 0; i < options.sentinels; ++i)
+        sentinels.emplace_back(nextPort(taken), newRunId(random));
+    std::vector<std::unique_ptr<Server>> servers;
+    for (const auto port : {primary, replica}) {
+        RedisSeat redis;
+        redis.name = u"Redis"_s;
+        redis.port = port;
+        redis.configuration = nothingOnDisk;
+        if (port == replica)
+            redis.configuration += "replicaof 127.0.0.1 " + QByteArray::number(primary) + '\n';
+        redis.question = "INFO replication\r\n";
+        redis.isReady = &saysReplicates;
+        servers.push_back(ServerProcess::of(std::make_unique<SeatedRedis>(*program, std::move(redis))));
+    }
+    const QByteArray service = sandboxService;
+    const auto downAfter = QByteArray::number(qint64(options.downAfter.count()));
+    for (const auto &[port, id] : sentinels) {
+        RedisSeat redis;
+        redis.name = u"Redis Sentinel"_s;
+        redis.port = port;
+        redis.configuration = "sentinel myid " + id + "\nsentinel monitor " + service + " 127.0.0.1 "
+                              + QByteArray::number(primary) + ' ' + QByteArray::number(options.sentinels / 2 + 1)
+                              + "\nsentinel down-after-milliseconds " + service + ' ' + downAfter
+                              + "\nsentinel failover-timeout " + service + " 5000\nsentinel known-replica " + service
+                              + " 127.0.0.1 " + QByteArray::number(replica) + '\n';
+        for (const auto &[otherPort, otherId] : sentinels) {
+            if (otherId != id)
+                redis.configuration += "sentinel known-sentinel " + service + " 127.0.0.1 "
+                                       + QByteArray::number(otherPort) + ' ' + otherId + '\n';
+        }
+        redis.more = {"--sentinel"};
+        redis.question = "INFO sentinel\r\n";
+        redis.isReady = [](const QByteArray &answer) { return answer.contains("status=ok"); };
+        servers.push_back(ServerProcess::of(std::make_unique<SeatedRedis>(*program, std::move(redis))));
+    }
+    return servers;
+}
+
+std::vector<SandboxVariant> redisVariants()
+{
+    return {clusterVariant(), sentinelVariant()};
+}
+
+} // namespace lockscope::sandbox

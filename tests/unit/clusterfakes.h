@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Redis servers that answer at once what a test wrote down for them, and connections to them.
+#pragma once
+
+#include "core/async/statelisteners.h"
+#include "core/async/virtualloop.h"
+#include "core/redis/clusternodes.h"
+
+#include <QTest>
+
+namespace lockscope::testing {
+
+inline redis::Value redisBulk(const QByteArray &text)
+{
+    return {redis::Value::Kind::Bulk, 0, text, {}};
+}
+inline redis::Value redisError(const QByteArray &text)
+{
+    return {redis::Value::Kind::Error, 0, text, {}};
+}
+inline redis::Value redisNumber(qint64 number)
+{
+    return {redis::Value::Kind::Integer, number, {}, {}};
+}
+inline redis::Value redisList(std::vector<redis::Value> items)
+{
+    return {redis::Value::Kind::Array, 0, {}, std::move(items)};
+}
+
+// What a fake server is and was asked.
+struct FakeRedisServer {
+    std::function<redis::Value(const redis::Command &)> answer;
+    bool isDown = false;
+    qint64 subscriberId = 1;
+    QByteArrayList asked; // words joined by blanks, CLUSTER SLOTS left out
+    std::vector<std::weak_ptr<std::function<void(const redis::Message &)>>> listeners;
+    QByteArrayList topics;
+    StateListeners<redis::ConnectionState> states;
+};
+
+class FakeRedisConnection final : public redis::Connection {
+public:
+    FakeRedisConnection(VirtualLoop &onLoop, std::shared_ptr<FakeRedisServer> server)
+        : m_loop(onLoop), m_server(std::move(server))
+    {
+    }
+    [[nodiscard]] Loop &loop() const override { return m_loop; }
+    [[nodiscard]] redis::ConnectionState state() const override
+    {
+        return m_server->isDown ? redis::ConnectionState::Connecting : redis::ConnectionState::Connected;
+    }
+    [[nodiscard]] QString lastError() const override
+    {
+        return m_server->isDown ? QStringLiteral("connection refused") : QString();
+    }
+    Subscription onState(std::function<void(redis::ConnectionState)> listener) override
+    {
+        return m_server->states.add(std::move(listener));
+    }
+    Reply<redis::Value> command(redis::Command command, Deadline) override
+    {
+        Reply<redis::Value> reply(m_loop);
+        auto answer = answerTo(command);
+        if (m_server->isDown)
+            reply.complete(Error{ErrorCode::NotConnected, lastError(), true});
+        else if (answer.isError())
+            reply.complete(Error{ErrorCode::Server, QString::fromLatin1(answer.text), false});
+        else
+            reply.complete(std::move(answer));
+        return reply;
+    }
+    Reply<std::vector<redis::Value>> pipeline(std::vector<redis::Command> commands, Deadline) override
+    {
+        Reply<std::vector<redis::Value>> reply(m_loop);
+        std::vector<redis::Value> answers;
+        for (const auto &command : commands)
+            answers.push_back(answerTo(command));
+        if (m_server->isDown)
+            reply.complete(Error{ErrorCode::NotConnected, lastError(), true});
+        else
+            reply.complete(std::move(answers));
+        return reply;
+    }
+    Reply<redis::Value> script(redis::Script script, QByteArrayList, QByteArrayList, Deadline deadline) override
+    {
+        return command({"EVALSHA", script.name}, deadline);
+    }
+    Subscription subscribe(QByteArray channel, std::function<void(const redis::Message &)> listener) override
+    {
+        m_server->topics << channel;
+        auto kept = std::make_shared<std::function<void(const redis::Message &)>>(std::move(listener));
+        m_server->listeners.push_back(kept);
+        return Subscription(std::move(kept));
+    }
+    Subscription subscribePattern(QByteArray pattern, std::function<void(const redis::Message &)> listener) override
+    {
+        return subscribe(pattern, std::move(listener));
+    }
+    Reply<qint64> subscriberId(Deadline) override
+    {
+        Reply<qint64> reply(m_loop);
+        reply.complete(m_server->subscriberId);
+        return reply;
+    }
+
+private:
+    redis::Value answerTo(const redis::Command &command)
+    {
+        if (m_server->isDown)
+            return {};
+        if (command.first() != "CLUSTER")
+            m_server->asked << command.join(' ');
+        return m_server->answer(command);
+    }
+
+    VirtualLoop &m_loop;
+    std::shared_ptr<FakeRedisServer> m_server;
+};
+
+} // namespace lockscope::testing

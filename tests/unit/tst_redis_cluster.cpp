@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Redis Cluster as one connection, over nodes that are played: where commands go, how redirects are followed, what a
+// failover looks like from here. On virtual time.
+#include "clusterfakes.h"
+#include "core/redis/clusterconnection.h"
+#include "core/redis/commandkeys.h"
+#include "core/redis/hashslot.h"
+#include "tests/support/testmain.h"
+
+using namespace lockscope;
+using namespace lockscope::testing;
+using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
+using redis::ConnectionState;
+using redis::Value;
+
+namespace {
+
+// Of the first and the third node below: slots 5061 and 12182.
+const QByteArray keyOnA("bar"), keyOnC("foo");
+
+HostPort hostOfNode(char name)
+{
+    return {u"10.0.0."_s + QString::number(name - 'a' + 1), 7000};
+}
+
+Value rangeOf(qint64 from, qint64 to, char node)
+{
+    const auto host = hostOfNode(node);
+    return redisList({redisNumber(from), redisNumber(to),
+                      redisList({redisBulk(host.host.toLatin1()), redisNumber(host.port), redisBulk("id")})});
+}
+
+} // namespace
+
+class TestRedisCluster : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<VirtualLoop> m_loop;
+    std::map<char, std::shared_ptr<FakeRedisServer>> m_servers;
+    Value m_slots; // what every node says
+    std::unique_ptr<redis::Connection> m_cluster;
+    int m_told = 0; // times the state was told
+    Subscription m_states;
+
+    FakeRedisServer &server(char name) { return *m_servers.at(name); }
+    void layOut(char first, char second, char third)
+    {
+        m_slots = redisList({rangeOf(0, 5460, first), rangeOf(5461, 10922, second), rangeOf(10923, 16383, third)});
+    }
+    void connect()
+    {
+        m_cluster = redis::openCluster(*m_loop, {hostOfNode('a'), hostOfNode('b')}, [this](const HostPort &host) {
+            const auto name = static_cast<char>('a' + host.host.section(u'.', 3).toInt() - 1);
+            return std::make_unique<FakeRedisConnection>(*m_loop, m_servers.at(name));
+        });
+        m_states = m_cluster->onState([this](ConnectionState) { ++m_told; });
+        m_loop->advance(100ms);
+    }
+    [[nodiscard]] Deadline soon() const { return Deadline::after(*m_loop, 5s); }
+    Result<Value> ask(const redis::Command &command, Duration within = 6s)
+    {
+        const auto reply = m_cluster->command(command, soon());
+        m_loop->advance(within);
+        return reply.isComplete() ? reply.value() : Error{ErrorCode::TimedOut, u"no answer"_s};
+    }
+    QByteArray textOfAnswer(const redis::Command &command)
+    {
+        const auto got = ask(command);
+        return got ? got->text : got.error().message.toUtf8();
+    }
+    void tellOf(char name, bool isDown)
+    {
+        server(name).isDown = isDown;
+        server(name).states.tell(*m_loop, isDown ? ConnectionState::Connecting : ConnectionState::Connected);
+        m_loop->runReady();
+    }
+
+private slots:
+    void init()
+    {
+        m_loop = std::make_unique<VirtualLoop>();
+        m_servers.clear();
+        m_told = 0;
+        layOut('a', 'b', 'c');
+        for (const char name : {'a', 'b', 'c', 'd'}) {
+            auto made = std::make_shared<FakeRedisServer>();
+            made->subscriberId = 100 + name;
+            made->answer = [this, name](const redis::Command &command) {
+                return command.first() == "CLUSTER" ? m_slots : redisBulk(QByteArray(1, name));
+            };
+            m_servers.emplace(name, made);
+        }
+    }
+    void cleanup()
+    {
+        m_states = {};
+        m_cluster.reset();
+        m_loop.reset();
+    }
+
+    void slotsAreThoseOfTheServers_data()
+    {
+        QTest::addColumn<QByteArray>("key");
+        QTest::addColumn<int>("slot");
+        // As CLUSTER KEYSLOT of Redis 7.0 says.
+        QTest::newRow("the check value of CRC16") << QByteArray("123456789") << 12739;
+        QTest::newRow("foo") << QByteArray("foo") << 12182;
+        QTest::newRow("bar") << QByteArray("bar") << 5061;
+        QTest::newRow("empty") << QByteArray() << 0;
+        QTest::newRow("a hash tag") << QByteArray("{foo}:queue") << 12182;
+        QTest::newRow("in the middle") << QByteArray("lock:{foo}:x") << 12182;
+        QTest::newRow("the first of two") << QByteArray("{foo}{bar}") << 12182;
+        QTest::newRow("up to the first brace") << QByteArray("{foo}}") << 12182;
+    }
+    void slotsAreThoseOfTheServers()
+    {
+        QFETCH(QByteArray, key);
+        QTEST(redis::hashSlot(key), "slot");
+    }
+    void anEmptyTagIsNone()
+    {
+        QCOMPARE(redis::hashTag("foo{}{bar}"), QByteArrayView("foo{}{bar}"));
+        QCOMPARE(redis::hashTag("foo{{bar}}zap"), QByteArrayView("{bar"));
+        QCOMPARE(redis::hashTag("open{bar"), QByteArrayView("open{bar"));
+    }
+
+    void keysOfCommands_data()
+    {
+        QTest::addColumn<QByteArrayList>("command");
+        QTest::addColumn<QByteArrayList>("keys");
+        using List = QByteArrayList;
+        QTest::newRow("the first word") << List{"SET", "k", "v", "NX"} << List{"k"};
+        QTest::newRow("in small letters") << List{"get", "k"} << List{"k"};
+        QTest::newRow("none") << List{"TIME"} << List{};
+        QTest::newRow("behind a sub-command") << List{"OBJECT", "IDLETIME", "k"} << List{"k"};
+        QTest::newRow("memory") << List{"MEMORY", "USAGE", "k", "SAMPLES", "1"} << List{"k"};
+        QTest::newRow("a script") << List{"EVALSHA", "sha", "2", "a", "b", "arg"} << List{"a", "b"};
+        QTest::newRow("a script without") << List{"EVAL", "return 1", "0", "arg"} << List{};
+        QTest::newRow("a script that counts wrong") << List{"EVAL", "return 1", "x", "arg"} << List{};
+        QTest::newRow("all") << List{"DEL", "a", "b"} << List{"a", "b"};
+        QTest::newRow("every other") << List{"MSET", "a", "1", "b", "2"} << List{"a", "b"};
+        QTest::newRow("not the last") << List{"BLPOP", "a", "b", "0"} << List{"a", "b"};
+        QTest::newRow("streams") << List{"XREAD", "COUNT", "1", "STREAMS", "a", "b", "0", "0"} << List{"a", "b"};
+        QTest::newRow("of a command of tomorrow") << List{"NEWGET", "k", "x"} << List{"k"};
+        QTest::newRow("a channel is no key") << List{"PUBLISH", "c", "x"} << List{};
+    }
+    void keysOfCommands()
+    {
+        QFETCH(QByteArrayList, command);
+        QTEST(redis::keysOf(command), "keys");
+    }
+
+    void layoutsAndRedirectsAreReadWithCare()
+    {
+        const HostPort asked{u"10.0.0.9"_s, 7009};
+        auto own = redisList({redisNumber(0), redisNumber(16383), redisList({redisBulk({}), redisNumber(7001)})});
+        auto layout = redis::ClusterLayout::read(redisList({own}), asked);
+        QVERIFY(layout);
+        QCOMPARE(layout->primaries(), (std::vector{HostPort{u"10.0.0.9"_s, 7001}}));
+        QCOMPARE(layout->unserved(), 0);
+        for (const auto &hostile : {rangeOf(-1, 5, 'a'), rangeOf(5, 16384, 'a'), rangeOf(9, 5, 'a'), redisNumber(1)})
+            QVERIFY(!redis::ClusterLayout::read(redisList({hostile}), asked));
+        QVERIFY(!redis::ClusterLayout::read(redisError("ERR This instance has cluster support disabled"), asked));
+
+        const auto moved = redis::redirectOf(redisError("MOVED 3999 ::1:6381"), asked);
+        QVERIFY(moved && moved->kind == redis::Redirect::Kind::Moved);
+        QCOMPARE(moved->slot, 3999);
+        QCOMPARE(displayHost(moved->to), u"[::1]:6381"_s);
+        QCOMPARE(redis::redirectOf(redisError("ASK 1 :6381"), asked)->to, (HostPort{u"10.0.0.9"_s, 6381}));
+        for (const auto *other : {"MOVED", "MOVED x h:1", "MOVED 99999 h:1", "MOVED 1 h", "MOVED 1 h:0", "ERR MOVED"})
+            QVERIFY2(!redis::redirectOf(redisError(other), asked), other);
+    }
+
+    void aCommandGoesToTheNodeOfItsKey()
+    {
+        connect();
+        QCOMPARE(m_cluster->state(), ConnectionState::Connected);
+        QCOMPARE(textOfAnswer({"GET", keyOnA}), "a");
+        QCOMPARE(textOfAnswer({"GET", keyOnC}), "c");
+        QCOMPARE(textOfAnswer({"OBJECT", "IDLETIME", "lock:{" + keyOnC + "}"}), "c");
+        QCOMPARE(textOfAnswer({"EVALSHA", "sha", "1", keyOnA, keyOnC}), "a"); // an argument is no key
+    }
+    void aPipelineIsSplitAndKeepsItsOrder()
+    {
+        connect();
+        const auto reply = m_cluster->pipeline(
+            {{"GET", keyOnC}, {"TIME"}, {"GET", keyOnA}, {"GET", keyOnC}, {"GET", keyOnA}}, soon());
+        m_loop->advance(1s);
+        QVERIFY(reply.isComplete() && reply.value());
+        QByteArrayList answers;
+        for (const auto &one : *reply.value())
+            answers << one.text;
+        QCOMPARE(answers.join(), QByteArray("caaca"));
+        QCOMPARE(server('c').asked.size(), 2);
+    }
+    void keysInSeveralSlotsAreRefused()
+    {
+        connect();
+        const auto got = ask({"EVAL", "return 1", "2", keyOnA, keyOnC});
+        QVERIFY(!got);
+        QCOMPARE(got.error().code, ErrorCode::BadInput);
+        QVERIFY2(got.error().message.contains(u"different slots"_s), qPrintable(got.error().message));
+        const auto script = m_cluster->script({"name", "text", "sha"}, {keyOnA, keyOnC}, {}, soon());
+        m_loop->advance(1s);
+        QCOMPARE(script.value().error().code, ErrorCode::BadInput);
+        QCOMPARE(server('a').asked, QByteArrayList());
+    }
+
+    void movedIsFollowedAndRemembered()
+    {
+        connect();
+        layOut('d', 'b', 'c');
+        server('a').answer = [this](const redis::Command &command) {
+            return command.first() == "CLUSTER" ? m_slots : redisError("MOVED 5061 10.0.0.4:7000");
+        };
+        QCOMPARE(textOfAnswer({"GET", keyOnA}), "d");
+        server('a').asked.clear();
+        QCOMPARE(textOfAnswer({"GET", keyOnA}), "d");
+        QCOMPARE(server('a').asked, QByteArrayList());
+        QCOMPARE(m_cluster->state(), ConnectionState::Connected);
+    }
+    void askIsFollowedOnceWithAWordBefore()
+    {
+        connect();
+        server('a').answer = [this](const redis::Command &command) {
+            return command.first() == "CLUSTER" ? m_slots : redisError("ASK 5061 10.0.0.3:7000");
+        };
+        QCOMPARE(textOfAnswer({"GET", keyOnA}), "c");
+        QCOMPARE(server('c').asked, (QByteArrayList{"ASKING", "GET bar"}));
+        QCOMPARE(textOfAnswer({"GET", keyOnA}), "c");
+        QCOMPARE(server('a').asked.size(), 2); // asked first each time: the slot is still there
+    }
+    void aClusterThatIsDownForAMomentIsWaitedFor()
+    {
+        connect();
+        int refusals = 3;
+        server('c').answer = [this, &refusals](const redis::Command &command) {
+            if (command.first() == "CLUSTER")
+                return m_slots;
+            return refusals-- > 0 ? redisError("CLUSTERDOWN The cluster is down") : redisBulk("at last");
+        };
+        QCOMPARE(textOfAnswer({"GET", keyOnC}), "at last");
+        refusals = 1'000'000;
+        const auto got = ask({"GET", keyOnC});
+        QVERIFY(!got);
+        QVERIFY2(got.error().message.contains(u"CLUSTERDOWN"_s) && got.error().retryable,
+                 qPrintable(got.error().message));
+    }
+
+    void aReplicaThatTakesOverIsFound()
+    {
+        connect();
+        m_told = 0;
+        tellOf('a', true);
+        QCOMPARE(m_cluster->state(), ConnectionState::Connecting);
+        QVERIFY(m_cluster->lastError().contains(u"refused"_s));
+        QCOMPARE(textOfAnswer({"GET", keyOnC}), "c"); // the others answer
+        const auto waits = m_cluster->command({"SET", keyOnA, "1"}, soon());
+        m_loop->advance(1s);
+        QVERIFY(!waits.isComplete());
+        layOut('d', 'b', 'c');
+        m_loop->advance(1s);
+        QVERIFY(waits.isComplete() && waits.value());
+        QCOMPARE(waits.value()->text, "d");
+        QCOMPARE(server('d').asked, QByteArrayList{"SET bar 1"});
+        QCOMPARE(m_cluster->state(), ConnectionState::Connected);
+        QVERIFY(m_told >= 2); // that it was gone, and that it is back
+    }
+    void aNodeThatStaysAwayIsToldByTheDeadline()
+    {
+        connect();
+        tellOf('a', true);
+        const auto got = ask({"SET", keyOnA, "1"});
+        QVERIFY(!got);
+        QCOMPARE(got.error().code, ErrorCode::NotConnected); // nothing was sent
+        QVERIFY(got.error().retryable);
+        // What is out when the connection breaks is not sent again.
+        QCOMPARE(server('a').asked, QByteArrayList());
+    }
+    void beforeTheLayoutIsKnownNothingIsSent()
+    {
+        for (const char name : {'a', 'b'})
+            server(name).isDown = true;
+        connect();
+        QCOMPARE(m_cluster->state(), ConnectionState::Connecting);
+        QVERIFY(m_cluster->lastError().contains(u"refused"_s));
+        QCOMPARE(ask({"GET", keyOnA}).error().code, ErrorCode::NotConnected);
+        tellOf('b', false);
+        m_loop->advance(1s);
+        QVERIFY(ask({"GET", keyOnC}));
+    }
+    void slotsThatNobodyServesAreSaid()
+    {
+        m_slots = redisList({rangeOf(0, 99, 'a')});
+        connect();
+        QCOMPARE(m_cluster->state(), ConnectionState::Connecting);
+        QVERIFY2(m_cluster->lastError().contains(u"16284 of its 16384 slots"_s), qPrintable(m_cluster->lastError()));
+    }
+    void theEndAnswersWhatIsOut()
+    {
+        connect();
+        tellOf('a', true);
+        const auto waits = m_cluster->command({"SET", keyOnA, "1"}, soon());
+        m_loop->advance(100ms);
+        m_cluster.reset();
+        m_loop->runReady();
+        QVERIFY(waits.isComplete() && !waits.value());
+    }
+
+    void scanSweepsEveryPrimary()
+    {
+        for (const char name : {'a', 'b', 'c'}) {
+            server(name).answer = [this, name](const redis::Command &command) {
+                if (command.first() == "CLUSTER")
+                    return m_slots;
+                const bool isFirst = command[1] == "0";
+                return redisList(
+                    {redisBulk(isFirst ? "17" : "0"), redisList({redisBulk(QByteArray(1, name) + command[1])})});
+            };
+        }
+        connect();
+        QByteArrayList keys;
+        QByteArray cursor = "0";
+        do {
+            const auto page = ask({"SCAN", cursor, "COUNT", "10"}, 10ms);
+            QVERIFY(page && page->items.size() == 2);
+            cursor = page->items[0].text;
+            keys << page->items[1].items.front().text;
+        } while (cursor != "0" && keys.size() < 20);
+        QCOMPARE(keys.join(' '), QByteArray("a0 a17 b0 b17 c0 c17"));
+    }
+    void scanBeginsAnewWithOtherPrimaries()
+    {
+        server('a').answer = server('d').answer = [this](const redis::Command &command) {
+            return command.first() == "CLUSTER" ? m_slots
+                                                : redisList({redisBulk("9"), redisList({redisBulk(command[1])})});
+        };
+        connect();
+        const auto before = ask({"SCAN", "0"}, 10ms);
+        layOut('d', 'b', 'c');
+        m_loop->advance(30s);
+        const auto after = ask({"SCAN", before->items[0].text}, 10ms);
+        QVERIFY(after);
+        QCOMPARE(after->items[1].items.front().text, "0");
+        QCOMPARE(server('d').asked, QByteArrayList{"SCAN 0"});
+    }
+
+    void whatConcernsTheWholeIsPutTogether()
+    {
+        for (const char name : {'a', 'b', 'c'}) {
+            server(name).answer = [this, name](const redis::Command &command) {
+                const auto words = command.join(' ');
+                if (command.first() == "CLUSTER")
+                    return m_slots;
+                if (words == "CLIENT ID")
+                    return redisNumber(7);
+                if (words == "CLIENT LIST")
+                    return redisBulk("id=7 addr=us:1\nid=8 addr=" + QByteArray(1, name)
+                                     + ":2\nid=" + QByteArray::number(100 + name) + " addr=us:3\n");
+                if (words == "DBSIZE")
+                    return redisNumber(name - 'a' + 1);
+                if (words == "PUBSUB NUMSUB x")
+                    return redisList({redisBulk("x"), redisNumber(1)});
+                if (words == "PUBSUB SHARDNUMSUB x")
+                    return name == 'a' ? redisList({redisBulk("x"), redisNumber(2)}) : redisError("ERR unknown");
+                if (words == "CONFIG GET same")
+                    return redisList({redisBulk("same"), redisBulk("1")});
+                return words.startsWith("CONFIG") ? redisList({redisBulk("other"), redisBulk(QByteArray(1, name))})
+                                                  : redisBulk("OK");
+            };
+        }
+        connect();
+        QCOMPARE(ask({"DBSIZE"})->integer, 6);
+        QCOMPARE(ask({"PUBSUB", "NUMSUB", "x"})->items[1].integer, 5); // sharded ones, too, where there are any
+        QCOMPARE(ask({"CONFIG", "GET", "same"})->items[1].text, "1");
+        QVERIFY(!ask({"CONFIG", "GET", "other"}));
+        // Each node tells its own subscriber.
+        QVERIFY(ask({"CLIENT", "TRACKING", "ON", "REDIRECT", "5", "BCAST"}));
+        QVERIFY(server('b').asked.contains("CLIENT TRACKING ON REDIRECT 198 BCAST"));
+        QVERIFY(server('c').asked.contains("CLIENT TRACKING ON REDIRECT 199 BCAST"));
+        // Ids are each node's own; ours are left out.
+        QCOMPARE(ask({"CLIENT", "LIST"})->text, "id=8@10.0.0.1:7000 addr=a:2\nid=8@10.0.0.2:7000 addr=b:2\n"
+                                                "id=8@10.0.0.3:7000 addr=c:2\n");
+        tellOf('b', true);
+        QVERIFY(!ask({"DBSIZE"})); // of a part it would be a wrong number
+    }
+
+    void plainChannelsAreHeardOnceAndNodesOfTheirOwnKeys()
+    {
+        connect();
+        int heard = 0;
+        const auto listener = [&heard](const redis::Message &) { ++heard; };
+        const auto plain = m_cluster->subscribe("redisson_lock__channel:{x}", listener);
+        const auto events = m_cluster->subscribePattern("__keyevent@*__:*", listener);
+        const auto tracking = m_cluster->subscribe("__redis__:invalidate", listener);
+        QCOMPARE(server('a').topics.size(), 3);
+        QCOMPARE(server('b').topics, (QByteArrayList{"__keyevent@*__:*", "__redis__:invalidate"}));
+        QCOMPARE(server('c').topics.size(), 2);
+        // The node of the plain channel goes: another one has it, and that something may be missing is told.
+        m_told = 0;
+        tellOf('a', true);
+        m_loop->runReady();
+        QVERIFY(server('b').topics.contains("redisson_lock__channel:{x}"));
+        QVERIFY(m_told > 0);
+        layOut('d', 'b', 'c');
+        m_loop->advance(1s);
+        QCOMPARE(server('d').topics.size(), 2);
+        const auto id = m_cluster->subscriberId(soon());
+        m_loop->advance(1s);
+        QVERIFY(id.isComplete() && id.value());
+    }
+};
+
+LOCKSCOPE_TEST(TestRedisCluster)
+#include "tst_redis_cluster.moc"
