@@ -72,7 +72,8 @@ bool printAnswer(const CommandContext &context, QJsonObject answer);
 [[nodiscard]] Result<inspect::LockName> lockOf(CommandContext &context);
 [[nodiscard]] Deadline requestDeadline(CommandContext &context);
 
-// Puts the rules of --rules and of the user's folder into force. False, and told why, where a named file has mistakes.
+// Puts the rules of --rules and of the user's folder into force. False, and told why, where a named file has a
+// mistake.
 [[nodiscard]] bool takeRules(const CommandSpec &command, const Arguments &arguments);
 
 [[nodiscard]] CommandSpec locksCommand();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of the user's own, by the program and a real Redis: tried, listed, released with their wake-up, and refused with
-// all their mistakes.
+// Rules of the user's own, by the program and a real Redis: tried, listed, released with their wake-up, and refused
+// with all their mistakes.
 #include "core/redis/client.h"
 #include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"

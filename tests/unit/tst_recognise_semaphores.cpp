@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules 3a–3b, 6a and 20–21 of docs/layouts.md: semaphores whose permits stand in a sorted set or a hash; and how little
-// it takes for such a key to be none.
+// Rules 3a–3b, 6a and 20–21 of docs/layouts.md: semaphores whose permits stand in a sorted set or a hash; and how
+// little it takes for such a key to be none.
 #include "tests/support/testmain.h"
 #include "znodetable.h"
 
