@@ -186,6 +186,9 @@ const std::vector<OptionSpec> &sharedOptions()
          u"call the clients NAME whose endpoint, identity, session or id matches PATTERN (as file names do); on several "
          u"servers they are one client. Repeatable"_s,
          true},
+        {u"rules"_s, u"FILE"_s,
+         u"recogniser rules of your own (docs/rules.md), besides those in the configuration folder. Repeatable"_s,
+         true},
         {u"json"_s, {}, u"print JSON (schema lockscope/1) to stdout, and nothing else there"_s, false},
         {u"help"_s, {}, u"this text; after a command, about that command"_s, false},
         {u"version"_s, {}, u"the version"_s, false},

@@ -8,6 +8,7 @@
 #include "core/workspace/clientlabels.h"
 #include "core/workspace/livebackend.h"
 #include "core/workspace/mutes.h"
+#include "core/workspace/rulefolder.h"
 #include "core/workspace/thresholdfile.h"
 #include "core/connections/savedpassword.h"
 #include "ui/dialogs/settingsdialog.h"
@@ -135,6 +136,16 @@ lessons::Language languageOf(const app::WindowOptions &options, const QSettings 
     return options.language.value_or(chosen.value_or(lessons::Language::English));
 }
 
+// Of the files of recogniser rules, now and when they change.
+void sayRuleProblems(RuleWatch &rules, ui::MainWindow &window)
+{
+    for (const auto &problem : rules.problems())
+        qWarning("%s", qPrintable(problem));
+    auto *findings = window.findChild<ui::FindingsPage *>();
+    findings->sayRuleProblems(rules.problems());
+    QObject::connect(&rules, &RuleWatch::problemsChanged, findings, &ui::FindingsPage::sayRuleProblems);
+}
+
 int run(QApplication &application, const app::WindowOptions &options)
 {
     std::optional<history::Moment> replayed;
@@ -157,6 +168,7 @@ int run(QApplication &application, const app::WindowOptions &options)
         qWarning("%s", qPrintable(thresholds.error().message));
     std::unique_ptr<app::PrivateSandbox> sandbox; // its servers go when nobody is connected to them any more
     const bool forScreenshot = !options.screenshot.isEmpty();
+    RuleWatch rules(options.rules);
     LiveBackend backend(workspace, recorderOptions(settings, forScreenshot));
     ConnectionStore store(ConnectionStore::defaultFile(), systemSecrets());
     MuteStore mutes;
@@ -173,6 +185,7 @@ int run(QApplication &application, const app::WindowOptions &options)
     mutes.follow();  // the terminal mutes, too
     if (!thresholds) // who starts it from a menu sees no stderr
         window.findChild<ui::FindingsPage *>()->sayThresholdsProblem(thresholds.error().message);
+    sayRuleProblems(rules, window);
     QObject::connect(&window, &ui::MainWindow::aboutToConnect, &window, [](const ConnectionSpec &spec) {
         if (!spec.password.isEmpty())
             app::keepMemoryPrivate();

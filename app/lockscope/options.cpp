@@ -126,6 +126,7 @@ Result<WindowOptions> readWindowOptions(const Arguments &arguments)
         return page.error();
     options.page = *page;
     options.replay = arguments.value(u"replay"_s);
+    options.rules = arguments.options.value(u"rules"_s);
     options.at = arguments.value(u"at"_s);
     if (!options.at.isEmpty() && options.replay.isEmpty())
         return bad(u"--at is of a recording: give it with --replay FILE"_s);

@@ -72,6 +72,10 @@ bool printAnswer(const CommandContext &context, QJsonObject answer);
 [[nodiscard]] Result<inspect::LockName> lockOf(CommandContext &context);
 [[nodiscard]] Deadline requestDeadline(CommandContext &context);
 
+// Puts the rules of --rules and of the user's folder into force. False, and told why, where a named file has a
+// mistake.
+[[nodiscard]] bool takeRules(const CommandSpec &command, const Arguments &arguments);
+
 [[nodiscard]] CommandSpec locksCommand();
 [[nodiscard]] CommandSpec showCommand();
 [[nodiscard]] CommandSpec sessionsCommand();
@@ -90,5 +94,6 @@ bool printAnswer(const CommandContext &context, QJsonObject answer);
 [[nodiscard]] CommandSpec auditCommand();
 [[nodiscard]] CommandSpec simulateCommand();
 [[nodiscard]] CommandSpec lessonCommand();
+[[nodiscard]] CommandSpec recogniseCommand();
 
 } // namespace lockscope::ctl

@@ -8,10 +8,10 @@ namespace lockscope::ctl {
 const std::vector<CommandSpec> &commands()
 {
     static const std::vector<CommandSpec> all{
-        locksCommand(),   showCommand(),         sessionsCommand(), findingsCommand(), graphCommand(),
-        noteCommand(),    rehearseCommand(),     treeCommand(),     keysCommand(),     recipesCommand(),
-        acquireCommand(), forceReleaseCommand(), simulateCommand(), lessonCommand(),   sandboxCommand(),
-        recordCommand(),  replayCommand(),       auditCommand(),
+        locksCommand(),   showCommand(),         sessionsCommand(), findingsCommand(),  graphCommand(),
+        noteCommand(),    rehearseCommand(),     treeCommand(),     keysCommand(),      recipesCommand(),
+        acquireCommand(), forceReleaseCommand(), simulateCommand(), lessonCommand(),    sandboxCommand(),
+        recordCommand(),  replayCommand(),       auditCommand(),    recogniseCommand(),
     };
     return all;
 }

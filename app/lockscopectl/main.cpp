@@ -99,6 +99,8 @@ int runCommand(const CommandSpec &command, const QStringList &words)
     if (command.connects && connections->specs.empty())
         return endAsBadUsage(
             u"%1 needs a connection: --connect zk://host:2181, redis://host:6379 or sandbox:"_s.arg(command.name));
+    if (!takeRules(command, *arguments))
+        return static_cast<int>(Exit::BadUsage);
     Program program(command, *arguments, std::move(*connections));
     return program.exec();
 }

@@ -64,6 +64,12 @@ inline constexpr KnownClient dotNet{u"DistributedLock (.NET)"};
 inline constexpr KnownClient redlockCpp{u"redlock-cpp"};
 inline constexpr KnownClient redisPlusPlus{u"redis-plus-plus"};
 inline constexpr KnownClient rslock{u"rslock"};
+inline constexpr KnownClient nodeSemaphore{u"redis-semaphore (npm)",
+                                           {.notices = u"at its next refresh: LostLockError", .isOfOneNode = true}};
+inline constexpr KnownClient symfony{u"Symfony Lock",
+                                     {.notices = u"at its next refresh, by an exception", .isOfOneNode = true}};
+inline constexpr KnownClient grabbedSemaphore{u"redis-semaphore (PyPI, Ruby)", {.isOfOneNode = true}};
+inline constexpr KnownClient uniqueJobs{u"sidekiq-unique-jobs", {.isOfOneNode = true}};
 
 } // namespace clients
 

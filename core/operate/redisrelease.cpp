@@ -4,9 +4,10 @@
 #include "core/base/text.h"
 #include "core/operate/releasemethod.h"
 #include "core/redis/client.h"
-#include "core/rules/keysignals.h"
 #include "core/rules/redissonkeys.h"
 #include "core/rules/turn.h"
+#include "core/rules/userrules.h"
+#include "core/rules/wakesignals.h"
 
 namespace lockscope::operate {
 
@@ -66,7 +67,7 @@ void planDeleteUntil(ForceReleasePlan &plan, const Contender &holder)
 
 void planCompareAndDelete(ForceReleasePlan &plan, const Contender &holder)
 {
-    plan.wakeUps = recipes::signalsOf(plan.before.lock.name);
+    plan.wakeUps = recipes::wakeSignalsOf(plan.before.lock.name);
     if (holder.guard.expiryMs) {
         planDeleteUntil(plan, holder);
         return;
@@ -154,9 +155,22 @@ QString nobodyWoken(const LockSnapshot &, const Contender &)
     return u"nobody is told: clients that want it poll, and find it free"_s;
 }
 
+QString wokenByRule(const recipes::RuleFit &fit)
+{
+    QStringList how;
+    if (!fit.rule->wakeList.isEmpty())
+        how << u"a push to %1"_s.arg(escaped(fit.name(fit.rule->wakeList)));
+    if (!fit.rule->wakeChannel.isEmpty())
+        how << u"a publish on %1"_s.arg(escaped(fit.name(fit.rule->wakeChannel)));
+    return u"who waits there, by %1, as your rule \"%2\" says; other clients poll"_s.arg(how.join(u" and "_s),
+                                                                                         fit.rule->name);
+}
+
 // By the name's own clients, as far as it has any; see planWakeUps.
 QString wokenByKey(const LockSnapshot &snapshot, const Contender &)
 {
+    if (const auto fit = recipes::wakingRule(snapshot.lock.name))
+        return wokenByRule(*fit);
     const auto wakes = recipes::signalsOf(snapshot.lock.name);
     const auto &traits = snapshot.clientTraits;
     QStringList who;

@@ -189,12 +189,38 @@ std::vector<RecipeInfo> redissonRecipes()
     };
 }
 
+// Of clients that are not played here, and of rules.
+std::vector<RecipeInfo> seenRecipes()
+{
+    return {
+        {.id = "redis-semaphore",
+         .backend = redisBackend,
+         .summary = u"permits as members of a sorted set, or fields of a hash"_s,
+         .shape = Shape::Hash,
+         .endsBy = EndsBy::Lease,
+         .wakeUp = WakeUp::Polling,
+         .releaseRefusal =
+             u"how its client takes a permit back differs from version to version; give it back there"_s,
+         .fenced = false},
+        {.id = "redis-rule",
+         .backend = redisBackend,
+         .summary = u"a lock by a rule of yours that says no way of release"_s,
+         .shape = Shape::Hash,
+         .endsBy = EndsBy::Lease,
+         .wakeUp = WakeUp::Polling,
+         .releaseRefusal =
+             u"the rule by which it was recognised has no way of release that compares whose it is (docs/rules.md)"_s,
+         .fenced = false},
+    };
+}
+
 } // namespace
 
 std::vector<RecipeInfo> recipesOfRedis()
 {
     auto all = tokenRecipes();
     std::ranges::move(redissonRecipes(), std::back_inserter(all));
+    std::ranges::move(seenRecipes(), std::back_inserter(all));
     return all;
 }
 

@@ -119,6 +119,17 @@ private slots:
         QVERIFY(problem->sentence().contains(u"longheld: is not known here"_s));
     }
 
+    void saysWhatIsWrongWithRulesUntilItIsMended()
+    {
+        auto *problem = page().findChild<ui::Banner *>(u"rulesProblem"_s);
+        QVERIFY(!problem->isVisible());
+        page().sayRuleProblems({u"mine.json:3: rules[0].vaule: is not known here"_s});
+        QVERIFY(problem->isVisible());
+        QVERIFY(problem->sentence().contains(u"rules[0].vaule: is not known here"_s));
+        page().sayRuleProblems({});
+        QVERIFY(!problem->isVisible());
+    }
+
     void theDetailSaysWhatItMeansAndWhatToDo()
     {
         tellStatus();

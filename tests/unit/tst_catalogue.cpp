@@ -83,7 +83,8 @@ private slots:
             if (!recipe.acquirable)
                 seenOnly << recipe.id;
         }
-        QCOMPARE(seenOnly, (QByteArrayList{"zk-election", "zk-lease", "zookeeper-recipe-lock", "curator-leader"}));
+        QCOMPARE(seenOnly, (QByteArrayList{"zk-election", "zk-lease", "zookeeper-recipe-lock", "curator-leader",
+                                           "redis-semaphore", "redis-rule"}));
     }
 };
 

@@ -139,6 +139,10 @@ MadeKey keyFrom(const QString &line, quint32 seed)
         view.value = content.toUtf8();
     for (const auto &field : view.type == KeyType::Hash ? content.split(u',') : QStringList())
         view.fields.emplace_back(field.section(u'=', 0, 0).toUtf8(), field.section(u'=', 1).toUtf8());
+    for (const auto &member : view.type == KeyType::SortedSet ? content.split(u',') : QStringList()) {
+        const auto at = member.lastIndexOf(u'=');
+        view.scored.emplace_back(member.left(at).toUtf8(), member.mid(at + 1).toDouble());
+    }
     made.context.connection = ConnectionName("redis");
     made.context.observed = ServerTime(milliseconds(corpusNowMs));
     const auto seen = columns.value(4).split(u' ');

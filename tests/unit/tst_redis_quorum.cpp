@@ -256,6 +256,30 @@ private slots:
         QVERIFY(std::ranges::all_of(lock->nodes, [](const NodeSaid &node) { return node.value.has_value(); }));
         QVERIFY2(lock->why.contains(u"on 3 of 3 nodes (n1, n2, n3)"_s), qPrintable(lock->why));
     }
+
+    // Its clients differ from node to node, their thread does not.
+    void aThreadOnAMajorityIsRedissonsRedLock()
+    {
+        const auto take = [](std::vector<NodeSight> &sights, const QByteArrayList &holders) {
+            for (qsizetype i = 0; i < holders.size(); ++i) {
+                auto &holder = sights[static_cast<size_t>(i)].snapshot->contenders[0];
+                holder.id = holder.guard.value = holders[i];
+            }
+        };
+        const QByteArray first = "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29";
+        const QByteArray second = "11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29";
+        auto sights = sightsOf(u"R R -"_s);
+        take(sights, {first + ":45", second + ":45"});
+        const auto lock = mergeNodes(sights);
+        QCOMPARE(lock->client, u"Redisson (RedissonRedLock)"_s);
+        QVERIFY2(lock->why.contains(u"one lock on 2 of 3 nodes (n1, n2): thread 45"_s), qPrintable(lock->why));
+        QCOMPARE(lock->nodes[1].value, second + ":45");
+        take(sights, {first + ":45", second + ":46"});
+        QVERIFY(!mergeNodes(sights)->why.contains(u"one lock"_s));
+        sights = sightsOf(u"R - -"_s);
+        take(sights, {first + ":45"});
+        QVERIFY(!mergeNodes(sights)->why.contains(u"one lock"_s));
+    }
 };
 
 LOCKSCOPE_TEST(TestRedisQuorum)

@@ -51,6 +51,9 @@ FindingsPage::FindingsPage(const ConnectionBook &book, QWidget *parent) : Page(p
     m_thresholds = new Banner(this);
     m_thresholds->setObjectName(u"thresholdsProblem"_s);
     m_thresholds->hide();
+    m_rules = new Banner(this);
+    m_rules->setObjectName(u"rulesProblem"_s);
+    m_rules->hide();
     m_gaps = new Banner(this);
     m_gaps->setObjectName(u"gapsBanner"_s);
     m_gaps->hide();
@@ -73,6 +76,7 @@ FindingsPage::FindingsPage(const ConnectionBook &book, QWidget *parent) : Page(p
     banners->setSpacing(6);
     banners->addWidget(m_problem);
     banners->addWidget(m_thresholds);
+    banners->addWidget(m_rules);
     banners->addWidget(m_gaps);
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -183,6 +187,16 @@ void FindingsPage::sayThresholdsProblem(const QString &why)
 {
     m_thresholds->say(Banner::Look::Warning, tr("This run began with the usual thresholds"), harmless(why));
     m_thresholds->show();
+}
+
+void FindingsPage::sayRuleProblems(const QStringList &problems)
+{
+    constexpr qsizetype mostSaid = 5;
+    auto said = problems.mid(0, mostSaid).join(u'\n');
+    if (problems.size() > mostSaid)
+        said += tr("\nand %1 more: lockscopectl recognise --rules FILE").arg(problems.size() - mostSaid);
+    m_rules->say(Banner::Look::Warning, tr("Recogniser rules with mistakes are not used"), harmless(said));
+    m_rules->setVisible(!problems.isEmpty());
 }
 
 void FindingsPage::setBackend(Backend *backend)

@@ -33,6 +33,8 @@ public:
     void useMutes(MuteStore &mutes);
     // Why the file of thresholds was not understood when the program began.
     void sayThresholdsProblem(const QString &why);
+    // What is wrong in the files of recogniser rules now.
+    void sayRuleProblems(const QStringList &problems);
 
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;
@@ -76,6 +78,7 @@ private:
     QCheckBox *m_showMuted = nullptr;
     Banner *m_problem = nullptr;    // the mutes' file
     Banner *m_thresholds = nullptr; // their file
+    Banner *m_rules = nullptr;      // files of them that are not used
     Banner *m_gaps = nullptr;
     FindingsTable *m_table = nullptr;
     FindingDetail *m_detail = nullptr;

@@ -4,12 +4,15 @@
 #include "core/inspect/lockterms.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/recognise.h"
+#include "core/inspect/redis/userrulelocks.h"
 #include "core/rules/keysignals.h"
 #include "core/rules/redissonkeys.h"
 
 #include <algorithm>
 
 namespace lockscope::inspect {
+
+bool isNamedAsSemaphore(const QByteArray &key);
 
 namespace {
 
@@ -63,16 +66,18 @@ bool isSuspect(const RedisKey &key, KeyType type, std::optional<std::chrono::mil
 {
     if (companionOf(key))
         return false;
+    if (isOfUserRule(key, type))
+        return true;
     const bool named = saysLock(key.bytes());
     switch (type) {
     case KeyType::Hash:
         // Redisson's locks may have any name, but hardly ever no expiry.
-        return named || ttl.has_value() || includeLowConfidence;
+        return named || ttl.has_value() || includeLowConfidence || isNamedAsSemaphore(key.bytes());
     case KeyType::String: return named || key.bytes().startsWith("redlock:") || includeLowConfidence;
+    case KeyType::SortedSet: return key.bytes().startsWith("semaphore:");
     case KeyType::None:
     case KeyType::List:
     case KeyType::Set:
-    case KeyType::SortedSet:
     case KeyType::Stream:
     case KeyType::Other: break;
     }
@@ -85,7 +90,8 @@ bool isWorthMeasuring(const RedisKey &key, KeyType type, std::optional<std::chro
     constexpr auto longestLease = std::chrono::minutes(15);
     if (companionOf(key) || isSuspect(key, type, ttl, false))
         return false;
-    return type == KeyType::String ? ttl && *ttl <= longestLease : type == KeyType::Hash;
+    const bool endsSoon = ttl && *ttl <= longestLease;
+    return type == KeyType::String || type == KeyType::SortedSet ? endsSoon : type == KeyType::Hash;
 }
 
 // What MEMORY USAGE says of a key beyond its name differs between versions by some tens of bytes.
@@ -95,7 +101,10 @@ bool hasSizeOfLock(const RedisKey &key, KeyType type, qint64 bytes)
     constexpr qint64 mostOfString = 256;
     constexpr qint64 leastField = 40;
     constexpr qint64 mostOfHash = 224;
+    constexpr qint64 mostOfSet = 600; // some tokens
     const auto beyondName = bytes - key.bytes().size();
+    if (type == KeyType::SortedSet)
+        return beyondName >= leastField && beyondName <= mostOfSet;
     return type == KeyType::String ? beyondName >= leastToken && beyondName <= mostOfString
                                    : beyondName >= leastField && beyondName <= mostOfHash;
 }
@@ -117,7 +126,11 @@ std::vector<RedisKey> companionsToRead(const KeyView &main)
 {
     const QByteArray &name = main.key.bytes();
     const redis::RedissonKeys redisson(name);
-    std::vector<RedisKey> keys;
+    auto keys = companionsByUserRules(main);
+    if (main.type == KeyType::Hash && name.endsWith(":GRABBED")) {
+        for (const auto *part : {"EXISTS", "AVAILABLE"})
+            keys.emplace_back(name.chopped(7) + part);
+    }
     if (main.type == KeyType::String) {
         keys.emplace_back(redisson.permitDeadlines());
         if (const auto list = recipes::signalsOf(name).list; !list.isEmpty())

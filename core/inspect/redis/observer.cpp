@@ -18,6 +18,30 @@ constexpr auto progressEvery = 100ms;
 // Looking right at the expiry could be a millisecond early.
 constexpr auto afterExpiry = 2ms;
 
+RedisContext contextOf(const ConnectionName &name, const KeyReader::Gathered &gathered, KeyReader::Clock clock)
+{
+    RedisContext context;
+    context.connection = name;
+    context.observed = clock.now;
+    context.serverAhead = clock.ahead;
+    context.subscribers = gathered.subscribers;
+    return context;
+}
+
+// What has not been looked at yet, or no more.
+QString missingIn(const redis::Connection &connection, bool isFirstComplete, const KeySweep &sweep)
+{
+    if (connection.state() != redis::ConnectionState::Connected) {
+        const auto why = connection.lastError();
+        return why.isEmpty() ? u"not connected yet"_s : u"not connected: "_s + why;
+    }
+    if (!isFirstComplete)
+        return u"the first sweep is still under way"_s;
+    return sweep.running && sweep.catchesUp && sweep.number > 1
+               ? u"what came while the server was not heard is still being looked for"_s
+               : QString();
+}
+
 } // namespace
 
 RedisObserver::RedisObserver(redis::Connection &connection, ConnectionName name, ObserverOptions options,
@@ -140,7 +164,7 @@ Task<void> RedisObserver::work()
 void RedisObserver::enqueue(const RedisKey &key)
 {
     const auto owner = companionOf(key);
-    const auto main = owner.value_or(key);
+    const auto main = owner.value_or(m_rules.ownerOf(key).value_or(key));
     if (m_queue.isOverfull() && !m_known.contains(main)) {
         m_mayHaveMissed = true; // it is left to the sweep
         return;
@@ -213,11 +237,7 @@ bool RedisObserver::isWorthReading(const KeyView &view) const
 std::optional<LockSnapshot> RedisObserver::snapshotOf(const KeyReader::Gathered &gathered, KeyReader::Clock clock,
                                                       bool includeLowConfidence) const
 {
-    RedisContext context;
-    context.connection = m_name;
-    context.observed = clock.now;
-    context.serverAhead = clock.ahead;
-    context.subscribers = gathered.subscribers;
+    auto context = contextOf(m_name, gathered, clock);
     context.includeLowConfidence = includeLowConfidence;
     if (const auto came = m_seen.cameAt(gathered.main.key))
         context.firstSeen[gathered.main.key] = *came;
@@ -251,6 +271,7 @@ void RedisObserver::settle(const KeyReader::Gathered &gathered, KeyReader::Clock
         m_known.erase(key);
         return;
     }
+    m_rules.note(gathered.main);
     auto &known = m_known[key];
     known.subscribers = gathered.subscribers;
     known.readInSweep = m_sweep.number;
@@ -298,16 +319,7 @@ Task<Result<LockSnapshot>> RedisObserver::readNow(QByteArray name, Deadline dead
 
 std::vector<Coverage> RedisObserver::coverage() const
 {
-    QString missing;
-    if (m_connection.state() != redis::ConnectionState::Connected) {
-        const auto why = m_connection.lastError();
-        missing = why.isEmpty() ? u"not connected yet"_s : u"not connected: "_s + why;
-    } else if (!m_firstSnapshot.isComplete()) {
-        missing = u"the first sweep is still under way"_s;
-    } else if (m_sweep.running && m_sweep.catchesUp && m_sweep.number > 1) {
-        missing = u"what came while the server was not heard is still being looked for"_s;
-    }
-    return coverageOf(m_name, missing, m_refusals);
+    return coverageOf(m_name, missingIn(m_connection, m_firstSnapshot.isComplete(), m_sweep), m_refusals);
 }
 
 void RedisObserver::tellCoverage()

@@ -17,6 +17,8 @@
 #include "core/inspect/snapshotstore.h"
 #include "core/inspect/redis/keysweeper.h"
 #include "core/inspect/redis/observerfollow.h"
+#include "core/inspect/redis/observerqueue.h"
+#include "core/inspect/redis/observerrules.h"
 #include "core/inspect/redis/observerseen.h"
 
 #include <set>
@@ -109,6 +111,8 @@ private:
     bool m_reorderPrefixes = false;
     bool m_mayHaveMissed = true; // changes, since the last sweep that began after it
     int m_loudSeconds = 0;
+    RuleCompanions m_rules;
+    bool m_sweepsSoon = false; // the user's rules changed
     KeySweep m_sweep;
     KeySweeper m_sweeper;
 

@@ -69,6 +69,7 @@ Task<Result<void>> RedisObserver::sweep()
 {
     if (!m_sweep.running) {
         const bool catchesUp = std::exchange(m_mayHaveMissed, false);
+        m_sweepsSoon = false;
         m_sweep = KeySweep{.running = true, .number = m_sweep.number + 1, .catchesUp = catchesUp};
         tellCoverage();
         m_refusals.forgetKeys();
@@ -117,8 +118,10 @@ Task<void> RedisObserver::restAfterSweeping(Duration least, Duration longest, qi
     const Duration worth = Duration(std::chrono::seconds(sent)) / commandsPerSecond;
     const auto atLeast = m_loop.now() + least;
     const auto until = std::max(atLeast, begun + std::min(worth, longest));
-    auto rest = sleepUntil(m_loop, atLeast);
-    co_await rest;
+    while (m_loop.now() < atLeast && !m_sweepsSoon) {
+        auto rest = sleepUntil(m_loop, std::min(atLeast, m_loop.now() + step));
+        co_await rest;
+    }
     while (m_loop.now() < until && isOnlyMakingSure()) {
         auto more = sleepUntil(m_loop, std::min(until, m_loop.now() + step));
         co_await more;
@@ -182,6 +185,11 @@ Task<void> RedisObserver::housekeeping()
     for (int round = 1;; ++round) {
         auto beat = sleepFor(m_loop, housekeepingEvery);
         co_await beat;
+        if (m_rules.takeChange()) { // what is a lock is another matter now, of all that was passed over, too
+            m_sweepsSoon = m_mayHaveMissed = true;
+            m_plainHashes.clear();
+            reconsider();
+        }
         tellCost();
         tellCoverage();
         // What was told is true, where all is quiet, too. Where nobody tells of changes a poll says so instead.

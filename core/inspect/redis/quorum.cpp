@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
+#include "core/inspect/redis/naming.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/turn.h"
 
@@ -246,6 +247,24 @@ std::vector<NodeSaid> whatWasSaid(const std::vector<NodeSight> &sights, const Lo
     return all;
 }
 
+// The one thread that holds it on a majority, as a client of its own on each: so RedissonRedLock holds its locks.
+std::optional<QByteArray> threadOfAll(const std::vector<NodeSight> &sights)
+{
+    std::optional<QByteArray> thread;
+    int votes = 0;
+    for (const auto &sight : sights) {
+        if (!sight.answered || !sight.snapshot)
+            continue;
+        const bool isOne = sight.snapshot->holderCount() == 1;
+        const auto holder = isOne ? readHolder(sight.snapshot->contenders.front().guard.value) : std::nullopt;
+        if (!holder || holder->thread != thread.value_or(holder->thread))
+            return std::nullopt;
+        thread = holder->thread;
+        ++votes;
+    }
+    return votes > 1 && votes >= recipes::quorumOf(static_cast<int>(sights.size())) ? thread : std::nullopt;
+}
+
 // A lock that each node keeps by itself: on one of them, or, as RedissonRedLock takes it, on several.
 std::optional<LockSnapshot> strangerAmong(const std::vector<NodeSight> &sights)
 {
@@ -260,6 +279,16 @@ std::optional<LockSnapshot> strangerAmong(const std::vector<NodeSight> &sights)
     }
     if (!lock)
         return lock;
+    if (const auto thread = threadOfAll(sights)) {
+        lock->client = u"Redisson (RedissonRedLock)"_s;
+        lock->why +=
+            u"; one lock on %1 of %2 nodes (%3): thread %4 holds it on each, by a client of its own there, as "
+            u"RedissonRedLock does; the holder is what %5 says"_s.arg(
+                QString::number(on.size()), QString::number(sights.size()), on.join(u", "_s), label(*thread, 40),
+                on.front());
+        lock->nodes = whatWasSaid(sights, *lock, false);
+        return lock;
+    }
     lock->why += on.size() == 1 ? u"; on %1, one node of a set"_s.arg(on.front())
                                 : u"; on %1 of %2 nodes (%3), on each with a holder of its own, as RedissonRedLock "
                                   u"takes it: this is what %4 says"_s.arg(QString::number(on.size()),

@@ -3,6 +3,7 @@
 
 #include "core/base/identifiers.h"
 #include "core/inspect/redis/pieces.h"
+#include "core/inspect/redis/userrulelocks.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>
@@ -13,8 +14,10 @@ using namespace Qt::StringLiterals;
 
 using Rule = std::optional<LockSnapshot>(const Case &about);
 Rule redissonLeftOver, redissonReadWriteLock, redissonLock, redissonMultiLock, redissonPermitSemaphore,
-    redissonSemaphore, shedLockKey, tokenLock, timestampLock, naiveLock;
+    redissonSemaphore, shedLockKey, tokenLock, timestampLock, naiveLock, nodeSemaphore, symfonyLock, grabbedSemaphore,
+    uniqueJobsLock, semaphoreAtRest;
 bool isCountDownLatch(const Case &about);
+bool isSemaphoreAtRest(const Case &about);
 
 namespace {
 
@@ -31,11 +34,17 @@ constexpr Recogniser recognisers[] = {
     {KeyType::Hash, redissonReadWriteLock},
     {KeyType::Hash, redissonLock},
     {KeyType::Hash, redissonMultiLock},
+    {KeyType::Hash, grabbedSemaphore},
+    {KeyType::Hash, uniqueJobsLock},
+    {KeyType::SortedSet, nodeSemaphore},
+    {KeyType::SortedSet, symfonyLock},
     {KeyType::String, redissonPermitSemaphore},
     {KeyType::String, redissonSemaphore},
     {KeyType::String, nullptr, isCountDownLatch},
     {KeyType::String, shedLockKey},
     {KeyType::String, tokenLock},
+    {KeyType::String, semaphoreAtRest},
+    {KeyType::String, nullptr, isSemaphoreAtRest},
     {KeyType::String, timestampLock},
     {KeyType::String, naiveLock},
 };
@@ -47,6 +56,11 @@ std::optional<LockSnapshot> recognise(const KeyView &main, const std::vector<Key
 {
     if (companionOf(main.key))
         return std::nullopt;
+    // Who wrote a rule knows better.
+    for (auto &trial : tryUserRules(main, companions, context)) {
+        if (trial.lock)
+            return std::move(trial.lock);
+    }
     const Case about{main, companions, context};
     for (const auto &one : recognisers) {
         if (one.type != main.type)

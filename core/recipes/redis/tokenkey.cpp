@@ -7,7 +7,7 @@
 #include "core/recipes/connectionerrors.h"
 #include "core/recipes/redis/waiting.h"
 #include "core/redis/client.h"
-#include "core/rules/keysignals.h"
+#include "core/rules/wakesignals.h"
 
 namespace lockscope::recipes {
 
@@ -64,7 +64,7 @@ Task<Result<bool>> holdsToken(redis::Connection *connection, TokenKey ours, Dead
 
 Reply<redis::Value> deleteToken(redis::Connection &connection, const TokenKey &ours, Deadline deadline)
 {
-    const auto wakes = signalsOf(ours.key.bytes());
+    const auto wakes = wakeSignalsOf(ours.key.bytes());
     const QByteArrayList keys{ours.key.bytes()};
     const QByteArrayList token{ours.token.bytes()};
     if (wakes.isEmpty())

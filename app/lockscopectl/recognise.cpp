@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// recognise: rules of the user's own, checked, and tried on every key; and how every command gets them.
+#include "app/lockscopectl/command.h"
+#include "app/lockscopectl/lockwords.h"
+#include "app/lockscopectl/output.h"
+#include "app/lockscopectl/table.h"
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "core/inspect/json.h"
+#include "core/workspace/redislink.h"
+#include "core/workspace/rulefolder.h"
+#include "core/workspace/ruletrial.h"
+
+#include <QJsonArray>
+
+#include <algorithm>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+const auto rulesOption = u"rules"_s;
+
+struct TriedOn {
+    ConnectionName connection;
+    RuleTrials tried;
+};
+
+qint64 countOf(const std::vector<TriedOn> &all, const recipes::UserRule &rule, bool locks)
+{
+    qint64 count = 0;
+    for (const auto &one : all)
+        count += std::ranges::count_if(one.tried.trials, [&](const auto &trial) {
+            return trial.rule == rule.name && trial.file == rule.file && trial.lock.has_value() == locks;
+        });
+    return count;
+}
+
+QString ttlWords(const inspect::LockSnapshot &lock)
+{
+    for (const auto &one : lock.contenders) {
+        if (one.role == inspect::Role::Holder && one.expiresAt)
+            return spokenDuration(*one.expiresAt - lock.observed);
+    }
+    return u"-"_s;
+}
+
+void printTrials(const std::vector<TriedOn> &all)
+{
+    Table table({{u"LOCK"_s, Table::Align::Left, true},
+                 {u"RULE"_s},
+                 {u"STATE"_s},
+                 {u"HOLDER"_s, Table::Align::Left, true},
+                 {u"WAITING"_s, Table::Align::Right},
+                 {u"TTL"_s, Table::Align::Right}});
+    QStringList misfits;
+    for (const auto &[connection, tried] : all) {
+        for (const auto &trial : tried.trials) {
+            const auto name = escaped(connection.bytes() + ':' + trial.key.bytes());
+            if (trial.lock)
+                table.add({name, shown(trial.rule), stateWord(*trial.lock), holderWords(*trial.lock),
+                           waitingWords(*trial.lock), ttlWords(*trial.lock)});
+            else
+                misfits << u"%1 is none by \"%2\": %3"_s.arg(name, shown(trial.rule), harmless(trial.misfit));
+        }
+    }
+    if (!table.isEmpty())
+        print(table.text(terminalWidth()));
+    for (const auto &line : misfits)
+        print(line);
+}
+
+QJsonObject answerOf(const std::vector<TriedOn> &all, const recipes::UserRules &rules, bool isTried)
+{
+    QJsonArray ruleArray, locks, misfits, coverage;
+    for (const auto &rule : *rules) {
+        QJsonObject json{{u"name"_s, rule.name}, {u"file"_s, rule.file}};
+        json[u"locks"_s] = isTried ? QJsonValue(countOf(all, rule, true)) : QJsonValue(QJsonValue::Null);
+        json[u"misfits"_s] = isTried ? QJsonValue(countOf(all, rule, false)) : QJsonValue(QJsonValue::Null);
+        ruleArray.append(json);
+    }
+    for (const auto &[connection, tried] : all) {
+        for (const auto &trial : tried.trials) {
+            if (trial.lock)
+                locks.append(inspect::toJson(*trial.lock));
+            else
+                misfits.append(QJsonObject{{u"lock"_s, escaped(connection.bytes() + ':' + trial.key.bytes())},
+                                           {u"rule"_s, trial.rule},
+                                           {u"why"_s, harmless(trial.misfit)}});
+        }
+        for (const auto &gap : tried.refused)
+            coverage.append(QJsonObject{
+                {u"connection"_s, escaped(connection.bytes())}, {u"complete"_s, false}, {u"message"_s, gap}});
+    }
+    return {{u"rules"_s, ruleArray}, {u"locks"_s, locks}, {u"misfits"_s, misfits}, {u"coverage"_s, coverage}};
+}
+
+Task<Exit> tryAll(CommandContext &context, std::vector<TriedOn> &all)
+{
+    auto status = co_await connectAll(context);
+    for (auto *link : context.workspace.links()) {
+        const auto nodes = redisNodesOf(link);
+        const auto name = link->spec().name;
+        if (nodes.empty())
+            complain(u"%1: rules are for Redis only"_s.arg(escaped(name.bytes())));
+        if (!link->isConnected())
+            continue;
+        for (auto *node : nodes) {
+            auto trying = tryRulesOn(node, name);
+            auto tried = co_await trying;
+            if (!tried) {
+                complain(u"%1: %2"_s.arg(escaped(name.bytes()), tried.error().message));
+                status = Exit::Failed;
+                continue;
+            }
+            if (tried->isCut)
+                tried->refused << u"more keys fit than were tried"_s;
+            all.push_back({name, std::move(*tried)});
+        }
+    }
+    co_return status;
+}
+
+Task<Exit> tryRules(CommandContext &context)
+{
+    const auto rules = recipes::userRules();
+    if (rules->empty())
+        co_return fail(Error{ErrorCode::BadInput,
+                             u"recognise: no rules: give --rules FILE, or put files into %1"_s.arg(ruleFolder())});
+    std::vector<TriedOn> all;
+    auto trying = tryAll(context, all);
+    const auto status = co_await trying;
+    const bool isTried = !all.empty();
+    if (context.json) {
+        printJson(answerOf(all, rules, isTried));
+        co_return status;
+    }
+    printTrials(all);
+    for (const auto &rule : *rules) {
+        const auto said = u"%1 (%2): "_s.arg(shown(rule.name), shown(rule.file));
+        print(isTried ? said
+                            + u"%1 locks; %2 more keys have such a name, and are none"_s.arg(
+                                QString::number(countOf(all, rule, true)), QString::number(countOf(all, rule, false)))
+                      : said + u"nothing is wrong with it; tried on no connection"_s);
+    }
+    for (const auto &one : all) {
+        for (const auto &gap : one.tried.refused)
+            print(u"not everything was seen: %1: %2"_s.arg(escaped(one.connection.bytes()), gap));
+    }
+    co_return status;
+}
+
+} // namespace
+
+bool takeRules(const CommandSpec &command, const Arguments &arguments)
+{
+    if (!command.connects && !command.mayConnect)
+        return true;
+    const auto named = arguments.options.value(rulesOption);
+    auto read = readRuleFiles(named);
+    for (const auto &problem : read.problems)
+        complain(problem.text());
+    if (!read.problems.empty())
+        return false;
+    // Who tries a file wants to know what that one does.
+    if (named.isEmpty() || command.observes || command.connects) {
+        auto others = readRuleFiles(ruleFilesIn(ruleFolder()));
+        for (const auto &problem : others.problems)
+            complain(u"%1; nothing of this file is used"_s.arg(problem.text()));
+        std::ranges::move(others.rules, std::back_inserter(read.rules));
+    }
+    if (!read.rules.empty())
+        recipes::setUserRules(std::move(read.rules));
+    return true;
+}
+
+CommandSpec recogniseCommand()
+{
+    CommandSpec spec;
+    spec.name = u"recognise"_s;
+    spec.summary = u"try recogniser rules of your own on the given connections"_s;
+    spec.more =
+        u"Rules say in a JSON file which Redis keys of a client of yours are locks, who holds them and how they "
+        u"are given back (docs/rules.md). --rules FILE names the files to try; without it those of the "
+        u"configuration folder are. Every mistake in them is told, by line and field, with exit status 2. "
+        u"Without --connect they are only checked. Keys whose name fits and whose value does not are listed "
+        u"with the reason. The other commands, and the window, take --rules FILE as well."_s;
+    spec.connects = false;
+    spec.mayConnect = true;
+    spec.run = tryRules;
+    return spec;
+}
+
+} // namespace lockscope::ctl

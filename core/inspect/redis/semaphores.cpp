@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Semaphores that are no Redisson's: permits as members of a sorted set, or as fields of a hash. Many things are
+// sorted sets and hashes: each is told by what no other client writes, all of it, and not by its name.
+#include "core/base/identifiers.h"
+#include "core/inspect/findings.h"
+#include "core/inspect/redis/nameevidence.h"
+#include "core/inspect/redis/naming.h"
+#include "core/inspect/redis/pieces.h"
+#include "core/rules/contenderid.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+using std::chrono::milliseconds;
+
+namespace {
+
+using ScoredMember = std::pair<QByteArray, double>;
+
+constexpr qsizetype uuidLength = 36;
+constexpr auto clocksDifferBy = std::chrono::minutes(1);
+
+LockSnapshot semaphoreOf(const Case &about, const KnownClient &client, Confidence confidence, const QString &why)
+{
+    auto lock = snapshotOf(about, "redis-semaphore", &client, confidence, why);
+    lock.waitersKnown = false; // they poll, or sleep in BLPOP, of which a server names no key
+    return lock;
+}
+
+Contender permitOf(const QByteArray &id)
+{
+    Contender holder;
+    holder.id = id;
+    holder.role = Role::Holder;
+    holder.mode = Mode::Permit;
+    return holder;
+}
+
+std::optional<ServerTime> momentOfScore(double score)
+{
+    constexpr double least = 1e12;
+    constexpr double most = 1e14;
+    return score >= least && score < most && score == std::floor(score)
+               ? std::optional(ServerTime(milliseconds(std::llround(score))))
+               : std::nullopt;
+}
+
+// "<uuid>", perhaps with the application's suffix; of a MultiSemaphore with the number of the permit.
+bool isNodePermit(const ScoredMember &member, ServerTime now)
+{
+    const auto &name = member.first;
+    const auto at = momentOfScore(member.second);
+    const bool isNamed = isUuid36(name.left(uuidLength))
+                         && (name.size() == uuidLength || name[uuidLength] == '-' || name[uuidLength] == '_');
+    return isNamed && at && *at <= now + clocksDifferBy && *at > now - std::chrono::hours(24);
+}
+
+// 32 random bytes in base64, as of Symfony's token.
+bool isSymfonyToken(const QByteArray &name)
+{
+    constexpr qsizetype length = 44;
+    return name.size() == length && name.endsWith('=') && std::ranges::all_of(name.chopped(1), [](char c) {
+               return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '+'
+                      || c == '/';
+           });
+}
+
+bool isJobId(const QByteArray &field)
+{
+    constexpr qsizetype length = 24;
+    return field.size() == length && isHex(field);
+}
+
+// A number of seconds, mostly with a fraction.
+std::optional<ServerTime> momentInField(const QByteArray &value, ServerTime now)
+{
+    bool ok = false;
+    const double seconds = value.toDouble(&ok);
+    constexpr double least = 1e9;
+    constexpr double most = 1e11;
+    if (!ok || !(seconds >= least && seconds < most))
+        return std::nullopt;
+    const ServerTime moment{milliseconds(std::llround(seconds * 1000))};
+    return moment <= now + clocksDifferBy ? std::optional(moment) : std::nullopt;
+}
+
+} // namespace
+
+bool isNamedAsSemaphore(const QByteArray &key)
+{
+    return key.startsWith("semaphore:") || key.endsWith(":GRABBED") || key.endsWith(":LOCKED");
+}
+
+// redis-semaphore of npm: ZADD semaphore:<name> <now in ms> <uuid>, and PEXPIRE of the whole.
+std::optional<LockSnapshot> nodeSemaphore(const Case &about)
+{
+    const auto &members = about.main.scored;
+    const auto now = about.context.observed;
+    if (!about.name().startsWith("semaphore:") || members.empty() || !about.main.ttl
+        || !std::ranges::all_of(members, [now](const auto &one) { return isNodePermit(one, now); }))
+        return std::nullopt;
+    auto lock = semaphoreOf(about, clients::nodeSemaphore, Confidence::High,
+                            u"a sorted set semaphore:… of UUIDs by the moment of their last refresh, with a TTL"_s);
+    const auto newest = std::ranges::max(members, {}, &ScoredMember::second).second;
+    for (const auto &[name, score] : members) {
+        auto holder = permitOf(name);
+        // The set ends with whoever refreshed it last; when the others' time is up is not written down.
+        if (score == newest)
+            holder.expiresAt = about.expiry(about.main);
+        lock.contenders.push_back(std::move(holder));
+    }
+    judgeState(lock);
+    return lock;
+}
+
+// Symfony's RedisStore from 5.2 on: token → end in ms; "__write__" beside the token of a lock that is not shared. The
+// key ends with the last of them.
+std::optional<LockSnapshot> symfonyLock(const Case &about)
+{
+    static const QByteArray writeMark = "__write__";
+    constexpr auto sameMoment = std::chrono::seconds(2);
+    const auto &members = about.main.scored;
+    const auto ends = about.expiry(about.main);
+    if (members.empty() || !ends)
+        return std::nullopt;
+    const auto last = momentOfScore(std::ranges::max(members, {}, &ScoredMember::second).second);
+    const bool isMember = std::ranges::all_of(members, [](const auto &one) {
+        return momentOfScore(one.second) && (one.first == writeMark || isSymfonyToken(one.first));
+    });
+    if (!isMember || !last || std::chrono::abs(*last - *ends) > sameMoment)
+        return std::nullopt;
+    const bool writes = std::ranges::count(members, writeMark, &ScoredMember::first) > 0;
+    auto lock = semaphoreOf(about, clients::symfony, Confidence::High,
+                            writes ? u"a sorted set of a token and __write__ by their end, with which the key ends"_s
+                                   : u"a sorted set of tokens by their end, with the last of which the key ends"_s);
+    for (const auto &[name, score] : members) {
+        const auto until = *momentOfScore(score);
+        if (name == writeMark || until <= about.context.observed)
+            continue;
+        auto holder = permitOf(name);
+        holder.mode = writes ? Mode::Exclusive : Mode::Read;
+        holder.expiresAt = until;
+        lock.contenders.push_back(std::move(holder));
+    }
+    judgeState(lock);
+    return lock;
+}
+
+// redis-semaphore of PyPI, and Ruby's of that name: HSET <name>:GRABBED <permit> <since>, <name>:EXISTS beside it.
+std::optional<LockSnapshot> grabbedSemaphore(const Case &about)
+{
+    static const QByteArray suffix = ":GRABBED";
+    const auto now = about.context.observed;
+    if (!about.name().endsWith(suffix) || about.main.fields.empty())
+        return std::nullopt;
+    const auto base = about.name().chopped(suffix.size());
+    const auto *exists = about.companion(base + ":EXISTS");
+    const bool isMember = std::ranges::all_of(
+        about.main.fields, [now](const auto &field) { return momentInField(field.second, now).has_value(); });
+    if (!exists || exists->type != KeyType::String || !isMember)
+        return std::nullopt;
+    const auto *available = about.companion(base + ":AVAILABLE");
+    const auto left = available ? available->items.size() : 0;
+    auto lock =
+        semaphoreOf(about, clients::grabbedSemaphore, Confidence::High,
+                    u"a hash …:GRABBED of permits and since when, beside …:EXISTS; %1 permits left"_s.arg(left));
+    lock.companions = {base + ":EXISTS", base + ":AVAILABLE"};
+    for (const auto &[permit, since] : about.main.fields) {
+        // A permit's name comes again with the next who grabs it.
+        const auto grabbed = *momentInField(since, now);
+        auto holder = permitOf(recipes::constantContenderId(permit, grabbed.time_since_epoch().count()));
+        holder.heldSince = grabbed;
+        lock.contenders.push_back(std::move(holder));
+    }
+    judgeState(lock);
+    return lock;
+}
+
+// sidekiq-unique-jobs: HSET <digest>:LOCKED <job id> <since, or a JSON object>.
+std::optional<LockSnapshot> uniqueJobsLock(const Case &about)
+{
+    static const QByteArray suffix = ":LOCKED";
+    constexpr qsizetype leastDigest = 32;
+    const auto &fields = about.main.fields;
+    if (!about.name().endsWith(suffix) || fields.empty())
+        return std::nullopt;
+    auto digest = about.name().chopped(suffix.size());
+    const bool isOwnName = digest.startsWith("uniquejobs:");
+    if (digest.endsWith(":RUN"))
+        digest.chop(4);
+    digest = digest.mid(digest.lastIndexOf(':') + 1);
+    const bool isMember = std::ranges::all_of(fields, [](const auto &field) { return isJobId(field.first); });
+    if (!isMember || digest.size() < leastDigest || !isHex(digest))
+        return std::nullopt;
+    auto lock = semaphoreOf(about, clients::uniqueJobs, isOwnName ? Confidence::High : Confidence::Medium,
+                            u"a hash <digest>:LOCKED of Sidekiq's job ids"_s);
+    for (const auto &[job, since] : fields) {
+        auto holder = permitOf(job);
+        holder.mode = fields.size() == 1 ? Mode::Exclusive : Mode::Permit;
+        holder.heldSince = momentInField(since, about.context.observed);
+        holder.expiresAt = about.expiry(about.main);
+        lock.contenders.push_back(std::move(holder));
+    }
+    judgeState(lock);
+    return lock;
+}
+
+// A number of permits that nobody waits for: all there is to tell it by is its name.
+bool isSemaphoreAtRest(const Case &about)
+{
+    constexpr qsizetype mostDigits = 6;
+    return about.main.value && about.main.value->size() <= mostDigits && isDigits(*about.main.value)
+           && callsItselfLock(about.name()) && about.name().toLower().contains("semaphore");
+}
+
+std::optional<LockSnapshot> semaphoreAtRest(const Case &about)
+{
+    if (!about.context.includeLowConfidence || !isSemaphoreAtRest(about))
+        return std::nullopt;
+    const auto left = about.main.value->toLongLong();
+    auto lock = snapshotOf(about, "redisson-semaphore", nullptr, Confidence::Low,
+                           u"a small number in a key called semaphore: Redisson's RSemaphore for which nobody waits "
+                           u"looks so, with %1 permits left; nobody writes down who has the others"_s.arg(left));
+    lock.waitersKnown = false;
+    lock.state = left > 0 ? LockState::Free : LockState::Held;
+    return lock;
+}
+
+} // namespace lockscope::inspect

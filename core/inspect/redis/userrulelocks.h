@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Locks by rules that a person wrote (core/rules/userrules.h, docs/rules.md). Pure.
+#pragma once
+
+#include "core/inspect/redis/recognise.h"
+#include "core/rules/userrules.h"
+
+namespace lockscope::inspect {
+
+// Whether a rule is about a key of this name and type; its value is another matter.
+[[nodiscard]] bool isOfUserRule(const RedisKey &key, KeyType type);
+// What stands beside such a key, and where its waiters listen.
+[[nodiscard]] std::vector<RedisKey> companionsByUserRules(const KeyView &main);
+
+// Whether a rule made it a lock.
+[[nodiscard]] bool isByUserRule(const LockSnapshot &lock);
+
+// One rule whose pattern of the key fits: its lock, or in words why it is none.
+struct RuleTrial {
+    QString rule;
+    QString file;
+    RedisKey key;
+    std::optional<LockSnapshot> lock;
+    QString misfit; // empty where there is a lock
+};
+[[nodiscard]] std::vector<RuleTrial> tryUserRules(const KeyView &main, const std::vector<KeyView> &companions,
+                                                  const RedisContext &context);
+
+} // namespace lockscope::inspect

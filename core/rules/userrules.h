@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recognisers without a compiler: what a person wrote down about the locks of a client of theirs (docs/rules.md).
+// Reading a file of them is pure and tells all that is wrong with it; those in force are one set for the process,
+// since the same name must mean the same to whoever looks, releases and wakes. Any thread.
+#pragma once
+
+#include "core/base/result.h"
+
+#include <QByteArrayList>
+#include <QMap>
+#include <QRegularExpression>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
+
+namespace lockscope::recipes {
+
+using RuleGroups = QMap<QByteArray, QByteArray>; // what the named groups of a pattern caught
+
+// A regular expression over bytes, that has to fit as a whole. What it may cost is bounded: texts from servers are
+// hostile, and patterns that people write backtrack.
+class RulePattern {
+public:
+    // Why not, in words.
+    [[nodiscard]] static std::variant<RulePattern, QString> read(const QString &text);
+    [[nodiscard]] std::optional<RuleGroups> match(const QByteArray &text) const;
+    [[nodiscard]] const QByteArrayList &groups() const { return m_groups; }
+    [[nodiscard]] QString text() const { return m_text; }
+
+private:
+    QString m_text;
+    QRegularExpression m_expression;
+    QByteArray m_start; // whatever fits begins with it
+    QByteArrayList m_groups;
+};
+
+// What a group, or a field of a hash, says.
+enum class RulePart { Holder, Token, Mode, Count, Since, Until };
+enum class RuleType { String, Hash, SortedSet };
+enum class RuleMode { Exclusive, Read, Write, Permit };
+enum class RuleScore { Nothing, Since, Until };
+
+struct UserRule {
+    QString name;
+    QString file;
+    RuleType type = RuleType::String;
+    std::optional<RulePattern> key;
+    std::optional<RulePattern> value;      // of a string
+    std::optional<RulePattern> members;    // of a hash its fields, of a sorted set its members: a holder each
+    std::map<RulePart, QByteArray> fields; // of a hash: those of its one holder
+    RuleScore score = RuleScore::Nothing;
+    RuleMode mode = RuleMode::Exclusive;
+    QMap<QByteArray, RuleMode> modes; // what the part Mode may say
+    bool expires = true;              // without a TTL something is wrong
+    // Names of further keys and channels, with ${group} for what the key's pattern caught.
+    QByteArrayList companions;
+    QByteArray waiters;
+    QByteArray wakeList, wakeChannel;
+    bool releasable = true; // a string: deleted if it still holds the value that was seen
+
+    [[nodiscard]] bool isWaking() const { return !wakeList.isEmpty() || !wakeChannel.isEmpty(); }
+};
+
+[[nodiscard]] QByteArray filled(const QByteArray &text, const RuleGroups &groups);
+[[nodiscard]] const std::map<QString, RulePart> &ruleParts(); // by their names
+
+struct RuleProblem {
+    QString file;
+    int line = 0;  // 0: not known
+    QString field; // "rules[0].key"; empty: the file
+    QString why;
+    [[nodiscard]] QString text() const; // "FILE:LINE: FIELD: why"
+};
+
+// Rules only where nothing is wrong.
+struct RuleFile {
+    std::vector<UserRule> rules;
+    std::vector<RuleProblem> problems;
+};
+[[nodiscard]] RuleFile readRuleFile(const QByteArray &json, const QString &file);
+
+// Those in force, none at first. Readers keep what they took.
+using UserRules = std::shared_ptr<const std::vector<UserRule>>;
+[[nodiscard]] UserRules userRules();
+void setUserRules(std::vector<UserRule> rules);
+[[nodiscard]] int userRulesGeneration(); // another with each set
+
+// A rule whose pattern of the key fits, in their order.
+struct RuleFit {
+    UserRules keptAlive;
+    const UserRule *rule = nullptr;
+    RuleGroups groups;
+    [[nodiscard]] QByteArray name(const QByteArray &text) const { return filled(text, groups); }
+};
+[[nodiscard]] std::vector<RuleFit> rulesFitting(const QByteArray &key);
+// The first that says how the clients of such a key are woken.
+[[nodiscard]] std::optional<RuleFit> wakingRule(const QByteArray &key);
+
+} // namespace lockscope::recipes

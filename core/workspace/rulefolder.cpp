@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workspace/rulefolder.h"
+
+#include "core/workspace/settingsfile.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QFileSystemWatcher>
+
+#include <algorithm>
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+constexpr qint64 mostOfRuleFile = (1 << 20) + 1; // longer ones are refused
+constexpr std::chrono::milliseconds writtenWithin(200);
+} // namespace
+
+QString ruleFolder()
+{
+    return settingsPath(u"rules"_s);
+}
+
+QStringList ruleFilesIn(const QString &folder)
+{
+    const QDir directory(folder);
+    QStringList files;
+    for (const auto &name : directory.entryList({u"*.json"_s}, QDir::Files, QDir::Name))
+        files << directory.filePath(name);
+    return files;
+}
+
+recipes::RuleFile readRuleFiles(const QStringList &files)
+{
+    recipes::RuleFile all;
+    for (const auto &path : files) {
+        QFile file(path);
+        if (!file.open(QFile::ReadOnly)) {
+            all.problems.push_back({path, 0, {}, file.errorString()});
+            continue;
+        }
+        auto read = recipes::readRuleFile(file.read(mostOfRuleFile), path);
+        for (auto &rule : read.rules)
+            rule.file = QFileInfo(path).fileName();
+        std::ranges::move(read.rules, std::back_inserter(all.rules));
+        std::ranges::move(read.problems, std::back_inserter(all.problems));
+    }
+    return all;
+}
+
+RuleWatch::RuleWatch(QStringList files, QString folder, QObject *parent)
+    : QObject(parent), m_files(std::move(files)), m_folder(std::move(folder)), m_watcher(new QFileSystemWatcher(this))
+{
+    m_soon.setSingleShot(true);
+    m_soon.setInterval(writtenWithin);
+    connect(&m_soon, &QTimer::timeout, this, &RuleWatch::load);
+    const auto later = [this] { m_soon.start(); };
+    connect(m_watcher, &QFileSystemWatcher::fileChanged, this, later);
+    connect(m_watcher, &QFileSystemWatcher::directoryChanged, this, later);
+    load();
+}
+
+void RuleWatch::load()
+{
+    watch();
+    auto read = readRuleFiles(m_files + ruleFilesIn(m_folder));
+    // What was in force without a rule stays so: each set makes observers look again.
+    if (!read.rules.empty() || !recipes::userRules()->empty())
+        recipes::setUserRules(std::move(read.rules));
+    QStringList problems;
+    for (const auto &problem : read.problems)
+        problems << problem.text();
+    if (std::exchange(m_problems, problems) != problems)
+        emit problemsChanged(m_problems);
+}
+
+// A file that was replaced is another file; a folder that is not there shows when it appears in the one above.
+void RuleWatch::watch()
+{
+    auto paths = m_files + ruleFilesIn(m_folder);
+    const auto above = QFileInfo(m_folder).absolutePath();
+    for (const auto &folder : {m_folder, above}) {
+        if (QFileInfo::exists(folder))
+            paths << folder;
+    }
+    for (const auto &path : paths) {
+        if (!m_watcher->files().contains(path) && !m_watcher->directories().contains(path) && QFileInfo::exists(path))
+            m_watcher->addPath(path);
+    }
+}
+
+} // namespace lockscope

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The user's recogniser rules (docs/rules.md): every *.json in a folder beside the other settings, and files that
+// were named on the command line. A file with mistakes is not used, and told with all of them.
+#pragma once
+
+#include "core/rules/userrules.h"
+
+#include <QObject>
+#include <QStringList>
+#include <QTimer>
+
+class QFileSystemWatcher;
+
+namespace lockscope {
+
+[[nodiscard]] QString ruleFolder();
+// By their names.
+[[nodiscard]] QStringList ruleFilesIn(const QString &folder);
+// One after the other; a rule of an earlier file is asked first.
+[[nodiscard]] recipes::RuleFile readRuleFiles(const QStringList &files);
+
+// Puts what these files say into force, now and whenever one of them changes, comes or goes.
+class RuleWatch : public QObject {
+    Q_OBJECT
+public:
+    explicit RuleWatch(QStringList files, QString folder = ruleFolder(), QObject *parent = nullptr);
+    [[nodiscard]] const QStringList &problems() const { return m_problems; }
+
+signals:
+    void problemsChanged(const QStringList &problems);
+
+private:
+    void load();
+    void watch();
+
+    QStringList m_files;
+    QString m_folder;
+    QStringList m_problems;
+    QFileSystemWatcher *m_watcher;
+    QTimer m_soon; // an editor writes more than once
+};
+
+} // namespace lockscope

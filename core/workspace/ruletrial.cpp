@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workspace/ruletrial.h"
+
+#include "core/base/text.h"
+#include "core/inspect/redis/observerreader.h"
+
+#include <algorithm>
+#include <set>
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+using inspect::KeyReader;
+
+constexpr size_t mostTrials = 10'000;
+
+inspect::RedisContext contextOf(const ConnectionName &name, const KeyReader &reader)
+{
+    inspect::RedisContext context;
+    context.connection = name;
+    context.observed = reader.clock().now;
+    context.serverAhead = reader.clock().ahead;
+    return context;
+}
+
+Task<Result<void>> tryKeys(KeyReader *reader, ConnectionName name, std::vector<RedisKey> keys, RuleTrials *out)
+{
+    auto looked = co_await reader->look(std::move(keys));
+    if (!looked)
+        co_return looked.error();
+    std::erase_if(*looked, [](const auto &view) { return view.type == inspect::KeyType::None; });
+    auto gathered = co_await reader->gather(std::move(*looked));
+    if (!gathered)
+        co_return gathered.error();
+    const auto context = contextOf(name, *reader);
+    for (const auto &one : *gathered) {
+        auto trials = inspect::tryUserRules(one.main, one.companions, context);
+        std::ranges::move(trials, std::back_inserter(out->trials));
+    }
+    co_return Result<void>();
+}
+
+} // namespace
+
+Task<Result<RuleTrials>> tryRulesOn(redis::Connection *connection, ConnectionName name)
+{
+    RuleTrials out;
+    inspect::Refusals refusals;
+    KeyReader reader(*connection, refusals);
+    std::set<RedisKey> seen; // SCAN may name a key twice
+    QByteArray cursor = "0";
+    do {
+        std::vector<redis::Command> commands;
+        commands.push_back(redis::Command{"SCAN", cursor, "COUNT", "1000"});
+        auto reply = reader.send(std::move(commands));
+        auto got = co_await reply;
+        if (!got)
+            co_return got.error();
+        const auto &answer = got->front();
+        if (answer.isError() || answer.items.size() != 2)
+            co_return Error{ErrorCode::NoPermission, u"SCAN refused: "_s + label(answer.text), false};
+        std::vector<RedisKey> keys;
+        for (const auto &item : answer.items[1].items) {
+            RedisKey key(item.text);
+            ++out.keys;
+            if (seen.size() < mostTrials && !recipes::rulesFitting(item.text).empty() && seen.insert(key).second)
+                keys.push_back(std::move(key));
+        }
+        cursor = answer.items[0].text;
+        if (!keys.empty()) {
+            auto tried = co_await tryKeys(&reader, name, std::move(keys), &out);
+            if (!tried)
+                co_return tried.error();
+        }
+    } while (cursor != "0");
+    out.isCut = seen.size() >= mostTrials;
+    for (const auto &message : refusals.messages())
+        out.refused << message;
+    std::ranges::stable_sort(out.trials, {}, &inspect::RuleTrial::key);
+    co_return std::move(out);
+}
+
+} // namespace lockscope

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of the user's own, by the program and a real Redis: tried, listed, released with their wake-up, and refused
+// with all their mistakes.
+#include "core/redis/client.h"
+#include "tests/support/testmain.h"
+#include "tst_ctl_fixture.h"
+
+using namespace lockscope;
+using namespace lockscope::testing;
+using namespace Qt::StringLiterals;
+
+class TestCtlRules : public QObject {
+    Q_OBJECT
+
+    QtLoop m_loop;
+    std::unique_ptr<sandbox::Server> m_redis;
+    std::unique_ptr<redis::Connection> m_client;
+    QTemporaryDir m_home;
+
+    static QString example() { return QFINDTESTDATA("../../docs/rules/acme-jobs.json"); }
+    QString uri() const { return u"redis://127.0.0.1:%1"_s.arg(m_redis->address().port); }
+    Ran ctl(const QStringList &words) const { return run(QStringList{u"--connect"_s, uri()} + words); }
+    void set(const redis::Command &command)
+    {
+        QVERIFY(await(m_client->command(command, Deadline::after(m_loop, patience))));
+    }
+    QByteArray valueOf(const QByteArray &key)
+    {
+        const auto got = await(m_client->command({"GET", key}, Deadline::after(m_loop, patience)));
+        return got ? got->text : QByteArray("?");
+    }
+
+private slots:
+    void initTestCase()
+    {
+        qputenv("XDG_CONFIG_HOME", m_home.filePath(u"config"_s).toUtf8());
+        qputenv("XDG_STATE_HOME", m_home.filePath(u"state"_s).toUtf8());
+        auto made = sandbox::makeRedis({});
+        if (!made)
+            QSKIP("redis-server is not installed");
+        m_redis = std::move(*made);
+        QVERIFY(m_redis->start(std::chrono::seconds(60)));
+        redis::ConnectionOptions options;
+        options.host = m_redis->address();
+        m_client = redis::openConnection(m_loop, options);
+        QTRY_COMPARE_WITH_TIMEOUT(m_client->state(), redis::ConnectionState::Connected, patienceMs);
+        set({"SET", "acme:job:42:owner", "web-3/17/00aa11bb22cc33dd", "PX", "600000"});
+        set({"RPUSH", "acme:job:42:queue", "web-1", "web-2"});
+        set({"SET", "acme:job:43:owner", "nobody", "PX", "600000"});
+        set({"SET", "unrelated", "x"});
+    }
+    void cleanupTestCase()
+    {
+        m_client.reset();
+        m_redis.reset();
+    }
+
+    void rulesAreTriedOnEveryKey()
+    {
+        const auto tried = ctl({u"recognise"_s, u"--rules"_s, example(), u"--json"_s});
+        QVERIFY2(tried.status == 0, tried.what());
+        const auto json = tried.json();
+        const auto rule = json.value("rules"_L1).toArray().first().toObject();
+        QCOMPARE(rule.value("name"_L1).toString(), u"Acme job lock"_s);
+        QCOMPARE(rule.value("locks"_L1).toInt(), 1);
+        QCOMPARE(rule.value("misfits"_L1).toInt(), 1);
+        const auto lock = json.value("locks"_L1).toArray().first().toObject();
+        QCOMPARE(lock.value("lock"_L1).toString(), u"redis:acme:job:42:owner"_s);
+        QCOMPARE(lock.value("client"_L1).toString(), u"Acme job lock"_s);
+        QCOMPARE(lock.value("contenders"_L1).toArray().size(), 3);
+        const auto text = ctl({u"recognise"_s, u"--rules"_s, example()});
+        QVERIFY2(text.out.contains("redis:acme:job:43:owner is none by \"Acme job lock\": its value \"nobody\""),
+                 text.what());
+    }
+
+    // Each mistake on a line of its own; nothing is asked of any server.
+    void mistakesAreToldAll()
+    {
+        const auto said =
+            run({u"recognise"_s, u"--rules"_s, QFINDTESTDATA("../unit/corpus/rules/with-mistakes.json")});
+        QVERIFY2(said.status == 2, said.what());
+        QVERIFY2(said.err.count('\n') == 10, said.what());
+        QVERIFY2(said.err.contains("with-mistakes.json:8: rules[0].vaule: "), said.what());
+        const auto right = run({u"recognise"_s, u"--rules"_s, example()});
+        QVERIFY2(right.status == 0 && right.out.contains("nothing is wrong with it"), right.what());
+    }
+
+    // Of the folder, too, and by the gate: the whole value is compared, and the waiters are told.
+    void theirLocksAreListedAndReleased()
+    {
+        QDir().mkpath(m_home.filePath(u"config/lockscope/rules"_s));
+        QVERIFY(QFile::copy(example(), m_home.filePath(u"config/lockscope/rules/acme.json"_s)));
+        const auto listed = ctl({u"locks"_s, u"--json"_s});
+        QVERIFY2(listed.out.contains("by your rule \\\"Acme job lock\\\" (acme.json)"), listed.what());
+
+        redis::ConnectionOptions options;
+        options.host = m_redis->address();
+        auto listener = redis::openConnection(m_loop, options);
+        QTRY_COMPARE_WITH_TIMEOUT(listener->state(), redis::ConnectionState::Connected, patienceMs);
+        QByteArray heard;
+        const auto subscription = listener->subscribe(
+            "acme:job:42:free", [&heard](const redis::Message &message) { heard = message.payload; });
+        QTRY_COMPARE_WITH_TIMEOUT(subscribers(), 1, patienceMs);
+        const QStringList words{u"force-release"_s, u"redis:acme:job:42:owner"_s,
+                                u"--holder"_s,      u"00aa11bb22cc33dd"_s,
+                                u"--reason"_s,      u"test"_s,
+                                u"--yes"_s};
+        const auto released = ctl(words);
+        QVERIFY2(released.status == 0, released.what());
+        QTRY_COMPARE_WITH_TIMEOUT(heard, QByteArray("acme:job:42:owner"), patienceMs);
+        QCOMPARE(valueOf("acme:job:42:owner"), QByteArray());
+        const auto again = ctl(words);
+        QVERIFY2(again.status != 0, again.what());
+    }
+
+private:
+    int subscribers()
+    {
+        const auto got =
+            await(m_client->command({"PUBSUB", "NUMSUB", "acme:job:42:free"}, Deadline::after(m_loop, patience)));
+        return got && got->items.size() == 2 ? static_cast<int>(got->items[1].integer) : -1;
+    }
+};
+
+LOCKSCOPE_TEST(TestCtlRules)
+#include "tst_ctl_rules.moc"

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recognisers without a compiler (docs/rules.md): what a file may say, what is told of its mistakes, the locks that
+// rules make of keys, and how these are given back.
+#include "tests/support/testmain.h"
+#include "znodetable.h"
+
+#include "core/inspect/findings.h"
+#include "core/inspect/redis/userrulelocks.h"
+#include "core/operate/forcereleaseplan.h"
+#include "core/rules/wakesignals.h"
+#include "core/workspace/rulefolder.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::inspect;
+using namespace Qt::StringLiterals;
+using recipes::readRuleFile;
+using recipes::RuleFile;
+using std::chrono::milliseconds;
+
+namespace {
+
+const ServerTime ruleNow{milliseconds(1'700'000'000'000)};
+
+QString examplePath(const QString &name)
+{
+    return QStringLiteral(CORPUS "/../../../docs/rules/") + name;
+}
+
+QStringList textsOf(const RuleFile &read)
+{
+    QStringList lines;
+    for (const auto &problem : read.problems)
+        lines << problem.text();
+    return lines;
+}
+
+RuleFile ruleOf(const QByteArray &fields)
+{
+    return readRuleFile("{\"version\": 1, \"rules\": [{\"name\": \"r\", " + fields + "}]}", u"f"_s);
+}
+
+KeyView ruleKey(const QByteArray &key, KeyType type, std::optional<milliseconds> ttl = milliseconds(30'000))
+{
+    KeyView view;
+    view.key = RedisKey(key);
+    view.type = type;
+    view.ttl = ttl;
+    return view;
+}
+
+KeyView ruleString(const QByteArray &key, const QByteArray &value,
+                   std::optional<milliseconds> ttl = milliseconds(30'000))
+{
+    auto view = ruleKey(key, KeyType::String, ttl);
+    view.value = value;
+    return view;
+}
+
+RedisContext ruleContext()
+{
+    RedisContext context;
+    context.connection = ConnectionName("redis");
+    context.observed = ruleNow;
+    return context;
+}
+
+QByteArray drawnByRule(const KeyView &main, const std::vector<KeyView> &companions = {})
+{
+    const auto lock = recognise(main, companions, ruleContext());
+    return lock ? table::draw(std::vector<LockSnapshot>{*lock}) : QByteArray();
+}
+
+} // namespace
+
+class TestUserRules : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        auto read = readRuleFiles({examplePath(u"acme-jobs.json"_s), examplePath(u"seats-and-slots.json"_s)});
+        QCOMPARE(textsOf(read), QStringList());
+        QCOMPARE(read.rules.size(), size_t(4));
+        recipes::setUserRules(std::move(read.rules));
+    }
+    void cleanup() { recipes::setUserRules({}); }
+
+    void everyMistakeIsToldAtOnceByLineAndField()
+    {
+        const auto path = QStringLiteral(CORPUS "/rules/with-mistakes.json");
+        QFile file(path);
+        QVERIFY(file.open(QFile::ReadOnly));
+        const auto read = readRuleFile(file.readAll(), u"with-mistakes.json"_s);
+        QVERIFY(read.rules.empty());
+        // As docs/rules.md has them.
+        QFile page(examplePath(u"../rules.md"_s));
+        QVERIFY(page.open(QFile::ReadOnly));
+        QStringList documented;
+        for (const auto &line : QString::fromUtf8(page.readAll()).split(u'\n')) {
+            if (line.trimmed().startsWith(u"with-mistakes.json:"_s))
+                documented << line.trimmed();
+        }
+        QCOMPARE(textsOf(read).join(u'\n'), documented.join(u'\n'));
+        QCOMPARE(documented.size(), 10);
+    }
+
+    void mistakes_data()
+    {
+        QTest::addColumn<QByteArray>("fields");
+        QTest::addColumn<QString>("says");
+        const auto row = [](const char *name, const QByteArray &fields, const QString &says) {
+            QTest::newRow(name) << fields << says;
+        };
+        row("no value", R"j("key": "k:\\d", "type": "string")j", u"rules[0].value: is missing"_s);
+        row("no member", R"j("key": "k:\\d", "type": "sorted-set")j", u"rules[0].members: is missing"_s);
+        row("not of its type", R"j("key": "k:\\d", "type": "string", "value": "(?<token>.+)", "score": "until")j",
+            u"rules[0].score: is for the type \"sorted-set\" only"_s);
+        row("a hash without an owner", R"j("key": "k:\\d", "type": "hash", "fields": {"until": "end"})j",
+            u"rules[0].fields: needs \"holder\" or \"token\""_s);
+        row("one name for all", R"j("key": "k:\\d", "type": "string", "value": ".", "waiters": "queue")j",
+            u"rules[0].waiters: is the same for every lock"_s);
+        row("deleted without comparing",
+            R"j("key": "k:\\d", "type": "hash", "fields": {"holder": "h"}, "release": "compare-and-delete")j",
+            u"rules[0].release: \"compare-and-delete\" is for the type \"string\" only"_s);
+        row("a mode of its own", R"j("key": "k:\\d", "type": "string", "value": ".", "mode": "shared")j",
+            u"rules[0].mode: is to be"_s);
+        row("out of the pattern", R"j("key": "k:\\d)|(.*", "type": "string", "value": ".")j",
+            u"rules[0].key: is no regular expression"_s);
+        row("endless", "\"key\": \"k:" + QByteArray(600, 'x') + "\", \"type\": \"string\", \"value\": \".\"",
+            u"rules[0].key: is longer than"_s);
+    }
+    void mistakes()
+    {
+        QFETCH(QByteArray, fields);
+        QFETCH(QString, says);
+        const auto read = ruleOf(fields);
+        QVERIFY(read.rules.empty());
+        QVERIFY2(textsOf(read).join(u'\n').contains(says), qPrintable(textsOf(read).join(u'\n')));
+    }
+
+    void whatIsNoJsonIsToldByItsLine()
+    {
+        const auto read = readRuleFile("{\n  \"version\": 1,\n  \"rules\": [\n    {,}\n  ]\n}", u"f.json"_s);
+        QCOMPARE(read.problems.size(), size_t(1));
+        QVERIFY2(textsOf(read)[0].startsWith(u"f.json:4: is no JSON"_s), qPrintable(textsOf(read)[0]));
+        QVERIFY(readRuleFile("[]", u"f"_s).problems.size() == 1);
+        QVERIFY(!readRuleFile(QByteArray(2 << 20, ' '), u"f"_s).problems.empty());
+    }
+
+    void locks_data()
+    {
+        QTest::addColumn<KeyView>("main");
+        QTest::addColumn<QByteArray>("expected");
+        const auto row = [](const char *name, const KeyView &main, const QByteArray &expected) {
+            QTest::newRow(name) << main << expected;
+        };
+        row("a token of its own", ruleString("acme:job:42:owner", "web-3/17/00aa11bb22cc33dd"),
+            "acme:job:42:owner redis-set-nx high held (Acme job lock)\n00aa11bb22cc33dd holds exclusive -");
+        row("no end where there should be one",
+            ruleString("acme:job:42:owner", "web-3/17/00aa11bb22cc33dd", std::nullopt),
+            "acme:job:42:owner redis-set-nx high held (Acme job lock) !no-ttl\n00aa11bb22cc33dd holds exclusive -");
+        row("no end, as it should be", ruleString("acme:maintenance:eu", "ann since 1699990000", std::nullopt),
+            "acme:maintenance:eu redis-rule high held (Acme maintenance switch)\nann since 1699990000 holds exclusive "
+            "-");
+        row("another value", ruleString("acme:job:42:owner", "nobody"), "");
+        row("another name behind it", ruleString("acme:job:42:owner:old", "web-3/17/00aa11bb22cc33dd"), "");
+
+        auto seat = ruleKey("seat:LH400:12A", KeyType::Hash, milliseconds(90'000));
+        seat.fields = {{"user", "ann"}, {"session", "s-1"}, {"kind", "book"}, {"expires", "1700000060"}};
+        row("a hash that says so", seat, "seat:LH400:12A redis-rule high held (Seat reservation)\ns-1 holds write -");
+        seat.fields[3].second = "1699999999";
+        row("a hash whose moment is over", seat, "seat:LH400:12A redis-rule high free (Seat reservation)");
+        seat.fields = {{"user", "ann"}};
+        row("a hash without its token", seat, "");
+
+        auto taken = ruleKey("render:slots:gpu", KeyType::SortedSet, std::nullopt);
+        taken.scored = {{"ann#11111111-1111-4111-8111-111111111111", 1'700'000'050'000.0},
+                        {"bob#22222222-2222-4222-8222-222222222222", 1'699'999'999'000.0},
+                        {"odd", 1'700'000'050'000.0}};
+        row("a member each", taken,
+            "render:slots:gpu redis-rule high held (Render slots)\n"
+            "11111111-1111-4111-8111-111111111111 holds permit -");
+    }
+    void locks()
+    {
+        QFETCH(KeyView, main);
+        QFETCH(QByteArray, expected);
+        QCOMPARE(drawnByRule(main), expected);
+        if (!expected.isEmpty()) {
+            const auto lock = recognise(main, {}, ruleContext());
+            QVERIFY2(lock->why.startsWith(u"by your rule \""_s), qPrintable(lock->why));
+            QVERIFY(isSuspect(main.key, main.type, main.ttl, false));
+        }
+    }
+
+    void theirWaitersStandInTheirOrder()
+    {
+        const auto main = ruleString("acme:job:42:owner", "web-3/17/00aa11bb22cc33dd");
+        const auto beside = companionsToRead(main);
+        QCOMPARE(beside.at(0), RedisKey("acme:job:42:meta"));
+        QCOMPARE(beside.at(1), RedisKey("acme:job:42:queue"));
+        auto queue = ruleKey("acme:job:42:queue", KeyType::List);
+        queue.items = {"web-1", "web-2", "web-1"};
+        const auto lock = recognise(main, {queue}, ruleContext());
+        QVERIFY(lock && lock->waitersKnown);
+        QCOMPARE(lock->state, LockState::Contended);
+        QCOMPARE(table::draw(lock->contenders[1]), QByteArray("web-1 waits exclusive 1"));
+        QCOMPARE(table::draw(lock->contenders[2]), QByteArray("web-2 waits exclusive 2"));
+        QCOMPARE(lock->contenders.size(), size_t(3));
+        QCOMPARE(lock->companions, (std::vector<QByteArray>{"acme:job:42:meta", "acme:job:42:queue"}));
+    }
+
+    // A value that the next holder may write as well is told apart by its end, as everywhere.
+    void withoutATokenTheEndTellsHoldsApart()
+    {
+        auto read = ruleOf(R"j("key": "sw:\\w+", "type": "string", "value": "(?<holder>\\w+)")j");
+        QCOMPARE(textsOf(read), QStringList());
+        recipes::setUserRules(std::move(read.rules));
+        auto main = ruleString("sw:a", "ann");
+        main.expiresAt = ruleNow + milliseconds(5000);
+        const auto lock = recognise(main, {}, ruleContext());
+        QVERIFY(lock);
+        QCOMPARE(lock->recipe, QByteArray("redis-setnx-expire"));
+        QCOMPARE(lock->contenders[0].id, QByteArray("ann@1700000005000"));
+        QCOMPARE(lock->contenders[0].identity, QByteArray("ann"));
+    }
+
+    void whyAKeyIsNoneIsTold()
+    {
+        const auto said = [](const KeyView &main) {
+            const auto trials = tryUserRules(main, {}, ruleContext());
+            return trials.size() == 1 && !trials[0].lock ? trials[0].misfit : QString();
+        };
+        QCOMPARE(said(ruleString("acme:job:42:owner", "no\x01"
+                                                      "body")),
+                 u"its value \"no\\x01body\" does not fit (?<holder>[^/]+/\\d+)/(?<token>[0-9a-f]{16})"_s);
+        QCOMPARE(said(ruleKey("acme:job:42:owner", KeyType::List)), u"the key is a list, the rule's is a string"_s);
+        auto seat = ruleKey("seat:LH400:12A", KeyType::Hash);
+        QCOMPARE(said(seat), u"the hash has no field user, session, or an empty one"_s);
+        QCOMPARE(said(ruleString("other", "x")), QString());
+    }
+
+    // What is compared is the whole value; who waits is woken as the rule says.
+    void theyAreGivenBackThroughTheSameGate()
+    {
+        const auto lock = recognise(ruleString("acme:job:42:owner", "web-3/17/00aa11bb22cc33dd"), {}, ruleContext());
+        const auto plan = operate::planForceRelease(*lock, "00aa11bb22cc33dd");
+        QVERIFY(plan);
+        QVERIFY(plan->exact);
+        QVERIFY2(plan->commands.contains(u"in the script: DEL acme:job:42:owner, only if GET acme:job:42:owner is "
+                                         u"web-3/17/00aa11bb22cc33dd"_s),
+                 qPrintable(plan->commands.join(u'\n')));
+        QVERIFY(plan->commands.contains(u"and then: PUBLISH acme:job:42:free acme:job:42:owner"_s));
+        QVERIFY2(plan->wakes.contains(u"a publish on acme:job:42:free, as your rule \"Acme job lock\" says"_s),
+                 qPrintable(plan->wakes));
+        QCOMPARE(recipes::wakeSignalsOf("acme:job:42:owner").channels, QByteArrayList{"acme:job:42:free"});
+        QCOMPARE(recipes::wakeSignalsOf("lock:orders").list, QByteArray("lock-signal:orders"));
+    }
+
+    void whatSaysNoWayOfReleaseIsNotTakenAway()
+    {
+        const auto lock =
+            recognise(ruleString("acme:maintenance:eu", "ann since 1699990000", std::nullopt), {}, ruleContext());
+        const auto plan = operate::planForceRelease(*lock, lock->contenders[0].id);
+        QVERIFY(!plan);
+        QVERIFY2(plan.error().message.contains(u"no way of release"_s), qPrintable(plan.error().message));
+    }
+
+    // Neither a pattern nor a value of a stranger's keeps us busy.
+    void whatBacktracksEndlesslyDoesNotFit()
+    {
+        auto read = ruleOf(R"j("key": "k:(a+)+b", "type": "string", "value": "(x*)*y")j");
+        QCOMPARE(textsOf(read), QStringList());
+        recipes::setUserRules(std::move(read.rules));
+        QCOMPARE(drawnByRule(ruleString("k:" + QByteArray(4000, 'a'), "y")), QByteArray());
+        QCOMPARE(drawnByRule(ruleString("k:aab", QByteArray(4000, 'x'))), QByteArray());
+        QVERIFY(!drawnByRule(ruleString("k:aab", "xxy")).isEmpty());
+    }
+
+    void patternsFitBytesAsAWhole()
+    {
+        const auto fits = [](const QString &pattern, const QByteArray &text) {
+            const auto read = recipes::RulePattern::read(pattern);
+            const auto *whole = std::get_if<recipes::RulePattern>(&read);
+            return whole && whole->match(text).has_value();
+        };
+        QVERIFY(fits(u"a|ab"_s, "ab"));
+        QVERIFY(!fits(u"a"_s, "ab"));
+        QVERIFY(!fits(u"a"_s, "a\n"));
+        QVERIFY(fits(u"ключ:."_s, QByteArray("ключ:\xff")));
+        QVERIFY(fits(u"ab*"_s, "a"));
+        QVERIFY(fits(u"[|]x"_s, "|x"));
+        QVERIFY(fits(u"\\(a|b"_s, "b"));
+    }
+
+    // As an editor saves: the file is used as it is now, or not at all.
+    void filesAreReadAgainWhenTheyChange()
+    {
+        QTemporaryDir folder;
+        const auto path = folder.filePath(u"mine.json"_s);
+        const auto write = [&path](const QByteArray &text) {
+            QFile file(path);
+            if (file.open(QFile::WriteOnly))
+                file.write(text);
+        };
+        recipes::setUserRules({});
+        RuleWatch watch({}, folder.path());
+        QVERIFY(recipes::userRules()->empty());
+        write(R"({"version": 1, "rules": [{"name": "r", "key": "k:\\d", "type": "string", "value": "."}]})");
+        QTRY_COMPARE(recipes::userRules()->size(), size_t(1));
+        QCOMPARE(watch.problems(), QStringList());
+        write("{}");
+        QTRY_VERIFY(!watch.problems().isEmpty());
+        QVERIFY2(watch.problems()[0].startsWith(path), qPrintable(watch.problems()[0]));
+        QVERIFY(recipes::userRules()->empty());
+        QFile::remove(path);
+        QTRY_VERIFY(watch.problems().isEmpty());
+    }
+};
+
+LOCKSCOPE_TEST(TestUserRules)
+#include "tst_userrules.moc"
