@@ -21,6 +21,7 @@ namespace {
 Result<sandbox::SandboxOptions> readOptions(CommandContext &context)
 {
     sandbox::SandboxOptions options;
+    options.tls = context.has(u"tls"_s);
     const auto isChosen = [&context](const BackendInfo &backend) { return context.has(backend.defaultName); };
     if (std::ranges::none_of(allBackends(), isChosen))
         return options;
@@ -67,6 +68,7 @@ void tellOfSet(const std::vector<ConnectionSpec> &connections)
         if (!infoOf(*backendOf(connection.scheme)).isNodesApart)
             continue;
         set.scheme = connection.scheme;
+        set.transport = connection.transport;
         set.hosts.push_back(connection.hosts.front());
     }
     if (set.hosts.size() >= 3)
@@ -122,6 +124,7 @@ CommandSpec sandboxCommand()
         const auto number = kit.most == 1 ? QString() : kit.apart ? u"N"_s : u"[N]"_s;
         spec.options.push_back({backend.defaultName, number, kit.what});
     }
+    spec.options.push_back({u"tls"_s, {}, u"with TLS only, and client certificates: the URIs name the files"_s});
     spec.options.push_back({u"demo"_s, {}, u"fill them with live locks"_s});
     spec.connects = false;
     spec.run = runSandbox;

@@ -25,7 +25,8 @@ QByteArray timeToken(DemoStage &stage)
 } // namespace
 
 DemoRedis::DemoRedis(DemoStage &stage, const ConnectionSpec &server)
-    : m_stage(stage), m_server(server.hosts.front()), m_stagehand(openConnection()), m_scope(stage.loop())
+    : m_stage(stage), m_server(server.hosts.front()), m_tls(server.transport.tls), m_stagehand(openConnection()),
+      m_scope(stage.loop())
 {
     m_scope.launch(playTokenForEver(RedisKey("lock:invoice-export")));
     m_scope.launch(playRenewedToken(RedisKey("lock:session-cleanup")));
@@ -37,6 +38,7 @@ std::unique_ptr<redis::Connection> DemoRedis::openConnection()
 {
     redis::ConnectionOptions options;
     options.host = m_server;
+    options.tls = m_tls;
     return redis::openConnection(m_stage.loop(), options);
 }
 

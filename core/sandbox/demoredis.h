@@ -30,6 +30,7 @@ private:
 
     DemoStage &m_stage;
     HostPort m_server;
+    TlsOptions m_tls;
     std::unique_ptr<redis::Connection> m_stagehand;
     Scope m_scope;
 };

@@ -53,6 +53,15 @@ void Sandbox::begin()
 {
     sweepLeftovers();
     m_begunAt = std::chrono::steady_clock::now();
+    if (m_options.tls) {
+        auto made = Certificates::make();
+        if (!made) {
+            addProblem(made.error());
+            m_options.servers.clear(); // rather none than in clear
+        } else {
+            m_certificates = std::move(*made);
+        }
+    }
     for (const auto &[backend, count] : m_options.servers) {
         const auto name = infoOf(backend).defaultName.toLatin1();
         if (!kitOf(backend).apart && count > 0)
@@ -80,7 +89,11 @@ Result<void> Sandbox::start()
 
 void Sandbox::add(const QByteArray &name, BackendKind backend, int count)
 {
-    auto made = kitOf(backend).make(count);
+    const auto &kit = kitOf(backend);
+    if (m_certificates && !kit.makeWithTls)
+        return addProblem(
+            Error{ErrorCode::Unsupported, u"no private %1 with TLS in this version"_s.arg(infoOf(backend).title)});
+    auto made = m_certificates ? kit.makeWithTls(count, *m_certificates) : kit.make(count);
     if (!made)
         return addProblem(made.error());
     for (const auto &server : *made) {
@@ -146,13 +159,19 @@ std::vector<ConnectionSpec> Sandbox::connections() const
     return specs;
 }
 
-ConnectionSpec Sandbox::specOf(const Entry &entry)
+ConnectionSpec Sandbox::specOf(const Entry &entry) const
 {
     ConnectionSpec spec;
     spec.name = ConnectionName(entry.name);
     for (const auto &server : entry.servers)
         spec.hosts.push_back(server->address());
     spec.scheme = infoOf(entry.backend).schemes.front().scheme;
+    if (m_certificates) {
+        spec.transport.tls = m_certificates->forClients();
+        const auto &schemes = infoOf(entry.backend).schemes;
+        if (const auto tls = std::ranges::find(schemes, true, &BackendScheme::tls); tls != schemes.end())
+            spec.scheme = tls->scheme;
+    }
     spec.user = kitOf(entry.backend).user;
     if (const auto adminPort = entry.servers.front()->adminPort(); adminPort != 0)
         spec.adminPort = adminPort;
