@@ -2,6 +2,7 @@
 #include "ui/parts/environment.h"
 
 #include "core/base/text.h"
+#include "core/base/transportoptions.h"
 
 #include <QLabel>
 #include <QStyle>
@@ -10,13 +11,25 @@ namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 
-Environment environmentOf(const ConnectionBook &book, const ConnectionStatus &status)
+namespace {
+
+Environment markOf(const ConnectionBook &book, const ConnectionStatus &status)
 {
     if (status.production)
         return {u"PROD"_s, true};
     if (book.sandbox().contains(status.name))
         return {u"sandbox"_s, false};
     return {status.state == ConnectionStatus::State::Connected ? u"unmarked"_s : QString(), false};
+}
+
+} // namespace
+
+Environment environmentOf(const ConnectionBook &book, const ConnectionStatus &status)
+{
+    const auto mark = markOf(book, status);
+    if (transportWarning(status.uri).isEmpty())
+        return mark;
+    return {mark.production ? mark.word + u" · TLS UNVERIFIED"_s : u"TLS UNVERIFIED"_s, true};
 }
 
 void showEnvironment(QLabel &tag, const ConnectionBook &book, const ConnectionName &name)
