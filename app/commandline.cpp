@@ -61,8 +61,9 @@ Error unknownOption(const QString &name, const std::vector<OptionSpec> &known)
 
 // A password with / or ? in it would be cut there, and what follows taken for a host or a path and
 // shown in the message about it.
-bool hasUnencodedPassword(const QString &argument)
+bool hasUnencodedPassword(const QString &given)
 {
+    const auto argument = withoutSshOption(given); // its @ parts no credentials
     const auto authority = argument.indexOf("://"_L1);
     const auto at = argument.lastIndexOf(u'@');
     if (authority < 0 || at < authority)
@@ -167,7 +168,10 @@ QString serverUris()
     QString all;
     for (const auto &backend : allBackends())
         all += backend.uriHelp + u", "_s;
-    return all;
+    // Of every backend, and so said once.
+    return all
+           + u"each with ?tls=on[&ca=FILE][&cert=FILE&key=FILE][&servername=NAME][&verify=off] and "
+             "?ssh=[user@]host[:port], "_s;
 }
 
 } // namespace
@@ -234,6 +238,8 @@ Result<Connections> readConnections(const Arguments &arguments,
         spec.readOnly = connections.readOnly;
         if (spec.password.isEmpty())
             spec.password = environment(passwordVariable(spec.name));
+        if (!spec.transport.tls.key.isEmpty())
+            spec.transport.tls.keyPassphrase = environment(passphraseVariable(spec.name));
     }
     if (auto marked = mark(connections.specs, arguments, u"production"_s, &ConnectionSpec::production); !marked)
         return marked.error();

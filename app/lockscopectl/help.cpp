@@ -36,12 +36,10 @@ QString generalHelp()
     for (const auto &backend : allBackends())
         locks << backend.lockHelp;
     text += u'\n' + wrapped(u"LOCK is CONNECTION:NAME: "_s + locks.join(u", "_s) + u'.') + u'\n';
-    const auto withoutTls = app::titlesOfBackends(
-        [](const BackendInfo &backend) { return std::ranges::none_of(backend.schemes, &BackendScheme::tls); });
-    text +=
-        wrapped(u"A D is a duration: 500ms, 30s, 2m. Passwords may come from LOCKSCOPE_PASSWORD_<NAME> or from the "
-                u"keychain (saved by the window for that name and address) instead of the URI. For %1 no TLS is "
-                u"asked for: credentials travel in clear."_s.arg(withoutTls));
+    text += wrapped(
+        u"A D is a duration: 500ms, 30s, 2m. Passwords may come from LOCKSCOPE_PASSWORD_<NAME> or from the "
+        u"keychain (saved by the window for that name and address) instead of the URI. Without tls=on (or rediss) "
+        u"and without ssh= data and credentials travel in clear."_s);
     text += u"\n\n"
             u"Status: 0 done, 1 failed, 2 bad usage, 3 could not connect or authenticate, 4 refused by a guard,\n"
             u"5 timed out waiting.\n\n"

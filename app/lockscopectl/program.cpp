@@ -174,9 +174,14 @@ Task<void> Program::fillInPasswords()
 Exit Program::addConnections()
 {
     const auto &specs = m_connections.specs;
-    if (std::any_of(specs.begin(), specs.end(), [](const auto &spec) { return !spec.password.isEmpty(); }))
+    const auto hasSecret = [](const ConnectionSpec &spec) {
+        return !spec.password.isEmpty() || !spec.transport.tls.keyPassphrase.isEmpty();
+    };
+    if (std::any_of(specs.begin(), specs.end(), hasSecret))
         app::keepMemoryPrivate();
     for (const auto &spec : specs) {
+        if (const auto warning = spec.transport.warning(); !warning.isEmpty())
+            complain(u"%1: %2"_s.arg(escaped(spec.name.bytes()), warning));
         if (const auto added = m_workspace->add(spec); !added) {
             complain(u"%1: %2"_s.arg(escaped(spec.name.bytes()), added.error().message));
             return Exit::BadUsage;

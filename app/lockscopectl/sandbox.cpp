@@ -21,6 +21,7 @@ namespace {
 Result<sandbox::SandboxOptions> readOptions(CommandContext &context)
 {
     sandbox::SandboxOptions options;
+    options.tls = context.has(u"tls"_s);
     const auto isChosen = [&context](const BackendInfo &backend) { return context.has(backend.defaultName); };
     for (const auto &backend : allBackends()) {
         for (const auto &variant : sandbox::kitOf(backend.kind).variants) {
@@ -73,6 +74,7 @@ void tellOfSet(const std::vector<ConnectionSpec> &connections)
         if (!areNodesApart(connection.scheme))
             continue;
         set.scheme = connection.scheme;
+        set.transport = connection.transport;
         set.hosts.push_back(connection.hosts.front());
     }
     if (set.hosts.size() >= 3)
@@ -130,6 +132,7 @@ CommandSpec sandboxCommand()
         for (const auto &variant : kit.variants)
             spec.options.push_back({variant.option, {}, variant.what});
     }
+    spec.options.push_back({u"tls"_s, {}, u"with TLS only, and client certificates: the URIs name the files"_s});
     spec.options.push_back({u"demo"_s, {}, u"fill them with live locks"_s});
     spec.connects = false;
     spec.run = runSandbox;

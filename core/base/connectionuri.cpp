@@ -44,6 +44,13 @@ const SchemeRow &rowOf(Scheme scheme)
     return *std::ranges::find(schemes(), scheme, &SchemeRow::scheme);
 }
 
+// Whether the scheme says already that it is TLS.
+bool isTls(Scheme scheme)
+{
+    const auto &row = rowOf(scheme);
+    return row.backend && std::ranges::find(row.backend->schemes, scheme, &BackendScheme::scheme)->tls;
+}
+
 // Another word for one that stands before it.
 bool isAlias(const SchemeRow &row)
 {
@@ -140,8 +147,13 @@ Result<void> parsePath(QString path, const BackendInfo &backend, ConnectionSpec 
 
 Result<void> parseQuery(const QString &query, const BackendInfo &backend, ConnectionSpec &spec)
 {
-    const auto items = QUrlQuery(query).queryItems();
+    const auto items = QUrlQuery(query).queryItems(QUrl::FullyDecoded);
     for (const auto &[key, value] : items) {
+        const auto isOfTransport = spec.transport.read(key, value);
+        if (!isOfTransport)
+            return isOfTransport.error();
+        if (*isOfTransport)
+            continue;
         bool isNumber = false;
         const auto port = value.toUInt(&isNumber);
         if (!backend.hasAdminPort || key != "admin"_L1)
@@ -150,7 +162,7 @@ Result<void> parseQuery(const QString &query, const BackendInfo &backend, Connec
             return badUri(u"admin=%1 is no port"_s.arg(value));
         spec.adminPort = static_cast<quint16>(port);
     }
-    return {};
+    return spec.transport.settle(isTls(spec.scheme));
 }
 
 Result<void> parseServer(const QString &rest, const SchemeRow &row, ConnectionSpec &spec)
@@ -242,6 +254,11 @@ QByteArray passwordVariable(const ConnectionName &name)
     return variable;
 }
 
+QByteArray passphraseVariable(const ConnectionName &name)
+{
+    return passwordVariable(name) + "_KEY";
+}
+
 QString displayHost(const HostPort &host)
 {
     return (host.host.contains(u':') ? u"[%1]:%2"_s : u"%1:%2"_s).arg(host.host, QString::number(host.port));
@@ -262,10 +279,18 @@ QString ConnectionSpec::displayUri() const
         uri += u"/%1"_s.arg(database);
     if (!databaseName.isEmpty())
         uri += u'/' + escaped(databaseName.toUtf8());
-    const auto backend = backendOf(scheme);
-    if (backend && infoOf(*backend).hasAdminPort && adminPort != ConnectionSpec().adminPort)
-        uri += u"?admin=%1"_s.arg(adminPort);
-    return uri;
+    const auto query = queryOf(*this);
+    return query.isEmpty() ? uri : uri + u'?' + query;
+}
+
+QString queryOf(const ConnectionSpec &spec)
+{
+    QStringList parts;
+    const auto backend = backendOf(spec.scheme);
+    if (backend && infoOf(*backend).hasAdminPort && spec.adminPort != ConnectionSpec().adminPort)
+        parts << u"admin=%1"_s.arg(spec.adminPort);
+    parts << spec.transport.query(isTls(spec.scheme));
+    return parts.join(u'&');
 }
 
 } // namespace lockscope

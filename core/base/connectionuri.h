@@ -5,6 +5,7 @@
 #include "core/base/backendkind.h"
 #include "core/base/bytes.h"
 #include "core/base/result.h"
+#include "core/base/transportoptions.h"
 
 #include <optional>
 #include <vector>
@@ -33,6 +34,7 @@ struct ConnectionSpec {
     QString databaseName;     // UriPath::DatabaseName
     QString service;          // BackendScheme::namesService
     quint64 seed = 0;         // sim:
+    TransportOptions transport;
     bool production = false;
     bool readOnly = false;
     bool armed = false; // writes are allowed although it is production or read-only by its mark
@@ -41,6 +43,8 @@ struct ConnectionSpec {
     [[nodiscard]] QString displayUri() const;
 };
 
+// What stands behind the ? of its URI, without it: the AdminServer's port, TLS, SSH. Empty if all is as usual.
+[[nodiscard]] QString queryOf(const ConnectionSpec &spec);
 // "zk", "redis", "rediss", "mariadb": the schemes of servers.
 [[nodiscard]] QStringList serverSchemes();
 // Reads one argument. Without NAME= the name stays empty; nameConnections gives it one.
@@ -50,5 +54,7 @@ struct ConnectionSpec {
 [[nodiscard]] Result<void> nameConnections(std::vector<ConnectionSpec> &specs);
 // The environment variable that may hold the connection's password: LOCKSCOPE_PASSWORD_<NAME>.
 [[nodiscard]] QByteArray passwordVariable(const ConnectionName &name);
+// And its client key's passphrase: LOCKSCOPE_PASSWORD_<NAME>_KEY.
+[[nodiscard]] QByteArray passphraseVariable(const ConnectionName &name);
 
 } // namespace lockscope

@@ -95,10 +95,8 @@ QString uriOf(const ConnectionSpec &spec)
         uri += u"/%1"_s.arg(spec.database);
     if (!spec.databaseName.isEmpty())
         uri += u'/' + encoded(spec.databaseName.toUtf8());
-    const auto backend = backendOf(spec.scheme);
-    if (backend && infoOf(*backend).hasAdminPort && spec.adminPort != ConnectionSpec().adminPort)
-        uri += u"?admin=%1"_s.arg(spec.adminPort);
-    return uri;
+    const auto query = queryOf(spec);
+    return query.isEmpty() ? uri : uri + u'?' + query;
 }
 
 Result<ConnectionSpec> specOf(const SavedConnection &saved, const QString &password)

@@ -17,7 +17,7 @@
 namespace lockscope::mariadb {
 
 struct SessionOptions {
-    HostPort host;
+    HostPort host;    // or the door that leads to it: Qt's driver checks no certificate's name
     QString user;     // the login name when empty
     QString password; // never logged
     QString database; // none when empty
@@ -28,6 +28,7 @@ struct SessionOptions {
     std::chrono::milliseconds connectsWithin{15'000};
     // How long the network may be silent inside of an answer; 0: for ever, as who waits for a lock has to.
     std::chrono::seconds readsWithin{0};
+    std::shared_ptr<void> keep; // what has to live for as long as it may connect
 };
 
 // Returns at once, in state Connecting. Loop thread only.

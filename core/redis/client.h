@@ -14,13 +14,13 @@ namespace lockscope::redis {
 
 struct ConnectionOptions {
     HostPort host;
-    bool tls = false;
+    HostPort via; // connect there instead: a door that leads to it; no port: there is none
+    // Of the host, whatever door leads to it. The certificate and its name are checked unless it says no.
+    TlsOptions tls;
+    std::shared_ptr<void> keep; // what has to live for as long as it may connect
     QByteArray user;
     QByteArray password; // never logged
     int database = 0;
-    // TLS checks the server's certificate and name against the system's authorities and those in this
-    // PEM file (empty: none more). There is no way to skip the check.
-    QString caCertificateFile;
     qint64 replyLimitBytes = 256LL * 1024 * 1024; // a reply beyond it breaks the connection (TooLarge)
     bool logs = true; // false where connections break by the thousand: in a simulated world
 };

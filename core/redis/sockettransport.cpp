@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/redis/sockettransport.h"
 
+#include "core/passage/tls.h"
+
 #include <QNetworkProxy>
-#include <QSslCertificate>
-#include <QSslConfiguration>
 #include <QSslSocket>
 
 #include <array>
@@ -17,8 +17,8 @@ namespace {
 class SocketTransport final : public Transport {
 public:
     SocketTransport(const ConnectionOptions &options, Callbacks callbacks)
-        : m_socket(options.tls ? std::unique_ptr<QTcpSocket>(std::make_unique<QSslSocket>())
-                               : std::make_unique<QTcpSocket>()),
+        : m_socket(options.tls.isOn ? std::unique_ptr<QTcpSocket>(std::make_unique<QSslSocket>())
+                                    : std::make_unique<QTcpSocket>()),
           m_state(std::make_shared<State>(State{std::move(callbacks)}))
     {
         // The system's proxy settings are for the web; looking them up may block.
@@ -26,15 +26,16 @@ public:
         auto *socket = m_socket.get();
         QObject::connect(socket, &QAbstractSocket::readyRead, socket, [this] { readAll(); });
         QObject::connect(socket, &QAbstractSocket::errorOccurred, socket,
-                         [this](QAbstractSocket::SocketError) { broken(m_socket->errorString()); });
+                         [this, tls = options.tls, host = options.host.host] { broken(whatBroke(tls, host)); });
         QObject::connect(socket, &QAbstractSocket::disconnected, socket,
                          [this] { broken(u"the server closed the connection"_s); });
-        if (options.tls) {
-            startTls(options);
+        const auto &to = options.via.port != 0 ? options.via : options.host;
+        if (options.tls.isOn) {
+            startTls(options, to);
             return;
         }
         QObject::connect(socket, &QAbstractSocket::connected, socket, [this] { opened(); });
-        socket->connectToHost(options.host.host, options.host.port);
+        socket->connectToHost(to.host, to.port);
     }
     ~SocketTransport() override
     {
@@ -74,16 +75,22 @@ private:
         const std::shared_ptr<State> m_state;
     };
 
-    void startTls(const ConnectionOptions &options)
+    void startTls(const ConnectionOptions &options, const HostPort &to)
     {
         auto *socket = static_cast<QSslSocket *>(m_socket.get());
-        if (!options.caCertificateFile.isEmpty()) {
-            auto configuration = socket->sslConfiguration();
-            configuration.addCaCertificates(options.caCertificateFile);
-            socket->setSslConfiguration(configuration);
+        if (const auto ready = passage::prepareTls(*socket, options.tls, options.host.host); !ready) {
+            // Said from the loop, as all that goes wrong.
+            QMetaObject::invokeMethod(
+                socket, [this, why = ready.error().message] { broken(why); }, Qt::QueuedConnection);
+            return;
         }
         QObject::connect(socket, &QSslSocket::encrypted, socket, [this] { opened(); });
-        socket->connectToHostEncrypted(options.host.host, options.host.port);
+        socket->connectToHostEncrypted(to.host, to.port, passage::tlsNameOf(options.tls, options.host.host));
+    }
+    [[nodiscard]] QString whatBroke(const TlsOptions &tls, const QString &host) const
+    {
+        return tls.isOn ? passage::tlsProblem(static_cast<const QSslSocket &>(*m_socket), tls, host)
+                        : m_socket->errorString();
     }
     void opened()
     {

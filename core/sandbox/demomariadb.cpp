@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 namespace lockscope::sandbox {
 
 DemoMariaDb::DemoMariaDb(DemoStage &stage, const ConnectionSpec &server)
-    : m_stage(stage), m_server(server), m_scope(stage.loop())
+    : m_stage(stage), m_server(server), m_passage(server.transport, server.hosts), m_scope(stage.loop())
 {
     m_scope.launch(playQueue("sql-for-update", "shop.stock#id=1", 3, 9s));
     m_scope.launch(playQueue("sql-get-lock", "GET_LOCK#nightly-report", 2, 14s));
@@ -18,7 +18,7 @@ DemoMariaDb::DemoMariaDb(DemoStage &stage, const ConnectionSpec &server)
 std::unique_ptr<mariadb::Session> DemoMariaDb::openSession()
 {
     mariadb::SessionOptions options;
-    options.host = m_server.hosts.front();
+    options.host = m_passage.throughMySqlTls(m_server.hosts.front());
     options.user = m_server.user;
     return mariadb::openSession(m_stage.loop(), options);
 }

@@ -5,6 +5,7 @@
 
 #include "core/base/connectionuri.h"
 #include "core/mariadb/client.h"
+#include "core/passage/passage.h"
 #include "core/recipes/lock.h"
 #include "core/sandbox/demostage.h"
 
@@ -26,6 +27,7 @@ private:
 
     DemoStage &m_stage;
     ConnectionSpec m_server;
+    passage::Passage m_passage;
     Scope m_scope;
 };
 

@@ -38,6 +38,7 @@ std::unique_ptr<redis::Connection> DemoRedis::openConnection()
 {
     redis::ConnectionOptions options;
     options.host = m_server.hosts.front();
+    options.tls = m_server.transport.tls;
     if (m_server.scheme == Scheme::RedisCluster)
         return redis::openCluster(m_stage.loop(), m_server.hosts, options);
     if (m_server.scheme == Scheme::RedisSentinel)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/connectionuri.h"
+#include "core/passage/passage.h"
 #include "core/rules/turn.h"
 #include "core/sandbox/demostage.h"
 #include "core/zookeeper/client.h"
@@ -40,7 +41,8 @@ private:
     Task<bool> untilChildren(zk::Session *session, ZPath path, size_t count);
 
     DemoStage &m_stage;
-    HostPort m_server;
+    passage::Passage m_passage;
+    HostPort m_server;                        // or the door to it
     std::unique_ptr<zk::Session> m_stagehand; // makes parents and looks whether a scene is up
     QObject m_crashes;
     Scope m_scope;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/backendkind.h"
+#include "core/sandbox/certificates.h"
 #include "core/sandbox/demostage.h"
 #include "core/sandbox/server.h"
 
@@ -31,6 +32,9 @@ struct SandboxKit {
     Result<std::vector<std::unique_ptr<Server>>> (*make)(int count);
     // The scenes go on for as long as what it returns lives.
     std::shared_ptr<void> (*play)(DemoStage &stage, const ConnectionSpec &server);
+    // The same with TLS, for clients that show a certificate; null: there is no such thing yet.
+    Result<std::vector<std::unique_ptr<Server>>> (*makeWithTls)(int count,
+                                                                const Certificates &certificates) = nullptr;
     std::vector<SandboxVariant> variants = {};
 };
 [[nodiscard]] const SandboxKit &kitOf(BackendKind backend);

@@ -6,6 +6,7 @@
 // init-file: it starts without grant tables, makes them, and reads them as the last statement, all of it
 // before the first client is let in. That takes one second instead of the five of mariadb-install-db, and
 // one process that dies with us.
+#include "core/sandbox/certificates.h"
 #include "core/sandbox/demomariadb.h"
 #include "core/sandbox/kit.h"
 #include "core/sandbox/serverprocess.h"
@@ -71,7 +72,10 @@ public:
                                                      u"mariadb-server-core"_s.arg(file.fileName())};
             sql += file.readAll() + '\n';
         }
-        return folder.write(u"init.sql"_s, sql + exampleTables + "FLUSH PRIVILEGES;\n");
+        // 2 is REQUIRE X509, for which there is no statement before the tables are read.
+        const QByteArray withCertificate =
+            m_options.tls ? "UPDATE mysql.global_priv SET Priv = JSON_SET(Priv, '$.ssl_type', 2);\n" : "";
+        return folder.write(u"init.sql"_s, sql + exampleTables + withCertificate + "FLUSH PRIVILEGES;\n");
     }
 
     QByteArrayList arguments(const TemporaryFolder &folder) const override
@@ -103,6 +107,10 @@ public:
             "--performance-schema-instrument=wait/lock/metadata/sql/mdl=ON"};
         if (::geteuid() == 0)
             arguments << "--user=root";
+        if (const auto *tls = m_options.tls)
+            arguments << "--ssl-ca=" + QFile::encodeName(tls->authority())
+                      << "--ssl-cert=" + QFile::encodeName(tls->server())
+                      << "--ssl-key=" + QFile::encodeName(tls->serverKey()) << "--require-secure-transport=ON";
         if (!QFile::exists(folder.file(lastFile)))
             arguments << "--skip-grant-tables"
                       << "--init-file=" + path(u"init.sql"_s);
@@ -148,9 +156,16 @@ SandboxKit sandboxOfMariaDb()
             .usual = 0,
             .user = u"root"_s,
             .make = make,
-            .play = [](DemoStage &stage, const ConnectionSpec &server) {
-                return std::shared_ptr<void>(std::make_shared<DemoMariaDb>(stage, server));
-            }};
+            .play =
+                [](DemoStage &stage, const ConnectionSpec &server) {
+                    return std::shared_ptr<void>(std::make_shared<DemoMariaDb>(stage, server));
+                },
+            .makeWithTls =
+                [](int, const Certificates &certificates) {
+                    MariaDbOptions options;
+                    options.tls = &certificates;
+                    return alone(makeMariaDb(std::move(options)));
+                }};
 }
 
 } // namespace lockscope::sandbox

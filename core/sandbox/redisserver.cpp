@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A private redis-server: nothing on disk, everything it must not tell the process list in a file.
+#include "core/sandbox/certificates.h"
 #include "core/sandbox/demoredis.h"
 #include "core/sandbox/kit.h"
 #include "core/sandbox/redisdeployments.h"
@@ -33,9 +34,15 @@ public:
 
     Result<void> prepare(const TemporaryFolder &folder, quint16 port) override
     {
-        QByteArray text = "bind 127.0.0.1\nport " + QByteArray::number(port)
+        const auto number = QByteArray::number(port);
+        QByteArray text = "bind 127.0.0.1\nport " + (m_options.tls ? "0\ntls-port " + number : number)
                           + "\nprotected-mode yes\nsave \"\"\nappendonly no\ndaemonize no\n";
         text += "dir " + quoted(QFile::encodeName(folder.path())) + '\n';
+        if (m_options.tls) {
+            const auto file = [](const QString &name) { return quoted(QFile::encodeName(name)) + '\n'; };
+            text += "tls-auth-clients yes\ntls-ca-cert-file " + file(m_options.tls->authority()) + "tls-cert-file "
+                    + file(m_options.tls->server()) + "tls-key-file " + file(m_options.tls->serverKey());
+        }
         if (!m_options.notifyKeyspaceEvents.isEmpty())
             text += "notify-keyspace-events " + quoted(m_options.notifyKeyspaceEvents) + '\n';
         if (!m_options.password.isEmpty())
@@ -51,10 +58,12 @@ public:
         return arguments;
     }
 
-    QByteArray question() const override { return "PING\r\n"; }
+    QByteArray question() const override { return m_options.tls ? tlsQuestion() : QByteArray("PING\r\n"); }
     // Refusing us for the missing password is an answer too; "-LOADING" is not yet.
     bool isReadyAnswer(const QByteArray &answer) const override
     {
+        if (m_options.tls)
+            return isTlsAnswer(answer);
         return answer.startsWith("+PONG") || answer.startsWith("-NOAUTH") || answer.startsWith("-NOPERM");
     }
 
@@ -86,6 +95,12 @@ SandboxKit sandboxOfRedis()
             .play =
                 [](DemoStage &stage, const ConnectionSpec &server) {
                     return std::shared_ptr<void>(std::make_shared<DemoRedis>(stage, server));
+                },
+            .makeWithTls =
+                [](int, const Certificates &certificates) {
+                    RedisOptions options;
+                    options.tls = &certificates;
+                    return alone(makeRedis(std::move(options)));
                 },
             .variants = redisVariants()};
 }

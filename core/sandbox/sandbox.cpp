@@ -53,6 +53,15 @@ void Sandbox::begin()
 {
     sweepLeftovers();
     m_begunAt = std::chrono::steady_clock::now();
+    if (m_options.tls) {
+        auto made = Certificates::make();
+        if (!made) {
+            addProblem(made.error());
+            m_options.servers.clear(); // rather none than in clear
+        } else {
+            m_certificates = std::move(*made);
+        }
+    }
     for (const auto &[backend, count] : m_options.servers) {
         const auto name = infoOf(backend).defaultName.toLatin1();
         if (!kitOf(backend).apart && count > 0)
@@ -60,7 +69,12 @@ void Sandbox::begin()
         for (int number = 1; kitOf(backend).apart && number <= count; ++number)
             add(number == 1 ? name : name + QByteArray::number(number), backend, 1);
         for (const auto &variant : kitOf(backend).variants) {
-            if (m_options.variants.contains(variant.option))
+            if (!m_options.variants.contains(variant.option))
+                continue;
+            if (m_certificates)
+                addProblem(Error{ErrorCode::Unsupported,
+                                 u"no private %1 with TLS in this version"_s.arg(QString::fromLatin1(variant.name))});
+            else
                 add(Entry{variant.name, {}, backend, &variant}, variant.make());
         }
     }
@@ -84,7 +98,11 @@ Result<void> Sandbox::start()
 
 void Sandbox::add(const QByteArray &name, BackendKind backend, int count)
 {
-    add(Entry{name, {}, backend}, kitOf(backend).make(count));
+    const auto &kit = kitOf(backend);
+    if (m_certificates && !kit.makeWithTls)
+        return addProblem(
+            Error{ErrorCode::Unsupported, u"no private %1 with TLS in this version"_s.arg(infoOf(backend).title)});
+    add(Entry{name, {}, backend}, m_certificates ? kit.makeWithTls(count, *m_certificates) : kit.make(count));
 }
 
 void Sandbox::add(Entry entry, Result<std::vector<std::unique_ptr<Server>>> made)
@@ -155,7 +173,7 @@ std::vector<ConnectionSpec> Sandbox::connections() const
     return specs;
 }
 
-ConnectionSpec Sandbox::specOf(const Entry &entry)
+ConnectionSpec Sandbox::specOf(const Entry &entry) const
 {
     ConnectionSpec spec;
     spec.name = ConnectionName(entry.name);
@@ -163,6 +181,12 @@ ConnectionSpec Sandbox::specOf(const Entry &entry)
         spec.hosts.push_back(entry.servers[i]->address());
     spec.scheme = entry.variant ? entry.variant->scheme : infoOf(entry.backend).schemes.front().scheme;
     spec.service = entry.variant ? entry.variant->service : QString();
+    if (m_certificates) {
+        spec.transport.tls = m_certificates->forClients();
+        const auto &schemes = infoOf(entry.backend).schemes;
+        if (const auto tls = std::ranges::find(schemes, true, &BackendScheme::tls); tls != schemes.end())
+            spec.scheme = tls->scheme;
+    }
     spec.user = kitOf(entry.backend).user;
     if (const auto adminPort = entry.servers.front()->adminPort(); adminPort != 0)
         spec.adminPort = adminPort;

@@ -7,6 +7,7 @@
 // leaves nothing behind; after a crash the servers die with us and the next sandbox sweeps.
 #pragma once
 
+#include "core/sandbox/certificates.h"
 #include "core/sandbox/server.h"
 
 #include <QObject>
@@ -22,6 +23,7 @@ struct SandboxOptions {
     std::map<BackendKind, int> servers = usual(); // how many of each
     QStringList variants;                         // "redis-cluster": besides, one of each of these
     std::chrono::milliseconds atMost{60'000};     // for all of them to answer
+    bool tls = false;                             // and nothing in clear
 
     static std::map<BackendKind, int> usual();
     static SandboxOptions everything();
@@ -61,9 +63,10 @@ private:
     void add(Entry entry, Result<std::vector<std::unique_ptr<Server>>> made);
     void addProblem(const Error &error);
     void step();
-    [[nodiscard]] static ConnectionSpec specOf(const Entry &entry);
+    [[nodiscard]] ConnectionSpec specOf(const Entry &entry) const;
 
     SandboxOptions m_options;
+    std::unique_ptr<Certificates> m_certificates; // of tls; outlive the servers
     std::vector<std::unique_ptr<Entry>> m_entries;
     std::vector<Entry *> m_starting;
     QStringList m_problems;

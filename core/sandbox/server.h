@@ -17,6 +17,8 @@
 
 namespace lockscope::sandbox {
 
+class Certificates;
+
 class Server {
 public:
     virtual ~Server() = default;
@@ -41,6 +43,7 @@ struct ZooKeeperOptions {
     std::chrono::milliseconds maxSession{60'000};
     bool syncsItsLog = false;                          // as a server does whose data must outlive the machine
     std::chrono::milliseconds reapingInterval{60'000}; // looks for empty containers and nodes past their TTL
+    const Certificates *tls = nullptr; // clients speak TLS only, and show a certificate; outlives the making
 };
 using ZooKeeperServer = Server;
 // Debian's server, or the one of the class path in LOCKSCOPE_ZOOKEEPER_CLASSPATH. An error when the programs
@@ -57,12 +60,14 @@ struct RedisOptions {
     QByteArray password;
     QByteArray notifyKeyspaceEvents; // "" = off, as Redis' default
     std::vector<QByteArray> moreArguments;
+    const Certificates *tls = nullptr; // as above
 };
 [[nodiscard]] Result<std::unique_ptr<Server>> makeRedis(RedisOptions options = {});
 
 struct MariaDbOptions {
     bool performanceSchema = true; // who waits for a named lock can then be seen
     QByteArrayList moreArguments;
+    const Certificates *tls = nullptr; // as above
 };
 // User root has every right, from this machine, without a password. There is a table shop.stock.
 [[nodiscard]] Result<std::unique_ptr<Server>> makeMariaDb(MariaDbOptions options = {});

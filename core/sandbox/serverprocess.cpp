@@ -23,6 +23,28 @@ bool saysAddressInUse(const QString &log)
 
 } // namespace
 
+QByteArray tlsQuestion()
+{
+    // Version 1.2, 32 bytes of nonce, no session, ECDHE-ECDSA-AES128-GCM-SHA256, no compression; P-256, uncompressed
+    // points, ECDSA with SHA-256.
+    const auto hello = QByteArray::fromHex("0303") + QByteArray(32, 'L')
+                       + QByteArray::fromHex("00"
+                                             "0002c02b"
+                                             "0100"
+                                             "0018"
+                                             "000a000400020017"
+                                             "000b00020100"
+                                             "000d000400020403");
+    const auto message = QByteArray::fromHex("0100") + QByteArray(1, '\0') + char(hello.size()) + hello;
+    return QByteArray::fromHex("160301") + QByteArray(1, '\0') + char(message.size()) + message;
+}
+
+bool isTlsAnswer(const QByteArray &answer)
+{
+    constexpr char handshake = 0x16, alert = 0x15;
+    return answer.size() > 2 && (answer[0] == handshake || answer[0] == alert) && answer[1] == 3;
+}
+
 Result<void> ServerProcess::begin()
 {
     if (m_child.isRunning())

@@ -25,6 +25,11 @@ public:
     [[nodiscard]] virtual bool isReadyAnswer(const QByteArray &answer) const = 0;
 };
 
+// The first words of a client that speaks TLS; and whether a server answered as one that does: with its own, or
+// with a refusal.
+[[nodiscard]] QByteArray tlsQuestion();
+[[nodiscard]] bool isTlsAnswer(const QByteArray &answer);
+
 class ServerProcess : public Server {
 public:
     [[nodiscard]] static std::unique_ptr<Server> of(std::unique_ptr<ServerKind> kind)

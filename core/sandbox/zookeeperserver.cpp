@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A private ZooKeeper on loopback, one standalone server or the members of an ensemble, from Debian's jar or from a
 // class path that LOCKSCOPE_ZOOKEEPER_CLASSPATH names.
+#include "core/sandbox/certificates.h"
 #include "core/sandbox/demozookeeper.h"
 #include "core/sandbox/kit.h"
 #include "core/sandbox/serverprocess.h"
@@ -23,6 +24,10 @@ const QByteArray zookeeperJar = "/usr/share/java/zookeeper.jar";
 const QByteArray servletJar = "/usr/share/java/servlet-api.jar";  // for the AdminServer
 const QByteArray loggingJar = "/usr/share/java/slf4j-simple.jar"; // else it prints nothing
 
+// And for TLS: what Netty's handler of it needs beside those that the manifest names.
+const QByteArray nettyJars[] = {"/usr/share/java/netty-codec.jar", "/usr/share/java/netty-resolver.jar",
+                                "/usr/share/java/netty-transport-native-unix-common.jar"};
+
 Result<void> mustExist(const QByteArray &file, const QString &package)
 {
     if (QFile::exists(QFile::decodeName(file)))
@@ -34,7 +39,7 @@ Result<void> mustExist(const QByteArray &file, const QString &package)
 }
 
 // Everything it needs; an error when Debian's is asked for and is not installed.
-Result<QByteArray> classPath(bool withAdminServer)
+Result<QByteArray> classPath(bool withAdminServer, bool withTls)
 {
     if (auto another = qgetenv("LOCKSCOPE_ZOOKEEPER_CLASSPATH"); !another.isEmpty())
         return another;
@@ -43,7 +48,13 @@ Result<QByteArray> classPath(bool withAdminServer)
         found = mustExist(servletJar, u"libservlet-api-java"_s);
     if (!found)
         return found.error();
-    return zookeeperJar + ':' + servletJar + ':' + loggingJar;
+    auto all = zookeeperJar + ':' + servletJar + ':' + loggingJar;
+    for (const auto &jar : nettyJars) {
+        if (auto there = mustExist(jar, u"libnetty-java"_s); withTls && !there)
+            return there.error();
+        all += ':' + jar;
+    }
+    return all;
 }
 
 // A member's place in its ensemble; alone, there is none.
@@ -68,13 +79,16 @@ public:
 
     Result<void> prepare(const TemporaryFolder &folder, quint16 port) override
     {
+        const QByteArray secure = m_options.tls ? "secureClientPort" : "clientPort";
         QByteArray text =
-            "clientPortAddress=127.0.0.1\nclientPort=" + QByteArray::number(port)
+            secure + "Address=127.0.0.1\n" + secure + '=' + QByteArray::number(port)
             + "\nmaxClientCnxns=0\ntickTime=" + QByteArray::number(static_cast<qint64>(m_options.tick.count()))
             + "\nmaxSessionTimeout=" + QByteArray::number(static_cast<qint64>(m_options.maxSession.count()))
             + "\n4lw.commands.whitelist=" + m_options.fourLetterWords
             + "\ndataDir=" + QFile::encodeName(folder.file(u"data"_s))
             + "\nadmin.enableServer=" + (m_options.adminServer ? "true" : "false") + '\n';
+        if (m_options.tls)
+            text += tlsLines(*m_options.tls);
         m_adminPort = 0;
         if (m_options.adminServer) {
             do
@@ -113,10 +127,21 @@ public:
 
     // Allowed whatever the whitelist says. While it starts it says that it is "not currently serving
     // requests" instead.
-    QByteArray question() const override { return "srvr"; }
-    bool isReadyAnswer(const QByteArray &answer) const override { return answer.contains("Mode:"); }
+    QByteArray question() const override { return m_options.tls ? tlsQuestion() : QByteArray("srvr"); }
+    bool isReadyAnswer(const QByteArray &answer) const override
+    {
+        return m_options.tls ? isTlsAnswer(answer) : answer.contains("Mode:");
+    }
 
 private:
+    static QByteArray tlsLines(const Certificates &tls)
+    {
+        return "serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory\nssl.clientAuth=need\n"
+               "ssl.keyStore.type=PEM\nssl.trustStore.type=PEM\nssl.keyStore.location="
+               + QFile::encodeName(tls.serverBoth())
+               + "\nssl.trustStore.location=" + QFile::encodeName(tls.authority()) + '\n';
+    }
+
     QByteArray m_java;
     QByteArray m_classPath;
     ZooKeeperOptions m_options;
@@ -131,7 +156,7 @@ Result<std::unique_ptr<ZooKeeperServer>> make(const ZooKeeperOptions &options, S
         return Error{ErrorCode::Unsupported,
                      u"no private ZooKeeper: java is not installed; Debian's package is default-jre-headless"_s,
                      false};
-    auto classes = classPath(options.adminServer);
+    auto classes = classPath(options.adminServer, options.tls != nullptr);
     if (!classes)
         return classes.error();
     return ServerProcess::of(
@@ -161,8 +186,10 @@ Result<ZooKeeperMembers> makeZooKeeperEnsemble(int members, ZooKeeperOptions opt
     for (int id = 1; id <= members; ++id) {
         seats.push_back({id, unusedPort(taken), {}});
         servers += "server." + QByteArray::number(id) + "=127.0.0.1:" + QByteArray::number(unusedPort(taken)) + ':'
-                   + QByteArray::number(unusedPort(taken))
-                   + ":participant;127.0.0.1:" + QByteArray::number(seats.back().clientPort) + '\n';
+                   + QByteArray::number(unusedPort(taken)) + ":participant";
+        if (!options.tls) // a port named there is one without
+            servers += ";127.0.0.1:" + QByteArray::number(seats.back().clientPort);
+        servers += '\n';
     }
     ZooKeeperMembers made;
     for (auto &seat : seats) {
@@ -199,30 +226,43 @@ Result<void> startAll(const ZooKeeperMembers &members, std::chrono::milliseconds
     return {};
 }
 
+namespace {
+
+Result<std::vector<std::unique_ptr<Server>>> makeMembers(int members, ZooKeeperOptions options)
+{
+    options.maxSession = std::chrono::minutes(10); // a crashed holder that people want to look at
+    if (members == 1)
+        return alone(makeZooKeeper(options));
+    options.adminServer = false; // one URI has one port for it; four-letter words say the same
+    auto made = makeZooKeeperEnsemble(members, options);
+    if (!made)
+        return made.error();
+    std::vector<std::unique_ptr<Server>> servers;
+    std::ranges::move(*made, std::back_inserter(servers));
+    return servers;
+}
+
+} // namespace
+
 SandboxKit sandboxOfZooKeeper()
 {
-    const auto make = [](int members) -> Result<std::vector<std::unique_ptr<Server>>> {
-        ZooKeeperOptions options;
-        options.maxSession = std::chrono::minutes(10); // a crashed holder that people want to look at
-        if (members == 1)
-            return alone(makeZooKeeper(options));
-        options.adminServer = false; // one URI has one port for it; four-letter words say the same
-        auto made = makeZooKeeperEnsemble(members, options);
-        if (!made)
-            return made.error();
-        std::vector<std::unique_ptr<Server>> servers;
-        std::ranges::move(*made, std::back_inserter(servers));
-        return servers;
-    };
     return {.what = u"a ZooKeeper; with N an ensemble of N members, under one URI"_s,
             .most = 9,
             .apart = false,
             .usual = 1,
             .user = {},
-            .make = make,
-            .play = [](DemoStage &stage, const ConnectionSpec &server) {
-                return std::shared_ptr<void>(std::make_shared<DemoZooKeeper>(stage, server));
-            }};
+            .make = [](int members) { return makeMembers(members, {}); },
+            .play =
+                [](DemoStage &stage, const ConnectionSpec &server) {
+                    return std::shared_ptr<void>(std::make_shared<DemoZooKeeper>(stage, server));
+                },
+            .makeWithTls =
+                [](int members, const Certificates &certificates) {
+                    ZooKeeperOptions options;
+                    options.tls = &certificates;
+                    options.adminServer = false; // it speaks in clear
+                    return makeMembers(members, options);
+                }};
 }
 
 } // namespace lockscope::sandbox

@@ -2,6 +2,7 @@
 // What the links of all backends share: spec, gate, proxy, the telling of state changes.
 #pragma once
 
+#include "core/passage/passage.h"
 #include "core/workspace/observerproxy.h"
 #include "core/workspace/workspace.h"
 
@@ -44,7 +45,8 @@ protected:
         : m_context(std::move(context)), m_password(spec.password), m_spec(withoutPassword(std::move(spec))),
           m_gate(m_spec.name, (m_spec.readOnly || m_spec.production) && !m_spec.armed, m_spec.production,
                  m_context.log),
-          m_proxy(m_spec.name, m_context.sink)
+          m_proxy(m_spec.name, m_context.sink),
+          m_passage(std::make_shared<passage::Passage>(m_spec.transport, serversOf(m_spec)))
     {
         if (m_context.options.readOnly)
             m_gate.lockReadOnly();
@@ -56,11 +58,30 @@ protected:
         return spec;
     }
 
+    // Why it is not connected: what went wrong on the way says more than what a client was left with.
+    [[nodiscard]] QString reason(const QString &lastError) const
+    {
+        const auto problem = m_passage->problem();
+        return problem.isEmpty() ? lastError : problem;
+    }
+    // What goes through its ssh from the first on.
+    static std::vector<HostPort> serversOf(const ConnectionSpec &spec)
+    {
+        auto servers = spec.hosts;
+        const auto backend = backendOf(spec.scheme);
+        if (backend && infoOf(*backend).hasAdminPort && !spec.transport.tls.isOn) {
+            for (const auto &host : spec.hosts)
+                servers.push_back({host.host, spec.adminPort});
+        }
+        return servers;
+    }
+
     LinkContext m_context;
     QString m_password;
     ConnectionSpec m_spec;
     operate::Gate m_gate;
     ObserverProxy m_proxy;
+    std::shared_ptr<passage::Passage> m_passage; // kept by whatever connects through it, too
 };
 
 // Starts connecting; an error for a URI that names what this backend cannot connect to.

@@ -83,11 +83,11 @@ public:
     {
         if (isConnected() || m_session->lastError().isEmpty())
             return std::nullopt;
+        const auto why = reason(m_session->lastError());
         if (m_session->state() == mariadb::SessionState::AuthFailed)
             return Error{ErrorCode::AuthFailed,
                          u"%1 refused the credentials: %2"_s.arg(m_spec.displayUri(), m_session->lastError())};
-        return Error{ErrorCode::NotConnected,
-                     u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), m_session->lastError()), true};
+        return Error{ErrorCode::NotConnected, u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), why), true};
     }
     [[nodiscard]] QString serverVersion() override
     {
@@ -125,7 +125,8 @@ private:
     [[nodiscard]] mariadb::SessionOptions sessionOptions() const
     {
         mariadb::SessionOptions options;
-        options.host = m_spec.hosts.front();
+        options.host = m_passage->throughMySqlTls(m_spec.hosts.front());
+        options.keep = m_passage;
         options.user = m_spec.user;
         options.password = m_password;
         options.database = m_spec.databaseName;

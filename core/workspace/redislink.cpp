@@ -38,11 +38,11 @@ public:
     {
         if (isConnected() || m_connection->lastError().isEmpty())
             return std::nullopt;
+        const auto why = reason(m_connection->lastError());
         if (m_connection->state() == redis::ConnectionState::AuthFailed)
             return Error{ErrorCode::AuthFailed,
                          u"%1 refused the credentials: %2"_s.arg(m_spec.displayUri(), m_connection->lastError())};
-        return Error{ErrorCode::NotConnected,
-                     u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), m_connection->lastError()), true};
+        return Error{ErrorCode::NotConnected, u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), why), true};
     }
     [[nodiscard]] std::vector<redis::Connection *> nodes() override { return {m_gated.get()}; }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
@@ -109,7 +109,10 @@ redis::ConnectionOptions RedisLinkBase::connectionOptions(const HostPort &host) 
 {
     redis::ConnectionOptions options;
     options.host = host;
-    options.tls = m_spec.scheme == Scheme::RedisTls;
+    if (const auto door = m_passage->through(host); !(door == host))
+        options.via = door;
+    options.tls = m_spec.transport.tls;
+    options.keep = m_passage;
     options.user = m_spec.user.toUtf8();
     options.password = m_password.toUtf8();
     options.database = m_spec.database;

@@ -50,7 +50,7 @@ public:
             if (!hasFailed(node))
                 continue;
             refused += node.client->state() == redis::ConnectionState::AuthFailed ? 1 : 0;
-            reasons << u"%1: %2"_s.arg(node.name, node.client->lastError());
+            reasons << u"%1: %2"_s.arg(node.name, reason(node.client->lastError()));
         }
         const auto text = u"%1: %2 of %3 nodes can be reached, and it takes %4: %5"_s.arg(
             m_spec.displayUri(), QString::number(size() - failed()), QString::number(size()),

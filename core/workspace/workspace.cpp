@@ -2,7 +2,10 @@
 #include "core/workspace/workspace.h"
 
 #include "core/base/text.h"
+#include "core/passage/tls.h"
 #include "core/workspace/linkbase.h"
+
+#include <QSslConfiguration>
 
 #include <algorithm>
 
@@ -68,6 +71,11 @@ Result<void> Workspace::add(ConnectionSpec spec)
     if (!backend)
         return Error{ErrorCode::Unsupported, u"%1: this version cannot open it; use %2:// or sandbox:"_s.arg(
                                                  spec.displayUri(), serverSchemes().join(u"://, "_s))};
+    if (spec.transport.tls.isOn) {
+        // Files that cannot be used are said at once, not by attempts that fail.
+        if (const auto tls = passage::tlsConfiguration(spec.transport.tls); !tls)
+            return tls.error();
+    }
     auto link = makeLink(*backend, std::move(spec), d->contextOfLinks());
     if (!link)
         return link.error();

@@ -66,7 +66,8 @@ private:
 class ZooKeeperLink : public LinkBase, public ZooKeeperPort {
 public:
     ZooKeeperLink(ConnectionSpec spec, LinkContext context)
-        : LinkBase(std::move(spec), std::move(context)), m_evidence(m_context.loop, m_spec.hosts, m_spec.adminPort),
+        : LinkBase(std::move(spec), std::move(context)),
+          m_evidence(m_context.loop, m_spec.hosts, adminPort(), reach()),
           m_reachability(m_context.loop, m_spec.hosts), m_scope(m_context.loop)
     {
         open();
@@ -108,11 +109,29 @@ private:
     [[nodiscard]] zk::SessionOptions sessionOptions() const
     {
         zk::SessionOptions options;
-        options.hosts = m_spec.hosts;
+        for (const auto &host : m_spec.hosts)
+            options.hosts.push_back(m_passage->throughTls(host));
+        options.keep = m_passage;
         options.chroot = m_spec.chroot;
         options.user = m_spec.user.toUtf8();
         options.password = m_password.toUtf8();
         return options;
+    }
+
+    // It speaks HTTP in clear: whoever asks for TLS is not to have its answers read on the way.
+    [[nodiscard]] quint16 adminPort() const { return m_spec.transport.tls.isOn ? quint16(0) : m_spec.adminPort; }
+    // Who is asked for evidence, and how: through TLS or ssh only those that the URI names.
+    [[nodiscard]] zk::EvidenceSource::Reach reach() const
+    {
+        if (m_passage->isDirect())
+            return {};
+        return [passage = m_passage, named = m_spec.hosts,
+                admin = adminPort()](const HostPort &place) -> std::optional<HostPort> {
+            const auto isNamed = std::ranges::any_of(named, [&](const HostPort &host) {
+                return place == host || (place.host == host.host && place.port == admin);
+            });
+            return isNamed ? std::optional(passage->throughTls(place)) : std::nullopt;
+        };
     }
 
     // What was read through a session that is over. Questions may still be waiting inside it, so it
@@ -174,9 +193,16 @@ private:
             co_return;
         m_probing = true;
         while (!isConnected()) {
-            const auto limit = Deadline::after(m_context.loop, std::chrono::seconds(5));
-            auto reply = m_reachability.check(limit);
-            const auto reachable = co_await reply;
+            Result<bool> reachable = true;
+            if (m_passage->isDirect()) {
+                const auto limit = Deadline::after(m_context.loop, std::chrono::seconds(5));
+                auto reply = m_reachability.check(limit);
+                const auto answer = co_await reply;
+                reachable = answer;
+            } else if (const auto why = m_passage->problem(); !why.isEmpty()) {
+                // A door opens to whoever knocks; what is behind it is another matter.
+                reachable = Error{ErrorCode::NotConnected, why, true};
+            }
             if (!reachable && !isConnected()) {
                 m_problem =
                     Error{ErrorCode::NotConnected,
@@ -185,7 +211,9 @@ private:
             } else if (reachable) {
                 m_problem.reset(); // somebody listens: the client gets on with it
             }
-            auto pause = sleepFor(m_context.loop, std::chrono::seconds(2));
+            const auto span =
+                m_passage->isDirect() ? std::chrono::milliseconds(2000) : std::chrono::milliseconds(250);
+            auto pause = sleepFor(m_context.loop, span);
             co_await pause;
         }
         m_probing = false;

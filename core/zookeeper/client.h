@@ -13,12 +13,13 @@
 namespace lockscope::zk {
 
 struct SessionOptions {
-    std::vector<HostPort> hosts;
+    std::vector<HostPort> hosts; // or the doors that lead to them: the library speaks no TLS
     QByteArray chroot;
     QByteArray user;     // digest auth when not empty
     QByteArray password; // never logged
     std::chrono::milliseconds timeout{10'000};
     qsizetype watchBudgetBytes = 512 * 1024;
+    std::shared_ptr<void> keep; // what has to live for as long as it may connect
 };
 
 // Returns at once, in state Connecting. Loop thread only.

@@ -13,6 +13,7 @@
 #include "core/zookeeper/members.h"
 #include "core/zookeeper/session.h"
 
+#include <functional>
 #include <map>
 #include <set>
 
@@ -84,7 +85,11 @@ void readMntr(const QByteArray &fourLetterAnswer, Evidence &into);
 // others' answers are the round's, and it is asked whether it is back. The answer says per command who answered.
 class EvidenceSource {
 public:
-    EvidenceSource(Loop &loop, std::vector<HostPort> named, quint16 adminPort);
+    // Where to connect so as to ask this place; nothing: it is not to be asked, as only what the connection names is
+    // reached safely. Without it a place is where it says.
+    using Reach = std::function<std::optional<HostPort>(const HostPort &)>;
+    // `adminPort` is that of every member's AdminServer; 0: there is none to be asked.
+    EvidenceSource(Loop &loop, std::vector<HostPort> named, quint16 adminPort, Reach reach = {});
     ~EvidenceSource();
 
     // Never fails: who did not answer stands in Evidence::answers.

@@ -73,8 +73,8 @@ constexpr auto leastWork = std::chrono::milliseconds(20);
 } // namespace
 
 struct EvidenceSource::Private {
-    Private(Loop &l, std::vector<HostPort> named, quint16 port)
-        : loop(l), membership(std::move(named)), adminPort(port)
+    Private(Loop &l, std::vector<HostPort> named, quint16 port, Reach r)
+        : loop(l), membership(std::move(named)), adminPort(port), reach(std::move(r))
     {
     }
 
@@ -104,6 +104,7 @@ struct EvidenceSource::Private {
     Loop &loop;
     Membership membership;
     quint16 adminPort;
+    Reach reach;
     std::chrono::milliseconds serverAhead{};
     std::set<std::pair<QString, QByteArray>> adminFirst; // place and command
     std::set<QString> silent;                            // places that did not answer the last time
@@ -176,7 +177,8 @@ void EvidenceSource::Private::ask(Question question)
             over.mapped().release()->deleteLater();
         answered(question, answer, failure);
     };
-    exchanges.emplace(number, std::make_unique<Exchange>(loop, to, words, until, std::move(done)));
+    exchanges.emplace(number,
+                      std::make_unique<Exchange>(loop, reach ? reach(to) : to, words, until, std::move(done)));
 }
 
 void EvidenceSource::Private::answered(const Question &question, const QByteArray &answer, const QString &failure)
@@ -409,8 +411,8 @@ void EvidenceSource::Private::finish(const std::shared_ptr<Round> &round)
     round->reply.complete(std::move(all));
 }
 
-EvidenceSource::EvidenceSource(Loop &loop, std::vector<HostPort> named, quint16 adminPort)
-    : d(std::make_unique<Private>(loop, std::move(named), adminPort))
+EvidenceSource::EvidenceSource(Loop &loop, std::vector<HostPort> named, quint16 adminPort, Reach reach)
+    : d(std::make_unique<Private>(loop, std::move(named), adminPort, std::move(reach)))
 {
 }
 

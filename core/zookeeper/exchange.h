@@ -9,6 +9,7 @@
 #include <QTcpSocket>
 
 #include <functional>
+#include <optional>
 
 namespace lockscope::zk {
 
@@ -19,7 +20,8 @@ public:
     static constexpr qint64 limitBytes = 256LL * 1024 * 1024;
     using Done = std::function<void(QByteArray answer, QString failure)>;
 
-    Exchange(Loop &loop, const HostPort &to, QByteArray question, Instant until, Done done)
+    // `to`: nothing where it must not be asked.
+    Exchange(Loop &loop, const std::optional<HostPort> &to, QByteArray question, Instant until, Done done)
         : m_done(std::move(done)),
           m_timer(loop.callAt(until, [this] { finish(QStringLiteral("no answer in time")); }))
     {
@@ -36,7 +38,14 @@ public:
         });
         // Queued: a refusal on loopback may be known before this returns.
         QMetaObject::invokeMethod(
-            this, [this, to] { m_socket.connectToHost(to.host, to.port); }, Qt::QueuedConnection);
+            this,
+            [this, to] {
+                if (to)
+                    m_socket.connectToHost(to->host, to->port);
+                else
+                    finish(QStringLiteral("not asked: the way of this connection leads to the hosts it names only"));
+            },
+            Qt::QueuedConnection);
     }
     ~Exchange() override { m_socket.disconnect(this); }
 

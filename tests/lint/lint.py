@@ -107,7 +107,8 @@ _PORTS = {"base", "async"} | _BACKENDS
 _USES = {
     "base": set(),
     "async": {"base"},
-    **{backend: {"async", "base"} for backend in _BACKENDS},
+    "passage": {"base", "async"},
+    **{backend: {"passage", "async", "base"} for backend in _BACKENDS},
     "rules": {"base"},
     "recipes": _PORTS | {"rules"},
     "inspect": _PORTS | {"rules"},
@@ -117,9 +118,9 @@ _USES = {
     "contention": _PORTS | {"rules", "recipes", "world"},
     "lessons": {"base", "contention"},
     "rehearse": _PORTS | {"rules", "recipes", "inspect", "operate", "world", "contention"},
-    "sandbox": _PORTS | {"rules", "recipes"},
+    "sandbox": _PORTS | {"passage", "rules", "recipes"},
     "connections": {"base"},
-    "workspace": _PORTS | {"rules", "recipes", "inspect", "operate", "history", "contention", "lessons",
+    "workspace": _PORTS | {"passage", "rules", "recipes", "inspect", "operate", "history", "contention", "lessons",
                            "connections", "rehearse"},
 }
 # The same of the rooms of ui (ui/CMakeLists.txt), and all that any of them sees of the core.

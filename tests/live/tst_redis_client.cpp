@@ -406,12 +406,12 @@ private slots:
             QSKIP("this redis-server has no TLS");
 
         auto options = optionsFor({u"127.0.0.1"_s, port});
-        options.tls = true;
+        options.tls.isOn = true;
         const auto distrustful = redis::openConnection(m_loop, options);
         QTRY_VERIFY(distrustful->lastError().contains(u"self-signed"_s));
         QCOMPARE(distrustful->state(), ConnectionState::Connecting);
 
-        options.caCertificateFile = file(u"cert.pem"_s);
+        options.tls.ca = file(u"cert.pem"_s);
         const auto trusting = redis::openConnection(m_loop, options);
         QVERIFY(becomes(*trusting, ConnectionState::Connected));
         QCOMPARE(valueOf(trusting->command({"ECHO", "over TLS"}, soon())).text, QByteArray("over TLS"));

@@ -254,6 +254,29 @@ private slots:
         }
     }
 
+    // TLS and ssh have rows of their own, and what is typed there is read as the command line reads it.
+    void spreadsHowItGetsThere()
+    {
+        auto store = openStore();
+        ConnectDialog dialog(*store, {});
+        auto *hosts = field(dialog, u"10.0.1.11"_s);
+        QVERIFY(box(dialog, u"Do not verify"_s)->isHidden());
+        const auto address = u"zk://a:2181/app?admin=9&tls=on&ca=/etc/ca.pem&cert=c&key=k&verify=off&ssh=ops@j:22"_s;
+        hosts->setText(address);
+        QCOMPARE(hosts->text(), u"a:2181"_s);
+        QVERIFY(box(dialog, u"Encrypt with TLS"_s)->isChecked());
+        QVERIFY(!box(dialog, u"Do not verify"_s)->isHidden());
+        QCOMPARE(dialog.form()->read()->uri, address);
+        auto *ssh = field(dialog, u"no, or [user@]host"_s);
+        QCOMPARE(ssh->text(), u"ops@j:22"_s);
+        ssh->setText(u"-oProxyCommand=x"_s);
+        QVERIFY(!dialog.form()->read());
+        QVERIFY2(dialog.form()->problem().contains(u"[user@]host[:port]"_s), qPrintable(dialog.form()->problem()));
+        ssh->clear();
+        box(dialog, u"Encrypt with TLS"_s)->click();
+        QCOMPARE(dialog.form()->read()->uri, u"zk://a:2181/app?admin=9"_s);
+    }
+
     void savesThePasswordInTheKeychainOnly()
     {
         auto store = openStore();

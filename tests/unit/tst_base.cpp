@@ -110,6 +110,22 @@ private slots:
         QTest::newRow("ipv6") << u"zk://[::1]:2181"_s << u"zk://[::1]:2181"_s;
         QTest::newRow("sandbox") << u"sandbox:"_s << u"sandbox:"_s;
         QTest::newRow("sim") << u"sim:42"_s << u"sim:"_s;
+        QTest::newRow("tls") << u"zk://h:1?tls=on&ca=/etc/a b.pem"_s << u"zk://h:1?tls=on&ca=/etc/a%20b.pem"_s;
+        QTest::newRow("tls by its scheme") << u"rediss://h?verify=off"_s << u"rediss://h:6379?verify=off"_s;
+        QTest::newRow("client certificate")
+            << u"mariadb://h/shop?tls=on&cert=c.pem&key=k.pem&servername=db.example"_s
+            << u"mariadb://h:3306/shop?tls=on&cert=c.pem&key=k.pem&servername=db.example"_s;
+        QTest::newRow("ssh") << u"zk://a,b/x?admin=9&ssh=ops@bastion:2222"_s
+                             << u"zk://a:2181,b:2181/x?admin=9&ssh=ops@bastion:2222"_s;
+        QTest::newRow("ssh, encoded") << u"redis://me:pw@h?ssh=ops%40%5B::1%5D"_s
+                                      << u"redis://h:6379?ssh=ops@%5B::1%5D"_s;
+        QTest::newRow("TLS options without TLS") << u"redis://h?ca=a.pem"_s << QString();
+        QTest::newRow("no TLS in a scheme of TLS") << u"rediss://h?tls=off"_s << QString();
+        QTest::newRow("certificate without its key") << u"rediss://h?cert=a.pem"_s << QString();
+        QTest::newRow("neither on nor off") << u"rediss://h?verify=no"_s << QString();
+        QTest::newRow("an option for ssh") << u"redis://h?ssh=-oProxyCommand=x"_s << QString();
+        QTest::newRow("a command for ssh") << u"redis://h?ssh=a`x`"_s << QString();
+        QTest::newRow("no port of ssh") << u"redis://h?ssh=a:0"_s << QString();
         QTest::newRow("no scheme") << u"h:1"_s << QString();
         QTest::newRow("unknown scheme") << u"etcd://h:1"_s << QString();
         QTest::newRow("bad port") << u"zk://h:99999"_s << QString();
@@ -131,6 +147,26 @@ private slots:
         QCOMPARE(spec ? spec->displayUri() : QString(), shown);
         if (!spec)
             QVERIFY(!spec.error().message.isEmpty());
+    }
+
+    // What is shown is read as the same again, and says it where TLS is not verified.
+    void keepsHowItGetsThere()
+    {
+        const auto spec = parseConnection(u"zk://h:1?tls=on&verify=off&ca=/a&b=1"_s);
+        QVERIFY(!spec); // an & of a name is written %26
+        auto whole = parseConnection(u"zk://h:1?tls=on&verify=off&ca=/a%26b&cert=c&key=k&servername=s&ssh=u@j:22"_s);
+        QVERIFY(whole);
+        QCOMPARE(whole->transport.tls.ca, u"/a&b"_s);
+        whole->transport.tls.keyPassphrase = u"s3cret"_s;
+        QVERIFY(!whole->displayUri().contains(u"s3cret"_s));
+        const auto again = parseConnection(whole->displayUri());
+        QVERIFY(again);
+        whole->transport.tls.keyPassphrase.clear();
+        QVERIFY(again->transport.tls == whole->transport.tls && again->transport.ssh == whole->transport.ssh);
+        QVERIFY(whole->transport.warning().contains(u"NOT VERIFIED"_s));
+        QCOMPARE(transportWarning(whole->displayUri()), whole->transport.warning());
+        QVERIFY(transportWarning(u"zk://h:1?tls=on"_s).isEmpty());
+        QCOMPARE(passphraseVariable(ConnectionName("zk")), QByteArray("LOCKSCOPE_PASSWORD_ZK_KEY"));
     }
 
     void aSchemeHasItsBackend()

@@ -144,6 +144,25 @@ private slots:
         QCOMPARE(connections->specs[1].password, u"fromuri"_s);
     }
 
+    // The @ of a tunnel's user parts no credentials, and its key's passphrase comes from the environment only.
+    void readsTheWayThroughSsh()
+    {
+        const auto environment = [](const QByteArray &variable) {
+            return variable == "LOCKSCOPE_PASSWORD_ZK_KEY" ? u"s3cret"_s : QString();
+        };
+        const auto read = readArguments(
+            {u"--connect"_s, u"zk://h:1?tls=on&cert=c&key=k&ssh=ops@j"_s, u"--connect"_s, u"zk://u:p?w@h:1"_s},
+            known());
+        QVERIFY(read && !readConnections(*read, environment)); // the second one's password
+        auto first = *read;
+        first.options[u"connect"_s].removeLast();
+        const auto connections = readConnections(first, environment);
+        QVERIFY2(connections, connections ? "" : qPrintable(connections.error().message));
+        QCOMPARE(connections->specs[0].transport.ssh.target(), u"ops@j"_s);
+        QCOMPARE(connections->specs[0].transport.tls.keyPassphrase, u"s3cret"_s);
+        QVERIFY(connections->specs[0].password.isEmpty());
+    }
+
     void passwordsLeaveArgv_data()
     {
         QTest::addColumn<QByteArray>("argument");

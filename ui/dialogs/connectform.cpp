@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/dialogs/connectform.h"
 
+#include "ui/dialogs/transportfields.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
@@ -105,11 +106,12 @@ ConnectForm::ConnectForm(bool canKeepPasswords, QWidget *parent) : QWidget(paren
     const auto edits = findChildren<QLineEdit *>();
     for (auto *edit : edits)
         connect(edit, &QLineEdit::textEdited, this, &ConnectForm::preview);
-    for (auto *box : {m_tls, m_keep, m_production, m_development, m_readOnly})
+    for (auto *box : {m_keep, m_production, m_development, m_readOnly})
         connect(box, &QCheckBox::clicked, this, &ConnectForm::preview);
     for (auto *box : {m_kind, m_group})
         connect(box, &QComboBox::activated, this, &ConnectForm::preview);
     connect(m_colours, &QButtonGroup::idClicked, this, &ConnectForm::preview);
+    connect(m_transport, &TransportFields::edited, this, &ConnectForm::preview);
     connect(m_kind, &QComboBox::currentIndexChanged, this, &ConnectForm::showKind);
     connect(m_hosts, &QLineEdit::textChanged, this, &ConnectForm::spread);
     connect(m_production, &QCheckBox::toggled, this, [this](bool isProduction) {
@@ -139,7 +141,6 @@ void ConnectForm::buildAddress(QFormLayout *form)
     m_place->setFont(monoFont());
     m_placeLabel = new QLabel(this);
     m_placeLabel->setBuddy(m_place);
-    m_tls = new QCheckBox(this);
     m_user = new QLineEdit(this);
     m_password = new QLineEdit(this);
     m_password->setEchoMode(QLineEdit::Password);
@@ -148,10 +149,10 @@ void ConnectForm::buildAddress(QFormLayout *form)
     form->addRow(u"&Name"_s, m_name);
     form->addRow(u"&Hosts"_s, m_hosts);
     form->addRow(m_placeLabel, m_place);
-    form->addRow(QString(), m_tls);
     form->addRow(u"&User"_s, m_user);
     form->addRow(u"&Password"_s, m_password);
     form->addRow(QString(), m_keep);
+    m_transport = new TransportFields(form, this);
 }
 
 QWidget *ConnectForm::buildColours()
@@ -216,8 +217,8 @@ void ConnectForm::showKind()
             label->setVisible(chosen);
     }
     const auto *tls = tlsScheme();
-    m_tls->setVisible(tls);
-    m_tls->setText(tls ? u"Encrypt with TLS (%1://)"_s.arg(tls->word) : QString());
+    m_transport->setShown(chosen);
+    m_transport->setScheme(tls ? tls->word : QString());
     m_hosts->setPlaceholderText(
         chosen ? u"%1, or paste %2://…"_s.arg(chosen->exampleHosts, chosen->schemes.front().word) : QString());
     m_placeLabel->setText(chosen ? chosen->pathLabel : QString());
@@ -235,16 +236,21 @@ QString ConnectForm::uri() const
     QString place = m_place->text().trimmed();
     if (!place.isEmpty() && !place.startsWith(u'/'))
         place.prepend(u'/');
-    const auto *scheme = m_tls->isChecked() ? tlsScheme() : schemeInfoOf(m_scheme);
+    const auto *scheme = schemeInfoOf(m_scheme);
     if (!scheme || backendOf(scheme->scheme) != chosen->kind)
-        scheme = &chosen->schemes.front();
+        scheme = nullptr;
+    const auto *tls = m_transport->isTls() && !scheme ? tlsScheme() : nullptr;
+    if (!scheme)
+        scheme = tls ? tls : &chosen->schemes.front();
     // People write "a, b"; user and password have fields of their own.
     QString hosts = m_hosts->text();
     hosts.remove(u' ');
     QString uri = u"%1://%2%3"_s.arg(scheme->word, hosts, place);
+    QStringList query;
     if (chosen->hasAdminPort && m_adminPort != 0)
-        uri += u"?admin=%1"_s.arg(m_adminPort);
-    return uri;
+        query << u"admin=%1"_s.arg(m_adminPort);
+    query << m_transport->query(tls);
+    return query.isEmpty() ? uri : uri + u'?' + query.join(u'&');
 }
 
 void ConnectForm::spread()
@@ -260,7 +266,7 @@ void ConnectForm::spread()
         return;
     m_kind->setCurrentIndex(static_cast<int>(*kind));
     m_scheme = schemeInfoOf(spec->scheme)->isOneDeployment ? spec->scheme : Scheme::Sandbox;
-    m_tls->setChecked(tlsScheme() && tlsScheme()->scheme == spec->scheme);
+    m_transport->show(spec->transport);
     if (!spec->name.isEmpty())
         m_name->setText(QString::fromUtf8(spec->name.bytes()));
     if (!spec->user.isEmpty())
@@ -282,7 +288,7 @@ void ConnectForm::show(const SavedConnection &connection, const QStringList &gro
     m_adminPort = 0;
     m_scheme = Scheme::Sandbox;
     m_place->clear();
-    m_tls->setChecked(false);
+    m_transport->show({});
     m_password->clear();
     m_password->setPlaceholderText(connection.hasPassword ? u"kept in the keychain"_s : QString());
     m_keep->setChecked(connection.hasPassword || connection.id.isEmpty());

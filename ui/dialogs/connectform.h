@@ -16,6 +16,8 @@ class QLineEdit;
 
 namespace lockscope::ui {
 
+class TransportFields;
+
 // The colour of a connection's mark; invalid for None.
 [[nodiscard]] QColor colourOf(ConnectionColour colour);
 [[nodiscard]] QString wordOf(ConnectionColour colour);
@@ -61,7 +63,7 @@ private:
     QLineEdit *m_hosts = nullptr;
     QLineEdit *m_place = nullptr; // chroot or database number
     QLabel *m_placeLabel = nullptr;
-    QCheckBox *m_tls = nullptr;
+    TransportFields *m_transport = nullptr;
     QLineEdit *m_user = nullptr;
     QLineEdit *m_password = nullptr;
     QCheckBox *m_keep = nullptr;

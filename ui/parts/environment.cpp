@@ -2,6 +2,7 @@
 #include "ui/parts/environment.h"
 
 #include "core/base/text.h"
+#include "core/base/transportoptions.h"
 
 #include <QLabel>
 #include <QStyle>
@@ -10,7 +11,9 @@ namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 
-Environment environmentOf(const ConnectionBook &book, const ConnectionStatus &status)
+namespace {
+
+Environment markOf(const ConnectionBook &book, const ConnectionStatus &status)
 {
     if (status.production)
         return {u"PROD"_s, true};
@@ -19,6 +22,16 @@ Environment environmentOf(const ConnectionBook &book, const ConnectionStatus &st
     if (book.isDevelopment(status.name))
         return {u"DEV"_s, false};
     return {status.state == ConnectionStatus::State::Connected ? u"unmarked"_s : QString(), false};
+}
+
+} // namespace
+
+Environment environmentOf(const ConnectionBook &book, const ConnectionStatus &status)
+{
+    const auto mark = markOf(book, status);
+    if (transportWarning(status.uri).isEmpty())
+        return mark;
+    return {mark.production ? mark.word + u" · TLS UNVERIFIED"_s : u"TLS UNVERIFIED"_s, true};
 }
 
 void showEnvironment(QLabel &tag, const ConnectionBook &book, const ConnectionName &name)

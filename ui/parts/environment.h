@@ -11,8 +11,8 @@ class QLabel;
 namespace lockscope::ui {
 
 struct Environment {
-    QString word; // "PROD", "DEV", "sandbox", "unmarked"; empty of one that is not connected and not marked
-    bool production = false;
+    QString word; // "PROD", "DEV", "TLS UNVERIFIED", "sandbox", "unmarked"; empty of one not connected and not marked
+    bool production = false; // or as alarming
 };
 [[nodiscard]] Environment environmentOf(const ConnectionBook &book, const ConnectionStatus &status);
 // The word and the connection's name, in the look of its environment.

@@ -188,6 +188,8 @@ void describe(SideItem &item, const ConnectionStatus &status, const Environment 
     }
     item.setTag(environment.word, environment.production ? Tone::Critical : Tone::Free);
     QStringList tip{label(status.uri.toUtf8(), 300)};
+    if (const auto warning = transportWarning(status.uri); !warning.isEmpty())
+        tip << warning;
     if (!status.message.isEmpty())
         tip << label(status.message.toUtf8(), 300);
     tip << (status.readOnly ? SideBar::tr("read-only") : SideBar::tr("writes allowed"));

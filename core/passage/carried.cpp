@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/passage/carried.h"
+
+#include "core/passage/tls.h"
+
+#include <QLocalSocket>
+#include <QNetworkProxy>
+#include <QSslConfiguration>
+
+namespace lockscope::passage {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr qint64 mostUnsent = 1024 * 1024; // one side is not read faster than the other takes
+constexpr auto opensWithin = 15s;
+constexpr auto farewellWithin = 5s;
+constexpr int noConnection = 2003, noTls = 2026; // of MariaDB's client
+
+} // namespace
+
+void Carried::begin(std::unique_ptr<QTcpSocket> client, Route route)
+{
+    auto *self = new Carried(std::move(client), std::move(route));
+    self->dial();
+}
+
+Carried::Carried(std::unique_ptr<QTcpSocket> client, Route route)
+    : m_route(std::move(route)), m_client(std::move(client))
+{
+    m_client->setParent(nullptr); // it came from a door that may go
+    m_client->setReadBufferSize(mostUnsent);
+    m_client->setSocketOption(QAbstractSocket::LowDelayOption, 1);
+    connect(m_client.get(), &QTcpSocket::readyRead, this, [this] { readClient(); });
+    connect(m_client.get(), &QTcpSocket::bytesWritten, this, [this] { readServer(); });
+    connect(m_client.get(), &QTcpSocket::disconnected, this, [this] { clientEnded(); });
+    QTimer::singleShot(opensWithin, this, [this] {
+        if (!m_isOpen)
+            farBroke(u"%1 did not answer in time"_s.arg(displayHost(m_route.server)));
+    });
+}
+
+Carried::~Carried()
+{
+    for (QObject *side : {static_cast<QObject *>(m_client.get()), static_cast<QObject *>(m_far.get())}) {
+        if (side)
+            side->disconnect(this);
+    }
+}
+
+void Carried::dial()
+{
+    if (!m_route.tunnel)
+        return dialHost();
+    m_route.tunnel->whenUp(m_route.server, this, [this](const QString &socket) { dialThroughTunnel(socket); });
+}
+
+void Carried::dialThroughTunnel(const QString &socket)
+{
+    if (socket.isEmpty()) // the tunnel has said why
+        return farBroke({});
+    auto far = std::make_unique<QLocalSocket>();
+    auto *local = far.get();
+    m_far = std::move(far);
+    local->setReadBufferSize(mostUnsent);
+    connect(local, &QLocalSocket::connected, this, [this] { farIsOpen(); });
+    connect(local, &QLocalSocket::readyRead, this, [this] { readServer(); });
+    connect(local, &QLocalSocket::bytesWritten, this, [this] { readClient(); });
+    connect(local, &QLocalSocket::disconnected, this, [this] { serverEnded(); });
+    connect(local, &QLocalSocket::errorOccurred, this, [this, local] {
+        if (!m_isOpen)
+            farBroke(u"the tunnel of ssh: "_s + local->errorString());
+    });
+    local->connectToServer(socket);
+}
+
+void Carried::dialHost()
+{
+    auto far = std::make_unique<QSslSocket>();
+    m_socket = far.get();
+    m_far = std::move(far);
+    m_socket->setProxy(QNetworkProxy::NoProxy);
+    if (m_route.speech != Speech::AsItIs) {
+        if (const auto ready = prepareTls(*m_socket, m_route.tls, m_route.server.host); !ready)
+            return farBroke(ready.error().message);
+    }
+    m_socket->setReadBufferSize(mostUnsent);
+    connect(m_socket, &QSslSocket::readyRead, this, [this] { readServer(); });
+    connect(m_socket, &QSslSocket::bytesWritten, this, [this] { readClient(); });
+    connect(m_socket, &QSslSocket::encryptedBytesWritten, this, [this] { readClient(); });
+    connect(m_socket, &QSslSocket::encrypted, this, [this] { tlsIsOn(); });
+    connect(m_socket, &QSslSocket::disconnected, this, [this] { serverEnded(); });
+    connect(m_socket, &QSslSocket::errorOccurred, this, [this](QAbstractSocket::SocketError error) {
+        // A server that refuses our certificate says so after its own handshake is over.
+        const auto alert = alertInWords(m_socket->errorString(), m_route.tls);
+        if (m_route.speech != Speech::AsItIs && !alert.isEmpty())
+            farBroke(alert);
+        else if (!m_isOpen || error != QAbstractSocket::RemoteHostClosedError)
+            farBroke(m_route.speech == Speech::AsItIs ? m_socket->errorString()
+                                                      : tlsProblem(*m_socket, m_route.tls, m_route.server.host));
+    });
+    const auto &to = m_route.dialled;
+    if (m_route.speech == Speech::Tls) {
+        m_socket->connectToHostEncrypted(to.host, to.port, tlsNameOf(m_route.tls, m_route.server.host));
+        return;
+    }
+    connect(m_socket, &QSslSocket::connected, this, [this] { farIsOpen(); });
+    m_socket->connectToHost(to.host, to.port);
+}
+
+void Carried::farIsOpen()
+{
+    m_isOpen = true;
+    if (m_socket)
+        m_socket->setSocketOption(QAbstractSocket::LowDelayOption, 1);
+    readClient();
+    readServer();
+}
+
+void Carried::tlsIsOn()
+{
+    if (m_route.speech == Speech::MySqlTls)
+        take(m_prelude.tlsStarted());
+    farIsOpen();
+}
+
+// The client hears of it by the end of its connection, and MariaDB's in its own words.
+void Carried::farBroke(const QString &why)
+{
+    if (m_isTold || m_isEnding)
+        return;
+    m_isTold = true;
+    // What the inner door says is nearer to the truth than that it closed.
+    const bool isInner = !(m_route.dialled == m_route.server) || m_route.tunnel;
+    const bool isOfTls = why.startsWith("TLS"_L1);
+    if (!why.isEmpty() && (isOfTls || !isInner || m_route.problem->text().isEmpty()))
+        m_route.problem->set(isOfTls ? why : u"%1: %2"_s.arg(displayHost(m_route.server), why));
+    if (m_route.speech == Speech::MySqlTls && !m_prelude.isOver())
+        m_client->write(m_prelude.failure(m_route.problem->text(), isOfTls ? noTls : noConnection));
+    serverEnded();
+}
+
+void Carried::take(const MySqlPrelude::Step &step)
+{
+    if (!step.problem.isEmpty())
+        return farBroke(step.problem.startsWith("TLS"_L1) ? step.problem : u"TLS: "_s + step.problem);
+    if (!step.toClient.isEmpty())
+        m_client->write(step.toClient);
+    if (!step.toServer.isEmpty())
+        m_far->write(step.toServer);
+    if (!step.startTls)
+        return;
+    m_isOpen = false;
+    m_socket->flush();
+    m_socket->startClientEncryption();
+}
+
+qint64 Carried::unsentToServer() const
+{
+    return m_far->bytesToWrite() + (m_socket ? m_socket->encryptedBytesToWrite() : 0);
+}
+
+void Carried::readClient()
+{
+    if (!m_isOpen || m_isEnding || unsentToServer() > mostUnsent)
+        return;
+    const auto bytes = m_client->readAll();
+    if (bytes.isEmpty())
+        return;
+    if (m_route.speech == Speech::MySqlTls && !m_prelude.isOver())
+        take(m_prelude.fromClient(bytes));
+    else
+        m_far->write(bytes);
+}
+
+void Carried::readServer()
+{
+    if (!m_isOpen || !m_far || m_client->bytesToWrite() > mostUnsent)
+        return;
+    const auto bytes = m_far->readAll();
+    if (bytes.isEmpty())
+        return;
+    if (m_route.speech == Speech::MySqlTls && !m_prelude.isOver()) {
+        take(m_prelude.fromServer(bytes));
+        return;
+    }
+    m_route.problem->set({}); // it says something: all is well
+    m_client->write(bytes);
+}
+
+void Carried::clientEnded()
+{
+    if (std::exchange(m_isEnding, true) || !m_isOpen)
+        return deleteLater();
+    if (m_route.speech != Speech::MySqlTls || m_prelude.isOver())
+        m_far->write(m_client->readAll()); // the farewell
+    // Each closes once all is written, and says so.
+    if (m_socket)
+        m_socket->disconnectFromHost();
+    else
+        static_cast<QLocalSocket *>(m_far.get())->disconnectFromServer();
+    QTimer::singleShot(farewellWithin, this, &QObject::deleteLater);
+}
+
+void Carried::serverEnded()
+{
+    if (std::exchange(m_isEnding, true) || m_client->state() != QAbstractSocket::ConnectedState)
+        return deleteLater();
+    if (m_isOpen && !m_isTold && m_far->isOpen())
+        m_client->write(m_far->readAll());
+    QTimer::singleShot(farewellWithin, this, &QObject::deleteLater);
+    m_client->disconnectFromHost();
+}
+
+} // namespace lockscope::passage

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/passage/mysqlprelude.h"
+
+#include <optional>
+
+namespace lockscope::passage {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr qsizetype headSize = 4; // three bytes of length, one number
+constexpr int numberAt = 3;
+constexpr char tlsInSecondByte = 0x08; // CLIENT_SSL is 0x0800
+constexpr qsizetype loginHead = 32;    // capabilities, packet size, character set, 23 more
+constexpr qsizetype mostPacket = 64 * 1024;
+constexpr char okMark = '\x00', errorMark = '\xff';
+
+qsizetype sizeOf(const QByteArray &bytes)
+{
+    const auto at = [&bytes](int i) { return static_cast<qsizetype>(static_cast<quint8>(bytes[i])); };
+    return at(0) | at(1) << 8 | at(2) << 16;
+}
+
+// The first whole packet, with its head.
+std::optional<QByteArray> takePacket(QByteArray &bytes)
+{
+    if (bytes.size() < headSize || bytes.size() < headSize + sizeOf(bytes))
+        return std::nullopt;
+    auto packet = bytes.left(headSize + sizeOf(bytes));
+    bytes.remove(0, packet.size());
+    return packet;
+}
+
+bool isTooLong(const QByteArray &bytes)
+{
+    return bytes.size() >= headSize && sizeOf(bytes) > mostPacket;
+}
+
+void renumber(QByteArray &packet, int by)
+{
+    packet[numberAt] = static_cast<char>(packet[numberAt] + by);
+}
+
+QByteArray packed(const QByteArray &body, int number)
+{
+    QByteArray head(headSize, '\0');
+    for (int i = 0; i < 3; ++i)
+        head[i] = static_cast<char>((body.size() >> (8 * i)) & 0xff);
+    head[numberAt] = static_cast<char>(number);
+    return head + body;
+}
+
+MySqlPrelude::Step failed(const QString &why)
+{
+    MySqlPrelude::Step step;
+    step.problem = why;
+    return step;
+}
+
+const QString notUnderstood = u"what answers there is not the protocol of MariaDB or MySQL"_s;
+
+} // namespace
+
+MySqlPrelude::Step MySqlPrelude::fromServer(const QByteArray &bytes)
+{
+    Step all;
+    m_fromServer += bytes;
+    if (m_state == State::Over) {
+        all.toClient = std::exchange(m_fromServer, {});
+        return all;
+    }
+    if (isTooLong(m_fromServer))
+        return failed(notUnderstood);
+    while (m_state == State::Greeting || m_state == State::Answers) {
+        auto packet = takePacket(m_fromServer);
+        if (!packet)
+            return all;
+        if (m_state == State::Greeting)
+            return greeting(*packet);
+        const char mark = packet->size() > headSize ? (*packet)[headSize] : errorMark;
+        renumber(*packet, -1);
+        all.toClient += *packet;
+        if (mark == okMark || mark == errorMark)
+            m_state = State::Over;
+    }
+    if (m_state == State::Over) {
+        all.toClient += std::exchange(m_fromServer, {});
+        all.toServer += std::exchange(m_fromClient, {});
+    }
+    return all;
+}
+
+MySqlPrelude::Step MySqlPrelude::greeting(QByteArray packet)
+{
+    Step step;
+    if (packet.size() > headSize && packet[headSize] == errorMark) { // too many connections
+        m_state = State::Over;
+        step.toClient = packet + std::exchange(m_fromServer, {});
+        return step;
+    }
+    // Protocol version, the server's version up to a zero, connection id, 8 bytes and a zero, capabilities.
+    const auto versionEnd = packet.indexOf('\0', headSize + 1);
+    const auto capabilities = versionEnd + 1 + 4 + 8 + 1;
+    if (packet.size() <= headSize || packet[headSize] != 10 || versionEnd < 0 || packet.size() < capabilities + 2)
+        return failed(notUnderstood);
+    char &second = packet.data()[capabilities + 1];
+    if ((second & tlsInSecondByte) == 0)
+        return failed(u"TLS: the server offers none"_s);
+    second = static_cast<char>(second & ~tlsInSecondByte);
+    m_state = State::Login;
+    step.toClient = packet;
+    return step;
+}
+
+MySqlPrelude::Step MySqlPrelude::fromClient(const QByteArray &bytes)
+{
+    m_fromClient += bytes;
+    Step all;
+    if (m_state == State::Over) {
+        all.toServer = std::exchange(m_fromClient, {});
+        return all;
+    }
+    if (m_state == State::Login) {
+        auto packet = takePacket(m_fromClient);
+        return packet ? login(*packet) : all;
+    }
+    while (m_state == State::Answers) {
+        auto packet = takePacket(m_fromClient);
+        if (!packet)
+            break;
+        renumber(*packet, 1);
+        all.toServer += *packet;
+    }
+    return all;
+}
+
+MySqlPrelude::Step MySqlPrelude::login(QByteArray packet)
+{
+    if (packet.size() < headSize + loginHead)
+        return failed(u"TLS: the client library speaks a protocol that is too old for it"_s);
+    packet[headSize + 1] = static_cast<char>(packet[headSize + 1] | tlsInSecondByte);
+    Step step;
+    step.toServer = packed(packet.mid(headSize, loginHead), packet[numberAt]);
+    step.startTls = true;
+    renumber(packet, 1);
+    m_login = packet;
+    m_state = State::StartingTls;
+    return step;
+}
+
+MySqlPrelude::Step MySqlPrelude::tlsStarted()
+{
+    Step step;
+    step.toServer = std::exchange(m_login, {});
+    m_state = State::Answers;
+    return step;
+}
+
+QByteArray MySqlPrelude::failure(const QString &why, int number) const
+{
+    QByteArray body(1, errorMark);
+    body += static_cast<char>(number & 0xff);
+    body += static_cast<char>(number >> 8);
+    // Before the greeting nobody knows yet that there are states.
+    const bool isGreeted = m_state != State::Greeting;
+    if (isGreeted)
+        body += "#HY000";
+    constexpr int afterLogin = 2;
+    return packed(body + why.toUtf8().left(500), isGreeted ? afterLogin : 0);
+}
+
+} // namespace lockscope::passage

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/passage/passage.h"
+
+#include "core/passage/door.h"
+#include "core/passage/thread.h"
+
+#include <algorithm>
+
+namespace lockscope::passage {
+
+struct Passage::Inside {
+    struct Tunnel {
+        std::vector<HostPort> servers;
+        std::shared_ptr<SshTunnel> ssh;
+    };
+    std::vector<Tunnel> tunnels;
+    std::vector<std::unique_ptr<Door>> doors;
+};
+
+Passage::Passage(TransportOptions transport, std::vector<HostPort> servers) : m_transport(std::move(transport))
+{
+    if (isDirect())
+        return;
+    m_inUse.emplace(InUse::By::Owner);
+    m_inside = std::make_shared<Inside>();
+    if (m_transport.ssh.isOn())
+        openTunnel(std::move(servers));
+}
+
+Passage::~Passage()
+{
+    if (m_doors.empty() && m_tunnelled.empty())
+        return;
+    // Its last reference is that of the passages' thread.
+    onPassageThread([inside = std::exchange(m_inside, nullptr)]() mutable { inside.reset(); });
+}
+
+void Passage::openTunnel(std::vector<HostPort> servers)
+{
+    m_tunnelled.insert(m_tunnelled.end(), servers.begin(), servers.end());
+    onPassageThread([inside = m_inside, ssh = m_transport.ssh, servers = std::move(servers), problem = m_problem] {
+        // Not deleted where its own signal, or that of what goes through it, is being handled.
+        std::shared_ptr<SshTunnel> tunnel(new SshTunnel(ssh, servers, problem),
+                                          [](SshTunnel *gone) { gone->deleteLater(); });
+        inside->tunnels.push_back({servers, std::move(tunnel)});
+    });
+}
+
+HostPort Passage::door(const HostPort &server, Speech speech)
+{
+    const auto known = std::ranges::find_if(
+        m_doors, [&](const Opened &one) { return one.server == server && one.speech == speech; });
+    if (known != m_doors.end())
+        return known->door;
+    const bool isOfTunnel = speech == Speech::AsItIs;
+    const auto dialled = isOfTunnel ? server : through(server);
+    if (isOfTunnel && std::ranges::find(m_tunnelled, server) == m_tunnelled.end())
+        openTunnel({server});
+    const auto open = openPort();
+    if (open.port == 0) {
+        m_problem->set(QStringLiteral("no port on 127.0.0.1 can be had"));
+        return {QStringLiteral("127.0.0.1"), 0};
+    }
+    onPassageThread([inside = m_inside, open, server, dialled, speech, tls = m_transport.tls, problem = m_problem] {
+        Route route{server, dialled, speech, tls, nullptr, problem};
+        for (const auto &tunnel : inside->tunnels) {
+            if (speech == Speech::AsItIs && std::ranges::find(tunnel.servers, server) != tunnel.servers.end())
+                route.tunnel = tunnel.ssh;
+        }
+        inside->doors.push_back(std::make_unique<Door>(open, std::move(route)));
+    });
+    m_doors.push_back({server, speech, {QStringLiteral("127.0.0.1"), open.port}});
+    return m_doors.back().door;
+}
+
+HostPort Passage::through(const HostPort &server)
+{
+    return m_transport.ssh.isOn() ? door(server, Speech::AsItIs) : server;
+}
+
+HostPort Passage::throughTls(const HostPort &server)
+{
+    return m_transport.tls.isOn ? door(server, Speech::Tls) : through(server);
+}
+
+HostPort Passage::throughMySqlTls(const HostPort &server)
+{
+    return m_transport.tls.isOn ? door(server, Speech::MySqlTls) : through(server);
+}
+
+} // namespace lockscope::passage

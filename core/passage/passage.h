@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way of one connection to its servers: through ssh, or through TLS that the client library behind it knows nothing
+// of. What connects to a door on 127.0.0.1 that it is given here is carried on to the server; only this process is let
+// in. Where nothing stands in between, a server is its own door.
+//
+// Its last owner's end closes the doors; what goes through them by then goes on until it is closed, so whoever may
+// still connect keeps it. May be let go of in any thread; all else in one.
+#pragma once
+
+#include "core/base/connectionuri.h"
+#include "core/passage/problem.h"
+#include "core/passage/thread.h"
+
+#include <memory>
+
+namespace lockscope::passage {
+
+enum class Speech;
+
+class Passage {
+public:
+    // `servers` go through one ssh; any other that is asked for through one more.
+    Passage(TransportOptions transport, std::vector<HostPort> servers);
+    ~Passage();
+    Passage(const Passage &) = delete;
+    Passage &operator=(const Passage &) = delete;
+
+    // Where to connect so as to reach that server, speaking to it as its clients do (TLS included, if that is on).
+    [[nodiscard]] HostPort through(const HostPort &server);
+    // The same for what knows no TLS: encrypted and verified behind the door, if TLS is on.
+    [[nodiscard]] HostPort throughTls(const HostPort &server);
+    // And for what speaks MariaDB's protocol, where TLS begins after a greeting.
+    [[nodiscard]] HostPort throughMySqlTls(const HostPort &server);
+
+    [[nodiscard]] bool isDirect() const { return !m_transport.tls.isOn && !m_transport.ssh.isOn(); }
+    // What last went wrong on the way; empty while something comes back. Any thread.
+    [[nodiscard]] QString problem() const { return m_problem->text(); }
+
+private:
+    struct Inside; // touched by the passages' thread
+    struct Opened {
+        HostPort server;
+        Speech speech;
+        HostPort door;
+    };
+    [[nodiscard]] HostPort door(const HostPort &server, Speech speech);
+    void openTunnel(std::vector<HostPort> servers);
+
+    const TransportOptions m_transport;
+    std::vector<HostPort> m_tunnelled;
+    std::vector<Opened> m_doors;
+    std::shared_ptr<Problem> m_problem = std::make_shared<Problem>();
+    std::shared_ptr<Inside> m_inside;
+    std::optional<InUse> m_inUse;
+};
+
+} // namespace lockscope::passage

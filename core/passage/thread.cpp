@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/passage/thread.h"
+
+#include "core/async/closing.h"
+
+#include <QThread>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+namespace lockscope::passage {
+
+namespace {
+
+// Never destroyed: what is carried may go on when static objects are. The work waits behind a mutex of the standard
+// library (core/async/workers.h says why).
+struct Hub {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<std::function<void()>> work;
+    QThread *thread = nullptr;
+    QObject *there = nullptr;
+    bool isWorking = false;
+    int owners = 0;
+    int carried = 0;
+    [[nodiscard]] bool isIdle() const { return carried == 0 && !isWorking && work.empty(); }
+};
+
+Hub &hub()
+{
+    static auto *const instance = new Hub;
+    return *instance;
+}
+
+void runNext()
+{
+    std::function<void()> work;
+    {
+        const std::lock_guard lock(hub().mutex);
+        if (hub().work.empty())
+            return;
+        work = std::move(hub().work.front());
+        hub().work.pop_front();
+        hub().isWorking = true;
+    }
+    work();
+    work = {}; // and what it held
+    const std::lock_guard lock(hub().mutex);
+    hub().isWorking = false;
+    hub().changed.notify_all();
+}
+
+} // namespace
+
+void onPassageThread(std::function<void()> work)
+{
+    auto &here = hub();
+    const std::lock_guard lock(here.mutex);
+    if (!here.thread) {
+        here.thread = new QThread;
+        here.thread->setObjectName(QStringLiteral("lockscope-passage"));
+        here.there = new QObject;
+        here.there->moveToThread(here.thread);
+        here.thread->start();
+    }
+    here.work.push_back(std::move(work));
+    QMetaObject::invokeMethod(here.there, &runNext, Qt::QueuedConnection);
+}
+
+InUse::InUse(By by) : m_by(by)
+{
+    addClosing(&waitForPassages);
+    const std::lock_guard lock(hub().mutex);
+    ++(m_by == By::Owner ? hub().owners : hub().carried);
+}
+
+InUse::~InUse()
+{
+    const std::lock_guard lock(hub().mutex);
+    --(m_by == By::Owner ? hub().owners : hub().carried);
+    hub().changed.notify_all();
+}
+
+void waitForPassages(std::chrono::milliseconds atMost)
+{
+    auto &here = hub();
+    std::unique_lock lock(here.mutex);
+    if (here.owners > 0)
+        return;
+    const bool isIdle = here.changed.wait_for(lock, atMost, [&here] { return here.isIdle(); });
+    if (!isIdle || !here.thread)
+        return;
+    QThread *thread = std::exchange(here.thread, nullptr);
+    QObject *there = std::exchange(here.there, nullptr);
+    lock.unlock();
+    thread->quit();
+    thread->wait();
+    delete there;
+    delete thread;
+}
+
+} // namespace lockscope::passage

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/passage/tls.h"
+
+#include "core/base/text.h"
+
+#include <QFile>
+#include <QSslCertificate>
+#include <QSslConfiguration>
+#include <QSslError>
+#include <QSslKey>
+#include <QSslSocket>
+
+#include <array>
+
+namespace lockscope::passage {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+Error unusable(const QString &what, const QString &file, const QString &why)
+{
+    return Error{ErrorCode::BadInput, u"TLS: %1 %2: %3"_s.arg(what, file, why)};
+}
+
+Result<QByteArray> contentOf(const QString &what, const QString &name)
+{
+    QFile file(name);
+    if (!file.open(QIODevice::ReadOnly))
+        return unusable(what, name, file.errorString());
+    constexpr qint64 most = 16LL * 1024 * 1024; // the system's authorities are 200 kB
+    return file.read(most);
+}
+
+Result<QList<QSslCertificate>> certificatesIn(const QString &what, const QString &name)
+{
+    const auto content = contentOf(what, name);
+    if (!content)
+        return content.error();
+    auto certificates = QSslCertificate::fromData(*content, QSsl::Pem);
+    if (certificates.isEmpty())
+        return unusable(what, name, u"holds no certificate in PEM form"_s);
+    return certificates;
+}
+
+Result<QSslKey> keyIn(const TlsOptions &tls)
+{
+    const auto content = contentOf(u"the key"_s, tls.key);
+    if (!content)
+        return content.error();
+    for (const auto kind : {QSsl::Rsa, QSsl::Ec, QSsl::Dsa}) {
+        QSslKey key(*content, kind, QSsl::Pem, QSsl::PrivateKey, tls.keyPassphrase.toUtf8());
+        if (!key.isNull())
+            return key;
+    }
+    const bool isLocked = content->contains("ENCRYPTED");
+    return unusable(u"the key"_s, tls.key,
+                    isLocked ? u"is encrypted, and the passphrase is missing or wrong; it is read from "
+                               "LOCKSCOPE_PASSWORD_<NAME>_KEY"_s
+                             : u"holds no RSA, EC or DSA key in PEM form"_s);
+}
+
+QString dayOf(const QDateTime &moment)
+{
+    return moment.toUTC().toString(Qt::ISODate);
+}
+
+QString namesOf(const QSslCertificate &certificate)
+{
+    QStringList names = certificate.subjectAlternativeNames().values();
+    if (names.isEmpty())
+        names = certificate.subjectInfo(QSslCertificate::CommonName);
+    names.removeDuplicates();
+    return names.isEmpty() ? u"nothing"_s : label(names.join(u", "_s).toUtf8());
+}
+
+QString issuerOf(const QSslCertificate &certificate)
+{
+    return label(certificate.issuerDisplayName().toUtf8(), 80);
+}
+
+QString inWords(const QSslError &error, const TlsOptions &tls, const QString &name)
+{
+    const auto certificate = error.certificate();
+    const auto remedy = tls.ca.isEmpty() ? u"name its file with ca="_s : u"it is not in %1"_s.arg(tls.ca);
+    switch (error.error()) {
+    case QSslError::CertificateExpired:
+        return u"the server's certificate expired on %1"_s.arg(dayOf(certificate.expiryDate()));
+    case QSslError::CertificateNotYetValid:
+        return u"the server's certificate is valid from %1 on, which is in the future"_s.arg(
+            dayOf(certificate.effectiveDate()));
+    case QSslError::HostNameMismatch:
+        return u"the server's certificate is not for the host name %1, but for %2; if that is right, say so with "
+               "servername="_s.arg(name, namesOf(certificate));
+    case QSslError::SelfSignedCertificate:
+    case QSslError::SelfSignedCertificateInChain:
+        return u"the server's certificate is self-signed or of an authority that is not trusted (%1); %2"_s.arg(
+            issuerOf(certificate), remedy);
+    case QSslError::UnableToGetIssuerCertificate:
+    case QSslError::UnableToGetLocalIssuerCertificate:
+    case QSslError::UnableToVerifyFirstCertificate:
+    case QSslError::CertificateUntrusted:
+        return u"the authority of the server's certificate is not trusted (%1); %2"_s.arg(issuerOf(certificate),
+                                                                                          remedy);
+    case QSslError::CertificateRevoked: return u"the server's certificate was revoked"_s;
+    default: return label(error.errorString().toUtf8());
+    }
+}
+
+} // namespace
+
+Result<QSslConfiguration> tlsConfiguration(const TlsOptions &tls)
+{
+    if (!QSslSocket::supportsSsl())
+        return Error{ErrorCode::Unsupported, u"TLS: this Qt has none (no OpenSSL at run time)"_s};
+    auto configuration = QSslConfiguration::defaultConfiguration();
+    configuration.setProtocol(QSsl::TlsV1_2OrLater);
+    configuration.setPeerVerifyMode(tls.isVerified ? QSslSocket::VerifyPeer : QSslSocket::VerifyNone);
+    if (!tls.ca.isEmpty()) {
+        const auto authorities = certificatesIn(u"the authorities"_s, tls.ca);
+        if (!authorities)
+            return authorities.error();
+        configuration.setCaCertificates(*authorities);
+    }
+    if (!tls.cert.isEmpty()) {
+        const auto chain = certificatesIn(u"the client certificate"_s, tls.cert);
+        if (!chain)
+            return chain.error();
+        const auto key = keyIn(tls);
+        if (!key)
+            return key.error();
+        configuration.setLocalCertificateChain(*chain);
+        configuration.setPrivateKey(*key);
+    }
+    return configuration;
+}
+
+QString tlsNameOf(const TlsOptions &tls, const QString &host)
+{
+    return tls.serverName.isEmpty() ? host : tls.serverName;
+}
+
+Result<void> prepareTls(QSslSocket &socket, const TlsOptions &tls, const QString &host)
+{
+    const auto configuration = tlsConfiguration(tls);
+    if (!configuration)
+        return configuration.error();
+    socket.setSslConfiguration(*configuration);
+    socket.setPeerVerifyName(tlsNameOf(tls, host));
+    return {};
+}
+
+QString tlsProblem(const QSslSocket &socket, const TlsOptions &tls, const QString &host)
+{
+    const auto errors = socket.sslHandshakeErrors();
+    if (tls.isVerified && !errors.isEmpty() && socket.error() == QAbstractSocket::SslHandshakeFailedError) {
+        QStringList words;
+        for (const auto &error : errors)
+            words << inWords(error, tls, tlsNameOf(tls, host));
+        words.removeDuplicates();
+        return u"TLS: "_s + words.join(u"; "_s);
+    }
+    const auto said = socket.errorString();
+    const auto alert = alertInWords(said, tls);
+    return alert.isEmpty() ? label(said.toUtf8()) : alert;
+}
+
+QString alertInWords(const QString &said, const TlsOptions &tls)
+{
+    struct Alert {
+        QLatin1StringView mark;
+        QString words;
+    };
+    const bool isNameless = tls.cert.isEmpty();
+    const auto demanded = u"the server demands a client certificate; name it and its key with cert= and key="_s;
+    const std::array alerts{
+        Alert{"certificate required"_L1, demanded},
+        Alert{"alert unknown ca"_L1, u"the server does not know the authority of our client certificate"_s},
+        Alert{"alert certificate expired"_L1, u"the server says that our client certificate has expired"_s},
+        Alert{"alert certificate revoked"_L1, u"the server says that our client certificate was revoked"_s},
+        Alert{"alert certificate unknown"_L1, isNameless ? demanded : u"the server refuses our client certificate"_s},
+        Alert{"alert bad certificate"_L1, isNameless ? demanded : u"the server refuses our client certificate"_s},
+        Alert{"handshake failure"_L1,
+              isNameless ? u"the server refuses the handshake; it may demand a client certificate (cert= and key=)"_s
+                         : u"the server refuses the handshake"_s},
+        Alert{"alert unrecognized name"_L1, u"the server does not know the name it was called by"_s},
+        Alert{"wrong version number"_L1, u"what answers there speaks no TLS"_s},
+        Alert{"packet length too long"_L1, u"what answers there speaks no TLS"_s},
+    };
+    for (const auto &alert : alerts) {
+        if (said.contains(alert.mark, Qt::CaseInsensitive))
+            return u"TLS: "_s + alert.words;
+    }
+    return {};
+}
+
+} // namespace lockscope::passage

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/sandbox/certificates.h"
+
+#include <QFile>
+#include <QProcess>
+#include <QStandardPaths>
+
+namespace lockscope::sandbox {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int opensslTakesAtMost = 20'000; // ms
+const QString validDays = u"30"_s;
+
+Result<void> runOpenSsl(const TemporaryFolder &folder, const QStringList &arguments)
+{
+    const QString program = QStandardPaths::findExecutable(u"openssl"_s);
+    if (program.isEmpty())
+        return Error{ErrorCode::Unsupported,
+                     u"no TLS for private servers: openssl is not installed; Debian's package is openssl"_s};
+    QProcess process;
+    process.setWorkingDirectory(folder.path());
+    process.setProcessChannelMode(QProcess::MergedChannels);
+    process.start(program, arguments);
+    const bool isDone = process.waitForFinished(opensslTakesAtMost) && process.exitCode() == 0;
+    if (isDone)
+        return {};
+    const auto said = QString::fromLocal8Bit(process.readAll()).trimmed().section(u'\n', -2).simplified().left(300);
+    return Error{ErrorCode::Server, u"making certificates with openssl failed: %1"_s.arg(said)};
+}
+
+QStringList newKey(const QString &name, const QString &subject)
+{
+    return {u"req"_s,
+            u"-newkey"_s,
+            u"ec"_s,
+            u"-pkeyopt"_s,
+            u"ec_paramgen_curve:prime256v1"_s,
+            u"-nodes"_s,
+            u"-subj"_s,
+            u"/CN="_s + subject,
+            u"-keyout"_s,
+            name + u".key"_s};
+}
+
+Result<void> makeAuthority(const TemporaryFolder &folder, const QString &name)
+{
+    const QStringList itself{u"-x509"_s, u"-days"_s, validDays, u"-out"_s, name + u".pem"_s};
+    return runOpenSsl(folder, newKey(name, u"Lockscope sandbox, "_s + name) + itself);
+}
+
+Result<void> makeCertificate(const TemporaryFolder &folder, const QString &name, const QByteArray &extensions)
+{
+    if (auto written = folder.write(name + u".ext"_s, extensions); !written)
+        return written;
+    const QString request = name + u".csr"_s;
+    if (auto made = runOpenSsl(folder, newKey(name, u"lockscope-"_s + name) + QStringList{u"-out"_s, request}); !made)
+        return made;
+    return runOpenSsl(folder, {u"x509"_s, u"-req"_s, u"-in"_s, request, u"-CA"_s, u"ca.pem"_s, u"-CAkey"_s,
+                               u"ca.key"_s, u"-CAcreateserial"_s, u"-days"_s, validDays, u"-extfile"_s,
+                               name + u".ext"_s, u"-out"_s, name + u".pem"_s});
+}
+
+QByteArray bytesOf(const QString &name)
+{
+    QFile file(name);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+} // namespace
+
+Result<std::unique_ptr<Certificates>> Certificates::make()
+{
+    auto folder = TemporaryFolder::make();
+    if (!folder)
+        return folder.error();
+    for (const auto &name : {u"ca"_s, u"stranger"_s}) {
+        if (auto made = makeAuthority(**folder, name); !made)
+            return made.error();
+    }
+    const QByteArray forServers = "subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=serverAuth\n";
+    if (auto made = makeCertificate(**folder, u"server"_s, forServers); !made)
+        return made.error();
+    if (auto made = makeCertificate(**folder, u"client"_s, "extendedKeyUsage=clientAuth\n"); !made)
+        return made.error();
+    std::unique_ptr<Certificates> certificates(new Certificates(std::move(*folder)));
+    // ZooKeeper reads both from one file.
+    const auto both = bytesOf(certificates->serverKey()) + bytesOf(certificates->server());
+    if (auto written = certificates->m_folder->write(u"server-both.pem"_s, both); !written)
+        return written.error();
+    return certificates;
+}
+
+TlsOptions Certificates::forClients() const
+{
+    TlsOptions tls;
+    tls.isOn = true;
+    tls.ca = authority();
+    tls.cert = client();
+    tls.key = clientKey();
+    return tls;
+}
+
+} // namespace lockscope::sandbox
