@@ -123,9 +123,9 @@ private slots:
     {
         auto *problem = page().findChild<ui::Banner *>(u"rulesProblem"_s);
         QVERIFY(!problem->isVisible());
-        page().sayRuleProblems({u"mine.json:3: rules[0].vaule: is not known here"_s});
+        page().sayRuleProblems({u"mine.json:3: rules[0].vaule: is not known here"_s, u"mine.json:4: no"_s});
         QVERIFY(problem->isVisible());
-        QVERIFY(problem->sentence().contains(u"rules[0].vaule: is not known here"_s));
+        QVERIFY(problem->sentence().contains(u"rules[0].vaule: is not known here\nmine.json:4"_s));
         page().sayRuleProblems({});
         QVERIFY(!problem->isVisible());
     }

@@ -192,10 +192,12 @@ void FindingsPage::sayThresholdsProblem(const QString &why)
 void FindingsPage::sayRuleProblems(const QStringList &problems)
 {
     constexpr qsizetype mostSaid = 5;
-    auto said = problems.mid(0, mostSaid).join(u'\n');
+    QStringList said;
+    for (const auto &problem : problems.mid(0, mostSaid))
+        said << harmless(problem);
     if (problems.size() > mostSaid)
-        said += tr("\nand %1 more: lockscopectl recognise --rules FILE").arg(problems.size() - mostSaid);
-    m_rules->say(Banner::Look::Warning, tr("Recogniser rules with mistakes are not used"), harmless(said));
+        said << tr("and %1 more: lockscopectl recognise").arg(problems.size() - mostSaid);
+    m_rules->say(Banner::Look::Warning, tr("Recogniser rules with mistakes are not used"), said.join(u'\n'));
     m_rules->setVisible(!problems.isEmpty());
 }
 
