@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection of ours, carried on from a door to its server, until either side closes. It outlives its door, so that
-// a session can say farewell. Passages' thread only.
+// One connection of ours, carried on from a door to its server, until either side closes. It outlives its door, so
+// that a session can say farewell. Passages' thread only.
 #pragma once
 
 #include "core/passage/mysqlprelude.h"

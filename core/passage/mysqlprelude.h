@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How TLS begins in MariaDB's and MySQL's protocol, for a client that knows nothing of it: the server greets in clear;
-// who wants TLS answers with the head of its login only, starts TLS, and logs in. The client is shown a server without
-// TLS, and its login is held back until the server has been verified. One packet more goes to the server than came from
-// the client, so that the numbers of packets are mended until the login is over. Pure.
+// How TLS begins in MariaDB's and MySQL's protocol, for a client that knows nothing of it: the server greets in
+// clear; who wants TLS answers with the head of its login only, starts TLS, and logs in. The client is shown a
+// server without TLS, and its login is held back until the server has been verified. One packet more goes to the
+// server than came from the client, so that the numbers of packets are mended until the login is over. Pure.
 // Sources: the MySQL internals manual, Connection Phase; MariaDB's knowledge base, Connecting.
 #pragma once
 

@@ -4,6 +4,7 @@
 #include <QFile>
 
 #include <array>
+#include <thread>
 
 #include <dirent.h>
 #include <unistd.h>
@@ -50,16 +51,21 @@ std::optional<QByteArray> socketInode(const QByteArray &table, quint16 local, qu
 
 std::optional<bool> isOwnPeer(quint16 peer, quint16 door)
 {
-    // The table is read in pieces while others connect: one that is there may be missed once.
+    // The table is read in pieces while others connect: one that is there may be missed once. And one of ours that is
+    // just being closed is in the table for a moment, and open no more.
     constexpr int tries = 3;
+    std::optional<bool> isOwn;
     for (int i = 0; i < tries; ++i) {
         QFile table(QStringLiteral("/proc/self/net/tcp"));
         if (!table.open(QIODevice::ReadOnly))
             return false;
-        if (const auto inode = socketInode(table.readAll(), peer, door))
-            return isOpenHere(*inode);
+        const auto inode = socketInode(table.readAll(), peer, door);
+        if (inode && isOpenHere(*inode))
+            return true;
+        isOwn = inode ? std::optional(false) : std::nullopt;
+        std::this_thread::sleep_for(std::chrono::milliseconds(i));
     }
-    return std::nullopt;
+    return isOwn;
 }
 
 } // namespace lockscope::passage

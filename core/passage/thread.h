@@ -24,8 +24,8 @@ private:
     const By m_by;
 };
 
-// Waits, at most that long, until nothing is carried any more; then the thread ends. While somebody still goes through a
-// passage it goes on, and nobody waits.
+// Waits, at most that long, until nothing is carried any more; then the thread ends. While somebody still goes
+// through a passage it goes on, and nobody waits.
 void waitForPassages(std::chrono::milliseconds atMost);
 
 } // namespace lockscope::passage

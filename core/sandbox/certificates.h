@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sandbox with TLS shows itself by: an authority of its own, and by it a certificate for the servers (127.0.0.1 and
-// localhost) and one for clients. Made by the openssl program, gone with the sandbox.
+// What a sandbox with TLS shows itself by: an authority of its own, and by it a certificate for the servers
+// (127.0.0.1 and localhost) and one for clients. Made by the openssl program, gone with the sandbox.
 #pragma once
 
 #include "core/base/transportoptions.h"

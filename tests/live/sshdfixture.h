@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A private sshd on loopback that knows one key of ours, and an `ssh` in front of PATH that uses that key: what the user
-// has in ~/.ssh is left alone.
+// A private sshd on loopback that knows one key of ours, and an `ssh` in front of PATH that uses that key: what the
+// user has in ~/.ssh is left alone.
 #pragma once
 
 #include "core/sandbox/childprocess.h"

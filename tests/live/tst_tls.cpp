@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way to real servers: TLS with client certificates, and a real sshd. What is on the other side is seen, acquired and
-// released as without; whom we do not know is refused, in words.
+// The way to real servers: TLS with client certificates, and a real sshd. What is on the other side is seen,
+// acquired and released as without; whom we do not know is refused, in words.
 #include "core/sandbox/sandbox.h"
 #include "core/workspace/livebackend.h"
 #include "tests/live/sshdfixture.h"

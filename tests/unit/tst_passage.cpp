@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way to a server, where it is pure: who is let in at a door, how TLS begins in MariaDB's protocol, what ssh and a
-// TLS library say, in words.
+// The way to a server, where it is pure: who is let in at a door, how TLS begins in MariaDB's protocol, what ssh
+// and a TLS library say, in words.
 #include "core/passage/mysqlprelude.h"
 #include "core/passage/ownpeer.h"
 #include "core/passage/sshtunnel.h"
