@@ -111,7 +111,7 @@ private slots:
         QTest::newRow("sandbox") << u"sandbox:"_s << u"sandbox:"_s;
         QTest::newRow("sim") << u"sim:42"_s << u"sim:"_s;
         QTest::newRow("no scheme") << u"h:1"_s << QString();
-        QTest::newRow("unknown scheme") << u"etcd://h:1"_s << QString();
+        QTest::newRow("unknown scheme") << u"consul://h:1"_s << QString();
         QTest::newRow("bad port") << u"zk://h:99999"_s << QString();
         QTest::newRow("no host") << u"zk://"_s << QString();
         QTest::newRow("bad db") << u"redis://h/x"_s << QString();
@@ -162,7 +162,7 @@ private slots:
             QVERIFY(
                 parseConnection(backend.schemes.front().word + u"://"_s + backend.exampleHosts.section(u' ', 0, 0)));
         }
-        QCOMPARE(serverSchemes(), (QStringList{u"zk"_s, u"redis"_s, u"rediss"_s, u"mariadb"_s}));
+        QCOMPARE(serverSchemes(), (QStringList{u"zk"_s, u"redis"_s, u"rediss"_s, u"mariadb"_s, u"etcd"_s}));
     }
     void readsCredentials()
     {
