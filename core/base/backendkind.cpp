@@ -141,11 +141,51 @@ BackendInfo mariaDb()
     };
 }
 
+BackendInfo etcd()
+{
+    return {
+        .kind = BackendKind::Etcd,
+        .word = u"etcd"_s,
+        .title = u"etcd"_s,
+        .defaultName = u"etcd"_s,
+        .defaultPort = 2379,
+        .schemes = {{u"etcd"_s, Scheme::Etcd}},
+        .path = UriPath::DatabaseName,
+        .hasAdminPort = false,
+        .isNodesApart = false,
+        .namesPaths = false,
+        .hasTtl = true,
+        .oneLockEach = false,
+        .isSessionOneClient = true,
+        .isIdentityAnAccount = false,
+        .areThreadsNamed = false,
+        .isTokenTransactionId = false,
+        .uriHelp = u"etcd://[user:password@]host:port[,host:port…][/PREFIX]"_s,
+        .lockHelp = u"the prefix of its keys (etcd:orders for the keys orders/…)"_s,
+        .exampleLock = u"orders"_s,
+        .exampleName = u"orders-etcd"_s,
+        .exampleHosts = u"10.0.7.1:2379,10.0.7.2:2379"_s,
+        .userMissing = u"none: for a cluster without authentication"_s,
+        .pathLabel = u"&Prefix"_s,
+        .pathMissing = u"none: all keys"_s,
+        .words = {.entry = u"key"_s,
+                  .looked = u"keys"_s,
+                  .client = u"lease"_s,
+                  .waitsFor = u"watches"_s,
+                  .whoWaits = u"Who watches whom"_s,
+                  .raw = u"Raw keys"_s,
+                  .rawEntry = u"Key"_s,
+                  .rawValue = u"Value"_s,
+                  .wokenBy = u"woken by the deletion of %1"_s,
+                  .nothing = u"no key of it is left"_s},
+    };
+}
+
 } // namespace
 
 const std::vector<BackendInfo> &allBackends()
 {
-    static const std::vector<BackendInfo> all{zooKeeper(), redis(), mariaDb()};
+    static const std::vector<BackendInfo> all{zooKeeper(), redis(), mariaDb(), etcd()};
     return all;
 }
 

@@ -13,14 +13,14 @@ namespace lockscope {
 
 // All there are. A room that has something of each (a link, a way of release, recipes, simulated servers …) walks
 // this list for the functions that make it: make<Name>Link(), releaseMethodsOf<Name>() and so on.
-#define LOCKSCOPE_BACKENDS(EACH) EACH(ZooKeeper) EACH(Redis) EACH(MariaDb)
+#define LOCKSCOPE_BACKENDS(EACH) EACH(ZooKeeper) EACH(Redis) EACH(MariaDb) EACH(Etcd)
 
 #define LOCKSCOPE_KIND(Name) Name,
 enum class BackendKind { LOCKSCOPE_BACKENDS(LOCKSCOPE_KIND) };
 #undef LOCKSCOPE_KIND
 
 // What stands before the colon of a connection's URI.
-enum class Scheme { ZooKeeper, Redis, RedisTls, RedisCluster, RedisSentinel, MariaDb, Sandbox, Simulated };
+enum class Scheme { ZooKeeper, Redis, RedisTls, RedisCluster, RedisSentinel, MariaDb, Sandbox, Simulated, Etcd };
 
 struct BackendScheme {
     QString word; // "zk"

@@ -23,7 +23,7 @@ std::vector<QByteArray> guaranteedRecipes()
 {
     std::vector<QByteArray> ids;
     for (const auto &recipe : recipes::catalogue()) {
-        if (recipe.acquirable)
+        if (recipe.acquirable && recipe.simulated)
             ids.push_back(recipe.id);
     }
     return ids;

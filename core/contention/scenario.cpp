@@ -285,6 +285,9 @@ Result<void> Scenario::check() const
         return bad(u"there is no recipe \"%1\"; see lockscopectl recipes"_s.arg(name));
     if (!info->acquirable)
         return bad(u"recipe %1 can be seen but not acquired, and so not played"_s.arg(name));
+    if (!info->simulated)
+        return bad(u"recipe %1 cannot be played in this version: there is no simulated %2"_s.arg(
+            name, infoOf(info->backend).title));
     if (contenders < 1 || contenders > mostContenders)
         return bad(u"%1 contenders cannot be played: from 1 to %2"_s.arg(contenders).arg(mostContenders));
     if (rounds < 1)

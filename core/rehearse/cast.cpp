@@ -99,6 +99,9 @@ Result<Cast> castOf(const operate::ForceReleasePlan &plan, bool unknownRead)
                      u"the release of %1 cannot be rehearsed: %2 is a recipe that is only seen, "
                      u"and none of ours is like it"_s.arg(label(lock.lock.text()), label(lock.recipe))};
     const auto &recipe = recipeOf(cast.recipe);
+    if (!recipe.simulated)
+        return Error{ErrorCode::Unsupported, u"the release of %1 cannot be rehearsed: there is no simulated %2"_s.arg(
+                                                 label(lock.lock.text()), infoOf(recipe.backend).title)};
     sayRecipe(cast, lock);
     sayWatches(cast, lock);
     setLimit(cast, lock);

@@ -24,6 +24,7 @@ enum class Shape {
     Counter,   // the number of permits left
     Row,       // SQL: a row
     NamedLock, // GET_LOCK
+    Leases,    // etcd: keys of leases below a prefix, in the order of their creation
 };
 
 // What a hold ends by when its client is gone.
@@ -58,6 +59,7 @@ enum class ReleaseWay {
     RedissonUnlock,   // Redis: Redisson's own unlock for one field, with its publish
     RedissonPermit,   // Redis: one permit of a semaphore back to the others, with its publish
     KillConnection,   // MariaDB, MySQL: KILL the holder's connection
+    DeleteAtRevision, // etcd: delete the contender's key, if it is still the one created at that revision
 };
 
 struct RecipeInfo {
@@ -92,6 +94,7 @@ struct RecipeInfo {
     bool containers = false;          // its directories are the server's to remove
     bool revocable = false;           // its holder can be asked to let go
     bool seenContended = false;       // the server shows it only while somebody waits
+    bool simulated = true;            // there are simulated servers that it can be played on
     // Requests of one contender and watch events or messages of one release, as counted in the tests.
     // Formulae in N contenders (the holder among them) where needed; empty when the recipe is only
     // seen, not acquired. Queued: the last of N, all others releasing one after the other.

@@ -44,7 +44,7 @@ private slots:
         row("frobnicate", 2, "there is no command");
         row("locks", 2, "needs a connection");
         row("locks --connect nonsense", 2, "not of the form [NAME=]SCHEME:");
-        row("locks --connect etcd://h", 2, "unknown scheme");
+        row("locks --connect consul://h", 2, "unknown scheme");
         row("locks --connect zk://h:99999", 2, "65535");
         row("locks extra --connect zk://h", 2, "one word too many");
         row("locks --jsn --connect zk://h", 2, "did you mean --json");

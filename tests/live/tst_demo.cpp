@@ -85,7 +85,7 @@ private slots:
     {
         QVERIFY(m_sandbox.start());
         const auto connections = m_sandbox.connections();
-        QCOMPARE(connections.size(), size_t(3));
+        QVERIFY(connections.size() >= 3); // etcd, too, where it is installed
         m_loop = std::make_unique<QtLoop>();
         m_zooKeeper = connections[0].hosts.front();
         zk::SessionOptions session;

@@ -259,7 +259,7 @@ private slots:
     {
         QTest::addColumn<QByteArray>("recipe");
         for (const auto &recipe : recipes::catalogue()) {
-            if (recipe.acquirable && recipe.wakeUp != recipes::WakeUp::Polling)
+            if (recipe.acquirable && recipe.simulated && recipe.wakeUp != recipes::WakeUp::Polling)
                 QTest::newRow(recipe.id) << recipe.id;
         }
     }

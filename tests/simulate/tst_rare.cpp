@@ -259,7 +259,7 @@ private slots:
         QTest::addColumn<FaultKind>("fault");
         QTest::addColumn<QByteArray>("invariant");
         for (const auto &recipe : recipes::catalogue()) {
-            if (!recipe.acquirable)
+            if (!recipe.acquirable || !recipe.simulated)
                 continue;
             for (const auto fault : faultsFor(recipe.id)) {
                 for (const auto &invariant : invariants()) {
@@ -313,7 +313,7 @@ private slots:
     {
         int bounded = 0;
         for (const auto &recipe : recipes::catalogue()) {
-            if (!recipe.acquirable)
+            if (!recipe.acquirable || !recipe.simulated)
                 continue;
             for (const auto fault : faultsFor(recipe.id)) {
                 const auto expected = guaranteeRule(recipe.id, fault, "exclusion", false);

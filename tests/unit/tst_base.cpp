@@ -127,7 +127,7 @@ private slots:
         QTest::newRow("a command for ssh") << u"redis://h?ssh=a`x`"_s << QString();
         QTest::newRow("no port of ssh") << u"redis://h?ssh=a:0"_s << QString();
         QTest::newRow("no scheme") << u"h:1"_s << QString();
-        QTest::newRow("unknown scheme") << u"etcd://h:1"_s << QString();
+        QTest::newRow("unknown scheme") << u"consul://h:1"_s << QString();
         QTest::newRow("bad port") << u"zk://h:99999"_s << QString();
         QTest::newRow("no host") << u"zk://"_s << QString();
         QTest::newRow("bad db") << u"redis://h/x"_s << QString();
@@ -207,7 +207,7 @@ private slots:
                 parseConnection(backend.schemes.front().word + u"://"_s + backend.exampleHosts.section(u' ', 0, 0)));
         }
         QCOMPARE(serverSchemes(), (QStringList{u"zk"_s, u"redis"_s, u"rediss"_s, u"redis+cluster"_s,
-                                               u"redis+sentinel"_s, u"mariadb"_s}));
+                                               u"redis+sentinel"_s, u"mariadb"_s, u"etcd"_s}));
     }
     void readsCredentials()
     {

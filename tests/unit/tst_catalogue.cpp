@@ -48,6 +48,7 @@ private slots:
         for (const auto &recipe : catalogue()) {
             QVERIFY2(!recipe.summary.isEmpty() && !recipe.summary.contains(QLatin1Char('\n')), recipe.id);
             const auto backend = recipe.id.startsWith("sql-")                              ? BackendKind::MariaDb
+                                 : recipe.id.startsWith("etcd-")                           ? BackendKind::Etcd
                                  : recipe.id.startsWith("redis") || recipe.id == "redlock" ? BackendKind::Redis
                                                                                            : BackendKind::ZooKeeper;
             QVERIFY2(recipe.backend == backend, recipe.id);
@@ -84,7 +85,7 @@ private slots:
                 seenOnly << recipe.id;
         }
         QCOMPARE(seenOnly, (QByteArrayList{"zk-election", "zk-lease", "zookeeper-recipe-lock", "curator-leader",
-                                           "redis-semaphore", "redis-rule"}));
+                                           "redis-semaphore", "redis-rule", "etcd-election"}));
     }
 };
 

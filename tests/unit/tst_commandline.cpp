@@ -53,7 +53,8 @@ private slots:
         QTest::newRow("given twice") << QStringList{u"--hold"_s, u"1s"_s, u"--hold=2s"_s}
                                      << u"--hold is given twice"_s;
         QTest::newRow("no uri") << QStringList{u"--connect"_s, u"nonsense"_s} << u"not of the form [NAME=]SCHEME:"_s;
-        QTest::newRow("unknown scheme") << QStringList{u"--connect"_s, u"etcd://h"_s} << u"unknown scheme \"etcd\""_s;
+        QTest::newRow("unknown scheme") << QStringList{u"--connect"_s, u"consul://h"_s}
+                                        << u"unknown scheme \"consul\""_s;
         QTest::newRow("bad port") << QStringList{u"--connect"_s, u"zk://h:99999"_s}
                                   << u"is not between 1 and 65535"_s;
         QTest::newRow("one name twice") << QStringList{u"--connect"_s, u"a=zk://h"_s, u"--connect"_s,
@@ -197,9 +198,9 @@ private slots:
             QVERIFY(!read);
             QVERIFY2(!read.error().message.contains(u"hunter2"_s), qPrintable(read.error().message));
         }
-        for (const auto &uri : {u"zk://bob:hunter2@h:99999"_s, u"etcd://bob:hunter2@h"_s, u"redis://u:hunter2@h/x"_s,
-                                u"redis://u:hunter2@"_s, u"bob:hunter2@h"_s, u"zk://bob:/hunter2@h"_s,
-                                u"zk://bob:hunter2/x@h"_s, u"redis://u:a?hunter2@h"_s}) {
+        for (const auto &uri : {u"zk://bob:hunter2@h:99999"_s, u"consul://bob:hunter2@h"_s,
+                                u"redis://u:hunter2@h/x"_s, u"redis://u:hunter2@"_s, u"bob:hunter2@h"_s,
+                                u"zk://bob:/hunter2@h"_s, u"zk://bob:hunter2/x@h"_s, u"redis://u:a?hunter2@h"_s}) {
             const auto connections = connectionsOf({u"--connect"_s, uri});
             QVERIFY(!connections);
             QVERIFY2(!connections.error().message.contains(u"hunter2"_s), qPrintable(connections.error().message));

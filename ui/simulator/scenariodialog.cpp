@@ -125,7 +125,7 @@ QWidget *ScenarioDialog::makeRecipes()
         if (i > 0)
             choice->addItem(tr("nothing"), QByteArray());
         for (const auto &recipe : recipes::catalogue()) {
-            if (recipe.acquirable)
+            if (recipe.acquirable && recipe.simulated)
                 choice->addItem(QString::fromLatin1(recipe.id) + u" — "_s + recipe.summary, recipe.id);
         }
         choice->setMinimumContentsLength(20);

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// As much of HTTP/1.1 as the gateway speaks: one POST at a time on a connection that is used again, and answers that
+// go on for as long as they are listened to. Not QNetworkAccessManager: that may send a request a second time by
+// itself, has six connections per host, of which each watch would take one, and its own thread.
+#pragma once
+
+#include "core/async/completion.h"
+#include "core/base/connectionuri.h"
+
+#include <QTcpSocket>
+
+#include <functional>
+#include <memory>
+
+namespace lockscope::etcd {
+
+// Reads one answer. Pure.
+class HttpReader {
+public:
+    // No answer may be longer; of a stream, no piece that is not taken.
+    explicit HttpReader(qsizetype most) : m_most(most) {}
+
+    // What of the body these bytes bring. Errors are final.
+    [[nodiscard]] Result<QByteArray> take(QByteArrayView bytes);
+    // The other end closed the connection: of an answer without a length that is its end.
+    [[nodiscard]] bool endsByClosing() const { return m_part == Part::UntilClosed; }
+
+    [[nodiscard]] bool hasHead() const { return m_status != 0; }
+    [[nodiscard]] int status() const { return m_status; }
+    [[nodiscard]] bool isWhole() const { return m_part == Part::Whole; }
+    [[nodiscard]] bool keepsOpen() const { return m_keepsOpen; }
+
+private:
+    enum class Part { Head, Length, ChunkSize, Chunk, ChunkEnd, Trailer, UntilClosed, Whole };
+    [[nodiscard]] Result<bool> step(QByteArray &body);
+    [[nodiscard]] Result<void> readHead(const QByteArray &head);
+    [[nodiscard]] std::optional<QByteArray> takeLine();
+    [[nodiscard]] bool takeBody(QByteArray &body);
+
+    qsizetype m_most;
+    QByteArray m_buffer;
+    Part m_part = Part::Head;
+    int m_status = 0;
+    qint64 m_left = 0; // of the body or of this chunk
+    bool m_keepsOpen = true;
+};
+
+struct HttpAnswer {
+    int status = 0;
+    QByteArray body;
+};
+
+class HttpConnection {
+public:
+    using OnEnd = std::function<void(Result<HttpAnswer>)>;
+    // Pieces of a stream's body as they come; the answer at the end has none.
+    using OnPiece = std::function<void(int status, const QByteArray &piece)>;
+
+    explicit HttpConnection(HostPort host);
+    ~HttpConnection();
+    HttpConnection(const HttpConnection &) = delete;
+    HttpConnection &operator=(const HttpConnection &) = delete;
+
+    // On one that is idle. `onEnd` and `onPiece` must not destroy it.
+    void post(const QByteArray &path, const QByteArray &token, const QByteArray &body, OnEnd onEnd,
+              OnPiece onPiece = {});
+    // Whoever waits is told that it took too long, and the connection is closed.
+    void giveUp();
+    [[nodiscard]] bool isIdle() const { return !m_onEnd; }
+    [[nodiscard]] bool isBroken() const { return m_isBroken; }
+    [[nodiscard]] const HostPort &host() const { return m_host; }
+
+private:
+    void send();
+    void read();
+    void broke(const QString &why);
+    void end(Result<HttpAnswer> answer);
+
+    const HostPort m_host;
+    QTcpSocket *m_socket; // deleted by its loop: we may be in a signal of it
+    QByteArray m_unsent;
+    HttpReader m_reader;
+    QByteArray m_body;
+    OnEnd m_onEnd;
+    OnPiece m_onPiece;
+    bool m_wasSent = false;
+    bool m_isBroken = false;
+};
+
+} // namespace lockscope::etcd

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/inspect/etcd/observer.h"
+
+#include "core/async/sleep.h"
+#include "core/base/text.h"
+#include "core/inspect/findings.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto beat = 1s;
+constexpr auto restAfterFailure = 500ms;
+constexpr auto sweepTakesAtMost = 60s;
+constexpr auto leaseAnswersWithin = 3s;
+constexpr int leasesPerBeat = 64;
+constexpr int leasesAtFirst = 500;
+// Their time is told in whole seconds, rounded down.
+constexpr auto wavering = 2s;
+constexpr qint64 mostOfOneLock = 10'000;
+
+} // namespace
+
+EtcdObserver::EtcdObserver(etcd::Client &client, ConnectionName name, QByteArray prefix, ObserverOptions options,
+                           ObserverSink &sink)
+    : m_client(client), m_loop(client.loop()), m_name(std::move(name)), m_prefix(std::move(prefix)),
+      m_options(std::move(options)), m_sink(sink), m_firstSnapshot(m_loop), m_known(wavering),
+      m_reporter(m_name, sink), m_over(m_loop), m_work(m_loop)
+{
+}
+
+ServerTime EtcdObserver::now() const
+{
+    return std::chrono::time_point_cast<std::chrono::milliseconds>(m_loop.wallNow());
+}
+
+void EtcdObserver::start()
+{
+    if (m_work.isIdle())
+        m_work.launch(observe());
+}
+
+Task<void> EtcdObserver::observe()
+{
+    for (;;) {
+        auto sweeping = sweep();
+        const auto swept = co_await sweeping;
+        m_problem =
+            swept ? QString() : u"the last look failed, what is shown is of before: "_s + swept.error().message;
+        if (swept && !m_firstSnapshot.isComplete())
+            m_firstSnapshot.complete(true);
+        tell();
+        if (swept && !m_options.follow)
+            co_return;
+        if (swept) {
+            auto following = follow();
+            co_await following;
+        }
+        auto pause = sleepFor(m_loop, restAfterFailure);
+        co_await pause;
+    }
+}
+
+Task<Result<void>> EtcdObserver::sweep()
+{
+    m_isSweeping = true;
+    const std::function<void(qint64)> looked = [this](qint64 keys) {
+        m_keysLooked = keys;
+        ++m_requests;
+        tell();
+    };
+    auto sweeping = sweepEtcd(&m_client, m_prefix, looked, Deadline::after(m_loop, sweepTakesAtMost));
+    auto swept = co_await sweeping;
+    m_isSweeping = false;
+    if (!swept)
+        co_return swept.error();
+    take(std::move(*swept));
+    // So that the first picture has them.
+    auto asking = askLeases(leasesAtFirst);
+    co_await asking;
+    std::set<QByteArray> all;
+    for (const auto &[name, queue] : m_locks)
+        all.insert(name);
+    for (const auto &[name, entry] : m_known.entries())
+        all.insert(name);
+    settle(all);
+    m_sink.looked(m_name);
+    co_return Result<void>();
+}
+
+// What was seen of a claim's time stays known.
+void EtcdObserver::take(EtcdSwept swept)
+{
+    m_keys.clear();
+    for (auto &[name, queue] : swept.locks) {
+        const auto before = m_locks.find(name);
+        for (auto &[created, claim] : queue) {
+            m_keys[claim.entry.key] = {name, created};
+            if (before == m_locks.end())
+                continue;
+            const auto same = before->second.find(created);
+            if (same == before->second.end() || same->second.entry.key != claim.entry.key)
+                continue;
+            claim.came = same->second.came;
+            claim.first = same->second.first;
+        }
+    }
+    m_locks = std::move(swept.locks);
+    m_obstacles = std::move(swept.obstacles);
+    m_revision = swept.revision;
+    m_keysLooked = swept.keys;
+}
+
+Task<void> EtcdObserver::follow()
+{
+    const Completion<bool> over(m_loop);
+    m_over = over;
+    const etcd::WatchRequest request{m_prefix, etcd::endOfPrefix(m_prefix), m_revision + 1};
+    const auto watching = m_client.watch(request, [this](const etcd::WatchNews &news) { heed(news); });
+    while (!over.isComplete()) {
+        const auto begun = m_requests;
+        auto asking = askLeases(leasesPerBeat);
+        co_await asking;
+        auto hearing = isHeard();
+        const bool heard = co_await hearing;
+        if (heard && m_isWatching)
+            m_sink.looked(m_name);
+        Cost cost;
+        cost.watches = 1;
+        cost.requestsPerSecond = static_cast<double>(m_requests - begun);
+        m_reporter.tell(cost);
+        tell();
+        const Completion<bool> rested(m_loop);
+        over.then([rested](bool) { rested.complete(true); });
+        rested.completeAt(Deadline::after(m_loop, beat), true);
+        co_await rested;
+    }
+    m_isWatching = false;
+    tell();
+}
+
+// What the server says it says as of now: a majority of the cluster answers for it.
+Task<bool> EtcdObserver::isHeard()
+{
+    ++m_requests;
+    etcd::RangeRequest any;
+    any.key = m_prefix;
+    any.keysOnly = true;
+    auto asking = m_client.range(any, Deadline::after(m_loop, leaseAnswersWithin));
+    const auto answer = co_await asking;
+    co_return static_cast<bool>(answer);
+}
+
+void EtcdObserver::heed(const etcd::WatchNews &news)
+{
+    std::set<QByteArray> changed;
+    for (const auto &event : news.events)
+        apply(event, changed);
+    m_revision = std::max(m_revision, news.revision);
+    if (!changed.empty())
+        settle(changed);
+    m_isWatching = !news.over;
+    if (!news.over)
+        return;
+    m_problem = u"the watch ended, what is shown is of before: "_s + news.over->message;
+    m_over.complete(true);
+}
+
+void EtcdObserver::apply(const etcd::WatchEvent &event, std::set<QByteArray> &changed)
+{
+    const auto &entry = event.entry;
+    for (auto &[lock, obstacle] : m_obstacles) {
+        if (event.isRemoved && obstacle.key == entry.key && changed.insert(lock).second)
+            m_work.launch(askObstacle(lock)); // there may be another
+    }
+    const auto lockOfNew = event.isRemoved ? std::nullopt : etcdLockOf(entry);
+    const auto at = m_keys.find(entry.key);
+    if (at == m_keys.end() && !lockOfNew)
+        return;
+    const auto name = at != m_keys.end() ? at->second.first : *lockOfNew;
+    auto &queue = m_locks[name];
+    const auto firstBefore = queue.empty() ? etcd::Revision(0) : queue.begin()->first;
+    EtcdClaim claim;
+    claim.came = now();
+    if (at != m_keys.end()) {
+        // Written anew, its place stays; made anew, it is another.
+        const auto known = queue.find(at->second.second);
+        if (known != queue.end() && at->second.second == entry.created)
+            claim = known->second;
+        queue.erase(at->second.second);
+        m_keys.erase(at);
+    }
+    if (lockOfNew) {
+        claim.entry = entry;
+        queue[entry.created] = claim;
+        m_keys[entry.key] = {name, entry.created};
+    }
+    // Who has come first: whether anything is in its way is not in the events.
+    const bool isNew = firstBefore == 0;
+    if (queue.empty()) {
+        m_locks.erase(name);
+        m_obstacles.erase(name);
+    } else if (queue.begin()->first != firstBefore) {
+        queue.begin()->second.first = now();
+        if (isNew)
+            m_work.launch(askObstacle(name));
+    }
+    changed.insert(name);
+}
+
+Task<void> EtcdObserver::askObstacle(QByteArray name)
+{
+    ++m_requests;
+    auto asking = m_client.range(oldestOf(name), Deadline::after(m_loop, leaseAnswersWithin));
+    const auto answer = co_await asking;
+    const auto at = m_locks.find(name);
+    if (!answer || at == m_locks.end())
+        co_return; // the next sweep asks again
+    const bool isThere = !answer->entries.empty() && answer->entries.front().created < at->second.begin()->first;
+    m_obstacles.erase(name);
+    if (isThere)
+        m_obstacles[name] = answer->entries.front();
+    const std::set<QByteArray> changed{name};
+    settle(changed);
+}
+
+LockSnapshot EtcdObserver::snapshotOf(const QByteArray &name, const EtcdQueue &queue,
+                                      const EtcdObstacle &obstacle) const
+{
+    auto snapshot = etcdSnapshot({m_name, name}, queue, obstacle, m_leases, now());
+    addAgeFindings(snapshot, *m_options.thresholds, m_usual);
+    return snapshot;
+}
+
+void EtcdObserver::settle(const std::set<QByteArray> &names)
+{
+    std::vector<SnapshotChange> changes;
+    for (const auto &name : names) {
+        const auto at = m_locks.find(name);
+        std::vector<LockSnapshot> there;
+        const auto obstacle = m_obstacles.find(name);
+        if (at != m_locks.end())
+            there.push_back(snapshotOf(
+                name, at->second, obstacle == m_obstacles.end() ? EtcdObstacle() : EtcdObstacle(obstacle->second)));
+        m_usual.note(name, there.empty() ? std::nullopt : std::optional(there.front()), now());
+        auto changed = m_known.replace(name, std::move(there));
+        std::ranges::move(changed, std::back_inserter(changes));
+    }
+    if (!changes.empty())
+        m_sink.locksChanged(std::move(changes));
+    m_reporter.tell(etcdSessions(m_locks, m_leases, m_name));
+}
+
+std::set<etcd::LeaseId> EtcdObserver::leasesInUse() const
+{
+    std::set<etcd::LeaseId> ids;
+    for (const auto &[name, queue] : m_locks) {
+        for (const auto &[created, claim] : queue)
+            ids.insert(claim.entry.lease);
+    }
+    return ids;
+}
+
+Task<Result<void>> EtcdObserver::askLease(etcd::LeaseId id)
+{
+    ++m_requests;
+    auto asking = m_client.timeToLive(id, false, Deadline::after(m_loop, leaseAnswersWithin));
+    const auto answer = co_await asking;
+    if (!answer)
+        co_return answer.error();
+    if (answer->ttl > 0s)
+        m_leases[id] = {answer->granted, now() + answer->ttl};
+    co_return Result<void>();
+}
+
+// One after the other, from where the last time ended.
+Task<void> EtcdObserver::askLeases(int most)
+{
+    const auto ids = leasesInUse();
+    std::erase_if(m_leases, [&ids](const auto &one) { return !ids.contains(one.first); });
+    std::set<etcd::LeaseId> asked;
+    m_leaseProblem.clear();
+    for (auto at = ids.upper_bound(m_lastAsked); static_cast<int>(asked.size()) < most && asked.size() < ids.size();
+         ++at) {
+        if (at == ids.end())
+            at = ids.begin();
+        m_lastAsked = *at;
+        auto asking = askLease(*at);
+        const auto had = co_await asking;
+        asked.insert(*at);
+        if (had)
+            continue;
+        m_leaseProblem = u"how long leases last cannot be read: "_s + had.error().message;
+        break;
+    }
+    std::set<QByteArray> touched;
+    for (const auto &[name, queue] : m_locks) {
+        if (std::ranges::any_of(queue, [&asked](const auto &one) { return asked.contains(one.second.entry.lease); }))
+            touched.insert(name);
+    }
+    settle(touched);
+}
+
+Task<Result<LockSnapshot>> EtcdObserver::readNow(QByteArray name, Deadline deadline)
+{
+    etcd::RangeRequest request;
+    request.key = name + '/';
+    request.end = etcd::endOfPrefix(request.key);
+    request.limit = mostOfOneLock;
+    request.order = etcd::Order::OldestFirst;
+    auto asking = m_client.range(request, deadline);
+    const auto answer = co_await asking;
+    if (!answer)
+        co_return answer.error();
+    EtcdQueue queue;
+    EtcdObstacle obstacle;
+    const auto known = m_locks.find(name);
+    for (const auto &entry : answer->entries) {
+        if (etcdLockOf(entry) != name) {
+            obstacle = obstacle ? obstacle : entry; // the oldest comes first
+            continue;
+        }
+        EtcdClaim claim;
+        if (known != m_locks.end() && known->second.contains(entry.created))
+            claim = known->second.at(entry.created);
+        claim.entry = entry;
+        queue[entry.created] = claim;
+    }
+    if (queue.empty())
+        co_return Error{ErrorCode::NoNode,
+                        u"no lock is at %1: there is no key %1/<lease> with its lease"_s.arg(label(name, 80))};
+    const auto holder = queue.begin()->second.entry.lease;
+    auto asksLease = askLease(holder);
+    co_await asksLease;
+    co_return snapshotOf(name, queue, obstacle);
+}
+
+std::vector<Coverage> EtcdObserver::coverage() const
+{
+    std::vector<Coverage> all;
+    const auto add = [&](const QString &message) { all.push_back({m_name, false, message}); };
+    const bool isConnected = m_client.state() == etcd::ClientState::Connected;
+    if (!isConnected)
+        add(m_client.lastError().isEmpty() ? u"not connected yet"_s : u"not connected: "_s + m_client.lastError());
+    else if (!m_problem.isEmpty())
+        add(m_problem);
+    else if (!m_firstSnapshot.isComplete())
+        add(u"the first look is still under way"_s);
+    if (isConnected && !m_leaseProblem.isEmpty())
+        add(m_leaseProblem);
+    if (all.empty())
+        all.push_back(
+            {m_name, true,
+             u"every key PREFIX/<its lease>%1, as etcd's Go client and etcdctl make them; locks of other forms are not "
+             u"looked for, and an election in which nobody proposes anything looks like a mutex"_s.arg(
+                 m_prefix.isEmpty() ? QString() : u" that begins with "_s + label(m_prefix, 80))});
+    return all;
+}
+
+void EtcdObserver::tell()
+{
+    m_reporter.tell(coverage());
+    Progress progress;
+    progress.how = m_options.follow ? u"watch"_s : u"one look"_s;
+    progress.done = m_keysLooked;
+    progress.running = m_isSweeping;
+    progress.firstSnapshotComplete = m_firstSnapshot.isComplete();
+    m_reporter.tell(progress);
+}
+
+} // namespace lockscope::inspect

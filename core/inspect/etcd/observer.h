@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the snapshots of the locks on one etcd cluster up to date: a sweep at one revision, then a watch of everything
+// below the prefix from the next revision on, which misses nothing: what changed is in its events, and nothing is read
+// again. Where the watch ends (the connection broke, the history was compacted) it begins again with a sweep. How long
+// leases last is asked for, some of them each second.
+//
+// Survives reconnects. Loop thread only; not to be destroyed from within a call to its sink.
+#pragma once
+
+#include "core/async/scope.h"
+#include "core/inspect/changereporter.h"
+#include "core/inspect/etcd/sweep.h"
+#include "core/inspect/snapshotstore.h"
+#include "core/inspect/usualholds.h"
+
+#include <set>
+
+namespace lockscope::inspect {
+
+class EtcdObserver : public Observer {
+public:
+    // `client` (behind the gate) and `sink` must outlive the observer. `prefix`: only keys that begin with it.
+    EtcdObserver(etcd::Client &client, ConnectionName name, QByteArray prefix, ObserverOptions options,
+                 ObserverSink &sink);
+
+    void start() override;
+    [[nodiscard]] Completion<bool> firstSnapshot() const override { return m_firstSnapshot; }
+    // The task must not outlive the observer.
+    Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) override;
+    [[nodiscard]] std::vector<LockSnapshot> snapshots() const override { return m_known.all(); }
+    [[nodiscard]] std::vector<SessionSnapshot> sessions() const override { return m_reporter.sessions(); }
+    [[nodiscard]] std::vector<Coverage> coverage() const override;
+
+private:
+    Task<void> observe();
+    Task<Result<void>> sweep();
+    Task<void> follow();
+    Task<void> askLeases(int most);
+    Task<Result<void>> askLease(etcd::LeaseId id);
+    Task<void> askObstacle(QByteArray name);
+    Task<bool> isHeard();
+    void take(EtcdSwept swept);
+    void heed(const etcd::WatchNews &news);
+    void apply(const etcd::WatchEvent &event, std::set<QByteArray> &changed);
+    void settle(const std::set<QByteArray> &names);
+    [[nodiscard]] LockSnapshot snapshotOf(const QByteArray &name, const EtcdQueue &queue,
+                                          const EtcdObstacle &obstacle) const;
+    [[nodiscard]] ServerTime now() const;
+    [[nodiscard]] std::set<etcd::LeaseId> leasesInUse() const;
+    void tell();
+
+    etcd::Client &m_client;
+    Loop &m_loop;
+    const ConnectionName m_name;
+    const QByteArray m_prefix;
+    const ObserverOptions m_options;
+    ObserverSink &m_sink;
+    Completion<bool> m_firstSnapshot;
+    std::map<QByteArray, EtcdQueue> m_locks;
+    std::map<QByteArray, std::pair<QByteArray, etcd::Revision>> m_keys; // of claims: lock, and when created
+    std::map<QByteArray, etcd::KeyValue> m_obstacles;                   // by lock
+    EtcdLeases m_leases;
+    etcd::LeaseId m_lastAsked = 0;
+    SnapshotStore m_known;
+    UsualHolds m_usual;
+    ChangeReporter m_reporter;
+    etcd::Revision m_revision = 0;
+    qint64 m_keysLooked = 0;
+    qint64 m_requests = 0;
+    bool m_isSweeping = false;
+    bool m_isWatching = false;
+    Completion<bool> m_over; // the watch
+    QString m_problem;       // why what is shown may be of earlier
+    QString m_leaseProblem;
+    Scope m_work; // last: its coroutines use everything above
+};
+
+} // namespace lockscope::inspect

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/operate/etcdrelease.h"
+
+#include "core/base/text.h"
+#include "core/operate/gentler.h"
+#include "core/operate/releasemethod.h"
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+using etcd::Operation;
+using inspect::Contender;
+using inspect::LockSnapshot;
+
+namespace {
+
+bool hasKey(const Contender &one)
+{
+    return !one.guard.value.isEmpty() && one.guard.czxid > 0 && one.guard.owner != 0;
+}
+
+QString leaseWords(const Contender &one)
+{
+    return QString::fromLatin1(etcd::leaseText(static_cast<etcd::LeaseId>(one.guard.owner)));
+}
+
+QString conditionOf(const Contender &one)
+{
+    return u"create_revision(%1) = %2"_s.arg(escaped(one.guard.value), QString::number(one.guard.czxid));
+}
+
+// Whom all others wait for.
+const Contender *firstOf(const LockSnapshot &snapshot)
+{
+    const bool isHeld = !snapshot.contenders.empty() && snapshot.contenders.front().role == inspect::Role::Holder;
+    return isHeld && hasKey(snapshot.contenders.front()) ? &snapshot.contenders.front() : nullptr;
+}
+
+void planDeleteKey(ForceReleasePlan &plan, const Contender &holder)
+{
+    const auto key = escaped(holder.guard.value);
+    plan.commands << u"txn: if %1 then delete %2"_s.arg(conditionOf(holder), key);
+    plan.guardText =
+        u"the key must still be the one created at revision %1; compared and deleted in one transaction"_s.arg(
+            holder.guard.czxid);
+    plan.warnings
+        << u"its lease %1 stays, with whatever else hangs on it: only who watches its own key learns that it "
+           u"is gone, and etcd's Go client does not"_s.arg(leaseWords(holder));
+}
+
+QString wokenByDeletion(const LockSnapshot &snapshot, const Contender &)
+{
+    return snapshot.waiterCount() == 0 ? u"nobody waits"_s
+                                       : u"the next in the queue, by the deletion; nothing else to publish"_s;
+}
+
+bool canLeaveEtcdQueue(const LockSnapshot &snapshot, const Contender &waiter)
+{
+    return hasKey(waiter) && firstOf(snapshot);
+}
+
+QString whatLeaveEtcdQueue(const LockSnapshot &, const Contender &waiter)
+{
+    return u"take the waiter %1 out of the queue: its key is deleted"_s.arg(label(waiter.id, 80));
+}
+
+void planLeaveEtcdQueue(ForceReleasePlan &plan, const Contender &waiter)
+{
+    plan.act = u"Delete the waiter's key"_s;
+    plan.commands << u"txn: if %1 and %2 then delete %3"_s.arg(
+        conditionOf(waiter), conditionOf(*firstOf(plan.before)), escaped(waiter.guard.value));
+    plan.guardText = u"its key must be the one of that revision, and the holder's still there: so it waits; compared "
+                     u"and deleted in one transaction"_s;
+    plan.wakes = u"who watches its key, which is the one behind it; it looks, and waits on"_s;
+    plan.who = u"nobody: the lock stays where it is"_s;
+    plan.alsoLost = u"its place; its lease stays, with whatever else hangs on it"_s;
+    plan.warnings
+        << u"its client is not told: etcd's Go client fails when its turn would have come (session expired)"_s;
+}
+
+// Why the transaction did nothing, by what is there.
+Error refusedBy(const ForceReleasePlan &plan, const etcd::TransactionAnswer &answer)
+{
+    const auto &there = answer.ranges.front().entries;
+    if (there.empty())
+        return goneAlready(plan);
+    if (there.front().created != plan.guard.czxid)
+        return changedMeanwhile(plan, u"its key was made anew at revision %1"_s.arg(there.front().created));
+    return changedMeanwhile(plan, u"who was before it is gone: it may hold the lock now"_s);
+}
+
+Task<Result<Sent>> deleteKey(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
+{
+    etcd::Transaction transaction;
+    transaction.conditions.push_back({plan.guard.value, plan.guard.czxid});
+    if (const auto *first = firstOf(plan.before); first && plan.way == Way::KillWaiter)
+        transaction.conditions.push_back({first->guard.value, first->guard.czxid});
+    else if (plan.way == Way::KillWaiter)
+        co_return changedMeanwhile(plan, u"who holds the lock is not known"_s);
+    Operation remove;
+    remove.kind = Operation::Kind::Remove;
+    remove.range.key = plan.guard.value;
+    transaction.then.push_back(remove);
+    Operation look;
+    look.range.key = plan.guard.value;
+    look.range.keysOnly = true;
+    transaction.otherwise.push_back(look);
+    auto acting = client->commit(transaction, deadline);
+    const auto done = co_await acting;
+    if (!done)
+        co_return done.error();
+    if (done->held)
+        co_return Sent();
+    if (done->ranges.empty())
+        co_return changedMeanwhile(plan, u"etcd does not say how"_s);
+    co_return refusedBy(plan, *done);
+}
+
+} // namespace
+
+std::vector<ReleaseMethod> releaseMethodsOfEtcd()
+{
+    return {{ReleaseWay::DeleteAtRevision, &planDeleteKey, &wokenByDeletion, &hasKey}};
+}
+
+std::vector<GentlerMethod> gentlerMethodsOfEtcd()
+{
+    return {{Way::KillWaiter, &canLeaveEtcdQueue, &whatLeaveEtcdQueue, &planLeaveEtcdQueue}};
+}
+
+Task<Result<Sent>> sendRelease(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
+{
+    if (plan.way == Way::KillWaiter)
+        return deleteKey(std::move(plan), client, deadline);
+    const auto way = plan.way == Way::Release ? releaseWay(plan.before) : Result<ReleaseWay>(ReleaseWay::None);
+    return way && *way == ReleaseWay::DeleteAtRevision ? deleteKey(std::move(plan), client, deadline)
+                                                       : nothingSent(std::move(plan));
+}
+
+} // namespace lockscope::operate

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/recipes/etcd/make.h"
+
+#include "core/recipes/etcd/mutex.h"
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+
+Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, etcd::Client &client, const QByteArray &lock,
+                                       const AcquireOptions &options, Random random)
+{
+    if (const auto no = objectionTo(id, BackendKind::Etcd, options))
+        return *no;
+    if (lock.isEmpty())
+        return Error{ErrorCode::BadInput, u"a lock on etcd is a prefix of keys, and cannot be empty"_s};
+    if (options.ttl.count() < 1)
+        return Error{ErrorCode::BadInput, u"a lease needs a TTL of at least one second"_s};
+    return std::unique_ptr<Lock>(std::make_unique<EtcdMutex>(client, lock, options.ttl, std::move(random)));
+}
+
+} // namespace lockscope::recipes

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source: etcd, client/v3/concurrency, mutex.go, key.go, session.go.
+//   1. Get a lease. In one transaction: if there is no key PREFIX/<lease in hexadecimal>, put it, with the lease; and
+//      read the oldest key below PREFIX/.
+//   2. Who has the oldest key, by the revision that created it, holds the lock.
+//   3. Otherwise look for the youngest key that is older than ours, watch that one until it is deleted, and look
+//      again, until there is none.
+//   4. See that our own key is still there: its lease may have run out meanwhile. Then we begin again, at the end of
+//      the queue (the Go client reports an error).
+//   5. To release, delete the key if it is the one of that revision. The lease, which is this hold's alone, is revoked.
+// The lease is kept alive all the while. The fencing token is the revision that created the key.
+#include "core/recipes/etcd/mutex.h"
+
+#include "core/async/sleep.h"
+#include "core/base/text.h"
+#include "core/recipes/connectionerrors.h"
+
+#include <algorithm>
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using etcd::Operation;
+
+namespace {
+
+constexpr auto requestTakesAtMost = 5s;
+constexpr auto restAfterTrouble = 100ms;
+
+// A lease that nobody renews goes by itself: it is worth some tries, and no more.
+Task<void> revokeLater(etcd::Client *client, etcd::LeaseId lease)
+{
+    for (int i = 0; i < 5; ++i) {
+        const auto limit = Deadline::after(client->loop(), requestTakesAtMost);
+        auto revoking = client->revoke(lease, limit);
+        const auto revoked = co_await revoking;
+        if (revoked || !isConnectionError(revoked.error()))
+            co_return;
+        auto rest = sleepFor(client->loop(), 500ms);
+        co_await rest;
+    }
+}
+
+etcd::RangeRequest oldestBelow(const QByteArray &prefix)
+{
+    etcd::RangeRequest request;
+    request.key = prefix;
+    request.end = etcd::endOfPrefix(prefix);
+    request.limit = 1;
+    request.order = etcd::Order::OldestFirst;
+    request.keysOnly = true;
+    return request;
+}
+
+// Our own key is reused where a first try's answer was lost.
+etcd::Transaction joining(const QByteArray &prefix, const QByteArray &key, etcd::LeaseId lease)
+{
+    etcd::RangeRequest own;
+    own.key = key;
+    own.keysOnly = true;
+    etcd::Transaction transaction;
+    transaction.conditions.push_back({key, 0});
+    transaction.then = {{Operation::Kind::Put, own, {}, lease}, {Operation::Kind::Range, own, {}, 0}};
+    transaction.otherwise = {{Operation::Kind::Range, own, {}, 0}};
+    transaction.then.push_back({Operation::Kind::Range, oldestBelow(prefix), {}, 0});
+    transaction.otherwise.push_back({Operation::Kind::Range, oldestBelow(prefix), {}, 0});
+    return transaction;
+}
+
+} // namespace
+
+EtcdMutex::EtcdMutex(etcd::Client &client, QByteArray lock, std::chrono::milliseconds ttl, Random random)
+    : LockBase(client.loop(), u"lock "_s + label(lock)), m_client(client), m_prefix(lock + '/'),
+      m_ttl(std::max(std::chrono::ceil<std::chrono::seconds>(ttl), 1s)), m_random(std::move(random)),
+      m_news(client.loop())
+{
+}
+
+EtcdMutex::~EtcdMutex()
+{
+    shutDown();
+}
+
+Deadline EtcdMutex::forRequest(Deadline deadline) const
+{
+    const auto patient = m_client.loop().now() + requestTakesAtMost;
+    return Deadline::at(deadline.isNever() ? patient : std::max<Instant>(deadline.when(), patient));
+}
+
+Task<Result<Grant>> EtcdMutex::take(Deadline deadline)
+{
+    for (;;) {
+        auto joins = join(deadline);
+        auto place = co_await joins;
+        if (place && *place == Place::Behind) {
+            auto waiting = untilFirst(deadline);
+            place = co_await waiting;
+        }
+        if (!place) {
+            auto leaving = giveUp(place.error());
+            auto error = co_await leaving;
+            co_return error;
+        }
+        if (*place == Place::First)
+            break;
+        letGo(); // 4
+    }
+    m_isHeld = true;
+    Grant grant;
+    grant.id = etcd::leaseText(m_lease) + '@' + QByteArray::number(m_created);
+    grant.fencingToken = m_created;
+    co_return grant;
+}
+
+// 1, 2
+Task<Result<EtcdMutex::Place>> EtcdMutex::join(Deadline deadline)
+{
+    m_lease = static_cast<etcd::LeaseId>(m_random.next() >> 1) | 1;
+    m_key = m_prefix + etcd::leaseText(m_lease);
+    const auto asked = m_client.loop().now();
+    auto granting = m_client.grant(m_lease, m_ttl, forRequest(deadline));
+    const auto granted = co_await granting;
+    if (!granted)
+        co_return granted.error();
+    m_keeper = std::make_unique<LeaseKeeper>(m_client, m_lease, granted->ttl, asked, [this] { leaseEnded(); });
+    const auto transaction = joining(m_prefix, m_key, m_lease);
+    for (;;) {
+        auto committing = m_client.commit(transaction, forRequest(deadline));
+        const auto joined = co_await committing;
+        if (joined && (joined->ranges.size() != 2 || joined->ranges[0].entries.empty()))
+            co_return Error{ErrorCode::Server, u"etcd's answer lacks our own key"_s};
+        if (joined) {
+            m_created = joined->ranges[0].entries.front().created;
+            const auto &oldest = joined->ranges[1].entries;
+            co_return oldest.empty() || oldest.front().created == m_created ? Place::First : Place::Behind;
+        }
+        // Sent again: it finds what the first one did.
+        if (!isConnectionError(joined.error()) || m_keeper->isOver() || deadline.hasPassed(m_client.loop()))
+            co_return joined.error();
+        auto rest = sleepFor(m_client.loop(), restAfterTrouble);
+        co_await rest;
+    }
+}
+
+// 3
+Task<Result<EtcdMutex::Place>> EtcdMutex::untilFirst(Deadline deadline)
+{
+    auto &loop = m_client.loop();
+    for (;;) {
+        if (m_keeper->isOver())
+            co_return Place::Gone;
+        auto looking = look(deadline);
+        const auto place = co_await looking;
+        if (place && *place != Place::Behind)
+            co_return *place;
+        if (!place && !isConnectionError(place.error()))
+            co_return place.error();
+        if (deadline.hasPassed(loop))
+            co_return Error{ErrorCode::TimedOut, u"somebody else holds it"_s, true};
+        if (place) {
+            auto waiting = untilGone(m_before->key, m_seen, deadline);
+            co_await waiting;
+            continue;
+        }
+        auto rest = sleepFor(loop, restAfterTrouble);
+        co_await rest;
+    }
+}
+
+// Who is before us; nobody: whether our own key is there.
+Task<Result<EtcdMutex::Place>> EtcdMutex::look(Deadline deadline)
+{
+    auto request = oldestBelow(m_prefix);
+    request.order = etcd::Order::NewestFirst;
+    request.createdUpTo = m_created - 1;
+    auto asking = m_client.range(request, forRequest(deadline));
+    const auto before = co_await asking;
+    if (!before)
+        co_return before.error();
+    if (!before->entries.empty()) {
+        m_before = before->entries.front();
+        m_seen = before->revision;
+        co_return Place::Behind;
+    }
+    etcd::RangeRequest own;
+    own.key = m_key;
+    own.keysOnly = true;
+    auto checking = m_client.range(own, forRequest(deadline));
+    const auto mine = co_await checking;
+    if (!mine)
+        co_return mine.error();
+    const bool isThere = !mine->entries.empty() && mine->entries.front().created == m_created;
+    co_return isThere && !m_keeper->isOver() ? Place::First : Place::Gone;
+}
+
+// Or until the watch is over, or our lease: then it is looked again.
+Task<void> EtcdMutex::untilGone(QByteArray key, etcd::Revision seen, Deadline deadline)
+{
+    auto &loop = m_client.loop();
+    const Completion<bool> news(loop);
+    m_news = news;
+    news.completeAt(deadline, false);
+    const etcd::WatchRequest request{key, {}, seen + 1};
+    const auto watching = m_client.watch(request, [news](const etcd::WatchNews &told) {
+        if (told.over || std::ranges::any_of(told.events, &etcd::WatchEvent::isRemoved))
+            news.complete(!told.over);
+    });
+    const bool isGone = co_await news;
+    if (isGone || deadline.hasPassed(loop))
+        co_return;
+    auto rest = sleepFor(loop, restAfterTrouble);
+    co_await rest;
+}
+
+// Nothing is left of the attempt, or it is said that this is not known.
+Task<Result<Grant>> EtcdMutex::giveUp(Error why)
+{
+    const auto lease = std::exchange(m_lease, 0);
+    m_keeper.reset();
+    auto revoking = m_client.revoke(lease, Deadline::after(m_client.loop(), requestTakesAtMost));
+    const auto revoked = co_await revoking;
+    if (revoked || revoked.error().code == ErrorCode::NoNode)
+        co_return why;
+    m_client.background().launch(revokeLater(&m_client, lease));
+    const bool isLost = isConnectionError(revoked.error()) && why.code != ErrorCode::NotConnected;
+    if (isLost)
+        why.code = ErrorCode::UnknownOutcome;
+    co_return why;
+}
+
+void EtcdMutex::leaseEnded()
+{
+    m_news.complete(false);
+    if (!std::exchange(m_isHeld, false))
+        return;
+    m_lease = 0;
+    lose(Loss::LeaseOver);
+}
+
+void EtcdMutex::letGo()
+{
+    m_keeper.reset();
+    m_isHeld = false;
+    if (const auto lease = std::exchange(m_lease, 0); lease != 0)
+        m_client.background().launch(revokeLater(&m_client, lease));
+}
+
+// 5
+Task<Result<void>> EtcdMutex::release(Deadline deadline)
+{
+    if (!std::exchange(m_isHeld, false))
+        co_return Error{ErrorCode::NotHeld, u"%1 is not held by this object"_s.arg(name())};
+    const auto lease = std::exchange(m_lease, 0);
+    auto &client = m_client;
+    etcd::Transaction transaction;
+    transaction.conditions.push_back({m_key, m_created});
+    transaction.then.resize(1);
+    transaction.then.front().kind = Operation::Kind::Remove;
+    transaction.then.front().range.key = m_key;
+    auto removing = client.commit(transaction, deadline);
+    const auto removed = co_await removing;
+    m_keeper.reset();
+    if (!removed) {
+        client.background().launch(revokeLater(&client, lease)); // and the key with it
+        Error why = removed.error();
+        why.message = u"cannot release %1: %2"_s.arg(name(), why.message);
+        co_return why;
+    }
+    auto revoking = client.revoke(lease, Deadline::after(client.loop(), requestTakesAtMost));
+    co_await revoking;
+    if (!removed->held)
+        co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(name())};
+    co_return Result<void>();
+}
+
+Task<Result<bool>> EtcdMutex::isStillMine(Deadline deadline)
+{
+    if (!m_isHeld)
+        co_return false;
+    etcd::RangeRequest own;
+    own.key = m_key;
+    own.keysOnly = true;
+    auto asking = m_client.range(own, deadline);
+    const auto answer = co_await asking;
+    if (!answer)
+        co_return answer.error();
+    co_return m_isHeld && !answer->entries.empty() && answer->entries.front().created == m_created;
+}
+
+void EtcdMutex::noteTakenAway(const Grant &grant)
+{
+    if (!m_isHeld || grant.fencingToken != m_created)
+        return;
+    letGo();
+    lose(Loss::TakenAway);
+}
+
+} // namespace lockscope::recipes

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mutex of etcd's Go client (client/v3/concurrency, and `etcdctl lock`), which queues with both.
+#pragma once
+
+#include "core/base/random.h"
+#include "core/etcd/client.h"
+#include "core/recipes/etcd/leasekeeper.h"
+#include "core/recipes/lockbase.h"
+
+namespace lockscope::recipes {
+
+class EtcdMutex : public LockBase {
+public:
+    EtcdMutex(etcd::Client &client, QByteArray lock, std::chrono::milliseconds ttl, Random random);
+    ~EtcdMutex() override;
+
+    Task<Result<void>> release(Deadline deadline) override;
+    Task<Result<bool>> isStillMine(Deadline deadline) override;
+    void noteTakenAway(const Grant &grant) override;
+
+protected:
+    Task<Result<Grant>> take(Deadline deadline) override;
+    [[nodiscard]] bool isHeld() const override { return m_isHeld; }
+    void letGo() override;
+
+private:
+    enum class Place { First, Behind, Gone };
+    Task<Result<Place>> join(Deadline deadline);
+    Task<Result<Place>> untilFirst(Deadline deadline);
+    Task<Result<Place>> look(Deadline deadline);
+    Task<Result<Grant>> giveUp(Error why);
+    Task<void> untilGone(QByteArray key, etcd::Revision seen, Deadline deadline);
+    void leaseEnded();
+    // For one request: a try that does not wait takes the time of its requests, too.
+    [[nodiscard]] Deadline forRequest(Deadline deadline) const;
+
+    etcd::Client &m_client;
+    const QByteArray m_prefix;
+    const std::chrono::seconds m_ttl;
+    Random m_random;
+    etcd::LeaseId m_lease = 0; // 0: none of ours is there
+    QByteArray m_key;
+    etcd::Revision m_created = 0;
+    bool m_isHeld = false;
+    std::optional<etcd::KeyValue> m_before; // whom we wait for
+    etcd::Revision m_seen = 0;              // when it was looked
+    Completion<bool> m_news;                // of the one before us, or of our lease
+    std::unique_ptr<LeaseKeeper> m_keeper;
+};
+
+} // namespace lockscope::recipes

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/sandbox/etcddemo.h"
+
+#include "core/recipes/etcd/make.h"
+
+using namespace std::chrono_literals;
+
+namespace lockscope::sandbox {
+
+DemoEtcd::DemoEtcd(DemoStage &stage, const ConnectionSpec &server)
+    : m_stage(stage), m_server(server), m_scope(stage.loop())
+{
+    m_scope.launch(playQueue("billing/invoices", 3, 9s));
+}
+
+// One after the other, so that the queue is in the order they came.
+Task<void> DemoEtcd::playQueue(QByteArray lock, int clients, std::chrono::milliseconds hold)
+{
+    m_stage.sceneBegins();
+    for (int i = 0; i < clients; ++i) {
+        const Completion<bool> joined(m_stage.loop());
+        m_scope.launch(contend(lock, hold, joined));
+        co_await joined;
+        auto pause = sleepFor(m_stage.loop(), 50ms);
+        co_await pause;
+    }
+    m_stage.sceneIsUp();
+}
+
+Task<void> DemoEtcd::contend(QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined)
+{
+    etcd::ClientOptions options;
+    options.hosts = m_server.hosts;
+    const auto client = etcd::openClient(m_stage.loop(), options);
+    const Completion<bool> connected(m_stage.loop());
+    const auto subscription = client->onState([connected](etcd::ClientState state) {
+        if (state == etcd::ClientState::Connected)
+            connected.complete(true);
+    });
+    co_await connected;
+    joined.complete(true);
+    recipes::AcquireOptions lease;
+    lease.ttl = 15s;
+    const auto made = recipes::makeLock("etcd-mutex", *client, lock, lease, m_stage.newRandom());
+    const auto never = Deadline::never();
+    while (made) {
+        const auto grant = co_await (*made)->acquire(never);
+        auto pause = m_stage.pauseOfAbout(grant ? hold : 1000ms);
+        co_await pause;
+        if (!grant)
+            continue;
+        const auto limit = Deadline::after(m_stage.loop(), 5s);
+        const auto released = co_await (*made)->release(limit);
+        // Who was freed by force while it held comes back a little later.
+        auto rest = m_stage.pauseOfAbout(released ? 300ms : 5000ms);
+        co_await rest;
+    }
+}
+
+} // namespace lockscope::sandbox

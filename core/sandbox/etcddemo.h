@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The etcd scene of the demo: clients that queue for a mutex.
+#pragma once
+
+#include "core/base/connectionuri.h"
+#include "core/etcd/client.h"
+#include "core/sandbox/demostage.h"
+
+namespace lockscope::sandbox {
+
+class DemoEtcd {
+public:
+    DemoEtcd(DemoStage &stage, const ConnectionSpec &server);
+
+private:
+    Task<void> playQueue(QByteArray lock, int clients, std::chrono::milliseconds hold);
+    Task<void> contend(QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined);
+
+    DemoStage &m_stage;
+    ConnectionSpec m_server;
+    Scope m_scope;
+};
+
+} // namespace lockscope::sandbox

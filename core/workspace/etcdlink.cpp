@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// An etcd connection: client, gate, observer. The client reconnects by itself.
+#include "core/async/sleep.h"
+#include "core/inspect/etcd/observer.h"
+#include "core/operate/etcdgate.h"
+#include "core/operate/etcdrelease.h"
+#include "core/recipes/etcd/make.h"
+#include "core/workspace/contenderpool.h"
+#include "core/workspace/linkbase.h"
+#include "core/workspace/owncontender.h"
+
+#include <algorithm>
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// It uses the link's client; the lease is its own.
+class EtcdContender : public OwnContender {
+public:
+    EtcdContender(etcd::Client &client, HoldRequest request) : m_client(client), m_request(std::move(request)) {}
+
+    Result<std::unique_ptr<recipes::Lock>> makeLock() override
+    {
+        const recipes::AcquireOptions options{m_request.readMode, m_request.limit, m_request.ttl,
+                                              m_request.isLimitGiven};
+        return recipes::makeLock(m_request.recipe, m_client, m_request.lock.name, options, Random::fromSystem());
+    }
+    void watchOver(const Holding &holding, const recipes::Grant &grant) override
+    {
+        holding.scope.launch(heedKey(holding, grant));
+    }
+
+private:
+    // Everything that happens to the key after it was made is in the watch's events, however late it begins.
+    Task<void> heedKey(Holding holding, recipes::Grant grant)
+    {
+        auto &loop = m_client.loop();
+        const auto key = m_request.lock.name + '/' + inspect::nameInId(grant.id);
+        while (!holding.isReleasing) {
+            const Completion<bool> over(loop);
+            const etcd::WatchRequest request{key, {}, grant.fencingToken.value_or(0) + 1};
+            const auto watching = m_client.watch(request, [over](const etcd::WatchNews &news) {
+                if (news.over || std::ranges::any_of(news.events, &etcd::WatchEvent::isRemoved))
+                    over.complete(!news.over);
+            });
+            const bool isRemoved = co_await over;
+            auto isTaken = isRemoved;
+            if (!isRemoved) {
+                const auto limit = Deadline::after(loop, std::chrono::seconds(5));
+                const auto mine = co_await holding.lock.isStillMine(limit);
+                isTaken = mine && !*mine;
+            }
+            if (isTaken && !holding.isReleasing) {
+                holding.lock.noteTakenAway(grant);
+                holding.lost(recipes::Loss::TakenAway);
+                co_return;
+            }
+            auto pause = sleepFor(loop, std::chrono::milliseconds(200));
+            co_await pause;
+        }
+    }
+
+    etcd::Client &m_client;
+    const HoldRequest m_request;
+};
+
+class EtcdLink : public LinkBase {
+public:
+    EtcdLink(ConnectionSpec spec, LinkContext context) : LinkBase(std::move(spec), std::move(context))
+    {
+        etcd::ClientOptions options;
+        options.hosts = m_spec.hosts;
+        options.user = m_spec.user;
+        options.password = m_password;
+        m_client = etcd::openClient(m_context.loop, std::move(options));
+        m_gated = operate::gated(*m_client, m_gate);
+        m_observer = std::make_unique<inspect::EtcdObserver>(*m_gated, m_spec.name, m_spec.databaseName.toUtf8(),
+                                                             m_context.options.observer, m_proxy);
+        m_state = m_client->onState([this](etcd::ClientState state) { stateChanged(state); });
+    }
+
+    [[nodiscard]] bool isConnected() const override { return m_client->state() == etcd::ClientState::Connected; }
+    [[nodiscard]] std::optional<Error> problem() const override
+    {
+        if (isConnected() || m_client->lastError().isEmpty())
+            return std::nullopt;
+        if (m_client->state() == etcd::ClientState::AuthFailed)
+            return Error{ErrorCode::AuthFailed,
+                         u"%1 refused the credentials: %2"_s.arg(m_spec.displayUri(), m_client->lastError())};
+        return Error{ErrorCode::NotConnected,
+                     u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), m_client->lastError()), true};
+    }
+    [[nodiscard]] QString serverVersion() override
+    {
+        const auto version = m_client->serverVersion();
+        return version.isEmpty() ? QString() : u"etcd "_s + QString::fromLatin1(version);
+    }
+    [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
+    [[nodiscard]] bool isCleaningUp() override { return !m_gated->background().isIdle(); }
+
+    [[nodiscard]] std::unique_ptr<OwnContender> openContender(const HoldRequest &request) override
+    {
+        return std::make_unique<EtcdContender>(*m_gated, request);
+    }
+    // Its recipes are not played, on real servers either (Scenario::check).
+    [[nodiscard]] std::unique_ptr<ContenderPool> openPool(const ContenderPoolContext &) override { return nullptr; }
+    [[nodiscard]] Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan, Deadline deadline) override
+    {
+        return operate::sendRelease(std::move(plan), m_gated.get(), deadline);
+    }
+
+private:
+    void stateChanged(etcd::ClientState state)
+    {
+        if (state == etcd::ClientState::Connected && !m_started && m_context.options.observe) {
+            m_started = true;
+            m_observer->firstSnapshot().then([this](bool) { m_proxy.firstSnapshotComplete(); });
+            m_observer->start();
+        }
+        m_context.changed(*this);
+    }
+
+    std::unique_ptr<etcd::Client> m_client;
+    std::unique_ptr<etcd::Client> m_gated;
+    std::unique_ptr<inspect::EtcdObserver> m_observer;
+    Subscription m_state;
+    bool m_started = false;
+};
+
+} // namespace
+
+Result<std::unique_ptr<LinkBase>> makeEtcdLink(ConnectionSpec spec, LinkContext context)
+{
+    return std::unique_ptr<LinkBase>(std::make_unique<EtcdLink>(std::move(spec), std::move(context)));
+}
+
+} // namespace lockscope

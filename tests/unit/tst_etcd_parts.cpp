@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// etcd without a server: HTTP as it comes in pieces, the gateway's messages, and locks as they stand in the keys.
+#include "core/etcd/http.h"
+#include "core/etcd/messages.h"
+#include "core/inspect/etcd/recognise.h"
+#include "core/inspect/findings.h"
+#include "core/operate/etcdgate.h"
+#include "core/operate/forcereleaseplan.h"
+#include "tests/support/testmain.h"
+
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::inspect;
+using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+const ConnectionName connection("etcd");
+constexpr ServerTime moment(1'700'000'000s);
+
+etcd::KeyValue entryOf(const QByteArray &key, etcd::Revision created, etcd::LeaseId lease,
+                       const QByteArray &value = {})
+{
+    return {key, value, created, created, lease};
+}
+
+EtcdQueue queueOf(const std::vector<etcd::KeyValue> &entries)
+{
+    EtcdQueue queue;
+    for (const auto &one : entries)
+        queue[one.created].entry = one;
+    return queue;
+}
+
+QJsonObject json(const char *text)
+{
+    return *etcd::readObject(text);
+}
+
+} // namespace
+
+class TestEtcdParts : public QObject {
+    Q_OBJECT
+private slots:
+    void readsAnswersInWhateverPieces_data()
+    {
+        QTest::addColumn<QByteArray>("bytes");
+        QTest::addColumn<QByteArray>("body"); // null: no HTTP
+        QTest::addColumn<bool>("isWhole");
+        QTest::newRow("length") << QByteArray("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+                                << QByteArray("hello") << true;
+        QTest::newRow("empty") << QByteArray("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") << QByteArray("")
+                               << true;
+        QTest::newRow("chunks") << QByteArray(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0a;x=1\r\n0123456789\r\n0\r\n\r\n")
+                                << QByteArray("abc0123456789") << true;
+        QTest::newRow("chunks, not yet all")
+            << QByteArray("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n5\r\nde")
+            << QByteArray("abcde") << false;
+        QTest::newRow("until closed") << QByteArray("HTTP/1.0 500 X\r\n\r\nwhy") << QByteArray("why") << false;
+        QTest::newRow("another protocol") << QByteArray("-ERR unknown command\r\n\r\n") << QByteArray() << false;
+        QTest::newRow("no length") << QByteArray("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n") << QByteArray()
+                                   << false;
+        QTest::newRow("too long") << QByteArray("HTTP/1.1 200 OK\r\nContent-Length: 4096\r\n\r\n") << QByteArray()
+                                  << false;
+        QTest::newRow("no piece") << QByteArray("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
+                                  << QByteArray() << false;
+    }
+    void readsAnswersInWhateverPieces()
+    {
+        QFETCH(QByteArray, bytes);
+        QFETCH(QByteArray, body);
+        QFETCH(bool, isWhole);
+        for (qsizetype size = 1; size <= bytes.size(); size += size < 4 ? 1 : bytes.size()) {
+            etcd::HttpReader reader(1024);
+            QByteArray got;
+            bool isRefused = false;
+            for (qsizetype i = 0; i < bytes.size() && !isRefused; i += size) {
+                const auto piece = reader.take(bytes.mid(i, size));
+                isRefused = !piece;
+                got += piece ? *piece : QByteArray();
+            }
+            QCOMPARE(isRefused, body.isNull());
+            if (!isRefused) {
+                QCOMPARE(got, body);
+                QCOMPARE(reader.isWhole(), isWhole);
+            }
+        }
+    }
+
+    void asksForWhatItMeans()
+    {
+        etcd::RangeRequest request;
+        request.key = "foo/";
+        request.end = etcd::endOfPrefix("foo/");
+        request.limit = 1;
+        request.createdUpTo = 41;
+        request.order = etcd::Order::NewestFirst;
+        request.keysOnly = true;
+        QCOMPARE(etcd::toJson(request),
+                 json(R"({"key":"Zm9vLw==","range_end":"Zm9vMA==","limit":"1","max_create_revision":"41",
+                          "sort_target":"CREATE","sort_order":"DESCEND","keys_only":true})"));
+        etcd::Transaction transaction;
+        transaction.conditions.push_back({"foo", 7});
+        etcd::Operation remove;
+        remove.kind = etcd::Operation::Kind::Remove;
+        remove.range.key = "foo";
+        QVERIFY(!operate::isWrite(transaction));
+        transaction.then.push_back(remove);
+        QVERIFY(operate::isWrite(transaction));
+        QCOMPARE(etcd::toJson(transaction),
+                 json(R"({"compare":[{"target":"CREATE","result":"EQUAL","key":"Zm9v","create_revision":"7"}],
+                          "success":[{"request_delete_range":{"key":"Zm9v"}}],"failure":[]})"));
+        // All keys.
+        QCOMPARE(etcd::endOfPrefix({}), QByteArray(1, '\0'));
+        QCOMPARE(etcd::endOfPrefix("a\xff"), QByteArray("b"));
+        QCOMPARE(etcd::toJson(etcd::RangeRequest()).value("key"_L1).toString(), u"AA=="_s);
+    }
+
+    void readsWhatEtcdSays()
+    {
+        const auto transaction = etcd::readTransaction(json(
+            R"({"header":{"revision":"2"},"succeeded":true,"responses":[{"response_put":{"header":{"revision":"2"}}},
+                {"response_range":{"kvs":[{"key":"Zm9v","create_revision":"2","mod_revision":"2","version":"1",
+                "lease":"123456789"}],"count":"1"}}]})"));
+        QVERIFY(transaction && transaction->held && transaction->ranges.size() == 1);
+        QCOMPARE(transaction->ranges[0].entries.front(), entryOf("foo", 2, 123456789));
+        const auto lease =
+            etcd::readLease(json(R"({"ID":"9223372036854775807","TTL":"9","grantedTTL":"10","keys":["Zm9v"]})"));
+        QCOMPARE(lease->id, std::numeric_limits<qint64>::max());
+        QVERIFY(lease->ttl == 9s && lease->granted == 10s && lease->keys.front() == "foo");
+        QVERIFY(etcd::readLease(json(R"({"ID":"5","TTL":"-1"})"))->ttl < 0s);
+        const auto news = etcd::readNews(json(
+            R"({"result":{"header":{"revision":"3"},"events":[{"type":"DELETE","kv":{"key":"Zm9v","mod_revision":"3"}}]}})"));
+        QVERIFY(!news.over && news.events.size() == 1 && news.events.front().isRemoved);
+        QCOMPARE(news.events.front().entry.key, QByteArray("foo"));
+        const auto over = etcd::readNews(json(R"({"result":{"header":{},"canceled":true,"compact_revision":"7"}})"));
+        QVERIFY(over.over && over.over->message.contains("up to revision 7"_L1));
+    }
+    void refusesWhatIsNotAsItShouldBe_data()
+    {
+        QTest::addColumn<QByteArray>("text");
+        QTest::newRow("no key") << QByteArray(R"({"kvs":[{"create_revision":"2","mod_revision":"2"}]})");
+        QTest::newRow("no revision") << QByteArray(R"({"kvs":[{"key":"Zm9v"}]})");
+        QTest::newRow("a number that is none")
+            << QByteArray(R"({"kvs":[{"key":"Zm9v","create_revision":{},"mod_revision":"2"}]})");
+    }
+    void refusesWhatIsNotAsItShouldBe()
+    {
+        QFETCH(QByteArray, text);
+        QVERIFY(!etcd::readRange(json(text.constData())));
+        QVERIFY(!etcd::readObject("[]") && !etcd::readObject("{") && !etcd::readLease({}));
+    }
+    void errorsSayWhatToThinkOfThem_data()
+    {
+        QTest::addColumn<QByteArray>("text");
+        QTest::addColumn<int>("code");
+        const auto row = [](const char *name, const char *text, ErrorCode code) {
+            QTest::newRow(name) << QByteArray(text) << static_cast<int>(code);
+        };
+        row("token", R"({"message":"etcdserver: invalid auth token","code":16})", ErrorCode::AuthFailed);
+        row("password", R"({"message":"etcdserver: authentication failed, invalid user ID or password","code":3})",
+            ErrorCode::AuthFailed);
+        row("nobody", R"({"error":"etcdserver: user name is empty","code":3})", ErrorCode::AuthFailed);
+        row("permission", R"({"message":"etcdserver: permission denied","code":7})", ErrorCode::NoPermission);
+        row("no leader", R"({"message":"etcdserver: no leader","code":14})", ErrorCode::UnknownOutcome);
+        row("lease", R"({"message":"etcdserver: requested lease not found","code":5})", ErrorCode::NoNode);
+        row("nothing said", "{}", ErrorCode::Server);
+    }
+    void errorsSayWhatToThinkOfThem()
+    {
+        QFETCH(QByteArray, text);
+        QFETCH(int, code);
+        const auto error = etcd::errorOf(400, json(text.constData()));
+        QCOMPARE(static_cast<int>(error.code), code);
+        QVERIFY(!error.message.isEmpty());
+    }
+
+    void knowsALockByItsKey_data()
+    {
+        QTest::addColumn<QByteArray>("key");
+        QTest::addColumn<qint64>("lease");
+        QTest::addColumn<QByteArray>("lock"); // null: none
+        QTest::newRow("Go's") << QByteArray("orders/75bcd15") << qint64(123456789) << QByteArray("orders");
+        QTest::newRow("deeper") << QByteArray("/shop/orders/75bcd15") << qint64(123456789)
+                                << QByteArray("/shop/orders");
+        QTest::newRow("a slash of its own")
+            << QByteArray("orders//75bcd15") << qint64(123456789) << QByteArray("orders/");
+        QTest::newRow("another's lease") << QByteArray("orders/75bcd15") << qint64(5) << QByteArray();
+        QTest::newRow("no lease") << QByteArray("orders/0") << qint64(0) << QByteArray();
+        QTest::newRow("capitals") << QByteArray("orders/75BCD15") << qint64(123456789) << QByteArray();
+        QTest::newRow("leading zero") << QByteArray("orders/075bcd15") << qint64(123456789) << QByteArray();
+        QTest::newRow("no prefix") << QByteArray("/75bcd15") << qint64(123456789) << QByteArray();
+        QTest::newRow("a service") << QByteArray("services/web/10.0.0.1") << qint64(123456789) << QByteArray();
+    }
+    void knowsALockByItsKey()
+    {
+        QFETCH(QByteArray, key);
+        QFETCH(qint64, lease);
+        QFETCH(QByteArray, lock);
+        const auto found = etcdLockOf(entryOf(key, 2, lease));
+        QCOMPARE(found.value_or(QByteArray()), lock);
+        QCOMPARE(found.has_value(), !lock.isNull());
+    }
+
+    void theOldestHoldsAndEachWatchesTheOneBefore()
+    {
+        const auto queue =
+            queueOf({entryOf("orders/9", 12, 9), entryOf("orders/7", 11, 7), entryOf("orders/8", 14, 8)});
+        const EtcdLeases leases{{7, {10s, moment + 7s}}};
+        const auto lock = etcdSnapshot({connection, "orders"}, queue, {}, leases, moment);
+        QCOMPARE(lock.recipe, QByteArray("etcd-mutex"));
+        QVERIFY(lock.state == LockState::Contended && lock.confidence == Confidence::High && lock.findings.empty());
+        QByteArrayList ids;
+        for (const auto &one : lock.contenders)
+            ids << one.id;
+        QCOMPARE(ids, (QByteArrayList{"7@11", "9@12", "8@14"}));
+        const auto &[holder, second, third] = std::tie(lock.contenders[0], lock.contenders[1], lock.contenders[2]);
+        QVERIFY(holder.role == Role::Holder && holder.watches.empty() && !holder.heldSince);
+        QVERIFY(holder.expiresAt == moment + 7s && holder.session == u"7"_s);
+        QVERIFY(second.role == Role::Waiter && second.watches.front().target == "7@11");
+        QVERIFY(third.watches.front().target == "9@12" && third.watches.front().evidence == Evidence::Inferred);
+        const auto sessions = etcdSessions({{"orders", queue}}, leases, connection);
+        QVERIFY(sessions.size() == 3 && sessions[0].holds.front() == "orders"
+                && sessions[1].waits.front() == "orders");
+    }
+    void whoProposesStandsForElection()
+    {
+        const auto queue = queueOf({entryOf("jobs/7", 11, 7, "host-a"), entryOf("jobs/8", 12, 8)});
+        const auto lock = etcdSnapshot({connection, "jobs"}, queue, {}, {}, moment);
+        QCOMPARE(lock.recipe, QByteArray("etcd-election"));
+        QCOMPARE(lock.contenders[0].identity, QByteArray("host-a"));
+    }
+    void nobodyHoldsBehindAKeyThatIsNoClaim()
+    {
+        const auto queue = queueOf({entryOf("orders/7", 11, 7)});
+        const auto lock = etcdSnapshot({connection, "orders"}, queue, entryOf("orders/config", 5, 0), {}, moment);
+        QVERIFY(lock.holderCount() == 0 && lock.waiterCount() == 1 && lock.contenders[0].watches.empty());
+        QVERIFY(lock.find(FindingCode::ForeignNode));
+        const auto younger = etcdSnapshot({connection, "orders"}, queue, entryOf("orders/config", 12, 0), {}, moment);
+        QVERIFY(younger.holderCount() == 1 && younger.findings.empty());
+    }
+    void aLeaseThatNobodyRenewsIsSaid_data()
+    {
+        QTest::addColumn<int>("granted");
+        QTest::addColumn<int>("left");
+        QTest::addColumn<bool>("isSaid");
+        QTest::newRow("renewed in time") << 10 << 6 << false;
+        QTest::newRow("missed") << 10 << 3 << true;
+        QTest::newRow("too short to tell") << 3 << 1 << false;
+    }
+    void aLeaseThatNobodyRenewsIsSaid()
+    {
+        QFETCH(int, granted);
+        QFETCH(int, left);
+        QFETCH(bool, isSaid);
+        const EtcdLeases leases{{7, {std::chrono::seconds(granted), moment + std::chrono::seconds(left)}}};
+        const auto lock =
+            etcdSnapshot({connection, "orders"}, queueOf({entryOf("orders/7", 11, 7)}), {}, leases, moment);
+        QCOMPARE(lock.find(FindingCode::HolderDisconnected) != nullptr, isSaid);
+    }
+
+    void itsReleaseIsPlannedExactly()
+    {
+        const auto queue = queueOf({entryOf("orders/7", 11, 7), entryOf("orders/8", 12, 8)});
+        const auto lock = etcdSnapshot({connection, "orders"}, queue, {}, {}, moment);
+        const auto plan = operate::planForceRelease(lock, "7@11");
+        QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
+        QVERIFY(plan->exact && plan->nextHolder == "8@12");
+        QCOMPARE(plan->commands, QStringList{u"txn: if create_revision(orders/7) = 11 then delete orders/7"_s});
+        const auto waiter = operate::planWay(lock, "8@12", operate::Way::KillWaiter);
+        QVERIFY2(waiter, waiter ? "" : qPrintable(waiter.error().message));
+        QVERIFY(waiter->commands.front().contains("create_revision(orders/7) = 11"_L1));
+        // A name that comes again.
+        QVERIFY(!operate::planForceRelease(lock, "7"));
+        QVERIFY(!operate::planForceRelease(lock, "8@12"));
+    }
+};
+
+LOCKSCOPE_TEST(TestEtcdParts)
+#include "tst_etcd_parts.moc"
