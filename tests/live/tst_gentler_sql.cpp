@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // KILL QUERY on a real MariaDB: a statement ends, and with it nothing that was locked.
 #include "core/async/scope.h"
-#include "core/inspect/mariadb/doing.h"
 #include "core/inspect/mariadb/observer.h"
 #include "core/mariadb/forwardingsession.h"
 #include "core/operate/gentler.h"
@@ -176,35 +175,6 @@ private slots:
         QVERIFY(there && !hasWay(*there, Way::KillQuery) && hasWay(*there, Way::Release));
         QVERIFY(run(*holder, "SELECT RELEASE_LOCK('gentle')"));
         QVERIFY(QTest::qWaitFor([&] { return waiting.isComplete(); }, patienceMs));
-    }
-
-    // What the page of sessions says of a client: one that runs something, one that is idle in a transaction, one
-    // that is gone.
-    void whatAClientIsDoing()
-    {
-        const auto session = openConnected(), holder = openConnected();
-        QVERIFY(run(*holder, "START TRANSACTION"));
-        QVERIFY(run(*holder, "UPDATE shop.stock SET quantity = quantity + 1 WHERE id = 1"));
-        Result<inspect::SqlDoing> doing(Error{});
-        for (int looks = 0; looks < 20 && !(doing && doing->rowsModified > 0); ++looks) // an old copy may be told
-            doing = testing::finish(m_loop, inspect::readSqlDoing(session.get(), holder->connectionId(), soon()));
-        QVERIFY2(doing, textOf(doing));
-        QVERIFY(!doing->isRunning && doing->transactionAge);
-        QCOMPARE(doing->rowsModified, qint64(1));
-        // Kept only where performance_schema records it; else that is said.
-        QVERIFY2(doing->statement.startsWith("UPDATE shop.stock")
-                     || doing->gaps.join(u' ').contains(QStringLiteral("last statement")),
-                 qPrintable(doing->gaps.join(u' ')));
-        QVERIFY(run(*holder, "ROLLBACK"));
-        const auto sleeping = send(*holder, "SELECT SLEEP(60)");
-        for (int looks = 0; looks < 20 && !(doing && doing->isRunning); ++looks)
-            doing = testing::finish(m_loop, inspect::readSqlDoing(session.get(), holder->connectionId(), soon()));
-        QVERIFY2(doing, textOf(doing));
-        QCOMPARE(doing->statement, "SELECT SLEEP(60)");
-        QVERIFY(kill(*holder));
-        QVERIFY(QTest::qWaitFor([&] { return sleeping.isComplete(); }, patienceMs));
-        const auto gone = testing::finish(m_loop, inspect::readSqlDoing(session.get(), 999'999'999, soon()));
-        QCOMPARE(codeOf(gone), code(ErrorCode::NoNode));
     }
 
     // There is no statement of it that could be ended.

@@ -218,10 +218,10 @@ private slots:
             return Result<EditPlan>(plan);
         };
         QCOMPARE(obstacle(), u"a field needs a name"_s);
+        value()->edit()->setPlainText(u"7"_s);
         part<QLineEdit>("line")->setText(u"taken"_s);
         QTRY_COMPARE(obstacle(), u"there is one of that name already"_s);
         part<QLineEdit>("line")->setText(u"left"_s);
-        value()->edit()->setPlainText(u"7"_s);
         QTRY_VERIFY2(apply()->isEnabled(), qPrintable(obstacle()));
         QCOMPARE(apply()->text(), u"Add the field"_s);
         QVERIFY(dialog.facts().valueOf(u"Will be sent"_s).contains(u"HSET stock \"left\" \"7\""_s));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an operator does at three in the morning, by keyboard alone and from the first look on, with the number of
-// keys.
-#include "core/history/writer.h"
+// keys. That five minutes ago is one key is held by tst_window_time, which has a recording.
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
@@ -16,7 +15,6 @@
 #include "ui/pages/sessiondetail.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/theme/theme.h"
-#include "ui/timetravel.h"
 #include "ui/views/answerlabel.h"
 #include "ui/views/lockstable.h"
 
@@ -26,7 +24,6 @@
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPushButton>
-#include <QTemporaryDir>
 #include <QTest>
 
 using namespace Qt::StringLiterals;
@@ -308,34 +305,6 @@ private slots:
         press(Qt::Key_H, Qt::ControlModifier);
         QTRY_COMPARE(sessionSays("sessionStatement"), u"last: UPDATE stock SET n = n - 1 WHERE id = 1 /* 41 */"_s);
         QVERIFY2(m_keys <= 7, qPrintable(QString::number(m_keys)));
-    }
-
-    // One key there, one key back.
-    void whatWasFiveMinutesAgo()
-    {
-        QTemporaryDir folder;
-        const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
-        const auto path = folder.filePath(u"then.lockscope"_s);
-        auto writer = history::RecordingWriter::create(path, now - std::chrono::minutes(10));
-        history::ConnectionState state;
-        state.name = ConnectionName("zk");
-        state.isConnected = state.isLookedThrough = true;
-        const auto then = testing::queueLock("zk", "/locks/orders", 5, now - std::chrono::minutes(10));
-        QVERIFY((*writer)->add({now - std::chrono::minutes(10), state}));
-        QVERIFY((*writer)->add({now - std::chrono::minutes(10), testing::change(ChangeKind::Added, then)}));
-        QVERIFY((*writer)->flush(now - std::chrono::seconds(1)));
-        Past past([path] { return QStringList{path}; });
-        m_backend->recorded = &past;
-        press(Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier);
-        QTRY_VERIFY(m_window->time().isElsewhere());
-        QCOMPARE(m_keys, 1);
-        QCOMPARE(page().model().snapshot(taskLock("/locks/orders"))->waiterCount(), 5);
-        QVERIFY(!page().model().snapshot(taskLock("/locks/stock")));
-        press(Qt::Key_Escape);
-        QTRY_VERIFY(!m_window->time().isElsewhere());
-        QCOMPARE(m_keys, 2);
-        QCOMPARE(page().model().snapshot(taskLock("/locks/orders"))->waiterCount(), 1);
-        m_window.reset(); // it asks the recording
     }
 
     // The page says it in a sentence; from a lock in it the graph shows that lock, and arrows go on from there.
