@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nodes of a Redis Cluster that we talk to: a connection to each primary, and who has which slots by now.
 //
-// Asks a node that answers for the layout: at the start the seeds, later whenever a connection broke or a redirect came,
-// every ten seconds in any case. Connected when each primary is and no slot is without one. Loop thread only.
+// Asks a node that answers for the layout: at the start the seeds, later whenever a connection broke or a redirect
+// came, every ten seconds in any case. Connected when each primary is and no slot is without one. Loop thread
+// only.
 #pragma once
 
 #include "core/async/scope.h"

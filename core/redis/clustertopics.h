@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subscriptions on a Redis Cluster: what is published on a plain channel reaches every node, so one subscription on one
-// of them hears it; what a node says of its own keys (client tracking, keyspace events) only that node says, so
-// each primary is subscribed to. They move when the primaries do. Loop thread only.
+// Subscriptions on a Redis Cluster: what is published on a plain channel reaches every node, so one subscription
+// on one of them hears it; what a node says of its own keys (client tracking, keyspace events) only that node
+// says, so each primary is subscribed to. They move when the primaries do. Loop thread only.
 #pragma once
 
 #include "core/redis/clusternodes.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection to one Redis that asks, before anybody may use it, what that server is: a node of a cluster is left for
-// the whole cluster, a replica is told of. Who may not ask takes the server for what it was called. The role is asked
-// again after each reconnect. Loop thread only.
+// A connection to one Redis that asks, before anybody may use it, what that server is: a node of a cluster is left
+// for the whole cluster, a replica is told of. Who may not ask takes the server for what it was called. The role
+// is asked again after each reconnect. Loop thread only.
 #pragma once
 
 #include "core/redis/clusterconnection.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real cluster of six nodes and a real primary behind a sentinel, each with a lock that redis-py took: seen, waited
-// for, still seen after the primary was killed, released by force. And what a plain address of such a server leads to.
+// A real cluster of six nodes and a real primary behind a sentinel, each with a lock that redis-py took: seen,
+// waited for, still seen after the primary was killed, released by force. And what a plain address of such a
+// server leads to.
 #include "core/inspect/redis/observer.h"
 #include "core/operate/forcereleaseplan.h"
 #include "core/operate/gate.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Redis Cluster as one connection, over nodes that are played: where commands go, how redirects are followed, what a
-// failover looks like from here. On virtual time.
+// A Redis Cluster as one connection, over nodes that are played: where commands go, how redirects are followed,
+// what a failover looks like from here. On virtual time.
 #include "clusterfakes.h"
 #include "core/redis/clusterconnection.h"
 #include "core/redis/commandkeys.h"
