@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// There is no simulated etcd: its recipes are not played (RecipeInfo::simulated), so nothing can happen to them there.
+// There is no simulated etcd: its recipes are not played (RecipeInfo::simulated), so nothing can happen to them
+// there.
 #include "core/contention/backendrules.h"
 
 namespace lockscope::contention {

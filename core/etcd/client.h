@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The etcd port: what recipes, the inspector and the gate see of an etcd v3 cluster.
 //
-// A request is sent when called; its answer arrives once. Errors: NotConnected when nothing was sent; UnknownOutcome
-// when the connection broke, the deadline passed, or the cluster had no leader while the request was out (what
-// recipes send may be sent again); AuthFailed; NoPermission; NoNode (there is no such lease); TooLarge; Server for any
-// other. All members: loop thread only.
+// A request is sent when called; its answer arrives once. Errors: NotConnected when nothing was sent;
+// UnknownOutcome when the connection broke, the deadline passed, or the cluster had no leader while the request was
+// out (what recipes send may be sent again); AuthFailed; NoPermission; NoNode (there is no such lease); TooLarge;
+// Server for any other. All members: loop thread only.
 #pragma once
 
 #include "core/async/completion.h"

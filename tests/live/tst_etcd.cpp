@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// etcd: our mutex queues with `etcdctl lock`, both ways; what is there is seen as it changes; and a lock is taken away
-// from its holder and from nobody else.
+// etcd: our mutex queues with `etcdctl lock`, both ways; what is there is seen as it changes; and a lock is taken
+// away from its holder and from nobody else.
 #include "core/inspect/etcd/observer.h"
 #include "core/inspect/findings.h"
 #include "core/operate/etcdgate.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the snapshots of the locks on one etcd cluster up to date: a sweep at one revision, then a watch of everything
-// below the prefix from the next revision on, which misses nothing: what changed is in its events, and nothing is read
-// again. Where the watch ends (the connection broke, the history was compacted) it begins again with a sweep. How long
-// leases last is asked for, some of them each second.
+// Keeps the snapshots of the locks on one etcd cluster up to date: a sweep at one revision, then a watch of
+// everything below the prefix from the next revision on, which misses nothing: what changed is in its events, and
+// nothing is read again. Where the watch ends (the connection broke, the history was compacted) it begins again
+// with a sweep. How long leases last is asked for, some of them each second.
 //
 // Survives reconnects. Loop thread only; not to be destroyed from within a call to its sink.
 #pragma once

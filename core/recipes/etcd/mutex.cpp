@@ -5,9 +5,10 @@
 //   2. Who has the oldest key, by the revision that created it, holds the lock.
 //   3. Otherwise look for the youngest key that is older than ours, watch that one until it is deleted, and look
 //      again, until there is none.
-//   4. See that our own key is still there: its lease may have run out meanwhile. Then we begin again, at the end of
-//      the queue (the Go client reports an error).
-//   5. To release, delete the key if it is the one of that revision. The lease, which is this hold's alone, is revoked.
+//   4. See that our own key is still there: its lease may have run out meanwhile. Then we begin again, at the end
+//      of the queue (the Go client reports an error).
+//   5. To release, delete the key if it is the one of that revision. The lease, which is this hold's alone, is
+//      revoked.
 // The lease is kept alive all the while. The fencing token is the revision that created the key.
 #include "core/recipes/etcd/mutex.h"
 
