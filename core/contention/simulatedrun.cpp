@@ -3,6 +3,10 @@
 
 #include "core/async/sleep.h"
 #include "core/base/text.h"
+#include "core/contention/mutants/mutants.h"
+#include "core/rules/catalogue.h"
+
+#include <algorithm>
 
 namespace lockscope::contention {
 
@@ -208,6 +212,11 @@ Task<void> SimulatedRun::connectAll()
 // How long the lock may stay without a new holder while somebody waits, when nothing goes wrong any more.
 Duration SimulatedRun::patience() const
 {
+    const auto &recipe = *playable(m_scenario.recipe);
+    const bool isKeptAlive = recipe.renewed || recipe.endsBy == recipes::EndsBy::Session;
+    // Whose process keeps a lock alive without a thread to give it back has it for ever: that need not be waited for.
+    if (isKeptAlive && std::ranges::any_of(m_hung, [this](int contender) { return holds(contender); }))
+        return std::min<Duration>(m_scenario.ttl, m_scenario.sessionTimeout) / 2 + m_scenario.hold;
     return m_servers->longestGap() + m_scenario.hold;
 }
 
