@@ -111,7 +111,8 @@ void printGuarantees(bool fenced)
     QStringList words;
     for (const auto &invariant : contention::invariants())
         words << u"  "_s + QString::fromLatin1(invariant.name).leftJustified(13) + invariant.words;
-    print(u"\nEverything else holds, under every fault that can happen to the recipe (order: of the fair ones). "
+    print(u"\nEverything else holds, under every fault that can happen to the recipe (order: of the fair ones; "
+          u"tokens: of those that have any). "
           u"What must hold:\n"_s
           + words.join(u'\n'));
 }

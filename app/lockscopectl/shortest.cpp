@@ -2,10 +2,13 @@
 #include "app/lockscopectl/shortest.h"
 
 #include "app/lockscopectl/output.h"
+#include "core/contention/explain.h"
 #include "core/contention/story.h"
 
 #include <QJsonArray>
 #include <QThread>
+
+#include <algorithm>
 
 namespace lockscope::ctl {
 
@@ -19,6 +22,13 @@ constexpr int mostReplays = 100'000;
 // Contenders times rounds: what is larger takes longer than a moment, and is searched on demand.
 constexpr qint64 largestByDefault = 2000;
 constexpr std::size_t mostLines = 200;
+
+QString storyOf(const Shortest &shortest, const QByteArray &invariant)
+{
+    const auto &violations = shortest.recording.violations;
+    const auto at = std::ranges::find(violations, invariant, &contention::Violation::invariant);
+    return at == violations.end() ? QString() : contention::explain(shortest.recording, *at);
+}
 
 } // namespace
 
@@ -59,6 +69,8 @@ void printShortest(const Shortest &shortest, const QByteArray &invariant)
     const auto lines = contention::eventLines(shortest.recording, invariant, mostLines);
     for (const auto &line : lines)
         print(line);
+    if (const auto story = storyOf(shortest, invariant); !story.isEmpty())
+        print(u"\nWhat happened: %1."_s.arg(story));
 }
 
 QJsonObject toJson(const Shortest &shortest, const QByteArray &invariant)
@@ -68,6 +80,7 @@ QJsonObject toJson(const Shortest &shortest, const QByteArray &invariant)
             {u"scenario"_s, shortest.recording.scenario.toJson()},
             {u"command"_s, contention::commandLine(shortest.recording.scenario)},
             {u"replays"_s, shortest.replays},
+            {u"explanation"_s, storyOf(shortest, invariant)},
             {u"events"_s, QJsonArray::fromStringList(lines)}};
 }
 

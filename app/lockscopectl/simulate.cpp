@@ -8,6 +8,7 @@
 #include "app/lockscopectl/table.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/contention/scenariofile.h"
 #include "core/contention/simulation.h"
 #include "core/rules/catalogue.h"
 #include "core/workspace/realrun.h"
@@ -122,7 +123,7 @@ Result<Scenario> readScenario(CommandContext &context, const QString &recipe)
 }
 
 // --scenario: the JSON itself, or a file with it.
-Result<Scenario> readWhole(CommandContext &context)
+Result<std::vector<Scenario>> readWhole(CommandContext &context)
 {
     for (const auto *other : {"recipe", "contenders", "rounds", "hold", "seed", "fault", "spread", "readers", "limit",
                               "ttl", "session-timeout", "wait", "per-process", "fencing"}) {
@@ -141,24 +142,24 @@ Result<Scenario> readWhole(CommandContext &context)
     const auto json = QJsonDocument::fromJson(bytes, &problem);
     if (!json.isObject())
         return badUsage(u"--scenario is no JSON object: %1"_s.arg(problem.errorString()));
-    auto scenario = Scenario::fromJson(json.object());
-    if (!scenario)
-        return badUsage(scenario.error().message);
-    scenario->keepsEvents = context.has(u"save"_s);
-    if (const auto playable = scenario->check(); !playable)
-        return badUsage(playable.error().message);
-    return scenario;
+    auto scenarios = contention::scenariosOf(json.object());
+    if (!scenarios)
+        return badUsage(scenarios.error().message);
+    for (auto &scenario : *scenarios) {
+        scenario.keepsEvents = context.has(u"save"_s);
+        if (const auto playable = scenario.check(); !playable)
+            return badUsage(playable.error().message);
+    }
+    if (scenarios->size() > 1 && context.has(u"save"_s))
+        return badUsage(u"--save takes the recording of one run, and that scenario has %1"_s.arg(scenarios->size()));
+    return scenarios;
 }
 
 Result<std::vector<Scenario>> readScenarios(CommandContext &context)
 {
+    if (context.has(u"scenario"_s))
+        return readWhole(context);
     std::vector<Scenario> scenarios;
-    if (context.has(u"scenario"_s)) {
-        const auto scenario = readWhole(context);
-        if (!scenario)
-            return scenario.error();
-        return std::vector{*scenario};
-    }
     const auto names = context.arguments.options.value(u"recipe"_s);
     if (names.isEmpty())
         return badUsage(u"say which recipe: --recipe R; `lockscopectl recipes` lists them"_s);
@@ -234,6 +235,8 @@ QJsonObject answer(const std::vector<Recording> &runs, const Shorter &shorter)
     QJsonArray array;
     for (std::size_t i = 0; i < runs.size(); ++i) {
         auto entry = runs[i].toJson();
+        if (runs.size() > 1) // else it is the one above
+            entry.insert(u"scenario"_s, runs[i].scenario.toJson());
         if (const auto found = shorter.find(i); found != shorter.end())
             entry.insert(u"shortest"_s, toJson(found->second, runs[i].violations.front().invariant));
         array.append(entry);
@@ -360,7 +363,8 @@ CommandSpec simulateCommand()
         {u"per-process"_s, u"N"_s, u"contenders that share a process and its session (1)"_s},
         {u"sessions"_s, u"N"_s, u"on real servers at most so many sessions (50); more contenders share them"_s},
         {u"fencing"_s, {}, u"what the lock guards refuses writes with an older fencing token"_s},
-        {u"scenario"_s, u"JSON"_s, u"instead of all that: a scenario as --json prints it, or a file with one"_s},
+        {u"scenario"_s, u"JSON"_s,
+         u"instead of all that: a scenario, or a file with one or with what --json or --save wrote"_s},
         {u"shrink"_s, u"N"_s,
          u"when something did not hold: at most so many replays to find a shorter schedule that "
          u"breaks the same, with its events (200; in --json, or for very many, 0)"_s},

@@ -27,6 +27,7 @@ public:
     [[nodiscard]] virtual world::Process *processOf(int contender) = 0;
     [[nodiscard]] virtual bool holds(int contender) const = 0;
     virtual void kill(int contender) = 0; // with everybody who shares its process
+    // Its thread is gone, its process is not; until the next round.
     virtual void stopWorking(int contender) = 0;
 };
 

@@ -15,7 +15,7 @@ namespace {
 // The one flaw of SETNX and EXPIRE: between the two the key has no end.
 GuaranteeRule endless(FaultKind fault)
 {
-    if (!isAny(fault, {"crash", "lose-request", "lose-reply", "partition", "failover", "pause"}))
+    if (!isAny(fault, {"crash", "lose-request", "lose-reply", "delay", "partition", "failover", "pause"}))
         return {};
     return {u"after SETNX the EXPIRE does not follow: the key never expires"_s, fault == FaultKind::Pause};
 }
@@ -23,13 +23,24 @@ GuaranteeRule endless(FaultKind fault)
 GuaranteeRule leftBehind(const RecipeInfo &recipe, FaultKind fault)
 {
     if (recipe.endsBy == EndsBy::Timestamp
-        && isAny(fault, {"crash", "lose-request", "lose-reply", "partition", "dead-thread"}))
-        return {u"its key has no TTL: one that nobody deletes stays, with a time in it that has passed"_s};
-    if (recipe.endsBy == EndsBy::PermitDeadline && isAny(fault, {"crash", "dead-thread", "partition"}))
-        return {u"a dead holder's permit stays until the next client asks for one"_s, fault == FaultKind::Partition};
+        && isAny(fault, {"crash", "lose-request", "lose-reply", "partition", "delay", "pause", "failover",
+                         "clock-jump", "dead-thread"}))
+        return {u"its key has no TTL: one that nobody deletes stays, with a time in it that has passed"_s,
+                isAny(fault, {"pause", "clock-jump", "failover"})};
+    if (recipe.endsBy == EndsBy::PermitDeadline && isAny(fault, {"crash", "dead-thread"}))
+        return {u"a dead holder's permit stays until the next client asks for one"_s};
     if (recipe.lastingQueue && isAny(fault, {"crash", "failover"}))
         return {u"its queue and timeout keys have no TTL"_s, fault == FaultKind::Failover};
     return {};
+}
+
+// A process that lives keeps its session, its connection or its watchdog alive, whatever its threads do.
+GuaranteeRule hungForEver(const RecipeInfo &recipe, FaultKind fault)
+{
+    const bool isKeptAlive = recipe.endsBy == EndsBy::Session || recipe.renewed;
+    if (fault != FaultKind::DeadThread || !isKeptAlive || recipe.optimistic)
+        return {};
+    return {u"its thread is gone, and its process keeps the lock alive: it does not end by itself"_s};
 }
 
 QString forHowLong(const QByteArray &recipe, FaultKind fault)
@@ -77,7 +88,7 @@ GuaranteeRule guaranteeRule(const QByteArray &recipe, FaultKind fault, const QBy
     if (invariant == "progress" || invariant == "cleanliness") {
         if (!info->atomicAcquire)
             return endless(fault);
-        return invariant == "cleanliness" ? leftBehind(*info, fault) : GuaranteeRule();
+        return invariant == "cleanliness" ? leftBehind(*info, fault) : hungForEver(*info, fault);
     }
     if (invariant == "tokens" && losesTokens(*info, fault))
         return {u"its counter is lost with the data"_s};

@@ -20,6 +20,8 @@ struct Guarantee {
     [[nodiscard]] bool mayBreak() const { return verdict == Verdict::MayBreak || verdict == Verdict::MayBreakRarely; }
 };
 
+// Whether the recipe is to keep this at all: not everyone has an order, tokens, or holders that keep others out.
+[[nodiscard]] bool isOffered(const QByteArray &recipe, const QByteArray &invariant);
 // The rows: every recipe that can be played and is no mistake on purpose.
 [[nodiscard]] std::vector<QByteArray> guaranteedRecipes();
 // One cell: a promise for each invariant, in their order; none where the fault cannot happen to the recipe.

@@ -43,6 +43,34 @@ public:
         return whose && m_server.kill(*whose);
     }
 
+    [[nodiscard]] std::vector<ServerLine> state() const override
+    {
+        std::vector<ServerLine> lines;
+        const auto add = [&](const QByteArray &name, const QByteArray &what, const auto &queue) {
+            QByteArrayList words, waiting;
+            if (!what.isEmpty())
+                words << what;
+            for (std::size_t i = 0; i < queue.size(); ++i) {
+                if (i == 0)
+                    words << "locked by " + nameOf(queue[i]);
+                else
+                    waiting << nameOf(queue[i]);
+            }
+            if (!waiting.isEmpty())
+                words << "queue: " + waiting.join(' ');
+            lines.push_back({0, name, words.join(", "), {}});
+        };
+        if (takesNamedLock(m_context.scenario.recipe)) {
+            for (const auto &name : m_server.namedLocks().names())
+                add("GET_LOCK " + name, {}, m_server.namedLocks().queueOf(name));
+            return lines;
+        }
+        const world::RowId row{simulatedTable, simulatedRow};
+        const auto version = QByteArray::number(m_server.committedVersion(row).value_or(0));
+        add(simulatedTable + ' ' + simulatedKey + '=' + simulatedRow, "version " + version,
+            m_server.rowLocks().queueOf(row));
+        return lines;
+    }
     [[nodiscard]] std::vector<QByteArray> leftBehind() const override
     {
         const auto left = m_server.leftBehind();
@@ -54,6 +82,15 @@ public:
     [[nodiscard]] Duration longestLife() const override { return 2 * Duration(m_context.scenario.ttl) + 2s; }
 
 private:
+    [[nodiscard]] QByteArray nameOf(mariadb::ConnectionId connection) const
+    {
+        for (const auto &[contender, access] : m_accesses) {
+            if (access->connection() == connection)
+                return contenderName(contender, m_context.scenario.contenders);
+        }
+        return "connection " + QByteArray::number(connection);
+    }
+
     const ServersContext m_context;
     world::SqlServer m_server;
     std::map<int, SqlAccess *> m_accesses; // of those that are there

@@ -17,7 +17,8 @@ namespace {
 
 constexpr const char *markNames[] = {"joins",    "request", "answer",   "watch-event", "message", "holds",
                                      "releases", "loses",   "gives-up", "writes",      "pauses",  "resumes",
-                                     "dies",     "comes",   "fault",    "breaks"};
+                                     "dies",     "comes",   "fault",    "breaks",      "gets"};
+static_assert(std::size(markNames) == markCount);
 constexpr auto recordingSchema = "lockscope-recording/1";
 
 std::optional<Mark> markByName(const QString &name)
@@ -122,7 +123,12 @@ QByteArray nameOf(Mark mark)
 
 QByteArray Recording::laneName(int contender) const
 {
-    const auto digits = std::max<qsizetype>(2, QByteArray::number(scenario.contenders - 1).size());
+    return contenderName(contender, scenario.contenders);
+}
+
+QByteArray contenderName(int contender, int contenders)
+{
+    const auto digits = std::max<qsizetype>(2, QByteArray::number(contenders - 1).size());
     return 'c' + QByteArray::number(contender).rightJustified(digits, '0');
 }
 
@@ -164,11 +170,13 @@ QByteArray Recording::save() const
     QJsonArray left;
     for (const auto &name : leftBehind)
         left.append(escaped(name));
-    const QJsonObject object{{u"schema"_s, QLatin1StringView(recordingSchema)},
-                             {u"scenario"_s, scenario.toJson()},
-                             {u"result"_s, toJson()},
-                             {u"isCut"_s, isCut},
-                             {u"leftBehind"_s, left}};
+    QJsonObject object{{u"schema"_s, QLatin1StringView(recordingSchema)},
+                       {u"scenario"_s, scenario.toJson()},
+                       {u"result"_s, toJson()},
+                       {u"isCut"_s, isCut},
+                       {u"leftBehind"_s, left}};
+    if (history.isKept)
+        object.insert(u"history"_s, history.toJson());
     // The events one by one: a tree of millions of them would take ten times what it says.
     QByteArray bytes = "{\"events\":[";
     for (const auto &event : events)
@@ -212,6 +220,10 @@ Result<Recording> Recording::load(const QByteArray &bytes)
     }
     for (const auto &name : object.value(u"leftBehind"_s).toArray())
         recording.leftBehind.push_back(bytesFrom(name));
+    auto history = History::fromJson(object.value(u"history"_s).toObject(), recording.scenario.contenders);
+    if (!history)
+        return bad(history.error().message);
+    recording.history = *std::move(history);
     Moment last{};
     for (const auto &value : object.value(u"events"_s).toArray()) {
         auto event = eventFrom(value.toArray(), recording.scenario.contenders);

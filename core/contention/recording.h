@@ -5,15 +5,10 @@
 // events is what two runs of one seed are compared by.
 #pragma once
 
+#include "core/contention/history.h"
 #include "core/contention/scenario.h"
 
 namespace lockscope::contention {
-
-using Moment = std::chrono::microseconds; // since the start of the run, by the world's own clock
-[[nodiscard]] inline double inMs(Moment moment)
-{
-    return static_cast<double>(moment.count()) / 1000;
-}
 
 enum class Mark : quint8 {
     Joins,      // asks for the lock: waits from here on
@@ -32,10 +27,14 @@ enum class Mark : quint8 {
     Comes,  // back, after it died
     Fault,  // something went wrong in the world; `what` is its name; the contender it befell, or none
     Breaks, // an invariant did not hold; `what` is its name, `where` the sentence
+    Gets,   // has one of the locks that it wants, and goes on to the next; `what` is which
 };
+constexpr int markCount = static_cast<int>(Mark::Gets) + 1;
 [[nodiscard]] QByteArray nameOf(Mark mark);
 
 constexpr int nobody = -1;
+// "c07": as wide as the last one's.
+[[nodiscard]] QByteArray contenderName(int contender, int contenders);
 
 struct Event {
     Moment at{};
@@ -83,6 +82,7 @@ struct Recording {
     Moment elapsed{};
     quint64 eventHash = 0;
     std::vector<QByteArray> leftBehind; // nodes and keys that were there at the end
+    History history;                    // of the servers, where it was kept
 
     [[nodiscard]] QByteArray laneName(int contender) const; // "c07"
     // An entry of the terminal's "runs".

@@ -12,6 +12,35 @@ namespace {
 using namespace std::chrono_literals;
 
 const RedisKey lockKey("sim-lock");
+
+QByteArray wordsOf(const world::RedisContent &content)
+{
+    struct Words {
+        QByteArray operator()(const world::RedisText &text) const { return "= " + text; }
+        QByteArray operator()(const world::RedisList &list) const
+        {
+            QByteArrayList all;
+            for (const auto &entry : list)
+                all << entry;
+            return "list: " + all.join(", ");
+        }
+        QByteArray operator()(const world::RedisSortedSet &set) const
+        {
+            QByteArrayList all;
+            for (const auto &[score, member] : set.order)
+                all << member;
+            return "in order: " + all.join(", ");
+        }
+        QByteArray operator()(const world::RedisHash &hash) const
+        {
+            QByteArrayList all;
+            for (const auto &[field, value] : hash)
+                all << field + ": " + value;
+            return "{ " + all.join(", ") + " }";
+        }
+    };
+    return std::visit(Words(), content);
+}
 constexpr int redlockNodes = 5;
 
 bool failsOver(const Scenario &scenario)
@@ -75,6 +104,17 @@ public:
         return true;
     }
 
+    [[nodiscard]] std::vector<ServerLine> state() const override
+    {
+        std::vector<ServerLine> lines;
+        for (const auto &server : m_servers) {
+            for (const auto &seen : server->look()) {
+                const auto ends = seen.left ? std::optional(m_context.trace.now() + *seen.left) : std::nullopt;
+                lines.push_back({server->number(), seen.key, wordsOf(seen.content), ends});
+            }
+        }
+        return lines;
+    }
     // Without what a recipe keeps on purpose: a semaphore's number of permits, a fenced lock's counter, and the
     // latches of unlocks, which go with their time to live (longer than that where a clock jumped back).
     [[nodiscard]] std::vector<QByteArray> leftBehind() const override

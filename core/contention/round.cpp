@@ -62,6 +62,7 @@ void Round::stopWorking(int number)
 {
     if (auto &contender = m_contenders[std::size_t(number)])
         contender->stopWorking();
+    done(number); // it asks for nothing any more
 }
 
 Task<void> Round::join(Random random)

@@ -59,7 +59,7 @@ public:
     template <class Number>
     void number(const QString &field, double least, double most, Number &into)
     {
-        const auto value = m_object.value(field);
+        const auto value = valueOf(field);
         if (value.isUndefined())
             return;
         const auto read = value.toDouble(std::nan(""));
@@ -70,7 +70,7 @@ public:
     }
     void flag(const QString &field, bool &into)
     {
-        const auto value = m_object.value(field);
+        const auto value = valueOf(field);
         if (value.isUndefined())
             return;
         if (!value.isBool())
@@ -80,14 +80,14 @@ public:
     }
     [[nodiscard]] QJsonArray array(const QString &field)
     {
-        const auto value = m_object.value(field);
+        const auto value = valueOf(field);
         if (!value.isUndefined() && !value.isArray())
             wrong(field, u"a list"_s);
         return value.toArray();
     }
     [[nodiscard]] QByteArray text(const QString &field, const QByteArray &otherwise)
     {
-        const auto value = m_object.value(field);
+        const auto value = valueOf(field);
         if (!value.isUndefined() && !value.isString())
             wrong(field, u"a text"_s);
         return value.isString() ? value.toString().toUtf8() : otherwise;
@@ -97,11 +97,28 @@ public:
         if (!m_error)
             m_error = Error{ErrorCode::BadInput, u"the scenario's \"%1\" has to be %2"_s.arg(field, wanted)};
     }
-    [[nodiscard]] bool has(const QString &field) const { return m_object.contains(field); }
+    [[nodiscard]] bool has(const QString &field) { return !valueOf(field).isUndefined(); }
+    // At last: what nobody asked for is misspelt, and would be played as its default without a word.
+    void nothingElse()
+    {
+        for (const auto &field : m_object.keys()) {
+            if (!m_known.contains(field) && !m_error)
+                m_error = Error{ErrorCode::BadInput, u"no scenario has a field \"%1\"; there are: %2"_s.arg(
+                                                         label(field.toUtf8(), 60), m_known.join(u", "_s))};
+        }
+    }
     [[nodiscard]] const std::optional<Error> &error() const { return m_error; }
 
 private:
+    [[nodiscard]] QJsonValue valueOf(const QString &field)
+    {
+        if (!m_known.contains(field))
+            m_known << field;
+        return m_object.value(field);
+    }
+
     const QJsonObject &m_object;
+    QStringList m_known;
     std::optional<Error> m_error;
 };
 
@@ -135,6 +152,7 @@ PlannedFault readPlanned(Reader &outer, const QJsonObject &object)
     reader.number(u"atUs"_s, 0, longestMs * 1000, fault.at);
     reader.number(u"contender"_s, 0, mostContenders - 1, fault.contender);
     reader.number(u"lastsMs"_s, 0, longestMs, fault.lasts);
+    reader.nothingElse();
     if (reader.error())
         outer.wrong(u"planned"_s, u"right in every part ("_s + reader.error()->message + u')');
     return fault;
@@ -271,6 +289,7 @@ Result<Scenario> Scenario::fromJson(const QJsonObject &object)
     }
     reader.flag(u"checksFencingTokens"_s, scenario.checksFencingTokens);
     reader.flag(u"keepsEvents"_s, scenario.keepsEvents);
+    reader.nothingElse();
     if (reader.error())
         return *reader.error();
     return scenario;

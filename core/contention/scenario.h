@@ -86,7 +86,7 @@ struct Scenario {
     bool keepsEvents = true;                       // false: counters and invariants only, for very many contenders
 
     [[nodiscard]] QJsonObject toJson() const;
-    // BadInput names the field that is wrong and what it may be.
+    // BadInput names the field that is wrong and what it may be, or that there is no such field.
     [[nodiscard]] static Result<Scenario> fromJson(const QJsonObject &object);
     // BadInput: an unknown recipe or one that can only be seen, no contenders, a fault that cannot happen to it …
     [[nodiscard]] Result<void> check() const;

@@ -41,6 +41,9 @@ public:
     virtual bool failover() { return false; }
     virtual bool loseNextPublish() { return false; }
 
+    // What there is to be seen on them now, in words, for whoever looks; nothing changes by that. Names of contenders
+    // where the server knows whose it is.
+    [[nodiscard]] virtual std::vector<ServerLine> state() const { return {}; }
     // Nodes and keys of the lock that are there now, without what recipes leave on purpose.
     [[nodiscard]] virtual std::vector<QByteArray> leftBehind() const = 0;
     // How long at most the lock may stay free while somebody waits and nothing is wrong any more.

@@ -3,6 +3,10 @@
 
 #include "core/async/sleep.h"
 #include "core/base/text.h"
+#include "core/contention/mutants/mutants.h"
+#include "core/rules/catalogue.h"
+
+#include <algorithm>
 
 namespace lockscope::contention {
 
@@ -48,6 +52,19 @@ SimulatedRun::SimulatedRun(const Scenario &scenario)
         if (event.mark == Mark::Holds)
             m_lastGrant = event.at;
     });
+    if (scenario.keepsEvents && scenario.contenders <= mostContendersFollowed)
+        followServers();
+}
+
+void SimulatedRun::followServers()
+{
+    m_history = std::make_unique<ServerHistory>(m_scenario, *m_servers, m_network, [this] { return now(); });
+    m_network.setWatcher(
+        [this](const world::Message &message, std::optional<Instant> arrives) {
+            m_history->sent(message, arrives ? std::optional<Moment>(*arrives - m_start) : std::nullopt);
+        },
+        [this] { m_history->look(); });
+    m_trace.onEvent([this](const Event &) { m_history->look(); });
 }
 
 SimulatedRun::~SimulatedRun()
@@ -57,6 +74,7 @@ SimulatedRun::~SimulatedRun()
         if (process)
             process->kill();
     }
+    m_network.setWatcher({}, {});
     m_scope.cancelAll();
     m_round.reset();
     m_accesses.clear();
@@ -115,8 +133,10 @@ void SimulatedRun::kill(int contender)
 
 void SimulatedRun::stopWorking(int contender)
 {
-    if (m_round)
-        m_round->stopWorking(contender);
+    if (!m_round)
+        return;
+    m_hung.insert(contender);
+    m_round->stopWorking(contender);
 }
 
 void SimulatedRun::addContender(int number)
@@ -146,6 +166,9 @@ Task<void> SimulatedRun::play()
 
 Task<void> SimulatedRun::playRound()
 {
+    // Whose thread died is started anew, as who died.
+    for (const auto contender : std::exchange(m_hung, {}))
+        kill(contender);
     m_round.reset();
     co_await connectAll();
     // A millisecond apart is more than the network's differences; very many come together.
@@ -189,6 +212,11 @@ Task<void> SimulatedRun::connectAll()
 // How long the lock may stay without a new holder while somebody waits, when nothing goes wrong any more.
 Duration SimulatedRun::patience() const
 {
+    const auto &recipe = *playable(m_scenario.recipe);
+    const bool isKeptAlive = recipe.renewed || recipe.endsBy == recipes::EndsBy::Session;
+    // Whose process keeps a lock alive without a thread to give it back has it for ever: that need not be waited for.
+    if (isKeptAlive && std::ranges::any_of(m_hung, [this](int contender) { return holds(contender); }))
+        return std::min<Duration>(m_scenario.ttl, m_scenario.sessionTimeout) / 2 + m_scenario.hold;
     return m_servers->longestGap() + m_scenario.hold;
 }
 
@@ -215,6 +243,13 @@ Task<void> SimulatedRun::untilDone()
 // Everybody goes, and one lease later nothing may be left.
 Task<void> SimulatedRun::cleanUp()
 {
+    // All may have given up, or hang, while something is still wrong: what is late then comes late.
+    for (int waited = 0; waited < 3000 && !m_faults->areOver(); ++waited) {
+        const auto pause = sleepFor(m_world, 100ms);
+        co_await pause;
+    }
+    for (const auto contender : std::exchange(m_hung, {}))
+        kill(contender); // else its lock would be given back
     m_round.reset();
     const auto grace = sleepFor(m_world, 2s); // for what goes on in the background
     co_await grace;
@@ -241,6 +276,8 @@ Recording SimulatedRun::take()
     recording.elapsed = m_elapsed;
     recording.leftBehind = std::move(m_leftBehind);
     recording.counters.longestOverlap = m_checkers.longestOverlap();
+    if (m_history)
+        recording.history = m_history->take();
     return recording;
 }
 

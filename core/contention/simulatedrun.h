@@ -8,6 +8,7 @@
 #include "core/contention/checkers.h"
 #include "core/contention/faults.h"
 #include "core/contention/round.h"
+#include "core/contention/serverhistory.h"
 
 namespace lockscope::contention {
 
@@ -37,6 +38,7 @@ private:
     Task<void> untilDone();
     Task<void> cleanUp();
     void addContender(int number);
+    void followServers();
     [[nodiscard]] Duration patience() const;
 
     const Scenario m_scenario;
@@ -51,7 +53,9 @@ private:
     std::vector<std::unique_ptr<world::Process>> m_processes; // empty where one died
     std::vector<std::unique_ptr<ContenderAccess>> m_accesses; // by contender; empty where one died
     std::unique_ptr<Faults> m_faults;
+    std::unique_ptr<ServerHistory> m_history; // of few contenders
     std::unique_ptr<Round> m_round;
+    std::set<int> m_hung; // contenders whose thread died in this round
     Moment m_lastGrant{};
     Moment m_elapsed{}; // without the cleaning up
     std::vector<QByteArray> m_leftBehind;

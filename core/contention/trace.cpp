@@ -103,6 +103,10 @@ void Trace::note(Lane &lane, const Event &event)
         lane.wasWoken = false; // not in vain
         lane.wakeUp.reset();
         break;
+    case Mark::Gets: // not in vain: one of them is had
+        lane.wasWoken = false;
+        lane.wakeUp.reset();
+        break;
     case Mark::GivesUp:
         wasted(lane);
         m_counters.gaveUp += lane.isWaiting;

@@ -14,8 +14,8 @@ public:
     // Of several paths it takes all, in their order. The scenario outlives it.
     ZooKeeperAccess(std::shared_ptr<zk::Session> session, const Scenario &scenario, Trace &trace, int contender,
                     std::vector<ZPath> paths)
-        : m_scenario(scenario), m_paths(std::move(paths)), m_session(std::move(session)),
-          m_traced(tracedFor(m_scenario.recipe, *m_session, trace, contender))
+        : m_scenario(scenario), m_paths(std::move(paths)), m_trace(trace), m_contender(contender),
+          m_session(std::move(session)), m_traced(tracedFor(m_scenario.recipe, *m_session, trace, contender))
     {
     }
     [[nodiscard]] bool isReady() const override { return m_session->state() == zk::SessionState::Connected; }
@@ -31,13 +31,18 @@ public:
                 return made.error();
             all.push_back(*std::move(made));
         }
-        return std::unique_ptr<recipes::Lock>(
-            std::make_unique<recipes::MultiLock>(m_session->loop(), std::move(all)));
+        auto both = std::make_unique<recipes::MultiLock>(m_session->loop(), std::move(all));
+        both->onMember([this](std::size_t place) {
+            m_trace.add({{}, m_contender, Mark::Gets, false, 0, m_paths[place].bytes(), {}});
+        });
+        return std::unique_ptr<recipes::Lock>(std::move(both));
     }
 
 private:
     const Scenario &m_scenario;
     const std::vector<ZPath> m_paths;
+    Trace &m_trace;
+    const int m_contender;
     std::shared_ptr<zk::Session> m_session; // its process's
     std::unique_ptr<TracedSession> m_traced;
 };

@@ -84,6 +84,28 @@ public:
         return true;
     }
 
+    [[nodiscard]] std::vector<ServerLine> state() const override
+    {
+        for (const auto &[process, weak] : m_sessions) {
+            if (const auto session = weak.lock(); session && !session->id().isNone())
+                m_owners[session->id()] =
+                    contenderName(process * m_context.scenario.perProcess, m_context.scenario.contenders);
+        }
+        std::vector<ServerLine> lines;
+        for (const auto &path : m_ensemble.below(ZPath("/sim"))) {
+            const auto node = m_ensemble.node(path);
+            QByteArrayList words;
+            if (node && !node->stat.ephemeralOwner.isNone())
+                words << "of " + ownerName(node->stat.ephemeralOwner);
+            if (const auto watchers = namesOf(m_ensemble.watchersOf(path, false)); !watchers.isEmpty())
+                words << "watched by " + watchers;
+            if (const auto watchers = namesOf(m_ensemble.watchersOf(path, true)); !watchers.isEmpty())
+                words << "children watched by " + watchers;
+            lines.push_back({0, path.bytes(), words.join(", "), {}});
+        }
+        return lines;
+    }
+
     // A contender's node is ephemeral or has a number; the rest are directories, which stay on purpose.
     [[nodiscard]] std::vector<QByteArray> leftBehind() const override
     {
@@ -109,6 +131,19 @@ private:
         const bool isOpposite = m_context.scenario.isOppositeOrder && contender % 2 == 1;
         return isOpposite ? std::vector{otherPath, lockPath} : std::vector{lockPath, otherPath};
     }
+    [[nodiscard]] QByteArray ownerName(zk::SessionId session) const
+    {
+        const auto known = m_owners.find(session);
+        return known == m_owners.end() ? session.text().toLatin1() : known->second;
+    }
+    [[nodiscard]] QByteArray namesOf(const std::vector<zk::SessionId> &sessions) const
+    {
+        QByteArrayList names;
+        for (const auto session : sessions)
+            names << ownerName(session);
+        std::sort(names.begin(), names.end());
+        return names.join(' ');
+    }
     struct Known {
         std::weak_ptr<zk::Session> session;
         NodeName granted;
@@ -125,6 +160,7 @@ private:
     world::zookeeper::Ensemble m_ensemble;
     std::map<int, std::weak_ptr<zk::Session>> m_sessions; // by process
     std::vector<Known> m_contenders;
+    mutable std::map<zk::SessionId, QByteArray> m_owners; // as they were seen, the dead ones too
 };
 
 } // namespace

@@ -41,7 +41,7 @@ QString oneOf(const Names &names)
 QList<QByteArray> namesOfMarks()
 {
     QList<QByteArray> names;
-    for (int i = 0; i <= static_cast<int>(contention::Mark::Breaks); ++i)
+    for (int i = 0; i < contention::markCount; ++i)
         names << nameOf(static_cast<contention::Mark>(i));
     return names;
 }
@@ -148,6 +148,14 @@ Step readStep(FieldReader reader, const std::vector<LessonRun> &runs)
         step.question = readQuestion(reader.object("question"));
     if (reader.has("until"))
         step.until = readStop(reader.object("until"), runs);
+    const auto claims = reader.has("claims") ? reader.list("claims", 1, 20) : QJsonArray();
+    for (qsizetype i = 0; i < claims.size(); ++i) {
+        auto claim = reader.element("claims", claims, i);
+        step.claims.push_back({claim.text("seed").toUtf8(), claim.text("says")});
+        claim.nothingElse();
+    }
+    if (!step.claims.empty() && !step.until)
+        reader.wrong(u"claims"_s, u"of a step that plays: one with \"until\""_s);
     reader.nothingElse();
     return step;
 }

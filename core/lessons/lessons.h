@@ -49,8 +49,15 @@ struct Question {
     Text because;
 };
 
+// What somebody wrote about locks, and a step plays: the page, by its number, and its claim in a sentence.
+struct Claim {
+    QByteArray seed;
+    QString says;
+};
+
 struct Step {
     Text text;
+    std::vector<Claim> claims;
     std::optional<Question> question;
     std::optional<Stop> until; // none: the picture stays where it is
 };
@@ -89,6 +96,12 @@ struct Lesson {
     std::vector<Step> steps;
     std::vector<Proof> proves;
 };
+
+// Which claim is played where, as a table in Markdown: by page, in the order of the lessons.
+[[nodiscard]] QString claimsTable(const std::vector<Lesson> &lessons);
+// As a page to hand out, in Markdown; `pictures`: of each step a file beside it, or an empty name.
+[[nodiscard]] QString handout(const Lesson &lesson, const PlayedRuns &runs, Language language,
+                              const QStringList &pictures = {});
 
 // BadInput names the file and the field, and what it has to be. Anybody may have written it.
 [[nodiscard]] Result<Lesson> readLesson(const QByteArray &bytes, const QString &file);

@@ -63,6 +63,8 @@ Task<Result<Grant>> MultiLock::take(Deadline deadline)
         watchForLoss(*member);
         ids += (ids.isEmpty() ? "" : " ") + granted->id;
         m_grants.push_back(std::move(*granted));
+        if (m_onMember)
+            m_onMember(m_grants.size() - 1);
     }
     if (!why)
         co_return Grant{ids, std::nullopt, {}};

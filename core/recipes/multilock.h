@@ -6,6 +6,7 @@
 
 #include "core/recipes/lockbase.h"
 
+#include <functional>
 #include <vector>
 
 namespace lockscope::recipes {
@@ -23,6 +24,8 @@ public:
     // Each member's, in order, as of the last acquire. The grant of the whole has no node and no fencing
     // token, only all ids; every server has tokens of its own.
     [[nodiscard]] const std::vector<Grant> &grants() const { return m_grants; }
+    // Told of each member that is had, by its place, while the others are still to come.
+    void onMember(std::function<void(std::size_t)> listener) { m_onMember = std::move(listener); }
 
 private:
     class Remainder;
@@ -33,6 +36,7 @@ private:
     void watchForLoss(Lock &member);
 
     std::vector<std::unique_ptr<Lock>> m_members;
+    std::function<void(std::size_t)> m_onMember;
     std::vector<Grant> m_grants;
     std::vector<Lock *> m_owed; // taken and not given back yet, in the order of taking
     Scope m_givingBack;         // last: its coroutines use the members

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/connections/connectionstore.h"
+#include "core/contention/explain.h"
 #include "core/contention/guarantees.h"
 #include "core/contention/simulation.h"
 #include "core/inspect/coverage.h"

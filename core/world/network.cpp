@@ -147,6 +147,7 @@ void NetworkLink::send(Direction direction, Call &&arrives)
     if (m_network.m_judge) {
         const auto delivery = m_network.m_judge({m_process, m_server, direction});
         if (delivery.isLost) {
+            tellSent(direction, std::nullopt);
             breakNow();
             return;
         }
@@ -154,10 +155,18 @@ void NetworkLink::send(Direction direction, Call &&arrives)
         if (!m_isUp) // the judge may have killed the sender
             return;
     }
-    if (m_network.isBlocked(m_process, m_server, direction))
+    if (m_network.isBlocked(m_process, m_server, direction)) {
+        tellSent(direction, std::nullopt);
         way(direction).held.emplace_back(delay, std::move(arrives));
-    else
-        schedule(direction, delay, std::move(arrives));
+        return;
+    }
+    schedule(direction, delay, std::move(arrives));
+}
+
+void NetworkLink::tellSent(Direction direction, std::optional<Instant> arrives) const
+{
+    if (m_network.m_sent)
+        m_network.m_sent({m_process, m_server, direction}, arrives);
 }
 
 void NetworkLink::schedule(Direction direction, Duration delay, Call &&arrives)
@@ -165,6 +174,7 @@ void NetworkLink::schedule(Direction direction, Duration delay, Call &&arrives)
     auto &world = m_network.m_world;
     auto &sent = way(direction);
     sent.lastArrival = std::max(sent.lastArrival, world.now() + delay);
+    tellSent(direction, sent.lastArrival);
     sent.flying.push(std::move(arrives));
     world.runAt(sent.lastArrival, [self = shared_from_this(), direction] { self->arrive(direction); });
 }
@@ -180,10 +190,14 @@ void NetworkLink::arrive(Direction direction)
         sent.flying.release();
     if (!m_isUp)
         return;
-    if (direction == Direction::ToServer)
-        first();
-    else if (m_client)
-        m_client->post(std::move(first));
+    if (direction == Direction::ToClient) {
+        if (m_client)
+            m_client->post(std::move(first));
+        return;
+    }
+    first();
+    if (m_network.m_arrived)
+        m_network.m_arrived();
 }
 
 void NetworkLink::close(End by)

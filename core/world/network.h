@@ -11,6 +11,7 @@
 #include "core/world/process.h"
 
 #include <map>
+#include <optional>
 #include <set>
 
 namespace lockscope::world {
@@ -48,12 +49,21 @@ public:
 
     // Asked for every message; none: all arrive.
     void setJudge(std::function<Delivery(const Message &)> judge) { m_judge = std::move(judge); }
+    // Told of every message when it is sent, and when it will arrive; none: it never will. What a partition held
+    // back is told once more when it goes on. And of the end of each delivery to a server.
+    void setWatcher(std::function<void(const Message &, std::optional<Instant> arrives)> sent,
+                    std::function<void()> arrived)
+    {
+        m_sent = std::move(sent);
+        m_arrived = std::move(arrived);
+    }
     // Partition between this process and this server, one way; until opened again.
     void block(int process, int server, Direction direction);
     void open(int process, int server, Direction direction);
     [[nodiscard]] bool isBlocked(int process, int server, Direction direction) const;
     // A server that went down: its links break, and none can be made.
     void setDown(int server, bool isDown);
+    [[nodiscard]] bool isDown(int server) const { return m_down.contains(server); }
     // Every link of this process breaks, as at the end of a program or after a reset.
     void breakLinks(int process);
 
@@ -69,6 +79,8 @@ private:
     Random m_random;
     const Latency m_latency;
     std::function<Delivery(const Message &)> m_judge;
+    std::function<void(const Message &, std::optional<Instant>)> m_sent;
+    std::function<void()> m_arrived;
     std::set<std::tuple<int, int, Direction>> m_blocked;
     std::set<int> m_down;
     std::map<int, std::vector<std::weak_ptr<NetworkLink>>> m_links; // by process
@@ -108,6 +120,7 @@ private:
     };
     void send(Direction direction, Call &&arrives);
     void schedule(Direction direction, Duration delay, Call &&arrives);
+    void tellSent(Direction direction, std::optional<Instant> arrives) const;
     void arrive(Direction direction);
     void tellBroken(End end);
     void healthChanged();

@@ -224,6 +224,9 @@ private slots:
         row("no comparison", broken("== 3", "= 3"), u"\"proves[0].is\""_s);
         row("a run too far", broken("== 3", "== run 1"), u"\"proves[0].is\""_s);
         row("about nothing", broken("\"counter\": \"grants\"", "\"run\": 0"), u"\"proves[0]\""_s);
+        row("a claim that nothing plays",
+            broken(R"("until": {"mark": "holds", "contender": 1})", R"("claims": [{"seed": "000", "says": "x"}])"),
+            u"\"steps[0].claims\""_s);
         row("a field too many", broken("\"summary\"", "\"sumary\": 1, \"summary\""),
             u"there is no field \"sumary\""_s);
     }
@@ -262,6 +265,18 @@ private slots:
         QVERIFY(refused[1].contains("40-huge.json"_L1) && refused[1].contains("1 MiB"_L1));
         QVERIFY(refused[2].contains("50-bytes.json"_L1));
         QVERIFY(refused[3].contains("60-dangling.json"_L1));
+    }
+
+    // docs/claims.md: what pages about locks say, and where it is played.
+    void theTableOfClaimsIsThatOfTheLessons()
+    {
+        const auto table = claimsTable(m_all.lessons);
+        QFile file(QStringLiteral(LOCKSCOPE_LESSONS "/../../docs/claims.md"));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const auto page = QString::fromUtf8(file.readAll());
+        QVERIFY2(page.contains(table), qPrintable(u"docs/claims.md has to have this table:\n"_s + table));
+        for (const auto *seed : {"000", "001", "002", "003", "004"})
+            QVERIFY2(table.contains(u"| %1 |"_s.arg(QLatin1StringView(seed))), seed);
     }
 
     void textsFallBack()

@@ -91,13 +91,19 @@ void failoverBehindTheLast(Scenario &scenario, int telling)
     scenario.planned = {{FaultKind::Failover, us(2000 * (telling / 10)), 0, {}}};
 }
 
-// Its lease ends while it is cut off, and it goes before it can give its permit back.
-void goneWhileCutOff(Scenario &scenario, int telling)
+// Whoever works past the time in its key leaves the key, as another may have it by then; and a replica may bring one
+// back that was deleted. Nobody takes it over after the last.
+void leavesWhatIsPast(Scenario &scenario, FaultKind fault, int telling)
 {
     scenario.contenders = 1;
-    scenario.seed = static_cast<quint64>(1 + telling);
-    scenario.hold = 6s;
-    scenario.planned = {{FaultKind::Partition, 500ms, 0, 8s}};
+    scenario.ttl = 1s;
+    scenario.hold = 50ms;
+    scenario.seed = static_cast<quint64>(telling) + 1;
+    // Paused before it hears of its grant; failed over when it has given the lock back.
+    const auto at = fault == FaultKind::Failover ? 50ms + us(500 * telling)
+                    : fault == FaultKind::Pause  ? us(100 + 50 * telling)
+                                                 : us(10'000);
+    scenario.planned = {{fault, at, 0, fault == FaultKind::ClockJump ? 60s : 2s}};
 }
 
 // Between its SETNX and its EXPIRE, for longer than it would wait for the answer.
@@ -200,9 +206,20 @@ const std::vector<Story> &stories()
          },
          FaultKind::Failover, 1500, failoverBehindTheLast},
         {[](const auto &recipe, const auto &invariant) {
-             return recipe.id == "redisson-semaphore" && invariant == "cleanliness";
+             return recipe.id == "redis-getset" && invariant == "cleanliness";
          },
-         FaultKind::Partition, 20, goneWhileCutOff},
+         FaultKind::Pause, 60,
+         [](Scenario &scenario, int telling) { leavesWhatIsPast(scenario, FaultKind::Pause, telling); }},
+        {[](const auto &recipe, const auto &invariant) {
+             return recipe.id == "redis-getset" && invariant == "cleanliness";
+         },
+         FaultKind::ClockJump, 60,
+         [](Scenario &scenario, int telling) { leavesWhatIsPast(scenario, FaultKind::ClockJump, telling); }},
+        {[](const auto &recipe, const auto &invariant) {
+             return recipe.id == "redis-getset" && invariant == "cleanliness";
+         },
+         FaultKind::Failover, 60,
+         [](Scenario &scenario, int telling) { leavesWhatIsPast(scenario, FaultKind::Failover, telling); }},
         {[](const auto &recipe, const auto &invariant) {
              return recipe.id == "redis-setnx-expire" && isOne(invariant, {"progress", "cleanliness"});
          },

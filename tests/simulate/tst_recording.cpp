@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenarios and recordings as files: what was written is read back, what is wrong is said.
 #include "core/contention/recording.h"
+#include "core/contention/scenariofile.h"
+#include "core/contention/simulation.h"
 #include "core/contention/trace.h"
+#include "core/rules/catalogue.h"
 #include "tests/support/testmain.h"
 
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QTest>
 
 using namespace lockscope;
 using namespace lockscope::contention;
+using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 
 namespace {
@@ -48,6 +53,64 @@ private slots:
         QVERIFY(scenario.check());
     }
 
+    // What --json printed, what --save wrote, and the scenario in it: all three are the same run again.
+    void whatWasWrittenIsPlayedAgain_data()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        for (const auto &recipe : recipes::catalogue()) {
+            if (recipe.acquirable)
+                QTest::newRow(recipe.id) << recipe.id;
+        }
+    }
+    void whatWasWrittenIsPlayedAgain()
+    {
+        QFETCH(QByteArray, recipe);
+        const auto &info = *recipes::findRecipe(recipe);
+        Scenario scenario;
+        scenario.recipe = recipe;
+        scenario.contenders = 3;
+        scenario.hold = 20ms;
+        scenario.seed = 77;
+        scenario.ttl = 4s;
+        scenario.sessionTimeout = 5s;
+        scenario.wait = 9s;
+        scenario.limit = info.counted ? 2 : 1;
+        scenario.readersPercent = info.readWrite ? 50 : 0;
+        scenario.arrival = Arrival::Spread;
+        scenario.arriveWithin = 30ms;
+        scenario.checksFencingTokens = true;
+        scenario.planned = {{FaultKind::Pause, 15ms, 1, 200ms}};
+        const auto played = contention::simulate(scenario);
+        QVERIFY2(played, played ? "" : qPrintable(played.error().message));
+        const QJsonObject printed{{u"schema"_s, u"lockscope/1"_s},
+                                  {u"scenario"_s, scenario.toJson()},
+                                  {u"runs"_s, QJsonArray{played->toJson()}}};
+        for (const auto &written : {scenario.toJson(), printed, QJsonDocument::fromJson(played->save()).object()}) {
+            const auto read = scenariosOf(written);
+            QVERIFY2(read, read ? "" : qPrintable(read.error().message));
+            QCOMPARE(read->size(), std::size_t(1));
+            QVERIFY(read->front() == scenario);
+            const auto again = contention::simulate(read->front());
+            QVERIFY(again && again->eventHash == played->eventHash);
+        }
+    }
+
+    void severalRunsSayEachTheirOwn()
+    {
+        Scenario one, other;
+        one.recipe = "zk-mutex";
+        other.recipe = "redlock";
+        other.faults = {FaultKind::RestartEmpty}; // --fault all is not the same for both
+        const QJsonArray runs{QJsonObject{{u"scenario"_s, one.toJson()}},
+                              QJsonObject{{u"scenario"_s, other.toJson()}}};
+        const auto read =
+            scenariosOf({{u"schema"_s, u"lockscope/1"_s}, {u"scenario"_s, one.toJson()}, {u"runs"_s, runs}});
+        QVERIFY(read && read->size() == 2);
+        QVERIFY(read->front() == one && read->back() == other);
+        QVERIFY(!scenariosOf({{u"schema"_s, u"lockscope/1"_s}})); // not the default scenario in its place
+        QVERIFY(!scenariosOf({{u"scenario"_s, 5}}));
+    }
+
     void whatIsLeftOutIsTheDocumentedDefault()
     {
         const auto read = Scenario::fromJson({});
@@ -78,6 +141,10 @@ private slots:
         QTest::newRow("readers of a mutex") << QByteArray(R"({"readersPercent":10})") << "no read mode";
         QTest::newRow("permits of a mutex") << QByteArray(R"({"limit":2})") << "one permit";
         QTest::newRow("seed") << QByteArray(R"({"seed":-1})") << "\"seed\"";
+        QTest::newRow("a field misspelt")
+            << QByteArray(R"({"contender":3})") << "no scenario has a field \"contender\"";
+        QTest::newRow("a fault's field misspelt")
+            << QByteArray(R"({"planned":[{"fault":"crash","at":5}]})") << "a field \"at\"";
     }
     void wrongWordsAreNamed()
     {

@@ -33,6 +33,8 @@ constexpr int seedsByDefault = 10'000 / testing::sanitizerShare;
 
 // So many the rarest of what may break by one fault takes to be seen.
 constexpr int seedsToSeeEverything = 10'000;
+// How one fault alone is played (scenarioAlone()).
+constexpr int waysToPlayAlone = 3;
 // The mistakes show seldom: fewer seeds need not catch them.
 constexpr int seedsToCatchMutants = 4000;
 
@@ -41,6 +43,12 @@ int seedCount()
     bool isNumber = false;
     const auto wanted = qEnvironmentVariableIntValue("LOCKSCOPE_SEEDS", &isNumber);
     return isNumber && wanted > 0 ? wanted : seedsByDefault;
+}
+
+int seedsAlone()
+{
+    constexpr int byDefault = 15;
+    return std::max(waysToPlayAlone, std::min(byDefault, byDefault * seedCount() / seedsToSeeEverything));
 }
 
 // Few contenders and one or two faults: the shortest stories in which something can go wrong. Most seeds have one
@@ -76,6 +84,24 @@ Scenario scenarioOf(const QByteArray &recipe, quint64 seed)
     // A pair that chance brings together too seldom: what was done is looked for where it is not seen yet.
     if (seed % 10 == 9 && info->backend == BackendKind::ZooKeeper)
         scenario.faults = {FaultKind::Lag, FaultKind::LoseReply};
+    return scenario;
+}
+
+// One fault alone, at the lengths people choose: a lease of half a minute, and then what the short ones above never
+// meet, a wait that ends before the lock is free again, and work that goes on for long.
+Scenario scenarioAlone(const QByteArray &recipe, FaultKind fault, quint64 seed)
+{
+    Scenario scenario;
+    scenario.recipe = recipe;
+    scenario.seed = seed;
+    scenario.contenders = 4;
+    scenario.faults = {fault};
+    scenario.keepsEvents = false;
+    switch (seed % waysToPlayAlone) {
+    case 1: scenario.wait = 20s; break;
+    case 2: scenario.hold = 5s; break;
+    default: break;
+    }
     return scenario;
 }
 
@@ -176,19 +202,32 @@ void judge(const Scenario &scenario, const Result<Recording> &played, Tally &tal
     }
 }
 
-void playAll(const QByteArray &recipe, int seeds, Tally &tally)
+template <class ScenarioOfSeed>
+void playEach(int seeds, Tally &tally, ScenarioOfSeed scenarioOfSeed)
 {
     const auto count = static_cast<quint64>(seeds);
     std::atomic<quint64> next{1};
     const auto work = [&] {
         for (auto seed = next++; seed <= count; seed = next++) {
-            const auto scenario = scenarioOf(recipe, seed);
+            const auto scenario = scenarioOfSeed(seed);
             judge(scenario, contention::simulate(scenario), tally);
         }
     };
     std::thread other(work); // two cores
     work();
     other.join();
+}
+
+void playAll(const QByteArray &recipe, int seeds, Tally &tally)
+{
+    playEach(seeds, tally, [&recipe](quint64 seed) { return scenarioOf(recipe, seed); });
+}
+
+// Each cell of the table by itself.
+void playAlone(const QByteArray &recipe, Tally &tally)
+{
+    for (const auto fault : faultsFor(recipe))
+        playEach(seedsAlone(), tally, [&](quint64 seed) { return scenarioAlone(recipe, fault, seed); });
 }
 
 void survey(const Tally &tally)
@@ -227,6 +266,7 @@ private slots:
         QFETCH(QByteArray, recipe);
         Tally tally;
         playAll(recipe, seedCount(), tally);
+        playAlone(recipe, tally);
         if (qEnvironmentVariableIsSet("LOCKSCOPE_SURVEY")) {
             survey(tally);
             return;

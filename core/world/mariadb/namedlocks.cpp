@@ -94,6 +94,16 @@ std::optional<ConnectionNumber> NamedLocks::firstWaiterFor(const QByteArray &nam
                                                              : std::optional(at->second.waiting.front());
 }
 
+std::deque<ConnectionNumber> NamedLocks::queueOf(const QByteArray &name) const
+{
+    const auto at = m_locks.find(name);
+    if (at == m_locks.end())
+        return {};
+    auto queue = at->second.waiting;
+    queue.push_front(at->second.holder);
+    return queue;
+}
+
 std::vector<QByteArray> NamedLocks::names() const
 {
     std::vector<QByteArray> all;

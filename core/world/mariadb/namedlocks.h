@@ -35,6 +35,8 @@ public:
     [[nodiscard]] std::optional<ConnectionNumber> holderOf(const QByteArray &name) const;
     [[nodiscard]] std::optional<ConnectionNumber> firstWaiterFor(const QByteArray &name) const;
     [[nodiscard]] std::vector<QByteArray> names() const;
+    // Who has it, and who waits for it, in their order.
+    [[nodiscard]] std::deque<ConnectionNumber> queueOf(const QByteArray &name) const;
 
 private:
     struct Held {

@@ -128,6 +128,12 @@ std::optional<TransactionId> RowLocks::firstWaiterFor(const RowId &row) const
     return at == m_queues.end() || at->second.size() < 2 ? std::nullopt : std::optional(at->second[1]);
 }
 
+std::deque<TransactionId> RowLocks::queueOf(const RowId &row) const
+{
+    const auto at = m_queues.find(row);
+    return at == m_queues.end() ? std::deque<TransactionId>() : at->second;
+}
+
 std::vector<RowId> RowLocks::lockedRows() const
 {
     std::vector<RowId> rows;

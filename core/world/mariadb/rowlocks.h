@@ -53,6 +53,8 @@ public:
     [[nodiscard]] std::optional<TransactionId> holderOf(const RowId &row) const;
     [[nodiscard]] std::optional<TransactionId> firstWaiterFor(const RowId &row) const;
     [[nodiscard]] std::vector<RowId> lockedRows() const;
+    // Who has it, and who waits for it, in their order.
+    [[nodiscard]] std::deque<TransactionId> queueOf(const RowId &row) const;
 
 private:
     struct Transaction {

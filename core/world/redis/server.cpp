@@ -172,6 +172,18 @@ std::vector<QByteArray> RedisServer::keys()
     return m_keys.keys();
 }
 
+std::vector<RedisServer::Seen> RedisServer::look() const
+{
+    std::vector<Seen> all;
+    for (const auto &key : m_keys.keys()) {
+        const auto *entry = m_keys.look(key);
+        const auto left = entry->expiresAt ? std::optional(*entry->expiresAt - now()) : std::nullopt;
+        if (!left || left->count() > 0)
+            all.push_back({key, entry->content, left});
+    }
+    return all;
+}
+
 qint64 RedisServer::publish(const QByteArray &channel, const QByteArray &payload)
 {
     const auto copies = m_publisher.copiesOf(channel, payload);

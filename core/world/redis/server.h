@@ -46,6 +46,13 @@ public:
     [[nodiscard]] const Counts &counts() const { return m_counts; }
     // Every key that is there now, by name.
     [[nodiscard]] std::vector<QByteArray> keys();
+    // What is there, without looking at it as a client does: nothing changes by that. And how long it has yet to live.
+    struct Seen {
+        QByteArray key;
+        RedisContent content;
+        std::optional<std::chrono::microseconds> left;
+    };
+    [[nodiscard]] std::vector<Seen> look() const;
     // By somebody at the server's own console: no link, no client.
     redis::Value execute(const redis::Command &command);
 

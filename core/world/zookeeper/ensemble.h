@@ -68,6 +68,8 @@ public:
     [[nodiscard]] std::optional<zk::Node> node(const ZPath &path) const;
     // Everything below it, parents first, siblings as they were made.
     [[nodiscard]] std::vector<ZPath> below(const ZPath &path) const;
+    // Whose connections wait to be told of it, on whichever member; of its children, of itself.
+    [[nodiscard]] std::vector<zk::SessionId> watchersOf(const ZPath &path, bool ofChildren) const;
     // False if it does not exist or has children.
     bool removeByForce(const ZPath &path);
     bool expire(zk::SessionId session);

@@ -46,6 +46,20 @@ bool Ensemble::expire(zk::SessionId session)
     return true;
 }
 
+std::vector<zk::SessionId> Ensemble::watchersOf(const ZPath &path, bool ofChildren) const
+{
+    std::vector<zk::SessionId> ids;
+    for (const auto &member : m_members) {
+        for (const auto number : (ofChildren ? member.children : member.data).of(path)) {
+            if (const auto at = m_connections.find(number); at != m_connections.end())
+                ids.push_back({at->second->m_session});
+        }
+    }
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    return ids;
+}
+
 std::vector<zk::SessionId> Ensemble::sessions() const
 {
     std::vector<zk::SessionId> ids;

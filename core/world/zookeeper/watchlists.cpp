@@ -48,6 +48,16 @@ std::vector<quint64> WatchLists::take(const ZPath &path)
     return watchers;
 }
 
+std::vector<quint64> WatchLists::of(const ZPath &path) const
+{
+    const auto at = m_lists.find(path);
+    if (at == m_lists.end())
+        return {};
+    auto watchers = at->second.watchers;
+    tidy(watchers);
+    return watchers;
+}
+
 qint64 WatchLists::count() const
 {
     qint64 count = 0;

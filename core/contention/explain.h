@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why something did not hold, as one would tell it: who had the lock, what befell whom, when the server let go of it,
+// who got it then, and what the first one did, who could not know.
+#pragma once
+
+#include "core/contention/recording.h"
+
+namespace lockscope::contention {
+
+// "c00 got the lock at 0.10 s; c00 was paused at 0.20 s, for 12.00 s; on the server its lock was gone at 4.10 s; c01 got
+// the lock at 4.11 s; c00 woke at 12.20 s and wrote". Empty where the events were not kept.
+[[nodiscard]] QString explain(const Recording &recording, const Violation &violation);
+
+} // namespace lockscope::contention

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run tells beside its events: what stood on the servers when, which messages there were, and why something
+// did not hold, as one would tell it.
+#include "core/contention/explain.h"
+#include "core/contention/simulation.h"
+#include "tests/support/testmain.h"
+
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::contention;
+using namespace std::chrono_literals;
+
+namespace {
+
+Scenario scenarioOf(const QByteArray &recipe, int contenders)
+{
+    Scenario scenario;
+    scenario.recipe = recipe;
+    scenario.contenders = contenders;
+    scenario.ttl = 3s;
+    scenario.sessionTimeout = 4s;
+    return scenario;
+}
+
+Recording play(const Scenario &scenario)
+{
+    auto played = contention::simulate(scenario);
+    if (!played)
+        qFatal("%s", qPrintable(played.error().message));
+    return *std::move(played);
+}
+
+bool stoodThere(const Recording &run, const QByteArray &words)
+{
+    return std::ranges::any_of(run.history.changes,
+                               [&](const ServerChange &change) { return change.line.text.contains(words); });
+}
+
+bool broke(const Recording &run, const QByteArray &invariant)
+{
+    return std::ranges::any_of(run.violations,
+                               [&](const Violation &violation) { return violation.invariant == invariant; });
+}
+
+} // namespace
+
+class TestServersSeen : public QObject {
+    Q_OBJECT
+private slots:
+    void whoHoldsAndWhoWaitsStandsOnTheServer_data()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        QTest::addColumn<QByteArray>("words");
+        QTest::newRow("a node and its watch") << QByteArray("zk-mutex") << QByteArray("of c00, watched by c01");
+        QTest::newRow("the children's watches")
+            << QByteArray("zk-herd-mutex") << QByteArray("children watched by c01 c02");
+        QTest::newRow("a row and its queue")
+            << QByteArray("sql-for-update") << QByteArray("locked by c00, queue: c01 c02");
+        QTest::newRow("a named lock") << QByteArray("sql-get-lock") << QByteArray("locked by c00, queue: c01 c02");
+        QTest::newRow("a version") << QByteArray("sql-version") << QByteArray("version 3");
+        QTest::newRow("a constant") << QByteArray("redis-setnx-expire") << QByteArray("= 1");
+        QTest::newRow("a hash's field") << QByteArray("redisson-lock") << QByteArray(": 1 }");
+    }
+    void whoHoldsAndWhoWaitsStandsOnTheServer()
+    {
+        QFETCH(QByteArray, recipe);
+        QFETCH(QByteArray, words);
+        const auto run = play(scenarioOf(recipe, 3));
+        QVERIFY(run.history.isKept && !run.history.until);
+        QStringList all;
+        for (const auto &change : run.history.changes)
+            all << QString::fromLatin1(change.line.name + ": " + change.line.text);
+        QVERIFY2(stoodThere(run, words), qPrintable(all.join(QLatin1Char('\n'))));
+        // In the end nothing of the lock is there any more, unless it is a row.
+        QVERIFY(std::ranges::is_sorted(run.history.changes, {}, &ServerChange::at));
+    }
+
+    void aLeaseRunsOut()
+    {
+        const auto run = play(scenarioOf("redis-set-nx", 2));
+        const auto had = std::ranges::find_if(
+            run.history.changes, [](const ServerChange &change) { return change.line.ends.has_value(); });
+        QVERIFY(had != run.history.changes.end());
+        QCOMPARE(std::chrono::round<std::chrono::milliseconds>(*had->line.ends - had->at), 3000ms);
+    }
+
+    void serversThatRestartEmptyAreSeenDownAndUp()
+    {
+        auto scenario = scenarioOf("redlock", 2);
+        scenario.hold = 500ms;
+        scenario.planned = {{FaultKind::RestartEmpty, 100ms, 0, 200ms}};
+        const auto run = play(scenario);
+        QCOMPARE(run.history.servers, 5);
+        int down = 0, up = 0;
+        for (const auto &change : run.history.changes) {
+            down += change.line.name.isEmpty() && change.line.text == "down";
+            up += change.line.name.isEmpty() && change.line.text == "up";
+        }
+        QCOMPARE(down, 3);
+        QCOMPARE(up, 3);
+    }
+
+    void messagesGoBothWaysAndSomeAreLost()
+    {
+        auto scenario = scenarioOf("zk-mutex", 3);
+        const auto well = play(scenario);
+        QVERIFY(!well.history.messages.empty());
+        for (const auto &message : well.history.messages) {
+            QVERIFY(message.contender >= 0 && message.contender < 3);
+            QVERIFY(message.arrives && *message.arrives > message.at);
+        }
+        scenario.planned = {{FaultKind::LoseRequest, 5ms, 0, 0ms}};
+        const auto badly = play(scenario);
+        QVERIFY(std::ranges::any_of(badly.history.messages,
+                                    [](const SentMessage &message) { return !message.arrives && message.toServer; }));
+    }
+
+    void lookingChangesNothing_data()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        for (const auto *recipe : {"zk-shared", "redisson-fair-lock", "redlock", "sql-for-update"})
+            QTest::newRow(recipe) << QByteArray(recipe);
+    }
+    void lookingChangesNothing()
+    {
+        QFETCH(QByteArray, recipe);
+        auto scenario = scenarioOf(recipe, 4);
+        scenario.faults = faultsFor(recipe);
+        const auto seen = play(scenario);
+        scenario.keepsEvents = false; // nobody looks then
+        const auto unseen = play(scenario);
+        QVERIFY(seen.history.isKept && !unseen.history.isKept);
+        QCOMPARE(seen.eventHash, unseen.eventHash);
+    }
+
+    void itIsInTheFile()
+    {
+        auto scenario = scenarioOf("redlock", 2);
+        scenario.planned = {{FaultKind::RestartEmpty, 20ms, 0, 50ms}};
+        const auto run = play(scenario);
+        const auto read = Recording::load(run.save());
+        QVERIFY2(read, read ? "" : qPrintable(read.error().message));
+        QVERIFY(read->history.isKept);
+        QCOMPARE(read->history.changes.size(), run.history.changes.size());
+        QCOMPARE(read->history.messages.size(), run.history.messages.size());
+        QVERIFY(read->history.changes.back().line == run.history.changes.back().line);
+        QCOMPARE(read->save(), run.save());
+        // A server that is not there.
+        auto wrong = run;
+        wrong.history.changes.front().line.server = 7;
+        QVERIFY(!Recording::load(wrong.save()));
+    }
+
+    void whatBrokeIsToldAsAStory()
+    {
+        auto scenario = scenarioOf("zk-mutex", 3);
+        scenario.hold = 400ms;
+        scenario.planned = {{FaultKind::Pause, 100ms, 0, 8s}};
+        const auto run = play(scenario);
+        QVERIFY(broke(run, "exclusion") && broke(run, "effect"));
+        for (const auto &violation : run.violations) {
+            const auto story = explain(run, violation);
+            if (violation.invariant == "effect") {
+                for (const auto *part :
+                     {"c00 got the lock at ", "c00 was paused at 0.10 s, for 8.00 s",
+                      "on the server its lock was gone at ", "c01 got the lock at ", "at 8.10 s c00 woke and wrote"})
+                    QVERIFY2(story.contains(QLatin1String(part)), qPrintable(story));
+            } else if (violation.invariant == "exclusion") {
+                QVERIFY2(story.contains(QLatin1String("and c00 did not know")), qPrintable(story));
+            }
+        }
+    }
+
+    // Whoever holds by a process that lives keeps the lock, whatever its threads do; a lease that nobody renews ends.
+    void aDeadThreadKeepsWhatItsProcessKeepsAlive_data()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        QTest::addColumn<bool>("isKept");
+        QTest::newRow("a session") << QByteArray("zk-mutex") << true;
+        QTest::newRow("a watchdog") << QByteArray("redisson-lock") << true;
+        QTest::newRow("a connection") << QByteArray("sql-for-update") << true;
+        QTest::newRow("a TTL") << QByteArray("redis-setnx-expire") << false;
+    }
+    void aDeadThreadKeepsWhatItsProcessKeepsAlive()
+    {
+        QFETCH(QByteArray, recipe);
+        QFETCH(bool, isKept);
+        auto scenario = scenarioOf(recipe, 3);
+        scenario.hold = 200ms;
+        scenario.planned = {{FaultKind::DeadThread, 50ms, 0, 0ms}};
+        const auto run = play(scenario);
+        QCOMPARE(broke(run, "progress"), isKept);
+        QCOMPARE(run.counters.grants, isKept ? 1 : 3);
+    }
+
+    // Of two locks the first that is had was not waited for in vain.
+    void aWakeUpThatWonOneOfTwoLocksIsNotInVain()
+    {
+        auto scenario = scenarioOf("zk-mutex", 3);
+        scenario.locks = 2;
+        const auto run = play(scenario);
+        QCOMPARE(run.counters.grants, 3);
+        QCOMPARE(std::ranges::count(run.events, Mark::Gets, &Event::mark), 6);
+        QCOMPARE(run.counters.wastedWakeups, 0);
+    }
+};
+
+LOCKSCOPE_TEST(TestServersSeen)
+#include "tst_servers_seen.moc"
