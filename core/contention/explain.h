@@ -7,8 +7,8 @@
 
 namespace lockscope::contention {
 
-// "c00 got the lock at 0.10 s; c00 was paused at 0.20 s, for 12.00 s; on the server its lock was gone at 4.10 s; c01 got
-// the lock at 4.11 s; c00 woke at 12.20 s and wrote". Empty where the events were not kept.
+// "c00 got the lock at 0.10 s; c00 was paused at 0.20 s, for 12.00 s; on the server its lock was gone at 4.10 s; c01
+// got the lock at 4.11 s; c00 woke at 12.20 s and wrote". Empty where the events were not kept.
 [[nodiscard]] QString explain(const Recording &recording, const Violation &violation);
 
 } // namespace lockscope::contention

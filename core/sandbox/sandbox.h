@@ -21,7 +21,7 @@ struct SandboxVariant;
 
 struct SandboxOptions {
     std::map<BackendKind, int> servers = usual(); // how many of each
-    QStringList variants;                         // "redis-cluster": besides, one of each of these
+    QStringList variants = {};                    // "redis-cluster": besides, one of each of these
     std::chrono::milliseconds atMost{60'000};     // for all of them to answer
     bool tls = false;                             // and nothing in clear
 

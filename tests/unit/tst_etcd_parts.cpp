@@ -18,7 +18,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 const ConnectionName connection("etcd");
-constexpr ServerTime moment(1'700'000'000s);
+constexpr ServerTime etcdNow(1'700'000'000s);
 
 etcd::KeyValue entryOf(const QByteArray &key, etcd::Revision created, etcd::LeaseId lease,
                        const QByteArray &value = {})
@@ -26,7 +26,7 @@ etcd::KeyValue entryOf(const QByteArray &key, etcd::Revision created, etcd::Leas
     return {key, value, created, created, lease};
 }
 
-EtcdQueue queueOf(const std::vector<etcd::KeyValue> &entries)
+EtcdQueue etcdQueueOf(const std::vector<etcd::KeyValue> &entries)
 {
     EtcdQueue queue;
     for (const auto &one : entries)
@@ -208,9 +208,9 @@ private slots:
     void theOldestHoldsAndEachWatchesTheOneBefore()
     {
         const auto queue =
-            queueOf({entryOf("orders/9", 12, 9), entryOf("orders/7", 11, 7), entryOf("orders/8", 14, 8)});
-        const EtcdLeases leases{{7, {10s, moment + 7s}}};
-        const auto lock = etcdSnapshot({connection, "orders"}, queue, {}, leases, moment);
+            etcdQueueOf({entryOf("orders/9", 12, 9), entryOf("orders/7", 11, 7), entryOf("orders/8", 14, 8)});
+        const EtcdLeases leases{{7, {10s, etcdNow + 7s}}};
+        const auto lock = etcdSnapshot({connection, "orders"}, queue, {}, leases, etcdNow);
         QCOMPARE(lock.recipe, QByteArray("etcd-mutex"));
         QVERIFY(lock.state == LockState::Contended && lock.confidence == Confidence::High && lock.findings.empty());
         QByteArrayList ids;
@@ -219,7 +219,7 @@ private slots:
         QCOMPARE(ids, (QByteArrayList{"7@11", "9@12", "8@14"}));
         const auto &[holder, second, third] = std::tie(lock.contenders[0], lock.contenders[1], lock.contenders[2]);
         QVERIFY(holder.role == Role::Holder && holder.watches.empty() && !holder.heldSince);
-        QVERIFY(holder.expiresAt == moment + 7s && holder.session == u"7"_s);
+        QVERIFY(holder.expiresAt == etcdNow + 7s && holder.session == u"7"_s);
         QVERIFY(second.role == Role::Waiter && second.watches.front().target == "7@11");
         QVERIFY(third.watches.front().target == "9@12" && third.watches.front().evidence == Evidence::Inferred);
         const auto sessions = etcdSessions({{"orders", queue}}, leases, connection);
@@ -228,18 +228,19 @@ private slots:
     }
     void whoProposesStandsForElection()
     {
-        const auto queue = queueOf({entryOf("jobs/7", 11, 7, "host-a"), entryOf("jobs/8", 12, 8)});
-        const auto lock = etcdSnapshot({connection, "jobs"}, queue, {}, {}, moment);
+        const auto queue = etcdQueueOf({entryOf("jobs/7", 11, 7, "host-a"), entryOf("jobs/8", 12, 8)});
+        const auto lock = etcdSnapshot({connection, "jobs"}, queue, {}, {}, etcdNow);
         QCOMPARE(lock.recipe, QByteArray("etcd-election"));
         QCOMPARE(lock.contenders[0].identity, QByteArray("host-a"));
     }
     void nobodyHoldsBehindAKeyThatIsNoClaim()
     {
-        const auto queue = queueOf({entryOf("orders/7", 11, 7)});
-        const auto lock = etcdSnapshot({connection, "orders"}, queue, entryOf("orders/config", 5, 0), {}, moment);
+        const auto queue = etcdQueueOf({entryOf("orders/7", 11, 7)});
+        const auto lock = etcdSnapshot({connection, "orders"}, queue, entryOf("orders/config", 5, 0), {}, etcdNow);
         QVERIFY(lock.holderCount() == 0 && lock.waiterCount() == 1 && lock.contenders[0].watches.empty());
         QVERIFY(lock.find(FindingCode::ForeignNode));
-        const auto younger = etcdSnapshot({connection, "orders"}, queue, entryOf("orders/config", 12, 0), {}, moment);
+        const auto younger =
+            etcdSnapshot({connection, "orders"}, queue, entryOf("orders/config", 12, 0), {}, etcdNow);
         QVERIFY(younger.holderCount() == 1 && younger.findings.empty());
     }
     void aLeaseThatNobodyRenewsIsSaid_data()
@@ -256,16 +257,16 @@ private slots:
         QFETCH(int, granted);
         QFETCH(int, left);
         QFETCH(bool, isSaid);
-        const EtcdLeases leases{{7, {std::chrono::seconds(granted), moment + std::chrono::seconds(left)}}};
+        const EtcdLeases leases{{7, {std::chrono::seconds(granted), etcdNow + std::chrono::seconds(left)}}};
         const auto lock =
-            etcdSnapshot({connection, "orders"}, queueOf({entryOf("orders/7", 11, 7)}), {}, leases, moment);
+            etcdSnapshot({connection, "orders"}, etcdQueueOf({entryOf("orders/7", 11, 7)}), {}, leases, etcdNow);
         QCOMPARE(lock.find(FindingCode::HolderDisconnected) != nullptr, isSaid);
     }
 
     void itsReleaseIsPlannedExactly()
     {
-        const auto queue = queueOf({entryOf("orders/7", 11, 7), entryOf("orders/8", 12, 8)});
-        const auto lock = etcdSnapshot({connection, "orders"}, queue, {}, {}, moment);
+        const auto queue = etcdQueueOf({entryOf("orders/7", 11, 7), entryOf("orders/8", 12, 8)});
+        const auto lock = etcdSnapshot({connection, "orders"}, queue, {}, {}, etcdNow);
         const auto plan = operate::planForceRelease(lock, "7@11");
         QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
         QVERIFY(plan->exact && plan->nextHolder == "8@12");

@@ -85,7 +85,7 @@ private slots:
         QCOMPARE(isWrite(command.split(' ')), write);
     }
 
-    void anEmptyCommandIsAWrite() { QVERIFY(isWrite({})); }
+    void anEmptyCommandIsAWrite() { QVERIFY(isWrite(redis::Command{})); }
 
     void zookeeperWritesAreRefusedBeforeAnythingIsSent()
     {

@@ -20,8 +20,8 @@ constexpr QByteArrayView smallPageSize = "100"; // of sweeps that only make sure
 constexpr std::size_t readTogether = 500;
 constexpr std::size_t askedAgainTogether = 5000;
 // What SCAN does not tell of a key that is no hash.
-constexpr std::array besidesHashes = {KeyType::String, KeyType::SortedSet, KeyType::Set, KeyType::List,
-                                      KeyType::Stream, KeyType::Other};
+constexpr std::array besidesHashes = {KeyType::String, KeyType::SortedSet, KeyType::Set,
+                                      KeyType::List,   KeyType::Stream,    KeyType::Other};
 
 } // namespace
 
@@ -109,9 +109,8 @@ void KeySweeper::sortOut(const redis::Value &names, const redis::Value *hashes)
         }
         if (areHashes.contains(item.text))
             continue;
-        const bool maySay = std::ranges::any_of(besidesHashes, [&](KeyType type) {
-            return isSuspect(key, type, std::nullopt, m_includesLowConfidence);
-        });
+        const bool maySay = std::ranges::any_of(
+            besidesHashes, [&](KeyType type) { return isSuspect(key, type, std::nullopt, m_includesLowConfidence); });
         if (!hashes || maySay || m_callbacks.isWanted(key))
             readInSweep(key);
         else if (m_sieve.isDue(item.text))

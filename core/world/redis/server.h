@@ -46,7 +46,7 @@ public:
     [[nodiscard]] const Counts &counts() const { return m_counts; }
     // Every key that is there now, by name.
     [[nodiscard]] std::vector<QByteArray> keys();
-    // What is there, without looking at it as a client does: nothing changes by that. And how long it has yet to live.
+    // What is there, without looking at it as a client does: nothing changes by that. And how long it has to live.
     struct Seen {
         QByteArray key;
         RedisContent content;
