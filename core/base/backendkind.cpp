@@ -149,7 +149,7 @@ BackendInfo etcd()
         .title = u"etcd"_s,
         .defaultName = u"etcd"_s,
         .defaultPort = 2379,
-        .schemes = {{u"etcd"_s, Scheme::Etcd}},
+        .schemes = {{u"etcd"_s, Scheme::Etcd}, {u"etcds"_s, Scheme::Etcd, true}},
         .path = UriPath::DatabaseName,
         .hasAdminPort = false,
         .isNodesApart = false,

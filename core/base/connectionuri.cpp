@@ -22,6 +22,7 @@ struct SchemeRow {
     Scheme scheme;
     QString defaultName;
     const BackendInfo *backend = nullptr;
+    bool tls = false; // the word says it already
 };
 
 const std::vector<SchemeRow> &schemes()
@@ -30,7 +31,7 @@ const std::vector<SchemeRow> &schemes()
         std::vector<SchemeRow> rows;
         for (const auto &backend : allBackends()) {
             for (const auto &scheme : backend.schemes)
-                rows.push_back({scheme.word, scheme.scheme, backend.defaultName, &backend});
+                rows.push_back({scheme.word, scheme.scheme, backend.defaultName, &backend, scheme.tls});
         }
         rows.push_back({u"sandbox"_s, Scheme::Sandbox, u"sandbox"_s});
         rows.push_back({u"sim"_s, Scheme::Simulated, u"sim"_s});
@@ -44,11 +45,10 @@ const SchemeRow &rowOf(Scheme scheme)
     return *std::ranges::find(schemes(), scheme, &SchemeRow::scheme);
 }
 
-// Whether the scheme says already that it is TLS.
+// Whether the word that a scheme is written with says already that it is TLS.
 bool isTls(Scheme scheme)
 {
-    const auto &row = rowOf(scheme);
-    return row.backend && std::ranges::find(row.backend->schemes, scheme, &BackendScheme::scheme)->tls;
+    return rowOf(scheme).tls;
 }
 
 // Another word for one that stands before it.
@@ -145,7 +145,7 @@ Result<void> parsePath(QString path, const BackendInfo &backend, ConnectionSpec 
     return {};
 }
 
-Result<void> parseQuery(const QString &query, const BackendInfo &backend, ConnectionSpec &spec)
+Result<void> parseQuery(const QString &query, const SchemeRow &row, ConnectionSpec &spec)
 {
     const auto items = QUrlQuery(query).queryItems(QUrl::FullyDecoded);
     for (const auto &[key, value] : items) {
@@ -156,13 +156,13 @@ Result<void> parseQuery(const QString &query, const BackendInfo &backend, Connec
             continue;
         bool isNumber = false;
         const auto port = value.toUInt(&isNumber);
-        if (!backend.hasAdminPort || key != "admin"_L1)
+        if (!row.backend->hasAdminPort || key != "admin"_L1)
             return badUri(u"unknown option \"%1\""_s.arg(key));
         if (!isNumber || port == 0 || port > 65535)
             return badUri(u"admin=%1 is no port"_s.arg(value));
         spec.adminPort = static_cast<quint16>(port);
     }
-    return spec.transport.settle(isTls(spec.scheme));
+    return spec.transport.settle(row.tls);
 }
 
 Result<void> parseServer(const QString &rest, const SchemeRow &row, ConnectionSpec &spec)
@@ -178,7 +178,7 @@ Result<void> parseServer(const QString &rest, const SchemeRow &row, ConnectionSp
         return done;
     if (auto done = parsePath(match.captured(2), *row.backend, spec); !done)
         return done;
-    return parseQuery(match.captured(3), *row.backend, spec);
+    return parseQuery(match.captured(3), row, spec);
 }
 
 } // namespace

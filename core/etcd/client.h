@@ -137,6 +137,7 @@ struct ClientOptions {
     QString password; // never logged
     std::chrono::milliseconds askEvery{1000};
     std::chrono::milliseconds answersWithin{5000};
+    std::shared_ptr<void> keep; // what has to live for as long as it may connect
 };
 // Returns at once, in state Connecting.
 [[nodiscard]] std::unique_ptr<Client> openClient(Loop &loop, ClientOptions options);

@@ -72,7 +72,9 @@ public:
     EtcdLink(ConnectionSpec spec, LinkContext context) : LinkBase(std::move(spec), std::move(context))
     {
         etcd::ClientOptions options;
-        options.hosts = m_spec.hosts;
+        for (const auto &host : m_spec.hosts)
+            options.hosts.push_back(m_passage->throughTls(host));
+        options.keep = m_passage;
         options.user = m_spec.user;
         options.password = m_password;
         m_client = etcd::openClient(m_context.loop, std::move(options));
@@ -91,7 +93,7 @@ public:
             return Error{ErrorCode::AuthFailed,
                          u"%1 refused the credentials: %2"_s.arg(m_spec.displayUri(), m_client->lastError())};
         return Error{ErrorCode::NotConnected,
-                     u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), m_client->lastError()), true};
+                     u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), reason(m_client->lastError())), true};
     }
     [[nodiscard]] QString serverVersion() override
     {

@@ -112,6 +112,8 @@ private slots:
         QTest::newRow("sim") << u"sim:42"_s << u"sim:"_s;
         QTest::newRow("tls") << u"zk://h:1?tls=on&ca=/etc/a b.pem"_s << u"zk://h:1?tls=on&ca=/etc/a%20b.pem"_s;
         QTest::newRow("tls by its scheme") << u"rediss://h?verify=off"_s << u"rediss://h:6379?verify=off"_s;
+        QTest::newRow("another word that says it") << u"etcds://h?ca=a.pem"_s << u"etcd://h:2379?tls=on&ca=a.pem"_s;
+        QTest::newRow("none where the word says it") << u"etcds://h?tls=off"_s << QString();
         QTest::newRow("client certificate")
             << u"mariadb://h/shop?tls=on&cert=c.pem&key=k.pem&servername=db.example"_s
             << u"mariadb://h:3306/shop?tls=on&cert=c.pem&key=k.pem&servername=db.example"_s;
