@@ -27,6 +27,10 @@ GuaranteeRule leftBehind(const RecipeInfo &recipe, FaultKind fault)
                          "clock-jump", "dead-thread"}))
         return {u"its key has no TTL: one that nobody deletes stays, with a time in it that has passed"_s,
                 isAny(fault, {"pause", "clock-jump", "failover"})};
+    if (recipe.endsBy == EndsBy::PermitDeadline && fault == FaultKind::Failover)
+        return {
+            u"a replica that had not seen a permit given back has it as taken, until the next client asks for one"_s,
+            true};
     if (recipe.endsBy == EndsBy::PermitDeadline && isAny(fault, {"crash", "dead-thread"}))
         return {u"a dead holder's permit stays until the next client asks for one"_s};
     if (recipe.lastingQueue && isAny(fault, {"crash", "failover"}))

@@ -213,7 +213,7 @@ Task<void> SimulatedRun::connectAll()
 Duration SimulatedRun::patience() const
 {
     const auto &recipe = *playable(m_scenario.recipe);
-    const bool isKeptAlive = recipe.renewed || recipe.endsBy == recipes::EndsBy::Session;
+    const bool isKeptAlive = !recipe.optimistic && (recipe.renewed || recipe.endsBy == recipes::EndsBy::Session);
     // Whose process keeps a lock alive without a thread to give it back has it for ever: that need not be waited for.
     if (isKeptAlive && std::ranges::any_of(m_hung, [this](int contender) { return holds(contender); }))
         return std::min<Duration>(m_scenario.ttl, m_scenario.sessionTimeout) / 2 + m_scenario.hold;

@@ -216,7 +216,7 @@ const std::vector<Story> &stories()
          FaultKind::ClockJump, 60,
          [](Scenario &scenario, int telling) { leavesWhatIsPast(scenario, FaultKind::ClockJump, telling); }},
         {[](const auto &recipe, const auto &invariant) {
-             return recipe.id == "redis-getset" && invariant == "cleanliness";
+             return isOne(recipe.id, {"redis-getset", "redisson-semaphore"}) && invariant == "cleanliness";
          },
          FaultKind::Failover, 60,
          [](Scenario &scenario, int telling) { leavesWhatIsPast(scenario, FaultKind::Failover, telling); }},
