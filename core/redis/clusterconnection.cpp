@@ -17,7 +17,7 @@ template <class T>
 class Owed {
 public:
     explicit Owed(Reply<T> reply) : m_reply(std::move(reply)) {}
-    Owed(Owed &&other) noexcept : m_reply(other.m_reply), m_isOwed(std::exchange(other.m_isOwed, false)) {}
+    Owed(Owed &&other) noexcept : m_reply(std::move(other.m_reply)), m_isOwed(std::exchange(other.m_isOwed, false)) {}
     Owed &operator=(Owed &&other) = delete;
     Owed(const Owed &) = delete;
     Owed &operator=(const Owed &) = delete;
