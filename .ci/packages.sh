@@ -3,13 +3,14 @@
 
 packages_to_build=(build-essential cmake ninja-build ccache pkg-config
     qt6-base-dev qt6-charts-dev libqt6opengl6-dev qt6-svg-dev qtkeychain-qt6-dev libzookeeper-mt-dev libhiredis-dev
-    liblua5.1-0-dev zlib1g-dev libgl1-mesa-dev libgraphviz-dev)
+    liblua5.1-0-dev zlib1g-dev libgl1-mesa-dev libgraphviz-dev libtomlplusplus-dev)
 # The sandbox's servers, what the window shows itself with, and the fonts it looks best in.
 packages_to_run=(libzookeeper-java libnetty-java libservlet-api-java libslf4j-java default-jre-headless redis-server
-    mariadb-server-core libqt6sql6-mysql etcd-server
+    mariadb-server-core libqt6sql6-mysql libqt6sql6-psql etcd-server
     openssl openssh-client libqt6svg6 qt6-wayland fonts-inter fonts-jetbrains-mono)
-# Other people's lock clients, to be recognised; a compiler for theirs; a display; certificates; the style.
-packages_to_test=(python3 python3-kazoo python3-redis etcd-client libcurator-recipes-java default-jdk-headless
+# Other people's lock clients, to be recognised; a compiler for theirs; a display; certificates; the style. PostgreSQL is
+# here because its package starts a server of its own, which is not for everybody who looks at a sandbox.
+packages_to_test=(postgresql python3 python3-kazoo python3-redis etcd-client libcurator-recipes-java default-jdk-headless
     xvfb openssl openssh-server clang-format)
 
 say() { printf '%s\n' "$*" >&2; }

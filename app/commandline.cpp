@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commandline.h"
 
+#include <QRegularExpression>
+
 #include "core/base/text.h"
 
 #include <algorithm>
@@ -57,19 +59,6 @@ Error unknownOption(const QString &name, const std::vector<OptionSpec> &known)
     }
     const auto hint = nearest ? u"did you mean --%1?"_s.arg(nearest->name) : u"see --help"_s;
     return badUsage(u"unknown option --%1; %2"_s.arg(shown(name), hint));
-}
-
-// A password with / or ? in it would be cut there, and what follows taken for a host or a path and
-// shown in the message about it.
-bool hasUnencodedPassword(const QString &given)
-{
-    const auto argument = withoutSshOption(given); // its @ parts no credentials
-    const auto authority = argument.indexOf("://"_L1);
-    const auto at = argument.lastIndexOf(u'@');
-    if (authority < 0 || at < authority)
-        return false;
-    const auto credentials = argument.mid(authority + 3, at - authority - 3);
-    return credentials.contains(u'/') || credentials.contains(u'?');
 }
 
 // Overwrites the password of a URI in place: from the first colon after "://" to the last "@".
@@ -179,7 +168,10 @@ QString serverUris()
 const std::vector<OptionSpec> &sharedOptions()
 {
     static const std::vector<OptionSpec> options{
-        {u"connect"_s, u"[NAME=]URI"_s, serverUris() + u"or sandbox: (private servers for this run). Repeatable"_s,
+        {u"connect"_s, u"[NAME=]URI"_s,
+         serverUris()
+             + u"or sandbox: (private servers for this run). A bare NAME is the connection that the window saved "
+               "under it, else that of a lockscope.toml in this folder or the nearest above. Repeatable"_s,
          true},
         {u"read-only"_s, {}, u"refuse every write, whatever asks for it"_s, false},
         {u"production"_s, u"NAME"_s, u"mark connection NAME as production for this run. Repeatable"_s, true},
@@ -218,8 +210,36 @@ Result<void> mark(std::vector<ConnectionSpec> &specs, const Arguments &arguments
 
 } // namespace
 
+namespace {
+
+// A word that is no address: what a connection is called.
+Result<std::optional<ConnectionSpec>> namedConnection(const QString &word, const KnownConnection &known,
+                                                      Connections &connections)
+{
+    static const QRegularExpression plainName(u"^[A-Za-z0-9_.-]+$"_s);
+    if (!known || !plainName.match(word).hasMatch())
+        return std::optional<ConnectionSpec>();
+    auto found = known(word);
+    if (!found)
+        return found.error();
+    if (!*found)
+        return badUsage(u"--connect %1: not of the form [NAME=]SCHEME:…, and no connection that is saved or in a "
+                        u"lockscope.toml is called that"_s.arg(word));
+    auto spec = specOf((*found)->saved, {});
+    if (!spec)
+        return spec.error();
+    if (!(*found)->file.isEmpty()) {
+        connections.notes << u"%1 is %2, by %3"_s.arg(word, spec->displayUri(), label((*found)->file.toUtf8(), 300));
+        connections.teamFiles.insert(spec->name, (*found)->file);
+    }
+    return std::optional<ConnectionSpec>(std::move(*spec));
+}
+
+} // namespace
+
 Result<Connections> readConnections(const Arguments &arguments,
-                                    const std::function<QString(const QByteArray &)> &environment)
+                                    const std::function<QString(const QByteArray &)> &environment,
+                                    const KnownConnection &known)
 {
     Connections connections;
     connections.readOnly = arguments.has(u"read-only"_s);
@@ -227,7 +247,10 @@ Result<Connections> readConnections(const Arguments &arguments,
         if (hasUnencodedPassword(argument))
             return badUsage(u"--connect: the password holds / or ?; write them as %2F and %3F, or give it in "
                             u"LOCKSCOPE_PASSWORD_<NAME>"_s);
-        auto spec = parseConnection(argument);
+        auto named = namedConnection(argument, known, connections);
+        if (!named)
+            return named.error();
+        auto spec = *named ? Result<ConnectionSpec>(**named) : parseConnection(argument);
         if (!spec)
             return spec.error();
         connections.specs.push_back(*spec);
@@ -235,7 +258,17 @@ Result<Connections> readConnections(const Arguments &arguments,
     if (auto named = nameConnections(connections.specs); !named)
         return named.error();
     for (auto &spec : connections.specs) {
-        spec.readOnly = connections.readOnly;
+        spec.readOnly = spec.readOnly || connections.readOnly;
+        // A file that whoever changes a folder can change does not say where a password goes, unless it is trusted.
+        const auto file = connections.teamFiles.value(spec.name);
+        if (!file.isEmpty() && environment("LOCKSCOPE_TEAM_FILE") != file) {
+            if (!environment(passwordVariable(spec.name)).isEmpty())
+                connections.notes
+                    << u"%1 is not used for what a file in a folder says; LOCKSCOPE_TEAM_FILE=%2 says that "
+                       u"you trust it"_s.arg(QString::fromLatin1(passwordVariable(spec.name)),
+                                             label(file.toUtf8(), 300));
+            continue;
+        }
         if (spec.password.isEmpty())
             spec.password = environment(passwordVariable(spec.name));
         if (!spec.transport.tls.key.isEmpty())

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/base/connectionuri.h"
+#include "core/connections/sharedconnections.h"
 #include "core/inspect/waits/clients.h"
 
 #include <QMap>
@@ -54,11 +55,16 @@ struct Connections {
     std::vector<ConnectionSpec> specs; // named, with password and mark
     bool readOnly = false;
     std::vector<inspect::ClientLabel> labels;
+    QStringList notes;                       // what whoever runs this has to know
+    QMap<ConnectionName, QString> teamFiles; // which are by a team's file, and which
 };
+// The connection of that name, where it is known: for --connect NAME.
+using KnownConnection = std::function<Result<std::optional<NamedConnection>>(const QString &name)>;
 // `environment` answers for a variable's value (null: not set): passwords that are not in the URI come
 // from LOCKSCOPE_PASSWORD_<NAME>.
 [[nodiscard]] Result<Connections> readConnections(const Arguments &arguments,
-                                                  const std::function<QString(const QByteArray &)> &environment);
+                                                  const std::function<QString(const QByteArray &)> &environment,
+                                                  const KnownConnection &known = {});
 [[nodiscard]] QString environmentValue(const QByteArray &variable);
 
 // Copies the arguments (without the program's name), then overwrites the passwords in argv, so that

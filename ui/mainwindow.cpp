@@ -14,6 +14,7 @@
 #include "ui/models/screenclock.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/parts/notices.h"
+#include "ui/presentation.h"
 #include "ui/parts/tabletools.h"
 #include "ui/shell/bars.h"
 #include "ui/shell/helpoverlay.h"
@@ -104,6 +105,8 @@ void MainWindow::connectParts()
                 emit aboutToConnect(spec);
             });
     connect(m_simulator, &SimulatorPage::sandboxRequested, this, &MainWindow::sandboxRequested);
+    m_simulator->listenToLessons(*this);
+    connect(m_simulator, &SimulatorPage::pageRequested, this, &MainWindow::showPage);
     QStringList titles;
     for (const auto &row : allPages())
         titles << row.title;
@@ -191,6 +194,7 @@ void MainWindow::addActions()
         if (m_locks->detail().snapshot())
             m_locks->detail().saveNote();
     });
+    (new Presentation(*this, {m_top, m_side, m_status}))->addAction(*m_actions);
     m_actions->add(u"settings"_s, tr("Settings…"), {u"Ctrl+,"_s}, [this] { m_dialogs->openSettings(); });
     m_actions->add(u"connect"_s, tr("Connect…"), {}, [this] { m_dialogs->openConnect(); });
     m_actions->add(u"guarantees"_s, tr("What each recipe promises"), {}, [this] { m_dialogs->openGuarantees(); });

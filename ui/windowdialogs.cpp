@@ -120,6 +120,10 @@ void WindowDialogs::openEdit(const ConnectionName &name, const QString &saved)
         chosen.name = saved;
         dialog->edit(chosen);
     }
+    connect(dialog, &ConnectDialog::testRequested, this, [this, dialog](const ConnectionSpec &spec) {
+        m_backend.tryConnection(spec, dialog,
+                                [dialog](const Result<ConnectionAccount> &account) { dialog->shows(account); });
+    });
     connect(dialog, &ConnectDialog::connectRequested, this, [this, name, dialog](const ConnectionSpec &spec) {
         emit aboutToConnect(spec, name);
         m_window.connections().markDevelopment(spec.name, spec.displayUri(), dialog->form()->isDevelopment());

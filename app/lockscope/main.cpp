@@ -22,6 +22,7 @@
 
 #include <QScreen>
 #include <QApplication>
+#include <QDir>
 #include <QFileInfo>
 #include <QIcon>
 #include <QSettings>
@@ -124,7 +125,7 @@ std::optional<history::FlightOptions> recorderOptions(const QSettings &settings,
 // The moment that --at means; the recording's end without it.
 Result<history::Moment> momentOf(const app::WindowOptions &options)
 {
-    const auto recording = history::Recording::open({options.replay});
+    const auto recording = history::FlightRecording::open({options.replay});
     if (!recording)
         return recording.error();
     return options.at.isEmpty() ? recording->end() : history::momentIn(*recording, options.at);
@@ -171,6 +172,7 @@ int run(QApplication &application, const app::WindowOptions &options)
     RuleWatch rules(options.rules);
     LiveBackend backend(workspace, recorderOptions(settings, forScreenshot));
     ConnectionStore store(ConnectionStore::defaultFile(), systemSecrets());
+    store.lookForTeamFile(QDir::currentPath());
     MuteStore mutes;
     ui::MainWindow window(backend);
     window.fitInto(window.screen()->availableGeometry());
@@ -216,6 +218,8 @@ int run(QApplication &application, const app::WindowOptions &options)
         &application,
         [&] {
             for (const auto &spec : options.connections.specs) {
+                if (spec.scheme == Scheme::Simulated)
+                    continue; // there is nothing to connect to: the simulator is a page
                 if (spec.scheme != Scheme::Sandbox) {
                     fillInPassword(store, spec, keychainPatience, &window,
                                    [&backend](const ConnectionSpec &filled) { connectWith(backend, filled); });
@@ -253,6 +257,8 @@ int main(int argc, char **argv)
     const auto options = app::readWindowOptions(*arguments);
     if (!options)
         return fail(options.error().message, app::Exit::BadUsage);
+    for (const auto &note : options->connections.notes)
+        qWarning("%s", qPrintable(note));
     if (options->scalePercent != 100)
         qputenv("QT_SCALE_FACTOR", QByteArray::number(options->scalePercent / 100.0));
 

@@ -110,7 +110,7 @@ Result<WindowOptions> readWindowOptions(const Arguments &arguments)
     else if (!arguments.words.isEmpty())
         return bad(
             u"lockscope takes options only, not \"%1\"; lockscopectl has commands"_s.arg(arguments.words.first()));
-    auto connections = readConnections(arguments, environmentValue);
+    auto connections = readConnections(arguments, environmentValue, findConnection);
     if (!connections)
         return connections.error();
     options.connections = std::move(*connections);

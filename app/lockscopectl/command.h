@@ -76,6 +76,7 @@ bool printAnswer(const CommandContext &context, QJsonObject answer);
 // mistake.
 [[nodiscard]] bool takeRules(const CommandSpec &command, const Arguments &arguments);
 
+[[nodiscard]] CommandSpec testCommand();
 [[nodiscard]] CommandSpec locksCommand();
 [[nodiscard]] CommandSpec showCommand();
 [[nodiscard]] CommandSpec sessionsCommand();

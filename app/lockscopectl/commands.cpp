@@ -11,7 +11,7 @@ const std::vector<CommandSpec> &commands()
         locksCommand(),   showCommand(),         sessionsCommand(), findingsCommand(),  graphCommand(),
         noteCommand(),    rehearseCommand(),     treeCommand(),     keysCommand(),      recipesCommand(),
         acquireCommand(), forceReleaseCommand(), simulateCommand(), lessonCommand(),    sandboxCommand(),
-        recordCommand(),  replayCommand(),       auditCommand(),    recogniseCommand(),
+        recordCommand(),  replayCommand(),       auditCommand(),    recogniseCommand(), testCommand(),
     };
     return all;
 }

@@ -18,7 +18,7 @@ using operate::Way;
 
 namespace {
 
-const QString wayList = u"revoke, shorten-ttl, kill-waiter, kill-query or release"_s;
+const QString wayList = u"revoke, shorten-ttl, kill-waiter, kill-query, release or end-lease"_s;
 
 QJsonArray toArray(const QStringList &texts)
 {
@@ -55,6 +55,12 @@ QJsonObject answer(CommandContext &context, const QString &lock, const QByteArra
         json["ways"_L1] = toArray(waysOf(*plan));
         if (plan->way != Way::Release)
             json["alsoLost"_L1] = plan->alsoLost;
+        if (plan->leaseKeys) {
+            QJsonArray keys;
+            for (const auto &key : *plan->leaseKeys)
+                keys.append(escaped(key));
+            json["leaseKeys"_L1] = keys;
+        }
         QJsonArray others;
         for (const auto &name : plan->otherLocksLost)
             others.append(escaped(inspect::LockName{plan->before.lock.connection, name}.text()));
@@ -95,6 +101,12 @@ QString preview(const ForceReleasePlan &plan)
     add(u"next holder"_s, {!isRelease ? plan.who : plan.nextHolder ? escaped(*plan.nextHolder) : u"nobody known"_s});
     add(u"wakes"_s, {plan.wakes});
     add(u"also lost"_s, {isRelease ? otherLocks(plan) : plan.alsoLost});
+    if (plan.leaseKeys) {
+        QStringList keys;
+        for (const auto &key : *plan.leaseKeys)
+            keys << escaped(key);
+        add(u"all its keys"_s, keys);
+    }
     add(u"warning"_s, plan.warnings);
     return lines.join(u'\n') + u'\n';
 }

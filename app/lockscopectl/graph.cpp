@@ -159,7 +159,7 @@ CommandSpec graphCommand()
     spec.summary = u"who waits for whom, over all connections: deadlocks, and who holds up most"_s;
     spec.more =
         u"A client is a session or a connection. On several servers it is one where it gives itself one name "
-        u"(a node's data, program_name) that nobody else there has, or where a --label says so. A deadlock is "
+        u"(a node's data, program_name, application_name) that nobody else there has, or where a --label says so. A deadlock is "
         u"told only if it was seen twice in a row."_s;
     spec.options = {{u"dot"_s, {}, u"for Graphviz"_s}};
     spec.observes = spec.isReplayable = true;

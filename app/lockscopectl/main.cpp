@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lockscopectl: the locks of ZooKeeper, Redis and MariaDB, for terminals, scripts and incidents over SSH.
+// lockscopectl: the locks of ZooKeeper, Redis, MariaDB, PostgreSQL and etcd, for terminals, scripts and incidents
+// over SSH.
 #include "app/lockscopectl/help.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/program.h"
@@ -93,9 +94,11 @@ int runCommand(const CommandSpec &command, const QStringList &words)
             command.name, arguments->words.last()));
     if (arguments->hasRest && !command.takesRest)
         return endAsBadUsage(u"%1 takes no command after --"_s.arg(command.name));
-    auto connections = app::readConnections(*arguments, app::environmentValue);
+    auto connections = app::readConnections(*arguments, app::environmentValue, findConnection);
     if (!connections)
         return endAsBadUsage(connections.error().message);
+    for (const auto &note : connections->notes)
+        complain(note);
     if (command.connects && connections->specs.empty())
         return endAsBadUsage(
             u"%1 needs a connection: --connect zk://host:2181, redis://host:6379 or sandbox:"_s.arg(command.name));

@@ -87,9 +87,9 @@ std::vector<inspect::Coverage> LivePictures::coverageOf(const ConnectionName &na
     return link && link->isConnected() ? link->coverage() : std::vector<inspect::Coverage>();
 }
 
-std::vector<history::ConnectionState> LivePictures::connections()
+std::vector<history::LinkState> LivePictures::connections()
 {
-    std::vector<history::ConnectionState> all;
+    std::vector<history::LinkState> all;
     for (auto *link : m_workspace.links())
         all.push_back(stateOf(*link));
     return all;
@@ -159,9 +159,9 @@ std::vector<inspect::Coverage> RecordedPictures::coverageOf(const ConnectionName
     return all;
 }
 
-std::vector<history::ConnectionState> RecordedPictures::connections()
+std::vector<history::LinkState> RecordedPictures::connections()
 {
-    std::vector<history::ConnectionState> all;
+    std::vector<history::LinkState> all;
     for (const auto &[name, state] : m_picture.connections)
         all.push_back(state);
     return all;

@@ -15,7 +15,7 @@ struct CommandContext;
 
 // What a recorded picture is of.
 struct RecordedMoment {
-    const history::Recording *recording = nullptr;
+    const history::FlightRecording *recording = nullptr;
     history::Moment asOf{};
 };
 
@@ -37,7 +37,7 @@ public:
     [[nodiscard]] virtual std::vector<inspect::Coverage> coverage() = 0;
     // Of one whose lock was read, without a look at all there is.
     [[nodiscard]] virtual std::vector<inspect::Coverage> coverageOf(const ConnectionName &name) = 0;
-    [[nodiscard]] virtual std::vector<history::ConnectionState> connections() = 0;
+    [[nodiscard]] virtual std::vector<history::LinkState> connections() = 0;
     [[nodiscard]] virtual Result<inspect::LockName> parseLock(const QString &text) = 0;
     // The moment that ages count to: by our clock, and by that of the lock's server.
     [[nodiscard]] virtual history::Moment now() const = 0;
@@ -57,7 +57,7 @@ public:
     Task<inspect::WaitGraph> waits(CommandContext &context, Deadline deadline) override;
     [[nodiscard]] std::vector<inspect::Coverage> coverage() override;
     [[nodiscard]] std::vector<inspect::Coverage> coverageOf(const ConnectionName &name) override;
-    [[nodiscard]] std::vector<history::ConnectionState> connections() override;
+    [[nodiscard]] std::vector<history::LinkState> connections() override;
     [[nodiscard]] Result<inspect::LockName> parseLock(const QString &text) override;
     [[nodiscard]] history::Moment now() const override;
 
@@ -68,7 +68,7 @@ private:
 class RecordedPictures : public Pictures {
 public:
     // As of that moment of it. `recording` outlives this.
-    RecordedPictures(const history::Recording &recording, history::Moment asOf, history::Picture picture)
+    RecordedPictures(const history::FlightRecording &recording, history::Moment asOf, history::Picture picture)
         : m_recording(recording), m_asOf(asOf), m_picture(std::move(picture))
     {
     }
@@ -80,7 +80,7 @@ public:
     Task<inspect::WaitGraph> waits(CommandContext &context, Deadline deadline) override;
     [[nodiscard]] std::vector<inspect::Coverage> coverage() override;
     [[nodiscard]] std::vector<inspect::Coverage> coverageOf(const ConnectionName &name) override;
-    [[nodiscard]] std::vector<history::ConnectionState> connections() override;
+    [[nodiscard]] std::vector<history::LinkState> connections() override;
     [[nodiscard]] Result<inspect::LockName> parseLock(const QString &text) override;
     [[nodiscard]] history::Moment now() const override { return m_asOf; }
     [[nodiscard]] std::optional<RecordedMoment> recorded() const override
@@ -89,7 +89,7 @@ public:
     }
 
 private:
-    const history::Recording &m_recording;
+    const history::FlightRecording &m_recording;
     history::Moment m_asOf;
     history::Picture m_picture;
 };

@@ -64,7 +64,7 @@ Task<Exit> replay(CommandContext &context)
     const auto command = innerCommand(inner);
     if (!command)
         co_return fail(command.error());
-    const auto recording = history::Recording::open({context.word(0)});
+    const auto recording = history::FlightRecording::open({context.word(0)});
     if (!recording)
         co_return fail(recording.error());
     const auto at = inner.has(u"at"_s) ? history::momentIn(*recording, inner.value(u"at"_s))

@@ -62,13 +62,15 @@ BackendInfo redis()
                     {.word = u"redis+cluster"_s,
                      .scheme = Scheme::RedisCluster,
                      .isOneDeployment = true,
-                     .exampleUri = u"redis+cluster://10.0.5.1:6379,10.0.5.2:6379"_s},
+                     .exampleUri = u"redis+cluster://10.0.5.1:6379,10.0.5.2:6379"_s,
+                     .title = u"Redis Cluster"_s},
                     {.word = u"redis+sentinel"_s,
                      .scheme = Scheme::RedisSentinel,
                      .isOneDeployment = true,
                      .namesService = true,
                      .defaultPort = 26379,
-                     .exampleUri = u"redis+sentinel://10.0.5.1:26379,10.0.5.2:26379/mymaster"_s}},
+                     .exampleUri = u"redis+sentinel://10.0.5.1:26379,10.0.5.2:26379/mymaster"_s,
+                     .title = u"Redis behind Sentinel"_s}},
         .path = UriPath::DatabaseNumber,
         .hasAdminPort = false,
         .isNodesApart = true,
@@ -121,7 +123,8 @@ BackendInfo mariaDb()
         .areThreadsNamed = false,
         .isTokenTransactionId = false,
         .uriHelp = u"mariadb://[user[:password]@]host:port[/database]"_s,
-        .lockHelp = u"a row (mariadb:shop.stock#id=1), a named SQL lock (mariadb:GET_LOCK#name)"_s,
+        .lockHelp = u"a row (mariadb:shop.stock#id=1), a named SQL lock (mariadb:GET_LOCK#name), a "
+                    u"table (mariadb:TABLE#shop.stock)"_s,
         .exampleLock = u"shop.stock#id=1"_s,
         .exampleName = u"billing-sql"_s,
         .exampleHosts = u"10.0.6.1:3306"_s,
@@ -161,7 +164,7 @@ BackendInfo etcd()
         .areThreadsNamed = false,
         .isTokenTransactionId = false,
         .uriHelp = u"etcd://[user:password@]host:port[,host:port…][/PREFIX]"_s,
-        .lockHelp = u"the prefix of its keys (etcd:orders for the keys orders/…)"_s,
+        .lockHelp = u"a mutex of etcd by the prefix of its keys (etcd:orders for the keys orders/…)"_s,
         .exampleLock = u"orders"_s,
         .exampleName = u"orders-etcd"_s,
         .exampleHosts = u"10.0.7.1:2379,10.0.7.2:2379"_s,
@@ -181,11 +184,52 @@ BackendInfo etcd()
     };
 }
 
+BackendInfo postgreSql()
+{
+    return {
+        .kind = BackendKind::PostgreSql,
+        .word = u"postgresql"_s,
+        .title = u"PostgreSQL"_s,
+        .defaultName = u"postgresql"_s,
+        .defaultPort = 5432,
+        .schemes = {{u"postgresql"_s, Scheme::PostgreSql}, {u"postgres"_s, Scheme::PostgreSql}},
+        .path = UriPath::DatabaseName,
+        .hasAdminPort = false,
+        .isNodesApart = false,
+        .namesPaths = false,
+        .hasTtl = false,
+        .oneLockEach = true,
+        .isSessionOneClient = false,
+        .isIdentityAnAccount = true,
+        .areThreadsNamed = false,
+        .isTokenTransactionId = false,
+        .uriHelp = u"postgresql://[user[:password]@]host:port[/database]"_s,
+        .lockHelp = u"an advisory lock by its key or its two (postgresql:ADVISORY#42, ADVISORY#7,42), a row "
+                    u"(postgresql:public.stock#id=1), a table"_s,
+        .exampleLock = u"ADVISORY#42"_s,
+        .exampleName = u"billing-pg"_s,
+        .exampleHosts = u"10.0.7.1:5432"_s,
+        .userMissing = u"none: the system's login name"_s,
+        .pathLabel = u"&Database"_s,
+        .pathMissing = u"none: the one of the user's name"_s,
+        .words = {.entry = u"lock"_s,
+                  .looked = u"locks"_s,
+                  .client = u"connection"_s,
+                  .waitsFor = u"waits for"_s,
+                  .whoWaits = u"Who blocks whom"_s,
+                  .raw = u"Connections"_s,
+                  .rawEntry = u"Connection"_s,
+                  .rawValue = u"Transaction or connection"_s,
+                  .wokenBy = {},
+                  .nothing = u"the server shows nobody who holds it or waits for it"_s},
+    };
+}
+
 } // namespace
 
 const std::vector<BackendInfo> &allBackends()
 {
-    static const std::vector<BackendInfo> all{zooKeeper(), redis(), mariaDb(), etcd()};
+    static const std::vector<BackendInfo> all{zooKeeper(), redis(), mariaDb(), etcd(), postgreSql()};
     return all;
 }
 

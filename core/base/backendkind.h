@@ -13,14 +13,25 @@ namespace lockscope {
 
 // All there are. A room that has something of each (a link, a way of release, recipes, simulated servers …) walks
 // this list for the functions that make it: make<Name>Link(), releaseMethodsOf<Name>() and so on.
-#define LOCKSCOPE_BACKENDS(EACH) EACH(ZooKeeper) EACH(Redis) EACH(MariaDb) EACH(Etcd)
+#define LOCKSCOPE_BACKENDS(EACH) EACH(ZooKeeper) EACH(Redis) EACH(MariaDb) EACH(Etcd) EACH(PostgreSql)
 
 #define LOCKSCOPE_KIND(Name) Name,
 enum class BackendKind { LOCKSCOPE_BACKENDS(LOCKSCOPE_KIND) };
 #undef LOCKSCOPE_KIND
 
 // What stands before the colon of a connection's URI.
-enum class Scheme { ZooKeeper, Redis, RedisTls, RedisCluster, RedisSentinel, MariaDb, Sandbox, Simulated, Etcd };
+enum class Scheme {
+    ZooKeeper,
+    Redis,
+    RedisTls,
+    RedisCluster,
+    RedisSentinel,
+    MariaDb,
+    Sandbox,
+    Simulated,
+    Etcd,
+    PostgreSql
+};
 
 struct BackendScheme {
     QString word; // "zk"
@@ -30,6 +41,7 @@ struct BackendScheme {
     bool namesService = false;    // the first part of the path names what the hosts are asked for
     quint16 defaultPort = 0;      // 0: the backend's
     QString exampleUri = {};      // where it is not only the backend's with another word
+    QString title = {};           // of one deployment: "Redis Cluster"
 };
 
 // What the path of a connection's URI means.

@@ -193,6 +193,19 @@ QStringList serverSchemes()
     return words;
 }
 
+// A password with / or ? in it would be cut there, and what follows taken for a host or a path and
+// shown in the message about it.
+bool hasUnencodedPassword(const QString &given)
+{
+    const auto argument = withoutSshOption(given); // its @ parts no credentials
+    const auto authority = argument.indexOf("://"_L1);
+    const auto at = argument.lastIndexOf(u'@');
+    if (authority < 0 || at < authority)
+        return false;
+    const auto credentials = argument.mid(authority + 3, at - authority - 3);
+    return credentials.contains(u'/') || credentials.contains(u'?');
+}
+
 Result<ConnectionSpec> parseConnection(const QString &argument)
 {
     static const QRegularExpression form(u"^(?:([A-Za-z0-9_.-]+)=)?([a-z]+(?:\\+[a-z]+)?):(.*)$"_s);

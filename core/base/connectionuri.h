@@ -49,6 +49,8 @@ struct ConnectionSpec {
 [[nodiscard]] QStringList serverSchemes();
 // Reads one argument. Without NAME= the name stays empty; nameConnections gives it one.
 [[nodiscard]] Result<ConnectionSpec> parseConnection(const QString &argument);
+// Whether its password holds / or ?, by which it would be cut.
+[[nodiscard]] bool hasUnencodedPassword(const QString &argument);
 // Names the nameless after their scheme: zk, redis, mariadb, sim; a second one zk2 …
 // Two of one name are an error.
 [[nodiscard]] Result<void> nameConnections(std::vector<ConnectionSpec> &specs);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/connections/connectionstore.h"
 
+#include "core/connections/sharedconnections.h"
+
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -28,19 +30,12 @@ const std::array<QString, 7> &colourWords()
     return words;
 }
 
-ConnectionColour colourOf(const QString &word)
-{
-    const auto &words = colourWords();
-    const auto found = std::find(words.begin(), words.end(), word);
-    return found == words.end() ? ConnectionColour::None : static_cast<ConnectionColour>(found - words.begin());
-}
-
 QJsonObject toJson(const SavedConnection &saved)
 {
     return {{u"id"_s, saved.id},
             {u"name"_s, saved.name},
             {u"group"_s, saved.group},
-            {u"colour"_s, colourWords()[static_cast<std::size_t>(saved.colour)]},
+            {u"colour"_s, wordOfColour(saved.colour)},
             {u"uri"_s, saved.uri},
             {u"user"_s, saved.user},
             {u"production"_s, saved.production},
@@ -55,7 +50,7 @@ SavedConnection fromJson(const QJsonObject &json)
     saved.id = json[u"id"_s].toString();
     saved.name = json[u"name"_s].toString();
     saved.group = json[u"group"_s].toString();
-    saved.colour = colourOf(json[u"colour"_s].toString());
+    saved.colour = connectionColour(json[u"colour"_s].toString()).value_or(ConnectionColour::None);
     saved.uri = json[u"uri"_s].toString();
     saved.user = json[u"user"_s].toString();
     saved.production = json[u"production"_s].toBool();
@@ -79,6 +74,18 @@ QString encoded(const QByteArray &chroot)
 }
 
 } // namespace
+
+QString wordOfColour(ConnectionColour colour)
+{
+    return colourWords()[static_cast<std::size_t>(colour)];
+}
+
+std::optional<ConnectionColour> connectionColour(const QString &word)
+{
+    const auto &words = colourWords();
+    const auto found = std::find(words.begin(), words.end(), word);
+    return found == words.end() ? std::nullopt : std::optional(static_cast<ConnectionColour>(found - words.begin()));
+}
 
 QString uriOf(const ConnectionSpec &spec)
 {
@@ -222,12 +229,66 @@ Result<QString> ConnectionStore::duplicate(const QString &id)
     SavedConnection copy = *found;
     copy.id.clear();
     copy.hasPassword = false;
-    const auto isTaken = [this](const QString &name) {
-        return std::any_of(m_all.begin(), m_all.end(), [&](const auto &other) { return other.name == name; });
-    };
-    for (int n = 2; isTaken(copy.name); ++n)
-        copy.name = u"%1-%2"_s.arg(found->name, QString::number(n));
+    copy.name = freeName(copy.name, m_all);
     return save(std::move(copy));
+}
+
+void ConnectionStore::lookForTeamFile(const QString &folder)
+{
+    auto team = findTeamFile(folder);
+    m_teamError = team ? QString() : team.error().message;
+    m_team = team ? std::move(*team) : TeamFile();
+    emit changed();
+}
+
+QString ConnectionStore::freeName(const QString &name, const std::vector<SavedConnection> &taken)
+{
+    auto free = name;
+    for (int n = 2; std::ranges::find(taken, free, &SavedConnection::name) != taken.end(); ++n)
+        free = u"%1-%2"_s.arg(name, QString::number(n));
+    return free;
+}
+
+Result<QString> ConnectionStore::importFrom(const QString &file)
+{
+    auto read = readSharedConnectionsFrom(file);
+    if (!read)
+        return read.error();
+    auto connections = m_all;
+    QStringList renamed;
+    int known = 0, added = 0;
+    for (auto &one : *read) {
+        const auto same = std::ranges::find(connections, one.name, &SavedConnection::name);
+        if (same != connections.end() && same->uri == one.uri && same->user == one.user) {
+            ++known;
+            continue;
+        }
+        const auto name = freeName(one.name, connections);
+        if (name != one.name)
+            renamed << u"%1 is %2 here"_s.arg(one.name, name);
+        one.name = name;
+        one.id = QUuid::createUuid().toString(QUuid::WithoutBraces);
+        connections.push_back(std::move(one));
+        ++added;
+    }
+    if (added > 0) {
+        if (auto done = store(std::move(connections)); !done)
+            return done.error();
+    }
+    QStringList said{u"%1 added"_s.arg(added)};
+    if (known > 0)
+        said << u"%1 there already"_s.arg(known);
+    return (said + renamed).join(u", "_s);
+}
+
+Result<void> ConnectionStore::exportTo(const QString &file) const
+{
+    QSaveFile out(file);
+    const bool isWritten =
+        out.open(QIODevice::WriteOnly) && out.write(writeSharedConnections(m_all)) >= 0 && out.commit();
+    if (!isWritten)
+        return Error{ErrorCode::Server, u"could not write %1: %2"_s.arg(file, out.errorString())};
+    return {};
 }
 
 QString ConnectionStore::keyOf(const QString &id)

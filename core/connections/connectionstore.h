@@ -29,10 +29,21 @@ struct SavedConnection {
     friend bool operator==(const SavedConnection &, const SavedConnection &) = default;
 };
 
+// "red"; empty for None.
+[[nodiscard]] QString wordOfColour(ConnectionColour colour);
+// Nothing for what is no colour's word.
+[[nodiscard]] std::optional<ConnectionColour> connectionColour(const QString &word);
+
 // What to connect to. A production connection opens read-only.
 [[nodiscard]] Result<ConnectionSpec> specOf(const SavedConnection &saved, const QString &password);
 // The address without user and password: what is written down.
 [[nodiscard]] QString uriOf(const ConnectionSpec &spec);
+
+// What a folder says of its team's connections (sharedconnections.h).
+struct TeamFile {
+    QString file; // empty: there is none
+    std::vector<SavedConnection> connections;
+};
 
 class ConnectionStore : public QObject {
     Q_OBJECT
@@ -55,6 +66,16 @@ public:
     // "orders" becomes "orders-2". The password is not copied.
     Result<QString> duplicate(const QString &id);
 
+    // The connections of the team whose folder the program was started in; or why its file is not read.
+    void lookForTeamFile(const QString &folder);
+    [[nodiscard]] const TeamFile &team() const { return m_team; }
+    [[nodiscard]] QString teamError() const { return m_teamError; }
+
+    // Adds what a shared file holds (sharedconnections.h), all of it or nothing. One whose name another server has
+    // already gets a new one. Says what became of them.
+    Result<QString> importFrom(const QString &file);
+    Result<void> exportTo(const QString &file) const;
+
     [[nodiscard]] bool canKeepPasswords() const { return m_secrets != nullptr; }
     void readPassword(const QString &id, QObject *context, SecretStore::Found found);
     // An empty password is forgotten.
@@ -66,12 +87,15 @@ signals:
 private:
     void load();
     Result<void> store(std::vector<SavedConnection> connections);
+    [[nodiscard]] static QString freeName(const QString &name, const std::vector<SavedConnection> &taken);
     [[nodiscard]] static QString keyOf(const QString &id);
 
     QString m_file;
     std::unique_ptr<SecretStore> m_secrets;
     std::vector<SavedConnection> m_all;
     QString m_loadError;
+    TeamFile m_team;
+    QString m_teamError;
 };
 
 } // namespace lockscope

@@ -1,37 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
-// There is no simulated etcd: its recipes are not played (RecipeInfo::simulated), so nothing can happen to them
-// there.
 #include "core/contention/backendrules.h"
 
 namespace lockscope::contention {
 
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using recipes::RecipeInfo;
+
 namespace {
 
-bool nothingHappens(FaultKind)
+std::optional<OverlapBound> overlapOnEtcd(const Scenario &scenario, FaultKind fault)
 {
-    return false;
+    const Duration lease = scenario.ttl;
+    switch (fault) {
+    case FaultKind::Pause:
+        return OverlapBound{less(longestOf(scenario, fault), lease * 2 / 3) + connectsAgain,
+                            u"the pause less two thirds of the lease"_s};
+    case FaultKind::Drift:
+        return OverlapBound{scaled(lease, 1 / slowClock - 1),
+                            u"the time by which its clock is slow at the end of the lease"_s};
+    // Where all queue first, the first one works until they have.
+    case FaultKind::ForceRelease:
+        return OverlapBound{scenario.hold
+                                + (scenario.arrival == Arrival::Queued ? (scenario.contenders + 20) * Duration(1ms)
+                                                                       : Duration::zero()),
+                            u"the rest of its work"_s};
+    default: return {};
+    }
 }
 
-GuaranteeRule neverPlayed(const recipes::RecipeInfo &, FaultKind, const QByteArray &)
+// It keeps what it was told on a majority of its members, and leases run by a clock that nobody sets. A lease is one
+// hold's own: none ends without its hold but by force, which is a fault of its own.
+bool canHappenOnEtcd(FaultKind fault)
 {
-    return {};
+    return fault != FaultKind::Expire && fault != FaultKind::Lag && fault != FaultKind::RestartEmpty
+           && fault != FaultKind::Failover && fault != FaultKind::LostPublish;
 }
 
-std::optional<OverlapBound> noOverlap(const Scenario &, FaultKind)
+GuaranteeRule twoBelieveOnEtcd(const RecipeInfo &, FaultKind fault, const QByteArray &)
 {
-    return std::nullopt;
+    switch (fault) {
+    case FaultKind::Pause:
+        return {u"the pause is longer than the lease: the key goes with it, and the paused client cannot know"_s};
+    case FaultKind::Drift:
+        return {
+            u"a client that is cut off, and whose clock is slow, believes in its lock for longer than its lease lives"_s,
+            true};
+    case FaultKind::ForceRelease:
+        return {u"a holder whose key was deleted by force believes that it has the lock until it looks again"_s};
+    default: return {};
+    }
 }
 
-Duration leaseOnEtcd(const Scenario &scenario)
+Duration leaseOrWork(const Scenario &scenario)
 {
-    return scenario.ttl;
+    return std::max<Duration>(scenario.ttl, scenario.hold);
 }
 
 } // namespace
 
 BackendRules rulesOfEtcd()
 {
-    return {&nothingHappens, &neverPlayed, &noOverlap, &leaseOnEtcd, nullptr, false, false};
+    return {&canHappenOnEtcd, &twoBelieveOnEtcd, &overlapOnEtcd, &leaseOrWork, nullptr, false, false};
 }
 
 } // namespace lockscope::contention

@@ -27,12 +27,12 @@ bool hasSessions(const QByteArray &recipe)
 // As parts of a lease: shorter than that, or longer. Both are different stories.
 constexpr double shortest = 0.02, shortSpread = 0.6, longer = 1.2, longSpread = 1.5;
 
-Duration leaseOf(const Scenario &scenario)
+} // namespace
+
+std::chrono::milliseconds leaseOf(const Scenario &scenario)
 {
     return hasSessions(scenario.recipe) ? scenario.sessionTimeout : scenario.ttl;
 }
-
-} // namespace
 
 Duration longestOf(const Scenario &scenario, FaultKind kind)
 {
@@ -58,6 +58,7 @@ Faults::Faults(const Scenario &scenario, VirtualLoop &world, world::Network &net
     for (const auto &planned : scenario.planned) {
         auto fault = std::make_shared<Drawn>(draw(planned.kind, number++));
         fault->isPlanned = true;
+        fault->planned = planned;
         fault->victim = planned.contender;
         fault->skips = 0;
         fault->lastsAsPlanned = planned.lasts.count() > 0;
@@ -205,19 +206,7 @@ bool Faults::strikeServer(Drawn &fault, int victim)
         isDone = m_servers.lag(scaled(lease(), 0.01 + static_cast<double>(fault.random.below(20)) / 100), over);
         victim = nobody;
         break;
-    case FaultKind::ClockJump: {
-        const auto by = std::chrono::duration_cast<std::chrono::milliseconds>(
-            fault.random.below(2) == 0 ? -fault.lasts : fault.lasts);
-        auto *process = m_clients.processOf(victim);
-        isDone = fault.random.below(2) == 0 && m_servers.jumpClock(by);
-        how = isDone ? QByteArrayLiteral("the server's") : QByteArrayLiteral("a client's");
-        if (isDone)
-            victim = nobody;
-        else if (process)
-            process->jumpWallClock(by);
-        isDone = isDone || process;
-        break;
-    }
+    case FaultKind::ClockJump: isDone = jumpClock(fault, victim, how); break;
     case FaultKind::RestartEmpty:
         over = fault.lastsAsPlanned ? fault.lasts : 20ms;
         isDone = m_servers.restartEmpty(over);
@@ -238,6 +227,29 @@ bool Faults::strikeServer(Drawn &fault, int victim)
     tell(fault, victim, how);
     endsAfter(over, [] {});
     return true;
+}
+
+bool Faults::jumpClock(Drawn &fault, int &victim, QByteArray &how)
+{
+    using Clock = PlannedFault::Clock;
+    const auto chosen = fault.planned.clock;
+    const bool isBackDrawn = fault.random.below(2) == 0;
+    const bool isServersDrawn = fault.random.below(2) == 0;
+    const bool isBack = chosen == Clock::Drawn ? isBackDrawn : fault.planned.isBack;
+    const auto by = std::chrono::duration_cast<std::chrono::milliseconds>(isBack ? -fault.lasts : fault.lasts);
+    const bool isOfOne = chosen == Clock::Server;
+    if (isOfOne ? m_servers.jumpClockOf(fault.planned.server, by)
+                : chosen == Clock::Drawn && isServersDrawn && m_servers.jumpClock(by)) {
+        how = isOfOne && m_servers.count() > 1 ? "server " + QByteArray::number(fault.planned.server + 1) + "'s"
+                                               : QByteArrayLiteral("the server's");
+        victim = nobody;
+        return true;
+    }
+    auto *process = isOfOne ? nullptr : m_clients.processOf(victim);
+    how = "a client's";
+    if (process)
+        process->jumpWallClock(by);
+    return process;
 }
 
 void Faults::pause(const Drawn &fault, int victim)

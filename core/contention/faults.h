@@ -55,6 +55,7 @@ private:
         bool isPlanned = false;
         bool lastsAsPlanned = false; // not as long as the seed drew
         int tries = 0;
+        PlannedFault planned; // while it is
     };
     using Shared = std::shared_ptr<Drawn>;
 
@@ -64,6 +65,7 @@ private:
     void happen(const Shared &fault);
     [[nodiscard]] bool strike(const Shared &fault, int victim);
     [[nodiscard]] bool strikeServer(Drawn &fault, int victim);
+    [[nodiscard]] bool jumpClock(Drawn &fault, int &victim, QByteArray &how);
     void lieInWait(const Shared &fault);
     [[nodiscard]] world::Delivery judge(const world::Message &message);
     void pause(const Drawn &fault, int victim);

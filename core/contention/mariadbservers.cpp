@@ -3,6 +3,7 @@
 #include "core/contention/servers.h"
 
 #include "core/contention/mariadbaccess.h"
+#include "core/contention/sqlstate.h"
 
 namespace lockscope::contention {
 
@@ -47,18 +48,7 @@ public:
     {
         std::vector<ServerLine> lines;
         const auto add = [&](const QByteArray &name, const QByteArray &what, const auto &queue) {
-            QByteArrayList words, waiting;
-            if (!what.isEmpty())
-                words << what;
-            for (std::size_t i = 0; i < queue.size(); ++i) {
-                if (i == 0)
-                    words << "locked by " + nameOf(queue[i]);
-                else
-                    waiting << nameOf(queue[i]);
-            }
-            if (!waiting.isEmpty())
-                words << "queue: " + waiting.join(' ');
-            lines.push_back({0, name, words.join(", "), {}});
+            lines.push_back(sqlLockLine(name, what, queue, [this](auto connection) { return nameOf(connection); }));
         };
         if (takesNamedLock(m_context.scenario.recipe)) {
             for (const auto &name : m_server.namedLocks().names())

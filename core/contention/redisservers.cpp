@@ -85,6 +85,13 @@ public:
             server->jumpClock(by);
         return true;
     }
+    bool jumpClockOf(int server, std::chrono::milliseconds by) override
+    {
+        if (server < 0 || server >= count())
+            return false;
+        m_servers[std::size_t(server)]->jumpClock(by);
+        return true;
+    }
     // Of a set, as many as it takes to matter: a majority of its nodes.
     bool restartEmpty(Duration downFor) override
     {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/scenario.h"
 
+#include "core/base/fieldreader.h"
 #include "core/base/text.h"
 #include "core/contention/backendrules.h"
 #include "core/contention/mutants/mutants.h"
@@ -50,77 +51,7 @@ const std::vector<FaultWords> &words()
 // Numbers in JSON are doubles: a seed has to come back as it was.
 constexpr quint64 seedLimit = quint64(1) << 53;
 constexpr int mostContenders = 100'000;
-
-// Reads the fields of an object, and remembers the first that is wrong.
-class Reader {
-public:
-    explicit Reader(const QJsonObject &object) : m_object(object) {}
-
-    template <class Number>
-    void number(const QString &field, double least, double most, Number &into)
-    {
-        const auto value = valueOf(field);
-        if (value.isUndefined())
-            return;
-        const auto read = value.toDouble(std::nan(""));
-        if (!(read >= least && read <= most) || std::floor(read) != read)
-            wrong(field, u"a whole number from %1 to %2"_s.arg(least, 0, 'f', 0).arg(most, 0, 'f', 0));
-        else
-            into = Number(static_cast<qint64>(read));
-    }
-    void flag(const QString &field, bool &into)
-    {
-        const auto value = valueOf(field);
-        if (value.isUndefined())
-            return;
-        if (!value.isBool())
-            wrong(field, u"true or false"_s);
-        else
-            into = value.toBool();
-    }
-    [[nodiscard]] QJsonArray array(const QString &field)
-    {
-        const auto value = valueOf(field);
-        if (!value.isUndefined() && !value.isArray())
-            wrong(field, u"a list"_s);
-        return value.toArray();
-    }
-    [[nodiscard]] QByteArray text(const QString &field, const QByteArray &otherwise)
-    {
-        const auto value = valueOf(field);
-        if (!value.isUndefined() && !value.isString())
-            wrong(field, u"a text"_s);
-        return value.isString() ? value.toString().toUtf8() : otherwise;
-    }
-    void wrong(const QString &field, const QString &wanted)
-    {
-        if (!m_error)
-            m_error = Error{ErrorCode::BadInput, u"the scenario's \"%1\" has to be %2"_s.arg(field, wanted)};
-    }
-    [[nodiscard]] bool has(const QString &field) { return !valueOf(field).isUndefined(); }
-    // At last: what nobody asked for is misspelt, and would be played as its default without a word.
-    void nothingElse()
-    {
-        for (const auto &field : m_object.keys()) {
-            if (!m_known.contains(field) && !m_error)
-                m_error = Error{ErrorCode::BadInput, u"no scenario has a field \"%1\"; there are: %2"_s.arg(
-                                                         label(field.toUtf8(), 60), m_known.join(u", "_s))};
-        }
-    }
-    [[nodiscard]] const std::optional<Error> &error() const { return m_error; }
-
-private:
-    [[nodiscard]] QJsonValue valueOf(const QString &field)
-    {
-        if (!m_known.contains(field))
-            m_known << field;
-        return m_object.value(field);
-    }
-
-    const QJsonObject &m_object;
-    QStringList m_known;
-    std::optional<Error> m_error;
-};
+constexpr int mostListed = 10'000'000;
 
 QString knownFaults()
 {
@@ -132,29 +63,42 @@ QString knownFaults()
 
 QJsonObject plannedJson(const PlannedFault &fault)
 {
-    return {{u"fault"_s, QString::fromLatin1(nameOf(fault.kind))},
-            {u"atUs"_s, qint64(fault.at.count())},
-            {u"contender"_s, fault.contender},
-            {u"lastsMs"_s, qint64(fault.lasts.count())}};
+    QJsonObject object{{u"fault"_s, QString::fromLatin1(nameOf(fault.kind))},
+                       {u"atUs"_s, qint64(fault.at.count())},
+                       {u"contender"_s, fault.contender},
+                       {u"lastsMs"_s, qint64(fault.lasts.count())}};
+    if (fault.clock != PlannedFault::Clock::Drawn) {
+        const bool isServers = fault.clock == PlannedFault::Clock::Server;
+        object.insert(u"clock"_s, isServers ? u"server"_s : u"client"_s);
+        object.insert(u"back"_s, fault.isBack);
+        if (isServers)
+            object.insert(u"server"_s, fault.server);
+    }
+    return object;
 }
 
+constexpr int mostClockServers = 5;
 constexpr double longestMs = 24.0 * 3600 * 1000;
 
-PlannedFault readPlanned(Reader &outer, const QJsonObject &object)
+PlannedFault readPlanned(FieldReader reader)
 {
-    Reader reader(object);
     PlannedFault fault;
-    const auto kind = faultByName(reader.text(u"fault"_s, {}));
+    const auto kind = faultByName(reader.text("fault").toUtf8());
     if (kind)
         fault.kind = *kind;
     else
-        outer.wrong(u"planned"_s, u"a list of faults, each "_s + knownFaults());
-    reader.number(u"atUs"_s, 0, longestMs * 1000, fault.at);
-    reader.number(u"contender"_s, 0, mostContenders - 1, fault.contender);
-    reader.number(u"lastsMs"_s, 0, longestMs, fault.lasts);
+        reader.wrong(u"fault"_s, knownFaults());
+    reader.take("atUs", 0, longestMs * 1000, fault.at);
+    reader.take("contender", 0, mostContenders - 1, fault.contender);
+    reader.take("lastsMs", 0, longestMs, fault.lasts);
+    const auto clock = reader.text("clock", QString());
+    if (clock == "server"_L1 || clock == "client"_L1)
+        fault.clock = clock == "server"_L1 ? PlannedFault::Clock::Server : PlannedFault::Clock::Client;
+    else if (!clock.isEmpty())
+        reader.wrong(u"clock"_s, u"client or server"_s);
+    reader.take("back", fault.isBack);
+    reader.take("server", 0, mostClockServers - 1, fault.server);
     reader.nothingElse();
-    if (reader.error())
-        outer.wrong(u"planned"_s, u"right in every part ("_s + reader.error()->message + u')');
     return fault;
 }
 
@@ -245,53 +189,58 @@ QJsonObject Scenario::toJson() const
 
 Result<Scenario> Scenario::fromJson(const QJsonObject &object)
 {
-    Reader reader(object);
+    std::optional<Error> error;
+    FieldReader reader(object, {}, error);
+    const auto list = [&reader](const char *field) {
+        return reader.has(field) ? reader.list(field, 0, mostListed) : QJsonArray();
+    };
     Scenario scenario;
-    scenario.recipe = reader.text(u"recipe"_s, scenario.recipe);
-    reader.number(u"contenders"_s, 1, mostContenders, scenario.contenders);
-    reader.number(u"rounds"_s, 1, 1'000'000, scenario.rounds);
-    reader.number(u"holdMs"_s, 0, longestMs, scenario.hold);
-    reader.number(u"seed"_s, 0, double(seedLimit - 1), scenario.seed);
-    for (const auto &value : reader.array(u"faults"_s)) {
+    scenario.recipe = reader.text("recipe", QString::fromUtf8(scenario.recipe)).toUtf8();
+    reader.take("contenders", 1, mostContenders, scenario.contenders);
+    reader.take("rounds", 1, 1'000'000, scenario.rounds);
+    reader.take("holdMs", 0, longestMs, scenario.hold);
+    reader.take("seed", 0, double(seedLimit - 1), scenario.seed);
+    for (const auto &value : list("faults")) {
         if (const auto kind = faultByName(value.toString().toUtf8()))
             scenario.faults.push_back(*kind);
         else
             reader.wrong(u"faults"_s, u"a list of faults, each "_s + knownFaults());
     }
-    for (const auto &value : reader.array(u"planned"_s))
-        scenario.planned.push_back(readPlanned(reader, value.toObject()));
-    for (const auto &value : reader.array(u"withheld"_s)) {
+    const auto planned = list("planned");
+    for (qsizetype i = 0; i < planned.size(); ++i)
+        scenario.planned.push_back(readPlanned(reader.element("planned", planned, i)));
+    for (const auto &value : list("withheld")) {
         const auto number = value.toInt(-1);
         if (number < 0)
             reader.wrong(u"withheld"_s, u"a list of whole numbers from 0"_s);
         else
             scenario.withheld.push_back(number);
     }
-    const auto arrival = reader.text(u"arrival"_s, "queued");
-    if (arrival == "spread")
+    const auto arrival = reader.text("arrival", u"queued"_s);
+    if (arrival == "spread"_L1)
         scenario.arrival = Arrival::Spread;
-    else if (arrival != "queued")
+    else if (arrival != "queued"_L1)
         reader.wrong(u"arrival"_s, u"queued or spread"_s);
-    reader.number(u"arriveWithinMs"_s, 0, longestMs, scenario.arriveWithin);
-    reader.number(u"perProcess"_s, 1, mostContenders, scenario.perProcess);
-    reader.number(u"limit"_s, 1, mostContenders, scenario.limit);
-    reader.number(u"locks"_s, 1, 2, scenario.locks);
-    const auto order = reader.text(u"order"_s, "same");
-    scenario.isOppositeOrder = order == "opposite";
-    if (!scenario.isOppositeOrder && order != "same")
+    reader.take("arriveWithinMs", 0, longestMs, scenario.arriveWithin);
+    reader.take("perProcess", 1, mostContenders, scenario.perProcess);
+    reader.take("limit", 1, mostContenders, scenario.limit);
+    reader.take("locks", 1, 2, scenario.locks);
+    const auto order = reader.text("order", u"same"_s);
+    scenario.isOppositeOrder = order == "opposite"_L1;
+    if (!scenario.isOppositeOrder && order != "same"_L1)
         reader.wrong(u"order"_s, u"same or opposite"_s);
-    reader.number(u"readersPercent"_s, 0, 100, scenario.readersPercent);
-    reader.number(u"ttlMs"_s, 1, longestMs, scenario.ttl);
-    reader.number(u"sessionTimeoutMs"_s, 1, longestMs, scenario.sessionTimeout);
-    if (reader.has(u"waitMs"_s)) {
+    reader.take("readersPercent", 0, 100, scenario.readersPercent);
+    reader.take("ttlMs", 1, longestMs, scenario.ttl);
+    reader.take("sessionTimeoutMs", 1, longestMs, scenario.sessionTimeout);
+    if (reader.has("waitMs")) {
         scenario.wait.emplace();
-        reader.number(u"waitMs"_s, 0, longestMs, *scenario.wait);
+        reader.take("waitMs", 0, longestMs, *scenario.wait);
     }
-    reader.flag(u"checksFencingTokens"_s, scenario.checksFencingTokens);
-    reader.flag(u"keepsEvents"_s, scenario.keepsEvents);
+    reader.take("checksFencingTokens", scenario.checksFencingTokens);
+    reader.take("keepsEvents", scenario.keepsEvents);
     reader.nothingElse();
-    if (reader.error())
-        return *reader.error();
+    if (error)
+        return Error{error->code, u"in the scenario "_s + error->message};
     return scenario;
 }
 

@@ -49,10 +49,16 @@ enum class FaultKind {
 
 // A fault that somebody chose: at this moment, on this contender. Beside the ones that are drawn by the seed.
 struct PlannedFault {
+    // Of a clock that jumps: whose it is, where somebody chose that; else the seed draws whose, and which way.
+    enum class Clock { Drawn, Client, Server };
+
     FaultKind kind = FaultKind::Pause;
     std::chrono::microseconds at{0};    // since the start of the run
     int contender = 0;                  // whom, or whose connection; for a server's fault not used
-    std::chrono::milliseconds lasts{0}; // 0: as long as the kind's own default
+    std::chrono::milliseconds lasts{0}; // 0: as long as the kind's own default; of a clock: how far
+    Clock clock = Clock::Drawn;
+    bool isBack = false; // of a chosen clock: it jumps back
+    int server = 0;      // of a server's clock: which one's
     friend bool operator==(const PlannedFault &, const PlannedFault &) = default;
 };
 
@@ -60,6 +66,10 @@ enum class Arrival {
     Queued, // all join before the first release
     Spread, // at moments drawn by the seed, within `arriveWithin`
 };
+
+struct Scenario;
+// For how long a contender that says nothing keeps its lock: a lease, or its session.
+[[nodiscard]] std::chrono::milliseconds leaseOf(const Scenario &scenario);
 
 struct Scenario {
     QByteArray recipe = "zk-mutex";

@@ -37,6 +37,8 @@ public:
     virtual bool forceRelease(bool /*ofWaiter*/) { return false; }
     virtual bool lag(Duration /*by*/, Duration /*lasts*/) { return false; }
     virtual bool jumpClock(std::chrono::milliseconds /*by*/) { return false; }
+    // Of one of them.
+    virtual bool jumpClockOf(int server, std::chrono::milliseconds by) { return server == 0 && jumpClock(by); }
     virtual bool restartEmpty(Duration /*downFor*/) { return false; }
     virtual bool failover() { return false; }
     virtual bool loseNextPublish() { return false; }

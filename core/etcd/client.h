@@ -50,6 +50,7 @@ struct RangeAnswer {
 struct Condition {
     QByteArray key;
     Revision created = 0;
+    LeaseId lease = 0; // not 0: and that it hangs on this one
 };
 // If all hold, the first operations, else the others.
 struct Operation {

@@ -122,11 +122,17 @@ QJsonObject toJson(const RangeRequest &request)
 QJsonObject toJson(const Transaction &transaction)
 {
     QJsonArray conditions;
-    for (const auto &one : transaction.conditions)
+    for (const auto &one : transaction.conditions) {
         conditions.append(QJsonObject{{u"target"_s, u"CREATE"_s},
                                       {u"result"_s, u"EQUAL"_s},
                                       {u"key"_s, base64(one.key)},
                                       {u"create_revision"_s, number(one.created)}});
+        if (one.lease != 0)
+            conditions.append(QJsonObject{{u"target"_s, u"LEASE"_s},
+                                          {u"result"_s, u"EQUAL"_s},
+                                          {u"key"_s, base64(one.key)},
+                                          {u"lease"_s, number(one.lease)}});
+    }
     return {{u"compare"_s, conditions},
             {u"success"_s, toJson(transaction.then)},
             {u"failure"_s, toJson(transaction.otherwise)}};

@@ -13,7 +13,7 @@
 
 namespace lockscope::history {
 
-inline constexpr int formatVersion = 1;
+inline constexpr int formatVersion = 2;
 inline constexpr qint64 mostRaw = 64LL * 1024 * 1024;   // of one chunk, unpacked
 inline constexpr qsizetype partRaw = 4LL * 1024 * 1024; // what a writer puts into one, about
 inline constexpr quint16 mostParts = 4096;              // of one picture

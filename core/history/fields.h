@@ -46,9 +46,10 @@ LOCKSCOPE_FIELDS(inspect::SessionSnapshot, v.connection, v.session, v.endpoint, 
 LOCKSCOPE_FIELDS(inspect::Coverage, v.connection, v.complete, v.message)
 LOCKSCOPE_FIELDS(SessionsSeen, v.connection, v.sessions)
 LOCKSCOPE_FIELDS(CoverageSeen, v.connection, v.coverage)
-LOCKSCOPE_FIELDS(ConnectionState, v.name, v.backend, v.uri, v.server, v.production, v.isConnected, v.isLookedThrough,
+LOCKSCOPE_FIELDS(LinkState, v.name, v.backend, v.uri, v.server, v.production, v.isConnected, v.isLookedThrough,
                  v.isGone, v.problem)
-LOCKSCOPE_FIELDS(Act, v.time, v.actor, v.action, v.lock, v.holder, v.reason, v.phase, v.outcome, v.before, v.after)
+LOCKSCOPE_FIELDS(Act, v.time, v.actor, v.action, v.lock, v.holder, v.reason, v.phase, v.outcome, v.before, v.after,
+                 v.hasReleased)
 
 #undef LOCKSCOPE_FIELDS
 

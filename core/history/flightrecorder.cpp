@@ -103,7 +103,7 @@ void FlightRecorder::thin()
     m_thinAt = std::max(mostWaiting, 2 * m_waiting.size());
 }
 
-void FlightRecorder::connectionIs(ConnectionState state)
+void FlightRecorder::connectionIs(LinkState state)
 {
     const auto at = m_connections.find(state.name);
     if (at != m_connections.end() && at->second == state)

@@ -36,7 +36,7 @@ public:
     // Ends, and takes its files away.
     ~FlightRecorder() override;
 
-    void connectionIs(ConnectionState state) override;
+    void connectionIs(LinkState state) override;
     void acted(const Act &act) override;
     void locksChanged(std::vector<inspect::SnapshotChange> changes) override;
     void sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions) override;
@@ -55,7 +55,7 @@ private:
     FlightOptions m_options;
     std::shared_ptr<RecordedFiles> m_files;
     Listeners m_listeners;
-    std::map<ConnectionName, ConnectionState> m_connections; // as told last
+    std::map<ConnectionName, LinkState> m_connections; // as told last
     std::mutex m_mutex;
     std::condition_variable m_wake;
     std::vector<Change> m_waiting; // under the mutex, as all below

@@ -41,7 +41,7 @@ public:
     {
         m_picture.coverage.insert_or_assign(seen.connection, seen.coverage);
     }
-    void operator()(const ConnectionState &state) const
+    void operator()(const LinkState &state) const
     {
         if (state.isGone)
             return forget(m_picture, state.name);

@@ -14,7 +14,7 @@ namespace lockscope::history {
 using Moment = std::chrono::sys_time<std::chrono::milliseconds>;
 
 // A connection as it was, without credentials.
-struct ConnectionState {
+struct LinkState {
     ConnectionName name;
     BackendKind backend = BackendKind::ZooKeeper;
     QString uri;
@@ -24,7 +24,7 @@ struct ConnectionState {
     bool isLookedThrough = false; // everything that can be found at first sight had been found
     bool isGone = false;          // it was closed: nothing is known of it any more
     QString problem;              // why it was not connected
-    friend bool operator==(const ConnectionState &, const ConnectionState &) = default;
+    friend bool operator==(const LinkState &, const LinkState &) = default;
 };
 
 // All sessions of a connection, and all that could not be seen of it.
@@ -47,12 +47,13 @@ struct Act {
     QByteArray holder;
     QString reason, phase, outcome;
     QByteArray before, after; // LOCK as JSON, or empty
+    bool hasReleased = false; // a result: it took the lock from its holder
     friend bool operator==(const Act &, const Act &) = default;
 };
 
 struct Change {
     Moment at{}; // when it was told here
-    std::variant<inspect::SnapshotChange, SessionsSeen, CoverageSeen, ConnectionState, Act> what;
+    std::variant<inspect::SnapshotChange, SessionsSeen, CoverageSeen, LinkState, Act> what;
 };
 
 class Picture {
@@ -60,7 +61,7 @@ public:
     std::map<inspect::LockName, inspect::LockSnapshot> locks;
     std::map<ConnectionName, std::vector<inspect::SessionSnapshot>> sessions;
     std::map<ConnectionName, std::vector<inspect::Coverage>> coverage;
-    std::map<ConnectionName, ConnectionState> connections;
+    std::map<ConnectionName, LinkState> connections;
     std::map<ConnectionName, Moment> heardAt; // the last moment a connection stood
     friend bool operator==(const Picture &, const Picture &) = default;
 

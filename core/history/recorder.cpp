@@ -39,7 +39,7 @@ void Recorder::add(decltype(Change::what) what)
         check(m_writer->add({now(), std::move(what)}));
 }
 
-void Recorder::connectionIs(ConnectionState state)
+void Recorder::connectionIs(LinkState state)
 {
     const auto &known = m_writer->picture().connections;
     const auto at = known.find(state.name);

@@ -15,7 +15,7 @@ namespace lockscope::history {
 class RecordingSink : public inspect::ObserverSink {
 public:
     // How a connection is now: it stands, broke, or was closed (isGone). What is known already is no news.
-    virtual void connectionIs(ConnectionState state) = 0;
+    virtual void connectionIs(LinkState state) = 0;
     virtual void acted(const Act &act) = 0;
 
     void progressed(inspect::Progress) override {}
@@ -29,7 +29,7 @@ public:
     ~Recorder() override;
 
     [[nodiscard]] const RecordingWriter &writer() const { return *m_writer; }
-    void connectionIs(ConnectionState state) override;
+    void connectionIs(LinkState state) override;
     void acted(const Act &act) override;
     // Up to now, to the file.
     Result<void> flush();

@@ -16,9 +16,9 @@ namespace lockscope::history {
 using namespace Qt::StringLiterals;
 using ChunkKind = ChunkHeader::Kind;
 
-Result<Recording> Recording::open(const QStringList &files)
+Result<FlightRecording> FlightRecording::open(const QStringList &files)
 {
-    Recording recording;
+    FlightRecording recording;
     recording.m_files = files;
     for (int file = 0; file < files.size(); ++file) {
         if (auto indexed = recording.index(file); !indexed)
@@ -30,7 +30,7 @@ Result<Recording> Recording::open(const QStringList &files)
 }
 
 // Reads the headers. What does not hold together ends the file there.
-Result<void> Recording::index(int number)
+Result<void> FlightRecording::index(int number)
 {
     QFile file(m_files[number]);
     if (!file.open(QIODevice::ReadOnly))
@@ -66,13 +66,13 @@ Result<void> Recording::index(int number)
     return {};
 }
 
-void Recording::dropTorn(int file, qint64 offset, qint64 size, const QString &why)
+void FlightRecording::dropTorn(int file, qint64 offset, qint64 size, const QString &why)
 {
     m_damage << u"%1: its last %2 bytes are left out: %3 at byte %4"_s.arg(
         m_files[file], QString::number(size - offset), why, QString::number(offset));
 }
 
-void Recording::dropHalfPicture(int file)
+void FlightRecording::dropHalfPicture(int file)
 {
     const auto isPart = [file](const Chunk &chunk) {
         return chunk.file == file && chunk.header.kind == ChunkKind::Picture;
@@ -84,7 +84,7 @@ void Recording::dropHalfPicture(int file)
     m_chunks.resize(first);
 }
 
-Result<QByteArray> Recording::packed(const Chunk &chunk) const
+Result<QByteArray> FlightRecording::packed(const Chunk &chunk) const
 {
     QFile file(m_files[chunk.file]);
     if (!file.open(QIODevice::ReadOnly) || !file.seek(chunk.offset))
@@ -93,7 +93,7 @@ Result<QByteArray> Recording::packed(const Chunk &chunk) const
     return file.read(chunkHeaderBytes + static_cast<qint64>(chunk.header.packedBytes));
 }
 
-Result<QByteArray> Recording::read(const Chunk &chunk) const
+Result<QByteArray> FlightRecording::read(const Chunk &chunk) const
 {
     const auto bytes = packed(chunk);
     if (!bytes)
@@ -106,7 +106,7 @@ Result<QByteArray> Recording::read(const Chunk &chunk) const
     return raw;
 }
 
-Result<void> Recording::each(const Chunk &chunk, const std::function<bool(const Change &)> &call) const
+Result<void> FlightRecording::each(const Chunk &chunk, const std::function<bool(const Change &)> &call) const
 {
     const auto raw = read(chunk);
     if (!raw)
@@ -124,7 +124,7 @@ Result<void> Recording::each(const Chunk &chunk, const std::function<bool(const 
     return {};
 }
 
-std::size_t Recording::pictureBefore(Moment moment) const
+std::size_t FlightRecording::pictureBefore(Moment moment) const
 {
     std::size_t found = 0;
     for (std::size_t i = 0; i < m_chunks.size(); ++i) {
@@ -138,7 +138,7 @@ std::size_t Recording::pictureBefore(Moment moment) const
 }
 
 // Returns the chunk behind it.
-Result<std::size_t> Recording::takePicture(std::size_t first, Picture &picture) const
+Result<std::size_t> FlightRecording::takePicture(std::size_t first, Picture &picture) const
 {
     picture = {};
     const auto &begin = m_chunks[first].header;
@@ -160,7 +160,7 @@ Result<std::size_t> Recording::takePicture(std::size_t first, Picture &picture) 
     return first + begin.parts;
 }
 
-Result<Picture> Recording::at(Moment moment) const
+Result<Picture> FlightRecording::at(Moment moment) const
 {
     if (moment < begin() || moment > end())
         return Error{ErrorCode::BadInput,
@@ -184,7 +184,7 @@ Result<Picture> Recording::at(Moment moment) const
     return picture;
 }
 
-Result<void> Recording::walk(Moment from, Moment to, const std::function<bool(const Change &)> &call) const
+Result<void> FlightRecording::walk(Moment from, Moment to, const std::function<bool(const Change &)> &call) const
 {
     bool isOver = false;
     for (const auto &chunk : m_chunks) {
@@ -204,8 +204,8 @@ Result<void> Recording::walk(Moment from, Moment to, const std::function<bool(co
     return {};
 }
 
-Result<LockHistory> Recording::historyOf(const inspect::LockName &lock, Moment to,
-                                         const std::function<bool()> &isWanted) const
+Result<LockHistory> FlightRecording::historyOf(const inspect::LockName &lock, Moment to,
+                                               const std::function<bool()> &isWanted) const
 {
     bool isCancelled = false;
     LockHistory history;
@@ -224,7 +224,7 @@ Result<LockHistory> Recording::historyOf(const inspect::LockName &lock, Moment t
             const bool isGone = news->kind == inspect::ChangeKind::Removed;
             if (news->lock.lock == lock)
                 history.moments.push_back({change.at, isGone ? std::nullopt : std::optional(news->lock)});
-        } else if (const auto *state = std::get_if<ConnectionState>(&change.what)) {
+        } else if (const auto *state = std::get_if<LinkState>(&change.what)) {
             if (state->name == lock.connection)
                 history.connection.emplace_back(change.at, *state);
         } else if (const auto *act = std::get_if<Act>(&change.what)) {
@@ -242,7 +242,7 @@ Result<LockHistory> Recording::historyOf(const inspect::LockName &lock, Moment t
 }
 
 // A picture within a file is as good as one at its beginning, so the chunks are taken as they are.
-Result<void> Recording::saveTo(const QString &path) const
+Result<void> FlightRecording::saveTo(const QString &path) const
 {
     const auto failed = [&path](const QString &why) {
         return Error{ErrorCode::BadInput, u"cannot save to %1: %2"_s.arg(path, why)};
@@ -265,7 +265,7 @@ Result<void> Recording::saveTo(const QString &path) const
 
 namespace {
 
-std::optional<QDateTime> readTime(const Recording &recording, const QString &text)
+std::optional<QDateTime> readTime(const FlightRecording &recording, const QString &text)
 {
     auto time = QDateTime::fromString(text, Qt::ISODateWithMs);
     if (!time.isValid()) {
@@ -280,7 +280,7 @@ std::optional<QDateTime> readTime(const Recording &recording, const QString &tex
 
 } // namespace
 
-Result<Moment> momentIn(const Recording &recording, const QString &text)
+Result<Moment> momentIn(const FlightRecording &recording, const QString &text)
 {
     std::optional<Moment> moment;
     if (text.startsWith(u'-')) {

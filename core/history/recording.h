@@ -23,15 +23,15 @@ struct LockMoment {
 struct LockHistory {
     Moment begin{};                  // of the recording
     std::vector<LockMoment> moments; // the first: as the recording begins, where it was there then
-    std::vector<std::pair<Moment, ConnectionState>> connection; // of its connection
+    std::vector<std::pair<Moment, LinkState>> connection; // of its connection
     std::vector<std::pair<Moment, Act>> acts;
 };
 
-class Recording {
+class FlightRecording {
 public:
     // One file, or several that follow each other (the recorder's own, which drops the oldest). The message of an
     // error begins with the file.
-    [[nodiscard]] static Result<Recording> open(const QStringList &files);
+    [[nodiscard]] static Result<FlightRecording> open(const QStringList &files);
 
     [[nodiscard]] Moment begin() const { return m_chunks.front().header.first; }
     [[nodiscard]] Moment end() const { return m_end; }
@@ -56,7 +56,7 @@ private:
         qint64 offset = 0;
         ChunkHeader header;
     };
-    Recording() = default;
+    FlightRecording() = default;
     [[nodiscard]] Result<void> index(int file);
     void dropTorn(int file, qint64 offset, qint64 size, const QString &why);
     void dropHalfPicture(int file);
@@ -76,6 +76,6 @@ private:
 
 // "2026-03-01T10:00:00Z" (local time where it names no zone), "10:00:00" of the recording's last day, "-5m" before
 // its end. Outside of the recording: an error.
-[[nodiscard]] Result<Moment> momentIn(const Recording &recording, const QString &text);
+[[nodiscard]] Result<Moment> momentIn(const FlightRecording &recording, const QString &text);
 
 } // namespace lockscope::history

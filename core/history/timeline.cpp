@@ -153,8 +153,7 @@ private:
         constexpr auto near = std::chrono::seconds(30);
         return std::ranges::any_of(m_history.acts, [&](const auto &entry) {
             const auto &act = entry.second;
-            return act.phase == "result"_L1 && act.outcome.startsWith(u"released"_s) && act.holder == holder
-                   && std::chrono::abs(act.time - at) < near;
+            return act.hasReleased && act.holder == holder && std::chrono::abs(act.time - at) < near;
         });
     }
 

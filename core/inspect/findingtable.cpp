@@ -85,7 +85,7 @@ constexpr std::array findingTable{
                 u"Curator: somebody asked this contender to let go", u"`get` of its node answers __REVOKE__",
                 u"nothing if the client listens for it; otherwise it goes on as before"},
     FindingKind{FindingCode::IdleInTransaction, "idle-in-transaction", Severity::Warning, u"Idle in transaction",
-                u"the holder of a row runs no statement",
+                u"the holder of a row, or of a table that others wait for, runs no statement",
                 u"`SHOW PROCESSLIST` says Sleep while `information_schema.INNODB_TRX` lists its transaction",
                 u"find what its application waits for in the middle of a transaction. Only KILL of the connection "
                 u"ends it from outside"},

@@ -39,6 +39,11 @@ inline constexpr KnownClient shedLock{u"ShedLock",
                                       {.notices = u"not at all: the job goes on to its end",
                                        .deletesBlindly = u"ShedLock (unless its safe-update option is on)",
                                        .isOfOneNode = true}};
+inline constexpr KnownClient shedLockRow{u"ShedLock", {.notices = u"not at all: the job goes on to its end"}};
+inline constexpr KnownClient liquibase{u"Liquibase", {.notices = u"not at all: its changes go on to their end"}};
+inline constexpr KnownClient flyway{u"Flyway"};
+inline constexpr KnownClient railsMigrations{u"Rails migrations"};
+inline constexpr KnownClient quartz{u"Quartz"};
 inline constexpr KnownClient redisson{
     u"Redisson", {.notices = u"by an exception when it unlocks; its watchdog stops without a word"}};
 inline constexpr KnownClient nodeRedlock{
@@ -66,8 +71,9 @@ inline constexpr KnownClient redisPlusPlus{u"redis-plus-plus"};
 inline constexpr KnownClient rslock{u"rslock"};
 inline constexpr KnownClient nodeSemaphore{u"redis-semaphore (npm)",
                                            {.notices = u"at its next refresh: LostLockError", .isOfOneNode = true}};
-inline constexpr KnownClient symfony{u"Symfony Lock",
-                                     {.notices = u"at its next refresh, by an exception", .isOfOneNode = true}};
+inline constexpr KnownClient symfony{
+    u"Symfony Lock",
+    {.notices = u"at its next refresh, by an exception", .isOfOneNode = true, .exclusiveMark = "__write__"}};
 inline constexpr KnownClient grabbedSemaphore{u"redis-semaphore (PyPI, Ruby)", {.isOfOneNode = true}};
 inline constexpr KnownClient uniqueJobs{u"sidekiq-unique-jobs", {.isOfOneNode = true}};
 

@@ -1,107 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/lessons/lessonreader.h"
 
-#include "core/base/text.h"
-
-#include <cmath>
-
 namespace lockscope::lessons {
 
 using namespace Qt::StringLiterals;
-
-namespace {
-
-constexpr qsizetype longestText = 2000;
-
-QString shown(const QString &text)
-{
-    return label(text.toUtf8(), 60);
-}
-
-} // namespace
-
-QString FieldReader::pathOf(const QString &field) const
-{
-    return m_path.isEmpty() ? field : field.isEmpty() ? m_path : m_path + u'.' + field;
-}
-
-void FieldReader::wrong(const QString &field, const QString &wanted)
-{
-    if (!m_error)
-        m_error = Error{ErrorCode::BadInput, u"\"%1\" has to be %2"_s.arg(pathOf(field), wanted)};
-}
-
-QJsonValue FieldReader::value(const char *field)
-{
-    const auto name = QString::fromLatin1(field);
-    m_known.insert(name);
-    return m_object.value(name);
-}
-
-bool FieldReader::has(const char *field)
-{
-    return !value(field).isUndefined();
-}
-
-QString FieldReader::text(const char *field, const std::optional<QString> &otherwise)
-{
-    const auto found = value(field);
-    if (found.isUndefined() && otherwise)
-        return *otherwise;
-    if (!found.isString() || found.toString().isEmpty())
-        wrong(QString::fromLatin1(field), u"a text"_s);
-    else if (found.toString().size() > longestText)
-        wrong(QString::fromLatin1(field), u"a text of %1 characters at most"_s.arg(longestText));
-    return found.toString();
-}
-
-int FieldReader::number(const char *field, int least, int most, std::optional<int> otherwise)
-{
-    const auto found = value(field);
-    if (found.isUndefined() && otherwise)
-        return *otherwise;
-    const auto read = found.toDouble(std::nan(""));
-    if (read >= least && read <= most && std::floor(read) == read)
-        return static_cast<int>(read);
-    wrong(QString::fromLatin1(field), u"a whole number from %1 to %2"_s.arg(least).arg(most));
-    return least;
-}
-
-bool FieldReader::flag(const char *field)
-{
-    const auto found = value(field);
-    if (!found.isBool())
-        wrong(QString::fromLatin1(field), u"true or false"_s);
-    return found.toBool();
-}
-
-QJsonArray FieldReader::list(const char *field, int least, int most)
-{
-    const auto found = value(field);
-    const auto array = found.toArray();
-    if (!found.isArray() || array.size() < least || array.size() > most) {
-        wrong(QString::fromLatin1(field), u"a list of %1 to %2"_s.arg(least).arg(most));
-        return {};
-    }
-    return array;
-}
-
-FieldReader FieldReader::inner(const QJsonValue &value, const QString &field)
-{
-    if (!value.isObject())
-        wrong(field, u"an object: { … }"_s);
-    return FieldReader(value.toObject(), pathOf(field), m_error);
-}
-
-FieldReader FieldReader::object(const char *field)
-{
-    return inner(value(field), QString::fromLatin1(field));
-}
-
-FieldReader FieldReader::element(const char *field, const QJsonArray &list, qsizetype index)
-{
-    return inner(list.at(index), u"%1[%2]"_s.arg(QString::fromLatin1(field)).arg(index));
-}
 
 Text FieldReader::words(const char *field)
 {
@@ -111,14 +13,6 @@ Text FieldReader::words(const char *field)
     if (words.in(Language::English).isEmpty())
         wrong(QString::fromLatin1(field), u"a text in \"en\", \"zh_CN\" or \"ru\""_s);
     return words;
-}
-
-void FieldReader::nothingElse()
-{
-    for (const auto &field : m_object.keys()) {
-        if (!m_known.contains(field) && !m_error)
-            m_error = Error{ErrorCode::BadInput, u"there is no field \"%1\""_s.arg(pathOf(shown(field)))};
-    }
 }
 
 } // namespace lockscope::lessons

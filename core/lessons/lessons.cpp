@@ -11,6 +11,7 @@
 #include <QStandardPaths>
 
 #include <algorithm>
+#include <set>
 
 // Resources of a static library have to be asked for, and from outside of any namespace.
 static void initLessonResources()

@@ -156,7 +156,7 @@ private:
             return; // these have deadlines of their own
         m_looksInVain = 0;
         m_question = ++m_lastNumber;
-        m_worker->run({m_question, {"DO 0", {}, std::nullopt, false}});
+        m_worker->run({m_question, {m_options.dialect->nothing(), {}, std::nullopt, false}});
     }
 
     // WorkerNews

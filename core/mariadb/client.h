@@ -12,7 +12,7 @@
 #pragma once
 
 #include "core/base/connectionuri.h"
-#include "core/mariadb/session.h"
+#include "core/mariadb/dialect.h"
 
 namespace lockscope::mariadb {
 
@@ -28,7 +28,8 @@ struct SessionOptions {
     std::chrono::milliseconds connectsWithin{15'000};
     // How long the network may be silent inside of an answer; 0: for ever, as who waits for a lock has to.
     std::chrono::seconds readsWithin{0};
-    std::shared_ptr<void> keep; // what has to live for as long as it may connect
+    std::shared_ptr<void> keep;             // what has to live for as long as it may connect
+    const Dialect *dialect = &ownDialect(); // lives for ever
 };
 
 // Returns at once, in state Connecting. Loop thread only.

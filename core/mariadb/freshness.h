@@ -20,6 +20,11 @@ constexpr std::chrono::milliseconds copyRestsFor{120};
 // Once per connection: without it START TRANSACTION … SNAPSHOT opens a read view.
 inline const QByteArray withoutReadView =
     QByteArrayLiteral("SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED");
+// Once per connection: no look waits longer for a table that somebody else has for himself. Seconds; 1 is the least.
+inline const QByteArray shortTableWaits = QByteArrayLiteral("SET SESSION lock_wait_timeout = 1");
+// The next question reads what was committed, and may change nothing, whatever it comes to run.
+inline const QByteArray committedNext =
+    QByteArrayLiteral("SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY");
 inline const QByteArray beginLook = QByteArrayLiteral("START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT");
 inline const QByteArray endLook = QByteArrayLiteral("ROLLBACK");
 

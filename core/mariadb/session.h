@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SQL port: what recipes, the inspector and the gate see of one session on MariaDB or MySQL.
+// The SQL port: what recipes, the inspector and the gate see of one session on MariaDB or MySQL; and on PostgreSQL,
+// whose client is another dialect of this one's (core/postgresql/client.h).
 //
 // A statement is sent when called; its answer arrives once. Statements of one session run one after the
 // other, as on the server. Errors: NotConnected when nothing was sent; SessionExpired when the connection

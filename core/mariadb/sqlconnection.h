@@ -28,6 +28,7 @@ public:
     [[nodiscard]] QSqlDatabase database() const;
 
 private:
+    const Dialect &m_dialect;
     QString m_name; // Qt SQL knows its connections by name
 };
 

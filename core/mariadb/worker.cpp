@@ -3,12 +3,10 @@
 
 #include "core/base/logging.h"
 #include "core/mariadb/sqlconnection.h"
-#include "core/mariadb/sqlerrors.h"
 
 #include <QSqlError>
 #include <QSqlQuery>
 #include <QSqlRecord>
-#include <QStringDecoder>
 
 #include <algorithm>
 #include <thread>
@@ -54,7 +52,7 @@ constexpr int attemptsToFindServer = 3; // who takes turns comes round again
 void killOn(const QByteArray &server, const SessionOptions &options, const QByteArray &text)
 {
     for (int i = 0; i < attemptsToFindServer; ++i) {
-        SqlConnection connection(options, u"MYSQL_OPT_CONNECT_TIMEOUT=2;MYSQL_OPT_READ_TIMEOUT=2"_s);
+        SqlConnection connection(options, options.dialect->killOptions());
         if (!connection.open()) {
             qCDebug(logMariaDb).noquote() << text << "was not sent: there is no connection for it";
             return;
@@ -66,14 +64,6 @@ void killOn(const QByteArray &server, const SessionOptions &options, const QByte
     }
     qCWarning(logMariaDb).noquote() << text << "was not sent: a new connection to" << options.host.host
                                     << options.host.port << "leads to another server";
-}
-
-// Whatever is text goes as text, so that the server compares it as the column does.
-QVariant bound(const QByteArray &parameter)
-{
-    QStringDecoder decoder(QStringDecoder::Utf8);
-    const QString text = decoder(parameter);
-    return decoder.hasError() ? QVariant(parameter) : QVariant(text.isNull() ? u""_s : text);
 }
 
 Rows::Cell cellOf(const QVariant &value)
@@ -134,7 +124,7 @@ bool Worker::kill(quint64 number)
         return true;
     ++m_killsOut;
     m_wasKilled = true;
-    sendKill(shared_from_this(), "KILL QUERY " + QByteArray::number(m_connection), 0ms);
+    sendKill(shared_from_this(), m_options.dialect->killQuery(m_connection, m_birth), 0ms);
     return true;
 }
 
@@ -151,7 +141,7 @@ std::deque<Worker::Job> Worker::close()
         return unsent;
     ++m_killsOut;
     // What is to last is given a moment: a COMMIT on its way is not to be cut off.
-    sendKill(shared_from_this(), "KILL " + QByteArray::number(m_connection),
+    sendKill(shared_from_this(), m_options.dialect->killConnection(m_connection, m_birth),
              m_running->statement.isLasting ? 1000ms : 0ms);
     return unsent;
 }
@@ -186,10 +176,7 @@ void Worker::sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &t
 void Worker::main()
 {
     {
-        auto timeouts = u"MYSQL_OPT_CONNECT_TIMEOUT=5;MYSQL_OPT_WRITE_TIMEOUT=30"_s;
-        if (m_options.readsWithin.count() > 0)
-            timeouts += u";MYSQL_OPT_READ_TIMEOUT=%1"_s.arg(m_options.readsWithin.count());
-        SqlConnection connection(m_options, timeouts);
+        SqlConnection connection(m_options, m_options.dialect->options(m_options.readsWithin));
         work(connection);
     }
     leaving().ends(); // close() began it
@@ -218,30 +205,27 @@ void Worker::work(SqlConnection &connection)
 bool Worker::connectNow(SqlConnection &connection)
 {
     if (!connection.database().isValid()) {
-        tellLost(Error{ErrorCode::Unsupported,
-                       u"Qt's driver for MariaDB is not installed; Debian's package is libqt6sql6-mysql"_s});
+        tellLost(Error{ErrorCode::Unsupported, m_options.dialect->driverMissing()});
         pauseForGood();
         return false;
     }
     if (!connection.open()) {
-        const auto why = connectError(connection.database().lastError());
+        const auto why = m_options.dialect->connectError(connection.database().lastError());
         tellLost(why);
         if (!why.retryable)
             pauseForGood();
         return false;
     }
     QSqlQuery query(connection.database());
-    // A wait ends by our deadlines; giving up after the server's 50 s would lose the place in the queue.
-    const bool isSetUp = query.exec(u"SET SESSION autocommit=1, innodb_lock_wait_timeout=100000000"_s)
-                         && query.exec(u"SELECT CONNECTION_ID(), VERSION()"_s) && query.next();
-    if (!isSetUp) {
-        tellLost(connectError(query.lastError()));
+    const auto met = m_options.dialect->meet(query);
+    if (!met) {
+        tellLost(m_options.dialect->connectError(query.lastError()));
         query.clear();
         connection.close();
         return false;
     }
-    const auto number = query.value(0).toULongLong();
-    const auto version = query.value(1).toString().toUtf8();
+    const auto number = met->connection;
+    const auto version = met->version;
     if (!m_numbers->add(number)) { // the next one is another
         m_backOff = 0ms;
         query.clear();
@@ -252,6 +236,7 @@ bool Worker::connectNow(SqlConnection &connection)
     const std::lock_guard lock(m_mutex);
     m_server = server;
     m_connection = number;
+    m_birth = met->birth;
     m_wasKilled = false;
     post([number, version](WorkerNews &news) { news.connected(number, version); });
     return true;
@@ -266,7 +251,8 @@ void Worker::pauseForGood()
 bool Worker::serve(const SqlConnection &connection)
 {
     for (;;) {
-        Statement statement{"DO 0", {}, std::nullopt, false}; // for a KILL QUERY that comes late to hit
+        Statement statement{
+            m_options.dialect->nothing(), {}, std::nullopt, false}; // for a KILL QUERY that comes late to hit
         {
             std::unique_lock lock(m_mutex);
             m_changed.wait(lock, [this] { return m_isClosing || m_wasKilled || !m_jobs.empty(); });
@@ -298,23 +284,15 @@ Result<Rows> Worker::runStatement(const SqlConnection &connection, const Stateme
     if (statement.connection && *statement.connection != m_connection)
         return Error{ErrorCode::SessionExpired, u"nothing was sent: the connection was lost before"_s, true};
     QSqlQuery query(connection.database());
-    query.setForwardOnly(true);
     query.setNumericalPrecisionPolicy(QSql::HighPrecision);
-    bool isDone = false;
-    if (statement.parameters.isEmpty()) {
-        isDone = query.exec(QString::fromUtf8(statement.text));
-    } else if (query.prepare(QString::fromUtf8(statement.text))) {
-        for (const auto &parameter : statement.parameters)
-            query.addBindValue(bound(parameter));
-        isDone = query.exec();
-    }
+    const bool isDone = m_options.dialect->run(query, statement);
     if (isDone) {
         auto rows = rowsOf(query);
         if (!query.lastError().isValid())
             return rows;
     }
-    *isLost = isLostConnection(numberOf(query.lastError()));
-    return statementError(query.lastError(), statement.isLasting);
+    *isLost = m_options.dialect->isLost(query.lastError());
+    return m_options.dialect->statementError(query.lastError(), statement.isLasting);
 }
 
 void Worker::post(std::function<void(WorkerNews &)> call)

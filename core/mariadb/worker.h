@@ -88,6 +88,7 @@ private:
     std::deque<Job> m_jobs;
     std::optional<Job> m_running;
     ConnectionId m_connection = 0;
+    QByteArray m_birth;
     QByteArray m_server; // which one m_connection is on
     int m_killsOut = 0;
     bool m_wasKilled = false; // a KILL QUERY may have come too late for its statement

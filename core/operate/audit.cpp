@@ -243,6 +243,7 @@ AuditRecord fromJson(const QJsonObject &json)
     record.reason = text("reason"_L1);
     record.phase = text("phase"_L1);
     record.outcome = text("outcome"_L1);
+    record.isDone = json.value("done"_L1).toBool();
     record.before = json.value("before"_L1).toObject();
     record.after = json.value("after"_L1).toObject();
     record.to = json.value("to"_L1).toObject();
@@ -297,6 +298,8 @@ QJsonObject toJson(const AuditRecord &record)
     json["outcome"_L1] = record.outcome;
     json["before"_L1] = record.before.isEmpty() ? QJsonValue() : QJsonValue(record.before);
     json["after"_L1] = record.after.isEmpty() ? QJsonValue() : QJsonValue(record.after);
+    if (record.isDone)
+        json["done"_L1] = true;
     if (!record.to.isEmpty()) // what was written before there was such a field keeps its hash
         json["to"_L1] = record.to;
     json["hash"_L1] = QString::fromLatin1(record.hash);

@@ -25,9 +25,10 @@ struct AuditRecord {
     QByteArray lock;                            // CONNECTION:NAME
     QByteArray holder;
     QString reason;
-    QString phase;      // "intent" or "result"
-    QString outcome;    // result: "released", "refused: …", "unknown: …"
-    QJsonObject before; // LOCK in JSON: docs/command-line.md
+    QString phase;       // "intent" or "result"
+    QString outcome;     // result: "released", "refused: …", "unknown: …"
+    bool isDone = false; // result: what was asked for was done
+    QJsonObject before;  // LOCK in JSON: docs/command-line.md
     QJsonObject after;
     QJsonObject to;           // of an edit: what is to be there
     bool lacksResult = false; // an intent, read back, that no result follows: what came of it is not known

@@ -312,6 +312,7 @@ Task<Result<EditOutcome>> applyEdit(EditPlan plan, EditTools tools, QString reas
     const auto after = co_await tools.read(look, rereadBy);
     auto result = editRecord(plan, u"result"_s, reason);
     result.outcome = editAuditOutcome(sent);
+    result.isDone = sent && !sent->stopped;
     if (after)
         result.after = toJson(look, *after);
     const auto recorded = tools.audit->append(result);

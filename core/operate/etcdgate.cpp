@@ -36,6 +36,11 @@ QString operationText(const Operation &operation)
     return rangeText(operation.range);
 }
 
+QString leaseWord(etcd::LeaseId id)
+{
+    return QString::fromLatin1(etcd::leaseText(id));
+}
+
 QString transactionText(const etcd::Transaction &transaction)
 {
     constexpr std::size_t mostShown = 3;
@@ -46,14 +51,12 @@ QString transactionText(const etcd::Transaction &transaction)
         parts << u"… %1 more"_s.arg(transaction.then.size() - mostShown);
     const auto all = parts.join(u"; "_s);
     QStringList conditions;
-    for (const auto &one : transaction.conditions)
+    for (const auto &one : transaction.conditions) {
         conditions << u"create_revision(%1) = %2"_s.arg(label(one.key, 120), QString::number(one.created));
+        if (one.lease != 0)
+            conditions << u"lease(%1) = %2"_s.arg(label(one.key, 120), leaseWord(one.lease));
+    }
     return conditions.isEmpty() ? u"txn "_s + all : u"txn if %1: %2"_s.arg(conditions.join(u" and "_s), all);
-}
-
-QString leaseWord(etcd::LeaseId id)
-{
-    return QString::fromLatin1(etcd::leaseText(id));
 }
 
 QString ttlText(const etcd::LeaseAnswer &lease)

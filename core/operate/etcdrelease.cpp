@@ -2,7 +2,7 @@
 #include "core/operate/etcdrelease.h"
 
 #include "core/base/text.h"
-#include "core/operate/gentler.h"
+#include "core/operate/etcdlease.h"
 #include "core/operate/releasemethod.h"
 
 namespace lockscope::operate {
@@ -78,17 +78,6 @@ void planLeaveEtcdQueue(ForceReleasePlan &plan, const Contender &waiter)
         << u"its client is not told: etcd's Go client fails when its turn would have come (session expired)"_s;
 }
 
-// Why the transaction did nothing, by what is there.
-Error refusedBy(const ForceReleasePlan &plan, const etcd::TransactionAnswer &answer)
-{
-    const auto &there = answer.ranges.front().entries;
-    if (there.empty())
-        return goneAlready(plan);
-    if (there.front().created != plan.guard.czxid)
-        return changedMeanwhile(plan, u"its key was made anew at revision %1"_s.arg(there.front().created));
-    return changedMeanwhile(plan, u"who was before it is gone: it may hold the lock now"_s);
-}
-
 Task<Result<Sent>> deleteKey(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
 {
     etcd::Transaction transaction;
@@ -111,8 +100,6 @@ Task<Result<Sent>> deleteKey(ForceReleasePlan plan, etcd::Client *client, Deadli
         co_return done.error();
     if (done->held)
         co_return Sent();
-    if (done->ranges.empty())
-        co_return changedMeanwhile(plan, u"etcd does not say how"_s);
     co_return refusedBy(plan, *done);
 }
 
@@ -125,13 +112,15 @@ std::vector<ReleaseMethod> releaseMethodsOfEtcd()
 
 std::vector<GentlerMethod> gentlerMethodsOfEtcd()
 {
-    return {{Way::KillWaiter, &canLeaveEtcdQueue, &whatLeaveEtcdQueue, &planLeaveEtcdQueue}};
+    return {{Way::KillWaiter, &canLeaveEtcdQueue, &whatLeaveEtcdQueue, &planLeaveEtcdQueue}, endLeaseMethod()};
 }
 
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
 {
     if (plan.way == Way::KillWaiter)
         return deleteKey(std::move(plan), client, deadline);
+    if (plan.way == Way::EndLease)
+        return endLease(std::move(plan), client, deadline);
     const auto way = plan.way == Way::Release ? releaseWay(plan.before) : Result<ReleaseWay>(ReleaseWay::None);
     return way && *way == ReleaseWay::DeleteAtRevision ? deleteKey(std::move(plan), client, deadline)
                                                        : nothingSent(std::move(plan));

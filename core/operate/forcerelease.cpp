@@ -56,7 +56,7 @@ QString nowText(const ForceReleasePlan &plan, const std::optional<LockSnapshot> 
     const int waiting = after ? after->waiterCount() : 0;
     // Who had waited alone holds it now, unseen.
     if (waiting == 0 && recipes::recipeOf(plan.before.recipe).seenContended)
-        return u"nobody waits for it any more, and a server shows a row lock only then"_s;
+        return u"nobody waits for it any more, and a server shows such a lock only then"_s;
     if (waiting == 0)
         return u"it is free now"_s;
     return u"nobody holds it yet, %1 wait"_s.arg(waiting);
@@ -137,6 +137,7 @@ Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceRelea
         reread = Error{ErrorCode::Refused, u"what the server says of it may be old; look again"_s, true};
     auto result = recordOf(plan, u"result"_s, reason, *fresh);
     result.outcome = auditOutcome(sent, u"released"_s);
+    result.isDone = bool(sent);
     if (reread)
         result.after = inspect::toJson(*reread);
     const auto recorded = tools.audit->append(result);

@@ -128,7 +128,7 @@ void planGentler(ForceReleasePlan &plan, const Contender &holder)
                              : u"its TTL runs out in %1 unless the holder renews it"_s.arg(left) + then);
     }
     for (const auto &offer : waysFor(snapshot, holder)) {
-        if (offer.way != Way::Release)
+        if (offer.way < Way::Release)
             plan.gentler << offer.what;
     }
     plan.gentler << (holder.endpoint
@@ -160,7 +160,8 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder, const Release
             snapshot.why, infoOf(snapshot.backend).words.entry);
     if (!snapshot.waitersKnown && method.endsConnection)
         plan.warnings
-            << u"who waits for it cannot be seen without the PROCESS privilege: who gets it next is not known"_s;
+            << u"who waits for it cannot be seen on this server, or not without the PROCESS privilege: who gets it next "
+               u"is not known"_s;
     else if (!snapshot.waitersKnown)
         plan.warnings << u"clients that poll leave no trace: who gets it next is not known"_s;
 }

@@ -18,6 +18,7 @@ enum class Way {
     KillWaiter, // one that waits loses its place: its node, its entry in the queue, its waiting statement
     KillQuery,  // SQL: the holder's running statement is ended; its connection stays
     Release,    // force-release: the hold is taken away
+    EndLease,   // etcd: the hold is, and its lease ends, with all that hangs on it
 };
 
 struct WayOffer {
@@ -47,9 +48,10 @@ struct ForceReleasePlan {
     bool otherLocksKnown = true;            // false: there may be more of them
     QStringList gentler;                    // "its session ends by itself in 6.4 s; then … gets the lock"
     QStringList warnings;                   // always says that the old holder may still believe it holds
-    std::vector<WayOffer> ways;             // all there are for this contender, gentlest first; Release last
+    std::vector<WayOffer> ways;             // all there are for this contender, gentlest first
     QString who;                            // not of Release: who gets the lock then
     QString alsoLost;                       // not of Release: what else goes with it
+    std::optional<std::vector<QByteArray>> leaseKeys; // of EndLease: all that hangs on it; empty: not known
 };
 
 struct ForceReleaseOutcome {

@@ -15,9 +15,10 @@ namespace {
 // A question that locks, writes a file, or changes who holds a named lock.
 bool locksOrWrites(const QByteArray &select)
 {
-    const QByteArray words[] = {"FOR UPDATE", "FOR SHARE",    "LOCK IN SHARE MODE",
-                                " INTO ",     "RELEASE_LOCK", "RELEASE_ALL_LOCKS",
-                                "NEXTVAL",    "SETVAL"};
+    const QByteArray words[] = {"FOR UPDATE", "FOR SHARE", "LOCK IN SHARE MODE", " INTO ", "RELEASE_LOCK",
+                                "RELEASE_ALL_LOCKS", "NEXTVAL", "SETVAL",
+                                // PostgreSQL's
+                                "FOR NO KEY", "FOR KEY", "PG_ADVISORY", "PG_TRY_ADV", "PG_CANCEL", "PG_TERMINATE"};
     // IS_USED_LOCK and IS_FREE_LOCK only ask.
     return select.contains("GET_LOCK") || std::any_of(std::begin(words), std::end(words), [&](const auto &word) {
                return select.contains(word);
@@ -94,7 +95,9 @@ bool isSqlWrite(const mariadb::Statement &statement)
     const auto first = text.left(std::max<qsizetype>(0, text.indexOf(' ')));
     if (first == "SELECT")
         return locksOrWrites(text);
-    const bool isLook = text == mariadb::beginLook.toUpper() || text == mariadb::withoutReadView.toUpper();
+    const QByteArray ofLooks[] = {mariadb::beginLook, mariadb::withoutReadView, mariadb::shortTableWaits,
+                                  mariadb::committedNext};
+    const bool isLook = std::ranges::any_of(ofLooks, [&](const auto &one) { return text == one.toUpper(); });
     return first != "SHOW" && text != "ROLLBACK" && text != "DO 0" && !isLook;
 }
 

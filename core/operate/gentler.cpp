@@ -21,9 +21,9 @@ struct WayWord {
     Way way;
     const char *word;
 };
-constexpr std::array wayWords{WayWord{Way::Revoke, "revoke"}, WayWord{Way::ShortenTtl, "shorten-ttl"},
+constexpr std::array wayWords{WayWord{Way::Revoke, "revoke"},          WayWord{Way::ShortenTtl, "shorten-ttl"},
                               WayWord{Way::KillWaiter, "kill-waiter"}, WayWord{Way::KillQuery, "kill-query"},
-                              WayWord{Way::Release, "release"}};
+                              WayWord{Way::Release, "release"},        WayWord{Way::EndLease, "end-lease"}};
 
 const std::vector<GentlerMethod> &gentlerMethods(BackendKind backend)
 {

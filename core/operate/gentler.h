@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be done about a lock that is gentler than taking it away, as a table: each backend has rows for its own,
-// in the file that also sends them. It goes the way of a force-release (forcerelease.h): planned from a snapshot,
-// read again, intent written, sent under a guard, read again, result written; the audit record's action is the
-// way's word.
+// What can be done about a lock beside taking it away, which is mostly gentler, as a table: each backend has rows for
+// its own, in the file that also sends them. It goes the way of a force-release (forcerelease.h): planned from a
+// snapshot, read again, intent written, sent under a guard, read again, result written; the audit record's action is
+// the way's word.
 //
 // None of them ever takes the lock from another than the one it is about; what KillWaiter removes never holds it at
 // that moment.

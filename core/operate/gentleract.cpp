@@ -40,6 +40,7 @@ QString doneWord(Way way)
     case Way::ShortenTtl: return u"shortened"_s;
     case Way::KillWaiter: return u"removed"_s;
     case Way::KillQuery: return u"ended"_s;
+    case Way::EndLease: return u"lease ended"_s;
     case Way::Release: break;
     }
     return u"released"_s;
@@ -56,6 +57,7 @@ QString whatWasDone(const ForceReleasePlan &plan)
             lock, who, QString::number(shortenedTo.count() / 1000));
     case Way::KillWaiter: return u"%1: %2 was taken out of those who wait"_s.arg(lock, who);
     case Way::KillQuery: return u"%1: the running statement of %2 was ended"_s.arg(lock, who);
+    case Way::EndLease: return u"%1: taken from %2, and its lease ended"_s.arg(lock, who);
     case Way::Release: break;
     }
     return lock;
@@ -80,7 +82,7 @@ QString whatIsNow(const ForceReleasePlan &plan, const Result<LockSnapshot> &now)
         return plan.way == Way::Revoke ? u"it holds it still: whether and when it lets go is up to it"_s
                                        : u"it holds it still"_s;
     const bool isUnseen = !now && recipes::recipeOf(plan.before.recipe).seenContended;
-    return isUnseen ? u"nobody waits for it any more, and a server shows a row lock only then"_s
+    return isUnseen ? u"nobody waits for it any more, and a server shows such a lock only then"_s
                     : u"it does not hold it any more"_s;
 }
 
@@ -121,6 +123,7 @@ Task<Result<ForceReleaseOutcome>> actGently(ForceReleasePlan plan, ForceReleaseT
     const auto now = co_await reading;
     auto result = recordOf(plan, u"result"_s, reason, *fresh);
     result.outcome = auditOutcome(sent, doneWord(plan.way));
+    result.isDone = bool(sent);
     if (now)
         result.after = inspect::toJson(*now);
     const auto recorded = tools.audit->append(result);

@@ -6,9 +6,9 @@
 #include "core/base/text.h"
 #include "core/mariadb/freshness.h"
 #include "core/operate/releasemethod.h"
+#include "core/operate/rowrelease.h"
+#include "core/operate/sqltables.h"
 #include "core/rules/catalogue.h"
-
-#include <QStringDecoder>
 
 namespace lockscope::operate {
 
@@ -32,24 +32,18 @@ struct Target {
     mariadb::Session *session = nullptr;
     mariadb::ConnectionId ours = 0; // every statement is for this connection of ours, or is not sent
     mariadb::ConnectionId connection = 0;
-    QByteArray lock;          // a named lock's name; empty for a row
-    QByteArray guard;         // a row's: "trx 4711 started 1700000000000"
+    QByteArray held;          // true in SQL while it holds: a named lock, or a table; empty for a row
+    QByteArray waits;         // of such a lock: its state in PROCESSLIST while it waits
+    QByteArray guard;         // a transaction's: "trx 4711 started 1700000000000"
     QByteArray transaction;   // its number; empty while it has none
-    QByteArray serverStarted; // a named lock's: seconds since 1970
+    QByteArray serverStarted; // where there is no transaction: seconds since 1970
+
+    [[nodiscard]] bool isTransaction() const { return !guard.isEmpty(); }
 };
 
 QByteArray number(mariadb::ConnectionId connection)
 {
     return QByteArray::number(connection);
-}
-
-// Whatever is in it, as a text that needs no quotes.
-QByteArray literal(const QByteArray &text)
-{
-    QStringDecoder decoder(QStringDecoder::Utf8);
-    const QString decoded = decoder(text);
-    const auto bytes = "X'" + text.toHex() + '\'';
-    return decoder.hasError() ? bytes : "CONVERT(" + bytes + " USING utf8mb4)";
 }
 
 Reply<Rows> ask(const Target &target, const QByteArray &text, Deadline deadline)
@@ -72,9 +66,8 @@ QByteArray namedBlock(const Target &target, const QByteArray &then)
            "IF started <> "
            + target.serverStarted
            + " THEN SET said = 'another'; "
-             "ELSEIF IS_USED_LOCK("
-           + literal(target.lock) + ") = " + number(target.connection) + " THEN SET said = 'held'; " + then
-           + "END IF; SELECT said; END";
+             "ELSEIF "
+           + target.held + " THEN SET said = 'held'; " + then + "END IF; SELECT said; END";
 }
 
 // The same, or old.
@@ -87,10 +80,13 @@ QByteArray rowBlock(const Target &target, const QByteArray &then)
              "COALESCE(SUM(t.trx_mysql_thread_id = "
            + connection + "), 0), COALESCE(SUM(t.trx_mysql_thread_id = " + connection
            + " AND CONCAT('trx ', t.trx_id, ' started ', CAST(UNIX_TIMESTAMP(t.trx_started) * 1000 AS SIGNED)) = "
-           + literal(target.guard)
+           + sqlLiteral(target.guard)
            + "), 0) INTO fresh, present, same FROM information_schema.INNODB_TRX t; "
              "IF fresh = 1 AND same = 1 THEN "
-           + then + "END IF; " + mariadb::endLook
+           + (target.held.isEmpty()
+                  ? then
+                  : "IF " + target.held + " THEN " + then + "ELSE SET same = 0, present = 0; END IF; ")
+           + "END IF; " + mariadb::endLook
            + "; SELECT CASE WHEN fresh <> 1 THEN 'old' WHEN same < 0 THEN 'idle' "
              "WHEN same = 1 THEN 'held' WHEN present > 0 THEN 'another' ELSE 'gone' END AS said; END";
 }
@@ -116,10 +112,10 @@ Result<Verdict> verdictOf(const Result<Rows> &answer)
 Task<Result<Verdict>> killInBlock(Target target, Deadline deadline)
 {
     const auto then = "KILL CONNECTION " + number(target.connection) + "; ";
-    const auto block = target.lock.isEmpty() ? rowBlock(target, then) : namedBlock(target, then);
+    const auto block = target.isTransaction() ? rowBlock(target, then) : namedBlock(target, then);
     auto asking = act(target, block, deadline);
     const auto answer = co_await asking;
-    if (!answer && target.lock.isEmpty()) {
+    if (!answer && target.isTransaction()) {
         // Whatever broke it off: the look's transaction is not to stay open.
         auto ending = ask(target, mariadb::endLook, Deadline::after(target.session->loop(), 5s));
         co_await ending;
@@ -171,7 +167,7 @@ QByteArray killIfStill(const Target &target, const QByteArray &activity)
         return kill;
     return "BEGIN NOT ATOMIC DECLARE said VARCHAR(8) DEFAULT 'another'; IF CONNECTION_ID() = " + number(target.ours)
            + " THEN SET said = 'busy'; IF (SELECT CONCAT(QUERY_ID, ' ', COMMAND) FROM information_schema.PROCESSLIST WHERE ID = "
-           + number(target.connection) + ") = " + literal(activity) + " THEN " + kill
+           + number(target.connection) + ") = " + sqlLiteral(activity) + " THEN " + kill
            + "; SET said = 'held'; END IF; END IF; SELECT said; END";
 }
 
@@ -214,11 +210,11 @@ QByteArray queryBlock(const Target &target, bool isWaiter)
     const auto of = "(SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = " + number(target.connection)
                     + " AND COMMAND IN ('Query', 'Execute')";
     const auto kill = "KILL QUERY " + number(target.connection) + "; ";
-    if (!target.lock.isEmpty() && isWaiter)
+    if (!target.isTransaction() && isWaiter)
         return "BEGIN NOT ATOMIC DECLARE said VARCHAR(8) DEFAULT 'idle'; IF CONNECTION_ID() = " + number(target.ours)
-               + " AND " + of + " AND STATE = 'User lock') = 1 THEN " + kill
+               + " AND " + of + " AND STATE = '" + target.waits + "') = 1 THEN " + kill
                + "SET said = 'held'; END IF; SELECT said; END";
-    if (!target.lock.isEmpty())
+    if (!target.isTransaction())
         return namedBlock(target, "IF " + of + ") = 1 THEN " + kill + "ELSE SET said = 'idle'; END IF; ");
     const auto waits =
         isWaiter ? " AND (SELECT COUNT(*) FROM information_schema.INNODB_TRX w WHERE w.trx_mysql_thread_id = "
@@ -233,14 +229,14 @@ Task<Result<Verdict>> killQueryOf(Target target, bool isWaiter, Deadline deadlin
     auto random = Random::fromSystem();
     Result<Verdict> verdict = Verdict::Old;
     for (int i = 0; i < tries; ++i) {
-        if (target.lock.isEmpty()) { // a copy that was made while we asked
+        if (target.isTransaction()) { // a copy that was made while we asked
             const std::chrono::milliseconds more(random.below(static_cast<quint64>(60 * (i + 1))));
             auto rest = sleepFor(target.session->loop(), mariadb::copyRestsFor + more);
             co_await rest;
         }
         auto asking = act(target, queryBlock(target, isWaiter), deadline);
         const auto answer = co_await asking;
-        if (!answer && target.lock.isEmpty()) {
+        if (!answer && target.isTransaction()) {
             auto ending = ask(target, mariadb::endLook, Deadline::after(target.session->loop(), 5s));
             co_await ending;
         }
@@ -252,11 +248,9 @@ Task<Result<Verdict>> killQueryOf(Target target, bool isWaiter, Deadline deadlin
 }
 
 // MySQL has no blocks.
-Task<Result<bool>> holdsName(Target target, Deadline deadline)
+Task<Result<bool>> holds(Target target, Deadline deadline)
 {
-    auto asking =
-        ask(target, "SELECT IS_USED_LOCK(" + literal(target.lock) + ") = " + number(target.connection) + " AS held",
-            deadline);
+    auto asking = ask(target, "SELECT " + target.held + " AS held", deadline);
     const auto answer = co_await asking;
     if (!answer)
         co_return answer.error();
@@ -276,10 +270,10 @@ Task<Result<Verdict>> killNamed(Target target, Deadline deadline)
         co_return server.error();
     if (server->cell(0, "started") != target.serverStarted)
         co_return Verdict::Another;
-    const auto holds = co_await holdsName(target, deadline);
-    if (!holds)
-        co_return holds.error();
-    if (!*holds)
+    const auto still = co_await holds(target, deadline);
+    if (!still)
+        co_return still.error();
+    if (!*still)
         co_return Verdict::Gone;
     const QByteArray notNumbered;
     const auto verdict = co_await killAfterLook(target, notNumbered, deadline);
@@ -310,12 +304,12 @@ Task<void> untilGone(Target target)
     const auto limit = Deadline::after(loop, 2s);
     for (auto pause = 2ms; !limit.hasPassed(loop); pause *= 2) {
         bool isHeld = false;
-        if (target.lock.isEmpty()) {
+        if (target.isTransaction()) {
             const auto found = co_await lookInStatus(target, limit);
             isHeld = found && *found == mariadb::InStatus::Active;
         } else {
-            const auto holds = co_await holdsName(target, limit);
-            isHeld = holds && *holds;
+            const auto still = co_await holds(target, limit);
+            isHeld = still && *still;
         }
         if (!isHeld)
             co_return;
@@ -325,7 +319,7 @@ Task<void> untilGone(Target target)
 }
 
 // By what a look said it was; refused where that is not enough to know it again.
-Result<Target> targetOf(const ForceReleasePlan &plan, mariadb::Session *session)
+Result<Target> targetOf(const ForceReleasePlan &plan, mariadb::Session *session, bool isByPlugin)
 {
     const QByteArray namedPrefix("GET_LOCK#");
     const auto *holder = plan.before.find(plan.holder);
@@ -335,8 +329,17 @@ Result<Target> targetOf(const ForceReleasePlan &plan, mariadb::Session *session)
     target.connection = holder && holder->session ? holder->session->toULongLong() : 0;
     if (target.connection == 0)
         return changedMeanwhile(plan, u"its connection is not known"_s);
-    if (recipes::recipeOf(plan.before.recipe).shape == recipes::Shape::NamedLock) {
-        target.lock = plan.before.lock.name.mid(namedPrefix.size());
+    const auto shape = recipes::recipeOf(plan.before.recipe).shape;
+    if (shape == recipes::Shape::NamedLock) {
+        target.waits = "User lock";
+        target.held = "COALESCE(IS_USED_LOCK(" + sqlLiteral(plan.before.lock.name.mid(namedPrefix.size()))
+                      + ") = " + number(target.connection) + ", 0)";
+    }
+    if (shape == recipes::Shape::Table) {
+        target.waits = "Waiting for table metadata lock";
+        target.held = hasTable(plan.before.lock.name, target.connection, isByPlugin);
+    }
+    if (!plan.guard.value.startsWith("trx ")) {
         target.serverStarted = QByteArray::number(plan.holder.mid(plan.holder.indexOf('@') + 1).toLongLong() / 1000);
         return target;
     }
@@ -366,11 +369,15 @@ Error mayBeOld(const ForceReleasePlan &plan)
 
 void planKill(ForceReleasePlan &plan, const inspect::Contender &holder)
 {
-    const bool isNamed = recipes::recipeOf(plan.before.recipe).shape == recipes::Shape::NamedLock;
+    const bool isTable = recipes::recipeOf(plan.before.recipe).shape == recipes::Shape::Table;
+    const bool isNamed = !holder.guard.value.startsWith("trx ");
     const auto connection = label(holder.session.value_or(QString()).toUtf8(), 40);
+    const auto has = isTable
+                         ? u"metadata_locks (or METADATA_LOCK_INFO) has the table for connection %1"_s.arg(connection)
+                         : u"IS_USED_LOCK(…) = %1"_s.arg(connection);
     const auto holds =
         isNamed
-            ? u"IS_USED_LOCK(…) = %1"_s.arg(connection)
+            ? has
             : u"INNODB_TRX (or INNODB STATUS), read afresh, has this transaction of connection %1"_s.arg(connection);
     plan.commands << u"BEGIN NOT ATOMIC IF %1 THEN KILL CONNECTION %2 (in one statement where the server can)"_s.arg(
         holds, connection)
@@ -396,7 +403,7 @@ QString nextInLine(const inspect::LockSnapshot &snapshot, const inspect::Contend
         return u"the first in line, by the server itself"_s;
     return snapshot.waitersKnown ? u"nobody waits"_s
                                  : u"the first in line, by the server itself, if anybody waits: that cannot be seen "
-                                   u"without the PROCESS privilege"_s;
+                                   u"on this server, or not without the PROCESS privilege"_s;
 }
 
 Error noStatement(const ForceReleasePlan &plan)
@@ -412,7 +419,8 @@ Task<Result<Sent>> killQuery(ForceReleasePlan plan, mariadb::Session *session, D
             ErrorCode::Unsupported,
             u"nothing was sent: MySQL cannot look and KILL QUERY in one statement; look at PROCESSLIST and "
             u"send it yourself"_s};
-    const auto target = targetOf(plan, session);
+    const auto isByPlugin = co_await saysTablesByPlugin(plan, session, deadline);
+    const auto target = targetOf(plan, session, isByPlugin);
     if (!target)
         co_return target.error();
     auto acting = killQueryOf(*target, plan.way == Way::KillWaiter, deadline);
@@ -433,10 +441,11 @@ Task<Result<Sent>> killQuery(ForceReleasePlan plan, mariadb::Session *session, D
 
 Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
 {
-    const auto target = targetOf(plan, session);
+    const auto isByPlugin = co_await saysTablesByPlugin(plan, session, deadline);
+    const auto target = targetOf(plan, session, isByPlugin);
     if (!target)
         co_return target.error();
-    auto acting = target->lock.isEmpty() ? killRow(*target, deadline) : killNamed(*target, deadline);
+    auto acting = target->isTransaction() ? killRow(*target, deadline) : killNamed(*target, deadline);
     const auto verdict = co_await acting;
     if (!verdict && verdict.error().code == ErrorCode::UnknownOutcome)
         co_return verdict.error();
@@ -465,7 +474,8 @@ Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *sessi
 
 std::vector<ReleaseMethod> releaseMethodsOfMariaDb()
 {
-    return {{ReleaseWay::KillConnection, &planKill, &nextInLine, {}, true}};
+    return {{ReleaseWay::KillConnection, &planKill, &nextInLine, {}, true},
+            {ReleaseWay::ClearRow, &planClearRow, &askedAgain, &hasRow}};
 }
 
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
@@ -473,6 +483,8 @@ Task<Result<Sent>> sendRelease(ForceReleasePlan plan, mariadb::Session *session,
     if (plan.way == Way::KillQuery || plan.way == Way::KillWaiter)
         return killQuery(std::move(plan), session, deadline);
     const auto way = plan.way == Way::Release ? releaseWay(plan.before) : Result<ReleaseWay>(ReleaseWay::None);
+    if (way && *way == ReleaseWay::ClearRow)
+        return clearRow(std::move(plan), session, deadline);
     return way && *way == ReleaseWay::KillConnection ? killConnection(plan, session, deadline) : nothingSent(plan);
 }
 

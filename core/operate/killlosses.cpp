@@ -19,22 +19,19 @@ namespace {
 
 // Tables that the connection keeps others out of. What every statement holds of a table is no lock of anybody's.
 const QByteArray tablesBySchema =
-    "SELECT CONCAT(m.OBJECT_SCHEMA, '.', m.OBJECT_NAME) AS name FROM performance_schema.metadata_locks m "
+    "SELECT m.OBJECT_SCHEMA AS table_schema, m.OBJECT_NAME AS name FROM performance_schema.metadata_locks m "
     "JOIN performance_schema.threads t ON t.THREAD_ID = m.OWNER_THREAD_ID WHERE t.PROCESSLIST_ID = ? "
     "AND m.OBJECT_TYPE = 'TABLE' AND m.LOCK_STATUS = 'GRANTED' AND m.LOCK_TYPE IN "
     "('SHARED_NO_READ_WRITE', 'SHARED_READ_ONLY', 'SHARED_NO_WRITE', 'SHARED_UPGRADABLE', 'EXCLUSIVE')";
 const QByteArray tablesByPlugin =
-    "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) AS name FROM information_schema.METADATA_LOCK_INFO "
+    "SELECT TABLE_SCHEMA AS table_schema, TABLE_NAME AS name FROM information_schema.METADATA_LOCK_INFO "
     "WHERE THREAD_ID = ? AND LOCK_TYPE = 'Table metadata lock' AND LOCK_MODE IN ('MDL_SHARED_NO_READ_WRITE', "
     "'MDL_SHARED_READ_ONLY', 'MDL_SHARED_NO_WRITE', 'MDL_SHARED_UPGRADABLE', 'MDL_EXCLUSIVE')";
-const QByteArray whetherInstrumented =
-    "SELECT COUNT(*) AS enabled FROM performance_schema.setup_instruments "
-    "WHERE NAME = 'wait/lock/metadata/sql/mdl' AND ENABLED = 'YES' AND @@performance_schema = 1";
 
 // Empty: the server does not say.
 Task<std::optional<QByteArrayList>> lockedTables(mariadb::Session *session, QByteArray connection, Deadline deadline)
 {
-    auto asking = session->execute({whetherInstrumented, {}, {}, false}, deadline);
+    auto asking = session->execute({inspect::metadataInstrument, {}, {}, false}, deadline);
     const auto instrument = co_await asking;
     const bool isInstrumented = instrument && instrument->cell(0, "enabled") == QByteArray("1");
     const QByteArrayList parameters{connection};
@@ -45,7 +42,8 @@ Task<std::optional<QByteArrayList>> lockedTables(mariadb::Session *session, QByt
         co_return std::nullopt;
     QByteArrayList names;
     for (std::size_t i = 0; i < rows->rows.size(); ++i)
-        names << rows->cell(i, "name").value_or(QByteArray());
+        names << inspect::tableLockName(rows->cell(i, "table_schema").value_or(QByteArray()),
+                                        rows->cell(i, "name").value_or(QByteArray()));
     co_return names;
 }
 
@@ -103,8 +101,10 @@ Task<ForceReleasePlan> withKillLosses(ForceReleasePlan plan, mariadb::Session *s
     const auto look = co_await reader.freshLook(deadline);
     const auto tables = co_await lockedTables(session, connection.toLatin1(), deadline);
     const bool namesAllRows = look && addHeld(plan, *look, connection);
-    for (const auto &name : tables.value_or(QByteArrayList()))
-        plan.otherLocksLost.push_back(name);
+    for (const auto &name : tables.value_or(QByteArrayList())) {
+        if (name != plan.before.lock.name && std::ranges::count(plan.otherLocksLost, name) == 0)
+            plan.otherLocksLost.push_back(name);
+    }
     const bool isAllSeen = look && look->rowsAreFresh && reader.gaps().isEmpty();
     plan.otherLocksKnown = namesAllRows && isAllSeen && tables.has_value();
     co_return plan;

@@ -33,7 +33,7 @@ QString whatKillQuery(const inspect::LockSnapshot &, const inspect::Contender &o
 void planKillQuery(ForceReleasePlan &plan, const inspect::Contender &one)
 {
     const bool isWaiter = one.role == inspect::Role::Waiter;
-    const bool isNamed = recipes::recipeOf(plan.before.recipe).shape == recipes::Shape::NamedLock;
+    const bool isNamed = !one.guard.value.startsWith("trx ");
     const auto connection = label(one.session.value_or(QString()).toUtf8(), 40);
     plan.act = u"KILL QUERY %1"_s.arg(connection);
     plan.commands << u"BEGIN NOT ATOMIC IF it is still so THEN KILL QUERY %1 (one statement; MariaDB only)"_s.arg(

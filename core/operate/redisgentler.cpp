@@ -26,18 +26,33 @@ QString secondsOf(std::chrono::milliseconds span)
     return u"%1 s"_s.arg(span.count() / 1000);
 }
 
-// Not where the TTL is not what ends it, where it is part of the holder's id, where it is told apart by nothing,
-// and not where a queue's own times are reckoned from it (Redisson's fair lock).
-bool canShorten(const LockSnapshot &snapshot, const Contender &holder)
+// Where a holder's end is written down, as far as it can be moved there by itself. Not where the TTL is part of the
+// holder's id, where it is told apart by nothing, and not of Redisson's fair lock: who waits for it sleeps until a
+// moment that it wrote down when it came.
+enum class LeaseEnd { Unmovable, Key, Hash, Permit, Member };
+
+LeaseEnd endOf(const LockSnapshot &snapshot, const Contender &holder)
 {
     const auto &recipe = recipeOf(snapshot.recipe);
-    const bool isLease = recipe.endsBy == recipes::EndsBy::Lease && !recipe.quorum && !recipe.lastingQueue;
     const bool isKnown = !holder.guard.value.isEmpty() && !holder.guard.comesAgain && !holder.guard.expiryMs
                          && holder.guard.group.isEmpty();
-    const bool isByKey = recipe.release == recipes::ReleaseWay::CompareAndDelete || isRedissons(snapshot);
-    const bool isAlone = snapshot.holderCount() == 1;
+    if (!isKnown || recipe.quorum || recipe.lastingQueue)
+        return LeaseEnd::Unmovable;
+    if (recipe.release == recipes::ReleaseWay::RedissonPermit)
+        return LeaseEnd::Permit;
+    if (snapshot.clientTraits.exclusiveMark)
+        return LeaseEnd::Member;
+    if (recipe.endsBy != recipes::EndsBy::Lease || snapshot.holderCount() != 1)
+        return LeaseEnd::Unmovable;
+    return isRedissons(snapshot)                                     ? LeaseEnd::Hash
+           : recipe.release == recipes::ReleaseWay::CompareAndDelete ? LeaseEnd::Key
+                                                                     : LeaseEnd::Unmovable;
+}
+
+bool canShorten(const LockSnapshot &snapshot, const Contender &holder)
+{
     const bool isLater = !holder.expiresAt || *holder.expiresAt - snapshot.observed > shortenedTo;
-    return isLease && isKnown && isByKey && isAlone && isLater;
+    return isLater && endOf(snapshot, holder) != LeaseEnd::Unmovable;
 }
 
 QString whatShorten(const LockSnapshot &, const Contender &)
@@ -50,9 +65,12 @@ void planShorten(ForceReleasePlan &plan, const Contender &holder)
     const auto key = escaped(plan.before.lock.name);
     const auto value = escaped(holder.guard.value);
     const auto ms = QString::number(shortenedTo.count());
+    const redis::RedissonKeys keys(plan.before.lock.name);
     plan.act = u"Let its lease end in %1"_s.arg(secondsOf(shortenedTo));
-    if (isRedissons(plan.before)) {
-        const redis::RedissonKeys keys(plan.before.lock.name);
+    plan.wakes = u"nobody"_s;
+    plan.alsoLost = u"nothing"_s;
+    switch (endOf(plan.before, holder)) {
+    case LeaseEnd::Hash: {
         const bool isReadWrite = recipeOf(plan.before.recipe).readWrite;
         plan.commands << u"EVALSHA redisson-shorten 3 %1 … %2 %3"_s.arg(key, value, ms)
                       << u"in the script: PEXPIRE %1 %2%3, PUBLISH %4"_s.arg(
@@ -62,19 +80,36 @@ void planShorten(ForceReleasePlan &plan, const Contender &holder)
             u"the hash must still have the field %1 and no other holder's; checked and done in one script"_s.arg(
                 value);
         plan.wakes = u"clients that wait, to learn the new TTL; they sleep again until then"_s;
-    } else {
+        break;
+    }
+    case LeaseEnd::Permit: {
+        const auto deadlines = escaped(keys.permitDeadlines());
+        plan.commands << u"EVALSHA redisson-permit-shorten 1 %1 %2 %3 …"_s.arg(deadlines, value, ms)
+                      << u"in the script: ZADD %1 <now + %2> %3, PUBLISH %4 1"_s.arg(
+                             deadlines, ms, value, escaped(keys.semaphoreChannel()));
+        plan.guardText = u"the permit must still be out, and for longer; looked and done in one script"_s;
+        plan.wakes = u"one waiter of each process, to learn the new moment; it sleeps again until then"_s;
+        break;
+    }
+    case LeaseEnd::Member:
+        plan.commands
+            << u"EVALSHA shorten-member 1 %1 %2 %3 …"_s.arg(key, value, ms)
+            << u"in the script: ZADD %1 <now + %2> %3 (and beside it %4, if that stands there), PEXPIREAT %1 "
+               u"<the last one's end>"_s.arg(key, ms, value,
+                                             QString::fromLatin1(plan.before.clientTraits.exclusiveMark));
+        plan.guardText = u"it must still be a member of %1; looked and done in one script"_s.arg(key);
+        break;
+    default:
         plan.commands << u"EVALSHA shorten-lease 1 %1 %2 %3"_s.arg(key, value, ms)
                       << u"in the script: PEXPIRE %1 %2, only if GET %1 is %3 and PTTL %1 is more"_s.arg(key, ms,
                                                                                                          value);
         plan.guardText = u"the key must still hold %1; compared and done in one script"_s.arg(value);
-        plan.wakes = u"nobody"_s;
     }
     plan.guardText += u"; never makes it longer"_s;
     plan.who = plan.nextHolder ? u"%1, when it has ended"_s.arg(label(*plan.nextHolder, 80))
                : plan.before.waitersKnown && plan.before.waiterCount() == 0
                    ? u"nobody waits: it is free when it has ended"_s
                    : u"whoever asks first when it has ended"_s;
-    plan.alsoLost = u"nothing"_s;
     plan.warnings
         << u"a client that renews its lease (a watchdog) prolongs it again, at its next turn: then it lives, "
            u"and nothing is gained"_s
@@ -110,17 +145,31 @@ void planLeaveQueue(ForceReleasePlan &plan, const Contender &waiter)
 
 Task<Result<Sent>> shorten(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
 {
-    const bool isHash = isRedissons(plan.before);
     const auto ms = QByteArray::number(qint64(shortenedTo.count()));
     const redis::RedissonKeys names(plan.before.lock.name);
-    const auto script = redis::loadScript(isHash ? "redisson-shorten" : "shorten-lease");
+    const char *script = "shorten-lease";
     QByteArrayList keys{plan.before.lock.name};
     QByteArrayList arguments{plan.guard.value, ms};
-    if (isHash) {
+    const auto *holder = plan.before.find(plan.holder);
+    switch (holder ? endOf(plan.before, *holder) : LeaseEnd::Unmovable) {
+    case LeaseEnd::Unmovable: {
+        const auto none = co_await nothingSent(plan);
+        co_return none;
+    }
+    case LeaseEnd::Key: break;
+    case LeaseEnd::Hash:
+        script = "redisson-shorten";
         keys << names.channel() << names.readWriteChannel();
         arguments << names.readerTimeoutPrefix();
+        break;
+    case LeaseEnd::Permit:
+        script = "redisson-permit-shorten";
+        keys = {names.permitDeadlines()};
+        arguments << names.semaphoreChannel();
+        break;
+    case LeaseEnd::Member: script = "shorten-member"; arguments << plan.before.clientTraits.exclusiveMark;
     }
-    auto reply = connection->script(script, keys, arguments, deadline);
+    auto reply = connection->script(redis::loadScript(script), keys, arguments, deadline);
     const auto answer = co_await reply;
     if (!answer)
         co_return answer.error();

@@ -121,6 +121,7 @@ void planKillWaiter(ForceReleasePlan &plan, const Contender &waiter)
                      u"at the end (kazoo)"_s;
 }
 
+// A read that failed has changed nothing, whatever became of the read.
 Error nothingChanged(const ForceReleasePlan &plan, const Error &why)
 {
     const bool isLost = why.code == ErrorCode::UnknownOutcome;
@@ -128,25 +129,6 @@ Error nothingChanged(const ForceReleasePlan &plan, const Error &why)
                  u"nothing was changed: the last look at \"%1\" in %2 failed: %3"_s.arg(
                      label(plan.holder, 80), label(plan.before.lock.text()), why.message),
                  why.retryable};
-}
-
-// Whose node it is now; an error where it is not the plan's any more.
-Task<Result<zk::Stat>> lookAtNode(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
-{
-    const ZPath path(plan.guard.path);
-    auto syncReply = session->sync(path, deadline);
-    auto lookReply = session->exists(path, std::nullopt, deadline);
-    const auto synced = co_await syncReply;
-    const auto got = co_await lookReply;
-    if (!synced)
-        co_return nothingChanged(plan, synced.error());
-    if (!got && got.error().code == ErrorCode::NoNode)
-        co_return goneAlready(plan);
-    if (!got)
-        co_return nothingChanged(plan, got.error());
-    if (got->czxid != plan.guard.czxid || got->ephemeralOwner.value != plan.guard.owner)
-        co_return changedMeanwhile(plan, u"the node was made anew by session "_s + got->ephemeralOwner.text());
-    co_return *got;
 }
 
 Error refusedByServer(const ForceReleasePlan &plan, const Error &error)
@@ -197,6 +179,25 @@ Task<Result<Sent>> killWaiter(ForceReleasePlan plan, zk::Session *session, Deadl
 }
 
 } // namespace
+
+Task<Result<zk::Stat>> lookAtNode(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
+{
+    const ZPath path(plan.guard.path);
+    auto syncReply = session->sync(path, deadline);
+    // Whose node it is needs no permission to read what is in it.
+    auto lookReply = session->exists(path, std::nullopt, deadline);
+    const auto synced = co_await syncReply;
+    const auto got = co_await lookReply;
+    if (!synced)
+        co_return nothingChanged(plan, synced.error());
+    if (!got && got.error().code == ErrorCode::NoNode)
+        co_return goneAlready(plan);
+    if (!got)
+        co_return nothingChanged(plan, got.error());
+    if (got->czxid != plan.guard.czxid || got->ephemeralOwner.value != plan.guard.owner)
+        co_return changedMeanwhile(plan, u"the node was made anew by session "_s + got->ephemeralOwner.text());
+    co_return *got;
+}
 
 std::vector<GentlerMethod> gentlerMethodsOfZooKeeper()
 {

@@ -49,34 +49,13 @@ QString wokenByDelete(const LockSnapshot &snapshot, const Contender &holder)
     return herd ? text + u" (a herd: one of them gets it)"_s : text;
 }
 
-// A read that failed has taken nothing away, whatever became of the read.
-Error nothingDeleted(const ForceReleasePlan &plan, const Error &why)
-{
-    const bool isLost = why.code == ErrorCode::UnknownOutcome;
-    return Error{isLost ? ErrorCode::NotConnected : why.code,
-                 u"nothing was deleted: the last look at \"%1\" in %2 failed: %3"_s.arg(
-                     label(plan.holder, 80), label(plan.before.lock.text()), why.message),
-                 why.retryable};
-}
-
 Task<Result<Sent>> deleteNode(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
 {
-    const ZPath path(plan.guard.path);
-    auto syncReply = session->sync(path, deadline);
-    // Whose node it is needs no permission to read what is in it.
-    auto lookReply = session->exists(path, std::nullopt, deadline);
-    const auto synced = co_await syncReply;
-    const auto got = co_await lookReply;
-    if (!synced)
-        co_return nothingDeleted(plan, synced.error());
-    if (!got && got.error().code == ErrorCode::NoNode)
-        co_return goneAlready(plan);
-    if (!got)
-        co_return nothingDeleted(plan, got.error());
-    const auto &stat = *got;
-    if (stat.czxid != plan.guard.czxid || stat.ephemeralOwner.value != plan.guard.owner)
-        co_return changedMeanwhile(plan, u"the node was made anew by session "_s + stat.ephemeralOwner.text());
-    auto removeReply = session->remove(path, plan.guard.version, deadline);
+    auto looking = lookAtNode(plan, session, deadline);
+    const auto stat = co_await looking;
+    if (!stat)
+        co_return stat.error();
+    auto removeReply = session->remove(ZPath(plan.guard.path), plan.guard.version, deadline);
     const auto removed = co_await removeReply;
     if (removed)
         co_return Sent();

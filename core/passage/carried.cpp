@@ -106,7 +106,12 @@ void Carried::dialHost()
         m_socket->connectToHostEncrypted(to.host, to.port, tlsNameOf(m_route.tls, m_route.server.host));
         return;
     }
-    connect(m_socket, &QSslSocket::connected, this, [this] { farIsOpen(); });
+    connect(m_socket, &QSslSocket::connected, this, [this] {
+        if (m_route.speech == Speech::PostgreSqlTls)
+            askForTls();
+        else
+            farIsOpen();
+    });
     m_socket->connectToHost(to.host, to.port);
 }
 
@@ -117,6 +122,25 @@ void Carried::farIsOpen()
         m_socket->setSocketOption(QAbstractSocket::LowDelayOption, 1);
     readClient();
     readServer();
+}
+
+// PostgreSQL's documentation, "Frontend/Backend Protocol", SSLRequest: the server answers with one byte.
+void Carried::askForTls()
+{
+    m_socket->write(QByteArray("\0\0\0\x08\x04\xd2\x16\x2f", 8));
+}
+
+void Carried::readTlsAnswer()
+{
+    const auto answer = m_socket->read(1);
+    if (answer.isEmpty())
+        return;
+    if (answer != "S")
+        return farBroke(u"TLS: the server does not offer it"_s);
+    // Who stands in between could have put there what then passes for the server's own words.
+    if (m_socket->bytesAvailable() > 0)
+        return farBroke(u"TLS: something was said in clear after it was agreed on"_s);
+    m_socket->startClientEncryption();
 }
 
 void Carried::tlsIsOn()
@@ -177,6 +201,8 @@ void Carried::readClient()
 
 void Carried::readServer()
 {
+    if (m_route.speech == Speech::PostgreSqlTls && m_socket && m_socket->mode() == QSslSocket::UnencryptedMode)
+        return readTlsAnswer();
     if (!m_isOpen || !m_far || m_client->bytesToWrite() > mostUnsent)
         return;
     const auto bytes = m_far->readAll();

@@ -13,9 +13,10 @@ namespace lockscope::passage {
 
 // What is spoken on the far side of a door.
 enum class Speech {
-    AsItIs,  // what the client says
-    Tls,     // that, in TLS
-    MySqlTls // that, in TLS from where MariaDB's protocol begins it
+    AsItIs,       // what the client says
+    Tls,          // that, in TLS
+    MySqlTls,     // that, in TLS from where MariaDB's protocol begins it
+    PostgreSqlTls // that, in TLS that a PostgreSQL is asked for first
 };
 
 // Where a door leads.
@@ -40,6 +41,8 @@ private:
     void dialThroughTunnel(const QString &socket);
     void dialHost();
     void farIsOpen();
+    void askForTls();
+    void readTlsAnswer();
     void tlsIsOn();
     void farBroke(const QString &why);
     void take(const MySqlPrelude::Step &step);

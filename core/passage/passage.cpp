@@ -88,4 +88,9 @@ HostPort Passage::throughMySqlTls(const HostPort &server)
     return m_transport.tls.isOn ? door(server, Speech::MySqlTls) : through(server);
 }
 
+HostPort Passage::throughPostgreSqlTls(const HostPort &server)
+{
+    return m_transport.tls.isOn ? door(server, Speech::PostgreSqlTls) : through(server);
+}
+
 } // namespace lockscope::passage

@@ -31,6 +31,8 @@ public:
     [[nodiscard]] HostPort throughTls(const HostPort &server);
     // And for what speaks MariaDB's protocol, where TLS begins after a greeting.
     [[nodiscard]] HostPort throughMySqlTls(const HostPort &server);
+    // And for what speaks PostgreSQL's, where it is asked for; its client must not ask by itself.
+    [[nodiscard]] HostPort throughPostgreSqlTls(const HostPort &server);
 
     [[nodiscard]] bool isDirect() const { return !m_transport.tls.isOn && !m_transport.ssh.isOn(); }
     // What last went wrong on the way; empty while something comes back. Any thread.

@@ -11,6 +11,8 @@
 #include <QSslSocket>
 
 #include <array>
+#include <optional>
+#include <thread>
 
 namespace lockscope::passage {
 
@@ -107,9 +109,7 @@ QString inWords(const QSslError &error, const TlsOptions &tls, const QString &na
     }
 }
 
-} // namespace
-
-Result<QSslConfiguration> tlsConfiguration(const TlsOptions &tls)
+Result<QSslConfiguration> readConfiguration(const TlsOptions &tls)
 {
     if (!QSslSocket::supportsSsl())
         return Error{ErrorCode::Unsupported, u"TLS: this Qt has none (no OpenSSL at run time)"_s};
@@ -133,6 +133,17 @@ Result<QSslConfiguration> tlsConfiguration(const TlsOptions &tls)
         configuration.setPrivateKey(*key);
     }
     return configuration;
+}
+
+} // namespace
+
+// In a thread that ends with it. What OpenSSL could not read (an EC key as an RSA one) stays in its thread's list of
+// errors, and another connection of that thread that reads next takes it for an error of its own, and ends.
+Result<QSslConfiguration> tlsConfiguration(const TlsOptions &tls)
+{
+    std::optional<Result<QSslConfiguration>> read;
+    std::thread([&read, &tls] { read = readConfiguration(tls); }).join();
+    return std::move(*read);
 }
 
 QString tlsNameOf(const TlsOptions &tls, const QString &host)

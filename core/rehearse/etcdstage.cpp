@@ -1,13 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-// There is no simulated etcd: a rehearsal of its locks is refused before (castOf).
 #include "core/rehearse/stage.h"
+
+#include "core/contention/etcdaccess.h"
+#include "core/operate/etcdrelease.h"
+#include "core/operate/releaseact.h"
 
 namespace lockscope::rehearse {
 
-std::unique_ptr<Stage> makeEtcdStage(const StageContext &)
+namespace {
+
+class EtcdStage final : public Stage {
+public:
+    explicit EtcdStage(const StageContext &context)
+        : m_context(context), m_server(context.world), m_operator(context.world, operatorProcess),
+          m_client(world::openEtcd(m_operator, m_server, context.network))
+    {
+    }
+    ~EtcdStage() override { m_operator.kill(); }
+
+    [[nodiscard]] std::unique_ptr<contention::ContenderAccess> open(world::Process &process, int contender) override
+    {
+        return m_clients.open(process, contender, m_server, m_context.network, m_context.scenario, m_context.trace,
+                              m_context.plan.before.lock.name);
+    }
+
+    [[nodiscard]] Task<Result<operate::Sent>> release(operate::ForceReleasePlan plan, int /*contender*/,
+                                                      recipes::Grant grant) override
+    {
+        const auto at = grant.id.indexOf('@');
+        const auto key = plan.before.lock.name + '/' + grant.id.left(at);
+        const auto entry = m_server.entries().find(key);
+        if (entry == m_server.entries().end())
+            co_return operate::goneAlready(plan);
+        plan.guard.value = key;
+        plan.guard.czxid = entry->second.created;
+        plan.guard.owner = static_cast<quint64>(entry->second.lease);
+        const auto deadline = Deadline::after(m_context.world, std::chrono::seconds(5));
+        auto sent = co_await operate::sendRelease(plan, m_client.get(), deadline);
+        co_return sent;
+    }
+
+private:
+    const StageContext m_context;
+    world::EtcdServer m_server;
+    contention::EtcdClients m_clients;
+    world::Process m_operator;
+    std::unique_ptr<etcd::Client> m_client;
+};
+
+} // namespace
+
+std::unique_ptr<Stage> makeEtcdStage(const StageContext &context)
 {
-    qFatal("there is no simulated etcd");
-    return nullptr;
+    return std::make_unique<EtcdStage>(context);
 }
 
 } // namespace lockscope::rehearse

@@ -124,7 +124,7 @@ void judge(Rehearsal &rehearsal, const LockSnapshot &lock, const Outcome &outcom
                              u"chance: %1%2"_s.arg(idsOf(waiters),
                                                    lock.waitersKnown ? QString() : u", or one who is not seen"_s);
     }
-    if (recipeOf(lock.recipe).shape == recipes::Shape::Row && waiters.size() > 1)
+    if (recipeOf(lock.recipe).shape == recipes::Shape::Row && recipeOf(lock.recipe).fair && waiters.size() > 1)
         rehearsal.assumed << u"the server grants in the order of asking; MySQL 8 may prefer who keeps more others "
                              u"waiting"_s;
 }

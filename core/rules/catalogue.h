@@ -23,7 +23,8 @@ enum class Shape {
     Hash,      // a hash with a field per holder
     Counter,   // the number of permits left
     Row,       // SQL: a row
-    NamedLock, // GET_LOCK
+    NamedLock, // GET_LOCK, an advisory lock
+    Table,     // SQL: a whole table
     Leases,    // etcd: keys of leases below a prefix, in the order of their creation
 };
 
@@ -59,7 +60,9 @@ enum class ReleaseWay {
     RedissonUnlock,   // Redis: Redisson's own unlock for one field, with its publish
     RedissonPermit,   // Redis: one permit of a semaphore back to the others, with its publish
     KillConnection,   // MariaDB, MySQL: KILL the holder's connection
+    ClearRow,         // MariaDB, MySQL: clear the row that says who holds, if it still says so
     DeleteAtRevision, // etcd: delete the contender's key, if it is still the one created at that revision
+    TerminateBackend, // PostgreSQL: pg_terminate_backend
 };
 
 struct RecipeInfo {

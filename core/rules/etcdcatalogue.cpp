@@ -21,7 +21,6 @@ std::vector<RecipeInfo> recipesOfEtcd()
          .preferred = true,
          .fair = true,
          .renewed = true,
-         .simulated = false,
          .requestsAcquireFree = u"2"_s,
          .requestsAcquireQueued = u"6"_s,
          .requestsRelease = u"2"_s,

@@ -80,7 +80,9 @@ Result<std::unique_ptr<Certificates>> Certificates::make()
         if (auto made = makeAuthority(**folder, name); !made)
             return made.error();
     }
-    const QByteArray forServers = "subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=serverAuth\n";
+    // etcd's gateway is a client of its own server, and shows it the server's certificate.
+    const QByteArray forServers =
+        "subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=serverAuth,clientAuth\n";
     if (auto made = makeCertificate(**folder, u"server"_s, forServers); !made)
         return made.error();
     if (auto made = makeCertificate(**folder, u"client"_s, "extendedKeyUsage=clientAuth\n"); !made)

@@ -9,6 +9,22 @@ using namespace std::chrono_literals;
 
 namespace lockscope::sandbox {
 
+Task<void> takeTurns(DemoStage *stage, recipes::Lock *lock, std::chrono::milliseconds hold)
+{
+    const auto never = Deadline::never();
+    for (;;) {
+        const auto grant = co_await lock->acquire(never);
+        auto pause = stage->pauseOfAbout(grant ? hold : 1000ms);
+        co_await pause;
+        if (!grant)
+            continue;
+        const auto limit = Deadline::after(stage->loop(), 5s);
+        const auto released = co_await lock->release(limit);
+        auto rest = stage->pauseOfAbout(released ? 300ms : 5000ms);
+        co_await rest;
+    }
+}
+
 struct Demo::Private {
     Private(Loop &loop, Random random) : stage(loop, random) {}
 

@@ -12,6 +12,7 @@
 //   payments:payout        Redisson's fair lock with its queue
 //   shop.stock#id=1        a row with a holder, idle inside its transaction, and two who wait for it
 //   GET_LOCK#nightly-report  a named lock and one who waits
+//   public.stock#id=1, ADVISORY#42  the same on a PostgreSQL: a row's queue, an advisory lock's
 //   shop.stock#id=2        two who write by its version column: one conflict every few seconds, which leaves no
 //                          trace on the server but the rows of shop.version_conflicts
 //

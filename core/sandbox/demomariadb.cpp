@@ -44,19 +44,10 @@ Task<void> DemoMariaDb::contend(QByteArray recipe, QByteArray lock, std::chrono:
     co_await untilConnected(session.get());
     joined.complete(true);
     const auto made = recipes::makeLock(recipe, *session, lock, {});
-    const auto never = Deadline::never();
-    while (made) {
-        const auto grant = co_await (*made)->acquire(never);
-        auto pause = m_stage.pauseOfAbout(grant ? hold : 1000ms);
-        co_await pause;
-        if (!grant)
-            continue;
-        const auto limit = Deadline::after(m_stage.loop(), 5s);
-        const auto released = co_await (*made)->release(limit);
-        // Who was killed while it held comes back a little later.
-        auto rest = m_stage.pauseOfAbout(released ? 300ms : 5000ms);
-        co_await rest;
-    }
+    if (!made)
+        co_return;
+    auto turns = takeTurns(&m_stage, made->get(), hold);
+    co_await turns;
 }
 
 Task<void> DemoMariaDb::playConflict(QByteArray lock)

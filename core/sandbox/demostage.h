@@ -5,6 +5,7 @@
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
 #include "core/base/random.h"
+#include "core/recipes/lock.h"
 
 namespace lockscope::sandbox {
 
@@ -38,6 +39,10 @@ private:
     Completion<bool> m_filled;
     int m_notUpYet = 0;
 };
+
+// Takes the lock again and again, for as long as the task lives. Who was freed by force while it held comes back a
+// little later. Both outlive the task.
+[[nodiscard]] Task<void> takeTurns(DemoStage *stage, recipes::Lock *lock, std::chrono::milliseconds hold);
 
 // 8-4-4-4-12 hex digits, as clients name themselves.
 [[nodiscard]] inline QByteArray randomUuid(Random &random)

@@ -8,8 +8,11 @@ using namespace std::chrono_literals;
 namespace lockscope::sandbox {
 
 DemoEtcd::DemoEtcd(DemoStage &stage, const ConnectionSpec &server)
-    : m_stage(stage), m_server(server), m_scope(stage.loop())
+    : m_stage(stage), m_passage(std::make_shared<passage::Passage>(server.transport, server.hosts)),
+      m_scope(stage.loop())
 {
+    for (const auto &host : server.hosts)
+        m_hosts.push_back(m_passage->throughTls(host));
     m_scope.launch(playQueue("billing/invoices", 3, 9s));
 }
 
@@ -30,7 +33,8 @@ Task<void> DemoEtcd::playQueue(QByteArray lock, int clients, std::chrono::millis
 Task<void> DemoEtcd::contend(QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined)
 {
     etcd::ClientOptions options;
-    options.hosts = m_server.hosts;
+    options.hosts = m_hosts;
+    options.keep = m_passage;
     const auto client = etcd::openClient(m_stage.loop(), options);
     const Completion<bool> connected(m_stage.loop());
     const auto subscription = client->onState([connected](etcd::ClientState state) {
@@ -42,19 +46,10 @@ Task<void> DemoEtcd::contend(QByteArray lock, std::chrono::milliseconds hold, Co
     recipes::AcquireOptions lease;
     lease.ttl = 15s;
     const auto made = recipes::makeLock("etcd-mutex", *client, lock, lease, m_stage.newRandom());
-    const auto never = Deadline::never();
-    while (made) {
-        const auto grant = co_await (*made)->acquire(never);
-        auto pause = m_stage.pauseOfAbout(grant ? hold : 1000ms);
-        co_await pause;
-        if (!grant)
-            continue;
-        const auto limit = Deadline::after(m_stage.loop(), 5s);
-        const auto released = co_await (*made)->release(limit);
-        // Who was freed by force while it held comes back a little later.
-        auto rest = m_stage.pauseOfAbout(released ? 300ms : 5000ms);
-        co_await rest;
-    }
+    if (!made)
+        co_return;
+    auto turns = takeTurns(&m_stage, made->get(), hold);
+    co_await turns;
 }
 
 } // namespace lockscope::sandbox

@@ -4,6 +4,7 @@
 
 #include "core/base/connectionuri.h"
 #include "core/etcd/client.h"
+#include "core/passage/passage.h"
 #include "core/sandbox/demostage.h"
 
 namespace lockscope::sandbox {
@@ -17,7 +18,8 @@ private:
     Task<void> contend(QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined);
 
     DemoStage &m_stage;
-    ConnectionSpec m_server;
+    std::shared_ptr<passage::Passage> m_passage;
+    std::vector<HostPort> m_hosts; // or the doors to them
     Scope m_scope;
 };
 

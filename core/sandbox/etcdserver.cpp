@@ -2,6 +2,7 @@
 // A private etcd: one member, loopback only, for its peers, too (it has none).
 #include "core/sandbox/etcdserver.h"
 
+#include "core/sandbox/certificates.h"
 #include "core/sandbox/etcddemo.h"
 #include "core/sandbox/kit.h"
 #include "core/sandbox/serverprocess.h"
@@ -18,8 +19,7 @@ namespace {
 
 class EtcdKind : public ServerKind {
 public:
-    EtcdKind(QByteArray program, QByteArrayList moreArguments)
-        : m_program(std::move(program)), m_moreArguments(std::move(moreArguments))
+    EtcdKind(QByteArray program, EtcdOptions options) : m_program(std::move(program)), m_options(std::move(options))
     {
     }
 
@@ -41,42 +41,52 @@ public:
 
     QByteArrayList arguments(const TemporaryFolder &folder) const override
     {
-        const QByteArray clients = "http://127.0.0.1:" + QByteArray::number(m_port);
+        const QByteArray clients =
+            (m_options.tls ? "https://127.0.0.1:" : "http://127.0.0.1:") + QByteArray::number(m_port);
         const QByteArray peers = "http://127.0.0.1:" + QByteArray::number(m_peerPort);
-        return QByteArrayList{m_program, "--name=sandbox", "--data-dir=" + QFile::encodeName(folder.file(u"data"_s)),
-                              "--listen-client-urls=" + clients, "--advertise-client-urls=" + clients,
-                              "--listen-peer-urls=" + peers, "--initial-advertise-peer-urls=" + peers,
-                              "--initial-cluster=sandbox=" + peers, "--log-level=warn", "--logger=zap",
-                              // Alone it need not wait for others to stand for election.
-                              "--heartbeat-interval=20", "--election-timeout=200"}
-               + m_moreArguments;
+        QByteArrayList all{m_program, "--name=sandbox", "--data-dir=" + QFile::encodeName(folder.file(u"data"_s)),
+                           "--listen-client-urls=" + clients, "--advertise-client-urls=" + clients,
+                           "--listen-peer-urls=" + peers, "--initial-advertise-peer-urls=" + peers,
+                           "--initial-cluster=sandbox=" + peers, "--log-level=warn", "--logger=zap",
+                           // Alone it need not wait for others to stand for election.
+                           "--heartbeat-interval=20", "--election-timeout=200"};
+        if (const auto *tls = m_options.tls)
+            all << "--cert-file=" + QFile::encodeName(tls->server())
+                << "--key-file=" + QFile::encodeName(tls->serverKey())
+                << "--trusted-ca-file=" + QFile::encodeName(tls->authority()) << "--client-cert-auth";
+        return all + m_options.moreArguments;
     }
 
+    // Of one with TLS only that it speaks it, which it does once it is part of a cluster.
     QByteArray question() const override
     {
+        if (m_options.tls)
+            return tlsQuestion();
         return "GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
     }
     bool isReadyAnswer(const QByteArray &answer) const override
     {
+        if (m_options.tls)
+            return isTlsAnswer(answer);
         return answer.startsWith("HTTP/1.1 200") && answer.contains("true");
     }
 
 private:
     QByteArray m_program;
-    QByteArrayList m_moreArguments;
+    EtcdOptions m_options;
     quint16 m_port = 0;
     quint16 m_peerPort = 0;
 };
 
 } // namespace
 
-Result<std::unique_ptr<Server>> makeEtcd(QByteArrayList moreArguments)
+Result<std::unique_ptr<Server>> makeEtcd(EtcdOptions options)
 {
     const QString program = QStandardPaths::findExecutable(u"etcd"_s);
     if (program.isEmpty())
         return Error{ErrorCode::Unsupported,
                      u"no private etcd: etcd is not installed; Debian's package is etcd-server"_s, false};
-    return ServerProcess::of(std::make_unique<EtcdKind>(QFile::encodeName(program), std::move(moreArguments)));
+    return ServerProcess::of(std::make_unique<EtcdKind>(QFile::encodeName(program), std::move(options)));
 }
 
 SandboxKit sandboxOfEtcd()
@@ -88,9 +98,16 @@ SandboxKit sandboxOfEtcd()
             .usual = 0,
             .user = {},
             .make = make,
-            .play = [](DemoStage &stage, const ConnectionSpec &server) {
-                return std::shared_ptr<void>(std::make_shared<DemoEtcd>(stage, server));
-            }};
+            .play =
+                [](DemoStage &stage, const ConnectionSpec &server) {
+                    return std::shared_ptr<void>(std::make_shared<DemoEtcd>(stage, server));
+                },
+            .makeWithTls =
+                [](int, const Certificates &certificates) {
+                    EtcdOptions options;
+                    options.tls = &certificates;
+                    return alone(makeEtcd(std::move(options)));
+                }};
 }
 
 } // namespace lockscope::sandbox

@@ -6,6 +6,10 @@
 
 namespace lockscope::sandbox {
 
-[[nodiscard]] Result<std::unique_ptr<Server>> makeEtcd(QByteArrayList moreArguments = {});
+struct EtcdOptions {
+    QByteArrayList moreArguments = {};
+    const Certificates *tls = nullptr; // as those of server.h
+};
+[[nodiscard]] Result<std::unique_ptr<Server>> makeEtcd(EtcdOptions options = {});
 
 } // namespace lockscope::sandbox

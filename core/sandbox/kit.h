@@ -36,6 +36,7 @@ struct SandboxKit {
     Result<std::vector<std::unique_ptr<Server>>> (*makeWithTls)(int count,
                                                                 const Certificates &certificates) = nullptr;
     std::vector<SandboxVariant> variants = {};
+    bool isOnlyAskedFor = false; // not part of "sandbox:"
 };
 [[nodiscard]] const SandboxKit &kitOf(BackendKind backend);
 

@@ -37,7 +37,7 @@ SandboxOptions SandboxOptions::everything()
 {
     SandboxOptions options;
     for (auto &[backend, count] : options.servers)
-        count = std::max(count, 1);
+        count = std::max(count, kitOf(backend).isOnlyAskedFor ? 0 : 1);
     return options;
 }
 

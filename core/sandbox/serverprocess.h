@@ -47,6 +47,9 @@ public:
     [[nodiscard]] HostPort address() const override;
     [[nodiscard]] quint16 adminPort() const override { return m_kind->adminPort(); }
     [[nodiscard]] QString log() const override;
+    // For a kind that has more processes to look after than the one.
+    [[nodiscard]] pid_t pid() const { return m_child.pid(); }
+    [[nodiscard]] QString file(const QString &name) const { return m_folder ? m_folder->file(name) : QString(); }
 
 private:
     [[nodiscard]] Result<void> launch();

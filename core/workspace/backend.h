@@ -123,6 +123,8 @@ public:
     virtual void setClientLabels(std::vector<inspect::ClientLabel> labels) = 0;
 
     virtual void connectTo(ConnectionSpec spec) = 0;
+    // What such a connection would reach and may do; opens one of its own for that, and closes it. A few seconds.
+    virtual void tryConnection(const ConnectionSpec &spec, QObject *context, Answer<ConnectionAccount> answer) = 0;
     virtual void disconnectFrom(const ConnectionName &name) = 0;
     // Connects anew, as before, what is not connected. What was seen stays on show meanwhile.
     virtual void retry(const ConnectionName &name) = 0;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // An etcd connection: client, gate, observer. The client reconnects by itself.
 #include "core/async/sleep.h"
+#include "core/contention/traced/tracedetcd.h"
 #include "core/inspect/etcd/observer.h"
 #include "core/operate/etcdgate.h"
+#include "core/operate/etcdlease.h"
 #include "core/operate/etcdrelease.h"
 #include "core/recipes/etcd/make.h"
 #include "core/workspace/contenderpool.h"
@@ -67,6 +69,49 @@ private:
     const HoldRequest m_request;
 };
 
+// The contenders of a run share the link's client, as several locks of one program would; the leases are their own.
+class EtcdPool : public ContenderPool {
+public:
+    EtcdPool(etcd::Client &client, const ContenderPoolContext &context)
+        : m_client(client), m_scenario(context.scenario), m_lock("lockscope-simulate/" + context.name)
+    {
+        for (int i = 0; i < m_scenario.contenders; ++i)
+            m_traced.push_back(std::make_unique<contention::TracedEtcd>(client, context.trace, i));
+    }
+
+    [[nodiscard]] bool isReady() const override { return m_client.state() == etcd::ClientState::Connected; }
+    Task<Result<void>> prepare(Deadline /*deadline*/) override { co_return Result<void>(); }
+    Result<std::unique_ptr<recipes::Lock>> makeLock(int contender, bool readMode) override
+    {
+        const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
+        return recipes::makeLock(m_scenario.recipe, *m_traced[std::size_t(contender)], m_lock, options,
+                                 Random::fromSystem());
+    }
+    // Nothing stays but what clients left: it goes with its leases.
+    Task<std::vector<QByteArray>> tidy(Deadline deadline) override
+    {
+        std::vector<QByteArray> left;
+        etcd::RangeRequest request;
+        request.key = m_lock + '/';
+        request.end = etcd::endOfPrefix(request.key);
+        request.keysOnly = true;
+        auto asking = m_client.range(request, deadline);
+        const auto answer = co_await asking;
+        for (const auto &entry : answer ? answer->entries : std::vector<etcd::KeyValue>()) {
+            left.push_back(entry.key);
+            auto revoking = m_client.revoke(entry.lease, deadline);
+            co_await revoking;
+        }
+        co_return left;
+    }
+
+private:
+    etcd::Client &m_client;
+    const contention::Scenario m_scenario;
+    const QByteArray m_lock;
+    std::vector<std::unique_ptr<contention::TracedEtcd>> m_traced;
+};
+
 class EtcdLink : public LinkBase {
 public:
     EtcdLink(ConnectionSpec spec, LinkContext context) : LinkBase(std::move(spec), std::move(context))
@@ -107,8 +152,15 @@ public:
     {
         return std::make_unique<EtcdContender>(*m_gated, request);
     }
-    // Its recipes are not played, on real servers either (Scenario::check).
-    [[nodiscard]] std::unique_ptr<ContenderPool> openPool(const ContenderPoolContext &) override { return nullptr; }
+    [[nodiscard]] std::unique_ptr<ContenderPool> openPool(const ContenderPoolContext &context) override
+    {
+        return std::make_unique<EtcdPool>(*m_gated, context);
+    }
+    [[nodiscard]] Task<operate::ForceReleasePlan> withLosses(operate::ForceReleasePlan plan,
+                                                             Deadline deadline) override
+    {
+        return operate::withLeaseKeys(std::move(plan), m_gated.get(), deadline);
+    }
     [[nodiscard]] Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan, Deadline deadline) override
     {
         return operate::sendRelease(std::move(plan), m_gated.get(), deadline);

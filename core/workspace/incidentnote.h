@@ -9,8 +9,8 @@ namespace lockscope {
 
 struct NoteFacts {
     inspect::LockSnapshot lock;
-    history::Moment asOf{};              // by the clock of the machine that saw it
-    history::ConnectionState connection; // without credentials
+    history::Moment asOf{};        // by the clock of the machine that saw it
+    history::LinkState connection; // without credentials
     std::vector<inspect::Coverage> coverage;
     std::optional<history::LockHistory> history; // up to then; nothing where nobody recorded
     QString source;                              // "a recording from … to …"; empty: one look at the server

@@ -24,7 +24,7 @@ void IoController::record(history::FlightOptions options, std::shared_ptr<histor
 
 void IoController::recordGone(const ConnectionName &name)
 {
-    history::ConnectionState gone;
+    history::LinkState gone;
     gone.name = name;
     gone.isGone = true;
     if (m_recorder)

@@ -5,6 +5,7 @@
 #include "core/base/logging.h"
 #include "core/workspace/iocontroller.h"
 #include "core/workspace/questions.h"
+#include "core/workspace/trial.h"
 
 #include <QPointer>
 #include <QSemaphore>
@@ -17,6 +18,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto answerWithin = 15s;
+constexpr auto triedWithin = 15s;   // a first look at a large server may take longer, and is said not to be over
 constexpr auto editedWithin = 120s; // thousands of nodes, one after the other
 constexpr int lastTidying = 5000;   // ms: nobody waits longer for a window to close
 constexpr auto givenBackWithin = 4s;
@@ -158,6 +160,14 @@ Task<void> answering(Task<Result<T>> question, std::function<void(Result<T>)> de
 }
 
 } // namespace
+
+void LiveBackend::tryConnection(const ConnectionSpec &spec, QObject *context, Answer<ConnectionAccount> answer)
+{
+    onIoThread([spec, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
+        const auto limit = Deadline::after(io.loop(), triedWithin);
+        io.launch(ConnectionName(), answering(lockscope::tryConnection(io.loop(), spec, limit), deliver));
+    });
+}
 
 void LiveBackend::listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
                              Answer<std::vector<ZnodeRow>> answer)

@@ -28,6 +28,7 @@ public:
     [[nodiscard]] std::vector<inspect::ClientLabel> clientLabels() const override { return m_labels; }
     void setClientLabels(std::vector<inspect::ClientLabel> labels) override;
     void connectTo(ConnectionSpec spec) override;
+    void tryConnection(const ConnectionSpec &spec, QObject *context, Answer<ConnectionAccount> answer) override;
     void disconnectFrom(const ConnectionName &name) override;
     void retry(const ConnectionName &name) override;
     void setReadOnly(const ConnectionName &name, bool readOnly) override;

@@ -4,6 +4,7 @@
 
 #include "core/inspect/mariadb/observer.h"
 #include "core/inspect/mariadb/ownid.h"
+#include "core/inspect/mariadb/rights.h"
 #include "core/mariadb/client.h"
 #include "core/operate/killconnection.h"
 #include "core/operate/killlosses.h"
@@ -94,6 +95,10 @@ public:
         const auto version = m_session->serverVersion();
         const auto title = mariadb::isMariaDb(*m_session) ? u"MariaDB "_s : u"MySQL "_s;
         return version.isEmpty() ? QString() : title + QString::fromUtf8(version);
+    }
+    [[nodiscard]] Task<QStringList> rights(Deadline deadline) override
+    {
+        return inspect::mariaDbRights(m_gated.get(), deadline);
     }
     [[nodiscard]] mariadb::Session &session() override { return *m_gated; }
     [[nodiscard]] QString uri() const override { return m_spec.displayUri(); }

@@ -13,12 +13,12 @@
 namespace lockscope {
 
 using namespace Qt::StringLiterals;
+using history::FlightRecording;
 using history::Moment;
-using history::Recording;
 
 namespace {
 
-RecordedSpan spanOf(const Recording &recording)
+RecordedSpan spanOf(const FlightRecording &recording)
 {
     return {recording.begin(), recording.end(), recording.bytes(), recording.damage()};
 }
@@ -31,21 +31,21 @@ public:
     explicit Reader(std::function<QStringList()> files) : m_files(std::move(files)) {}
 
     // With all that is there now.
-    Result<const Recording *> newest()
+    Result<const FlightRecording *> newest()
     {
         const auto files = m_files();
         if (files.isEmpty())
             return Error{ErrorCode::NotConnected, u"nothing is recorded"_s};
-        auto opened = Recording::open(files);
+        auto opened = FlightRecording::open(files);
         if (!opened)
-            opened = Recording::open(m_files());
+            opened = FlightRecording::open(m_files());
         if (!opened)
             return opened.error();
         m_opened = std::move(*opened);
         return &*m_opened;
     }
     // With all up to then.
-    Result<const Recording *> upTo(Moment moment)
+    Result<const FlightRecording *> upTo(Moment moment)
     {
         if (m_opened && m_opened->end() >= moment && m_opened->files() == m_files())
             return &*m_opened;
@@ -54,7 +54,7 @@ public:
     void close() { m_opened.reset(); }
 
     template <class T>
-    Result<T> read(Moment to, const std::function<Result<T>(const Recording &)> &question)
+    Result<T> read(Moment to, const std::function<Result<T>(const FlightRecording &)> &question)
     {
         for (int tries = 0;; ++tries) {
             const auto recording = upTo(to);
@@ -67,7 +67,7 @@ public:
 
 private:
     std::function<QStringList()> m_files;
-    std::optional<Recording> m_opened;
+    std::optional<FlightRecording> m_opened;
 };
 
 Past::Past(std::function<QStringList()> files, QObject *parent)
@@ -123,7 +123,7 @@ void Past::span(QObject *context, Answer<RecordedSpan> answer)
 void Past::at(Moment moment, QObject *context, Answer<PastPicture> answer)
 {
     ask<PastPicture>(*m_scrubber, context, std::move(answer), [reader = m_scrubbing, moment] {
-        return reader->read<PastPicture>(moment, [moment](const Recording &recording) -> Result<PastPicture> {
+        return reader->read<PastPicture>(moment, [moment](const FlightRecording &recording) -> Result<PastPicture> {
             const auto nearest = std::clamp(moment, recording.begin(), recording.end());
             auto picture = recording.at(nearest);
             if (!picture)
@@ -143,7 +143,7 @@ void Past::lock(const inspect::LockName &lock, Moment to, QObject *context, Answ
                   [reader = m_telling, lock, to, isWanted]() -> Result<LockPast> {
                       if (!isWanted())
                           return Error{ErrorCode::Cancelled, {}};
-                      return reader->read<LockPast>(to, [&](const Recording &recording) -> Result<LockPast> {
+                      return reader->read<LockPast>(to, [&](const FlightRecording &recording) -> Result<LockPast> {
                           const auto history = recording.historyOf(lock, to, isWanted);
                           if (!history)
                               return history.error();
@@ -160,26 +160,26 @@ void Past::lock(const inspect::LockName &lock, Moment to, QObject *context, Answ
 void Past::note(NoteFacts facts, QObject *context, Answer<QString> answer)
 {
     const bool isOwn = m_isGoingOn;
-    ask<QString>(*m_teller, context, std::move(answer),
-                 [reader = m_telling, facts = std::move(facts), isOwn]() -> Result<QString> {
-                     const auto &name = facts.lock.lock;
-                     return reader->read<QString>(facts.asOf, [&](const Recording &recording) -> Result<QString> {
-                         auto whole = facts;
-                         auto history = recording.historyOf(name, facts.asOf);
-                         if (!history)
-                             return history.error();
-                         if (!history->connection.empty())
-                             whole.connection = history->connection.back().second;
-                         for (const auto &[at, act] : history->acts)
-                             whole.acts.push_back(act);
-                         whole.source =
-                             (isOwn ? u"Lockscope's window, which recorded from %1 to %2"_s
-                                    : u"a recording, from %1 to %2"_s)
-                                 .arg(inspect::isoTime(recording.begin()), inspect::isoTime(recording.end()));
-                         whole.history = std::move(*history);
-                         return incidentNote(whole);
-                     });
-                 });
+    ask<QString>(
+        *m_teller, context, std::move(answer),
+        [reader = m_telling, facts = std::move(facts), isOwn]() -> Result<QString> {
+            const auto &name = facts.lock.lock;
+            return reader->read<QString>(facts.asOf, [&](const FlightRecording &recording) -> Result<QString> {
+                auto whole = facts;
+                auto history = recording.historyOf(name, facts.asOf);
+                if (!history)
+                    return history.error();
+                if (!history->connection.empty())
+                    whole.connection = history->connection.back().second;
+                for (const auto &[at, act] : history->acts)
+                    whole.acts.push_back(act);
+                whole.source =
+                    (isOwn ? u"Lockscope's window, which recorded from %1 to %2"_s : u"a recording, from %1 to %2"_s)
+                        .arg(inspect::isoTime(recording.begin()), inspect::isoTime(recording.end()));
+                whole.history = std::move(*history);
+                return incidentNote(whole);
+            });
+        });
 }
 
 void Past::save(const QString &file, QObject *context, Answer<RecordedSpan> answer)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/recordfeed.h"
 
+#include "core/operate/gentler.h"
+
 #include <QFileInfo>
 #include <QJsonDocument>
 
@@ -21,9 +23,9 @@ QByteArray asBytes(const QJsonObject &lock)
 
 } // namespace
 
-history::ConnectionState stateOf(Link &link)
+history::LinkState stateOf(Link &link)
 {
-    history::ConnectionState state;
+    history::LinkState state;
     const auto &spec = link.spec();
     state.name = spec.name;
     state.backend = backendOf(spec.scheme).value_or(BackendKind::ZooKeeper);
@@ -48,7 +50,8 @@ history::Act actOf(const operate::AuditRecord &record)
             record.phase,
             record.outcome,
             asBytes(record.before),
-            asBytes(record.after)};
+            asBytes(record.after),
+            record.isDone && record.action == operate::actionOf(operate::Way::Release)};
 }
 
 std::vector<history::Act> AuditFollower::news()

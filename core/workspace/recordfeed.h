@@ -11,7 +11,7 @@
 namespace lockscope {
 
 // As a recording has it.
-[[nodiscard]] history::ConnectionState stateOf(Link &link);
+[[nodiscard]] history::LinkState stateOf(Link &link);
 [[nodiscard]] history::Act actOf(const operate::AuditRecord &record);
 
 // The records of an audit file that were written since.

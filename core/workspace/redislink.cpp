@@ -4,6 +4,7 @@
 #include "core/workspace/redislink.h"
 
 #include "core/inspect/redis/observer.h"
+#include "core/inspect/redis/rights.h"
 #include "core/operate/redisedit.h"
 #include "core/operate/redisrelease.h"
 #include "core/redis/findingconnection.h"
@@ -129,6 +130,16 @@ redis::ConnectionOptions RedisLinkBase::connectionOptions(const HostPort &host) 
     options.password = m_password.toUtf8();
     options.database = m_spec.database;
     return options;
+}
+
+Task<QStringList> RedisLinkBase::rights(Deadline deadline)
+{
+    const auto all = nodes();
+    auto asking = inspect::redisRights(all.front(), deadline);
+    auto said = co_await asking;
+    if (all.size() > 1)
+        said << u"asked of the first of %1 nodes"_s.arg(all.size());
+    co_return said;
 }
 
 std::vector<RedisLinkBase::OwnConnection> RedisLinkBase::openConnections()

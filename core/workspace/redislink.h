@@ -28,6 +28,7 @@ public:
                                                                Deadline deadline) override;
     [[nodiscard]] Task<Result<operate::EditSent>> sendEdit(operate::EditPlan plan, Deadline deadline) override;
     [[nodiscard]] bool isCleaningUp() override;
+    [[nodiscard]] Task<QStringList> rights(Deadline deadline) override;
 
 protected:
     using LinkBase::LinkBase;

@@ -19,6 +19,7 @@
 #include "core/operate/forcereleaseplan.h"
 #include "core/rehearse/rehearsal.h"
 #include "core/rules/catalogue.h"
+#include "core/workspace/account.h"
 #include "core/workspace/clientlabels.h"
 #include "core/workspace/incidentnote.h"
 #include "core/workspace/mutes.h"

@@ -79,6 +79,11 @@ public:
     [[nodiscard]] zk::Session &session() override { return *m_gated; }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
 
+    [[nodiscard]] Task<QStringList> rights(Deadline) override
+    {
+        co_return QStringList{
+            u"ZooKeeper decides node by node what its user may do; a refusal is said where it happens"_s};
+    }
     [[nodiscard]] std::unique_ptr<zk::Session> openSession() override
     {
         return operate::gated(zk::openSession(m_context.loop, sessionOptions()), m_gate);

@@ -53,7 +53,8 @@ QByteArray environmentKey(const recipes::RecipeInfo &recipe)
     case BackendKind::ZooKeeper: return "ZooKeeper";
     case BackendKind::Redis: return recipe.quorum ? "several Redis" : "Redis";
     case BackendKind::MariaDb: return "MariaDB";
-    case BackendKind::Etcd: return {}; // no arena yet: tst_etcd
+    case BackendKind::Etcd: return "etcd";
+    case BackendKind::PostgreSql: return {}; // no arena yet: tst_postgresql
     }
     return {};
 }
@@ -69,6 +70,8 @@ std::unique_ptr<TestEnvironment> makeEnvironment(const recipes::RecipeInfo &reci
         return makeSeveralRedisEnvironment(loop);
     if (key == "MariaDB")
         return makeMariaDbEnvironment(loop);
+    if (key == "etcd")
+        return makeEtcdEnvironment(loop);
     return nullptr; // a new backend: its environment comes beside these
 }
 

@@ -187,6 +187,7 @@ std::unique_ptr<TestEnvironment> makeZooKeeperEnvironment(Loop &loop);
 std::unique_ptr<TestEnvironment> makeRedisEnvironment(Loop &loop);
 std::unique_ptr<TestEnvironment> makeSeveralRedisEnvironment(Loop &loop); // for Redlock
 std::unique_ptr<TestEnvironment> makeMariaDbEnvironment(Loop &loop);
+std::unique_ptr<TestEnvironment> makeEtcdEnvironment(Loop &loop);
 // Null when there is no environment for such recipes.
 std::unique_ptr<TestEnvironment> makeEnvironment(const recipes::RecipeInfo &recipe, Loop &loop);
 // Recipes with the same key share an environment.

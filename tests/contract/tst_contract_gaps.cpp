@@ -176,7 +176,9 @@ private slots:
         SKIP_ROWS_THAT_DO_NOT_APPLY;
         const int steps = std::min(stepsOfAWaiter(2), mostSteps);
         QVERIFY(steps > 1);
-        for (int step = 2; step <= steps; ++step) { // before the second it does not queue
+        // Before the second it does not queue; of etcd before the third, as a lease comes first.
+        const int first = recipeOfRow().shape == recipes::Shape::Leases ? 3 : 2;
+        for (int step = first; step <= steps; ++step) {
             TestCase test(environmentOfRow(), recipeOfRow());
             const auto wrong = leftAtStep(test, step);
             QVERIFY2(wrong.isEmpty(), qPrintable(u"step %1 of %2: "_s.arg(step).arg(steps) + wrong));

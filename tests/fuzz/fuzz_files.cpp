@@ -31,7 +31,7 @@ QString writtenTo(const char *name, const QByteArray &bytes)
 
 namespace {
 
-void useRecording(const history::Recording &recording)
+void useRecording(const history::FlightRecording &recording)
 {
     const auto end = recording.at(recording.end());
     (void)recording.at(recording.begin());
@@ -51,7 +51,7 @@ void useRecording(const history::Recording &recording)
 
 void readRecording(const QByteArray &input)
 {
-    const auto recording = history::Recording::open({writtenTo("recording", input)});
+    const auto recording = history::FlightRecording::open({writtenTo("recording", input)});
     if (recording)
         useRecording(*recording);
 }

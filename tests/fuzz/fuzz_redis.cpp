@@ -185,7 +185,8 @@ void readLink(const QByteArray &input)
 
 void readClients(const QByteArray &input)
 {
-    const auto clients = readClientList(input, {"7"}, ConnectionName("redis"));
+    const auto listed = readClientList(input, {"7"});
+    const auto clients = sessionsOf(listed, ConnectionName("redis"));
     must(clients.size() <= static_cast<std::size_t>(input.count('\n') + 1), "no more clients than lines");
     for (const auto &client : clients) {
         must(client.session != QStringLiteral("7"), "our own connections are left out");

@@ -102,6 +102,8 @@ void readNames(const QByteArray &input)
     if (const auto row = recipes::readRowName(name))
         must(row->columns.size() == row->values.size(), "a row has a value for each column");
     (void)namedLockIn(rest);
+    if (const auto table = tableIn(rest, wait.index))
+        must(tableOfLock(tableLockName(table->first, table->second)) == table, "a table comes back from its name");
     (void)mariadb::findInStatus(rest, "421", 7, 8);
 }
 
@@ -114,7 +116,9 @@ const Registration rowsParser(
       "trx_id",     "connection", "is_fresh",       "is_ours",       "blocking",       "lock_table",
       "lock_index", "lock_data",  "requested_mode", "blocking_mode", "`shop`.`stock`", "PRIMARY",
       "name",       "status",     "GRANTED",        "PENDING",       "User lock",      "program_name",
-      "_pid",       "enabled",    "started",        "1763805600.5",  "mysql",          "server"},
+      "_pid",       "enabled",    "started",        "1763805600.5",  "mysql",          "server",
+      "kind",       "mode",       "table_schema",   "SHARED_READ",   "EXCLUSIVE",      "TABLE",
+      "locked_by",  "stamp",      "ends",           "LOCKGRANTED",   "LOCKEDBY",       "shedlock"},
      4096,
      {.blocks = 5'000'000, .blocksPerByte = 50'000, .allocations = 100'000, .allocationsPerByte = 600}});
 const Registration namesParser({"sqlnames",
@@ -123,6 +127,7 @@ const Registration namesParser({"sqlnames",
                                 {0.25, 60'000},
                                 {"`", "``", "'", "''", "\\'", ",", "`shop`.`stock`", "PRIMARY",
                                  "supremum pseudo-record", "0x", "GET_LOCK(", "get_lock ( ", "/* Partition `p0` */",
-                                 "---TRANSACTION 421, ACTIVE", "MySQL thread id 7,", "TRANSACTIONS"}});
+                                 "---TRANSACTION 421, ACTIVE", "MySQL thread id 7,", "TRANSACTIONS", "ALTER TABLE ",
+                                 "IF EXISTS ", "TRUNCATE "}});
 
 } // namespace

@@ -103,6 +103,7 @@ private slots:
         const auto holder = seen()["contenders"_L1].toArray().at(0).toObject();
         QCOMPARE(holder["role"_L1].toString(), u"holder"_s);
         QCOMPARE(holder["session"_L1].toString(), connectionOf("a"));
+        QCOMPARE(seen()["client"_L1].toString(), u"Quartz"_s);
         QVERIFY(waiter.readAllStandardOutput().isEmpty());
         QVERIFY(theyGiveBack("a"));
         QVERIFY(QTest::qWaitFor([&] { return waiter.bytesAvailable() > 0; }, testing::patienceMs));

@@ -123,6 +123,8 @@ _USES = {
     "workspace": _PORTS | {"passage", "rules", "recipes", "inspect", "operate", "history", "contention", "lessons",
                            "connections", "rehearse"},
 }
+if "postgresql" in _USES:
+    _USES["postgresql"] |= {"mariadb"}  # another dialect of its session
 # The same of the rooms of ui (ui/CMakeLists.txt), and all that any of them sees of the core.
 _UI_USES = {
     "theme": set(),

@@ -163,9 +163,10 @@ private slots:
         QCOMPARE(all.size(), 2);
         const auto intent = all[0].toObject();
         const auto result = all[1].toObject();
-        for (const auto &record : {intent, result})
-            QCOMPARE(fields(record),
-                     sorted(words("time actor action lock holder reason phase outcome before after hash")));
+        const auto common = words("time actor action lock holder reason phase outcome before after hash");
+        QCOMPARE(fields(intent), sorted(common));
+        QCOMPARE(fields(result), sorted(common + words("done")));
+        QCOMPARE(result.value("done"_L1), QJsonValue(true));
         QCOMPARE(intent.value("phase"_L1).toString(), u"intent"_s);
         QCOMPARE(result.value("phase"_L1).toString(), u"result"_s);
         QCOMPARE(result.value("outcome"_L1).toString(), u"released"_s);

@@ -195,6 +195,38 @@ private slots:
         QVERIFY2(ran.json().value("locks"_L1).toArray().size() == count, ran.what());
     }
 
+    // What answers, what its user may do by the server's own word, what is seen at first.
+    void aTrialSaysWhatEachConnectionIsGoodFor()
+    {
+        QVERIFY(send(
+            {"ACL", "SETUSER", "looker", "on", ">s3cret", "~*", "&*", "+@read", "+@connection", "+info", "+acl"}));
+        const auto asLooker = m_servers.redisUri(u"looker:s3cret@"_s);
+        const auto ran = run({u"test"_s, u"--json"_s, u"--connect"_s, m_servers.zk(), u"--connect"_s,
+                              m_servers.redisUri(), u"--connect"_s, u"looker="_s + asLooker});
+        QVERIFY2(ran.status == 0, ran.what());
+        QVERIFY2(!ran.what().contains("s3cret"), ran.what());
+        const auto all = ran.json().value("connections"_L1).toArray();
+        QCOMPARE(all.size(), 3);
+        const auto rights = [&all](const QString &name) {
+            return named(all, u"connection"_s, name).value("rights"_L1).toVariant().toStringList().join(u'\n');
+        };
+        for (const auto &one : all) {
+            QCOMPARE(fields(one.toObject()),
+                     sorted(words("connection uri server remark rights locks firstLookOver coverage")));
+            QVERIFY2(one.toObject().value("firstLookOver"_L1).toBool(), ran.what());
+            checkCoverage(one.toObject().value("coverage"_L1));
+        }
+        QCOMPARE(named(all, u"connection"_s, u"zk"_s).value("locks"_L1).toInt(), 1);
+        QCOMPARE(named(all, u"connection"_s, u"redis"_s).value("locks"_L1).toInt(), 2);
+        QVERIFY2(rights(u"redis"_s).startsWith(u"user default may find locks, read them, "_s),
+                 qPrintable(rights(u"redis"_s)));
+        QVERIFY2(rights(u"looker"_s).contains(u"user looker may find locks, read them"_s),
+                 qPrintable(rights(u"looker"_s)));
+        QVERIFY2(rights(u"looker"_s).contains(u"may not acquire and release: "_s), qPrintable(rights(u"looker"_s)));
+        const auto nobody = run({u"test"_s, u"--connect"_s, u"redis://127.0.0.1:1"_s});
+        QVERIFY2(nobody.status == 3 && nobody.err.contains("could not connect"), nobody.what());
+    }
+
     void sessionsHoldAndWait()
     {
         const auto ran = m_servers.run({u"sessions"_s, u"--json"_s});

@@ -3,6 +3,7 @@
 // names the recipe, the holders, the queue in order and who watches whom, and the next one enters when a holder
 // gives it back or is freed by force.
 #include "core/rules/catalogue.h"
+#include "core/sandbox/postgresqlserver.h"
 #include "tests/support/redlockfixture.h"
 #include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
@@ -112,6 +113,8 @@ const std::vector<Played> playedRecipes{
      "redisson-semaphore: 0 holds permit, 1 holds permit, 2 waits permit"},
     {"row", "sql-for-update", both, 1, "sql-for-update: 0 holds exclusive, 1 waits exclusive ->0"},
     {"named lock", "sql-get-lock", both, 1, "sql-get-lock: 0 holds exclusive, 1 waits exclusive ~>0"},
+    {"advisory lock", "pg-advisory", both, 1, "pg-advisory: 0 holds exclusive, 1 waits exclusive ->0"},
+    {"PostgreSQL's row", "pg-for-update", both, 1, "pg-for-update: 0 holds exclusive, 1 waits exclusive ->0"},
 };
 
 } // namespace
@@ -121,7 +124,7 @@ class TestCtlRecipes : public QObject {
 
     Servers m_servers;
     std::vector<testing::Node> m_nodes;
-    std::unique_ptr<sandbox::Server> m_mariaDb;
+    std::unique_ptr<sandbox::Server> m_mariaDb, m_postgreSql;
     QStringList m_connect;
     QString m_lock;
     int m_count = 0;
@@ -142,11 +145,15 @@ class TestCtlRecipes : public QObject {
             uri = m_servers.redisUri();
         } else if (backend == BackendKind::MariaDb) {
             uri = u"mariadb://root@127.0.0.1:%1/shop"_s.arg(m_mariaDb->address().port);
+        } else if (backend == BackendKind::PostgreSql) {
+            uri = u"postgresql://shop@127.0.0.1:%1/shop"_s.arg(m_postgreSql->address().port);
         }
         if (backend == BackendKind::Redis)
             place = u"orders-lock-"_s + number;
         else if (backend == BackendKind::MariaDb)
             place = recipe == "sql-get-lock" ? u"GET_LOCK#nightly"_s : u"shop.stock#id=1"_s;
+        else if (backend == BackendKind::PostgreSql)
+            place = recipe == "pg-advisory" ? u"ADVISORY#42"_s : u"public.stock#id=1"_s;
         m_connect = QStringList{u"--connect"_s, u"it="_s + uri};
         m_lock = u"it:"_s + place;
     }
@@ -213,6 +220,11 @@ private slots:
         QVERIFY2(made, made ? "" : qPrintable(made.error().message));
         m_mariaDb = std::move(*made);
         QVERIFY(m_mariaDb->start(std::chrono::seconds(60)));
+        auto postgreSql = sandbox::makePostgreSql();
+        if (postgreSql) {
+            m_postgreSql = std::move(*postgreSql);
+            QVERIFY(m_postgreSql->start(std::chrono::seconds(60)));
+        }
     }
     void cleanup()
     {
@@ -222,6 +234,7 @@ private slots:
     }
     void cleanupTestCase()
     {
+        m_postgreSql.reset();
         m_mariaDb.reset();
         m_nodes.clear();
         m_servers.stop();
@@ -229,8 +242,8 @@ private slots:
 
     void noneIsLeftOut()
     {
-        // Nobody waits for the one: theSecondWriterIsTold(); the other: tst_etcd.
-        std::set<QByteArray> played{"sql-version", "etcd-mutex"};
+        // Nobody waits for these: theSecondWriterIsTold(), tst_postgresql; and tst_etcd.
+        std::set<QByteArray> played{"sql-version", "pg-skip-locked", "etcd-mutex"};
         for (const auto &one : playedRecipes)
             played.insert(one.recipe);
         for (const auto &recipe : recipes::catalogue())
@@ -244,6 +257,8 @@ private slots:
     void isHeldShownAndHandedOn()
     {
         const auto &[name, recipe, contenders, holders, seen] = ofRow();
+        if (recipes::findRecipe(recipe)->backend == BackendKind::PostgreSql && !m_postgreSql)
+            QSKIP("no PostgreSQL is installed that could be run");
         begin(recipe);
         const auto expected = QString::fromLatin1(seen).split(u", "_s);
         QStringList held;

@@ -172,7 +172,7 @@ private slots:
                    "curator-semaphore curator-leader zookeeper-recipe-lock kazoo-lock kazoo-rwlock "
                    "kazoo-semaphore redis-setnx-expire redis-getset redis-set-nx redlock redisson-lock "
                    "redisson-fair-lock redisson-rwlock redisson-fenced-lock redisson-semaphore "
-                   "sql-for-update sql-version sql-get-lock"))
+                   "sql-for-update sql-version sql-get-lock pg-advisory pg-for-update pg-skip-locked pg-table"))
             QVERIFY2(ids.contains(id), qPrintable(id));
     }
 

@@ -4,6 +4,7 @@
 #include "core/inspect/etcd/observer.h"
 #include "core/inspect/findings.h"
 #include "core/operate/etcdgate.h"
+#include "core/operate/etcdlease.h"
 #include "core/operate/etcdrelease.h"
 #include "core/recipes/etcd/make.h"
 #include "core/sandbox/etcdserver.h"
@@ -57,6 +58,24 @@ public:
 private:
     QProcess m_process;
 };
+
+etcd::Transaction transactionOf(etcd::Operation::Kind kind, const QByteArray &key, etcd::LeaseId lease = 0)
+{
+    etcd::Operation operation;
+    operation.kind = kind;
+    operation.range.key = key;
+    operation.lease = lease;
+    etcd::Transaction transaction;
+    transaction.then.push_back(operation);
+    return transaction;
+}
+
+Task<Result<operate::ForceReleasePlan>> named(operate::ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
+{
+    auto naming = operate::withLeaseKeys(std::move(plan), client, deadline);
+    auto full = co_await naming;
+    co_return full;
+}
 
 QStringList idsOf(const QJsonObject &lock)
 {
@@ -132,6 +151,41 @@ class TestEtcd : public QObject {
         request.end = etcd::endOfPrefix(request.key);
         const auto answer = answerOf(m_gated->range(request, Deadline::after(m_loop, 10s)));
         return answer ? static_cast<qsizetype>(answer->entries.size()) : -1;
+    }
+
+    bool putWithLease(const QByteArray &key, etcd::LeaseId lease)
+    {
+        const auto putting = transactionOf(etcd::Operation::Kind::Put, key, lease);
+        return bool(answerOf(m_gated->commit(putting, Deadline::after(m_loop, 10s))));
+    }
+    bool removeKey(const QByteArray &key)
+    {
+        const auto removing = transactionOf(etcd::Operation::Kind::Remove, key);
+        return bool(answerOf(m_gated->commit(removing, Deadline::after(m_loop, 10s))));
+    }
+    [[nodiscard]] bool leaseIsThere(etcd::LeaseId lease)
+    {
+        const auto answer = answerOf(m_gated->timeToLive(lease, false, Deadline::after(m_loop, 10s)));
+        return answer && answer->ttl > 0s;
+    }
+    Result<operate::ForceReleasePlan> endingTheLease(const QByteArray &lock, etcd::LeaseId lease)
+    {
+        KeepingSink sink;
+        const auto looks = observer(sink, false);
+        const auto before = finish(m_loop, looks->readNow(lock, Deadline::after(m_loop, 10s)));
+        if (!before)
+            return before.error();
+        const auto &holder = before->contenders.front();
+        if (holder.guard.owner != static_cast<quint64>(lease))
+            return Error{ErrorCode::Refused, u"another holds it"_s};
+        const auto plan = operate::planWay(*before, holder.id, operate::Way::EndLease);
+        if (!plan)
+            return plan.error();
+        return finish(m_loop, named(*plan, m_gated.get(), Deadline::after(m_loop, 10s)));
+    }
+    Result<operate::Sent> sent(const operate::ForceReleasePlan &plan)
+    {
+        return finish(m_loop, operate::sendRelease(plan, m_gated.get(), Deadline::after(m_loop, 10s)));
     }
 
 private slots:
@@ -297,6 +351,121 @@ private slots:
         QCOMPARE(keysBelow(lock), 0);
     }
 
+    // The lease of etcd's own client, which also keeps something else alive.
+    void endingTheLeaseTakesAllThatHangsOnIt()
+    {
+        if (QStandardPaths::findExecutable(u"etcdctl"_s).isEmpty())
+            QSKIP("etcdctl is not installed; Debian's package is etcd-client");
+        const auto lock = freshName();
+        EtcdCtl holder(m_server->address(), {u"lock"_s, QString::fromUtf8(lock), u"--ttl=6"_s});
+        const auto key = QString::fromUtf8(holder.line());
+        const auto lease = key.section(u'/', -1);
+        etcdctl({u"put"_s, u"--lease="_s + lease, u"services/web"_s, u"x"_s});
+        Ctl waiter(acquiring(lock));
+        QTRY_COMPARE_WITH_TIMEOUT(idsOf(shown(lock)).size(), 2, patienceMs);
+        const auto id = idsOf(shown(lock)).front();
+        const QStringList byLease{u"--way"_s, u"end-lease"_s, u"--json"_s};
+        const auto planned = forced(lock, id, byLease + QStringList{u"--dry-run"_s});
+        QVERIFY2(planned.status == 0, planned.what());
+        QCOMPARE(planned.json().value("leaseKeys"_L1).toArray(), (QJsonArray{key, u"services/web"_s}));
+        QVERIFY2(planned.json().value("alsoLost"_L1).toString().contains("services/web"_L1), planned.what());
+        QCOMPARE(planned.json().value("otherLocksLost"_L1).toArray(), QJsonArray());
+        QCOMPARE(planned.json().value("ways"_L1).toArray(), (QJsonArray{u"release"_s, u"end-lease"_s}));
+        QVERIFY(!planned.json().value("exact"_L1).toBool());
+        QVERIFY(!planned.json().value("gentler"_L1).toVariant().toStringList().join(u' ').contains(lease));
+        QCOMPARE(keysBelow(lock), 2);
+        const auto readOnly = forced(lock, id, byLease + QStringList{u"--yes"_s, u"--read-only"_s});
+        QVERIFY2(readOnly.status == 4, readOnly.what());
+        const auto done = forced(lock, id, byLease + QStringList{u"--yes"_s});
+        QVERIFY2(done.status == 0 && done.json().value("released"_L1).toBool(), done.what());
+        QVERIFY(waiter.jsonLine().value("acquired"_L1).toBool());
+        QVERIFY(!leaseIsThere(lease.toLongLong(nullptr, 16)));
+        QCOMPARE(keysBelow("services"), 0);
+        const auto told = holder.finish(); // by its next keep-alive
+        QVERIFY2(told.contains("session expired"), told);
+        QFile audit(m_state.filePath(u"lockscope/audit.jsonl"_s));
+        QVERIFY(audit.open(QIODevice::ReadOnly) && audit.readAll().contains("\"action\":\"end-lease\""));
+        waiter.signal(SIGTERM);
+        QCOMPARE(waiter.finish().status, 0);
+    }
+
+    void aLeaseIsEndedOnlyWithWhatThePreviewNamed()
+    {
+        const auto lock = freshName();
+        const etcd::LeaseId lease = 0x5ea5e;
+        QVERIFY(answerOf(m_gated->grant(lease, 60s, Deadline::after(m_loop, 10s))));
+        QVERIFY(putWithLease(lock + "/5ea5e", lease) && putWithLease("other/5ea5e", lease));
+        const auto plan = endingTheLease(lock, lease);
+        QVERIFY2(plan && plan->leaseKeys, plan ? "" : qPrintable(plan.error().message));
+        QCOMPARE(plan->otherLocksLost, std::vector<QByteArray>{"other"});
+        // One more key.
+        QVERIFY(putWithLease("services/" + lock, lease));
+        const auto more = sent(*plan);
+        QVERIFY2(!more && more.error().message.contains("services/"_L1),
+                 more ? "" : qPrintable(more.error().message));
+        // Let go and taken anew, by the same session.
+        const auto second = endingTheLease(lock, lease);
+        QVERIFY(removeKey(lock + "/5ea5e") && putWithLease(lock + "/5ea5e", lease));
+        const auto again = sent(*second);
+        QVERIFY2(!again && again.error().message.contains("anew"_L1), again ? "" : qPrintable(again.error().message));
+        // The same key, on another lease now.
+        const auto third = endingTheLease(lock, lease);
+        QVERIFY(answerOf(m_gated->grant(lease + 1, 60s, Deadline::after(m_loop, 10s))));
+        QVERIFY(putWithLease(lock + "/5ea5e", lease + 1));
+        const auto moved = sent(*third);
+        QVERIFY(!moved && moved.error().code == ErrorCode::Refused);
+        QVERIFY(leaseIsThere(lease) && keysBelow(lock) == 1);
+        // Let go.
+        QVERIFY(putWithLease(lock + "/5ea5e", lease));
+        const auto fourth = endingTheLease(lock, lease);
+        QVERIFY(removeKey(lock + "/5ea5e"));
+        const auto gone = sent(*fourth);
+        QVERIFY(!gone && gone.error().code == ErrorCode::Refused && leaseIsThere(lease));
+        // And its preview must have been had.
+        QVERIFY(putWithLease(lock + "/5ea5e", lease));
+        auto unread = *endingTheLease(lock, lease);
+        unread.leaseKeys.reset();
+        QVERIFY(!sent(unread) && leaseIsThere(lease));
+        QVERIFY(sent(*endingTheLease(lock, lease)) && !leaseIsThere(lease));
+        QCOMPARE(keysBelow("other"), 0);
+    }
+
+    // Who lets go of it at that moment keeps the lease, and what hangs on it; who comes next loses nothing.
+    void whoLetsGoMeanwhileKeepsItsLease()
+    {
+        const auto lock = freshName();
+        int ended = 0, late = 0;
+        for (int i = 0; i < 40; ++i) {
+            const etcd::LeaseId lease = 0x5eed00 + i;
+            const auto key = lock + '/' + etcd::leaseText(lease);
+            QVERIFY(answerOf(m_gated->grant(lease, 60s, Deadline::after(m_loop, 10s))));
+            QVERIFY(putWithLease(key, lease) && putWithLease("services/" + key, lease));
+            auto next = contender(lock);
+            next->acquire();
+            const auto plan = endingTheLease(lock, lease);
+            QVERIFY(plan);
+            const auto lettingGo = transactionOf(etcd::Operation::Kind::Remove, key);
+            // Sent beside the first or the second of its requests.
+            Completion<bool> mayGo(m_loop);
+            mayGo.completeAt(Deadline::after(m_loop, std::chrono::milliseconds(i % 4)), true);
+            bool isGone = false;
+            mayGo.then([&](bool) {
+                m_client->commit(lettingGo, Deadline::after(m_loop, 10s)).then([&](const auto &) { isGone = true; });
+            });
+            const auto done = sent(*plan);
+            QVERIFY(eventually([&] { return isGone; }));
+            QVERIFY(done || done.error().code == ErrorCode::Refused);
+            ++(done ? ended : late);
+            QCOMPARE(leaseIsThere(lease), !done);
+            QCOMPARE(keysBelow("services/" + lock), done ? 0 : 1);
+            QVERIFY(eventually([&] { return next->holds(); }));
+            QVERIFY2(next->saysItIsMine(), "the next holder lost it");
+            QVERIFY(next->givesBack());
+            QVERIFY(done || answerOf(m_gated->revoke(lease, Deadline::after(m_loop, 10s))));
+        }
+        qInfo("ended %d leases, %d times too late", ended, late);
+    }
+
     void whatHappensIsToldAsItHappens()
     {
         const auto lock = freshName();
@@ -408,6 +577,15 @@ private slots:
         before = m_gate.requestsSent();
         QVERIFY(second->givesBack());
         QCOMPARE(QString::number(m_gate.requestsSent() - before), recipe.requestsRelease);
+    }
+
+    void contendersOfARunKeepEachOtherOut()
+    {
+        const auto ran = run(connect()
+                             + QStringList{u"simulate"_s, u"--recipe"_s, u"etcd-mutex"_s, u"--contenders"_s, u"8"_s,
+                                           u"--hold"_s, u"1ms"_s, u"--json"_s});
+        QVERIFY2(ran.status == 0, ran.what());
+        QCOMPARE(keysBelow("lockscope-simulate"), 0);
     }
 
     void whoIsGivenUpLeavesNothing()

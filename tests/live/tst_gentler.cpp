@@ -245,6 +245,67 @@ private slots:
         QVERIFY(perform(other.release(soon())));
     }
 
+    // Each has a moment of its own.
+    void aPermitRunsOutSooner()
+    {
+        auto wanted = request("redisson-semaphore", "redis");
+        wanted.limit = 2;
+        HeldLock one(*m_workspace, wanted), other(*m_workspace, wanted);
+        const auto had = perform(one.acquire(10s));
+        QVERIFY(had);
+        QVERIFY(perform(other.acquire(10s)));
+        const auto soonEnding = [&] {
+            const auto now = testing::await(m_redis->command({"TIME"}, soon()))->items[0].text.toLongLong();
+            return command({"ZCOUNT", '{' + wanted.lock.name + "}:timeout", QByteArray::number(now * 1000),
+                            QByteArray::number(now * 1000 + 11'000)});
+        };
+        QCOMPARE(soonEnding(), 0);
+        const auto shortening = plan(wanted.lock, had->id, Way::ShortenTtl);
+        QVERIFY2(shortening, shortening ? "" : qPrintable(shortening.error().message));
+        const auto outcome = act(*shortening);
+        QVERIFY2(outcome && outcome->done, outcome ? "" : qPrintable(outcome.error().message));
+        QCOMPARE(soonEnding(), 1);
+        QVERIFY(!plan(wanted.lock, had->id, Way::ShortenTtl)); // it ends as soon by itself
+        QVERIFY(perform(one.release(soon())));
+        QCOMPARE(perform(m_workspace->find(wanted.lock.connection)->sendRelease(*shortening, soon())).error().code,
+                 ErrorCode::Refused); // given back meanwhile
+        QVERIFY(perform(other.release(soon())));
+    }
+
+    // As Symfony leaves it: holders by the moment at which they end, and the key ends with the last of them.
+    void aMembersEndIsMoved_data()
+    {
+        QTest::addColumn<QByteArray>("beside");
+        QTest::addColumn<int>("membersMoved");
+        QTest::addColumn<bool>("isKeyMoved");
+        QTest::newRow("alone, exclusive") << QByteArray("__write__") << 2 << true;
+        QTest::newRow("beside another reader")
+            << QByteArray("q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJB=") << 1 << false;
+    }
+    void aMembersEndIsMoved()
+    {
+        QFETCH(const QByteArray, beside);
+        const QByteArray token("q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA=");
+        const auto lock = request("redis-set-nx", "redis").lock;
+        const auto now = testing::await(m_redis->command({"TIME"}, soon()))->items[0].text.toLongLong() * 1000;
+        const auto ends = QByteArray::number(now + 60'000);
+        QCOMPARE(command({"ZADD", lock.name, ends, token, ends, beside}), 2);
+        QCOMPARE(command({"PEXPIREAT", lock.name, ends}), 1);
+        const auto shortening = plan(lock, token, Way::ShortenTtl);
+        QVERIFY2(shortening, shortening ? "" : qPrintable(shortening.error().message));
+        const auto outcome = act(*shortening);
+        QVERIFY2(outcome && outcome->done && !outcome->released,
+                 outcome ? qPrintable(outcome->message) : qPrintable(outcome.error().message));
+        const auto moved = command({"ZCOUNT", lock.name, "-inf", QByteArray::number(now + 50'000)});
+        QTEST(int(moved), "membersMoved");
+        QTEST(command({"PTTL", lock.name}) <= 10'000, "isKeyMoved");
+        // Another's, which came in between.
+        QCOMPARE(command({"ZREM", lock.name, token}), 1);
+        QCOMPARE(perform(m_workspace->find(lock.connection)->sendRelease(*shortening, soon())).error().code,
+                 ErrorCode::Refused);
+        QCOMPARE(command({"DEL", lock.name}), 1);
+    }
+
     void aPlaceInAFairQueueIsTakenAway()
     {
         const auto wanted = request("redisson-fair-lock", "redis");

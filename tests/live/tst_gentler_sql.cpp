@@ -85,6 +85,20 @@ class TestGentlerSql : public MariaDbFixture {
         return waiting;
     }
 
+    // The server has its statement.
+    bool isRunning(mariadb::ConnectionId connection)
+    {
+        return QTest::qWaitFor(
+            [&] {
+                const auto rows =
+                    run(*m_admin, "SELECT 1 FROM information_schema.PROCESSLIST WHERE COMMAND = 'Query' "
+                                  "AND ID = "
+                                      + QByteArray::number(connection));
+                return rows && !rows->rows.empty();
+            },
+            patienceMs);
+    }
+
 private slots:
     void initTestCase()
     {
@@ -109,6 +123,7 @@ private slots:
         const auto waiting = holdAndWait(*holder, *waiter, named);
         const auto sleeping = send(*holder, "SELECT SLEEP(60)");
         const auto connection = holder->connectionId();
+        QVERIFY(isRunning(connection)); // else it would be told to be idle
         const auto snapshot = readUntil(observer, named ? name : row, connection);
         QVERIFY2(snapshot, textOf(snapshot));
         const auto plan = operate::planWay(*snapshot, snapshot->contenders[0].id, Way::KillQuery);

@@ -496,6 +496,37 @@ private slots:
         QVERIFY(m_observer->sessions().front().endpoint->startsWith(u"127.0.0.1:"_s));
     }
 
+    void aWaiterThatListensIsItsConnection()
+    {
+        QCOMPARE(act({"HSET", "orders-lock", holderField, "1"}), "1");
+        QCOMPARE(act({"PEXPIRE", "orders-lock", "60000"}), "1");
+        observe();
+        QVERIFY(firstSnapshot());
+        const auto waiting =
+            m_other->subscribe("redisson_lock__channel:{orders-lock}", [](const redis::Message &) {});
+        QVERIFY(eventually([&] {
+            const auto *lock = lockNamed("orders-lock");
+            return lock && lock->waiterCount() == 1 && lock->contenders[1].endpoint;
+        }));
+        const auto waiter = lockNamed("orders-lock")->contenders[1];
+        const auto sessions = m_observer->sessions();
+        const auto its = std::ranges::find(sessions, *waiter.session, &SessionSnapshot::session);
+        QVERIFY(its != sessions.end());
+        QCOMPARE(its->endpoint, waiter.endpoint);
+        QVERIFY(eventually([&] {
+            const auto listed = m_observer->sessions();
+            return std::ranges::any_of(
+                listed, [](const auto &one) { return one.waits == std::vector<QByteArray>{"orders-lock"}; });
+        }));
+        // One look, before anything was swept, tells as much, once ours listens no more.
+        m_observer.reset();
+        RedisObserver once(*m_connection, ConnectionName("redis"), {}, m_sink);
+        QVERIFY(eventually([&] {
+            const auto looked = testing::finish(m_loop, once.readNow("orders-lock", soon()));
+            return looked && looked->waiterCount() == 1 && looked->contenders[1].endpoint == waiter.endpoint;
+        }));
+    }
+
     void destroyedInTheMiddleOfEverything()
     {
         std::vector<redis::Command> commands;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way to real servers: TLS with client certificates, and a real sshd. What is on the other side is seen,
 // acquired and released as without; whom we do not know is refused, in words.
+#include "core/passage/tls.h"
 #include "core/sandbox/sandbox.h"
 #include "core/workspace/livebackend.h"
 #include "tests/live/sshdfixture.h"
 #include "tests/support/testmain.h"
 
+#include <QLibrary>
+#include <QSslSocket>
 #include <QTcpSocket>
 #include <QTest>
 
@@ -21,7 +24,9 @@ struct Place {
 };
 const Place places[] = {{Scheme::ZooKeeper, "/locks/tls", "zk-mutex"},
                         {Scheme::RedisTls, "tls-lock", "redis-set-nx"},
-                        {Scheme::MariaDb, "GET_LOCK#tls", "sql-get-lock"}};
+                        {Scheme::MariaDb, "GET_LOCK#tls", "sql-get-lock"},
+                        {Scheme::PostgreSql, "ADVISORY#42", "pg-advisory"},
+                        {Scheme::Etcd, "locks/tls", "etcd-mutex"}};
 
 } // namespace
 
@@ -51,6 +56,8 @@ class TestTls : public QObject {
         QTest::newRow("ZooKeeper") << 0;
         QTest::newRow("Redis") << 1;
         QTest::newRow("MariaDB") << 2;
+        QTest::newRow("PostgreSQL") << 3;
+        QTest::newRow("etcd") << 4;
     }
     void take(const Batch &batch)
     {
@@ -103,6 +110,7 @@ private slots:
     void initTestCase()
     {
         sandbox::SandboxOptions options = sandbox::SandboxOptions::everything();
+        options.servers[BackendKind::PostgreSql] = 1;
         options.tls = true;
         m_sandbox = std::make_unique<sandbox::Sandbox>(options);
         if (!m_sandbox->start())
@@ -184,6 +192,22 @@ private slots:
         connectTo(*spec);
         const auto why = refusal(*spec, u"/nowhere/ca.pem"_s);
         QVERIFY2(why.contains(u"the authorities /nowhere/ca.pem"_s), qPrintable(why));
+    }
+
+    // OpenSSL keeps a list of errors per thread: what one connection's key was tried as would be taken for an error
+    // of another's that reads next, and end it.
+    void aKeyThatIsReadLeavesNoErrorBehind()
+    {
+        const auto spec = specOf(Scheme::RedisTls);
+        if (!spec)
+            QSKIP(qPrintable(missing()));
+        QLibrary library(u"crypto"_s, 3); // as Qt has loaded it
+        const auto peek = reinterpret_cast<unsigned long (*)()>(library.resolve("ERR_peek_error"));
+        if (!peek)
+            QSKIP("there is no libcrypto.so.3");
+        QSslSocket socket;
+        QVERIFY(passage::prepareTls(socket, spec->transport.tls, spec->hosts.front().host));
+        QCOMPARE(peek(), 0ul);
     }
 
     // Through a real sshd, and in TLS behind it: the certificate is still the server's own.

@@ -110,7 +110,7 @@ private slots:
         const auto downSince = [&](Moment since) {
             PastPicture past;
             past.at = since + 5s;
-            history::ConnectionState state;
+            history::LinkState state;
             state.name = zk;
             state.uri = u"zk://h:2181"_s;
             past.picture.connections[zk] = state;

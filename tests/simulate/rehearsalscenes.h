@@ -6,12 +6,16 @@
 #include "redisworld.h"
 #include "zookeeperworld.h"
 
+#include "core/inspect/etcd/observer.h"
 #include "core/inspect/mariadb/look.h"
 #include "core/inspect/redis/recognise.h"
 #include "core/inspect/zookeeper/observer.h"
+#include "core/operate/etcdrelease.h"
 #include "core/operate/redisrelease.h"
 #include "core/operate/zookeeperrelease.h"
+#include "core/recipes/etcd/make.h"
 #include "core/recipes/make.h"
+#include "core/world/etcd/client.h"
 #include "core/world/mariadb/session.h"
 #include "core/zookeeper/evidence.h"
 
@@ -266,13 +270,65 @@ private:
     std::vector<mariadb::ConnectionId> m_connections;
 };
 
+class EtcdScene : public SceneServers {
+public:
+    EtcdScene(QByteArray recipe, quint64 seed)
+        : m_recipe(std::move(recipe)), m_network(m_world, Random(seed), {}), m_server(m_world)
+    {
+        connect();
+    }
+    ~EtcdScene() override
+    {
+        for (const auto &process : m_processes)
+            process->kill();
+    }
+    VirtualLoop &loop() override { return m_world; }
+    MadeLock open(const recipes::AcquireOptions &options) override
+    {
+        return recipes::makeLock(m_recipe, connect(), name(), options, Random(m_processes.size()));
+    }
+    // The lease, which is one hold's.
+    QByteArray clientOf(int, const recipes::Grant &grant) override { return grant.id.left(grant.id.indexOf('@')); }
+    Result<inspect::LockSnapshot> look() override
+    {
+        NoSink sink;
+        inspect::EtcdObserver observer(*m_clients.front(), ConnectionName("etcd"), {}, {}, sink);
+        return perform(observer.readNow(name(), soon()));
+    }
+    Result<operate::Sent> release(const operate::ForceReleasePlan &plan) override
+    {
+        return perform(operate::sendRelease(plan, m_clients.front().get(), soon()));
+    }
+
+private:
+    static QByteArray name() { return "locks/orders"; }
+    etcd::Client &connect()
+    {
+        m_processes.push_back(std::make_unique<world::Process>(m_world, int(m_processes.size())));
+        m_clients.push_back(world::openEtcd(*m_processes.back(), m_server, m_network));
+        for (int i = 0; i < 1000 && m_clients.back()->state() != etcd::ClientState::Connected; ++i)
+            m_world.advance(1ms);
+        return *m_clients.back();
+    }
+
+    const QByteArray m_recipe;
+    VirtualLoop m_world;
+    world::Network m_network;
+    world::EtcdServer m_server;
+    std::vector<std::unique_ptr<world::Process>> m_processes;
+    std::vector<std::unique_ptr<etcd::Client>> m_clients; // the first one looks
+};
+
 inline std::unique_ptr<SceneServers> sceneOf(const QByteArray &recipe, quint64 seed)
 {
     switch (recipes::recipeOf(recipe).backend) {
     case BackendKind::ZooKeeper: return std::make_unique<ZooKeeperScene>(recipe, seed);
     case BackendKind::Redis: return std::make_unique<RedisScene>(recipe, seed);
-    default: return std::make_unique<SqlScene>(recipe, seed);
+    case BackendKind::Etcd: return std::make_unique<EtcdScene>(recipe, seed);
+    case BackendKind::PostgreSql: // whose simulated server is MariaDB's
+    case BackendKind::MariaDb: break;
     }
+    return std::make_unique<SqlScene>(recipe, seed);
 }
 
 } // namespace lockscope::testing

@@ -41,7 +41,8 @@ bool isCareless(const recipes::RecipeInfo &recipe)
 
 bool isProlonged(const recipes::RecipeInfo &recipe)
 {
-    return recipe.backend == BackendKind::Redis && !isCareless(recipe);
+    const bool isLeased = recipe.backend == BackendKind::Redis || recipe.backend == BackendKind::Etcd;
+    return isLeased && !isCareless(recipe);
 }
 
 std::chrono::microseconds us(int count)
@@ -145,6 +146,16 @@ void pauseOfADay(Scenario &scenario, int telling)
     scenario.planned = {{FaultKind::Pause, 100ms, 0, 10h}};
 }
 
+// Its connection breaks as its session asks whether that stands, and it stops before it hears of that.
+void pauseAsTheConnectionBreaks(Scenario &scenario, int telling)
+{
+    scenario.contenders = 2;
+    scenario.seed = static_cast<quint64>(1 + telling / 80);
+    scenario.hold = 30s;
+    scenario.planned = {{FaultKind::LoseReply, 500ms, 0, {}},
+                        {FaultKind::Pause, 1000ms + us(50 * (telling % 80)), 0, 20s}};
+}
+
 // Freed by force the lock is granted to one whose answer is late, as its follower lags.
 void forcedWhileItLags(Scenario &scenario, int telling)
 {
@@ -238,6 +249,10 @@ const std::vector<Story> &stories()
              return recipe.backend == BackendKind::MariaDb && isOne(invariant, {"exclusion", "effect"});
          },
          FaultKind::Pause, 5, pauseOfADay},
+        {[](const auto &recipe, const auto &invariant) {
+             return recipe.backend == BackendKind::PostgreSql && isOne(invariant, {"exclusion", "effect"});
+         },
+         FaultKind::Pause, 800, pauseAsTheConnectionBreaks},
     };
     return all;
 }

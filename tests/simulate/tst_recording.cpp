@@ -142,9 +142,9 @@ private slots:
         QTest::newRow("permits of a mutex") << QByteArray(R"({"limit":2})") << "one permit";
         QTest::newRow("seed") << QByteArray(R"({"seed":-1})") << "\"seed\"";
         QTest::newRow("a field misspelt")
-            << QByteArray(R"({"contender":3})") << "no scenario has a field \"contender\"";
+            << QByteArray(R"({"contender":3})") << "there is no field \"contender\"; there are: recipe";
         QTest::newRow("a fault's field misspelt")
-            << QByteArray(R"({"planned":[{"fault":"crash","at":5}]})") << "a field \"at\"";
+            << QByteArray(R"({"planned":[{"fault":"crash","at":5}]})") << "no field \"planned[0].at\"";
     }
     void wrongWordsAreNamed()
     {

@@ -170,7 +170,9 @@ private slots:
     {
         QTest::addColumn<QByteArray>("recipe");
         for (const auto &recipe : recipes::catalogue()) {
-            if (recipe.acquirable && recipe.simulated && recipe.wakeUp != recipes::WakeUp::Polling)
+            // Its simulated server is MariaDB's, which is played here already.
+            const bool isHere = recipe.simulated && recipe.backend != BackendKind::PostgreSql;
+            if (recipe.acquirable && isHere && recipe.wakeUp != recipes::WakeUp::Polling)
                 QTest::newRow(recipe.id) << recipe.id;
         }
     }

@@ -122,6 +122,14 @@ void FakeBackend::readKey(const ConnectionName &name, const RedisKey &key, QObje
           [this, name, key, answer] { answer(onReadKey ? onReadKey(name, key) : notScripted(u"readKey"_s)); });
 }
 
+void FakeBackend::tryConnection(const ConnectionSpec &spec, QObject *context, Answer<ConnectionAccount> answer)
+{
+    calls << u"tryConnection %1"_s.arg(spec.displayUri());
+    later(context, [this, spec, answer] {
+        answer(onTryConnection ? onTryConnection(spec) : notScripted(u"tryConnection"_s));
+    });
+}
+
 void FakeBackend::readSession(const ConnectionName &name, const QString &session, QObject *context,
                               Answer<SessionDoing> answer)
 {

@@ -77,6 +77,8 @@ public:
     void tellZnodesChanged(const ConnectionName &name, const ZPath &path) { emit znodesChanged(name, path); }
 
     void connectTo(ConnectionSpec spec) override;
+    std::function<Result<ConnectionAccount>(const ConnectionSpec &)> onTryConnection;
+    void tryConnection(const ConnectionSpec &spec, QObject *context, Answer<ConnectionAccount> answer) override;
     void disconnectFrom(const ConnectionName &name) override;
     void retry(const ConnectionName &name) override;
     void setReadOnly(const ConnectionName &name, bool readOnly) override;

@@ -13,6 +13,7 @@
 #include <QComboBox>
 #include <QDir>
 #include <QFile>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -302,6 +303,97 @@ private slots:
         QCOMPARE(refused.count(), 0);
     }
 
+    // What is one server set by its own scheme has an entry of its own, and the form leaves out what it has not.
+    void deploymentsAreChosenAsTypes()
+    {
+        auto store = openStore();
+        ConnectDialog dialog(*store, {});
+        auto *kind = dialog.form()->findChild<QComboBox *>();
+        QVERIFY(kind->findText(u"Redis Cluster"_s) > 0);
+        kind->setCurrentIndex(kind->findText(u"Redis behind Sentinel"_s));
+        auto *hosts = field(dialog, u"10.0.5.1:26379"_s);
+        auto *service = field(dialog, u"as its sentinels"_s);
+        QVERIFY(hosts && service);
+        hosts->setText(u"a:1,b:2"_s);
+        service->setText(u"main/2"_s);
+        QCOMPARE(dialog.form()->read()->uri, u"redis+sentinel://a:1,b:2/main/2"_s);
+        kind->setCurrentIndex(kind->findText(u"Redis Cluster"_s));
+        QVERIFY(service->isHidden());
+        QCOMPARE(dialog.form()->read()->uri, u"redis+cluster://a:1,b:2"_s);
+        box(dialog, u"Encrypt with TLS"_s)->click();
+        QCOMPARE(dialog.form()->read()->uri, u"redis+cluster://a:1,b:2?tls=on"_s);
+        kind->setCurrentIndex(kind->findText(u"Redis"_s));
+        service->clear();
+        QCOMPARE(dialog.form()->read()->uri, u"rediss://a:1,b:2"_s);
+        // Pasted, too.
+        hosts->setText(u"redis+sentinel://h:1/other"_s);
+        QCOMPARE(kind->currentText(), u"Redis behind Sentinel"_s);
+        QCOMPARE(service->text(), u"other"_s);
+    }
+
+    void theTeamsAreOfferedAndLeftAsTheyAre()
+    {
+        const auto work = m_folder.filePath(u"work"_s);
+        QVERIFY(QDir().mkpath(work));
+        QFile toml(work + u"/lockscope.toml"_s);
+        QVERIFY(toml.open(QIODevice::WriteOnly));
+        toml.write("version = 1\n[[connection]]\nname = 'orders'\nuri = 'zk://h:2181'\nproduction = true\n");
+        toml.close();
+        auto store = openStore();
+        store->lookForTeamFile(work);
+        ConnectDialog dialog(*store, {});
+        QCOMPARE(dialog.list()->topLevelItemCount(), 2);
+        QCOMPARE(dialog.list()->topLevelItem(0)->text(0), u"Team: work/lockscope.toml"_s);
+        dialog.list()->setCurrentItem(dialog.list()->topLevelItem(1));
+        const auto read = dialog.form()->read();
+        QCOMPARE(read->name, u"orders"_s);
+        QVERIFY(read->production && !dialog.deleteButton()->isEnabled());
+        dialog.saveButton()->click(); // one of one's own
+        QCOMPARE(store->all().size(), 1u);
+        QVERIFY(dialog.deleteButton()->isEnabled());
+        dialog.exportTo(work + u"/out.toml"_s);
+        QVERIFY2(dialog.form()->news().contains(u"written without passwords"_s), qPrintable(dialog.form()->news()));
+        dialog.importFrom(work + u"/out.toml"_s);
+        QCOMPARE(dialog.form()->news(), u"0 added, 1 there already"_s);
+        QVERIFY(toml.open(QIODevice::WriteOnly | QIODevice::Append));
+        toml.write("nonsense = 1\n");
+        toml.close();
+        store->lookForTeamFile(work);
+        const auto labels = dialog.findChildren<QLabel *>();
+        QVERIFY(std::ranges::any_of(labels, [](const auto *label) {
+            return label->isVisibleTo(label->window()) && label->text().contains(u"line 6: \"nonsense\""_s);
+        }));
+    }
+
+    void aTrialSaysWhatWasReachedAndWhatIsHidden()
+    {
+        auto store = openStore();
+        const auto id = store->save(saved(u"zk"_s, u"zk://h:2181"_s));
+        store->writePassword(*id, u"s3cret"_s, this, [](const QString &) {});
+        QTRY_VERIFY(store->find(*id)->hasPassword);
+        ConnectDialog dialog(*store, {});
+        QSignalSpy asked(&dialog, &ConnectDialog::testRequested);
+        dialog.testButton()->click();
+        QTRY_COMPARE(asked.count(), 1);
+        QCOMPARE(asked.first().first().value<ConnectionSpec>().password, u"s3cret"_s); // the kept one
+        QVERIFY(dialog.form()->news().startsWith(u"Trying zk://h:2181"_s) && !dialog.testButton()->isEnabled());
+        ConnectionAccount account;
+        account.address = u"zk://h:2181"_s;
+        account.server = u"ZooKeeper 3.8.0"_s;
+        account.rights = {u"may list /"_s};
+        account.locks = 7;
+        account.isFirstLookOver = true;
+        account.coverage = {{ConnectionName("zk"), false, u"watches: 1 of 3 members answered"_s}};
+        dialog.shows(account);
+        QCOMPARE(dialog.form()->news(), u"reached zk://h:2181, ZooKeeper 3.8.0\nmay list /\nlocks at first sight: 7\n"
+                                        "not everything was seen: zk: watches: 1 of 3 members answered"_s);
+        dialog.testButton()->click();
+        QTRY_COMPARE(asked.count(), 2);
+        dialog.shows(Error{ErrorCode::NotConnected, u"could not connect to zk://h:2181"_s});
+        QCOMPARE(dialog.form()->problem(), u"could not connect to zk://h:2181"_s);
+        QVERIFY(dialog.form()->news().isEmpty() && dialog.testButton()->isEnabled());
+    }
+
     void deletesOnlyWhenSure()
     {
         auto store = openStore();
@@ -334,6 +426,25 @@ private slots:
         QVERIFY(QTest::qWaitForWindowExposed(&dialog));
         QCOMPARE(dialog.list()->topLevelItemCount(), 7); // four and three headings
         QCOMPARE(dialog.list()->currentItem()->text(0), u"cache-redis   PROD"_s);
+        // What a trial says may be long: the dialog stays as it is, and the end of it is in sight.
+        const auto before = dialog.size();
+        ConnectionAccount account;
+        account.address = u"rediss://10.0.5.1:6379"_s;
+        account.rights = {u"user ops may find locks, read them, hear of changes, see clients"_s,
+                          u"may not acquire and release: User ops has no permissions to run the 'set' command"_s,
+                          u"may not wake who waits: User ops has no permissions to run the 'publish' command"_s};
+        account.isFirstLookOver = true;
+        account.locks = 312;
+        account.coverage = {{ConnectionName("cache-redis"), false, u"CLIENT TRACKING refused, polling instead"_s}};
+        dialog.shows(account);
+        QCOMPARE(dialog.height(), before.height());
+        const auto labels = dialog.form()->findChildren<QLabel *>();
+        const auto news = std::ranges::find(labels, dialog.form()->news(), &QLabel::text);
+        QVERIFY(news != labels.end());
+        QTRY_COMPARE(dialog.form()->mapTo(&dialog, QPoint()).x(),
+                     dialog.form()->parentWidget()->mapTo(&dialog, QPoint()).x());
+        QVERIFY(dialog.form()->width() <= dialog.form()->parentWidget()->width());
+        QTRY_VERIFY((*news)->visibleRegion().boundingRect().height() >= (*news)->height() - 1);
         if (folder.isEmpty())
             return;
         for (const auto choice : {ThemeChoice::Light, ThemeChoice::Dark}) {

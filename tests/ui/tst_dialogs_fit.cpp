@@ -4,19 +4,18 @@
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/cutparts.h"
 #include "tests/ui/themedapplication.h"
 #include "ui/dialogs/editdialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/dialogs/settingsdialog.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/lockspage.h"
-#include "ui/parts/elidedlabel.h"
 #include "ui/shell/actions.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/scenariodialog.h"
 #include "ui/windowdialogs.h"
 
-#include <QAbstractButton>
 #include <QAction>
 #include <QDialog>
 #include <QDir>
@@ -32,35 +31,6 @@ namespace {
 
 const ui::SystemTime fitNow = ui::SystemTime(std::chrono::seconds(1'700'000'000));
 constexpr QSize smallWindow(1366, 768);
-
-// What does not get the room that its words need. An elided label, and what scrolls, says so by itself.
-QStringList cutParts(const QWidget &dialog)
-{
-    QStringList cut;
-    const auto note = [&cut](const QWidget &part, const QString &text) {
-        cut << u"%1 %2x%3 “%4”"_s.arg(QString::fromLatin1(part.metaObject()->className()))
-                   .arg(part.width())
-                   .arg(part.height())
-                   .arg(text.left(60));
-    };
-    for (const auto *label : dialog.findChildren<QLabel *>()) {
-        const bool isMeasured = label->isVisible() && !label->text().isEmpty()
-                                && !qobject_cast<const ui::ElidedLabel *>(label)
-                                && label->sizePolicy().horizontalPolicy() != QSizePolicy::Ignored;
-        if (!isMeasured)
-            continue;
-        const bool isCut = label->wordWrap() ? label->height() + 1 < label->heightForWidth(label->width())
-                                             : label->width() + 1 < label->sizeHint().width();
-        if (isCut)
-            note(*label, label->text());
-    }
-    for (const auto *button : dialog.findChildren<QAbstractButton *>()) {
-        if (button->isVisible() && !button->text().isEmpty()
-            && button->width() + 1 < button->minimumSizeHint().width())
-            note(*button, button->text());
-    }
-    return cut;
-}
 
 } // namespace
 
@@ -93,7 +63,7 @@ class TestDialogsFit : public QObject {
         QVERIFY2(dialog.width() <= smallWindow.width() && dialog.height() <= smallWindow.height(),
                  qPrintable(u"%1: %2x%3"_s.arg(name).arg(dialog.width()).arg(dialog.height())));
         shoot(dialog, name);
-        const auto cut = cutParts(dialog);
+        const auto cut = testing::cutParts(dialog);
         QVERIFY2(cut.isEmpty(), qPrintable(name + u": "_s + cut.join(u"; "_s)));
     }
     QDialog *dialogOf(const QString &action)

@@ -9,13 +9,18 @@
 #include "ui/lessons/questionbox.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/lessonspage.h"
+#include "ui/pages/simulatorpage.h"
+#include "ui/shell/sidebar.h"
+#include "ui/simulator/lanesview.h"
 #include "ui/simulator/runpanel.h"
+#include "ui/simulator/serverstrip.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>
 #include <QFile>
 #include <QLabel>
 #include <QListWidget>
+#include <QMenu>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -259,6 +264,147 @@ private slots:
         QCOMPARE(page.lesson().step(), std::size_t(0));
         page.openList();
         QVERIFY(page.isListOpen());
+    }
+
+    // What is said beside the picture is what the picture says; and the line below counts what the tiles do not.
+    void theTextAndTheCountersAgree()
+    {
+        Scene scene;
+        QVERIFY(scene.open(2)); // everybody watches the children
+        auto &lesson = scene.lesson();
+        while (lesson.step() < 2)
+            lesson.next();
+        QVERIFY2(lesson.text().contains("36 times"_L1), qPrintable(lesson.text()));
+        const auto &tiles = lesson.picture().tiles(0);
+        QCOMPARE(tiles.watchEvents(), u"0"_s); // before the first release
+        QVERIFY2(tiles.wholeRun().contains("36 told"_L1), qPrintable(tiles.wholeRun()));
+    }
+
+    // Nothing of what comes is to be seen before the cursor was there: not in the lanes, and not in the totals.
+    void whatComesIsNotGivenAway()
+    {
+        Scene scene;
+        QVERIFY(scene.open(10)); // the violation is what the question is about
+        auto &lesson = scene.lesson();
+        auto &picture = lesson.picture();
+        while (lesson.question().isHidden()) {
+            QCOMPARE(picture.lanes(0).frame().seen, std::optional(picture.at()));
+            lesson.next();
+        }
+        QCOMPARE(picture.lanes(0).frame().seen, std::optional(picture.at()));
+        QVERIFY2(!picture.tiles(0).wholeRun().contains("longest"_L1), qPrintable(picture.tiles(0).wholeRun()));
+        while (!lesson.isAtProof())
+            lesson.next();
+        QVERIFY(picture.tiles(0).wholeRun().contains("longest"_L1));
+        // Whoever goes back has been there.
+        const auto seen = picture.lanes(0).frame().seen;
+        lesson.back();
+        lesson.back();
+        QCOMPARE(picture.lanes(0).frame().seen, seen);
+    }
+
+    void theServersAndWhatIsBelievedAreShown()
+    {
+        Scene scene;
+        QVERIFY(scene.open(0));
+        auto &lesson = scene.lesson();
+        QVERIFY(lesson.picture().servers(0).beliefs().isEmpty()); // before everything
+        lesson.next();
+        const auto words = lesson.picture().servers(0).serverWords();
+        QVERIFY2(words.filter(u"/sim/lock  of c00"_s).size() == 1, qPrintable(words.join(u'\n')));
+        QVERIFY(lesson.picture().servers(0).beliefs().contains(u"c00 holds"_s));
+    }
+
+    void aStepThatNeverComesIsSaid()
+    {
+        QTemporaryDir folder;
+        QFile file(folder.filePath(u"1.json"_s));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(R"({"schema": "lockscope-lesson/1", "id": "never", "title": {"en": "T"}, "summary": {"en": "S"},
+            "runs": [{"title": {"en": "R"}, "scenario": {"recipe": "zk-mutex", "contenders": 2}}],
+            "steps": [{"text": {"en": "one"}, "until": {"mark": "holds"}},
+                      {"text": {"en": "two"}, "until": {"mark": "dies"}},
+                      {"text": {"en": "three"}, "until": {"end": true}}],
+            "proves": [{"counter": "grants", "is": "== 2", "text": {"en": "P"}}]})");
+        file.close();
+        LessonsPage page(nullptr, {folder.path()});
+        page.lesson().picture().setPace(0ms);
+        page.show();
+        page.openLesson(0);
+        QTRY_VERIFY(page.lesson().isPlayed());
+        QVERIFY(page.lesson().complaint().isEmpty());
+        page.lesson().next();
+        QVERIFY2(page.lesson().complaint().contains("never happens"_L1), qPrintable(page.lesson().complaint()));
+        page.lesson().next();
+        QVERIFY(page.lesson().complaint().isEmpty());
+    }
+
+    void aHandoutHasItsWordsAndPictures()
+    {
+        Scene scene;
+        QVERIFY(scene.open(3));
+        QTemporaryDir folder;
+        const QString file = folder.filePath(u"page.md"_s);
+        QCOMPARE(scene.lesson().saveHandout(file), QString());
+        QFile written(file);
+        QVERIFY(written.open(QIODevice::ReadOnly));
+        const auto text = QString::fromUtf8(written.readAll());
+        QVERIFY(text.startsWith(u"# "_s) && text.contains(u"✓"_s) && text.contains("![2](<page-2.png>)"_L1));
+        QVERIFY(QFile::exists(folder.filePath(u"page-2.png"_s)));
+        QVERIFY(!QFile::exists(folder.filePath(u"page-1.png"_s))); // nothing had happened yet
+    }
+
+    void aLessonIsTriedInTheSimulatorAndBack()
+    {
+        testing::FakeBackend backend;
+        MainWindow window(backend);
+        QVERIFY(window.showPage(u"lessons"_s));
+        window.show();
+        auto *lessons = window.findChild<LessonsPage *>();
+        auto *simulator = window.findChild<SimulatorPage *>();
+        lessons->openLesson(3); // the same with two recipes
+        QTRY_VERIFY(lessons->lesson().isPlayed());
+        QTest::mouseClick(lessons->findChild<QPushButton *>(u"lessonTry"_s), Qt::LeftButton);
+        QTRY_COMPARE(simulator->panels(), std::size_t(2));
+        QVERIFY(simulator->isVisible());
+        QCOMPARE(simulator->comparison().recipes, (std::vector<QByteArray>{"zk-herd-mutex", "zk-mutex"}));
+        auto *back = simulator->findChild<QPushButton *>(u"toLesson"_s);
+        QVERIFY(back->isVisible());
+        QTest::mouseClick(back, Qt::LeftButton);
+        QVERIFY(lessons->isVisible() && !lessons->isListOpen());
+        // Two scenarios that differ: one of them, by its name; broken recipes, too.
+        lessons->openLesson(5);
+        QTRY_VERIFY(lessons->lesson().isPlayed());
+        lessons->lesson().tryIt();
+        auto *menu = lessons->findChild<QMenu *>(u"tryMenu"_s);
+        QVERIFY(!menu || menu->actions().size() == 2);
+        if (menu)
+            menu->actions().back()->trigger();
+        QTRY_VERIFY(simulator->comparison().recipes.back() == "broken-persistent-node");
+    }
+
+    // Nothing but the page, and no text that the last row cannot read.
+    void aProjectorShowsThePageAlone()
+    {
+        testing::FakeBackend backend;
+        MainWindow window(backend);
+        QVERIFY(window.showPage(u"lessons"_s));
+        window.show();
+        auto *lessons = window.findChild<LessonsPage *>();
+        lessons->openLesson(3);
+        QTRY_VERIFY(lessons->lesson().isPlayed());
+        QVERIFY(QTest::qWaitForWindowActive(&window));
+        press(window, Qt::Key_F11);
+        QVERIFY(m_theme->isLarge());
+        QVERIFY(!window.findChild<SideBar *>()->isVisible());
+        QVERIFY(textFont(11).pixelSize() >= 14 && monoFont(11).pixelSize() >= 14);
+        for (const auto *shown : lessons->findChildren<QLabel *>()) {
+            if (shown->isVisible() && !shown->text().isEmpty())
+                QVERIFY2(shown->font().pixelSize() >= 14, qPrintable(shown->text()));
+        }
+        press(window, Qt::Key_F11);
+        QVERIFY(!m_theme->isLarge());
+        QVERIFY(window.findChild<SideBar *>()->isVisible());
     }
 
     void theWindowCountsThem()

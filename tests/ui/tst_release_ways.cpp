@@ -80,8 +80,10 @@ class TestReleaseWays : public QObject {
     void pick(Way way)
     {
         auto *box = part<QComboBox>("way");
-        static const std::map<Way, QString> starts{
-            {Way::Revoke, u"Ask "_s}, {Way::KillWaiter, u"Take the chosen"_s}, {Way::Release, u"Take the lock"_s}};
+        static const std::map<Way, QString> starts{{Way::Revoke, u"Ask "_s},
+                                                   {Way::KillWaiter, u"Take the chosen"_s},
+                                                   {Way::Release, u"Take the lock"_s},
+                                                   {Way::EndLease, u"End the lease"_s}};
         for (int i = 0; i < box->count(); ++i) {
             if (!box->itemText(i).startsWith(starts.at(way)))
                 continue;
@@ -180,6 +182,40 @@ private slots:
         part<QPushButton>("lookAgain")->click();
         QTRY_VERIFY(part<QPushButton>("releaseButton")->text().startsWith(u"Release from"_s));
         m_theme->setChoice(ui::ThemeChoice::Light);
+    }
+
+    // etcd: it takes more than a release, and all that falls is named.
+    void aLeaseIsEndedWithAllItsKeysNamed()
+    {
+        auto lock = queueLock("orders-zk", "locks/orders", 3, testing::serverTime(waysNow));
+        lock.backend = BackendKind::Etcd;
+        lock.recipe = "etcd-mutex";
+        for (auto &one : lock.contenders) {
+            one.guard.value = "locks/orders/" + QByteArray::number(one.guard.czxid, 16);
+            one.guard.owner = quint64(one.guard.czxid);
+        }
+        const auto scripted = m_backend->onPlanWay;
+        m_backend->onPlanWay = [lock](const auto &, const QByteArray &who,
+                                      Way way) -> Result<operate::ForceReleasePlan> {
+            auto plan = operate::planWay(lock, who, way);
+            if (plan && way == Way::EndLease) {
+                plan->leaseKeys = {lock.contenders[0].guard.value, "services/web"};
+                plan->alsoLost = u"1 other key of the lease: services/web"_s;
+            }
+            return plan;
+        };
+        openForm(lock);
+        auto *box = part<QComboBox>("way");
+        QCOMPARE(box->count(), 2);
+        QVERIFY(box->currentText().startsWith(u"Take the lock"_s)); // unless somebody picks more
+        pick(Way::EndLease);
+        QTRY_VERIFY(part<QPushButton>("releaseButton")->text().startsWith(u"End the lease"_s));
+        auto &facts = m_dialog->facts();
+        QVERIFY(facts.valueOf(u"Will be sent"_s).contains(u"lease revoke"_s));
+        QVERIFY(facts.valueOf(u"All its keys"_s).contains(u"services/web"_s));
+        QVERIFY(m_dialog->asCommand().contains(u"--way end-lease"_s));
+        shoot(*m_dialog, u"way-5-end-lease"_s);
+        m_backend->onPlanWay = scripted;
     }
 
     void aChosenWaiterCanBeTakenOut()

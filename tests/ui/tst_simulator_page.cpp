@@ -122,8 +122,10 @@ private slots:
         QCOMPARE(tiles(0).wasted(), u"171"_s);
         QCOMPARE(tiles(1).watchEvents(), u"19"_s);
         QCOMPARE(tiles(1).wasted(), u"0"_s);
-        QCOMPARE(tiles(0).wholeRun(),
-                 u"above: from the first release on · whole run: wait p50 0.0 ms, longest 969.0 ms · fairness –"_s);
+        const QString whole = tiles(0).wholeRun();
+        QVERIFY2(whole.startsWith(u"above: from the first release on · since the start: "_s), qPrintable(whole));
+        QVERIFY2(whole.endsWith(u" · whole run: wait p50 0.0 ms, longest 969.0 ms · fairness –"_s),
+                 qPrintable(whole));
         QCOMPARE(m_page->panel(1).badge(), u"one wake-up per release"_s);
         QVERIFY(m_page->panel(0).badge().startsWith(u"herd"_s));
         QCOMPARE(m_page->chart().valueOf(0, 200), 200 + 200 * 199 / 2);
@@ -177,9 +179,10 @@ private slots:
         // A click into the lanes sets the cursor and chooses the lane everywhere.
         auto &lanes = m_page->panel(0).lanes();
         const auto frame = lanes.frame();
-        const QPointF at(frame.xOf(100ms), frame.lanes.top() + 2.5 * frame.laneHeight);
+        const Moment middle = frame.from + (frame.to - frame.from) / 2;
+        const QPointF at(frame.xOf(middle), frame.lanes.top() + 2.5 * frame.laneHeight);
         QTest::mouseClick(lanes.viewport(), Qt::LeftButton, {}, at.toPoint());
-        QVERIFY(playback().at() > 90ms && playback().at() < 110ms);
+        QVERIFY(playback().at() > middle - 10ms && playback().at() < middle + 10ms);
         QCOMPARE(m_page->panel(1).lanes().chosenLane(), frame.laneAt(at.toPoint().y()));
     }
 

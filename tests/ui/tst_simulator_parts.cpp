@@ -7,6 +7,7 @@
 #include "ui/simulator/playback.h"
 #include "ui/simulator/runner.h"
 #include "ui/simulator/runpanel.h"
+#include "ui/simulator/serverstrip.h"
 #include "ui/simulator/simulatorwords.h"
 #include "ui/theme/theme.h"
 
@@ -104,6 +105,100 @@ private slots:
         QCOMPARE(second[1].state, LaneState::Dead);
         QCOMPARE(second[1].to, Moment(9ms));
         QVERIFY(run->spans(7).empty() && run->spans(-1).empty());
+    }
+
+    void whoReadsAndWhoKeepsNobodyOutLooksSo()
+    {
+        auto recording =
+            one({eventAt(1ms, 0, Mark::Joins), eventAt(2ms, 0, Mark::Holds), eventAt(3ms, 0, Mark::Releases)});
+        recording.events.front().what = "read";
+        QVERIFY(played(recording)->spans(0)[1].isReader);
+        recording.events.front().what = "write";
+        QVERIFY(!played(recording)->spans(0)[1].isReader);
+        recording.scenario.recipe = "sql-version";
+        QCOMPARE(played(recording)->spans(0)[1].state, LaneState::Works);
+        recording.scenario.recipe = "zk-mutex";
+        recording.events.insert(recording.events.begin() + 1, eventAt(1500us, 0, Mark::Gets));
+        QCOMPARE(played(recording)->spans(0)[1].state, LaneState::HasOne);
+        QCOMPARE(played(recording)->laneAt(0, 1600us).state, LaneState::HasOne);
+        QCOMPARE(played(recording)->laneAt(0, 2ms).state, LaneState::Holds);
+        QCOMPARE(played(recording)->laneAt(0, 3ms).state, LaneState::Away);
+    }
+
+    // Whoever looks at the picture sees who told whom: an arrow for each message, and never a wall of them.
+    void messagesAreArrows()
+    {
+        contention::Scenario scenario;
+        scenario.contenders = 3;
+        const auto simulated = contention::simulate(scenario);
+        QVERIFY(simulated);
+        const auto run = played(*simulated);
+        auto frame = frameOf(*run, 40);
+        QCOMPARE(costOf(*run, frame).arrows, 0);
+        frame.to = std::max(run->end(), simulated->history.messages.back().at); // some after the last event
+        frame.servers = QRectF(40, 0, 560, 30);
+        frame.lanes.setTop(30);
+        frame.cursor = frame.to;
+        QCOMPARE(costOf(*run, frame).arrows, static_cast<int>(simulated->history.messages.size()));
+        scenario.contenders = 20;
+        const auto many = contention::simulate(scenario);
+        QVERIFY(many);
+        const auto crowd = played(*many);
+        frame.to = frame.cursor = crowd->end();
+        QVERIFY(many->history.messages.size() > 300);
+        QVERIFY(costOf(*crowd, frame).arrows < 100);
+    }
+
+    void whatNobodyHasSeenIsNotThere()
+    {
+        const auto run = herd(8);
+        auto frame = frameOf(*run, 40);
+        frame.cursor = frame.to / 4;
+        const auto isEmptyRight = [&] {
+            QImage image(620, 420, QImage::Format_RGB32);
+            image.fill(lightTokens().panel);
+            QPainter painter(&image);
+            paintLanes(painter, *run, frame, lightTokens());
+            paintCursor(painter, frame, lightTokens());
+            painter.end();
+            const int from = static_cast<int>(frame.xOf(frame.cursor)) + 6;
+            for (int x = from; x < 600; ++x) {
+                for (int y = 0; y < 320; ++y) {
+                    if (image.pixelColor(x, y) != lightTokens().panel)
+                        return false;
+                }
+            }
+            return true;
+        };
+        QVERIFY(!isEmptyRight()); // pale, and there
+        frame.seen = frame.cursor;
+        QVERIFY(isEmptyRight());
+        frame.seen = frame.to / 2;
+        QVERIFY(!isEmptyRight());
+    }
+
+    void theServersGoOnAndBack()
+    {
+        contention::Scenario scenario;
+        scenario.recipe = "redis-set-nx";
+        scenario.contenders = 2;
+        scenario.ttl = 3s;
+        const auto simulated = contention::simulate(scenario);
+        QVERIFY(simulated);
+        ServerStrip strip;
+        strip.setRun(played(*simulated));
+        strip.setMoment(10ms, false);
+        const auto words = strip.serverWords();
+        QVERIFY2(words.size() == 1 && words.front().startsWith(u"sim-lock  = c00’s · 3.0 s left"_s),
+                 qPrintable(words.join(u'\n')));
+        QCOMPARE(strip.beliefs().front(), u"c00 holds"_s);
+        strip.setMoment(simulated->elapsed, false);
+        QCOMPARE(strip.serverWords(), QStringList(u"empty"_s));
+        strip.setMoment(10ms, false);
+        QCOMPARE(strip.serverWords(), words);
+        strip.setMoment(Moment{}, true);
+        QCOMPARE(strip.serverWords(), QStringList(u"empty"_s));
+        QVERIFY(strip.beliefs().isEmpty());
     }
 
     void eventsOfNoLaneAreNoLane()
@@ -225,15 +320,16 @@ private slots:
         Playback playback;
         playback.setRuns({herd(100), predecessor(100)});
         playback.seek(1ms + 50ms + 600us); // the first has released, and everybody was told
-        QCOMPARE(sentenceAt(playback),
-                 u"On the right: c01 sends getChildren. On the left c00 released; 99 are told, 98 of them in vain. "
-                 "On the right c00 released; one is told, and only that one."_s);
+        QCOMPARE(
+            sentenceAt(playback),
+            u"Watch the predecessor: c01 sends getChildren. Watch the children: c00 released; 99 are told, 98 of "
+            "them in vain. Watch the predecessor: c00 released; one is told, and only that one."_s);
         playback.toStart();
         QVERIFY(sentenceAt(playback).startsWith(u"Nothing has happened yet"_s));
         playback.toEnd();
         QCOMPARE(sentenceAt(playback),
-                 u"All is over after 5.10 s. On the left it took 5,050 requests and 4,851 wake-ups in "
-                 "vain. On the right it took 199 requests and no wake-up in vain."_s);
+                 u"All is over after 5.10 s. Watch the children: 5,050 requests and 4,851 wake-ups in vain. Watch "
+                 "the predecessor: 199 requests and no wake-up in vain."_s);
         playback.setRuns({predecessor(3)});
         playback.toStart();
         playback.stepForward();

@@ -188,7 +188,7 @@ private slots:
         const auto saved = m_state.filePath(u"incident.lockscope"_s);
         m_window->time().save(saved);
         QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(saved), 20'000);
-        const auto recording = history::Recording::open({saved});
+        const auto recording = history::FlightRecording::open({saved});
         QVERIFY(recording);
         QCOMPARE(recording->at(during)->locks.at(stuckLock).contenders.size(), 3U);
         const QString kept = qEnvironmentVariable("LOCKSCOPE_PICTURES");

@@ -83,9 +83,9 @@ class TestWindowTime : public QObject {
         m_window->time().goTo(moment);
         return QTest::qWaitFor([&] { return m_window->time().moment() == moment; });
     }
-    static history::ConnectionState standing()
+    static history::LinkState standing()
     {
-        history::ConnectionState state;
+        history::LinkState state;
         state.name = timeZk;
         state.uri = u"zk://zk:2181"_s;
         state.isConnected = state.isLookedThrough = true;
@@ -114,7 +114,8 @@ class TestWindowTime : public QObject {
                                 u"result"_s,
                                 u"released"_s,
                                 {},
-                                {}};
+                                {},
+                                true};
         const bool isWritten =
             add(m_now - 10min, standing()) && add(m_now - 10min, change(ChangeKind::Added, orders(0, m_now - 10min)))
             && add(m_now - 10min, change(ChangeKind::Added, queueLock("zk", "/locks/then", 0, m_now - 10min)))

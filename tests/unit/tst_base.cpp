@@ -209,7 +209,7 @@ private slots:
                 parseConnection(backend.schemes.front().word + u"://"_s + backend.exampleHosts.section(u' ', 0, 0)));
         }
         QCOMPARE(serverSchemes(), (QStringList{u"zk"_s, u"redis"_s, u"rediss"_s, u"redis+cluster"_s,
-                                               u"redis+sentinel"_s, u"mariadb"_s, u"etcd"_s}));
+                                               u"redis+sentinel"_s, u"mariadb"_s, u"etcd"_s, u"postgresql"_s}));
     }
     void readsCredentials()
     {

@@ -325,15 +325,25 @@ private slots:
         lock.contenders[0].guard.comesAgain = true;
         QCOMPARE(wordsFor(lock), (QByteArrayList{"release"}));
         lock.contenders[0].guard.comesAgain = false;
-        lock.recipe = "redisson-fair-lock"; // whose queue reckons with it
+        lock.recipe = "redisson-fair-lock"; // whose waiters wrote down when it ends
         QCOMPARE(wordsFor(lock), (QByteArrayList{"release"}));
+        lock.recipe = "redis-semaphore"; // of most clients it ends by what each of them thinks
+        QCOMPARE(wordsFor(lock), QByteArrayList());
+        lock.clientTraits.exclusiveMark = "__write__"; // of this one by what is written down, for each
+        lock.contenders.push_back(lock.contenders[0]);
+        QCOMPARE(wordsFor(lock), (QByteArrayList{"shorten-ttl"}));
+        lock.clientTraits = {};
+        lock.recipe = "redisson-semaphore"; // so are permits
+        QCOMPARE(wordsFor(lock), (QByteArrayList{"shorten-ttl", "release"}));
+        lock.contenders.pop_back();
         lock.recipe = "redis-getset"; // which ends by its value
         QCOMPARE(wordsFor(lock), (QByteArrayList{"release"}));
     }
 
     void waysHaveWords()
     {
-        for (const auto way : {Way::Revoke, Way::ShortenTtl, Way::KillWaiter, Way::KillQuery, Way::Release})
+        for (const auto way :
+             {Way::Revoke, Way::ShortenTtl, Way::KillWaiter, Way::KillQuery, Way::Release, Way::EndLease})
             QCOMPARE(wayNamed(QString::fromLatin1(wordOf(way))), std::optional(way));
         QVERIFY(!wayNamed(u"nicely"_s));
         QCOMPARE(actionOf(Way::Release), u"force-release"_s);

@@ -49,6 +49,7 @@ private slots:
             QVERIFY2(!recipe.summary.isEmpty() && !recipe.summary.contains(QLatin1Char('\n')), recipe.id);
             const auto backend = recipe.id.startsWith("sql-")                              ? BackendKind::MariaDb
                                  : recipe.id.startsWith("etcd-")                           ? BackendKind::Etcd
+                                 : recipe.id.startsWith("pg-")                             ? BackendKind::PostgreSql
                                  : recipe.id.startsWith("redis") || recipe.id == "redlock" ? BackendKind::Redis
                                                                                            : BackendKind::ZooKeeper;
             QVERIFY2(recipe.backend == backend, recipe.id);
@@ -85,7 +86,8 @@ private slots:
                 seenOnly << recipe.id;
         }
         QCOMPARE(seenOnly, (QByteArrayList{"zk-election", "zk-lease", "zookeeper-recipe-lock", "curator-leader",
-                                           "redis-semaphore", "redis-rule", "etcd-election"}));
+                                           "redis-semaphore", "redis-rule", "sql-table-lock", "sql-liquibase",
+                                           "sql-shedlock", "etcd-election", "pg-table"}));
     }
 };
 

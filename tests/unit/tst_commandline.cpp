@@ -145,6 +145,52 @@ private slots:
         QCOMPARE(connections->specs[1].password, u"fromuri"_s);
     }
 
+    // A bare word is what a connection is called: the marks it was saved with hold, and a file that says so is named.
+    void aNameMeansTheConnectionThatIsKnownByIt()
+    {
+        const auto find = [](const QString &name) -> Result<std::optional<NamedConnection>> {
+            SavedConnection saved;
+            saved.name = name;
+            saved.uri = u"zk://h:2181/shop"_s;
+            saved.production = true;
+            if (name == "orders"_L1)
+                return std::optional(NamedConnection{saved, u"/work/lockscope.toml"_s});
+            if (name == "broken"_L1)
+                return Error{ErrorCode::BadInput, u"/work/lockscope.toml, line 3: …"_s};
+            return std::optional<NamedConnection>();
+        };
+        const auto connect = [&](const QString &what) {
+            const auto read = readArguments({u"--connect"_s, what}, known());
+            return readConnections(*read, noEnvironment, find);
+        };
+        const auto orders = connect(u"orders"_s);
+        QVERIFY(orders);
+        QCOMPARE(orders->specs[0].name.bytes(), "orders"_ba);
+        QCOMPARE(orders->specs[0].chroot, "/shop"_ba);
+        QVERIFY(orders->specs[0].production && orders->specs[0].readOnly);
+        QCOMPARE(orders->notes, QStringList{u"orders is zk://h:2181/shop, by /work/lockscope.toml"_s});
+        // Where a folder's file sends it, a password of the environment goes only if the file is said to be trusted.
+        const auto withPassword = [&](const QString &trusted) {
+            const auto read = readArguments({u"--connect"_s, u"orders"_s}, known());
+            return readConnections(
+                *read,
+                [&](const QByteArray &variable) {
+                    return variable == "LOCKSCOPE_PASSWORD_ORDERS" ? u"s3cret"_s
+                           : variable == "LOCKSCOPE_TEAM_FILE"     ? trusted
+                                                                   : QString();
+                },
+                find);
+        };
+        QVERIFY(withPassword({})->specs[0].password.isEmpty());
+        QVERIFY(withPassword({})->notes.last().startsWith(u"LOCKSCOPE_PASSWORD_ORDERS is not used"_s));
+        QVERIFY(withPassword(u"/elsewhere/lockscope.toml"_s)->specs[0].password.isEmpty());
+        QCOMPARE(withPassword(u"/work/lockscope.toml"_s)->specs[0].password, u"s3cret"_s);
+        QVERIFY(connect(u"billing"_s).error().message.contains(u"not of the form"_s));
+        QVERIFY(connect(u"billing"_s).error().message.contains(u"no connection that is saved"_s));
+        QVERIFY(connect(u"broken"_s).error().message.contains(u"line 3"_s));
+        QCOMPARE(connect(u"zk://i"_s)->specs[0].hosts[0].host, u"i"_s); // an address is one
+    }
+
     // The @ of a tunnel's user parts no credentials, and its key's passphrase comes from the environment only.
     void readsTheWayThroughSsh()
     {

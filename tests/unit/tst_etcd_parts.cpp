@@ -113,6 +113,9 @@ private slots:
         QCOMPARE(etcd::toJson(transaction),
                  json(R"({"compare":[{"target":"CREATE","result":"EQUAL","key":"Zm9v","create_revision":"7"}],
                           "success":[{"request_delete_range":{"key":"Zm9v"}}],"failure":[]})"));
+        transaction.conditions.front().lease = 123456789;
+        QCOMPARE(etcd::toJson(transaction).value("compare"_L1).toArray().at(1).toObject(),
+                 json(R"({"target":"LEASE","result":"EQUAL","key":"Zm9v","lease":"123456789"})"));
         // All keys.
         QCOMPARE(etcd::endOfPrefix({}), QByteArray(1, '\0'));
         QCOMPARE(etcd::endOfPrefix("a\xff"), QByteArray("b"));

@@ -36,7 +36,7 @@ inspect::SnapshotChange flown(const QByteArray &name, const QByteArray &holder)
     return {ChangeKind::Changed, lock};
 }
 
-QByteArray holderAt(const Recording &recording, const QByteArray &name, Moment moment)
+QByteArray holderAt(const FlightRecording &recording, const QByteArray &name, Moment moment)
 {
     const auto picture = recording.at(moment);
     if (!picture)
@@ -84,7 +84,7 @@ private slots:
         const auto files = (*writer)->files();
         QVERIFY2(files.size() >= 8 && files.size() <= 10, QByteArray::number(files.size()));
         QCOMPARE(QDir(QFileInfo(files.first()).path()).entryList(QDir::Files).size(), files.size());
-        const auto recording = Recording::open(files);
+        const auto recording = FlightRecording::open(files);
         QVERIFY(recording && recording->damage().isEmpty());
         QCOMPARE(recording->end(), now);
         QVERIFY(recording->begin() <= now - 80s && recording->begin() >= now - 92s);
@@ -121,12 +121,12 @@ private slots:
             QVERIFY((*writer)->add({now, flown("/busy", QByteArray::number(n))}));
             QVERIFY((*writer)->flush(now));
         }
-        const auto several = Recording::open((*writer)->files());
+        const auto several = FlightRecording::open((*writer)->files());
         QVERIFY(several && several->files().size() > 3);
         const auto path = m_folder.filePath(u"saved.lockscope"_s);
         QVERIFY(several->saveTo(path));
         QCOMPARE(QFile::permissions(path) & ofOthers, QFileDevice::Permissions());
-        const auto one = Recording::open({path});
+        const auto one = FlightRecording::open({path});
         QVERIFY(one && one->damage().isEmpty());
         QCOMPARE(one->begin(), several->begin());
         QCOMPARE(one->end(), several->end());
@@ -147,7 +147,7 @@ private slots:
             recorder.locksChanged({flown("/a", "me")});
             other.locksChanged({flown("/a", "you")});
             const auto holderIn = [](const RecordedFiles &of) {
-                const auto recording = Recording::open(of.list());
+                const auto recording = FlightRecording::open(of.list());
                 return recording ? holderAt(*recording, "/a", recording->end()) : QByteArray();
             };
             QTRY_COMPARE(holderIn(*files), "me");
@@ -186,7 +186,7 @@ private slots:
                                     {[&said](const Error &error) { said << error.message; }, {}});
             recorder.locksChanged({flown("/a", "me")});
             const auto holder = [&files] {
-                const auto recording = Recording::open(files->list());
+                const auto recording = FlightRecording::open(files->list());
                 return recording ? holderAt(*recording, "/a", recording->end()) : QByteArray();
             };
             QTRY_COMPARE(holder(), "me");
@@ -230,7 +230,7 @@ private slots:
         QCOMPARE(found.front().files, QStringList{recent});
         QTRY_VERIFY(!QFile::exists(old.fileName()));
         QVERIFY(QFile::exists(recent));
-        QVERIFY(Recording::open(found.front().files));
+        QVERIFY(FlightRecording::open(found.front().files));
     }
 };
 

@@ -81,9 +81,9 @@ LockSnapshot someLock(Random &random)
     return lock;
 }
 
-ConnectionState someConnection(Random &random)
+LinkState someConnection(Random &random)
 {
-    ConnectionState state;
+    LinkState state;
     state.name = random.below(3) ? zkName : ConnectionName("redis");
     state.uri = u"zk://h:2181"_s;
     state.production = random.below(2) == 1;
@@ -129,9 +129,9 @@ LockSnapshot heldLock(const QByteArray &name, Moment since)
     return lock;
 }
 
-ConnectionState standing()
+LinkState standing()
 {
-    ConnectionState state;
+    LinkState state;
     state.name = zkName;
     state.isConnected = state.isLookedThrough = true;
     return state;
@@ -217,7 +217,7 @@ private slots:
     {
         QFETCH(int, changes);
         const auto played = play(7, changes);
-        const auto recording = Recording::open({played.path});
+        const auto recording = FlightRecording::open({played.path});
         QVERIFY2(recording, recording ? "" : qPrintable(recording.error().message));
         QVERIFY2(recording->damage().isEmpty(), qPrintable(recording->damage().join(u' ')));
         QCOMPARE(recording->begin(), recordedFrom);
@@ -242,12 +242,12 @@ private slots:
     void aTornEndIsLeftOutAndSaid()
     {
         const auto whole = contentsOf(play(3, 200).path);
-        const auto complete = Recording::open({fileOf(whole)});
+        const auto complete = FlightRecording::open({fileOf(whole)});
         QVERIFY(complete);
         auto last = recordedFrom;
         int torn = 0;
         for (qsizetype size = 400; size < whole.size(); size += 97) {
-            const auto cut = Recording::open({fileOf(whole.first(size))});
+            const auto cut = FlightRecording::open({fileOf(whole.first(size))});
             if (!cut)
                 continue; // not even its first picture
             QVERIFY(cut->end() >= last && cut->end() <= complete->end());
@@ -256,7 +256,7 @@ private slots:
             QVERIFY(cut->at(cut->end()));
         }
         QVERIFY(torn > 10);
-        const auto zeros = Recording::open({fileOf(whole.first(whole.size() - 50) + QByteArray(50, '\0'))});
+        const auto zeros = FlightRecording::open({fileOf(whole.first(whole.size() - 50) + QByteArray(50, '\0'))});
         QVERIFY(zeros && zeros->damage().size() == 1);
     }
 
@@ -276,7 +276,7 @@ private slots:
                 default: bytes.insert(at, random.bytes(static_cast<qsizetype>(random.below(20)))); break;
                 }
             }
-            const auto recording = Recording::open({fileOf(bytes)});
+            const auto recording = FlightRecording::open({fileOf(bytes)});
             const auto walked =
                 recording ? recording->walk(recordedFrom, recording->end(), [](const Change &) { return true; })
                           : Result<void>(recording.error());
@@ -313,7 +313,7 @@ private slots:
     {
         auto bytes = contentsOf(play(5, 400).path);
         bytes[bytes.size() / 2] = static_cast<char>(~bytes[bytes.size() / 2]);
-        const auto recording = Recording::open({fileOf(bytes)});
+        const auto recording = FlightRecording::open({fileOf(bytes)});
         QVERIFY(recording);
         const auto whole = recording->walk(recordedFrom, recording->end(), [](const Change &) { return true; });
         const auto said = whole ? recording->damage().join(u' ') : whole.error().message;
@@ -323,14 +323,14 @@ private slots:
     void anotherVersionIsRefused()
     {
         auto bytes = contentsOf(play(5, 3).path);
-        QVERIFY(bytes.startsWith("lockscope recording 1\n"));
-        bytes.replace(0, 22, "lockscope recording 2\n");
-        const auto newer = Recording::open({fileOf(bytes)});
+        QVERIFY(bytes.startsWith("lockscope recording 2\n"));
+        bytes.replace(0, 22, "lockscope recording 3\n");
+        const auto newer = FlightRecording::open({fileOf(bytes)});
         QVERIFY(!newer);
         QCOMPARE(newer.error().code, ErrorCode::Unsupported);
-        QVERIFY2(newer.error().message.contains(u"format 2"_s), qPrintable(newer.error().message));
+        QVERIFY2(newer.error().message.contains(u"format 3"_s), qPrintable(newer.error().message));
         for (const auto &other : {QByteArray(), QByteArray("lockscope recording x\n"), QByteArray(300, 'a')})
-            QVERIFY(!Recording::open({fileOf(other)}));
+            QVERIFY(!FlightRecording::open({fileOf(other)}));
     }
 
     // A finding that a later version knows.
@@ -392,19 +392,19 @@ private slots:
         recorder.connectionIs(standing());
         recorder.locksChanged({{ChangeKind::Added, heldLock("/locks/a", now)}});
         loop.advance(1s);
-        auto recording = Recording::open({path});
+        auto recording = FlightRecording::open({path});
         QVERIFY(recording);
         QCOMPARE(recording->at(recording->end())->locks.size(), 1U);
         // Nothing happens: it says that it was there.
         loop.advance(60s);
-        recording = Recording::open({path});
+        recording = FlightRecording::open({path});
         QCOMPARE(recording->end(), now + 61s);
         QCOMPARE(recording->at(recording->end())->locks.size(), 1U);
     }
 
     void aMomentIsReadAsPeopleWriteIt()
     {
-        const auto recording = Recording::open({play(7, 3000).path});
+        const auto recording = FlightRecording::open({play(7, 3000).path});
         QVERIFY(recording);
         QCOMPARE(*momentIn(*recording, u"-30s"_s), recording->end() - 30s);
         QCOMPARE(*momentIn(*recording, u"2023-11-14T22:13:30Z"_s), recordedFrom + 10s);
@@ -416,7 +416,7 @@ private slots:
     void theHistoryOfALockIsItsOwn()
     {
         const auto played = play(9, 500);
-        const auto recording = Recording::open({played.path});
+        const auto recording = FlightRecording::open({played.path});
         QVERIFY(recording);
         const LockName lock{zkName, "/locks/1"};
         const auto history = recording->historyOf(lock, recording->end());

@@ -360,16 +360,18 @@ private slots:
     {
         QTest::addColumn<QByteArray>("statement");
         QTest::addColumn<bool>("write");
-        for (const auto *read : {"SELECT 1", "  select id from t", "SELECT IS_USED_LOCK('a')", "ROLLBACK", "DO 0",
-                                 "SHOW PROCESSLIST", "START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT",
-                                 "SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"})
+        for (const auto *read :
+             {"SELECT 1", "  select id from t", "SELECT IS_USED_LOCK('a')", "ROLLBACK", "DO 0", "SHOW PROCESSLIST",
+              "START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT",
+              "SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "SET SESSION lock_wait_timeout = 1",
+              "SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY"})
             QTest::newRow(read) << QByteArray(read) << false;
         for (const auto *write :
              {"UPDATE t SET a = 1", "SELECT id FROM t FOR UPDATE", "SELECT id FROM t for  update",
               "select GET_LOCK('a', 1)", "SELECT RELEASE_LOCK('a')", "SELECT 1 INTO OUTFILE 'x'", "KILL CONNECTION 1",
-              "START TRANSACTION", "COMMIT", "CALL p()", "SET GLOBAL x = 1", "", "DO SLEEP(1)",
-              "START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT; DELETE FROM t", "BEGIN NOT ATOMIC KILL 1; END",
-              "WITH a AS (SELECT 1) SELECT * FROM a", "SELECT\n1\nFOR\nUPDATE"})
+              "START TRANSACTION", "COMMIT", "CALL p()", "SET GLOBAL x = 1", "", "SET SESSION lock_wait_timeout = 2",
+              "DO SLEEP(1)", "START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT; DELETE FROM t",
+              "BEGIN NOT ATOMIC KILL 1; END", "WITH a AS (SELECT 1) SELECT * FROM a", "SELECT\n1\nFOR\nUPDATE"})
             QTest::newRow(write) << QByteArray(write) << true;
     }
     void questionsAreNoWritesAndLocksAre()

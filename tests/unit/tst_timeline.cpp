@@ -48,9 +48,9 @@ LockMoment seenAt(std::chrono::seconds after, const QByteArray &queue)
     return out;
 }
 
-ConnectionState stood(bool isConnected)
+LinkState stood(bool isConnected)
 {
-    ConnectionState state;
+    LinkState state;
     state.name = ConnectionName("zk");
     state.isConnected = state.isLookedThrough = isConnected;
     return state;
@@ -80,7 +80,8 @@ Act forced(std::chrono::seconds after, const QByteArray &holder, const QString &
             phase,
             phase == "result"_L1 ? u"released"_s : QString(),
             before,
-            {}};
+            {},
+            phase == "result"_L1};
 }
 
 // "0 a holds it already", one event a line; seconds since the beginning.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/dialogs/bulkdialog.h"
 
+#include "ui/dialogs/actingform.h"
+
 #include "core/base/text.h"
 #include "core/workspace/values.h"
 #include "ui/dialogs/bulkmodel.h"
@@ -12,7 +14,6 @@
 #include <QApplication>
 #include <QBoxLayout>
 #include <QClipboard>
-#include <QGridLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
@@ -81,32 +82,13 @@ QWidget *BulkDialog::makeTable()
 
 QWidget *BulkDialog::makeInputs()
 {
-    auto *inputs = new QWidget(this);
-    auto *grid = new QGridLayout(inputs);
-    grid->setContentsMargins(0, 0, 0, 0);
-    grid->setHorizontalSpacing(12);
-    grid->setVerticalSpacing(6);
-    grid->setColumnMinimumWidth(0, 158);
-    grid->setColumnStretch(1, 1);
-    m_reason = new QLineEdit(inputs);
-    m_reason->setObjectName(u"reason"_s);
-    m_reason->setPlaceholderText(tr("ticket, what happened"));
-    m_count = new QLineEdit(inputs);
-    m_count->setObjectName(u"typeCount"_s);
-    m_count->setFont(monoFont());
-    auto *reasonLabel = new QLabel(tr("&Reason (recorded)"), inputs);
-    reasonLabel->setBuddy(m_reason);
-    auto *countLabel = new QLabel(tr("&Type how many"), inputs);
-    countLabel->setBuddy(m_count);
-    for (auto *one : {reasonLabel, countLabel})
-        one->setProperty("look", u"muted"_s);
-    grid->addWidget(reasonLabel, 0, 0);
-    grid->addWidget(m_reason, 0, 1);
-    grid->addWidget(countLabel, 1, 0);
-    grid->addWidget(m_count, 1, 1);
+    const ActingWords words{tr("&Reason (recorded)"), tr("ticket, what happened"), tr("&Type how many")};
+    const auto inputs = makeActingInputs(this, u"typeCount"_s, words);
+    m_reason = inputs.reason;
+    m_count = inputs.typed;
     connect(m_reason, &QLineEdit::textChanged, this, &BulkDialog::updateReady);
     connect(m_count, &QLineEdit::textChanged, this, &BulkDialog::updateReady);
-    return inputs;
+    return inputs.widget;
 }
 
 QWidget *BulkDialog::makeButtons()

@@ -6,12 +6,17 @@
 #include "ui/theme/theme.h"
 
 #include <QBoxLayout>
+#include <QDir>
 #include <QEvent>
+#include <QFileDialog>
 #include <QHeaderView>
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QShortcut>
+#include <QTimer>
 #include <QTreeWidget>
 
 namespace lockscope::ui {
@@ -21,6 +26,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int idRole = Qt::UserRole;
+constexpr int teamRole = Qt::UserRole + 1; // which of the team's
 constexpr int listWidth = 248;
 constexpr int rowHeight = 28;
 
@@ -45,7 +51,7 @@ ConnectDialog::ConnectDialog(ConnectionStore &store, QStringList taken, QWidget 
     : QDialog(parent), m_store(store), m_taken(std::move(taken))
 {
     setWindowTitle(u"Connect"_s);
-    resize(820, 620);
+    resize(880, 680);
     auto *layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
@@ -98,6 +104,18 @@ QWidget *ConnectDialog::buildList()
     buttons->addWidget(m_duplicate);
     buttons->addWidget(m_delete);
     buttons->addStretch();
+    auto *importButton = button(u"Import…"_s);
+    importButton->setToolTip(u"Adds the connections of a lockscope.toml"_s);
+    m_export = button(u"Export…"_s);
+    m_export->setToolTip(u"Writes all saved connections, without passwords, as a lockscope.toml to share"_s);
+    connect(importButton, &QPushButton::clicked, this, &ConnectDialog::importFile);
+    connect(m_export, &QPushButton::clicked, this, &ConnectDialog::exportFile);
+    auto *shared = new QHBoxLayout;
+    shared->setContentsMargins(4, 0, 4, 0);
+    shared->setSpacing(0);
+    shared->addWidget(importButton);
+    shared->addWidget(m_export);
+    shared->addStretch();
     auto *title = makeLabel(u"SAVED CONNECTIONS"_s, u"section"_s, side);
     title->setContentsMargins(14, 14, 8, 6);
     auto *layout = new QVBoxLayout(side);
@@ -107,10 +125,37 @@ QWidget *ConnectDialog::buildList()
     m_none = makeLabel(u"None yet. Fill in the form and press Save to keep a connection here."_s, u"muted"_s, side);
     m_none->setWordWrap(true);
     m_none->setContentsMargins(14, 0, 12, 0);
+    m_teamProblem = makeLabel({}, u"critical"_s, side);
+    m_teamProblem->setWordWrap(true);
+    m_teamProblem->setTextFormat(Qt::PlainText);
+    m_teamProblem->setContentsMargins(14, 0, 12, 0);
     layout->addWidget(m_none);
     layout->addWidget(m_list, 1);
+    layout->addWidget(m_teamProblem);
     layout->addLayout(buttons);
+    layout->addLayout(shared);
     return side;
+}
+
+// All fields of TLS, and what a trial said, are more than small screens have room for.
+QWidget *ConnectDialog::scrolled(QWidget *form)
+{
+    auto *area = new QScrollArea(this);
+    area->setFrameShape(QFrame::NoFrame);
+    area->setWidgetResizable(true);
+    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    area->setWidget(form);
+    // It scrolls up and down only; which rows it has decides how wide it is.
+    const auto fit = [area, form] {
+        area->setMinimumWidth(form->minimumSizeHint().width() + area->verticalScrollBar()->sizeHint().width());
+    };
+    fit();
+    connect(m_form, &ConnectForm::edited, area, fit, Qt::QueuedConnection);
+    connect(m_form, &ConnectForm::said, area, [area](QWidget *where) {
+        // Its room is made first.
+        QTimer::singleShot(0, where, [area, where] { area->ensureWidgetVisible(where); });
+    });
+    return area;
 }
 
 QWidget *ConnectDialog::buildForm()
@@ -128,8 +173,14 @@ QWidget *ConnectDialog::buildForm()
     connect(m_save, &QPushButton::clicked, this, &ConnectDialog::save);
     connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
     connect(m_connect, &QPushButton::clicked, this, &ConnectDialog::connectNow);
+    m_test = new QPushButton(u"Test"_s, panel);
+    m_test->setAutoDefault(false);
+    m_test->setToolTip(u"Connects for a moment, and says what answers, what its user may do and what is not seen"_s);
+    connect(m_test, &QPushButton::clicked, this, &ConnectDialog::testNow);
+    connect(m_form, &ConnectForm::edited, this, [this] { m_test->setEnabled(m_form->hasServer()); });
     auto *buttons = new QHBoxLayout;
     buttons->addWidget(m_save);
+    buttons->addWidget(m_test);
     buttons->addStretch();
     buttons->addWidget(cancel);
     buttons->addWidget(m_connect);
@@ -137,7 +188,7 @@ QWidget *ConnectDialog::buildForm()
     layout->setContentsMargins(24, 18, 24, 18);
     layout->setSpacing(14);
     layout->addWidget(title);
-    layout->addWidget(m_form, 1);
+    layout->addWidget(scrolled(m_form), 1);
     layout->addLayout(buttons);
     return panel;
 }
@@ -151,31 +202,81 @@ void ConnectDialog::fill()
     for (const auto &saved : m_store.all()) {
         if (m_list->topLevelItemCount() == 0 || saved.group != group) {
             group = saved.group;
-            const bool isNeeded = !group.isEmpty() || m_list->topLevelItemCount() > 0;
-            if (isNeeded) {
-                auto *heading = new QTreeWidgetItem(m_list, {group.isEmpty() ? u"Without a group"_s : group});
-                heading->setFlags(Qt::ItemIsEnabled);
-                heading->setSizeHint(0, {0, rowHeight});
-                heading->setForeground(0, Theme::tokens().muted);
-                heading->setFont(0, textFont(11, QFont::DemiBold));
-            }
+            if (!group.isEmpty() || m_list->topLevelItemCount() > 0)
+                addHeading(group.isEmpty() ? u"Without a group"_s : group);
         }
-        QString text = saved.name.isEmpty() ? saved.uri : saved.name;
-        if (saved.production)
-            text += u"   PROD"_s;
-        else if (saved.development)
-            text += u"   DEV"_s;
-        auto *item = new QTreeWidgetItem(m_list, {text});
-        item->setData(0, idRole, saved.id);
-        item->setIcon(0, discOf(saved.colour));
-        item->setSizeHint(0, {0, rowHeight});
-        item->setToolTip(0, saved.uri);
-        if (saved.production)
-            item->setForeground(0, Theme::tokens().critical);
+        auto *item = addSaved(saved);
         if (saved.id == chosen)
             m_list->setCurrentItem(item);
     }
-    m_none->setVisible(m_store.all().empty());
+    const auto &team = m_store.team();
+    if (!team.connections.empty())
+        addHeading(u"Team: %1"_s.arg(QDir(QFileInfo(team.file).path()).dirName() + u"/lockscope.toml"_s));
+    for (int i = 0; i < int(team.connections.size()); ++i)
+        addSaved(team.connections[std::size_t(i)])->setData(0, teamRole, i);
+    m_none->setVisible(m_store.all().empty() && team.connections.empty());
+    m_export->setEnabled(!m_store.all().empty());
+    m_teamProblem->setText(m_store.teamError());
+    m_teamProblem->setVisible(!m_store.teamError().isEmpty());
+}
+
+void ConnectDialog::addHeading(const QString &text)
+{
+    auto *heading = new QTreeWidgetItem(m_list, {text});
+    heading->setFlags(Qt::ItemIsEnabled);
+    heading->setSizeHint(0, {0, rowHeight});
+    heading->setForeground(0, Theme::tokens().muted);
+    heading->setFont(0, textFont(11, QFont::DemiBold));
+    heading->setToolTip(0, text);
+}
+
+QTreeWidgetItem *ConnectDialog::addSaved(const SavedConnection &saved)
+{
+    QString text = saved.name.isEmpty() ? saved.uri : saved.name;
+    if (saved.production)
+        text += u"   PROD"_s;
+    else if (saved.development)
+        text += u"   DEV"_s;
+    auto *item = new QTreeWidgetItem(m_list, {text});
+    item->setData(0, idRole, saved.id);
+    item->setIcon(0, discOf(saved.colour));
+    item->setSizeHint(0, {0, rowHeight});
+    item->setToolTip(0, saved.uri);
+    if (saved.production)
+        item->setForeground(0, Theme::tokens().critical);
+    return item;
+}
+
+void ConnectDialog::importFile()
+{
+    const auto file =
+        QFileDialog::getOpenFileName(this, u"Import connections"_s, {}, u"Connections (*.toml);;All files (*)"_s);
+    if (!file.isEmpty())
+        importFrom(file);
+}
+
+void ConnectDialog::importFrom(const QString &file)
+{
+    const auto said = m_store.importFrom(file);
+    m_form->say(said ? QString() : said.error().message);
+    if (said)
+        m_form->tell(*said);
+}
+
+void ConnectDialog::exportFile()
+{
+    const auto file = QFileDialog::getSaveFileName(this, u"Export connections"_s, u"lockscope.toml"_s,
+                                                   u"Connections (*.toml);;All files (*)"_s);
+    if (!file.isEmpty())
+        exportTo(file);
+}
+
+void ConnectDialog::exportTo(const QString &file)
+{
+    const auto done = m_store.exportTo(file);
+    m_form->say(done ? QString() : done.error().message);
+    if (done)
+        m_form->tell(u"%1 written without passwords: %2"_s.arg(QString::number(m_store.all().size()), file));
 }
 
 void ConnectDialog::changeEvent(QEvent *event)
@@ -190,6 +291,16 @@ QString ConnectDialog::chosenId() const
 {
     const auto *item = m_list->currentItem();
     return item ? item->data(0, idRole).toString() : QString();
+}
+
+const SavedConnection *ConnectDialog::chosen() const
+{
+    if (const auto *own = m_store.find(chosenId()))
+        return own;
+    const auto *item = m_list->currentItem();
+    const auto which = item ? item->data(0, teamRole) : QVariant();
+    const auto &team = m_store.team().connections;
+    return which.isValid() && which.toUInt() < team.size() ? &team[which.toUInt()] : nullptr;
 }
 
 void ConnectDialog::select(const QString &id)
@@ -227,9 +338,11 @@ void ConnectDialog::choose()
 {
     m_isSureToDelete = false;
     m_delete->setText(u"Delete"_s);
-    const auto *saved = m_store.find(chosenId());
-    m_delete->setEnabled(saved);
-    m_duplicate->setEnabled(saved);
+    const auto *saved = chosen();
+    // The team's are the file's to change; Save makes one of one's own.
+    const bool isOwn = saved && !saved->id.isEmpty();
+    m_delete->setEnabled(isOwn);
+    m_duplicate->setEnabled(isOwn);
     m_form->show(saved ? *saved : SavedConnection(), groups());
 }
 
@@ -317,30 +430,53 @@ void ConnectDialog::connectNow()
         m_form->say(u"%1 is open already; give this one another name."_s.arg(connection->name));
         return;
     }
-    if (!m_form->password().isEmpty() || !connection->hasPassword) {
-        finishWith(m_form->password());
-        return;
-    }
-    m_store.readPassword(connection->id, this, [this](const std::optional<QString> &secret) {
-        if (secret)
-            finishWith(*secret);
-        else
-            m_form->say(u"The keychain did not give the password; type it."_s);
+    withSpec([this](const ConnectionSpec &spec) {
+        accept();
+        emit connectRequested(spec);
     });
 }
 
-void ConnectDialog::finishWith(const QString &password)
+void ConnectDialog::testNow()
 {
-    auto connection = m_form->read();
+    withSpec([this](const ConnectionSpec &spec) {
+        m_test->setEnabled(false);
+        m_form->say({});
+        m_form->tell(u"Trying %1 …"_s.arg(spec.displayUri()));
+        emit testRequested(spec);
+    });
+}
+
+void ConnectDialog::shows(const Result<ConnectionAccount> &account)
+{
+    m_test->setEnabled(true);
+    m_form->say(account ? QString() : account.error().message);
+    if (account)
+        m_form->tell(linesOf(*account).join(u'\n'));
+}
+
+void ConnectDialog::withSpec(std::function<void(const ConnectionSpec &)> use)
+{
+    const auto connection = read();
     if (!connection)
         return;
-    const auto spec = specOf(*connection, password);
-    if (!spec) {
-        m_form->say(spec.error().message);
+    // Of what was chosen when it was asked for: a keychain may take its time, and its answer belongs to no other.
+    const auto finish = [this, asked = *connection, use = std::move(use)](const QString &password) {
+        const auto spec = specOf(asked, password);
+        if (spec)
+            use(*spec);
+        else
+            m_form->say(spec.error().message);
+    };
+    if (!m_form->password().isEmpty() || !connection->hasPassword) {
+        finish(m_form->password());
         return;
     }
-    accept();
-    emit connectRequested(*spec);
+    m_store.readPassword(connection->id, this, [this, finish](const std::optional<QString> &secret) {
+        if (secret)
+            finish(*secret);
+        else
+            m_form->say(u"The keychain did not give the password; type it."_s);
+    });
 }
 
 } // namespace lockscope::ui

@@ -28,12 +28,20 @@ public:
     [[nodiscard]] ConnectForm *form() const { return m_form; }
     [[nodiscard]] QTreeWidget *list() const { return m_list; }
     [[nodiscard]] QPushButton *connectButton() const { return m_connect; }
+    [[nodiscard]] QPushButton *testButton() const { return m_test; }
     [[nodiscard]] QPushButton *saveButton() const { return m_save; }
     [[nodiscard]] QPushButton *deleteButton() const { return m_delete; }
+    // Of a file that people share: what was said of it stands below the form.
+    void importFrom(const QString &file);
+    // What became of a trial.
+    void shows(const Result<ConnectionAccount> &account);
+    void exportTo(const QString &file);
 
 signals:
     // Whoever shows the dialog connects; it has closed by then.
     void connectRequested(const lockscope::ConnectionSpec &spec);
+    // And tells shows(), while the dialog lives.
+    void testRequested(const lockscope::ConnectionSpec &spec);
 
 protected:
     void changeEvent(QEvent *event) override;
@@ -41,7 +49,12 @@ protected:
 private:
     QWidget *buildList();
     QWidget *buildForm();
+    QWidget *scrolled(QWidget *form);
     void fill();
+    void addHeading(const QString &text);
+    QTreeWidgetItem *addSaved(const SavedConnection &saved);
+    void importFile();
+    void exportFile();
     void choose();
     [[nodiscard]] QStringList groups() const; // that there are, and none
     void startNew();
@@ -49,22 +62,28 @@ private:
     void removeChosen();
     void duplicateChosen();
     void connectNow();
-    void finishWith(const QString &password);
+    // With the password that was typed, or the kept one.
+    void withSpec(std::function<void(const ConnectionSpec &)> use);
+    void testNow();
     // What the fields say; whether a password is kept is the store's to say.
     Result<SavedConnection> read();
     [[nodiscard]] QString chosenId() const;
+    [[nodiscard]] const SavedConnection *chosen() const; // also of the team's; null: none
     void select(const QString &id);
 
     ConnectionStore &m_store;
     QStringList m_taken;
     QTreeWidget *m_list = nullptr;
     QLabel *m_none = nullptr; // instead of an empty list
+    QLabel *m_teamProblem = nullptr;
     ConnectForm *m_form = nullptr;
     QPushButton *m_new = nullptr;
     QPushButton *m_duplicate = nullptr;
     QPushButton *m_delete = nullptr;
+    QPushButton *m_export = nullptr;
     QPushButton *m_save = nullptr;
     QPushButton *m_connect = nullptr;
+    QPushButton *m_test = nullptr;
     bool m_isSureToDelete = false;
 };
 

@@ -131,9 +131,14 @@ ConnectForm::ConnectForm(bool canKeepPasswords, QWidget *parent) : QWidget(paren
 void ConnectForm::buildAddress(QFormLayout *form)
 {
     m_kind = new QComboBox(this);
-    for (const auto &one : allBackends())
-        m_kind->addItem(one.title);
-    m_kind->addItem(u"Sandbox: private servers on this machine"_s);
+    for (const auto &one : allBackends()) {
+        m_kind->addItem(one.title, int(one.schemes.front().scheme));
+        for (const auto &scheme : one.schemes) {
+            if (scheme.isOneDeployment)
+                m_kind->addItem(scheme.title, int(scheme.scheme));
+        }
+    }
+    m_kind->addItem(u"Sandbox: private servers on this machine"_s, int(Scheme::Sandbox));
     m_name = new QLineEdit(this);
     m_hosts = new QLineEdit(this);
     m_hosts->setFont(monoFont());
@@ -185,6 +190,10 @@ void ConnectForm::buildMarks(QFormLayout *form)
     m_preview->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred); // a long one is cut, not the dialog wider
     m_problem = makeLabel({}, u"critical"_s, this);
     m_problem->setWordWrap(true);
+    m_news = makeLabel({}, u"muted"_s, this);
+    m_news->setWordWrap(true);
+    for (auto *said : {m_problem, m_news})
+        said->setTextFormat(Qt::PlainText);
     form->addRow(u"&Group"_s, m_group);
     form->addRow(u"Colour"_s, buildColours());
     form->addRow(QString(), m_production);
@@ -192,17 +201,24 @@ void ConnectForm::buildMarks(QFormLayout *form)
     form->addRow(QString(), m_readOnly);
     form->addRow(u"Address"_s, m_preview);
     form->addRow(QString(), m_problem);
+    form->addRow(QString(), m_news);
+}
+
+const BackendScheme *ConnectForm::scheme() const
+{
+    return schemeInfoOf(static_cast<Scheme>(m_kind->currentData().toInt()));
 }
 
 const BackendInfo *ConnectForm::backend() const
 {
-    const auto at = static_cast<std::size_t>(std::max(0, m_kind->currentIndex()));
-    return at < allBackends().size() ? &allBackends()[at] : nullptr;
+    const auto *chosen = scheme();
+    const auto kind = chosen ? backendOf(chosen->scheme) : std::nullopt;
+    return kind ? &infoOf(*kind) : nullptr;
 }
 
 const BackendScheme *ConnectForm::tlsScheme() const
 {
-    const auto *chosen = backend();
+    const auto *chosen = scheme() && !scheme()->isOneDeployment ? backend() : nullptr;
     const auto found = chosen ? std::ranges::find(chosen->schemes, true, &BackendScheme::tls)
                               : std::vector<BackendScheme>::const_iterator();
     return chosen && found != chosen->schemes.end() ? &*found : nullptr;
@@ -219,10 +235,17 @@ void ConnectForm::showKind()
     const auto *tls = tlsScheme();
     m_transport->setShown(chosen);
     m_transport->setScheme(tls ? tls->word : QString());
-    m_hosts->setPlaceholderText(
-        chosen ? u"%1, or paste %2://…"_s.arg(chosen->exampleHosts, chosen->schemes.front().word) : QString());
-    m_placeLabel->setText(chosen ? chosen->pathLabel : QString());
-    m_place->setPlaceholderText(chosen ? chosen->pathMissing : QString());
+    const auto *kind = scheme();
+    const auto hosts = kind && kind->isOneDeployment ? kind->exampleUri.section(u'/', 2, 2)
+                       : chosen                      ? chosen->exampleHosts
+                                                     : QString();
+    m_hosts->setPlaceholderText(chosen ? u"%1, or paste %2://…"_s.arg(hosts, kind->word) : QString());
+    const bool isOfService = kind && kind->namesService;
+    m_placeLabel->setText(isOfService ? u"&Service"_s : chosen ? chosen->pathLabel : QString());
+    m_place->setPlaceholderText(isOfService ? u"as its sentinels call it: mymaster, or mymaster/2 for database 2"_s
+                                : chosen    ? chosen->pathMissing
+                                            : QString());
+    m_form->setRowVisible(m_place, chosen && (isOfService || !kind->isOneDeployment));
     m_name->setPlaceholderText(chosen ? chosen->exampleName : u"sandbox"_s);
     m_user->setPlaceholderText(chosen ? chosen->userMissing : QString());
     preview();
@@ -236,16 +259,13 @@ QString ConnectForm::uri() const
     QString place = m_place->text().trimmed();
     if (!place.isEmpty() && !place.startsWith(u'/'))
         place.prepend(u'/');
-    const auto *scheme = schemeInfoOf(m_scheme);
-    if (!scheme || backendOf(scheme->scheme) != chosen->kind)
-        scheme = nullptr;
-    const auto *tls = m_transport->isTls() && !scheme ? tlsScheme() : nullptr;
-    if (!scheme)
-        scheme = tls ? tls : &chosen->schemes.front();
+    const auto *tls = m_transport->isTls() ? tlsScheme() : nullptr;
+    if (scheme()->isOneDeployment && !scheme()->namesService)
+        place.clear();
     // People write "a, b"; user and password have fields of their own.
     QString hosts = m_hosts->text();
     hosts.remove(u' ');
-    QString uri = u"%1://%2%3"_s.arg(scheme->word, hosts, place);
+    QString uri = u"%1://%2%3"_s.arg(tls ? tls->word : scheme()->word, hosts, place);
     QStringList query;
     if (chosen->hasAdminPort && m_adminPort != 0)
         query << u"admin=%1"_s.arg(m_adminPort);
@@ -264,8 +284,9 @@ void ConnectForm::spread()
     const auto kind = backendOf(spec->scheme);
     if (!kind)
         return;
-    m_kind->setCurrentIndex(static_cast<int>(*kind));
-    m_scheme = schemeInfoOf(spec->scheme)->isOneDeployment ? spec->scheme : Scheme::Sandbox;
+    const auto scheme =
+        schemeInfoOf(spec->scheme)->isOneDeployment ? spec->scheme : infoOf(*kind).schemes.front().scheme;
+    m_kind->setCurrentIndex(m_kind->findData(int(scheme)));
     m_transport->show(spec->transport);
     if (!spec->name.isEmpty())
         m_name->setText(QString::fromUtf8(spec->name.bytes()));
@@ -286,7 +307,6 @@ void ConnectForm::show(const SavedConnection &connection, const QStringList &gro
 {
     m_id = connection.id;
     m_adminPort = 0;
-    m_scheme = Scheme::Sandbox;
     m_place->clear();
     m_transport->show({});
     m_password->clear();
@@ -365,6 +385,11 @@ bool ConnectForm::keepsPassword() const
     return m_keep->isEnabled() && m_keep->isChecked();
 }
 
+bool ConnectForm::hasServer() const
+{
+    return backend();
+}
+
 bool ConnectForm::isDevelopment() const
 {
     return m_development->isChecked() && !m_production->isChecked();
@@ -373,6 +398,23 @@ bool ConnectForm::isDevelopment() const
 void ConnectForm::say(const QString &problem)
 {
     m_problem->setText(problem);
+    if (!problem.isEmpty())
+        emit said(m_problem);
+    tell({});
+}
+
+void ConnectForm::tell(const QString &news)
+{
+    m_news->setText(news);
+    m_form->setRowVisible(m_news, !news.isEmpty());
+    m_form->setRowVisible(m_problem, news.isEmpty()); // one line is kept for either
+    if (!news.isEmpty())
+        emit said(m_news);
+}
+
+QString ConnectForm::news() const
+{
+    return m_news->text();
 }
 
 QString ConnectForm::problem() const
@@ -386,7 +428,7 @@ void ConnectForm::preview()
         return;
     const auto spec = parseConnection(uri());
     m_preview->setText(spec ? uriOf(*spec) : uri());
-    m_problem->clear();
+    say({});
     emit edited();
 }
 

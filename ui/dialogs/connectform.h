@@ -35,18 +35,24 @@ public:
     void setPassword(const QString &password);
     [[nodiscard]] bool keepsPassword() const;
     [[nodiscard]] bool isDevelopment() const; // marked so
+    [[nodiscard]] bool hasServer() const;     // that is there already: all but the sandbox
     // What is wrong, or what went wrong; empty clears it.
     void say(const QString &problem);
     [[nodiscard]] QString problem() const;
+    // What went well, at the same place.
+    void tell(const QString &news);
+    [[nodiscard]] QString news() const;
 
 signals:
     void edited();
+    void said(QWidget *where); // what stands there is new, and is to be seen
 
 private:
     void buildAddress(QFormLayout *form);
     void buildMarks(QFormLayout *form);
     QWidget *buildColours();
     // Null for the sandbox, which has no address.
+    [[nodiscard]] const BackendScheme *scheme() const;
     [[nodiscard]] const BackendInfo *backend() const;
     [[nodiscard]] const BackendScheme *tlsScheme() const; // null where there is none
     [[nodiscard]] QString uri() const;
@@ -56,8 +62,7 @@ private:
     void preview();
 
     QString m_id;
-    quint16 m_adminPort = 0;           // from a saved address; 0 is the default
-    Scheme m_scheme = Scheme::Sandbox; // of a pasted address that only its scheme tells from others: a cluster's
+    quint16 m_adminPort = 0; // from a saved address; 0 is the default
     QLineEdit *m_name = nullptr;
     QComboBox *m_kind = nullptr;
     QLineEdit *m_hosts = nullptr;
@@ -74,6 +79,7 @@ private:
     QCheckBox *m_readOnly = nullptr;
     QLabel *m_preview = nullptr;
     QLabel *m_problem = nullptr;
+    QLabel *m_news = nullptr;
     QFormLayout *m_form = nullptr;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the form of an edit is built, and how it finds room on the screen.
 #include "ui/dialogs/acleditor.h"
+#include "ui/dialogs/actingform.h"
 #include "ui/dialogs/editdialog.h"
 #include "ui/dialogs/editwords.h"
 #include "ui/dialogs/factsform.h"
@@ -17,7 +18,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QScreen>
 #include <QScrollArea>
 #include <QShortcut>
 #include <QVBoxLayout>
@@ -30,7 +30,6 @@ using operate::EditKind;
 namespace {
 
 constexpr int editFormWidth = 820;
-constexpr QMargins editFrame(8, 36, 8, 8); // what a window manager puts around it
 
 } // namespace
 
@@ -163,37 +162,19 @@ QWidget *EditDialog::makeFields()
 
 QWidget *EditDialog::makeInputs()
 {
-    auto *inputs = new QWidget(this);
-    auto *grid = new QGridLayout(inputs);
-    grid->setContentsMargins(0, 0, 0, 0);
-    grid->setHorizontalSpacing(12);
-    grid->setVerticalSpacing(6);
-    grid->setColumnMinimumWidth(0, 158);
-    grid->setColumnStretch(1, 1);
-    m_reason = new QLineEdit(inputs);
-    m_reason->setObjectName(u"reason"_s);
-    m_reason->setPlaceholderText(tr("ticket, what happened"));
-    m_type = new QLineEdit(inputs);
-    m_type->setObjectName(u"typeName"_s);
-    m_type->setFont(monoFont());
-    auto *reasonLabel = new QLabel(tr("&Reason (recorded)"), inputs);
-    reasonLabel->setBuddy(m_reason);
-    m_typeLabel = new QLabel(inputs);
-    m_typeLabel->setBuddy(m_type);
-    for (auto *label : {reasonLabel, m_typeLabel})
-        label->setProperty("look", u"muted"_s);
-    m_acceptLocks = new QCheckBox(tr("I know the holders named above, and that they are not told"), inputs);
+    const ActingWords words{tr("&Reason (recorded)"), tr("ticket, what happened"), {}};
+    const auto inputs = makeActingInputs(this, u"typeName"_s, words);
+    m_reason = inputs.reason;
+    m_type = inputs.typed;
+    m_typeLabel = inputs.typedLabel;
+    m_acceptLocks = new QCheckBox(tr("I know the holders named above, and that they are not told"), inputs.widget);
     m_acceptLocks->setObjectName(u"acceptLocks"_s);
-    grid->addWidget(reasonLabel, 0, 0);
-    grid->addWidget(m_reason, 0, 1);
-    grid->addWidget(m_typeLabel, 1, 0);
-    grid->addWidget(m_type, 1, 1);
-    grid->addWidget(m_acceptLocks, 2, 1);
+    inputs.grid->addWidget(m_acceptLocks, 2, 1);
     m_acceptLocks->hide();
     for (auto *line : {m_reason, m_type})
         connect(line, &QLineEdit::textChanged, this, &EditDialog::updateReady);
     connect(m_acceptLocks, &QCheckBox::toggled, this, &EditDialog::updateReady);
-    return inputs;
+    return inputs.widget;
 }
 
 QWidget *EditDialog::makeButtons()
@@ -242,33 +223,9 @@ void EditDialog::setAvailable(const QRect &available)
     fit();
 }
 
-// As high as its texts are, as far as the screen goes: what is more scrolls, and the buttons stay.
 void EditDialog::fit()
 {
-    const QRect screen = m_available ? *m_available : this->screen()->availableGeometry();
-    const QRect room = screen.marginsRemoved(editFrame);
-    const int wide = std::min(editFormWidth, room.width());
-    const auto margins = layout()->contentsMargins();
-    const int inside = wide - margins.left() - margins.right();
-    m_content->layout()->activate();
-    int others = margins.top() + margins.bottom();
-    for (int i = 0; i < layout()->count(); ++i) {
-        auto *item = layout()->itemAt(i);
-        if (!item->widget() || item->isEmpty())
-            continue;
-        others += layout()->spacing();
-        if (item->widget() != m_scroll)
-            others += item->hasHeightForWidth() ? item->heightForWidth(inside) : item->sizeHint().height();
-    }
-    const int content = m_content->layout()->hasHeightForWidth() ? m_content->layout()->totalHeightForWidth(inside)
-                                                                 : m_content->sizeHint().height();
-    const int high = std::min(room.height(), others + content + 2);
-    QRect place(QPoint(), QSize(wide, high));
-    place.moveCenter(parentWidget() && parentWidget()->isVisible() ? parentWidget()->window()->geometry().center()
-                                                                   : room.center());
-    place.moveLeft(std::clamp(place.left(), room.left(), std::max(room.left(), room.right() + 1 - wide)));
-    place.moveTop(std::clamp(place.top(), room.top(), std::max(room.top(), room.bottom() + 1 - high)));
-    setGeometry(place);
+    fitToScreen(this, m_scroll, m_available, editFormWidth);
 }
 
 void EditDialog::showEvent(QShowEvent *event)

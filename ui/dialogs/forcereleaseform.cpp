@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the form of a force-release is built, and how it finds room on the screen.
+#include "ui/dialogs/actingform.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/dialogs/forcereleasewords.h"
@@ -21,7 +22,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QScreen>
 #include <QScrollArea>
 #include <QShortcut>
 #include <QTimer>
@@ -34,8 +34,6 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int formWidth = 860;
-// What a window manager puts around a window.
-constexpr QMargins frame(8, 36, 8, 8);
 
 } // namespace
 
@@ -118,37 +116,19 @@ QWidget *ForceReleaseDialog::makeContent()
 
 QWidget *ForceReleaseDialog::makeInputs()
 {
-    auto *inputs = new QWidget(this);
-    auto *grid = new QGridLayout(inputs);
-    grid->setContentsMargins(0, 0, 0, 0);
-    grid->setHorizontalSpacing(12);
-    grid->setVerticalSpacing(6);
-    grid->setColumnMinimumWidth(0, 158);
-    grid->setColumnStretch(1, 1);
-    m_reason = new QLineEdit(inputs);
-    m_reason->setObjectName(u"reason"_s);
-    m_reason->setPlaceholderText(tr("ticket, what happened"));
-    m_type = new QLineEdit(inputs);
-    m_type->setObjectName(u"typeName"_s);
-    m_type->setFont(monoFont());
+    const ActingWords words{tr("&Reason (recorded)"), tr("ticket, what happened"), tr("&Type the lock’s name")};
+    const auto inputs = makeActingInputs(this, u"typeName"_s, words);
+    m_reason = inputs.reason;
+    m_type = inputs.typed;
     m_type->setPlaceholderText(label(m_lock.name, 120));
-    auto *reasonLabel = new QLabel(tr("&Reason (recorded)"), inputs);
-    reasonLabel->setBuddy(m_reason);
-    m_typeLabel = new QLabel(tr("&Type the lock’s name"), inputs);
-    m_typeLabel->setBuddy(m_type);
-    for (auto *label : {reasonLabel, m_typeLabel})
-        label->setProperty("look", u"muted"_s);
-    grid->addWidget(reasonLabel, 0, 0);
-    grid->addWidget(m_reason, 0, 1);
-    grid->addWidget(m_typeLabel, 1, 0);
-    grid->addWidget(m_type, 1, 1);
-    m_acceptRisk = new QCheckBox(tr("Release it all the same, with the risk named above"), inputs);
+    m_typeLabel = inputs.typedLabel;
+    m_acceptRisk = new QCheckBox(tr("Release it all the same, with the risk named above"), inputs.widget);
     m_acceptRisk->setObjectName(u"acceptRisk"_s);
-    grid->addWidget(m_acceptRisk, 2, 1);
+    inputs.grid->addWidget(m_acceptRisk, 2, 1);
     connect(m_acceptRisk, &QCheckBox::toggled, this, &ForceReleaseDialog::updateReady);
     connect(m_type, &QLineEdit::textChanged, this, &ForceReleaseDialog::updateReady);
     connect(m_reason, &QLineEdit::textChanged, this, &ForceReleaseDialog::updateReady);
-    return inputs;
+    return inputs.widget;
 }
 
 QWidget *ForceReleaseDialog::makeButtons()
@@ -220,35 +200,9 @@ void ForceReleaseDialog::setAvailable(const QRect &available)
     fit();
 }
 
-// As high as its texts are, as far as the screen goes: what is more scrolls, and the buttons stay.
 void ForceReleaseDialog::fit()
 {
-    const QRect screen = m_available ? *m_available : this->screen()->availableGeometry();
-    const QRect room = screen.marginsRemoved(frame);
-    const int wide = std::min(formWidth, room.width());
-    const auto margins = layout()->contentsMargins();
-    const int inside = wide - margins.left() - margins.right();
-    m_content->layout()->activate();
-    const int content = m_content->layout()->hasHeightForWidth() ? m_content->layout()->totalHeightForWidth(inside)
-                                                                 : m_content->sizeHint().height();
-    int others = margins.top() + margins.bottom();
-    int parts = 0;
-    for (int i = 0; i < layout()->count(); ++i) {
-        auto *item = layout()->itemAt(i);
-        if (!item->widget() || item->isEmpty())
-            continue;
-        ++parts;
-        if (item->widget() != m_scroll)
-            others += item->hasHeightForWidth() ? item->heightForWidth(inside) : item->sizeHint().height();
-    }
-    others += std::max(0, parts - 1) * layout()->spacing();
-    const int high = std::min(room.height(), others + content + 2);
-    QRect place(QPoint(), QSize(wide, high));
-    place.moveCenter(parentWidget() && parentWidget()->isVisible() ? parentWidget()->window()->geometry().center()
-                                                                   : room.center());
-    place.moveLeft(std::clamp(place.left(), room.left(), std::max(room.left(), room.right() + 1 - wide)));
-    place.moveTop(std::clamp(place.top(), room.top(), std::max(room.top(), room.bottom() + 1 - high)));
-    setGeometry(place);
+    fitToScreen(this, m_scroll, m_available, formWidth);
 }
 
 void ForceReleaseDialog::showEvent(QShowEvent *event)

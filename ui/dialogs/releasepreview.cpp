@@ -35,6 +35,12 @@ void ReleasePreview::fillFacts(FactsForm &facts, const operate::ForceReleasePlan
         facts.addText(tr("Other locks lost"), Words::otherLocksLost(plan));
     else
         facts.addText(tr("What else is lost"), harmless(plan.alsoLost, 400));
+    if (plan.leaseKeys) {
+        QStringList keys;
+        for (const auto &key : *plan.leaseKeys)
+            keys << escaped(key);
+        facts.addCode(tr("All its keys"), keys);
+    }
 }
 
 void ReleasePreview::fillWarnings(QVBoxLayout &warnings, QWidget *parent, const operate::ForceReleasePlan &plan)

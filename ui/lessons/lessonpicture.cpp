@@ -5,6 +5,7 @@
 #include "ui/parts/parts.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/runpanel.h"
+#include "ui/simulator/serverstrip.h"
 #include "ui/theme/theme.h"
 
 #include <QBoxLayout>
@@ -21,7 +22,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr int mostReadableLanes = 24;
-constexpr int narrowPicture = 520;
+constexpr int headGap = 10;
 constexpr Moment shortestSight = 6ms; // what is shown at least, however early a step stops
 
 } // namespace
@@ -30,12 +31,21 @@ LessonPicture::LessonPicture(QWidget *parent) : QWidget(parent), m_cards(new QHB
 {
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(10);
+    column->setSpacing(8);
     m_cards->setSpacing(12);
     column->addLayout(m_cards, 1);
-    column->addWidget(new Legend(this));
+    m_legend = new Legend(this);
+    column->addWidget(m_legend);
     m_timer.setInterval(16);
     connect(&m_timer, &QTimer::timeout, this, &LessonPicture::advance);
+    connect(
+        Theme::instance(), &Theme::changed, this,
+        [this] {
+            for (const auto &panel : m_panels)
+                panel.recipe->setFont(monoFont());
+            fit();
+        },
+        Qt::QueuedConnection);
     connect(&m_playback, &Playback::moved, this, &LessonPicture::showMoment);
 }
 
@@ -53,19 +63,22 @@ LessonPicture::Panel LessonPicture::makePanel()
     panel.title = makeLabel({}, u"lessonRun"_s, card);
     panel.recipe = makeLabel({}, u"muted"_s, card);
     panel.recipe->setFont(monoFont());
-    panel.recipe->setMinimumWidth(20); // a narrow window cuts words rather than growing
     panel.lanes = new LanesView(card);
+    panel.lanes->setHidesFuture(true);
+    panel.servers = new ServerStrip(card);
     panel.tiles = new CounterTiles(card);
+    panel.tiles->setHidesFuture(true);
     panel.title->setWordWrap(true);
-    auto *head = new QVBoxLayout;
-    head->setSpacing(2);
-    head->addWidget(panel.title);
-    head->addWidget(panel.recipe);
+    auto *head = new QHBoxLayout;
+    head->setSpacing(headGap);
+    head->addWidget(panel.title, 1);
+    head->addWidget(panel.recipe, 0, Qt::AlignTop);
     auto *column = new QVBoxLayout(card);
-    column->setContentsMargins(14, 10, 14, 12);
-    column->setSpacing(8);
+    column->setContentsMargins(12, 8, 12, 8);
+    column->setSpacing(6);
     column->addLayout(head);
     column->addWidget(panel.lanes, 1);
+    column->addWidget(panel.servers);
     column->addWidget(panel.tiles);
     m_cards->addWidget(card, 1);
     return panel;
@@ -110,18 +123,28 @@ void LessonPicture::setRuns(const lessons::Lesson &lesson, const std::vector<Pla
         end = std::max(end, run->end());
     for (std::size_t i = 0; i < runs.size(); ++i) {
         auto panel = makePanel();
-        panel.title->setText(lesson.runs[i].title.in(language));
         panel.recipe->setText(label(lesson.runs[i].scenario.recipe, 60));
         panel.lanes->setRun(runs[i], end);
+        panel.servers->setRun(runs[i]);
         panel.lanes->setDense(runs[i]->lanes() > mostReadableLanes);
-        panel.lanes->setAccessibleName(panel.title->text());
         connectLanes(*panel.lanes);
         m_panels.push_back(panel);
         panel.card->show();
     }
+    setTitles(lesson, language);
     m_playback.setRuns(runs);
     m_playback.toStart();
+    for (auto &panel : m_panels)
+        panel.lanes->setHidesFuture(true); // from here
     lookUntil(shortestSight);
+}
+
+void LessonPicture::setTitles(const lessons::Lesson &lesson, Language language)
+{
+    for (std::size_t i = 0; i < m_panels.size() && i < lesson.runs.size(); ++i) {
+        m_panels[i].title->setText(lesson.runs[i].title.in(language));
+        m_panels[i].lanes->setAccessibleName(m_panels[i].title->text());
+    }
 }
 
 // The time axis begins at the start and goes a little beyond what has happened: what comes is not given away.
@@ -133,6 +156,21 @@ void LessonPicture::lookUntil(Moment at)
         panel.lanes->setZoom(std::max(1.0, zoom), Moment{});
         panel.lanes->horizontalScrollBar()->setValue(0);
     }
+}
+
+std::vector<RunPicture> LessonPicture::picturesAt(Moment at) const
+{
+    std::vector<RunPicture> all;
+    for (std::size_t i = 0; i < m_panels.size() && i < m_playback.runs().size(); ++i) {
+        RunPicture one{m_playback.runs()[i], m_panels[i].lanes->frame(), m_playback.runs()[i]->countUntil(at)};
+        one.frame.scrolled = 0;
+        one.frame.from = {};
+        one.frame.to = std::max(at + at / 8, shortestSight);
+        one.frame.cursor = at;
+        one.frame.seen = at;
+        all.push_back(std::move(one));
+    }
+    return all;
 }
 
 void LessonPicture::runTo(Moment at)
@@ -153,6 +191,7 @@ void LessonPicture::arrive()
 {
     m_timer.stop();
     m_playback.seek(m_target);
+    showLegend();
     emit arrived();
 }
 
@@ -170,13 +209,53 @@ void LessonPicture::advance()
 void LessonPicture::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
-    m_cards->setDirection(width() < narrowPicture ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+    fit();
+}
+
+// What there is no room for is left out: the legend first, then the servers, never lanes or counters.
+void LessonPicture::fit()
+{
+    const int each = m_panels.empty() ? 0
+                                      : (width() - m_cards->spacing() * static_cast<int>(m_panels.size() - 1))
+                                            / static_cast<int>(m_panels.size());
+    int titles = 0; // as high as the highest: the lanes begin beside each other
+    for (const auto &panel : m_panels) {
+        const auto margins = panel.card->layout()->contentsMargins();
+        const int room = each - margins.left() - margins.right() - panel.recipe->sizeHint().width() - headGap;
+        titles = std::max(titles, panel.title->heightForWidth(std::max(room, 40)));
+    }
+    for (const auto &panel : m_panels)
+        panel.title->setFixedHeight(titles);
+    const auto needed = [&] {
+        int most = 0;
+        for (const auto &panel : m_panels) {
+            panel.card->layout()->invalidate();
+            most = std::max(most, panel.card->layout()->totalMinimumHeightForWidth(each));
+        }
+        return most;
+    };
+    for (auto &panel : m_panels)
+        panel.servers->setHasRoom(true);
+    const int legend = m_legend->heightForWidth(width()) + layout()->spacing();
+    const bool hasServers = needed() <= height();
+    for (auto &panel : m_panels)
+        panel.servers->setHasRoom(hasServers);
+    m_legend->setVisible(needed() + legend <= height());
+}
+
+void LessonPicture::showLegend()
+{
+    if (m_panels.empty())
+        return;
+    m_legend->setRuns(m_playback.runs(), m_panels.front().lanes->frame().seen);
+    fit();
 }
 
 void LessonPicture::showMoment()
 {
     for (std::size_t i = 0; i < m_panels.size() && i < m_playback.runs().size(); ++i) {
         m_panels[i].lanes->setCursor_(m_playback.at(), m_playback.happened(i));
+        m_panels[i].servers->setMoment(m_playback.at(), m_playback.happened(i) == 0);
         m_panels[i].tiles->show(*m_playback.runs()[i], m_playback.happened(i));
     }
 }

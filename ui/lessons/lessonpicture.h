@@ -7,6 +7,7 @@
 
 #include "ui/lessons/lessonwords.h"
 #include "ui/simulator/playback.h"
+#include "ui/simulator/runexport.h"
 
 #include <QWidget>
 
@@ -17,6 +18,8 @@ namespace lockscope::ui {
 
 class CounterTiles;
 class LanesView;
+class Legend;
+class ServerStrip;
 
 class LessonPicture : public QWidget {
     Q_OBJECT
@@ -26,6 +29,7 @@ public:
 
     // The cursor is before everything. Nothing is shown until there are runs.
     void setRuns(const lessons::Lesson &lesson, const std::vector<PlayedRunPtr> &runs, Language language);
+    void setTitles(const lessons::Lesson &lesson, Language language);
     void clear();
     // Runs there in a moment if that is later, and is there at once if it is not.
     void runTo(Moment at);
@@ -40,6 +44,10 @@ public:
     [[nodiscard]] const std::vector<PlayedRunPtr> &runs() const { return m_playback.runs(); }
     [[nodiscard]] LanesView &lanes(std::size_t run) { return *m_panels[run].lanes; }
     [[nodiscard]] const CounterTiles &tiles(std::size_t run) const { return *m_panels[run].tiles; }
+    [[nodiscard]] const ServerStrip &servers(std::size_t run) const { return *m_panels[run].servers; }
+
+    // As it looks with the cursor there, for a file.
+    [[nodiscard]] std::vector<RunPicture> picturesAt(Moment at) const;
 
 signals:
     void arrived();
@@ -53,8 +61,11 @@ private:
         QLabel *title = nullptr;
         QLabel *recipe = nullptr;
         LanesView *lanes = nullptr;
+        ServerStrip *servers = nullptr;
         CounterTiles *tiles = nullptr;
     };
+    void fit();
+    void showLegend();
     [[nodiscard]] Panel makePanel();
     void connectLanes(LanesView &lanes);
     void showMoment();
@@ -63,6 +74,7 @@ private:
 
     Playback m_playback;
     QBoxLayout *m_cards;
+    Legend *m_legend;
     std::vector<Panel> m_panels;
     QTimer m_timer;
     QElapsedTimer m_since;

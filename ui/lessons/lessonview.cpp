@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/lessons/lessonview.h"
 
+#include "core/base/text.h"
 #include "ui/lessons/lessonpicture.h"
 #include "ui/lessons/questionbox.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
+#include "ui/simulator/runexport.h"
+#include "ui/theme/theme.h"
 
 #include <QBoxLayout>
+#include <QDir>
+#include <QFileDialog>
 #include <QGridLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -16,6 +22,13 @@
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int narrowLesson = 900;
+constexpr int narrowLargeLesson = 1100;
+
+} // namespace
 
 ProofList::ProofList(QWidget *parent)
     : QFrame(parent), m_head(makeLabel({}, u"section"_s, this)), m_grid(new QGridLayout)
@@ -74,11 +87,11 @@ LessonView::LessonView(Simulate simulate, QWidget *parent) : QWidget(parent), m_
     m_banner->hide();
     column->addWidget(m_banner);
     m_picture = new LessonPicture(this);
-    auto *sides = new QHBoxLayout;
-    sides->setSpacing(16);
-    sides->addWidget(buildStory(), 3);
-    sides->addWidget(m_picture, 5);
-    column->addLayout(sides, 1);
+    m_sides = new QBoxLayout(QBoxLayout::LeftToRight);
+    m_sides->setSpacing(12);
+    m_sides->addWidget(buildStory(), 3);
+    m_sides->addWidget(m_picture, 5);
+    column->addLayout(m_sides, 1);
     connect(&m_runner, &Runner::finished, this, &LessonView::take);
     connect(&m_runner, &Runner::failed, this, [this](const Error &error) { fail(error.message); });
 }
@@ -96,12 +109,21 @@ QWidget *LessonView::buildHead()
     m_title->setWordWrap(true);
     row->addWidget(m_list, 0, Qt::AlignTop);
     row->addWidget(m_title, 1);
+    m_try = new QPushButton(head);
+    m_try->setObjectName(u"lessonTry"_s);
+    m_handout = new QPushButton(head);
+    m_handout->setObjectName(u"lessonHandout"_s);
+    connect(m_try, &QPushButton::clicked, this, &LessonView::tryIt);
+    connect(m_handout, &QPushButton::clicked, this, &LessonView::askHandout);
+    for (auto *button : {m_handout, m_try})
+        row->addWidget(button, 0, Qt::AlignTop);
     return head;
 }
 
 QWidget *LessonView::buildStory()
 {
     auto *story = new QWidget(this);
+    m_story = story;
     story->setMinimumWidth(300);
     auto *column = new QVBoxLayout(story);
     column->setContentsMargins(0, 0, 0, 0);
@@ -110,13 +132,12 @@ QWidget *LessonView::buildStory()
     auto *words = new QVBoxLayout(inside);
     words->setContentsMargins(0, 0, 8, 0);
     words->setSpacing(14);
-    m_place = makeLabel({}, u"section"_s, inside);
+    m_place = makeLabel({}, u"section"_s, story);
     m_text = makeLabel({}, u"lesson"_s, inside);
     m_text->setWordWrap(true);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_question = new QuestionBox(inside);
     m_proof = new ProofList(inside);
-    words->addWidget(m_place);
     words->addWidget(m_text);
     words->addWidget(m_question);
     words->addWidget(m_proof);
@@ -142,12 +163,21 @@ QWidget *LessonView::buildStory()
     m_next->setToolTip(u"Page Down"_s);
     buttons->addWidget(m_back);
     buttons->addStretch();
+    buttons->addWidget(m_place);
+    buttons->addStretch();
     buttons->addWidget(m_next);
     column->addLayout(buttons);
     connect(m_back, &QPushButton::clicked, this, &LessonView::back);
     connect(m_next, &QPushButton::clicked, this, &LessonView::next);
     connect(m_question, &QuestionBox::answered, this, [this] {
         showButtons();
+        place();
+        QMetaObject::invokeMethod(
+            this,
+            [this] { // to what it says about the answer
+                m_scroll->verticalScrollBar()->setValue(m_scroll->verticalScrollBar()->maximum());
+            },
+            Qt::QueuedConnection);
         m_next->setFocus(); // its buttons cannot be pressed any more
     });
     return story;
@@ -155,25 +185,43 @@ QWidget *LessonView::buildStory()
 
 void LessonView::open(const lessons::Lesson &lesson, int number, Language language)
 {
-    const auto &words = lessonWords(language);
     m_lesson = lesson;
+    m_number = number;
     m_language = language;
     m_step = 0;
     m_isPlayed = false;
     m_picture->clear();
     m_banner->hide();
-    m_list->setText(u"‹ "_s + words.list);
-    m_title->setText(u"%1. %2"_s.arg(number).arg(lesson.title.in(language)));
-    m_place->setText(words.playing);
-    m_text->setText(lesson.summary.in(language));
     m_question->hide();
     m_proof->hide();
-    m_back->setText(words.back);
-    showButtons();
+    sayWords();
     std::vector<contention::Scenario> scenarios;
     for (const auto &run : lesson.runs)
         scenarios.push_back(run.scenario);
     m_runner.play(scenarios);
+}
+
+void LessonView::sayWords()
+{
+    const auto &words = lessonWords(m_language);
+    m_list->setText(u"‹ "_s + words.list);
+    m_title->setText(u"%1. %2"_s.arg(m_number).arg(m_lesson.title.in(m_language)));
+    m_place->setText(words.playing);
+    m_text->setText(m_lesson.summary.in(m_language));
+    m_back->setText(words.back);
+    m_try->setText(words.tryIt);
+    m_handout->setText(words.handout);
+    showButtons();
+}
+
+void LessonView::setLanguage(Language language)
+{
+    m_language = language;
+    sayWords();
+    if (!m_isPlayed)
+        return;
+    m_picture->setTitles(m_lesson, language);
+    go(m_step);
 }
 
 void LessonView::close()
@@ -220,6 +268,82 @@ Moment LessonView::momentOfStep(std::size_t step) const
     return Moment(-1); // before everything
 }
 
+// Whoever wrote the lesson is to know, and a class is not to look for what is not there.
+void LessonView::sayWhatNeverComes(std::size_t step)
+{
+    const bool isStep = step < m_lesson.steps.size();
+    const auto &until = isStep ? m_lesson.steps[step].until : std::nullopt;
+    const bool isMissing = until && !lessons::momentOf(*until, recordings());
+    if (isMissing)
+        m_banner->say(Banner::Look::Warning, {}, lessonWords(m_language).never);
+    m_banner->setVisible(isMissing);
+}
+
+void LessonView::tryIt()
+{
+    const auto comparable = [](contention::Scenario scenario) {
+        scenario.recipe.clear();
+        return scenario;
+    };
+    const auto &runs = m_lesson.runs;
+    const bool isOne = std::ranges::all_of(runs, [&](const lessons::LessonRun &run) {
+        return comparable(run.scenario) == comparable(runs.front().scenario);
+    });
+    if (isOne) {
+        Comparison all{runs.front().scenario, {}};
+        for (const auto &run : runs)
+            all.recipes.push_back(run.scenario.recipe);
+        emit tryRequested(all);
+        return;
+    }
+    auto *menu = new QMenu(this);
+    menu->setObjectName(u"tryMenu"_s);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    for (const auto &run : runs) {
+        auto *action = menu->addAction(label(run.title.in(m_language).toUtf8(), 80).replace(u'&', u"&&"_s));
+        connect(action, &QAction::triggered, this, [this, scenario = run.scenario] {
+            emit tryRequested({scenario, {scenario.recipe}});
+        });
+    }
+    menu->popup(m_try->mapToGlobal(QPoint(0, m_try->height() + 2)));
+}
+
+QString LessonView::saveHandout(const QString &file)
+{
+    const QFileInfo place(file);
+    const auto pictureOf = [&](std::size_t step) {
+        return u"%1-%2.png"_s.arg(place.completeBaseName()).arg(step + 1);
+    };
+    QStringList pictures;
+    for (std::size_t step = 0; step < m_lesson.steps.size(); ++step) {
+        const Moment at = momentOfStep(step);
+        pictures << (at < Moment{} ? QString() : pictureOf(step));
+        if (pictures.back().isEmpty())
+            continue;
+        if (const auto failure = savePng(m_picture->picturesAt(at), place.dir().filePath(pictures.back()));
+            !failure.isEmpty())
+            return failure;
+    }
+    return saveBytes(lessons::handout(m_lesson, recordings(), m_language, pictures).toUtf8(), file);
+}
+
+void LessonView::askHandout()
+{
+    auto *dialog = new QFileDialog(this, lessonWords(m_language).handout);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(u"md"_s);
+    dialog->selectFile(QString::fromLatin1(m_lesson.id) + u".md"_s);
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &file) {
+        const auto failure = saveHandout(file);
+        const auto name = QFileInfo(file).fileName();
+        m_banner->say(failure.isEmpty() ? Banner::Look::Ok : Banner::Look::Critical, {},
+                      failure.isEmpty() ? lessonWords(m_language).saved.arg(name) : failure);
+        m_banner->show();
+    });
+    dialog->open();
+}
+
 void LessonView::go(std::size_t step)
 {
     const auto &words = lessonWords(m_language);
@@ -237,8 +361,39 @@ void LessonView::go(std::size_t step)
         m_proof->show(m_lesson, recordings(), m_language);
     m_proof->setVisible(isProof);
     m_scroll->verticalScrollBar()->setValue(0);
+    sayWhatNeverComes(step);
+    place();
+    QMetaObject::invokeMethod(this, &LessonView::place, Qt::QueuedConnection); // once what is new has its fonts
     m_picture->runTo(momentOfStep(step));
     showButtons();
+}
+
+// In a narrow window the words stand above the picture, and take what they need, but never more than half.
+void LessonView::place()
+{
+    const bool isNarrow = width() < (Theme::instance()->isLarge() ? narrowLargeLesson : narrowLesson);
+    m_sides->setDirection(isNarrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+    if (!isNarrow) {
+        m_story->setMaximumHeight(QWIDGETSIZE_MAX);
+        m_story->setMinimumHeight(0);
+        return;
+    }
+    const int room = width() - m_scroll->verticalScrollBar()->sizeHint().width() - 8;
+    int needed = m_story->layout()->spacing() + m_next->sizeHint().height() + 10;
+    for (QWidget *part : std::initializer_list<QWidget *>{m_text, m_question, m_proof}) {
+        if (part->isHidden())
+            continue;
+        if (part->layout())
+            part->layout()->invalidate();
+        needed += 14 + std::max(part->heightForWidth(room), part->minimumSizeHint().height());
+    }
+    m_story->setFixedHeight(std::min(needed, height() * 37 / 100));
+}
+
+void LessonView::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    place();
 }
 
 void LessonView::showButtons()
@@ -247,6 +402,8 @@ void LessonView::showButtons()
     const bool asks = !m_question->isHidden() && !m_question->isAnswered();
     m_back->setEnabled(m_isPlayed && m_step > 0);
     m_next->setEnabled(m_isPlayed);
+    m_try->setEnabled(m_isPlayed);
+    m_handout->setEnabled(m_isPlayed);
     if (asks)
         m_next->setText(words.answer);
     else if (isAtProof())

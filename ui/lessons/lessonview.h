@@ -4,11 +4,13 @@
 #include <version>
 
 #include "ui/lessons/lessonwords.h"
+#include "ui/simulator/comparison.h"
 #include "ui/simulator/runner.h"
 
 #include <QFrame>
 #include <QWidget>
 
+class QBoxLayout;
 class QGridLayout;
 class QLabel;
 class QPushButton;
@@ -45,6 +47,8 @@ public:
 
     // `number`: as the list counts it, from 1.
     void open(const lessons::Lesson &lesson, int number, Language language);
+    // The same step in another language; what was answered is asked again.
+    void setLanguage(Language language);
     void close();
     // Where there is nothing to wait for: to the next step; shows the answer if nobody chose one.
     void next();
@@ -66,6 +70,20 @@ public:
 signals:
     void played(); // or failed to
     void listRequested();
+    void tryRequested(const lockscope::ui::Comparison &comparison);
+
+public slots:
+    // What it plays, in the simulator: side by side where it is one scenario with two recipes, else one of the
+    // runs.
+    void tryIt();
+    void askHandout();
+
+public:
+    // The lesson as a page to hand out, with a picture of each step beside it; empty, or what went wrong.
+    [[nodiscard]] QString saveHandout(const QString &file);
+
+protected:
+    void resizeEvent(QResizeEvent *event) override;
 
 private:
     QWidget *buildHead();
@@ -74,18 +92,26 @@ private:
     void fail(const QString &why);
     void go(std::size_t step);
     void showButtons();
+    void place();
+    void sayWords();
     [[nodiscard]] Moment momentOfStep(std::size_t step) const;
+    void sayWhatNeverComes(std::size_t step);
     [[nodiscard]] lessons::PlayedRuns recordings() const;
 
     Runner m_runner;
     lessons::Lesson m_lesson;
     Language m_language = Language::English;
+    int m_number = 0;
     std::size_t m_step = 0;
     bool m_isPlayed = false;
 
     QPushButton *m_list = nullptr;
     QLabel *m_title = nullptr;
+    QPushButton *m_try = nullptr;
+    QPushButton *m_handout = nullptr;
     Banner *m_banner = nullptr;
+    QBoxLayout *m_sides = nullptr;
+    QWidget *m_story = nullptr;
     QScrollArea *m_scroll = nullptr;
     QLabel *m_place = nullptr;
     QLabel *m_text = nullptr;

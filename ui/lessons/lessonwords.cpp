@@ -27,7 +27,11 @@ const LessonWords &lessonWords(Language language)
         u"holds"_s,
         u"does not hold"_s,
         u"present"_s,
-        u"absent"_s};
+        u"absent"_s,
+        u"Try it in the simulator"_s,
+        u"This step waits for something that never happens in its run: the picture stays where it was."_s,
+        u"Handout…"_s,
+        u"Saved %1"_s};
     static const LessonWords chinese{
         u"课程"_s,
         u"用真实的锁算法讲的小故事，在模拟世界中播放。用 Page Down 和 Page Up 或演示遥控器翻页。"_s,
@@ -47,7 +51,11 @@ const LessonWords &lessonWords(Language language)
         u"成立"_s,
         u"不成立"_s,
         u"有"_s,
-        u"无"_s};
+        u"无"_s,
+        u"在模拟器中试试"_s,
+        u"这一步等待的事件在本次运行中从未发生：画面停在原处。"_s,
+        u"讲义…"_s,
+        u"已保存 %1"_s};
     static const LessonWords russian{
         u"Уроки"_s,
         u"Короткие истории о настоящих рецептах, сыгранные в модели. Шаги листают клавиши Page Down и Page Up или пульт "
@@ -68,7 +76,11 @@ const LessonWords &lessonWords(Language language)
         u"выполнено"_s,
         u"не выполнено"_s,
         u"было"_s,
-        u"не было"_s};
+        u"не было"_s,
+        u"Попробовать в симуляторе"_s,
+        u"Этот шаг ждёт того, чего в его прогоне не бывает: картина осталась на месте."_s,
+        u"Раздаточный лист…"_s,
+        u"Сохранено: %1"_s};
     switch (language) {
     case Language::Chinese: return chinese;
     case Language::Russian: return russian;

@@ -295,6 +295,13 @@ void PausableBackend::readKey(const ConnectionName &name, const RedisKey &key, Q
     m_backend.readKey(name, key, context, std::move(answer));
 }
 
+void PausableBackend::tryConnection(const ConnectionSpec &spec, QObject *context, Answer<ConnectionAccount> answer)
+{
+    if (refuses(context, answer))
+        return;
+    m_backend.tryConnection(spec, context, std::move(answer));
+}
+
 void PausableBackend::readSession(const ConnectionName &name, const QString &session, QObject *context,
                                   Answer<SessionDoing> answer)
 {

@@ -34,7 +34,6 @@ public:
     // Shows that moment, `of` which its lock's history comes from now on, too.
     void showPast(PastPicture then, Past *of);
     void leavePast();
-    [[nodiscard]] bool isInThePast() const { return m_then.has_value(); }
     [[nodiscard]] Past *past() override { return m_of ? m_of : m_backend.past(); }
     // Why nothing is asked or done there.
     [[nodiscard]] static Error notNow();
@@ -58,6 +57,7 @@ public:
                   Answer<KeyPage> answer) override;
     void readKey(const ConnectionName &name, const RedisKey &key, QObject *context,
                  Answer<KeyDetail> answer) override;
+    void tryConnection(const ConnectionSpec &spec, QObject *context, Answer<ConnectionAccount> answer) override;
     void readSession(const ConnectionName &name, const QString &session, QObject *context,
                      Answer<SessionDoing> answer) override;
     quint64 acquire(AcquireRequest request) override;

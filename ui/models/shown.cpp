@@ -31,7 +31,7 @@ void addLists(const std::map<ConnectionName, std::vector<T>> &from,
     }
 }
 
-Scheme schemeOf(const history::ConnectionState &state)
+Scheme schemeOf(const history::LinkState &state)
 {
     const auto &schemes = infoOf(state.backend).schemes;
     const auto at = std::ranges::find_if(
@@ -39,7 +39,7 @@ Scheme schemeOf(const history::ConnectionState &state)
     return at == schemes.end() ? schemes.front().scheme : at->scheme;
 }
 
-ConnectionStatus statusThen(const PastPicture &past, const history::ConnectionState &state)
+ConnectionStatus statusThen(const PastPicture &past, const history::LinkState &state)
 {
     ConnectionStatus status;
     status.name = state.name;

@@ -26,6 +26,7 @@ LessonsPage::LessonsPage(QWidget *parent, const QStringList &folders, Simulate s
     connect(m_list, &LessonList::chosen, this, &LessonsPage::openLesson);
     connect(m_lesson, &LessonView::listRequested, this, &LessonsPage::openList);
     connect(m_lesson, &LessonView::played, this, &Page::settled);
+    connect(m_lesson, &LessonView::tryRequested, this, &LessonsPage::tryRequested);
     addKeys();
     // Reading them is quick, but the window comes first.
     QMetaObject::invokeMethod(this, &LessonsPage::load, Qt::QueuedConnection);
@@ -75,7 +76,7 @@ void LessonsPage::setLanguage(Language language)
     if (m_isLoaded)
         m_list->show(m_lessons, language);
     if (m_open)
-        openLesson(*m_open);
+        m_lesson->setLanguage(language);
 }
 
 void LessonsPage::openLesson(std::size_t lesson)

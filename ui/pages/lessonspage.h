@@ -6,6 +6,7 @@
 
 #include "ui/lessons/lessonwords.h"
 #include "ui/pages/page.h"
+#include "ui/simulator/comparison.h"
 #include "ui/simulator/runner.h"
 
 class QStackedWidget;
@@ -36,6 +37,10 @@ public:
     [[nodiscard]] bool isListOpen() const;
     [[nodiscard]] LessonList &list() { return *m_list; }
     [[nodiscard]] LessonView &lesson() { return *m_lesson; }
+
+signals:
+    // What the lesson plays, to be played with.
+    void tryRequested(const lockscope::ui::Comparison &comparison);
 
 protected:
     void showEvent(QShowEvent *event) override;

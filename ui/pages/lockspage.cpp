@@ -357,11 +357,12 @@ void LocksPage::showEmptyNotice()
         QStringList servers;
         for (const auto &backend : allBackends())
             servers << backend.title;
+        const auto last = servers.takeLast();
         m_empty->say(
             tr("No connection yet"),
             tr("Lockscope shows the locks that Curator, kazoo, Redisson, redis-py and others keep in %1: who holds, "
                "who waits, for how long. Looking changes nothing on a server.")
-                .arg(servers.join(u", "_s)),
+                .arg(tr("%1 and %2").arg(servers.join(u", "_s), last)),
             tr("Connect…"), tr("Try the sandbox"));
     } else if (m_model.total() > 0) {
         const QString all = english.toString(m_model.total());

@@ -99,8 +99,8 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
     auto *empty = new EmptyNotice(this);
     empty->say(
         u"No sessions seen"_s,
-        u"Clients appear here as soon as a server tells of them: a ZooKeeper's sessions with their addresses, and "
-        u"the Redis clients behind the locks. A ZooKeeper tells only where dump and cons are allowed."_s);
+        u"Clients appear here as soon as a server tells of them: a ZooKeeper's sessions with their addresses, "
+        u"the Redis clients behind the locks, SQL connections, and etcd's leases. A ZooKeeper tells only where dump and cons are allowed."_s);
     m_stack = new QStackedWidget(this);
     m_stack->addWidget(empty);
     m_stack->addWidget(content);

@@ -2,6 +2,7 @@
 #include "ui/pages/simulatorpage.h"
 
 #include "ui/dialogs/guaranteesdialog.h"
+#include "ui/pages/lessonspage.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/comparison.h"
@@ -40,6 +41,7 @@ SimulatorPage::SimulatorPage(QWidget *parent, Simulate simulate)
     : Page(parent), m_runner(std::move(simulate)), m_grid(new RunGrid(m_playback)),
       m_player(new Player(m_runner, this)),
       m_export(new ExportMenu([this] { return m_grid->pictures(); }, m_runner, this)), m_placeMenu(new QMenu(this)),
+      m_toLesson(new QPushButton(tr("‹ Back to the lesson"), this)),
       m_heading(new SimulatorHeading(m_placeMenu, m_export, this)), m_banner(new Banner(this)),
       m_stack(new QStackedWidget(this)), m_empty(new EmptyNotice(this))
 {
@@ -55,12 +57,19 @@ SimulatorPage::SimulatorPage(QWidget *parent, Simulate simulate)
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(16, 12, 16, 8);
     column->setSpacing(10);
+    m_toLesson->setObjectName(u"toLesson"_s);
+    m_toLesson->hide();
+    column->addWidget(m_toLesson, 0, Qt::AlignLeft);
     column->addWidget(m_heading);
     column->addWidget(m_player);
     column->addWidget(m_banner);
     column->addWidget(m_stack, 1);
     addKeys();
 
+    connect(m_toLesson, &QPushButton::clicked, this, [this] {
+        m_toLesson->hide();
+        emit pageRequested(u"lessons"_s);
+    });
     connect(m_placeMenu, &QMenu::aboutToShow, this, &SimulatorPage::fillPlaceMenu);
     connect(m_banner, &Banner::actionRequested, m_banner, &QWidget::hide);
     connect(m_empty, &EmptyNotice::actionRequested, this, &SimulatorPage::openScenario);
@@ -99,7 +108,8 @@ QWidget *SimulatorPage::makePictures()
     stack->setSpacing(8);
     stack->addLayout(m_grid, 5);
     auto *under = new QHBoxLayout;
-    under->addWidget(new Legend(inside), 1);
+    m_legend = new Legend(inside);
+    under->addWidget(m_legend, 1);
     auto *overview = new QPushButton(tr("Overview"), inside);
     overview->setObjectName(u"overviewButton"_s);
     overview->setProperty("look", u"chip"_s);
@@ -131,7 +141,12 @@ QWidget *SimulatorPage::makePictures()
     m_sentence->setObjectName(u"sentence"_s);
     m_sentence->setWordWrap(true);
     m_sentence->setAlignment(Qt::AlignTop | Qt::AlignLeft);
-    m_sentence->setFixedHeight(2 * m_sentence->fontMetrics().lineSpacing() + 2); // does not move what stands above it
+    const auto keepHeight = [this] { // it does not move what stands above it
+        m_sentence->ensurePolished();
+        m_sentence->setFixedHeight(2 * m_sentence->fontMetrics().lineSpacing() + 2);
+    };
+    keepHeight();
+    connect(Theme::instance(), &Theme::changed, m_sentence, keepHeight);
     m_sentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
     column->addWidget(m_sentence);
     return pictures;
@@ -183,6 +198,17 @@ void SimulatorPage::begin(const Comparison &comparison, std::optional<Moment> cu
     m_player->play(comparison);
 }
 
+void SimulatorPage::listenToLessons(const QWidget &window)
+{
+    connect(window.findChild<LessonsPage *>(), &LessonsPage::tryRequested, this,
+            [this](const Comparison &comparison) {
+                m_wasShown = true; // not first what it opens with
+                m_toLesson->show();
+                play(comparison);
+                emit pageRequested(u"simulator"_s);
+            });
+}
+
 void SimulatorPage::openRecordings(const QStringList &files)
 {
     m_banner->hide();
@@ -197,6 +223,7 @@ void SimulatorPage::take(const Comparison &comparison, const std::vector<PlayedR
     auto before = m_playback.runs();
     const bool isFirst = before.empty();
     m_grid->setRuns(runs);
+    m_legend->setRuns(runs);
     place();
     m_mustHold->setRuns(runs);
     m_stack->setCurrentIndex(1);
@@ -308,7 +335,8 @@ void SimulatorPage::fillForkMenu(QMenu &menu, int contender)
         connect(instead, &QAction::triggered, this, [this] { playAt({}); });
         return;
     }
-    const ForkPlace here{m_playback.at(), contender, runs.front()->laneName(contender)};
+    const ForkPlace here{m_playback.at(), contender, runs.front()->laneName(contender),
+                         std::max(1, runs.front()->recording().history.servers)};
     addFaults(menu, m_shown, here, [this](const PlannedFault &fault) { fork(fault); });
     if (m_shown.scenario.planned.empty())
         return;
@@ -387,7 +415,8 @@ void SimulatorPage::jumpTo(std::size_t run, const contention::Violation &violati
         if (event.mark == contention::Mark::Breaks && event.contender != contention::nobody)
             m_grid->chooseLane(event.contender);
     }
-    m_sentence->setText(violation.message);
+    const QString why = contention::explain(m_playback.runs()[run]->recording(), violation);
+    m_sentence->setText(why.isEmpty() ? violation.message : why + u'.');
 }
 
 void SimulatorPage::showMoment()

@@ -12,6 +12,7 @@
 #include "ui/simulator/rungrid.h"
 
 class QLabel;
+class QPushButton;
 class QScrollArea;
 class QStackedWidget;
 
@@ -19,6 +20,7 @@ namespace lockscope::ui {
 
 class Banner;
 class EmptyNotice;
+class Legend;
 class MustHoldPanel;
 class RunPanel;
 class ScalingChart;
@@ -44,6 +46,8 @@ public:
     // What is shown, and what to show.
     [[nodiscard]] const Comparison &comparison() const { return m_shown; }
     void play(const Comparison &comparison) { begin(comparison, std::nullopt); }
+    // What a lesson asks for is played here, with a way back.
+    void listenToLessons(const QWidget &window);
     // The same once more, with a fault at a moment; the cursor stays there.
     void fork(const contention::PlannedFault &fault);
     void openRecordings(const QStringList &files);
@@ -63,6 +67,7 @@ public:
 signals:
     // A scenario is to be played on a sandbox that is not there. sandboxChanged() follows.
     void sandboxRequested();
+    void pageRequested(const QString &id);
 
 public slots:
     void openScenario();
@@ -104,6 +109,8 @@ private:
     Player *m_player;
     ExportMenu *m_export;
     QMenu *m_placeMenu;
+    Legend *m_legend = nullptr;
+    QPushButton *m_toLesson;
     SimulatorHeading *m_heading;
     Banner *m_banner;
     QStackedWidget *m_stack;

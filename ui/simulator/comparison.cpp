@@ -22,6 +22,25 @@ Comparison comparisonOf(std::vector<QByteArray> recipes, int contenders)
     return comparison;
 }
 
+// What the arguments about Redlock are played on: one holds for a while, one waits.
+Comparison redlockOf(std::vector<contention::PlannedFault> planned)
+{
+    Comparison comparison = comparisonOf({"redlock"}, 2);
+    comparison.scenario.ttl = std::chrono::seconds(2);
+    comparison.scenario.hold = std::chrono::milliseconds(500);
+    comparison.scenario.planned = std::move(planned);
+    return comparison;
+}
+
+// Its requests to the first two of the five are lost: the lock stands on the other three.
+std::vector<contention::PlannedFault> twoLost()
+{
+    contention::PlannedFault lost;
+    lost.kind = contention::FaultKind::LoseRequest;
+    lost.at = std::chrono::microseconds(999); // before the first of them is sent, and after it has connected
+    return {lost, lost};
+}
+
 } // namespace
 
 std::vector<Scenario> Comparison::scenarios() const
@@ -81,6 +100,8 @@ const std::vector<Preset> &presets()
          comparisonOf({"redis-set-nx", "redisson-lock", "redisson-fair-lock"}, 50)},
         {tr("Optimistic against FOR UPDATE"), comparisonOf({"sql-version", "sql-for-update"}, 50)},
         {tr("One run: watch the predecessor"), comparisonOf({"zk-mutex"}, 100)},
+        {tr("Redlock on five servers"), redlockOf({})},
+        {tr("Redlock on three of five servers"), redlockOf(twoLost())},
     };
     return all;
 }

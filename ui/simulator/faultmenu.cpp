@@ -18,6 +18,58 @@ using contention::FaultKind;
 using contention::Moment;
 using contention::PlannedFault;
 
+namespace {
+
+using OnFault = std::function<void(const PlannedFault &)>;
+
+void addChoice(QMenu &menu, const QString &text, const QString &name, const PlannedFault &fault,
+               const OnFault &chosen)
+{
+    auto *action = menu.addAction(text);
+    action->setObjectName(name);
+    QObject::connect(action, &QAction::triggered, &menu, [chosen, fault] { chosen(fault); });
+}
+
+// As long as somebody chose: shorter than the lease and longer than it are different stories.
+void addDurations(QMenu &menu, const QString &title, PlannedFault fault, std::chrono::milliseconds lease,
+                  const OnFault &chosen)
+{
+    auto *lengths = menu.addMenu(title);
+    const QString name = QString::fromLatin1(nameOf(fault.kind));
+    const auto add = [&](std::chrono::milliseconds lasts, const QString &text, const QString &suffix) {
+        fault.lasts = lasts;
+        addChoice(*lengths, text.arg(durationText(lasts)), name + suffix, fault, chosen);
+    };
+    add(std::chrono::milliseconds(100), tr("%1"), u"-moment"_s);
+    add(lease / 2, tr("half its lease: %1"), u"-half"_s);
+    add(2 * lease, tr("twice its lease: %1"), u"-twice"_s);
+}
+
+// Whose clock, and which way; by more than a lease.
+void addClocks(QMenu &menu, const ForkPlace &place, PlannedFault fault, std::chrono::milliseconds lease,
+               const OnFault &chosen)
+{
+    using Clock = PlannedFault::Clock;
+    auto *clocks = menu.addMenu(tr("Jump a clock by twice the lease: %1").arg(durationText(2 * lease)));
+    fault.kind = FaultKind::ClockJump;
+    fault.lasts = 2 * lease;
+    const auto addBoth = [&](const QString &whose, const QString &name) {
+        for (const bool isBack : {false, true}) {
+            fault.isBack = isBack;
+            addChoice(*clocks, (isBack ? tr("%1, back") : tr("%1, forward")).arg(whose),
+                      name + (isBack ? u"-back"_s : u"-forward"_s), fault, chosen);
+        }
+    };
+    fault.clock = Clock::Client;
+    addBoth(place.name, u"clock-client"_s);
+    fault.clock = Clock::Server;
+    for (fault.server = 0; fault.server < place.servers; ++fault.server)
+        addBoth(place.servers > 1 ? tr("server s%1").arg(fault.server + 1) : tr("the server"),
+                u"clock-server%1"_s.arg(fault.server + 1));
+}
+
+} // namespace
+
 void addFaults(QMenu &menu, const Comparison &comparison, const ForkPlace &place,
                std::function<void(const PlannedFault &)> chosen)
 {
@@ -40,11 +92,23 @@ void addFaults(QMenu &menu, const Comparison &comparison, const ForkPlace &place
         if (isOfContender(kind))
             add(kind);
     }
+    const auto scenarios = comparison.scenarios();
+    const auto lease = scenarios.empty() ? std::chrono::milliseconds(0) : leaseOf(scenarios.front());
+    PlannedFault here;
+    here.at = place.at;
+    here.contender = place.contender;
+    if (comparison.allows(here.kind))
+        addDurations(menu, tr("Pause for"), here, lease, chosen);
+    here.kind = FaultKind::Partition;
+    if (comparison.allows(here.kind))
+        addDurations(menu, tr("Cut off for"), here, lease, chosen);
     menu.addSection(tr("The server at %1").arg(at));
     for (const auto kind : contention::allFaults()) {
         if (!isOfContender(kind))
             add(kind);
     }
+    if (comparison.allows(FaultKind::ClockJump))
+        addClocks(menu, place, here, lease, chosen);
 }
 
 std::optional<std::size_t> messageBetween(const PlayedRun &run, int lane, Moment from, Moment to)

@@ -17,6 +17,7 @@ struct ForkPlace {
     std::chrono::microseconds at{};
     int contender = 0;
     QString name; // of the contender
+    int servers = 1;
 };
 // Adds what applies to the comparison's recipes; those that befall a contender first.
 void addFaults(QMenu &menu, const Comparison &comparison, const ForkPlace &place,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/lanepaint.h"
 
+#include "ui/simulator/messagepaint.h"
 #include "ui/simulator/simulatorwords.h"
 #include "ui/theme/theme.h"
 
@@ -47,6 +48,18 @@ void drawBar(QPainter &painter, const QRectF &rect, double radius, const QColor 
         painter.drawRoundedRect(rect, radius, radius);
 }
 
+// A bar that others may stand beside: who reads, or who works without keeping anybody out.
+void drawFrame(QPainter &painter, const QRectF &rect, const QColor &colour, Qt::PenStyle style, const Tokens &t)
+{
+    painter.fillRect(rect, blend(colour, t.panel, 0.22f));
+    if (rect.width() < 3 || rect.height() < 4)
+        return;
+    painter.setPen(QPen(colour, 1.6, style));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(rect.adjusted(0.8, 0.8, -0.8, -0.8));
+    painter.setPen(Qt::NoPen);
+}
+
 void drawHatch(QPainter &painter, const QRectF &rect, const Tokens &t)
 {
     QBrush hatch(t.panel, Qt::BDiagPattern);
@@ -64,6 +77,43 @@ void drawTriangle(QPainter &painter, QPointF centre, double half, const QColor &
     const QPointF corners[] = {centre + QPointF(0, -half), centre + QPointF(half, half * 0.8),
                                centre + QPointF(-half, half * 0.8)};
     painter.drawPolygon(corners, 3);
+}
+
+// To what the lock guards: a pencil's point; crossed out where it was refused.
+void drawWrite(QPainter &painter, QPointF centre, double half, bool isRefused, const Tokens &t)
+{
+    const QPointF corners[] = {centre + QPointF(0, -half), centre + QPointF(half * 0.8, 0), centre + QPointF(0, half),
+                               centre + QPointF(-half * 0.8, 0)};
+    painter.setPen(QPen(t.panel, 1));
+    painter.setBrush(isRefused ? t.panel : t.text);
+    painter.drawPolygon(corners, 4);
+    painter.setPen(Qt::NoPen);
+    if (!isRefused)
+        return;
+    painter.setPen(QPen(t.critical, 1.6));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawPolygon(corners, 4);
+    painter.drawLine(centre + QPointF(-half, half), centre + QPointF(half, -half));
+    painter.setPen(Qt::NoPen);
+}
+
+// Goes without the lock: the end of a wait, as a wall.
+void drawGivesUp(QPainter &painter, QPointF centre, double half, const Tokens &t)
+{
+    painter.setPen(QPen(t.text, 2));
+    painter.drawLine(centre + QPointF(0, -half), centre + QPointF(0, half));
+    painter.drawLine(centre + QPointF(-half, 0), centre);
+    painter.setPen(Qt::NoPen);
+}
+
+// Is told that it lost it: a broken square.
+void drawLoses(QPainter &painter, QPointF centre, double half, const Tokens &t)
+{
+    painter.setPen(QPen(t.warning, 1.8));
+    painter.setBrush(t.panel);
+    painter.drawRect(QRectF(centre - QPointF(half, half) * 0.75, QSizeF(1.5 * half, 1.5 * half)));
+    painter.drawLine(centre + QPointF(-half, half), centre + QPointF(half, -half));
+    painter.setPen(Qt::NoPen);
 }
 
 using Moments = std::span<const Moment>::iterator;
@@ -93,16 +143,18 @@ public:
         if (!m_frame.isDense())
             requests(lane, rect);
         signals_(lane, rect);
+        if (!m_frame.isDense())
+            writes(lane, rect);
         troubles(lane, rect);
     }
 
 private:
     void bar(const LaneSpan &span, double left, double right, const QRectF &lane)
     {
-        const bool isThin = span.state != LaneState::Holds;
+        const bool isThin = span.state == LaneState::Waits || span.state == LaneState::HasOne;
         const double height = m_frame.isDense()
                                   ? std::max(1.0, lane.height() * (isThin ? 0.5 : 1.0) - (isThin ? 0 : 0.5))
-                                  : (isThin ? 6.0 : 15.0);
+                                  : std::min(lane.height() * (isThin ? 0.24 : 0.58), isThin ? 9.0 : 26.0);
         const QRectF rect(left, lane.center().y() - height / 2, right - left, height);
         ++m_cost.bars;
         if (span.state == LaneState::Dead) {
@@ -111,7 +163,18 @@ private:
             m_painter.setPen(Qt::NoPen);
             return;
         }
-        drawBar(m_painter, rect, m_frame.isDense() ? 0 : (isThin ? 2 : 3), isThin ? waitFill(m_t) : m_t.hold);
+        const double radius = m_frame.isDense() ? 0 : (isThin ? 2 : 3);
+        switch (span.state) {
+        case LaneState::Works: drawFrame(m_painter, rect, m_t.hold, Qt::DashLine, m_t); break;
+        case LaneState::HasOne: drawBar(m_painter, rect, radius, m_t.hold); break;
+        case LaneState::Holds:
+            if (span.isReader)
+                drawFrame(m_painter, rect, m_t.hold, Qt::SolidLine, m_t);
+            else
+                drawBar(m_painter, rect, radius, m_t.hold);
+            break;
+        default: drawBar(m_painter, rect, radius, waitFill(m_t));
+        }
         if (span.isPaused)
             drawHatch(m_painter, rect, m_t);
     }
@@ -200,15 +263,50 @@ private:
         const auto &events = m_run.troublesOf();
         const double half = m_frame.isDense() ? 3 : 5;
         groups(events, lane, 2 * half, [&](double x, std::size_t first, std::size_t last) {
-            bool isDeath = false;
+            // The gravest of those that fall together.
+            Mark worst = Mark::GivesUp;
             const auto all = events.of(lane).subspan(first, std::min<std::size_t>(last - first, 8));
-            for (const quint32 index : all)
-                isDeath = isDeath || m_run.event(index).mark == Mark::Dies;
+            for (const quint32 index : all) {
+                const Mark mark = m_run.event(index).mark;
+                if (gravity(mark) > gravity(worst))
+                    worst = mark;
+            }
             const QPointF centre(x, rect.center().y());
-            if (isDeath)
-                drawCross(m_painter, centre, half, m_t.text, 2);
-            else
-                drawTriangle(m_painter, centre, half, m_t.warning);
+            switch (worst) {
+            case Mark::Dies: drawCross(m_painter, centre, half, m_t.text, 2); break;
+            case Mark::Fault: drawTriangle(m_painter, centre, half, m_t.warning); break;
+            case Mark::Loses: drawLoses(m_painter, centre, half, m_t); break;
+            default: drawGivesUp(m_painter, centre, half, m_t);
+            }
+        });
+    }
+
+    static int gravity(Mark mark)
+    {
+        return mark == Mark::Dies ? 3 : mark == Mark::Fault ? 2 : mark == Mark::Loses ? 1 : 0;
+    }
+
+    // With the token where there is room for it.
+    void writes(int lane, const QRectF &rect)
+    {
+        const auto &events = m_run.writesOf();
+        double free = rect.left();
+        groups(events, lane, 9, [&](double x, std::size_t first, std::size_t last) {
+            bool isRefused = false;
+            const auto all = events.of(lane).subspan(first, last - first);
+            for (const quint32 index : all)
+                isRefused = isRefused || m_run.event(index).what == "refused";
+            const QPointF centre(x, rect.bottom() - 6);
+            drawWrite(m_painter, centre, 5, isRefused, m_t);
+            const auto token = m_run.event(all.front()).token;
+            const QString number = QString::number(token);
+            const double wide = m_painter.fontMetrics().horizontalAdvance(number) + 10;
+            if (token == 0 || x < free || rect.height() < 30)
+                return;
+            m_painter.setPen(isRefused ? m_t.critical : m_t.text);
+            m_painter.drawText(QPointF(x + 6, rect.bottom() - 2), number);
+            m_painter.setPen(Qt::NoPen);
+            free = x + wide;
         });
     }
 
@@ -292,7 +390,23 @@ void paintGlyph(QPainter &painter, const QRectF &rect, LaneGlyph glyph, const To
         painter.setPen(Qt::NoPen);
         break;
     case LaneGlyph::Request: painter.fillRect(QRectF(c.x(), c.y() - 3, 1, 6), t.muted); break;
-    case LaneGlyph::Trouble: drawTriangle(painter, c, 5, t.warning); break;
+    case LaneGlyph::Fault: drawTriangle(painter, c, 5, t.warning); break;
+    case LaneGlyph::HasOne: drawBar(painter, centred(5), 2, t.hold); break;
+    case LaneGlyph::Reads: drawFrame(painter, centred(11), t.hold, Qt::SolidLine, t); break;
+    case LaneGlyph::Works: drawFrame(painter, centred(11), t.hold, Qt::DashLine, t); break;
+    case LaneGlyph::Write: drawWrite(painter, c, 5, false, t); break;
+    case LaneGlyph::WriteRefused: drawWrite(painter, c, 5, true, t); break;
+    case LaneGlyph::GivesUp: drawGivesUp(painter, c, 5, t); break;
+    case LaneGlyph::Loses: drawLoses(painter, c, 5, t); break;
+    case LaneGlyph::Breaks:
+        painter.setPen(QPen(t.critical, 1.5, Qt::DashLine));
+        painter.drawLine(QPointF(c.x(), rect.top() + 2), QPointF(c.x(), rect.bottom() - 1));
+        drawCross(painter, c, 3.5, t.critical, 2);
+        break;
+    case LaneGlyph::SentRequest:
+    case LaneGlyph::SentReply:
+    case LaneGlyph::SentEvent:
+    case LaneGlyph::SentInVain: paintMessageGlyph(painter, rect, glyph, t); break;
     }
 }
 
@@ -303,7 +417,7 @@ PaintCost paintLanes(QPainter &painter, const PlayedRun &run, const LaneFrame &f
     painter.setClipRect(QRectF(0, frame.lanes.top(), frame.lanes.right() + 1, frame.lanes.height()));
     painter.setRenderHint(QPainter::Antialiasing, true);
     painter.setPen(Qt::NoPen);
-    painter.setFont(monoFont(11));
+    painter.setFont(monoFont(12));
     LanePainter lanes(painter, run, frame, t, cost);
     const int first = std::max(0, frame.laneAt(frame.lanes.top()));
     const int last = std::min(run.lanes() - 1, frame.laneAt(frame.lanes.bottom()));
@@ -315,6 +429,7 @@ PaintCost paintLanes(QPainter &painter, const PlayedRun &run, const LaneFrame &f
     }
     paintBreaks(painter, run, frame, t);
     painter.restore();
+    cost.arrows = paintMessages(painter, run, frame, t);
     return cost;
 }
 
@@ -324,7 +439,7 @@ void paintTimeAxis(QPainter &painter, const LaneFrame &frame, const Tokens &t)
     if (whole <= 0 || frame.lanes.width() < 60)
         return;
     painter.save();
-    painter.setFont(textFont(11));
+    painter.setFont(textFont(12));
     const double atMost = std::max(1.0, frame.lanes.width() / 90);
     double step = std::pow(10, std::floor(std::log10(static_cast<double>(whole) / atMost)));
     for (const double factor : {2.0, 2.5, 2.0}) {
@@ -337,7 +452,7 @@ void paintTimeAxis(QPainter &painter, const LaneFrame &frame, const Tokens &t)
         painter.setPen(t.line);
         painter.drawLine(QPointF(x, frame.lanes.bottom()), QPointF(x, frame.lanes.bottom() + 4));
         painter.setPen(t.muted);
-        const QRectF word(x - 40, frame.lanes.bottom() + 4, 80, 14);
+        const QRectF word(x - 40, frame.lanes.bottom() + 3, 80, painter.fontMetrics().height());
         if (word.right() - 22 <= frame.lanes.right() + 4)
             painter.drawText(word, Qt::AlignHCenter | Qt::AlignTop, axisText(Moment(at)));
     }
@@ -347,10 +462,17 @@ void paintTimeAxis(QPainter &painter, const LaneFrame &frame, const Tokens &t)
 void paintCursor(QPainter &painter, const LaneFrame &frame, const Tokens &t)
 {
     const double x = std::clamp(frame.xOf(frame.cursor), frame.lanes.left() - 1, frame.lanes.right() + 1);
+    const double top = frame.servers.isEmpty() ? frame.lanes.top() : frame.servers.top();
     if (x < frame.lanes.right()) {
         QColor pale = t.panel;
         pale.setAlphaF(0.62f);
-        painter.fillRect(QRectF(QPointF(x, frame.lanes.top()), frame.lanes.bottomRight() + QPointF(1, 0)), pale);
+        painter.fillRect(QRectF(QPointF(x, top), frame.lanes.bottomRight() + QPointF(1, 0)), pale);
+    }
+    // Where nobody has been yet there is nothing to be seen.
+    if (frame.seen) {
+        const double until = std::max(x, frame.xOf(std::max(*frame.seen, frame.cursor))) + 1;
+        if (until < frame.lanes.right())
+            painter.fillRect(QRectF(QPointF(until, top), frame.lanes.bottomRight() + QPointF(2, 0)), t.panel);
     }
     if (frame.cursor < frame.from || frame.cursor > frame.to)
         return;
@@ -359,7 +481,7 @@ void paintCursor(QPainter &painter, const LaneFrame &frame, const Tokens &t)
     QPen pen(t.text, 1);
     pen.setDashPattern({3, 3});
     painter.setPen(pen);
-    painter.drawLine(QPointF(x, frame.lanes.top()), QPointF(x, frame.lanes.bottom()));
+    painter.drawLine(QPointF(x, top), QPointF(x, frame.lanes.bottom()));
     painter.restore();
 }
 

@@ -8,20 +8,45 @@
 
 #include <QRectF>
 
+#include <optional>
+
 class QPainter;
 
 namespace lockscope::ui {
 
 // The marks of the picture; the legend draws them too.
-enum class LaneGlyph { Waits, Holds, Paused, Dead, Woken, WokenInVain, Request, Trouble };
+enum class LaneGlyph {
+    Waits,
+    HasOne,
+    Holds,
+    Reads,
+    Works,
+    Paused,
+    Dead,
+    Woken,
+    WokenInVain,
+    Request,
+    Write,
+    WriteRefused,
+    Fault,
+    GivesUp,
+    Loses,
+    Breaks,
+    SentRequest,
+    SentReply,
+    SentEvent,
+    SentInVain,
+};
 void paintGlyph(QPainter &painter, const QRectF &rect, LaneGlyph glyph, const Tokens &tokens);
 
 struct LaneFrame {
-    QRectF lanes; // where the lanes are; names stand left of it, the axis below
+    QRectF lanes;   // where the lanes are; names stand left of it, the axis below
+    QRectF servers; // above them, where messages are drawn: a life line for each server; else empty
     double laneHeight = 26;
     double scrolled = 0; // pixels of lanes above the picture
     Moment from{}, to{};
     Moment cursor{};
+    std::optional<Moment> seen; // what is after it is hidden: nobody has been there yet
     bool showsNames = true;
     int chosenLane = contention::nobody;
     bool hasFocus = false;
@@ -30,11 +55,13 @@ struct LaneFrame {
     [[nodiscard]] Moment momentAt(double x) const;
     [[nodiscard]] int laneAt(double y) const; // may lie outside the run's
     [[nodiscard]] bool isDense() const { return laneHeight < 14; }
+    // Where a lane's middle is; of one that is scrolled away, too.
+    [[nodiscard]] double middleOf(int lane) const { return lanes.top() + (lane + 0.5) * laneHeight - scrolled; }
 };
 
 // What a picture took, to be counted by tests.
 struct PaintCost {
-    int lanes = 0, bars = 0, marks = 0;
+    int lanes = 0, bars = 0, marks = 0, arrows = 0;
 };
 
 PaintCost paintLanes(QPainter &painter, const PlayedRun &run, const LaneFrame &frame, const Tokens &tokens);

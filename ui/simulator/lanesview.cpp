@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/lanesview.h"
 
+#include "ui/simulator/messagepaint.h"
 #include "ui/simulator/playback.h"
 #include "ui/simulator/simulatorwords.h"
 #include "ui/theme/text.h"
@@ -22,10 +23,17 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
+int axisHeight()
+{
+    return std::max(22, QFontMetrics(textFont(12)).height() + 6);
+}
+
 constexpr double laneHeight = 26;
-constexpr double leastHeight = 1.5; // of a lane in the overview
+constexpr double leastLaneHeight = 20;
+constexpr double mostLaneHeight = 60; // of few lanes in a large picture
+constexpr double leastHeight = 1.5;   // of a lane in the overview
 constexpr double mostHeight = 12;
-constexpr int lanesAxisHeight = 20;
+constexpr double leastLanesHeight = 92; // in sight
 constexpr double mostZoom = 10'000;
 constexpr int zoomSteps = 1'000'000'000; // of the horizontal bar, over the whole run
 
@@ -38,18 +46,33 @@ LanesView::LanesView(QWidget *parent) : QAbstractScrollArea(parent)
     setAccessibleName(tr("Lanes of the contenders"));
     setObjectName(u"lanes"_s);
     setMinimumHeight(120);
-    connect(Theme::instance(), &Theme::changed, viewport(), qOverload<>(&QWidget::update));
+    connect(Theme::instance(), &Theme::changed, this, &LanesView::measure);
 }
 
 void LanesView::setRun(PlayedRunPtr run, Moment end)
 {
     m_run = std::move(run);
     m_end = std::max(end, Moment(1));
-    m_gutter = 44;
-    if (m_run && m_run->lanes() > 0)
-        m_gutter = QFontMetricsF(monoFont(11)).horizontalAdvance(m_run->laneName(m_run->lanes() - 1)) + 18;
+    m_showsMessages = m_run && hasMessagesToShow(*m_run);
+    if (m_seen)
+        m_seen = Moment{};
     if (!m_run || m_chosen >= m_run->lanes())
         m_chosen = contention::nobody;
+    measure();
+}
+
+// Names are as large as the text is.
+void LanesView::measure()
+{
+    m_gutter = 44;
+    if (m_run && m_run->lanes() > 0) {
+        const QFontMetricsF metrics(monoFont(12));
+        const double server = m_showsMessages ? metrics.horizontalAdvance(tr("server")) : 0;
+        m_gutter = std::max(metrics.horizontalAdvance(m_run->laneName(m_run->lanes() - 1)), server) + 18;
+    }
+    const double wanted =
+        m_run ? std::min(leastLanesHeight, std::max(2, m_run->lanes()) * laneHeight) : leastLanesHeight;
+    setMinimumHeight(axisHeight() + static_cast<int>(std::ceil(heightOfServers() + wanted)) + 14); // 14: its bar
     updateBars();
 }
 
@@ -61,18 +84,50 @@ Moment LanesView::span() const
 // In the overview all of them fit, if they can.
 double LanesView::heightOfLane(double available) const
 {
-    if (!m_isDense)
-        return laneHeight;
-    return std::clamp(available / std::max(1, m_run ? m_run->lanes() : 1), leastHeight, mostHeight);
+    const double each = available / std::max(1, m_run ? m_run->lanes() : 1);
+    if (m_isDense)
+        return std::clamp(each, leastHeight, mostHeight);
+    // Few of them fill the picture; a few more are a little lower, rather than scrolled away.
+    return each >= leastLaneHeight ? std::min(each, mostLaneHeight) : laneHeight;
+}
+
+// A life line for each server, above the lanes.
+double LanesView::heightOfServers() const
+{
+    if (!m_showsMessages || m_isDense || !m_run)
+        return 0;
+    const int servers = m_run->recording().history.servers;
+    return servers > 1 ? 16.0 * servers + 6 : 28.0;
+}
+
+double LanesView::heightForLanes(double height) const
+{
+    return std::max(1.0, height - axisHeight() - heightOfServers());
+}
+
+void LanesView::setShowsMessages(bool isShown)
+{
+    m_showsMessages = isShown && m_run && m_run->recording().history.isKept;
+    updateBars();
+}
+
+void LanesView::setHidesFuture(bool isHidden)
+{
+    m_seen = isHidden ? std::optional(m_cursor) : std::nullopt;
+    viewport()->update();
 }
 
 LaneFrame LanesView::frameFor(const QSizeF &size) const
 {
     LaneFrame frame;
+    const double top = heightOfServers();
     frame.showsNames = !m_isDense;
-    frame.laneHeight = heightOfLane(size.height() - lanesAxisHeight);
-    frame.lanes = QRectF(m_isDense ? 8 : m_gutter, 0, 0, size.height() - lanesAxisHeight);
+    frame.laneHeight = heightOfLane(heightForLanes(size.height()));
+    frame.lanes = QRectF(m_isDense ? 8 : m_gutter, top, 0, heightForLanes(size.height()));
     frame.lanes.setRight(size.width() - 10);
+    if (top > 0)
+        frame.servers = QRectF(frame.lanes.left(), 0, frame.lanes.width(), top);
+    frame.seen = m_seen;
     frame.scrolled = verticalScrollBar()->value();
     const double left = static_cast<double>(horizontalScrollBar()->value()) / zoomSteps;
     frame.from = Moment(std::llround(left * static_cast<double>(m_end.count())));
@@ -92,8 +147,9 @@ LaneFrame LanesView::frame() const
 void LanesView::updateBars()
 {
     const int lanes = m_run ? m_run->lanes() : 0;
-    const double height = lanes * heightOfLane(viewport()->height() - lanesAxisHeight);
-    const int page = std::max(1, viewport()->height() - lanesAxisHeight);
+    const double available = heightForLanes(viewport()->height());
+    const double height = lanes * heightOfLane(available);
+    const int page = std::max(1, static_cast<int>(available));
     verticalScrollBar()->setPageStep(page);
     verticalScrollBar()->setSingleStep(static_cast<int>(laneHeight));
     verticalScrollBar()->setRange(0, std::max(0, static_cast<int>(std::ceil(height)) - page));
@@ -138,6 +194,8 @@ void LanesView::setZoom(double zoom, Moment around)
 void LanesView::setCursor_(Moment at, std::size_t happened)
 {
     m_cursor = at;
+    if (m_seen)
+        m_seen = std::max(*m_seen, at);
     follow(happened);
     viewport()->update();
 }
@@ -236,6 +294,10 @@ void LanesView::contextMenuEvent(QContextMenuEvent *event)
         return;
     setChosenLane(lane);
     emit laneChosen(lane);
+    const LaneFrame now = frame();
+    if (event->reason() == QContextMenuEvent::Mouse && event->pos().x() >= now.lanes.left())
+        emit momentChosen(
+            std::clamp(now.momentAt(event->pos().x()), Moment{}, m_end)); // then is when it is to happen
     emit menuRequested(lane, event->globalPos());
 }
 
@@ -259,7 +321,9 @@ QString LanesView::tipAt(const QPoint &position) const
     QStringList lines{u"%1 · %2"_s.arg(m_run->laneName(lane), momentText(now.momentAt(position.x())))};
     const Moment from = now.momentAt(position.x() - 4);
     const Moment to = now.momentAt(position.x() + 4);
-    for (const auto *events : {&m_run->signalsOf(), &m_run->requestsOf(), &m_run->troublesOf()}) {
+    if (m_seen && from > *m_seen)
+        return {}; // not before it was there
+    for (const auto *events : {&m_run->signalsOf(), &m_run->requestsOf(), &m_run->writesOf(), &m_run->troublesOf()}) {
         const auto all = events->of(lane);
         const auto first = std::lower_bound(all.begin(), all.end(), from,
                                             [this](quint32 index, Moment at) { return m_run->event(index).at < at; });
@@ -313,64 +377,6 @@ void LanesView::paintEvent(QPaintEvent *)
         painter.setPen(QPen(t.accent, 1));
         painter.drawRect(viewport()->rect().adjusted(0, 0, -1, -1));
     }
-}
-
-namespace {
-
-constexpr double glyphWidth = 18;
-constexpr double gap = 16;
-
-std::vector<std::pair<LaneGlyph, QString>> entries()
-{
-    return {{LaneGlyph::Waits, Legend::tr("waits")},     {LaneGlyph::Holds, Legend::tr("holds")},
-            {LaneGlyph::Paused, Legend::tr("paused")},   {LaneGlyph::Dead, Legend::tr("dies")},
-            {LaneGlyph::Woken, Legend::tr("is told")},   {LaneGlyph::WokenInVain, Legend::tr("is told in vain")},
-            {LaneGlyph::Request, Legend::tr("request")}, {LaneGlyph::Trouble, Legend::tr("fault")}};
-}
-
-double widthOf(const QFontMetricsF &metrics, const QString &word)
-{
-    return glyphWidth + 5 + metrics.horizontalAdvance(word);
-}
-
-} // namespace
-
-Legend::Legend(QWidget *parent) : QWidget(parent)
-{
-    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-}
-
-QSize Legend::sizeHint() const
-{
-    const QFontMetricsF metrics(textFont(12));
-    double width = 0;
-    for (const auto &[glyph, word] : entries())
-        width += widthOf(metrics, word) + gap;
-    return {static_cast<int>(width), 18};
-}
-
-void Legend::paintEvent(QPaintEvent *)
-{
-    const Tokens &t = Theme::tokens();
-    QPainter painter(this);
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setFont(textFont(12));
-    const QFontMetricsF metrics(painter.font());
-    double x = 4;
-    for (const auto &[glyph, word] : entries()) {
-        const double wide = widthOf(metrics, word);
-        if (x + wide > width())
-            break; // a narrow window says the first ones
-        paintGlyph(painter, QRectF(x, 0, glyphWidth, height()), glyph, t);
-        painter.setPen(t.muted);
-        painter.drawText(QRectF(x + glyphWidth + 5, 0, wide, height()), Qt::AlignVCenter, word);
-        x += wide + gap;
-    }
-    const QString hint = tr("right click: let something go wrong");
-    if (x + metrics.horizontalAdvance(hint) + 1 > width())
-        return;
-    painter.setPen(t.muted);
-    painter.drawText(QRectF(x, 0, width() - x, height()), Qt::AlignVCenter, hint);
 }
 
 } // namespace lockscope::ui

@@ -22,6 +22,11 @@ public:
     [[nodiscard]] const PlayedRunPtr &run() const { return m_run; }
     void setCursor_(Moment at, std::size_t happened);
     void setDense(bool isDense);
+    // The messages between contenders and servers, where they were kept. On where there are few contenders.
+    void setShowsMessages(bool isShown);
+    [[nodiscard]] bool showsMessages() const { return m_showsMessages; }
+    // What the cursor has not come to yet is not there to be seen: for who is to guess it first.
+    void setHidesFuture(bool isHidden);
     // 1 shows the whole run.
     void setZoom(double zoom, Moment around);
     [[nodiscard]] double zoom() const { return m_zoom; }
@@ -56,32 +61,51 @@ protected:
     void scrollContentsBy(int dx, int dy) override;
 
 private:
+    void measure();
     void updateBars();
     void follow(std::size_t happened);
     [[nodiscard]] QString tipAt(const QPoint &position) const;
     [[nodiscard]] Moment span() const;
     [[nodiscard]] double heightOfLane(double available) const;
+    [[nodiscard]] double heightOfServers() const;
+    [[nodiscard]] double heightForLanes(double height) const;
 
     PlayedRunPtr m_run;
     Moment m_end{};
     Moment m_cursor{};
     double m_zoom = 1;
     bool m_isDense = false;
+    bool m_showsMessages = false;
+    std::optional<Moment> m_seen; // the furthest that the cursor came; none: nothing is hidden
     int m_chosen = contention::nobody;
     double m_gutter = 44;
     PaintCost m_cost;
 };
 
-// What the shapes of the lanes mean.
+// What the shapes of the lanes mean: all of them, in as many lines as that takes.
 class Legend : public QWidget {
     Q_OBJECT
 public:
     explicit Legend(QWidget *parent = nullptr);
     [[nodiscard]] QSize sizeHint() const override;
-    [[nodiscard]] QSize minimumSizeHint() const override { return {40, sizeHint().height()}; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return {40, 18}; }
+    [[nodiscard]] bool hasHeightForWidth() const override { return true; }
+    [[nodiscard]] int heightForWidth(int width) const override;
+
+    // Only the signs that are in the picture of these runs; `until`: of what has been seen by then.
+    void setRuns(const std::vector<PlayedRunPtr> &runs, std::optional<Moment> until = {});
+
+    // As wide as that, from there on; how high it is. Without a painter only that.
+    using Signs = std::vector<LaneGlyph>;
+    static double paint(QPainter *painter, QPointF at, double width, const Tokens &tokens, const Signs &signs);
+    [[nodiscard]] static Signs signsOf(const std::vector<PlayedRunPtr> &runs, std::optional<Moment> until);
 
 protected:
     void paintEvent(QPaintEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
+
+private:
+    Signs m_signs;
 };
 
 } // namespace lockscope::ui

@@ -48,18 +48,22 @@ const std::vector<Invariant> &invariants()
     return all;
 }
 
-bool isFair(const PlayedRun &run)
+bool isPromised(const PlayedRun &run, const QByteArray &invariant)
 {
-    const auto *recipe = recipes::findRecipe(run.recording().scenario.recipe);
-    return !recipe || (recipe->fair && !recipe->counted && run.recording().scenario.readersPercent == 0);
+    const auto &scenario = run.recording().scenario;
+    // Readers overtake each other, and of two locks each has an order of its own.
+    const bool hasOrder = scenario.readersPercent == 0 && scenario.locks == 1;
+    return contention::isOffered(scenario.recipe, invariant) && (invariant != "order" || hasOrder);
 }
 
 // How it held, in as few words as there are.
 QString heldText(const PlayedRun &run, const QByteArray &invariant)
 {
     const auto &recording = run.recording();
-    if (invariant == "order")
-        return !isFair(run) ? MustHoldPanel::tr("not promised") : MustHoldPanel::tr("held");
+    if (!isPromised(run, invariant))
+        return invariant == "tokens"      ? MustHoldPanel::tr("not offered: it has no tokens")
+               : invariant == "exclusion" ? MustHoldPanel::tr("not offered: nobody is kept out")
+                                          : MustHoldPanel::tr("not promised");
     if (invariant == "progress")
         return MustHoldPanel::tr("%1 grants").arg(countText(recording.counters.grants));
     if (invariant == "cleanliness")
@@ -132,7 +136,7 @@ void MustHoldPanel::addCell(const PlayedRunPtr &run, std::size_t number, const Q
     if (broken == violations.end()) {
         auto *pill = new PillLabel(m_rows);
         pill->setObjectName(name);
-        const bool isGuaranteed = invariant != "order" || isFair(*run);
+        const bool isGuaranteed = isPromised(*run, invariant);
         pill->setPill({isGuaranteed ? PillShape::Disc : PillShape::Ring, isGuaranteed ? Tone::Ok : Tone::Free,
                        heldText(*run, invariant)});
         m_grid->addWidget(pill, row, column, Qt::AlignLeft);

@@ -218,6 +218,7 @@ QString contenderSentence(const Event &event, const QString &who)
     case Mark::Resumes: return tr("%1 goes on where it was paused, believing what it believed.").arg(who);
     case Mark::Dies: return tr("%1 dies.").arg(who);
     case Mark::Comes: return tr("%1 is back.").arg(who);
+    case Mark::Gets: return tr("%1 has %2, and goes on.").arg(who, what);
     default: return {};
     }
 }
@@ -264,13 +265,14 @@ QString handOverSentence(const PlayedRun &run, std::size_t happened)
     return sentence;
 }
 
-QString sideOf(std::size_t run, std::size_t runs)
+QString nameAmong(const std::vector<PlayedRunPtr> &runs, std::size_t run)
 {
-    if (runs < 2)
+    if (runs.size() < 2)
         return {};
-    if (run == 0)
-        return tr("On the left");
-    return run + 1 == runs ? tr("On the right") : tr("In the middle");
+    const auto titleOf = [](const PlayedRunPtr &one) { return recipeTitle(one->recording().scenario.recipe); };
+    const QString title = titleOf(runs[run]);
+    const bool isAlone = std::ranges::count(runs, title, titleOf) == 1;
+    return isAlone ? title : tr("%1 (run %2)").arg(title).arg(run + 1);
 }
 
 QString sentenceAt(const Playback &playback)
@@ -288,19 +290,18 @@ QString sentenceAt(const Playback &playback)
                                        ? tr("no wake-up in vain")
                                        : tr("%1 wake-ups in vain").arg(countText(total.wastedWakeups));
             const QString sum = tr("%1 requests and %2").arg(countText(total.requests), inVain);
-            parts << (runs.size() < 2 ? tr("It took %1.").arg(sum)
-                                      : tr("%1 it took %2.").arg(sideOf(i, runs.size()), sum));
+            parts << (runs.size() < 2 ? tr("It took %1.").arg(sum) : u"%1: %2."_s.arg(nameAmong(runs, i), sum));
         }
     } else {
         const QString what = eventSentence(*runs[*last], playback.happened(*last) - 1);
-        const QString side = sideOf(*last, runs.size());
-        parts << (side.isEmpty() ? what : u"%1: %2"_s.arg(side, what));
+        const QString name = nameAmong(runs, *last);
+        parts << (name.isEmpty() ? what : u"%1: %2"_s.arg(name, what));
     }
     for (std::size_t i = 0; i < runs.size() && !playback.isAtEnd(); ++i) {
         const QString handOver = handOverSentence(*runs[i], playback.happened(i));
-        const QString side = sideOf(i, runs.size());
+        const QString name = nameAmong(runs, i);
         if (!handOver.isEmpty())
-            parts << (side.isEmpty() ? handOver : u"%1 %2"_s.arg(side, handOver)) + u'.';
+            parts << (name.isEmpty() ? handOver : u"%1: %2"_s.arg(name, handOver)) + u'.';
     }
     return parts.join(u' ');
 }

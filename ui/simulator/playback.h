@@ -69,8 +69,8 @@ private:
 [[nodiscard]] QString eventSentence(const PlayedRun &run, std::size_t index);
 // What the last hand-over led to so far: "c05 released; 94 were told, 93 of them in vain". Empty before the first.
 [[nodiscard]] QString handOverSentence(const PlayedRun &run, std::size_t happened);
-// "On the left", "in the middle", "on the right"; empty for a single run.
-[[nodiscard]] QString sideOf(std::size_t run, std::size_t runs);
+// What a run is called where there are several, however they are arranged; empty for a single one.
+[[nodiscard]] QString nameAmong(const std::vector<PlayedRunPtr> &runs, std::size_t run);
 // At the cursor, over all runs.
 [[nodiscard]] QString sentenceAt(const Playback &playback);
 

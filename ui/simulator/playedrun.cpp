@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <map>
 #include <queue>
 
 namespace lockscope::ui {
@@ -29,7 +30,12 @@ bool isRequest(const Event &event)
 bool isTrouble(const Event &event)
 {
     return event.mark == Mark::Fault || event.mark == Mark::Dies || event.mark == Mark::Loses
-           || event.mark == Mark::Breaks || event.mark == Mark::GivesUp;
+           || event.mark == Mark::GivesUp; // what broke is a line through all lanes
+}
+
+bool isWrite(const Event &event)
+{
+    return event.mark == Mark::Writes;
 }
 
 bool isRelease(const Event &event)
@@ -48,19 +54,26 @@ void count(Tally &tally, const Event &event, bool isAboutItself)
 struct Doing {
     LaneState state = LaneState::Away;
     bool isPaused = false;
+    bool isReader = false;
     Moment since{};
 
     friend bool sameLook(const Doing &a, const Doing &b) { return a.state == b.state && a.isPaused == b.isPaused; }
 };
 
-Doing after(Doing doing, const Event &event)
+Doing after(Doing doing, const Event &event, bool isOptimistic)
 {
     switch (event.mark) {
     case Mark::Joins:
+        if (event.what != "again")
+            doing.isReader = event.what == "read";
         if (doing.state != LaneState::Holds)
             doing.state = LaneState::Waits;
         break;
-    case Mark::Holds: doing.state = LaneState::Holds; break;
+    case Mark::Gets:
+        if (doing.state == LaneState::Waits)
+            doing.state = LaneState::HasOne;
+        break;
+    case Mark::Holds: doing.state = isOptimistic ? LaneState::Works : LaneState::Holds; break;
     case Mark::Releases:
     case Mark::Loses:
     case Mark::GivesUp:
@@ -69,8 +82,8 @@ Doing after(Doing doing, const Event &event)
         break;
     case Mark::Pauses: doing.isPaused = true; break;
     case Mark::Resumes: doing.isPaused = false; break;
-    case Mark::Dies: doing = {LaneState::Dead, false, doing.since}; break;
-    case Mark::Comes: doing = {LaneState::Away, false, doing.since}; break;
+    case Mark::Dies: doing = {LaneState::Dead, false, false, doing.since}; break;
+    case Mark::Comes: doing = {LaneState::Away, false, false, doing.since}; break;
     default: break;
     }
     return doing;
@@ -107,6 +120,8 @@ PlayedRun::PlayedRun(contention::Recording recording)
     indexEvents(m_signals, isSignal);
     indexEvents(m_requests, isRequest);
     indexEvents(m_troubles, isTrouble);
+    indexEvents(m_writes, isWrite);
+    indexNames();
     tally();
     rankWaits();
 }
@@ -122,13 +137,14 @@ void PlayedRun::indexLanes()
     std::vector<Doing> doing(lanes.size());
     const auto close = [](std::vector<LaneSpan> &lane, const Doing &was, Moment at) {
         if (was.state != LaneState::Away && at > was.since)
-            lane.push_back({was.since, at, was.state, was.isPaused});
+            lane.push_back({was.since, at, was.state, was.isPaused, was.isReader});
     };
+    const bool isOptimistic = contention::isOptimistic(m_recording.scenario.recipe);
     for (const auto &event : m_recording.events) {
         if (!isOfLane(event))
             continue;
         const auto lane = static_cast<std::size_t>(event.contender);
-        Doing now = after(doing[lane], event);
+        Doing now = after(doing[lane], event, isOptimistic);
         if (sameLook(now, doing[lane]))
             continue;
         close(lanes[lane], doing[lane], event.at);
@@ -168,6 +184,30 @@ void PlayedRun::indexEvents(LaneEvents &into, bool (*wanted)(const Event &))
         into.m_moments.push_back(m_recording.events[index].at);
         into.m_wasted.push_back(into.m_wasted.back() + (m_recording.events[index].isWasted ? 1 : 0));
     }
+}
+
+void PlayedRun::indexNames()
+{
+    constexpr qsizetype shortest = 6; // "1" is nobody's
+    std::map<QByteArray, int> names;
+    for (const auto &event : m_recording.events) {
+        if (event.mark == Mark::Holds && isOfLane(event) && event.what.size() >= shortest)
+            names.emplace(event.what, event.contender);
+    }
+    if (!m_recording.history.isKept)
+        return;
+    m_heldAs.assign(names.begin(), names.end());
+    std::ranges::stable_sort(m_heldAs, std::greater<>(), [](const auto &name) { return name.first.size(); });
+}
+
+LaneSpan PlayedRun::laneAt(int lane, Moment at) const
+{
+    const auto all = spans(lane);
+    const auto next = std::upper_bound(all.begin(), all.end(), at,
+                                       [](Moment moment, const LaneSpan &span) { return moment < span.from; });
+    if (next == all.begin() || (next - 1)->to <= at)
+        return {};
+    return *(next - 1);
 }
 
 void PlayedRun::tally()

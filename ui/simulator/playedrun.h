@@ -12,12 +12,20 @@ namespace lockscope::ui {
 
 using contention::Moment;
 
-enum class LaneState : quint8 { Away, Waits, Holds, Dead };
+enum class LaneState : quint8 {
+    Away,
+    Waits,
+    HasOne, // of several locks that it wants: waits for the next
+    Holds,
+    Works, // optimistic: keeps nobody out
+    Dead,
+};
 
 struct LaneSpan {
     Moment from{}, to{};
     LaneState state = LaneState::Away;
     bool isPaused = false; // while it waits or holds, without knowing of it
+    bool isReader = false;
 };
 
 // The counters of the tiles, of a run's beginning.
@@ -60,6 +68,11 @@ public:
     [[nodiscard]] const LaneEvents &signalsOf() const { return m_signals; } // watch events and messages
     [[nodiscard]] const LaneEvents &requestsOf() const { return m_requests; }
     [[nodiscard]] const LaneEvents &troublesOf() const { return m_troubles; } // faults, deaths, losses
+    [[nodiscard]] const LaneEvents &writesOf() const { return m_writes; }     // to what the lock guards
+    // What it does at that moment; Away where it does nothing.
+    [[nodiscard]] LaneSpan laneAt(int lane, Moment at) const;
+    // A lock's name or token by which the server knows this lane; the longest first. Empty: it never held.
+    [[nodiscard]] const std::vector<std::pair<QByteArray, int>> &heldAs() const { return m_heldAs; }
 
     // How many of its events happened until this moment, that moment included.
     [[nodiscard]] std::size_t countUntil(Moment at) const;
@@ -75,6 +88,7 @@ public:
 
 private:
     void indexLanes();
+    void indexNames();
     void indexEvents(LaneEvents &into, bool (*wanted)(const contention::Event &));
     void tally();
     void rankWaits();
@@ -84,7 +98,8 @@ private:
     int m_lanes = 0;
     std::vector<quint32> m_spanStart;
     std::vector<LaneSpan> m_spans;
-    LaneEvents m_signals, m_requests, m_troubles;
+    LaneEvents m_signals, m_requests, m_troubles, m_writes;
+    std::vector<std::pair<QByteArray, int>> m_heldAs;
     std::vector<Tally> m_tallies;           // after each thousandth event
     std::optional<std::size_t> m_drainFrom; // the first release
     Tally m_beforeDrain;

@@ -2,6 +2,7 @@
 #include "ui/simulator/runexport.h"
 
 #include "core/base/text.h"
+#include "ui/simulator/lanesview.h"
 #include "ui/simulator/runner.h"
 #include "ui/simulator/simulatorwords.h"
 #include "ui/theme/text.h"
@@ -33,14 +34,28 @@ double lanesHeight(const std::vector<RunPicture> &runs)
 {
     double most = 0;
     for (const auto &one : runs)
-        most = std::max(most, one.run->lanes() * one.frame.laneHeight - one.frame.scrolled);
+        most =
+            std::max(most, one.frame.servers.height() + one.run->lanes() * one.frame.laneHeight - one.frame.scrolled);
     return std::clamp(most, 40.0, mostLanesHeight);
+}
+
+Legend::Signs signsOf(const std::vector<RunPicture> &runs)
+{
+    std::vector<PlayedRunPtr> all;
+    for (const auto &one : runs)
+        all.push_back(one.run);
+    return Legend::signsOf(all, runs.empty() ? std::nullopt : runs.front().frame.seen);
+}
+
+double legendHeight(const std::vector<RunPicture> &runs, double width)
+{
+    return Legend::paint(nullptr, {}, width - 2 * margin, Theme::tokens(), signsOf(runs));
 }
 
 QSizeF sizeOf(const std::vector<RunPicture> &runs)
 {
-    return {margin + static_cast<double>(runs.size()) * (runWidth + margin),
-            headHeight + lanesHeight(runs) + exportedAxisHeight + margin};
+    const double width = margin + static_cast<double>(runs.size()) * (runWidth + margin);
+    return {width, headHeight + lanesHeight(runs) + exportedAxisHeight + 2 * margin + legendHeight(runs, width)};
 }
 
 void paintHead(QPainter &painter, const RunPicture &one, const Tokens &t)
@@ -74,7 +89,10 @@ void paintRuns(QPainter &painter, const std::vector<RunPicture> &runs)
         paintHead(painter, one, t);
         painter.translate(0, headHeight);
         LaneFrame frame = one.frame;
-        frame.lanes = QRectF(frame.lanes.left(), 0, runWidth - frame.lanes.left(), height);
+        const double above = frame.servers.height();
+        frame.lanes = QRectF(frame.lanes.left(), above, runWidth - frame.lanes.left(), height - above);
+        if (above > 0)
+            frame.servers = QRectF(frame.lanes.left(), 0, frame.lanes.width(), above);
         frame.hasFocus = false;
         frame.chosenLane = contention::nobody;
         paintLanes(painter, *one.run, frame, t);
@@ -84,6 +102,9 @@ void paintRuns(QPainter &painter, const std::vector<RunPicture> &runs)
         painter.restore();
         x += runWidth + margin;
     }
+    painter.setRenderHint(QPainter::Antialiasing);
+    Legend::paint(&painter, {margin, headHeight + height + exportedAxisHeight + margin},
+                  sizeOf(runs).width() - 2 * margin, t, signsOf(runs));
 }
 
 } // namespace
@@ -123,8 +144,12 @@ QString saveSvg(const std::vector<RunPicture> &runs, const QString &file)
 QByteArray resultsJson(const std::vector<PlayedRunPtr> &runs)
 {
     QJsonArray results;
-    for (const auto &run : runs)
-        results.append(run->recording().toJson());
+    for (const auto &run : runs) {
+        auto entry = run->recording().toJson();
+        if (runs.size() > 1) // else it is the one below
+            entry.insert(u"scenario"_s, run->recording().scenario.toJson());
+        results.append(entry);
+    }
     QJsonObject whole{{u"schema"_s, u"lockscope/1"_s}, {u"runs"_s, results}};
     if (!runs.empty())
         whole[u"scenario"_s] = runs.front()->recording().scenario.toJson();

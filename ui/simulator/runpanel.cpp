@@ -5,6 +5,7 @@
 #include "core/workspace/values.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/lanesview.h"
+#include "ui/simulator/serverstrip.h"
 #include "ui/simulator/simulatorwords.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
@@ -21,7 +22,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int narrowTiles = 430;
+constexpr int narrowTiles = 330;
 
 void setTone(QLabel *label, const QString &tone)
 {
@@ -37,8 +38,8 @@ void setTone(QLabel *label, const QString &tone)
 CounterTiles::CounterTiles(QWidget *parent) : QWidget(parent), m_grid(new QGridLayout(this))
 {
     m_grid->setContentsMargins(0, 0, 0, 0);
-    m_grid->setSpacing(8);
-    const std::array<QString, 4> names{tr("requests"), tr("watch events"), tr("wasted wake-ups"), tr("wait p99")};
+    m_grid->setSpacing(6);
+    const std::array<QString, 4> names{tr("requests"), tr("told"), tr("told in vain"), tr("wait p99")};
     const std::array<QString, 4> tips{tr("Sent from the first release on"),
                                       tr("Of watches, or messages of a publish, from the first release on"),
                                       tr("Told, and yet not its turn"), tr("99 of 100 waits so far were not longer")};
@@ -47,13 +48,11 @@ CounterTiles::CounterTiles(QWidget *parent) : QWidget(parent), m_grid(new QGridL
         tile->setProperty("look", u"tile"_s);
         tile->setToolTip(tips[i]);
         auto *column = new QVBoxLayout(tile);
-        column->setContentsMargins(10, 6, 10, 7);
+        column->setContentsMargins(8, 5, 6, 6);
         column->setSpacing(0);
         auto *name = makeLabel(names[i], u"small"_s, tile);
-        name->setMinimumWidth(10);
         column->addWidget(name);
         m_figures[i] = makeLabel(u"0"_s, u"figure"_s, tile);
-        m_figures[i]->setMinimumWidth(30);
         m_figures[i]->setAccessibleName(names[i]);
         column->addWidget(m_figures[i]);
         m_tiles[i] = tile;
@@ -94,8 +93,17 @@ void CounterTiles::show(const PlayedRun &run, std::size_t happened)
     m_figures[2]->setText(countText(tally.wastedWakeups));
     m_figures[3]->setText(wait.count() == 0 && happened < run.eventCount() ? u"–"_s : momentText(wait));
     const auto &whole = run.recording().counters;
+    const Tally fromStart = run.wholeTallyAfter(happened);
+    const QString until =
+        tr("above: from the first release on · since the start: %1 requests, %2 told, %3 in vain")
+            .arg(countText(fromStart.requests), countText(fromStart.watchEvents), countText(fromStart.wastedWakeups));
+    setTone(m_figures[2], tally.wastedWakeups > 0 ? u"critical"_s : u"ok"_s);
+    if (m_hidesFuture && happened < run.eventCount()) {
+        m_whole->setText(until);
+        return;
+    }
     QStringList facts;
-    if (whole.bytes > 0)
+    if (whole.bytes > 0 && !m_hidesFuture) // a lesson has less room
         facts << sizeText(whole.bytes);
     facts << tr("wait p50 %1, longest %2").arg(momentText(whole.waits.p50), momentText(whole.waits.max));
     if (whole.gaveUp > 0)
@@ -103,8 +111,7 @@ void CounterTiles::show(const PlayedRun &run, std::size_t happened)
     if (whole.requestsWaiting > 0)
         facts << tr("%1 requests while waiting").arg(countText(whole.requestsWaiting));
     facts << tr("fairness %1").arg(whole.fairnessPairs > 0 ? QLocale().toString(whole.fairness, 'f', 2) : u"–"_s);
-    m_whole->setText(tr("above: from the first release on · whole run: %1").arg(facts.join(u" · "_s)));
-    setTone(m_figures[2], tally.wastedWakeups > 0 ? u"critical"_s : u"ok"_s);
+    m_whole->setText(tr("%1 · whole run: %2").arg(until, facts.join(u" · "_s)));
 }
 
 QString CounterTiles::text(std::size_t tile) const
@@ -137,7 +144,7 @@ WakeUps wakeUpsOf(const contention::Recording &recording)
 RunPanel::RunPanel(QWidget *parent)
     : QFrame(parent), m_title(makeLabel({}, u"title"_s, this)), m_recipe(makeLabel({}, u"muted"_s, this)),
       m_badge(makeLabel({}, u"badge"_s, this)), m_note(makeLabel({}, u"small"_s, this)), m_lanes(new LanesView(this)),
-      m_tiles(new CounterTiles(this))
+      m_servers(new ServerStrip(this)), m_tiles(new CounterTiles(this))
 {
     setProperty("look", u"card"_s);
     m_head = new QGridLayout;
@@ -159,6 +166,7 @@ RunPanel::RunPanel(QWidget *parent)
     column->addLayout(m_head);
     column->addWidget(m_note);
     column->addWidget(m_lanes, 1);
+    column->addWidget(m_servers);
     column->addWidget(m_tiles);
 }
 
@@ -185,6 +193,7 @@ void RunPanel::setRun(const PlayedRunPtr &run, Moment end)
     m_note->setText(notes.join(u' '));
     m_note->setVisible(!notes.isEmpty());
     m_lanes->setRun(run, end);
+    m_servers->setRun(run);
     m_lanes->setAccessibleName(tr("Lanes of %1").arg(title));
 }
 
@@ -208,6 +217,7 @@ void RunPanel::setBadgeBelow(bool isBelow)
 void RunPanel::setCursor_(Moment at, std::size_t happened)
 {
     m_lanes->setCursor_(at, happened);
+    m_servers->setMoment(at, happened == 0);
     m_tiles->show(*m_run, happened);
 }
 

@@ -15,6 +15,7 @@ class QLabel;
 namespace lockscope::ui {
 
 class LanesView;
+class ServerStrip;
 
 // The four numbers under a run, at the cursor: requests, watch events, wasted wake-ups, how long one waits. Below
 // them what is known of the whole run only.
@@ -23,6 +24,8 @@ class CounterTiles : public QWidget {
 public:
     explicit CounterTiles(QWidget *parent = nullptr);
 
+    // What is known of the whole run is said at its end only: it would answer what is to be guessed.
+    void setHidesFuture(bool isHidden) { m_hidesFuture = isHidden; }
     void show(const PlayedRun &run, std::size_t happened);
     // As it stands there: "4,747".
     [[nodiscard]] QString requests() const { return text(0); }
@@ -42,6 +45,7 @@ private:
     std::array<QLabel *, 4> m_figures{};
     QLabel *m_whole = nullptr;
     int m_columns = 0;
+    bool m_hidesFuture = false;
 };
 
 // One run: which recipe, its lanes, its counters.
@@ -54,6 +58,7 @@ public:
     void setCursor_(Moment at, std::size_t happened);
     [[nodiscard]] LanesView &lanes() { return *m_lanes; }
     [[nodiscard]] const CounterTiles &tiles() const { return *m_tiles; }
+    [[nodiscard]] const ServerStrip &servers() const { return *m_servers; }
     [[nodiscard]] QString badge() const;
 
     // What title and badge take beside each other; where there is less, the badge stands below.
@@ -67,6 +72,7 @@ private:
     QLabel *m_badge;
     QLabel *m_note;
     LanesView *m_lanes;
+    ServerStrip *m_servers;
     CounterTiles *m_tiles;
     PlayedRunPtr m_run;
 };

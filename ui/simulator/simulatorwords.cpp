@@ -92,6 +92,10 @@ QString plannedText(const contention::PlannedFault &fault, const QString &lane)
 {
     const QString name = QString::fromLatin1(nameOf(fault.kind));
     const QString at = momentText(fault.at);
+    if (fault.clock == contention::PlannedFault::Clock::Server)
+        return tr("%1 of server %2 at %3").arg(name, QString::number(fault.server + 1), at);
+    if (fault.clock == contention::PlannedFault::Clock::Client)
+        return tr("%1 %2 at %3").arg(name, lane, at);
     return isOfContender(fault.kind) ? tr("%1 %2 at %3").arg(name, lane, at) : tr("%1 at %2").arg(name, at);
 }
 

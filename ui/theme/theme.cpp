@@ -8,7 +8,11 @@
 #include <QFontDatabase>
 #include <QFontMetricsF>
 #include <QPainter>
+#include <QRegularExpression>
 #include <QStyleFactory>
+#include <QWidget>
+
+#include <cmath>
 
 // A static library's resources have to be asked for; the macro wants the global namespace.
 static void useThemeResources()
@@ -24,6 +28,51 @@ namespace {
 
 Theme *g_theme = nullptr;
 bool g_dark = false;
+bool g_large = false;
+constexpr double largeBy = 1.25;
+constexpr int leastLarge = 14;
+
+int shownSize(int pixels)
+{
+    return g_large ? std::max(leastLarge, static_cast<int>(std::lround(pixels * largeBy))) : pixels;
+}
+
+// The style sheet's own sizes, as those of the fonts.
+QString enlarged(const QString &sheet)
+{
+    if (!g_large)
+        return sheet;
+    static const QRegularExpression size(u"font-size: (\\d+)px"_s);
+    QString result;
+    qsizetype from = 0;
+    for (auto all = size.globalMatch(sheet); all.hasNext();) {
+        const auto match = all.next();
+        result += sheet.sliced(from, match.capturedStart() - from)
+                  + u"font-size: %1px"_s.arg(shownSize(match.captured(1).toInt()));
+        from = match.capturedEnd();
+    }
+    return result + sheet.sliced(from);
+}
+
+// Fonts that a widget was given by itself: neither the application's font nor the style sheet reaches them.
+void rescaleOwnFonts()
+{
+    constexpr auto before = "sizeBefore";
+    for (auto *widget : QApplication::allWidgets()) {
+        if (!widget->testAttribute(Qt::WA_SetFont))
+            continue;
+        QFont font = widget->font();
+        if (g_large && font.pixelSize() > 0 && font.pixelSize() < leastLarge) {
+            widget->setProperty(before, font.pixelSize());
+            font.setPixelSize(shownSize(font.pixelSize()));
+            widget->setFont(font);
+        } else if (const auto size = widget->property(before); !g_large && size.isValid()) {
+            font.setPixelSize(size.toInt());
+            widget->setFont(font);
+            widget->setProperty(before, QVariant());
+        }
+    }
+}
 
 QString firstFamily(const QStringList &wanted, const QString &otherwise)
 {
@@ -119,6 +168,20 @@ void Theme::setChoice(ThemeChoice choice)
     apply();
 }
 
+void Theme::setLarge(bool isLarge)
+{
+    if (std::exchange(g_large, isLarge) == isLarge)
+        return;
+    QApplication::setFont(textFont());
+    apply();
+    rescaleOwnFonts();
+}
+
+bool Theme::isLarge() const
+{
+    return g_large;
+}
+
 bool Theme::wantsDark() const
 {
     if (m_choice != ThemeChoice::Auto)
@@ -133,7 +196,7 @@ void Theme::apply()
 {
     g_dark = wantsDark();
     QApplication::setPalette(paletteOf(tokens()));
-    m_application.setStyleSheet(styleSheetOf(tokens()));
+    m_application.setStyleSheet(enlarged(styleSheetOf(tokens())));
     emit changed();
 }
 
@@ -142,7 +205,7 @@ QFont textFont(int pixels, QFont::Weight weight)
     static const QString family =
         firstFamily({u"Inter"_s}, QFontDatabase::systemFont(QFontDatabase::GeneralFont).family());
     QFont font(family);
-    font.setPixelSize(pixels);
+    font.setPixelSize(shownSize(pixels));
     font.setWeight(weight);
     return font;
 }
@@ -152,7 +215,7 @@ QFont monoFont(int pixels, QFont::Weight weight)
     static const QString family =
         firstFamily({u"JetBrains Mono"_s}, QFontDatabase::systemFont(QFontDatabase::FixedFont).family());
     QFont font(family);
-    font.setPixelSize(pixels);
+    font.setPixelSize(shownSize(pixels));
     font.setWeight(weight);
     font.setFixedPitch(true);
     font.setStyleHint(QFont::Monospace);

@@ -41,6 +41,9 @@ public:
 
     [[nodiscard]] ThemeChoice choice() const { return m_choice; }
     void setChoice(ThemeChoice choice);
+    // For a projector: all text a quarter larger, and none below 14 pixels.
+    void setLarge(bool isLarge);
+    [[nodiscard]] bool isLarge() const;
 
 signals:
     // Custom-painted widgets repaint; the palette and the style sheet have changed already.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/mariadb/doing.h"
 
+#include "core/inspect/mariadb/looked.h"
 #include "core/inspect/mariadb/reader.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ const QByteArray lastStatement = "SELECT s.SQL_TEXT AS statement FROM performanc
 Task<Result<SqlDoing>> readSqlDoing(mariadb::Session *session, quint64 connection, Deadline deadline)
 {
     SqlReader reader(*session);
-    auto looking = reader.look(deadline);
+    auto looking = reader.freshLook(deadline);
     const auto look = co_await looking;
     if (!look)
         co_return look.error();
@@ -38,8 +39,7 @@ Task<Result<SqlDoing>> readSqlDoing(mariadb::Session *session, quint64 connectio
     doing.statement = process->statement;
     doing.state = process->state;
     doing.inState = process->inState;
-    const auto open = std::ranges::find(look->transactions, connection, &SqlTransaction::connection);
-    if (open != look->transactions.end()) {
+    if (const auto *open = Looked::transactionOf(*look, connection)) {
         if (open->started)
             doing.transactionAge = std::max(milliseconds(0), look->now - *open->started);
         doing.rowsLocked = open->rowsLocked;

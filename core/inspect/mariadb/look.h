@@ -35,6 +35,28 @@ struct SqlNamedLock {
     bool isGranted = false;
 };
 
+// Of METADATA_LOCKS or METADATA_LOCK_INFO: one lock of a connection on the name of a table. What the server calls it
+// is what it was asked for at first: LOCK TABLES and ALTER make more of it, which is not told.
+struct SqlTableLock {
+    QByteArray schema, table;
+    quint64 connection = 0;
+    QByteArray mode; // "SHARED_READ", without a prefix
+    bool isGranted = false;
+    bool isByStatement = false; // only its statement names the table
+};
+
+// A row that is a lock by what stands in it.
+struct SqlLockRow {
+    enum class Kind { Liquibase, ShedLock };
+    Kind kind{};
+    QByteArray schema, table;
+    QByteArray name;     // ShedLock's
+    QByteArray lockedBy; // what its holder wrote
+    QByteArray stamp;    // LOCKGRANTED or lock_until, as it stands there
+    std::optional<ServerTime> since, ends;
+    bool isZoneUnclear = false; // its times are of UTC or of another zone, and nothing says of which
+};
+
 // A row of PROCESSLIST.
 struct SqlProcess {
     quint64 connection = 0;
@@ -43,6 +65,7 @@ struct SqlProcess {
     std::chrono::milliseconds inState{0}; // how long it has run or slept
     QByteArray program{};                 // program_name of its connection, where no other process has that
     std::optional<qint64> pid{};
+    QByteArray database{}; // that names without one mean
 };
 
 // What a connection said of itself when it was made (session_connect_attrs).
@@ -56,12 +79,22 @@ void addAttributes(std::vector<SqlProcess> &processes, const std::map<quint64, S
 // The columns of an index, by table as in SqlLockWait and index.
 using IndexColumns = std::map<std::pair<QByteArray, QByteArray>, QByteArrayList>;
 
+// Whether performance_schema tells of metadata locks: "enabled" is 1.
+inline const QByteArray metadataInstrument =
+    QByteArrayLiteral("SELECT COUNT(*) AS enabled FROM performance_schema.setup_instruments "
+                      "WHERE NAME = 'wait/lock/metadata/sql/mdl' AND ENABLED = 'YES' AND @@performance_schema = 1");
+
 struct SqlLook {
     ServerTime now{};
     std::chrono::milliseconds ahead{}; // the server's clock minus ours
     std::vector<SqlTransaction> transactions;
+    // Those that may only read and have locked no row: other observers' looks, too. In the way of ALTER, of no row.
+    std::vector<SqlTransaction> readers;
     std::vector<SqlLockWait> waits;
     std::vector<SqlNamedLock> namedLocks;
+    std::vector<SqlTableLock> tableLocks;
+    std::vector<SqlLockRow> lockRows;
+    bool tellsTableWaiters = false; // for which table somebody waits; else by statements only
     std::vector<SqlProcess> processes;
     IndexColumns columns;
     std::optional<ServerTime> serverStarted;
@@ -84,12 +117,22 @@ struct SqlLook {
 
 // "shop.stock#id=1", as acquire takes it. What cannot be named by columns is named by the index.
 [[nodiscard]] QByteArray rowLockName(const SqlLockWait &wait, const IndexColumns &columns);
-// Every row lock somebody waits for, and every named lock.
+// "TABLE#shop.stock", and back.
+[[nodiscard]] QByteArray tableLockName(const QByteArray &schema, const QByteArray &table);
+[[nodiscard]] std::optional<std::pair<QByteArray, QByteArray>> tableOfLock(const QByteArray &name);
+// "LIQUIBASE#shop.DATABASECHANGELOGLOCK", "SHEDLOCK#shop.shedlock#reports".
+[[nodiscard]] QByteArray lockRowName(const SqlLockRow &row);
+[[nodiscard]] std::optional<std::pair<QByteArray, QByteArray>> liquibaseTable(const QByteArray &name);
+[[nodiscard]] bool isLockRowName(const QByteArray &name);
+// Every row lock somebody waits for, every named lock, and tables that are locked or waited for.
 [[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const SqlLook &look, const ConnectionName &connection);
 // Who has a transaction, or is in one of the snapshots.
 [[nodiscard]] std::vector<SessionSnapshot> sessionsOf(const SqlLook &look, const std::vector<LockSnapshot> &snapshots,
                                                       const ConnectionName &connection);
 // The name in a waiting GET_LOCK('name', …), for servers that tell only who waits, not for what.
 [[nodiscard]] std::optional<QByteArray> namedLockIn(const QByteArray &statement);
+// Schema and table of a statement that needs the table for itself and names no other: ALTER, DROP, TRUNCATE, RENAME.
+[[nodiscard]] std::optional<std::pair<QByteArray, QByteArray>> tableIn(const QByteArray &statement,
+                                                                       const QByteArray &database);
 
 } // namespace lockscope::inspect

@@ -102,6 +102,10 @@ Task<Result<LockSnapshot>> MariaDbObserver::readNow(QByteArray name, Deadline de
 {
     const QByteArray namedPrefix("GET_LOCK#");
     const bool isNamed = name.startsWith(namedPrefix);
+    const bool isTable = tableOfLock(name).has_value();
+    const bool isLockRow = isLockRowName(name);
+    if (isLockRow)
+        m_reader.readLockRowsAnew();
     const auto also = isNamed ? name.mid(namedPrefix.size()) : QByteArray();
     // Named locks are told as they are; rows from a copy. That nobody waits for a row is worth more patience with it.
     bool mayBeOld = false;
@@ -114,19 +118,22 @@ Task<Result<LockSnapshot>> MariaDbObserver::readNow(QByteArray name, Deadline de
         const auto at = std::ranges::find(snapshots, name, [](const LockSnapshot &one) { return one.lock.name; });
         if (at != snapshots.end())
             co_return std::move(*at);
-        mayBeOld = !isNamed && !look->rowsAreFresh;
+        mayBeOld = !isNamed && !isTable && !isLockRow && !look->rowsAreFresh;
         if (!mayBeOld)
             break;
     }
     for (const auto &gap : m_reader.gaps()) {
-        if (!isNamed && gap.startsWith("row locks"_L1))
+        if (isLockRow ? gap.contains("cannot be read"_L1) || gap.contains("not asked for"_L1)
+                      : !isNamed && !isTable && gap.startsWith("row locks"_L1))
             co_return Error{ErrorCode::NoPermission, gap};
     }
     if (mayBeOld)
         co_return Error{ErrorCode::Refused,
                         u"whether anybody holds %1 is not known: "_s.arg(label(name, 80)) + oldRowsText(), true};
-    const auto hint = isNamed ? u"nobody holds or wants a lock of this name"_s
-                              : u"nobody waits for it, and a server shows a row lock only then"_s;
+    const auto hint = isNamed     ? u"nobody holds or wants a lock of this name"_s
+                      : isLockRow ? u"its row does not say that it is locked, or there is none"_s
+                      : isTable   ? u"nobody waits for it, and nobody is seen to keep others out"_s
+                                  : u"nobody waits for it, and a server shows a row lock only then"_s;
     co_return Error{ErrorCode::NoNode, u"no lock is seen at %1: %2"_s.arg(label(name, 80), hint)};
 }
 
@@ -181,9 +188,10 @@ std::vector<Coverage> MariaDbObserver::coverage() const
     if (all.empty())
         all.push_back(
             {m_name, true,
-             u"every named lock, and every row lock that somebody waits for; a row lock "
-             u"nobody waits for cannot be seen, and locks of whole tables (LOCK TABLES, ALTER) and rows that "
-             u"are locks by what stands in them (ShedLock, Liquibase) are not looked for"_s});
+             u"every named lock, every table that somebody waits for or that is locked for writing (LOCK TABLES), "
+             u"every row lock that somebody waits for, and the rows of Liquibase and ShedLock in tables of their usual "
+             u"names; a row lock nobody waits for cannot be seen, and FLUSH TABLES WITH READ LOCK is not looked "
+             u"for"_s});
     return all;
 }
 

@@ -2,6 +2,7 @@
 #include "core/inspect/mariadb/reader.h"
 
 #include "core/async/sleep.h"
+#include "core/inspect/mariadb/readerrows.h"
 #include "core/mariadb/freshness.h"
 
 #include <algorithm>
@@ -40,38 +41,6 @@ const QByteArray mySqlRowLocks =
     "LEFT JOIN performance_schema.data_locks l ON l.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID "
     "LEFT JOIN performance_schema.data_locks b ON b.ENGINE_LOCK_ID = w.BLOCKING_ENGINE_LOCK_ID";
 
-const QByteArray byPerformanceSchema =
-    "SELECT m.OBJECT_NAME AS name, t.PROCESSLIST_ID AS connection, m.LOCK_STATUS AS status "
-    "FROM performance_schema.metadata_locks m "
-    "JOIN performance_schema.threads t ON t.THREAD_ID = m.OWNER_THREAD_ID "
-    "WHERE m.OBJECT_TYPE = 'USER LEVEL LOCK'";
-const QByteArray byPlugin = "SELECT TABLE_SCHEMA AS name, THREAD_ID AS connection, 'GRANTED' AS status "
-                            "FROM information_schema.METADATA_LOCK_INFO WHERE LOCK_TYPE = 'User lock'";
-const QByteArray instrument =
-    "SELECT COUNT(*) AS enabled FROM performance_schema.setup_instruments "
-    "WHERE NAME = 'wait/lock/metadata/sql/mdl' AND ENABLED = 'YES' AND @@performance_schema = 1";
-
-QByteArray text(const Rows &rows, std::size_t row, const QByteArray &column)
-{
-    return rows.cell(row, column).value_or(QByteArray());
-}
-
-// Seconds with or without a fraction.
-std::optional<ServerTime> moment(const Rows &rows, std::size_t row, const QByteArray &column)
-{
-    const auto cell = rows.cell(row, column);
-    if (!cell)
-        return std::nullopt;
-    return ServerTime(std::chrono::milliseconds(qRound64(cell->toDouble() * 1000)));
-}
-
-// What a person has to do is in the message; what the connection is suffering from is nobody's gap.
-bool isRefusal(const Error &error)
-{
-    return error.code == ErrorCode::NoPermission || error.code == ErrorCode::Unsupported
-           || error.code == ErrorCode::Server || error.code == ErrorCode::BadInput;
-}
-
 // Reads only, and has locked nothing: another observer's look, most likely.
 bool isIdleReader(const Rows &rows, std::size_t row)
 {
@@ -101,15 +70,21 @@ struct SqlReader::Pace {
     Instant lastLook{};
     std::optional<Completion<bool>> looking; // completes when the look under way has ended
 
-    // One per server, for as long as somebody reads there.
-    static std::shared_ptr<Pace> of(const QByteArray &server)
+    // One per server, for as long as somebody reads there, and a little longer: readers that come and go one after
+    // the other have to leave the server its rest, too, or none of them ever sees anything new.
+    static std::shared_ptr<Pace> of(const QByteArray &server, Instant now)
     {
-        thread_local std::map<QByteArray, std::weak_ptr<Pace>> paces;
+        thread_local std::map<QByteArray, std::shared_ptr<Pace>> paces;
+        std::erase_if(paces, [now](const auto &one) {
+            const auto &[name, pace] = one;
+            const bool isOver =
+                pace->lastLook > now || now - pace->lastLook > longestRest; // the one: another clock's
+            return pace.use_count() == 1 && isOver;
+        });
         auto &known = paces[server];
-        auto pace = known.lock();
-        if (!pace)
-            known = pace = std::make_shared<Pace>();
-        return pace;
+        if (!known)
+            known = std::make_shared<Pace>();
+        return known;
     }
 };
 
@@ -200,14 +175,19 @@ Task<Result<void>> SqlReader::meetServer(Deadline deadline)
     if (m_pace && m_knownFor == connection)
         co_return Result<void>();
     auto settingUp = send(mariadb::withoutReadView, deadline);
+    auto limiting = send(mariadb::shortTableWaits, deadline);
     auto asking = send(mariadb::serverQuestion(m_session), deadline);
     const auto setUp = co_await settingUp;
+    const auto limited = co_await limiting;
     const auto server = co_await asking;
     if (!setUp)
         co_return setUp.error();
+    if (!limited)
+        co_return limited.error();
     if (!server)
         co_return server.error();
-    m_pace = Pace::of(text(*server, 0, "server") + ' ' + text(*server, 0, "started"));
+    m_lockRows.forget();
+    m_pace = Pace::of(text(*server, 0, "server") + ' ' + text(*server, 0, "started"), m_session.loop().now());
     m_serverStarted = moment(*server, 0, "started");
     m_namedLocks = NamedLocks::NotAsked;
     m_tellsAttributes = true;
@@ -237,6 +217,9 @@ Task<Result<SqlLook>> SqlReader::ask(Deadline deadline, QByteArray also)
     const auto named = co_await readNamedLocks(&look, deadline, also);
     if (!named)
         co_return named.error();
+    const auto lockRows = co_await readLockRows(&look, deadline);
+    if (!lockRows)
+        co_return lockRows.error();
     const auto attributes = co_await readAttributes(&look, deadline);
     if (!attributes)
         co_return attributes.error();
@@ -292,10 +275,11 @@ Task<Result<void>> SqlReader::readRowLocks(SqlLook *look, Deadline deadline)
         const bool isKnown = std::ranges::any_of(look->transactions, [&](const SqlTransaction &one) {
             return one.id == id && one.connection == connection;
         });
-        if (!isKnown && !isOurs && !isIdleReader(*rows, i))
-            look->transactions.push_back(
-                {id, connection, moment(*rows, i, "started"), moment(*rows, i, "wait_started"),
-                 text(*rows, i, "rows_locked").toLongLong(), text(*rows, i, "rows_modified").toLongLong()});
+        if (!isKnown && !isOurs)
+            (isIdleReader(*rows, i) ? look->readers : look->transactions)
+                .push_back({id, connection, moment(*rows, i, "started"), moment(*rows, i, "wait_started"),
+                            text(*rows, i, "rows_locked").toLongLong(),
+                            text(*rows, i, "rows_modified").toLongLong()});
         if (rows->cell(i, "blocking") && !isOurs)
             look->waits.push_back({id, text(*rows, i, "blocking"), text(*rows, i, "lock_table"),
                                    text(*rows, i, "lock_index"), text(*rows, i, "lock_data"),
@@ -307,7 +291,7 @@ Task<Result<void>> SqlReader::readRowLocks(SqlLook *look, Deadline deadline)
 Task<Result<void>> SqlReader::readProcesses(SqlLook *look, Deadline deadline)
 {
     const QByteArray time = mariadb::isMariaDb(m_session) ? "TIME_MS" : "TIME * 1000";
-    auto asking = send("SELECT ID, USER, HOST, COMMAND, STATE, INFO, " + time
+    auto asking = send("SELECT ID, USER, HOST, DB, COMMAND, STATE, INFO, " + time
                            + " AS in_state, UNIX_TIMESTAMP(NOW(3)) AS now FROM information_schema.PROCESSLIST",
                        deadline);
     const auto rows = co_await asking;
@@ -321,90 +305,13 @@ Task<Result<void>> SqlReader::readProcesses(SqlLook *look, Deadline deadline)
         process.isIdle = text(*rows, i, "command") == "Sleep";
         process.state = text(*rows, i, "state");
         process.statement = text(*rows, i, "info");
+        process.database = text(*rows, i, "db");
         process.inState = std::chrono::milliseconds(qRound64(text(*rows, i, "in_state").toDouble()));
         look->processes.push_back(std::move(process));
         look->now = moment(*rows, i, "now").value_or(ServerTime());
     }
     const auto ours = std::chrono::time_point_cast<std::chrono::milliseconds>(m_session.loop().wallNow());
     look->ahead = look->now.time_since_epoch() - ours.time_since_epoch();
-    co_return Result<void>();
-}
-
-Task<Result<SqlReader::NamedLocks>> SqlReader::findNamedLocks(Deadline deadline)
-{
-    auto asking = send(instrument, deadline);
-    const auto enabled = co_await asking;
-    if (!enabled && !isRefusal(enabled.error()))
-        co_return enabled.error();
-    if (enabled && text(*enabled, 0, "enabled") == "1")
-        co_return NamedLocks::PerformanceSchema;
-    auto trying = send(byPlugin, deadline);
-    const auto plugin = co_await trying;
-    if (!plugin && !isRefusal(plugin.error()))
-        co_return plugin.error();
-    co_return plugin ? NamedLocks::Plugin : NamedLocks::WaitersOnly;
-}
-
-Task<Result<void>> SqlReader::readNamedLocks(SqlLook *look, Deadline deadline, QByteArray also)
-{
-    if (m_namedLocks == NamedLocks::NotAsked) {
-        const auto found = co_await findNamedLocks(deadline);
-        if (!found)
-            co_return found.error();
-        m_namedLocks = *found;
-    }
-    if (m_namedLocks != NamedLocks::WaitersOnly) {
-        auto asking = send(m_namedLocks == NamedLocks::Plugin ? byPlugin : byPerformanceSchema, deadline);
-        const auto rows = co_await asking;
-        if (!rows && !isRefusal(rows.error()))
-            co_return rows.error();
-        if (!rows)
-            note(u"named locks cannot be seen: "_s + rows.error().message);
-        for (std::size_t i = 0; rows && i < rows->rows.size(); ++i)
-            look->namedLocks.push_back({text(*rows, i, "name"), text(*rows, i, "connection").toULongLong(),
-                                        text(*rows, i, "status") == "GRANTED"});
-    }
-    if (m_namedLocks == NamedLocks::PerformanceSchema) {
-        look->seesAllProcesses = true; // as far as these are concerned
-        co_return Result<void>();
-    }
-    if (!look->seesAllProcesses)
-        note(u"who waits for a named lock cannot be seen: the PROCESS privilege is missing"_s);
-    for (const auto &process : look->processes) {
-        const auto name = process.state == "User lock" ? namedLockIn(process.statement) : std::nullopt;
-        if (name)
-            look->namedLocks.push_back({*name, process.connection, false});
-    }
-    if (m_namedLocks == NamedLocks::Plugin)
-        co_return Result<void>();
-    const auto which = look->seesAllProcesses
-                           ? u"named locks nobody waits for cannot be seen"_s
-                           : u"others' named locks cannot be seen unless they are asked for by name"_s;
-    note(which
-         + u": performance_schema with the instrument wait/lock/metadata/sql/mdl is off or may not be read, and the "
-           u"plugin metadata_lock_info is not installed"_s);
-    const auto added = co_await addHolders(look, deadline, also);
-    co_return added;
-}
-
-// Whoever is waited for, by name: the server tells that without any instrument.
-Task<Result<void>> SqlReader::addHolders(SqlLook *look, Deadline deadline, QByteArray also)
-{
-    QByteArrayList names;
-    if (!also.isEmpty())
-        names << also;
-    for (const auto &waiting : look->namedLocks) {
-        if (!names.contains(waiting.name))
-            names << waiting.name;
-    }
-    for (const auto &name : names) {
-        auto asking = send("SELECT IS_USED_LOCK(?) AS connection", deadline, {name});
-        const auto rows = co_await asking;
-        if (!rows)
-            co_return rows.error();
-        if (rows->cell(0, "connection"))
-            look->namedLocks.push_back({name, text(*rows, 0, "connection").toULongLong(), true});
-    }
     co_return Result<void>();
 }
 

@@ -8,7 +8,7 @@
 
 #include "core/async/task.h"
 #include "core/base/random.h"
-#include "core/inspect/mariadb/look.h"
+#include "core/inspect/mariadb/lockrows.h"
 #include "core/mariadb/session.h"
 
 namespace lockscope::inspect {
@@ -27,6 +27,8 @@ public:
     Task<Result<SqlLook>> look(Deadline deadline, QByteArray also = {});
     // Until a look meets a new copy, or that time has passed: then the last look, with an old one.
     Task<Result<SqlLook>> freshLook(Deadline deadline, QByteArray also = {});
+    // The next look reads what stands in rows that are locks, however lately that was read.
+    void readLockRowsAnew() { m_lockRows.readAnew(); }
     [[nodiscard]] const QStringList &gaps() const { return m_gaps; }
     // Of the last look. How old at most, where that is known.
     [[nodiscard]] bool rowsAreFresh() const { return m_rowsAreFresh; }
@@ -55,7 +57,10 @@ private:
     Task<Result<void>> readRowLocks(SqlLook *look, Deadline deadline);
     Task<Result<void>> readProcesses(SqlLook *look, Deadline deadline);
     Task<Result<void>> readNamedLocks(SqlLook *look, Deadline deadline, QByteArray also);
+    Task<Result<void>> readTableLocks(SqlLook *look, const mariadb::Rows *rows, Deadline deadline);
+    void addTableWaiters(SqlLook *look);
     Task<Result<void>> addHolders(SqlLook *look, Deadline deadline, QByteArray also);
+    Task<Result<void>> readLockRows(SqlLook *look, Deadline deadline);
     Task<Result<void>> readAttributes(SqlLook *look, Deadline deadline);
     Task<Result<void>> readColumns(SqlLook *look, Deadline deadline);
     [[nodiscard]] Reply<mariadb::Rows> send(const QByteArray &text, Deadline deadline,
@@ -68,6 +73,7 @@ private:
     NamedLocks m_namedLocks = NamedLocks::NotAsked;
     bool m_tellsAttributes = true; // performance_schema is on and may be read
     IndexColumns m_columns;
+    SqlLockRows m_lockRows;
     QStringList m_gaps;    // of the last look
     QStringList m_newGaps; // of the one under way
     qint64 m_requests = 0;

@@ -8,6 +8,8 @@ namespace lockscope::inspect {
 
 namespace {
 
+const QByteArray tablePrefix("TABLE#"), liquibasePrefix("LIQUIBASE#"), shedLockPrefix("SHEDLOCK#");
+
 QByteArray inBackticks(QByteArray text)
 {
     text.replace("`", "``");
@@ -65,6 +67,52 @@ QByteArray literal(const QByteArray &text, qsizetype &at)
     return out;
 }
 
+void skipSpace(const QByteArray &text, qsizetype &at)
+{
+    while (at < text.size() && QByteArrayView(" \t\r\n").contains(text[at]))
+        ++at;
+}
+
+// In backticks, or up to what cannot be in a bare one.
+QByteArray identifier(const QByteArray &text, qsizetype &at)
+{
+    if (at < text.size() && text[at] == '`')
+        return literal(text, at);
+    const auto from = at;
+    while (at < text.size() && !QByteArrayView(" \t\r\n.,;()=#`'\"").contains(text[at]))
+        ++at;
+    return text.mid(from, at - from);
+}
+
+QByteArray word(const QByteArray &text, qsizetype &at)
+{
+    skipSpace(text, at);
+    const auto from = at;
+    while (at < text.size() && ((text[at] >= 'a' && text[at] <= 'z') || (text[at] >= 'A' && text[at] <= 'Z')))
+        ++at;
+    return text.mid(from, at - from);
+}
+
+std::optional<std::pair<QByteArray, QByteArray>> tableBehind(const QByteArray &name, const QByteArray &prefix)
+{
+    if (!name.startsWith(prefix))
+        return std::nullopt;
+    qsizetype at = prefix.size();
+    const auto part = [&] { // as written() writes it
+        if (at < name.size() && name[at] == '`')
+            return literal(name, at);
+        const auto from = at;
+        at = name.indexOf('.', from) < 0 ? name.size() : name.indexOf('.', from);
+        return name.mid(from, at - from);
+    };
+    const auto schema = part();
+    if (schema.isEmpty() || at >= name.size() || name[at] != '.')
+        return std::nullopt;
+    ++at;
+    const auto table = part();
+    return table.isEmpty() || at != name.size() ? std::nullopt : std::optional(std::pair(schema, table));
+}
+
 // "`shop`.`stock`" → "shop.stock". A partition ("/* Partition `p0` */") is left out.
 QByteArray writtenTable(const QByteArray &table)
 {
@@ -117,6 +165,66 @@ QByteArray rowLockName(const SqlLockWait &wait, const IndexColumns &columns)
                      + writtenValue(parts[i], isOnly);
     }
     return table + '#' + named.join(',');
+}
+
+QByteArray tableLockName(const QByteArray &schema, const QByteArray &table)
+{
+    return tablePrefix + written(schema) + '.' + written(table);
+}
+
+std::optional<std::pair<QByteArray, QByteArray>> tableOfLock(const QByteArray &name)
+{
+    return tableBehind(name, tablePrefix);
+}
+
+std::optional<std::pair<QByteArray, QByteArray>> liquibaseTable(const QByteArray &name)
+{
+    return tableBehind(name, liquibasePrefix);
+}
+
+bool isLockRowName(const QByteArray &name)
+{
+    return name.startsWith(liquibasePrefix) || name.startsWith(shedLockPrefix);
+}
+
+QByteArray lockRowName(const SqlLockRow &row)
+{
+    const auto table = written(row.schema) + '.' + written(row.table);
+    return row.kind == SqlLockRow::Kind::Liquibase ? liquibasePrefix + table
+                                                   : shedLockPrefix + table + '#' + row.name;
+}
+
+std::optional<std::pair<QByteArray, QByteArray>> tableIn(const QByteArray &statement, const QByteArray &database)
+{
+    qsizetype at = 0;
+    const auto verb = word(statement, at).toUpper();
+    if (verb != "ALTER" && verb != "DROP" && verb != "TRUNCATE" && verb != "RENAME")
+        return std::nullopt;
+    auto before = at;
+    auto next = word(statement, at).toUpper();
+    for (; next == "ONLINE" || next == "IGNORE"; next = word(statement, at).toUpper())
+        before = at;
+    if (next != "TABLE" && verb != "TRUNCATE")
+        return std::nullopt;
+    if (next != "TABLE")
+        at = before;
+    before = at;
+    if (word(statement, at).toUpper() == "IF" && word(statement, at).toUpper() == "EXISTS")
+        before = at;
+    at = before;
+    skipSpace(statement, at);
+    auto schema = database;
+    auto table = identifier(statement, at);
+    skipSpace(statement, at);
+    if (at < statement.size() && statement[at] == '.') {
+        schema = table;
+        skipSpace(statement, ++at);
+        table = identifier(statement, at);
+        skipSpace(statement, at);
+    }
+    const bool namesMore = (verb == "DROP" && at < statement.size() && statement[at] == ',')
+                           || (verb == "RENAME" && statement.indexOf(',', at) >= 0);
+    return schema.isEmpty() || table.isEmpty() || namesMore ? std::nullopt : std::optional(std::pair(schema, table));
 }
 
 std::optional<QByteArray> namedLockIn(const QByteArray &statement)

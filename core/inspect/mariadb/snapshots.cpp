@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
-#include "core/inspect/mariadb/look.h"
+#include "core/inspect/mariadb/looked.h"
 
-#include <algorithm>
-#include <set>
 #include <tuple>
 
 namespace lockscope::inspect {
@@ -13,77 +11,20 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-// From then on it is worth a warning that somebody holds a row and does nothing.
-constexpr std::chrono::seconds idleIsOdd(30);
-constexpr qsizetype longestName = 256;
-
-// One look, with the ways through it.
-class Looked {
-public:
-    explicit Looked(const SqlLook &look) : m_look(look)
-    {
-        for (const auto &transaction : look.transactions)
-            addTransaction(transaction);
-        for (const auto &process : look.processes)
-            m_processes[process.connection] = &process;
-    }
-
-    // Several, where the number does not say which; none, where it ended meanwhile.
-    [[nodiscard]] std::vector<const SqlTransaction *> transactions(const QByteArray &id, bool isRequesting) const
-    {
-        const auto at = m_transactions.find(id);
-        auto all = at == m_transactions.end() ? std::vector<const SqlTransaction *>() : at->second;
-        if (all.size() > 1 && isRequesting)
-            std::erase_if(all, [](const auto *one) { return !one->waitStarted; });
-        return all;
-    }
-    [[nodiscard]] const SqlProcess *process(quint64 connection) const
-    {
-        const auto at = m_processes.find(connection);
-        return at == m_processes.end() ? nullptr : at->second;
-    }
-    // What is known of whoever is behind a connection.
-    [[nodiscard]] Contender contender(quint64 connection, const QByteArray &id) const
-    {
-        Contender one;
-        one.id = id;
-        one.session = QString::number(connection);
-        if (const auto *who = process(connection)) {
-            one.endpoint = QString::fromUtf8(who->host);
-            one.identity = who->user;
-            if (!who->program.isEmpty()) {
-                one.program = who->program.left(longestName);
-                one.pid = who->pid;
-            }
-        }
-        return one;
-    }
-    [[nodiscard]] const SqlLook &look() const { return m_look; }
-
-private:
-    // Who has no number ("0") is in nobody's way without a lock.
-    void addTransaction(const SqlTransaction &transaction)
-    {
-        if (transaction.id != "0" || transaction.rowsLocked > 0)
-            m_transactions[transaction.id].push_back(&transaction);
-    }
-
-    const SqlLook &m_look;
-    std::map<QByteArray, std::vector<const SqlTransaction *>> m_transactions;
-    std::map<quint64, const SqlProcess *> m_processes;
-};
-
 Mode modeOf(const QByteArray &innoDb)
 {
     return innoDb.startsWith('S') || innoDb.startsWith("IS") ? Mode::Read : Mode::Exclusive;
 }
 
-// The transaction's number and start: should either change, it is not what was looked at.
+} // namespace
+
 QByteArray guardOf(const SqlTransaction &transaction)
 {
     const auto started = transaction.started ? transaction.started->time_since_epoch().count() : 0;
     return "trx " + transaction.id + " started " + QByteArray::number(qint64(started));
 }
+
+namespace {
 
 void addIdle(LockSnapshot &lock, const Contender &holder, const SqlTransaction &transaction,
              const SqlProcess *process, ServerTime looked)
@@ -100,48 +41,9 @@ void addIdle(LockSnapshot &lock, const Contender &holder, const SqlTransaction &
                process->inState >= idleIsOdd ? Severity::Warning : Severity::Info, message, {holder.id});
 }
 
-// Who waits behind whom, as the server says it: by contender. Of those who ask for a record each is behind all that
-// asked earlier, which tells their order where its times, in whole seconds, do not.
-class Behind {
-public:
-    void add(const QByteArray &waiter, const QByteArray &inTheWay) { m_behind[inTheWay].insert(waiter); }
-    [[nodiscard]] bool isSaid(const QByteArray &waiter, const QByteArray &inTheWay) const
-    {
-        const auto at = m_behind.find(inTheWay);
-        return at != m_behind.end() && at->second.contains(waiter);
-    }
-    // How many stand before it, one behind the other.
-    [[nodiscard]] std::map<QByteArray, int> places() const
-    {
-        std::map<QByteArray, int> places, open;
-        for (const auto &[id, waiters] : m_behind) {
-            for (const auto &waiter : waiters)
-                ++open[waiter];
-        }
-        std::vector<QByteArray> ready;
-        for (const auto &[id, waiters] : m_behind) {
-            if (!open.contains(id))
-                ready.push_back(id);
-        }
-        while (!ready.empty()) {
-            const auto id = ready.back();
-            ready.pop_back();
-            const auto at = m_behind.find(id);
-            for (const auto &waiter : at == m_behind.end() ? std::set<QByteArray>() : at->second) {
-                places[waiter] = std::max(places[waiter], places[id] + 1);
-                if (--open[waiter] == 0)
-                    ready.push_back(waiter);
-            }
-        }
-        return places;
-    }
+} // namespace
 
-private:
-    std::map<QByteArray, std::set<QByteArray>> m_behind;
-};
-
-// Sorts, numbers the places, and says who waits for whom: the one before.
-void finish(LockSnapshot &lock, const Behind &behind = {})
+void finish(LockSnapshot &lock, const Behind &behind)
 {
     auto places = behind.places();
     const auto keyOf = [&places](const Contender &one) {
@@ -162,7 +64,7 @@ void finish(LockSnapshot &lock, const Behind &behind = {})
     lock.state = lock.waiterCount() > 0 ? LockState::Contended : isHeld ? LockState::Held : LockState::Free;
 }
 
-LockSnapshot empty(const SqlLook &look, const ConnectionName &connection, const QByteArray &name)
+LockSnapshot emptySqlLock(const SqlLook &look, const ConnectionName &connection, const QByteArray &name)
 {
     LockSnapshot lock;
     lock.lock = {connection, name};
@@ -172,6 +74,8 @@ LockSnapshot empty(const SqlLook &look, const ConnectionName &connection, const 
     lock.serverAhead = look.ahead;
     return lock;
 }
+
+namespace {
 
 // Several that have no number share the record, and nothing says which of those who could are meant.
 Contender unnumbered(Role role, const QByteArray &mode)
@@ -188,6 +92,7 @@ Contender unnumbered(Role role, const QByteArray &mode)
 LockSnapshot rowLock(const Looked &looked, LockSnapshot lock, const std::vector<const SqlLockWait *> &waits)
 {
     lock.recipe = "sql-for-update";
+    attributeRow(lock, *waits.front(), looked.look().columns);
     lock.why = u"InnoDB says who waits for this record of index %1, and who is in the way"_s.arg(
         label(waits.front()->index, 64));
     std::set<QByteArray> waiting;
@@ -243,6 +148,7 @@ LockSnapshot rowLock(const Looked &looked, LockSnapshot lock, const std::vector<
 LockSnapshot namedLock(const Looked &looked, LockSnapshot lock, const std::vector<const SqlNamedLock *> &parts)
 {
     lock.recipe = "sql-get-lock";
+    attributeNamedLock(lock, parts.front()->name);
     lock.why = u"a user-level lock of this name is granted or asked for"_s;
     const auto started = looked.look().serverStarted.value_or(ServerTime());
     lock.waitersKnown = looked.look().seesAllProcesses;
@@ -309,9 +215,11 @@ std::vector<LockSnapshot> snapshotsOf(const SqlLook &look, const ConnectionName 
         named["GET_LOCK#" + part.name].push_back(&part);
     std::vector<LockSnapshot> snapshots;
     for (const auto &[name, waits] : rows)
-        snapshots.push_back(rowLock(looked, empty(look, connection, name), waits));
+        snapshots.push_back(rowLock(looked, emptySqlLock(look, connection, name), waits));
     for (const auto &[name, parts] : named)
-        snapshots.push_back(namedLock(looked, empty(look, connection, name), parts));
+        snapshots.push_back(namedLock(looked, emptySqlLock(look, connection, name), parts));
+    addTableLocks(snapshots, looked, connection);
+    addLockRows(snapshots, looked, connection);
     std::erase_if(snapshots, [](const LockSnapshot &one) { return one.contenders.empty(); });
     return snapshots;
 }

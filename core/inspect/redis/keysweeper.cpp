@@ -144,29 +144,48 @@ Task<Result<void>> KeySweeper::readSortedOut()
     co_return Result<void>();
 }
 
+// Those of them that end.
+Task<Result<std::vector<RedisKey>>> KeySweeper::stillEnding(std::vector<RedisKey> keys)
+{
+    std::vector<RedisKey> still;
+    for (std::size_t from = 0; from < keys.size(); from += askedAgainTogether) {
+        const auto until = std::min(from + askedAgainTogether, keys.size());
+        std::vector<RedisKey> some(keys.begin() + std::ptrdiff_t(from), keys.begin() + std::ptrdiff_t(until));
+        auto times = co_await m_reader.timesToLive(std::move(some));
+        if (!times)
+            co_return times.error();
+        for (std::size_t i = 0; i < times->size(); ++i) {
+            if ((*times)[i])
+                still.push_back(keys[from + i]);
+        }
+    }
+    co_return std::move(still);
+}
+
 // Whether keys that end may be among those that were not asked.
 Task<Result<bool>> KeySweeper::needsAnotherRound(Pace pace)
 {
     if (!m_sieve.hasPassedOver())
         co_return false;
-    auto stillThere = static_cast<qint64>(m_sieve.ending().size());
-    // Those that went meanwhile are not among those that the server counts. In a sweep that only makes sure it is
-    // told of them.
-    if (m_sieve.isCounting() && !pace.isOnlyMakingSure) {
-        const std::vector<RedisKey> keys(m_sieve.ending().begin(), m_sieve.ending().end());
-        stillThere = 0;
-        for (std::size_t from = 0; from < keys.size(); from += askedAgainTogether) {
-            const auto until = std::min(from + askedAgainTogether, keys.size());
-            std::vector<RedisKey> some(keys.begin() + std::ptrdiff_t(from), keys.begin() + std::ptrdiff_t(until));
-            auto times = co_await m_reader.timesToLive(std::move(some));
-            if (!times)
-                co_return times.error();
-            for (const auto &time : *times)
-                stillThere += time ? 1 : 0;
-        }
+    std::vector<RedisKey> found(m_sieve.ending().begin(), m_sieve.ending().end());
+    // Those that went meanwhile are not among those that the server counts, and one that goes just before it counts
+    // would hide one that was passed over: what counts was there before and after. In a sweep that only makes sure it
+    // is told of them.
+    const bool isAskedAgain = m_sieve.isCounting() && !pace.isOnlyMakingSure;
+    if (isAskedAgain) {
+        auto before = co_await stillEnding(std::move(found));
+        if (!before)
+            co_return before.error();
+        found = std::move(*before);
     }
     auto counted = co_await countEndingKeys();
-    co_return m_sieve.goOn(counted, stillThere);
+    if (isAskedAgain) {
+        auto after = co_await stillEnding(std::move(found));
+        if (!after)
+            co_return after.error();
+        found = std::move(*after);
+    }
+    co_return m_sieve.goOn(counted, static_cast<qint64>(found.size()));
 }
 
 Task<std::optional<qint64>> KeySweeper::countEndingKeys()

@@ -53,6 +53,7 @@ private:
     void readInSweep(RedisKey key);
     void sortOut(const redis::Value &names, const redis::Value *hashes);
     Task<Result<void>> readSortedOut();
+    Task<Result<std::vector<RedisKey>>> stillEnding(std::vector<RedisKey> keys);
     Task<Result<bool>> needsAnotherRound(Pace pace);
     Task<std::optional<qint64>> countEndingKeys();
 

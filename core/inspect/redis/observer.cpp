@@ -245,6 +245,8 @@ std::optional<LockSnapshot> RedisObserver::snapshotOf(const KeyReader::Gathered 
     auto snapshot = recognise(gathered.main, gathered.companions, context);
     if (!snapshot)
         return snapshot;
+    if (auto told = m_clients.told(*snapshot, gathered.subscribers))
+        snapshot = std::move(told);
     if (const auto *before = m_snapshots.find(snapshot->lock.name))
         steady(*snapshot, *before);
     addLongHeld(*snapshot, *m_options.thresholds, m_usual, m_seen.heldAtLeastSince(gathered.main.key));
@@ -275,6 +277,7 @@ void RedisObserver::settle(const KeyReader::Gathered &gathered, KeyReader::Clock
     auto &known = m_known[key];
     known.subscribers = gathered.subscribers;
     known.readInSweep = m_sweep.number;
+    m_clientsDue |= !m_refusals.has(u"CLIENT LIST"_s) && !m_clients.isUpToDate(known.subscribers);
     planNextLook(gathered, known, std::move(*snapshot));
 }
 
@@ -309,6 +312,14 @@ Task<Result<LockSnapshot>> RedisObserver::readNow(QByteArray name, Deadline dead
         co_return gathered.error();
     // Who names a lock gets to see it, however little its name says.
     auto snapshot = snapshotOf(gathered->front(), clock, true);
+    if (snapshot && !m_firstSnapshot.isComplete()) { // then nobody has listed the clients yet
+        const auto &subscribers = gathered->front().subscribers;
+        auto channels = channelsOf(*snapshot, subscribers);
+        auto listing = reader.listClients(std::move(channels), m_follower.subscriberId());
+        const auto listed = co_await listing;
+        if (auto told = listed ? listed->told(*snapshot, subscribers) : std::nullopt)
+            snapshot = std::move(told);
+    }
     if (snapshot)
         co_return std::move(*snapshot);
     const auto refused = refusals.messages();

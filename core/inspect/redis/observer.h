@@ -15,6 +15,7 @@
 #include "core/inspect/changereporter.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/snapshotstore.h"
+#include "core/inspect/redis/clientlist.h"
 #include "core/inspect/redis/keysweeper.h"
 #include "core/inspect/redis/observerfollow.h"
 #include "core/inspect/redis/observerqueue.h"
@@ -65,6 +66,7 @@ private:
     void attributeClients();
     Task<void> narrow();
     Task<void> readSessions();
+    [[nodiscard]] std::vector<QByteArray> channelsListenedOn() const;
     Task<Result<void>> recount();
 
     // Keys to read.
@@ -99,6 +101,8 @@ private:
     SeenSince m_seen;
     UsualHolds m_usual;
     ChangeReporter m_reporter;
+    ConnectedClients m_clients;
+    bool m_clientsDue = false; // others wait than did when they were listed
     Instant m_progressToldAt{};
     qint64 m_costRequests = 0;
 

@@ -360,6 +360,26 @@ Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gather(std::vector<Key
     co_return std::move(gathered);
 }
 
+Task<Result<ConnectedClients>> KeyReader::listClients(std::vector<QByteArray> channels, QByteArray subscriber)
+{
+    std::vector<Command> commands;
+    commands.push_back(Command{"CLIENT", "ID"});
+    commands.push_back(Command{"CLIENT", "LIST"});
+    if (!channels.empty())
+        commands.push_back(Command{"PUBSUB", "NUMSUB"} + QByteArrayList(channels.begin(), channels.end()));
+    auto reply = send(std::move(commands));
+    auto got = co_await reply;
+    if (!got)
+        co_return got.error();
+    const auto &list = (*got)[1];
+    if (list.isError()) {
+        m_refusals.note(u"CLIENT LIST"_s, u"CLIENT LIST refused, clients are unknown: "_s + label(list.text));
+        co_return ConnectedClients();
+    }
+    const QByteArrayList ours{QByteArray::number(got->front().integer), subscriber};
+    co_return ConnectedClients(readClientList(list.text, ours), readChannelCounts(got->back()));
+}
+
 Task<Result<std::map<QByteArray, qint64>>> KeyReader::countSubscribers(std::vector<QByteArray> channels)
 {
     std::map<QByteArray, qint64> counts;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/async/task.h"
+#include "core/inspect/redis/clientlist.h"
 #include "core/inspect/redis/recognise.h"
 #include "core/redis/connection.h"
 
@@ -66,6 +67,8 @@ public:
     Task<Result<std::vector<KeyView>>> open(std::vector<KeyView> views);
     // Opens the mains and reads their companions and subscriber counts.
     Task<Result<std::vector<Gathered>>> gather(std::vector<KeyView> mains);
+    // And who listens on these channels. Left out are this connection and that of `subscriber`, which is ours, too.
+    Task<Result<ConnectedClients>> listClients(std::vector<QByteArray> channels, QByteArray subscriber);
     Task<Result<std::map<QByteArray, qint64>>> countSubscribers(std::vector<QByteArray> channels);
 
     [[nodiscard]] Clock clock() const { return m_clock; }

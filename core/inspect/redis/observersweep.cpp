@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of the Redis observer that go on by themselves: sweeps, polls, the list of clients.
-#include "core/inspect/redis/clientlist.h"
 #include "core/inspect/redis/observer.h"
 #include "core/inspect/redis/observerpace.h"
 
@@ -26,6 +25,7 @@ constexpr Duration longestRestOfSweep = 15min;
 constexpr auto housekeepingEvery = 1s;
 constexpr int sessionsEvery = 5; // rounds of housekeeping
 constexpr int rememberedRounds = 30;
+constexpr std::size_t channelsAtMost = 1000;
 // More changes than this, two seconds in a row, are more than we want to hear.
 constexpr qint64 loudPerSecond = 3000;
 constexpr int loudSecondsAtMost = 2;
@@ -99,6 +99,8 @@ Task<Result<void>> RedisObserver::sweep()
     // What vanished without a word, and what the sweep did not name.
     enqueueKnown(m_sweep.number);
     co_await m_queue.untilAllRead();
+    if (!m_firstSnapshot.isComplete())
+        co_await readSessions(); // now that it is known who waits
     attributeClients();
     co_return Result<void>();
 }
@@ -203,7 +205,7 @@ Task<void> RedisObserver::housekeeping()
             (mode == Follower::Mode::Tracking || m_follower.hearsFamilies()) && m_loudSeconds >= loudSecondsAtMost;
         if (tooLoud || (mode == Follower::Mode::NarrowTracking && m_reorderPrefixes))
             co_await narrow();
-        if (round % sessionsEvery == 0)
+        if (round % sessionsEvery == 0 || m_clientsDue)
             co_await readSessions();
         // A sweep that only makes sure may take long.
         if (round % rememberedRounds == 0) {
@@ -232,23 +234,41 @@ Task<void> RedisObserver::narrow()
     tellProgress(true);
 }
 
+// Those of the locks somebody waits for.
+std::vector<QByteArray> RedisObserver::channelsListenedOn() const
+{
+    std::vector<QByteArray> channels;
+    for (const auto &[key, known] : m_known) {
+        if (const auto *lock = m_snapshots.find(key.bytes()))
+            std::ranges::move(channelsOf(*lock, known.subscribers), std::back_inserter(channels));
+        if (channels.size() > channelsAtMost)
+            break; // of so many no single one can be told
+    }
+    return channels;
+}
+
 Task<void> RedisObserver::readSessions()
 {
-    std::vector<Command> commands;
-    commands.push_back(Command{"CLIENT", "ID"});
-    commands.push_back(Command{"CLIENT", "LIST"});
-    auto reply = m_reader.send(std::move(commands));
-    auto got = co_await reply;
-    if (!got)
+    m_clientsDue = false;
+    auto channels = channelsListenedOn();
+    auto listing = m_reader.listClients(std::move(channels), m_follower.subscriberId());
+    auto listed = co_await listing;
+    if (!listed)
         co_return;
-    const auto &list = got->back();
-    if (list.isError()) {
-        m_refusals.note(u"CLIENT LIST"_s, u"CLIENT LIST refused, clients are unknown: "_s + label(list.text));
-        tellCoverage();
-        co_return;
+    tellCoverage();
+    const bool isNews = *listed != m_clients;
+    m_clients = *std::move(listed);
+    std::vector<SnapshotChange> changes;
+    for (const auto &[key, known] : m_known) {
+        if (!isNews)
+            break;
+        const auto *lock = m_snapshots.find(key.bytes());
+        if (auto told = lock ? m_clients.told(*lock, known.subscribers) : std::nullopt)
+            std::ranges::move(m_snapshots.replace(key.bytes(), {std::move(*told)}), std::back_inserter(changes));
     }
-    const QByteArrayList ours{QByteArray::number(got->front().integer), m_follower.subscriberId()};
-    m_reporter.tell(readClientList(list.text, ours, m_name));
+    if (!changes.empty())
+        m_sink.locksChanged(std::move(changes));
+    m_reporter.tell(m_clients.sessions(m_name, m_snapshots));
 }
 
 } // namespace lockscope::inspect

@@ -273,8 +273,13 @@ std::optional<LockSnapshot> strangerAmong(const std::vector<NodeSight> &sights)
     for (const auto &sight : sights) {
         if (!sight.answered || !sight.snapshot)
             continue;
-        if (!lock)
+        if (!lock) {
             lock = *sight.snapshot;
+            for (auto &one : lock->contenders) {
+                if (one.session)
+                    *one.session += u'@' + sight.node; // every node numbers its own clients
+            }
+        }
         on << sight.node;
     }
     if (!lock)

@@ -120,7 +120,7 @@ std::optional<LockSnapshot> nodeSemaphore(const Case &about)
 // key ends with the last of them.
 std::optional<LockSnapshot> symfonyLock(const Case &about)
 {
-    static const QByteArray writeMark = "__write__";
+    static const QByteArray writeMark = clients::symfony.traits.exclusiveMark;
     constexpr auto sameMoment = std::chrono::seconds(2);
     const auto &members = about.main.scored;
     const auto ends = about.expiry(about.main);
@@ -141,6 +141,7 @@ std::optional<LockSnapshot> symfonyLock(const Case &about)
         if (name == writeMark || until <= about.context.observed)
             continue;
         auto holder = permitOf(name);
+        holder.guard.value = name;
         holder.mode = writes ? Mode::Exclusive : Mode::Read;
         holder.expiresAt = until;
         lock.contenders.push_back(std::move(holder));

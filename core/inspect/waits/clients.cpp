@@ -51,19 +51,6 @@ bool isLoopback(const QString &host)
     return host == "localhost"_L1 || QHostAddress(host).isLoopback();
 }
 
-// An address is a host's, a number or a short word is everybody's.
-bool isName(const QByteArray &text)
-{
-    constexpr qsizetype shortest = 3;
-    const auto read = QString::fromUtf8(text);
-    const auto isLetter = [](QChar c) { return c.isLetter(); };
-    const auto isOfAddress = [](char c) { return c == '.' || c == ':' || std::isxdigit(static_cast<uchar>(c)); };
-    const bool isAddress = std::ranges::all_of(text, isOfAddress)
-                           && (!QHostAddress(read).isNull() || !QHostAddress(hostOf(read)).isNull());
-    return text.size() >= shortest && !isAddress && std::ranges::any_of(read, isLetter) && read != "localhost"_L1
-           && read != "lock"_L1 && read != "locked"_L1 && read != "true"_L1;
-}
-
 // "billing"; with its process also "billing-4711", "billing:4711" …
 std::set<QByteArray> namesOf(const Native &native)
 {
@@ -77,7 +64,7 @@ std::set<QByteArray> namesOf(const Native &native)
                 names.insert(program + between + QByteArray::number(pid));
         }
     }
-    std::erase_if(names, [](const QByteArray &name) { return !isName(name); });
+    std::erase_if(names, [](const QByteArray &name) { return !isClientName(name); });
     return names;
 }
 
@@ -289,14 +276,15 @@ private:
         }
     }
     // One on each connection, of one host as far as that is known. Several of one server are several clients, unless
-    // they say that they are one process.
+    // they say that they are one process, or are one connection.
     [[nodiscard]] bool isUnmistakable(const std::vector<std::size_t> &members) const
     {
         for (std::size_t i = 0; i < members.size(); ++i) {
             for (std::size_t j = i + 1; j < members.size(); ++j) {
                 const auto &a = m_natives[members[i]];
                 const auto &b = m_natives[members[j]];
-                const bool isOneProcess = !a.pids.empty() && a.pids == b.pids;
+                const bool isOneProcess =
+                    (!a.pids.empty() && a.pids == b.pids) || (!a.endpoints.empty() && a.endpoints == b.endpoints);
                 if (!canBeOneHost(a, b) || (a.connection == b.connection && !isOneProcess))
                     return false;
                 if (!a.pids.empty() && !b.pids.empty() && a.pids != b.pids)
@@ -350,6 +338,18 @@ private:
 };
 
 } // namespace
+
+bool isClientName(const QByteArray &text)
+{
+    constexpr qsizetype shortest = 3;
+    const auto read = QString::fromUtf8(text);
+    const auto isLetter = [](QChar c) { return c.isLetter(); };
+    const auto isOfAddress = [](char c) { return c == '.' || c == ':' || std::isxdigit(static_cast<uchar>(c)); };
+    const bool isAddress = std::ranges::all_of(text, isOfAddress)
+                           && (!QHostAddress(read).isNull() || !QHostAddress(hostOf(read)).isNull());
+    return text.size() >= shortest && !isAddress && std::ranges::any_of(read, isLetter) && read != "localhost"_L1
+           && read != "lock"_L1 && read != "locked"_L1 && read != "true"_L1;
+}
 
 std::optional<ClientLabel> readClientLabel(const QString &text)
 {

@@ -16,6 +16,9 @@ struct ClientLabel {
 // "PATTERN=NAME", split at the last =; empty if there is no name or no pattern.
 [[nodiscard]] std::optional<ClientLabel> readClientLabel(const QString &text);
 
+// What may be one client's name: an address is a host's, a number or a short word is everybody's.
+[[nodiscard]] bool isClientName(const QByteArray &text);
+
 // How sure it is that all of a client's contenders are one client.
 enum class Join {
     SameSession, // one session, connection or client id

@@ -132,7 +132,8 @@ private:
                                                             recipe.renewed ? u" unless it is renewed"_s : QString());
         }
         for (const auto &wait : m_knot.waits) {
-            if (recipes::recipeOf(m_sources.lock(wait.contest).recipe).shape == recipes::Shape::Row)
+            const auto &recipe = recipes::recipeOf(m_sources.lock(wait.contest).recipe);
+            if (recipe.shape == recipes::Shape::Row && recipe.backend == BackendKind::MariaDb)
                 ways << u"%1 gives up waiting for %2 after innodb_lock_wait_timeout (50 s unless set otherwise)"_s
                             .arg(client(m_sources.client(wait)), lock(wait.contest));
         }

@@ -22,8 +22,9 @@ int permitsOf(const LockSnapshot &lock)
                                    [&](const auto &one) { return one.mode == mode && one.role == role; });
     };
     const bool isShared = has(Mode::Read, Role::Holder) || has(Mode::Write, Role::Holder);
-    // Of a row the server names everybody who is in the way.
-    if (isShared || recipe.readWrite || (recipe.shape == recipes::Shape::Row && !recipe.counted))
+    // Of a row, or a table, everybody is named who is in the way.
+    const bool isSql = recipe.shape == recipes::Shape::Row || recipe.shape == recipes::Shape::Table;
+    if (isShared || recipe.readWrite || (isSql && !recipe.counted))
         return 1;
     return std::max(1, lock.holderCount());
 }

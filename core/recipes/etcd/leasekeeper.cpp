@@ -39,10 +39,13 @@ Task<void> LeaseKeeper::keep()
         const auto asked = loop.now();
         auto asking = m_client.keepAlive(m_id, Deadline::at(std::min(m_validUntil, asked + m_ttl / 3)));
         const auto kept = co_await asking;
-        if (kept && kept->ttl > 0s)
+        const bool isGone = kept ? kept->ttl <= 0s : kept.error().code == ErrorCode::NoNode;
+        if (isGone) {
+            m_wasRevoked = loop.now() < m_validUntil;
+            break;
+        }
+        if (kept)
             granted(kept->ttl, asked);
-        else if (kept || kept.error().code == ErrorCode::NoNode)
-            break; // there is no such lease any more
         else
             m_next = loop.now() + std::max<Duration>(m_ttl / 20, 50ms); // trouble: there is time to try again
     }

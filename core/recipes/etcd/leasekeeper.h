@@ -15,6 +15,8 @@ public:
     LeaseKeeper(etcd::Client &client, etcd::LeaseId id, std::chrono::seconds ttl, Instant asked,
                 std::function<void()> onEnd);
 
+    // The server said that it is gone before its time: somebody revoked it.
+    [[nodiscard]] bool wasRevoked() const { return m_wasRevoked; }
     [[nodiscard]] bool isOver() const { return m_isEnded || m_client.loop().now() >= m_validUntil; }
 
 private:
@@ -28,7 +30,7 @@ private:
     Duration m_ttl{};
     Instant m_next{};
     Instant m_validUntil{};
-    bool m_isEnded = false;
+    bool m_isEnded = false, m_wasRevoked = false;
     Scope m_keeping;
 };
 

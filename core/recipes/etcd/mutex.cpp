@@ -103,7 +103,8 @@ Task<Result<Grant>> EtcdMutex::take(Deadline deadline)
             auto error = co_await leaving;
             co_return error;
         }
-        if (*place == Place::First)
+        // Its answer may have been long in coming, or we in hearing it.
+        if (*place == Place::First && !m_keeper->isOver())
             break;
         letGo(); // 4
     }
@@ -114,17 +115,42 @@ Task<Result<Grant>> EtcdMutex::take(Deadline deadline)
     co_return grant;
 }
 
+// Where the answer was lost another one is asked for, and the first is revoked: without a key it holds up nobody.
+Task<Result<void>> EtcdMutex::haveLease(Deadline deadline)
+{
+    auto &loop = m_client.loop();
+    for (;;) {
+        m_lease = static_cast<etcd::LeaseId>(m_random.next() >> 1) | 1;
+        const auto asked = loop.now();
+        auto granting = m_client.grant(m_lease, m_ttl, forRequest(deadline));
+        const auto granted = co_await granting;
+        if (granted) {
+            m_keeper =
+                std::make_unique<LeaseKeeper>(m_client, m_lease, granted->ttl, asked, [this] { leaseEnded(); });
+            co_return Result<void>();
+        }
+        auto why = granted.error();
+        if (!isConnectionError(why))
+            co_return why;
+        if (deadline.hasPassed(loop)) {
+            why.code = ErrorCode::NotConnected; // nothing contends for us
+            co_return why;
+        }
+        if (const auto lease = std::exchange(m_lease, 0); why.code == ErrorCode::UnknownOutcome)
+            m_client.background().launch(revokeLater(&m_client, lease));
+        auto rest = sleepFor(loop, restAfterTrouble);
+        co_await rest;
+    }
+}
+
 // 1, 2
 Task<Result<EtcdMutex::Place>> EtcdMutex::join(Deadline deadline)
 {
-    m_lease = static_cast<etcd::LeaseId>(m_random.next() >> 1) | 1;
+    auto leasing = haveLease(deadline);
+    const auto leased = co_await leasing;
+    if (!leased)
+        co_return leased.error();
     m_key = m_prefix + etcd::leaseText(m_lease);
-    const auto asked = m_client.loop().now();
-    auto granting = m_client.grant(m_lease, m_ttl, forRequest(deadline));
-    const auto granted = co_await granting;
-    if (!granted)
-        co_return granted.error();
-    m_keeper = std::make_unique<LeaseKeeper>(m_client, m_lease, granted->ttl, asked, [this] { leaseEnded(); });
     const auto transaction = joining(m_prefix, m_key, m_lease);
     for (;;) {
         auto committing = m_client.commit(transaction, forRequest(deadline));
@@ -236,7 +262,7 @@ void EtcdMutex::leaseEnded()
     if (!std::exchange(m_isHeld, false))
         return;
     m_lease = 0;
-    lose(Loss::LeaseOver);
+    lose(m_keeper->wasRevoked() ? Loss::TakenAway : Loss::LeaseOver);
 }
 
 void EtcdMutex::letGo()

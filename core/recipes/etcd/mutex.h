@@ -26,6 +26,7 @@ protected:
 private:
     enum class Place { First, Behind, Gone };
     Task<Result<Place>> join(Deadline deadline);
+    Task<Result<void>> haveLease(Deadline deadline);
     Task<Result<Place>> untilFirst(Deadline deadline);
     Task<Result<Place>> look(Deadline deadline);
     Task<Result<Grant>> giveUp(Error why);

@@ -23,7 +23,7 @@ Task<Result<void>> untilConnected(mariadb::Session *session, Deadline deadline)
         changed.completeAt(deadline, false);
         const bool inTime = co_await changed;
         if (!inTime)
-            co_return Error{ErrorCode::TimedOut, u"timed out waiting for a connection to MariaDB"_s, true};
+            co_return Error{ErrorCode::TimedOut, u"timed out waiting for a connection to the database"_s, true};
     }
 }
 

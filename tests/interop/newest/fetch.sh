@@ -180,12 +180,31 @@ redsync() {
     let_tests_know REDSYNC "$into/redsync/redsync_client"
 }
 
+# etcd_of VERSION
+etcd_of() {
+    rm -rf "$into/etcd"
+    mkdir -p "$into/etcd"
+    cp "$here/../clients/etcd_client.go" "$into/etcd/main.go"
+    (cd "$into/etcd" && export GOFLAGS=-mod=mod GOWORK=off && go mod init etcd_client &&
+        go get "go.etcd.io/etcd/client/v3@$1" &&
+        go build -o etcd_client . &&
+        go list -m -f 'Fetched: the Go client of etcd {{.Version}}' go.etcd.io/etcd/client/v3)
+}
+
+# The second is one that Debian 12's own Go can build.
+etcd() {
+    installed go golang-go || return 1
+    etcd_of latest || etcd_of v3.5.9 || return 1
+    let_tests_know ETCD "$into/etcd/etcd_client"
+}
+
 fetch PYTHON "kazoo and redis-py (the tests take Debian's)" python_clients
 fetch JARS "Curator (the tests take Debian's)" curator
 fetch ZOOKEEPER "ZooKeeper server 3.9 (the tests take Debian's)" zookeeper_server
 fetch REDISSON "Redisson" redisson
 fetch NODE_REDLOCK "node-redlock" node_redlock
 fetch REDSYNC "redsync" redsync
+fetch ETCD "etcd's Go client" etcd
 fetch PYTHON_LOCKS "python-redis-lock and django-redis" python_locks
 fetch SPRING "Spring Integration and ShedLock" spring
 fetch QUARTZ "Quartz" quartz

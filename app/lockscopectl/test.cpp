@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// test: whether a connection can be used, and for what.
+#include "app/lockscopectl/command.h"
+#include "app/lockscopectl/output.h"
+#include "core/base/text.h"
+#include "core/inspect/json.h"
+#include "core/workspace/trial.h"
+
+#include <QJsonArray>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr std::chrono::seconds trialWithin(30);
+
+QJsonObject accountJson(const ConnectionName &name, const ConnectionAccount &account)
+{
+    QJsonObject json{{u"connection"_s, escaped(name.bytes())},
+                     {u"uri"_s, account.address},
+                     {u"server"_s, account.server.isEmpty() ? QJsonValue() : QJsonValue(account.server)},
+                     {u"remark"_s, account.remark.isEmpty() ? QJsonValue() : QJsonValue(account.remark)},
+                     {u"rights"_s, QJsonArray::fromStringList(account.rights)},
+                     {u"locks"_s, account.locks},
+                     {u"firstLookOver"_s, account.isFirstLookOver},
+                     {u"coverage"_s, inspect::toJson(account.coverage)}};
+    return json;
+}
+
+Task<Exit> test(CommandContext &context)
+{
+    auto worst = Exit::Done;
+    QJsonArray array;
+    for (auto *link : context.workspace.links()) {
+        const auto name = link->spec().name;
+        const auto deadline = Deadline::after(context.loop(), trialWithin);
+        auto asking = accountOf(context.workspace, name, deadline);
+        const auto account = co_await asking;
+        if (!account) {
+            worst = fail(account.error());
+            continue;
+        }
+        array.append(accountJson(name, *account));
+        if (context.json)
+            continue;
+        print(escaped(name.bytes()) + u':');
+        for (const auto &line : linesOf(*account))
+            print(u"  "_s + line);
+    }
+    if (context.json)
+        printAnswer(context, QJsonObject{{u"connections"_s, array}});
+    co_return worst;
+}
+
+} // namespace
+
+CommandSpec testCommand()
+{
+    CommandSpec spec;
+    spec.name = u"test"_s;
+    spec.summary =
+        u"whether each connection can be used: what answers there, what its user may do, what is not seen"_s;
+    spec.more = u"It writes nothing."_s;
+    spec.observes = true;
+    spec.run = test;
+    return spec;
+}
+
+} // namespace lockscope::ctl

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads JSON that a person wrote: every field is asked for, and the first that is wrong is remembered with its
+// path ("steps[2].question.right").
+#pragma once
+
+#include "core/base/result.h"
+
+#include <QJsonArray>
+#include <QJsonObject>
+#include <QStringList>
+
+#include <optional>
+
+namespace lockscope {
+
+class FieldReader {
+public:
+    FieldReader(const QJsonObject &object, QString path, std::optional<Error> &error)
+        : m_object(object), m_path(std::move(path)), m_error(error)
+    {
+    }
+
+    [[nodiscard]] bool has(const char *field);
+    // Missing, or of the wrong kind: wrong, unless there is an otherwise.
+    [[nodiscard]] QString text(const char *field, const std::optional<QString> &otherwise = std::nullopt);
+    [[nodiscard]] int number(const char *field, int least, int most, std::optional<int> otherwise = std::nullopt);
+    [[nodiscard]] bool flag(const char *field);
+    [[nodiscard]] QJsonArray list(const char *field, int least, int most);
+    [[nodiscard]] FieldReader object(const char *field);
+    [[nodiscard]] FieldReader element(const char *field, const QJsonArray &list, qsizetype index);
+    // One that is missing stays as it is.
+    template <class Number>
+    void take(const char *field, double least, double most, Number &into)
+    {
+        if (const auto read = has(field) ? whole(field, least, most) : std::nullopt)
+            into = Number(static_cast<qint64>(*read));
+    }
+    void take(const char *field, bool &into);
+    // At last: a field that nobody asked for is a mistake, too, and would be passed over without a word.
+    void nothingElse();
+
+    void wrong(const QString &field, const QString &wanted);
+    [[nodiscard]] const QJsonObject &json() const { return m_object; }
+    [[nodiscard]] QString pathOf(const QString &field) const;
+
+private:
+    [[nodiscard]] QJsonValue value(const char *field);
+    [[nodiscard]] std::optional<double> whole(const char *field, double least, double most);
+    [[nodiscard]] FieldReader inner(const QJsonValue &value, const QString &field);
+
+    const QJsonObject m_object;
+    const QString m_path;
+    std::optional<Error> &m_error;
+    QStringList m_known;
+};
+
+} // namespace lockscope

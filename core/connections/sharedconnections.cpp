@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/connections/sharedconnections.h"
+
+#include "core/base/text.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QRegularExpression>
+
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int sharedVersion = 1;
+constexpr qint64 mostSharedBytes = 1024 * 1024;
+constexpr qsizetype mostGroupLength = 80;
+
+QString textOf(std::string_view text)
+{
+    return QString::fromUtf8(text.data(), qsizetype(text.size()));
+}
+
+// Where in the file something is wrong.
+class SharedPlace {
+public:
+    explicit SharedPlace(QString file) : m_file(std::move(file)) {}
+    [[nodiscard]] Error error(const toml::source_region &where, const QString &what) const
+    {
+        return Error{ErrorCode::BadInput,
+                     u"%1, line %2: %3"_s.arg(label(m_file.toUtf8(), 300), QString::number(where.begin.line), what)};
+    }
+    // Beside the file.
+    [[nodiscard]] QString resolved(const QString &path) const
+    {
+        return path.isEmpty() || QDir::isAbsolutePath(path)
+                   ? path
+                   : QDir::cleanPath(QFileInfo(m_file).absoluteDir().filePath(path));
+    }
+
+private:
+    QString m_file;
+};
+
+// One field of a connection; each is either text or yes and no.
+struct SharedField {
+    std::string_view key;
+    QString SavedConnection::*text = nullptr;
+    bool SavedConnection::*flag = nullptr;
+};
+
+const std::vector<SharedField> &sharedFields()
+{
+    static const std::vector<SharedField> fields{{"name", &SavedConnection::name},
+                                                 {"uri", &SavedConnection::uri},
+                                                 {"user", &SavedConnection::user},
+                                                 {"group", &SavedConnection::group},
+                                                 {"production", nullptr, &SavedConnection::production},
+                                                 {"read-only", nullptr, &SavedConnection::readOnly}};
+    return fields;
+}
+
+Result<void> readField(const toml::key &key, const toml::node &node, const SharedPlace &place, SavedConnection &into)
+{
+    const auto name = textOf(key.str());
+    if (key.str() == "colour") {
+        const auto colour = connectionColour(textOf(node.value_or(std::string_view("?"))));
+        if (!colour)
+            return place.error(node.source(), u"colour is to be one of red, orange, yellow, green, teal, blue"_s);
+        into.colour = *colour;
+        return {};
+    }
+    const auto field = std::ranges::find(sharedFields(), key.str(), &SharedField::key);
+    if (field == sharedFields().end())
+        return place.error(key.source(), u"\"%1\" is no field of a connection"_s.arg(label(name.toUtf8(), 60)));
+    if (field->flag) {
+        if (!node.is_boolean())
+            return place.error(node.source(), name + u" is to be true or false"_s);
+        into.*(field->flag) = node.value_or(false);
+        return {};
+    }
+    if (!node.is_string())
+        return place.error(node.source(), name + u" is to be a text"_s);
+    into.*(field->text) = textOf(node.value_or(std::string_view()));
+    return {};
+}
+
+// What is typed into the form is judged there; this is from somebody else.
+Result<void> settle(const toml::table &table, const SharedPlace &place, SavedConnection &connection)
+{
+    static const QRegularExpression plainName(u"^[A-Za-z0-9_.-]+$"_s);
+    if (!plainName.match(connection.name).hasMatch())
+        return place.error(table.source(), u"a connection needs a name of letters, digits and . _ -"_s);
+    const bool isGroup = connection.group.size() <= mostGroupLength
+                         && std::ranges::all_of(connection.group, [](QChar c) { return c.isPrint(); });
+    if (!isGroup)
+        return place.error(table.source(), u"the group of %1 is too long, or not to be shown"_s.arg(connection.name));
+    if (hasUnencodedPassword(connection.uri))
+        return place.error(
+            table.source(),
+            u"a password in the uri of %1; take it out, or whoever has this file has it"_s.arg(connection.name));
+    auto spec = parseConnection(connection.uri);
+    if (!spec)
+        return place.error(table.source(), u"the uri of %1: %2"_s.arg(connection.name, spec.error().message));
+    if (!spec->password.isEmpty())
+        return place.error(
+            table.source(),
+            u"a password in the uri of %1; take it out, or whoever has this file has it"_s.arg(connection.name));
+    if (!spec->name.isEmpty())
+        return place.error(table.source(), u"the uri of %1 names another connection"_s.arg(connection.name));
+    if (connection.user.isEmpty())
+        connection.user = spec->user;
+    auto &tls = spec->transport.tls;
+    for (auto *path : {&tls.ca, &tls.cert, &tls.key})
+        *path = place.resolved(*path);
+    connection.uri = uriOf(*spec);
+    return {};
+}
+
+Result<std::vector<SavedConnection>> readTables(const toml::array &tables, const SharedPlace &place)
+{
+    std::vector<SavedConnection> connections;
+    std::set<QString> names;
+    for (const auto &node : tables) {
+        const auto *table = node.as_table();
+        if (!table)
+            return place.error(node.source(), u"write each connection below a line [[connection]]"_s);
+        SavedConnection connection;
+        for (const auto &[key, value] : *table) {
+            if (const auto read = readField(key, value, place, connection); !read)
+                return read.error();
+        }
+        if (const auto whole = settle(*table, place, connection); !whole)
+            return whole.error();
+        if (!names.insert(connection.name).second)
+            return place.error(table->source(), u"there is another connection named %1"_s.arg(connection.name));
+        connections.push_back(std::move(connection));
+    }
+    return connections;
+}
+
+} // namespace
+
+Result<std::vector<SavedConnection>> readSharedConnections(const QByteArray &toml, const QString &file)
+{
+    const SharedPlace place(file);
+    const std::string_view bytes(toml.constData(), std::size_t(toml.size()));
+    const auto parsed = toml::parse(bytes);
+    if (!parsed)
+        return place.error(parsed.error().source(), textOf(parsed.error().description()));
+    const auto &root = parsed.table();
+    if (root["version"].value<int64_t>() != sharedVersion)
+        return Error{ErrorCode::BadInput, u"%1: this Lockscope reads version = %2, which is to be said"_s.arg(
+                                              file, QString::number(sharedVersion))};
+    for (const auto &[key, value] : root) {
+        if (key.str() != "version" && key.str() != "connection")
+            return place.error(key.source(),
+                               u"\"%1\" is not known here"_s.arg(label(textOf(key.str()).toUtf8(), 60)));
+    }
+    const auto *node = root.get("connection");
+    if (!node)
+        return std::vector<SavedConnection>();
+    const auto *tables = node->as_array();
+    if (!tables)
+        return place.error(node->source(), u"write each connection below a line [[connection]]"_s);
+    return readTables(*tables, place);
+}
+
+QByteArray writeSharedConnections(const std::vector<SavedConnection> &connections)
+{
+    toml::array tables;
+    for (const auto &connection : connections) {
+        toml::table table;
+        for (const auto &field : sharedFields()) {
+            if (field.flag && connection.*(field.flag))
+                table.insert(field.key, true);
+            else if (field.text && !(connection.*(field.text)).isEmpty())
+                table.insert(field.key, (connection.*(field.text)).toStdString());
+        }
+        if (connection.colour != ConnectionColour::None)
+            table.insert("colour", wordOfColour(connection.colour).toStdString());
+        tables.push_back(std::move(table));
+    }
+    std::ostringstream text;
+    text << "# Connections of Lockscope, without passwords: those come from each user's keychain or environment.\n"
+         << toml::table{{"version", sharedVersion}, {"connection", std::move(tables)}} << '\n';
+    return QByteArray::fromStdString(text.str());
+}
+
+namespace {
+
+// What is open is judged, and then read: by its name it could be another by then, and a pipe would never end.
+Result<std::vector<SavedConnection>> readOpened(const QString &path, bool isFound)
+{
+    const auto name = label(path.toUtf8(), 300);
+    const int descriptor = ::open(QFile::encodeName(path).constData(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0)
+        return Error{ErrorCode::BadInput, u"%1: %2"_s.arg(name, qt_error_string(errno))};
+    QFile file;
+    file.open(descriptor, QIODevice::ReadOnly, QFileDevice::AutoCloseHandle);
+    struct ::stat is = {};
+    if (::fstat(descriptor, &is) != 0 || !S_ISREG(is.st_mode))
+        return Error{ErrorCode::BadInput, u"%1: not a file"_s.arg(name)};
+    const bool isOurs = (is.st_uid == ::getuid() || is.st_uid == 0) && !(is.st_mode & S_IWOTH);
+    if (isFound && !isOurs)
+        return Error{ErrorCode::Refused, u"%1 is another user's, or everybody may write it: who does could say where "
+                                         u"your credentials go; it is not read"_s.arg(name)};
+    const auto bytes = file.read(mostSharedBytes + 1);
+    if (bytes.size() > mostSharedBytes)
+        return Error{ErrorCode::BadInput, u"%1: too large to be a list of connections"_s.arg(name)};
+    return readSharedConnections(bytes, path);
+}
+
+} // namespace
+
+Result<std::vector<SavedConnection>> readSharedConnectionsFrom(const QString &file)
+{
+    return readOpened(file, false);
+}
+
+Result<TeamFile> findTeamFile(const QString &folder)
+{
+    QDir at(folder);
+    do {
+        const QFileInfo info(at.filePath(u"lockscope.toml"_s));
+        if (!info.exists())
+            continue;
+        auto connections = readOpened(info.absoluteFilePath(), true);
+        if (!connections)
+            return connections.error();
+        return TeamFile{info.absoluteFilePath(), std::move(*connections)};
+    } while (at.cdUp());
+    return TeamFile();
+}
+
+Result<std::optional<NamedConnection>> findConnection(const QString &name)
+{
+    const ConnectionStore own(ConnectionStore::defaultFile(), nullptr);
+    const auto isIt = [&name](const SavedConnection &saved) { return saved.name == name; };
+    if (const auto found = std::ranges::find_if(own.all(), isIt); found != own.all().end())
+        return std::optional(NamedConnection{*found, {}});
+    auto team = findTeamFile(QDir::currentPath());
+    if (!team)
+        return team.error();
+    const auto found = std::ranges::find_if(team->connections, isIt);
+    if (found == team->connections.end())
+        return std::optional<NamedConnection>();
+    return std::optional(NamedConnection{*found, team->file});
+}
+
+} // namespace lockscope

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/contention/backendrules.h"
+
+namespace lockscope::contention {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using recipes::RecipeInfo;
+
+namespace {
+
+// As on MariaDB: the session is the same. But for a server that keeps who is idle for as long as that is there.
+constexpr Duration pgAsksEvery = 1s, pgSilence = 11s;
+
+std::optional<OverlapBound> overlapOnPostgreSql(const Scenario &scenario, FaultKind fault)
+{
+    if (fault == FaultKind::Expire || fault == FaultKind::ForceRelease)
+        return OverlapBound{pgAsksEvery + connectsAgain,
+                            u"a second, until it asks again whether its connection stands"_s};
+    if (fault == FaultKind::Pause)
+        return OverlapBound{longestOf(scenario, fault) + pgAsksEvery + connectsAgain, u"the pause, plus a second"_s};
+    return {};
+}
+
+bool canHappenOnPostgreSql(FaultKind fault)
+{
+    return fault != FaultKind::Lag && fault != FaultKind::RestartEmpty && fault != FaultKind::Failover
+           && fault != FaultKind::LostPublish;
+}
+
+GuaranteeRule twoBelieveOnPostgreSql(const RecipeInfo &, FaultKind fault, const QByteArray &)
+{
+    switch (fault) {
+    case FaultKind::Expire:
+    case FaultKind::ForceRelease:
+        return {
+            u"the backend was terminated: its locks are gone at once, and its client learns of that when it asks next"_s};
+    case FaultKind::Pause:
+        return {
+            u"the connection breaks, or a limit for idle sessions ends it, while its client is paused: the locks go "
+            u"with it, and the client does not know"_s,
+            true};
+    default: return {};
+    }
+}
+
+Duration pgUntilSilent(const Scenario &)
+{
+    return pgSilence;
+}
+
+} // namespace
+
+BackendRules rulesOfPostgreSql()
+{
+    return {
+        &canHappenOnPostgreSql, &twoBelieveOnPostgreSql, &overlapOnPostgreSql, &pgUntilSilent, nullptr, false, false};
+}
+
+} // namespace lockscope::contention

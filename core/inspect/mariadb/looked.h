@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the makers of snapshots share: one look, with the ways through it, and the order of who waits.
+#pragma once
+
+#include "core/inspect/mariadb/look.h"
+
+#include <algorithm>
+#include <set>
+
+namespace lockscope::inspect {
+
+// From then on it is worth a warning that somebody keeps others waiting and does nothing.
+constexpr std::chrono::seconds idleIsOdd(30);
+
+// One look, with the ways through it.
+class Looked {
+public:
+    explicit Looked(const SqlLook &look) : m_look(look)
+    {
+        for (const auto &transaction : look.transactions)
+            addTransaction(transaction);
+        for (const auto &process : look.processes)
+            m_processes[process.connection] = &process;
+    }
+
+    // Several, where the number does not say which; none, where it ended meanwhile.
+    [[nodiscard]] std::vector<const SqlTransaction *> transactions(const QByteArray &id, bool isRequesting) const
+    {
+        const auto at = m_transactions.find(id);
+        auto all = at == m_transactions.end() ? std::vector<const SqlTransaction *>() : at->second;
+        if (all.size() > 1 && isRequesting)
+            std::erase_if(all, [](const auto *one) { return !one->waitStarted; });
+        return all;
+    }
+    [[nodiscard]] const SqlProcess *process(quint64 connection) const
+    {
+        const auto at = m_processes.find(connection);
+        return at == m_processes.end() ? nullptr : at->second;
+    }
+    // Of one that may only read, too.
+    [[nodiscard]] static const SqlTransaction *transactionOf(const SqlLook &look, quint64 connection)
+    {
+        for (const auto *all : {&look.transactions, &look.readers}) {
+            const auto at = std::ranges::find(*all, connection, &SqlTransaction::connection);
+            if (at != all->end())
+                return &*at;
+        }
+        return nullptr;
+    }
+    // What is known of whoever is behind a connection.
+    [[nodiscard]] Contender contender(quint64 connection, const QByteArray &id) const
+    {
+        Contender one;
+        one.id = id;
+        one.session = QString::number(connection);
+        constexpr qsizetype longestName = 256;
+        if (const auto *who = process(connection)) {
+            one.endpoint = QString::fromUtf8(who->host);
+            one.identity = who->user;
+            if (!who->program.isEmpty()) {
+                one.program = who->program.left(longestName);
+                one.pid = who->pid;
+            }
+        }
+        return one;
+    }
+    [[nodiscard]] const SqlLook &look() const { return m_look; }
+
+private:
+    // Who has no number ("0") is in nobody's way without a lock.
+    void addTransaction(const SqlTransaction &transaction)
+    {
+        if (transaction.id != "0" || transaction.rowsLocked > 0)
+            m_transactions[transaction.id].push_back(&transaction);
+    }
+
+    const SqlLook &m_look;
+    std::map<QByteArray, std::vector<const SqlTransaction *>> m_transactions;
+    std::map<quint64, const SqlProcess *> m_processes;
+};
+
+// Who waits behind whom, as the server says it: by contender. Of those who ask for a record each is behind all that
+// asked earlier, which tells their order where its times, in whole seconds, do not.
+class Behind {
+public:
+    void add(const QByteArray &waiter, const QByteArray &inTheWay) { m_behind[inTheWay].insert(waiter); }
+    [[nodiscard]] bool isSaid(const QByteArray &waiter, const QByteArray &inTheWay) const
+    {
+        const auto at = m_behind.find(inTheWay);
+        return at != m_behind.end() && at->second.contains(waiter);
+    }
+    // How many stand before it, one behind the other.
+    [[nodiscard]] std::map<QByteArray, int> places() const
+    {
+        std::map<QByteArray, int> places, open;
+        for (const auto &[id, waiters] : m_behind) {
+            for (const auto &waiter : waiters)
+                ++open[waiter];
+        }
+        std::vector<QByteArray> ready;
+        for (const auto &[id, waiters] : m_behind) {
+            if (!open.contains(id))
+                ready.push_back(id);
+        }
+        while (!ready.empty()) {
+            const auto id = ready.back();
+            ready.pop_back();
+            const auto at = m_behind.find(id);
+            for (const auto &waiter : at == m_behind.end() ? std::set<QByteArray>() : at->second) {
+                places[waiter] = std::max(places[waiter], places[id] + 1);
+                if (--open[waiter] == 0)
+                    ready.push_back(waiter);
+            }
+        }
+        return places;
+    }
+
+private:
+    std::map<QByteArray, std::set<QByteArray>> m_behind;
+};
+
+// Sorts, numbers the places, and says who waits for whom: the one before.
+void finish(LockSnapshot &lock, const Behind &behind = {});
+// What is the same of all locks of a look.
+[[nodiscard]] LockSnapshot emptySqlLock(const SqlLook &look, const ConnectionName &connection,
+                                        const QByteArray &name);
+// The transaction's number and start: should either change, it is not what was looked at.
+[[nodiscard]] QByteArray guardOf(const SqlTransaction &transaction);
+// tablelocks.cpp
+void addTableLocks(std::vector<LockSnapshot> &snapshots, const Looked &looked, const ConnectionName &connection);
+// sqlclients.cpp
+void attributeNamedLock(LockSnapshot &lock, const QByteArray &name);
+void attributeRow(LockSnapshot &lock, const SqlLockWait &wait, const IndexColumns &columns);
+// rowlocks.cpp
+void addLockRows(std::vector<LockSnapshot> &snapshots, const Looked &looked, const ConnectionName &connection);
+
+} // namespace lockscope::inspect

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of the reader that asks for what has a name: GET_LOCK's, and tables.
+#include "core/inspect/mariadb/reader.h"
+#include "core/inspect/mariadb/readerrows.h"
+
+#include <algorithm>
+#include <set>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+using mariadb::Rows;
+
+namespace {
+
+// Of tables only what keeps others out, or is waited for: what any statement has of one is too much each time.
+const QByteArray strongModes = "IN ('SHARED_NO_READ_WRITE', 'SHARED_READ_ONLY', 'SHARED_NO_WRITE', 'EXCLUSIVE')";
+const QByteArray tableColumns =
+    "SELECT m.OBJECT_TYPE AS kind, m.OBJECT_SCHEMA AS table_schema, m.OBJECT_NAME AS name, "
+    "t.PROCESSLIST_ID AS connection, m.LOCK_STATUS AS status, m.LOCK_TYPE AS mode "
+    "FROM performance_schema.metadata_locks m "
+    "JOIN performance_schema.threads t ON t.THREAD_ID = m.OWNER_THREAD_ID WHERE ";
+const QByteArray byPerformanceSchema =
+    tableColumns
+    + "m.OBJECT_TYPE = 'USER LEVEL LOCK' OR (m.OBJECT_TYPE = 'TABLE' AND t.PROCESSLIST_ID <> CONNECTION_ID() "
+      "AND (m.LOCK_STATUS = 'PENDING' OR m.LOCK_TYPE "
+    + strongModes + "))";
+const QByteArray byPlugin =
+    "SELECT IF(LOCK_TYPE = 'User lock', 'USER LEVEL LOCK', 'TABLE') AS kind, TABLE_SCHEMA AS table_schema, "
+    "IF(LOCK_TYPE = 'User lock', TABLE_SCHEMA, TABLE_NAME) AS name, THREAD_ID AS connection, 'GRANTED' AS status, "
+    "SUBSTRING(LOCK_MODE, 5) AS mode FROM information_schema.METADATA_LOCK_INFO WHERE LOCK_TYPE = 'User lock' "
+    "OR (LOCK_TYPE = 'Table metadata lock' AND THREAD_ID <> CONNECTION_ID())";
+
+} // namespace
+
+Task<Result<SqlReader::NamedLocks>> SqlReader::findNamedLocks(Deadline deadline)
+{
+    auto asking = send(metadataInstrument, deadline);
+    const auto enabled = co_await asking;
+    if (!enabled && !isRefusal(enabled.error()))
+        co_return enabled.error();
+    if (enabled && text(*enabled, 0, "enabled") == "1")
+        co_return NamedLocks::PerformanceSchema;
+    auto trying = send(byPlugin, deadline);
+    const auto plugin = co_await trying;
+    if (!plugin && !isRefusal(plugin.error()))
+        co_return plugin.error();
+    co_return plugin ? NamedLocks::Plugin : NamedLocks::WaitersOnly;
+}
+
+Task<Result<void>> SqlReader::readNamedLocks(SqlLook *look, Deadline deadline, QByteArray also)
+{
+    if (m_namedLocks == NamedLocks::NotAsked) {
+        const auto found = co_await findNamedLocks(deadline);
+        if (!found)
+            co_return found.error();
+        m_namedLocks = *found;
+    }
+    if (m_namedLocks != NamedLocks::WaitersOnly) {
+        auto asking = send(m_namedLocks == NamedLocks::Plugin ? byPlugin : byPerformanceSchema, deadline);
+        const auto rows = co_await asking;
+        if (!rows && !isRefusal(rows.error()))
+            co_return rows.error();
+        if (!rows)
+            note(u"named locks, and who has which table, cannot be seen: "_s + rows.error().message);
+        for (std::size_t i = 0; rows && i < rows->rows.size(); ++i) {
+            if (text(*rows, i, "kind") == "USER LEVEL LOCK")
+                look->namedLocks.push_back({text(*rows, i, "name"), text(*rows, i, "connection").toULongLong(),
+                                            text(*rows, i, "status") == "GRANTED"});
+        }
+        const auto tables = co_await readTableLocks(look, rows ? &*rows : nullptr, deadline);
+        if (!tables)
+            co_return tables.error();
+    }
+    if (m_namedLocks != NamedLocks::PerformanceSchema)
+        addTableWaiters(look);
+    if (m_namedLocks == NamedLocks::PerformanceSchema) {
+        look->seesAllProcesses = true; // as far as these are concerned
+        co_return Result<void>();
+    }
+    if (!look->seesAllProcesses)
+        note(u"who waits for a named lock cannot be seen: the PROCESS privilege is missing"_s);
+    for (const auto &process : look->processes) {
+        const auto name = process.state == "User lock" ? namedLockIn(process.statement) : std::nullopt;
+        if (name)
+            look->namedLocks.push_back({*name, process.connection, false});
+    }
+    if (m_namedLocks == NamedLocks::Plugin)
+        co_return Result<void>();
+    const auto which = look->seesAllProcesses
+                           ? u"named locks nobody waits for cannot be seen"_s
+                           : u"others' named locks cannot be seen unless they are asked for by name"_s;
+    note(which
+         + u": performance_schema with the instrument wait/lock/metadata/sql/mdl is off or may not be read, and the "
+           u"plugin metadata_lock_info is not installed"_s);
+    const auto added = co_await addHolders(look, deadline, also);
+    co_return added;
+}
+
+// Where somebody waits for a table, everybody who has it: in one more question, so that both are of one moment.
+Task<Result<void>> SqlReader::readTableLocks(SqlLook *look, const Rows *rows, Deadline deadline)
+{
+    look->tellsTableWaiters = rows && m_namedLocks == NamedLocks::PerformanceSchema;
+    std::set<std::pair<QByteArray, QByteArray>> waitedFor;
+    const auto take = [look](const Rows &from, std::size_t i) {
+        look->tableLocks.push_back({text(from, i, "table_schema"), text(from, i, "name"),
+                                    text(from, i, "connection").toULongLong(), text(from, i, "mode"),
+                                    text(from, i, "status") == "GRANTED"});
+    };
+    for (std::size_t i = 0; rows && i < rows->rows.size(); ++i) {
+        if (text(*rows, i, "kind") != "TABLE")
+            continue;
+        take(*rows, i);
+        if (text(*rows, i, "status") == "PENDING")
+            waitedFor.emplace(look->tableLocks.back().schema, look->tableLocks.back().table);
+    }
+    if (waitedFor.empty())
+        co_return Result<void>();
+    constexpr std::size_t mostTables = 100;
+    QByteArrayList pairs, names;
+    for (const auto &[schema, table] : waitedFor) {
+        if (static_cast<std::size_t>(pairs.size()) == mostTables)
+            break;
+        pairs << "(?, ?)";
+        names << schema << table;
+    }
+    auto asking = send(tableColumns
+                           + "m.OBJECT_TYPE = 'TABLE' AND m.LOCK_STATUS IN ('GRANTED', 'PENDING') "
+                             "AND t.PROCESSLIST_ID <> CONNECTION_ID() AND (m.OBJECT_SCHEMA, m.OBJECT_NAME) IN ("
+                           + pairs.join(", ") + ')',
+                       deadline, names);
+    const auto all = co_await asking;
+    if (!all)
+        co_return all.error();
+    std::erase_if(look->tableLocks, [&](const SqlTableLock &one) {
+        return waitedFor.contains({one.schema, one.table});
+    });
+    for (std::size_t i = 0; i < all->rows.size(); ++i)
+        take(*all, i);
+    co_return Result<void>();
+}
+
+Task<Result<void>> SqlReader::readLockRows(SqlLook *look, Deadline deadline)
+{
+    const SqlLockRows::Send sending = [this](const QByteArray &query, Deadline by, const QByteArrayList &parameters) {
+        return send(query, by, parameters);
+    };
+    auto *loop = &m_session.loop();
+    auto reading = m_lockRows.read(look, sending, loop, deadline);
+    const auto read = co_await reading;
+    for (const auto &gap : m_lockRows.gaps())
+        note(gap);
+    co_return read;
+}
+
+// Where only PROCESSLIST says that somebody waits for a table.
+void SqlReader::addTableWaiters(SqlLook *look)
+{
+    const auto missing =
+        m_namedLocks == NamedLocks::Plugin
+            ? u"for which table somebody waits is told by its statement only (ALTER, DROP, TRUNCATE, "
+              u"RENAME): performance_schema with the instrument wait/lock/metadata/sql/mdl is off or "
+              u"may not be read"_s
+            : u"who has a table (LOCK TABLES, ALTER, an open transaction) cannot be seen, and who "
+              u"waits for one by its statement only: performance_schema with its metadata locks is "
+              u"off or may not be read, and the plugin metadata_lock_info is not installed"_s;
+    std::vector<SqlTableLock> waiting;
+    int unnamed = 0;
+    for (const auto &process : look->processes) {
+        if (process.state != "Waiting for table metadata lock")
+            continue;
+        if (const auto table = tableIn(process.statement, process.database))
+            waiting.push_back({table->first, table->second, process.connection, "EXCLUSIVE", false, true});
+        else
+            ++unnamed;
+    }
+    note(missing);
+    if (unnamed > 0)
+        note(u"%1 for a table's metadata lock: for which table, and who has it, is not told"_s.arg(
+            unnamed == 1 ? u"1 connection waits"_s : u"%1 connections wait"_s.arg(unnamed)));
+    std::erase_if(look->tableLocks, [&](const SqlTableLock &one) { // what any statement has, and nobody waits for
+        const bool isStrong = strongModes.contains('\'' + one.mode + '\'');
+        return !isStrong && std::ranges::none_of(waiting, [&](const SqlTableLock &other) {
+            return other.schema == one.schema && other.table == one.table;
+        });
+    });
+    std::ranges::move(waiting, std::back_inserter(look->tableLocks));
+}
+
+// Whoever is waited for, by name: the server tells that without any instrument.
+Task<Result<void>> SqlReader::addHolders(SqlLook *look, Deadline deadline, QByteArray also)
+{
+    QByteArrayList names;
+    if (!also.isEmpty())
+        names << also;
+    for (const auto &waiting : look->namedLocks) {
+        if (!names.contains(waiting.name))
+            names << waiting.name;
+    }
+    for (const auto &name : names) {
+        auto asking = send("SELECT IS_USED_LOCK(?) AS connection", deadline, {name});
+        const auto rows = co_await asking;
+        if (!rows)
+            co_return rows.error();
+        if (rows->cell(0, "connection"))
+            look->namedLocks.push_back({name, text(*rows, 0, "connection").toULongLong(), true});
+    }
+    co_return Result<void>();
+}
+
+} // namespace lockscope::inspect

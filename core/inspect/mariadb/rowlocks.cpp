@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// From rows that are locks by what stands in them to snapshots.
+#include "core/inspect/mariadb/looked.h"
+#include "core/inspect/knownclients.h"
+#include "core/rules/contenderid.h"
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+qint64 millisOf(const std::optional<ServerTime> &moment)
+{
+    return moment ? qint64(moment->time_since_epoch().count()) : 0;
+}
+
+LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
+{
+    const bool isLiquibase = row.kind == SqlLockRow::Kind::Liquibase;
+    lock.recipe = isLiquibase ? "sql-liquibase" : "sql-shedlock";
+    attribute(lock, isLiquibase ? clients::liquibase : clients::shedLockRow);
+    lock.why = isLiquibase ? u"the row says LOCKED; since when, LOCKGRANTED says in the server's time zone"_s
+                           : u"the row says until when it is locked (lock_until)"_s;
+    if (row.isZoneUnclear) {
+        lock.why += u"; whether that is UTC or another zone's time nothing says, so that it may be over"_s;
+        lock.confidence = Confidence::Medium;
+    }
+    lock.waitersKnown = false; // they ask again and again
+    lock.state = LockState::Held;
+    Contender holder;
+    holder.role = Role::Holder;
+    holder.position = 0;
+    holder.identity = row.lockedBy;
+    holder.id = recipes::constantContenderId(row.lockedBy, millisOf(isLiquibase ? row.since : row.ends));
+    if (row.since && *row.since <= lock.observed + 1s)
+        holder.heldSince = std::min(*row.since, lock.observed);
+    holder.expiresAt = row.ends;
+    holder.guard.value = row.lockedBy;
+    holder.guard.group = row.stamp;
+    lock.contenders.push_back(std::move(holder));
+    return lock;
+}
+
+} // namespace
+
+void addLockRows(std::vector<LockSnapshot> &snapshots, const Looked &looked, const ConnectionName &connection)
+{
+    std::set<QByteArray> names; // a server may say anything twice
+    for (const auto &row : looked.look().lockRows) {
+        const auto name = lockRowName(row);
+        if (names.insert(name).second)
+            snapshots.push_back(lockOfRow(row, emptySqlLock(looked.look(), connection, name)));
+    }
+}
+
+} // namespace lockscope::inspect

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables: who has a table, and who waits for it, by the server's locks on its name ("metadata locks"): LOCK TABLES,
+// ALTER and the like, and every open transaction that has used the table.
+//
+// Who is in the way is said by the modes, after MySQL's sql/mdl.cc. A mode is the one that was asked for at first, so
+// more may be in the way than it says: where it explains nothing, and one connection only has the table, it is that
+// one; where there are several, it is nobody by name.
+#include "core/base/text.h"
+#include "core/inspect/findings.h"
+#include "core/inspect/mariadb/looked.h"
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Modes = QByteArrayList;
+
+struct MdlRule {
+    QByteArray asked;
+    Modes granted; // in whose way it cannot be had
+    Modes asking;  // that have precedence
+};
+
+const std::vector<MdlRule> &mdlRules()
+{
+    static const QByteArray x("EXCLUSIVE"), snrw("SHARED_NO_READ_WRITE"), snw("SHARED_NO_WRITE"),
+        sro("SHARED_READ_ONLY"), su("SHARED_UPGRADABLE"), sw("SHARED_WRITE"), swlp("SHARED_WRITE_LOW_PRIO"),
+        sr("SHARED_READ"), s("SHARED"), sh("SHARED_HIGH_PRIO");
+    static const std::vector<MdlRule> all{
+        {s, {x}, {x}},
+        {sh, {x}, {}},
+        {sr, {x, snrw}, {x, snrw}},
+        {sw, {x, snrw, snw, sro}, {x, snrw, snw}},
+        {swlp, {x, snrw, snw, sro}, {x, snrw, snw, sro}},
+        {su, {x, snrw, snw, su}, {x}},
+        {sro, {x, snrw, sw, swlp}, {x, snrw}},
+        {snw, {x, snrw, snw, su, sw, swlp}, {x}},
+        {snrw, {x, snrw, snw, sro, su, sw, swlp, sr}, {x}},
+        {x, {x, snrw, snw, sro, su, sw, swlp, sr, s, sh}, {}},
+    };
+    return all;
+}
+
+const MdlRule &ruleOf(const QByteArray &asked)
+{
+    static const MdlRule none;
+    const auto at = std::ranges::find(mdlRules(), asked, &MdlRule::asked);
+    return at == mdlRules().end() ? none : *at;
+}
+
+// What keeps others out at rest. The rest is what any statement has of a table.
+bool isStrong(const SqlTableLock &one)
+{
+    return one.isGranted
+           && Modes{"EXCLUSIVE", "SHARED_NO_READ_WRITE", "SHARED_NO_WRITE", "SHARED_READ_ONLY"}.contains(one.mode);
+}
+
+Mode modeOfTable(const QByteArray &mode)
+{
+    return Modes{"SHARED", "SHARED_HIGH_PRIO", "SHARED_READ", "SHARED_READ_ONLY"}.contains(mode) ? Mode::Read
+                                                                                                 : Mode::Write;
+}
+
+// All locks on one table.
+class OneTable {
+public:
+    OneTable(const Looked &looked, std::vector<const SqlTableLock *> parts)
+        : m_looked(looked), m_parts(std::move(parts))
+    {
+        for (const auto *one : m_parts) {
+            if (!one->isGranted)
+                m_waiting.insert(one->connection);
+        }
+    }
+
+    [[nodiscard]] LockSnapshot snapshot(LockSnapshot lock) const
+    {
+        lock.recipe = "sql-table-lock";
+        const auto &look = m_looked.look();
+        lock.waitersKnown = look.tellsTableWaiters && look.seesAllProcesses;
+        const bool isByStatement = std::ranges::any_of(m_parts, &SqlTableLock::isByStatement);
+        std::map<quint64, QByteArray> ids;
+        Behind behind;
+        for (const auto connection : m_waiting)
+            ids[connection] = addWaiter(lock, connection);
+        const auto holders = m_waiting.empty() ? resting() : holding();
+        for (const auto connection : holders)
+            ids[connection] = addHolder(lock, connection);
+        for (const auto &[waiter, others] : inTheWay()) {
+            for (const auto other : others)
+                behind.add(ids[waiter], ids[other]);
+        }
+        lock.why = u"the server says who has this table's name, and who waits for it (metadata locks)"_s;
+        if (isByStatement && !look.tellsTableWaiters)
+            lock.why = u"the server says that it waits for a table's metadata lock; which, its statement says"_s;
+        if (!m_waiting.empty() && holders.empty())
+            lock.why += u"; who is in the way is not told"_s;
+        finish(lock, behind);
+        for (auto &one : lock.contenders) {
+            for (auto &edge : one.watches)
+                edge.evidence = Evidence::Inferred; // the server tells modes, not who is in whose way
+        }
+        return lock;
+    }
+
+private:
+    using InTheWay = std::map<quint64, std::set<quint64>>;
+
+    [[nodiscard]] InTheWay inTheWay() const
+    {
+        InTheWay all;
+        for (const auto *asking : m_parts) {
+            if (asking->isGranted)
+                continue;
+            const auto &rule = ruleOf(asking->mode);
+            std::set<quint64> others, having;
+            for (const auto *one : m_parts) {
+                if (one->connection == asking->connection)
+                    continue;
+                if (one->isGranted)
+                    having.insert(one->connection);
+                if ((one->isGranted ? rule.granted : rule.asking).contains(one->mode))
+                    others.insert(one->connection);
+            }
+            if (others.empty() && having.size() == 1)
+                others = having;
+            all[asking->connection].merge(others);
+        }
+        return all;
+    }
+    // In somebody's way, and waits for nobody itself.
+    [[nodiscard]] std::set<quint64> holding() const
+    {
+        std::set<quint64> all;
+        for (const auto &[waiter, others] : inTheWay())
+            all.insert(others.begin(), others.end());
+        std::erase_if(all, [this](quint64 one) { return m_waiting.contains(one); });
+        return all;
+    }
+    // Nobody waits: who keeps others out, unless it is a statement that is over in a moment.
+    [[nodiscard]] std::set<quint64> resting() const
+    {
+        std::set<quint64> all;
+        for (const auto *one : m_parts) {
+            const auto *process = m_looked.process(one->connection);
+            if (isStrong(*one) && process && (process->isIdle || process->inState >= 1s))
+                all.insert(one->connection);
+        }
+        return all;
+    }
+    [[nodiscard]] Contender contender(quint64 connection) const
+    {
+        const auto started = m_looked.look().serverStarted.value_or(ServerTime());
+        auto one = m_looked.contender(connection, namedContenderId(connection, started));
+        const auto *process = m_looked.process(connection);
+        one.guard.value = "connection " + QByteArray::number(connection)
+                          + (process ? " of " + process->user + " from " + process->host : QByteArray());
+        return one;
+    }
+    QByteArray addWaiter(LockSnapshot &lock, quint64 connection) const
+    {
+        auto one = contender(connection);
+        const auto *process = m_looked.process(connection);
+        if (process)
+            one.waitingSince = m_looked.look().now - process->inState;
+        for (const auto *part : m_parts) {
+            if (part->connection == connection && !part->isGranted)
+                one.mode = modeOfTable(part->mode);
+        }
+        lock.contenders.push_back(one);
+        return one.id;
+    }
+    QByteArray addHolder(LockSnapshot &lock, quint64 connection) const
+    {
+        auto one = contender(connection);
+        one.role = Role::Holder;
+        const auto *transaction = Looked::transactionOf(m_looked.look(), connection);
+        if (transaction && transaction->started) {
+            one.id = rowContenderId(connection, transaction->id, *transaction->started);
+            one.guard.value = guardOf(*transaction);
+            one.heldSince = transaction->started; // the table was used then or later
+            one.heldAtMost = true;
+        }
+        const bool isRead = std::ranges::all_of(m_parts, [&](const auto *part) {
+            return part->connection != connection || modeOfTable(part->mode) == Mode::Read;
+        });
+        one.mode = isRead ? Mode::Read : Mode::Write;
+        if (!m_waiting.empty())
+            addIdleTable(lock, one, transaction, m_looked.process(connection));
+        lock.contenders.push_back(one);
+        return one.id;
+    }
+    void addIdleTable(LockSnapshot &lock, const Contender &holder, const SqlTransaction *transaction,
+                      const SqlProcess *process) const
+    {
+        if (!process || !process->isIdle)
+            return;
+        Wording message = u"connection %1 (%2) has been idle %3 for "_s.arg(
+            QString::number(process->connection), label(process->user, 40),
+            transaction ? u"inside its transaction"_s : u"while it has the table"_s);
+        message.since(m_looked.look().now - process->inState) << u"; no statement runs that KILL QUERY could end"_s;
+        addFinding(lock, FindingCode::IdleInTransaction,
+                   process->inState >= idleIsOdd ? Severity::Warning : Severity::Info, message, {holder.id});
+    }
+
+    const Looked &m_looked;
+    std::vector<const SqlTableLock *> m_parts;
+    std::set<quint64> m_waiting;
+};
+
+} // namespace
+
+void addTableLocks(std::vector<LockSnapshot> &snapshots, const Looked &looked, const ConnectionName &connection)
+{
+    std::map<QByteArray, std::vector<const SqlTableLock *>> tables;
+    for (const auto &one : looked.look().tableLocks)
+        tables[tableLockName(one.schema, one.table)].push_back(&one);
+    for (const auto &[name, parts] : tables)
+        snapshots.push_back(OneTable(looked, parts).snapshot(emptySqlLock(looked.look(), connection, name)));
+}
+
+} // namespace lockscope::inspect

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/inspect/postgresql/advisory.h"
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// ActiveRecord's MIGRATOR_SALT, times the CRC-32 of the database's name.
+constexpr qint64 railsSalt = 2053462845;
+// Flyway's LOCK_MAGIC_NUM: "Flyway" in ASCII; a hash of 32 bits of the table's name is added.
+constexpr qint64 flywayMagic = 0x466C79776179;
+
+qint64 crc32Of(const QByteArray &text)
+{
+    quint32 crc = ~0U;
+    for (const char byte : text) {
+        crc ^= static_cast<quint8>(byte);
+        for (int i = 0; i < 8; ++i)
+            crc = (crc >> 1) ^ ((crc & 1U) != 0 ? 0xEDB88320U : 0U);
+    }
+    return static_cast<qint64>(~crc);
+}
+
+qint64 wholeOf(const AdvisoryKey &key)
+{
+    return static_cast<qint64>((static_cast<quint64>(key.classId) << 32) | key.objectId);
+}
+
+} // namespace
+
+QByteArray advisoryName(const AdvisoryKey &key, const QByteArray &database)
+{
+    const auto number = [](quint32 part) { return QByteArray::number(static_cast<qint32>(part)); };
+    const QByteArray prefix = database.isEmpty() ? "ADVISORY#" : "ADVISORY@" + database + '#';
+    if (key.kind == 1)
+        return prefix + QByteArray::number(wholeOf(key));
+    const auto two = prefix + number(key.classId) + ',' + number(key.objectId);
+    return key.kind == 2 ? two : two + '/' + QByteArray::number(key.kind);
+}
+
+std::optional<QString> knownAdvisory(const AdvisoryKey &key, const QByteArray &database)
+{
+    if (key.kind != 1)
+        return std::nullopt;
+    constexpr qint64 hashes = qint64(1) << 31;
+    const auto whole = wholeOf(key);
+    if (whole == railsSalt * crc32Of(database))
+        return u"Rails, migrations"_s;
+    if (whole >= flywayMagic - hashes && whole < flywayMagic + hashes)
+        return u"Flyway"_s;
+    return std::nullopt;
+}
+
+} // namespace lockscope::inspect

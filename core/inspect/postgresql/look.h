@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one look at a PostgreSQL said, as plain values, and the pure functions that make snapshots of it.
+#pragma once
+
+#include "core/inspect/snapshot.h"
+
+#include <QByteArrayList>
+
+#include <map>
+#include <tuple>
+
+namespace lockscope::inspect {
+
+// Microseconds since 1970 by the server's clock, as it keeps them.
+using PgMoment = qint64;
+
+// A row of pg_stat_activity.
+struct PgSession {
+    quint64 pid = 0;
+    QByteArray user, database, application, kind, state, statement;
+    QByteArray endpoint;                      // "10.0.3.7:56332"; empty for one of the server's own machine
+    std::optional<PgMoment> backendStart;     // not told of others' without pg_read_all_stats
+    std::optional<PgMoment> transactionStart; // none: it is in no transaction
+    std::optional<PgMoment> stateSince;
+    friend bool operator==(const PgSession &, const PgSession &) = default;
+};
+
+// A row of pg_locks. What is no field of its type is empty.
+struct PgLock {
+    QByteArray type; // "advisory", "transactionid", "tuple", "relation" …
+    QByteArray database, databaseName;
+    QByteArray relation, relationName; // its number; "`public`.`stock`", where the connection's database has it
+    QByteArray page, tuple, virtualTransaction, transaction, classId, objectId, objectSubId;
+    QByteArray owner; // the virtual transaction that has it or asks; of a prepared one that of its session
+    quint64 pid = 0;  // 0: a prepared transaction
+    QByteArray mode;  // "ExclusiveLock"
+    bool isGranted = false;
+    std::optional<PgMoment> waitStart; // since PostgreSQL 14
+    std::vector<quint64> blockedBy{};  // pg_blocking_pids; 0 stands for a prepared transaction
+    friend bool operator==(const PgLock &, const PgLock &) = default;
+};
+
+// A row of pg_prepared_xacts: who holds without a session.
+struct PgPrepared {
+    QByteArray transaction, name, user;
+    PgMoment prepared = 0;
+};
+
+// By relation, page and tuple: the row's key, as column names and values.
+struct PgRowKey {
+    QByteArrayList columns, values;
+};
+using PgRowKeys = std::map<std::tuple<QByteArray, QByteArray, QByteArray>, PgRowKey>;
+
+struct PgLook {
+    ServerTime now{};
+    std::chrono::milliseconds ahead{}; // the server's clock minus ours
+    QByteArray database;               // the number of the connection's own
+    std::vector<PgSession> sessions;
+    std::vector<PgLock> locks;
+    std::vector<PgPrepared> prepared;
+    PgRowKeys rowKeys;
+    bool seesOthers = true; // what others do is told, too
+};
+
+[[nodiscard]] constexpr ServerTime timeOf(PgMoment moment)
+{
+    return ServerTime(std::chrono::milliseconds(moment / 1000));
+}
+
+// A contender's id: the backend's number, which comes again, and the start of its transaction (rows, tables) or of
+// the backend (advisory locks, which may outlive a transaction), in microseconds, which do not.
+[[nodiscard]] QByteArray backendContenderId(quint64 pid, PgMoment started);
+// Whether who has `held` is in the way of who asks for `asked`: the table of PostgreSQL's lock modes.
+[[nodiscard]] bool conflicts(const QByteArray &held, const QByteArray &asked);
+// Every advisory lock, and every other that somebody waits for.
+[[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const PgLook &look, const ConnectionName &connection);
+// Who is in a transaction, or in one of the snapshots.
+[[nodiscard]] std::vector<SessionSnapshot> sessionsOf(const PgLook &look, const std::vector<LockSnapshot> &snapshots,
+                                                      const ConnectionName &connection);
+
+} // namespace lockscope::inspect

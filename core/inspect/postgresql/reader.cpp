@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/inspect/postgresql/reader.h"
+
+#include "core/postgresql/dialect.h"
+#include "core/postgresql/literals.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+using mariadb::Rows;
+using postgresql::microseconds;
+
+namespace {
+
+// Both sides whole: a lock without a session is a prepared transaction's, a session without a lock one that may be in
+// a transaction. waitstart came with PostgreSQL 14 and is taken out of the row by its name.
+QByteArray pgQuestion()
+{
+    // A question in a question: what begins with WITH may change rows, and is taken for a write by the gate.
+    return "SELECT * FROM (WITH locks AS MATERIALIZED (SELECT * FROM pg_catalog.pg_locks), "
+           "waiting AS MATERIALIZED (SELECT * FROM locks WHERE NOT granted), "
+           "shown AS MATERIALIZED (SELECT l.*, to_jsonb(l)->>'waitstart' AS since FROM locks l "
+           "WHERE l.locktype = 'advisory' OR NOT l.granted OR l.pid IS NULL "
+           "OR (l.locktype = 'tuple' AND l.pid IN (SELECT pid FROM waiting)) "
+           "OR EXISTS (SELECT 1 FROM waiting w WHERE (l.locktype, l.database, l.relation, l.page, l.tuple, "
+           "l.virtualxid, l.transactionid::text, l.classid, l.objid, l.objsubid) IS NOT DISTINCT FROM (w.locktype, "
+           "w.database, w.relation, w.page, w.tuple, w.virtualxid, w.transactionid::text, w.classid, w.objid, "
+           "w.objsubid))), "
+           "own AS (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()) "
+           "SELECT l.locktype AS type, l.database::text AS database, d.datname AS database_name, "
+           "l.relation::text AS relation, CASE WHEN l.database IN (0, (SELECT oid FROM own)) THEN n.nspname END AS schema, "
+           "c.relname AS table_name, l.page::text AS page, l.tuple::text AS tuple, l.virtualxid AS virtual, "
+           "l.transactionid::text AS transaction, l.classid::text AS classid, l.objid::text AS objid, "
+           "l.objsubid::text AS objsubid, l.virtualtransaction AS owner, l.pid::text AS lock_pid, l.mode AS mode, "
+           "l.granted::int::text AS granted, "
+           + microseconds("l.since::timestamptz")
+           + "::text AS wait_start, "
+             "CASE WHEN NOT l.granted THEN array_to_string(pg_catalog.pg_blocking_pids(l.pid), ',') END AS blocked_by, "
+             "(SELECT oid FROM own)::text AS own_database, "
+             "a.pid::text AS pid, a.usename AS user_name, a.datname AS session_database, "
+             "a.application_name AS application, a.backend_type AS kind, a.state AS state, "
+             "left(a.query, 300) AS statement, host(a.client_addr) AS address, a.client_port::text AS port, "
+           + microseconds("a.backend_start") + "::text AS backend_start, " + microseconds("a.xact_start")
+           + "::text AS xact_start, " + microseconds("a.state_change") + "::text AS state_since, "
+           + microseconds("clock_timestamp()")
+           + "::text AS now, (a.pid = pg_backend_pid())::int::text AS is_ours "
+             "FROM shown l FULL JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid "
+             "LEFT JOIN pg_catalog.pg_database d ON d.oid = l.database "
+             "LEFT JOIN pg_catalog.pg_class c ON c.oid = l.relation AND l.database IN (0, (SELECT oid FROM own)) "
+             "LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+             "WHERE l.locktype IS NOT NULL OR a.xact_start IS NOT NULL OR a.pid = pg_backend_pid() "
+             "OR a.query = '<insufficient privilege>') look";
+}
+
+QByteArray pgText(const Rows &rows, std::size_t row, const char *column)
+{
+    return rows.cell(row, column).value_or(QByteArray());
+}
+
+std::optional<PgMoment> pgMoment(const Rows &rows, std::size_t row, const char *column)
+{
+    const auto cell = rows.cell(row, column);
+    return cell ? std::optional<PgMoment>(cell->toLongLong()) : std::nullopt;
+}
+
+QByteArray pgInBackticks(QByteArray name)
+{
+    return '`' + name.replace("`", "``") + '`';
+}
+
+PgLock pgLockOf(const Rows &rows, std::size_t i)
+{
+    PgLock lock;
+    lock.type = pgText(rows, i, "type");
+    lock.database = pgText(rows, i, "database");
+    lock.databaseName = pgText(rows, i, "database_name");
+    lock.relation = pgText(rows, i, "relation");
+    const auto schema = pgText(rows, i, "schema"), table = pgText(rows, i, "table_name");
+    if (!schema.isEmpty() && !table.isEmpty())
+        lock.relationName = pgInBackticks(schema) + '.' + pgInBackticks(table);
+    lock.page = pgText(rows, i, "page");
+    lock.tuple = pgText(rows, i, "tuple");
+    lock.virtualTransaction = pgText(rows, i, "virtual");
+    lock.transaction = pgText(rows, i, "transaction");
+    lock.classId = pgText(rows, i, "classid");
+    lock.objectId = pgText(rows, i, "objid");
+    lock.objectSubId = pgText(rows, i, "objsubid");
+    lock.owner = pgText(rows, i, "owner");
+    lock.pid = pgText(rows, i, "lock_pid").toULongLong();
+    lock.mode = pgText(rows, i, "mode");
+    lock.isGranted = pgText(rows, i, "granted") == "1";
+    lock.waitStart = pgMoment(rows, i, "wait_start");
+    for (const auto &pid : pgText(rows, i, "blocked_by").split(',')) {
+        if (!pid.isEmpty())
+            lock.blockedBy.push_back(pid.toULongLong());
+    }
+    return lock;
+}
+
+PgSession pgSessionOf(const Rows &rows, std::size_t i)
+{
+    PgSession session;
+    session.pid = pgText(rows, i, "pid").toULongLong();
+    session.user = pgText(rows, i, "user_name");
+    session.database = pgText(rows, i, "session_database");
+    session.application = pgText(rows, i, "application");
+    session.kind = pgText(rows, i, "kind");
+    session.state = pgText(rows, i, "state");
+    session.statement = pgText(rows, i, "statement");
+    const auto address = pgText(rows, i, "address");
+    if (!address.isEmpty())
+        session.endpoint = (address.contains(':') ? '[' + address + ']' : address) + ':' + pgText(rows, i, "port");
+    session.backendStart = pgMoment(rows, i, "backend_start");
+    session.transactionStart = pgMoment(rows, i, "xact_start");
+    session.stateSince = pgMoment(rows, i, "state_since");
+    return session;
+}
+
+// The server has an opinion: what the connection is suffering from is nobody's gap.
+bool isPgRefusal(const Error &error)
+{
+    return error.code == ErrorCode::NoPermission || error.code == ErrorCode::Unsupported
+           || error.code == ErrorCode::Server || error.code == ErrorCode::BadInput
+           || error.code == ErrorCode::TimedOut;
+}
+
+} // namespace
+
+Reply<Rows> PgReader::send(const QByteArray &query, Deadline deadline, const QByteArrayList &parameters)
+{
+    ++m_requests;
+    return m_session.execute({query, parameters, std::nullopt, false}, deadline);
+}
+
+// On every connection anew. To learn a row's key its table is read, which waits where somebody has all of it.
+Task<Result<void>> PgReader::setUp(Deadline deadline)
+{
+    const auto connection = m_session.connectionId();
+    if (m_knownFor == connection)
+        co_return Result<void>();
+    auto setting = send("SELECT set_config('lock_timeout', '100', false)", deadline);
+    const auto done = co_await setting;
+    if (!done)
+        co_return done.error();
+    m_rowKeys.clear();
+    m_knownFor = connection;
+    co_return Result<void>();
+}
+
+Task<Result<PgLook>> PgReader::look(Deadline deadline)
+{
+    const auto ready = co_await setUp(deadline);
+    if (!ready)
+        co_return ready.error();
+    auto asking = send(pgQuestion(), deadline);
+    const auto rows = co_await asking;
+    if (!rows)
+        co_return rows.error();
+    PgLook look;
+    QStringList gaps;
+    for (std::size_t i = 0; i < rows->rows.size(); ++i) {
+        look.database = pgText(*rows, i, "own_database");
+        look.now = timeOf(pgText(*rows, i, "now").toLongLong());
+        const auto pid = pgText(*rows, i, "pid").toULongLong();
+        const bool isKnown = std::ranges::find(look.sessions, pid, &PgSession::pid) != look.sessions.end();
+        look.seesOthers = look.seesOthers && pgText(*rows, i, "statement") != "<insufficient privilege>";
+        if (pid != 0 && !isKnown && pgText(*rows, i, "is_ours") != "1") // looking on is all we do
+            look.sessions.push_back(pgSessionOf(*rows, i));
+        if (rows->cell(i, "type"))
+            look.locks.push_back(pgLockOf(*rows, i));
+    }
+    const auto ours = std::chrono::time_point_cast<std::chrono::milliseconds>(m_session.loop().wallNow());
+    look.ahead = look.now.time_since_epoch() - ours.time_since_epoch();
+    if (!look.seesOthers)
+        gaps
+            << u"since when others' transactions and connections are there, and what they do, cannot be seen, nor can "
+               u"their locks be released from here: the role pg_read_all_stats is missing (GRANT pg_monitor TO …)"_s;
+    const auto prepared = co_await readPrepared(&look, deadline);
+    if (!prepared && !isPgRefusal(prepared.error()))
+        co_return prepared.error();
+    if (!prepared)
+        gaps << u"prepared transactions cannot be named: "_s + prepared.error().message;
+    const auto keys = co_await readRowKeys(&look, deadline);
+    if (!keys)
+        co_return keys.error();
+    m_gaps = gaps;
+    m_hasLooked = true;
+    co_return look;
+}
+
+// Only where a lock is held by nobody who is there.
+Task<Result<void>> PgReader::readPrepared(PgLook *look, Deadline deadline)
+{
+    if (std::ranges::find(look->locks, quint64(0), &PgLock::pid) == look->locks.end())
+        co_return Result<void>();
+    auto asking = send("SELECT transaction::text AS transaction, gid AS name, owner::text AS user_name, "
+                           + microseconds("prepared") + "::text AS prepared FROM pg_catalog.pg_prepared_xacts",
+                       deadline);
+    const auto rows = co_await asking;
+    if (!rows)
+        co_return rows.error();
+    for (std::size_t i = 0; i < rows->rows.size(); ++i)
+        look->prepared.push_back({pgText(*rows, i, "transaction"), pgText(*rows, i, "name"),
+                                  pgText(*rows, i, "user_name"), pgText(*rows, i, "prepared").toLongLong()});
+    co_return Result<void>();
+}
+
+// Kept while somebody waits for the row: it stands there until its writer's transaction ends.
+Task<Result<void>> PgReader::readRowKeys(PgLook *look, Deadline deadline)
+{
+    PgRowKeys known;
+    for (const auto &lock : look->locks) {
+        if (lock.type != "tuple" || lock.database != look->database || lock.relationName.isEmpty())
+            continue;
+        const std::tuple place(lock.relation, lock.page, lock.tuple);
+        if (known.contains(place))
+            continue;
+        const auto before = m_rowKeys.find(place);
+        if (before != m_rowKeys.end()) {
+            known[place] = before->second;
+            continue;
+        }
+        const auto key = co_await readRowKey(lock, deadline);
+        if (!key && !isPgRefusal(key.error()))
+            co_return key.error();
+        if (key && !key->columns.isEmpty())
+            known[place] = *key;
+    }
+    m_rowKeys = known;
+    look->rowKeys = std::move(known);
+    co_return Result<void>();
+}
+
+Task<Result<PgRowKey>> PgReader::readRowKey(PgLock tuple, Deadline deadline)
+{
+    PgRowKey key;
+    const auto columns = co_await readKeyColumns(tuple.relation, deadline);
+    if (!columns)
+        co_return columns.error();
+    if (columns->isEmpty())
+        co_return key;
+    QByteArrayList wanted;
+    for (const auto &column : *columns)
+        wanted << postgresql::quotedName(column) + "::text";
+    // By its quoted name as the server writes it.
+    auto naming =
+        send("SELECT " + postgresql::quotedText(tuple.relation) + "::oid::regclass::text AS name", deadline);
+    const auto named = co_await naming;
+    if (!named)
+        co_return named.error();
+    const QByteArray place = '(' + tuple.page + ',' + tuple.tuple + ')';
+    auto reading = send("SELECT " + wanted.join(", ") + " FROM ONLY " + pgText(*named, 0, "name")
+                            + " WHERE ctid = " + postgresql::quotedText(place) + "::tid",
+                        deadline);
+    const auto row = co_await reading;
+    if (!row)
+        co_return row.error();
+    if (row->rows.empty())
+        co_return key;
+    key.columns = *columns;
+    for (const auto &cell : row->rows.front())
+        key.values << cell.value_or(QByteArray());
+    co_return key;
+}
+
+// Of the primary key, in its order. None where to read it would run what others wrote, as us: a cast of a type of
+// their own, or a policy of the table's.
+Task<Result<QByteArrayList>> PgReader::readKeyColumns(QByteArray relation, Deadline deadline)
+{
+    auto asking = send("SELECT a.attname AS name FROM pg_catalog.pg_index i "
+                       "CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY k(number, place) "
+                       "JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number "
+                       "JOIN pg_catalog.pg_class c ON c.oid = i.indrelid AND NOT c.relrowsecurity "
+                       "WHERE i.indisprimary AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_attribute x "
+                       "WHERE x.attrelid = i.indrelid AND x.attnum = ANY (i.indkey::int2[]) "
+                       "AND x.atttypid >= 16384) AND i.indrelid = "
+                           + postgresql::quotedText(relation) + "::oid ORDER BY k.place",
+                       deadline);
+    const auto rows = co_await asking;
+    if (!rows)
+        co_return rows.error();
+    QByteArrayList columns;
+    for (std::size_t i = 0; i < rows->rows.size(); ++i)
+        columns << pgText(*rows, i, "name");
+    co_return columns;
+}
+
+} // namespace lockscope::inspect

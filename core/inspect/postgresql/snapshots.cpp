@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/text.h"
+#include "core/inspect/findings.h"
+#include "core/inspect/mariadb/look.h"
+#include "core/inspect/postgresql/advisory.h"
+#include "core/inspect/postgresql/look.h"
+#include "core/rules/catalogue.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <tuple>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// From then on it is worth a warning that somebody holds what another waits for, and does nothing.
+constexpr std::chrono::seconds pgIdleIsOdd(30);
+constexpr qsizetype longestPgName = 256;
+
+// The lock modes of a relation, weakest first, and with which of them each is at odds (a bit each).
+constexpr std::array<std::pair<const char *, unsigned>, 8> pgModes{{
+    {"AccessShareLock", 0b1000'0000},
+    {"RowShareLock", 0b1100'0000},
+    {"RowExclusiveLock", 0b1111'0000},
+    {"ShareUpdateExclusiveLock", 0b1111'1000},
+    {"ShareLock", 0b1110'1100},
+    {"ShareRowExclusiveLock", 0b1111'1100},
+    {"ExclusiveLock", 0b1111'1110},
+    {"AccessExclusiveLock", 0b1111'1111},
+}};
+
+std::optional<std::size_t> modeNumber(const QByteArray &mode)
+{
+    for (std::size_t i = 0; i < pgModes.size(); ++i) {
+        if (mode == pgModes[i].first)
+            return i;
+    }
+    return std::nullopt;
+}
+
+// What a lock of pg_locks is on.
+auto objectOf(const PgLock &lock)
+{
+    return std::tie(lock.type, lock.database, lock.relation, lock.page, lock.tuple, lock.virtualTransaction,
+                    lock.transaction, lock.classId, lock.objectId, lock.objectSubId);
+}
+
+AdvisoryKey keyOf(const PgLock &lock)
+{
+    return {lock.classId.toUInt(), lock.objectId.toUInt(), lock.objectSubId.toInt()};
+}
+
+// "pid=7 backend_start=1700000000000000 xact_start=1700000001000000 lock=transactionid:740": what a release looks at
+// again. Empty where the server does not tell enough to know this hold again.
+QByteArray pgGuardOf(const PgSession &session, const QByteArray &lock, bool isOfTransaction)
+{
+    if (!session.backendStart || (isOfTransaction && !session.transactionStart))
+        return {};
+    QByteArray guard =
+        "pid=" + QByteArray::number(session.pid) + " backend_start=" + QByteArray::number(*session.backendStart);
+    if (isOfTransaction)
+        guard += " xact_start=" + QByteArray::number(*session.transactionStart);
+    return guard + " lock=" + lock;
+}
+
+// One lock in the making: who asked, in words of pg_locks.
+struct PgPart {
+    const PgLock *lock = nullptr;
+    bool waitsForTransaction = false; // of a row: it is the next one, all others wait for it
+};
+struct PgGroup {
+    QByteArray recipe;
+    QString why;
+    std::optional<QString> client;
+    QByteArray guard; // "advisory:5:0:42:1"
+    std::vector<PgPart> holders, waiters;
+};
+using PgGroups = std::map<QByteArray, PgGroup>;
+
+class PgLooked {
+public:
+    explicit PgLooked(const PgLook &look) : m_look(look)
+    {
+        std::map<QByteArray, int> named;
+        for (const auto &session : look.sessions) {
+            m_sessions[session.pid] = &session;
+            ++named[session.application];
+        }
+        for (const auto &[name, count] : named) {
+            if (count == 1 && !name.isEmpty())
+                m_programs.insert(name);
+        }
+        for (const auto &lock : look.locks) {
+            if (lock.type == "transactionid" && lock.isGranted && lock.mode == "ExclusiveLock")
+                m_transactions[lock.transaction] = &lock;
+            if (lock.type == "transactionid" && lock.isGranted && lock.pid == 0)
+                m_preparedBy[lock.owner] = lock.transaction;
+            if (lock.type == "tuple" && lock.isGranted)
+                m_tuples[lock.pid] = &lock;
+        }
+    }
+
+    [[nodiscard]] const PgLook &look() const { return m_look; }
+    [[nodiscard]] const PgSession *session(quint64 pid) const
+    {
+        const auto at = m_sessions.find(pid);
+        return at == m_sessions.end() ? nullptr : at->second;
+    }
+    // By the transaction's own number: its virtual one is still that of the session that prepared it.
+    [[nodiscard]] const PgPrepared *prepared(const PgLock &lock) const
+    {
+        if (lock.pid != 0)
+            return nullptr;
+        const auto owned = m_preparedBy.find(lock.owner);
+        const auto number = owned == m_preparedBy.end() ? lock.transaction : owned->second;
+        const auto at = std::ranges::find(m_look.prepared, number, &PgPrepared::transaction);
+        return at == m_look.prepared.end() ? nullptr : &*at;
+    }
+    [[nodiscard]] const PgLock *holderOf(const QByteArray &transaction) const
+    {
+        const auto at = m_transactions.find(transaction);
+        return at == m_transactions.end() ? nullptr : at->second;
+    }
+    // The row that somebody who waits for a transaction wants: it has the right to be next there.
+    [[nodiscard]] const PgLock *rowOf(quint64 pid) const
+    {
+        const auto at = m_tuples.find(pid);
+        return at == m_tuples.end() ? nullptr : at->second;
+    }
+
+    // Whoever asked or holds. `isOfTransaction`: it ends with its transaction.
+    [[nodiscard]] Contender contender(const PgPart &part, const PgGroup &group, Role role, bool isOfTransaction) const
+    {
+        Contender one;
+        one.role = role;
+        one.mode = modeOf(*part.lock);
+        if (const auto *waiting = prepared(*part.lock)) {
+            one.id = "prepared:" + waiting->name + '@' + QByteArray::number(waiting->prepared);
+            one.identity = waiting->user + ", prepared transaction " + waiting->name;
+            one.heldSince = timeOf(waiting->prepared);
+            one.guard.value = "prepared=" + waiting->name;
+            return one;
+        }
+        one.session = QString::number(part.lock->pid);
+        const auto *who = session(part.lock->pid);
+        const PgSession unseen{part.lock->pid, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+        if (!who)
+            who = &unseen;
+        const auto start = isOfTransaction ? who->transactionStart : who->backendStart;
+        one.id = start ? backendContenderId(who->pid, *start) : QByteArray::number(who->pid) + "@not-told";
+        one.guard.value = pgGuardOf(*who, group.guard, isOfTransaction);
+        if (!who->endpoint.isEmpty())
+            one.endpoint = QString::fromUtf8(who->endpoint);
+        const auto account = who->user.isEmpty() ? who->kind : who->user;
+        if (!account.isEmpty())
+            one.identity = account;
+        if (m_programs.contains(who->application))
+            one.program = who->application.left(longestPgName);
+        if (role == Role::Waiter && part.lock->waitStart)
+            one.waitingSince = timeOf(*part.lock->waitStart);
+        if (role == Role::Holder && isOfTransaction && who->transactionStart) {
+            one.heldSince = timeOf(*who->transactionStart); // it was locked then or later
+            one.heldAtMost = true;
+        }
+        return one;
+    }
+
+private:
+    [[nodiscard]] static Mode modeOf(const PgLock &lock)
+    {
+        const bool isTable = lock.type != "advisory" && lock.type != "transactionid" && lock.type != "tuple";
+        const bool isShared = lock.mode == "AccessShareLock" || lock.mode == "RowShareLock"
+                              || lock.mode == "ShareLock" || lock.mode == "RowExclusiveLock";
+        // A writer of rows shares the table with others of its kind.
+        if (isTable)
+            return isShared ? Mode::Read : Mode::Write;
+        return lock.type == "advisory" && isShared ? Mode::Read : Mode::Exclusive;
+    }
+
+    const PgLook &m_look;
+    std::map<quint64, const PgSession *> m_sessions;
+    std::set<QByteArray> m_programs;
+    std::map<QByteArray, const PgLock *> m_transactions; // who is each
+    std::map<QByteArray, QByteArray> m_preparedBy;       // by virtual transaction: a prepared one's number
+    std::map<quint64, const PgLock *> m_tuples;
+};
+
+// "public.stock#id=1"; by where it stands in the table where its key is not known.
+QByteArray rowName(const PgLook &look, const PgLock &tuple)
+{
+    const auto inQuotes = [](QByteArray text) { return '\'' + text.replace("\\", "\\\\").replace("'", "''") + '\''; };
+    SqlLockWait wait;
+    wait.table =
+        tuple.relationName.isEmpty() ? "`?`.`" + tuple.databaseName + " " + tuple.relation + '`' : tuple.relationName;
+    wait.index = "ctid";
+    wait.data = '(' + tuple.page + ',' + tuple.tuple + ')';
+    const auto key = look.rowKeys.find({tuple.relation, tuple.page, tuple.tuple});
+    if (key == look.rowKeys.end() || tuple.relationName.isEmpty())
+        return rowLockName(wait, {});
+    QByteArrayList values;
+    for (const auto &value : key->second.values)
+        values << inQuotes(value);
+    wait.data = values.join(", ");
+    return rowLockName(wait, {{{wait.table, wait.index}, key->second.columns}});
+}
+
+// "public.stock" for a table; what else there is by its type and numbers.
+QByteArray objectName(const PgLock &lock)
+{
+    if (lock.type == "relation" && !lock.relationName.isEmpty())
+        return rowLockName({{}, {}, lock.relationName, {}, {}, {}, {}}, {});
+    QByteArrayList parts;
+    for (const auto &part : {lock.databaseName, lock.relation, lock.page, lock.tuple, lock.virtualTransaction,
+                             lock.classId, lock.objectId, lock.objectSubId}) {
+        if (!part.isEmpty())
+            parts << part;
+    }
+    return lock.type.toUpper() + '#' + parts.join(',');
+}
+
+void addAdvisory(PgGroups &groups, const PgLook &look, const PgLock &lock)
+{
+    const auto key = keyOf(lock);
+    const bool isOurs = lock.database == look.database;
+    auto &group = groups[advisoryName(key, isOurs ? QByteArray() : lock.databaseName)];
+    group.recipe = "pg-advisory";
+    group.why = u"pg_locks has an advisory lock of %1"_s.arg(key.kind == 2 ? u"these two keys"_s : u"this key"_s);
+    group.client = knownAdvisory(key, lock.databaseName);
+    group.guard = QByteArrayList{"advisory", lock.database, lock.classId, lock.objectId, lock.objectSubId}.join(':');
+    (lock.isGranted ? group.holders : group.waiters).push_back({&lock});
+}
+
+void addHolder(PgGroup &group, const PgLock &holder)
+{
+    const auto isSame = [&holder](const PgPart &part) {
+        return part.lock->pid == holder.pid && part.lock->owner == holder.owner;
+    };
+    if (std::ranges::none_of(group.holders, isSame))
+        group.holders.push_back({&holder});
+}
+
+// The next one for a row waits for the transaction that has it; all others for the right to be next.
+void addRow(PgGroups &groups, const PgLooked &looked, const PgLock &waiting)
+{
+    const bool isNext = waiting.type == "transactionid";
+    const auto *tuple = isNext ? looked.rowOf(waiting.pid) : &waiting;
+    auto &group = groups[tuple ? rowName(looked.look(), *tuple) : "TRANSACTION#" + waiting.transaction];
+    group.recipe = "pg-for-update";
+    group.why = tuple
+                    ? u"pg_locks says who waits for this row, and whose transaction is in the way"_s
+                    : u"pg_locks says who waits for this transaction, and not for which row: a key that both write, "
+                      u"most likely"_s;
+    group.waiters.push_back({&waiting, isNext});
+    if (const auto *holder = isNext ? looked.holderOf(waiting.transaction) : nullptr) {
+        group.guard = "transactionid:" + waiting.transaction;
+        addHolder(group, *holder);
+    }
+}
+
+void addObject(PgGroups &groups, const PgLooked &looked, const PgLock &waiting)
+{
+    auto &group = groups[objectName(waiting)];
+    group.recipe = "pg-table";
+    group.why = waiting.type == "relation"
+                    ? u"pg_locks says who waits for this table, and whose locks on it are in the way"_s
+                    : u"pg_locks says who waits for this, and who has it"_s;
+    if (waiting.type == "relation")
+        group.guard = "relation:" + waiting.database + ':' + waiting.relation;
+    else
+        group.guard = "any";
+    group.waiters.push_back({&waiting});
+    for (const auto &lock : looked.look().locks) {
+        if (lock.isGranted && lock.pid != waiting.pid && objectOf(lock) == objectOf(waiting)
+            && conflicts(lock.mode, waiting.mode))
+            addHolder(group, lock);
+    }
+}
+
+void addIdleHolder(LockSnapshot &lock, const Contender &holder, const PgLooked &looked, const PgLock &held)
+{
+    const auto *session = looked.session(held.pid);
+    const auto *prepared = looked.prepared(held);
+    const bool isIdle = session && session->state.startsWith("idle in transaction") && session->stateSince;
+    if (lock.waiterCount() == 0 || (!isIdle && !prepared))
+        return;
+    const auto since = prepared ? timeOf(prepared->prepared) : timeOf(*session->stateSince);
+    Wording message =
+        prepared ? u"transaction \"%1\" (%2) is prepared and has no session: only COMMIT PREPARED or ROLLBACK "
+                   u"PREPARED ends it. So for "_s.arg(label(prepared->name, 60), label(prepared->user, 40))
+                 : u"connection %1 (%2) has been idle inside its transaction for "_s.arg(QString::number(held.pid),
+                                                                                         label(session->user, 40));
+    message.since(since);
+    if (!prepared)
+        message << u"; no statement runs that pg_cancel_backend could end"_s;
+    addFinding(lock, FindingCode::IdleInTransaction,
+               looked.look().now - since >= pgIdleIsOdd ? Severity::Warning : Severity::Info, message, {holder.id});
+}
+
+// Sorts, numbers the places, and says who waits for whom. Of those who wait each is behind all who asked before and
+// are at odds with it: by so many that the server names, then by when they began to wait.
+void finishPg(LockSnapshot &lock, std::vector<std::pair<PgPart, Contender>> waiters)
+{
+    std::map<quint64, QByteArray> ids;
+    std::set<quint64> waiting;
+    for (const auto &[part, one] : waiters)
+        waiting.insert(part.lock->pid);
+    const auto ahead = [&waiting](const PgPart &part) {
+        return std::ranges::count_if(part.lock->blockedBy, [&](quint64 pid) { return waiting.contains(pid); });
+    };
+    const auto keyOf = [&ahead](const std::pair<PgPart, Contender> &one) {
+        return std::tuple(!one.first.waitsForTransaction, ahead(one.first), one.first.lock->waitStart.value_or(0));
+    };
+    std::ranges::stable_sort(waiters, {}, keyOf);
+    bool isOrderKnown = true;
+    for (std::size_t i = 1; i < waiters.size(); ++i)
+        isOrderKnown = isOrderKnown && keyOf(waiters[i - 1]) != keyOf(waiters[i]);
+    int position = 0;
+    for (auto &one : lock.contenders) {
+        one.position = position++;
+        ids[one.session.value_or(QString()).toULongLong()] = one.id;
+    }
+    for (auto &[part, one] : waiters) {
+        const auto &said = part.lock->blockedBy;
+        const auto *before = lock.contenders.empty() ? nullptr : &lock.contenders.back();
+        if (isOrderKnown)
+            one.position = position++;
+        // The one right before it, where the server says so; else whom it names.
+        QByteArray named;
+        for (const auto pid : said) {
+            if (ids.contains(pid))
+                named = ids[pid];
+            if (before && before->session == QString::number(pid)) {
+                named = before->id;
+                break;
+            }
+        }
+        if (!named.isEmpty())
+            one.watches = {{named, false, Evidence::Server}};
+        else if (before)
+            one.watches = {{before->id, false, Evidence::Inferred}};
+        ids[part.lock->pid] = one.id;
+        lock.contenders.push_back(std::move(one));
+    }
+    const bool isHeld = lock.holderCount() > 0;
+    lock.state = lock.waiterCount() > 0 ? LockState::Contended : isHeld ? LockState::Held : LockState::Free;
+}
+
+LockSnapshot snapshotOf(const PgLooked &looked, const PgGroup &group, const LockName &name)
+{
+    const auto &look = looked.look();
+    LockSnapshot lock;
+    lock.lock = name;
+    lock.backend = BackendKind::PostgreSql;
+    lock.confidence = Confidence::High;
+    lock.observed = look.now;
+    lock.serverAhead = look.ahead;
+    lock.recipe = group.recipe;
+    lock.why = group.why;
+    lock.client = group.client;
+    const bool isOfTransaction = recipes::recipeOf(group.recipe).shape != recipes::Shape::NamedLock;
+    for (const auto &part : group.holders)
+        lock.contenders.push_back(looked.contender(part, group, Role::Holder, isOfTransaction));
+    const auto holders = lock.contenders;
+    std::vector<std::pair<PgPart, Contender>> waiters;
+    for (const auto &part : group.waiters)
+        waiters.emplace_back(part, looked.contender(part, group, Role::Waiter, isOfTransaction));
+    finishPg(lock, std::move(waiters));
+    for (std::size_t i = 0; i < holders.size(); ++i)
+        addIdleHolder(lock, holders[i], looked, *group.holders[i].lock);
+    return lock;
+}
+
+} // namespace
+
+QByteArray backendContenderId(quint64 pid, PgMoment started)
+{
+    return QByteArray::number(pid) + '@' + QByteArray::number(started);
+}
+
+bool conflicts(const QByteArray &held, const QByteArray &asked)
+{
+    const auto one = modeNumber(held), other = modeNumber(asked);
+    // One that is not known is in the way: it is shown rather than left out.
+    return !one || !other || (pgModes[*one].second >> *other & 1U) != 0;
+}
+
+std::vector<LockSnapshot> snapshotsOf(const PgLook &look, const ConnectionName &connection)
+{
+    const PgLooked looked(look);
+    PgGroups groups;
+    for (const auto &lock : look.locks) {
+        if (lock.type == "advisory")
+            addAdvisory(groups, look, lock);
+        else if (!lock.isGranted && (lock.type == "transactionid" || lock.type == "tuple"))
+            addRow(groups, looked, lock);
+        else if (!lock.isGranted)
+            addObject(groups, looked, lock);
+    }
+    std::vector<LockSnapshot> snapshots;
+    for (const auto &[name, group] : groups)
+        snapshots.push_back(snapshotOf(looked, group, {connection, name}));
+    return snapshots;
+}
+
+std::vector<SessionSnapshot> sessionsOf(const PgLook &look, const std::vector<LockSnapshot> &snapshots,
+                                        const ConnectionName &connection)
+{
+    std::map<quint64, SessionSnapshot> sessions;
+    const auto of = [&](quint64 pid) -> SessionSnapshot & {
+        auto &session = sessions[pid];
+        session.connection = connection;
+        session.session = QString::number(pid);
+        return session;
+    };
+    for (const auto &session : look.sessions) {
+        if (session.transactionStart && !session.user.isEmpty())
+            of(session.pid);
+    }
+    for (const auto &lock : snapshots) {
+        for (const auto &one : lock.contenders) {
+            if (!one.session)
+                continue;
+            auto &names = one.role == Role::Holder ? of(one.session->toULongLong()).holds
+                                                   : of(one.session->toULongLong()).waits;
+            if (std::ranges::find(names, lock.lock.name) == names.end())
+                names.push_back(lock.lock.name);
+        }
+    }
+    for (const auto &session : look.sessions) {
+        const auto at = sessions.find(session.pid);
+        if (at == sessions.end())
+            continue;
+        if (!session.endpoint.isEmpty())
+            at->second.endpoint = QString::fromUtf8(session.endpoint);
+        at->second.client = QString::fromUtf8(session.user.isEmpty() ? session.kind : session.user);
+    }
+    std::vector<SessionSnapshot> all;
+    for (auto &[pid, session] : sessions)
+        all.push_back(std::move(session));
+    return all;
+}
+
+} // namespace lockscope::inspect

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/mariadb/dialect.h"
+
+#include "core/mariadb/sqlerrors.h"
+
+#include <QSqlDatabase>
+#include <QSqlError>
+#include <QSqlQuery>
+#include <QStringDecoder>
+#include <QVariant>
+
+namespace lockscope::mariadb {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// Whatever is text goes as text, so that the server compares it as the column does.
+QVariant bound(const QByteArray &parameter)
+{
+    QStringDecoder decoder(QStringDecoder::Utf8);
+    const QString text = decoder(parameter);
+    return decoder.hasError() ? QVariant(parameter) : QVariant(text.isNull() ? u""_s : text);
+}
+
+class OwnDialect final : public Dialect {
+public:
+    QString driver() const override { return u"QMYSQL"_s; }
+    QString driverMissing() const override
+    {
+        return u"Qt's driver for MariaDB is not installed; Debian's package is libqt6sql6-mysql"_s;
+    }
+    QString options(std::chrono::seconds readsWithin) const override
+    {
+        auto timeouts = u"MYSQL_OPT_CONNECT_TIMEOUT=5;MYSQL_OPT_WRITE_TIMEOUT=30"_s;
+        if (readsWithin.count() > 0)
+            timeouts += u";MYSQL_OPT_READ_TIMEOUT=%1"_s.arg(readsWithin.count());
+        return timeouts;
+    }
+    QString killOptions() const override { return u"MYSQL_OPT_CONNECT_TIMEOUT=2;MYSQL_OPT_READ_TIMEOUT=2"_s; }
+    std::optional<Met> meet(QSqlQuery &query) const override
+    {
+        // A wait ends by our deadlines; giving up after the server's 50 s would lose the place in the queue.
+        const bool isSetUp = query.exec(u"SET SESSION autocommit=1, innodb_lock_wait_timeout=100000000"_s)
+                             && query.exec(u"SELECT CONNECTION_ID(), VERSION()"_s) && query.next();
+        if (!isSetUp)
+            return std::nullopt;
+        return Met{query.value(0).toULongLong(), query.value(1).toString().toUtf8(), {}};
+    }
+    QByteArray server(const QSqlDatabase &database) const override
+    {
+        // One question for variables that not every server has: SHOW leaves out what is missing.
+        QSqlQuery query(database);
+        query.exec(u"SHOW GLOBAL VARIABLES WHERE Variable_name IN "
+                   "('hostname', 'port', 'server_id', 'server_uid', 'server_uuid')"_s);
+        QByteArray said;
+        while (query.next())
+            said += query.value(0).toByteArray() + '=' + query.value(1).toByteArray() + '\n';
+        if (said.isEmpty())
+            return said;
+        // Since when it runs: started anew it is another, whose numbers of connections mean others. Both sides of
+        // the difference are of one moment.
+        for (const auto *schema : {"information_schema", "performance_schema"}) {
+            query.exec(u"SELECT CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED) FROM %1.global_status "
+                       "WHERE VARIABLE_NAME = 'Uptime'"_s.arg(QLatin1StringView(schema)));
+            if (query.next())
+                return said + "started=" + query.value(0).toByteArray() + '\n';
+        }
+        return said;
+    }
+    QByteArray nothing() const override { return "DO 0"; }
+    QByteArray killQuery(ConnectionId connection, const QByteArray &) const override
+    {
+        return "KILL QUERY " + QByteArray::number(connection);
+    }
+    QByteArray killConnection(ConnectionId connection, const QByteArray &) const override
+    {
+        return "KILL " + QByteArray::number(connection);
+    }
+    bool run(QSqlQuery &query, const Statement &statement) const override
+    {
+        query.setForwardOnly(true);
+        if (statement.parameters.isEmpty())
+            return query.exec(QString::fromUtf8(statement.text));
+        if (!query.prepare(QString::fromUtf8(statement.text)))
+            return false;
+        for (const auto &parameter : statement.parameters)
+            query.addBindValue(bound(parameter));
+        return query.exec();
+    }
+    bool isLost(const QSqlError &error) const override { return isLostConnection(numberOf(error)); }
+    Error statementError(const QSqlError &error, bool isLasting) const override
+    {
+        return mariadb::statementError(error, isLasting);
+    }
+    Error connectError(const QSqlError &error) const override { return mariadb::connectError(error); }
+};
+
+} // namespace
+
+const Dialect &ownDialect()
+{
+    // Never destroyed: threads that end late may need it when static objects are gone.
+    static const auto *const instance = new OwnDialect;
+    return *instance;
+}
+
+} // namespace lockscope::mariadb

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/operate/postgresqlrelease.h"
+
+#include "core/async/sleep.h"
+#include "core/base/duration.h"
+#include "core/base/identifiers.h"
+#include "core/base/text.h"
+#include "core/inspect/findings.h"
+#include "core/inspect/postgresql/reader.h"
+#include "core/operate/gentler.h"
+#include "core/operate/releasemethod.h"
+#include "core/postgresql/dialect.h"
+#include "core/rules/catalogue.h"
+
+#include <algorithm>
+#include <map>
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using mariadb::Rows;
+
+namespace {
+
+// The guard of a contender of core/inspect/postgresql: "pid=7 backend_start=… xact_start=… lock=advisory:5:0:42:1".
+using GuardWords = std::map<QByteArray, QByteArray>;
+
+GuardWords wordsOf(const QByteArray &guard)
+{
+    GuardWords words;
+    for (const auto &word : guard.split(' '))
+        words[word.left(word.indexOf('='))] = word.mid(word.indexOf('=') + 1);
+    return words;
+}
+
+bool isOfPrepared(const QByteArray &guard)
+{
+    return guard.startsWith("prepared=");
+}
+
+// That backend and no later one of its number, in that transaction; empty where the guard is not whole.
+QByteArray sameBackend(const GuardWords &words)
+{
+    QByteArrayList parts;
+    for (const auto &[word, column] : {std::pair<const char *, QByteArray>("pid", "a.pid"),
+                                       {"backend_start", postgresql::microseconds("a.backend_start")},
+                                       {"xact_start", postgresql::microseconds("a.xact_start")}}) {
+        const auto at = words.find(word);
+        if (at != words.end() && isDigits(at->second))
+            parts << column + " = " + at->second;
+    }
+    const bool isWhole = words.contains("pid") && words.contains("backend_start")
+                         && parts.size() == (words.contains("xact_start") ? 3 : 2);
+    return isWhole ? parts.join(" AND ") : QByteArray();
+}
+
+// In pg_locks l: the lock that the guard names; true where it names none.
+QByteArray sameLock(const QByteArray &lock)
+{
+    const auto parts = lock.split(':');
+    const auto isNumbered = [&parts](qsizetype count) {
+        return parts.size() == count && std::all_of(parts.begin() + 1, parts.end(), isDigits);
+    };
+    if (parts.front() == "advisory" && isNumbered(5))
+        return "l.locktype = 'advisory' AND l.database = " + parts[1] + " AND l.classid = " + parts[2]
+               + " AND l.objid = " + parts[3] + " AND l.objsubid = " + parts[4];
+    if (parts.front() == "transactionid" && isNumbered(2))
+        return "l.locktype = 'transactionid' AND l.transactionid::text = '" + parts[1] + '\'';
+    if (parts.front() == "relation" && isNumbered(3))
+        return "l.locktype = 'relation' AND l.database = " + parts[1] + " AND l.relation = " + parts[2];
+    return "true";
+}
+
+// "same": the backend is there; "meant": it holds, or waits, as it was planned; "done": the signal was sent.
+QByteArray actIfStill(const GuardWords &words, const QByteArray &lock, const QByteArray &also, const char *function)
+{
+    return "WITH same AS MATERIALIZED (SELECT a.pid FROM pg_catalog.pg_stat_activity a WHERE " + sameBackend(words)
+           + also
+           + "), meant AS MATERIALIZED (SELECT s.pid FROM same s WHERE EXISTS (SELECT 1 FROM pg_catalog.pg_locks l "
+             "WHERE l.pid = s.pid AND "
+           + lock + ")), acted AS MATERIALIZED (SELECT pg_catalog." + function
+           + "(m.pid) AS done FROM meant m) SELECT (SELECT count(*) FROM acted WHERE done)::text AS done, "
+             "(SELECT count(*) FROM meant)::text AS meant, (SELECT count(*) FROM same)::text AS same";
+}
+
+QString backendOf(const inspect::Contender &one)
+{
+    return label(one.session.value_or(QString()).toUtf8(), 40);
+}
+
+QString identityText(const inspect::Contender &one)
+{
+    return label(one.guard.value, 200);
+}
+
+void planTerminate(ForceReleasePlan &plan, const inspect::Contender &holder)
+{
+    if (isOfPrepared(holder.guard.value)) {
+        const auto name = label(holder.guard.value.mid(9), 80);
+        plan.commands
+            << u"nothing: a prepared transaction has no backend. In its database, by its owner or a superuser: "
+               u"ROLLBACK PREPARED '%1' (or COMMIT PREPARED '%1')"_s.arg(name);
+        plan.act = u"nothing can be sent from here for the prepared transaction %1"_s.arg(name);
+        plan.guardText = u"none: what is not sent needs none"_s;
+        plan.otherLocksKnown = false;
+        return;
+    }
+    const auto backend = backendOf(holder);
+    plan.commands
+        << u"SELECT pg_terminate_backend(%1) where backend_start%2 and pg_locks still say that it holds (one "
+           u"statement)"_s.arg(backend, holder.guard.value.contains("xact_start") ? u", xact_start"_s : u""_s);
+    plan.act = u"pg_terminate_backend %1"_s.arg(backend);
+    plan.guardText = u"%1 (µs since 1970), compared in the same statement"_s.arg(identityText(holder));
+    plan.exact = false;
+    plan.otherLocksKnown = false; // until the server was asked: withBackendLosses()
+    plan.warnings
+        << u"pg_terminate_backend knows only the process: should it let go and take something else in the microseconds "
+           u"between the comparison and the signal, it loses that"_s
+        << u"everything this connection holds goes with it: its transaction is rolled back, and its advisory locks are "
+           u"released. A pool may have lent the connection to other work"_s;
+}
+
+QString nextAtPostgreSql(const inspect::LockSnapshot &snapshot, const inspect::Contender &)
+{
+    return snapshot.waiterCount() > 0 ? u"the first in line, by the server itself"_s : u"nobody waits"_s;
+}
+
+bool canCancel(const inspect::LockSnapshot &snapshot, const inspect::Contender &one)
+{
+    const auto *idle = snapshot.find(inspect::FindingCode::IdleInTransaction);
+    const bool isIdle = idle && std::ranges::count(idle->contenders, one.id) > 0;
+    return one.session && !one.guard.value.isEmpty() && !isIdle
+           && recipes::recipeOf(snapshot.recipe).release == recipes::ReleaseWay::TerminateBackend;
+}
+
+QString whatCancel(const inspect::LockSnapshot &, const inspect::Contender &one)
+{
+    return one.role == inspect::Role::Waiter
+               ? u"end the waiting statement of backend %1 (pg_cancel_backend): the connection stays"_s.arg(
+                   backendOf(one))
+               : u"end the statement that backend %1 runs, if it runs one (pg_cancel_backend): the connection stays; a transaction that "
+                 u"it was part of has failed, and lets go of what it locked"_s.arg(backendOf(one));
+}
+
+void planCancel(ForceReleasePlan &plan, const inspect::Contender &one)
+{
+    const bool isWaiter = one.role == inspect::Role::Waiter;
+    plan.act = u"pg_cancel_backend %1"_s.arg(backendOf(one));
+    plan.commands << u"SELECT pg_cancel_backend(%1) where it is still so (one statement)"_s.arg(backendOf(one));
+    plan.guardText = u"%1, and it must %2, compared in the same statement"_s.arg(
+        identityText(one), isWaiter ? u"still wait"_s : u"still hold the lock and run a statement"_s);
+    plan.exact = false;
+    plan.warnings
+        << u"pg_cancel_backend knows only the process: should it begin another statement in the microseconds between "
+           u"the comparison and the signal, that one is ended"_s;
+    plan.wakes = isWaiter ? u"nobody"_s : u"its client, by the error 57014 of its statement"_s;
+    plan.who = isWaiter
+                   ? u"nobody: the lock stays where it is"_s
+                   : u"the first in line where the lock is of the transaction that fails; an advisory lock of the "
+                     u"session stays with it"_s;
+    plan.alsoLost =
+        u"what this statement has done, and the transaction it was part of. The connection and its advisory "
+        u"locks at session level stay"_s;
+}
+
+// The server ends the backend in its own time. What is not known in ours the next look says.
+Task<void> untilBackendIsGone(mariadb::Session *session, QByteArray same)
+{
+    auto &loop = session->loop();
+    const auto limit = Deadline::after(loop, 2s);
+    for (auto pause = 2ms; !limit.hasPassed(loop); pause *= 2) {
+        auto asking = session->execute(
+            {"SELECT count(*)::text AS there FROM pg_catalog.pg_stat_activity a WHERE " + same, {}, {}, false},
+            limit);
+        const auto answer = co_await asking;
+        if (!answer || answer->cell(0, "there") != QByteArray("1"))
+            co_return;
+        auto rest = sleepFor(loop, pause);
+        co_await rest;
+    }
+}
+
+struct PgAct {
+    QByteArray same, text;
+    bool isTerminate = false;
+};
+
+Result<PgAct> actOf(const ForceReleasePlan &plan)
+{
+    const auto *one = plan.before.find(plan.holder);
+    const auto guard = plan.guard.value.isEmpty() && one ? one->guard.value : plan.guard.value;
+    if (isOfPrepared(guard))
+        return Error{
+            ErrorCode::Unsupported,
+            u"nothing was sent: %1 is a prepared transaction and has no backend; COMMIT PREPARED or ROLLBACK "
+            u"PREPARED ends it"_s.arg(label(guard.mid(9), 80))};
+    const auto words = wordsOf(guard);
+    PgAct act;
+    act.same = sameBackend(words);
+    if (act.same.isEmpty())
+        return changedMeanwhile(plan, u"its backend is not known well enough to know it again"_s);
+    act.isTerminate = plan.way == Way::Release;
+    const auto at = words.find("lock");
+    const auto lock = sameLock(at == words.end() ? QByteArray("any") : at->second);
+    // Who waits for a row waits for its holder's transaction, or for the row's place: either is not this lock's own.
+    const bool isNamed = lock.contains("'advisory'") || lock.contains("'relation'");
+    if (plan.way == Way::KillWaiter)
+        act.text = actIfStill(words, isNamed ? "NOT l.granted AND " + lock : QByteArray("NOT l.granted"), {},
+                              "pg_cancel_backend");
+    else if (plan.way == Way::KillQuery)
+        act.text = actIfStill(words, "l.granted AND " + lock, " AND a.state = 'active'", "pg_cancel_backend");
+    else
+        act.text = actIfStill(words, "l.granted AND " + lock, {}, "pg_terminate_backend");
+    return act;
+}
+
+Task<Result<Sent>> signalBackend(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
+{
+    const auto act = actOf(plan);
+    if (!act)
+        co_return act.error();
+    const auto ours = session->connectionId();
+    const mariadb::Statement statement{act->text, {}, ours, true};
+    auto asking = session->execute(statement, deadline);
+    const auto answer = co_await asking;
+    const auto code = answer ? ErrorCode::Server : answer.error().code;
+    if (code == ErrorCode::TimedOut || code == ErrorCode::Cancelled) // ended before or after the signal in it
+        co_return Error{ErrorCode::UnknownOutcome, answer.error().message, true};
+    if (code == ErrorCode::UnknownOutcome)
+        co_return answer.error();
+    if (!answer)
+        co_return Error{answer.error().code,
+                        u"nothing was taken away: the server refused it for %1: %2"_s.arg(
+                            label(plan.before.lock.text()), answer.error().message),
+                        answer.error().retryable};
+    const auto is = [&answer](const char *column) { return answer->cell(0, column) == QByteArray("1"); };
+    if (!is("meant") && act->isTerminate)
+        co_return goneAlready(plan);
+    if (!is("meant"))
+        co_return changedMeanwhile(plan, plan.way == Way::KillWaiter
+                                             ? u"it does not wait now"_s
+                                             : u"no statement of it runs that could be ended"_s);
+    if (!is("done"))
+        co_return goneAlready(plan); // the process ended between the two
+    if (act->isTerminate)
+        co_await untilBackendIsGone(session, act->same);
+    co_return Sent();
+}
+
+} // namespace
+
+std::vector<ReleaseMethod> releaseMethodsOfPostgreSql()
+{
+    return {{ReleaseWay::TerminateBackend, &planTerminate, &nextAtPostgreSql, {}, true}};
+}
+
+std::vector<GentlerMethod> gentlerMethodsOfPostgreSql()
+{
+    return {{Way::KillWaiter, &canCancel, &whatCancel, &planCancel},
+            {Way::KillQuery, &canCancel, &whatCancel, &planCancel}};
+}
+
+Task<Result<Sent>> sendPostgreSqlRelease(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
+{
+    const auto way = releaseWay(plan.before);
+    const bool isOurs = way && *way == ReleaseWay::TerminateBackend
+                        && (plan.way == Way::Release || plan.way == Way::KillQuery || plan.way == Way::KillWaiter);
+    return isOurs ? signalBackend(std::move(plan), session, deadline) : nothingSent(std::move(plan));
+}
+
+Task<ForceReleasePlan> withBackendLosses(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
+{
+    const auto *holder = plan.before.find(plan.holder);
+    const bool isTerminate =
+        plan.way == Way::Release && recipes::recipeOf(plan.before.recipe).release == ReleaseWay::TerminateBackend;
+    if (!isTerminate || !session || !holder || !holder->session)
+        co_return plan;
+    const auto pid = *holder->session;
+    inspect::PgReader reader(*session);
+    const auto look = co_await reader.look(deadline);
+    if (!look)
+        co_return plan;
+    for (const auto &lock : inspect::snapshotsOf(*look, plan.before.lock.connection)) {
+        const bool isHeld = std::ranges::any_of(lock.contenders, [&](const inspect::Contender &one) {
+            return one.role == inspect::Role::Holder && one.session == pid;
+        });
+        if (isHeld && lock.lock.name != plan.before.lock.name)
+            plan.otherLocksLost.push_back(lock.lock.name);
+    }
+    const auto who = std::ranges::find(look->sessions, pid.toULongLong(), &inspect::PgSession::pid);
+    const bool isInTransaction = who != look->sessions.end() && who->transactionStart;
+    if (isInTransaction)
+        plan.warnings
+            << u"its transaction, %1 old, is rolled back, and rows and tables that it has locked and nobody "
+               u"waits for yet are free then: those are not shown"_s.arg(
+                   spokenDuration(look->now - inspect::timeOf(*who->transactionStart)));
+    // Outside of a transaction a session holds advisory locks only, and those are all seen.
+    plan.otherLocksKnown = !isInTransaction && look->seesOthers;
+    co_return plan;
+}
+
+} // namespace lockscope::operate

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/postgresql/dialect.h"
+
+#include "core/base/text.h"
+#include "core/postgresql/literals.h"
+
+#include <QSqlDatabase>
+#include <QSqlError>
+#include <QSqlQuery>
+#include <QVariant>
+
+#include <algorithm>
+
+namespace lockscope::postgresql {
+
+using namespace Qt::StringLiterals;
+using mariadb::ConnectionId;
+using mariadb::Statement;
+
+namespace {
+
+QString harmless(const QString &text)
+{
+    return label(text.toUtf8(), 300);
+}
+
+bool isAny(const QString &sqlState, std::initializer_list<QLatin1StringView> states)
+{
+    return std::ranges::find(states, sqlState) != states.end();
+}
+
+QString textOf(const QSqlError &error)
+{
+    const auto text = error.databaseText().isEmpty() ? error.driverText() : error.databaseText();
+    return text.simplified();
+}
+
+// TLS is the passage's (core/passage), and is or is not, as it was asked for. Where a connection goes and by which
+// password is said by its URI, and not by libpq's files and environment.
+const QString libpqOptions =
+    u"application_name=lockscope;sslmode=disable;gssencmode=disable;passfile=/nonexistent;hostaddr=''"_s;
+
+// For this backend and no later one of its number.
+QByteArray signal(const char *function, ConnectionId connection, const QByteArray &birth)
+{
+    return QByteArray("SELECT ") + function + "(pid) FROM pg_stat_activity WHERE pid = "
+           + QByteArray::number(connection) + " AND " + microseconds("backend_start") + " = " + birth;
+}
+
+// Before anything else is asked: who may create functions in a schema of the path could have theirs called, as us.
+const QString onlyTheServersOwn = u"SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false)"_s;
+
+class PostgreSqlDialect final : public mariadb::Dialect {
+public:
+    QString driver() const override { return u"QPSQL"_s; }
+    QString driverMissing() const override
+    {
+        return u"Qt's driver for PostgreSQL is not installed; Debian's package is libqt6sql6-psql"_s;
+    }
+    // libpq has no limit for an answer that does not come: deadlines and a second connection are what ends it.
+    QString options(std::chrono::seconds readsWithin) const override
+    {
+        const auto silence =
+            readsWithin.count() > 0 ? u";tcp_user_timeout=%1"_s.arg(readsWithin.count() * 1000) : u""_s;
+        return u"connect_timeout=5;"_s + libpqOptions + silence;
+    }
+    QString killOptions() const override { return u"connect_timeout=2;tcp_user_timeout=2000;"_s + libpqOptions; }
+    std::optional<Met> meet(QSqlQuery &query) const override
+    {
+        // A wait ends by our deadlines. libpq prints notices on our stderr: nobody there knows what they are about.
+        const QString setUp = u"SELECT set_config('lock_timeout', '0', false), "
+                              "set_config('statement_timeout', '0', false), "
+                              "set_config('client_min_messages', 'error', false)"_s;
+        const auto whoAmI = "SELECT pg_backend_pid()::text, current_setting('server_version'), "
+                            + microseconds("backend_start")
+                            + "::text FROM pg_stat_activity WHERE pid = pg_backend_pid()";
+        if (!query.exec(onlyTheServersOwn) || !query.exec(setUp) || !query.exec(QString::fromLatin1(whoAmI))
+            || !query.next())
+            return std::nullopt;
+        return Met{query.value(0).toULongLong(), query.value(1).toString().toUtf8(), query.value(2).toByteArray()};
+    }
+    QByteArray server(const QSqlDatabase &database) const override
+    {
+        QSqlQuery query(database);
+        if (!query.exec(onlyTheServersOwn))
+            return {};
+        const auto started = "SELECT 'started=' || " + microseconds("pg_postmaster_start_time()") + "::text";
+        // Which of several, where it may be asked.
+        for (const auto *which :
+             {" || ' system=' || (SELECT system_identifier::text FROM pg_control_system())", ""}) {
+            if (query.exec(QString::fromLatin1(started + which)) && query.next())
+                return query.value(0).toByteArray();
+        }
+        return {};
+    }
+    QByteArray nothing() const override { return "SELECT 1"; }
+    QByteArray killQuery(ConnectionId connection, const QByteArray &birth) const override
+    {
+        return signal("pg_cancel_backend", connection, birth);
+    }
+    QByteArray killConnection(ConnectionId connection, const QByteArray &birth) const override
+    {
+        return signal("pg_terminate_backend", connection, birth);
+    }
+    bool run(QSqlQuery &query, const Statement &statement) const override
+    {
+        const auto text = withParameters(statement);
+        // One that the server refuses, with a state that says as much: there is no way to make an error up.
+        return text ? query.exec(QString::fromUtf8(*text))
+                    : query.exec(u"DO $$ BEGIN RAISE EXCEPTION 'not UTF-8, or a zero byte' USING ERRCODE = '22021'; "
+                                 "END $$"_s);
+    }
+    bool isLost(const QSqlError &error) const override
+    {
+        return postgresql::isLostConnection(error.nativeErrorCode());
+    }
+    Error statementError(const QSqlError &error, bool isLasting) const override
+    {
+        return postgresql::statementError(error.nativeErrorCode(), textOf(error), isLasting);
+    }
+    Error connectError(const QSqlError &error) const override { return postgresql::connectError(textOf(error)); }
+};
+
+} // namespace
+
+const mariadb::Dialect &dialect()
+{
+    // Never destroyed: see mariadb::ownDialect().
+    static const auto *const instance = new PostgreSqlDialect;
+    return *instance;
+}
+
+bool isLostConnection(const QString &sqlState)
+{
+    // 57P01 terminated, 57P02 crash, 57P03 not now, 57P05 idle for too long, 25P03 the same inside a transaction.
+    return sqlState.isEmpty() || sqlState.startsWith(u"08"_s)
+           || isAny(sqlState, {"57P01"_L1, "57P02"_L1, "57P03"_L1, "57P05"_L1, "25P03"_L1});
+}
+
+Error statementError(const QString &sqlState, const QString &text, bool isLasting)
+{
+    const auto said = harmless(text);
+    if (isLostConnection(sqlState)) {
+        if (isLasting)
+            return Error{ErrorCode::UnknownOutcome,
+                         u"the connection broke while this was out, it may or may not have been done: "_s + said,
+                         true};
+        return Error{ErrorCode::SessionExpired, u"the connection was lost, and everything it held with it: "_s + said,
+                     true};
+    }
+    if (sqlState == "55P03"_L1)
+        return Error{ErrorCode::TimedOut, u"somebody else has it, and this did not wait: "_s + said, true};
+    if (sqlState == "57014"_L1)
+        return Error{ErrorCode::Cancelled, u"the statement was ended from outside: "_s + said, true};
+    if (sqlState == "40P01"_L1)
+        return Error{ErrorCode::DeadlockVictim,
+                     u"chosen as the victim of a deadlock; everything of this transaction is rolled back: "_s + said,
+                     true};
+    if (sqlState == "42501"_L1)
+        return Error{ErrorCode::NoPermission, said};
+    if (isAny(sqlState, {"42P01"_L1, "42703"_L1, "42883"_L1, "3F000"_L1, "0A000"_L1}))
+        return Error{ErrorCode::Unsupported, said};
+    // What cannot be read as a number, a date …; and what cannot be told at all.
+    if (isAny(sqlState, {"22P02"_L1, "22003"_L1, "22007"_L1, "22021"_L1, "42601"_L1, "42602"_L1}))
+        return Error{ErrorCode::BadInput, said};
+    return Error{ErrorCode::Server, said};
+}
+
+Error connectError(const QString &text)
+{
+    const auto said = harmless(text);
+    const auto has = [&text](QLatin1StringView words) { return text.contains(words); };
+    if (has("password authentication failed"_L1) || has("no pg_hba.conf entry"_L1) || has("rejects connection"_L1)
+        || has("no password supplied"_L1) || has("requires a valid client certificate"_L1)
+        || has("authentication failed"_L1) || (has("role \""_L1) && has("does not exist"_L1))
+        || has("is not permitted to log in"_L1))
+        return Error{ErrorCode::AuthFailed, said};
+    if (has("database \""_L1) && has("does not exist"_L1))
+        return Error{ErrorCode::Unsupported, said};
+    return Error{ErrorCode::NotConnected, said, true};
+}
+
+} // namespace lockscope::postgresql

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/recipes/postgresql/names.h"
+
+#include "core/base/text.h"
+#include "core/postgresql/literals.h"
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+const QByteArray advisoryPrefix("ADVISORY#");
+
+} // namespace
+
+Result<AdvisoryName> readAdvisoryName(const QByteArray &lock)
+{
+    AdvisoryName name;
+    bool isNumber = lock.startsWith(advisoryPrefix);
+    const auto parts = lock.mid(advisoryPrefix.size()).split(',');
+    for (const auto &part : parts) {
+        bool fits = false;
+        // Written as the server shows it, so that one lock has one name.
+        const qint64 whole = parts.size() == 1 ? part.toLongLong(&fits) : part.toInt(&fits);
+        isNumber = isNumber && fits && part == QByteArray::number(whole);
+        name.keys << part;
+    }
+    if (!isNumber || parts.size() > 2)
+        return Error{
+            ErrorCode::BadInput,
+            u"\"%1\" is no advisory lock; write ADVISORY#KEY (a whole number of 64 bits) or ADVISORY#KEY,KEY "
+            u"(two of 32), for example ADVISORY#42"_s.arg(label(lock))};
+    return name;
+}
+
+QByteArray pgTable(const RowName &row)
+{
+    return postgresql::quotedName(row.schema) + '.' + postgresql::quotedName(row.table);
+}
+
+QByteArray pgCondition(const RowName &row)
+{
+    QByteArrayList parts;
+    for (const auto &column : row.columns)
+        parts << postgresql::quotedName(column) + " = ?";
+    return parts.join(" AND ");
+}
+
+} // namespace lockscope::recipes

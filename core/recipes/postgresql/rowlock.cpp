@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The row lock. Source: PostgreSQL documentation, "Row-Level Locks" and "The Locking Clause" of SELECT; src/backend/
+// access/heap/README.tuplock.
+//   1. START TRANSACTION: the lock will live as long as this.
+//   2. SELECT the row FOR UPDATE. If another transaction has it, the server lets us wait: the first for that
+//      transaction's end, all others for the right to be the next. Without time to wait: NOWAIT.
+//   3. No such row: nothing is locked. That is an error of its own, not "free".
+//   4. Whatever went wrong (no time left, victim of a deadlock, connection lost): ROLLBACK. A statement that failed
+// has
+//      ended the transaction already; until its ROLLBACK the connection is good for nothing.
+//   5. To release, COMMIT.
+//
+// Who comes in the moment in which it is freed, before the next one has woken up, gets it: not quite first come first
+// served. A lost reply needs no question: with the connection the server drops the transaction and its locks. No
+// fencing token.
+#include "core/recipes/postgresql/rowlock.h"
+
+#include "core/postgresql/literals.h"
+#include "core/recipes/mariadb/waiting.h"
+#include "core/recipes/postgresql/names.h"
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+
+PgRowLock::PgRowLock(mariadb::Session &session, const QByteArray &lock, RowName row)
+    : PgTransactionLock(session, lock), m_row(std::move(row))
+{
+}
+
+Task<Result<Grant>> PgRowLock::takeOn(mariadb::ConnectionId connection, Deadline deadline)
+{
+    UndoGuard guard(waitGroup(), undoing(connection));                           // 4
+    auto beginning = session().begin(connection, answerBy(session(), deadline)); // 1
+    const auto begun = co_await beginning;
+    if (!begun)
+        co_return begun.error();
+    const bool hasTime = !deadline.hasPassed(session().loop());
+    const QByteArray how = hasTime ? " FOR UPDATE" : " FOR UPDATE NOWAIT";
+    const mariadb::Statement select{"SELECT " + postgresql::quotedName(m_row.columns.front()) + " FROM "
+                                        + pgTable(m_row) + " WHERE " + pgCondition(m_row) + how,
+                                    m_row.values, connection, false};
+    auto locking = session().execute(select, hasTime ? deadline : answerBy(session(), deadline)); // 2
+    const auto row = co_await locking;
+    if (!row && row.error().code == ErrorCode::TimedOut)
+        co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
+    if (!row)
+        co_return row.error();
+    if (row->rows.empty()) // 3
+        co_return Error{ErrorCode::NoRow, u"there is no such row, so there is nothing to lock"_s};
+    guard.keep();
+    co_return holdOn(connection);
+}
+
+Task<Result<void>> PgTransactionLock::release(Deadline deadline)
+{
+    if (!isHeld()) {
+        forget();
+        co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(name())};
+    }
+    const auto what = name();
+    const auto connection = session().connectionId();
+    forget();
+    UndoGuard guard(waitGroup(), undoing(connection));                             // should the COMMIT not be done
+    auto committing = session().commit(connection, answerBy(session(), deadline)); // 5
+    const auto committed = co_await committing;
+    if (!committed && committed.error().code == ErrorCode::SessionExpired) // before the COMMIT was sent
+        co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more: %2"_s.arg(what, committed.error().message)};
+    if (!committed)
+        co_return Error{committed.error().code, u"%1: %2"_s.arg(what, committed.error().message)};
+    guard.keep();
+    co_return Result<void>();
+}
+
+mariadb::Statement PgTransactionLock::whetherMine() const
+{
+    // It ends only with the transaction, and that only with the connection.
+    return {"SELECT 1 AS mine", {}, {}, false};
+}
+
+Undo PgTransactionLock::undoing(mariadb::ConnectionId connection) const
+{
+    return {&session(), connection, "ROLLBACK", {}};
+}
+
+} // namespace lockscope::recipes

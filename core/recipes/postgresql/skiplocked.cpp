@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row of a work queue. Source: PostgreSQL documentation, "The Locking Clause" of SELECT, SKIP LOCKED.
+//   1. START TRANSACTION: the row will be ours as long as this.
+//   2. SELECT one of the rows that fit FOR UPDATE SKIP LOCKED: those that others have are passed over, so nobody
+// waits.
+//   3. None: ROLLBACK, so that what comes meanwhile is seen, rest a little, and begin anew while there is time.
+//   4. Whatever went wrong: ROLLBACK.
+//   5. To release, COMMIT. What was done for the row is to be written in it before, on the same connection; or the
+// row
+//      is handed out again.
+//
+// In which order rows are handed out is the table's business. Nobody waits, so a server never shows who has which.
+#include "core/recipes/postgresql/skiplocked.h"
+
+#include "core/async/sleep.h"
+#include "core/postgresql/literals.h"
+#include "core/recipes/mariadb/waiting.h"
+#include "core/recipes/postgresql/names.h"
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto pollsQueueEvery = 100ms;
+
+} // namespace
+
+SkipLockedLock::SkipLockedLock(mariadb::Session &session, const QByteArray &lock, RowName queue)
+    : PgTransactionLock(session, lock), m_queue(std::move(queue))
+{
+}
+
+Task<Result<Grant>> SkipLockedLock::takeOn(mariadb::ConnectionId connection, Deadline deadline)
+{
+    auto &loop = session().loop();
+    UndoGuard guard(waitGroup(), undoing(connection)); // 4
+    for (;;) {
+        const auto got = co_await tryOnce(connection, deadline);
+        if (!got)
+            co_return got.error();
+        if (*got)
+            break;
+        if (deadline.hasPassed(loop))
+            co_return Error{ErrorCode::TimedOut, u"timed out: others have every row that fits, or there is none"_s,
+                            true};
+        const auto next = std::min<Instant>(deadline.when(), loop.now() + pollsQueueEvery);
+        auto rest = sleepUntil(loop, next); // 3
+        co_await rest;
+    }
+    guard.keep();
+    co_return holdOn(connection);
+}
+
+Task<Result<bool>> SkipLockedLock::tryOnce(mariadb::ConnectionId connection, Deadline deadline)
+{
+    auto beginning = session().begin(connection, answerBy(session(), deadline)); // 1
+    const auto begun = co_await beginning;
+    if (!begun)
+        co_return begun.error();
+    const mariadb::Statement select{"SELECT " + postgresql::quotedName(m_queue.columns.front()) + " FROM "
+                                        + pgTable(m_queue) + " WHERE " + pgCondition(m_queue)
+                                        + " LIMIT 1 FOR UPDATE SKIP LOCKED",
+                                    m_queue.values, connection, false};
+    auto locking = session().execute(select, answerBy(session(), deadline)); // 2
+    const auto row = co_await locking;
+    if (!row)
+        co_return row.error();
+    if (!row->rows.empty())
+        co_return true;
+    auto ending = session().rollback(connection, answerBy(session(), deadline));
+    const auto ended = co_await ending;
+    if (!ended)
+        co_return ended.error();
+    co_return false;
+}
+
+} // namespace lockscope::recipes

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The locks of PostgreSQL.
+#include "core/rules/catalogue.h"
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+
+std::vector<RecipeInfo> recipesOfPostgreSql()
+{
+    constexpr auto postgreSql = BackendKind::PostgreSql;
+    using enum ReleaseWay;
+    const auto halfOpen = u"a half-open client holds it until TCP gives up"_s;
+    return {
+        {.id = "pg-advisory",
+         .backend = postgreSql,
+         .summary = u"an advisory lock of a session, by one key or two: pg_advisory_lock"_s,
+         .title = u"Advisory"_s,
+         .shape = Shape::NamedLock,
+         .wakeUp = WakeUp::Answer,
+         .release = TerminateBackend,
+         .fair = true,
+         .reentrant = true,
+         .fenced = false,
+         .requestsAcquireFree = u"1"_s,
+         .requestsAcquireQueued = u"1"_s,
+         .requestsRelease = u"1"_s,
+         .wakeupsPerRelease = u"0"_s,
+         .flaws = {u"a number says not what it is for: two applications may mean different things by it"_s,
+                   u"behind a pool that lends a connection per transaction it is somebody else's by the next one"_s,
+                   halfOpen}},
+        {.id = "pg-for-update",
+         .backend = postgreSql,
+         .summary = u"a row locked by SELECT … FOR UPDATE in a transaction"_s,
+         .title = u"FOR UPDATE (PostgreSQL)"_s,
+         .shape = Shape::Row,
+         .wakeUp = WakeUp::Answer,
+         .release = TerminateBackend,
+         .fenced = false,
+         .seenContended = true,
+         .requestsAcquireFree = u"2"_s,
+         .requestsAcquireQueued = u"2"_s,
+         .requestsRelease = u"1"_s,
+         .wakeupsPerRelease = u"0"_s,
+         .flaws = {u"a server shows it only while contended"_s,
+                   u"who comes just as it is freed may be quicker than who waits"_s,
+                   u"the server may choose a waiter as the victim of a deadlock"_s, halfOpen}},
+        {.id = "pg-skip-locked",
+         .backend = postgreSql,
+         .summary = u"a work queue: any one row of those that fit, past those that others have (SKIP LOCKED)"_s,
+         .title = u"SKIP LOCKED"_s,
+         .shape = Shape::Row,
+         .wakeUp = WakeUp::Polling,
+         .releaseRefusal = u"nobody ever waits for such a row, so a server never shows who has it"_s,
+         .fenced = false,
+         .seenContended = true,
+         .requestsAcquireFree = u"2"_s,
+         .requestsAcquireQueued = u"2 and 3 per poll"_s,
+         .requestsRelease = u"1"_s,
+         .wakeupsPerRelease = u"0"_s,
+         .flaws = {u"nobody waits for it, so a server never shows it"_s,
+                   u"a row that fits still after its work was done is handed out again"_s, halfOpen}},
+        {.id = "pg-table",
+         .backend = postgreSql,
+         .summary = u"a table, or what else of the database, that somebody waits for: LOCK TABLE, ALTER, DROP"_s,
+         .shape = Shape::Table,
+         .wakeUp = WakeUp::Answer,
+         .release = TerminateBackend,
+         .fair = true,
+         .fenced = false,
+         .seenContended = true},
+    };
+}
+
+} // namespace lockscope::recipes

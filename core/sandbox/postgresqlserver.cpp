@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// A private PostgreSQL: small, and without any care for what the disk keeps after us.
+//
+// One process by turns: a shell makes the data folder (initdb), then a role and a table in it (single-user mode, so
+// that nobody is let in before), and becomes the server. That refuses to run as root; then all of it runs as a user
+// without rights, by util-linux' setpriv, and has a folder of its own below ours.
+//
+// Whoever reaches it over loopback is "shop": owner of the database of that name, who sees and may end everybody's
+// sessions (pg_monitor, pg_signal_backend) but is no superuser, so that nobody gets to our files or programs by it.
+#include "core/sandbox/postgresqlserver.h"
+
+#include "core/sandbox/certificates.h"
+#include "core/sandbox/kit.h"
+#include "core/sandbox/postgresqldemo.h"
+#include "core/sandbox/serverprocess.h"
+
+#include <QDir>
+#include <QFile>
+#include <QStandardPaths>
+
+#include <csignal>
+#include <thread>
+
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace Qt::StringLiterals;
+
+namespace lockscope::sandbox {
+
+namespace {
+
+const QString home = u"home"_s; // of the server's user
+const QByteArray pgUser("shop");
+
+// $1: the folder of the programs, $2: where its data is, $3: the port, $4: who is let in, then more options. Each
+// line of single-user mode is a statement; what is made in template1 is in the database that is copied from it.
+const QByteArray pgScript = R"(set -e
+cd "$2"
+export LC_ALL=C PGTZ=UTC
+if [ ! -e made ]; then
+    rm -rf data
+    "$1/initdb" -D data -U keeper -A trust -E UTF8 --locale=C --no-sync --no-instructions >initdb.log 2>&1 || {
+        cat initdb.log >&2; exit 1; }
+    printf '%s\n' "$4" >data/pg_hba.conf
+    "$1/postgres" --single -D data -c fsync=off template1 >single.log 2>&1 <<'SQL'
+CREATE ROLE shop LOGIN CREATEDB
+GRANT pg_monitor, pg_signal_backend TO shop
+CREATE TABLE public.stock (id integer PRIMARY KEY, name text NOT NULL, quantity integer NOT NULL)
+INSERT INTO public.stock VALUES (1, 'kettle', 40), (2, 'teapot', 12), (3, 'cup', 300), (4, 'saucer', 280)
+CREATE TABLE public.jobs (id integer PRIMARY KEY, state text NOT NULL)
+INSERT INTO public.jobs VALUES (1, 'ready'), (2, 'ready'), (3, 'done')
+ALTER TABLE public.stock OWNER TO shop
+ALTER TABLE public.jobs OWNER TO shop
+CREATE DATABASE shop OWNER shop
+SQL
+    if grep -E 'ERROR|FATAL' single.log >&2; then exit 1; fi
+    : >made
+fi
+rm -f data/postmaster.pid
+programs=$1 port=$3
+shift 4
+exec "$programs/postgres" -D data -p "$port" -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off \
+    -c synchronous_commit=off -c full_page_writes=off -c wal_level=minimal -c max_wal_senders=0 -c max_connections=300 \
+    -c shared_buffers=8MB -c max_prepared_transactions=20 -c autovacuum=off -c jit=off -c lc_messages=C \
+    -c log_min_messages=fatal -c max_wal_size=64MB -c min_wal_size=32MB "$@"
+)";
+
+const QString tlsFiles[] = {u"ca.pem"_s, u"server.pem"_s, u"server.key"_s};
+
+// Who may run it, when we are root.
+const passwd *unprivileged()
+{
+    for (const auto *name : {"postgres", "nobody"}) {
+        const auto *user = ::getpwnam(name);
+        if (user && user->pw_uid != 0)
+            return user;
+    }
+    return nullptr;
+}
+
+class PostgreSqlKind : public ServerKind {
+public:
+    // `setPrivileges`: the program, when we are root. `tls`: null without.
+    PostgreSqlKind(QByteArray programs, QByteArray setPrivileges, const Certificates *tls)
+        : m_programs(std::move(programs)), m_setPrivileges(std::move(setPrivileges)), m_tls(tls)
+    {
+    }
+
+    QString name() const override { return u"PostgreSQL"_s; }
+
+    Result<void> prepare(const TemporaryFolder &folder, quint16 port) override
+    {
+        m_port = port;
+        const auto path = QFile::encodeName(folder.file(home));
+        if (::mkdir(path.constData(), 0700) != 0 && errno != EEXIST)
+            return Error{ErrorCode::Server, u"could not make %1"_s.arg(folder.file(home))};
+        if (const auto copied = copyTls(folder); !copied)
+            return copied.error();
+        if (m_setPrivileges.isEmpty())
+            return {};
+        // Ours stays ours: the other user may pass through it, and no more.
+        const auto *user = unprivileged();
+        const bool isHis = user && ::chown(path.constData(), user->pw_uid, user->pw_gid) == 0
+                           && ::chmod(QFile::encodeName(folder.path()).constData(), 0711) == 0;
+        if (!isHis)
+            return Error{ErrorCode::Unsupported, u"no private PostgreSQL: its server does not run as root, and %1 "
+                                                 u"could not be given to another user"_s.arg(folder.file(home))};
+        return {};
+    }
+
+    QByteArrayList arguments(const TemporaryFolder &folder) const override
+    {
+        QByteArrayList arguments;
+        if (!m_setPrivileges.isEmpty()) {
+            const auto *user = unprivileged();
+            // What makes it die with us is forgotten by the kernel with a change of user, so it is said again.
+            arguments << m_setPrivileges << "--reuid=" + QByteArray::number(user->pw_uid)
+                      << "--regid=" + QByteArray::number(user->pw_gid) << "--clear-groups"
+                      << "--pdeathsig=KILL"
+                      << "--no-new-privs"
+                      << "--";
+        }
+        arguments << "/bin/sh"
+                  << "-c" << pgScript << "sh" << m_programs << QFile::encodeName(folder.file(home))
+                  << QByteArray::number(m_port);
+        if (!m_tls)
+            return arguments << "host all shop 127.0.0.1/32 trust";
+        return arguments << "hostssl all shop 127.0.0.1/32 trust clientcert=verify-ca"
+                         << "-c"
+                         << "ssl=on"
+                         << "-c"
+                         << "ssl_ca_file=../ca.pem"
+                         << "-c"
+                         << "ssl_cert_file=../server.pem"
+                         << "-c"
+                         << "ssl_key_file=../server.key";
+    }
+
+    // A client's first message, by which it is let in, or told to come later. With TLS that it asks for it: the one
+    // who comes too early then is told so afterwards, and comes again.
+    QByteArray question() const override
+    {
+        if (m_tls)
+            return QByteArray("\0\0\0\x08\x04\xd2\x16\x2f", 8);
+        const QByteArray words =
+            QByteArray("\0\3\0\0", 4) + "user" + '\0' + pgUser + '\0' + "database" + '\0' + pgUser + '\0' + '\0';
+        return QByteArray("\0\0\0", 3) + static_cast<char>(words.size() + 4) + words;
+    }
+    bool isReadyAnswer(const QByteArray &answer) const override
+    {
+        if (m_tls)
+            return answer.startsWith('S');
+        return answer.startsWith(QByteArray("R\0\0\0\x08\0\0\0\0", 9)); // let in
+    }
+
+private:
+    // Its key has to be its own, and nobody else's to read.
+    Result<void> copyTls(const TemporaryFolder &folder) const
+    {
+        if (!m_tls)
+            return {};
+        const QString from[] = {m_tls->authority(), m_tls->server(), m_tls->serverKey()};
+        const auto *user = m_setPrivileges.isEmpty() ? nullptr : unprivileged();
+        for (std::size_t i = 0; i < std::size(from); ++i) {
+            const auto to = folder.file(home + u'/' + tlsFiles[i]);
+            const auto name = QFile::encodeName(to);
+            const bool isThere = QFile::exists(to) || QFile::copy(from[i], to);
+            if (!isThere || ::chmod(name, 0600) != 0 || (user && ::chown(name, user->pw_uid, user->pw_gid) != 0))
+                return Error{ErrorCode::Server, u"could not make %1"_s.arg(to)};
+        }
+        return {};
+    }
+
+    QByteArray m_programs;
+    QByteArray m_setPrivileges;
+    const Certificates *m_tls;
+    quint16 m_port = 0;
+};
+
+// A server of several processes: they end a moment after their first one, and write in their folder so long. So it
+// is told to end at once, and waited for, before that one is killed.
+class PostgreSqlServer final : public Server {
+public:
+    explicit PostgreSqlServer(std::unique_ptr<ServerKind> kind) : m_process(std::move(kind)) {}
+    ~PostgreSqlServer() override { end(); }
+    PostgreSqlServer(const PostgreSqlServer &) = delete;
+    PostgreSqlServer &operator=(const PostgreSqlServer &) = delete;
+
+    Result<void> start(std::chrono::milliseconds atMost) override { return m_process.start(atMost); }
+    Result<void> begin() override { return m_process.begin(); }
+    Result<bool> poll() override { return m_process.poll(); }
+    void stop() override
+    {
+        end();
+        m_process.stop();
+    }
+    // Its first process only: who is connected is answered still.
+    void pause() override { m_process.pause(); }
+    void resume() override { m_process.resume(); }
+    HostPort address() const override { return m_process.address(); }
+    quint16 adminPort() const override { return m_process.adminPort(); }
+    QString log() const override { return m_process.log(); }
+
+private:
+    void end()
+    {
+        m_process.resume();
+        QFile file(m_process.file(home + u"/data/postmaster.pid"_s));
+        const pid_t pid = file.open(QIODevice::ReadOnly) ? file.readLine().trimmed().toInt() : 0;
+        file.close();
+        if (pid <= 1 || pid != m_process.pid() || ::kill(pid, SIGQUIT) != 0)
+            return;
+        // The file is the last that it removes.
+        for (int i = 0; i < 600 && QFile::exists(file.fileName()); ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+
+    ServerProcess m_process;
+};
+
+// Debian has each version in a folder of its own, and none of them in PATH.
+QString findPrograms()
+{
+    const QString program = QStandardPaths::findExecutable(u"postgres"_s);
+    if (!program.isEmpty() && QFile::exists(QFileInfo(program).path() + u"/initdb"_s))
+        return QFileInfo(program).canonicalPath();
+    const QString all = u"/usr/lib/postgresql"_s;
+    QString newest;
+    int highest = 0;
+    for (const auto &version : QDir(all).entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
+        const QString folder = u"%1/%2/bin"_s.arg(all, version);
+        if (version.toInt() > highest && QFile::exists(folder + u"/postgres"_s)
+            && QFile::exists(folder + u"/initdb"_s)) {
+            newest = folder;
+            highest = version.toInt();
+        }
+    }
+    return newest;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Server>> makePostgreSql(const Certificates *tls)
+{
+    const QString programs = findPrograms();
+    if (programs.isEmpty())
+        return Error{
+            ErrorCode::Unsupported,
+            u"no private PostgreSQL: postgres and initdb are not installed; Debian's package is postgresql"_s};
+    QString setPrivileges;
+    if (::geteuid() == 0) {
+        setPrivileges = QStandardPaths::findExecutable(u"setpriv"_s);
+        if (setPrivileges.isEmpty() || !unprivileged())
+            return Error{ErrorCode::Unsupported,
+                         u"no private PostgreSQL: its server does not run as root, and there is no %1 to run it as "
+                         u"another"_s.arg(setPrivileges.isEmpty() ? u"setpriv (Debian's package util-linux)"_s
+                                                                  : u"user postgres or nobody"_s)};
+    }
+    auto kind = std::make_unique<PostgreSqlKind>(QFile::encodeName(programs), QFile::encodeName(setPrivileges), tls);
+    return std::unique_ptr<Server>(std::make_unique<PostgreSqlServer>(std::move(kind)));
+}
+
+SandboxKit sandboxOfPostgreSql()
+{
+    const auto make = [](int) { return alone(makePostgreSql()); };
+    return {.what = u"a PostgreSQL"_s,
+            .most = 1,
+            .apart = true,
+            .usual = 0,
+            .user = QString::fromLatin1(pgUser),
+            .make = make,
+            .play =
+                [](DemoStage &stage, const ConnectionSpec &server) {
+                    return std::shared_ptr<void>(std::make_shared<DemoPostgreSql>(stage, server));
+                },
+            .makeWithTls = [](int, const Certificates &certificates) { return alone(makePostgreSql(&certificates)); },
+            .isOnlyAskedFor = true};
+}
+
+} // namespace lockscope::sandbox

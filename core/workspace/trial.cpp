@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workspace/trial.h"
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr std::chrono::seconds rightsWithin(5);
+
+} // namespace
+
+Task<QStringList> Link::rights(Deadline)
+{
+    const auto backend = backendOf(spec().scheme);
+    const auto title = backend ? infoOf(*backend).title : u"this server"_s;
+    co_return QStringList{u"what its user may do is not told by %1; a refusal is said where it happens"_s.arg(title)};
+}
+
+Task<Result<ConnectionAccount>> accountOf(Workspace &workspace, ConnectionName name, Deadline deadline)
+{
+    auto connecting = workspace.whenConnected(name, deadline);
+    const auto connected = co_await connecting;
+    if (!connected)
+        co_return connected.error();
+    auto *link = workspace.find(name);
+    ConnectionAccount account;
+    auto asking = link->rights(Deadline::after(workspace.loop(), rightsWithin));
+    account.rights = co_await asking;
+    // By another one meanwhile, where its session expired.
+    const auto first = workspace.find(name)->observer().firstSnapshot();
+    const Completion<bool> over(workspace.loop());
+    first.then([over](bool) { over.complete(true); });
+    over.completeAt(deadline, false);
+    account.isFirstLookOver = co_await over;
+    link = workspace.find(name);
+    account.address = link->spec().displayUri();
+    account.server = link->serverVersion();
+    account.remark = link->remark();
+    if (const auto latency = link->latency())
+        account.latency = std::chrono::duration_cast<std::chrono::microseconds>(*latency);
+    account.locks = int(link->observer().snapshots().size());
+    account.coverage = link->coverage();
+    co_return account;
+}
+
+Task<Result<ConnectionAccount>> tryConnection(Loop &loop, ConnectionSpec spec, Deadline deadline)
+{
+    std::vector<ConnectionSpec> named{std::move(spec)};
+    if (auto naming = nameConnections(named); !naming)
+        co_return naming.error();
+    WorkspaceOptions options;
+    options.readOnly = true;
+    Workspace workspace(loop, options, nullptr);
+    const auto name = named.front().name;
+    if (auto added = workspace.add(std::move(named.front())); !added)
+        co_return added.error();
+    auto asking = accountOf(workspace, name, deadline);
+    auto account = co_await asking;
+    co_return account;
+}
+
+} // namespace lockscope

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our mutex on etcd beside concurrency.Mutex of its Go client: they queue in one queue, each is woken by the other,
+// and together they keep one number right. What the Go program holds is seen as held.
+#include "core/etcd/client.h"
+#include "core/inspect/etcd/observer.h"
+#include "core/operate/etcdlease.h"
+#include "core/operate/etcdrelease.h"
+#include "core/recipes/etcd/make.h"
+#include "core/sandbox/etcdserver.h"
+#include "tests/interop/counting.h"
+#include "tests/interop/fetched.h"
+#include "tests/support/finish.h"
+#include "tests/support/keepingsink.h"
+#include "tests/support/patience.h"
+#include "tests/support/testmain.h"
+
+#include <QTemporaryDir>
+
+using namespace lockscope;
+using namespace lockscope::interop;
+using namespace Qt::StringLiterals;
+using inspect::Role;
+
+class TestInteropEtcd : public QObject {
+    Q_OBJECT
+
+    QtLoop m_loop;
+    std::unique_ptr<sandbox::Server> m_server;
+    std::unique_ptr<etcd::Client> m_client;
+    std::vector<std::unique_ptr<Ours>> m_ours;
+    std::unique_ptr<ForeignClient> m_program;
+    QTemporaryDir m_files;
+    int m_locks = 0;
+
+    [[nodiscard]] Deadline soon() const { return Deadline::after(m_loop, 20s); }
+    Ours &ours(const QByteArray &lock)
+    {
+        auto made = recipes::makeLock("etcd-mutex", *m_client, lock, {}, Random::fromSystem());
+        m_ours.push_back(std::make_unique<Ours>(nullptr, *std::move(made), m_loop));
+        return *m_ours.back();
+    }
+    QByteArray newLock() { return "interop/orders-" + QByteArray::number(++m_locks); }
+    Result<inspect::LockSnapshot> look(const QByteArray &lock)
+    {
+        testing::KeepingSink sink;
+        inspect::EtcdObserver observer(*m_client, ConnectionName("etcd"), {}, {}, sink);
+        return testing::finish(m_loop, observer.readNow(lock, soon()));
+    }
+    bool isQueued(const QByteArray &lock, qsizetype count)
+    {
+        return testing::eventually([&] {
+            const auto seen = look(lock);
+            return seen && std::ssize(seen->contenders) == count;
+        });
+    }
+
+private slots:
+    void initTestCase()
+    {
+        if (fetched("ETCD").isEmpty())
+            QSKIP(whyNotFetched("ETCD"));
+        auto made = sandbox::makeEtcd();
+        if (!made)
+            QSKIP(qPrintable(made.error().message));
+        m_server = std::move(*made);
+        QVERIFY(m_server->start(60s));
+        etcd::ClientOptions options;
+        options.hosts = {m_server->address()};
+        m_client = etcd::openClient(m_loop, options);
+        QVERIFY(testing::eventually([&] { return m_client->state() == etcd::ClientState::Connected; }));
+        m_program = std::make_unique<ForeignClient>(fetched("ETCD"),
+                                                    QStringList{u"127.0.0.1:%1"_s.arg(m_server->address().port)});
+        QVERIFY2(m_program->says("ready"), m_program->everythingSaid());
+    }
+    void cleanup() { m_ours.clear(); }
+    void cleanupTestCase()
+    {
+        m_program.reset();
+        m_client.reset();
+        m_server.reset();
+    }
+
+    void weWaitForThem()
+    {
+        const auto lock = newLock();
+        m_program->tell("acquire w1 " + lock + " 60");
+        QVERIFY2(m_program->says("held w1"), m_program->everythingSaid());
+        auto &us = ours(lock);
+        us.acquire();
+        QVERIFY(isQueued(lock, 2));
+        const auto seen = look(lock);
+        QVERIFY(seen && seen->recipe == "etcd-mutex" && seen->contenders[0].role == Role::Holder);
+        QVERIFY(m_program->hasSaid("held w1 " + seen->contenders[0].guard.value));
+        QVERIFY(!us.holds());
+        m_program->tell("release w1");
+        QVERIFY(testing::eventually([&] { return us.holds(); }));
+        QVERIFY(us.givesBack());
+    }
+    void theyWaitForUs()
+    {
+        const auto lock = newLock();
+        auto &us = ours(lock);
+        QVERIFY2(us.takes(), qPrintable(us.error()));
+        m_program->tell("acquire t1 " + lock + " 60");
+        QVERIFY(isQueued(lock, 2));
+        QVERIFY(!m_program->hasSaid("held t1"));
+        QVERIFY(us.givesBack());
+        QVERIFY2(m_program->says("held t1"), m_program->everythingSaid());
+        m_program->tell("release t1");
+        QVERIFY2(m_program->says("released t1"), m_program->everythingSaid());
+    }
+    // First come, first served, whoever it is.
+    void theyStandInOneQueue()
+    {
+        const auto lock = newLock();
+        auto &first = ours(lock);
+        QVERIFY(first.takes());
+        m_program->tell("acquire q1 " + lock + " 60");
+        QVERIFY(isQueued(lock, 2));
+        auto &third = ours(lock);
+        third.acquire();
+        QVERIFY(isQueued(lock, 3));
+        QVERIFY(first.givesBack());
+        QVERIFY2(m_program->says("held q1"), m_program->everythingSaid());
+        QVERIFY(!third.holds());
+        m_program->tell("release q1");
+        QVERIFY(testing::eventually([&] { return third.holds(); }));
+        QVERIFY(third.givesBack());
+    }
+    void oneNumberStaysRight()
+    {
+        const auto lock = newLock();
+        std::vector<std::unique_ptr<ForeignClient>> programs;
+        programs.push_back(std::move(m_program));
+        const std::vector<Ours *> us{&ours(lock), &ours(lock)};
+        const auto wrong = countTogether(programs, lock, us, m_loop, m_files.filePath(u"number"_s));
+        m_program = std::move(programs.front());
+        QVERIFY2(wrong.isEmpty(), wrong);
+    }
+    // By its key alone the Go program does not notice; by its lease it does.
+    void whoseLeaseIsEndedIsTold()
+    {
+        const auto lock = newLock();
+        m_program->tell("acquire l1 " + lock + " 6");
+        QVERIFY2(m_program->says("held l1"), m_program->everythingSaid());
+        const auto seen = look(lock);
+        auto plan = operate::planWay(*seen, seen->contenders[0].id, operate::Way::EndLease);
+        QVERIFY(plan);
+        plan->leaseKeys = {seen->contenders[0].guard.value};
+        QVERIFY(testing::finish(m_loop, operate::sendRelease(*plan, m_client.get(), soon())));
+        QVERIFY2(m_program->says("lost l1"), m_program->everythingSaid());
+    }
+};
+
+LOCKSCOPE_TEST(TestInteropEtcd)
+#include "tst_interop_etcd.moc"

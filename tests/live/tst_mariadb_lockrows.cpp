@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a real MariaDB that are locks by what stands in them. Liquibase's and ShedLock's statements are those of
+// their sources (LockDatabaseChangeLogGenerator, MySqlServerTimeStatementsSource), with the values put in.
+#include "core/inspect/findings.h"
+#include "core/inspect/mariadb/observer.h"
+#include "core/mariadb/forwardingsession.h"
+#include "core/operate/forcerelease.h"
+#include "core/operate/gate.h"
+#include "core/operate/killconnection.h"
+#include "mariadbfixture.h"
+#include "tests/support/finish.h"
+#include "tests/support/keepingsink.h"
+#include "tests/support/testmain.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+
+using namespace lockscope;
+using namespace lockscope::testing;
+using namespace lockscope::inspect;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+class NotingSql : public mariadb::ForwardingSession {
+public:
+    using ForwardingSession::ForwardingSession;
+    Reply<mariadb::Rows> execute(mariadb::Statement statement, Deadline deadline) override
+    {
+        texts << statement.text;
+        return inner().execute(std::move(statement), deadline);
+    }
+    [[nodiscard]] qsizetype naming(const QByteArray &what) const
+    {
+        return std::count_if(texts.begin(), texts.end(), [&](const QByteArray &one) { return one.contains(what); });
+    }
+
+    QByteArrayList texts;
+};
+
+const QByteArray liquibaseRow("LIQUIBASE#shop.DATABASECHANGELOGLOCK");
+
+} // namespace
+
+class TestMariaDbLockRows : public MariaDbFixture {
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+    testing::KeepingSink m_sink;
+
+    void must(mariadb::Session &session, const QByteArray &text)
+    {
+        const auto done = run(session, text);
+        if (!done)
+            qFatal("%s: %s", text.constData(), textOf(done).constData());
+    }
+    // As Liquibase does; false: somebody has it.
+    bool liquibaseLocks(mariadb::Session &session, const QByteArray &who)
+    {
+        const auto done = run(session, "UPDATE shop.DATABASECHANGELOGLOCK SET LOCKED = 1, LOCKEDBY = '" + who
+                                           + "', LOCKGRANTED = NOW() WHERE ID = 1 AND LOCKED = 0");
+        if (!done)
+            qFatal("%s", textOf(done).constData());
+        return done->affected == 1;
+    }
+    void liquibaseUnlocks()
+    {
+        must(*m_admin, "UPDATE shop.DATABASECHANGELOGLOCK SET LOCKED = 0, LOCKEDBY = NULL, LOCKGRANTED = NULL "
+                       "WHERE ID = 1");
+    }
+    // As ShedLock does with the database's time.
+    void shedLockLocks(const QByteArray &name, int seconds)
+    {
+        must(*m_admin, "INSERT INTO shop.shedlock(name, lock_until, locked_at, locked_by) VALUES('" + name
+                           + "', TIMESTAMPADD(MICROSECOND, " + QByteArray::number(qint64(seconds) * 1'000'000)
+                           + ", UTC_TIMESTAMP(3)), UTC_TIMESTAMP(3), 'app-1') ON DUPLICATE KEY UPDATE "
+                             "lock_until = VALUES(lock_until), locked_at = VALUES(locked_at)");
+    }
+    Result<LockSnapshot> readNow(Observer &observer, const QByteArray &name)
+    {
+        return testing::finish(m_loop, observer.readNow(name, soon()));
+    }
+    Result<operate::ForceReleaseOutcome> act(const operate::ForceReleasePlan &plan, Observer &observer)
+    {
+        operate::AuditFile audit(m_folder.filePath(u"audit.jsonl"_s));
+        operate::ForceReleaseTools tools;
+        tools.observer = &observer;
+        tools.send = [this](operate::ForceReleasePlan sent, Deadline by) {
+            return operate::sendRelease(std::move(sent), m_admin.get(), by);
+        };
+        tools.audit = &audit;
+        tools.loop = &m_loop;
+        return testing::finish(m_loop, operate::forceRelease(plan, tools, u"it was killed"_s, soon()));
+    }
+
+private slots:
+    void initTestCase()
+    {
+        qputenv("XDG_STATE_HOME", m_folder.path().toUtf8());
+        const auto problem = startServer();
+        if (!problem.isEmpty())
+            QSKIP(qPrintable(problem));
+        must(*m_admin,
+             "CREATE TABLE shop.DATABASECHANGELOGLOCK (ID INT NOT NULL, LOCKED TINYINT NOT NULL, LOCKGRANTED "
+             "datetime NULL, LOCKEDBY VARCHAR(255) NULL, CONSTRAINT PK_DATABASECHANGELOGLOCK PRIMARY KEY "
+             "(ID))");
+        must(*m_admin, "INSERT INTO shop.DATABASECHANGELOGLOCK (ID, LOCKED) VALUES (1, 0)");
+        must(*m_admin,
+             "CREATE TABLE shop.shedlock(name VARCHAR(64) NOT NULL, lock_until TIMESTAMP(3) NOT NULL, "
+             "locked_at TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), locked_by VARCHAR(255) NOT NULL, "
+             "PRIMARY KEY (name))");
+        // Of such a name, and something else.
+        must(*m_admin, "CREATE DATABASE other");
+        must(*m_admin, "CREATE TABLE other.shedlock (id INT PRIMARY KEY)");
+    }
+    void cleanup() { QVERIFY(nothingIsHeld()); }
+    void cleanupTestCase()
+    {
+        if (m_server)
+            endServer();
+    }
+
+    void liquibasesLockIsSeenAndGoesWithItsRow()
+    {
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, m_sink);
+        QCOMPARE(codeOf(readNow(observer, liquibaseRow)), code(ErrorCode::NoNode)); // nobody has it
+        const auto client = openConnected();
+        QVERIFY(liquibaseLocks(*client, "app-1 (10.0.0.7)"));
+        const auto lock = readNow(observer, liquibaseRow);
+        QVERIFY2(lock, textOf(lock));
+        QCOMPARE(lock->recipe, QByteArray("sql-liquibase"));
+        QCOMPARE(lock->client, std::optional(u"Liquibase"_s));
+        QCOMPARE(lock->state, LockState::Held);
+        QVERIFY(!lock->waitersKnown);
+        QCOMPARE(lock->contenders.size(), std::size_t(1));
+        const auto &holder = lock->contenders[0];
+        QCOMPARE(holder.identity, std::optional<QByteArray>("app-1 (10.0.0.7)"));
+        QVERIFY(holder.heldSince && *holder.heldSince <= lock->observed);
+        QVERIFY(!holder.expiresAt && !holder.session);
+
+        auto plan = operate::planForceRelease(*lock, holder.id);
+        QVERIFY2(plan, textOf(plan));
+        QVERIFY2(plan->commands.join(u' ').contains(u"LOCKEDBY = BINARY ?"_s), qPrintable(plan->commands.join(u' ')));
+        QVERIFY2(plan->gentler.join(u' ').contains(u"never ends by itself"_s), qPrintable(plan->gentler.join(u' ')));
+        const auto refused = act(*plan, observer); // what is risky wants to be said
+        QCOMPARE(codeOf(refused), code(ErrorCode::Refused));
+        plan->isRiskAccepted = true;
+        const auto outcome = act(*plan, observer);
+        QVERIFY2(outcome && outcome->released, textOf(outcome));
+        QFile audit(m_folder.filePath(u"audit.jsonl"_s));
+        QVERIFY(audit.open(QIODevice::ReadOnly));
+        QVERIFY(audit.readAll().contains("it was killed"));
+        QCOMPARE(ask("SELECT CONCAT(LOCKED, ' ', LOCKEDBY IS NULL, ' ', LOCKGRANTED IS NULL) FROM "
+                     "shop.DATABASECHANGELOGLOCK"),
+                 QByteArray("0 1 1"));
+        QVERIFY(liquibaseLocks(*client, "app-2 (10.0.0.8)"));
+        liquibaseUnlocks();
+    }
+
+    // Taken by another, or anew by the same, between the preview and the act: theirs stays.
+    void whatWasTakenMeanwhileIsNotCleared_data()
+    {
+        QTest::addColumn<QByteArray>("change");
+        QTest::newRow("another") << QByteArray("LOCKEDBY = 'app-2 (10.0.0.8)'");
+        QTest::newRow("in another case") << QByteArray("LOCKEDBY = 'APP-1 (10.0.0.7)'");
+        QTest::newRow("later") << QByteArray("LOCKGRANTED = LOCKGRANTED + INTERVAL 1 SECOND");
+    }
+    void whatWasTakenMeanwhileIsNotCleared()
+    {
+        QFETCH(QByteArray, change);
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, m_sink);
+        QVERIFY(liquibaseLocks(*m_admin, "app-1 (10.0.0.7)"));
+        const auto lock = readNow(observer, liquibaseRow);
+        QVERIFY2(lock, textOf(lock));
+        auto plan = operate::planForceRelease(*lock, lock->contenders[0].id);
+        QVERIFY2(plan, textOf(plan));
+        plan->isRiskAccepted = true;
+        must(*m_admin, "UPDATE shop.DATABASECHANGELOGLOCK SET " + change + " WHERE ID = 1");
+        QCOMPARE(codeOf(act(*plan, observer)), code(ErrorCode::Refused)); // by the look
+        const auto sent = testing::finish(m_loop, operate::sendRelease(*plan, m_admin.get(), soon()));
+        QCOMPARE(codeOf(sent), code(ErrorCode::Refused)); // and by the statement itself
+        QCOMPARE(ask("SELECT LOCKED FROM shop.DATABASECHANGELOGLOCK"), QByteArray("1"));
+        liquibaseUnlocks();
+    }
+
+    void whatIsNotCommittedIsNoLock()
+    {
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, m_sink);
+        const auto client = openConnected();
+        must(*client, "START TRANSACTION");
+        QVERIFY(liquibaseLocks(*client, "app-1 (10.0.0.7)"));
+        QCOMPARE(codeOf(readNow(observer, liquibaseRow)), code(ErrorCode::NoNode));
+        must(*client, "ROLLBACK");
+    }
+
+    void aReadOnlyGateLetsNothingThrough()
+    {
+        operate::CommandLog log;
+        operate::Gate gate{ConnectionName("db"), true, false, log};
+        const auto gated = operate::gated(*m_admin, gate);
+        MariaDbObserver observer(*gated, ConnectionName("db"), {}, m_sink);
+        QVERIFY(liquibaseLocks(*m_admin, "app-1 (10.0.0.7)"));
+        const auto lock = readNow(observer, liquibaseRow); // looking is no write
+        QVERIFY2(lock, textOf(lock));
+        auto plan = operate::planForceRelease(*lock, lock->contenders[0].id);
+        QVERIFY2(plan, textOf(plan));
+        const auto sent = testing::finish(m_loop, operate::sendRelease(*plan, gated.get(), soon()));
+        QCOMPARE(codeOf(sent), code(ErrorCode::Refused));
+        QCOMPARE(ask("SELECT LOCKED FROM shop.DATABASECHANGELOGLOCK"), QByteArray("1"));
+        liquibaseUnlocks();
+    }
+
+    // Somebody has the whole table for himself: the look goes on without it, and says so.
+    void aTableThatIsKeptDoesNotHoldUpTheLook()
+    {
+        const auto session = openConnected();
+        MariaDbObserver observer(*session, ConnectionName("db"), {}, m_sink);
+        const auto holder = openConnected();
+        must(*holder, "LOCK TABLES shop.DATABASECHANGELOGLOCK WRITE");
+        const auto lock = readNow(observer, liquibaseRow);
+        QVERIFY(!lock);
+        QVERIFY2(codeOf(lock) != code(ErrorCode::NoNode), textOf(lock)); // not: there is none
+        QVERIFY2(textOf(lock).contains("not asked for"), textOf(lock));
+        must(*holder, "UNLOCK TABLES");
+    }
+
+    void shedLocksRowsHaveTimeLeft()
+    {
+        must(*m_admin, "SET GLOBAL time_zone = '+00:00'");
+        must(*m_admin, "SET time_zone = '+00:00'");
+        shedLockLocks("reports", 600);
+        shedLockLocks("over", -5);
+        const auto session = openConnected();
+        MariaDbObserver observer(*session, ConnectionName("db"), {}, m_sink);
+        const auto lock = readNow(observer, "SHEDLOCK#shop.shedlock#reports");
+        QVERIFY2(lock, textOf(lock));
+        QCOMPARE(lock->recipe, QByteArray("sql-shedlock"));
+        QCOMPARE(lock->confidence, Confidence::High);
+        const auto &holder = lock->contenders[0];
+        QCOMPARE(holder.identity, std::optional<QByteArray>("app-1"));
+        QVERIFY(holder.expiresAt && *holder.expiresAt > lock->observed);
+        QVERIFY(*holder.expiresAt - *holder.heldSince > 599s && *holder.expiresAt - *holder.heldSince < 601s);
+        QCOMPARE(codeOf(readNow(observer, "SHEDLOCK#shop.shedlock#over")), code(ErrorCode::NoNode));
+        const auto plan = operate::planForceRelease(*lock, holder.id);
+        QCOMPARE(codeOf(plan), code(ErrorCode::Unsupported));
+        QVERIFY2(textOf(plan).contains("lock_until"), textOf(plan));
+    }
+
+    // Where UTC and the server's zone differ nothing says of which lock_until is: no time left is claimed.
+    void aZoneThatIsNotSaidIsNotGuessed()
+    {
+        must(*m_admin, "SET GLOBAL time_zone = '+03:00'");
+        shedLockLocks("reports", 600);
+        const auto session = openConnected();
+        MariaDbObserver observer(*session, ConnectionName("db"), {}, m_sink);
+        const auto lock = readNow(observer, "SHEDLOCK#shop.shedlock#reports");
+        QVERIFY2(lock, textOf(lock));
+        QCOMPARE(lock->confidence, Confidence::Medium);
+        QVERIFY(!lock->contenders[0].expiresAt && !lock->contenders[0].heldSince);
+        must(*m_admin, "SET GLOBAL time_zone = '+00:00'");
+        must(*m_admin, "DELETE FROM shop.shedlock");
+    }
+
+    // To read a view may run what its owner wrote, as us.
+    void aViewOfThatNameIsNotRead()
+    {
+        must(*m_admin, "CREATE DATABASE theirs");
+        must(*m_admin, "CREATE SQL SECURITY INVOKER VIEW theirs.shedlock AS SELECT 'x' AS name, "
+                       "NOW() + INTERVAL 1 HOUR AS lock_until, NOW() AS locked_at, 'me' AS locked_by");
+        NotingSql noting(*m_admin);
+        SqlReader reader(noting);
+        const auto look = testing::finish(m_loop, reader.look(soon()));
+        QVERIFY2(look, textOf(look));
+        QCOMPARE(noting.naming("`theirs`"), 0);
+        must(*m_admin, "DROP DATABASE theirs");
+    }
+
+    // At most once a second per table, and looked for every half a minute.
+    void lookingCostsLittle()
+    {
+        NotingSql noting(*m_admin);
+        SqlReader reader(noting);
+        const auto begun = m_loop.now();
+        for (int looks = 0; looks < 6; ++looks) {
+            const auto look = testing::finish(m_loop, reader.look(soon()));
+            QVERIFY2(look, textOf(look));
+        }
+        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(m_loop.now() - begun).count();
+        QVERIFY(noting.naming("`DATABASECHANGELOGLOCK`") <= seconds + 1);
+        QVERIFY(noting.naming("`shedlock`") <= seconds + 1);
+        QVERIFY(noting.naming("information_schema.TABLES") <= seconds / 30 + 1);
+        QCOMPARE(noting.naming("`other`"), 0);
+    }
+};
+
+LOCKSCOPE_TEST(TestMariaDbLockRows)
+#include "tst_mariadb_lockrows.moc"

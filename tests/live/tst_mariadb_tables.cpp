@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+// Locks on whole tables of a real MariaDB: LOCK TABLES, an ALTER behind an open transaction and who waits behind it,
+// what a server that tells less still says, and how they are ended. And what a client is doing.
+#include "core/inspect/findings.h"
+#include "core/inspect/mariadb/doing.h"
+#include "core/inspect/mariadb/observer.h"
+#include "core/operate/forcerelease.h"
+#include "core/operate/gentler.h"
+#include "core/operate/killconnection.h"
+#include "core/operate/killlosses.h"
+#include "mariadbfixture.h"
+#include "tests/support/finish.h"
+#include "tests/support/keepingsink.h"
+#include "tests/support/testmain.h"
+
+#include <QTemporaryDir>
+
+using namespace lockscope;
+using namespace lockscope::testing;
+using namespace lockscope::inspect;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+Task<Result<operate::ForceReleasePlan>> withLossesOf(operate::ForceReleasePlan plan, mariadb::Session *session,
+                                                     Deadline deadline)
+{
+    auto looking = operate::withKillLosses(std::move(plan), session, deadline);
+    auto full = co_await looking;
+    co_return full;
+}
+
+} // namespace
+
+class TestMariaDbTables : public MariaDbFixture {
+    Q_OBJECT
+
+    const QByteArray table{"TABLE#shop.stock"};
+    QTemporaryDir m_folder;
+
+    void must(mariadb::Session &session, const QByteArray &text)
+    {
+        const auto done = run(session, text);
+        if (!done)
+            qFatal("%s: %s", text.constData(), textOf(done).constData());
+    }
+    Reply<mariadb::Rows> send(mariadb::Session &session, const QByteArray &text)
+    {
+        return session.execute({text, {}, session.connectionId(), true}, Deadline::never());
+    }
+    // So many wait for a table now.
+    bool waitForTables(int count)
+    {
+        return QTest::qWaitFor(
+            [&] {
+                return ask("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE = 'Waiting for table "
+                           "metadata lock'")
+                           .toInt()
+                       == count;
+            },
+            patienceMs);
+    }
+    Result<LockSnapshot> readNow(Observer &observer, const QByteArray &name)
+    {
+        return testing::finish(m_loop, observer.readNow(name, soon()));
+    }
+    // "11 holds read, 12 waits" …, in order.
+    static QString words(const LockSnapshot &lock)
+    {
+        QStringList all;
+        for (const auto &one : lock.contenders)
+            all << u"%1 %2%3"_s.arg(*one.session, one.role == Role::Holder ? u"holds"_s : u"waits"_s,
+                                    one.mode == Mode::Read ? u" read"_s : QString());
+        return all.join(u", "_s);
+    }
+    static QString sessionOf(const mariadb::Session &session) { return QString::number(session.connectionId()); }
+    Result<operate::ForceReleaseOutcome> act(const operate::ForceReleasePlan &plan, Observer &observer,
+                                             operate::AuditFile &audit)
+    {
+        operate::ForceReleaseTools tools;
+        tools.observer = &observer;
+        tools.send = [this](operate::ForceReleasePlan sent, Deadline by) {
+            return operate::sendRelease(std::move(sent), m_admin.get(), by);
+        };
+        tools.audit = &audit;
+        tools.loop = &m_loop;
+        return testing::finish(m_loop, operate::forceRelease(plan, tools, QStringLiteral("a test"), soon()));
+    }
+    bool isAnswered(const Reply<mariadb::Rows> &reply)
+    {
+        return QTest::qWaitFor([&] { return reply.isComplete(); }, patienceMs);
+    }
+    Result<SqlDoing> doing(const mariadb::Session &client)
+    {
+        return testing::finish(m_loop, readSqlDoing(m_admin.get(), client.connectionId(), soon()));
+    }
+    void instrument(bool on)
+    {
+        must(*m_admin, QByteArray("UPDATE performance_schema.setup_instruments SET ENABLED = ")
+                           + (on ? "'YES'" : "'NO'") + " WHERE NAME = 'wait/lock/metadata/sql/mdl'");
+    }
+
+private slots:
+    void initTestCase()
+    {
+        qputenv("XDG_STATE_HOME", m_folder.path().toUtf8());
+        const auto problem = startServer();
+        if (!problem.isEmpty())
+            QSKIP(qPrintable(problem));
+    }
+    void cleanup() { QVERIFY(nothingIsHeld()); }
+    void cleanupTestCase()
+    {
+        if (m_server)
+            endServer();
+    }
+
+    void lockTablesIsALockBeforeAnybodyWaits()
+    {
+        testing::KeepingSink sink;
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
+        const auto holder = openConnected(), reader = openConnected();
+        must(*holder, "LOCK TABLES shop.stock WRITE");
+        auto lock = readNow(observer, table);
+        QVERIFY2(lock, textOf(lock));
+        QCOMPARE(lock->recipe, QByteArray("sql-table-lock"));
+        QCOMPARE(lock->state, LockState::Held);
+        QCOMPARE(words(*lock), sessionOf(*holder) + u" holds"_s);
+        QVERIFY(lock->findings.empty());
+        const auto waiting = send(*reader, "SELECT * FROM shop.stock");
+        QVERIFY(waitForTables(1));
+        lock = readNow(observer, table);
+        QVERIFY2(lock, textOf(lock));
+        QCOMPARE(words(*lock), u"%1 holds, %2 waits read"_s.arg(sessionOf(*holder), sessionOf(*reader)));
+        QVERIFY(lock->contenders[1].waitingSince);
+        QVERIFY(lock->find(FindingCode::IdleInTransaction));
+        must(*holder, "UNLOCK TABLES");
+        QVERIFY(isAnswered(waiting));
+        const auto after = readNow(observer, table);
+        QVERIFY(!after);
+        QCOMPARE(codeOf(after), code(ErrorCode::NoNode));
+    }
+
+    // The one that blocks everything, and did nothing but read: an open transaction. Then ALTER, then all others.
+    void whoBlocksTheAlterIsSaid()
+    {
+        testing::KeepingSink sink;
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
+        const auto holder = openConnected(), other = openConnected(), alter = openConnected(),
+                   reader = openConnected();
+        must(*other, "START TRANSACTION");
+        must(*other, "SELECT 1"); // has no table: in nobody's way
+        must(*holder, "START TRANSACTION");
+        must(*holder, "SELECT * FROM shop.stock");
+        const auto altering = send(*alter, "ALTER TABLE shop.stock ADD COLUMN weight INT");
+        QVERIFY(waitForTables(1));
+        const auto reading = send(*reader, "SELECT * FROM shop.stock");
+        QVERIFY(waitForTables(2));
+        const auto lock = readNow(observer, table);
+        QVERIFY2(lock, textOf(lock));
+        QCOMPARE(words(*lock), u"%1 holds read, %2 waits, %3 waits read"_s.arg(sessionOf(*holder), sessionOf(*alter),
+                                                                               sessionOf(*reader)));
+        QVERIFY(lock->contenders[0].heldSince && lock->contenders[0].heldAtMost); // its transaction's
+        QVERIFY(lock->find(FindingCode::IdleInTransaction));
+
+        // It only read, so it has no number: another of the same second could pass for it.
+        auto late = lock;
+        QVERIFY(QTest::qWaitFor(
+            [&] {
+                late = readNow(observer, table);
+                return late && late->contenders[0].heldSince && late->observed - *late->contenders[0].heldSince > 2s;
+            },
+            patienceMs));
+        auto plan = operate::planForceRelease(*late, late->contenders[0].id);
+        QVERIFY2(plan, textOf(plan));
+        plan = testing::finish(m_loop, withLossesOf(*plan, m_admin.get(), soon()));
+        QVERIFY2(plan, textOf(plan));
+        QCOMPARE(plan->act, u"KILL connection %1"_s.arg(sessionOf(*holder)));
+        QVERIFY(plan->otherLocksLost.empty());
+        operate::AuditFile audit(m_folder.filePath(u"audit.jsonl"_s));
+        const auto outcome = act(*plan, observer, audit);
+        QVERIFY2(outcome && outcome->released, textOf(outcome));
+        QVERIFY(isAnswered(altering) && isAnswered(reading));
+        QVERIFY2(altering.value(), textOf(altering.value()));
+        QVERIFY2(reading.value(), textOf(reading.value()));
+        must(*other, "ROLLBACK");
+        must(*m_admin, "ALTER TABLE shop.stock DROP COLUMN weight");
+    }
+
+    // Two readers: both are in its way, by name.
+    void allWhoAreInTheWayAreHolders()
+    {
+        testing::KeepingSink sink;
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
+        const auto one = openConnected(), two = openConnected(), alter = openConnected();
+        for (auto *session : {one.get(), two.get()}) {
+            must(*session, "START TRANSACTION");
+            must(*session, "SELECT * FROM shop.stock");
+        }
+        const auto altering = send(*alter, "TRUNCATE TABLE shop.stock");
+        QVERIFY(waitForTables(1));
+        const auto lock = readNow(observer, table);
+        QVERIFY2(lock, textOf(lock));
+        QCOMPARE(words(*lock), u"%1 holds read, %2 holds read, %3 waits"_s.arg(sessionOf(*one), sessionOf(*two),
+                                                                               sessionOf(*alter)));
+        // The ALTER is what is ended here: its connection stays, and so do the others' transactions.
+        const auto plan = operate::planWay(*lock, lock->contenders[2].id, operate::Way::KillWaiter);
+        QVERIFY2(plan, textOf(plan));
+        operate::AuditFile audit(m_folder.filePath(u"audit.jsonl"_s));
+        const auto outcome = act(*plan, observer, audit);
+        QVERIFY2(outcome && outcome->done, textOf(outcome));
+        QVERIFY(isAnswered(altering));
+        QVERIFY(!altering.value());
+        must(*alter, "SELECT 1");
+        must(*one, "ROLLBACK");
+        must(*two, "ROLLBACK");
+        QCOMPARE(ask("SELECT COUNT(*) FROM shop.stock"), QByteArray("4"));
+    }
+
+    // LOCK TABLES … READ is told with the mode of any reader; it is the only one there, so it is in the way.
+    void theOnlyOneThereIsInTheWay()
+    {
+        testing::KeepingSink sink;
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
+        const auto holder = openConnected(), writer = openConnected();
+        must(*holder, "LOCK TABLES shop.stock READ");
+        const auto writing = send(*writer, "UPDATE shop.stock SET quantity = 41 WHERE id = 1");
+        QVERIFY(waitForTables(1));
+        const auto lock = readNow(observer, table);
+        QVERIFY2(lock, textOf(lock));
+        QCOMPARE(words(*lock), u"%1 holds read, %2 waits"_s.arg(sessionOf(*holder), sessionOf(*writer)));
+        const auto plan = operate::planForceRelease(*lock, lock->contenders[0].id);
+        QVERIFY2(plan, textOf(plan));
+        operate::AuditFile audit(m_folder.filePath(u"audit.jsonl"_s));
+        const auto outcome = act(*plan, observer, audit);
+        QVERIFY2(outcome && outcome->released, textOf(outcome));
+        QVERIFY(isAnswered(writing));
+        QVERIFY2(writing.value(), textOf(writing.value()));
+    }
+
+    // It let go between the preview and the act, and goes on with something else: nothing happens to it.
+    void whoLetGoIsNotKilled()
+    {
+        testing::KeepingSink sink;
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
+        const auto holder = openConnected();
+        must(*holder, "LOCK TABLES shop.stock WRITE");
+        const auto lock = readNow(observer, table);
+        QVERIFY2(lock, textOf(lock));
+        const auto plan = operate::planForceRelease(*lock, lock->contenders[0].id);
+        QVERIFY2(plan, textOf(plan));
+        must(*holder, "UNLOCK TABLES");
+        const auto connection = holder->connectionId();
+        const auto sent = testing::finish(m_loop, operate::sendRelease(*plan, m_admin.get(), soon()));
+        QVERIFY(!sent);
+        QCOMPARE(codeOf(sent), code(ErrorCode::Refused));
+        must(*holder, "SELECT 1");
+        QCOMPARE(holder->connectionId(), connection);
+    }
+
+    // Without instruments: who waits is known by its statement, who is in the way is nobody's guess, and all of that
+    // is said.
+    void aServerThatTellsLessIsSaidTo()
+    {
+        instrument(false);
+        const auto session = openConnected(); // asks anew what the server has
+        testing::KeepingSink sink;
+        MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
+        const auto holder = openConnected(), alter = openConnected(), reader = openConnected();
+        must(*holder, "START TRANSACTION");
+        must(*holder, "SELECT * FROM shop.stock");
+        const auto altering = send(*alter, "ALTER TABLE shop.stock ADD COLUMN weight INT");
+        QVERIFY(waitForTables(1));
+        const auto reading = send(*reader, "SELECT * FROM shop.stock");
+        QVERIFY(waitForTables(2));
+        const auto lock = readNow(observer, table);
+        QVERIFY2(lock, textOf(lock));
+        QCOMPARE(words(*lock), sessionOf(*alter) + u" waits"_s);
+        QVERIFY(!lock->waitersKnown);
+        QVERIFY2(lock->why.contains("its statement says"_L1) && lock->why.contains("not told"_L1),
+                 qPrintable(lock->why));
+        QString said;
+        for (const auto &part : observer.coverage())
+            said += (part.complete ? u"complete: "_s : u"gap: "_s) + part.message + u'\n';
+        QVERIFY2(said.contains("gap: who has a table"_L1), qPrintable(said));
+        QVERIFY2(said.contains("1 connection wait"_L1), qPrintable(said));
+        must(*holder, "ROLLBACK");
+        QVERIFY(isAnswered(altering) && isAnswered(reading));
+        must(*m_admin, "ALTER TABLE shop.stock DROP COLUMN weight");
+        instrument(true);
+    }
+
+    // An idle client in a transaction shows its age, however it came to have one; also to one who asks right after
+    // somebody asked before it began.
+    void anIdleTransactionHasAnAge_data()
+    {
+        QTest::addColumn<QByteArrayList>("statements");
+        QTest::newRow("read") << QByteArrayList{"START TRANSACTION", "SELECT * FROM shop.stock"};
+        QTest::newRow("read only") << QByteArrayList{"START TRANSACTION READ ONLY", "SELECT * FROM shop.stock"};
+        QTest::newRow("written") << QByteArrayList{"START TRANSACTION",
+                                                   "UPDATE shop.stock SET quantity = quantity + 1 WHERE id = 2"};
+        QTest::newRow("autocommit off") << QByteArrayList{"SET autocommit = 0",
+                                                          "SELECT * FROM shop.stock WHERE id = 3 FOR UPDATE"};
+    }
+    void anIdleTransactionHasAnAge()
+    {
+        QFETCH(QByteArrayList, statements);
+        const auto client = openConnected();
+        QVERIFY(doing(*client)); // the server has a copy now, and the transaction is not in it
+        for (const auto &statement : statements)
+            must(*client, statement);
+        for (int reads = 0; reads < 3; ++reads) {
+            const auto said = doing(*client);
+            QVERIFY2(said, textOf(said));
+            QVERIFY(!said->isRunning);
+            QVERIFY2(said->transactionAge, qPrintable(u"read %1: "_s.arg(reads) + said->gaps.join(u"; "_s)));
+        }
+        must(*client, "ROLLBACK");
+    }
+
+    // What the page of sessions says of a client, beside an observer: one that is idle in a transaction, one that
+    // runs something, one that is gone.
+    void whatAClientIsDoing()
+    {
+        const auto client = openConnected();
+        testing::KeepingSink sink;
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
+        observer.start();
+        QTRY_VERIFY(observer.firstSnapshot().isComplete());
+        must(*client, "START TRANSACTION");
+        must(*client, "UPDATE shop.stock SET quantity = quantity + 1 WHERE id = 1");
+        auto said = doing(*client);
+        QVERIFY2(said, textOf(said));
+        QVERIFY2(said->transactionAge, qPrintable(said->gaps.join(u"; "_s)));
+        QCOMPARE(said->rowsModified, qint64(1));
+        // Kept only where performance_schema records it; else that is said.
+        QVERIFY2(said->statement.startsWith("UPDATE shop.stock")
+                     || said->gaps.join(u' ').contains(u"last statement"_s),
+                 qPrintable(said->gaps.join(u' ')));
+        must(*client, "ROLLBACK");
+        const auto sleeping = send(*client, "SELECT SLEEP(60)");
+        QVERIFY(QTest::qWaitFor(
+            [&] {
+                said = doing(*client);
+                return said && said->isRunning;
+            },
+            patienceMs));
+        QCOMPARE(said->statement, "SELECT SLEEP(60)");
+        QVERIFY(!said->transactionAge);
+        QVERIFY(kill(*client));
+        QVERIFY(isAnswered(sleeping));
+        const auto gone = testing::finish(m_loop, readSqlDoing(m_admin.get(), 999'999'999, soon()));
+        QCOMPARE(codeOf(gone), code(ErrorCode::NoNode));
+    }
+};
+
+LOCKSCOPE_TEST(TestMariaDbTables)
+#include "tst_mariadb_tables.moc"

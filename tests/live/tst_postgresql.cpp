@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+// A private PostgreSQL: psql sessions that lock as applications do, beside lockscopectl that waits, shows, and takes
+// away. Both ways: what psql holds lockscopectl queues for, and the other way round.
+#include "core/sandbox/postgresqlserver.h"
+#include "tests/support/testmain.h"
+#include "tst_ctl_fixture.h"
+
+#include <QRegularExpression>
+#include <QStandardPaths>
+
+using namespace lockscope;
+using namespace lockscope::testing;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// One session of psql: it reads statements one by one, and says when each is done.
+class Psql {
+public:
+    explicit Psql(const QString &uri)
+    {
+        m_process.setProcessChannelMode(QProcess::MergedChannels);
+        m_process.start(u"psql"_s, {u"-X"_s, u"-q"_s, u"-A"_s, u"-t"_s, uri});
+        m_pid = ask("SELECT pg_backend_pid();");
+    }
+    ~Psql()
+    {
+        m_process.kill();
+        m_process.waitForFinished();
+    }
+
+    // What the statements print, errors included. Waits for their end.
+    QByteArray ask(const QByteArray &statements)
+    {
+        send(statements);
+        return answer();
+    }
+    void send(const QByteArray &statements)
+    {
+        m_process.write(statements + "\n\\echo done" + QByteArray::number(++m_number) + '\n');
+        m_process.waitForBytesWritten();
+    }
+    QByteArray answer()
+    {
+        const auto mark = "done" + QByteArray::number(m_number) + '\n';
+        const QDeadlineTimer limit(patienceMs);
+        while (!m_said.contains(mark) && !limit.hasExpired() && m_process.state() != QProcess::NotRunning) {
+            m_process.waitForReadyRead(50);
+            m_said += m_process.readAll();
+        }
+        m_said += m_process.readAll();
+        const auto at = m_said.indexOf(mark);
+        const auto said = at < 0 ? m_said : m_said.left(at);
+        m_said = at < 0 ? QByteArray() : m_said.mid(at + mark.size());
+        return said.trimmed();
+    }
+    [[nodiscard]] const QByteArray &pid() const { return m_pid; }
+
+private:
+    QProcess m_process;
+    QByteArray m_pid, m_said;
+    int m_number = 0;
+};
+
+QJsonObject contender(const QJsonObject &lock, int place)
+{
+    return lock.value("contenders"_L1).toArray().at(place).toObject();
+}
+
+// "holder 4711 read, waiter 4712 exclusive"
+QString drawn(const QJsonObject &lock)
+{
+    QStringList all;
+    for (const auto &one : lock.value("contenders"_L1).toArray())
+        all << u"%1 %2 %3"_s.arg(one.toObject().value("role"_L1).toString(),
+                                 one.toObject().value("session"_L1).toString(u"-"_s),
+                                 one.toObject().value("mode"_L1).toString());
+    return all.join(u", "_s);
+}
+
+QString role(const char *word, const Psql &of, const char *mode)
+{
+    return QString::fromLatin1(word + QByteArray(" ") + of.pid() + ' ' + mode);
+}
+
+} // namespace
+
+class TestPostgreSql : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<sandbox::Server> m_server;
+    QTemporaryDir m_state;
+
+    [[nodiscard]] QString uri() const
+    {
+        return u"postgresql://shop@127.0.0.1:%1/shop"_s.arg(m_server->address().port);
+    }
+    [[nodiscard]] std::unique_ptr<Psql> psql() const { return std::make_unique<Psql>(uri()); }
+    [[nodiscard]] QStringList with(const QStringList &words) const
+    {
+        return QStringList{u"--connect"_s, u"pg="_s + uri()} + words;
+    }
+    [[nodiscard]] QStringList acquiring(const QString &lock, const QString &recipe,
+                                        const QStringList &more = {}) const
+    {
+        return with(QStringList{u"acquire"_s, u"pg:"_s + lock, u"--recipe"_s, recipe, u"--json"_s} + more);
+    }
+    [[nodiscard]] QJsonObject shown(const QString &lock) const
+    {
+        return run(with({u"show"_s, u"pg:"_s + lock, u"--json"_s})).json().value("lock"_L1).toObject();
+    }
+    [[nodiscard]] Ran forced(const QString &lock, const QString &id, const QStringList &more = {}) const
+    {
+        return run(with(QStringList{u"force-release"_s, u"pg:"_s + lock, u"--holder"_s, id, u"--yes"_s, u"--json"_s}
+                        + more));
+    }
+    static QString findingOf(const QJsonObject &lock, const QString &code)
+    {
+        for (const auto &one : lock.value("findings"_L1).toArray()) {
+            if (one.toObject().value("code"_L1).toString() == code)
+                return one.toObject().value("message"_L1).toString();
+        }
+        return {};
+    }
+
+private slots:
+    void initTestCase()
+    {
+        qputenv("XDG_STATE_HOME", m_state.path().toUtf8());
+        if (QStandardPaths::findExecutable(u"psql"_s).isEmpty())
+            QSKIP("psql is not installed (postgresql-client)");
+        auto made = sandbox::makePostgreSql();
+        if (!made)
+            QSKIP(qPrintable(made.error().message));
+        m_server = std::move(*made);
+        const auto started = m_server->start(std::chrono::seconds(60));
+        QVERIFY2(started, started ? "" : qPrintable(started.error().message));
+        const auto ours = run(with({u"locks"_s, u"--json"_s}));
+        if (ours.err.contains("libqt6sql6-psql"))
+            QSKIP("Qt's driver for PostgreSQL is not installed (libqt6sql6-psql)");
+        QVERIFY2(ours.status == 0, ours.what());
+    }
+    void cleanupTestCase() { m_server.reset(); }
+
+    // Everybody on this machine may come in: so nobody is let near the files of whoever started it.
+    void thePrivateServerIsOnLoopbackAndItsUserNoSuperuser()
+    {
+        const auto one = psql();
+        QCOMPARE(one->ask("SHOW is_superuser;"), QByteArray("off"));
+        QCOMPARE(one->ask("SHOW listen_addresses;"), QByteArray("127.0.0.1"));
+        QVERIFY(one->ask("SELECT pg_read_file('/etc/hostname');").contains("permission denied"));
+        const Psql keeper(u"postgresql://keeper@127.0.0.1:%1/shop"_s.arg(m_server->address().port));
+        QVERIFY2(keeper.pid().contains("pg_hba.conf"), keeper.pid());
+    }
+
+    // A look is no write: what is read-only is seen all the same.
+    void whatIsReadOnlyIsSeen()
+    {
+        const auto one = psql();
+        one->ask("SELECT pg_advisory_lock(4711);");
+        const auto locks = run(with({u"locks"_s, u"--json"_s, u"--read-only"_s}));
+        QVERIFY2(locks.status == 0, locks.what());
+        QVERIFY2(locks.out.contains("ADVISORY#4711"), locks.what());
+        const auto trial = run(with({u"test"_s, u"--production"_s, u"pg"_s}));
+        QVERIFY2(trial.status == 0 && trial.out.contains("locks at first sight: 1"), trial.what());
+    }
+
+    // Who may make functions in a schema of the path has none of them called by us.
+    void whatOthersWroteIsNotRun()
+    {
+        const auto one = psql();
+        one->ask("CREATE FUNCTION public.to_jsonb(record) RETURNS jsonb LANGUAGE plpgsql AS "
+                 "$$ BEGIN RAISE EXCEPTION 'run by a look'; END $$;");
+        one->ask("CREATE FUNCTION public.pg_has_role(text, text) RETURNS boolean LANGUAGE plpgsql AS "
+                 "$$ BEGIN RAISE EXCEPTION 'run by a trial'; END $$;");
+        const auto ran = run(with({u"test"_s}));
+        QVERIFY2(ran.status == 0 && !ran.what().contains("run by"), ran.what());
+        const auto locks = run(with({u"locks"_s, u"--json"_s}));
+        QVERIFY2(locks.status == 0 && !locks.what().contains("run by"), locks.what());
+        one->ask("DROP FUNCTION public.to_jsonb(record); DROP FUNCTION public.pg_has_role(text, text);");
+    }
+
+    void aTrialSaysWhatItsUserMayDo()
+    {
+        const auto ran = run(with({u"test"_s}));
+        QVERIFY2(ran.status == 0, ran.what());
+        QVERIFY2(ran.out.contains("PostgreSQL 1"), ran.what());
+        QVERIFY2(ran.out.contains("may see since when the sessions of others are there"), ran.what());
+        QVERIFY2(ran.out.contains("may end the sessions of others, but for superusers'"), ran.what());
+    }
+
+    void psqlHoldsAnAdvisoryLockAndLockscopeQueuesForIt()
+    {
+        const auto holder = psql();
+        holder->ask("SELECT pg_advisory_lock(42);");
+        Ctl waiter(acquiring(u"ADVISORY#42"_s, u"pg-advisory"_s));
+        QTRY_COMPARE_WITH_TIMEOUT(shown(u"ADVISORY#42"_s).value("contenders"_L1).toArray().size(), 2, patienceMs);
+        const auto lock = shown(u"ADVISORY#42"_s);
+        QCOMPARE(lock.value("recipe"_L1).toString(), u"pg-advisory"_s);
+        QCOMPARE(lock.value("backend"_L1).toString(), u"postgresql"_s);
+        QCOMPARE(lock.value("state"_L1).toString(), u"contended"_s);
+        QVERIFY2(drawn(lock).startsWith(role("holder", *holder, "exclusive") + u", waiter "_s),
+                 qPrintable(drawn(lock)));
+        // Its number comes again, when it began does not.
+        const auto id = contender(lock, 0).value("id"_L1).toString();
+        QVERIFY2(QRegularExpression(u"^%1@[0-9]{16}$"_s.arg(QString::fromLatin1(holder->pid()))).match(id).hasMatch(),
+                 qPrintable(id));
+        const auto watch = contender(lock, 1).value("watches"_L1).toArray().at(0).toObject();
+        QCOMPARE(watch.value("target"_L1).toString(), id);
+        QCOMPARE(watch.value("evidence"_L1).toString(), u"server"_s);
+        holder->ask("SELECT pg_advisory_unlock(42);");
+        QVERIFY(waiter.jsonLine().value("acquired"_L1).toBool());
+    }
+
+    void lockscopeHoldsAnAdvisoryLockAndPsqlQueuesForIt()
+    {
+        Ctl holder(acquiring(u"ADVISORY#-7,42"_s, u"pg-advisory"_s));
+        const auto had = holder.jsonLine();
+        QVERIFY(had.value("acquired"_L1).toBool());
+        const auto waiter = psql();
+        QCOMPARE(waiter->ask("SELECT pg_try_advisory_lock(-7, 42);"), QByteArray("f"));
+        waiter->send("SELECT 'mine' FROM pg_advisory_lock(-7, 42);");
+        QTRY_COMPARE_WITH_TIMEOUT(shown(u"ADVISORY#-7,42"_s).value("contenders"_L1).toArray().size(), 2, patienceMs);
+        const auto lock = shown(u"ADVISORY#-7,42"_s);
+        QCOMPARE(contender(lock, 0).value("id"_L1), had.value("id"_L1));
+        QVERIFY2(drawn(lock).endsWith(role("waiter", *waiter, "exclusive")), qPrintable(drawn(lock)));
+        holder.signal(SIGTERM);
+        QCOMPARE(waiter->answer(), QByteArray("mine"));
+        QCOMPARE(holder.jsonLine().value("reason"_L1).toString(), u"interrupted"_s);
+    }
+
+    void readersShareAndAWriterWaitsBehindThem()
+    {
+        const auto one = psql(), other = psql(), writer = psql();
+        one->ask("SELECT pg_advisory_lock_shared(5);");
+        other->ask("BEGIN; SELECT pg_advisory_xact_lock_shared(5);");
+        writer->send("SELECT 'mine' FROM pg_advisory_lock(5);");
+        QTRY_COMPARE_WITH_TIMEOUT(shown(u"ADVISORY#5"_s).value("contenders"_L1).toArray().size(), 3, patienceMs);
+        const auto lock = shown(u"ADVISORY#5"_s);
+        QVERIFY2(drawn(lock).contains(role("holder", *one, "read")), qPrintable(drawn(lock)));
+        QVERIFY2(drawn(lock).contains(role("holder", *other, "read")), qPrintable(drawn(lock)));
+        QVERIFY2(drawn(lock).endsWith(role("waiter", *writer, "exclusive")), qPrintable(drawn(lock)));
+        // The lock of a transaction ends with it, that of a session does not.
+        other->ask("COMMIT;");
+        QTRY_COMPARE_WITH_TIMEOUT(shown(u"ADVISORY#5"_s).value("contenders"_L1).toArray().size(), 2, patienceMs);
+        one->ask("SELECT pg_advisory_unlock_shared(5);");
+        QCOMPARE(writer->answer(), QByteArray("mine"));
+    }
+
+    void aRowIsNamedByItsKeyAndItsStuckHolderIsTerminated()
+    {
+        const auto holder = psql();
+        holder->ask("BEGIN; UPDATE stock SET quantity = 1 WHERE id = 1;");
+        Ctl waiter(acquiring(u"public.stock#id=1"_s, u"pg-for-update"_s));
+        const auto third = psql();
+        QTRY_COMPARE_WITH_TIMEOUT(shown(u"public.stock#id=1"_s).value("contenders"_L1).toArray().size(), 2,
+                                  patienceMs);
+        third->send("SELECT 'had' FROM stock WHERE id = 1 FOR UPDATE;");
+        QTRY_COMPARE_WITH_TIMEOUT(shown(u"public.stock#id=1"_s).value("contenders"_L1).toArray().size(), 3,
+                                  patienceMs);
+        const auto lock = shown(u"public.stock#id=1"_s);
+        QCOMPARE(lock.value("recipe"_L1).toString(), u"pg-for-update"_s);
+        QVERIFY2(drawn(lock).startsWith(role("holder", *holder, "exclusive")), qPrintable(drawn(lock)));
+        QVERIFY2(drawn(lock).endsWith(role("waiter", *third, "exclusive")), qPrintable(drawn(lock)));
+        QVERIFY2(findingOf(lock, u"idle-in-transaction"_s).contains(QString::fromLatin1(holder->pid())),
+                 qPrintable(findingOf(lock, u"idle-in-transaction"_s)));
+        const auto sessions = run(with({u"sessions"_s, u"--json"_s}));
+        QVERIFY2(sessions.out.contains("public.stock#id=1"), sessions.what());
+        const auto graph = run(with({u"graph"_s, u"--json"_s}));
+        QVERIFY2(graph.out.contains("public.stock#id=1"), graph.what());
+
+        const auto id = contender(lock, 0).value("id"_L1).toString();
+        const auto planned = forced(u"public.stock#id=1"_s, id, {u"--dry-run"_s});
+        QVERIFY2(planned.out.contains("pg_terminate_backend(" + holder->pid()), planned.what());
+        const auto refused = forced(u"public.stock#id=1"_s, id, {u"--read-only"_s});
+        QVERIFY2(refused.status == 4, refused.what());
+        const auto released = forced(u"public.stock#id=1"_s, id);
+        QVERIFY2(released.status == 0 && released.json().value("released"_L1).toBool(), released.what());
+        const auto said = holder->ask("SELECT 1;");
+        QVERIFY2(said.contains("terminating connection due to administrator command"), said);
+        QVERIFY(waiter.jsonLine().value("acquired"_L1).toBool());
+        waiter.signal(SIGTERM);
+        QCOMPARE(third->answer(), QByteArray("had"));
+    }
+
+    void aTableThatAnAlterWaitsForIsShownWithWhoIsInTheWay()
+    {
+        const auto reader = psql(), alter = psql(), late = psql();
+        reader->ask("BEGIN; SELECT count(*) FROM jobs;");
+        alter->send("ALTER TABLE jobs ADD COLUMN IF NOT EXISTS note text;");
+        QTRY_COMPARE_WITH_TIMEOUT(shown(u"public.jobs"_s).value("contenders"_L1).toArray().size(), 2, patienceMs);
+        late->send("SELECT count(*) FROM jobs;");
+        QTRY_COMPARE_WITH_TIMEOUT(shown(u"public.jobs"_s).value("contenders"_L1).toArray().size(), 3, patienceMs);
+        const auto lock = shown(u"public.jobs"_s);
+        QCOMPARE(lock.value("recipe"_L1).toString(), u"pg-table"_s);
+        QCOMPARE(drawn(lock), role("holder", *reader, "read") + u", "_s + role("waiter", *alter, "write") + u", "_s
+                                  + role("waiter", *late, "read"));
+        // Gentler than to end the reader: the ALTER does not wait any more, and whoever came behind it goes on.
+        const auto ended =
+            forced(u"public.jobs"_s, contender(lock, 1).value("id"_L1).toString(), {u"--way"_s, u"kill-waiter"_s});
+        QVERIFY2(ended.status == 0, ended.what());
+        const auto said = alter->answer();
+        QVERIFY2(said.contains("canceling statement due to user request"), said);
+        QCOMPARE(late->answer(), QByteArray("3"));
+        QCOMPARE(reader->ask("SELECT 'still here';"), QByteArray("still here"));
+    }
+
+    void aWorkQueueHandsEachRowToOne()
+    {
+        const auto queue = u"public.jobs#state=ready"_s, recipe = u"pg-skip-locked"_s;
+        Ctl one(acquiring(queue, recipe)), other(acquiring(queue, recipe));
+        QVERIFY(one.jsonLine().value("acquired"_L1).toBool());
+        QVERIFY(other.jsonLine().value("acquired"_L1).toBool());
+        const auto late = run(acquiring(queue, recipe, {u"--wait"_s, u"200ms"_s}));
+        QVERIFY2(late.status == 5, late.what());
+        Ctl next(acquiring(queue, recipe));
+        one.signal(SIGTERM);
+        QVERIFY(next.jsonLine().value("acquired"_L1).toBool());
+    }
+
+    void aPreparedTransactionHoldsWithoutASession()
+    {
+        const auto one = psql(), waiter = psql();
+        one->ask("BEGIN; UPDATE stock SET quantity = 2 WHERE id = 2; PREPARE TRANSACTION 'stuck';");
+        waiter->send("SELECT 'had' FROM stock WHERE id = 2 FOR UPDATE;");
+        QTRY_COMPARE_WITH_TIMEOUT(shown(u"public.stock#id=2"_s).value("contenders"_L1).toArray().size(), 2,
+                                  patienceMs);
+        const auto lock = shown(u"public.stock#id=2"_s);
+        const auto id = contender(lock, 0).value("id"_L1).toString();
+        QVERIFY2(id.startsWith(u"prepared:stuck@"_s), qPrintable(id));
+        QVERIFY(contender(lock, 0).value("session"_L1).isNull());
+        QVERIFY(findingOf(lock, u"idle-in-transaction"_s).contains(u"ROLLBACK PREPARED"_s));
+        const auto refused = forced(u"public.stock#id=2"_s, id);
+        QVERIFY2(refused.status != 0 && refused.err.contains("ROLLBACK PREPARED"), refused.what());
+        one->ask("ROLLBACK PREPARED 'stuck';");
+        QCOMPARE(waiter->answer(), QByteArray("had"));
+    }
+
+    // Whoever comes after the holder that was planned for is never the one that is ended.
+    void aReleaseThatRacesWithItsHolderHitsNobodyElse()
+    {
+        constexpr int races = 6;
+        int taken = 0;
+        const auto next = psql();
+        for (int i = 0; i < races; ++i) {
+            const auto holder = psql();
+            holder->ask("SELECT pg_advisory_lock(9);");
+            const auto id = contender(shown(u"ADVISORY#9"_s), 0).value("id"_L1).toString();
+            next->send("SELECT 'mine' FROM pg_advisory_lock(9);");
+            Ctl release(with({u"force-release"_s, u"pg:ADVISORY#9"_s, u"--holder"_s, id, u"--yes"_s, u"--json"_s}));
+            // Never, at once, and anywhere between its looks.
+            if (i % 3 == 1)
+                QTest::qWait(15 * i);
+            if (i % 3 != 0)
+                holder->send("SELECT pg_advisory_unlock(9);");
+            const auto ran = release.finish();
+            QVERIFY2(ran.status == 0 || ran.status == 4, ran.what());
+            taken += ran.status == 0 ? 1 : 0;
+            QCOMPARE(next->answer(), QByteArray("mine"));
+            QCOMPARE(next->ask("SELECT pg_backend_pid();"), next->pid()); // it lives
+            next->ask("SELECT pg_advisory_unlock(9);");
+        }
+        QVERIFY(taken >= races / 3);
+        qInfo("%d of %d were taken away, the others had let go before", taken, races);
+    }
+
+    void whatCannotBeALockIsRefused_data()
+    {
+        QTest::addColumn<QString>("lock");
+        QTest::addColumn<QString>("recipe");
+        QTest::addColumn<int>("status");
+        QTest::newRow("no number") << u"ADVISORY#orders"_s << u"pg-advisory"_s << 2;
+        QTest::newRow("too large") << u"ADVISORY#9223372036854775808"_s << u"pg-advisory"_s << 2;
+        QTest::newRow("no row's name") << u"stock"_s << u"pg-for-update"_s << 2;
+        QTest::newRow("no such row") << u"public.stock#id=4711"_s << u"pg-for-update"_s << 1;
+        QTest::newRow("a value is a value") << u"public.jobs#state=ready' OR '1'='1"_s << u"pg-for-update"_s << 1;
+    }
+    void whatCannotBeALockIsRefused()
+    {
+        QFETCH(QString, lock);
+        QFETCH(QString, recipe);
+        const auto ran = run(acquiring(lock, recipe, {u"--wait"_s, u"2s"_s, u"--hold"_s, u"1ms"_s}));
+        QTEST(ran.status, "status");
+    }
+};
+
+LOCKSCOPE_TEST(TestPostgreSql)
+#include "tst_postgresql.moc"

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every lesson as a class sees it: in each of its languages, on the screens that class rooms have, to its end. No
+// words are cut, and it ends in the counters of its runs. With LOCKSCOPE_SHOTS=folder it leaves pictures, to be
+// looked at.
+#include "tests/support/fakebackend.h"
+#include "tests/support/testmain.h"
+#include "tests/ui/cutparts.h"
+#include "ui/lessons/lessonpicture.h"
+#include "ui/lessons/lessonview.h"
+#include "ui/lessons/questionbox.h"
+#include "ui/mainwindow.h"
+#include "ui/pages/lessonspage.h"
+#include "ui/shell/actions.h"
+#include "ui/simulator/lanesview.h"
+#include "ui/simulator/runpanel.h"
+#include "ui/theme/theme.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QDir>
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::ui;
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Screen {
+    const char *name;
+    QSize size;
+    bool isProjector;
+    bool isTight; // for all languages; where there is more room the longest words are enough
+};
+constexpr Screen screens[] = {{"1024x768", {1024, 768}, false, true},
+                              {"1440x900", {1440, 900}, false, false},
+                              {"projector-1024x768", {1024, 768}, true, false}};
+const std::vector allLanguages{Language::Russian, Language::Chinese, Language::English};
+const std::vector longestWords{Language::Russian};
+constexpr double leastLanes = 90; // pixels that are left for the lanes, whatever stands around them
+
+} // namespace
+
+class TestLessonsFit : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<Theme> m_theme;
+    std::unique_ptr<testing::FakeBackend> m_backend;
+    std::unique_ptr<MainWindow> m_window;
+    LessonsPage *m_page = nullptr;
+
+    LessonView &lesson() { return m_page->lesson(); }
+
+    void settle()
+    {
+        for (int turn = 0; turn < 4; ++turn) { // a layout that has changed asks for another; none of them is painted
+            QCoreApplication::sendPostedEvents(nullptr, QEvent::MetaCall);
+            QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+        }
+    }
+    void turnTo(const Screen &screen)
+    {
+        if (m_theme->isLarge() != screen.isProjector)
+            m_window->actions().find(u"present"_s)->trigger();
+        m_window->setWindowState(Qt::WindowNoState); // the size is said here
+        m_window->resize(screen.size);
+        for (int turn = 0; turn < 3; ++turn)
+            QCoreApplication::processEvents();
+    }
+    void shoot(const Screen &screen, Language language)
+    {
+        const QString folder = qEnvironmentVariable("LOCKSCOPE_SHOTS");
+        if (folder.isEmpty())
+            return;
+        QVERIFY(QDir().mkpath(folder));
+        const auto name = u"%1/lesson-%2-%3-%4-%5.png"_s.arg(folder, QString::fromLatin1(lesson().lesson().id))
+                              .arg(lesson().step() + 1)
+                              .arg(QString::fromLatin1(screen.name))
+                              .arg(static_cast<int>(language));
+        QVERIFY(m_window->grab().save(name));
+    }
+    void fits(const Screen &screen)
+    {
+        const QString where = u"%1, step %2, %3: "_s.arg(QString::fromLatin1(screen.name))
+                                  .arg(lesson().step() + 1)
+                                  .arg(lesson().text().left(30));
+        QVERIFY2(m_window->size() == screen.size,
+                 qPrintable(where + u"%1x%2"_s.arg(m_window->width()).arg(m_window->height())));
+        const auto cut = testing::cutParts(*m_page);
+        QVERIFY2(cut.isEmpty(), qPrintable(where + cut.join(u"; "_s)));
+        const auto *legend = lesson().findChild<Legend *>();
+        QVERIFY2(legend->isHidden() || legend->height() >= legend->heightForWidth(legend->width()),
+                 qPrintable(where + u"legend of %1"_s.arg(legend->height())));
+        for (std::size_t run = 0; run < lesson().picture().runs().size(); ++run) {
+            auto &lanes = lesson().picture().lanes(run);
+            const double wanted = std::min(leastLanes, lanes.run()->lanes() * 26.0);
+            QVERIFY2(lanes.frame().lanes.height() >= wanted,
+                     qPrintable(where + u"lanes of %1"_s.arg(lanes.frame().lanes.height())));
+            // Beside each other: the words say left and right.
+            if (run > 0)
+                QCOMPARE(lanes.mapTo(m_window.get(), QPoint()).y(),
+                         lesson().picture().lanes(0).mapTo(m_window.get(), QPoint()).y());
+        }
+    }
+
+private slots:
+    void initTestCase()
+    {
+        m_theme = std::make_unique<Theme>(*qApp, ThemeChoice::Light);
+        m_backend = std::make_unique<testing::FakeBackend>();
+        m_window = std::make_unique<MainWindow>(*m_backend);
+        QVERIFY(m_window->showPage(u"lessons"_s));
+        m_page = m_window->findChild<LessonsPage *>();
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    }
+    void cleanupTestCase()
+    {
+        m_window.reset();
+        m_backend.reset();
+        m_theme.reset();
+    }
+
+    void everyWordOfEveryStepIsThere_data()
+    {
+        QTest::addColumn<std::size_t>("number");
+        const auto all = lessons::loadLessons({lessons::lessonFolders().front()});
+        QVERIFY(!all.lessons.empty());
+        for (std::size_t i = 0; i < all.lessons.size(); ++i)
+            QTest::newRow(all.lessons[i].id) << i;
+    }
+    void everyWordOfEveryStepIsThere()
+    {
+        QFETCH(std::size_t, number);
+        lesson().picture().setPace(0ms);
+        m_page->openLesson(number);
+        QTRY_VERIFY_WITH_TIMEOUT(lesson().isPlayed(), 60'000);
+        for (const auto &screen : screens) {
+            turnTo(screen);
+            while (lesson().step() > 0)
+                lesson().back();
+            for (;;) {
+                for (const auto language : screen.isTight ? allLanguages : longestWords) {
+                    lesson().setLanguage(language);
+                    if (!lesson().question().isHidden())
+                        lesson().next(); // and the answer to it
+                    settle();
+                    shoot(screen, language);
+                    fits(screen);
+                    if (QTest::currentTestFailed())
+                        return;
+                }
+                if (lesson().isAtProof())
+                    break;
+                lesson().next();
+            }
+        }
+        for (const auto &line : lesson().proof().lines())
+            QVERIFY2(line.startsWith(u'✓'), qPrintable(line));
+        for (std::size_t run = 0; run < lesson().picture().runs().size(); ++run) {
+            const auto &counters = lesson().picture().runs()[run]->recording().counters;
+            const auto plain = [](QString text) { return text.remove(u',').toLongLong(); };
+            const auto &tiles = lesson().picture().tiles(run);
+            QCOMPARE(plain(tiles.requests()), counters.requests);
+            QCOMPARE(plain(tiles.watchEvents()), counters.watchEvents);
+            QCOMPARE(plain(tiles.wasted()), counters.wastedWakeups);
+        }
+    }
+};
+
+LOCKSCOPE_GUI_TEST(TestLessonsFit)
+#include "tst_lessons_fit.moc"

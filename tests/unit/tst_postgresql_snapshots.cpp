@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// From rows of a PostgreSQL to snapshots: names, who holds and who waits, in which order, what is odd; what its
+// errors mean; and that nothing of a value becomes a part of a statement.
+#include "core/inspect/findings.h"
+#include "core/inspect/postgresql/advisory.h"
+#include "core/inspect/postgresql/look.h"
+#include "core/operate/forcerelease.h"
+#include "core/operate/gate.h"
+#include "core/postgresql/dialect.h"
+#include "core/postgresql/literals.h"
+#include "core/recipes/postgresql/names.h"
+#include "tests/support/testmain.h"
+
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::inspect;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+const ConnectionName pgConnection("pg");
+constexpr PgMoment oneSecond = 1'000'000, pgBegun = 1'700'000'000 * oneSecond;
+
+PgSession pgSession(quint64 pid, const QByteArray &state = "active")
+{
+    return {pid,
+            "app",
+            "shop",
+            {},
+            "client backend",
+            state,
+            {},
+            "10.0.0." + QByteArray::number(pid) + ":4000",
+            pgBegun + PgMoment(pid),
+            pgBegun + 10 * oneSecond,
+            pgBegun + 20 * oneSecond};
+}
+
+PgLock pgAdvisory(quint64 pid, bool isGranted, const QByteArray &mode = "ExclusiveLock",
+                  std::vector<quint64> blockedBy = {})
+{
+    PgLock lock;
+    lock.type = "advisory";
+    lock.database = "5";
+    lock.databaseName = "shop";
+    lock.classId = "0";
+    lock.objectId = "42";
+    lock.objectSubId = "1";
+    lock.owner = QByteArray::number(pid) + "/1";
+    lock.pid = pid;
+    lock.mode = mode;
+    lock.isGranted = isGranted;
+    lock.blockedBy = std::move(blockedBy);
+    if (!isGranted)
+        lock.waitStart = pgBegun + PgMoment(30 + pid) * oneSecond;
+    return lock;
+}
+
+PgLock pgTransaction(quint64 pid, const QByteArray &transaction, bool isGranted, std::vector<quint64> blockedBy = {})
+{
+    auto lock = pgAdvisory(pid, isGranted, isGranted ? "ExclusiveLock" : "ShareLock", std::move(blockedBy));
+    lock.type = "transactionid";
+    lock.database = lock.databaseName = lock.classId = lock.objectId = lock.objectSubId = {};
+    lock.transaction = transaction;
+    return lock;
+}
+
+PgLock pgTuple(quint64 pid, bool isGranted, std::vector<quint64> blockedBy = {})
+{
+    auto lock = pgAdvisory(pid, isGranted, "AccessExclusiveLock", std::move(blockedBy));
+    lock.type = "tuple";
+    lock.classId = lock.objectId = lock.objectSubId = {};
+    lock.relation = "16384";
+    lock.relationName = "`public`.`stock`";
+    lock.page = "0";
+    lock.tuple = "1";
+    return lock;
+}
+
+PgLock pgTable(quint64 pid, const QByteArray &mode, bool isGranted, std::vector<quint64> blockedBy = {})
+{
+    auto lock = pgTuple(pid, isGranted, std::move(blockedBy));
+    lock.type = "relation";
+    lock.page = lock.tuple = {};
+    lock.mode = mode;
+    return lock;
+}
+
+PgLook pgLook(std::vector<PgLock> locks, std::vector<PgSession> sessions)
+{
+    PgLook look;
+    look.now = timeOf(pgBegun + 100 * oneSecond);
+    look.database = "5";
+    look.locks = std::move(locks);
+    look.sessions = std::move(sessions);
+    look.rowKeys[{"16384", "0", "1"}] = {{"id"}, {"1"}};
+    return look;
+}
+
+// "public.stock#id=1 pg-for-update contended: holder 1 0, waiter 2 1 ->1 server"
+QByteArray drawn(const LockSnapshot &lock)
+{
+    QByteArrayList parts;
+    for (const auto &one : lock.contenders) {
+        auto part = QByteArray(one.role == Role::Holder ? "holder " : "waiter ")
+                    + one.session.value_or(u"-"_s).toUtf8() + ' '
+                    + (one.position ? QByteArray::number(*one.position) : QByteArray("?"));
+        for (const auto &watch : one.watches)
+            part += " ->" + watch.target.left(watch.target.indexOf('@'))
+                    + (watch.evidence == Evidence::Server ? "" : " inferred");
+        parts << part;
+    }
+    return lock.lock.name + ' ' + lock.recipe + ": " + parts.join(", ");
+}
+
+QByteArray drawn(const PgLook &look)
+{
+    QByteArrayList all;
+    for (const auto &lock : snapshotsOf(look, pgConnection))
+        all << drawn(lock);
+    return all.join(" | ");
+}
+
+} // namespace
+
+class TestPostgreSqlSnapshots : public QObject {
+    Q_OBJECT
+private slots:
+    void namesAdvisoryLocks_data()
+    {
+        QTest::addColumn<quint32>("classId");
+        QTest::addColumn<quint32>("objectId");
+        QTest::addColumn<int>("kind");
+        QTest::addColumn<QByteArray>("name");
+        QTest::newRow("one key") << 0U << 42U << 1 << QByteArray("ADVISORY#42");
+        QTest::newRow("a large one") << 1U << 0U << 1 << QByteArray("ADVISORY#4294967296");
+        QTest::newRow("a negative one") << ~0U << ~0U << 1 << QByteArray("ADVISORY#-1");
+        QTest::newRow("two keys") << 7U << 42U << 2 << QByteArray("ADVISORY#7,42");
+        QTest::newRow("a negative one of two") << ~0U << 42U << 2 << QByteArray("ADVISORY#-1,42");
+    }
+    void namesAdvisoryLocks()
+    {
+        QFETCH(quint32, classId);
+        QFETCH(quint32, objectId);
+        QFETCH(int, kind);
+        const auto name = advisoryName({classId, objectId, kind}, {});
+        QTEST(name, "name");
+        QVERIFY(recipes::readAdvisoryName(name)); // what is shown can be acquired
+    }
+    void knowsWhoseKeyItIs()
+    {
+        QVERIFY(!knownAdvisory({0, 42, 1}, "shop"));
+        // 2053462845 times 0xCBF43926, which is the CRC-32 of this name.
+        const AdvisoryKey rails{1635984199, 293609486, 1};
+        QCOMPARE(knownAdvisory(rails, "123456789"), std::optional(u"Rails, migrations"_s));
+        QVERIFY(!knownAdvisory(rails, "shop"));
+        QCOMPARE(knownAdvisory({0x466C, 0x79776179, 1}, "shop"), std::optional(u"Flyway"_s));
+        QVERIFY(!knownAdvisory({0x466C, 0x79776179, 2}, "shop"));
+    }
+
+    void anAdvisoryLockAndItsQueue()
+    {
+        const auto look = pgLook({pgAdvisory(1, true), pgAdvisory(3, false, "ExclusiveLock", {1, 2}),
+                                  pgAdvisory(2, false, "ExclusiveLock", {1})},
+                                 {pgSession(1), pgSession(2), pgSession(3)});
+        QCOMPARE(drawn(look), QByteArray("ADVISORY#42 pg-advisory: holder 1 0, waiter 2 1 ->1, waiter 3 2 ->2"));
+        const auto lock = snapshotsOf(look, pgConnection).front();
+        QCOMPARE(lock.state, LockState::Contended);
+        QCOMPARE(lock.contenders[0].id, backendContenderId(1, pgBegun + 1));
+        QCOMPARE(lock.contenders[0].guard.value,
+                 QByteArray("pid=1 backend_start=1700000000000001 lock=advisory:5:0:42:1"));
+        QCOMPARE(lock.contenders[1].waitingSince, std::optional(timeOf(pgBegun + 32 * oneSecond)));
+        QVERIFY(lock.findings.empty());
+    }
+    void anotherDatabasesLockIsAnother()
+    {
+        auto other = pgAdvisory(2, true);
+        other.database = "6";
+        other.databaseName = "billing";
+        QCOMPARE(drawn(pgLook({pgAdvisory(1, true), other}, {})),
+                 QByteArray("ADVISORY#42 pg-advisory: holder 1 0 | ADVISORY@billing#42 pg-advisory: holder 2 0"));
+    }
+    void whoIsNotToldOfCannotBeReleased()
+    {
+        auto hidden = pgSession(1);
+        hidden.backendStart.reset();
+        const auto lock = snapshotsOf(pgLook({pgAdvisory(1, true)}, {hidden}), pgConnection).front();
+        QVERIFY(lock.contenders[0].guard.value.isEmpty());
+        QVERIFY(!operate::planForceRelease(lock, lock.contenders[0].id));
+    }
+
+    // The first in line waits for the transaction, all others for the right to be next.
+    void aRowAndItsQueue()
+    {
+        const auto look =
+            pgLook({pgTransaction(1, "740", true), pgTuple(2, true), pgTransaction(2, "740", false, {1}),
+                    pgTuple(3, false, {2}), pgTransaction(3, "741", true)},
+                   {pgSession(1, "idle in transaction"), pgSession(2), pgSession(3)});
+        QCOMPARE(drawn(look),
+                 QByteArray("public.stock#id=1 pg-for-update: holder 1 0, waiter 2 1 ->1, waiter 3 2 ->2"));
+        const auto lock = snapshotsOf(look, pgConnection).front();
+        QVERIFY(lock.contenders[0].guard.value.endsWith("xact_start=1700000010000000 lock=transactionid:740"));
+        QVERIFY(lock.contenders[0].heldAtMost);
+        const auto *idle = lock.find(FindingCode::IdleInTransaction);
+        QVERIFY(idle);
+        QCOMPARE(idle->severity, Severity::Warning); // for 80 s
+        QVERIFY2(idle->message.startsWith(u"connection 1 (app) has been idle inside its transaction for"_s),
+                 qPrintable(idle->message));
+    }
+    void aRowWithoutAKeyIsNamedByItsPlace()
+    {
+        auto look =
+            pgLook({pgTransaction(1, "740", true), pgTuple(2, true), pgTransaction(2, "740", false, {1})}, {});
+        look.rowKeys.clear();
+        QVERIFY2(drawn(look).startsWith("public.stock#ctid:(0,1) "), drawn(look));
+    }
+    void aWaitForATransactionMayHaveNoRow()
+    {
+        const auto look = pgLook({pgTransaction(1, "740", true), pgTransaction(2, "740", false, {1})}, {});
+        QCOMPARE(drawn(look), QByteArray("TRANSACTION#740 pg-for-update: holder 1 0, waiter 2 1 ->1"));
+    }
+    void aPreparedTransactionHoldsWithoutASession()
+    {
+        auto held = pgTransaction(0, "740", true);
+        held.owner = "2/33"; // of the session that prepared it
+        auto look = pgLook({held, pgTuple(2, true), pgTransaction(2, "740", false, {0})}, {pgSession(2)});
+        look.prepared = {{"740", "stuck", "app", pgBegun}};
+        const auto lock = snapshotsOf(look, pgConnection).front();
+        QCOMPARE(lock.contenders[0].id, QByteArray("prepared:stuck@1700000000000000"));
+        QVERIFY(!lock.contenders[0].session);
+        QVERIFY(lock.find(FindingCode::IdleInTransaction)->message.contains(u"ROLLBACK PREPARED"_s));
+        const auto plan = operate::planForceRelease(lock, lock.contenders[0].id);
+        QVERIFY(plan && plan->commands.front().startsWith(u"nothing"_s));
+    }
+
+    // Not in the way: who reads the table, of one that wants to write rows.
+    void ofATableOnlyWhoIsInTheWayHoldsIt()
+    {
+        const auto look = pgLook({pgTable(1, "AccessShareLock", true), pgTable(4, "RowExclusiveLock", true),
+                                  pgTable(2, "ShareLock", false, {4})},
+                                 {pgSession(1), pgSession(2), pgSession(4)});
+        QCOMPARE(drawn(look), QByteArray("public.stock pg-table: holder 4 0, waiter 2 1 ->4"));
+        QVERIFY(snapshotsOf(look, pgConnection).front().contenders[0].guard.value.endsWith("lock=relation:5:16384"));
+    }
+    void modesConflictAsTheManualSays()
+    {
+        QVERIFY(!conflicts("AccessShareLock", "ExclusiveLock"));
+        QVERIFY(conflicts("AccessShareLock", "AccessExclusiveLock"));
+        QVERIFY(!conflicts("ShareLock", "ShareLock"));
+        QVERIFY(conflicts("ShareLock", "RowExclusiveLock"));
+        QVERIFY(conflicts("ShareUpdateExclusiveLock", "ShareUpdateExclusiveLock"));
+        QVERIFY(!conflicts("RowExclusiveLock", "RowExclusiveLock"));
+        for (const auto *one : {"AccessShareLock", "RowShareLock", "RowExclusiveLock", "ShareUpdateExclusiveLock",
+                                "ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"}) {
+            QVERIFY(conflicts("AccessExclusiveLock", one));
+            for (const auto *other : {"AccessShareLock", "RowShareLock", "ShareLock", "ExclusiveLock"})
+                QCOMPARE(conflicts(one, other), conflicts(other, one));
+        }
+    }
+    // Before PostgreSQL 14 nothing tells two readers behind one writer apart.
+    void anOrderThatIsNotKnownIsNotMadeUp()
+    {
+        auto one = pgAdvisory(2, false, "ShareLock", {1}), other = pgAdvisory(3, false, "ShareLock", {1});
+        one.waitStart.reset();
+        other.waitStart.reset();
+        QCOMPARE(drawn(pgLook({pgAdvisory(1, true), one, other}, {})),
+                 QByteArray("ADVISORY#42 pg-advisory: holder 1 0, waiter 2 ? ->1, waiter 3 ? ->1"));
+    }
+
+    void tellsErrorsByTheirState()
+    {
+        const auto code = [](const char *state, bool isLasting = false) {
+            return postgresql::statementError(QString::fromLatin1(state), u"said"_s, isLasting).code;
+        };
+        QCOMPARE(code("57014"), ErrorCode::Cancelled);
+        QCOMPARE(code("55P03"), ErrorCode::TimedOut);
+        QCOMPARE(code("40P01"), ErrorCode::DeadlockVictim);
+        QCOMPARE(code("57P01"), ErrorCode::SessionExpired);
+        QCOMPARE(code("", true), ErrorCode::UnknownOutcome);
+        QCOMPARE(code("42501"), ErrorCode::NoPermission);
+        QCOMPARE(code("42P01"), ErrorCode::Unsupported);
+        QCOMPARE(code("22P02"), ErrorCode::BadInput);
+        QCOMPARE(postgresql::connectError(u"FATAL: password authentication failed for user \"a\""_s).code,
+                 ErrorCode::AuthFailed);
+        QCOMPARE(postgresql::connectError(u"FATAL: the database system is starting up"_s).code,
+                 ErrorCode::NotConnected);
+    }
+    void aValueIsAValue()
+    {
+        const auto text = [](const QByteArray &statement, const QByteArrayList &parameters) {
+            const auto told = postgresql::withParameters({statement, parameters, {}, false});
+            return told ? *told : QByteArray("refused");
+        };
+        QCOMPARE(text("SELECT \"a?\" WHERE x = ?", {"it's"}), QByteArray("SELECT \"a?\" WHERE x = 'it''s'"));
+        QCOMPARE(text("SELECT ?", {"a\\' --"}), QByteArray("SELECT  E'a\\\\'' --'"));
+        QCOMPARE(text("SELECT ?", {}), QByteArray("refused"));
+        QCOMPARE(text("SELECT 1", {"more"}), QByteArray("refused"));
+        QCOMPARE(text("SELECT ?", {QByteArray("a\0b", 3)}), QByteArray("refused"));
+        QCOMPARE(text("SELECT ?", {"\xff"}), QByteArray("refused"));
+    }
+    void theGateKnowsWhatLocks()
+    {
+        for (const auto *text :
+             {"SELECT pg_advisory_lock('1')", "SELECT pg_try_advisory_lock('1')", "SELECT pg_terminate_backend(1)",
+              "SELECT pg_cancel_backend(1)", "SELECT \"id\" FROM \"a\".\"b\" FOR UPDATE SKIP LOCKED",
+              "SELECT 1 FOR NO KEY UPDATE", "WITH same AS (SELECT 1) SELECT pg_terminate_backend(1) FROM same"})
+            QVERIFY2(operate::isSqlWrite({text, {}, {}, false}), text);
+        for (const auto *text : {"SELECT 1", "SELECT set_config('lock_timeout', '100', false)",
+                                 "SELECT pg_blocking_pids(1) FROM pg_locks WHERE locktype = 'advisory'"})
+            QVERIFY2(!operate::isSqlWrite({text, {}, {}, false}), text);
+    }
+};
+
+LOCKSCOPE_TEST(TestPostgreSqlSnapshots)
+#include "tst_postgresql_snapshots.moc"

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows that are locks by what stands in them: their snapshots, and what a force-release of one will say.
+#include "core/inspect/mariadb/look.h"
+#include "core/operate/forcerelease.h"
+#include "tests/support/testmain.h"
+
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::inspect;
+using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+SqlLockRow lockRow(SqlLockRow::Kind kind)
+{
+    SqlLockRow row{kind, "shop", "DATABASECHANGELOGLOCK", "1", "app-1 (10.0.0.7)", "2026-11-22 10:00:00", {},
+                   {},   false};
+    row.since = ServerTime(1'700'000'000s);
+    if (kind == SqlLockRow::Kind::ShedLock) {
+        row.table = "shedlock";
+        row.name = "nightly #1";
+        row.ends = ServerTime(1'700'000'160s);
+    }
+    return row;
+}
+
+LockSnapshot snapshotOfRow(const SqlLockRow &row)
+{
+    SqlLook look;
+    look.now = ServerTime(1'700'000'100s);
+    look.lockRows.push_back(row);
+    const auto locks = snapshotsOf(look, ConnectionName("db"));
+    return locks.size() == 1 ? locks.front() : LockSnapshot();
+}
+
+} // namespace
+
+class TestSqlLockRows : public QObject {
+    Q_OBJECT
+private slots:
+    void aRowIsALockWithItsHolder()
+    {
+        const auto lock = snapshotOfRow(lockRow(SqlLockRow::Kind::Liquibase));
+        QCOMPARE(lock.lock.name, QByteArray("LIQUIBASE#shop.DATABASECHANGELOGLOCK"));
+        QCOMPARE(lock.recipe, QByteArray("sql-liquibase"));
+        QCOMPARE(lock.client, std::optional(u"Liquibase"_s));
+        QCOMPARE(lock.contenders.size(), std::size_t(1));
+        QCOMPARE(lock.contenders[0].id, QByteArray("app-1 (10.0.0.7)@1700000000000"));
+        QCOMPARE(*lock.contenders[0].heldSince, ServerTime(1'700'000'000s));
+        QVERIFY(!lock.contenders[0].expiresAt && !lock.waitersKnown);
+
+        const auto shed = snapshotOfRow(lockRow(SqlLockRow::Kind::ShedLock));
+        QCOMPARE(shed.lock.name, QByteArray("SHEDLOCK#shop.shedlock#nightly #1"));
+        QCOMPARE(*shed.contenders[0].expiresAt, ServerTime(1'700'000'160s));
+        QCOMPARE(shed.contenders[0].id, QByteArray("app-1 (10.0.0.7)@1700000160000"));
+    }
+
+    // A clock that is ahead, or another zone: no age below nothing.
+    void aMomentToComeIsNoAge()
+    {
+        auto row = lockRow(SqlLockRow::Kind::Liquibase);
+        row.since = ServerTime(1'700'003'700s);
+        QVERIFY(!snapshotOfRow(row).contenders[0].heldSince);
+        row.since.reset(); // LOCKGRANTED is NULL
+        QVERIFY(!snapshotOfRow(row).contenders[0].heldSince);
+    }
+
+    void tablesComeBackFromNames()
+    {
+        auto row = lockRow(SqlLockRow::Kind::Liquibase);
+        row.schema = "my.shop";
+        const auto back = liquibaseTable(lockRowName(row));
+        QVERIFY(back && back->first == "my.shop" && back->second == row.table);
+        QVERIFY(!liquibaseTable("SHEDLOCK#shop.shedlock#x") && !liquibaseTable("LIQUIBASE#shop"));
+        QVERIFY(isLockRowName("SHEDLOCK#shop.shedlock#x") && !isLockRowName("shop.shedlock#name=x"));
+    }
+
+    // Who has not said who he is cannot be compared with.
+    void whatHasNoHolderIsNotCleared_data()
+    {
+        QTest::addColumn<QByteArray>("lockedBy");
+        QTest::addColumn<QByteArray>("granted");
+        QTest::newRow("by nobody") << QByteArray() << QByteArray("2026-11-22 10:00:00");
+        QTest::newRow("never") << QByteArray("app-1") << QByteArray();
+    }
+    void whatHasNoHolderIsNotCleared()
+    {
+        QFETCH(QByteArray, lockedBy);
+        QFETCH(QByteArray, granted);
+        auto row = lockRow(SqlLockRow::Kind::Liquibase);
+        row.lockedBy = lockedBy;
+        row.stamp = granted;
+        const auto lock = snapshotOfRow(row);
+        const auto plan = operate::planForceRelease(lock, lock.contenders[0].id);
+        QVERIFY(!plan);
+        QCOMPARE(plan.error().code, ErrorCode::Refused);
+    }
+
+    void thePreviewSaysWhatIsSentAndWhatIsRisky()
+    {
+        const auto lock = snapshotOfRow(lockRow(SqlLockRow::Kind::Liquibase));
+        const auto plan = operate::planForceRelease(lock, lock.contenders[0].id);
+        QVERIFY(plan);
+        const auto sent = plan->commands.join(u' ');
+        QVERIFY2(sent.contains("UPDATE `shop`.`DATABASECHANGELOGLOCK` SET LOCKED = 0"_L1), qPrintable(sent));
+        QVERIFY2(sent.contains("[app-1 (10.0.0.7), 2026-11-22 10:00:00]"_L1), qPrintable(sent));
+        QVERIFY(!plan->risk.isEmpty() && !plan->exact);
+        QVERIFY(plan->wakes.startsWith("nobody"_L1));
+    }
+};
+
+LOCKSCOPE_TEST(TestSqlLockRows)
+#include "tst_sql_lockrows.moc"

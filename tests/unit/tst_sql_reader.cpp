@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked of servers that have this and not that, and what is said of the rest: answers by script, for
+// MariaDB's plugin and MySQL are not here to be asked.
+#include "core/async/virtualloop.h"
+#include "core/inspect/mariadb/reader.h"
+#include "tests/support/testmain.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace lockscope;
+using namespace lockscope::inspect;
+using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// Answers by what stands in the question; what it has not heard of, with nothing.
+class AnsweringSql final : public mariadb::Session {
+public:
+    explicit AnsweringSql(Loop &loop, QByteArray version) : m_loop(loop), m_version(std::move(version)) {}
+    [[nodiscard]] Loop &loop() const override { return m_loop; }
+    [[nodiscard]] mariadb::SessionState state() const override { return mariadb::SessionState::Connected; }
+    [[nodiscard]] QString lastError() const override { return {}; }
+    [[nodiscard]] mariadb::ConnectionId connectionId() const override { return 7; }
+    [[nodiscard]] QByteArray serverVersion() const override { return m_version; }
+    Subscription onState(std::function<void(mariadb::SessionState)>) override { return {}; }
+    Reply<mariadb::Rows> execute(mariadb::Statement statement, Deadline) override
+    {
+        Reply<mariadb::Rows> reply(m_loop);
+        asked << statement.text;
+        for (const auto &[part, answer] : answers) {
+            if (statement.text.contains(part)) {
+                reply.complete(answer);
+                return reply;
+            }
+        }
+        reply.complete(mariadb::Rows());
+        return reply;
+    }
+    void interrupt(mariadb::ConnectionId) override {}
+
+    // "a b|1 2|3 4": columns, and rows of them.
+    void say(const QByteArray &part, const QByteArray &table)
+    {
+        mariadb::Rows rows;
+        const auto lines = table.split('|');
+        rows.columns = lines.first().split(' ');
+        for (const auto &line : lines.mid(1)) {
+            auto &row = rows.rows.emplace_back();
+            for (const auto &cell : line.split(' '))
+                row.push_back(cell == "-" ? mariadb::Rows::Cell() : mariadb::Rows::Cell(cell));
+        }
+        answers.emplace_back(part, rows);
+    }
+    void refuse(const QByteArray &part, ErrorCode code)
+    {
+        answers.emplace_back(part, Error{code, u"refused"_s, false});
+    }
+
+    std::vector<std::pair<QByteArray, Result<mariadb::Rows>>> answers;
+    QByteArrayList asked;
+
+private:
+    Loop &m_loop;
+    const QByteArray m_version;
+};
+
+Task<void> lookOnce(SqlReader *reader, Result<SqlLook> *result, Deadline deadline)
+{
+    auto looking = reader->look(deadline);
+    auto looked = co_await looking;
+    *result = std::move(looked);
+}
+
+} // namespace
+
+class TestSqlReader : public QObject {
+    Q_OBJECT
+
+    VirtualLoop m_loop;
+
+    SqlLook look(AnsweringSql &session, QString *gaps = nullptr)
+    {
+        Scope scope(m_loop);
+        SqlReader reader(session);
+        Result<SqlLook> result = Error{};
+        scope.launch(lookOnce(&reader, &result, Deadline::after(m_loop, 5s)));
+        m_loop.advance(6s);
+        if (!result)
+            qFatal("%s", qPrintable(result.error().message));
+        if (gaps)
+            *gaps = reader.gaps().join(u'\n');
+        return *result;
+    }
+    // Connection 3 has shop.stock, and 4 waits with an ALTER; 5 with what names more than one table.
+    static void tellProcesses(AnsweringSql &session)
+    {
+        mariadb::Rows rows;
+        rows.columns = {"id", "user", "host", "db", "command", "state", "info", "in_state", "now"};
+        const auto add = [&rows](const char *id, const char *command, const char *state, const char *info) {
+            rows.rows.push_back({QByteArray(id), QByteArray("app"), QByteArray("h:1"), QByteArray("shop"),
+                                 QByteArray(command), QByteArray(state), QByteArray(info), QByteArray("2000"),
+                                 QByteArray("1763800000")});
+        };
+        add("3", "Sleep", "", "");
+        add("4", "Query", "Waiting for table metadata lock", "ALTER TABLE stock ADD x INT");
+        add("5", "Query", "Waiting for table metadata lock", "SELECT * FROM stock, cups");
+        session.answers.emplace_back("information_schema.PROCESSLIST", rows);
+    }
+
+private slots:
+    // The plugin tells who has it, PROCESSLIST that somebody waits, and only the statement for what.
+    void thePluginTellsHoldersOnly()
+    {
+        AnsweringSql session(m_loop, "10.6.1-MariaDB");
+        tellProcesses(session);
+        session.refuse("setup_instruments", ErrorCode::Unsupported);
+        session.say("METADATA_LOCK_INFO",
+                    "kind table_schema name connection status mode|"
+                    "TABLE shop stock 3 GRANTED SHARED_READ|TABLE shop cups 3 GRANTED SHARED_READ");
+        QString gaps;
+        const auto seen = look(session, &gaps);
+        QCOMPARE(seen.tableLocks.size(), std::size_t(2)); // of cups nobody waits: what any statement has
+        QVERIFY(!seen.tellsTableWaiters);
+        const auto locks = snapshotsOf(seen, ConnectionName("db"));
+        QCOMPARE(locks.size(), std::size_t(1));
+        QCOMPARE(locks[0].lock.name, QByteArray("TABLE#shop.stock"));
+        QCOMPARE(*locks[0].contenders[0].session, u"3"_s);
+        QCOMPARE(locks[0].contenders[0].role, Role::Holder);
+        QCOMPARE(*locks[0].contenders[1].session, u"4"_s);
+        QVERIFY(!locks[0].waitersKnown);
+        QVERIFY2(gaps.contains(u"told by its statement only"_s), qPrintable(gaps));
+        QVERIFY2(gaps.contains(u"1 connection"_s), qPrintable(gaps));
+    }
+
+    void withNeitherNobodyIsSaidToHoldIt()
+    {
+        AnsweringSql session(m_loop, "10.6.1-MariaDB");
+        tellProcesses(session);
+        session.refuse("setup_instruments", ErrorCode::NoPermission);
+        session.refuse("METADATA_LOCK_INFO", ErrorCode::Unsupported);
+        QString gaps;
+        const auto locks = snapshotsOf(look(session, &gaps), ConnectionName("db"));
+        QCOMPARE(locks.size(), std::size_t(1));
+        QCOMPARE(locks[0].holderCount(), 0);
+        QCOMPARE(locks[0].waiterCount(), 1);
+        QVERIFY2(gaps.contains(u"who has a table"_s), qPrintable(gaps));
+    }
+
+    // At rest one question for all that has a name; who has the table is asked once somebody waits.
+    void mySqlTellsBoth()
+    {
+        AnsweringSql session(m_loop, "8.0.36");
+        tellProcesses(session);
+        session.say("setup_instruments", "enabled|1");
+        session.say("m.LOCK_STATUS IN",
+                    "kind table_schema name connection status mode|TABLE shop stock 3 GRANTED SHARED_READ|"
+                    "TABLE shop stock 4 PENDING EXCLUSIVE");
+        session.say("USER LEVEL LOCK",
+                    "kind table_schema name connection status mode|TABLE shop stock 4 PENDING EXCLUSIVE|"
+                    "TABLE shop cups 3 GRANTED EXCLUSIVE");
+        session.answers.back().second->rows.push_back(
+            {QByteArray("USER LEVEL LOCK"), {}, QByteArray("nightly"), QByteArray("3"), QByteArray("GRANTED"), {}});
+        QString gaps;
+        const auto seen = look(session, &gaps);
+        const auto locks = snapshotsOf(seen, ConnectionName("db"));
+        QCOMPARE(locks.size(), std::size_t(3));
+        QCOMPARE(locks[0].lock.name, QByteArray("GET_LOCK#nightly"));
+        QCOMPARE(locks[1].lock.name, QByteArray("TABLE#shop.cups"));
+        QCOMPARE(locks[2].lock.name, QByteArray("TABLE#shop.stock"));
+        QCOMPARE(locks[2].contenders.size(), std::size_t(2));
+        QVERIFY2(!gaps.contains(u"table"_s), qPrintable(gaps));
+        QCOMPARE(std::ranges::count_if(session.asked,
+                                       [](const QByteArray &one) {
+                                           return one.contains("(m.OBJECT_SCHEMA, m.OBJECT_NAME) IN ((?, ?))");
+                                       }),
+                 1);
+    }
+};
+
+LOCKSCOPE_TEST(TestSqlReader)
+#include "tst_sql_reader.moc"

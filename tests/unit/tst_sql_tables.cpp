@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what a MariaDB or MySQL server says of its tables to snapshots: who is in whose way, and what is not said.
+#include "core/inspect/findings.h"
+#include "core/inspect/mariadb/look.h"
+#include "tests/support/testmain.h"
+
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::inspect;
+using namespace std::chrono_literals;
+
+namespace {
+
+// "3 SHARED_READ, 4 EXCLUSIVE?": granted, and asked for.
+SqlLook lookAtTable(const QString &locks, std::chrono::milliseconds inState = 40s, bool isIdle = true)
+{
+    SqlLook look;
+    look.now = ServerTime(1'700'000'100s);
+    look.serverStarted = ServerTime(1'700'000'000s);
+    look.tellsTableWaiters = true;
+    for (const auto &part : locks.split(QStringLiteral(", "))) {
+        const auto words = part.split(QLatin1Char(' '));
+        SqlTableLock one{
+            "shop", "stock", words[0].toULongLong(), words[1].toLatin1(), !words[1].endsWith(QLatin1Char('?')),
+            false};
+        if (!one.isGranted)
+            one.mode.chop(1);
+        SqlProcess process;
+        process.connection = one.connection;
+        process.user = "app";
+        process.host = "10.0.0.1:4000";
+        process.isIdle = isIdle && one.isGranted;
+        process.inState = inState;
+        look.processes.push_back(process);
+        look.tableLocks.push_back(std::move(one));
+    }
+    return look;
+}
+
+QString tableWords(const SqlLook &look)
+{
+    const auto locks = snapshotsOf(look, ConnectionName("db"));
+    if (locks.size() != 1)
+        return QStringLiteral("%1 locks").arg(locks.size());
+    QStringList all;
+    for (const auto &one : locks[0].contenders)
+        all << *one.session + (one.role == Role::Holder ? QStringLiteral(" holds") : QStringLiteral(" waits"));
+    return all.join(QStringLiteral(", "));
+}
+
+} // namespace
+
+class TestSqlTables : public QObject {
+    Q_OBJECT
+private slots:
+    void whoIsInTheWay_data()
+    {
+        QTest::addColumn<QString>("locks");
+        QTest::addColumn<QString>("words");
+        const auto row = [](const char *name, const char *locks, const char *words) {
+            QTest::newRow(name) << QString::fromLatin1(locks) << QString::fromLatin1(words);
+        };
+        row("LOCK TABLES, nobody waits", "3 SHARED_NO_READ_WRITE", "3 holds");
+        row("of MyISAM for reading", "3 SHARED_READ_ONLY", "3 holds");
+        row("what any statement has is no lock", "3 SHARED_READ, 4 SHARED_WRITE", "0 locks");
+        row("ALTER behind a reader", "3 SHARED_READ, 4 SHARED_UPGRADABLE, 4 EXCLUSIVE?", "3 holds, 4 waits");
+        row("and a reader behind it", "3 SHARED_READ, 4 SHARED_UPGRADABLE, 4 EXCLUSIVE?, 5 SHARED_READ?",
+            "3 holds, 4 waits, 5 waits");
+        row("two in its way", "3 SHARED_READ, 6 SHARED_WRITE, 4 EXCLUSIVE?", "3 holds, 6 holds, 4 waits");
+        row("only the writer is in a reader's way", "3 SHARED_READ, 6 SHARED_NO_READ_WRITE, 4 SHARED_READ?",
+            "6 holds, 4 waits");
+        row("the mode says too little, and it is alone", "3 SHARED_READ, 4 SHARED_WRITE?", "3 holds, 4 waits");
+        row("the mode says too little, and there are two", "3 SHARED_READ, 6 SHARED_READ, 4 SHARED_WRITE?",
+            "4 waits");
+        row("nobody is seen", "4 EXCLUSIVE?", "4 waits");
+        row("two that want to be alone", "3 SHARED_READ, 4 SHARED_UPGRADABLE, 4 EXCLUSIVE?, 5 SHARED_UPGRADABLE?",
+            "3 holds, 4 waits, 5 waits");
+        row("a mode of tomorrow", "3 SHARED_SOMEHOW, 4 SHARED_OTHERWISE?", "3 holds, 4 waits");
+    }
+    void whoIsInTheWay()
+    {
+        QFETCH(QString, locks);
+        QTEST(tableWords(lookAtTable(locks)), "words");
+    }
+
+    void aStatementThatIsOverInAMomentIsNoLock()
+    {
+        const auto locks = QStringLiteral("3 EXCLUSIVE");
+        QCOMPARE(tableWords(lookAtTable(locks, 40ms, false)), QStringLiteral("0 locks"));
+        QCOMPARE(tableWords(lookAtTable(locks, 4s, false)), QStringLiteral("3 holds"));
+        QCOMPARE(tableWords(lookAtTable(locks, 40ms, true)), QStringLiteral("3 holds")); // idle: LOCK TABLES
+    }
+
+    // Its transaction names a holder; without one, its connection does. Who waits is a connection.
+    void aHolderIsItsTransaction()
+    {
+        auto look = lookAtTable(QStringLiteral("3 SHARED_READ, 4 EXCLUSIVE?"));
+        auto locks = snapshotsOf(look, ConnectionName("db"));
+        QCOMPARE(locks[0].contenders[0].id, QByteArray("3@1700000000000"));
+        QCOMPARE(locks[0].contenders[0].guard.value, QByteArray("connection 3 of app from 10.0.0.1:4000"));
+        QVERIFY(!locks[0].contenders[0].heldSince);
+        look.transactions.push_back({"4711", 3, ServerTime(1'700'000'050s), {}, 0, 0});
+        locks = snapshotsOf(look, ConnectionName("db"));
+        QCOMPARE(locks[0].contenders[0].id, QByteArray("3@1700000050711"));
+        QCOMPARE(locks[0].contenders[0].guard.value, QByteArray("trx 4711 started 1700000050000"));
+        QVERIFY(locks[0].contenders[0].heldAtMost);
+        QCOMPARE(locks[0].contenders[1].id, QByteArray("4@1700000000000"));
+        QCOMPARE(locks[0].contenders[0].mode, Mode::Read);
+        QCOMPARE(locks[0].contenders[1].mode, Mode::Write); // so that a count of readers leaves nobody out
+        QCOMPARE(locks[0].find(FindingCode::IdleInTransaction)->severity, Severity::Warning);
+        // What the server says is who has what; who is in whose way is worked out.
+        QCOMPARE(locks[0].contenders[1].watches.front().evidence, Evidence::Inferred);
+    }
+
+    void namesComeBack()
+    {
+        for (const auto &[schema, table] : {std::pair<QByteArray, QByteArray>("shop", "stock"),
+                                            {"my.shop", "a`b"},
+                                            {"shop", "stock#id=1"},
+                                            {"käse", " x"}}) {
+            const auto back = tableOfLock(tableLockName(schema, table));
+            QVERIFY(back);
+            QCOMPARE(back->first, schema);
+            QCOMPARE(back->second, table);
+        }
+        QCOMPARE(tableLockName("shop", "stock"), QByteArray("TABLE#shop.stock"));
+        for (const auto *name : {"shop.stock", "TABLE#", "TABLE#shop", "TABLE#shop.", "TABLE#.stock", "TABLE#a.b.c"})
+            QVERIFY2(!tableOfLock(name), name);
+    }
+
+    void statementsNameTheirTable_data()
+    {
+        QTest::addColumn<QByteArray>("statement");
+        QTest::addColumn<QByteArray>("table");
+        const auto row = [](const char *statement, const char *table) {
+            QTest::newRow(statement) << QByteArray(statement) << QByteArray(table);
+        };
+        row("ALTER TABLE stock ADD COLUMN x INT", "db.stock");
+        row("alter  online\ttable `a``b`.`c d` drop x", "a`b.c d");
+        row("ALTER TABLE IF EXISTS shop.stock ADD x INT", "shop.stock");
+        row("DROP TABLE IF EXISTS stock", "db.stock");
+        row("DROP TABLE stock, cups", "");
+        row("TRUNCATE stock", "db.stock");
+        row("TRUNCATE TABLE shop . stock", "shop.stock");
+        row("RENAME TABLE stock TO old", "db.stock");
+        row("RENAME TABLE a TO b, c TO d", "");
+        row("SELECT * FROM stock", "");
+        row("ALTER DATABASE shop CHARACTER SET utf8", "");
+        row("DROP VIEW v", "");
+        row("ALTER TABLE", "");
+        row("ALTER TABLE `", "");
+        row("/* a hint */ ALTER TABLE stock ADD x INT", "");
+        row("", "");
+    }
+    void statementsNameTheirTable()
+    {
+        QFETCH(QByteArray, statement);
+        QFETCH(QByteArray, table);
+        const auto found = tableIn(statement, "db");
+        QCOMPARE(found ? found->first + '.' + found->second : QByteArray(), table);
+        QVERIFY(!tableIn("ALTER TABLE stock ADD x INT", QByteArray())); // no database: whose?
+    }
+};
+
+LOCKSCOPE_TEST(TestSqlTables)
+#include "tst_sql_tables.moc"

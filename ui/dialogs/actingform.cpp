@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/dialogs/actingform.h"
+
+#include "ui/theme/theme.h"
+
+#include <QDialog>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QScreen>
+#include <QScrollArea>
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+ActingInputs makeActingInputs(QWidget *parent, const QString &typedName, const ActingWords &words)
+{
+    ActingInputs made;
+    made.widget = new QWidget(parent);
+    made.grid = new QGridLayout(made.widget);
+    made.grid->setContentsMargins(0, 0, 0, 0);
+    made.grid->setHorizontalSpacing(12);
+    made.grid->setVerticalSpacing(6);
+    made.grid->setColumnMinimumWidth(0, 158);
+    made.grid->setColumnStretch(1, 1);
+    made.reason = new QLineEdit(made.widget);
+    made.reason->setObjectName(u"reason"_s);
+    made.reason->setPlaceholderText(words.reasonHint);
+    made.typed = new QLineEdit(made.widget);
+    made.typed->setObjectName(typedName);
+    made.typed->setFont(monoFont());
+    auto *reasonLabel = new QLabel(words.reason, made.widget);
+    reasonLabel->setBuddy(made.reason);
+    made.typedLabel = new QLabel(words.typed, made.widget);
+    made.typedLabel->setBuddy(made.typed);
+    for (auto *label : {reasonLabel, made.typedLabel})
+        label->setProperty("look", u"muted"_s);
+    made.grid->addWidget(reasonLabel, 0, 0);
+    made.grid->addWidget(made.reason, 0, 1);
+    made.grid->addWidget(made.typedLabel, 1, 0);
+    made.grid->addWidget(made.typed, 1, 1);
+    return made;
+}
+
+void fitToScreen(QDialog *form, const QScrollArea *scroll, const std::optional<QRect> &available, int width)
+{
+    constexpr QMargins frame(8, 36, 8, 8); // what a window manager puts around it
+    const QRect screen = available ? *available : form->screen()->availableGeometry();
+    const QRect room = screen.marginsRemoved(frame);
+    const int wide = std::min(width, room.width());
+    const auto *layout = form->layout();
+    const auto margins = layout->contentsMargins();
+    const int inside = wide - margins.left() - margins.right();
+    auto *inner = scroll->widget()->layout();
+    inner->activate();
+    const int content =
+        inner->hasHeightForWidth() ? inner->totalHeightForWidth(inside) : scroll->widget()->sizeHint().height();
+    int others = margins.top() + margins.bottom();
+    int parts = 0;
+    for (int i = 0; i < layout->count(); ++i) {
+        auto *item = layout->itemAt(i);
+        if (!item->widget() || item->isEmpty())
+            continue;
+        ++parts;
+        if (item->widget() != scroll)
+            others += item->hasHeightForWidth() ? item->heightForWidth(inside) : item->sizeHint().height();
+    }
+    others += std::max(0, parts - 1) * layout->spacing();
+    const int high = std::min(room.height(), others + content + 2);
+    QRect place(QPoint(), QSize(wide, high));
+    const auto *parent = form->parentWidget();
+    place.moveCenter(parent && parent->isVisible() ? parent->window()->geometry().center() : room.center());
+    place.moveLeft(std::clamp(place.left(), room.left(), std::max(room.left(), room.right() + 1 - wide)));
+    place.moveTop(std::clamp(place.top(), room.top(), std::max(room.top(), room.bottom() + 1 - high)));
+    form->setGeometry(place);
+}
+
+} // namespace lockscope::ui

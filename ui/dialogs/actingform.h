@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the forms share that act on a server: what is asked before, and how they find room on the screen.
+#pragma once
+
+#include <QRect>
+
+#include <optional>
+
+class QDialog;
+class QGridLayout;
+class QLabel;
+class QLineEdit;
+class QScrollArea;
+class QWidget;
+
+namespace lockscope::ui {
+
+// Why, which is recorded; and what has to be typed where more is at stake.
+struct ActingInputs {
+    QWidget *widget = nullptr;
+    QGridLayout *grid = nullptr; // two rows of it are taken
+    QLineEdit *reason = nullptr;
+    QLineEdit *typed = nullptr;
+    QLabel *typedLabel = nullptr;
+};
+struct ActingWords {
+    QString reason, reasonHint, typed;
+};
+[[nodiscard]] ActingInputs makeActingInputs(QWidget *parent, const QString &typedName, const ActingWords &words);
+
+// As high as its texts are, as far as the screen goes (its own, unless `available` is said): what is more scrolls,
+// and the buttons stay.
+void fitToScreen(QDialog *form, const QScrollArea *scroll, const std::optional<QRect> &available, int width);
+
+} // namespace lockscope::ui

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/simulator/lanesview.h"
+#include "ui/simulator/messagepaint.h"
+#include "ui/theme/theme.h"
+
+#include <QPainter>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr double glyphWidth = 18;
+constexpr double gap = 16;
+constexpr double legendLine = 19;
+
+std::vector<std::pair<LaneGlyph, QString>> entries()
+{
+    return {{LaneGlyph::Waits, Legend::tr("waits")},
+            {LaneGlyph::Holds, Legend::tr("holds")},
+            {LaneGlyph::Reads, Legend::tr("holds to read")},
+            {LaneGlyph::HasOne, Legend::tr("has one of two locks")},
+            {LaneGlyph::Works, Legend::tr("works, keeps nobody out")},
+            {LaneGlyph::Paused, Legend::tr("paused")},
+            {LaneGlyph::Dead, Legend::tr("dies")},
+            {LaneGlyph::Woken, Legend::tr("is told")},
+            {LaneGlyph::WokenInVain, Legend::tr("is told in vain")},
+            {LaneGlyph::GivesUp, Legend::tr("gives up")},
+            {LaneGlyph::Loses, Legend::tr("learns that it lost it")},
+            {LaneGlyph::Write, Legend::tr("writes, with its token")},
+            {LaneGlyph::WriteRefused, Legend::tr("write refused")},
+            {LaneGlyph::Fault, Legend::tr("fault")},
+            {LaneGlyph::Breaks, Legend::tr("what must hold breaks")},
+            {LaneGlyph::Request, Legend::tr("request")},
+            {LaneGlyph::SentRequest, Legend::tr("on its way to the server")},
+            {LaneGlyph::SentReply, Legend::tr("reply")},
+            {LaneGlyph::SentEvent, Legend::tr("event")},
+            {LaneGlyph::SentInVain, Legend::tr("lost or held back")}};
+}
+
+double widthOf(const QFontMetricsF &metrics, const QString &word)
+{
+    return glyphWidth + 5 + metrics.horizontalAdvance(word);
+}
+
+bool isTold(const contention::Event &event)
+{
+    return event.mark == contention::Mark::WatchEvent || event.mark == contention::Mark::Message;
+}
+
+} // namespace
+
+Legend::Legend(QWidget *parent) : QWidget(parent), m_signs(signsOf({}, {}))
+{
+    QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    policy.setHeightForWidth(true);
+    setSizePolicy(policy);
+    connect(Theme::instance(), &Theme::changed, this, &QWidget::updateGeometry);
+}
+
+void Legend::setRuns(const std::vector<PlayedRunPtr> &runs, std::optional<Moment> until)
+{
+    auto signs = signsOf(runs, until);
+    if (signs == m_signs)
+        return;
+    m_signs = std::move(signs);
+    updateGeometry();
+    update();
+}
+
+Legend::Signs Legend::signsOf(const std::vector<PlayedRunPtr> &runs, std::optional<Moment> until)
+{
+    using contention::Event;
+    using contention::Mark;
+    const auto ofRuns = [&](auto is) {
+        return std::ranges::any_of(runs, [&](const PlayedRunPtr &run) { return is(*run); });
+    };
+    const auto ofScenario = [&](auto is) {
+        return ofRuns([&](const PlayedRun &run) { return is(run.recording().scenario); });
+    };
+    const auto happens = [&](auto is) {
+        return ofRuns([&](const PlayedRun &run) {
+            const auto &all = run.recording().events;
+            return std::any_of(all.begin(),
+                               until ? all.begin() + static_cast<std::ptrdiff_t>(run.countUntil(*until)) : all.end(),
+                               is);
+        });
+    };
+    const auto isIn = [&](LaneGlyph sign) {
+        const auto marked = [&](Mark mark) {
+            return happens([mark](const Event &event) { return event.mark == mark; });
+        };
+        switch (sign) {
+        case LaneGlyph::Reads: return ofScenario([](const auto &one) { return one.readersPercent > 0; });
+        case LaneGlyph::HasOne: return ofScenario([](const auto &one) { return one.locks > 1; });
+        case LaneGlyph::Works:
+            return ofScenario([](const auto &one) { return contention::isOptimistic(one.recipe); });
+        case LaneGlyph::Woken: return happens([](const Event &event) { return isTold(event) && !event.isWasted; });
+        case LaneGlyph::WokenInVain:
+            return happens([](const Event &event) { return isTold(event) && event.isWasted; });
+        case LaneGlyph::Paused: return marked(Mark::Pauses);
+        case LaneGlyph::Dead: return marked(Mark::Dies);
+        case LaneGlyph::GivesUp: return marked(Mark::GivesUp);
+        case LaneGlyph::Loses: return marked(Mark::Loses);
+        case LaneGlyph::Fault: return marked(Mark::Fault);
+        case LaneGlyph::Breaks: return marked(Mark::Breaks);
+        case LaneGlyph::Write: return marked(Mark::Writes);
+        case LaneGlyph::WriteRefused: return happens([](const Event &event) { return event.what == "refused"; });
+        case LaneGlyph::SentRequest:
+        case LaneGlyph::SentReply: return ofRuns(hasMessagesToShow);
+        case LaneGlyph::SentEvent: return ofRuns(hasMessagesToShow) && happens(isTold);
+        case LaneGlyph::SentInVain:
+            return ofRuns([&](const PlayedRun &run) {
+                return hasMessagesToShow(run)
+                       && std::ranges::any_of(run.recording().history.messages, [&](const auto &message) {
+                              return !message.arrives && (!until || message.at <= *until);
+                          });
+            });
+        default: return true;
+        }
+    };
+    Signs all;
+    for (const auto &[sign, word] : entries()) {
+        if (runs.empty() || isIn(sign))
+            all.push_back(sign);
+    }
+    return all;
+}
+
+double Legend::paint(QPainter *painter, QPointF at, double width, const Tokens &t, const Signs &signs)
+{
+    const QFont font = textFont(12);
+    const QFontMetricsF metrics(font);
+    const double line = std::max(legendLine, metrics.height() + 3);
+    double x = 4, y = 0;
+    if (painter)
+        painter->setFont(font);
+    for (const auto &[glyph, word] : entries()) {
+        if (std::ranges::find(signs, glyph) == signs.end())
+            continue;
+        const double wide = widthOf(metrics, word);
+        if (x > 4 && x + wide > width) {
+            x = 4;
+            y += line;
+        }
+        if (painter) {
+            paintGlyph(*painter, QRectF(at + QPointF(x, y), QSizeF(glyphWidth, line)), glyph, t);
+            painter->setPen(t.muted);
+            painter->drawText(QRectF(at + QPointF(x + glyphWidth + 5, y), QSizeF(wide, line)), Qt::AlignVCenter,
+                              word);
+        }
+        x += wide + gap;
+    }
+    return y + line;
+}
+
+int Legend::heightForWidth(int width) const
+{
+    return static_cast<int>(std::ceil(paint(nullptr, {}, width, Theme::tokens(), m_signs)));
+}
+
+QSize Legend::sizeHint() const
+{
+    return {600, heightForWidth(std::max(width(), 300))};
+}
+
+void Legend::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    if (height() != heightForWidth(width()))
+        updateGeometry(); // it was asked when it had another width
+}
+
+void Legend::paintEvent(QPaintEvent *)
+{
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    paint(&painter, {}, width(), Theme::tokens(), m_signs);
+}
+
+} // namespace lockscope::ui
