@@ -11,50 +11,83 @@
 #include <version>
 
 #include "core/async/loop.h"
+#include "core/async/slot.h"
 #include "core/base/result.h"
 
 #include <coroutine>
-#include <optional>
 
 namespace lockscope {
 
-template <class T>
-class Completion {
-    // Small: there are several of them for each of 100,000 waiters.
-    using Listener = MoveOnlyFunction<void(const T &), 40>;
-    struct State {
-        Loop *loop;
-        std::optional<T> value;
-        std::coroutine_handle<> waiter;
-        Listener listener;
-        Timer timer;
-    };
+namespace detail {
 
+// All of a completion that does not depend on what arrives: compiled once.
+struct CompletionState {
+    explicit CompletionState(Loop &itsLoop) : loop(&itsLoop) {}
+    CompletionState(const CompletionState &) = delete;
+    CompletionState &operator=(const CompletionState &) = delete;
+    virtual ~CompletionState() = default;
+    static void *operator new(std::size_t bytes) { return freelist::take(bytes); }
+    static void operator delete(void *state, std::size_t bytes) noexcept { freelist::give(state, bytes); }
+
+    using Shared = std::shared_ptr<CompletionState>;
+    [[nodiscard]] static Shared shared(std::unique_ptr<CompletionState> state);
+    // The value is there: whoever waits hears of it through the queue.
+    static void tell(const Shared &state);
+
+    Loop *loop;
+    bool isComplete = false;
+    std::coroutine_handle<> waiter;
+    // Small: there are several of them for each of 100,000 waiters.
+    MoveOnlyFunction<void(), 48> listener;
+    Timer timer;
+};
+
+class CompletionAwaiter {
 public:
-    explicit Completion(Loop &loop) : m_state(std::allocate_shared<State>(freelist::Allocator<State>()))
+    explicit CompletionAwaiter(CompletionState::Shared state) : m_state(std::move(state)) {}
+    CompletionAwaiter(const CompletionAwaiter &) = delete;
+    CompletionAwaiter &operator=(const CompletionAwaiter &) = delete;
+    ~CompletionAwaiter()
     {
-        m_state->loop = &loop;
+        if (m_isWaiting)
+            m_state->waiter = {};
+    }
+    bool await_ready() const { return m_state->isComplete; }
+    void await_suspend(std::coroutine_handle<> waiter)
+    {
+        m_state->waiter = waiter;
+        m_isWaiting = true;
     }
 
-    [[nodiscard]] bool isComplete() const { return m_state->value.has_value(); }
+protected:
+    CompletionState::Shared m_state;
+    bool m_isWaiting = false;
+};
+
+} // namespace detail
+
+template <class T>
+class Completion {
+    struct State final : detail::CompletionState {
+        using CompletionState::CompletionState;
+        Slot<T> slot;
+    };
+    static T &valueIn(detail::CompletionState &state) { return static_cast<State &>(state).slot.value(); }
+
+public:
+    explicit Completion(Loop &loop) : m_state(State::shared(std::make_unique<State>(loop))) {}
+
+    [[nodiscard]] bool isComplete() const { return m_state->isComplete; }
     // Only when complete.
-    [[nodiscard]] const T &value() const { return *m_state->value; }
+    [[nodiscard]] const T &value() const { return valueIn(*m_state); }
     [[nodiscard]] Loop &loop() const { return *m_state->loop; }
 
     void complete(T value) const
     {
         if (isComplete())
             return;
-        m_state->value = std::move(value);
-        m_state->timer.cancel();
-        if (!m_state->waiter && !m_state->listener)
-            return;
-        m_state->loop->post([keep = m_state] {
-            if (auto listener = std::exchange(keep->listener, {}))
-                listener(*keep->value);
-            if (auto waiter = std::exchange(keep->waiter, {}))
-                waiter.resume();
-        });
+        static_cast<State &>(*m_state).slot.fill(std::move(value));
+        detail::CompletionState::tell(m_state);
     }
 
     // Completes with `late` when the deadline passes first.
@@ -69,56 +102,42 @@ public:
     {
         if (isComplete() || deadline.isNever())
             return;
-        m_state->timer = m_state->loop->callAt(
-            deadline.when(), [state = std::weak_ptr<State>(m_state), makeLate = std::move(makeLate)] {
+        m_state->timer =
+            m_state->loop->callAt(deadline.when(), [state = std::weak_ptr<detail::CompletionState>(m_state),
+                                                    makeLate = std::move(makeLate)] {
                 if (auto alive = state.lock())
                     Completion(alive).complete(makeLate());
             });
     }
 
-    // For code that is no coroutine: called once, through the queue, also if complete already.
+    // For code that is no coroutine: called once with the value, through the queue, also if complete already.
+    template <class Listener>
     void then(Listener listener) const
     {
-        m_state->listener = std::move(listener);
-        if (!isComplete())
-            return;
-        m_state->loop->post([keep = m_state] {
-            if (auto call = std::exchange(keep->listener, {}))
-                call(*keep->value);
-        });
+        m_state->listener = [at = m_state.get(), listener = std::move(listener)]() mutable {
+            listener(valueIn(*at));
+        };
+        if (isComplete())
+            detail::CompletionState::tell(m_state);
     }
 
-    class Awaiter {
+    // Nobody is called any more.
+    void dropListener() const { m_state->listener = {}; }
+
+    class Awaiter : public detail::CompletionAwaiter {
     public:
-        explicit Awaiter(std::shared_ptr<State> state) : m_state(std::move(state)) {}
-        Awaiter(const Awaiter &) = delete;
-        Awaiter &operator=(const Awaiter &) = delete;
-        ~Awaiter()
-        {
-            if (m_waiting)
-                m_state->waiter = {};
-        }
-        bool await_ready() const { return m_state->value.has_value(); }
-        void await_suspend(std::coroutine_handle<> waiter)
-        {
-            m_state->waiter = waiter;
-            m_waiting = true;
-        }
+        using CompletionAwaiter::CompletionAwaiter;
         T await_resume()
         {
-            m_waiting = false;
-            return *m_state->value;
+            m_isWaiting = false;
+            return valueIn(*m_state);
         }
-
-    private:
-        std::shared_ptr<State> m_state;
-        bool m_waiting = false;
     };
     Awaiter operator co_await() const { return Awaiter(m_state); }
 
 private:
-    explicit Completion(std::shared_ptr<State> state) : m_state(std::move(state)) {}
-    std::shared_ptr<State> m_state;
+    explicit Completion(detail::CompletionState::Shared state) : m_state(std::move(state)) {}
+    detail::CompletionState::Shared m_state;
 };
 
 // What every request of a port returns: it has been sent already; the answer arrives once.

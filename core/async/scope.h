@@ -22,19 +22,8 @@ public:
     Scope &operator=(const Scope &) = delete;
 
     // Starts the task at once; it runs here until its first wait.
-    void launch(Task<void> task)
-    {
-        const auto id = m_state->nextId++;
-        auto driver = drive(std::move(task), std::weak_ptr<State>(m_state), id);
-        auto at = m_state->running.emplace(id, std::move(driver)).first;
-        at->second.start();
-    }
-    void cancelAll()
-    {
-        // Moved out first: a destructor in a cancelled frame may launch or cancel again.
-        auto running = std::exchange(m_state->running, {});
-        running.clear();
-    }
+    void launch(Task<void> task);
+    void cancelAll();
     [[nodiscard]] bool isIdle() const { return m_state->running.empty(); }
 
 private:
@@ -45,15 +34,7 @@ private:
         std::map<Id, Task<void>> running;
     };
 
-    static Task<void> drive(Task<void> task, std::weak_ptr<State> scope, Id id)
-    {
-        co_await task;
-        if (auto alive = scope.lock())
-            alive->loop->post([scope, id] {
-                if (auto still = scope.lock())
-                    still->running.erase(id);
-            });
-    }
+    static Task<void> drive(Task<void> task, std::weak_ptr<State> scope, Id id);
 
     std::shared_ptr<State> m_state;
 };

@@ -12,10 +12,10 @@
 #include <version>
 
 #include "core/async/freelist.h"
+#include "core/async/slot.h"
 
 #include <coroutine>
 #include <exception>
-#include <optional>
 #include <utility>
 
 namespace lockscope {
@@ -50,15 +50,15 @@ struct TaskPromiseBase {
 
 template <class T>
 struct TaskPromise : TaskPromiseBase {
-    std::optional<T> result;
+    Slot<T> result;
     std::coroutine_handle<TaskPromise> handle() { return std::coroutine_handle<TaskPromise>::from_promise(*this); }
     auto get_return_object() { return handle(); }
     template <class U>
     void return_value(U &&value)
     {
-        result.emplace(std::forward<U>(value));
+        result.fill(std::forward<U>(value));
     }
-    T take() { return std::move(*result); }
+    T take() { return std::move(result.value()); }
 };
 
 template <>

@@ -5,9 +5,10 @@
 
 #include <QString>
 
+#include <exception>
+#include <memory>
 #include <optional>
 #include <utility>
-#include <variant>
 
 namespace lockscope {
 
@@ -41,22 +42,64 @@ struct Error {
     bool retryable = false; // whether trying the same again can help
 };
 
+// A union of its own: a std::variant's layers, instantiated for each T, were a fifth of the compiler's time.
 template <class T>
 class [[nodiscard]] Result {
 public:
-    Result(T value) : m_state(std::in_place_index<0>, std::move(value)) {}
-    Result(Error error) : m_state(std::in_place_index<1>, std::move(error)) {}
+    Result(T value) : m_value(std::move(value)), m_hasValue(true) {}
+    Result(Error error) : m_error(std::move(error)), m_hasValue(false) {}
+    Result(const Result &other) : m_hasValue(other.m_hasValue)
+    {
+        if (m_hasValue)
+            std::construct_at(&m_value, other.m_value);
+        else
+            std::construct_at(&m_error, other.m_error);
+    }
+    Result(Result &&other) noexcept : m_hasValue(other.m_hasValue) { take(std::move(other)); }
+    Result &operator=(Result other) noexcept // by value: a copy is made before anything is given up
+    {
+        end();
+        m_hasValue = other.m_hasValue;
+        take(std::move(other));
+        return *this;
+    }
+    ~Result() { end(); }
 
-    explicit operator bool() const { return m_state.index() == 0; }
-    [[nodiscard]] const T &operator*() const & { return std::get<0>(m_state); }
-    [[nodiscard]] T &operator*() & { return std::get<0>(m_state); }
-    [[nodiscard]] T &&operator*() && { return std::get<0>(std::move(m_state)); }
-    [[nodiscard]] const T *operator->() const { return &std::get<0>(m_state); }
-    [[nodiscard]] T *operator->() { return &std::get<0>(m_state); }
-    [[nodiscard]] const Error &error() const { return std::get<1>(m_state); }
+    explicit operator bool() const { return m_hasValue; }
+    // What is not there is never read: asking for it ends the program.
+    [[nodiscard]] const T &operator*() const & { return require(m_hasValue), m_value; }
+    [[nodiscard]] T &operator*() & { return require(m_hasValue), m_value; }
+    [[nodiscard]] T &&operator*() && { return require(m_hasValue), std::move(m_value); }
+    [[nodiscard]] const T *operator->() const { return &**this; }
+    [[nodiscard]] T *operator->() { return &**this; }
+    [[nodiscard]] const Error &error() const { return require(!m_hasValue), m_error; }
 
 private:
-    std::variant<T, Error> m_state;
+    static void require(bool isThere)
+    {
+        if (!isThere)
+            std::terminate();
+    }
+    void take(Result &&other) noexcept
+    {
+        if (m_hasValue)
+            std::construct_at(&m_value, std::move(other.m_value));
+        else
+            std::construct_at(&m_error, std::move(other.m_error));
+    }
+    void end() noexcept
+    {
+        if (m_hasValue)
+            std::destroy_at(&m_value);
+        else
+            std::destroy_at(&m_error);
+    }
+
+    union {
+        T m_value;
+        Error m_error;
+    };
+    bool m_hasValue;
 };
 
 template <>

@@ -52,7 +52,7 @@ struct Claimant {
     {
         if (!hold)
             return;
-        hold->lost().then({});
+        hold->lost().dropListener();
         scope.cancelAll();
         hold.reset();
     }

@@ -26,7 +26,7 @@ T await(const Completion<T> &reply, T never, std::chrono::milliseconds atMost = 
         enough.start(atMost);
         reply.then([&events](const T &) { events.quit(); });
         events.exec();
-        reply.then({});
+        reply.dropListener();
     }
     return reply.isComplete() ? reply.value() : never;
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/async/scope.h"
+
+namespace lockscope {
+
+void Scope::launch(Task<void> task)
+{
+    const auto id = m_state->nextId++;
+    auto driver = drive(std::move(task), std::weak_ptr<State>(m_state), id);
+    auto at = m_state->running.emplace(id, std::move(driver)).first;
+    at->second.start();
+}
+
+void Scope::cancelAll()
+{
+    // Moved out first: a destructor in a cancelled frame may launch or cancel again.
+    auto running = std::exchange(m_state->running, {});
+    running.clear();
+}
+
+Task<void> Scope::drive(Task<void> task, std::weak_ptr<State> scope, Id id)
+{
+    co_await task;
+    if (auto alive = scope.lock())
+        alive->loop->post([scope, id] {
+            if (auto still = scope.lock())
+                still->running.erase(id);
+        });
+}
+
+} // namespace lockscope
