@@ -337,7 +337,7 @@ Result<Target> targetOf(const ForceReleasePlan &plan, mariadb::Session *session,
     }
     if (shape == recipes::Shape::Table) {
         target.waits = "Waiting for table metadata lock";
-        target.held = hasTable(plan.before.lock.name, target.connection, isByPlugin);
+        target.held = hasTable(plan.before.lock.name, plan.guard.value, target.connection, isByPlugin);
     }
     if (!plan.guard.value.startsWith("trx ")) {
         target.serverStarted = QByteArray::number(plan.holder.mid(plan.holder.indexOf('@') + 1).toLongLong() / 1000);

@@ -12,7 +12,9 @@ namespace lockscope::operate {
 [[nodiscard]] QByteArray sqlLiteral(const QByteArray &text);
 // Who has a table: METADATA_LOCK_INFO says it where performance_schema does not. False for locks on anything else.
 [[nodiscard]] Task<bool> saysTablesByPlugin(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline);
-// True in SQL while the connection has the table ("TABLE#shop.stock").
-[[nodiscard]] QByteArray hasTable(const QByteArray &lock, mariadb::ConnectionId connection, bool isByPlugin);
+// True in SQL while the connection has the table ("TABLE#shop.stock"), in a mode that the guard names if it names
+// any.
+[[nodiscard]] QByteArray hasTable(const QByteArray &lock, const QByteArray &guard, mariadb::ConnectionId connection,
+                                  bool isByPlugin);
 
 } // namespace lockscope::operate

@@ -98,7 +98,8 @@ private slots:
         auto look = lookAtTable(QStringLiteral("3 SHARED_READ, 4 EXCLUSIVE?"));
         auto locks = snapshotsOf(look, ConnectionName("db"));
         QCOMPARE(locks[0].contenders[0].id, QByteArray("3@1700000000000"));
-        QCOMPARE(locks[0].contenders[0].guard.value, QByteArray("connection 3 of app from 10.0.0.1:4000"));
+        QCOMPARE(locks[0].contenders[0].guard.value,
+                 QByteArray("connection 3 of app from 10.0.0.1:4000, has it SHARED_READ"));
         QVERIFY(!locks[0].contenders[0].heldSince);
         look.transactions.push_back({"4711", 3, ServerTime(1'700'000'050s), {}, 0, 0});
         locks = snapshotsOf(look, ConnectionName("db"));

@@ -37,6 +37,9 @@ struct SqlNamedLock {
 
 // Of METADATA_LOCKS or METADATA_LOCK_INFO: one lock of a connection on the name of a table. What the server calls it
 // is what it was asked for at first: LOCK TABLES and ALTER make more of it, which is not told.
+// In the guard of who has a table outside of a transaction: the modes it had, separated by commas, come behind this.
+inline const QByteArray tableModesPrefix = ", has it ";
+
 struct SqlTableLock {
     QByteArray schema, table;
     quint64 connection = 0;

@@ -183,6 +183,10 @@ private:
             one.guard.value = guardOf(*transaction);
             one.heldSince = transaction->started; // the table was used then or later
             one.heldAtMost = true;
+        } else {
+            // Outside of a transaction the same connection may have the table for another statement a moment later.
+            one.guard.value += tableModesPrefix;
+            one.guard.value += modesOf(connection).join(',');
         }
         const bool isRead = std::ranges::all_of(m_parts, [&](const auto *part) {
             return part->connection != connection || modeOfTable(part->mode) == Mode::Read;
@@ -192,6 +196,16 @@ private:
             addIdleTable(lock, one, transaction, m_looked.process(connection));
         lock.contenders.push_back(one);
         return one.id;
+    }
+    [[nodiscard]] Modes modesOf(quint64 connection) const
+    {
+        Modes modes;
+        for (const auto *part : m_parts) {
+            if (part->connection == connection && part->isGranted && !modes.contains(part->mode))
+                modes << part->mode;
+        }
+        std::ranges::sort(modes);
+        return modes;
     }
     void addIdleTable(LockSnapshot &lock, const Contender &holder, const SqlTransaction *transaction,
                       const SqlProcess *process) const
