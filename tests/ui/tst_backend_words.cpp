@@ -116,6 +116,22 @@ class TestBackendWords : public QObject {
     Q_OBJECT
 
 private slots:
+    void whoIsNotCutWhileTheConnectionHasRoom()
+    {
+        auto lock = rowLock();
+        for (auto &one : lock.contenders)
+            one.identity = "worker-7.eu-west-1.example.net";
+        Shown shown(lock);
+        const auto &queue = *shown.detail().findChild<QueueTable *>(u"queueTable"_s);
+        for (const auto column : {QueueModel::Who, QueueModel::Session}) {
+            const int wanted = static_cast<const QAbstractItemView &>(queue).sizeHintForColumn(column);
+            QVERIFY2(queue.columnWidth(column) >= wanted,
+                     qPrintable(u"column %1 has %2 of %3, of %4 in all"_s.arg(column)
+                                    .arg(queue.columnWidth(column))
+                                    .arg(wanted)
+                                    .arg(queue.viewport()->width())));
+        }
+    }
     void rowLockHasConnectionsAndNoWatches()
     {
         Shown shown(rowLock());

@@ -82,6 +82,16 @@ void QueueTable::resizeEvent(QResizeEvent *event)
     fitColumns();
 }
 
+// Where one of the two needs more than its part, it has what the other leaves.
+int QueueTable::widthOfWho(int both) const
+{
+    const int part = both * 45 / 100;
+    const int who = sizeHintForColumn(QueueModel::Who), session = sizeHintForColumn(QueueModel::Session);
+    if (who > part)
+        return std::max(part, std::min(who, both - session));
+    return std::min(part, std::max(who, both - session));
+}
+
 void QueueTable::fitColumns()
 {
     const int width = viewport()->width();
@@ -103,7 +113,7 @@ void QueueTable::fitColumns()
     const int age = 84;
     const int rest = std::max(0, width - place - age * ((ttl ? 1 : 0) + (isColumnHidden(QueueModel::Age) ? 0 : 1)));
     const bool sessions = m_model.hasSessions() && !m_tools->hides(QueueModel::Session);
-    const int who = sessions ? rest * 45 / 100 : rest;
+    const int who = sessions ? widthOfWho(rest) : rest;
     setColumnHidden(QueueModel::Session, !sessions);
     setColumnWidth(QueueModel::Place, place);
     setColumnWidth(QueueModel::Who, who);

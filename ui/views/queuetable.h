@@ -44,6 +44,7 @@ protected:
 
 private:
     void fitColumns();
+    [[nodiscard]] int widthOfWho(int both) const;
 
     QueueModel &m_model;
     Columns m_columns;
