@@ -120,9 +120,13 @@ void judge(Rehearsal &rehearsal, const LockSnapshot &lock, const Outcome &outcom
         takeNext(rehearsal, lock, outcome);
     } else {
         rehearsal.next = Next::Chance;
-        rehearsal.assumed << u"nothing that was seen puts those who wait in an order: which of them comes first is "
-                             u"chance: %1%2"_s.arg(idsOf(waiters),
-                                                   lock.waitersKnown ? QString() : u", or one who is not seen"_s);
+        const bool isQueue = std::ranges::all_of(waiters, [](const auto *one) { return one->position.has_value(); });
+        const auto why = isQueue && !recipeOf(lock.recipe).fair
+                             ? u"those who wait stand in a queue, and yet who comes just as it is freed may be "
+                               u"quicker: who comes first is chance: %1%2"_s
+                             : u"nothing that was seen puts those who wait in an order: which of them comes first is "
+                               u"chance: %1%2"_s;
+        rehearsal.assumed << why.arg(idsOf(waiters), lock.waitersKnown ? QString() : u", or one who is not seen"_s);
     }
     if (recipeOf(lock.recipe).shape == recipes::Shape::Row && recipeOf(lock.recipe).fair && waiters.size() > 1)
         rehearsal.assumed << u"the server grants in the order of asking; MySQL 8 may prefer who keeps more others "

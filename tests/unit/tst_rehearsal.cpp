@@ -178,6 +178,7 @@ private slots:
         QVERIFY(assumedOf(rehearsedLock("zookeeper-recipe-lock", {"Hx", "wx"})).contains("played as zk-mutex"_L1));
         QVERIFY(assumedOf(rehearsedLock("curator-semaphore", {"Hx", "wx"})).contains("it has 1 permit"_L1));
         QVERIFY(assumedOf(rehearsedLock("sql-for-update", {"Hx", "wx", "wx"})).contains("MySQL 8"_L1));
+        QVERIFY(assumedOf(rehearsedLock("pg-for-update", {"Hx", "wx", "wx"})).contains("may be quicker"_L1));
     }
 
     // The snapshot's holders are what the fork must come to; two in one mutex were let in by something else.
