@@ -16,8 +16,8 @@ bool isReader(const Scenario &scenario, int contender)
            && contender * scenario.readersPercent / 100 != (contender - 1) * scenario.readersPercent / 100;
 }
 
-Round::Round(Loop &loop, const Scenario &scenario, Trace &trace, Resource &resource, Duration apart)
-    : m_loop(loop), m_scenario(scenario), m_trace(trace), m_resource(resource), m_apart(apart), m_allDone(loop),
+Round::Round(Loop &loop, const Scenario &scenario, Trace &trace, Resource &resource, Pace pace)
+    : m_loop(loop), m_scenario(scenario), m_trace(trace), m_resource(resource), m_pace(pace), m_allDone(loop),
       m_notDone(scenario.contenders), m_isDone(std::size_t(scenario.contenders)),
       m_contenders(std::size_t(scenario.contenders))
 {
@@ -87,7 +87,7 @@ Task<void> Round::joinQueued()
     for (std::size_t i = 1; i < m_contenders.size(); ++i) {
         if (auto &contender = m_contenders[i])
             contender->join();
-        const auto pause = sleepFor(m_loop, m_apart);
+        const auto pause = sleepFor(m_loop, m_pace.apart);
         co_await pause;
     }
     co_await untilQuiet();
@@ -118,8 +118,8 @@ Task<void> Round::untilQuiet()
     for (;;) {
         const auto pause = sleepFor(m_loop, 2ms);
         co_await pause;
-        const bool isQuiet = m_trace.now() - m_trace.lastTraffic() >= 4 * m_apart + 4ms;
-        if (isQuiet || m_trace.now() - began > 500 * std::max<Duration>(m_apart, 1ms))
+        const bool isQuiet = m_trace.now() - m_trace.lastTraffic() >= m_pace.quiet;
+        if (isQuiet || m_trace.now() - began > 500 * std::max<Duration>(m_pace.apart, 1ms))
             co_return;
     }
 }

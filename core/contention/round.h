@@ -12,8 +12,11 @@ namespace lockscope::contention {
 
 class Round {
 public:
-    // `apart`: between two that join a queue, so that it stands in the order of the lanes.
-    Round(Loop &loop, const Scenario &scenario, Trace &trace, Resource &resource, Duration apart);
+    struct Pace {
+        Duration apart; // between two that join a queue, so that it stands in the order of the lanes
+        Duration quiet; // with nothing asked or answered: all have come to rest; longer than an answer takes
+    };
+    Round(Loop &loop, const Scenario &scenario, Trace &trace, Resource &resource, Pace pace);
 
     // Before join(): contender `number`, whose lock lives on `loop` (its process's).
     void add(int number, Loop &loop, std::unique_ptr<recipes::Lock> lock);
@@ -40,7 +43,7 @@ private:
     const Scenario m_scenario;
     Trace &m_trace;
     Resource &m_resource;
-    const Duration m_apart;
+    const Pace m_pace;
     Completion<bool> m_allDone;
     int m_notDone;
     std::vector<bool> m_isDone;

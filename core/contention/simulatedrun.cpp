@@ -173,7 +173,7 @@ Task<void> SimulatedRun::playRound()
     co_await connectAll();
     // A millisecond apart is more than the network's differences; very many come together.
     const Duration apart = m_scenario.contenders <= 1000 ? Duration(1ms) : Duration(1us);
-    m_round = std::make_unique<Round>(m_world, m_scenario, m_trace, m_resource, apart);
+    m_round = std::make_unique<Round>(m_world, m_scenario, m_trace, m_resource, Round::Pace{apart, 4 * apart + 4ms});
     for (int i = 0; i < m_scenario.contenders; ++i)
         addContender(i);
     m_faults->beginRound();
