@@ -135,6 +135,8 @@ redis::ConnectionOptions RedisLinkBase::connectionOptions(const HostPort &host) 
 Task<QStringList> RedisLinkBase::rights(Deadline deadline)
 {
     const auto all = nodes();
+    auto looking = inspect::redisServer(all.front(), deadline);
+    m_server = co_await looking;
     auto asking = inspect::redisRights(all.front(), deadline);
     auto said = co_await asking;
     if (all.size() > 1)

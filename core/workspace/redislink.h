@@ -29,6 +29,8 @@ public:
     [[nodiscard]] Task<Result<operate::EditSent>> sendEdit(operate::EditPlan plan, Deadline deadline) override;
     [[nodiscard]] bool isCleaningUp() override;
     [[nodiscard]] Task<QStringList> rights(Deadline deadline) override;
+    // Once its rights were asked.
+    [[nodiscard]] QString serverVersion() override { return m_server; }
 
 protected:
     using LinkBase::LinkBase;
@@ -39,6 +41,9 @@ protected:
     [[nodiscard]] virtual bool isCluster() const { return m_spec.scheme == Scheme::RedisCluster; }
     // For the log; empty of a Redis by itself.
     [[nodiscard]] virtual QString nameOf(const HostPort & /*host*/) const { return {}; }
+
+private:
+    QString m_server;
 };
 // Empty unless of that backend.
 [[nodiscard]] std::vector<redis::Connection *> redisNodesOf(Link *link);

@@ -218,6 +218,9 @@ private slots:
         }
         QCOMPARE(named(all, u"connection"_s, u"zk"_s).value("locks"_L1).toInt(), 1);
         QCOMPARE(named(all, u"connection"_s, u"redis"_s).value("locks"_L1).toInt(), 2);
+        const auto server = named(all, u"connection"_s, u"redis"_s).value("server"_L1).toString();
+        QVERIFY2(server.startsWith(u"Redis "_s) && server.endsWith(u", primary without a replica"_s),
+                 qPrintable(server));
         QVERIFY2(rights(u"redis"_s).startsWith(u"user default may find locks, read them, "_s),
                  qPrintable(rights(u"redis"_s)));
         QVERIFY2(rights(u"looker"_s).contains(u"user looker may find locks, read them"_s),

@@ -29,7 +29,78 @@ const std::vector<RedisAbility> &redisAbilities()
     return all;
 }
 
+struct RedisSaid {
+    QString title = u"Redis"_s;
+    QStringList versions; // of all nodes, each once
+    QByteArrayList roles; // of each node
+    int replicas = 0;
+    QByteArray primaryHost, primaryPort; // of a replica
+};
+
+RedisSaid readInfo(const QByteArray &info)
+{
+    RedisSaid said;
+    QByteArray version; // of one node: Valkey says two, its own last
+    const auto endNode = [&] {
+        if (!version.isEmpty() && !said.versions.contains(label(version, 40)))
+            said.versions << label(version, 40);
+        version.clear();
+    };
+    for (const auto &line : info.split('\n')) {
+        const auto colon = line.indexOf(':');
+        const auto field = line.left(colon), value = line.mid(colon + 1).trimmed();
+        if (field == "redis_version") {
+            endNode();
+            version = value;
+        } else if (field == "valkey_version") {
+            said.title = u"Valkey"_s;
+            version = value;
+        } else if (field == "role") {
+            said.roles << value;
+        } else if (field == "connected_slaves") {
+            said.replicas += value.toInt();
+        } else if (field == "master_host") {
+            said.primaryHost = value;
+        } else if (field == "master_port") {
+            said.primaryPort = value;
+        }
+    }
+    endNode();
+    return said;
+}
+
 } // namespace
+
+QString redisServerOf(const QByteArray &info)
+{
+    const auto said = readInfo(info);
+    if (said.versions.isEmpty())
+        return {};
+    const auto server = said.title + u' ' + said.versions.join(u" and "_s);
+    if (said.roles.size() > 1)
+        return u"%1 on %2 nodes, %3 of them primaries"_s.arg(server, QString::number(said.roles.size()),
+                                                             QString::number(said.roles.count("master")));
+    if (said.roles.value(0) == "slave")
+        return u"%1, replica of %2:%3"_s.arg(server, label(said.primaryHost, 80), label(said.primaryPort, 10));
+    if (said.roles.value(0) != "master")
+        return server;
+    if (said.replicas == 0)
+        return server + u", primary without a replica"_s;
+    return u"%1, primary with %2 replica%3"_s.arg(server, QString::number(said.replicas),
+                                                  said.replicas == 1 ? QString() : u"s"_s);
+}
+
+Task<QString> redisServer(redis::Connection *connection, Deadline deadline)
+{
+    QByteArray info;
+    for (const QByteArray section : {"server", "replication"}) {
+        auto asking = connection->command({"INFO", section}, deadline);
+        const auto answer = co_await asking;
+        if (answer && !answer->isError())
+            info += answer->text + '\n';
+    }
+    co_return redisServerOf(info);
+}
 
 Task<QStringList> redisRights(redis::Connection *connection, Deadline deadline)
 {

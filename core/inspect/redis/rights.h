@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user of a connection may do on its Redis, by the server's own word.
+// What a Redis is, and what the user of a connection may do there, by the server's own word.
 #pragma once
 
 #include "core/async/task.h"
@@ -8,6 +8,12 @@
 #include <QStringList>
 
 namespace lockscope::inspect {
+
+// "Redis 7.0.15, primary with 2 replicas", "Redis 7.0.15 on 6 nodes, 3 of them primaries": by what INFO says, of one
+// server or of all nodes of a cluster. Empty where that says no version.
+[[nodiscard]] QString redisServerOf(const QByteArray &info);
+// The same, asked. Empty where INFO is refused. `connection` outlives the task.
+[[nodiscard]] Task<QString> redisServer(redis::Connection *connection, Deadline deadline);
 
 // A sentence each. Asked by ACL WHOAMI and ACL DRYRUN (Redis 7), which do nothing; where those are refused, that.
 // `connection` outlives the task.
