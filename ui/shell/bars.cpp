@@ -91,7 +91,6 @@ TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
     connect(help, &QPushButton::clicked, this, &TopBar::helpRequested);
 
     m_filters->setObjectName(u"filtersButton"_s);
-    m_filters->setProperty("look", u"flat"_s);
     m_filters->setFixedWidth(34);
     m_filters->setAccessibleName(tr("Saved filters"));
     m_filters->setToolTip(tr("Saved filters (Ctrl+Shift+S)"));
@@ -104,7 +103,7 @@ TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
     row->addWidget(m_title);
     row->addSpacing(8);
     auto *finding = new QHBoxLayout;
-    finding->setSpacing(0);
+    finding->setSpacing(4);
     finding->addWidget(m_find, 1);
     finding->addWidget(m_filters);
     row->addLayout(finding, 1);
