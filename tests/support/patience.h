@@ -11,7 +11,7 @@
 
 namespace lockscope::testing {
 
-inline constexpr int patienceMs = 20'000;
+inline constexpr int patienceMs = 60'000;
 
 // Runs the loop without a pause until this holds. (QTest's own waiting sleeps between looks, which
 // would make a long exchange of short messages a hundred times as slow.)

@@ -6,6 +6,7 @@
 #include "core/sandbox/server.h"
 #include "core/zookeeper/client.h"
 #include "tests/support/cable.h"
+#include "tests/support/patience.h"
 
 #include <QEventLoop>
 #include <QTest>
@@ -13,7 +14,7 @@
 
 namespace lockscope::testing {
 
-inline constexpr std::chrono::milliseconds patience{20'000};
+inline constexpr std::chrono::milliseconds patience{patienceMs};
 
 // Runs the thread's events until the reply is there; what it says if it never comes.
 template <class T>
