@@ -293,7 +293,7 @@ Task<Exit> Holding::once(Duration waited, bool *isConflict)
         // Lost on a majority of the nodes; what is still ours on the others goes, too.
         if (recipes::recipeOf(m_wish.request.recipe).quorum) {
             auto rest = m_held.release(deadline);
-            co_await rest;
+            (void)co_await rest;
         }
         co_return Exit::Failed;
     }

@@ -15,10 +15,10 @@ void CompletionState::tell(const Shared &state)
     if (!state->waiter && !state->listener)
         return;
     state->loop->post([keep = state] {
-        if (auto listener = std::exchange(keep->listener, {}))
-            listener();
-        if (auto waiter = std::exchange(keep->waiter, {}))
-            waiter.resume();
+        if (auto told = std::exchange(keep->listener, {}))
+            told();
+        if (auto waiting = std::exchange(keep->waiter, {}))
+            waiting.resume();
     });
 }
 

@@ -25,7 +25,7 @@ bool hasSessions(const QByteArray &recipe)
 }
 
 // As parts of a lease: shorter than that, or longer. Both are different stories.
-constexpr double shortest = 0.02, shortSpread = 0.6, longer = 1.2, longSpread = 1.5;
+constexpr double shortestPart = 0.02, shortSpread = 0.6, longer = 1.2, longSpread = 1.5;
 
 } // namespace
 
@@ -87,7 +87,7 @@ Faults::Drawn Faults::draw(FaultKind kind, quint64 number)
     fault.skips = static_cast<int>(random.below(4));
     const auto percent = static_cast<double>(random.below(100)) / 100;
     const bool isShort = random.below(2) == 0;
-    fault.lasts = scaled(lease(), isShort ? shortest + shortSpread * percent : longer + longSpread * percent);
+    fault.lasts = scaled(lease(), isShort ? shortestPart + shortSpread * percent : longer + longSpread * percent);
     return fault;
 }
 

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t mostEventsKept = 2'000'000;
+constexpr std::size_t mostEventsOfARun = 2'000'000;
 
 // Some instant that is no special number: scripts take 0 for "never".
 Instant begin(VirtualLoop &world)
@@ -35,7 +35,7 @@ Random stream(quint64 seed, quint64 number)
 SimulatedRun::SimulatedRun(const Scenario &scenario)
     : m_scenario(scenario), m_start(begin(m_world)), m_random(stream(scenario.seed, 1)),
       m_network(m_world, stream(scenario.seed, 2), {}), m_trace(
-                                                            scenario, [this] { return now(); }, mostEventsKept),
+                                                            scenario, [this] { return now(); }, mostEventsOfARun),
       m_checkers(scenario, m_trace), m_resource(m_trace, scenario.checksFencingTokens), m_scope(m_world)
 {
     m_servers = makeServers({m_scenario, m_world, m_network, m_trace, stream(scenario.seed, 3)});

@@ -118,7 +118,7 @@ Task<Result<Verdict>> killInBlock(Target target, Deadline deadline)
     if (!answer && target.isTransaction()) {
         // Whatever broke it off: the look's transaction is not to stay open.
         auto ending = ask(target, mariadb::endLook, Deadline::after(target.session->loop(), 5s));
-        co_await ending;
+        (void)co_await ending;
     }
     co_return verdictOf(answer);
 }
@@ -133,7 +133,7 @@ Task<Result<mariadb::InStatus>> lookInStatus(Target target, Deadline deadline)
     const auto setUp = co_await settingUp;
     const auto begun = co_await beginning;
     const auto answer = co_await asking;
-    co_await ending;
+    (void)co_await ending; // it ends with the connection otherwise
     for (const auto *step : {&setUp, &begun, &answer}) {
         if (!*step)
             co_return step->error();
@@ -238,7 +238,7 @@ Task<Result<Verdict>> killQueryOf(Target target, bool isWaiter, Deadline deadlin
         const auto answer = co_await asking;
         if (!answer && target.isTransaction()) {
             auto ending = ask(target, mariadb::endLook, Deadline::after(target.session->loop(), 5s));
-            co_await ending;
+            (void)co_await ending;
         }
         verdict = verdictOf(answer);
         if (!verdict || *verdict != Verdict::Old)

@@ -16,7 +16,7 @@ namespace {
 Task<void> giveBack(Lock *member)
 {
     const auto never = Deadline::never();
-    co_await member->release(never); // each follows up by itself what becomes of that
+    (void)co_await member->release(never); // each follows up by itself what becomes of that
 }
 
 } // namespace

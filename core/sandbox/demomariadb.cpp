@@ -63,7 +63,7 @@ Task<void> DemoMariaDb::playConflict(QByteArray lock)
         {},
         true};
     auto creating = session->execute(create, soon);
-    co_await creating;
+    (void)co_await creating;
     const auto one = recipes::makeLock("sql-version", *session, lock, {});
     const auto other = recipes::makeLock("sql-version", *session, lock, {});
     const auto never = Deadline::never();
@@ -77,7 +77,7 @@ Task<void> DemoMariaDb::playConflict(QByteArray lock)
             const mariadb::Statement note{
                 "INSERT INTO shop.version_conflicts (version) VALUES (?)", {stale->id}, {}, true};
             auto noting = session->execute(note, limit);
-            co_await noting;
+            (void)co_await noting;
             if (!std::exchange(isUp, true))
                 m_stage.sceneIsUp();
             co_await work(one->get(), 100ms); // once more, from what is there now

@@ -89,11 +89,11 @@ Task<void> DemoRedis::playRenewedToken(RedisKey key)
             co_await work;
             const redis::Command renew{"PEXPIRE", key.bytes(), "10000"};
             auto renewing = m_stagehand->command(renew, soon());
-            co_await renewing;
+            (void)co_await renewing;
         }
         const auto release = redis::loadScript("compare-and-delete");
         auto releasing = m_stagehand->script(release, {key.bytes()}, {token}, soon());
-        co_await releasing;
+        (void)co_await releasing;
         auto pause = m_stage.pauseOfAbout(1s);
         co_await pause;
     }

@@ -108,7 +108,8 @@ Task<void> DemoZooKeeper::playReadersAndWriters(ZPath lock)
     size_t joined = 0;
     for (const auto access : readersAndWriters) {
         m_scope.launch(readOrWrite(lock, access));
-        co_await untilChildren(m_stagehand.get(), lock, ++joined);
+        ++joined;
+        co_await untilChildren(m_stagehand.get(), lock, joined);
     }
     m_stage.sceneIsUp();
 }
@@ -178,7 +179,7 @@ Task<void> DemoZooKeeper::playCrashes(ZPath lock)
         const auto path = lock.child(NodeName("_c_" + randomUuid(m_stage.random()) + "-lock-"));
         const CrashedNode node{path, "127.0.0.1", crashedSessionTimeout};
         auto crash = leaveCrashedHolder(m_stage.loop(), &m_crashes, m_server, node);
-        co_await crash;
+        (void)co_await crash;
         auto session = openSession();
         co_await untilConnected(session.get());
         co_await holdOnce(session.get(), waiter);

@@ -100,7 +100,7 @@ public:
         for (const auto &entry : answer ? answer->entries : std::vector<etcd::KeyValue>()) {
             left.push_back(entry.key);
             auto revoking = m_client.revoke(entry.lease, deadline);
-            co_await revoking;
+            (void)co_await revoking;
         }
         co_return left;
     }

@@ -68,7 +68,7 @@ public:
                     left.push_back(key);
                 const redis::Command remove{"DEL", key};
                 auto removing = node->command(remove, deadline);
-                co_await removing;
+                (void)co_await removing;
             }
         }
         co_return left;

@@ -158,11 +158,13 @@ private slots:
         if (m_pair.kind == "read" && program().hasSaid("ready 2.8.0"))
             QSKIP(
                 "kazoo 2.8 lets a reader wait for writers behind it, too: they wait for each other (kazoo issue 649)");
-        constexpr int places = 6;
+        constexpr std::size_t places = 6;
         std::vector<Ours *> us(places, nullptr);
         std::vector<QByteArray> them(places);
-        const auto holds = [&](int i) { return us[i] ? us[i]->holds() : program().hasSaid("held " + them[i]); };
-        for (int i = 0; i < places; ++i) {
+        const auto holds = [&](std::size_t i) {
+            return us[i] ? us[i]->holds() : program().hasSaid("held " + them[i]);
+        };
+        for (std::size_t i = 0; i < places; ++i) {
             const int before = come();
             if (i % 2 == 0) {
                 us[i] = &ours();
@@ -173,10 +175,10 @@ private slots:
             QVERIFY(comesBeyond(before));
             QTRY_VERIFY_WITH_TIMEOUT(i > 0 || holds(0), patienceMs);
         }
-        for (int i = 0; i < places; ++i) {
+        for (std::size_t i = 0; i < places; ++i) {
             QTRY_VERIFY_WITH_TIMEOUT(holds(i), patienceMs);
-            for (int later = i + 1; later < places; ++later)
-                QVERIFY2(!holds(later), QByteArray::number(later).constData());
+            for (auto later = i + 1; later < places; ++later)
+                QVERIFY2(!holds(later), QByteArray::number(qulonglong(later)).constData());
             QVERIFY(us[i] ? weRelease(*us[i]) : theyRelease(them[i]));
         }
         QTRY_COMPARE_WITH_TIMEOUT(come(), 0, patienceMs);

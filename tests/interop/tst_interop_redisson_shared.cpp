@@ -35,24 +35,26 @@ private slots:
     void theFairLockHasOneQueue()
     {
         begin({"", "redisson-fair-lock", false, "fair", true});
-        constexpr int places = 6;
+        constexpr std::size_t places = 6;
         std::vector<Ours *> us(places, nullptr);
         std::vector<QByteArray> them(places);
-        const auto holds = [&](int i) { return us[i] ? us[i]->holds() : m_program->hasSaid("held " + them[i]); };
-        for (int i = 0; i < places; ++i) {
+        const auto holds = [&](std::size_t i) {
+            return us[i] ? us[i]->holds() : m_program->hasSaid("held " + them[i]);
+        };
+        for (std::size_t i = 0; i < places; ++i) {
             if (i % 2 == 0) {
                 us[i] = &ours();
                 us[i]->acquire();
             } else {
                 them[i] = theirs();
             }
-            QVERIFY(listen(i)); // the first has it
+            QVERIFY(listen(static_cast<int>(i))); // the first has it
             QTRY_VERIFY_WITH_TIMEOUT(i > 0 || holds(0), patienceMs);
         }
-        for (int i = 0; i < places; ++i) {
+        for (std::size_t i = 0; i < places; ++i) {
             QTRY_VERIFY_WITH_TIMEOUT(holds(i), patienceMs);
-            for (int later = i + 1; later < places; ++later)
-                QVERIFY2(!holds(later), QByteArray::number(later).constData());
+            for (auto later = i + 1; later < places; ++later)
+                QVERIFY2(!holds(later), QByteArray::number(qulonglong(later)).constData());
             QVERIFY(us[i] ? weRelease(*us[i]) : theyRelease(them[i]));
         }
         QTRY_COMPARE_WITH_TIMEOUT(leftovers(), QByteArrayList(), patienceMs);

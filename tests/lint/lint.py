@@ -28,7 +28,7 @@ _COMMENTS.update(dict.fromkeys(CPP + (".java", ".js", ".go"), "// "))
 
 _CONTROL = re.compile(r"^(?:else\b|do\b|case (?:[^?:]|::)+:(?!:)|default:|\w+:(?!:))\s*|^(?:if(?: constexpr)?|while|for|switch)\s*(?=\()")
 _NAME = r"[A-Za-z_][\w.>:\-\[\]]*"
-_ALLOWED = re.compile(rf"^(?:(?:[\w:<>,&* ]+[ &*])?{_NAME} = )?co_await (?P<operand>.+)$")
+_ALLOWED = re.compile(rf"^(?:\(void\)|(?:[\w:<>,&* ]+[ &*])?{_NAME} = )?co_await (?P<operand>.+)$")
 
 
 def _without_control(statement):

@@ -29,6 +29,7 @@ class Await(unittest.TestCase):
                 "out = co_await value;",
                 "m_state.out = co_await value;",
                 "co_await x;",
+                "(void)co_await x;",
                 "co_return value;",
                 "if (ready) co_await x;",
                 "if (a) { co_await x; } else { auto y = co_await g(b); }",

@@ -28,9 +28,9 @@ struct Played {
     const char *seen;
 };
 
-const QString plain, onePermit = u"--limit 1"_s, twoPermits = u"--limit 2"_s;
+const QString noOptions, onePermit = u"--limit 1"_s, twoPermits = u"--limit 2"_s;
 const QString reads = u"--mode read"_s, writes = u"--mode write"_s;
-const QStringList both{plain, plain}, allThree{plain, plain, plain};
+const QStringList both{noOptions, noOptions}, allThree{noOptions, noOptions, noOptions};
 
 const std::vector<Played> playedRecipes{
     {"node", "zk-ephemeral", both, 1, "zk-ephemeral: 0 holds exclusive, 1 waits exclusive ->0"},
@@ -38,7 +38,7 @@ const std::vector<Played> playedRecipes{
     {"mutex", "zk-mutex", both, 1, "curator-mutex: 0 holds exclusive, 1 waits exclusive ->0"},
     {"eager",
      "zk-eager-mutex",
-     {plain, plain, plain, plain},
+     {noOptions, noOptions, noOptions, noOptions},
      1,
      "curator-mutex: 0 holds exclusive, 1 waits exclusive ->0, 2 waits exclusive ->1 ->0, 3 waits exclusive ->2 ->1"},
     {"flat", "zk-flat-mutex", allThree, 1,
@@ -70,7 +70,7 @@ const std::vector<Played> playedRecipes{
      "curator-semaphore: 0 holds permit, 1 holds permit, 2 waits permit ~>children, 3 waits permit ->2"},
     {"Curator's read and write lock",
      "curator-rwlock",
-     {reads, reads, plain, writes, reads},
+     {reads, reads, noOptions, writes, reads},
      2,
      "curator-rwlock: 0 holds read, 1 holds read, 2 waits write ->1, 3 waits write ->2, 4 waits read ->2"},
     {"kazoo's lock", "kazoo-lock", both, 1, "kazoo-lock: 0 holds exclusive, 1 waits exclusive ->0"},
@@ -91,7 +91,7 @@ const std::vector<Played> playedRecipes{
      "kazoo-lock: 0 holds exclusive, 1 waits exclusive ->0"},
     {"kazoo's semaphore",
      "kazoo-semaphore",
-     {onePermit, plain},
+     {onePermit, noOptions},
      1,
      "kazoo-semaphore: 0 holds permit, 1 waits permit ~>children"},
     // Who polls is not to be seen.
@@ -105,7 +105,7 @@ const std::vector<Played> playedRecipes{
     {"Redisson's fenced lock", "redisson-fenced-lock", both, 1,
      "redisson-fenced-lock: 0 holds exclusive, 1 waits exclusive"},
     {"Redisson's writer", "redisson-rwlock", both, 1, "redisson-rwlock: 0 holds write, 1 waits exclusive"},
-    {"Redisson's reader", "redisson-rwlock", {reads, plain}, 1, "redisson-rwlock: 0 holds read, 1 waits write"},
+    {"Redisson's reader", "redisson-rwlock", {reads, noOptions}, 1, "redisson-rwlock: 0 holds read, 1 waits write"},
     {"Redisson's semaphore",
      "redisson-semaphore",
      {twoPermits, twoPermits, twoPermits},

@@ -116,9 +116,9 @@ class TestCtlReleaseFaults : public MariaDbFixture {
         std::vector<std::unique_ptr<Ctl>> programs;
         for (const auto &one : locks) {
             programs.push_back(std::make_unique<Ctl>(one.forcing));
-            const QDeadlineTimer patience(testing::patienceMs);
+            const QDeadlineTimer end(testing::patienceMs);
             const auto name = "\"" + one.lock.toUtf8() + "\"";
-            while (!auditText().contains(name) && !patience.hasExpired())
+            while (!auditText().contains(name) && !end.hasExpired())
                 QThread::usleep(100);
             breaks(serverOf(one.backend));
         }

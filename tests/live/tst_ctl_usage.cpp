@@ -180,8 +180,8 @@ private slots:
     void recipesSayWhatHoldsUnderWhichFault()
     {
         QVERIFY(!run({u"recipes"_s, u"--json"_s}).out.contains("promises"));
-        const auto promised = [this](const QStringList &more, const QString &recipe, const QString &fault,
-                                     const QString &invariant) {
+        const auto promised = [](const QStringList &more, const QString &recipe, const QString &fault,
+                                 const QString &invariant) {
             for (const auto &entry : run(QStringList{u"recipes"_s, u"--faults"_s, u"--json"_s} + more)
                                          .json()
                                          .value("recipes"_L1)

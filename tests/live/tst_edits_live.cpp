@@ -86,7 +86,7 @@ class TestEditsLive : public QObject {
         std::optional<Result<operate::EditOutcome>> outcome;
         Scope acting(loop());
         acting.launch(keepResult(m_workspace->applyEdit(plan, {}, soon()), &outcome));
-        const auto until = loop().now() + std::chrono::microseconds(m_random.below(spread));
+        const auto until = loop().now() + std::chrono::microseconds(m_random.below(static_cast<quint64>(spread)));
         while (loop().now() < until)
             QCoreApplication::processEvents(QEventLoop::AllEvents, 1);
         act();

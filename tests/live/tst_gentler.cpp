@@ -30,7 +30,7 @@ Task<void> revocable(HeldLock *lock, zk::Session *session, ZPath node)
     if (asked && *asked) {
         const auto soon = Deadline::after(session->loop(), 20s);
         auto releasing = lock->release(soon);
-        co_await releasing;
+        (void)co_await releasing;
     }
 }
 

@@ -18,7 +18,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-const ZPath path("/held/leader-lock");
+const ZPath heldPath("/held/leader-lock");
 
 // LOCKSCOPE_HOLD_ROUNDS says otherwise.
 int rounds()
@@ -32,7 +32,7 @@ int rounds()
 struct Claimant {
     explicit Claimant(Workspace &workspace)
         : hold(std::make_unique<HeldLock>(
-            workspace, HoldRequest{{ConnectionName("zk"), path.bytes()}, "zk-ephemeral", false, 1, 30'000ms})),
+            workspace, HoldRequest{{ConnectionName("zk"), heldPath.bytes()}, "zk-ephemeral", false, 1, 30'000ms})),
           loop(workspace.loop()), scope(loop)
     {
         scope.launch(keepResult(hold->acquire(std::nullopt), &granted));
@@ -89,7 +89,7 @@ class TestHold : public QObject {
     // What the lock looks like to everybody.
     Result<inspect::LockSnapshot> snapshot()
     {
-        return finish(m_loop, m_workspace->read({ConnectionName("zk"), path.bytes()}, soon()));
+        return finish(m_loop, m_workspace->read({ConnectionName("zk"), heldPath.bytes()}, soon()));
     }
     size_t seen()
     {
@@ -110,8 +110,8 @@ class TestHold : public QObject {
     // The node as the server has it; owner and czxid 0 if there is none.
     zk::Stat node()
     {
-        (void)await(m_onlooker->sync(path, soon()));
-        const auto stat = await(m_onlooker->exists(path, std::nullopt, soon()));
+        (void)await(m_onlooker->sync(heldPath, soon()));
+        const auto stat = await(m_onlooker->exists(heldPath, std::nullopt, soon()));
         return stat ? *stat : zk::Stat();
     }
     Claimant *theOneThatHolds() const

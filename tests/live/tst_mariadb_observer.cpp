@@ -26,7 +26,7 @@ Task<void> readAgainAndAgain(mariadb::Session *session, std::chrono::millisecond
     for (;;) {
         auto asking = session->execute({"SELECT COUNT(*) FROM information_schema.INNODB_TRX", {}, {}, false},
                                        Deadline::never());
-        co_await asking;
+        (void)co_await asking;
         auto rest = sleepFor(session->loop(), every);
         co_await rest;
     }

@@ -110,14 +110,14 @@ private slots:
     {
         const auto down = follower();
         queue("/down", {other(down), down, other(down)});
-        look({m_all[other(down)]});
+        look({addressOf(other(down))});
         QTRY_VERIFY_WITH_TIMEOUT(m_sink.isWhole() && hasProvenEdges("/down"), 20'000);
-        m_members[down]->stop();
+        member(down).stop();
         QTRY_VERIFY_WITH_TIMEOUT(m_sink.isShort(), 20'000);
-        QVERIFY(m_sink.says(u"server %1 (%2): "_s.arg(QString::number(down + 1), displayHost(m_all[down]))));
+        QVERIFY(m_sink.says(u"server %1 (%2): "_s.arg(QString::number(down + 1), displayHost(addressOf(down)))));
         QTest::qWait(2500);
         QCOMPARE(m_sink.untrue, QStringList());
-        QVERIFY(m_members[down]->start(60s));
+        QVERIFY(member(down).start(60s));
         QTRY_VERIFY_WITH_TIMEOUT(m_sink.isWhole(), 20'000);
     }
 
@@ -125,9 +125,9 @@ private slots:
     {
         const auto hung = follower();
         queue("/hung", {hung, other(hung)}); // its holder is a client of the hung member
-        look({m_all[other(hung)]});
+        look({addressOf(other(hung))});
         QTRY_VERIFY_WITH_TIMEOUT(m_sink.isWhole() && hasProvenEdges("/hung"), 20'000);
-        m_members[hung]->pause();
+        member(hung).pause();
         for (int round = 0; round < 4; ++round) {
             const auto name = "/new-" + QByteArray::number(round);
             queue(name, {other(hung)});
@@ -135,9 +135,9 @@ private slots:
         }
         QVERIFY(m_sink.isShort());
         QVERIFY(m_sink.says(
-            u"server %1 (%2): no answer in time"_s.arg(QString::number(hung + 1), displayHost(m_all[hung]))));
+            u"server %1 (%2): no answer in time"_s.arg(QString::number(hung + 1), displayHost(addressOf(hung)))));
         QCOMPARE(m_sink.untrue, QStringList());
-        m_members[hung]->resume();
+        member(hung).resume();
         QTRY_VERIFY_WITH_TIMEOUT(m_sink.isWhole(), 10'000);
     }
 
@@ -221,6 +221,8 @@ private:
                });
     }
     int follower() const { return isLeader(m_all[2]) ? 1 : 2; }
+    sandbox::ZooKeeperServer &member(int number) { return *m_members[static_cast<std::size_t>(number)]; }
+    const HostPort &addressOf(int number) const { return m_all[static_cast<std::size_t>(number)]; }
     static int other(int member) { return member == 0 ? 1 : 0; }
 
     QtLoop m_loop;

@@ -128,7 +128,7 @@ void TestZooKeeperNodes::errorsSayWhatHappened()
     QVERIFY(make(*m_session, under("node")));
     QVERIFY(make(*m_session, under("node/child")));
     QVERIFY(make(*m_session, under("ephemeral"), {}, CreateMode::Ephemeral));
-    const auto code = [this](const auto &reply) { return await(reply).error().code; };
+    const auto code = [](const auto &reply) { return await(reply).error().code; };
 
     const auto missing = await(m_session->get(ZPath(under("missing")), {}, Deadline::never()));
     QCOMPARE(missing.error().code, ErrorCode::NoNode);

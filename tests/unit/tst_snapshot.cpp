@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const ServerTime now{std::chrono::milliseconds(1700000000123)};
+const ServerTime observedAt{std::chrono::milliseconds(1700000000123)};
 
 Contender one(const QByteArray &id, Role role, int position)
 {
@@ -41,16 +41,16 @@ LockSnapshot orders()
     lock.why = u"2 ephemeral children"_s;
     lock.confidence = Confidence::High;
     lock.state = LockState::Contended;
-    lock.observed = now;
+    lock.observed = observedAt;
     Contender holder = one("a-0", Role::Holder, 0);
     holder.session = u"0x1000009b4890001"_s;
     holder.endpoint = u"10.0.3.7:56332"_s;
     holder.identity = "host\x1b[1m";
-    holder.heldSince = now - 252s;
+    holder.heldSince = observedAt - 252s;
     holder.heldAtMost = true;
     Contender waiter = one("b-1", Role::Waiter, 1);
-    waiter.waitingSince = now - 238s;
-    waiter.expiresAt = now + 5s;
+    waiter.waitingSince = observedAt - 238s;
+    waiter.expiresAt = observedAt + 5s;
     waiter.watches = {{"a-0", false, inspect::Evidence::Server}, {{}, true, inspect::Evidence::Inferred}};
     lock.contenders = {holder, waiter};
     lock.findings = {{FindingCode::Herd, Severity::Info, u"1 release wakes 2"_s, {"b-1"}}};
@@ -97,8 +97,8 @@ private slots:
     void agesAreNeverNegative()
     {
         auto lock = orders();
-        lock.contenders[0].heldSince = now + 3ms;
-        lock.contenders[1].expiresAt = now - 1s;
+        lock.contenders[0].heldSince = observedAt + 3ms;
+        lock.contenders[1].expiresAt = observedAt - 1s;
         const QJsonArray contenders = toJson(lock)["contenders"_L1].toArray();
         QCOMPARE(contenders[0]["heldMs"_L1].toInt(-1), 0);
         QCOMPARE(contenders[1]["ttlMs"_L1].toInt(-1), 0);
@@ -110,7 +110,7 @@ private slots:
         session.connection = ConnectionName("zk");
         session.session = u"0x1"_s;
         session.holds = {"/locks/a"};
-        session.expiresAt = now + 2s;
+        session.expiresAt = observedAt + 2s;
         const QJsonObject expected{{u"session"_s, u"0x1"_s},
                                    {u"connection"_s, u"zk"_s},
                                    {u"endpoint"_s, QJsonValue()},
@@ -118,7 +118,7 @@ private slots:
                                    {u"holds"_s, QJsonArray{u"/locks/a"_s}},
                                    {u"waits"_s, QJsonArray()},
                                    {u"expiresMs"_s, 2000}};
-        QCOMPARE(toJson(session, now), expected);
+        QCOMPARE(toJson(session, observedAt), expected);
         const auto coverage = toJson(std::vector<Coverage>{{ConnectionName("zk"), false, u"watches: 1 of 3"_s}});
         QCOMPARE(coverage[0]["complete"_L1].toBool(true), false);
         QCOMPARE(coverage[0]["message"_L1].toString(), u"watches: 1 of 3"_s);
@@ -162,7 +162,7 @@ private slots:
         lock.contenders[0].heldAtMost = false;
         for (int i = 2; i < 4; ++i) {
             auto waiter = one("w", Role::Waiter, i);
-            waiter.waitingSince = now - 1s;
+            waiter.waitingSince = observedAt - 1s;
             lock.contenders.push_back(waiter);
         }
         QTest::newRow("held, three wait")
@@ -215,7 +215,7 @@ private slots:
     {
         QFETCH(LockSnapshot, lock);
         QFETCH(QString, sentence);
-        QCOMPARE(answerSentence(lock, now), sentence);
+        QCOMPARE(answerSentence(lock, observedAt), sentence);
     }
 
     void namesThatSayLock_data()

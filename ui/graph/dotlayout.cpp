@@ -61,7 +61,7 @@ GVC_t *context()
 
 class DotRun {
 public:
-    explicit DotRun(const DotGraph &asked) : m_asked(asked), m_graph(agopen(text("waits"), Agdirected, nullptr))
+    explicit DotRun(const DotGraph &asked) : m_graph(agopen(text("waits"), Agdirected, nullptr))
     {
         set(m_graph, "rankdir", "LR");
         set(m_graph, "nodesep", "0.2");
@@ -137,7 +137,6 @@ private:
         }
     }
 
-    const DotGraph &m_asked;
     Agraph_t *m_graph;
     std::vector<Agnode_t *> m_nodes;
     std::vector<Agedge_t *> m_edges;

@@ -336,7 +336,7 @@ Task<Result<LockSnapshot>> EtcdObserver::readNow(QByteArray name, Deadline deadl
                         u"no lock is at %1: there is no key %1/<lease> with its lease"_s.arg(label(name, 80))};
     const auto holder = queue.begin()->second.entry.lease;
     auto asksLease = askLease(holder);
-    co_await asksLease;
+    (void)co_await asksLease; // without it the time left is not told
     co_return snapshotOf(name, queue, obstacle);
 }
 

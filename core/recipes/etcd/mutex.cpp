@@ -295,7 +295,7 @@ Task<Result<void>> EtcdMutex::release(Deadline deadline)
         co_return why;
     }
     auto revoking = client.revoke(lease, Deadline::after(client.loop(), requestTakesAtMost));
-    co_await revoking;
+    (void)co_await revoking; // without it the lease ends by itself
     if (!removed->held)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(name())};
     co_return Result<void>();

@@ -47,7 +47,7 @@ Task<bool> takeAway(zk::Session *session, zk::Created node, bool looksFirst)
                 << trouble->message << "- it goes with the session";
             co_return false;
         }
-        co_await untilReconnected(session, never);
+        (void)co_await untilReconnected(session, never);
     }
 }
 
