@@ -304,7 +304,7 @@ QStringList takeArguments(int argc, char **argv)
 
 void keepMemoryPrivate()
 {
-#ifndef __SANITIZE_ADDRESS__ // whose search for leaks has to look at this process
+#ifndef LOCKSCOPE_ADDRESS_SANITIZER // whose search for leaks has to look at this process
     ::prctl(PR_SET_DUMPABLE, 0);
 #endif
 }

@@ -8,7 +8,7 @@
 // What the compiler calls in each block of what is traced (-fsanitize-coverage=trace-pc).
 extern "C" void __sanitizer_cov_trace_pc();
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef LOCKSCOPE_ADDRESS_SANITIZER
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*came)(const volatile void *, size_t),
                                                          void (*went)(const volatile void *));
 extern "C" size_t __sanitizer_get_allocated_size(const volatile void *memory);
@@ -66,7 +66,7 @@ void went(size_t size)
 
 void prepareCounting()
 {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef LOCKSCOPE_ADDRESS_SANITIZER
     __sanitizer_install_malloc_and_free_hooks([](const volatile void *, size_t size) { came(size); },
                                               [](const volatile void *memory) {
                                                   if (memory)
@@ -123,7 +123,7 @@ void __sanitizer_cov_trace_pc()
         stop("more work than this many bytes of input may cost");
 }
 
-#ifndef __SANITIZE_ADDRESS__
+#ifndef LOCKSCOPE_ADDRESS_SANITIZER
 extern "C" void *malloc(size_t size)
 {
     auto *memory = __libc_malloc(size);

@@ -4,7 +4,7 @@
 
 namespace lockscope::testing {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef LOCKSCOPE_SANITIZED
 inline constexpr int sanitizerShare = 100;
 #else
 inline constexpr int sanitizerShare = 1;
