@@ -196,6 +196,21 @@ private slots:
         QVERIFY2(problems.front().contains(u"line 2"_s), qPrintable(problems.front()));
     }
 
+    // More nanoseconds than fit, so no time; that the line was changed is said.
+    void aYearThatNoClockHasIsNoTime()
+    {
+        AuditFile file(freshPath());
+        QVERIFY(file.append(intent("zk:/a")));
+        const auto year = contents(file.path()).mid(contents(file.path()).indexOf("\"time\":\"") + 8, 4);
+        overwrite(file.path(), contents(file.path()).replace(year + '-', "9999-"));
+        QStringList problems;
+        const auto records = file.read(&problems);
+        QVERIFY(records);
+        QCOMPARE(records->size(), 1U);
+        QCOMPARE(records->front().time, std::chrono::system_clock::time_point());
+        QCOMPARE(problems.size(), 1);
+    }
+
     void aRemovedLineShows()
     {
         AuditFile file(freshPath());
