@@ -235,12 +235,11 @@ AuditRecord fromJson(const QJsonObject &json)
     const auto text = [&](QLatin1StringView key) { return json.value(key).toString(); };
     AuditRecord record;
     // A year after 2261 is none of ours, and more nanoseconds than fit.
-    using Clock = std::chrono::system_clock;
     constexpr std::chrono::sys_days last(std::chrono::year(2262) / 1 / 1), first(std::chrono::year(1900) / 1 / 1);
     const std::chrono::sys_time<std::chrono::milliseconds> time(
         std::chrono::milliseconds(QDateTime::fromString(text("time"_L1), Qt::ISODateWithMs).toMSecsSinceEpoch()));
     if (time > first && time < last)
-        record.time = Clock::time_point(time.time_since_epoch());
+        record.time = std::chrono::system_clock::time_point(time.time_since_epoch());
     record.actor = text("actor"_L1);
     record.action = text("action"_L1);
     record.lock = unescaped(text("lock"_L1)).value_or(QByteArray());
