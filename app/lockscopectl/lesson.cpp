@@ -197,11 +197,12 @@ Task<Exit> runLesson(CommandContext &context)
             co_return fail(recording.error());
         played.recordings.push_back(*std::move(recording));
     }
-    if (context.json)
-        printJson(QJsonObject{{u"lesson"_s, lessonJson(*lesson, played, *language)}});
-    else
-        printLesson(*lesson, played, *language);
     const auto runs = played.runs();
+    const auto counted = lessons::withNumbers(*lesson, runs);
+    if (context.json)
+        printJson(QJsonObject{{u"lesson"_s, lessonJson(counted, played, *language)}});
+    else
+        printLesson(counted, played, *language);
     const bool isProven =
         std::ranges::all_of(lesson->proves, [&](const lessons::Proof &proof) { return prove(proof, runs).holds; });
     co_return isProven ? Exit::Done : Exit::Failed;

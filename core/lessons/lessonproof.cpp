@@ -50,9 +50,7 @@ double measure(const Proof &proof, const contention::Recording &run)
                                     [&](const contention::Event &event) { return proof.pattern.matches(event); }));
     case Proof::Of::Counter: break;
     }
-    const auto at = std::find_if(std::begin(nameableCounters), std::end(nameableCounters),
-                                 [&](const NamedCounter &counter) { return proof.name == counter.name; });
-    return at->read(run);
+    return counterOf(proof.name, run);
 }
 
 bool compare(double left, Proof::Comparison comparison, double right)
@@ -131,6 +129,13 @@ const QList<QByteArray> &counterNames()
         return all;
     }();
     return names;
+}
+
+double counterOf(const QByteArray &name, const contention::Recording &run)
+{
+    const auto at = std::find_if(std::begin(nameableCounters), std::end(nameableCounters),
+                                 [&](const NamedCounter &counter) { return name == counter.name; });
+    return at->read(run);
 }
 
 Proven prove(const Proof &proof, const PlayedRuns &runs)

@@ -120,10 +120,19 @@ Stop readStop(FieldReader reader, const std::vector<LessonRun> &runs)
     return stop;
 }
 
-Question readQuestion(FieldReader reader)
+// Words whose numbers the runs know.
+Text readTold(FieldReader &reader, const char *field, std::size_t runs, bool hasMoment)
+{
+    auto words = reader.words(field);
+    if (const auto wrong = wrongNumberIn(words, runs, hasMoment); !wrong.isEmpty())
+        reader.wrong(QString::fromLatin1(field), u"without %1, which is no number of its runs"_s.arg(wrong));
+    return words;
+}
+
+Question readQuestion(FieldReader reader, std::size_t runs, bool hasMoment)
 {
     Question question;
-    question.text = reader.words("text");
+    question.text = readTold(reader, "text", runs, hasMoment);
     const auto choices = reader.list("choices", 2, 6);
     for (qsizetype i = 0; i < choices.size(); ++i) {
         // A choice is a text by itself.
@@ -131,12 +140,15 @@ Question readQuestion(FieldReader reader)
         question.choices.push_back(
             {choice.text("en", QString()), choice.text("zh_CN", QString()), choice.text("ru", QString())});
         choice.nothingElse();
-        if (question.choices.back().in(Language::English).isEmpty())
+        const auto &words = question.choices.back();
+        if (words.in(Language::English).isEmpty())
             choice.wrong({}, u"a text in \"en\", \"zh_CN\" or \"ru\""_s);
+        if (const auto wrong = wrongNumberIn(words, runs, hasMoment); !wrong.isEmpty())
+            choice.wrong({}, u"without %1, which is no number of its runs"_s.arg(wrong));
     }
     question.right = static_cast<std::size_t>(
         reader.number("right", 0, std::max(0, static_cast<int>(question.choices.size()) - 1)));
-    question.because = reader.words("because");
+    question.because = readTold(reader, "because", runs, hasMoment);
     reader.nothingElse();
     return question;
 }
@@ -144,11 +156,11 @@ Question readQuestion(FieldReader reader)
 Step readStep(FieldReader reader, const std::vector<LessonRun> &runs)
 {
     Step step;
-    step.text = reader.words("text");
-    if (reader.has("question"))
-        step.question = readQuestion(reader.object("question"));
     if (reader.has("until"))
         step.until = readStop(reader.object("until"), runs);
+    step.text = readTold(reader, "text", runs.size(), step.until.has_value());
+    if (reader.has("question"))
+        step.question = readQuestion(reader.object("question"), runs.size(), step.until.has_value());
     const auto claims = reader.has("claims") ? reader.list("claims", 1, 20) : QJsonArray();
     for (qsizetype i = 0; i < claims.size(); ++i) {
         auto claim = reader.element("claims", claims, i);
@@ -212,7 +224,7 @@ Proof readProof(FieldReader reader, const std::vector<LessonRun> &runs)
         reader.wrong({}, u"about a \"counter\", a \"violation\" or \"events\""_s);
     }
     readComparison(reader, runs.size(), proof);
-    proof.text = reader.words("text");
+    proof.text = readTold(reader, "text", runs.size(), false);
     reader.nothingElse();
     return proof;
 }

@@ -88,6 +88,8 @@ struct Proven {
 [[nodiscard]] Proven prove(const Proof &proof, const PlayedRuns &runs);
 // The counters a proof can name.
 [[nodiscard]] const QList<QByteArray> &counterNames();
+// One of these, of a run.
+[[nodiscard]] double counterOf(const QByteArray &name, const contention::Recording &run);
 
 struct Lesson {
     QByteArray id;
@@ -96,6 +98,12 @@ struct Lesson {
     std::vector<Step> steps;
     std::vector<Proof> proves;
 };
+
+// The numbers that its texts leave to the runs ("{watchEvents}"), as these runs counted them, in each language's way.
+[[nodiscard]] Lesson withNumbers(Lesson lesson, const PlayedRuns &runs);
+// The first pair of braces that names no number of so many runs; empty when there is none. Where the picture stops
+// somewhere there are also its moment and what happened so far.
+[[nodiscard]] QString wrongNumberIn(const Text &text, std::size_t runs, bool hasMoment);
 
 // Which claim is played where, as a table in Markdown: by page, in the order of the lessons.
 [[nodiscard]] QString claimsTable(const std::vector<Lesson> &lessons);

@@ -146,6 +146,9 @@ private slots:
             before = *moment;
         }
         QVERIFY(lesson.steps.back().until && lesson.steps.back().until->isEnd);
+        for (const auto &[where, text] : textsOf(withNumbers(lesson, played)))
+            QVERIFY2(!text.english.contains(u'{') && !text.chinese.contains(u'{') && !text.russian.contains(u'{'),
+                     qPrintable(where));
         for (const auto &proof : lesson.proves) {
             const auto proven = prove(proof, played);
             QVERIFY2(proven.holds, qPrintable(proof.text.english + u": it is "_s + proven.measured));
@@ -179,6 +182,58 @@ private slots:
         const auto run = contention::simulate(lesson->runs.front().scenario);
         QVERIFY(run);
         QCOMPARE(prove(lesson->proves.front(), {&*run}).holds, holds);
+    }
+
+    void numbersInTextsAreThoseOfTheRuns_data()
+    {
+        QTest::addColumn<QByteArray>("words");
+        QTest::addColumn<QString>("english");
+        QTest::addColumn<QString>("russian");
+        const auto row = [](const char *words, const QString &english, const QString &russian) {
+            QTest::newRow(words) << QByteArray(words) << english << russian;
+        };
+        row("{grants} of {contenders}", u"3 of 3"_s, u"3 of 3"_s);
+        row("{grants of run 0}", u"3"_s, u"3"_s);
+        row("{joins} {releases in the drain}", u"3 3"_s, u"3 3"_s);
+        row("{holds so far}, {holds}", u"2, 3"_s, u"2, 3"_s); // it stops when c01 holds
+        row("{request delete so far}", u"1"_s, u"1"_s);
+        row("{holdMs}, {ttlMs}", u"50 ms, 30 s"_s, u"50 мс, 30 с"_s);
+        row("{waitMs}", u"2.5 s"_s, u"2,5 с"_s);
+    }
+    void numbersInTextsAreThoseOfTheRuns()
+    {
+        QFETCH(QByteArray, words);
+        QFETCH(QString, english);
+        QFETCH(QString, russian);
+        const auto text = [](const QByteArray &told) {
+            return "{\"en\": \"" + told + "\", \"ru\": \"" + told + "\"}";
+        };
+        QByteArray json = smallest;
+        json.replace("\"contenders\": 3", "\"contenders\": 3, \"waitMs\": 2500");
+        json.replace("{\"en\": \"one\"}", text(words)).replace("{\"en\": \"A\"}", text("{grants}"));
+        json.replace("{\"en\": \"P\"}", text("{grants}!"));
+        const auto lesson = readLesson(json, u"x.json"_s);
+        QVERIFY2(lesson, lesson ? "" : qPrintable(lesson.error().message));
+        const auto run = contention::simulate(lesson->runs.front().scenario);
+        QVERIFY(run);
+        const auto told = withNumbers(*lesson, {&*run});
+        QCOMPARE(told.steps.front().text.english, english);
+        QCOMPARE(told.steps.front().text.russian, russian);
+        QCOMPARE(told.steps.front().question->choices.front().english, u"3"_s);
+        QCOMPARE(told.proves.front().text.english, u"3!"_s);
+    }
+
+    // Another seed and other numbers of contenders: the herd's lesson says what is so then.
+    void aTextFollowsItsRun()
+    {
+        const auto herd = std::ranges::find(m_all.lessons, QByteArray("herd"), &Lesson::id);
+        QVERIFY(herd != m_all.lessons.end());
+        auto scenario = herd->runs.front().scenario;
+        scenario.contenders = 12;
+        const auto run = contention::simulate(scenario);
+        QVERIFY(run);
+        const auto told = withNumbers(*herd, {&*run});
+        QCOMPARE(told.proves.front().text.english, u"66 wake-ups for nine hand-overs"_s);
     }
 
     void aStopThatNeverComesIsNone()
@@ -227,6 +282,13 @@ private slots:
         row("a claim that nothing plays",
             broken(R"("until": {"mark": "holds", "contender": 1})", R"("claims": [{"seed": "000", "says": "x"}])"),
             u"\"steps[0].claims\""_s);
+        row("a number that is none", broken(R"({"en": "one"})", R"({"en": "{wakeups} of them"})"),
+            u"\"steps[0].text\" has to be without {wakeups}, which is no number of its runs"_s);
+        row("a number of a run too far", broken(R"({"en": "Q"})", R"({"en": "{grants of run 1}"})"),
+            u"\"steps[0].question.text\""_s);
+        row("a moment of the whole run", broken(R"({"en": "P"})", R"({"en": "{at}"})"), u"\"proves[0].text\""_s);
+        row("a choice's number", broken(R"({"en": "B"})", R"({"en": "{grants so far}"})"),
+            u"\"steps[0].question.choices[1]\""_s);
         row("a field too many", broken("\"summary\"", "\"sumary\": 1, \"summary\""),
             u"there is no field \"sumary\""_s);
     }

@@ -243,6 +243,7 @@ void LessonView::take(const std::vector<PlayedRunPtr> &runs)
 {
     m_isPlayed = true;
     m_picture->setRuns(m_lesson, runs, m_language);
+    m_lesson = lessons::withNumbers(std::move(m_lesson), recordings());
     go(0);
     emit played();
 }

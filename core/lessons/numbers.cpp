@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers in a lesson's texts: "{watchEvents}", "{request create so far}", "{ttlMs of run 1}", "{token c00}",
+// "{at}". They are counted in the runs that were played, so that no sentence says another number than the counters beside it.
+#include "core/lessons/lessons.h"
+
+#include "core/base/text.h"
+
+#include <QLocale>
+#include <QRegularExpression>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace lockscope::lessons {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+const QRegularExpression &braces()
+{
+    static const QRegularExpression form(u"\\{([^{}]*)\\}"_s);
+    return form;
+}
+
+// What stands between two braces.
+struct Number {
+    std::size_t run = 0;
+    bool isMoment = false;                                     // "at": where the step stops
+    enum class Scope { All, SoFar, Drain } scope = Scope::All; // of events: up to there, or from the first release on
+    std::optional<int> holder;                                 // whose first token
+    QByteArray name;                                           // of a counter, or of a scenario's field
+    EventPattern pattern{};                                    // of events, where there is no name
+};
+
+struct NamedSetting {
+    const char *name;
+    double (*read)(const contention::Scenario &scenario);
+};
+constexpr NamedSetting settings[] = {
+    {"contenders", [](const contention::Scenario &scenario) { return double(scenario.contenders); }},
+    {"rounds", [](const contention::Scenario &scenario) { return double(scenario.rounds); }},
+    {"holdMs", [](const contention::Scenario &scenario) { return double(scenario.hold.count()); }},
+    {"ttlMs", [](const contention::Scenario &scenario) { return double(scenario.ttl.count()); }},
+    {"sessionTimeoutMs",
+     [](const contention::Scenario &scenario) { return double(scenario.sessionTimeout.count()); }},
+    {"waitMs",
+     [](const contention::Scenario &scenario) {
+         return double(scenario.wait.value_or(std::chrono::milliseconds(0)).count());
+     }},
+};
+
+const NamedSetting *settingOf(const QByteArray &name)
+{
+    const auto *at =
+        std::ranges::find_if(settings, [&](const NamedSetting &setting) { return name == setting.name; });
+    return at == std::end(settings) ? nullptr : at;
+}
+
+std::optional<EventPattern> patternOf(QStringList words)
+{
+    for (int i = 0; i < contention::markCount; ++i) {
+        const auto mark = static_cast<contention::Mark>(i);
+        if (words.isEmpty() || words.front().toUtf8() != nameOf(mark))
+            continue;
+        words.removeFirst();
+        EventPattern pattern;
+        pattern.mark = mark;
+        if (words.removeAll(u"wasted"_s) > 0)
+            pattern.isWasted = true;
+        if (words.size() > 1)
+            return std::nullopt;
+        if (!words.isEmpty())
+            pattern.what = words.front().toUtf8();
+        return pattern;
+    }
+    return std::nullopt;
+}
+
+std::optional<Number> numberOf(const QString &inside)
+{
+    static const QRegularExpression form(u"^(.+?)( so far| in the drain)?(?: of run ([0-9]))?$"_s);
+    const auto match = form.match(inside);
+    if (!match.hasMatch())
+        return std::nullopt;
+    Number number;
+    const auto scope = match.captured(2);
+    number.scope = scope.isEmpty()         ? Number::Scope::All
+                   : scope == " so far"_L1 ? Number::Scope::SoFar
+                                           : Number::Scope::Drain;
+    number.run = match.captured(3).toULongLong();
+    const auto name = match.captured(1).toUtf8();
+    if (name == "at") {
+        number.isMoment = true;
+        return number;
+    }
+    static const QRegularExpression token(u"^token c([0-9]{1,4})$"_s);
+    if (const auto whose = token.match(match.captured(1)); whose.hasMatch()) {
+        number.holder = whose.captured(1).toInt();
+        return scope.isEmpty() ? std::optional(number) : std::nullopt;
+    }
+    if (counterNames().contains(name) || settingOf(name)) {
+        number.name = name;
+        // A counter says its scope by its name.
+        return scope.isEmpty() ? std::optional(number) : std::nullopt;
+    }
+    const auto pattern = patternOf(match.captured(1).split(u' '));
+    if (!pattern)
+        return std::nullopt;
+    number.pattern = *pattern;
+    return number;
+}
+
+// English groups from a thousand on, the others only what is longer.
+QString spokenCount(qint64 count, Language language, QLocale locale)
+{
+    if (language != Language::English && count < 10'000)
+        locale.setNumberOptions(QLocale::OmitGroupSeparator);
+    return locale.toString(count);
+}
+
+QString spokenMs(double ms, Language language, const QLocale &locale)
+{
+    const bool isLong = ms >= 1000;
+    const double shown = isLong ? ms / 1000 : ms;
+    QString digits = locale.toString(shown, 'f', isLong ? 2 : shown < 10 ? 1 : 0);
+    static const QRegularExpression zeros(u"[.,]0*$|([.,][0-9]*[1-9])0+$"_s);
+    digits.replace(zeros, u"\\1"_s);
+    switch (language) {
+    case Language::Chinese: return digits + (isLong ? u" 秒"_s : u" 毫秒"_s);
+    case Language::Russian: return digits + (isLong ? u" с"_s : u" мс"_s);
+    case Language::English: break;
+    }
+    return digits + (isLong ? u" s"_s : u" ms"_s);
+}
+
+QLocale localeOf(Language language)
+{
+    switch (language) {
+    case Language::Chinese: return QLocale(QLocale::Chinese, QLocale::China);
+    case Language::Russian: return QLocale(QLocale::Russian, QLocale::Russia);
+    case Language::English: break;
+    }
+    return {QLocale::English, QLocale::UnitedStates};
+}
+
+qint64 countOf(const Number &number, const contention::Recording &run, std::optional<contention::Moment> at)
+{
+    const auto isRelease = [](const contention::Event &event) { return event.mark == contention::Mark::Releases; };
+    const auto first =
+        number.scope == Number::Scope::Drain ? std::ranges::find_if(run.events, isRelease) : run.events.begin();
+    return std::count_if(first, run.events.end(), [&](const contention::Event &event) {
+        const bool isInTime = number.scope != Number::Scope::SoFar || (at && event.at <= *at);
+        return isInTime && number.pattern.matches(event);
+    });
+}
+
+QString spoken(const Number &number, const PlayedRuns &runs, std::optional<contention::Moment> at, Language language)
+{
+    const auto locale = localeOf(language);
+    if (number.isMoment)
+        return spokenMs(contention::inMs(at.value_or(contention::Moment{})), language, locale);
+    const auto &run = *runs[number.run];
+    if (number.holder) {
+        const auto held = std::ranges::find_if(run.events, [&](const contention::Event &event) {
+            return event.mark == contention::Mark::Holds && event.contender == *number.holder;
+        });
+        return held == run.events.end() ? u"–"_s : spokenCount(held->token, language, locale);
+    }
+    if (number.name.isEmpty())
+        return spokenCount(countOf(number, run, at), language, locale);
+    const auto *setting = settingOf(number.name);
+    const double value = setting ? setting->read(run.scenario) : counterOf(number.name, run);
+    if (number.name.endsWith("Ms"))
+        return spokenMs(value, language, locale);
+    return value == std::floor(value) ? spokenCount(qint64(value), language, locale) : locale.toString(value, 'f', 2);
+}
+
+void fillIn(Text &text, const PlayedRuns &runs, std::optional<contention::Moment> at)
+{
+    const auto inOne = [&](QString &words, Language language) {
+        qsizetype from = 0;
+        for (auto match = braces().match(words); match.hasMatch(); match = braces().match(words, from)) {
+            const auto number = numberOf(match.captured(1));
+            const auto said = number && number->run < runs.size() ? spoken(*number, runs, at, language) : QString();
+            words.replace(match.capturedStart(), match.capturedLength(), said);
+            from = match.capturedStart() + said.size();
+        }
+    };
+    inOne(text.english, Language::English);
+    inOne(text.chinese, Language::Chinese);
+    inOne(text.russian, Language::Russian);
+}
+
+} // namespace
+
+QString wrongNumberIn(const Text &text, std::size_t runs, bool hasMoment)
+{
+    for (const auto *words : {&text.english, &text.chinese, &text.russian}) {
+        for (const auto &match : braces().globalMatch(*words)) {
+            const auto number = numberOf(match.captured(1));
+            const bool isFine = number && number->run < runs
+                                && (hasMoment || !(number->isMoment || number->scope == Number::Scope::SoFar));
+            if (!isFine)
+                return label(match.captured(0).toUtf8(), 60);
+        }
+    }
+    return {};
+}
+
+Lesson withNumbers(Lesson lesson, const PlayedRuns &runs)
+{
+    for (auto &step : lesson.steps) {
+        const auto at = step.until ? momentOf(*step.until, runs) : std::nullopt;
+        fillIn(step.text, runs, at);
+        if (!step.question)
+            continue;
+        fillIn(step.question->text, runs, at);
+        fillIn(step.question->because, runs, at);
+        for (auto &choice : step.question->choices)
+            fillIn(choice, runs, at);
+    }
+    for (auto &proof : lesson.proves)
+        fillIn(proof.text, runs, std::nullopt);
+    return lesson;
+}
+
+} // namespace lockscope::lessons
