@@ -7,7 +7,7 @@ namespace lockscope::freelist {
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef LOCKSCOPE_SANITIZED
 constexpr bool keeps = false;
 #else
 constexpr bool keeps = true;

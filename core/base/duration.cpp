@@ -3,9 +3,20 @@
 
 #include <QRegularExpression>
 
+#include <algorithm>
+#include <cmath>
+
 namespace lockscope {
 
 using namespace Qt::StringLiterals;
+
+std::chrono::milliseconds millisecondsOf(double milliseconds)
+{
+    constexpr double most = 10'000 * 365.25 * 86'400'000;
+    if (std::isnan(milliseconds))
+        return std::chrono::milliseconds(0);
+    return std::chrono::milliseconds(std::llround(std::clamp(milliseconds, -most, most)));
+}
 
 Result<std::chrono::milliseconds> parseDuration(const QString &text)
 {

@@ -28,7 +28,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef LOCKSCOPE_ADDRESS_SANITIZER
 extern "C" void __sanitizer_set_death_callback(void (*callback)());
 #endif
 // What UBSan finds ends the program, so that its input is saved.
@@ -120,7 +120,7 @@ void prepareSignals()
     static std::array<char, 64 * 1024> stack;
     const stack_t other{stack.data(), 0, stack.size()};
     ::sigaltstack(&other, nullptr);
-#ifdef __SANITIZE_ADDRESS__
+#ifdef LOCKSCOPE_ADDRESS_SANITIZER
     __sanitizer_set_death_callback(saveInput);
 #else
     for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL})
@@ -236,7 +236,7 @@ void fuzz(const Parser &parser, const Options &options)
 std::optional<Options> optionsIn(const Parser &parser, const QStringList &arguments)
 {
     Options options;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef LOCKSCOPE_ADDRESS_SANITIZER
     constexpr int share = 10;
 #else
     constexpr int share = 1;

@@ -9,6 +9,7 @@
 
 #include <QTest>
 
+#include <cmath>
 #include <ctime>
 #include <set>
 
@@ -74,6 +75,17 @@ private slots:
         QCOMPARE(spokenDuration(252s), u"4 m 12 s"_s);
         QCOMPARE(spokenDuration(9h + 2min), u"9 h 02 m"_s);
         QCOMPARE(spokenDuration(80h), u"3 d"_s);
+    }
+
+    // Servers and files are read with these: what no clock shows is neither refused nor undefined.
+    void aDurationOfSomebodyElseHasALimit()
+    {
+        constexpr auto limit = std::chrono::milliseconds(315'576'000'000'000);
+        QCOMPARE(millisecondsOf(1499.6), 1500ms);
+        QCOMPARE(millisecondsOf(-2.4), -2ms);
+        QCOMPARE(millisecondsOf(1.7638e22), limit);
+        QCOMPARE(millisecondsOf(-HUGE_VAL), -limit);
+        QCOMPARE(millisecondsOf(std::nan("")), 0ms);
     }
 
     void writesMomentsInUtc_data()

@@ -2,6 +2,7 @@
 #include "core/inspect/mariadb/ownid.h"
 
 #include "core/async/sleep.h"
+#include "core/base/duration.h"
 #include "core/base/random.h"
 #include "core/inspect/mariadb/look.h"
 #include "core/mariadb/freshness.h"
@@ -13,7 +14,7 @@ namespace {
 
 ServerTime seconds(const mariadb::Rows &rows)
 {
-    return ServerTime(std::chrono::seconds(qRound64(rows.cell(0, "started").value_or(QByteArray()).toDouble())));
+    return ServerTime(millisecondsOf(rows.cell(0, "started").value_or(QByteArray()).toDouble() * 1000));
 }
 
 Task<std::optional<QByteArray>> ownRowId(mariadb::Session *session, Deadline deadline)

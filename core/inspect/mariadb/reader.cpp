@@ -306,7 +306,7 @@ Task<Result<void>> SqlReader::readProcesses(SqlLook *look, Deadline deadline)
         process.state = text(*rows, i, "state");
         process.statement = text(*rows, i, "info");
         process.database = text(*rows, i, "db");
-        process.inState = std::chrono::milliseconds(qRound64(text(*rows, i, "in_state").toDouble()));
+        process.inState = millisecondsOf(text(*rows, i, "in_state").toDouble());
         look->processes.push_back(std::move(process));
         look->now = moment(*rows, i, "now").value_or(ServerTime());
     }

@@ -2,6 +2,7 @@
 // What the files of the reader share: cells as text, moments, and what a server may refuse.
 #pragma once
 
+#include "core/base/duration.h"
 #include "core/inspect/snapshot.h"
 #include "core/mariadb/session.h"
 
@@ -18,7 +19,7 @@ inline std::optional<ServerTime> moment(const mariadb::Rows &rows, std::size_t r
     const auto cell = rows.cell(row, column);
     if (!cell)
         return std::nullopt;
-    return ServerTime(std::chrono::milliseconds(qRound64(cell->toDouble() * 1000)));
+    return ServerTime(millisecondsOf(cell->toDouble() * 1000));
 }
 
 // What a person has to do is in the message; what the connection is suffering from is nobody's gap.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/observerreader.h"
 
-#include "core/inspect/redis/observerpace.h"
+#include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/inspect/redis/observerpace.h"
+
+#include <cmath>
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
@@ -85,7 +88,7 @@ void fillExpiry(KeyView &view, const Value &answer, ServerTime now)
         view.ttl.reset();
     if (answer.integer < 0)
         return;
-    view.expiresAt = ServerTime(std::chrono::milliseconds(answer.integer));
+    view.expiresAt = ServerTime(millisecondsOf(double(answer.integer)));
     if (!view.ttl)
         view.ttl = std::max(0ms, *view.expiresAt - now);
 }
@@ -220,10 +223,8 @@ void KeyReader::takeClock(const Value &time, std::chrono::system_clock::time_poi
         m_clock = {local, 0ms};
         return;
     }
-    using std::chrono::microseconds;
-    const auto sinceEpoch =
-        std::chrono::seconds(time.items[0].text.toLongLong()) + microseconds(time.items[1].text.toLongLong());
-    m_clock.now = ServerTime(std::chrono::duration_cast<std::chrono::milliseconds>(sinceEpoch));
+    m_clock.now = ServerTime(
+        millisecondsOf(std::floor(time.items[0].text.toDouble() * 1000 + time.items[1].text.toDouble() / 1000)));
     // The two clocks stand still to each other; what seems to move within the time of the trip is noise.
     const auto ahead = m_clock.now - local;
     const auto noise = std::chrono::duration_cast<std::chrono::milliseconds>(wall - sentAt) / 2 + 5ms;

@@ -4,6 +4,7 @@
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 
+#include "core/base/duration.h"
 #include "core/base/text.h"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ void addFairQueue(LockSnapshot &lock, const Case &about, const KeyView &queue, c
         waiter.id = item;
         waiter.guard.value = item;
         if (const auto deadline = deadlineOf.find(item); deadline != deadlineOf.end())
-            waiter.expiresAt = ServerTime(std::chrono::milliseconds(static_cast<qint64>(deadline->second)));
+            waiter.expiresAt = ServerTime(millisecondsOf(deadline->second));
         if (!waiter.expiresAt || *waiter.expiresAt <= about.context.observed)
             gone.push_back(item);
         lock.contenders.push_back(std::move(waiter));
@@ -174,7 +175,7 @@ std::optional<LockSnapshot> redissonMultiLock(const Case &about)
         holder.guard.group = field;
         holder.identity = owner;
         holder.reentry = static_cast<int>(std::clamp<qint64>(*count, 1, INT_MAX));
-        holder.expiresAt = ServerTime(std::chrono::milliseconds(*expires));
+        holder.expiresAt = ServerTime(millisecondsOf(double(*expires)));
         lock.contenders.push_back(std::move(holder));
     }
     if (lock.contenders.empty())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Redisson's semaphores: an integer that alone says nothing; a companion key or a live channel does.
+#include "core/base/duration.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
@@ -40,7 +41,7 @@ std::optional<LockSnapshot> redissonPermitSemaphore(const Case &about)
     for (const auto &[id, expiryMs] : timeouts->scored) {
         std::optional<ServerTime> ends;
         if (expiryMs < neverMs)
-            ends = ServerTime(std::chrono::milliseconds(static_cast<qint64>(expiryMs)));
+            ends = ServerTime(millisecondsOf(expiryMs));
         if (ends && *ends <= about.context.observed) {
             ++expired;
             continue;
