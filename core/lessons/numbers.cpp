@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numbers in a lesson's texts: "{watchEvents}", "{request create so far}", "{ttlMs of run 1}", "{token c00}",
-// "{at}". They are counted in the runs that were played, so that no sentence says another number than the counters beside it.
+// "{at}". They are counted in the runs that were played, so that no sentence says another number than the counters
+// beside it.
 #include "core/lessons/lessons.h"
 
 #include "core/base/text.h"

@@ -2,6 +2,7 @@
 // A walk through the page of the simulator: it plays, steps, is forked, jumps to what broke, exports and reads back.
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakerecording.h"
+#include "tests/support/patience.h"
 #include "tests/support/testmain.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/simulatorpage.h"
@@ -77,10 +78,11 @@ private:
     const ui::CounterTiles &tiles(std::size_t run) { return m_page->panel(run).tiles(); }
     bool isPlayed(const Comparison &comparison)
     {
-        return QTest::qWaitFor([&] {
+        const auto isThere = [&] {
             return m_page->isSettled() && m_page->comparison().scenario == comparison.scenario
                    && m_page->panels() == comparison.recipes.size();
-        });
+        };
+        return QTest::qWaitFor(isThere, testing::patienceMs);
     }
     void open(ui::Simulate simulate, int contenders = 20)
     {
