@@ -6,7 +6,8 @@
 // without rights, by util-linux' setpriv, and has a folder of its own below ours.
 //
 // Whoever reaches it over loopback is "shop": owner of the database of that name, who sees and may end everybody's
-// sessions (pg_monitor, pg_signal_backend) but is no superuser, so that nobody gets to our files or programs by it.
+// sessions (pg_monitor, pg_signal_backend) but is no superuser, so that nobody gets to our files or programs by
+// it; or "onlooker", who may do nothing that is not everybody's.
 #include "core/sandbox/postgresqlserver.h"
 
 #include "core/sandbox/certificates.h"
@@ -46,6 +47,7 @@ if [ ! -e made ]; then
     printf '%s\n' "$4" >data/pg_hba.conf
     "$1/postgres" --single -D data -c fsync=off template1 >single.log 2>&1 <<'SQL'
 CREATE ROLE shop LOGIN CREATEDB
+CREATE ROLE onlooker LOGIN
 GRANT pg_monitor, pg_signal_backend TO shop
 CREATE TABLE public.stock (id integer PRIMARY KEY, name text NOT NULL, quantity integer NOT NULL)
 INSERT INTO public.stock VALUES (1, 'kettle', 40), (2, 'teapot', 12), (3, 'cup', 300), (4, 'saucer', 280)
@@ -126,7 +128,7 @@ public:
                   << "-c" << pgScript << "sh" << m_programs << QFile::encodeName(folder.file(home))
                   << QByteArray::number(m_port);
         if (!m_tls)
-            return arguments << "host all shop 127.0.0.1/32 trust";
+            return arguments << "host all shop,onlooker 127.0.0.1/32 trust";
         return arguments << "hostssl all shop 127.0.0.1/32 trust clientcert=verify-ca"
                          << "-c"
                          << "ssl=on"

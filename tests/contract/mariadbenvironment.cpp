@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MariaDB: a lock is a row of shop.contract or a named lock; both live with a connection.
-#include "testenvironment.h"
-
-#include "core/mariadb/client.h"
-#include "tests/support/countingsql.h"
-#include "tests/support/plannedports.h"
+#include "sqlclient.h"
 
 #include <algorithm>
 
@@ -24,36 +20,6 @@ std::unique_ptr<mariadb::Session> openSession(Loop &loop, const HostPort &server
     options.idleAnswersWithin = 30s; // it is paused here for longer than a server may be silent
     return mariadb::openSession(loop, options);
 }
-
-class MariaDbClient : public CabledClient<mariadb::Session, testing::PlannedSql, testing::CountingSql> {
-public:
-    MariaDbClient(Loop &loop, const HostPort &server, std::function<void(const TestName &)> furnish,
-                  const QString &user = u"root"_s)
-        : CabledClient(server), m_furnish(std::move(furnish))
-    {
-        use(openSession(loop, m_cable.address(), user), plan);
-    }
-
-    Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TestName &name,
-                                                const recipes::AcquireOptions &options, Random) override
-    {
-        m_furnish(name);
-        const bool isNamed = recipes::recipeOf(recipe).shape == recipes::Shape::NamedLock;
-        const QByteArray lock = (isNamed ? "GET_LOCK#" : "shop.contract#name=") + name;
-        return recipes::makeLock(recipe, *m_counting, lock, options);
-    }
-    bool isOver() const override { return !isConnected() && m_real->state() != mariadb::SessionState::Connecting; }
-    int requests() const override { return m_counting->statements(); }
-    QByteArray spoken() const override { return QByteArray::number(requests()) + " statements"; }
-    int wakeUps() const override { return 0; } // a waiter hears by its own answer
-    // Who waits has a statement out: as calm as it gets.
-    bool isIdle() const override { return true; }
-    qsizetype held() const override { return m_planned->traffic().held(); }
-    void letThrough() override { m_planned->traffic().letThrough(); }
-
-private:
-    std::function<void(const TestName &)> m_furnish;
-};
 
 class MariaDbEnvironment : public OneServer<mariadb::Session> {
 public:
@@ -132,7 +98,7 @@ public:
     bool clear(const TestName &) override { return true; }
     std::unique_ptr<Client> powerless(const TestName &) override
     {
-        auto client = std::make_unique<MariaDbClient>(loop(), m_server->address(), furnishing(), u"onlooker"_s);
+        auto client = std::make_unique<SqlClient>(loop(), m_server->address(), way(), u"onlooker"_s);
         eventually([&] { return client->isConnected(); });
         return client;
     }
@@ -140,7 +106,7 @@ public:
 protected:
     std::unique_ptr<Client> connect(std::chrono::milliseconds) override
     {
-        return std::make_unique<MariaDbClient>(loop(), m_server->address(), furnishing());
+        return std::make_unique<SqlClient>(loop(), m_server->address(), way(), u"root"_s);
     }
 
 private:
@@ -148,16 +114,20 @@ private:
     {
         return await(m_admin->execute({text, parameters, std::nullopt, false}, Deadline::after(loop(), 15s)));
     }
-    // Every lock has its row, whether its recipe wants one or not.
-    std::function<void(const TestName &)> furnishing()
+    SqlWay way()
     {
-        return [this](const TestName &name) {
-            if (m_furnished.contains(name))
-                return; // and it may be locked by now
-            m_furnished << name;
-            if (!ask("INSERT IGNORE INTO shop.contract (name) VALUES (?)", {name}))
-                qFatal("no row for a lock");
-        };
+        return {openSession, recipes::makeLock,
+                [](const recipes::RecipeInfo &recipe, const TestName &name) {
+                    const bool isNamed = recipe.shape == recipes::Shape::NamedLock;
+                    return (isNamed ? "GET_LOCK#" : "shop.contract#name=") + name;
+                },
+                [this](const TestName &name) {
+                    if (m_furnished.contains(name))
+                        return; // and it may be locked by now
+                    m_furnished << name;
+                    if (!ask("INSERT IGNORE INTO shop.contract (name) VALUES (?)", {name}))
+                        qFatal("no row for a lock");
+                }};
     }
     bool isRowLocked(const TestName &name)
     {

@@ -54,7 +54,7 @@ QByteArray environmentKey(const recipes::RecipeInfo &recipe)
     case BackendKind::Redis: return recipe.quorum ? "several Redis" : "Redis";
     case BackendKind::MariaDb: return "MariaDB";
     case BackendKind::Etcd: return "etcd";
-    case BackendKind::PostgreSql: return {}; // no arena yet: tst_postgresql
+    case BackendKind::PostgreSql: return "PostgreSQL";
     }
     return {};
 }
@@ -72,6 +72,8 @@ std::unique_ptr<TestEnvironment> makeEnvironment(const recipes::RecipeInfo &reci
         return makeMariaDbEnvironment(loop);
     if (key == "etcd")
         return makeEtcdEnvironment(loop);
+    if (key == "PostgreSQL")
+        return makePostgreSqlEnvironment(loop);
     return nullptr; // a new backend: its environment comes beside these
 }
 

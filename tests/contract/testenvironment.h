@@ -67,6 +67,12 @@ public:
         return "contract-" + QByteArray::number(++m_names) + (recipe.counted ? "-permits" : "-lock");
     }
 
+    // Whether this text names that lock: some have only a number.
+    [[nodiscard]] virtual bool names(const QByteArray &text, const TestName &name) const
+    {
+        return text.contains(name);
+    }
+
     // The i-th standing client; made when asked for, replaced when it is over.
     Client &client(size_t i);
     // One more whose hold ends soon after its cable is cut: by `span`, if it is the client that decides.
@@ -188,6 +194,7 @@ std::unique_ptr<TestEnvironment> makeRedisEnvironment(Loop &loop);
 std::unique_ptr<TestEnvironment> makeSeveralRedisEnvironment(Loop &loop); // for Redlock
 std::unique_ptr<TestEnvironment> makeMariaDbEnvironment(Loop &loop);
 std::unique_ptr<TestEnvironment> makeEtcdEnvironment(Loop &loop);
+std::unique_ptr<TestEnvironment> makePostgreSqlEnvironment(Loop &loop);
 // Null when there is no environment for such recipes.
 std::unique_ptr<TestEnvironment> makeEnvironment(const recipes::RecipeInfo &recipe, Loop &loop);
 // Recipes with the same key share an environment.

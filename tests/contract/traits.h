@@ -13,7 +13,7 @@ using recipes::RecipeInfo;
 // A lock of a database lives with its connection, which carries one lock and whose end ends hold and wait.
 [[nodiscard]] inline bool livesWithConnection(const RecipeInfo &recipe)
 {
-    return recipe.backend == BackendKind::MariaDb;
+    return recipe.backend == BackendKind::MariaDb || recipe.backend == BackendKind::PostgreSql;
 }
 
 enum class Need {

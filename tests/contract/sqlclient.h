@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A connection to a database, whose locks live with it: MariaDB's and PostgreSQL's differ in how it is opened, in what
+// a lock is called, and in what has to stand there before.
+#pragma once
+
+#include "testenvironment.h"
+
+#include "core/mariadb/client.h"
+#include "tests/support/countingsql.h"
+#include "tests/support/plannedports.h"
+
+namespace lockscope::contract {
+
+struct SqlWay {
+    std::unique_ptr<mariadb::Session> (*open)(Loop &loop, const HostPort &server, const QString &user);
+    Result<std::unique_ptr<recipes::Lock>> (*make)(const QByteArray &recipe, mariadb::Session &session,
+                                                   const QByteArray &lock, const recipes::AcquireOptions &options);
+    QByteArray (*lockOf)(const recipes::RecipeInfo &recipe, const TestName &name);
+    // Every lock has its row, whether its recipe wants one or not.
+    std::function<void(const TestName &)> furnish;
+};
+
+class SqlClient final : public CabledClient<mariadb::Session, testing::PlannedSql, testing::CountingSql> {
+public:
+    SqlClient(Loop &loop, const HostPort &server, SqlWay way, const QString &user)
+        : CabledClient(server), m_way(std::move(way))
+    {
+        use(m_way.open(loop, m_cable.address(), user), plan);
+    }
+
+    Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TestName &name,
+                                                const recipes::AcquireOptions &options, Random) override
+    {
+        m_way.furnish(name);
+        return m_way.make(recipe, *m_counting, m_way.lockOf(recipes::recipeOf(recipe), name), options);
+    }
+    bool isOver() const override { return !isConnected() && m_real->state() != mariadb::SessionState::Connecting; }
+    int requests() const override { return m_counting->statements(); }
+    QByteArray spoken() const override { return QByteArray::number(requests()) + " statements"; }
+    int wakeUps() const override { return 0; } // a waiter hears by its own answer
+    // Who waits has a statement out: as calm as it gets.
+    bool isIdle() const override { return true; }
+    qsizetype held() const override { return m_planned->traffic().held(); }
+    void letThrough() override { m_planned->traffic().letThrough(); }
+
+private:
+    SqlWay m_way;
+};
+
+} // namespace lockscope::contract
