@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection to a database, whose locks live with it: MariaDB's and PostgreSQL's differ in how it is opened, in what
-// a lock is called, and in what has to stand there before.
+// A connection to a database, whose locks live with it: MariaDB's and PostgreSQL's differ in how it is opened, in
+// what a lock is called, and in what has to stand there before.
 #pragma once
 
 #include "testenvironment.h"

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Contenders that use redis-semaphore's Mutex, and jobs that BullMQ's workers hold.
+ * Contenders that use redis-semaphore's Mutex or semaphores, and jobs that BullMQ's workers hold.
  *
- *   node node_mutex_client.js FOLDER KIND HOST:PORT    FOLDER: with node_modules; KIND: redis-semaphore, bullmq
+ *   node node_mutex_client.js FOLDER KIND HOST:PORT    FOLDER: with node_modules
+ *   KIND: redis-semaphore, semaphore (of two permits), multi-semaphore (two of four at a time), bullmq
  *
  * Commands, one a line:
- *   acquire NAME KEY MILLISECONDS   KEY: mutex:NAME, or bull:QUEUE:JOB:lock, where JOB is no number; answers "held NAME VALUE"
+ *   acquire NAME KEY MILLISECONDS   KEY: mutex:NAME, semaphore:NAME, or bull:QUEUE:JOB:lock, where JOB is no number; answers
+ *                                   "held NAME VALUE", of a semaphore its identifier
  *   release NAME                    answers "released NAME"
  * Answers "ready" first; the end of the input ends the program.
  */
@@ -24,14 +26,30 @@ const held = new Map();
 
 const say = (text) => process.stdout.write(text + '\n');
 
+// Answers how it is given back, and what stands for it where the key has no value.
+async function permits(semaphore) {
+    await semaphore.acquire();
+    return [() => semaphore.release(), semaphore.identifier];
+}
+
+const optionsOf = (milliseconds) => ({
+    lockTimeout: milliseconds, acquireTimeout: 120000, retryInterval: 20, onLockLost() {},
+});
+
 const kinds = {
+    semaphore(key, milliseconds) {
+        const { Semaphore } = fetched('redis-semaphore');
+        return permits(new Semaphore(connection, key.slice('semaphore:'.length), 2, optionsOf(milliseconds)));
+    },
+    'multi-semaphore'(key, milliseconds) {
+        const { MultiSemaphore } = fetched('redis-semaphore');
+        return permits(new MultiSemaphore(connection, key.slice('semaphore:'.length), 4, 2, optionsOf(milliseconds)));
+    },
     async 'redis-semaphore'(key, milliseconds) {
         const { Mutex } = fetched('redis-semaphore');
-        const mutex = new Mutex(connection, key.slice('mutex:'.length), {
-            lockTimeout: milliseconds, acquireTimeout: 120000, retryInterval: 20, onLockLost() {},
-        });
+        const mutex = new Mutex(connection, key.slice('mutex:'.length), optionsOf(milliseconds));
         await mutex.acquire();
-        return () => mutex.release();
+        return [() => mutex.release()];
     },
     async bullmq(key, milliseconds) {
         const { Queue, Worker } = fetched('bullmq');
@@ -44,17 +62,18 @@ const kinds = {
             worker.on('error', () => {});
             queue.add('job', {}, { jobId }).catch(() => {});
         });
-        return () => new Promise((ended) => {
+        return [() => new Promise((ended) => {
             worker.on('completed', () => ended());
             done();
-        });
+        })];
     },
 };
 
 const commands = {
     async acquire(name, key, milliseconds) {
-        held.set(name, await kinds[kind](key, Number(milliseconds)));
-        say('held ' + name + ' ' + (await connection.get(key)));
+        const [giveBack, id] = await kinds[kind](key, Number(milliseconds));
+        held.set(name, giveBack);
+        say('held ' + name + ' ' + (id || (await connection.get(key))));
     },
     async release(name) {
         await held.get(name)();

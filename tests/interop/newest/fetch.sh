@@ -55,9 +55,10 @@ python_locks() {
     for python in python3 /usr/bin/python3; do
         rm -rf "$into/venv-locks"
         if "$python" -m venv "$into/venv-locks" &&
-            "$into/venv-locks/bin/pip" install --quiet --disable-pip-version-check python-redis-lock django-redis; then
+            "$into/venv-locks/bin/pip" install --quiet --disable-pip-version-check python-redis-lock django-redis redis-semaphore; then
             "$into/venv-locks/bin/python" -c 'from importlib.metadata import version
-print("Fetched: python-redis-lock", version("python-redis-lock"), "and django-redis", version("django-redis"))' || return 1
+print("Fetched: python-redis-lock", version("python-redis-lock"), "django-redis", version("django-redis"),
+    "and redis-semaphore of PyPI", version("redis-semaphore"))' || return 1
             let_tests_know PYTHON_LOCKS "$into/venv-locks/bin/python"
             return 0
         fi
@@ -205,7 +206,7 @@ fetch REDISSON "Redisson" redisson
 fetch NODE_REDLOCK "node-redlock" node_redlock
 fetch REDSYNC "redsync" redsync
 fetch ETCD "etcd's Go client" etcd
-fetch PYTHON_LOCKS "python-redis-lock and django-redis" python_locks
+fetch PYTHON_LOCKS "python-redis-lock, django-redis and redis-semaphore" python_locks
 fetch SPRING "Spring Integration and ShedLock" spring
 fetch QUARTZ "Quartz" quartz
 fetch NODE_LOCKS "redis-semaphore and BullMQ" node_locks
