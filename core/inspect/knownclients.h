@@ -74,7 +74,11 @@ inline constexpr KnownClient nodeSemaphore{u"redis-semaphore (npm)",
 inline constexpr KnownClient symfony{
     u"Symfony Lock",
     {.notices = u"at its next refresh, by an exception", .isOfOneNode = true, .exclusiveMark = "__write__"}};
-inline constexpr KnownClient grabbedSemaphore{u"redis-semaphore (PyPI, Ruby)", {.isOfOneNode = true}};
+inline constexpr KnownClient grabbedSemaphore{
+    u"redis-semaphore (PyPI, Ruby)",
+    {.notices = u"not by an error: its release says that there was nothing to release, or gives back what another "
+                u"has by then",
+     .isOfOneNode = true}};
 inline constexpr KnownClient uniqueJobs{u"sidekiq-unique-jobs", {.isOfOneNode = true}};
 
 } // namespace clients

@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/operate/releasemethod.h"
 #include "core/redis/client.h"
+#include "core/rules/grabbedkeys.h"
 #include "core/rules/redissonkeys.h"
 #include "core/rules/turn.h"
 #include "core/rules/userrules.h"
@@ -148,6 +149,49 @@ void planPermit(ForceReleasePlan &plan, const Contender &holder)
                   << u"in the script: ZREM %1 %2, INCRBY %3 1, PUBLISH %4 with the permits left"_s.arg(
                          deadlines, permit, key, escaped(keys.semaphoreChannel()));
     plan.guardText = u"the permit must still be out; checked and given back in one script"_s;
+}
+
+bool isListed(const inspect::Identity &guard)
+{
+    return !guard.group.isEmpty();
+}
+
+void planMemberBack(ForceReleasePlan &plan, const Contender &holder)
+{
+    const auto key = escaped(plan.before.lock.name);
+    const auto member = escaped(holder.guard.value);
+    if (isListed(holder.guard)) {
+        const auto available = escaped(redis::GrabbedKeys(plan.before.lock.name).available());
+        const auto since = escaped(holder.guard.group);
+        plan.commands << u"EVALSHA member-back 2 %1 %2 %3 %4"_s.arg(key, available, member, since)
+                      << u"in the script: HDEL %1 %3, LPUSH %2 %3, only if HGET %1 %3 is %4"_s.arg(key, available,
+                                                                                                   member, since);
+        plan.guardText =
+            u"permit %1 must still be out since %2; compared and given back in one script"_s.arg(member, since);
+        plan.exact = false;
+        plan.risk =
+            u"its client gives a permit back by its number alone: taken away now, the next one gets permit %1, "
+            u"and loses it when the old holder is done and gives it back"_s.arg(member);
+        plan.warnings << plan.risk;
+        plan.gentler.prepend(
+            u"stop the client that holds it first, and see that it has ended: then nothing of its own "
+            u"follows"_s);
+        return;
+    }
+    const auto mark = QString::fromLatin1(plan.before.clientTraits.exclusiveMark);
+    plan.commands << u"EVALSHA member-back 1 %1 %2 %3"_s.arg(key, member, mark.isEmpty() ? u"\"\""_s : mark)
+                  << (mark.isEmpty() ? u"in the script: ZREM %1 %2"_s.arg(key, member)
+                                     : u"in the script: ZREM %1 %2, and of %3 when nobody else is left"_s.arg(
+                                         key, member, mark));
+    plan.guardText = u"%1 must still be a member; looked and taken out in one script"_s.arg(member);
+}
+
+QString wokenByMember(const LockSnapshot &snapshot, const Contender &holder)
+{
+    if (!isListed(holder.guard))
+        return u"nobody is told: clients that want it poll, and find room"_s;
+    return u"the first of its clients that sleep, should any, by the push to %1"_s.arg(
+        escaped(redis::GrabbedKeys(snapshot.lock.name).available()));
 }
 
 QString nobodyWoken(const LockSnapshot &, const Contender &)
@@ -328,6 +372,27 @@ Task<Result<Sent>> releasePermit(ForceReleasePlan plan, redis::Connection *conne
     co_return goneAlready(plan);
 }
 
+Task<Result<Sent>> giveMemberBack(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
+{
+    QByteArrayList keys{plan.before.lock.name};
+    QByteArrayList arguments{plan.guard.value};
+    if (isListed(plan.guard)) {
+        keys << redis::GrabbedKeys(plan.before.lock.name).available();
+        arguments << plan.guard.group;
+    } else {
+        arguments << QByteArray(plan.before.clientTraits.exclusiveMark);
+    }
+    auto reply = connection->script(redis::loadScript("member-back"), keys, arguments, deadline);
+    const auto answer = co_await reply;
+    if (!answer)
+        co_return answer.error();
+    if (answer->integer == 1)
+        co_return Sent{};
+    if (answer->integer < 0)
+        co_return goneAlready(plan);
+    co_return changedMeanwhile(plan, u"another has this permit now"_s);
+}
+
 } // namespace
 
 std::vector<ReleaseMethod> releaseMethodsOfRedis()
@@ -343,7 +408,8 @@ std::vector<ReleaseMethod> releaseMethodsOfRedis()
     return {{ReleaseWay::CompareAndDelete, planKey, &wokenByKey},
             {ReleaseWay::QuorumDelete, planSet, &nobodyWoken},
             {ReleaseWay::RedissonUnlock, &planRedisson, &wokenByRedisson},
-            {ReleaseWay::RedissonPermit, &planPermit, &wokenByRedisson}};
+            {ReleaseWay::RedissonPermit, &planPermit, &wokenByRedisson},
+            {ReleaseWay::MemberBack, &planMemberBack, &wokenByMember}};
 }
 
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, std::vector<redis::Connection *> nodes, Deadline deadline)
@@ -355,6 +421,7 @@ Task<Result<Sent>> sendRelease(ForceReleasePlan plan, std::vector<redis::Connect
     case ReleaseWay::QuorumDelete: return deleteOnAll(plan, nodes, deadline);
     case ReleaseWay::RedissonUnlock: return releaseRedisson(plan, nodes.front(), deadline);
     case ReleaseWay::RedissonPermit: return releasePermit(plan, nodes.front(), deadline);
+    case ReleaseWay::MemberBack: return giveMemberBack(plan, nodes.front(), deadline);
     case ReleaseWay::CompareAndDelete: return compareAndDelete(plan, nodes.front(), deadline);
     default: return nothingSent(plan);
     }

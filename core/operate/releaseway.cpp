@@ -12,7 +12,8 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-// A semaphore with expiring permits knows each of them; a plain one only how many are left.
+// A semaphore with expiring permits knows each of them; a plain one only how many are left. And of some clients it is
+// not known what else they wrote down.
 bool hasPermits(const inspect::LockSnapshot &snapshot)
 {
     return std::ranges::any_of(snapshot.contenders, [](const auto &one) {
@@ -27,7 +28,8 @@ Result<ReleaseWay> releaseWay(const inspect::LockSnapshot &snapshot)
     const auto &recipe = recipes::recipeOf(snapshot.recipe);
     const auto way = recipe.release;
     const bool isOnSet = !snapshot.nodes.empty();
-    const bool isKnown = way != ReleaseWay::None && (way != ReleaseWay::RedissonPermit || hasPermits(snapshot));
+    const bool isOfPermits = way == ReleaseWay::RedissonPermit || way == ReleaseWay::MemberBack;
+    const bool isKnown = way != ReleaseWay::None && (!isOfPermits || hasPermits(snapshot));
     if (isKnown && isOnSet == (way == ReleaseWay::QuorumDelete))
         return way;
     const auto on = std::ranges::count_if(snapshot.nodes, [](const auto &node) { return node.value.has_value(); });

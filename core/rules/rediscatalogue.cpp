@@ -199,6 +199,7 @@ std::vector<RecipeInfo> seenRecipes()
          .shape = Shape::Hash,
          .endsBy = EndsBy::Lease,
          .wakeUp = WakeUp::Polling,
+         .release = ReleaseWay::MemberBack,
          .releaseRefusal =
              u"how its client takes a permit back differs from version to version; give it back there"_s,
          .fenced = false},

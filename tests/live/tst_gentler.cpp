@@ -306,6 +306,68 @@ private slots:
         QCOMPARE(command({"DEL", lock.name}), 1);
     }
 
+    // And taken out of its set: an exclusive lock's mark goes with the last token, another's stays.
+    void aMemberIsTakenOut_data()
+    {
+        QTest::addColumn<QByteArray>("lock");
+        QTest::addColumn<QByteArray>("holder");
+        QTest::addColumn<QByteArray>("beside");
+        QTest::addColumn<bool>("isEnd"); // what the score says
+        QTest::addColumn<int>("left");
+        const QByteArray token("q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA=");
+        QTest::newRow("Symfony's, exclusive")
+            << QByteArray("gentle-written") << token << QByteArray("__write__") << true << 0;
+        QTest::newRow("Symfony's, beside another reader")
+            << QByteArray("gentle-read") << token << QByteArray("q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJB=")
+            << true << 1;
+        QTest::newRow("npm's") << QByteArray("semaphore:gentle") << QByteArray("0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29")
+                               << QByteArray("11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29") << false << 1;
+    }
+    void aMemberIsTakenOut()
+    {
+        QFETCH(const QByteArray, lock);
+        QFETCH(const QByteArray, holder);
+        QFETCH(const QByteArray, beside);
+        QFETCH(const bool, isEnd);
+        const auto now = testing::await(m_redis->command({"TIME"}, soon()))->items[0].text.toLongLong() * 1000;
+        const auto score = QByteArray::number(isEnd ? now + 60'000 : now);
+        QCOMPARE(command({"ZADD", lock, score, holder, score, beside}), 2);
+        QCOMPARE(command({"PEXPIREAT", lock, QByteArray::number(now + 60'000)}), 1);
+        const inspect::LockName name{ConnectionName("redis"), lock};
+        const auto taking = plan(name, holder, Way::Release);
+        QVERIFY2(taking, taking ? "" : qPrintable(taking.error().message));
+        QVERIFY(taking->exact);
+        const auto outcome = act(*taking);
+        QVERIFY2(outcome && outcome->released,
+                 outcome ? qPrintable(outcome->message) : qPrintable(outcome.error().message));
+        QTEST(int(command({"ZCARD", lock})), "left");
+        QCOMPARE(perform(m_workspace->find(name.connection)->sendRelease(*taking, soon())).error().code,
+                 ErrorCode::Refused); // gone already
+        command({"DEL", lock});
+    }
+
+    // As redis-semaphore of PyPI leaves it: the permit goes back to those that are free, unless another has it.
+    void aPermitGoesBackToItsList()
+    {
+        const auto now = testing::await(m_redis->command({"TIME"}, soon()))->items[0].text;
+        QCOMPARE(command({"HSET", "gentle:GRABBED", "0", now + ".25", "1", now + ".5"}), 2);
+        (void)testing::await(m_redis->command({"SET", "gentle:EXISTS", "ok"}, soon()));
+        QCOMPARE(command({"RPUSH", "gentle:AVAILABLE", "2"}), 1);
+        const inspect::LockName name{ConnectionName("redis"), "gentle:GRABBED"};
+        const auto taking = plan(name, "0@" + now + "250", Way::Release);
+        QVERIFY2(taking, taking ? "" : qPrintable(taking.error().message));
+        QVERIFY(!taking->exact && taking->risk.contains(u"by its number alone"_s));
+        auto *backend = m_workspace->find(name.connection);
+        QVERIFY(perform(backend->sendRelease(*taking, soon())));
+        QCOMPARE(command({"HLEN", "gentle:GRABBED"}), 1);
+        QCOMPARE(testing::await(m_redis->command({"LINDEX", "gentle:AVAILABLE", "0"}, soon()))->text,
+                 QByteArray("0"));
+        QCOMPARE(command({"HSET", "gentle:GRABBED", "0", now + ".75"}), 1);
+        QCOMPARE(perform(backend->sendRelease(*taking, soon())).error().code, ErrorCode::Refused);
+        QCOMPARE(command({"HLEN", "gentle:GRABBED"}), 2);
+        QCOMPARE(command({"DEL", "gentle:GRABBED", "gentle:EXISTS", "gentle:AVAILABLE"}), 3);
+    }
+
     void aPlaceInAFairQueueIsTakenAway()
     {
         const auto wanted = request("redisson-fair-lock", "redis");

@@ -6,6 +6,7 @@
 #include "core/inspect/redis/recognise.h"
 #include "core/inspect/redis/userrulelocks.h"
 #include "core/rules/keysignals.h"
+#include "core/rules/grabbedkeys.h"
 #include "core/rules/redissonkeys.h"
 
 #include <algorithm>
@@ -127,9 +128,10 @@ std::vector<RedisKey> companionsToRead(const KeyView &main)
     const QByteArray &name = main.key.bytes();
     const redis::RedissonKeys redisson(name);
     auto keys = companionsByUserRules(main);
-    if (main.type == KeyType::Hash && name.endsWith(":GRABBED")) {
-        for (const auto *part : {"EXISTS", "AVAILABLE"})
-            keys.emplace_back(name.chopped(7) + part);
+    if (main.type == KeyType::Hash && name.endsWith(redis::GrabbedKeys::suffix)) {
+        const redis::GrabbedKeys grabbed(name);
+        for (const auto &key : {grabbed.exists(), grabbed.available()})
+            keys.emplace_back(key);
     }
     if (main.type == KeyType::String) {
         keys.emplace_back(redisson.permitDeadlines());

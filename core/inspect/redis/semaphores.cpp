@@ -7,6 +7,7 @@
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 #include "core/rules/contenderid.h"
+#include "core/rules/grabbedkeys.h"
 
 #include <algorithm>
 #include <cmath>
@@ -91,7 +92,7 @@ std::optional<ServerTime> momentInField(const QByteArray &value, ServerTime now)
 
 bool isNamedAsSemaphore(const QByteArray &key)
 {
-    return key.startsWith("semaphore:") || key.endsWith(":GRABBED") || key.endsWith(":LOCKED");
+    return key.startsWith("semaphore:") || key.endsWith(redis::GrabbedKeys::suffix) || key.endsWith(":LOCKED");
 }
 
 // redis-semaphore of npm: ZADD semaphore:<name> <now in ms> <uuid>, and PEXPIRE of the whole.
@@ -107,6 +108,7 @@ std::optional<LockSnapshot> nodeSemaphore(const Case &about)
     const auto newest = std::ranges::max(members, {}, &ScoredMember::second).second;
     for (const auto &[name, score] : members) {
         auto holder = permitOf(name);
+        holder.guard.value = name;
         // The set ends with whoever refreshed it last; when the others' time is up is not written down.
         if (score == newest)
             holder.expiresAt = about.expiry(about.main);
@@ -153,27 +155,28 @@ std::optional<LockSnapshot> symfonyLock(const Case &about)
 // redis-semaphore of PyPI, and Ruby's of that name: HSET <name>:GRABBED <permit> <since>, <name>:EXISTS beside it.
 std::optional<LockSnapshot> grabbedSemaphore(const Case &about)
 {
-    static const QByteArray suffix = ":GRABBED";
     const auto now = about.context.observed;
-    if (!about.name().endsWith(suffix) || about.main.fields.empty())
+    if (!about.name().endsWith(redis::GrabbedKeys::suffix) || about.main.fields.empty())
         return std::nullopt;
-    const auto base = about.name().chopped(suffix.size());
-    const auto *exists = about.companion(base + ":EXISTS");
+    const redis::GrabbedKeys keys(about.name());
+    const auto *exists = about.companion(keys.exists());
     const bool isMember = std::ranges::all_of(
         about.main.fields, [now](const auto &field) { return momentInField(field.second, now).has_value(); });
     if (!exists || exists->type != KeyType::String || !isMember)
         return std::nullopt;
-    const auto *available = about.companion(base + ":AVAILABLE");
+    const auto *available = about.companion(keys.available());
     const auto left = available ? available->items.size() : 0;
     auto lock =
         semaphoreOf(about, clients::grabbedSemaphore, Confidence::High,
                     u"a hash …:GRABBED of permits and since when, beside …:EXISTS; %1 permits left"_s.arg(left));
-    lock.companions = {base + ":EXISTS", base + ":AVAILABLE"};
+    lock.companions = {keys.exists(), keys.available()};
     for (const auto &[permit, since] : about.main.fields) {
         // A permit's name comes again with the next who grabs it.
         const auto grabbed = *momentInField(since, now);
         auto holder = permitOf(recipes::constantContenderId(permit, grabbed.time_since_epoch().count()));
         holder.heldSince = grabbed;
+        holder.guard.value = permit;
+        holder.guard.group = since;
         lock.contenders.push_back(std::move(holder));
     }
     judgeState(lock);
