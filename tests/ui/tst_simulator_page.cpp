@@ -105,7 +105,8 @@ private:
     {
         const QString file = m_folder.filePath(name);
         m_page->exportTo(kind, run, file);
-        return QTest::qWaitFor([&] { return m_page->complaint() == u"Saved "_s + name; }) ? file : QString();
+        const auto isSaved = [&] { return m_page->complaint() == u"Saved "_s + name; };
+        return QTest::qWaitFor(isSaved, testing::patienceMs) ? file : QString();
     }
 
 private slots:
@@ -271,6 +272,10 @@ private slots:
         QVERIFY(!QImage(png).isNull());
         const auto svg = saved(ui::ExportKind::Svg, u"a.svg"_s);
         QVERIFY(QSvgRenderer(svg).isValid());
+        // Extended WebP, with a frame for each moment at which something was another.
+        const auto animation = contentOf(saved(ui::ExportKind::Animation, u"a.webp"_s));
+        QVERIFY(animation.startsWith("RIFF") && animation.mid(8, 8) == "WEBPVP8X" && animation.contains("ANIM"));
+        QVERIFY2(animation.count("ANMF") > 20, QByteArray::number(animation.count("ANMF")).constData());
         const auto csv = contentOf(saved(ui::ExportKind::Csv, u"a.csv"_s, 1));
         QCOMPARE(csv.count('\n'), static_cast<qsizetype>(playback().runs()[1]->eventCount()) + 1);
         const auto json = QJsonDocument::fromJson(contentOf(saved(ui::ExportKind::Json, u"a.json"_s)));

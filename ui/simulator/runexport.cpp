@@ -2,144 +2,21 @@
 #include "ui/simulator/runexport.h"
 
 #include "core/base/text.h"
-#include "ui/simulator/lanesview.h"
+#include "ui/simulator/runanimation.h"
 #include "ui/simulator/runner.h"
 #include "ui/simulator/simulatorwords.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QBuffer>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QImage>
 #include <QJsonArray>
 #include <QJsonDocument>
-#include <QPainter>
 #include <QSaveFile>
-#include <QSvgGenerator>
 
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
-
-namespace {
-
-constexpr double runWidth = 720;
-constexpr double headHeight = 64;
-constexpr double exportedAxisHeight = 22;
-constexpr double mostLanesHeight = 1400; // of one picture; the lanes from the first in sight on
-constexpr double margin = 16;
-
-double lanesHeight(const std::vector<RunPicture> &runs)
-{
-    double most = 0;
-    for (const auto &one : runs)
-        most =
-            std::max(most, one.frame.servers.height() + one.run->lanes() * one.frame.laneHeight - one.frame.scrolled);
-    return std::clamp(most, 40.0, mostLanesHeight);
-}
-
-Legend::Signs signsOf(const std::vector<RunPicture> &runs)
-{
-    std::vector<PlayedRunPtr> all;
-    for (const auto &one : runs)
-        all.push_back(one.run);
-    return Legend::signsOf(all, runs.empty() ? std::nullopt : runs.front().frame.seen);
-}
-
-double legendHeight(const std::vector<RunPicture> &runs, double width)
-{
-    return Legend::paint(nullptr, {}, width - 2 * margin, Theme::tokens(), signsOf(runs));
-}
-
-QSizeF sizeOf(const std::vector<RunPicture> &runs)
-{
-    const double width = margin + static_cast<double>(runs.size()) * (runWidth + margin);
-    return {width, headHeight + lanesHeight(runs) + exportedAxisHeight + 2 * margin + legendHeight(runs, width)};
-}
-
-void paintHead(QPainter &painter, const RunPicture &one, const Tokens &t)
-{
-    const auto &recording = one.run->recording();
-    const Tally tally = one.run->tallyAfter(one.happened);
-    painter.setFont(textFont(15, QFont::DemiBold));
-    painter.setPen(t.text);
-    painter.drawText(QPointF(8, 28), recipeTitle(recording.scenario.recipe));
-    painter.setFont(textFont(12));
-    painter.setPen(t.muted);
-    painter.drawText(QPointF(8, 48),
-                     tr("%1 · %2 · %3 contenders · %4 requests · %5 watch events · %6 in vain · wait p99 %7")
-                         .arg(label(recording.scenario.recipe, 40),
-                              recording.world == "sim" ? tr("simulated, seed %1").arg(recording.scenario.seed)
-                                                       : tr("played on %1").arg(label(recording.world, 40)),
-                              countText(recording.scenario.contenders), countText(tally.requests),
-                              countText(tally.watchEvents), countText(tally.wastedWakeups),
-                              momentText(one.run->waitP99After(one.happened))));
-}
-
-void paintRuns(QPainter &painter, const std::vector<RunPicture> &runs)
-{
-    const Tokens &t = Theme::tokens();
-    painter.fillRect(QRectF(QPointF(), sizeOf(runs)), t.panel);
-    const double height = lanesHeight(runs);
-    double x = margin;
-    for (const auto &one : runs) {
-        painter.save();
-        painter.translate(x, 0);
-        paintHead(painter, one, t);
-        painter.translate(0, headHeight);
-        LaneFrame frame = one.frame;
-        const double above = frame.servers.height();
-        frame.lanes = QRectF(frame.lanes.left(), above, runWidth - frame.lanes.left(), height - above);
-        if (above > 0)
-            frame.servers = QRectF(frame.lanes.left(), 0, frame.lanes.width(), above);
-        frame.hasFocus = false;
-        frame.chosenLane = contention::nobody;
-        paintLanes(painter, *one.run, frame, t);
-        paintTimeAxis(painter, frame, t);
-        if (frame.cursor < one.run->end())
-            paintCursor(painter, frame, t);
-        painter.restore();
-        x += runWidth + margin;
-    }
-    painter.setRenderHint(QPainter::Antialiasing);
-    Legend::paint(&painter, {margin, headHeight + height + exportedAxisHeight + margin},
-                  sizeOf(runs).width() - 2 * margin, t, signsOf(runs));
-}
-
-} // namespace
-
-QString savePng(const std::vector<RunPicture> &runs, const QString &file)
-{
-    constexpr double scale = 2; // for slides
-    QImage image((sizeOf(runs) * scale).toSize(), QImage::Format_RGB32);
-    if (image.isNull())
-        return tr("no memory for a picture of that size");
-    image.setDevicePixelRatio(scale);
-    QPainter painter(&image);
-    paintRuns(painter, runs);
-    painter.end();
-    QBuffer bytes;
-    bytes.open(QIODevice::WriteOnly);
-    if (!image.save(&bytes, "PNG"))
-        return tr("the picture cannot be made");
-    return saveBytes(bytes.data(), file);
-}
-
-QString saveSvg(const std::vector<RunPicture> &runs, const QString &file)
-{
-    QBuffer bytes;
-    bytes.open(QIODevice::WriteOnly);
-    QSvgGenerator generator;
-    generator.setOutputDevice(&bytes);
-    generator.setTitle(tr("Lockscope: contenders of a lock"));
-    generator.setSize(sizeOf(runs).toSize());
-    generator.setViewBox(QRectF(QPointF(), sizeOf(runs)));
-    QPainter painter(&generator);
-    paintRuns(painter, runs);
-    painter.end();
-    return saveBytes(bytes.data(), file);
-}
 
 QByteArray resultsJson(const std::vector<PlayedRunPtr> &runs)
 {
@@ -171,6 +48,7 @@ QString endingOf(ExportKind kind)
     switch (kind) {
     case ExportKind::Png: return u"png"_s;
     case ExportKind::Svg: return u"svg"_s;
+    case ExportKind::Animation: return u"webp"_s;
     case ExportKind::Csv: return u"csv"_s;
     case ExportKind::Json: return u"json"_s;
     case ExportKind::Recording: return u"lockscope"_s;
@@ -210,6 +88,7 @@ void ExportMenu::fill()
     };
     add(tr("Picture (PNG)"), ExportKind::Png);
     add(tr("Picture (SVG)"), ExportKind::Svg);
+    add(tr("Animation (WebP)"), ExportKind::Animation);
     add(tr("Events (CSV)"), ExportKind::Csv);
     add(tr("Results (JSON)"), ExportKind::Json);
     add(tr("Recording"), ExportKind::Recording);
@@ -261,10 +140,18 @@ void ExportMenu::save(ExportKind kind, std::size_t run, const QString &file)
     const auto later = [&](std::function<QByteArray()> bytes) {
         m_runner.inBackground([bytes = std::move(bytes), file] { return saveBytes(bytes(), file); }, this, done);
     };
-    // Pictures cost what they show; the rest may be millions of events.
+    // Pictures cost what they show; the rest may be millions of events, or a hundred pictures.
     switch (kind) {
     case ExportKind::Png: done(savePng(pictures, file)); break;
     case ExportKind::Svg: done(saveSvg(pictures, file)); break;
+    case ExportKind::Animation: {
+        const auto work = [pictures, tokens = Theme::tokens(), file]() -> QString {
+            const auto bytes = animated(pictures, tokens);
+            return bytes ? saveBytes(*bytes, file) : bytes.error().message;
+        };
+        m_runner.inBackground(work, this, done);
+        break;
+    }
     case ExportKind::Json: {
         std::vector<PlayedRunPtr> runs;
         for (const auto &picture : pictures)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "ui/simulator/lanepaint.h"
+#include "ui/simulator/runpicture.h"
 
 #include <QJsonObject>
 #include <QMenu>
@@ -13,22 +13,12 @@ namespace lockscope::ui {
 
 class Runner;
 
-// Runs as files: pictures of their lanes, their events, their results.
-struct RunPicture {
-    PlayedRunPtr run;
-    LaneFrame frame; // as on the screen; its place is chosen by the picture
-    std::size_t happened = 0;
-};
-
-// The lanes beside each other with their titles and counters; both empty, or what went wrong.
-[[nodiscard]] QString savePng(const std::vector<RunPicture> &runs, const QString &file);
-[[nodiscard]] QString saveSvg(const std::vector<RunPicture> &runs, const QString &file);
 // {"schema", "scenario", "runs"}, as the terminal prints it.
 [[nodiscard]] QByteArray resultsJson(const std::vector<PlayedRunPtr> &runs);
 // All of it or nothing.
 [[nodiscard]] QString saveBytes(const QByteArray &bytes, const QString &file);
 
-enum class ExportKind { Png, Svg, Csv, Json, Recording };
+enum class ExportKind { Png, Svg, Animation, Csv, Json, Recording };
 
 // The menu of what goes to files, and comes from them: pictures, events, results, recordings.
 class ExportMenu : public QMenu {

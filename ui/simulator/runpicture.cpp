@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/simulator/runpicture.h"
+
+#include "core/base/text.h"
+#include "ui/simulator/lanesview.h"
+#include "ui/simulator/runexport.h"
+#include "ui/simulator/simulatorwords.h"
+#include "ui/theme/text.h"
+#include "ui/theme/theme.h"
+
+#include <QBuffer>
+#include <QPainter>
+#include <QSvgGenerator>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr double runWidth = 720;
+constexpr double headHeight = 64;
+constexpr double exportedAxisHeight = 22;
+constexpr double mostLanesHeight = 1400; // of one picture; the lanes from the first in sight on
+constexpr double margin = 16;
+
+double lanesHeight(const std::vector<RunPicture> &runs)
+{
+    double most = 0;
+    for (const auto &one : runs)
+        most =
+            std::max(most, one.frame.servers.height() + one.run->lanes() * one.frame.laneHeight - one.frame.scrolled);
+    return std::clamp(most, 40.0, mostLanesHeight);
+}
+
+Legend::Signs signsOf(const std::vector<RunPicture> &runs)
+{
+    std::vector<PlayedRunPtr> all;
+    for (const auto &one : runs)
+        all.push_back(one.run);
+    return Legend::signsOf(all, runs.empty() ? std::nullopt : runs.front().frame.seen);
+}
+
+QSizeF sizeOf(const std::vector<RunPicture> &runs, const Tokens &t, const Legend::Signs &signs)
+{
+    const double width = margin + static_cast<double>(runs.size()) * (runWidth + margin);
+    const double legend = Legend::paint(nullptr, {}, width - 2 * margin, t, signs);
+    return {width, headHeight + lanesHeight(runs) + exportedAxisHeight + 2 * margin + legend};
+}
+
+void paintHead(QPainter &painter, const RunPicture &one, const Tokens &t)
+{
+    const auto &recording = one.run->recording();
+    const Tally tally = one.run->tallyAfter(one.happened);
+    painter.setFont(textFont(15, QFont::DemiBold));
+    painter.setPen(t.text);
+    painter.drawText(QPointF(8, 28), recipeTitle(recording.scenario.recipe));
+    painter.setFont(textFont(12));
+    painter.setPen(t.muted);
+    painter.drawText(QPointF(8, 48),
+                     tr("%1 · %2 · %3 contenders · %4 requests · %5 watch events · %6 in vain · wait p99 %7")
+                         .arg(label(recording.scenario.recipe, 40),
+                              recording.world == "sim" ? tr("simulated, seed %1").arg(recording.scenario.seed)
+                                                       : tr("played on %1").arg(label(recording.world, 40)),
+                              countText(recording.scenario.contenders), countText(tally.requests),
+                              countText(tally.watchEvents), countText(tally.wastedWakeups),
+                              momentText(one.run->waitP99After(one.happened))));
+}
+
+void paintRuns(QPainter &painter, const std::vector<RunPicture> &runs, const Tokens &t, const Legend::Signs &signs)
+{
+    const QSizeF size = sizeOf(runs, t, signs);
+    painter.fillRect(QRectF(QPointF(), size), t.panel);
+    const double height = lanesHeight(runs);
+    double x = margin;
+    for (const auto &one : runs) {
+        painter.save();
+        painter.translate(x, 0);
+        paintHead(painter, one, t);
+        painter.translate(0, headHeight);
+        LaneFrame frame = one.frame;
+        const double above = frame.servers.height();
+        frame.lanes = QRectF(frame.lanes.left(), above, runWidth - frame.lanes.left(), height - above);
+        if (above > 0)
+            frame.servers = QRectF(frame.lanes.left(), 0, frame.lanes.width(), above);
+        frame.hasFocus = false;
+        frame.chosenLane = contention::nobody;
+        paintLanes(painter, *one.run, frame, t);
+        paintTimeAxis(painter, frame, t);
+        if (frame.cursor < one.run->end())
+            paintCursor(painter, frame, t);
+        painter.restore();
+        x += runWidth + margin;
+    }
+    painter.setRenderHint(QPainter::Antialiasing);
+    Legend::paint(&painter, {margin, headHeight + height + exportedAxisHeight + margin}, size.width() - 2 * margin, t,
+                  signs);
+}
+
+} // namespace
+
+std::vector<RunPicture> picturesAt(std::vector<RunPicture> runs, Moment at)
+{
+    for (auto &one : runs) {
+        one.frame.cursor = at;
+        one.frame.seen = at;
+        one.happened = one.run->countUntil(at);
+    }
+    return runs;
+}
+
+QImage imageOf(const std::vector<RunPicture> &runs, const Tokens &tokens, const std::vector<RunPicture> &legendOf,
+               double scale)
+{
+    const auto signs = signsOf(legendOf);
+    QImage image((sizeOf(runs, tokens, signs) * scale).toSize(), QImage::Format_RGB32);
+    if (image.isNull())
+        return image;
+    image.setDevicePixelRatio(scale);
+    QPainter painter(&image);
+    paintRuns(painter, runs, tokens, signs);
+    return image;
+}
+
+QString savePng(const std::vector<RunPicture> &runs, const QString &file)
+{
+    constexpr double scale = 2; // for slides
+    const QImage image = imageOf(runs, Theme::tokens(), runs, scale);
+    if (image.isNull())
+        return tr("no memory for a picture of that size");
+    QBuffer bytes;
+    bytes.open(QIODevice::WriteOnly);
+    if (!image.save(&bytes, "PNG"))
+        return tr("the picture cannot be made");
+    return saveBytes(bytes.data(), file);
+}
+
+QString saveSvg(const std::vector<RunPicture> &runs, const QString &file)
+{
+    QBuffer bytes;
+    bytes.open(QIODevice::WriteOnly);
+    QSvgGenerator generator;
+    generator.setOutputDevice(&bytes);
+    generator.setTitle(tr("Lockscope: contenders of a lock"));
+    const Tokens &tokens = Theme::tokens();
+    const auto signs = signsOf(runs);
+    const QSizeF size = sizeOf(runs, tokens, signs);
+    generator.setSize(size.toSize());
+    generator.setViewBox(QRectF(QPointF(), size));
+    QPainter painter(&generator);
+    paintRuns(painter, runs, tokens, signs);
+    painter.end();
+    return saveBytes(bytes.data(), file);
+}
+
+} // namespace lockscope::ui
