@@ -126,6 +126,12 @@ quartz() {
     let_tests_know QUARTZ "$into/quartz"
 }
 
+sql_tables() {
+    jars sqltables sqltables || return 1
+    tell_jars "$into"/sqltables/shedlock-provider-jdbc-[0-9]*.jar "$into"/sqltables/liquibase-core-*.jar || return 1
+    let_tests_know SQL_TABLES "$into/sqltables"
+}
+
 zookeeper_server() {
     newest_jars zookeeper server org.apache.zookeeper 3.10 || return 1
     local jar version
@@ -209,5 +215,6 @@ fetch ETCD "etcd's Go client" etcd
 fetch PYTHON_LOCKS "python-redis-lock, django-redis and redis-semaphore" python_locks
 fetch SPRING "Spring Integration and ShedLock" spring
 fetch QUARTZ "Quartz" quartz
+fetch SQL_TABLES "ShedLock's JDBC provider and Liquibase" sql_tables
 fetch NODE_LOCKS "redis-semaphore and BullMQ" node_locks
 [ -n "$got" ]

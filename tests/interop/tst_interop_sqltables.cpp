@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// ShedLock's JDBC provider and Liquibase on MariaDB: their locks are rows that say who holds. Each is seen as what it
+// is, for as long as it is held. Of Liquibase the one who waits is in soon after the row was cleared; ShedLock's row
+// says itself until when, and is not taken away.
+#include "tests/interop/sqlcross.h"
+#include "tests/support/testmain.h"
+
+using namespace lockscope;
+using namespace lockscope::interop;
+
+class TestInteropSqlTables : public SqlCross {
+    Q_OBJECT
+
+    const QString m_shedLock = u"mariadb:SHEDLOCK#jobs.shedlock#report"_s;
+    const QString m_liquibase = u"mariadb:LIQUIBASE#jobs.DATABASECHANGELOGLOCK"_s;
+
+    static QString holderOf(const QJsonObject &lock)
+    {
+        return lock["contenders"_L1].toArray().at(0).toObject()["id"_L1].toString();
+    }
+
+private slots:
+    void initTestCase()
+    {
+        if (fetched("SQL_TABLES").isEmpty())
+            QSKIP(whyNotFetched("SQL_TABLES").constData());
+        const auto problem = begin("SQL_TABLES", u"SqlTableContenders.java"_s, u"jobs"_s);
+        QVERIFY2(problem.isEmpty(), problem.constData());
+    }
+    void cleanup() { tellWhatTheySaid(); }
+    void cleanupTestCase() { end(); }
+
+    void shedLockIsSeenWhileItIsHeld()
+    {
+        QVERIFY(theyTake("a", "shedlock report"));
+        const auto lock = seen(m_shedLock);
+        QCOMPARE(lock["recipe"_L1].toString(), u"sql-shedlock"_s);
+        QCOMPARE(lock["client"_L1].toString(), u"ShedLock"_s);
+        QCOMPARE(lock["state"_L1].toString(), u"held"_s);
+        QVERIFY(lock["findings"_L1].toArray().isEmpty());
+        QCOMPARE(lock["contenders"_L1].toArray().size(), 1);
+        m_program->tell("acquire b shedlock report");
+        QVERIFY(m_program->says("refused b"));
+        QByteArray said;
+        lockscopectl({u"force-release"_s, m_shedLock, u"--holder"_s, holderOf(lock), u"--yes"_s}, &said);
+        QVERIFY2(said.contains("is not possible") && said.contains("lock_until"), said.constData());
+        QVERIFY(theyGiveBack("a"));
+        QTRY_VERIFY_WITH_TIMEOUT(seen(m_shedLock)["state"_L1] != "held"_L1, testing::patienceMs);
+        QVERIFY(theyTake("b", "shedlock report"));
+        QVERIFY(theyGiveBack("b"));
+    }
+
+    void liquibaseIsSeenAndTheNextOneGetsIn()
+    {
+        QVERIFY(theyTake("c", "liquibase"));
+        const auto lock = seen(m_liquibase);
+        QCOMPARE(lock["recipe"_L1].toString(), u"sql-liquibase"_s);
+        QCOMPARE(lock["client"_L1].toString(), u"Liquibase"_s);
+        QCOMPARE(lock["state"_L1].toString(), u"held"_s);
+        m_program->tell("acquire d liquibase");
+        QVERIFY(m_program->says("Waiting"));
+        QVERIFY(!m_program->hasSaid("held d"));
+        QByteArray said;
+        const auto forced = lockscopectl(
+            {u"force-release"_s, m_liquibase, u"--holder"_s, holderOf(lock), u"--yes"_s, u"--not-exact"_s}, &said);
+        QVERIFY2(forced["released"_L1].toBool(), said.constData());
+        QVERIFY(m_program->says("held d"));
+        QVERIFY(holderOf(seen(m_liquibase)) != holderOf(lock));
+        QVERIFY(theyGiveBack("d"));
+        QTRY_VERIFY_WITH_TIMEOUT(seen(m_liquibase)["state"_L1] != "held"_L1, testing::patienceMs);
+    }
+};
+
+LOCKSCOPE_TEST(TestInteropSqlTables)
+#include "tst_interop_sqltables.moc"
