@@ -8,6 +8,7 @@
 #include "core/sandbox/server.h"
 #include "tests/support/zookeeperfixture.h"
 #include "tests/support/faultplan.h"
+#include "tests/support/patience.h"
 
 #include <QDeadlineTimer>
 
@@ -16,7 +17,7 @@ namespace lockscope::contract {
 using namespace std::chrono_literals;
 using testing::RequestFault;
 
-inline constexpr auto patience = 20s;
+inline constexpr auto patience = std::chrono::milliseconds(testing::patienceMs);
 
 // Runs the thread's events until it holds; QTest's own waiting sleeps between looks.
 bool eventually(const std::function<bool()> &holds, std::chrono::milliseconds atMost = patience);
@@ -140,7 +141,8 @@ public:
         m_server->stop();
         auto started = m_server->start(60s);
         eventually([this] { return !isConnected(); }, 2s);
-        eventually([this] { return isConnected(); });
+        if (started && !eventually([this] { return answers(); }))
+            return Error{ErrorCode::NotConnected, QStringLiteral("the onlooker's connection did not come back")};
         return started;
     }
 
@@ -153,6 +155,8 @@ protected:
         m_server = std::move(*made);
         return m_server->start(60s);
     }
+    // Whether the onlooker hears from this server, and not only believes to be connected with the one before.
+    [[nodiscard]] virtual bool answers() { return isConnected(); }
     [[nodiscard]] bool isConnected() const { return m_admin->state() == decltype(m_admin->state())::Connected; }
 
     std::unique_ptr<sandbox::Server> m_server;

@@ -160,6 +160,7 @@ public:
     }
 
 protected:
+    bool answers() override { return bool(await(m_admin->exists(ZPath("/"), std::nullopt, soon()))); }
     std::unique_ptr<Client> connect(std::chrono::milliseconds sessionTimeout) override
     {
         return std::make_unique<ZooKeeperClient>(loop(), m_server->address(), sessionTimeout);
