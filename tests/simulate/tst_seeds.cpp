@@ -47,7 +47,7 @@ int seedCount()
 
 int seedsAlone()
 {
-    constexpr int byDefault = 15;
+    constexpr int byDefault = 150 * waysToPlayAlone;
     return std::max(waysToPlayAlone, std::min(byDefault, byDefault * seedCount() / seedsToSeeEverything));
 }
 

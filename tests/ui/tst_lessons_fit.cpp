@@ -31,10 +31,10 @@ struct Screen {
     const char *name;
     QSize size;
     bool isProjector;
-    bool isTight; // for all languages; where there is more room the longest words are enough
+    bool isInAllLanguages; // or in the one with the longest words
 };
 constexpr Screen screens[] = {{"1024x768", {1024, 768}, false, true},
-                              {"1440x900", {1440, 900}, false, false},
+                              {"1440x900", {1440, 900}, false, true},
                               {"projector-1024x768", {1024, 768}, true, false}};
 const std::vector allLanguages{Language::Russian, Language::Chinese, Language::English};
 const std::vector longestWords{Language::Russian};
@@ -141,7 +141,7 @@ private slots:
             while (lesson().step() > 0)
                 lesson().back();
             for (;;) {
-                for (const auto language : screen.isTight ? allLanguages : longestWords) {
+                for (const auto language : screen.isInAllLanguages ? allLanguages : longestWords) {
                     lesson().setLanguage(language);
                     if (!lesson().question().isHidden())
                         lesson().next(); // and the answer to it

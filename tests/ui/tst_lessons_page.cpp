@@ -77,7 +77,7 @@ private slots:
         QVERIFY(rows.count() == 22);
         QVERIFY(!rows.item(0)->text().isEmpty());
         QVERIFY(scene.page.list().complaints().isEmpty());
-        scene.page.setFilter(u"redlock"_s);
+        scene.page.setFilter(u"quorum"_s);
         int shown = 0;
         for (int row = 0; row < rows.count(); ++row)
             shown += rows.isRowHidden(row) ? 0 : 1;
