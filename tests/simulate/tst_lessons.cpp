@@ -236,6 +236,18 @@ private slots:
         QCOMPARE(told.proves.front().text.english, u"66 wake-ups for nine hand-overs"_s);
     }
 
+    // Two that take over within a millisecond write the same time: the lesson needs a run in which they do not.
+    void theLoserOfTheRaceWritesAnotherTime()
+    {
+        const auto race = std::ranges::find(m_all.lessons, QByteArray("getset-race"), &Lesson::id);
+        QVERIFY(race != m_all.lessons.end());
+        const auto run = contention::simulate(race->runs.front().scenario);
+        QVERIFY(run && run->history.changes.size() > 3);
+        const auto &changes = run->history.changes;
+        QVERIFY(!changes[1].isGone && !changes[2].isGone);
+        QVERIFY(changes[1].line.text != changes[2].line.text);
+    }
+
     void aStopThatNeverComesIsNone()
     {
         const auto lesson = readLesson(broken(R"("contender": 1)", R"("contender": 1, "count": 2)"), u"x.json"_s);
