@@ -79,11 +79,17 @@ public:
     [[nodiscard]] zk::Session &session() override { return *m_gated; }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
 
-    [[nodiscard]] Task<QStringList> rights(Deadline) override
+    [[nodiscard]] Task<QStringList> rights(Deadline deadline) override
     {
+        auto asking = m_evidence.ask({"srvr"}, deadline);
+        const auto said = co_await asking;
+        if (said)
+            m_server = serverOf(*said);
         co_return QStringList{
             u"ZooKeeper decides node by node what its user may do; a refusal is said where it happens"_s};
     }
+    // Once its rights were asked.
+    [[nodiscard]] QString serverVersion() override { return m_server; }
     [[nodiscard]] std::unique_ptr<zk::Session> openSession() override
     {
         return operate::gated(zk::openSession(m_context.loop, sessionOptions()), m_gate);
@@ -121,6 +127,14 @@ private:
         options.user = m_spec.user.toUtf8();
         options.password = m_password.toUtf8();
         return options;
+    }
+
+    [[nodiscard]] static QString serverOf(const zk::Evidence &said)
+    {
+        const auto answer = said.answers.find("srvr");
+        const int asked = answer == said.answers.end() ? 0 : answer->second.members;
+        const int heard = static_cast<int>(said.members.size());
+        return zk::serverWords(said.members, std::max(0, asked - heard));
     }
 
     // It speaks HTTP in clear: whoever asks for TLS is not to have its answers read on the way.
@@ -227,6 +241,7 @@ private:
     zk::EvidenceSource m_evidence;
     Reachability m_reachability;
     std::deque<Retired> m_retired; // oldest first
+    QString m_server;
     std::unique_ptr<zk::Session> m_session;
     std::unique_ptr<zk::Session> m_gated;
     std::unique_ptr<inspect::ZooKeeperObserver> m_observer;

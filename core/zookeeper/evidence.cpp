@@ -35,6 +35,8 @@ void Evidence::settle()
     }
     if (raw.watchTotal && raw.dataWatchTotal)
         childWatchTotal = std::max<qint64>(0, *raw.watchTotal - *raw.dataWatchTotal);
+    if (!raw.member.mode.isEmpty())
+        members = {raw.member};
     raw = {};
 }
 
@@ -57,6 +59,7 @@ void Evidence::merge(const Evidence &other)
         expiresIn[session] = left;
     for (const auto &[path, sessions] : other.dataWatches)
         dataWatches[path].insert(sessions.begin(), sessions.end());
+    members.insert(members.end(), other.members.begin(), other.members.end());
     if (other.childWatchTotal)
         childWatchTotal = childWatchTotal.value_or(0) + *other.childWatchTotal;
 }

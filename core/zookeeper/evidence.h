@@ -46,6 +46,7 @@ struct Evidence {
     std::map<ZPath, std::set<SessionId>> dataWatches;         // wchp; exists and get watches only
     std::optional<qint64> childWatchTotal;                    // mntr's watch count minus wchs' total
     std::chrono::system_clock::time_point askedAt;            // our clock
+    std::vector<MemberFacts> members;                         // srvr; one for each that said what it is
     Instant answeredAt{};                                     // when the last answer was there
     Duration work{};                                          // what it cost the busiest member, at most
     std::chrono::milliseconds serverAhead{};                  // the server's clock minus ours, where known beforehand

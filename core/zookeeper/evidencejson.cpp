@@ -96,6 +96,7 @@ bool readAdmin(const QByteArray &command, const QByteArray &json, Evidence &into
         return into.raw.watchTotal.has_value();
     } else if (command == "server_stats") {
         into.raw.member.mode = answer[u"server_stats"_s].toObject()[u"server_state"_s].toString().toUtf8();
+        into.raw.member.version = versionIn(answer[u"version"_s].toString().toUtf8());
     } else if (command == "configuration") {
         into.raw.member.serverId = integer(answer[u"server_id"_s]); // the members it leaves out
         return into.raw.member.serverId.has_value();

@@ -180,9 +180,13 @@ bool readFourLetter(const QByteArray &command, const QByteArray &answer, Evidenc
         readMntr(answer, into);
         return into.raw.watchTotal.has_value();
     } else if (command == "srvr") {
-        for (const auto &line : answer.split('\n'))
+        const QByteArray version("Zookeeper version: ");
+        for (const auto &line : answer.split('\n')) {
             if (line.startsWith("Mode: "))
                 into.raw.member.mode = line.mid(6).trimmed();
+            else if (line.startsWith(version))
+                into.raw.member.version = versionIn(line.mid(version.size()));
+        }
         return !into.raw.member.mode.isEmpty();
     } else if (command == "conf") {
         into.raw.member.serverId = numberAfter(answer, "serverId=");

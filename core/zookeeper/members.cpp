@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/zookeeper/members.h"
 
+#include "core/base/text.h"
+
+#include <QStringList>
+
 #include <algorithm>
 
 using namespace Qt::StringLiterals;
@@ -137,6 +141,38 @@ QString Membership::nameOf(qint64 id) const
     if (where.isEmpty() && at != m_configured.end())
         where = at->host;
     return where.isEmpty() ? u"server %1"_s.arg(id) : u"server %1 (%2)"_s.arg(QString::number(id), where);
+}
+
+QByteArray versionIn(const QByteArray &said)
+{
+    const auto text = said.trimmed();
+    const auto end = std::ranges::find_if(text, [](char c) { return c == '-' || c == ',' || c == ' '; });
+    return text.left(end - text.begin());
+}
+
+QString serverWords(const std::vector<MemberFacts> &members, int silent)
+{
+    QStringList versions;
+    std::map<QByteArray, int> modes;
+    for (const auto &member : members) {
+        if (const auto version = label(member.version, 40); !version.isEmpty() && !versions.contains(version))
+            versions << version;
+        ++modes[member.mode];
+    }
+    if (versions.isEmpty())
+        return {};
+    const auto server = u"ZooKeeper "_s + versions.join(u" and "_s);
+    if (members.size() == 1 && silent == 0 && members.front().isStandalone())
+        return server + u", standalone"_s;
+    QStringList roles;
+    for (const QByteArray mode : {"leader", "follower", "observer", "standalone"}) {
+        if (const int count = modes[mode]; count > 0)
+            roles << u"%1 %2%3"_s.arg(QString::number(count), QString::fromLatin1(mode),
+                                      count == 1 ? QString() : u"s"_s);
+    }
+    return u"%1 on %2 member%3: %4%5"_s.arg(server, QString::number(members.size()),
+                                            members.size() == 1 ? QString() : u"s"_s, roles.join(u", "_s),
+                                            silent > 0 ? u"; %1 did not say"_s.arg(silent) : QString());
 }
 
 } // namespace lockscope::zk

@@ -221,6 +221,9 @@ private slots:
         const auto server = named(all, u"connection"_s, u"redis"_s).value("server"_L1).toString();
         QVERIFY2(server.startsWith(u"Redis "_s) && server.endsWith(u", primary without a replica"_s),
                  qPrintable(server));
+        const auto zooKeeper = named(all, u"connection"_s, u"zk"_s).value("server"_L1).toString();
+        QVERIFY2(zooKeeper.startsWith(u"ZooKeeper 3."_s) && zooKeeper.endsWith(u", standalone"_s),
+                 qPrintable(zooKeeper));
         QVERIFY2(rights(u"redis"_s).startsWith(u"user default may find locks, read them, "_s),
                  qPrintable(rights(u"redis"_s)));
         QVERIFY2(rights(u"looker"_s).contains(u"user looker may find locks, read them"_s),

@@ -112,11 +112,42 @@ private slots:
         QVERIFY(evidence.hasAny("cons"));
     }
 
+    void versionAndRolesAreSaidInWords_data()
+    {
+        QTest::addColumn<QByteArrayList>("members"); // version and mode
+        QTest::addColumn<int>("silent");
+        QTest::addColumn<QString>("words");
+        QTest::newRow("alone") << QByteArrayList{"3.8.0 standalone"} << 0 << u"ZooKeeper 3.8.0, standalone"_s;
+        QTest::newRow("three") << QByteArrayList{"3.9.3 follower", "3.9.3 leader", "3.9.3 follower"} << 0
+                               << u"ZooKeeper 3.9.3 on 3 members: 1 leader, 2 followers"_s;
+        QTest::newRow("while it is upgraded")
+            << QByteArrayList{"3.8.0 leader", "3.9.3 follower"} << 1
+            << u"ZooKeeper 3.8.0 and 3.9.3 on 2 members: 1 leader, 1 follower; 1 did not say"_s;
+        QTest::newRow("nobody") << QByteArrayList() << 1 << QString();
+        QTest::newRow("no version") << QByteArrayList{" leader"} << 0 << QString();
+    }
+    void versionAndRolesAreSaidInWords()
+    {
+        QFETCH(const QByteArrayList, members);
+        QFETCH(int, silent);
+        std::vector<zk::MemberFacts> facts;
+        for (const auto &member : members) {
+            zk::MemberFacts one;
+            one.version = member.split(' ').value(0);
+            one.mode = member.split(' ').value(1);
+            facts.push_back(one);
+        }
+        QTEST(zk::serverWords(facts, silent), "words");
+        QCOMPARE(zk::versionIn("3.8.0-5a02a05eddb59aee6ac762f7ea82e92a68eb9c0f, built on 2022-02-25"),
+                 QByteArray("3.8.0"));
+    }
+
     void serversSayWhoTheyAre()
     {
         zk::Evidence evidence;
         QVERIFY(readFourLetter("srvr", "Zookeeper version: 3.8.0\nMode: observer\nNode count: 5\n", evidence));
         QCOMPARE(evidence.raw.member.mode, QByteArray("observer"));
+        QCOMPARE(evidence.raw.member.version, QByteArray("3.8.0"));
         QVERIFY(readFourLetter("conf", "clientPort=2181\nserverId=3\nmembership: \n" + configuration, evidence));
         QCOMPARE(evidence.raw.member.serverId, std::optional<qint64>(3));
         QCOMPARE(evidence.raw.member.configured.size(), std::size_t(3));
