@@ -32,8 +32,8 @@ struct MemberFacts {
     QByteArray version{}; // "3.8.0"; empty: it did not say
     [[nodiscard]] bool isStandalone() const { return mode == "standalone"; }
 };
-// "ZooKeeper 3.8.0, standalone", "ZooKeeper 3.8.0 and 3.9.3 on 3 members: 1 leader, 2 followers; 1 did not say". Empty
-// where nobody said a version. `silent`: how many did not say.
+// "ZooKeeper 3.8.0, standalone", "ZooKeeper 3.8.0 and 3.9.3 on 3 members: 1 leader, 2 followers; 1 did not say".
+// Empty where nobody said a version. `silent`: how many did not say.
 [[nodiscard]] QString serverWords(const std::vector<MemberFacts> &members, int silent);
 // What stands before the build in "3.8.0-5a02a05eddb59aee6ac762f7ea82e92a68eb9c0f, built on …".
 [[nodiscard]] QByteArray versionIn(const QByteArray &said);

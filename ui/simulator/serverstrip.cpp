@@ -285,8 +285,11 @@ void ServerStrip::paintEvent(QPaintEvent *)
     };
     Flow there(painter, section(servers.size() > 1 ? tr("On servers") : tr("On server"), 5, height() - believed - 9),
                line);
+    // An empty one is worth a look where the others have something.
+    const bool isAnythingThere =
+        std::ranges::any_of(servers, [](const auto &server) { return !server.lines.empty() && !server.isDown; });
     for (const auto &text : serverWords()) {
-        const bool isBad = text.endsWith(tr("down")) || text.endsWith(tr("empty"));
+        const bool isBad = text.endsWith(tr("down")) || (isAnythingThere && text.endsWith(tr("empty")));
         there.put(text, isBad && servers.size() > 1 ? t.critical : t.text);
         if (servers.size() > 1)
             there.nextLine();
