@@ -251,7 +251,9 @@ Task<void> SimulatedRun::cleanUp()
     for (const auto contender : std::exchange(m_hung, {}))
         kill(contender); // else its lock would be given back
     m_round.reset();
-    const auto grace = sleepFor(m_world, 2s); // for what goes on in the background
+    // For what goes on in the background: it may have to connect again first, which takes a Redis client up to 5 s of
+    // pause and 5 s of trying.
+    const auto grace = sleepFor(m_world, 12s);
     co_await grace;
     for (const auto &process : m_processes) {
         if (process)

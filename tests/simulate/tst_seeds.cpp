@@ -47,7 +47,7 @@ int seedCount()
 
 int seedsAlone()
 {
-    constexpr int byDefault = 150; // of a cell, over its three ways
+    constexpr int byDefault = 150 * waysToPlayAlone; // of a cell
     return std::max(waysToPlayAlone, std::min(byDefault, byDefault * seedCount() / seedsToSeeEverything));
 }
 
