@@ -21,6 +21,11 @@ struct BackendRules {
     GuaranteeRule (*outOfOrder)(const recipes::RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant);
     bool leasesAreSessions; // a hold ends with a session, whose timeout is what faults are drawn by
     bool playsTwoLocks;
+    // Whether the recipe can be played on so many servers; null: on as many as it is always.
+    bool (*canHave)(const recipes::RecipeInfo &recipe, int servers) = nullptr;
+    // Whether a client can do it there; BadInput says what can be done. Null: nothing can.
+    Result<void> (*checkAct)(const QByteArray &command) = nullptr;
+    bool serversStop = false; // one by one, by an operator
 };
 [[nodiscard]] const BackendRules &rulesOf(BackendKind backend);
 

@@ -77,7 +77,9 @@ void ContenderActor::stopWorking()
 Task<void> ContenderActor::play()
 {
     m_trace.add({{}, m_plan.number, Mark::Joins, false, 0, m_plan.reads ? "read" : "write", {}});
-    const auto deadline = m_plan.wait ? Deadline::after(m_loop, *m_plan.wait) : Deadline::never();
+    const auto limit = [this] { return m_plan.wait ? Deadline::after(m_loop, *m_plan.wait) : Deadline::never(); };
+    auto deadline = limit();
+    int triesLeft = m_plan.tries - 1;
     for (;;) {
         auto granted = co_await m_lock->acquire(deadline);
         if (granted) {
@@ -89,6 +91,13 @@ Task<void> ContenderActor::play()
             m_trace.add({{}, m_plan.number, Mark::GivesUp, false, 0, granted.error().message.toUtf8(), {}});
             if (!granted.error().retryable)
                 break;
+            if (granted.error().code == ErrorCode::TimedOut && triesLeft > 0) {
+                // An acquire of its own: it queues anew.
+                --triesLeft;
+                deadline = limit();
+                m_trace.add({{}, m_plan.number, Mark::Joins, false, 0, "again", {}});
+                continue;
+            }
         }
         if (deadline.hasPassed(m_loop))
             break;

@@ -35,6 +35,7 @@ struct ContenderPlan {
     bool isOptimistic = false; // writes when it releases, if that succeeds; and comes again after a conflict
     std::chrono::milliseconds hold{50};
     std::optional<std::chrono::milliseconds> wait;
+    int tries = 1; // acquires in a row that each wait so long
 };
 
 class ContenderActor {

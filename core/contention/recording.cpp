@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char *markNames[] = {"joins",    "request", "answer",   "watch-event", "message", "holds",
                                      "releases", "loses",   "gives-up", "writes",      "pauses",  "resumes",
-                                     "dies",     "comes",   "fault",    "breaks",      "gets"};
+                                     "dies",     "comes",   "fault",    "breaks",      "gets",    "acts"};
 static_assert(std::size(markNames) == markCount);
 constexpr auto recordingSchema = "lockscope-recording/1";
 

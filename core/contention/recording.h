@@ -28,8 +28,9 @@ enum class Mark : quint8 {
     Fault,  // something went wrong in the world; `what` is its name; the contender it befell, or none
     Breaks, // an invariant did not hold; `what` is its name, `where` the sentence
     Gets,   // has one of the locks that it wants, and goes on to the next; `what` is which
+    Acts,   // did something beside its lock; `what` is the command, `where` what came of it
 };
-constexpr int markCount = static_cast<int>(Mark::Gets) + 1;
+constexpr int markCount = static_cast<int>(Mark::Acts) + 1;
 [[nodiscard]] QByteArray nameOf(Mark mark);
 
 constexpr int nobody = -1;

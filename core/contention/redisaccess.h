@@ -17,6 +17,21 @@ struct RedisClient {
     std::vector<std::unique_ptr<TracedConnection>> traced;
 };
 
+// As redis-cli shows an answer, in one line.
+inline QByteArray redisWords(const redis::Value &value)
+{
+    switch (value.kind) {
+    case redis::Value::Kind::Nil: return "(nil)";
+    case redis::Value::Kind::Integer: return QByteArray::number(value.integer);
+    case redis::Value::Kind::Array: break;
+    default: return value.text;
+    }
+    QByteArrayList all;
+    for (const auto &item : value.items)
+        all << redisWords(item);
+    return all.join(", ");
+}
+
 // The scenario outlives it.
 class RedisAccess final : public ContenderAccess {
 public:
@@ -41,6 +56,18 @@ public:
         for (const auto &node : m_client->traced)
             nodes.push_back(node.get());
         return recipes::makeLock(id, nodes, m_key, options, random);
+    }
+    // A command, sent to each of the servers; the first one's answer.
+    [[nodiscard]] std::optional<Completion<QByteArray>> act(const QByteArray &command) override
+    {
+        Completion<QByteArray> words(m_client->traced.front()->loop());
+        for (const auto &traced : m_client->traced) {
+            traced->command(command.simplified().split(' '), Deadline::never())
+                .then([words](const Result<redis::Value> &answer) {
+                    words.complete(answer ? redisWords(*answer) : answer.error().message.toUtf8());
+                });
+        }
+        return words;
     }
 
 private:

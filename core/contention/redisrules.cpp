@@ -83,6 +83,13 @@ GuaranteeRule twoBelieveOnRedis(const RecipeInfo &recipe, FaultKind fault, const
     return {whyOnRedis(recipe, fault)};
 }
 
+Result<void> checkRedisAct(const QByteArray &command)
+{
+    if (!command.trimmed().isEmpty())
+        return {};
+    return Error{ErrorCode::BadInput, u"a contender that does something sends a command"_s};
+}
+
 Duration leaseOnRedis(const Scenario &scenario)
 {
     return scenario.ttl;
@@ -92,7 +99,15 @@ Duration leaseOnRedis(const Scenario &scenario)
 
 BackendRules rulesOfRedis()
 {
-    return {&canHappenOnRedis, &twoBelieveOnRedis, &overlapOnRedis, &leaseOnRedis, nullptr, false, false};
+    return {&canHappenOnRedis,
+            &twoBelieveOnRedis,
+            &overlapOnRedis,
+            &leaseOnRedis,
+            nullptr,
+            false,
+            false,
+            [](const RecipeInfo &recipe, int servers) { return recipe.quorum && servers % 2 == 1; },
+            &checkRedisAct};
 }
 
 } // namespace lockscope::contention

@@ -54,13 +54,16 @@ class RedisServers : public Servers {
 public:
     explicit RedisServers(const ServersContext &context) : m_context(context), m_random(context.random)
     {
-        const int count = playable(context.scenario.recipe)->quorum ? redlockNodes : 1;
+        const bool isQuorum = playable(context.scenario.recipe)->quorum;
+        const int count = !isQuorum ? 1 : context.scenario.servers > 0 ? context.scenario.servers : redlockNodes;
         for (int i = 0; i < count; ++i) {
             m_servers.push_back(std::make_unique<world::RedisServer>(context.network, i));
             // Of a write or two, or of half a lease. Only for who will fail over: it copies what is changed.
             const auto lag = m_random.below(2) == 0 ? Duration(20ms) : Duration(context.scenario.ttl / 2);
             if (failsOver(context.scenario))
                 m_servers.back()->setReplicaLag(lag);
+            m_servers.back()->setAppendOnlyFile(context.scenario.aof != Aof::None,
+                                                context.scenario.aof == Aof::EverySecond ? Duration(1s) : Duration());
         }
     }
 
@@ -96,7 +99,7 @@ public:
     bool restartEmpty(Duration downFor) override
     {
         for (int i = 0; i < (count() + 1) / 2; ++i)
-            m_servers[std::size_t(i)]->restartEmpty(downFor);
+            m_servers[std::size_t(i)]->restart(downFor);
         return true;
     }
     bool failover() override
@@ -131,8 +134,8 @@ public:
         std::vector<QByteArray> left;
         for (const auto &server : m_servers) {
             for (const auto &key : server->keys()) {
-                const bool isKept = (isSemaphore && key == lockKey.bytes()) || key == beside.fencingToken()
-                                    || key.startsWith(beside.unlockLatch({}));
+                const bool isKept = !key.contains(lockKey.bytes()) || (isSemaphore && key == lockKey.bytes())
+                                    || key == beside.fencingToken() || key.startsWith(beside.unlockLatch({}));
                 if (!isKept)
                     left.push_back(key);
             }

@@ -33,6 +33,7 @@ void Round::add(int number, Loop &loop, std::unique_ptr<recipes::Lock> lock)
     plan.isOptimistic = isOptimistic(m_scenario.recipe);
     plan.hold = m_scenario.hold;
     plan.wait = m_scenario.wait;
+    plan.tries = m_scenario.tries;
     m_contenders[std::size_t(number)] = std::make_unique<ContenderActor>(
         loop, std::move(lock), plan, m_trace, m_resource, [this, number] { done(number); });
 }

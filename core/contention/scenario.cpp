@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/scenario.h"
 
-#include "core/base/fieldreader.h"
 #include "core/base/text.h"
+#include "core/contention/act.h"
 #include "core/contention/backendrules.h"
-#include "core/contention/mutants/mutants.h"
-
-#include <QJsonArray>
+#include "core/contention/mutants/mutantlist.h"
+#include "core/contention/scenariolimits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -48,58 +47,101 @@ const std::vector<FaultWords> &words()
     return all;
 }
 
-// Numbers in JSON are doubles: a seed has to come back as it was.
-constexpr quint64 seedLimit = quint64(1) << 53;
-constexpr int mostContenders = 100'000;
-constexpr int mostListed = 10'000'000;
-
-QString knownFaults()
+Error bad(const QString &message)
 {
-    QStringList names;
-    for (const auto &entry : words())
-        names << QString::fromLatin1(entry.name);
-    return u"one of "_s + names.join(u", "_s);
+    return Error{ErrorCode::BadInput, message};
 }
 
-QJsonObject plannedJson(const PlannedFault &fault)
+Result<void> numbersFit(const Scenario &scenario, const recipes::RecipeInfo &info)
 {
-    QJsonObject object{{u"fault"_s, QString::fromLatin1(nameOf(fault.kind))},
-                       {u"atUs"_s, qint64(fault.at.count())},
-                       {u"contender"_s, fault.contender},
-                       {u"lastsMs"_s, qint64(fault.lasts.count())}};
-    if (fault.clock != PlannedFault::Clock::Drawn) {
-        const bool isServers = fault.clock == PlannedFault::Clock::Server;
-        object.insert(u"clock"_s, isServers ? u"server"_s : u"client"_s);
-        object.insert(u"back"_s, fault.isBack);
-        if (isServers)
-            object.insert(u"server"_s, fault.server);
+    const auto name = label(scenario.recipe);
+    if (scenario.contenders < 1 || scenario.contenders > mostContenders)
+        return bad(u"%1 contenders cannot be played: from 1 to %2"_s.arg(scenario.contenders).arg(mostContenders));
+    if (scenario.rounds < 1)
+        return bad(u"%1 rounds are none: at least 1"_s.arg(scenario.rounds));
+    if (scenario.seed >= seedLimit)
+        return bad(u"the seed %1 is too large: below %2"_s.arg(scenario.seed).arg(seedLimit));
+    if (scenario.limit != 1 && !info.counted)
+        return bad(u"recipe %1 has one permit, not %2"_s.arg(name, QString::number(scenario.limit)));
+    if (scenario.readersPercent != 0 && !info.readWrite)
+        return bad(u"recipe %1 has no read mode"_s.arg(name));
+    if (scenario.perProcess > 1 && infoOf(info.backend).oneLockEach)
+        return bad(u"a session on %1 carries one lock at a time: one contender per process"_s.arg(
+            infoOf(info.backend).title));
+    if (scenario.tries > 1 && !scenario.wait)
+        return bad(u"%1 tries are those of a wait that ends: say how long each waits"_s.arg(scenario.tries));
+    if (scenario.leastLatency > scenario.mostLatency || scenario.mostLatency > longestLatency)
+        return bad(
+            u"a message takes from %1 to %2 µs: the least first, and at most %3"_s.arg(scenario.leastLatency.count())
+                .arg(scenario.mostLatency.count())
+                .arg(longestLatency.count()));
+    const auto canHave = rulesOf(info.backend).canHave;
+    if (scenario.servers != 0 && !(canHave && canHave(info, scenario.servers)))
+        return bad(u"recipe %1 is not played on %2 servers: an odd number to %3 of an ensemble or for Redlock"_s.arg(
+            name, QString::number(scenario.servers), QString::number(mostServersPlayed)));
+    if (scenario.aof != Aof::None && info.backend != BackendKind::Redis)
+        return bad(u"an append-only file is Redis's, and recipe %1 is not on Redis"_s.arg(name));
+    return {};
+}
+
+// Two locks, and one that is taken several times.
+Result<void> locksFit(const Scenario &scenario, const recipes::RecipeInfo &info)
+{
+    const auto name = label(scenario.recipe);
+    if (scenario.locks != 1 && !rulesOf(info.backend).playsTwoLocks)
+        return bad(u"recipe %1 is played with one lock: two are for those on ZooKeeper"_s.arg(name));
+    const bool isNested = scenario.acquires != 1;
+    if (isNested && (info.counted || info.optimistic || scenario.locks != 1))
+        return bad(
+            u"what is taken %1 times by each is one lock that keeps others out: not permits, not two locks"_s.arg(
+                scenario.acquires));
+    if (isNested && !info.reentrant && infoOf(info.backend).oneLockEach)
+        return bad(u"a session on %1 carries one lock at a time, and %2 is not reentrant"_s.arg(
+            infoOf(info.backend).title, name));
+    const auto isForced = [](const PlannedFault &fault) { return fault.kind == FaultKind::ForceRelease; };
+    if ((scenario.locks != 1 || isNested)
+        && (std::ranges::count(scenario.faults, FaultKind::ForceRelease) > 0
+            || std::ranges::any_of(scenario.planned, isForced)))
+        return bad(u"of two locks none can be force-released here"_s);
+    return {};
+}
+
+Result<void> faultsFit(const Scenario &scenario, const recipes::RecipeInfo &info)
+{
+    const auto cannot = [&](FaultKind fault) {
+        return bad(
+            u"the fault %1 cannot happen to %2"_s.arg(QString::fromLatin1(nameOf(fault)), label(scenario.recipe)));
+    };
+    for (const auto fault : scenario.faults) {
+        if (!rulesOf(info.backend).canHappen(fault))
+            return cannot(fault);
     }
-    return object;
+    for (const auto &fault : scenario.planned) {
+        if (!rulesOf(info.backend).canHappen(fault.kind))
+            return cannot(fault.kind);
+        if (fault.contender < 0 || fault.contender >= scenario.contenders)
+            return bad(u"there is no contender %1 that a fault could befall"_s.arg(fault.contender));
+    }
+    return {};
 }
 
-constexpr int mostClockServers = 5;
-constexpr double longestMs = 24.0 * 3600 * 1000;
-
-PlannedFault readPlanned(FieldReader reader)
+Result<void> actsFit(const Scenario &scenario, const recipes::RecipeInfo &info)
 {
-    PlannedFault fault;
-    const auto kind = faultByName(reader.text("fault").toUtf8());
-    if (kind)
-        fault.kind = *kind;
-    else
-        reader.wrong(u"fault"_s, knownFaults());
-    reader.take("atUs", 0, longestMs * 1000, fault.at);
-    reader.take("contender", 0, mostContenders - 1, fault.contender);
-    reader.take("lastsMs", 0, longestMs, fault.lasts);
-    const auto clock = reader.text("clock", QString());
-    if (clock == "server"_L1 || clock == "client"_L1)
-        fault.clock = clock == "server"_L1 ? PlannedFault::Clock::Server : PlannedFault::Clock::Client;
-    else if (!clock.isEmpty())
-        reader.wrong(u"clock"_s, u"client or server"_s);
-    reader.take("back", fault.isBack);
-    reader.take("server", 0, mostClockServers - 1, fault.server);
-    reader.nothingElse();
-    return fault;
+    const auto &rules = rulesOf(info.backend);
+    for (const auto &act : scenario.acts) {
+        if (act.contender >= scenario.contenders)
+            return bad(u"there is no contender %1 that could do anything"_s.arg(act.contender));
+        if (act.contender < 0 && !serverAct(act.command))
+            return bad(
+                u"\"%1\" is nobody's act: stop s0 or start s0, or it is some contender's"_s.arg(label(act.command)));
+        if (act.contender < 0 ? !rules.serversStop : !rules.checkAct)
+            return bad(u"on %1 nobody does \"%2\" here"_s.arg(infoOf(info.backend).title, label(act.command)));
+        if (act.contender < 0)
+            continue;
+        if (auto fits = rules.checkAct(act.command); !fits)
+            return fits;
+    }
+    return {};
 }
 
 } // namespace
@@ -151,102 +193,8 @@ bool isOptimistic(const QByteArray &recipe)
     return info && info->optimistic;
 }
 
-QJsonObject Scenario::toJson() const
-{
-    QJsonArray faultNames, plannedFaults;
-    for (const auto fault : faults)
-        faultNames.append(QString::fromLatin1(nameOf(fault)));
-    for (const auto &fault : planned)
-        plannedFaults.append(plannedJson(fault));
-    QJsonObject object{{u"recipe"_s, QString::fromUtf8(recipe)},
-                       {u"contenders"_s, contenders},
-                       {u"rounds"_s, rounds},
-                       {u"holdMs"_s, qint64(hold.count())},
-                       {u"seed"_s, qint64(seed)},
-                       {u"faults"_s, faultNames},
-                       {u"planned"_s, plannedFaults},
-                       {u"arrival"_s, arrival == Arrival::Queued ? u"queued"_s : u"spread"_s},
-                       {u"arriveWithinMs"_s, qint64(arriveWithin.count())},
-                       {u"perProcess"_s, perProcess},
-                       {u"limit"_s, limit},
-                       {u"locks"_s, locks},
-                       {u"order"_s, isOppositeOrder ? u"opposite"_s : u"same"_s},
-                       {u"readersPercent"_s, readersPercent},
-                       {u"ttlMs"_s, qint64(ttl.count())},
-                       {u"sessionTimeoutMs"_s, qint64(sessionTimeout.count())},
-                       {u"checksFencingTokens"_s, checksFencingTokens},
-                       {u"keepsEvents"_s, keepsEvents}};
-    if (wait)
-        object.insert(u"waitMs"_s, qint64(wait->count()));
-    if (!withheld.empty()) {
-        QJsonArray numbers;
-        for (const auto number : withheld)
-            numbers.append(number);
-        object.insert(u"withheld"_s, numbers);
-    }
-    return object;
-}
-
-Result<Scenario> Scenario::fromJson(const QJsonObject &object)
-{
-    std::optional<Error> error;
-    FieldReader reader(object, {}, error);
-    const auto list = [&reader](const char *field) {
-        return reader.has(field) ? reader.list(field, 0, mostListed) : QJsonArray();
-    };
-    Scenario scenario;
-    scenario.recipe = reader.text("recipe", QString::fromUtf8(scenario.recipe)).toUtf8();
-    reader.take("contenders", 1, mostContenders, scenario.contenders);
-    reader.take("rounds", 1, 1'000'000, scenario.rounds);
-    reader.take("holdMs", 0, longestMs, scenario.hold);
-    reader.take("seed", 0, double(seedLimit - 1), scenario.seed);
-    for (const auto &value : list("faults")) {
-        if (const auto kind = faultByName(value.toString().toUtf8()))
-            scenario.faults.push_back(*kind);
-        else
-            reader.wrong(u"faults"_s, u"a list of faults, each "_s + knownFaults());
-    }
-    const auto planned = list("planned");
-    for (qsizetype i = 0; i < planned.size(); ++i)
-        scenario.planned.push_back(readPlanned(reader.element("planned", planned, i)));
-    for (const auto &value : list("withheld")) {
-        const auto number = value.toInt(-1);
-        if (number < 0)
-            reader.wrong(u"withheld"_s, u"a list of whole numbers from 0"_s);
-        else
-            scenario.withheld.push_back(number);
-    }
-    const auto arrival = reader.text("arrival", u"queued"_s);
-    if (arrival == "spread"_L1)
-        scenario.arrival = Arrival::Spread;
-    else if (arrival != "queued"_L1)
-        reader.wrong(u"arrival"_s, u"queued or spread"_s);
-    reader.take("arriveWithinMs", 0, longestMs, scenario.arriveWithin);
-    reader.take("perProcess", 1, mostContenders, scenario.perProcess);
-    reader.take("limit", 1, mostContenders, scenario.limit);
-    reader.take("locks", 1, 2, scenario.locks);
-    const auto order = reader.text("order", u"same"_s);
-    scenario.isOppositeOrder = order == "opposite"_L1;
-    if (!scenario.isOppositeOrder && order != "same"_L1)
-        reader.wrong(u"order"_s, u"same or opposite"_s);
-    reader.take("readersPercent", 0, 100, scenario.readersPercent);
-    reader.take("ttlMs", 1, longestMs, scenario.ttl);
-    reader.take("sessionTimeoutMs", 1, longestMs, scenario.sessionTimeout);
-    if (reader.has("waitMs")) {
-        scenario.wait.emplace();
-        reader.take("waitMs", 0, longestMs, *scenario.wait);
-    }
-    reader.take("checksFencingTokens", scenario.checksFencingTokens);
-    reader.take("keepsEvents", scenario.keepsEvents);
-    reader.nothingElse();
-    if (error)
-        return Error{error->code, u"in the scenario "_s + error->message};
-    return scenario;
-}
-
 Result<void> Scenario::check() const
 {
-    const auto bad = [](const QString &message) { return Error{ErrorCode::BadInput, message}; };
     const auto *info = playable(recipe);
     const auto name = label(recipe);
     if (!info)
@@ -256,37 +204,11 @@ Result<void> Scenario::check() const
     if (!info->simulated)
         return bad(u"recipe %1 cannot be played in this version: there is no simulated %2"_s.arg(
             name, infoOf(info->backend).title));
-    if (contenders < 1 || contenders > mostContenders)
-        return bad(u"%1 contenders cannot be played: from 1 to %2"_s.arg(contenders).arg(mostContenders));
-    if (rounds < 1)
-        return bad(u"%1 rounds are none: at least 1"_s.arg(rounds));
-    if (seed >= seedLimit)
-        return bad(u"the seed %1 is too large: below %2"_s.arg(seed).arg(seedLimit));
-    if (limit != 1 && !info->counted)
-        return bad(u"recipe %1 has one permit, not %2"_s.arg(name, QString::number(limit)));
-    if (locks != 1 && !rulesOf(info->backend).playsTwoLocks)
-        return bad(u"recipe %1 is played with one lock: two are for those on ZooKeeper"_s.arg(name));
-    if (readersPercent != 0 && !info->readWrite)
-        return bad(u"recipe %1 has no read mode"_s.arg(name));
-    if (perProcess > 1 && infoOf(info->backend).oneLockEach)
-        return bad(u"a session on %1 carries one lock at a time: one contender per process"_s.arg(
-            infoOf(info->backend).title));
-    const auto isForced = [](const PlannedFault &fault) { return fault.kind == FaultKind::ForceRelease; };
-    if (locks != 1
-        && (std::count(faults.begin(), faults.end(), FaultKind::ForceRelease) > 0
-            || std::any_of(planned.begin(), planned.end(), isForced)))
-        return bad(u"of two locks none can be force-released here"_s);
-    for (const auto fault : faults) {
-        if (!rulesOf(info->backend).canHappen(fault))
-            return bad(u"the fault %1 cannot happen to %2"_s.arg(QString::fromLatin1(nameOf(fault)), name));
+    for (const auto &part : {numbersFit(*this, *info), locksFit(*this, *info), faultsFit(*this, *info)}) {
+        if (!part)
+            return part;
     }
-    for (const auto &fault : planned) {
-        if (!rulesOf(info->backend).canHappen(fault.kind))
-            return bad(u"the fault %1 cannot happen to %2"_s.arg(QString::fromLatin1(nameOf(fault.kind)), name));
-        if (fault.contender < 0 || fault.contender >= contenders)
-            return bad(u"there is no contender %1 that a fault could befall"_s.arg(fault.contender));
-    }
-    return {};
+    return actsFit(*this, *info);
 }
 
 } // namespace lockscope::contention

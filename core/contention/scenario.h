@@ -62,6 +62,17 @@ struct PlannedFault {
     friend bool operator==(const PlannedFault &, const PlannedFault &) = default;
 };
 
+// What somebody does beside taking the lock, as it would be typed (act.h). By nobody: an operator, to a server.
+struct Act {
+    std::chrono::microseconds at{0}; // since the start of the run
+    int contender = -1;              // nobody
+    QByteArray command;
+    friend bool operator==(const Act &, const Act &) = default;
+};
+
+// What of its data a Redis that is restarted finds on its disk: its append-only file, by `appendfsync`.
+enum class Aof { None, EverySecond, Always };
+
 enum class Arrival {
     Queued, // all join before the first release
     Spread, // at moments drawn by the seed, within `arriveWithin`
@@ -82,6 +93,7 @@ struct Scenario {
     // round's in the order above. Everything else happens as it would beside them.
     std::vector<int> withheld;
     std::vector<PlannedFault> planned;
+    std::vector<Act> acts;
     Arrival arrival = Arrival::Queued;
     std::chrono::milliseconds arriveWithin{1000}; // Spread
     int perProcess = 1;                           // contenders that share a process, and its session
@@ -89,7 +101,12 @@ struct Scenario {
     int locks = 1;                                // 2: each contender wants both, one after the other
     bool isOppositeOrder = false;                 // every second one in the other order
     int readersPercent = 0;                       // of a read/write lock's contenders
-    std::chrono::milliseconds ttl{30'000};        // of a lease
+    int acquires = 1; // each takes it so many times before it works, and gives it back as often
+    int tries = 1;    // acquires in a row, where `wait` ends without it
+    int servers = 0;  // members of an ensemble, nodes of Redlock; 0: as many as the recipe needs
+    Aof aof = Aof::None;
+    std::chrono::microseconds leastLatency{200}, mostLatency{300}; // of a message, one way
+    std::chrono::milliseconds ttl{30'000};                         // of a lease
     std::chrono::milliseconds sessionTimeout{10'000};
     std::optional<std::chrono::milliseconds> wait; // total deadline of each acquire; none: without limit
     bool checksFencingTokens = false;              // what the guarded resource does with an older token

@@ -20,6 +20,9 @@ public:
     [[nodiscard]] virtual bool isReady() const = 0;
     // A contender of the scenario's recipe on the scenario's lock. Outlived by this.
     [[nodiscard]] virtual Result<std::unique_ptr<recipes::Lock>> makeLock(bool readMode, Random random) = 0;
+    // Something else with its connection (act.h); what came of it, in a few words. Of a command that the rules of its
+    // servers let pass; none where nothing else is done.
+    [[nodiscard]] virtual std::optional<Completion<QByteArray>> act(const QByteArray & /*command*/) { return {}; }
 };
 
 class Servers {
@@ -42,6 +45,11 @@ public:
     virtual bool restartEmpty(Duration /*downFor*/) { return false; }
     virtual bool failover() { return false; }
     virtual bool loseNextPublish() { return false; }
+
+    // With the names of contenders ("{c00}") replaced by those of what stands for them there.
+    [[nodiscard]] virtual QByteArray resolved(const QByteArray &command) const { return command; }
+    // An operator stops one of them, or starts it again. False where that is not played.
+    virtual bool setStopped(int /*server*/, bool /*isStopped*/) { return false; }
 
     // What there is to be seen on them now, in words, for whoever looks; nothing changes by that. Names of contenders
     // where the server knows whose it is.

@@ -3,7 +3,9 @@
 
 #include "core/async/sleep.h"
 #include "core/base/text.h"
+#include "core/contention/act.h"
 #include "core/contention/mutants/mutants.h"
+#include "core/contention/nestedlock.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>
@@ -34,8 +36,9 @@ Random stream(quint64 seed, quint64 number)
 
 SimulatedRun::SimulatedRun(const Scenario &scenario)
     : m_scenario(scenario), m_start(begin(m_world)), m_random(stream(scenario.seed, 1)),
-      m_network(m_world, stream(scenario.seed, 2), {}), m_trace(
-                                                            scenario, [this] { return now(); }, mostEventsOfARun),
+      m_network(m_world, stream(scenario.seed, 2), {scenario.leastLatency, scenario.mostLatency}),
+      m_trace(
+          scenario, [this] { return now(); }, mostEventsOfARun),
       m_checkers(scenario, m_trace), m_resource(m_trace, scenario.checksFencingTokens), m_scope(m_world)
 {
     m_servers = makeServers({m_scenario, m_world, m_network, m_trace, stream(scenario.seed, 3)});
@@ -91,7 +94,33 @@ Result<void> SimulatedRun::start()
         return Error{ErrorCode::Unsupported,
                      u"the simulated world has no server yet for recipe %1"_s.arg(label(m_scenario.recipe))};
     m_scope.launch(play());
+    for (const auto &act : m_scenario.acts)
+        m_world.runAt(m_start + act.at, [this, &act] { perform(act); });
     return {};
+}
+
+// Who is dead does nothing, and who is paused does it later.
+void SimulatedRun::perform(const Act &act)
+{
+    if (act.contender < 0) {
+        const auto wanted = serverAct(act.command);
+        const bool isDone = m_servers->setStopped(wanted->server, wanted->isStop);
+        m_trace.add({{}, nobody, Mark::Acts, false, 0, act.command, isDone ? "ok" : "nothing to do"});
+        return;
+    }
+    auto *process = processOf(act.contender);
+    if (!process)
+        return;
+    process->post([this, &act] {
+        const auto &access = m_accesses[std::size_t(act.contender)];
+        const auto command = m_servers->resolved(act.command);
+        const auto outcome = access ? access->act(command) : std::nullopt;
+        if (!outcome)
+            return;
+        outcome->then([this, command, contender = act.contender](const QByteArray &words) {
+            m_trace.add({{}, contender, Mark::Acts, false, 0, command, words});
+        });
+    });
 }
 
 void SimulatedRun::advance()
@@ -139,9 +168,31 @@ void SimulatedRun::stopWorking(int contender)
     m_round->stopWorking(contender);
 }
 
+Result<std::unique_ptr<recipes::Lock>> SimulatedRun::makeLock(int number)
+{
+    const auto once = [&] {
+        return m_accesses[std::size_t(number)]->makeLock(isReader(m_scenario, number), Random(m_random.next()));
+    };
+    if (m_scenario.acquires == 1)
+        return once();
+    auto nested = nestedLock(*processOf(number), m_scenario.acquires, playable(m_scenario.recipe)->reentrant, once);
+    if (!nested)
+        return nested.error();
+    (*nested)->onMember([this, number](std::size_t place) {
+        m_trace.add({{},
+                     number,
+                     Mark::Gets,
+                     false,
+                     0,
+                     QByteArray::number(place + 1) + " of " + QByteArray::number(m_scenario.acquires),
+                     {}});
+    });
+    return std::unique_ptr<recipes::Lock>(*std::move(nested));
+}
+
 void SimulatedRun::addContender(int number)
 {
-    auto lock = m_accesses[std::size_t(number)]->makeLock(isReader(m_scenario, number), Random(m_random.next()));
+    auto lock = makeLock(number);
     if (lock) {
         m_round->add(number, *processOf(number), *std::move(lock));
         return;
@@ -172,7 +223,8 @@ Task<void> SimulatedRun::playRound()
     m_round.reset();
     co_await connectAll();
     // A millisecond apart is more than the network's differences; very many come together.
-    const Duration apart = m_scenario.contenders <= 1000 ? Duration(1ms) : Duration(1us);
+    const Duration slow = m_scenario.mostLatency > 300us ? 4 * m_scenario.mostLatency : 0us;
+    const Duration apart = m_scenario.contenders <= 1000 ? std::max<Duration>(1ms, slow) : Duration(1us);
     m_round = std::make_unique<Round>(m_world, m_scenario, m_trace, m_resource, Round::Pace{apart, 4 * apart + 4ms});
     for (int i = 0; i < m_scenario.contenders; ++i)
         addContender(i);

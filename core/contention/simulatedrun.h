@@ -37,7 +37,9 @@ private:
     Task<void> connectAll();
     Task<void> untilDone();
     Task<void> cleanUp();
+    [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makeLock(int number);
     void addContender(int number);
+    void perform(const Act &act);
     void followServers();
     [[nodiscard]] Duration patience() const;
 

@@ -17,7 +17,10 @@ bool hasOptionsForAll(Scenario scenario)
     const Scenario plain;
     scenario.keepsEvents = plain.keepsEvents; // not of the run, of what is kept of it
     return scenario.planned.empty() && scenario.withheld.empty() && scenario.locks == plain.locks
-           && scenario.isOppositeOrder == plain.isOppositeOrder;
+           && scenario.isOppositeOrder == plain.isOppositeOrder && scenario.acts.empty()
+           && scenario.acquires == plain.acquires && scenario.tries == plain.tries
+           && scenario.servers == plain.servers && scenario.aof == plain.aof
+           && scenario.leastLatency == plain.leastLatency && scenario.mostLatency == plain.mostLatency;
 }
 
 // In quotes no shell looks into.

@@ -4,6 +4,7 @@
 
 #include "core/contention/mutants/mutants.h"
 #include "core/contention/servers.h"
+#include "core/contention/zookeeperact.h"
 #include "core/recipes/multilock.h"
 #include "core/world/zookeeper/session.h"
 
@@ -36,6 +37,10 @@ public:
             m_trace.add({{}, m_contender, Mark::Gets, false, 0, m_paths[place].bytes(), {}});
         });
         return std::unique_ptr<recipes::Lock>(std::move(both));
+    }
+    [[nodiscard]] std::optional<Completion<QByteArray>> act(const QByteArray &command) override
+    {
+        return doOnZooKeeper(*m_traced, command);
     }
 
 private:

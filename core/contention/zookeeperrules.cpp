@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/backendrules.h"
+#include "core/contention/zookeeperact.h"
 
 namespace lockscope::contention {
 
@@ -81,8 +82,16 @@ GuaranteeRule heardLate(const RecipeInfo &recipe, FaultKind fault, const QByteAr
 
 BackendRules rulesOfZooKeeper()
 {
-    return {
-        &canHappenOnZooKeeper, &twoBelieveOnZooKeeper, &overlapOnZooKeeper, &sessionOrWork, &heardLate, true, true};
+    return {&canHappenOnZooKeeper,
+            &twoBelieveOnZooKeeper,
+            &overlapOnZooKeeper,
+            &sessionOrWork,
+            &heardLate,
+            true,
+            true,
+            [](const RecipeInfo &, int servers) { return servers % 2 == 1; },
+            &checkZooKeeperAct,
+            true};
 }
 
 } // namespace lockscope::contention

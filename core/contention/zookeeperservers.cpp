@@ -14,12 +14,20 @@ namespace {
 using namespace std::chrono_literals;
 
 const ZPath lockPath("/sim/lock"), otherPath("/sim/other");
+constexpr auto electionTime = 200ms; // the votes; then followers learn what they missed
 
 bool has(const Scenario &scenario, FaultKind kind)
 {
     return std::find(scenario.faults.begin(), scenario.faults.end(), kind) != scenario.faults.end()
            || std::any_of(scenario.planned.begin(), scenario.planned.end(),
                           [kind](const PlannedFault &fault) { return fault.kind == kind; });
+}
+
+// Data somebody set to be looked at, not what a client notes about itself.
+bool isShown(const QByteArray &data)
+{
+    constexpr qsizetype most = 20;
+    return !data.isEmpty() && data.size() <= most;
 }
 
 class ZooKeeperServers : public Servers {
@@ -83,6 +91,35 @@ public:
         m_ensemble.jumpClock(by);
         return true;
     }
+    // The rest goes on while it is a majority, after an election where the leader went.
+    bool setStopped(int server, bool isStopped) override
+    {
+        if (server >= count() || m_stopped.contains(server) == isStopped)
+            return false;
+        if (isStopped)
+            m_stopped.insert(server);
+        else
+            m_stopped.erase(server);
+        if (!hasMajority() || m_stopped.contains(m_leader))
+            m_ensemble.setServing(false);
+        reachMembers();
+        if (m_ensemble.isServing())
+            return true;
+        if (hasMajority())
+            m_context.world.runAt(m_context.world.now() + electionTime, [this] { elect(); });
+        return true;
+    }
+    [[nodiscard]] QByteArray resolved(const QByteArray &command) const override
+    {
+        auto text = command;
+        for (int contender = 0; contender < m_context.scenario.contenders && text.contains('{'); ++contender) {
+            const auto name = '{' + contenderName(contender, m_context.scenario.contenders) + '}';
+            const auto node = text.contains(name) ? nodeOf(contender) : std::nullopt;
+            if (node)
+                text.replace(name, node->bytes());
+        }
+        return text;
+    }
 
     [[nodiscard]] std::vector<ServerLine> state() const override
     {
@@ -101,18 +138,25 @@ public:
                 words << "watched by " + watchers;
             if (const auto watchers = namesOf(m_ensemble.watchersOf(path, true)); !watchers.isEmpty())
                 words << "children watched by " + watchers;
+            if (node && node->stat.ephemeralOwner.isNone() && isShown(node->data))
+                words.push_front("= " + node->data);
             lines.push_back({0, path.bytes(), words.join(", "), {}});
         }
+        for (int member = 0; count() > 1 && member < count(); ++member)
+            lines.push_back({member, "zxid", QByteArray::number(m_ensemble.appliedBy(member) & 0xffffffff), {}});
         return lines;
     }
 
-    // A contender's node is ephemeral or has a number; the rest are directories, which stay on purpose.
+    // A contender's node is ephemeral or has a number; the rest are directories, which stay on purpose, and what was
+    // made beside the lock.
     [[nodiscard]] std::vector<QByteArray> leftBehind() const override
     {
         std::vector<QByteArray> left;
         for (const auto &path : m_ensemble.below(ZPath("/sim"))) {
             const auto node = m_ensemble.node(path);
-            if (recipes::readSequence(path.name()) || (node && !node->stat.ephemeralOwner.isNone()))
+            const bool isOfLock =
+                path.bytes().startsWith(lockPath.bytes()) || path.bytes().startsWith(otherPath.bytes());
+            if (isOfLock && (recipes::readSequence(path.name()) || (node && !node->stat.ephemeralOwner.isNone())))
                 left.push_back(path.bytes());
         }
         return left;
@@ -124,6 +168,34 @@ public:
     }
 
 private:
+    [[nodiscard]] bool hasMajority() const { return 2 * (count() - static_cast<int>(m_stopped.size())) > count(); }
+    void elect()
+    {
+        if (!hasMajority() || m_ensemble.isServing())
+            return;
+        m_leader = 0;
+        while (m_stopped.contains(m_leader))
+            ++m_leader;
+        m_ensemble.setServing(true);
+        reachMembers();
+    }
+    void reachMembers()
+    {
+        for (int member = 0; member < count(); ++member)
+            m_context.network.setDown(m_ensemble.serverOf(member),
+                                      m_stopped.contains(member) || !m_ensemble.isServing());
+    }
+    // What stands for it in the tree, if anything does.
+    [[nodiscard]] std::optional<ZPath> nodeOf(int contender) const
+    {
+        const auto session = m_contenders[std::size_t(contender)].session.lock();
+        for (const auto &path : m_ensemble.below(ZPath("/sim"))) {
+            const auto node = m_ensemble.node(path);
+            if (session && node && node->stat.ephemeralOwner == session->id())
+                return path;
+        }
+        return std::nullopt;
+    }
     [[nodiscard]] std::vector<ZPath> pathsOf(int contender) const
     {
         if (m_context.scenario.locks == 1)
@@ -151,7 +223,8 @@ private:
     static world::zookeeper::EnsembleOptions options(const Scenario &scenario)
     {
         world::zookeeper::EnsembleOptions options;
-        options.members = has(scenario, FaultKind::Lag) ? 3 : 1; // one alone cannot lag
+        const int needed = has(scenario, FaultKind::Lag) ? 3 : 1; // one alone cannot lag
+        options.members = scenario.servers > 0 ? scenario.servers : needed;
         return options;
     }
 
@@ -160,6 +233,8 @@ private:
     world::zookeeper::Ensemble m_ensemble;
     std::map<int, std::weak_ptr<zk::Session>> m_sessions; // by process
     std::vector<Known> m_contenders;
+    std::set<int> m_stopped; // members
+    int m_leader = 0;
     mutable std::map<zk::SessionId, QByteArray> m_owners; // as they were seen, the dead ones too
 };
 

@@ -61,11 +61,6 @@ LessonRun readRun(FieldReader reader)
     run.title = reader.words("title");
     auto object = reader.object("scenario");
     reader.nothingElse();
-    const auto known = contention::Scenario().toJson().keys() + QStringList{u"waitMs"_s};
-    for (const auto &field : object.json().keys()) {
-        if (!known.contains(field))
-            object.wrong({}, u"without \"%1\", which no scenario has"_s.arg(label(field.toUtf8(), 60)));
-    }
     const auto scenario = contention::Scenario::fromJson(object.json());
     const auto playable = scenario ? scenario->check() : Result<void>(scenario.error());
     if (!playable) {
@@ -239,7 +234,7 @@ void readAll(FieldReader &reader, Lesson &lesson)
         reader.wrong(u"id"_s, u"of small letters, digits and hyphens"_s);
     lesson.title = reader.words("title");
     lesson.summary = reader.words("summary");
-    const auto runs = reader.list("runs", 1, 2);
+    const auto runs = reader.list("runs", 1, 3);
     for (qsizetype i = 0; i < runs.size(); ++i)
         lesson.runs.push_back(readRun(reader.element("runs", runs, i)));
     if (lesson.runs.empty())

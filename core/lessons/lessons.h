@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lessons: short stories on one or two recorded runs, each a file of text, scenarios and the numbers that prove
+// Lessons: short stories on one to three recorded runs, each a file of text, scenarios and the numbers that prove
 // the point. Whoever writes another needs no C++: resources/lessons/README.md says what a file contains.
 #pragma once
 
@@ -94,7 +94,7 @@ struct Proven {
 struct Lesson {
     QByteArray id;
     Text title, summary;
-    std::vector<LessonRun> runs; // one, or two side by side
+    std::vector<LessonRun> runs; // one to three, side by side
     std::vector<Step> steps;
     std::vector<Proof> proves;
 };

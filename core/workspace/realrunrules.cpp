@@ -17,6 +17,13 @@ Result<void> playableOnServers(const contention::Scenario &scenario, int mostSes
         return bad(u"%1 is a mistake made on purpose, for the simulated world alone"_s.arg(label(scenario.recipe)));
     if (scenario.locks != 1)
         return bad(u"on real servers there is one lock; two of them are for the simulated world"_s);
+    const contention::Scenario plain;
+    const bool isOfServersAsTheyAre = scenario.acquires == plain.acquires && scenario.servers == plain.servers
+                                      && scenario.aof == plain.aof && scenario.leastLatency == plain.leastLatency
+                                      && scenario.mostLatency == plain.mostLatency && scenario.acts.empty();
+    if (!isOfServersAsTheyAre)
+        return bad(
+            u"locks taken several times, numbers of servers, their files and delays, and what is done beside the lock are for the simulated world"_s);
     if (scenario.contenders > mostContendersOnServers)
         return bad(u"on real servers up to %1 contenders, not %2; the simulated world takes more"_s
                        .arg(mostContendersOnServers)

@@ -6,6 +6,7 @@
 #include "core/connections/connectionstore.h"
 #include "core/contention/explain.h"
 #include "core/contention/guarantees.h"
+#include "core/contention/mutants/mutantlist.h"
 #include "core/contention/simulation.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"

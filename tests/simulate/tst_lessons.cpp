@@ -277,7 +277,8 @@ private slots:
         row("a wrong number", broken("\"contenders\": 3", "\"contenders\": 0"), u"\"contenders\""_s);
         row("too many", broken("\"contenders\": 3", "\"contenders\": 50000"), u"\"runs[0].scenario.contenders\""_s);
         row("without events", broken("\"contenders\": 3", "\"keepsEvents\": false"), u"scenario.keepsEvents"_s);
-        row("a field misspelt", broken("\"contenders\": 3", "\"contender\": 3"), u"without \"contender\""_s);
+        row("a field misspelt", broken("\"contenders\": 3", "\"contender\": 3"),
+            u"there is no field \"contender\""_s);
         row("no step", broken("\"steps\": [{", "\"steps\": [], \"more\": [{"),
             u"\"steps\" has to be a list of 1 to 40"_s);
         row("no such mark", broken("\"holds\"", "\"has\""), u"\"steps[0].until.mark\" has to be one of joins"_s);

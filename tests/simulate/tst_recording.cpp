@@ -35,6 +35,11 @@ Scenario full()
     scenario.locks = 2;
     scenario.isOppositeOrder = true;
     scenario.wait = 7s;
+    scenario.tries = 3;
+    scenario.servers = 5;
+    scenario.leastLatency = 100us;
+    scenario.mostLatency = 5ms;
+    scenario.acts = {{1500us, 2, "get -w /sim/lock"}, {2ms, -1, "stop s1"}};
     scenario.checksFencingTokens = true;
     return scenario;
 }

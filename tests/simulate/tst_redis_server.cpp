@@ -109,7 +109,7 @@ private slots:
         QCOMPARE(tell({"SET", "key", "1"}), QByteArray("OK"));
         QCOMPARE(tell({"EVAL", "return 7", "0"}), QByteArray("7"));
         const auto sha = QCryptographicHash::hash("return 7", QCryptographicHash::Sha1).toHex();
-        server().restartEmpty(2s);
+        server().restart(2s);
         QVERIFY(!m_world->ask(*m_client, {"GET", "key"})); // down
         QCOMPARE(m_client->state(), ConnectionState::Connecting);
         pass(6s);
@@ -194,7 +194,7 @@ private slots:
         two.world.advance(10ms);
         QCOMPARE(two.tell(first, {"SET", "key", "first"}), QByteArray("OK"));
         QCOMPARE(two.tell(second, {"GET", "key"}), QByteArray("(nil)"));
-        two.server(0).restartEmpty(1h);
+        two.server(0).restart(1h);
         QCOMPARE(two.tell(second, {"SET", "key", "second"}), QByteArray("OK"));
         QVERIFY(first.state() != ConnectionState::Connected);
     }

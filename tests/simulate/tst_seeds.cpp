@@ -69,6 +69,8 @@ Scenario scenarioOf(const QByteArray &recipe, quint64 seed)
     scenario.ttl = 3s;
     scenario.sessionTimeout = 4s;
     scenario.keepsEvents = false;
+    if (const auto *mutant = findMutant(recipe))
+        scenario.wait = mutant->wait;
     scenario.checksFencingTokens = random.below(2) == 0;
     const auto *info = playable(recipe);
     if (info->readWrite)

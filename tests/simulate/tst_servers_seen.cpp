@@ -2,45 +2,22 @@
 // What a run tells beside its events: what stood on the servers when, which messages there were, and why something
 // did not hold, as one would tell it.
 #include "core/contention/explain.h"
-#include "core/contention/simulation.h"
+#include "tests/simulate/played.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
 
 using namespace lockscope;
 using namespace lockscope::contention;
+using namespace lockscope::testing;
 using namespace std::chrono_literals;
 
 namespace {
-
-Scenario scenarioOf(const QByteArray &recipe, int contenders)
-{
-    Scenario scenario;
-    scenario.recipe = recipe;
-    scenario.contenders = contenders;
-    scenario.ttl = 3s;
-    scenario.sessionTimeout = 4s;
-    return scenario;
-}
-
-Recording play(const Scenario &scenario)
-{
-    auto played = contention::simulate(scenario);
-    if (!played)
-        qFatal("%s", qPrintable(played.error().message));
-    return *std::move(played);
-}
 
 bool stoodThere(const Recording &run, const QByteArray &words)
 {
     return std::ranges::any_of(run.history.changes,
                                [&](const ServerChange &change) { return change.line.text.contains(words); });
-}
-
-bool broke(const Recording &run, const QByteArray &invariant)
-{
-    return std::ranges::any_of(run.violations,
-                               [&](const Violation &violation) { return violation.invariant == invariant; });
 }
 
 } // namespace
@@ -66,7 +43,7 @@ private slots:
     {
         QFETCH(QByteArray, recipe);
         QFETCH(QByteArray, words);
-        const auto run = play(scenarioOf(recipe, 3));
+        const auto run = play(scenarioFor(recipe, 3));
         QVERIFY(run.history.isKept && !run.history.until);
         QStringList all;
         for (const auto &change : run.history.changes)
@@ -78,7 +55,7 @@ private slots:
 
     void aLeaseRunsOut()
     {
-        const auto run = play(scenarioOf("redis-set-nx", 2));
+        const auto run = play(scenarioFor("redis-set-nx", 2));
         const auto had = std::ranges::find_if(
             run.history.changes, [](const ServerChange &change) { return change.line.ends.has_value(); });
         QVERIFY(had != run.history.changes.end());
@@ -87,7 +64,7 @@ private slots:
 
     void serversThatRestartEmptyAreSeenDownAndUp()
     {
-        auto scenario = scenarioOf("redlock", 2);
+        auto scenario = scenarioFor("redlock", 2);
         scenario.hold = 500ms;
         scenario.planned = {{FaultKind::RestartEmpty, 100ms, 0, 200ms}};
         const auto run = play(scenario);
@@ -103,7 +80,7 @@ private slots:
 
     void messagesGoBothWaysAndSomeAreLost()
     {
-        auto scenario = scenarioOf("zk-mutex", 3);
+        auto scenario = scenarioFor("zk-mutex", 3);
         const auto well = play(scenario);
         QVERIFY(!well.history.messages.empty());
         for (const auto &message : well.history.messages) {
@@ -125,7 +102,7 @@ private slots:
     void lookingChangesNothing()
     {
         QFETCH(QByteArray, recipe);
-        auto scenario = scenarioOf(recipe, 4);
+        auto scenario = scenarioFor(recipe, 4);
         scenario.faults = faultsFor(recipe);
         const auto seen = play(scenario);
         scenario.keepsEvents = false; // nobody looks then
@@ -136,7 +113,7 @@ private slots:
 
     void itIsInTheFile()
     {
-        auto scenario = scenarioOf("redlock", 2);
+        auto scenario = scenarioFor("redlock", 2);
         scenario.planned = {{FaultKind::RestartEmpty, 20ms, 0, 50ms}};
         const auto run = play(scenario);
         const auto read = Recording::load(run.save());
@@ -154,7 +131,7 @@ private slots:
 
     void whatBrokeIsToldAsAStory()
     {
-        auto scenario = scenarioOf("zk-mutex", 3);
+        auto scenario = scenarioFor("zk-mutex", 3);
         scenario.hold = 400ms;
         scenario.planned = {{FaultKind::Pause, 100ms, 0, 8s}};
         const auto run = play(scenario);
@@ -186,7 +163,7 @@ private slots:
     {
         QFETCH(QByteArray, recipe);
         QFETCH(bool, isKept);
-        auto scenario = scenarioOf(recipe, 3);
+        auto scenario = scenarioFor(recipe, 3);
         scenario.hold = 200ms;
         scenario.planned = {{FaultKind::DeadThread, 50ms, 0, 0ms}};
         const auto run = play(scenario);
@@ -197,7 +174,7 @@ private slots:
     // Of two locks the first that is had was not waited for in vain.
     void aWakeUpThatWonOneOfTwoLocksIsNotInVain()
     {
-        auto scenario = scenarioOf("zk-mutex", 3);
+        auto scenario = scenarioFor("zk-mutex", 3);
         scenario.locks = 2;
         const auto run = play(scenario);
         QCOMPARE(run.counters.grants, 3);

@@ -15,6 +15,15 @@ protected:
     Task<Result<recipes::QueueEntry>> enter(Deadline deadline) override;
 };
 
+// latch.await(timeout) returns, and nobody asks whether it was the watch or the time.
+class TimeoutAsGrant : public recipes::SessionLock {
+public:
+    using SessionLock::SessionLock;
+
+protected:
+    Task<Result<recipes::QueueEntry>> enter(Deadline deadline) override;
+};
+
 // zk-eager-mutex without the watch on its own node.
 class BlindShortcut : public recipes::SessionLock {
 public:

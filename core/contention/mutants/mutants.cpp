@@ -16,6 +16,9 @@ const std::vector<Mutant> &mutants()
         {"broken-forgets-to-look", "zk-mutex",
          u"woken by its predecessor's end it takes the lock without looking again: wrong when that one only gave up, "
          u"crashed or was removed while it waited"_s},
+        {"broken-timeout-as-grant", "zk-mutex",
+         u"takes the end of its wait for the lock: wrong when nobody told it anything, and its time was over"_s,
+         std::chrono::milliseconds(100)},
         {"broken-blind-shortcut", "zk-eager-mutex",
          u"trusts its predecessor's end without watching its own node: wrong when an operator removed that"_s},
         {"broken-lookup-without-sync", "zk-mutex",
@@ -46,6 +49,8 @@ Result<std::unique_ptr<recipes::Lock>> makePlayableLock(const QByteArray &id, zk
 {
     if (id == "broken-forgets-to-look")
         return std::unique_ptr<recipes::Lock>(std::make_unique<ForgetsToLook>(session, lock, random));
+    if (id == "broken-timeout-as-grant")
+        return std::unique_ptr<recipes::Lock>(std::make_unique<TimeoutAsGrant>(session, lock, random));
     if (id == "broken-blind-shortcut")
         return std::unique_ptr<recipes::Lock>(std::make_unique<BlindShortcut>(session, lock, random));
     const auto *mutant = findMutant(id);

@@ -222,17 +222,28 @@ void RedisServer::goDown(Duration downFor)
     });
 }
 
-void RedisServer::restartEmpty(Duration downFor)
+void RedisServer::restart(Duration downFor)
 {
     moveOn();
-    m_keys.clear();
+    const auto now = m_network.world().now();
+    if (!m_hasAppendOnlyFile)
+        m_keys.clear();
+    else if (m_syncEvery > Duration::zero())
+        m_keys.rewind(now - now.time_since_epoch() % m_syncEvery);
     goDown(downFor);
+}
+
+void RedisServer::setAppendOnlyFile(bool isKept, Duration syncEvery)
+{
+    m_hasAppendOnlyFile = isKept;
+    m_syncEvery = syncEvery;
+    m_keys.setMemory(std::max(m_replicaLag, syncEvery));
 }
 
 void RedisServer::setReplicaLag(Duration lag)
 {
     m_replicaLag = lag;
-    m_keys.setMemory(lag);
+    m_keys.setMemory(std::max(lag, m_syncEvery));
 }
 
 void RedisServer::failOver(Duration downFor)

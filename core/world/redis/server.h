@@ -2,7 +2,7 @@
 // A simulated Redis: one server as a state machine in the simulated world.
 //
 // It speaks the protocol over the world's links, answers as a Redis 7 does (the commands that locks and their
-// inspectors use; database 0 only, without persistence), runs the real scripts in an embedded Lua, and can fail
+// inspectors use; database 0 only), runs the real scripts in an embedded Lua, and can fail
 // as a real one does. World's thread only; it must outlive what is queued in the world, as its network must.
 #pragma once
 
@@ -58,8 +58,12 @@ public:
 
     // --- What can go wrong -----------------------------------------------------------------------------
 
-    // Everything in memory is gone, data and scripts; connections break, and none can be made for so long.
-    void restartEmpty(Duration downFor = {});
+    // Everything in memory is gone, data and scripts; connections break, and none can be made for so long. What is on
+    // its disk is read again: nothing, unless it keeps an append-only file.
+    void restart(Duration downFor = {});
+    // With appendfsync always (no `syncEvery`) all of it is on the disk; else what was there at the last whole
+    // `syncEvery` of the world's time. Before the writes that are to be kept or lost.
+    void setAppendOnlyFile(bool isKept, Duration syncEvery);
     // The replica is behind by so much. Before the writes that a failover shall lose.
     void setReplicaLag(Duration lag);
     // The replica takes over: the state is that of a lag ago, scripts and connections are gone.
@@ -98,6 +102,8 @@ private:
     std::function<void(int, const redis::Command &)> m_onCommand;
     Counts m_counts;
     Duration m_replicaLag{};
+    bool m_hasAppendOnlyFile = false;
+    Duration m_syncEvery{};
     std::chrono::milliseconds m_clockOffset{0};
     int m_publishesToLose = 0;
     int m_downs = 0; // how often it went down

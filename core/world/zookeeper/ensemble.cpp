@@ -100,7 +100,9 @@ void Ensemble::greet(Connection &connection, const Hello &hello)
         drop(*earlier);
     attach(connection, at->first);
     sendWelcome(connection, {hello.session, at->second.timeout});
-    setWatchesAgain(connection, hello);
+    auto &member = memberOf(connection);
+    for (const auto &event : watchAgain(hello, connection.m_number, member.tree, member.data, member.children))
+        sendEvent(connection, event.kind, event.path);
 }
 
 void Ensemble::openSession(Connection &connection, const Hello &hello)
@@ -140,10 +142,25 @@ void Ensemble::watchSilence(quint64 session, bool hasJustSpoken)
     state.isSilent = true;
     if (state.connection)
         state.connection->m_isSilent = true;
+    if (!m_isServing)
+        return; // nobody counts
     // Sessions expire in heaps, on the tick after their time.
     const Duration tick = m_options.tick;
     const Duration time = (world().now() + state.timeout).time_since_epoch();
     state.expiry = world().callAt(Instant((time / tick + 1) * tick), [this, session] { endSession(session); });
+}
+
+void Ensemble::setServing(bool isServing)
+{
+    m_isServing = isServing;
+    std::vector<quint64> numbers;
+    for (auto &[number, session] : m_sessions) {
+        session.expiry.cancel();
+        numbers.push_back(number);
+    }
+    std::ranges::sort(numbers); // the table's order must not leak into the run
+    for (const auto number : numbers)
+        watchSilence(number, true);
 }
 
 void Ensemble::endSession(quint64 session)
@@ -157,36 +174,6 @@ void Ensemble::endSession(quint64 session)
     commitRemovals(leader().tree.ephemeralsOf(session));
     if (connection && connection->m_ensemble)
         drop(*connection);
-}
-
-// What has changed since the client last heard of anything fires at once, the rest is watched again.
-void Ensemble::setWatchesAgain(Connection &connection, const Hello &hello)
-{
-    auto &member = memberOf(connection);
-    for (const auto &path : hello.dataWatches) {
-        const auto *const node = member.tree.find(path);
-        if (!node)
-            sendEvent(connection, zk::EventKind::Deleted, path);
-        else if (node->mzxid > hello.lastZxidSeen)
-            sendEvent(connection, zk::EventKind::DataChanged, path);
-        else
-            member.data.add(path, connection.m_number);
-    }
-    for (const auto &path : hello.missingWatches) {
-        if (member.tree.find(path))
-            sendEvent(connection, zk::EventKind::Created, path);
-        else
-            member.data.add(path, connection.m_number);
-    }
-    for (const auto &path : hello.childWatches) {
-        const auto *const node = member.tree.find(path);
-        if (!node)
-            sendEvent(connection, zk::EventKind::Deleted, path);
-        else if (node->pzxid > hello.lastZxidSeen)
-            sendEvent(connection, zk::EventKind::ChildrenChanged, path);
-        else
-            member.children.add(path, connection.m_number);
-    }
 }
 
 void Ensemble::sendWelcome(Connection &connection, const Welcome &welcome)

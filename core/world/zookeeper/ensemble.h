@@ -74,6 +74,12 @@ public:
     bool removeByForce(const ZPath &path);
     bool expire(zk::SessionId session);
     [[nodiscard]] std::vector<zk::SessionId> sessions() const;
+    // Without a majority nobody is served, and no session expires: a new leader gives each its whole time again. The
+    // members that cannot be reached are the network's.
+    void setServing(bool isServing);
+    [[nodiscard]] bool isServing() const { return m_isServing; }
+    // The last change that this member has applied.
+    [[nodiscard]] qint64 appliedBy(int member) const { return m_members[std::size_t(member)].applied; }
     // A follower applies what the leader has decided that much later.
     void setLag(int member, Duration lag);
     // Of the servers' wall clock: what ctime and mtime say and a time to live counts by. Sessions do not notice.
@@ -116,7 +122,6 @@ private:
     void openSession(Connection &connection, const Hello &hello);
     void attach(Connection &connection, quint64 session);
     void drop(Connection &connection);
-    void setWatchesAgain(Connection &connection, const Hello &hello);
     void watchSilence(quint64 session, bool hasJustSpoken);
     void endSession(quint64 session);
     void sendWelcome(Connection &connection, const Welcome &welcome);
@@ -156,6 +161,7 @@ private:
     qint64 m_zxid = 0;
     std::chrono::milliseconds m_clockOffset{0};
     std::optional<Reaper> m_reaper;
+    bool m_isServing = true;
     qint64 m_requests = 0, m_events = 0;
 };
 

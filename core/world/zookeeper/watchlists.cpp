@@ -69,4 +69,35 @@ qint64 WatchLists::count() const
     return count;
 }
 
+std::vector<zk::WatchEvent> watchAgain(const Hello &hello, quint64 connection, const Tree &tree, WatchLists &data,
+                                       WatchLists &children)
+{
+    std::vector<zk::WatchEvent> events;
+    for (const auto &path : hello.dataWatches) {
+        const auto *const node = tree.find(path);
+        if (!node)
+            events.push_back({zk::EventKind::Deleted, path});
+        else if (node->mzxid > hello.lastZxidSeen)
+            events.push_back({zk::EventKind::DataChanged, path});
+        else
+            data.add(path, connection);
+    }
+    for (const auto &path : hello.missingWatches) {
+        if (tree.find(path))
+            events.push_back({zk::EventKind::Created, path});
+        else
+            data.add(path, connection);
+    }
+    for (const auto &path : hello.childWatches) {
+        const auto *const node = tree.find(path);
+        if (!node)
+            events.push_back({zk::EventKind::Deleted, path});
+        else if (node->pzxid > hello.lastZxidSeen)
+            events.push_back({zk::EventKind::ChildrenChanged, path});
+        else
+            children.add(path, connection);
+    }
+    return events;
+}
+
 } // namespace lockscope::world::zookeeper

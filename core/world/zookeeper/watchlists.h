@@ -3,7 +3,8 @@
 // path twice is told once. Connections that are gone are left in place until the list is used or grows.
 #pragma once
 
-#include "core/base/bytes.h"
+#include "core/world/zookeeper/protocol.h"
+#include "core/world/zookeeper/tree.h"
 
 #include <functional>
 #include <unordered_map>
@@ -37,5 +38,10 @@ private:
     IsOpen m_isOpen;
     std::unordered_map<ZPath, List> m_lists; // never walked where the order would show
 };
+
+// What a client that connects again watches there: what it is told of at once, since it has changed after the last
+// that it heard of; the rest is watched again.
+[[nodiscard]] std::vector<zk::WatchEvent> watchAgain(const Hello &hello, quint64 connection, const Tree &tree,
+                                                     WatchLists &data, WatchLists &children);
 
 } // namespace lockscope::world::zookeeper

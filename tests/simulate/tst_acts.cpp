@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens in a run beside the recipes: somebody types a command, an operator stops a server, a disk keeps what
+// was written, a lock is taken twice, an acquire that timed out is tried again.
+#include "core/contention/act.h"
+#include "tests/simulate/played.h"
+#include "tests/support/testmain.h"
+
+#include <QJsonDocument>
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::contention;
+using namespace lockscope::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+QByteArrayList outcomes(const Recording &run)
+{
+    QByteArrayList all;
+    for (const auto &event : run.events) {
+        if (event.mark == Mark::Acts)
+            all << event.where;
+    }
+    return all;
+}
+
+qint64 countOf(const Recording &run, Mark mark, const QByteArray &what = {}, int contender = nobody)
+{
+    return std::ranges::count_if(run.events, [&](const Event &event) {
+        return event.mark == mark && (what.isEmpty() || event.what == what)
+               && (contender == nobody || event.contender == contender);
+    });
+}
+
+// Long enough for somebody to type something.
+Scenario longHeld(const QByteArray &recipe, int contenders)
+{
+    auto scenario = scenarioFor(recipe, contenders);
+    scenario.hold = 200ms;
+    scenario.ttl = 30s;
+    scenario.sessionTimeout = 10s;
+    return scenario;
+}
+
+} // namespace
+
+class TestActs : public QObject {
+    Q_OBJECT
+private slots:
+    void aCommandIsDoneAndAnswered_data()
+    {
+        QTest::addColumn<QByteArrayList>("commands");
+        QTest::addColumn<QByteArray>("outcome");
+        QTest::newRow("create") << QByteArrayList{"create /a v1"} << QByteArray("/a");
+        QTest::newRow("get") << QByteArrayList{"create /a v 1", "get /a"} << QByteArray("v 1, zxid 9");
+        QTest::newRow("set") << QByteArrayList{"create /a v1", "set /a v2"} << QByteArray("version 1, zxid 10");
+        QTest::newRow("ls") << QByteArrayList{"create /a", "create -s /a/n-", "create -e /a/b", "ls /a"}
+                            << QByteArray("b, n-0000000000");
+        QTest::newRow("no children") << QByteArrayList{"create -e /a", "create /a/b"}
+                                     << QByteArray("cannot create /a/b: an ephemeral znode cannot have children");
+        QTest::newRow("not empty") << QByteArrayList{"delete /sim/lock"}
+                                   << QByteArray("cannot delete /sim/lock: it has children");
+        QTest::newRow("too large")
+            << QByteArrayList{"create -size 2000000 /a"}
+            << QByteArray("cannot create /a: 2000023 bytes are more than a ZooKeeper server takes in one request "
+                          "(1 MiB)");
+        QTest::newRow("a contender's node") << QByteArrayList{"delete {c01}"} << QByteArray("ok");
+        QTest::newRow("nobody's node") << QByteArrayList{"delete {c01}", "delete {c01}"}
+                                       << QByteArray("it has no node");
+    }
+    void aCommandIsDoneAndAnswered()
+    {
+        QFETCH(QByteArrayList, commands);
+        QFETCH(QByteArray, outcome);
+        auto scenario = longHeld("zk-mutex", 2);
+        scenario.wait = 1s; // where its node is deleted it waits in vain
+        auto at = 20ms;
+        for (const auto &command : commands)
+            scenario.acts.push_back({at += 5ms, 0, command});
+        const auto run = play(scenario);
+        QCOMPARE(outcomes(run).size(), commands.size());
+        QCOMPARE(outcomes(run).last(), outcome);
+        QCOMPARE(run.leftBehind.size(), std::size_t(0)); // what was made beside the lock is not the lock's
+    }
+
+    void aRedisCommandIsAnswered()
+    {
+        auto scenario = longHeld("redis-set-nx", 2);
+        scenario.acts = {{50ms, 1, "EXISTS sim-lock"}, {60ms, 1, "DEL sim-lock"}, {60500us, 1, "GET sim-lock"}};
+        const auto run = play(scenario);
+        QCOMPARE(outcomes(run), (QByteArrayList{"1", "1", "(nil)"}));
+        QVERIFY(broke(run, "exclusion"));
+    }
+
+    void whatCannotBeDoneIsRefused_data()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        QTest::addColumn<int>("contender");
+        QTest::addColumn<QByteArray>("command");
+        QTest::addColumn<QString>("why");
+        QTest::newRow("no command") << QByteArray("zk-mutex") << 0 << QByteArray("destroy /a") << "is no command";
+        QTest::newRow("no option") << QByteArray("zk-mutex") << 0 << QByteArray("get -x /a") << "has no option -x";
+        QTest::newRow("no path") << QByteArray("zk-mutex") << 0 << QByteArray("ls") << "each with a path";
+        QTest::newRow("nobody's") << QByteArray("zk-mutex") << -1 << QByteArray("ls /") << "is nobody's act";
+        QTest::newRow("not there") << QByteArray("zk-mutex") << 7 << QByteArray("ls /") << "no contender 7";
+        QTest::newRow("etcd") << QByteArray("etcd-mutex") << 0 << QByteArray("get a") << "on etcd nobody does";
+        QTest::newRow("one Redis") << QByteArray("redis-set-nx") << -1 << QByteArray("stop s0") << "nobody does";
+    }
+    void whatCannotBeDoneIsRefused()
+    {
+        QFETCH(QByteArray, recipe);
+        QFETCH(int, contender);
+        QFETCH(QByteArray, command);
+        QFETCH(QString, why);
+        auto scenario = longHeld(recipe, 2);
+        scenario.acts = {{1ms, contender, command}};
+        const auto verdict = scenario.check();
+        QVERIFY(!verdict);
+        QVERIFY2(verdict.error().message.contains(why), qPrintable(verdict.error().message));
+    }
+
+    void aMajorityGoesOnWithoutOneAndNobodyWithoutAMajority()
+    {
+        auto scenario = longHeld("zk-mutex", 3);
+        scenario.servers = 3;
+        scenario.acts = {{50ms, -1, "stop s1"}, {3s, -1, "stop s2"}};
+        scenario.hold = 2s;
+        const auto run = play(scenario);
+        // Two of them had it before s2 went, nobody after: nobody is there to say that a session is over.
+        QCOMPARE(run.counters.grants, 2);
+        QVERIFY(!broke(run, "exclusion"));
+        scenario.acts.push_back({20s, -1, "start s2"});
+        const auto again = play(scenario);
+        QCOMPARE(again.counters.grants, 3);
+        QVERIFY(!broke(again, "exclusion"));
+        QVERIFY(!broke(again, "progress"));
+        QCOMPARE(countOf(again, Mark::Loses), 0); // 17 s without servers, and no session of 10 s is over
+    }
+
+    void aLeaderThatStopsIsReplaced()
+    {
+        auto scenario = longHeld("zk-mutex", 3);
+        scenario.servers = 5;
+        scenario.acts = {{50ms, -1, "stop s0"}, {60ms, -1, "stop s0"}};
+        const auto run = play(scenario);
+        QCOMPARE(run.counters.grants, 3);
+        QCOMPARE(outcomes(run), (QByteArrayList{"ok", "nothing to do"}));
+    }
+
+    void aFollowerThatIsBehindAnswersWithWhatItHas()
+    {
+        auto scenario = longHeld("zk-mutex", 2);
+        scenario.servers = 3;
+        scenario.hold = 1s;
+        scenario.planned = {{FaultKind::Lag, 50ms, 0, 400ms}};
+        scenario.acts = {{20ms, 1, "create /a v1"},
+                         {60ms, 1, "set /a v2"},
+                         {80ms, 0, "get /a"},
+                         {90ms, 0, "sync /a"},
+                         {90100us, 0, "get /a"}};
+        const auto run = play(scenario);
+        QCOMPARE(outcomes(run), (QByteArrayList{"/a", "version 1, zxid 10", "v1, zxid 9", "ok", "v2, zxid 10"}));
+    }
+
+    void aRestartFindsWhatIsOnTheDisk_data()
+    {
+        QTest::addColumn<int>("aof");
+        QTest::addColumn<bool>("isLost");
+        QTest::newRow("nothing") << int(Aof::None) << true;
+        QTest::newRow("the last second is missing") << int(Aof::EverySecond) << true;
+        QTest::newRow("everything") << int(Aof::Always) << false;
+    }
+    void aRestartFindsWhatIsOnTheDisk()
+    {
+        QFETCH(int, aof);
+        QFETCH(bool, isLost);
+        auto scenario = longHeld("redis-set-nx", 2);
+        scenario.hold = 2s;
+        scenario.aof = static_cast<Aof>(aof);
+        scenario.planned = {{FaultKind::RestartEmpty, 800ms, 0, 100ms}};
+        QCOMPARE(broke(play(scenario), "exclusion"), isLost);
+        // A key that was there at the last whole second is on the disk with everysec, too.
+        scenario.planned.front().at = 1300ms;
+        QCOMPARE(broke(play(scenario), "exclusion"), scenario.aof == Aof::None);
+    }
+
+    void whoIsReentrantHasItAgainAndOthersWaitForThemselves_data()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        QTest::addColumn<int>("grants");
+        for (const auto *recipe : {"curator-mutex", "redisson-lock", "sql-get-lock"})
+            QTest::newRow(recipe) << QByteArray(recipe) << 2;
+        for (const auto *recipe : {"kazoo-lock", "zk-mutex", "redis-set-nx", "etcd-mutex"})
+            QTest::newRow(recipe) << QByteArray(recipe) << 0;
+    }
+    void whoIsReentrantHasItAgainAndOthersWaitForThemselves()
+    {
+        QFETCH(QByteArray, recipe);
+        QFETCH(int, grants);
+        auto scenario = longHeld(recipe, 2);
+        scenario.acquires = 3;
+        scenario.wait = 1s;
+        const auto run = play(scenario);
+        QCOMPARE(run.counters.grants, grants);
+        QCOMPARE(countOf(run, Mark::Gets, "3 of 3"), grants);
+        QCOMPARE(run.leftBehind.size(), std::size_t(0));
+        QVERIFY(!broke(run, "exclusion"));
+    }
+
+    void eachTryQueuesAnew()
+    {
+        auto scenario = longHeld("curator-mutex", 3);
+        scenario.hold = 500ms;
+        scenario.wait = 300ms;
+        scenario.tries = 2;
+        const auto run = play(scenario);
+        // c0 holds; the others time out, queue again, and one of them has it within its second try.
+        QCOMPARE(run.counters.grants, 2);
+        QCOMPARE(countOf(run, Mark::Joins, "again"), 2);
+        QCOMPARE(countOf(run, Mark::GivesUp), 3);
+        scenario.tries = 1;
+        QCOMPARE(play(scenario).counters.grants, 1);
+    }
+
+    void slowMessagesChangeNoOrder()
+    {
+        auto scenario = longHeld("zk-mutex", 5);
+        scenario.leastLatency = 20ms;
+        scenario.mostLatency = 60ms;
+        const auto run = play(scenario);
+        QCOMPARE(run.counters.grants, 5);
+        QVERIFY(run.violations.empty());
+        QVERIFY(run.elapsed > 5 * 200ms + 4 * 40ms);
+    }
+
+    void numbersThatCannotBePlayedAreRefused_data()
+    {
+        QTest::addColumn<QByteArray>("json");
+        QTest::addColumn<QString>("why");
+        QTest::newRow("even") << QByteArray(R"({"recipe":"zk-mutex","servers":4})") << "not played on 4 servers";
+        QTest::newRow("one Redis") << QByteArray(R"({"recipe":"redis-set-nx","servers":3})") << "not played on 3";
+        QTest::newRow("aof") << QByteArray(R"({"recipe":"zk-mutex","aof":"always"})") << "Redis's";
+        QTest::newRow("no such aof") << QByteArray(R"({"recipe":"redis-set-nx","aof":"often"})") << "everysec";
+        QTest::newRow("tries") << QByteArray(R"({"recipe":"zk-mutex","tries":2})") << "say how long each waits";
+        QTest::newRow("permits") << QByteArray(R"({"recipe":"kazoo-semaphore","acquires":2})") << "not permits";
+        QTest::newRow("one lock each") << QByteArray(R"({"recipe":"sql-for-update","acquires":2})")
+                                       << "one lock at a time";
+        QTest::newRow("latency") << QByteArray(R"({"recipe":"zk-mutex","leastLatencyUs":500})") << "the least first";
+        QTest::newRow("unknown") << QByteArray(R"({"recipe":"zk-mutex","acts":[{"atUs":1,"do":"x"}]})") << "does";
+    }
+    void numbersThatCannotBePlayedAreRefused()
+    {
+        QFETCH(QByteArray, json);
+        QFETCH(QString, why);
+        const auto read = Scenario::fromJson(QJsonDocument::fromJson(json).object());
+        const auto verdict = read ? read->check() : Result<void>(read.error());
+        QVERIFY(!verdict);
+        QVERIFY2(verdict.error().message.contains(why), qPrintable(verdict.error().message));
+    }
+};
+
+LOCKSCOPE_TEST(TestActs)
+#include "tst_acts.moc"
