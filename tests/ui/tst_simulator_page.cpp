@@ -364,6 +364,48 @@ private slots:
         QVERIFY(m_page->chips().contains(u"hold 20 ms"_s));
     }
 
+    void formSetsWhatAScenarioHas()
+    {
+        open(testing::fakeSimulate);
+        m_page->openScenario();
+        auto *dialog = m_page->window()->findChild<ui::ScenarioDialog *>(u"scenarioDialog"_s);
+        const auto choice = [&](const char *name) { return dialog->findChild<QComboBox *>(QLatin1StringView(name)); };
+        const auto number = [&](const char *name) { return dialog->findChild<QSpinBox *>(QLatin1StringView(name)); };
+        const auto line = [&](const char *name) { return dialog->findChild<QLineEdit *>(QLatin1StringView(name)); };
+        const auto recipe = [&](const QByteArray &id) {
+            choice("recipe1")->setCurrentIndex(0);
+            choice("recipe0")->setCurrentIndex(choice("recipe0")->findData(id));
+        };
+        recipe("broken-timeout-as-grant"); // a mistake made on purpose is played as any recipe
+        QVERIFY(!number("tries")->isEnabled() && !choice("aof")->isEnabled());
+        line("wait")->setText(u"2s"_s);
+        number("tries")->setValue(2);
+        line("sessionTimeout")->setText(u"6s"_s);
+        choice("locks")->setCurrentIndex(2);
+        choice("servers")->setCurrentText(u"3"_s);
+        number("latency")->setValue(3000);
+        const auto wanted = dialog->comparison();
+        QVERIFY2(wanted, qPrintable(wanted ? QString() : wanted.error().message));
+        const auto &scenario = wanted->scenario;
+        QCOMPARE(scenario.tries, 2);
+        QCOMPARE(scenario.sessionTimeout, 6s);
+        QCOMPARE(scenario.locks, 2);
+        QVERIFY(scenario.isOppositeOrder);
+        QCOMPARE(scenario.servers, 3);
+        QCOMPARE(scenario.mostLatency, 3ms);
+        QCOMPARE(scenario.leastLatency, 2ms);
+        choice("locks")->setCurrentIndex(0);
+        recipe("redis-set-nx");
+        QVERIFY(choice("aof")->isEnabled() && !choice("servers")->isEnabled());
+        choice("aof")->setCurrentIndex(2);
+        number("acquires")->setValue(2);
+        const auto onRedis = dialog->comparison();
+        QVERIFY2(onRedis, qPrintable(onRedis ? QString() : onRedis.error().message));
+        QCOMPARE(onRedis->scenario.aof, contention::Aof::Always);
+        QCOMPARE(onRedis->scenario.acquires, 2);
+        QCOMPARE(onRedis->scenario.servers, 0);
+    }
+
     void narrowPageStacksWithoutGrowing()
     {
         open(testing::fakeSimulate);

@@ -127,6 +127,7 @@ void LessonPicture::setRuns(const lessons::Lesson &lesson, const std::vector<Pla
         panel.lanes->setRun(runs[i], end);
         panel.servers->setRun(runs[i]);
         panel.lanes->setDense(runs[i]->lanes() > mostReadableLanes);
+        panel.tiles->setTerse(runs.size() > 2);
         connectLanes(*panel.lanes);
         m_panels.push_back(panel);
         panel.card->show();

@@ -182,7 +182,7 @@ std::vector<PlaceChoice> placeChoices(const ConnectionBook &book)
 bool wantsSandbox(const ConnectionBook &book, const Comparison &comparison)
 {
     const auto isMissing = [&](const QByteArray &recipe) {
-        const auto *info = recipes::findRecipe(recipe);
+        const auto *info = contention::playable(recipe);
         return info && std::ranges::none_of(book.sandbox(), [&](const auto &server) {
                    return backendOf(server.second) == info->backend;
                });

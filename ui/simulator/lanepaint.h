@@ -28,6 +28,7 @@ enum class LaneGlyph {
     Request,
     Write,
     WriteRefused,
+    Act,
     Fault,
     GivesUp,
     Loses,

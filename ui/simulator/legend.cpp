@@ -23,7 +23,7 @@ std::vector<std::pair<LaneGlyph, QString>> entries()
     return {{LaneGlyph::Waits, Legend::tr("waits")},
             {LaneGlyph::Holds, Legend::tr("holds")},
             {LaneGlyph::Reads, Legend::tr("holds to read")},
-            {LaneGlyph::HasOne, Legend::tr("has one of two locks")},
+            {LaneGlyph::HasOne, Legend::tr("has a part of what it wants")},
             {LaneGlyph::Works, Legend::tr("works, keeps nobody out")},
             {LaneGlyph::Paused, Legend::tr("paused")},
             {LaneGlyph::Dead, Legend::tr("dies")},
@@ -33,6 +33,7 @@ std::vector<std::pair<LaneGlyph, QString>> entries()
             {LaneGlyph::Loses, Legend::tr("learns that it lost it")},
             {LaneGlyph::Write, Legend::tr("writes, with its token")},
             {LaneGlyph::WriteRefused, Legend::tr("write refused")},
+            {LaneGlyph::Act, Legend::tr("does something else")},
             {LaneGlyph::Fault, Legend::tr("fault")},
             {LaneGlyph::Breaks, Legend::tr("what must hold breaks")},
             {LaneGlyph::Request, Legend::tr("request")},
@@ -96,7 +97,7 @@ Legend::Signs Legend::signsOf(const std::vector<PlayedRunPtr> &runs, std::option
         };
         switch (sign) {
         case LaneGlyph::Reads: return ofScenario([](const auto &one) { return one.readersPercent > 0; });
-        case LaneGlyph::HasOne: return ofScenario([](const auto &one) { return one.locks > 1; });
+        case LaneGlyph::HasOne: return ofScenario([](const auto &one) { return one.locks > 1 || one.acquires > 1; });
         case LaneGlyph::Works:
             return ofScenario([](const auto &one) { return contention::isOptimistic(one.recipe); });
         case LaneGlyph::Woken: return happens([](const Event &event) { return isTold(event) && !event.isWasted; });
@@ -109,6 +110,7 @@ Legend::Signs Legend::signsOf(const std::vector<PlayedRunPtr> &runs, std::option
         case LaneGlyph::Fault: return marked(Mark::Fault);
         case LaneGlyph::Breaks: return marked(Mark::Breaks);
         case LaneGlyph::Write: return marked(Mark::Writes);
+        case LaneGlyph::Act: return marked(Mark::Acts);
         case LaneGlyph::WriteRefused: return happens([](const Event &event) { return event.what == "refused"; });
         case LaneGlyph::SentRequest:
         case LaneGlyph::SentReply: return ofRuns(hasMessagesToShow);

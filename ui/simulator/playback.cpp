@@ -219,6 +219,7 @@ QString contenderSentence(const Event &event, const QString &who)
     case Mark::Dies: return tr("%1 dies.").arg(who);
     case Mark::Comes: return tr("%1 is back.").arg(who);
     case Mark::Gets: return tr("%1 has %2, and goes on.").arg(who, what);
+    case Mark::Acts: return tr("%1: %2. The answer: %3.").arg(who, what, shown(event.where));
     default: return {};
     }
 }
@@ -238,6 +239,8 @@ QString eventSentence(const PlayedRun &run, std::size_t index)
     if (event.mark == Mark::Breaks)
         return tr("What must hold does not: %1").arg(shown(event.where.isEmpty() ? event.what : event.where));
     const QString who = event.contender < 0 ? tr("The server") : run.laneName(event.contender);
+    if (event.mark == Mark::Acts && event.contender < 0)
+        return tr("An operator: %1.").arg(shown(event.what));
     return event.mark == Mark::Fault ? faultSentence(event, who) : contenderSentence(event, who);
 }
 

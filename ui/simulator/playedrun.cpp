@@ -35,7 +35,7 @@ bool isTrouble(const Event &event)
 
 bool isWrite(const Event &event)
 {
-    return event.mark == Mark::Writes;
+    return event.mark == Mark::Writes || event.mark == Mark::Acts;
 }
 
 bool isRelease(const Event &event)

@@ -68,7 +68,10 @@ public:
     [[nodiscard]] const LaneEvents &signalsOf() const { return m_signals; } // watch events and messages
     [[nodiscard]] const LaneEvents &requestsOf() const { return m_requests; }
     [[nodiscard]] const LaneEvents &troublesOf() const { return m_troubles; } // faults, deaths, losses
-    [[nodiscard]] const LaneEvents &writesOf() const { return m_writes; }     // to what the lock guards
+    [[nodiscard]] const LaneEvents &writesOf() const
+    {
+        return m_writes;
+    } // to what the lock guards, and what is done beside it
     // What it does at that moment; Away where it does nothing.
     [[nodiscard]] LaneSpan laneAt(int lane, Moment at) const;
     // A lock's name or token by which the server knows this lane; the longest first. Empty: it never held.

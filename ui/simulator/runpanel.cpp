@@ -99,7 +99,7 @@ void CounterTiles::show(const PlayedRun &run, std::size_t happened)
             .arg(countText(fromStart.requests), countText(fromStart.watchEvents), countText(fromStart.wastedWakeups));
     setTone(m_figures[2], tally.wastedWakeups > 0 ? u"critical"_s : u"ok"_s);
     if (m_hidesFuture && happened < run.eventCount()) {
-        m_whole->setText(until);
+        tell(until);
         return;
     }
     QStringList facts;
@@ -111,7 +111,14 @@ void CounterTiles::show(const PlayedRun &run, std::size_t happened)
     if (whole.requestsWaiting > 0)
         facts << tr("%1 requests while waiting").arg(countText(whole.requestsWaiting));
     facts << tr("fairness %1").arg(whole.fairnessPairs > 0 ? QLocale().toString(whole.fairness, 'f', 2) : u"–"_s);
-    m_whole->setText(tr("%1 · whole run: %2").arg(until, facts.join(u" · "_s)));
+    tell(tr("%1 · whole run: %2").arg(until, facts.join(u" · "_s)));
+}
+
+void CounterTiles::tell(const QString &all)
+{
+    m_whole->setText(m_isTerse ? tr("above: from the first release on …") : all);
+    if (m_isTerse)
+        m_whole->setToolTip(plainToolTip(all));
 }
 
 QString CounterTiles::text(std::size_t tile) const

@@ -26,6 +26,8 @@ public:
 
     // What is known of the whole run is said at its end only: it would answer what is to be guessed.
     void setHidesFuture(bool isHidden) { m_hidesFuture = isHidden; }
+    // Beside two others there is room for what the tiles count, and no more: the rest is told by pointing at it.
+    void setTerse(bool isTerse) { m_isTerse = isTerse; }
     void show(const PlayedRun &run, std::size_t happened);
     // As it stands there: "4,747".
     [[nodiscard]] QString requests() const { return text(0); }
@@ -37,6 +39,7 @@ protected:
     void resizeEvent(QResizeEvent *event) override;
 
 private:
+    void tell(const QString &all);
     [[nodiscard]] QString text(std::size_t tile) const;
     void place(int columns);
 
@@ -45,6 +48,7 @@ private:
     std::array<QLabel *, 4> m_figures{};
     QLabel *m_whole = nullptr;
     int m_columns = 0;
+    bool m_isTerse = false;
     bool m_hidesFuture = false;
 };
 

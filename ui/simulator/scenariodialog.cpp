@@ -64,7 +64,7 @@ ScenarioDialog::ScenarioDialog(const Comparison &now, const ConnectionBook &book
     column->addWidget(m_faultsTitle);
     column->addWidget(makeFaults(), 1);
     column->addLayout(buttons);
-    resize(760, 720);
+    resize(760, 760);
     fill(now);
     connect(&m_book, &ConnectionBook::changed, this, &ScenarioDialog::fillPlaces);
     connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
@@ -128,6 +128,8 @@ QWidget *ScenarioDialog::makeRecipes()
             if (recipe.acquirable && recipe.simulated)
                 choice->addItem(QString::fromLatin1(recipe.id) + u" — "_s + recipe.summary, recipe.id);
         }
+        for (const auto &mutant : contention::mutants())
+            choice->addItem(QString::fromLatin1(mutant.id) + u" — "_s + mutant.summary, mutant.id);
         choice->setMinimumContentsLength(20);
         choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
         connect(choice, &QComboBox::currentIndexChanged, this, &ScenarioDialog::update_);
@@ -157,14 +159,25 @@ QSpinBox *ScenarioDialog::makeSpin(const char *name, int from, int to, int value
     return spin;
 }
 
-QWidget *ScenarioDialog::makeNumbers()
+QLineEdit *ScenarioDialog::makeLine(const char *name)
 {
-    const auto line = [this](const char *name) {
-        auto *edit = new QLineEdit(this);
-        edit->setObjectName(QString::fromLatin1(name));
-        connect(edit, &QLineEdit::textChanged, this, &ScenarioDialog::update_);
-        return edit;
-    };
+    auto *edit = new QLineEdit(this);
+    edit->setObjectName(QString::fromLatin1(name));
+    connect(edit, &QLineEdit::textChanged, this, &ScenarioDialog::update_);
+    return edit;
+}
+
+QComboBox *ScenarioDialog::makeChoice(const char *name, const QStringList &items)
+{
+    auto *choice = new QComboBox(this);
+    choice->setObjectName(QString::fromLatin1(name));
+    choice->addItems(items);
+    connect(choice, &QComboBox::currentIndexChanged, this, &ScenarioDialog::update_);
+    return choice;
+}
+
+void ScenarioDialog::makeNumberFields()
+{
     m_contenders = makeSpin("contenders", 1, mostContenders, 1);
     m_rounds = makeSpin("rounds", 1, 1'000, 1);
     m_limit = makeSpin("limit", 1, 10'000, 1);
@@ -174,17 +187,32 @@ QWidget *ScenarioDialog::makeNumbers()
     m_sessions = makeSpin("sessions", 1, mostContendersOnServers, mostSessionsUnlessSaid);
     m_sessions->setToolTip(
         tr("On real servers: one allows some 60 connections from one address; more contenders share sessions"));
-    m_arrival = new QComboBox(this);
-    m_arrival->addItems({tr("all queue before the first release"), tr("spread over a time")});
-    connect(m_arrival, &QComboBox::currentIndexChanged, this, &ScenarioDialog::update_);
-    m_arriveWithin = line("arriveWithin");
-    m_hold = line("hold");
-    m_ttl = line("ttl");
-    m_wait = line("wait");
+    m_arrival = makeChoice("arrival", {tr("all queue before the first release"), tr("spread over a time")});
+    m_arriveWithin = makeLine("arriveWithin");
+    m_hold = makeLine("hold");
+    m_ttl = makeLine("ttl");
+    m_sessionTimeout = makeLine("sessionTimeout");
+    m_wait = makeLine("wait");
     m_wait->setPlaceholderText(tr("without limit"));
-    m_seed = line("seed");
+    m_seed = makeLine("seed");
+    m_tries = makeSpin("tries", 1, 1'000, 1);
+    m_tries->setToolTip(tr("Acquires in a row, each of them waiting so long and queueing anew"));
+    m_acquires = makeSpin("acquires", 1, 10, 1);
+    m_acquires->setToolTip(
+        tr("How often each takes the lock, one inside the other: who is reentrant has it at once"));
+    m_locks =
+        makeChoice("locks", {tr("one"), tr("two, in the same order"), tr("two, every second in the other order")});
+    m_servers = makeChoice("servers", {tr("as many as it needs"), u"1"_s, u"3"_s, u"5"_s, u"7"_s});
+    m_aof = makeChoice("aof", {tr("nothing"), tr("what was synced every second"), tr("everything")});
+    m_latency = makeSpin("latency", 1, 100'000, 300);
+    m_latency->setSuffix(tr(" µs"));
+    m_latency->setToolTip(tr("At most; the least is two thirds of it"));
     m_checksTokens = new QCheckBox(tr("What the lock guards refuses older fencing tokens"), this);
+}
 
+QWidget *ScenarioDialog::makeNumbers()
+{
+    makeNumberFields();
     auto *fields = new QWidget(this);
     auto *grid = new QGridLayout(fields);
     grid->setContentsMargins(0, 0, 0, 0);
@@ -196,14 +224,21 @@ QWidget *ScenarioDialog::makeNumbers()
     addField(*grid, tr("They arrive"), m_arrival, 1, 0);
     addField(*grid, tr("within"), m_arriveWithin, 1, 2);
     addField(*grid, tr("Hold"), m_hold, 2, 0);
-    addField(*grid, tr("Lease (TTL)"), m_ttl, 2, 2);
+    addField(*grid, tr("Taken by each"), m_acquires, 2, 2);
     addField(*grid, tr("Wait at most"), m_wait, 3, 0);
-    addField(*grid, tr("Share a process"), m_perProcess, 3, 2);
-    addField(*grid, tr("Permits"), m_limit, 4, 0);
-    addField(*grid, tr("Readers"), m_readers, 4, 2);
-    addField(*grid, tr("Seed"), m_seed, 5, 0);
-    addField(*grid, tr("Sessions at most"), m_sessions, 5, 2);
-    grid->addWidget(m_checksTokens, 6, 1, 1, 3);
+    addField(*grid, tr("Tries"), m_tries, 3, 2);
+    addField(*grid, tr("Lease (TTL)"), m_ttl, 4, 0);
+    addField(*grid, tr("Session timeout"), m_sessionTimeout, 4, 2);
+    addField(*grid, tr("Locks"), m_locks, 5, 0);
+    addField(*grid, tr("Share a process"), m_perProcess, 5, 2);
+    addField(*grid, tr("Permits"), m_limit, 6, 0);
+    addField(*grid, tr("Readers"), m_readers, 6, 2);
+    addField(*grid, tr("Servers"), m_servers, 7, 0);
+    addField(*grid, tr("A restart finds"), m_aof, 7, 2);
+    addField(*grid, tr("A message takes"), m_latency, 8, 0);
+    addField(*grid, tr("Sessions at most"), m_sessions, 8, 2);
+    addField(*grid, tr("Seed"), m_seed, 9, 0);
+    grid->addWidget(m_checksTokens, 10, 1, 1, 3);
     return fields;
 }
 
@@ -257,6 +292,13 @@ void ScenarioDialog::fill(const Comparison &now)
     m_arriveWithin->setText(words(scenario.arriveWithin));
     m_hold->setText(words(scenario.hold));
     m_ttl->setText(words(scenario.ttl));
+    m_sessionTimeout->setText(words(scenario.sessionTimeout));
+    m_tries->setValue(scenario.tries);
+    m_acquires->setValue(scenario.acquires);
+    m_locks->setCurrentIndex(scenario.locks == 1 ? 0 : scenario.isOppositeOrder ? 2 : 1);
+    m_servers->setCurrentIndex(std::max(0, m_servers->findText(QString::number(scenario.servers))));
+    m_aof->setCurrentIndex(static_cast<int>(scenario.aof));
+    m_latency->setValue(static_cast<int>(scenario.mostLatency.count()));
     m_wait->setText(scenario.wait ? words(*scenario.wait) : QString());
     m_seed->setText(QString::number(scenario.seed));
     m_checksTokens->setChecked(scenario.checksFencingTokens);
@@ -285,7 +327,8 @@ Result<Scenario> ScenarioDialog::readDurations(Scenario scenario) const
     };
     for (const auto &[edit, name, into] :
          {Field{m_arriveWithin, tr("within"), &scenario.arriveWithin}, Field{m_hold, tr("hold"), &scenario.hold},
-          Field{m_ttl, tr("lease"), &scenario.ttl}}) {
+          Field{m_ttl, tr("lease"), &scenario.ttl},
+          Field{m_sessionTimeout, tr("session timeout"), &scenario.sessionTimeout}}) {
         const auto span = parseDuration(edit->text().trimmed());
         if (!span)
             return bad(tr("%1: %2").arg(name, span.error().message));
@@ -306,7 +349,6 @@ Result<Comparison> ScenarioDialog::comparison() const
     Comparison wanted;
     wanted.recipes = recipes();
     Scenario scenario;
-    scenario.sessionTimeout = m_before.scenario.sessionTimeout;
     scenario.contenders = m_contenders->value();
     scenario.rounds = m_rounds->value();
     scenario.limit = m_limit->value();
@@ -314,6 +356,14 @@ Result<Comparison> ScenarioDialog::comparison() const
     scenario.perProcess = m_perProcess->value();
     scenario.arrival = m_arrival->currentIndex() == 0 ? Arrival::Queued : Arrival::Spread;
     scenario.checksFencingTokens = m_checksTokens->isChecked();
+    scenario.tries = m_tries->isEnabled() ? m_tries->value() : 1;
+    scenario.acquires = m_acquires->value();
+    scenario.locks = m_locks->currentIndex() == 0 ? 1 : 2;
+    scenario.isOppositeOrder = m_locks->currentIndex() == 2;
+    scenario.servers = m_servers->isEnabled() ? m_servers->currentText().toInt() : 0; // its words are no number: 0
+    scenario.aof = m_aof->isEnabled() ? static_cast<contention::Aof>(m_aof->currentIndex()) : contention::Aof::None;
+    scenario.mostLatency = std::chrono::microseconds(m_latency->value());
+    scenario.leastLatency = std::chrono::microseconds(std::max(1, m_latency->value() * 2 / 3));
     bool isNumber = false;
     scenario.seed = m_seed->text().trimmed().toULongLong(&isNumber);
     if (!isNumber)
@@ -349,6 +399,31 @@ void ScenarioDialog::updateFaults(const Comparison &probe)
     m_faultsTitle->setText(probe.place.isReal() ? tr("WHAT GOES WRONG: NOTHING, ON REAL SERVERS") : title);
 }
 
+// What these recipes have no use for cannot be set.
+void ScenarioDialog::enableFields(const Comparison &probe)
+{
+    const auto isAny = [&](auto is) {
+        return std::ranges::any_of(probe.recipes, [&](const QByteArray &id) {
+            const auto *recipe = contention::playable(id);
+            return recipe && is(*recipe);
+        });
+    };
+    const bool isReal = probe.place.isReal();
+    const bool isOnZooKeeper = isAny([](const auto &recipe) { return recipe.backend == BackendKind::ZooKeeper; });
+    m_sessions->setEnabled(isReal);
+    m_seed->setEnabled(!isReal);
+    m_latency->setEnabled(!isReal);
+    m_limit->setEnabled(isAny([](const auto &recipe) { return recipe.counted; }));
+    m_readers->setEnabled(isAny([](const auto &recipe) { return recipe.readWrite; }));
+    m_arriveWithin->setEnabled(m_arrival->currentIndex() == 1);
+    m_tries->setEnabled(!m_wait->text().trimmed().isEmpty());
+    m_sessionTimeout->setEnabled(isOnZooKeeper);
+    m_locks->setEnabled(isOnZooKeeper && !isReal);
+    m_acquires->setEnabled(!isReal);
+    m_servers->setEnabled(!isReal && (isOnZooKeeper || isAny([](const auto &recipe) { return recipe.quorum; })));
+    m_aof->setEnabled(!isReal && isAny([](const auto &recipe) { return recipe.backend == BackendKind::Redis; }));
+}
+
 void ScenarioDialog::update_()
 {
     if (!m_play)
@@ -357,17 +432,7 @@ void ScenarioDialog::update_()
     probe.recipes = recipes();
     probe.place = place();
     updateFaults(probe);
-    m_sessions->setEnabled(probe.place.isReal());
-    m_seed->setEnabled(!probe.place.isReal());
-    const auto infoHas = [&](bool recipes::RecipeInfo::*what) {
-        return std::any_of(probe.recipes.begin(), probe.recipes.end(), [&](const QByteArray &id) {
-            const auto *recipe = recipes::findRecipe(id);
-            return recipe && recipe->*what;
-        });
-    };
-    m_limit->setEnabled(infoHas(&recipes::RecipeInfo::counted));
-    m_readers->setEnabled(infoHas(&recipes::RecipeInfo::readWrite));
-    m_arriveWithin->setEnabled(m_arrival->currentIndex() == 1);
+    enableFields(probe);
     const auto wanted = comparison();
     m_play->setEnabled(bool(wanted));
     m_why->setText(wanted ? QString() : wanted.error().message);

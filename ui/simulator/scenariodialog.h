@@ -37,6 +37,10 @@ signals:
 private:
     QWidget *makeRecipes();
     QWidget *makeNumbers();
+    void makeNumberFields();
+    QComboBox *makeChoice(const char *name, const QStringList &items);
+    QLineEdit *makeLine(const char *name);
+    void enableFields(const Comparison &probe);
     QWidget *makeFaults();
     void addField(QGridLayout &grid, const QString &title, QWidget *field, int row, int column);
     QSpinBox *makeSpin(const char *name, int from, int to, int value);
@@ -63,6 +67,13 @@ private:
     QLineEdit *m_arriveWithin = nullptr;
     QLineEdit *m_hold = nullptr;
     QLineEdit *m_ttl = nullptr;
+    QLineEdit *m_sessionTimeout = nullptr;
+    QSpinBox *m_tries = nullptr;
+    QSpinBox *m_acquires = nullptr;
+    QComboBox *m_locks = nullptr;
+    QComboBox *m_servers = nullptr;
+    QComboBox *m_aof = nullptr;
+    QSpinBox *m_latency = nullptr;
     QLineEdit *m_wait = nullptr;
     QLineEdit *m_seed = nullptr;
     QCheckBox *m_checksTokens = nullptr;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The signs that lanes are made of; the legend shows the same ones.
+#pragma once
+
+#include "ui/simulator/lanepaint.h"
+
+namespace lockscope::ui {
+
+[[nodiscard]] QColor blend(const QColor &over, const QColor &under, float amount);
+[[nodiscard]] QColor waitFill(const Tokens &t);
+void drawCross(QPainter &painter, QPointF centre, double half, const QColor &colour, double width);
+void drawBar(QPainter &painter, const QRectF &rect, double radius, const QColor &colour);
+// A bar that others may stand beside: who reads, or who works without keeping anybody out.
+void drawFrame(QPainter &painter, const QRectF &rect, const QColor &colour, Qt::PenStyle style, const Tokens &t);
+void drawHatch(QPainter &painter, const QRectF &rect, const Tokens &t);
+void drawTriangle(QPainter &painter, QPointF centre, double half, const QColor &colour);
+// To what the lock guards: a pencil's point; crossed out where it was refused.
+void drawWrite(QPainter &painter, QPointF centre, double half, bool isRefused, const Tokens &t);
+// Something typed beside the lock: a shell's prompt.
+void drawAct(QPainter &painter, QPointF centre, double half, const Tokens &t);
+// Goes without the lock: the end of a wait, as a wall.
+void drawGivesUp(QPainter &painter, QPointF centre, double half, const Tokens &t);
+// Is told that it lost it: a broken square.
+void drawLoses(QPainter &painter, QPointF centre, double half, const Tokens &t);
+
+} // namespace lockscope::ui
