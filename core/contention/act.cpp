@@ -14,9 +14,9 @@ std::optional<ServerAct> serverAct(const QByteArray &command)
         return std::nullopt;
     bool isNumber = false;
     const int server = words[1].mid(1).toInt(&isNumber);
-    if (!isNumber || server < 0 || server >= mostServersPlayed)
+    if (!isNumber || server < 1 || server > mostServersPlayed)
         return std::nullopt;
-    return ServerAct{words[0] == "stop", server};
+    return ServerAct{words[0] == "stop", server - 1};
 }
 
 } // namespace lockscope::contention

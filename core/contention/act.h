@@ -11,9 +11,9 @@ namespace lockscope::contention {
 
 struct ServerAct {
     bool isStop = false;
-    int server = 0;
+    int server = 0; // from 0
 };
-// "stop s1", "start s1".
+// "stop s1", "start s1": by the names that are shown, s1 the first.
 [[nodiscard]] std::optional<ServerAct> serverAct(const QByteArray &command);
 
 } // namespace lockscope::contention

@@ -133,7 +133,7 @@ Result<void> actsFit(const Scenario &scenario, const recipes::RecipeInfo &info)
             return bad(u"there is no contender %1 that could do anything"_s.arg(act.contender));
         if (act.contender < 0 && !serverAct(act.command))
             return bad(
-                u"\"%1\" is nobody's act: stop s0 or start s0, or it is some contender's"_s.arg(label(act.command)));
+                u"\"%1\" is nobody's act: stop s1 or start s1, or it is some contender's"_s.arg(label(act.command)));
         if (act.contender < 0 ? !rules.serversStop : !rules.checkAct)
             return bad(u"on %1 nobody does \"%2\" here"_s.arg(infoOf(info.backend).title, label(act.command)));
         if (act.contender < 0)

@@ -142,8 +142,8 @@ public:
                 words.push_front("= " + node->data);
             lines.push_back({0, path.bytes(), words.join(", "), {}});
         }
-        for (int member = 0; count() > 1 && member < count(); ++member)
-            lines.push_back({member, "zxid", QByteArray::number(m_ensemble.appliedBy(member) & 0xffffffff), {}});
+        if (count() > 1)
+            lines.push_back({0, "(zxid)", appliedWords(), {}}); // before all paths
         return lines;
     }
 
@@ -184,6 +184,15 @@ private:
         for (int member = 0; member < count(); ++member)
             m_context.network.setDown(m_ensemble.serverOf(member),
                                       m_stopped.contains(member) || !m_ensemble.isServing());
+    }
+    // How far each of them is: "s1: 10, s2: 9".
+    [[nodiscard]] QByteArray appliedWords() const
+    {
+        QByteArrayList words;
+        for (int member = 0; member < count(); ++member)
+            words << 's' + QByteArray::number(member + 1) + ": "
+                         + QByteArray::number(m_ensemble.appliedBy(member) & 0xffffffff);
+        return words.join(", ");
     }
     // What stands for it in the tree, if anything does.
     [[nodiscard]] std::optional<ZPath> nodeOf(int contender) const

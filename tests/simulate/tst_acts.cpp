@@ -105,7 +105,7 @@ private slots:
         QTest::newRow("nobody's") << QByteArray("zk-mutex") << -1 << QByteArray("ls /") << "is nobody's act";
         QTest::newRow("not there") << QByteArray("zk-mutex") << 7 << QByteArray("ls /") << "no contender 7";
         QTest::newRow("etcd") << QByteArray("etcd-mutex") << 0 << QByteArray("get a") << "on etcd nobody does";
-        QTest::newRow("one Redis") << QByteArray("redis-set-nx") << -1 << QByteArray("stop s0") << "nobody does";
+        QTest::newRow("one Redis") << QByteArray("redis-set-nx") << -1 << QByteArray("stop s1") << "nobody does";
     }
     void whatCannotBeDoneIsRefused()
     {
@@ -124,13 +124,13 @@ private slots:
     {
         auto scenario = longHeld("zk-mutex", 3);
         scenario.servers = 3;
-        scenario.acts = {{50ms, -1, "stop s1"}, {3s, -1, "stop s2"}};
+        scenario.acts = {{50ms, -1, "stop s2"}, {3s, -1, "stop s3"}};
         scenario.hold = 2s;
         const auto run = play(scenario);
-        // Two of them had it before s2 went, nobody after: nobody is there to say that a session is over.
+        // Two of them had it before s3 went, nobody after: nobody is there to say that a session is over.
         QCOMPARE(run.counters.grants, 2);
         QVERIFY(!broke(run, "exclusion"));
-        scenario.acts.push_back({20s, -1, "start s2"});
+        scenario.acts.push_back({20s, -1, "start s3"});
         const auto again = play(scenario);
         QCOMPARE(again.counters.grants, 3);
         QVERIFY(!broke(again, "exclusion"));
@@ -142,7 +142,7 @@ private slots:
     {
         auto scenario = longHeld("zk-mutex", 3);
         scenario.servers = 5;
-        scenario.acts = {{50ms, -1, "stop s0"}, {60ms, -1, "stop s0"}};
+        scenario.acts = {{50ms, -1, "stop s1"}, {60ms, -1, "stop s1"}};
         const auto run = play(scenario);
         QCOMPARE(run.counters.grants, 3);
         QCOMPARE(outcomes(run), (QByteArrayList{"ok", "nothing to do"}));
