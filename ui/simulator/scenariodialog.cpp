@@ -64,7 +64,7 @@ ScenarioDialog::ScenarioDialog(const Comparison &now, const ConnectionBook &book
     column->addWidget(m_faultsTitle);
     column->addWidget(makeFaults(), 1);
     column->addLayout(buttons);
-    resize(760, 760);
+    resize(860, 680);
     fill(now);
     connect(&m_book, &ConnectionBook::changed, this, &ScenarioDialog::fillPlaces);
     connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
@@ -187,7 +187,7 @@ void ScenarioDialog::makeNumberFields()
     m_sessions = makeSpin("sessions", 1, mostContendersOnServers, mostSessionsUnlessSaid);
     m_sessions->setToolTip(
         tr("On real servers: one allows some 60 connections from one address; more contenders share sessions"));
-    m_arrival = makeChoice("arrival", {tr("all queue before the first release"), tr("spread over a time")});
+    m_arrival = makeChoice("arrival", {tr("all queue first"), tr("spread over a time")});
     m_arriveWithin = makeLine("arriveWithin");
     m_hold = makeLine("hold");
     m_ttl = makeLine("ttl");
@@ -200,10 +200,9 @@ void ScenarioDialog::makeNumberFields()
     m_acquires = makeSpin("acquires", 1, 10, 1);
     m_acquires->setToolTip(
         tr("How often each takes the lock, one inside the other: who is reentrant has it at once"));
-    m_locks =
-        makeChoice("locks", {tr("one"), tr("two, in the same order"), tr("two, every second in the other order")});
+    m_locks = makeChoice("locks", {tr("one"), tr("two, same order"), tr("two, opposite order")});
     m_servers = makeChoice("servers", {tr("as many as it needs"), u"1"_s, u"3"_s, u"5"_s, u"7"_s});
-    m_aof = makeChoice("aof", {tr("nothing"), tr("what was synced every second"), tr("everything")});
+    m_aof = makeChoice("aof", {tr("nothing"), tr("all but a second"), tr("everything")});
     m_latency = makeSpin("latency", 1, 100'000, 300);
     m_latency->setSuffix(tr(" µs"));
     m_latency->setToolTip(tr("At most; the least is two thirds of it"));
@@ -217,28 +216,28 @@ QWidget *ScenarioDialog::makeNumbers()
     auto *grid = new QGridLayout(fields);
     grid->setContentsMargins(0, 0, 0, 0);
     grid->setHorizontalSpacing(12);
-    grid->setColumnStretch(1, 1);
-    grid->setColumnStretch(3, 1);
+    for (const int column : {1, 3, 5})
+        grid->setColumnStretch(column, 1);
     addField(*grid, tr("Contenders"), m_contenders, 0, 0);
     addField(*grid, tr("Rounds"), m_rounds, 0, 2);
+    addField(*grid, tr("Seed"), m_seed, 0, 4);
     addField(*grid, tr("They arrive"), m_arrival, 1, 0);
     addField(*grid, tr("within"), m_arriveWithin, 1, 2);
-    addField(*grid, tr("Hold"), m_hold, 2, 0);
-    addField(*grid, tr("Taken by each"), m_acquires, 2, 2);
-    addField(*grid, tr("Wait at most"), m_wait, 3, 0);
-    addField(*grid, tr("Tries"), m_tries, 3, 2);
-    addField(*grid, tr("Lease (TTL)"), m_ttl, 4, 0);
-    addField(*grid, tr("Session timeout"), m_sessionTimeout, 4, 2);
-    addField(*grid, tr("Locks"), m_locks, 5, 0);
-    addField(*grid, tr("Share a process"), m_perProcess, 5, 2);
-    addField(*grid, tr("Permits"), m_limit, 6, 0);
-    addField(*grid, tr("Readers"), m_readers, 6, 2);
-    addField(*grid, tr("Servers"), m_servers, 7, 0);
-    addField(*grid, tr("A restart finds"), m_aof, 7, 2);
-    addField(*grid, tr("A message takes"), m_latency, 8, 0);
-    addField(*grid, tr("Sessions at most"), m_sessions, 8, 2);
-    addField(*grid, tr("Seed"), m_seed, 9, 0);
-    grid->addWidget(m_checksTokens, 10, 1, 1, 3);
+    addField(*grid, tr("Hold"), m_hold, 1, 4);
+    addField(*grid, tr("Wait at most"), m_wait, 2, 0);
+    addField(*grid, tr("Tries"), m_tries, 2, 2);
+    addField(*grid, tr("Taken by each"), m_acquires, 2, 4);
+    addField(*grid, tr("Lease (TTL)"), m_ttl, 3, 0);
+    addField(*grid, tr("Session timeout"), m_sessionTimeout, 3, 2);
+    addField(*grid, tr("Share a process"), m_perProcess, 3, 4);
+    addField(*grid, tr("Locks"), m_locks, 4, 0);
+    addField(*grid, tr("Permits"), m_limit, 4, 2);
+    addField(*grid, tr("Readers"), m_readers, 4, 4);
+    addField(*grid, tr("Servers"), m_servers, 5, 0);
+    addField(*grid, tr("A restart finds"), m_aof, 5, 2);
+    addField(*grid, tr("A message takes"), m_latency, 5, 4);
+    addField(*grid, tr("Sessions at most"), m_sessions, 6, 0);
+    grid->addWidget(m_checksTokens, 6, 2, 1, 4);
     return fields;
 }
 
@@ -266,6 +265,7 @@ QWidget *ScenarioDialog::makeFaults()
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidget(inside);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setMinimumHeight(110);
     return scroll;
 }
