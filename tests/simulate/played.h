@@ -29,9 +29,8 @@ namespace lockscope::testing {
 
 [[nodiscard]] inline bool broke(const contention::Recording &run, const QByteArray &invariant)
 {
-    return std::ranges::any_of(run.violations, [&](const contention::Violation &violation) {
-        return violation.invariant == invariant;
-    });
+    return std::ranges::any_of(
+        run.violations, [&](const contention::Violation &violation) { return violation.invariant == invariant; });
 }
 
 } // namespace lockscope::testing
