@@ -176,7 +176,7 @@ private slots:
         QVERIFY2(card->width() <= smallWindow.width() && card->height() <= smallWindow.height(),
                  qPrintable(u"%1x%2"_s.arg(card->width()).arg(card->height())));
         QVERIFY(m_window->rect().contains(QRect(card->mapTo(m_window.get(), QPoint()), card->size())));
-        const auto cut = cutParts(*card);
+        const auto cut = testing::cutParts(*card);
         QVERIFY2(cut.isEmpty(), qPrintable(cut.join(u"; "_s)));
     }
 
