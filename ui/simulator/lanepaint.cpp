@@ -196,16 +196,19 @@ private:
         const auto &events = m_run.writesOf();
         double free = rect.left();
         groups(events, lane, 9, [&](double x, std::size_t first, std::size_t last) {
-            bool isRefused = false;
             const auto all = events.of(lane).subspan(first, last - first);
-            for (const quint32 index : all)
-                isRefused = isRefused || m_run.event(index).what == "refused";
+            const auto isWrite = [&](quint32 index) { return m_run.event(index).mark == Mark::Writes; };
+            const auto write = std::ranges::find_if(all, isWrite);
             const QPointF centre(x, rect.bottom() - 6);
-            if (m_run.event(all.front()).mark == Mark::Acts)
+            if (write == all.end()) {
                 drawAct(m_painter, centre, 5, m_t);
-            else
-                drawWrite(m_painter, centre, 5, isRefused, m_t);
-            const auto token = m_run.event(all.front()).token;
+                return;
+            }
+            // Of those that fall together a refused one is seen.
+            const bool isRefused = std::ranges::any_of(
+                all, [&](quint32 index) { return isWrite(index) && m_run.event(index).what == "refused"; });
+            drawWrite(m_painter, centre, 5, isRefused, m_t);
+            const auto token = m_run.event(*write).token;
             const QString number = QString::number(token);
             const double wide = m_painter.fontMetrics().horizontalAdvance(number) + 10;
             if (token == 0 || x < free || rect.height() < 30)
