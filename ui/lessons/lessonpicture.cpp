@@ -146,6 +146,7 @@ void LessonPicture::setTitles(const lessons::Lesson &lesson, Language language)
         m_panels[i].title->setText(lesson.runs[i].title.in(language));
         m_panels[i].lanes->setAccessibleName(m_panels[i].title->text());
     }
+    QMetaObject::invokeMethod(this, &LessonPicture::fit, Qt::QueuedConnection); // once what is new has its fonts
 }
 
 // The time axis begins at the start and goes a little beyond what has happened: what comes is not given away.
@@ -221,7 +222,7 @@ void LessonPicture::fit()
                                             / static_cast<int>(m_panels.size());
     int titles = 0; // as high as the highest: the lanes begin beside each other
     for (const auto &panel : m_panels) {
-        const auto margins = panel.card->layout()->contentsMargins();
+        const auto margins = panel.card->layout()->contentsMargins() + panel.card->contentsMargins(); // and its frame
         const int room = each - margins.left() - margins.right() - panel.recipe->sizeHint().width() - headGap;
         titles = std::max(titles, panel.title->heightForWidth(std::max(room, 40)));
     }
