@@ -15,6 +15,7 @@
 #include "ui/mainwindow.h"
 #include "ui/pages/findingspage.h"
 #include "ui/pages/lessonspage.h"
+#include "ui/parts/pagewords.h"
 #include "ui/screenshot.h"
 #include "ui/theme/theme.h"
 #include "ui/timetravel.h"
@@ -174,6 +175,7 @@ int run(QApplication &application, const app::WindowOptions &options)
     ConnectionStore store(ConnectionStore::defaultFile(), systemSecrets());
     store.lookForTeamFile(QDir::currentPath());
     MuteStore mutes;
+    ui::speak(languageOf(options, settings)); // before anything is said
     ui::MainWindow window(backend);
     window.fitInto(window.screen()->availableGeometry());
     if (!forScreenshot)

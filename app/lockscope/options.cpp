@@ -92,7 +92,8 @@ const std::vector<OptionSpec> &windowOptions()
         options.push_back({u"size"_s, u"WxH"_s, u"the window's size, for example 1440x900"_s});
         options.push_back({u"scale"_s, u"PERCENT"_s, u"scale everything"_s});
         options.push_back({u"theme"_s, u"NAME"_s, u"auto, light or dark, whatever the settings say"_s});
-        options.push_back({u"language"_s, u"CODE"_s, u"en, zh_CN or ru: of the lessons; all else is in English"_s});
+        options.push_back({u"language"_s, u"CODE"_s,
+                           u"en, zh_CN or ru: of the pages Lessons and Simulator; all else is in English"_s});
         options.push_back(
             {u"screenshot"_s, u"FILE"_s, u"save the page as PNG once its first picture is complete; leave"_s});
         options.push_back({u"after"_s, u"SECONDS"_s, u"save it after that time at the latest (15)"_s});

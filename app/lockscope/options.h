@@ -25,7 +25,7 @@ struct WindowOptions {
     QSize size{1440, 900};
     int scalePercent = 100;
     QString theme;                             // auto, light, dark; empty: as it is set
-    std::optional<lessons::Language> language; // of the lessons; empty: as it is set
+    std::optional<lessons::Language> language; // of lessons and simulator; empty: as it is set
     QString screenshot;                        // empty: stay
     std::chrono::milliseconds after{15'000};
 };

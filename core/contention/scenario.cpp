@@ -19,30 +19,38 @@ namespace {
 struct FaultWords {
     FaultKind kind;
     const char *name;
-    QString summary;
+    const char *summary; // the window says it in other languages too
 };
 
 const std::vector<FaultWords> &words()
 {
     static const std::vector<FaultWords> all{
         {FaultKind::Pause, "pause",
-         u"a client stops for a while (SIGSTOP, garbage collection), shorter or longer than its lease"_s},
-        {FaultKind::Crash, "crash", u"a client dies between two of its requests"_s},
-        {FaultKind::LoseRequest, "lose-request", u"a request never arrives; the connection breaks"_s},
-        {FaultKind::LoseReply, "lose-reply", u"a request is done, its reply never arrives; the connection breaks"_s},
-        {FaultKind::Delay, "delay", u"a message is late"_s},
+         QT_TRANSLATE_NOOP(
+             "FaultKind",
+             "a client stops for a while (SIGSTOP, garbage collection), shorter or longer than its lease")},
+        {FaultKind::Crash, "crash", QT_TRANSLATE_NOOP("FaultKind", "a client dies between two of its requests")},
+        {FaultKind::LoseRequest, "lose-request",
+         QT_TRANSLATE_NOOP("FaultKind", "a request never arrives; the connection breaks")},
+        {FaultKind::LoseReply, "lose-reply",
+         QT_TRANSLATE_NOOP("FaultKind", "a request is done, its reply never arrives; the connection breaks")},
+        {FaultKind::Delay, "delay", QT_TRANSLATE_NOOP("FaultKind", "a message is late")},
         {FaultKind::Partition, "partition",
-         u"nothing gets through between a client and the server, one way or both"_s},
-        {FaultKind::Expire, "expire", u"the server ends a client's session"_s},
-        {FaultKind::Lag, "lag", u"a follower shows an older state than the leader's"_s},
-        {FaultKind::ClockJump, "clock-jump", u"a wall clock jumps"_s},
-        {FaultKind::Drift, "drift", u"a client's clock runs fast or slow"_s},
-        {FaultKind::RestartEmpty, "restart-empty", u"the server comes back without its data"_s},
-        {FaultKind::Failover, "failover", u"a replica takes over that never saw the last writes"_s},
-        {FaultKind::LostPublish, "lost-publish", u"a published message reaches nobody"_s},
+         QT_TRANSLATE_NOOP("FaultKind", "nothing gets through between a client and the server, one way or both")},
+        {FaultKind::Expire, "expire", QT_TRANSLATE_NOOP("FaultKind", "the server ends a client's session")},
+        {FaultKind::Lag, "lag", QT_TRANSLATE_NOOP("FaultKind", "a follower shows an older state than the leader's")},
+        {FaultKind::ClockJump, "clock-jump", QT_TRANSLATE_NOOP("FaultKind", "a wall clock jumps")},
+        {FaultKind::Drift, "drift", QT_TRANSLATE_NOOP("FaultKind", "a client's clock runs fast or slow")},
+        {FaultKind::RestartEmpty, "restart-empty",
+         QT_TRANSLATE_NOOP("FaultKind", "the server comes back without its data")},
+        {FaultKind::Failover, "failover",
+         QT_TRANSLATE_NOOP("FaultKind", "a replica takes over that never saw the last writes")},
+        {FaultKind::LostPublish, "lost-publish",
+         QT_TRANSLATE_NOOP("FaultKind", "a published message reaches nobody")},
         {FaultKind::DeadThread, "dead-thread",
-         u"the thread that holds the lock dies; what keeps the lease alive does not"_s},
-        {FaultKind::ForceRelease, "force-release", u"an operator takes the lock away from its holder"_s},
+         QT_TRANSLATE_NOOP("FaultKind", "the thread that holds the lock dies; what keeps the lease alive does not")},
+        {FaultKind::ForceRelease, "force-release",
+         QT_TRANSLATE_NOOP("FaultKind", "an operator takes the lock away from its holder")},
     };
     return all;
 }
@@ -164,7 +172,7 @@ QByteArray nameOf(FaultKind fault)
 
 QString summaryOf(FaultKind fault)
 {
-    return words()[static_cast<std::size_t>(fault)].summary;
+    return QString::fromLatin1(words()[static_cast<std::size_t>(fault)].summary);
 }
 
 std::optional<FaultKind> faultByName(const QByteArray &name)

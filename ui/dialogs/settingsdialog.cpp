@@ -105,12 +105,14 @@ QWidget *SettingsDialog::makeGeneral()
                   if (auto *theme = Theme::instance())
                       theme->setChoice(themeChoice(choice).value_or(ThemeChoice::Auto));
               });
-    addChoice(grid, tr("Lessons in"), settings::language, u"en"_s,
+    addChoice(grid, tr("Lessons and simulator in"), settings::language, u"en"_s,
               {{u"en"_s, u"English"_s}, {u"zh_CN"_s, u"简体中文"_s}, {u"ru"_s, u"Русский"_s}},
               [this](const QString &name) {
                   emit languageChosen(lessons::languageByName(name.toLatin1()).value_or(lessons::Language::English));
               });
-    addNote(grid, tr("All else is in English. --theme and --language go before these for one run."));
+    addNote(
+        grid,
+        tr("All else is in English; the simulator from the next start on. --theme and --language go before these for one run."));
     addNumber(grid, tr("Recorder keeps"), settings::recorderMinutes, settings::usualMinutes, 1, 24 * 60,
               tr(" minutes"));
     addNumber(grid, tr("in at most"), settings::recorderMebibytes, settings::usualMebibytes, 16, 16 * 1024,

@@ -3,6 +3,7 @@
 
 #include "ui/lessons/lessonlist.h"
 #include "ui/lessons/lessonview.h"
+#include "ui/parts/pagewords.h"
 #include "ui/parts/parts.h"
 
 #include <QBoxLayout>
@@ -73,6 +74,7 @@ void LessonsPage::refresh()
 void LessonsPage::setLanguage(Language language)
 {
     m_language = language;
+    speak(language);
     if (m_isLoaded)
         m_list->show(m_lessons, language);
     if (m_open)

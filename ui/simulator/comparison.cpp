@@ -64,7 +64,7 @@ std::vector<Scenario> Comparison::scenarios() const
 Result<void> Comparison::check() const
 {
     if (recipes.empty())
-        return Error{ErrorCode::BadInput, tr("choose a recipe")};
+        return Error{ErrorCode::BadInput, Simulator::tr("choose a recipe")};
     for (const auto &one : scenarios()) {
         auto verdict = one.check();
         if (verdict && place.isReal())
@@ -85,8 +85,8 @@ bool Comparison::allows(contention::FaultKind kind) const
 QString placeName(const RunPlace &place)
 {
     switch (place.kind) {
-    case RunPlace::Kind::Simulated: return tr("the simulated world");
-    case RunPlace::Kind::Sandbox: return tr("the sandbox");
+    case RunPlace::Kind::Simulated: return Simulator::tr("the simulated world");
+    case RunPlace::Kind::Sandbox: return Simulator::tr("the sandbox");
     case RunPlace::Kind::Connection: return label(place.connection.bytes(), 60);
     }
     return {};
@@ -95,13 +95,13 @@ QString placeName(const RunPlace &place)
 const std::vector<Preset> &presets()
 {
     static const std::vector<Preset> all{
-        {tr("Herd against predecessor"), comparisonOf({"zk-herd-mutex", "zk-mutex"}, 100)},
-        {tr("Polling against publish against a fair queue"),
+        {Simulator::tr("Herd against predecessor"), comparisonOf({"zk-herd-mutex", "zk-mutex"}, 100)},
+        {Simulator::tr("Polling against publish against a fair queue"),
          comparisonOf({"redis-set-nx", "redisson-lock", "redisson-fair-lock"}, 50)},
-        {tr("Optimistic against FOR UPDATE"), comparisonOf({"sql-version", "sql-for-update"}, 50)},
-        {tr("One run: watch the predecessor"), comparisonOf({"zk-mutex"}, 100)},
-        {tr("Redlock on five servers"), redlockOf({})},
-        {tr("Redlock on three of five servers"), redlockOf(twoLost())},
+        {Simulator::tr("Optimistic against FOR UPDATE"), comparisonOf({"sql-version", "sql-for-update"}, 50)},
+        {Simulator::tr("One run: watch the predecessor"), comparisonOf({"zk-mutex"}, 100)},
+        {Simulator::tr("Redlock on five servers"), redlockOf({})},
+        {Simulator::tr("Redlock on three of five servers"), redlockOf(twoLost())},
     };
     return all;
 }
@@ -118,13 +118,13 @@ namespace {
 std::optional<Error> obstacleOf(const ConnectionStatus &status)
 {
     if (status.production)
-        return Error{ErrorCode::Refused, tr("production: nothing is ever simulated there")};
+        return Error{ErrorCode::Refused, Simulator::tr("production: nothing is ever simulated there")};
     if (status.readOnlyForGood)
-        return Error{ErrorCode::Refused, tr("read-only for this run: contenders write")};
+        return Error{ErrorCode::Refused, Simulator::tr("read-only for this run: contenders write")};
     if (status.readOnly)
-        return Error{ErrorCode::Refused, tr("read-only: contenders write; allow writes on it first")};
+        return Error{ErrorCode::Refused, Simulator::tr("read-only: contenders write; allow writes on it first")};
     if (status.state != ConnectionStatus::State::Connected)
-        return Error{ErrorCode::NotConnected, tr("not connected")};
+        return Error{ErrorCode::NotConnected, Simulator::tr("not connected")};
     return {};
 }
 
@@ -134,13 +134,14 @@ Result<ConnectionName> sandboxServerFor(const ConnectionBook &book, BackendKind 
     const auto found =
         std::ranges::find_if(servers, [&](const auto &server) { return backendOf(server.second) == backend; });
     if (found == servers.end())
-        return Error{ErrorCode::NotConnected,
-                     tr("the sandbox has no %1 that is connected; choose another recipe, or the simulated world")
-                         .arg(infoOf(backend).title)};
+        return Error{
+            ErrorCode::NotConnected,
+            Simulator::tr("the sandbox has no %1 that is connected; choose another recipe, or the simulated world")
+                .arg(infoOf(backend).title)};
     // Its first status may be on its way: the run itself waits until it is connected.
     const auto *status = book.find(found->first);
     if (status && status->readOnlyForGood)
-        return Error{ErrorCode::Refused, tr("the sandbox is read-only for this run: contenders write")};
+        return Error{ErrorCode::Refused, Simulator::tr("the sandbox is read-only for this run: contenders write")};
     return found->first;
 }
 
@@ -151,13 +152,13 @@ Result<ConnectionName> connectionFor(const ConnectionBook &book, const RunPlace 
         return sandboxServerFor(book, backend);
     const auto *status = book.find(place.connection);
     if (!status)
-        return Error{ErrorCode::NotConnected, tr("%1 is not open any more").arg(placeName(place))};
+        return Error{ErrorCode::NotConnected, Simulator::tr("%1 is not open any more").arg(placeName(place))};
     if (const auto obstacle = obstacleOf(*status))
-        return Error{obstacle->code, tr("nothing is played on %1: %2").arg(placeName(place), obstacle->message)};
+        return Error{obstacle->code,
+                     Simulator::tr("nothing is played on %1: %2").arg(placeName(place), obstacle->message)};
     if (backendOf(status->scheme) != backend)
-        return Error{
-            ErrorCode::BadInput,
-            tr("%1 is a lock on %2, which %3 is not").arg(label(recipe), infoOf(backend).title, placeName(place))};
+        return Error{ErrorCode::BadInput, Simulator::tr("%1 is a lock on %2, which %3 is not")
+                                              .arg(label(recipe), infoOf(backend).title, placeName(place))};
     return place.connection;
 }
 
@@ -166,8 +167,10 @@ Result<ConnectionName> connectionFor(const ConnectionBook &book, const RunPlace 
 std::vector<PlaceChoice> placeChoices(const ConnectionBook &book)
 {
     std::vector<PlaceChoice> all{
-        {{Kind::Simulated, {}}, tr("Simulated world"), {}},
-        {{Kind::Sandbox, {}}, book.sandbox().empty() ? tr("Sandbox (starts private servers)") : tr("Sandbox"), {}}};
+        {{Kind::Simulated, {}}, Simulator::tr("Simulated world"), {}},
+        {{Kind::Sandbox, {}},
+         book.sandbox().empty() ? Simulator::tr("Sandbox (starts private servers)") : Simulator::tr("Sandbox"),
+         {}}};
     for (const auto &status : book.all()) {
         if (book.sandbox().contains(status.name))
             continue;

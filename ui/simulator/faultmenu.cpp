@@ -40,9 +40,9 @@ void addDurations(QMenu &menu, const QString &title, PlannedFault fault, std::ch
         fault.lasts = lasts;
         addChoice(*lengths, text.arg(durationText(lasts)), name + suffix, fault, chosen);
     };
-    add(std::chrono::milliseconds(100), tr("%1"), u"-moment"_s);
-    add(lease / 2, tr("half its lease: %1"), u"-half"_s);
-    add(2 * lease, tr("twice its lease: %1"), u"-twice"_s);
+    add(std::chrono::milliseconds(100), Simulator::tr("%1"), u"-moment"_s);
+    add(lease / 2, Simulator::tr("half its lease: %1"), u"-half"_s);
+    add(2 * lease, Simulator::tr("twice its lease: %1"), u"-twice"_s);
 }
 
 // Whose clock, and which way; by more than a lease.
@@ -50,13 +50,13 @@ void addClocks(QMenu &menu, const ForkPlace &place, PlannedFault fault, std::chr
                const OnFault &chosen)
 {
     using Clock = PlannedFault::Clock;
-    auto *clocks = menu.addMenu(tr("Jump a clock by twice the lease: %1").arg(durationText(2 * lease)));
+    auto *clocks = menu.addMenu(Simulator::tr("Jump a clock by twice the lease: %1").arg(durationText(2 * lease)));
     fault.kind = FaultKind::ClockJump;
     fault.lasts = 2 * lease;
     const auto addBoth = [&](const QString &whose, const QString &name) {
         for (const bool isBack : {false, true}) {
             fault.isBack = isBack;
-            addChoice(*clocks, (isBack ? tr("%1, back") : tr("%1, forward")).arg(whose),
+            addChoice(*clocks, (isBack ? Simulator::tr("%1, back") : Simulator::tr("%1, forward")).arg(whose),
                       name + (isBack ? u"-back"_s : u"-forward"_s), fault, chosen);
         }
     };
@@ -64,7 +64,7 @@ void addClocks(QMenu &menu, const ForkPlace &place, PlannedFault fault, std::chr
     addBoth(place.name, u"clock-client"_s);
     fault.clock = Clock::Server;
     for (fault.server = 0; fault.server < place.servers; ++fault.server)
-        addBoth(place.servers > 1 ? tr("server s%1").arg(fault.server + 1) : tr("the server"),
+        addBoth(place.servers > 1 ? Simulator::tr("server s%1").arg(fault.server + 1) : Simulator::tr("the server"),
                 u"clock-server%1"_s.arg(fault.server + 1));
 }
 
@@ -80,14 +80,14 @@ void addFaults(QMenu &menu, const Comparison &comparison, const ForkPlace &place
             return;
         auto *action = menu.addAction(faultTitle(kind));
         action->setObjectName(QString::fromLatin1(nameOf(kind)));
-        action->setToolTip(summaryOf(kind));
+        action->setToolTip(faultSummary(kind));
         PlannedFault fault;
         fault.kind = kind;
         fault.at = place.at;
         fault.contender = place.contender;
         QObject::connect(action, &QAction::triggered, &menu, [chosen, fault] { chosen(fault); });
     };
-    menu.addSection(tr("%1 at %2").arg(place.name, at));
+    menu.addSection(Simulator::tr("%1 at %2").arg(place.name, at));
     for (const auto kind : contention::allFaults()) {
         if (isOfContender(kind))
             add(kind);
@@ -98,11 +98,11 @@ void addFaults(QMenu &menu, const Comparison &comparison, const ForkPlace &place
     here.at = place.at;
     here.contender = place.contender;
     if (comparison.allows(here.kind))
-        addDurations(menu, tr("Pause for"), here, lease, chosen);
+        addDurations(menu, Simulator::tr("Pause for"), here, lease, chosen);
     here.kind = FaultKind::Partition;
     if (comparison.allows(here.kind))
-        addDurations(menu, tr("Cut off for"), here, lease, chosen);
-    menu.addSection(tr("The server at %1").arg(at));
+        addDurations(menu, Simulator::tr("Cut off for"), here, lease, chosen);
+    menu.addSection(Simulator::tr("The server at %1").arg(at));
     for (const auto kind : contention::allFaults()) {
         if (!isOfContender(kind))
             add(kind);
@@ -133,15 +133,15 @@ void addMessageFaults(QMenu &menu, const Comparison &comparison, const PlayedRun
     const auto &message = run.event(event);
     const QString who = run.laneName(message.contender);
     const bool isRequest = message.mark == contention::Mark::Request;
-    const QString what = isRequest ? label(message.what, 40) : tr("what it is told");
+    const QString what = isRequest ? label(message.what, 40) : Simulator::tr("what it is told");
     menu.setToolTipsVisible(true);
-    menu.addSection(tr("%1: %2 at %3").arg(who, what, momentText(message.at)));
+    menu.addSection(Simulator::tr("%1: %2 at %3").arg(who, what, momentText(message.at)));
     const auto add = [&](FaultKind kind, const QString &text) {
         if (!comparison.allows(kind))
             return;
         auto *action = menu.addAction(text);
         action->setObjectName(u"message-"_s + QString::fromLatin1(nameOf(kind)));
-        action->setToolTip(summaryOf(kind));
+        action->setToolTip(faultSummary(kind));
         PlannedFault fault;
         fault.kind = kind;
         fault.at = std::max(Moment{}, message.at - Moment(1)); // it lies in wait, or strikes, just before
@@ -149,14 +149,14 @@ void addMessageFaults(QMenu &menu, const Comparison &comparison, const PlayedRun
         QObject::connect(action, &QAction::triggered, &menu, [chosen, fault] { chosen(fault); });
     };
     if (isRequest) {
-        add(FaultKind::LoseRequest, tr("Lose this request"));
-        add(FaultKind::LoseReply, tr("Lose the reply to it"));
-        add(FaultKind::Delay, tr("Delay it"));
-        add(FaultKind::Crash, tr("Crash with it: sent or not, the seed decides"));
+        add(FaultKind::LoseRequest, Simulator::tr("Lose this request"));
+        add(FaultKind::LoseReply, Simulator::tr("Lose the reply to it"));
+        add(FaultKind::Delay, Simulator::tr("Delay it"));
+        add(FaultKind::Crash, Simulator::tr("Crash with it: sent or not, the seed decides"));
     } else {
-        add(FaultKind::Pause, tr("Pause %1 just before it hears of this").arg(who));
-        add(FaultKind::Partition, tr("Cut %1 off just before").arg(who));
-        add(FaultKind::Expire, tr("Expire its session just before"));
+        add(FaultKind::Pause, Simulator::tr("Pause %1 just before it hears of this").arg(who));
+        add(FaultKind::Partition, Simulator::tr("Cut %1 off just before").arg(who));
+        add(FaultKind::Expire, Simulator::tr("Expire its session just before"));
     }
 }
 

@@ -170,6 +170,15 @@ QSize Legend::sizeHint() const
     return {600, heightForWidth(std::max(width(), 300))};
 }
 
+void Legend::changeEvent(QEvent *event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() != QEvent::LanguageChange)
+        return;
+    updateGeometry();
+    update();
+}
+
 void Legend::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);

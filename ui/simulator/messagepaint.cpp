@@ -64,7 +64,7 @@ public:
             const QRectF word(6, y - m_rowHeight / 2, std::max(0.0, m_frame.lanes.left() - 10), m_rowHeight);
             if (m_frame.showsNames)
                 m_painter.drawText(word, Qt::AlignVCenter | Qt::AlignLeft,
-                                   servers == 1 ? tr("server") : tr("s%1").arg(server + 1));
+                                   servers == 1 ? Simulator::tr("server") : Simulator::tr("s%1").arg(server + 1));
         }
         outages(servers);
     }

@@ -182,44 +182,49 @@ QString shown(const QByteArray &text)
 QString faultSentence(const Event &event, const QString &who)
 {
     const auto kind = contention::faultByName(event.what);
-    const QString what = kind ? summaryOf(*kind) : shown(event.what);
-    return event.contender == contention::nobody ? tr("Fault: %1").arg(what)
-                                                 : tr("Fault that befalls %1: %2").arg(who, what);
+    const QString what = kind ? faultSummary(*kind) : shown(event.what);
+    return event.contender == contention::nobody ? Simulator::tr("Fault: %1").arg(what)
+                                                 : Simulator::tr("Fault that befalls %1: %2").arg(who, what);
 }
 
 QString contenderSentence(const Event &event, const QString &who)
 {
     const QString what = shown(event.what);
     switch (event.mark) {
-    case Mark::Joins: return tr("%1 asks for the lock.").arg(who);
+    case Mark::Joins: return Simulator::tr("%1 asks for the lock.").arg(who);
     case Mark::Request:
-        return event.where.isEmpty() ? tr("%1 sends %2.").arg(who, what)
-                                     : tr("%1 sends %2 %3.").arg(who, what, shown(event.where));
+        return event.where.isEmpty() ? Simulator::tr("%1 sends %2.").arg(who, what)
+                                     : Simulator::tr("%1 sends %2 %3.").arg(who, what, shown(event.where));
     case Mark::Answer:
-        return what.isEmpty() ? tr("%1 gets its answer.").arg(who) : tr("%1 gets its answer: %2.").arg(who, what);
+        return what.isEmpty() ? Simulator::tr("%1 gets its answer.").arg(who)
+                              : Simulator::tr("%1 gets its answer: %2.").arg(who, what);
     case Mark::WatchEvent:
-        return event.isWasted ? tr("%1 is told by a watch, in vain: it is not its turn.").arg(who)
-                              : tr("%1 is told by its watch.").arg(who);
+        return event.isWasted ? Simulator::tr("%1 is told by a watch, in vain: it is not its turn.").arg(who)
+                              : Simulator::tr("%1 is told by its watch.").arg(who);
     case Mark::Message:
-        return event.isWasted ? tr("%1 is told by a publish, in vain: somebody else was quicker.").arg(who)
-                              : tr("%1 is told by a publish.").arg(who);
+        return event.isWasted ? Simulator::tr("%1 is told by a publish, in vain: somebody else was quicker.").arg(who)
+                              : Simulator::tr("%1 is told by a publish.").arg(who);
     case Mark::Holds:
-        return event.token > 0 ? tr("%1 holds the lock, with fencing token %2.").arg(who).arg(event.token)
-                               : tr("%1 holds the lock.").arg(who);
-    case Mark::Releases: return tr("%1 released the lock.").arg(who);
-    case Mark::Loses: return tr("%1 learns that it lost the lock.").arg(who);
+        return event.token > 0 ? Simulator::tr("%1 holds the lock, with fencing token %2.").arg(who).arg(event.token)
+                               : Simulator::tr("%1 holds the lock.").arg(who);
+    case Mark::Releases: return Simulator::tr("%1 released the lock.").arg(who);
+    case Mark::Loses: return Simulator::tr("%1 learns that it lost the lock.").arg(who);
     case Mark::GivesUp:
-        return what.isEmpty() ? tr("%1 gives up waiting.").arg(who) : tr("%1 gives up waiting: %2.").arg(who, what);
+        return what.isEmpty() ? Simulator::tr("%1 gives up waiting.").arg(who)
+                              : Simulator::tr("%1 gives up waiting: %2.").arg(who, what);
     case Mark::Writes:
-        return event.token > 0
-                   ? tr("%1 writes to what the lock guards, with token %2: %3.").arg(who).arg(event.token).arg(what)
-                   : tr("%1 writes to what the lock guards: %2.").arg(who, what);
-    case Mark::Pauses: return tr("%1 is paused: it hears nothing, and does not know that time passes.").arg(who);
-    case Mark::Resumes: return tr("%1 goes on where it was paused, believing what it believed.").arg(who);
-    case Mark::Dies: return tr("%1 dies.").arg(who);
-    case Mark::Comes: return tr("%1 is back.").arg(who);
-    case Mark::Gets: return tr("%1 has %2, and goes on.").arg(who, what);
-    case Mark::Acts: return tr("%1: %2. The answer: %3.").arg(who, what, shown(event.where));
+        return event.token > 0 ? Simulator::tr("%1 writes to what the lock guards, with token %2: %3.")
+                                     .arg(who)
+                                     .arg(event.token)
+                                     .arg(what)
+                               : Simulator::tr("%1 writes to what the lock guards: %2.").arg(who, what);
+    case Mark::Pauses:
+        return Simulator::tr("%1 is paused: it hears nothing, and does not know that time passes.").arg(who);
+    case Mark::Resumes: return Simulator::tr("%1 goes on where it was paused, believing what it believed.").arg(who);
+    case Mark::Dies: return Simulator::tr("%1 dies.").arg(who);
+    case Mark::Comes: return Simulator::tr("%1 is back.").arg(who);
+    case Mark::Gets: return Simulator::tr("%1 has %2, and goes on.").arg(who, what);
+    case Mark::Acts: return Simulator::tr("%1: %2. The answer: %3.").arg(who, what, shown(event.where));
     default: return {};
     }
 }
@@ -227,8 +232,9 @@ QString contenderSentence(const Event &event, const QString &who)
 QString letGo(const Event &event, const QString &who)
 {
     if (event.mark == Mark::Dies)
-        return tr("%1 died").arg(who);
-    return event.mark == Mark::Loses ? tr("%1 lost the lock").arg(who) : tr("%1 released").arg(who);
+        return Simulator::tr("%1 died").arg(who);
+    return event.mark == Mark::Loses ? Simulator::tr("%1 lost the lock").arg(who)
+                                     : Simulator::tr("%1 released").arg(who);
 }
 
 } // namespace
@@ -237,10 +243,11 @@ QString eventSentence(const PlayedRun &run, std::size_t index)
 {
     const Event &event = run.event(index);
     if (event.mark == Mark::Breaks)
-        return tr("What must hold does not: %1").arg(shown(event.where.isEmpty() ? event.what : event.where));
-    const QString who = event.contender < 0 ? tr("The server") : run.laneName(event.contender);
+        return Simulator::tr("What must hold does not: %1")
+            .arg(shown(event.where.isEmpty() ? event.what : event.where));
+    const QString who = event.contender < 0 ? Simulator::tr("The server") : run.laneName(event.contender);
     if (event.mark == Mark::Acts && event.contender < 0)
-        return tr("An operator: %1.").arg(shown(event.what));
+        return Simulator::tr("An operator: %1.").arg(shown(event.what));
     return event.mark == Mark::Fault ? faultSentence(event, who) : contenderSentence(event, who);
 }
 
@@ -254,17 +261,18 @@ QString handOverSentence(const PlayedRun &run, std::size_t happened)
     const Tally now = run.wholeTallyAfter(happened);
     const qint64 told = now.watchEvents - then.watchEvents;
     const qint64 inVain = now.wastedWakeups - then.wastedWakeups;
-    const QString who = event.contender < 0 ? tr("the server") : run.laneName(event.contender);
+    const QString who = event.contender < 0 ? Simulator::tr("the server") : run.laneName(event.contender);
     QString sentence = letGo(event, who);
     if (told == 1)
-        sentence += inVain == 0 ? tr("; one is told, and only that one") : tr("; one is told, in vain");
+        sentence +=
+            inVain == 0 ? Simulator::tr("; one is told, and only that one") : Simulator::tr("; one is told, in vain");
     else if (told > 1 && inVain > 0)
-        sentence += tr("; %1 are told, %2 of them in vain").arg(countText(told), countText(inVain));
+        sentence += Simulator::tr("; %1 are told, %2 of them in vain").arg(countText(told), countText(inVain));
     else if (told > 1)
-        sentence += tr("; %1 are told").arg(countText(told));
+        sentence += Simulator::tr("; %1 are told").arg(countText(told));
     const int holder = run.holderAfter(happened);
     if (holder != contention::nobody && run.holderAfter(release + 1) != holder)
-        sentence += tr("; %1 holds now").arg(run.laneName(holder));
+        sentence += Simulator::tr("; %1 holds now").arg(run.laneName(holder));
     return sentence;
 }
 
@@ -275,7 +283,7 @@ QString nameAmong(const std::vector<PlayedRunPtr> &runs, std::size_t run)
     const auto titleOf = [](const PlayedRunPtr &one) { return recipeTitle(one->recording().scenario.recipe); };
     const QString title = titleOf(runs[run]);
     const bool isAlone = std::ranges::count(runs, title, titleOf) == 1;
-    return isAlone ? title : tr("%1 (run %2)").arg(title).arg(run + 1);
+    return isAlone ? title : Simulator::tr("%1 (run %2)").arg(title).arg(run + 1);
 }
 
 QString sentenceAt(const Playback &playback)
@@ -283,17 +291,19 @@ QString sentenceAt(const Playback &playback)
     const auto &runs = playback.runs();
     const auto last = playback.lastRun();
     if (!last)
-        return runs.empty() ? QString() : tr("Nothing has happened yet. Space plays, → steps to the first event.");
+        return runs.empty() ? QString()
+                            : Simulator::tr("Nothing has happened yet. Space plays, → steps to the first event.");
     QStringList parts;
     if (playback.isAtEnd()) {
-        parts << tr("All is over after %1.").arg(momentText(playback.end()));
+        parts << Simulator::tr("All is over after %1.").arg(momentText(playback.end()));
         for (std::size_t i = 0; i < runs.size(); ++i) {
             const auto &total = runs[i]->recording().counters;
             const QString inVain = total.wastedWakeups == 0
-                                       ? tr("no wake-up in vain")
-                                       : tr("%1 wake-ups in vain").arg(countText(total.wastedWakeups));
-            const QString sum = tr("%1 requests and %2").arg(countText(total.requests), inVain);
-            parts << (runs.size() < 2 ? tr("It took %1.").arg(sum) : u"%1: %2."_s.arg(nameAmong(runs, i), sum));
+                                       ? Simulator::tr("no wake-up in vain")
+                                       : Simulator::tr("%1 wake-ups in vain").arg(countText(total.wastedWakeups));
+            const QString sum = Simulator::tr("%1 requests and %2").arg(countText(total.requests), inVain);
+            parts << (runs.size() < 2 ? Simulator::tr("It took %1.").arg(sum)
+                                      : u"%1: %2."_s.arg(nameAmong(runs, i), sum));
         }
     } else {
         const QString what = eventSentence(*runs[*last], playback.happened(*last) - 1);

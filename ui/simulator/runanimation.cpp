@@ -21,7 +21,7 @@ using Encoder = std::unique_ptr<WebPAnimEncoder, decltype(&WebPAnimEncoderDelete
 
 Error noAnimation(const QString &why)
 {
-    return Error{ErrorCode::Server, tr("the animation cannot be made: %1").arg(why)};
+    return Error{ErrorCode::Server, Simulator::tr("the animation cannot be made: %1").arg(why)};
 }
 
 // What is drawn in few colours stays sharp, and small, without loss.
@@ -67,23 +67,23 @@ Result<QByteArray> animated(const std::vector<RunPicture> &runs, const Tokens &t
     const auto legendOf = picturesAt(whole, end);
     WebPAnimEncoderOptions options;
     if (!WebPAnimEncoderOptionsInit(&options))
-        return noAnimation(tr("another version of libwebp"));
+        return noAnimation(Simulator::tr("another version of libwebp"));
     options.minimize_size = 0;
     Encoder encoder(nullptr, &WebPAnimEncoderDelete);
     for (int i = 0; i < pace.frames; ++i) {
         const auto at = end * i / std::max(1, pace.frames - 1);
         const auto image = imageOf(picturesAt(whole, at), tokens, legendOf, 1);
         if (image.isNull())
-            return noAnimation(tr("no memory for a picture of that size"));
+            return noAnimation(Simulator::tr("no memory for a picture of that size"));
         if (!encoder)
             encoder.reset(WebPAnimEncoderNew(image.width(), image.height(), &options));
         if (!encoder || !add(*encoder, image, static_cast<int>(pace.each.count()) * i))
             return noAnimation(encoder ? QString::fromUtf8(WebPAnimEncoderGetError(encoder.get()))
-                                       : tr("no memory for a picture of that size"));
+                                       : Simulator::tr("no memory for a picture of that size"));
     }
     const auto ends = pace.each * (pace.frames - 1) + pace.lastFor;
     if (!encoder || !WebPAnimEncoderAdd(encoder.get(), nullptr, static_cast<int>(ends.count()), nullptr))
-        return noAnimation(tr("there is nothing to show"));
+        return noAnimation(Simulator::tr("there is nothing to show"));
     return assembled(*encoder);
 }
 

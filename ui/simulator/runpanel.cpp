@@ -16,6 +16,10 @@
 #include <QLocale>
 #include <QStyle>
 
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
@@ -39,31 +43,46 @@ CounterTiles::CounterTiles(QWidget *parent) : QWidget(parent), m_grid(new QGridL
 {
     m_grid->setContentsMargins(0, 0, 0, 0);
     m_grid->setSpacing(6);
-    const std::array<QString, 4> names{tr("requests"), tr("told"), tr("told in vain"), tr("wait p99")};
-    const std::array<QString, 4> tips{tr("Sent from the first release on"),
-                                      tr("Of watches, or messages of a publish, from the first release on"),
-                                      tr("Told, and yet not its turn"), tr("99 of 100 waits so far were not longer")};
     for (std::size_t i = 0; i < m_tiles.size(); ++i) {
         auto *tile = new QFrame(this);
         tile->setProperty("look", u"tile"_s);
-        tile->setToolTip(tips[i]);
         auto *column = new QVBoxLayout(tile);
         column->setContentsMargins(8, 5, 6, 6);
         column->setSpacing(0);
-        auto *name = makeLabel(names[i], u"small"_s, tile);
-        column->addWidget(name);
+        m_names[i] = makeLabel({}, u"small"_s, tile);
+        column->addWidget(m_names[i]);
         m_figures[i] = makeLabel(u"0"_s, u"figure"_s, tile);
-        m_figures[i]->setAccessibleName(names[i]);
         column->addWidget(m_figures[i]);
         m_tiles[i] = tile;
     }
     m_whole = makeLabel({}, u"small"_s, this);
     m_whole->setMinimumWidth(10);
     m_whole->setWordWrap(true);
+    sayWords();
+    place(4);
+}
+
+void CounterTiles::sayWords()
+{
+    const std::array<QString, 4> names{tr("requests"), tr("told"), tr("told in vain"), tr("wait p99")};
+    const std::array<QString, 4> tips{tr("Sent from the first release on"),
+                                      tr("Of watches, or messages of a publish, from the first release on"),
+                                      tr("Told, and yet not its turn"), tr("99 of 100 waits so far were not longer")};
+    for (std::size_t i = 0; i < m_tiles.size(); ++i) {
+        m_tiles[i]->setToolTip(tips[i]);
+        m_names[i]->setText(names[i]);
+        m_figures[i]->setAccessibleName(names[i]);
+    }
     m_whole->setToolTip(tr(
         "Bytes over all wires. Waits count to their end, also those that ended without the lock. Fairness: of all pairs "
         "of which one waited when the other came, how often the later one was not served first. A queue has 1."));
-    place(4);
+}
+
+void CounterTiles::changeEvent(QEvent *event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::LanguageChange)
+        sayWords();
 }
 
 void CounterTiles::place(int columns)
@@ -78,10 +97,25 @@ void CounterTiles::place(int columns)
     m_grid->addWidget(m_whole, 4 / columns, 0, 1, columns);
 }
 
+int CounterTiles::leastWidth(int columns) const
+{
+    std::vector<int> widest(static_cast<std::size_t>(columns));
+    for (std::size_t i = 0; i < m_tiles.size(); ++i) {
+        auto &column = widest[i % widest.size()];
+        column = std::max(column, m_tiles[i]->minimumSizeHint().width());
+    }
+    return std::accumulate(widest.begin(), widest.end(), (columns - 1) * m_grid->horizontalSpacing());
+}
+
+QSize CounterTiles::minimumSizeHint() const
+{
+    return {leastWidth(2), QWidget::minimumSizeHint().height()};
+}
+
 void CounterTiles::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
-    place(width() < narrowTiles ? 2 : 4);
+    place(width() < std::max(narrowTiles, leastWidth(4)) ? 2 : 4);
 }
 
 void CounterTiles::show(const PlayedRun &run, std::size_t happened)
@@ -92,6 +126,8 @@ void CounterTiles::show(const PlayedRun &run, std::size_t happened)
     m_figures[1]->setText(countText(tally.watchEvents));
     m_figures[2]->setText(countText(tally.wastedWakeups));
     m_figures[3]->setText(wait.count() == 0 && happened < run.eventCount() ? u"–"_s : momentText(wait));
+    if (width() < leastWidth(4)) // figures grow; back to one row at the next size only, or tiles would jump
+        place(2);
     const auto &whole = run.recording().counters;
     const Tally fromStart = run.wholeTallyAfter(happened);
     const QString until =

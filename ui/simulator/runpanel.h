@@ -34,17 +34,22 @@ public:
     [[nodiscard]] QString watchEvents() const { return text(1); }
     [[nodiscard]] QString wasted() const { return text(2); }
     [[nodiscard]] QString wholeRun() const;
+    [[nodiscard]] QSize minimumSizeHint() const override; // in two columns
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
+    void changeEvent(QEvent *event) override;
 
 private:
+    void sayWords();
     void tell(const QString &all);
     [[nodiscard]] QString text(std::size_t tile) const;
+    [[nodiscard]] int leastWidth(int columns) const;
     void place(int columns);
 
     QGridLayout *m_grid;
     std::array<QFrame *, 4> m_tiles{};
+    std::array<QLabel *, 4> m_names{};
     std::array<QLabel *, 4> m_figures{};
     QLabel *m_whole = nullptr;
     int m_columns = 0;

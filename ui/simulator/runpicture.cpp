@@ -57,14 +57,14 @@ void paintHead(QPainter &painter, const RunPicture &one, const Tokens &t)
     painter.drawText(QPointF(8, 28), recipeTitle(recording.scenario.recipe));
     painter.setFont(textFont(12));
     painter.setPen(t.muted);
-    painter.drawText(QPointF(8, 48),
-                     tr("%1 · %2 · %3 contenders · %4 requests · %5 watch events · %6 in vain · wait p99 %7")
-                         .arg(label(recording.scenario.recipe, 40),
-                              recording.world == "sim" ? tr("simulated, seed %1").arg(recording.scenario.seed)
-                                                       : tr("played on %1").arg(label(recording.world, 40)),
-                              countText(recording.scenario.contenders), countText(tally.requests),
-                              countText(tally.watchEvents), countText(tally.wastedWakeups),
-                              momentText(one.run->waitP99After(one.happened))));
+    painter.drawText(
+        QPointF(8, 48),
+        Simulator::tr("%1 · %2 · %3 contenders · %4 requests · %5 watch events · %6 in vain · wait p99 %7")
+            .arg(label(recording.scenario.recipe, 40),
+                 recording.world == "sim" ? Simulator::tr("simulated, seed %1").arg(recording.scenario.seed)
+                                          : Simulator::tr("played on %1").arg(label(recording.world, 40)),
+                 countText(recording.scenario.contenders), countText(tally.requests), countText(tally.watchEvents),
+                 countText(tally.wastedWakeups), momentText(one.run->waitP99After(one.happened))));
 }
 
 void paintRuns(QPainter &painter, const std::vector<RunPicture> &runs, const Tokens &t, const Legend::Signs &signs)
@@ -127,11 +127,11 @@ QString savePng(const std::vector<RunPicture> &runs, const QString &file)
     constexpr double scale = 2; // for slides
     const QImage image = imageOf(runs, Theme::tokens(), runs, scale);
     if (image.isNull())
-        return tr("no memory for a picture of that size");
+        return Simulator::tr("no memory for a picture of that size");
     QBuffer bytes;
     bytes.open(QIODevice::WriteOnly);
     if (!image.save(&bytes, "PNG"))
-        return tr("the picture cannot be made");
+        return Simulator::tr("the picture cannot be made");
     return saveBytes(bytes.data(), file);
 }
 
@@ -141,7 +141,7 @@ QString saveSvg(const std::vector<RunPicture> &runs, const QString &file)
     bytes.open(QIODevice::WriteOnly);
     QSvgGenerator generator;
     generator.setOutputDevice(&bytes);
-    generator.setTitle(tr("Lockscope: contenders of a lock"));
+    generator.setTitle(Simulator::tr("Lockscope: contenders of a lock"));
     const Tokens &tokens = Theme::tokens();
     const auto signs = signsOf(runs);
     const QSizeF size = sizeOf(runs, tokens, signs);

@@ -256,7 +256,7 @@ QWidget *ScenarioDialog::makeFaults()
         connect(check, &QCheckBox::toggled, this, &ScenarioDialog::update_);
         m_faults.emplace(kind, check);
         grid->addWidget(check, row, 0, Qt::AlignTop);
-        auto *summary = makeLabel(summaryOf(kind), u"small"_s, inside);
+        auto *summary = makeLabel(faultSummary(kind), u"small"_s, inside);
         summary->setWordWrap(true);
         grid->addWidget(summary, row++, 1);
     }

@@ -172,7 +172,7 @@ void ServerStrip::setMoment(Moment at, bool isBeforeAll)
 QString ServerStrip::named(QByteArray text) const
 {
     for (const auto &[name, lane] : m_run->heldAs())
-        text.replace(name, m_run->laneName(lane).toUtf8() + "’s");
+        text.replace(name, tr("%1’s").arg(m_run->laneName(lane)).toUtf8());
     return label(text, 160);
 }
 

@@ -94,12 +94,13 @@ HeadingChip placeChip(const Comparison &comparison, const std::vector<PlayedRunP
             servers << name;
     }
     chip.isReal = !servers.isEmpty();
-    const QString names = servers.join(tr(" and "));
+    const QString names = servers.join(Simulator::tr(" and "));
     const bool isSandbox = comparison.place.kind == RunPlace::Kind::Sandbox;
-    const QString played = isSandbox ? tr("played on %1 of the sandbox").arg(names) : tr("played on %1").arg(names);
+    const QString played = isSandbox ? Simulator::tr("played on %1 of the sandbox").arg(names)
+                                     : Simulator::tr("played on %1").arg(names);
     // Both only where recordings of both were opened.
-    chip.text = !chip.isReal  ? tr("simulated world")
-                : isSimulated ? tr("simulated world, and %1").arg(played)
+    chip.text = !chip.isReal  ? Simulator::tr("simulated world")
+                : isSimulated ? Simulator::tr("simulated world, and %1").arg(played)
                               : played;
     return chip;
 }
@@ -107,20 +108,21 @@ HeadingChip placeChip(const Comparison &comparison, const std::vector<PlayedRunP
 QString arrivalText(const contention::Scenario &scenario)
 {
     return scenario.arrival == contention::Arrival::Queued
-               ? tr("all queue first")
-               : tr("arrive within %1").arg(durationText(scenario.arriveWithin));
+               ? Simulator::tr("all queue first")
+               : Simulator::tr("arrive within %1").arg(durationText(scenario.arriveWithin));
 }
 
 QString headingOf(const Comparison &comparison)
 {
     if (comparison.recipes.empty())
-        return tr("Simulator");
+        return Simulator::tr("Simulator");
     const auto &scenario = comparison.scenario;
-    const QString who =
-        scenario.contenders == 1 ? tr("1 contender") : tr("%1 contenders").arg(countText(scenario.contenders));
-    const QString what = scenario.limit > 1 ? tr("%1 permits").arg(countText(scenario.limit)) : tr("one lock");
-    return scenario.rounds > 1 ? tr("%1, %2, %3 rounds").arg(who, what, countText(scenario.rounds))
-                               : tr("%1, %2").arg(who, what);
+    const QString who = scenario.contenders == 1 ? Simulator::tr("1 contender")
+                                                 : Simulator::tr("%1 contenders").arg(countText(scenario.contenders));
+    const QString what =
+        scenario.limit > 1 ? Simulator::tr("%1 permits").arg(countText(scenario.limit)) : Simulator::tr("one lock");
+    return scenario.rounds > 1 ? Simulator::tr("%1, %2, %3 rounds").arg(who, what, countText(scenario.rounds))
+                               : Simulator::tr("%1, %2").arg(who, what);
 }
 
 std::vector<HeadingChip> chipsOf(const Comparison &comparison, const std::vector<PlayedRunPtr> &runs)
@@ -131,14 +133,14 @@ std::vector<HeadingChip> chipsOf(const Comparison &comparison, const std::vector
     const QString seed = QString::number(scenario.seed);
     std::vector<HeadingChip> chips{placeChip(comparison, runs)};
     // Real servers draw nothing from it, and do not play it again the same.
-    chips.push_back(chips.front().isReal ? HeadingChip{tr("real time"), false, {}}
-                                         : HeadingChip{tr("seed %1").arg(seed), false, seed});
-    chips.push_back({tr("hold %1").arg(durationText(scenario.hold)), false, {}});
+    chips.push_back(chips.front().isReal ? HeadingChip{Simulator::tr("real time"), false, {}}
+                                         : HeadingChip{Simulator::tr("seed %1").arg(seed), false, seed});
+    chips.push_back({Simulator::tr("hold %1").arg(durationText(scenario.hold)), false, {}});
     chips.push_back({arrivalText(scenario), false, {}});
     if (scenario.readersPercent > 0)
-        chips.push_back({tr("%1 % readers").arg(scenario.readersPercent), false, {}});
+        chips.push_back({Simulator::tr("%1 % readers").arg(scenario.readersPercent), false, {}});
     if (scenario.perProcess > 1)
-        chips.push_back({tr("%1 share a process").arg(scenario.perProcess), false, {}});
+        chips.push_back({Simulator::tr("%1 share a process").arg(scenario.perProcess), false, {}});
     QStringList faults;
     for (const auto kind : scenario.faults)
         faults << QString::fromLatin1(nameOf(kind));
@@ -148,7 +150,9 @@ std::vector<HeadingChip> chipsOf(const Comparison &comparison, const std::vector
     if (chips.front().isReal && faults.isEmpty())
         return chips;
     chips.push_back(
-        {faults.isEmpty() ? tr("no faults") : tr("faults: %1").arg(faults.join(u", "_s)), !faults.isEmpty(), {}});
+        {faults.isEmpty() ? Simulator::tr("no faults") : Simulator::tr("faults: %1").arg(faults.join(u", "_s)),
+         !faults.isEmpty(),
+         {}});
     return chips;
 }
 

@@ -69,23 +69,28 @@ bool isOfContender(FaultKind kind)
 QString faultTitle(FaultKind kind)
 {
     switch (kind) {
-    case FaultKind::Pause: return tr("Pause");
-    case FaultKind::Crash: return tr("Crash");
-    case FaultKind::LoseRequest: return tr("Lose its next request");
-    case FaultKind::LoseReply: return tr("Lose its next reply");
-    case FaultKind::Delay: return tr("Delay its messages");
-    case FaultKind::Partition: return tr("Cut it off");
-    case FaultKind::Expire: return tr("Expire its session");
-    case FaultKind::Lag: return tr("Let the follower lag");
-    case FaultKind::ClockJump: return tr("Let its clock jump");
-    case FaultKind::Drift: return tr("Let its clock drift");
-    case FaultKind::RestartEmpty: return tr("Restart the server, empty");
-    case FaultKind::Failover: return tr("Fail over, losing the last writes");
-    case FaultKind::LostPublish: return tr("Lose the next publish");
-    case FaultKind::DeadThread: return tr("Kill its thread, not its watchdog");
-    case FaultKind::ForceRelease: return tr("Force-release what it holds");
+    case FaultKind::Pause: return Simulator::tr("Pause");
+    case FaultKind::Crash: return Simulator::tr("Crash");
+    case FaultKind::LoseRequest: return Simulator::tr("Lose its next request");
+    case FaultKind::LoseReply: return Simulator::tr("Lose its next reply");
+    case FaultKind::Delay: return Simulator::tr("Delay its messages");
+    case FaultKind::Partition: return Simulator::tr("Cut it off");
+    case FaultKind::Expire: return Simulator::tr("Expire its session");
+    case FaultKind::Lag: return Simulator::tr("Let the follower lag");
+    case FaultKind::ClockJump: return Simulator::tr("Let its clock jump");
+    case FaultKind::Drift: return Simulator::tr("Let its clock drift");
+    case FaultKind::RestartEmpty: return Simulator::tr("Restart the server, empty");
+    case FaultKind::Failover: return Simulator::tr("Fail over, losing the last writes");
+    case FaultKind::LostPublish: return Simulator::tr("Lose the next publish");
+    case FaultKind::DeadThread: return Simulator::tr("Kill its thread, not its watchdog");
+    case FaultKind::ForceRelease: return Simulator::tr("Force-release what it holds");
     }
     return {};
+}
+
+QString faultSummary(contention::FaultKind kind)
+{
+    return QCoreApplication::translate("FaultKind", summaryOf(kind).toUtf8().constData());
 }
 
 QString plannedText(const contention::PlannedFault &fault, const QString &lane)
@@ -93,10 +98,11 @@ QString plannedText(const contention::PlannedFault &fault, const QString &lane)
     const QString name = QString::fromLatin1(nameOf(fault.kind));
     const QString at = momentText(fault.at);
     if (fault.clock == contention::PlannedFault::Clock::Server)
-        return tr("%1 of server %2 at %3").arg(name, QString::number(fault.server + 1), at);
+        return Simulator::tr("%1 of server %2 at %3").arg(name, QString::number(fault.server + 1), at);
     if (fault.clock == contention::PlannedFault::Clock::Client)
-        return tr("%1 %2 at %3").arg(name, lane, at);
-    return isOfContender(fault.kind) ? tr("%1 %2 at %3").arg(name, lane, at) : tr("%1 at %2").arg(name, at);
+        return Simulator::tr("%1 %2 at %3").arg(name, lane, at);
+    return isOfContender(fault.kind) ? Simulator::tr("%1 %2 at %3").arg(name, lane, at)
+                                     : Simulator::tr("%1 at %2").arg(name, at);
 }
 
 } // namespace lockscope::ui

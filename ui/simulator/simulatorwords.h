@@ -10,10 +10,9 @@
 namespace lockscope::ui {
 
 // For those parts of the simulator that are no QObject, and have no tr() of their own.
-[[nodiscard]] inline QString tr(const char *text)
-{
-    return QCoreApplication::translate("Simulator", text);
-}
+struct Simulator {
+    Q_DECLARE_TR_FUNCTIONS(Simulator)
+};
 
 // "640 µs", "300.0 ms", "9.1 s", "4 m 12 s".
 [[nodiscard]] QString momentText(contention::Moment at);
@@ -23,6 +22,8 @@ namespace lockscope::ui {
 [[nodiscard]] QString durationText(std::chrono::milliseconds span);
 // "Watch the predecessor"; the recipe's id where there is no better word.
 [[nodiscard]] QString recipeTitle(const QByteArray &recipe);
+// One line: what it does, for the form and the menus.
+[[nodiscard]] QString faultSummary(contention::FaultKind kind);
 // "pause c07 at 300.0 ms".
 [[nodiscard]] QString plannedText(const contention::PlannedFault &fault, const QString &lane);
 // Whether a fault befalls one contender rather than the server or the world.

@@ -1,0 +1,1492 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="ru_RU">
+<context>
+    <name>FaultKind</name>
+    <message>
+        <source>a client stops for a while (SIGSTOP, garbage collection), shorter or longer than its lease</source>
+        <translation>клиент замирает (SIGSTOP, сборка мусора) на время короче или длиннее аренды</translation>
+    </message>
+    <message>
+        <source>a client dies between two of its requests</source>
+        <translation>клиент умирает между двумя запросами</translation>
+    </message>
+    <message>
+        <source>a request never arrives; the connection breaks</source>
+        <translation>запрос не доходит, соединение рвётся</translation>
+    </message>
+    <message>
+        <source>a request is done, its reply never arrives; the connection breaks</source>
+        <translation>запрос выполнен, ответ не доходит, соединение рвётся</translation>
+    </message>
+    <message>
+        <source>a message is late</source>
+        <translation>сообщение опаздывает</translation>
+    </message>
+    <message>
+        <source>nothing gets through between a client and the server, one way or both</source>
+        <translation>между клиентом и сервером ничего не проходит, в одну сторону или в обе</translation>
+    </message>
+    <message>
+        <source>the server ends a client&apos;s session</source>
+        <translation>сервер завершает сессию клиента</translation>
+    </message>
+    <message>
+        <source>a follower shows an older state than the leader&apos;s</source>
+        <translation>ведомый показывает состояние старше, чем у лидера</translation>
+    </message>
+    <message>
+        <source>a wall clock jumps</source>
+        <translation>часы прыгают</translation>
+    </message>
+    <message>
+        <source>a client&apos;s clock runs fast or slow</source>
+        <translation>часы клиента спешат или отстают</translation>
+    </message>
+    <message>
+        <source>the server comes back without its data</source>
+        <translation>сервер возвращается без данных</translation>
+    </message>
+    <message>
+        <source>a replica takes over that never saw the last writes</source>
+        <translation>место занимает реплика, не видевшая последних записей</translation>
+    </message>
+    <message>
+        <source>a published message reaches nobody</source>
+        <translation>опубликованное сообщение не доходит ни до кого</translation>
+    </message>
+    <message>
+        <source>the thread that holds the lock dies; what keeps the lease alive does not</source>
+        <translation>поток с блокировкой умирает, а продление аренды живёт</translation>
+    </message>
+    <message>
+        <source>an operator takes the lock away from its holder</source>
+        <translation>оператор отбирает блокировку у владельца</translation>
+    </message>
+</context>
+<context>
+    <name>Simulator</name>
+    <message>
+        <source>choose a recipe</source>
+        <translation>выберите рецепт</translation>
+    </message>
+    <message>
+        <source>the simulated world</source>
+        <translation>симуляция</translation>
+    </message>
+    <message>
+        <source>the sandbox</source>
+        <translation>песочница</translation>
+    </message>
+    <message>
+        <source>Herd against predecessor</source>
+        <translation>Стадо против предыдущего</translation>
+    </message>
+    <message>
+        <source>Polling against publish against a fair queue</source>
+        <translation>Опрос против publish против честной очереди</translation>
+    </message>
+    <message>
+        <source>Optimistic against FOR UPDATE</source>
+        <translation>Оптимистическая против FOR UPDATE</translation>
+    </message>
+    <message>
+        <source>One run: watch the predecessor</source>
+        <translation>Один прогон: наблюдать за предыдущим</translation>
+    </message>
+    <message>
+        <source>Redlock on five servers</source>
+        <translation>Redlock на пяти серверах</translation>
+    </message>
+    <message>
+        <source>Redlock on three of five servers</source>
+        <translation>Redlock на трёх из пяти серверов</translation>
+    </message>
+    <message>
+        <source>production: nothing is ever simulated there</source>
+        <translation>боевая среда: прогонов там не бывает</translation>
+    </message>
+    <message>
+        <source>read-only for this run: contenders write</source>
+        <translation>в этом запуске только чтение, а участники пишут</translation>
+    </message>
+    <message>
+        <source>read-only: contenders write; allow writes on it first</source>
+        <translation>только чтение, а участники пишут; сначала разрешите там запись</translation>
+    </message>
+    <message>
+        <source>not connected</source>
+        <translation>нет подключения</translation>
+    </message>
+    <message>
+        <source>the sandbox has no %1 that is connected; choose another recipe, or the simulated world</source>
+        <translation>в песочнице нет подключённого сервера %1; выберите другой рецепт или симуляцию</translation>
+    </message>
+    <message>
+        <source>the sandbox is read-only for this run: contenders write</source>
+        <translation>песочница в этом запуске только для чтения, а участники пишут</translation>
+    </message>
+    <message>
+        <source>%1 is not open any more</source>
+        <translation>подключение %1 уже закрыто</translation>
+    </message>
+    <message>
+        <source>nothing is played on %1: %2</source>
+        <translation>на %1 прогон невозможен: %2</translation>
+    </message>
+    <message>
+        <source>%1 is a lock on %2, which %3 is not</source>
+        <translation>%1 — блокировка для %2, а %3 — другой сервер</translation>
+    </message>
+    <message>
+        <source>Simulated world</source>
+        <translation>Симуляция</translation>
+    </message>
+    <message>
+        <source>Sandbox (starts private servers)</source>
+        <translation>Песочница (запустит свои серверы)</translation>
+    </message>
+    <message>
+        <source>Sandbox</source>
+        <translation>Песочница</translation>
+    </message>
+    <message>
+        <source>%1</source>
+        <translation>%1</translation>
+    </message>
+    <message>
+        <source>half its lease: %1</source>
+        <translation>пол-аренды: %1</translation>
+    </message>
+    <message>
+        <source>twice its lease: %1</source>
+        <translation>две аренды: %1</translation>
+    </message>
+    <message>
+        <source>Jump a clock by twice the lease: %1</source>
+        <translation>Сдвинуть часы на две аренды: %1</translation>
+    </message>
+    <message>
+        <source>%1, back</source>
+        <translation>%1, назад</translation>
+    </message>
+    <message>
+        <source>%1, forward</source>
+        <translation>%1, вперёд</translation>
+    </message>
+    <message>
+        <source>server s%1</source>
+        <translation>сервер s%1</translation>
+    </message>
+    <message>
+        <source>the server</source>
+        <translation>сервер</translation>
+    </message>
+    <message>
+        <source>%1 at %2</source>
+        <translation>%1 при t = %2</translation>
+    </message>
+    <message>
+        <source>Pause for</source>
+        <translation>Пауза на</translation>
+    </message>
+    <message>
+        <source>Cut off for</source>
+        <translation>Обрыв на</translation>
+    </message>
+    <message>
+        <source>The server at %1</source>
+        <translation>Сервер при t = %1</translation>
+    </message>
+    <message>
+        <source>what it is told</source>
+        <translation>то, что ему сообщат</translation>
+    </message>
+    <message>
+        <source>%1: %2 at %3</source>
+        <translation>%1: %2 при t = %3</translation>
+    </message>
+    <message>
+        <source>Lose this request</source>
+        <translation>Потерять этот запрос</translation>
+    </message>
+    <message>
+        <source>Lose the reply to it</source>
+        <translation>Потерять ответ на него</translation>
+    </message>
+    <message>
+        <source>Delay it</source>
+        <translation>Задержать</translation>
+    </message>
+    <message>
+        <source>Crash with it: sent or not, the seed decides</source>
+        <translation>Авария на нём: ушёл ли он, решает seed</translation>
+    </message>
+    <message>
+        <source>Pause %1 just before it hears of this</source>
+        <translation>Пауза %1 прямо перед этим известием</translation>
+    </message>
+    <message>
+        <source>Cut %1 off just before</source>
+        <translation>Обрыв связи %1 перед этим</translation>
+    </message>
+    <message>
+        <source>Expire its session just before</source>
+        <translation>Истечение сессии перед этим</translation>
+    </message>
+    <message>
+        <source>server</source>
+        <translation>сервер</translation>
+    </message>
+    <message>
+        <source>s%1</source>
+        <translation>s%1</translation>
+    </message>
+    <message>
+        <source>Fault: %1</source>
+        <translation>Сбой: %1</translation>
+    </message>
+    <message>
+        <source>Fault that befalls %1: %2</source>
+        <translation>Сбой у %1: %2</translation>
+    </message>
+    <message>
+        <source>%1 asks for the lock.</source>
+        <translation>%1 просит блокировку.</translation>
+    </message>
+    <message>
+        <source>%1 sends %2.</source>
+        <translation>%1 шлёт %2.</translation>
+    </message>
+    <message>
+        <source>%1 sends %2 %3.</source>
+        <translation>%1 шлёт %2 %3.</translation>
+    </message>
+    <message>
+        <source>%1 gets its answer.</source>
+        <translation>%1 получает ответ.</translation>
+    </message>
+    <message>
+        <source>%1 gets its answer: %2.</source>
+        <translation>%1 получает ответ: %2.</translation>
+    </message>
+    <message>
+        <source>%1 is told by a watch, in vain: it is not its turn.</source>
+        <translation>Наблюдатель сообщил %1, но впустую: очередь не его.</translation>
+    </message>
+    <message>
+        <source>%1 is told by its watch.</source>
+        <translation>Наблюдатель сообщил %1.</translation>
+    </message>
+    <message>
+        <source>%1 is told by a publish, in vain: somebody else was quicker.</source>
+        <translation>Через publish сообщили %1, но впустую: кто-то успел раньше.</translation>
+    </message>
+    <message>
+        <source>%1 is told by a publish.</source>
+        <translation>Через publish сообщили %1.</translation>
+    </message>
+    <message>
+        <source>%1 holds the lock, with fencing token %2.</source>
+        <translation>%1 владеет блокировкой, ограждающий токен %2.</translation>
+    </message>
+    <message>
+        <source>%1 holds the lock.</source>
+        <translation>%1 владеет блокировкой.</translation>
+    </message>
+    <message>
+        <source>%1 released the lock.</source>
+        <translation>%1 освободил блокировку.</translation>
+    </message>
+    <message>
+        <source>%1 learns that it lost the lock.</source>
+        <translation>%1 узнаёт, что потерял блокировку.</translation>
+    </message>
+    <message>
+        <source>%1 gives up waiting.</source>
+        <translation>%1 сдаётся, не дождавшись.</translation>
+    </message>
+    <message>
+        <source>%1 gives up waiting: %2.</source>
+        <translation>%1 сдаётся, не дождавшись: %2.</translation>
+    </message>
+    <message>
+        <source>%1 writes to what the lock guards, with token %2: %3.</source>
+        <translation>%1 пишет в охраняемый ресурс с токеном %2: %3.</translation>
+    </message>
+    <message>
+        <source>%1 writes to what the lock guards: %2.</source>
+        <translation>%1 пишет в охраняемый ресурс: %2.</translation>
+    </message>
+    <message>
+        <source>%1 is paused: it hears nothing, and does not know that time passes.</source>
+        <translation>%1 на паузе: ничего не слышит и не знает, что время идёт.</translation>
+    </message>
+    <message>
+        <source>%1 goes on where it was paused, believing what it believed.</source>
+        <translation>%1 продолжает с того же места и верит в то же, что и раньше.</translation>
+    </message>
+    <message>
+        <source>%1 dies.</source>
+        <translation>%1 умирает.</translation>
+    </message>
+    <message>
+        <source>%1 is back.</source>
+        <translation>%1 снова здесь.</translation>
+    </message>
+    <message>
+        <source>%1 has %2, and goes on.</source>
+        <translation>%1 получил %2 и продолжает.</translation>
+    </message>
+    <message>
+        <source>%1: %2. The answer: %3.</source>
+        <translation>%1: %2. Ответ: %3.</translation>
+    </message>
+    <message>
+        <source>%1 died</source>
+        <translation>%1 умер</translation>
+    </message>
+    <message>
+        <source>%1 lost the lock</source>
+        <translation>%1 потерял блокировку</translation>
+    </message>
+    <message>
+        <source>%1 released</source>
+        <translation>%1 освободил блокировку</translation>
+    </message>
+    <message>
+        <source>What must hold does not: %1</source>
+        <translation>Нарушен инвариант: %1</translation>
+    </message>
+    <message>
+        <source>The server</source>
+        <translation>Сервер</translation>
+    </message>
+    <message>
+        <source>An operator: %1.</source>
+        <translation>Оператор: %1.</translation>
+    </message>
+    <message>
+        <source>; one is told, and only that one</source>
+        <translation>; сообщили одному, и только ему</translation>
+    </message>
+    <message>
+        <source>; one is told, in vain</source>
+        <translation>; сообщили одному, и впустую</translation>
+    </message>
+    <message>
+        <source>; %1 are told, %2 of them in vain</source>
+        <translation>; сообщили %1, из них %2 впустую</translation>
+    </message>
+    <message>
+        <source>; %1 are told</source>
+        <translation>; сообщили %1</translation>
+    </message>
+    <message>
+        <source>; %1 holds now</source>
+        <translation>; теперь владеет %1</translation>
+    </message>
+    <message>
+        <source>%1 (run %2)</source>
+        <translation>%1 (прогон %2)</translation>
+    </message>
+    <message>
+        <source>Nothing has happened yet. Space plays, → steps to the first event.</source>
+        <translation>Пока ничего не произошло. Пробел запускает, → ведёт к первому событию.</translation>
+    </message>
+    <message>
+        <source>All is over after %1.</source>
+        <translation>Всё закончилось за %1.</translation>
+    </message>
+    <message>
+        <source>no wake-up in vain</source>
+        <translation>пробуждений впустую нет</translation>
+    </message>
+    <message>
+        <source>%1 wake-ups in vain</source>
+        <translation>пробуждений впустую %1</translation>
+    </message>
+    <message>
+        <source>%1 requests and %2</source>
+        <translation>запросов %1, %2</translation>
+    </message>
+    <message>
+        <source>It took %1.</source>
+        <translation>Итого: %1.</translation>
+    </message>
+    <message>
+        <source>the animation cannot be made: %1</source>
+        <translation>анимацию создать не удалось: %1</translation>
+    </message>
+    <message>
+        <source>another version of libwebp</source>
+        <translation>другая версия libwebp</translation>
+    </message>
+    <message>
+        <source>no memory for a picture of that size</source>
+        <translation>не хватает памяти на картинку такого размера</translation>
+    </message>
+    <message>
+        <source>there is nothing to show</source>
+        <translation>показывать нечего</translation>
+    </message>
+    <message>
+        <source>%1 · %2 · %3 contenders · %4 requests · %5 watch events · %6 in vain · wait p99 %7</source>
+        <translation>%1 · %2 · участников %3 · запросов %4 · событий наблюдателей %5 · впустую %6 · ждали p99 %7</translation>
+    </message>
+    <message>
+        <source>simulated, seed %1</source>
+        <translation>симуляция, seed %1</translation>
+    </message>
+    <message>
+        <source>played on %1</source>
+        <translation>прогон на %1</translation>
+    </message>
+    <message>
+        <source>the picture cannot be made</source>
+        <translation>картинку создать не удалось</translation>
+    </message>
+    <message>
+        <source>Lockscope: contenders of a lock</source>
+        <translation>Lockscope: участники блокировки</translation>
+    </message>
+    <message>
+        <source> and </source>
+        <translation> и </translation>
+    </message>
+    <message>
+        <source>played on %1 of the sandbox</source>
+        <translation>прогон в песочнице на %1</translation>
+    </message>
+    <message>
+        <source>simulated world</source>
+        <translation>симуляция</translation>
+    </message>
+    <message>
+        <source>simulated world, and %1</source>
+        <translation>симуляция и %1</translation>
+    </message>
+    <message>
+        <source>all queue first</source>
+        <translation>все сразу в очередь</translation>
+    </message>
+    <message>
+        <source>arrive within %1</source>
+        <translation>приходят за %1</translation>
+    </message>
+    <message>
+        <source>Simulator</source>
+        <translation>Симулятор</translation>
+    </message>
+    <message>
+        <source>1 contender</source>
+        <translation>1 участник</translation>
+    </message>
+    <message>
+        <source>%1 contenders</source>
+        <translation>участников: %1</translation>
+    </message>
+    <message>
+        <source>%1 permits</source>
+        <translation>разрешений: %1</translation>
+    </message>
+    <message>
+        <source>one lock</source>
+        <translation>одна блокировка</translation>
+    </message>
+    <message>
+        <source>%1, %2, %3 rounds</source>
+        <translation>%1, %2, кругов: %3</translation>
+    </message>
+    <message>
+        <source>%1, %2</source>
+        <translation>%1, %2</translation>
+    </message>
+    <message>
+        <source>real time</source>
+        <translation>реальное время</translation>
+    </message>
+    <message>
+        <source>seed %1</source>
+        <translation>seed %1</translation>
+    </message>
+    <message>
+        <source>hold %1</source>
+        <translation>держат %1</translation>
+    </message>
+    <message>
+        <source>%1 % readers</source>
+        <translation>%1 % читателей</translation>
+    </message>
+    <message>
+        <source>%1 share a process</source>
+        <translation>по %1 на процесс</translation>
+    </message>
+    <message>
+        <source>no faults</source>
+        <translation>без сбоев</translation>
+    </message>
+    <message>
+        <source>faults: %1</source>
+        <translation>сбои: %1</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>Пауза</translation>
+    </message>
+    <message>
+        <source>Crash</source>
+        <translation>Авария</translation>
+    </message>
+    <message>
+        <source>Lose its next request</source>
+        <translation>Потеря следующего запроса</translation>
+    </message>
+    <message>
+        <source>Lose its next reply</source>
+        <translation>Потеря следующего ответа</translation>
+    </message>
+    <message>
+        <source>Delay its messages</source>
+        <translation>Задержка сообщений</translation>
+    </message>
+    <message>
+        <source>Cut it off</source>
+        <translation>Обрыв связи</translation>
+    </message>
+    <message>
+        <source>Expire its session</source>
+        <translation>Истечение сессии</translation>
+    </message>
+    <message>
+        <source>Let the follower lag</source>
+        <translation>Отставание ведомого</translation>
+    </message>
+    <message>
+        <source>Let its clock jump</source>
+        <translation>Скачок часов</translation>
+    </message>
+    <message>
+        <source>Let its clock drift</source>
+        <translation>Дрейф часов</translation>
+    </message>
+    <message>
+        <source>Restart the server, empty</source>
+        <translation>Пустой перезапуск сервера</translation>
+    </message>
+    <message>
+        <source>Fail over, losing the last writes</source>
+        <translation>Переключение с потерей последних записей</translation>
+    </message>
+    <message>
+        <source>Lose the next publish</source>
+        <translation>Потеря следующего publish</translation>
+    </message>
+    <message>
+        <source>Kill its thread, not its watchdog</source>
+        <translation>Гибель потока, но не сторожа</translation>
+    </message>
+    <message>
+        <source>Force-release what it holds</source>
+        <translation>Принудительное освобождение</translation>
+    </message>
+    <message>
+        <source>%1 of server %2 at %3</source>
+        <translation>%1 сервера %2 при t = %3</translation>
+    </message>
+    <message>
+        <source>%1 %2 at %3</source>
+        <translation>%1 %2 при t = %3</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::CounterTiles</name>
+    <message>
+        <source>requests</source>
+        <translation>запросы</translation>
+    </message>
+    <message>
+        <source>told</source>
+        <translation>сообщили</translation>
+    </message>
+    <message>
+        <source>told in vain</source>
+        <translation>впустую</translation>
+    </message>
+    <message>
+        <source>wait p99</source>
+        <translation>ждали p99</translation>
+    </message>
+    <message>
+        <source>Sent from the first release on</source>
+        <translation>Послано начиная с первого освобождения</translation>
+    </message>
+    <message>
+        <source>Of watches, or messages of a publish, from the first release on</source>
+        <translation>От наблюдателей или сообщениями publish, начиная с первого освобождения</translation>
+    </message>
+    <message>
+        <source>Told, and yet not its turn</source>
+        <translation>Сообщили, а очередь не его</translation>
+    </message>
+    <message>
+        <source>99 of 100 waits so far were not longer</source>
+        <translation>99 из 100 ожиданий пока были не дольше</translation>
+    </message>
+    <message>
+        <source>Bytes over all wires. Waits count to their end, also those that ended without the lock. Fairness: of all pairs of which one waited when the other came, how often the later one was not served first. A queue has 1.</source>
+        <translation>Байты по всем каналам. Ожидание считается до его конца, даже если кончилось без блокировки. Справедливость: среди всех пар, где один уже ждал, когда пришёл другой, доля тех, где пришедшего позже не обслужили первым. У очереди она равна 1.</translation>
+    </message>
+    <message>
+        <source>above: from the first release on · since the start: %1 requests, %2 told, %3 in vain</source>
+        <translation>выше: с 1-го освобождения · всего: запросов %1, сообщили %2, впустую %3</translation>
+    </message>
+    <message>
+        <source>wait p50 %1, longest %2</source>
+        <translation>ждали p50 %1, макс. %2</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n gave up</source>
+        <translation>
+            <numerusform>%n сдался</numerusform>
+            <numerusform>%n сдались</numerusform>
+            <numerusform>%n сдались</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 requests while waiting</source>
+        <translation>запросов в ожидании %1</translation>
+    </message>
+    <message>
+        <source>fairness %1</source>
+        <translation>справедливость %1</translation>
+    </message>
+    <message>
+        <source>%1 · whole run: %2</source>
+        <translation>%1 · итог: %2</translation>
+    </message>
+    <message>
+        <source>above: from the first release on …</source>
+        <translation>выше: с 1-го освобождения …</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::ExportMenu</name>
+    <message>
+        <source>Picture (PNG)</source>
+        <translation>Картинка (PNG)</translation>
+    </message>
+    <message>
+        <source>Picture (SVG)</source>
+        <translation>Картинка (SVG)</translation>
+    </message>
+    <message>
+        <source>Animation (WebP)</source>
+        <translation>Анимация (WebP)</translation>
+    </message>
+    <message>
+        <source>Events (CSV)</source>
+        <translation>События (CSV)</translation>
+    </message>
+    <message>
+        <source>Results (JSON)</source>
+        <translation>Результаты (JSON)</translation>
+    </message>
+    <message>
+        <source>Recording</source>
+        <translation>Запись</translation>
+    </message>
+    <message>
+        <source>Open recordings…</source>
+        <translation>Открыть записи…</translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <translation>Экспорт</translation>
+    </message>
+    <message>
+        <source>Open recordings</source>
+        <translation>Открыть записи</translation>
+    </message>
+    <message>
+        <source>Recordings (*.lockscope)</source>
+        <translation>Записи (*.lockscope)</translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation>Все файлы (*)</translation>
+    </message>
+    <message>
+        <source>Saved %1</source>
+        <translation>Сохранено: %1</translation>
+    </message>
+    <message>
+        <source>%1 was not saved: %2</source>
+        <translation>%1 не сохранено: %2</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::LanesView</name>
+    <message>
+        <source>Lanes of the contenders</source>
+        <translation>Дорожки участников</translation>
+    </message>
+    <message>
+        <source>server</source>
+        <translation>сервер</translation>
+    </message>
+    <message>
+        <source>Its events were not kept: only the counters are known.</source>
+        <translation>События не сохранены: известны только счётчики.</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::Legend</name>
+    <message>
+        <source>waits</source>
+        <translation>ждёт</translation>
+    </message>
+    <message>
+        <source>holds</source>
+        <translation>владеет</translation>
+    </message>
+    <message>
+        <source>holds to read</source>
+        <translation>владеет, читает</translation>
+    </message>
+    <message>
+        <source>has a part of what it wants</source>
+        <translation>получил часть нужного</translation>
+    </message>
+    <message>
+        <source>works, keeps nobody out</source>
+        <translation>работает, не запирая</translation>
+    </message>
+    <message>
+        <source>paused</source>
+        <translation>пауза</translation>
+    </message>
+    <message>
+        <source>dies</source>
+        <translation>умер</translation>
+    </message>
+    <message>
+        <source>is told</source>
+        <translation>сообщили</translation>
+    </message>
+    <message>
+        <source>is told in vain</source>
+        <translation>сообщили впустую</translation>
+    </message>
+    <message>
+        <source>gives up</source>
+        <translation>сдаётся</translation>
+    </message>
+    <message>
+        <source>learns that it lost it</source>
+        <translation>узнаёт о потере</translation>
+    </message>
+    <message>
+        <source>writes, with its token</source>
+        <translation>пишет со своим токеном</translation>
+    </message>
+    <message>
+        <source>write refused</source>
+        <translation>отказ в записи</translation>
+    </message>
+    <message>
+        <source>does something else</source>
+        <translation>делает другое</translation>
+    </message>
+    <message>
+        <source>fault</source>
+        <translation>сбой</translation>
+    </message>
+    <message>
+        <source>what must hold breaks</source>
+        <translation>нарушен инвариант</translation>
+    </message>
+    <message>
+        <source>request</source>
+        <translation>запрос</translation>
+    </message>
+    <message>
+        <source>on its way to the server</source>
+        <translation>на пути к серверу</translation>
+    </message>
+    <message>
+        <source>reply</source>
+        <translation>ответ</translation>
+    </message>
+    <message>
+        <source>event</source>
+        <translation>событие</translation>
+    </message>
+    <message>
+        <source>lost or held back</source>
+        <translation>потеряно или задержано</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::MustHoldPanel</name>
+    <message>
+        <source>never two holders</source>
+        <translation>нет двух владельцев</translation>
+    </message>
+    <message>
+        <source>Never do more contenders believe that they hold it than the lock permits</source>
+        <translation>Владельцами никогда не считают себя больше участников, чем допускает блокировка</translation>
+    </message>
+    <message>
+        <source>no late write</source>
+        <translation>нет поздней записи</translation>
+    </message>
+    <message>
+        <source>Nobody writes what the lock guards after its turn is over</source>
+        <translation>Никто не пишет в охраняемый ресурс, когда его черёд прошёл</translation>
+    </message>
+    <message>
+        <source>first come, first served</source>
+        <translation>в порядке очереди</translation>
+    </message>
+    <message>
+        <source>Grants follow the order of the queue, where the recipe promises it</source>
+        <translation>Выдачи идут в порядке очереди, если рецепт это обещает</translation>
+    </message>
+    <message>
+        <source>no lost wake-up</source>
+        <translation>пробуждения не теряются</translation>
+    </message>
+    <message>
+        <source>Whoever waits gets the lock once nothing goes wrong any more</source>
+        <translation>Кто ждёт, получит блокировку, как только сбои прекратятся</translation>
+    </message>
+    <message>
+        <source>nothing left behind</source>
+        <translation>ничего не осталось</translation>
+    </message>
+    <message>
+        <source>No node and no key of it is left at the end</source>
+        <translation>В конце не остаётся ни узлов блокировки, ни ключей</translation>
+    </message>
+    <message>
+        <source>fencing tokens only grow</source>
+        <translation>ограждающие токены растут</translation>
+    </message>
+    <message>
+        <source>A later holder has a larger token</source>
+        <translation>У более позднего владельца токен больше</translation>
+    </message>
+    <message>
+        <source>not offered: it has no tokens</source>
+        <translation>не обещано: токенов нет</translation>
+    </message>
+    <message>
+        <source>not offered: nobody is kept out</source>
+        <translation>не обещано: никого не запирает</translation>
+    </message>
+    <message>
+        <source>not promised</source>
+        <translation>не обещано</translation>
+    </message>
+    <message>
+        <source>%1 grants</source>
+        <translation>выдач: %1</translation>
+    </message>
+    <message>
+        <source>nothing</source>
+        <translation>ничего</translation>
+    </message>
+    <message>
+        <source>%1 may stay</source>
+        <translation>может остаться: %1</translation>
+    </message>
+    <message>
+        <source>held</source>
+        <translation>соблюдено</translation>
+    </message>
+    <message>
+        <source>Must hold</source>
+        <translation>Инварианты</translation>
+    </message>
+    <message>
+        <source>What should hold?</source>
+        <translation>Что обещано?</translation>
+    </message>
+    <message>
+        <source>What each recipe keeps under each fault, and why not (H)</source>
+        <translation>Что каждый рецепт сохраняет при каждом сбое и почему нет (H)</translation>
+    </message>
+    <message>
+        <source>● until %1</source>
+        <translation>● до %1</translation>
+    </message>
+    <message>
+        <source>✕ at %1</source>
+        <translation>✕ t = %1</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::Playback</name>
+    <message>
+        <source>unlimited</source>
+        <translation>без предела</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::Player</name>
+    <message>
+        <source>Progress</source>
+        <translation>Прогресс</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Отмена</translation>
+    </message>
+    <message>
+        <source>Playing: %1 of simulated time</source>
+        <translation>Прогон: %1 модельного времени</translation>
+    </message>
+    <message>
+        <source>Playing</source>
+        <translation>Прогон</translation>
+    </message>
+    <message>
+        <source>Reading</source>
+        <translation>Чтение</translation>
+    </message>
+    <message>
+        <source>Starting the sandbox: private servers on this machine</source>
+        <translation>Запускаем песочницу: свои серверы на этой машине</translation>
+    </message>
+    <message>
+        <source>Connecting to %1</source>
+        <translation>Подключение: %1</translation>
+    </message>
+    <message>
+        <source>Nothing was played: %1 (%2)</source>
+        <translation>Прогона не было: %1 (%2)</translation>
+    </message>
+    <message>
+        <source>Opening %1 sessions on %2 for %3</source>
+        <translation>Открываем сессии (%1) на %2 для %3</translation>
+    </message>
+    <message>
+        <source>Taking away from %1 what the run made</source>
+        <translation>Убираем с %1 созданное прогоном</translation>
+    </message>
+    <message>
+        <source>Playing %1 on %2: %3 of %4 grants, %5</source>
+        <translation>Прогон %1 на %2: выдач %3 из %4, %5</translation>
+    </message>
+    <message>
+        <source>plays</source>
+        <translation>идёт</translation>
+    </message>
+    <message>
+        <source>Ending the run: what it made is taken away</source>
+        <translation>Завершаем прогон: созданное им убирают</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::RunPanel</name>
+    <message>
+        <source>the answer comes when it is its turn</source>
+        <translation>ответ приходит, когда подойдёт очередь</translation>
+    </message>
+    <message>
+        <source>nobody is told: it asks again</source>
+        <translation>никому не сообщают: спрашивает снова</translation>
+    </message>
+    <message>
+        <source>one wake-up per release</source>
+        <translation>одно пробуждение на освобождение</translation>
+    </message>
+    <message>
+        <source>herd: %1 wake-ups per release</source>
+        <translation>стадо: %1 пробуждения на освобождение</translation>
+    </message>
+    <message>
+        <source>More happened than was kept: the lanes end early, the totals do not.</source>
+        <translation>Событий больше, чем сохранено: дорожки обрываются раньше, итоги полные.</translation>
+    </message>
+    <message>
+        <source>Lanes of %1</source>
+        <translation>Дорожки: %1</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::ScalingChart</name>
+    <message>
+        <source>Time</source>
+        <translation>Время</translation>
+    </message>
+    <message>
+        <source>Time instead of requests</source>
+        <translation>Время вместо запросов</translation>
+    </message>
+    <message>
+        <source>Requests against the number of contenders</source>
+        <translation>Запросы в зависимости от числа участников</translation>
+    </message>
+    <message>
+        <source>Time to drain the queue, against the number of contenders</source>
+        <translation>Время разбора очереди в зависимости от числа участников</translation>
+    </message>
+    <message>
+        <source>Requests to drain the queue, against the number of contenders</source>
+        <translation>Запросы на разбор очереди в зависимости от числа участников</translation>
+    </message>
+    <message>
+        <source>%1 · simulated</source>
+        <translation>%1 · симуляция</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::ScenarioDialog</name>
+    <message>
+        <source>Scenario</source>
+        <translation>Сценарий</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Отмена</translation>
+    </message>
+    <message>
+        <source>Play it</source>
+        <translation>Начать</translation>
+    </message>
+    <message>
+        <source>Where</source>
+        <translation>Где</translation>
+    </message>
+    <message>
+        <source>Recipe</source>
+        <translation>Рецепт</translation>
+    </message>
+    <message>
+        <source>against</source>
+        <translation>против</translation>
+    </message>
+    <message>
+        <source>and against</source>
+        <translation>и против</translation>
+    </message>
+    <message>
+        <source>nothing</source>
+        <translation>ничего</translation>
+    </message>
+    <message>
+        <source>On real servers: one allows some 60 connections from one address; more contenders share sessions</source>
+        <translation>На настоящих серверах: сервер допускает около 60 подключений с одного адреса; если участников больше, они делят сессии</translation>
+    </message>
+    <message>
+        <source>all queue first</source>
+        <translation>все сразу в очередь</translation>
+    </message>
+    <message>
+        <source>spread over a time</source>
+        <translation>в разное время</translation>
+    </message>
+    <message>
+        <source>without limit</source>
+        <translation>без предела</translation>
+    </message>
+    <message>
+        <source>Acquires in a row, each of them waiting so long and queueing anew</source>
+        <translation>Попыток подряд: каждая ждёт столько же и встаёт в очередь заново</translation>
+    </message>
+    <message>
+        <source>How often each takes the lock, one inside the other: who is reentrant has it at once</source>
+        <translation>Сколько раз каждый берёт блокировку вложенно: реентерабельная достаётся сразу</translation>
+    </message>
+    <message>
+        <source>one</source>
+        <translation>одна</translation>
+    </message>
+    <message>
+        <source>two, same order</source>
+        <translation>две, один порядок</translation>
+    </message>
+    <message>
+        <source>two, opposite order</source>
+        <translation>две, разный порядок</translation>
+    </message>
+    <message>
+        <source>as many as it needs</source>
+        <translation>сколько нужно</translation>
+    </message>
+    <message>
+        <source>all but a second</source>
+        <translation>всё, кроме секунды</translation>
+    </message>
+    <message>
+        <source>everything</source>
+        <translation>всё</translation>
+    </message>
+    <message>
+        <source> µs</source>
+        <translation> µs</translation>
+    </message>
+    <message>
+        <source>At most; the least is two thirds of it</source>
+        <translation>Не дольше; наименьшее — две трети этого</translation>
+    </message>
+    <message>
+        <source>What the lock guards refuses older fencing tokens</source>
+        <translation>Охраняемый ресурс отвергает старые ограждающие токены</translation>
+    </message>
+    <message>
+        <source>Contenders</source>
+        <translation>Участники</translation>
+    </message>
+    <message>
+        <source>Rounds</source>
+        <translation>Круги</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>Seed</translation>
+    </message>
+    <message>
+        <source>They arrive</source>
+        <translation>Приходят</translation>
+    </message>
+    <message>
+        <source>within</source>
+        <translation>в течение</translation>
+    </message>
+    <message>
+        <source>Hold</source>
+        <translation>Держат</translation>
+    </message>
+    <message>
+        <source>Wait at most</source>
+        <translation>Ждут не дольше</translation>
+    </message>
+    <message>
+        <source>Tries</source>
+        <translation>Попытки</translation>
+    </message>
+    <message>
+        <source>Taken by each</source>
+        <translation>Берёт каждый</translation>
+    </message>
+    <message>
+        <source>Lease (TTL)</source>
+        <translation>Аренда (TTL)</translation>
+    </message>
+    <message>
+        <source>Session timeout</source>
+        <translation>Тайм-аут сессии</translation>
+    </message>
+    <message>
+        <source>Share a process</source>
+        <translation>На один процесс</translation>
+    </message>
+    <message>
+        <source>Locks</source>
+        <translation>Блокировки</translation>
+    </message>
+    <message>
+        <source>Permits</source>
+        <translation>Разрешения</translation>
+    </message>
+    <message>
+        <source>Readers</source>
+        <translation>Читатели</translation>
+    </message>
+    <message>
+        <source>Servers</source>
+        <translation>Серверы</translation>
+    </message>
+    <message>
+        <source>A restart finds</source>
+        <translation>После перезапуска</translation>
+    </message>
+    <message>
+        <source>A message takes</source>
+        <translation>Сообщение идёт</translation>
+    </message>
+    <message>
+        <source>Sessions at most</source>
+        <translation>Сессий не более</translation>
+    </message>
+    <message>
+        <source>hold</source>
+        <translation>держат</translation>
+    </message>
+    <message>
+        <source>lease</source>
+        <translation>аренда</translation>
+    </message>
+    <message>
+        <source>session timeout</source>
+        <translation>тайм-аут сессии</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1: %2</translation>
+    </message>
+    <message>
+        <source>wait at most: %1</source>
+        <translation>ждут не дольше: %1</translation>
+    </message>
+    <message>
+        <source>seed: a whole number, not negative</source>
+        <translation>seed: целое неотрицательное число</translation>
+    </message>
+    <message>
+        <source>Cannot happen to these recipes</source>
+        <translation>С этими рецептами так не бывает</translation>
+    </message>
+    <message>
+        <source>For the simulated world: on real servers nothing is broken</source>
+        <translation>Только для симуляции: на настоящих серверах ничего не ломают</translation>
+    </message>
+    <message>
+        <source>WHAT GOES WRONG, AT LEAST ONCE IN EACH ROUND</source>
+        <translation>ЧТО ПОЙДЁТ НЕ ТАК, ХОТЯ БЫ РАЗ ЗА КАЖДЫЙ КРУГ</translation>
+    </message>
+    <message>
+        <source>WHAT GOES WRONG: NOTHING, ON REAL SERVERS</source>
+        <translation>ЧТО ПОЙДЁТ НЕ ТАК: НА НАСТОЯЩИХ СЕРВЕРАХ НИЧЕГО</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::ServerStrip</name>
+    <message>
+        <source>its time is over</source>
+        <translation>срок вышел</translation>
+    </message>
+    <message>
+        <source>%1 s left</source>
+        <translation>ещё %1 s</translation>
+    </message>
+    <message>
+        <source>What the servers have at the cursor, and what each contender believes</source>
+        <translation>Что есть на серверах у курсора и что думает каждый участник</translation>
+    </message>
+    <message>
+        <source>s%1  </source>
+        <translation>s%1  </translation>
+    </message>
+    <message>
+        <source>down</source>
+        <translation>лежит</translation>
+    </message>
+    <message>
+        <source>empty</source>
+        <translation>пусто</translation>
+    </message>
+    <message>
+        <source>not kept beyond %1</source>
+        <translation>после %1 не сохранено</translation>
+    </message>
+    <message>
+        <source>waits</source>
+        <translation>ждёт</translation>
+    </message>
+    <message>
+        <source>has one, waits for the other</source>
+        <translation>есть одна, ждёт другую</translation>
+    </message>
+    <message>
+        <source>holds to read</source>
+        <translation>владеет, читает</translation>
+    </message>
+    <message>
+        <source>holds</source>
+        <translation>владеет</translation>
+    </message>
+    <message>
+        <source>works</source>
+        <translation>работает</translation>
+    </message>
+    <message>
+        <source>is dead</source>
+        <translation>мёртв</translation>
+    </message>
+    <message>
+        <source>paused, believes it %1</source>
+        <translation>на паузе, думает, что %1</translation>
+    </message>
+    <message>
+        <source>%1 … (%2)</source>
+        <translation>%1 … (%2)</translation>
+    </message>
+    <message>
+        <source>They believe</source>
+        <translation>Они думают</translation>
+    </message>
+    <message>
+        <source>On servers</source>
+        <translation>На серверах</translation>
+    </message>
+    <message>
+        <source>On server</source>
+        <translation>На сервере</translation>
+    </message>
+    <message>
+        <source>and %1 more</source>
+        <translation>и ещё %1</translation>
+    </message>
+    <message>
+        <source>%1’s</source>
+        <translation>«%1»</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::SimulatorHeading</name>
+    <message>
+        <source>Compare ▾</source>
+        <translation>Сравнить ▾</translation>
+    </message>
+    <message>
+        <source>Recipes worth seeing beside each other</source>
+        <translation>Рецепты, которые стоит увидеть рядом</translation>
+    </message>
+    <message>
+        <source>Scenario…</source>
+        <translation>Сценарий…</translation>
+    </message>
+    <message>
+        <source>What is played</source>
+        <translation>Что прогоняется</translation>
+    </message>
+    <message>
+        <source>Fork here</source>
+        <translation>Ответвить</translation>
+    </message>
+    <message>
+        <source>Play it again, with something going wrong at the cursor (F)</source>
+        <translation>Повторить прогон, но со сбоем в точке курсора (F)</translation>
+    </message>
+    <message>
+        <source>Export ▾</source>
+        <translation>Экспорт ▾</translation>
+    </message>
+    <message>
+        <source>Pictures, events, results, the recording</source>
+        <translation>Картинки, события, результаты, запись</translation>
+    </message>
+    <message>
+        <source>Where it ran. Play the same somewhere else</source>
+        <translation>Где шёл прогон. Повторить то же в другом месте</translation>
+    </message>
+    <message>
+        <source>Copy the seed</source>
+        <translation>Скопировать seed</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::SimulatorPage</name>
+    <message>
+        <source>‹ Back to the lesson</source>
+        <translation>‹ Назад к уроку</translation>
+    </message>
+    <message>
+        <source>Nothing played yet</source>
+        <translation>Прогонов ещё нет</translation>
+    </message>
+    <message>
+        <source>A scenario plays the real recipes in a simulated world, on virtual time, or on real servers, and shows who waits, who is woken and what it costs.</source>
+        <translation>Сценарий прогоняет настоящие рецепты в симуляции, в модельном времени, или на настоящих серверах и показывает, кто ждёт, кого будят и чего это стоит.</translation>
+    </message>
+    <message>
+        <source>Scenario…</source>
+        <translation>Сценарий…</translation>
+    </message>
+    <message>
+        <source>Overview</source>
+        <translation>Обзор</translation>
+    </message>
+    <message>
+        <source>All of the time, and as many contenders as fit, in thin lanes</source>
+        <translation>Всё время целиком и столько участников, сколько поместится, тонкими дорожками</translation>
+    </message>
+    <message>
+        <source>Play the same on</source>
+        <translation>Где повторить то же</translation>
+    </message>
+    <message>
+        <source>Real servers play no faults: fork a run of the simulated world</source>
+        <translation>На настоящих серверах сбоев не устраивают: ответвите прогон симуляции</translation>
+    </message>
+    <message>
+        <source>Play the same in the simulated world</source>
+        <translation>Повторить то же в симуляции</translation>
+    </message>
+    <message>
+        <source>Take back: %1</source>
+        <translation>Отменить: %1</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Закрыть</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::TransportBar</name>
+    <message>
+        <source>|◀</source>
+        <translation>|◀</translation>
+    </message>
+    <message>
+        <source>To the start (Home)</source>
+        <translation>В начало (Home)</translation>
+    </message>
+    <message>
+        <source>To the start</source>
+        <translation>В начало</translation>
+    </message>
+    <message>
+        <source>◀ step</source>
+        <translation>◀ шаг</translation>
+    </message>
+    <message>
+        <source>One event back (←)</source>
+        <translation>На событие назад (←)</translation>
+    </message>
+    <message>
+        <source>▶ play</source>
+        <translation>▶ пуск</translation>
+    </message>
+    <message>
+        <source>Play and pause (Space)</source>
+        <translation>Пуск и пауза (Пробел)</translation>
+    </message>
+    <message>
+        <source>‖ pause</source>
+        <translation>‖ пауза</translation>
+    </message>
+    <message>
+        <source>step ▶</source>
+        <translation>шаг ▶</translation>
+    </message>
+    <message>
+        <source>One event on (→)</source>
+        <translation>На событие вперёд (→)</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <translation>Скорость</translation>
+    </message>
+    <message>
+        <source>Simulated time by the clock on the wall (+ and −)</source>
+        <translation>Модельное время по настенным часам (+ и −)</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>Время</translation>
+    </message>
+    <message>
+        <source>t = %1 · event %2 of %3</source>
+        <translation>t = %1 · событие %2 из %3</translation>
+    </message>
+    <message>
+        <source>t = %1</source>
+        <translation>t = %1</translation>
+    </message>
+</context>
+</TS>
