@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the pages Simulator and Lessons say, in the language that is chosen for the lessons. All else is in English.
 //
-// The words are in resources/words, a Qt Linguist file per language; where the build found no lrelease they stay English.
+// The words are in resources/words, a Qt Linguist file per language; where the build found no lrelease they stay
+// English.
 #pragma once
 
 #include "core/workspace/values.h"
