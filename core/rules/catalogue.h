@@ -69,8 +69,8 @@ enum class ReleaseWay {
 struct RecipeInfo {
     QByteArray id{};
     BackendKind backend = BackendKind::ZooKeeper;
-    QString summary{}; // one line
-    QString title{};   // of a run in the window; empty: the id
+    QString summary{};      // one line
+    const char *title = ""; // of a run in the window, which translates it (context "Recipe"); empty: the id
     Shape shape = Shape::Queue;
     EndsBy endsBy = EndsBy::Session;
     WakeUp wakeUp = WakeUp::Watch;

@@ -14,7 +14,7 @@ std::vector<RecipeInfo> recipesOfEtcd()
         {.id = "etcd-mutex",
          .backend = etcd,
          .summary = u"keys prefix/<lease> in order of creation; each waiter watches the key before its own"_s,
-         .title = u"etcd mutex"_s,
+         .title = QT_TRANSLATE_NOOP("Recipe", "etcd mutex"),
          .shape = Shape::Leases,
          .endsBy = EndsBy::Lease,
          .release = DeleteAtRevision,

@@ -65,6 +65,65 @@
     </message>
 </context>
 <context>
+    <name>Recipe</name>
+    <message>
+        <source>etcd mutex</source>
+        <translation>Мьютекс etcd</translation>
+    </message>
+    <message>
+        <source>FOR UPDATE</source>
+        <translation>FOR UPDATE</translation>
+    </message>
+    <message>
+        <source>Optimistic</source>
+        <translation>Оптимистическая</translation>
+    </message>
+    <message>
+        <source>Advisory</source>
+        <translation>Рекомендательная</translation>
+    </message>
+    <message>
+        <source>FOR UPDATE (PostgreSQL)</source>
+        <translation>FOR UPDATE (PostgreSQL)</translation>
+    </message>
+    <message>
+        <source>SKIP LOCKED</source>
+        <translation>SKIP LOCKED</translation>
+    </message>
+    <message>
+        <source>Polling</source>
+        <translation>Опрос</translation>
+    </message>
+    <message>
+        <source>Quorum of nodes</source>
+        <translation>Кворум узлов</translation>
+    </message>
+    <message>
+        <source>Publish and subscribe</source>
+        <translation>Публикация и подписка</translation>
+    </message>
+    <message>
+        <source>A fair queue</source>
+        <translation>Честная очередь</translation>
+    </message>
+    <message>
+        <source>One ephemeral node</source>
+        <translation>Один эфемерный узел</translation>
+    </message>
+    <message>
+        <source>Watch the children</source>
+        <translation>Наблюдать за списком</translation>
+    </message>
+    <message>
+        <source>Watch the predecessor</source>
+        <translation>Наблюдать за предыдущим</translation>
+    </message>
+    <message>
+        <source>Predecessor, faster hand-off</source>
+        <translation>Предыдущий, быстрее передача</translation>
+    </message>
+</context>
+<context>
     <name>Simulator</name>
     <message>
         <source>choose a recipe</source>

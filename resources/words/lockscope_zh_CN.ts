@@ -65,6 +65,65 @@
     </message>
 </context>
 <context>
+    <name>Recipe</name>
+    <message>
+        <source>etcd mutex</source>
+        <translation>etcd 互斥锁</translation>
+    </message>
+    <message>
+        <source>FOR UPDATE</source>
+        <translation>FOR UPDATE</translation>
+    </message>
+    <message>
+        <source>Optimistic</source>
+        <translation>乐观锁</translation>
+    </message>
+    <message>
+        <source>Advisory</source>
+        <translation>咨询锁</translation>
+    </message>
+    <message>
+        <source>FOR UPDATE (PostgreSQL)</source>
+        <translation>FOR UPDATE（PostgreSQL）</translation>
+    </message>
+    <message>
+        <source>SKIP LOCKED</source>
+        <translation>SKIP LOCKED</translation>
+    </message>
+    <message>
+        <source>Polling</source>
+        <translation>轮询</translation>
+    </message>
+    <message>
+        <source>Quorum of nodes</source>
+        <translation>多数派节点</translation>
+    </message>
+    <message>
+        <source>Publish and subscribe</source>
+        <translation>发布与订阅</translation>
+    </message>
+    <message>
+        <source>A fair queue</source>
+        <translation>公平队列</translation>
+    </message>
+    <message>
+        <source>One ephemeral node</source>
+        <translation>单个临时节点</translation>
+    </message>
+    <message>
+        <source>Watch the children</source>
+        <translation>监视子节点列表</translation>
+    </message>
+    <message>
+        <source>Watch the predecessor</source>
+        <translation>监视前一个节点</translation>
+    </message>
+    <message>
+        <source>Predecessor, faster hand-off</source>
+        <translation>前一个节点，交接更快</translation>
+    </message>
+</context>
+<context>
     <name>Simulator</name>
     <message>
         <source>choose a recipe</source>

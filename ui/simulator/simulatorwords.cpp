@@ -51,7 +51,7 @@ QString durationText(std::chrono::milliseconds span)
 
 QString recipeTitle(const QByteArray &recipe)
 {
-    const auto &title = recipes::recipeOf(recipe).title;
+    const auto title = QCoreApplication::translate("Recipe", recipes::recipeOf(recipe).title);
     return title.isEmpty() ? QString::fromLatin1(recipe) : title;
 }
 
