@@ -2,9 +2,10 @@
 // Every recipe under every fault, many seeds: what the table says holds, holds in each of them; what may break is
 // seen to break; two never believe for longer than they may; and the broken mutants are caught.
 //
-// LOCKSCOPE_SEEDS says how many per recipe (./test.sh --soak N); without it more are played only until all was seen. A failure prints the seed's scenario, for
-// `lockscopectl simulate`, the shortest one found that breaks the same, and its events. LOCKSCOPE_SURVEY=1 prints
-// what broke instead of judging it. What is too rare for seeds drawn at random is shown in tst_rare.cpp.
+// LOCKSCOPE_SEEDS says how many per recipe (./test.sh --soak N); without it more are played only until all was
+// seen. A failure prints the seed's scenario, for `lockscopectl simulate`, the shortest one found that breaks
+// the same, and its events. LOCKSCOPE_SURVEY=1 prints what broke instead of judging it. What is too rare for
+// seeds drawn at random is shown in tst_rare.cpp.
 #include "core/contention/guaranteerules.h"
 #include "core/contention/mutants/mutants.h"
 #include "core/contention/overlap.h"
