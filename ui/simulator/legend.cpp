@@ -3,6 +3,7 @@
 #include "ui/simulator/messagepaint.h"
 #include "ui/theme/theme.h"
 
+#include <QEvent>
 #include <QPainter>
 
 #include <algorithm>
