@@ -13,12 +13,18 @@ void speak(Language language)
 {
     auto *application = QCoreApplication::instance();
     const auto name = u"pageWords"_s;
-    delete application->findChild<QTranslator *>(name, Qt::FindDirectChildrenOnly);
-    if (language == Language::English)
+    const auto file = language == Language::English
+                          ? QString()
+                          : u":/lockscope/words/lockscope_%1.qm"_s.arg(QLatin1StringView(nameOf(language)));
+    auto *spoken = application->findChild<QTranslator *>(name, Qt::FindDirectChildrenOnly);
+    if ((spoken ? spoken->filePath() : QString()) == file)
+        return; // every widget of the window would hear of it
+    delete spoken;
+    if (file.isEmpty())
         return;
     auto *words = new QTranslator(application);
     words->setObjectName(name);
-    if (words->load(u":/lockscope/words/lockscope_%1.qm"_s.arg(QLatin1StringView(nameOf(language)))))
+    if (words->load(file))
         QCoreApplication::installTranslator(words);
 }
 
