@@ -44,3 +44,5 @@ void Presentation::set(bool isOn)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_presentation.cpp"

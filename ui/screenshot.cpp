@@ -76,3 +76,5 @@ void ScreenshotTaker::take()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_screenshot.cpp"

@@ -396,3 +396,5 @@ void TimeTravel::save(const QString &file)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_timetravel.cpp"

@@ -258,3 +258,5 @@ void WindowDialogs::openSettings()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_windowdialogs.cpp"

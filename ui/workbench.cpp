@@ -373,3 +373,5 @@ void Workbench::restore(QSettings &settings)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_workbench.cpp"

@@ -103,3 +103,5 @@ void Handover::accept()
 }
 
 } // namespace lockscope::app
+
+#include "moc_handover.cpp"

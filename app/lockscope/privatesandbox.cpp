@@ -80,3 +80,5 @@ void PrivateSandbox::serversReady()
 }
 
 } // namespace lockscope::app
+
+#include "moc_privatesandbox.cpp"

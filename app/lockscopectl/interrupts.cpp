@@ -62,3 +62,5 @@ void Interrupts::read()
 }
 
 } // namespace lockscope::ctl
+
+#include "moc_interrupts.cpp"

@@ -52,3 +52,5 @@ void QtLoop::runDue()
 }
 
 } // namespace lockscope
+
+#include "moc_qtloop.cpp"

@@ -334,3 +334,5 @@ void ConnectionStore::writePassword(const QString &id, const QString &password, 
 }
 
 } // namespace lockscope
+
+#include "moc_connectionstore.cpp"

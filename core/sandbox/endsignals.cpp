@@ -64,3 +64,5 @@ void EndSignals::read()
 }
 
 } // namespace lockscope::sandbox
+
+#include "moc_endsignals.cpp"

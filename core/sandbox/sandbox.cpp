@@ -202,3 +202,5 @@ QString connectArgument(const ConnectionSpec &connection)
 }
 
 } // namespace lockscope::sandbox
+
+#include "moc_sandbox.cpp"

@@ -333,3 +333,6 @@ void LiveBackend::cancelRun(quint64 runId)
 }
 
 } // namespace lockscope
+
+#include "moc_livebackend.cpp"
+#include "moc_backend.cpp"

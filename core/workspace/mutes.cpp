@@ -250,3 +250,5 @@ Result<void> MuteStore::store(std::vector<Mute> mutes, MuteTime now)
 }
 
 } // namespace lockscope
+
+#include "moc_mutes.cpp"

@@ -207,3 +207,5 @@ void Past::recorderFound(const history::LeftRecording &left)
 }
 
 } // namespace lockscope
+
+#include "moc_past.cpp"

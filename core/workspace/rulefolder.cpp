@@ -93,3 +93,5 @@ void RuleWatch::watch()
 }
 
 } // namespace lockscope
+
+#include "moc_rulefolder.cpp"

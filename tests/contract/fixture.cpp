@@ -194,3 +194,5 @@ void Fixture::endScene()
 }
 
 } // namespace lockscope::contract
+
+#include "moc_fixture.cpp"

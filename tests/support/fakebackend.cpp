@@ -249,3 +249,5 @@ void FakeBackend::answerRun(quint64 id, Result<contention::Recording> result)
 }
 
 } // namespace lockscope::testing
+
+#include "moc_fakebackend.cpp"

@@ -82,3 +82,5 @@ AboutDialog::AboutDialog(QWidget *parent) : QDialog(parent)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_aboutdialog.cpp"

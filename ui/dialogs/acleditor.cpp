@@ -76,3 +76,5 @@ void AclEditor::addHashedUser()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_acleditor.cpp"

@@ -300,3 +300,5 @@ void AcquireDialog::send()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_acquiredialog.cpp"

@@ -74,3 +74,5 @@ AlertRule AlertsDialog::rule() const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_alertsdialog.cpp"

@@ -217,3 +217,6 @@ void BulkDialog::showReport(const Result<operate::BulkReport> &report)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_bulkdialog.cpp"
+#include "moc_sendingdialog.cpp"

@@ -89,3 +89,5 @@ QVariant BulkModel::headerData(int section, Qt::Orientation orientation, int rol
 }
 
 } // namespace lockscope::ui
+
+#include "moc_bulkmodel.cpp"

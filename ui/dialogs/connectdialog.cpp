@@ -480,3 +480,5 @@ void ConnectDialog::withSpec(std::function<void(const ConnectionSpec &)> use)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_connectdialog.cpp"

@@ -433,3 +433,5 @@ void ConnectForm::preview()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_connectform.cpp"

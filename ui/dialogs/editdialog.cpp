@@ -330,3 +330,5 @@ QString EditDialog::shownDifference() const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_editdialog.cpp"

@@ -156,3 +156,5 @@ QString FactsForm::valueOf(const QString &title) const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_factsform.cpp"

@@ -46,3 +46,5 @@ FindingsDialog::FindingsDialog(QWidget *parent) : QDialog(parent)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_findingsdialog.cpp"

@@ -282,3 +282,5 @@ QStringList GuaranteesDialog::reasons() const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_guaranteesdialog.cpp"

@@ -122,3 +122,5 @@ QString LabelsForm::problem() const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_labelsform.cpp"

@@ -178,3 +178,5 @@ void MuteDialog::accept()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_mutedialog.cpp"

@@ -61,3 +61,5 @@ void RehearseButton::say(const QString &words)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_rehearsebutton.cpp"

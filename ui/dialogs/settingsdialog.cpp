@@ -186,3 +186,5 @@ void SettingsDialog::fillMutes()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_settingsdialog.cpp"

@@ -196,3 +196,5 @@ QString ThresholdsForm::problem() const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_thresholdsform.cpp"

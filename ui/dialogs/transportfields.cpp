@@ -98,3 +98,5 @@ QStringList TransportFields::query(bool isTlsScheme) const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_transportfields.cpp"

@@ -125,3 +125,5 @@ void ValueEditor::setHex(bool isHex)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_valueeditor.cpp"

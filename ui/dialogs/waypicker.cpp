@@ -94,3 +94,5 @@ void WayPicker::reset()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_waypicker.cpp"

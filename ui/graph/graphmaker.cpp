@@ -70,3 +70,5 @@ void GraphMaker::begin(GraphQuestion question)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_graphmaker.cpp"

@@ -189,3 +189,5 @@ void GraphLegend::paintEvent(QPaintEvent *)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_graphpaint.cpp"

@@ -344,3 +344,5 @@ void GraphView::paintEvent(QPaintEvent *)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_graphview.cpp"

@@ -142,3 +142,5 @@ QStringList LessonList::complaints() const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_lessonlist.cpp"

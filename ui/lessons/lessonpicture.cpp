@@ -263,3 +263,5 @@ void LessonPicture::showMoment()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_lessonpicture.cpp"

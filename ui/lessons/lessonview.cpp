@@ -450,3 +450,5 @@ QString LessonView::complaint() const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_lessonview.cpp"

@@ -140,3 +140,5 @@ QString QuestionBox::verdict() const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_questionbox.cpp"

@@ -120,3 +120,5 @@ void AlertWatch::forgetOld()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_alertwatch.cpp"

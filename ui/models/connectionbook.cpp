@@ -120,3 +120,5 @@ const ConnectionStatus *ConnectionChoice::shown() const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_connectionbook.cpp"

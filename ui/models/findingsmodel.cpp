@@ -431,3 +431,5 @@ QVariant FindingsModel::headerData(int section, Qt::Orientation orientation, int
 }
 
 } // namespace lockscope::ui
+
+#include "moc_findingsmodel.cpp"

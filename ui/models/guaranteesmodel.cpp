@@ -123,3 +123,5 @@ QVariant GuaranteesModel::headerData(int section, Qt::Orientation orientation, i
 }
 
 } // namespace lockscope::ui
+
+#include "moc_guaranteesmodel.cpp"

@@ -91,3 +91,5 @@ QVariant KeyItemsModel::headerData(int section, Qt::Orientation orientation, int
 }
 
 } // namespace lockscope::ui
+
+#include "moc_keysitems.cpp"

@@ -426,3 +426,5 @@ QString KeysModel::progressText() const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_keysmodel.cpp"

@@ -444,3 +444,5 @@ QVariant LocksModel::headerData(int section, Qt::Orientation orientation, int ro
 }
 
 } // namespace lockscope::ui
+
+#include "moc_locksmodel.cpp"

@@ -223,3 +223,5 @@ bool LogFilter::filterAcceptsRow(int row, const QModelIndex &parent) const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_logmodel.cpp"

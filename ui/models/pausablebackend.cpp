@@ -401,3 +401,5 @@ void PausableBackend::cancelRun(quint64 runId)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_pausablebackend.cpp"

@@ -246,3 +246,5 @@ QVariant QueueModel::headerData(int section, Qt::Orientation orientation, int ro
 }
 
 } // namespace lockscope::ui
+
+#include "moc_queuemodel.cpp"

@@ -60,3 +60,5 @@ void SavedFilters::restore(QSettings &settings)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_savedfilters.cpp"

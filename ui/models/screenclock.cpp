@@ -63,3 +63,5 @@ void ScreenClock::tick()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_screenclock.cpp"

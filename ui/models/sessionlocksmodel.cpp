@@ -61,3 +61,5 @@ QVariant SessionLocksModel::headerData(int section, Qt::Orientation orientation,
 }
 
 } // namespace lockscope::ui
+
+#include "moc_sessionlocksmodel.cpp"

@@ -260,3 +260,5 @@ QVariant SessionsModel::headerData(int section, Qt::Orientation orientation, int
 }
 
 } // namespace lockscope::ui
+
+#include "moc_sessionsmodel.cpp"

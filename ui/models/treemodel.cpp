@@ -111,3 +111,5 @@ void TreeModel::tellChanged(const TreeNode *parent, int firstRow, int lastRow)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_treemodel.cpp"

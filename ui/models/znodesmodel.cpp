@@ -496,3 +496,5 @@ void ZnodesModel::followReveal()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_znodesmodel.cpp"

@@ -234,3 +234,5 @@ void AuditPage::restoreView(QSettings &settings)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_auditpage.cpp"

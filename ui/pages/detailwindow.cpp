@@ -105,3 +105,5 @@ void DetailWindow::showConnection()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_detailwindow.cpp"

@@ -109,3 +109,5 @@ void EntryHead::setEditMenu(QMenu *menu)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_entryhead.cpp"

@@ -133,3 +133,5 @@ QString FindingDetail::valueOf(const QString &title) const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_findingdetail.cpp"

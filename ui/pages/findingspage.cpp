@@ -391,3 +391,5 @@ void FindingsPage::restoreView(QSettings &settings)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_findingspage.cpp"

@@ -358,3 +358,5 @@ void GraphPage::restoreView(QSettings &settings)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_graphpage.cpp"

@@ -201,3 +201,5 @@ void KeyDetailView::tick(std::chrono::steady_clock::time_point now)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_keysdetail.cpp"

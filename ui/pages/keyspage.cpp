@@ -296,3 +296,5 @@ void KeysPage::ticked()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_keyspage.cpp"

@@ -133,3 +133,5 @@ void LessonsPage::showEvent(QShowEvent *event)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_lessonspage.cpp"

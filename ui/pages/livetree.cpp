@@ -301,3 +301,5 @@ void TreeCellDelegate::paint(QPainter *painter, const QStyleOptionViewItem &opti
 }
 
 } // namespace lockscope::ui
+
+#include "moc_livetree.cpp"

@@ -478,3 +478,5 @@ void LocksPage::restoreView(QSettings &settings)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_lockspage.cpp"

@@ -230,3 +230,5 @@ void LogPage::restoreView(QSettings &settings)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_logpage.cpp"

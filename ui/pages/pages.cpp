@@ -63,3 +63,5 @@ QStringList pageIds()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_page.cpp"

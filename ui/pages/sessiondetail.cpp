@@ -227,3 +227,5 @@ void SessionDetail::take(const Result<SessionDoing> &answer)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_sessiondetail.cpp"

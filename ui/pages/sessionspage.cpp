@@ -263,3 +263,5 @@ void SessionsPage::restoreView(QSettings &settings)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_sessionspage.cpp"

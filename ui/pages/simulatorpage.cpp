@@ -486,3 +486,5 @@ QString SimulatorPage::complaint() const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_simulatorpage.cpp"

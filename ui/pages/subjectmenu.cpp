@@ -180,3 +180,5 @@ void SubjectMenu::addSession(const inspect::SessionSnapshot &session)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_subjectmenu.cpp"

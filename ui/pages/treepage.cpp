@@ -286,3 +286,5 @@ void TreePage::restoreView(QSettings &settings)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_treepage.cpp"

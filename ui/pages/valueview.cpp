@@ -315,3 +315,5 @@ void ValueView::render()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_valueview.cpp"

@@ -246,3 +246,5 @@ QString ZnodeDetailView::bannerText() const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_znodesdetail.cpp"

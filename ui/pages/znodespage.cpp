@@ -376,3 +376,5 @@ void ZnodesPage::hideEvent(QHideEvent *event)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_znodespage.cpp"

@@ -21,3 +21,5 @@ void ElidedLabel::paintEvent(QPaintEvent *)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_elidedlabel.cpp"

@@ -175,3 +175,5 @@ bool StaleBanner::show(const ConnectionStatus &status)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_notices.cpp"

@@ -83,3 +83,5 @@ void PillLabel::paintEvent(QPaintEvent *)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_parts.cpp"

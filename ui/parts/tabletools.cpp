@@ -282,3 +282,5 @@ void TableTools::openChooser(const QPoint &at)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_tabletools.cpp"

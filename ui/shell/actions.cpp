@@ -29,3 +29,5 @@ QAction *Actions::find(const QString &id) const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_actions.cpp"

@@ -399,3 +399,5 @@ void StatusBar::resizeEvent(QResizeEvent *event)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_bars.cpp"

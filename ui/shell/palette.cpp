@@ -203,3 +203,5 @@ bool CommandPalette::eventFilter(QObject *watched, QEvent *event)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_palette.cpp"

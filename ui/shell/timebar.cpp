@@ -170,3 +170,5 @@ QString TimeBar::bannerText() const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_timebar.cpp"

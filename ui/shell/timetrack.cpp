@@ -156,3 +156,5 @@ void TimeTrack::keyPressEvent(QKeyEvent *event)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_timetrack.cpp"

@@ -100,3 +100,5 @@ void Tray::showCount()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_tray.cpp"

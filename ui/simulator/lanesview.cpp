@@ -380,3 +380,5 @@ void LanesView::paintEvent(QPaintEvent *)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_lanesview.cpp"

@@ -175,3 +175,5 @@ void MustHoldPanel::light(const Broken &broken) const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_mustholdpanel.cpp"

@@ -320,3 +320,5 @@ QString sentenceAt(const Playback &playback)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_playback.cpp"

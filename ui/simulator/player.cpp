@@ -183,3 +183,5 @@ void Player::end()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_player.cpp"

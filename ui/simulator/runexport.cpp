@@ -165,3 +165,5 @@ void ExportMenu::save(ExportKind kind, std::size_t run, const QString &file)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_runexport.cpp"

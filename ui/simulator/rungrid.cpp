@@ -118,3 +118,5 @@ std::vector<RunPicture> RunGrid::pictures() const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_rungrid.cpp"

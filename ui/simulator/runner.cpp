@@ -317,3 +317,5 @@ void ServerRunner::abandon()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_runner.cpp"

@@ -270,3 +270,5 @@ QString RunPanel::badge() const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_runpanel.cpp"

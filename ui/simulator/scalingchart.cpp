@@ -238,3 +238,5 @@ void ScalingChart::resizeEvent(QResizeEvent *event)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_scalingchart.cpp"

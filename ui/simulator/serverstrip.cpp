@@ -310,3 +310,5 @@ void ServerStrip::paintEvent(QPaintEvent *)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_serverstrip.cpp"

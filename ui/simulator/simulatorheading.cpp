@@ -260,3 +260,5 @@ QStringList SimulatorHeading::chips() const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_simulatorheading.cpp"

@@ -112,3 +112,5 @@ QString TransportBar::place() const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_transportbar.cpp"

@@ -76,3 +76,5 @@ void PortalColorScheme::take(const QVariant &scheme)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_portal.cpp"

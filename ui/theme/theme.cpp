@@ -265,3 +265,5 @@ void drawTabular(QPainter &painter, const QRectF &rect, Qt::Alignment alignment,
 }
 
 } // namespace lockscope::ui
+
+#include "moc_theme.cpp"

@@ -102,3 +102,5 @@ void AnswerLabel::paintEvent(QPaintEvent *)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_answerlabel.cpp"

@@ -68,3 +68,5 @@ void CellDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option, 
 }
 
 } // namespace lockscope::ui
+
+#include "moc_celldelegate.cpp"

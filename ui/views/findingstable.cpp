@@ -107,3 +107,5 @@ void FindingsTable::currentChanged(const QModelIndex &current, const QModelIndex
 }
 
 } // namespace lockscope::ui
+
+#include "moc_findingstable.cpp"

@@ -192,3 +192,5 @@ void HoldsPanel::tick()
 } // namespace lockscope::ui
 
 #include "holdspanel.moc"
+
+#include "moc_holdspanel.cpp"

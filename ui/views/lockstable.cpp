@@ -347,3 +347,5 @@ void LocksTable::restoreColumns(const QByteArray &saved)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_lockstable.cpp"

@@ -72,3 +72,5 @@ void PulseView::paintEvent(QPaintEvent *)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_pulseview.cpp"

@@ -221,3 +221,5 @@ void TimelineView::focusOutEvent(QFocusEvent *event)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_timelineview.cpp"

@@ -336,3 +336,5 @@ void WatchChainView::paintEvent(QPaintEvent *)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_watchchainview.cpp"
