@@ -30,7 +30,6 @@
 #include <QKeyEvent>
 #include <QMenu>
 #include <QMessageBox>
-#include <QPushButton>
 #include <QSettings>
 #include <QShortcut>
 #include <QStackedWidget>
@@ -167,7 +166,7 @@ void MainWindow::addPage(const PageRow &row)
     connect(m_dialogs, &WindowDialogs::edited, page, &Page::edited);
     page->useClock(m_clock);
     page->setBackend(m_screen);
-    const auto keys = number < 9 ? QKeySequence(u"Ctrl+%1"_s.arg(number + 1)) : QKeySequence();
+    const QKeySequence keys(keysOfPage(number));
     m_actions->add(row.id, row.title, {keys}, [this, number] {
         showPageAt(number);
         currentPage()->focusContent();
@@ -498,3 +497,5 @@ void MainWindow::restoreView(QSettings &settings)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_mainwindow.cpp"

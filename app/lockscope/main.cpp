@@ -37,6 +37,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
+constexpr QSize usualSize{1440, 900};
 constexpr std::chrono::milliseconds afterNothing{500};
 constexpr std::chrono::seconds keychainPatience{30}; // it may ask its user
 
@@ -180,8 +181,8 @@ int run(QApplication &application, const app::WindowOptions &options)
     window.fitInto(window.screen()->availableGeometry());
     if (!forScreenshot)
         window.restoreView(settings);
-    if (forScreenshot || !settings.contains(u"window/geometry"_s))
-        window.resize(options.size);
+    if (options.size || forScreenshot || !settings.contains(u"window/geometry"_s))
+        window.resize(options.size.value_or(usualSize));
     window.findChild<ui::LessonsPage *>()->setLanguage(languageOf(options, settings));
     window.showPage(options.page);
     window.useConnections(store);

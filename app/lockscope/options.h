@@ -17,12 +17,12 @@ struct WindowOptions {
     Connections connections;
     bool demo = false; // fill a sandbox with live locks
     std::optional<inspect::LockName> lock;
-    QString page;      // empty: locks
-    QString replay;    // a recording to show instead of servers
-    QString at;        // as of when
-    QStringList rules; // files of recogniser rules
-    QString link;      // lockscope://…; it goes to the window that is open, if one is
-    QSize size{1440, 900};
+    QString page;              // empty: locks
+    QString replay;            // a recording to show instead of servers
+    QString at;                // as of when
+    QStringList rules;         // files of recogniser rules
+    QString link;              // lockscope://…; it goes to the window that is open, if one is
+    std::optional<QSize> size; // said; else what it was last, or usual
     int scalePercent = 100;
     QString theme;                             // auto, light, dark; empty: as it is set
     std::optional<lessons::Language> language; // of lessons and simulator; empty: as it is set

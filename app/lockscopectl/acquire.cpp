@@ -334,9 +334,7 @@ Task<Exit> acquire(CommandContext &context)
     const auto connected = co_await context.workspace.whenConnected(wish->request.lock.connection, connectBy);
     if (!connected)
         co_return fail(connected.error());
-    const auto remark = context.workspace.find(wish->request.lock.connection)->remark();
-    if (!remark.isEmpty())
-        complain(u"%1: %2"_s.arg(escaped(wish->request.lock.connection.bytes()), remark));
+    complainOfRemark(*context.workspace.find(wish->request.lock.connection));
 
     const auto begun = context.loop().now();
     auto held = std::make_unique<HeldLock>(context.workspace, wish->request);

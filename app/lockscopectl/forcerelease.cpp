@@ -85,7 +85,7 @@ QString preview(const ForceReleasePlan &plan)
     QStringList lines;
     const auto add = [&](const QString &title, const QStringList &texts) {
         for (qsizetype i = 0; i < texts.size(); ++i)
-            lines << (i == 0 ? title : QString()).leftJustified(12) + texts[i];
+            lines << (i == 0 ? title : QString()).leftJustified(13) + texts[i];
     };
     const bool isRelease = plan.way == Way::Release;
     add(isRelease ? u"release"_s : QString::fromLatin1(operate::wordOf(plan.way)),
@@ -98,7 +98,9 @@ QString preview(const ForceReleasePlan &plan)
     add(u"ways"_s, {waysOf(plan).join(u", "_s) + u" (--way)"_s});
     add(u"will send"_s, plan.commands);
     add(u"only if"_s, {plan.guardText + (plan.exact ? QString() : u" (not exact, see the warning)"_s)});
-    add(u"next holder"_s, {!isRelease ? plan.who : plan.nextHolder ? escaped(*plan.nextHolder) : u"nobody known"_s});
+    add(u"next holder"_s, {plan.nextHolder && isRelease ? escaped(*plan.nextHolder)
+                           : plan.who.isEmpty()         ? u"nobody known"_s
+                                                        : plan.who});
     add(u"wakes"_s, {plan.wakes});
     add(u"also lost"_s, {isRelease ? otherLocks(plan) : plan.alsoLost});
     if (plan.leaseKeys) {

@@ -25,7 +25,11 @@ constexpr std::chrono::minutes lookWithin(10);
 
 QString withRemedy(const Error &error)
 {
-    if (error.code == ErrorCode::NotConnected)
+    // Where the server has said why, that is the remedy.
+    const auto has = [&error](QLatin1StringView words) { return error.message.contains(words); };
+    const bool hasAnswered =
+        has("FATAL"_L1) || has("ERR "_L1) || has("TLS"_L1) || has("it knows no"_L1) || has("is the server up"_L1);
+    if (error.code == ErrorCode::NotConnected && !hasAnswered)
         return error.message + u"; is the server up, and are host and port right?"_s;
     if (error.code == ErrorCode::AuthFailed)
         return error.message + u"; give user and password in the URI or in LOCKSCOPE_PASSWORD_<NAME>"_s;
@@ -89,11 +93,18 @@ Task<Exit> connectAll(CommandContext &context)
         if (!connected) {
             complain(u"%1: %2"_s.arg(escaped(name.bytes()), withRemedy(connected.error())));
             worst = Exit::NoConnection;
-        } else if (const auto remark = link->remark(); !remark.isEmpty()) {
-            complain(u"%1: %2"_s.arg(escaped(name.bytes()), remark));
+        } else {
+            complainOfRemark(*link);
         }
     }
     co_return worst;
+}
+
+void complainOfRemark(const Link &link)
+{
+    const auto remark = link.remark();
+    if (!remark.isEmpty())
+        complain(u"%1: %2"_s.arg(escaped(link.spec().name.bytes()), remark));
 }
 
 Task<Exit> lookAround(CommandContext &context)

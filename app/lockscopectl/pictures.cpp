@@ -31,6 +31,8 @@ Task<Result<inspect::LockSnapshot>> LivePictures::read(inspect::LockName lock, D
 {
     auto reading = m_workspace.read(lock, deadline);
     auto read = co_await reading;
+    if (const auto *link = m_workspace.find(lock.connection); link && link->isConnected())
+        complainOfRemark(*link);
     co_return read;
 }
 

@@ -89,4 +89,12 @@ void give(void *block, std::size_t bytes) noexcept
     list.bytes += sizeOn(number);
 }
 
+std::size_t keptBytes() noexcept
+{
+    std::size_t bytes = 0;
+    for (const auto &list : lists)
+        bytes += list.bytes;
+    return bytes;
+}
+
 } // namespace lockscope::freelist

@@ -16,6 +16,8 @@ namespace lockscope::freelist {
 [[nodiscard]] void *take(std::size_t bytes);
 // `bytes` as it was taken.
 void give(void *block, std::size_t bytes) noexcept;
+// What this thread keeps for the next take, in bytes: to whoever measures the heap it looks as if it was used.
+[[nodiscard]] std::size_t keptBytes() noexcept;
 
 // For std::allocate_shared and containers.
 template <class T>

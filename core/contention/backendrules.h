@@ -26,6 +26,7 @@ struct BackendRules {
     // Whether a client can do it there; BadInput says what can be done. Null: nothing can.
     Result<void> (*checkAct)(const QByteArray &command) = nullptr;
     bool serversStop = false; // one by one, by an operator
+    bool playsRows = false;   // several of a table, by an index or without one
 };
 [[nodiscard]] const BackendRules &rulesOf(BackendKind backend);
 

@@ -16,7 +16,8 @@ Checkers::Checkers(const Scenario &scenario, Trace &trace)
     const auto *recipe = playable(scenario.recipe);
     // Permits and readers may overtake each other on their way back from the server.
     // Of two locks each has numbers of its own.
-    m_isFair = recipe && recipe->fair && !recipe->counted && scenario.readersPercent == 0 && scenario.locks == 1;
+    m_isFair = recipe && recipe->fair && !recipe->counted && scenario.readersPercent == 0 && scenario.locks == 1
+               && scenario.rows == 1;
 }
 
 void Checkers::see(const Event &event)
@@ -36,6 +37,12 @@ void Checkers::see(const Event &event)
 
 bool Checkers::isTooMany() const
 {
+    if (m_scenario.rows > 1) { // each is a lock
+        std::set<int> rows;
+        return std::any_of(m_believers.begin(), m_believers.end(), [&](const auto &believer) {
+            return !rows.insert(believer.first % m_scenario.rows).second;
+        });
+    }
     if (int(m_believers.size()) <= m_scenario.limit)
         return false;
     return std::any_of(m_believers.begin(), m_believers.end(),

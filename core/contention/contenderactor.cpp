@@ -41,10 +41,10 @@ void Resource::write(int contender, qint64 grant, std::optional<qint64> token, b
     m_trace.add({{}, contender, Mark::Writes, false, token.value_or(0), isOld ? "refused" : "accepted", {}});
     if (isOld || isShared)
         return;
-    if (grant < m_newestGrant) {
+    auto &newestGrant = m_newestGrant[std::size_t(contender) % m_newestGrant.size()];
+    if (grant < newestGrant)
         m_trace.breaks("effect", contender, u"a write of a former holder was accepted after one of its successor"_s);
-    }
-    m_newestGrant = std::max(m_newestGrant, grant);
+    newestGrant = std::max(newestGrant, grant);
 }
 
 void Resource::writeAfter(int contender, qint64 version)

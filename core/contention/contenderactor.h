@@ -14,7 +14,11 @@ namespace lockscope::contention {
 // What the lock guards. It takes every write, or (checksTokens) none with an older fencing token than it saw.
 class Resource {
 public:
-    Resource(Trace &trace, bool checksTokens) : m_trace(trace), m_checksTokens(checksTokens) {}
+    // `rows`: so many things, each with a lock of its own; contender 0 writes to the first, and so on.
+    Resource(Trace &trace, bool checksTokens, int rows = 1)
+        : m_trace(trace), m_checksTokens(checksTokens), m_newestGrant(std::size_t(rows))
+    {
+    }
     // `grant` counts the grants of the run: a write of an earlier grant after one of a later grant is the
     // damage that locks are to prevent.
     void write(int contender, qint64 grant, std::optional<qint64> token, bool isShared);
@@ -24,7 +28,8 @@ public:
 private:
     Trace &m_trace;
     const bool m_checksTokens;
-    qint64 m_newestGrant = 0, m_highestToken = 0;
+    std::vector<qint64> m_newestGrant; // by row
+    qint64 m_highestToken = 0;
     std::set<qint64> m_succeeded; // versions
 };
 

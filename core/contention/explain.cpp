@@ -193,11 +193,15 @@ private:
 
     void stuck(const Event &broken)
     {
-        faults(0, m_end, broken.contender, broken.contender);
         const auto last = lastBefore(m_end, [](const Event &event) { return event.mark == Mark::Holds; });
-        if (broken.what == "progress" && last != m_end)
-            say(u"%1 was the last to get the lock,"_s.arg(name(m_recording.events[last].contender)),
-                m_recording.events[last].at);
+        if (broken.what == "progress" && last != m_end) {
+            const int holder = m_recording.events[last].contender;
+            faults(0, last, broken.contender, holder);
+            say(u"%1 was the last to get the lock,"_s.arg(name(holder)), m_recording.events[last].at);
+            faults(last, m_end, broken.contender, holder);
+        } else {
+            faults(0, m_end, broken.contender, broken.contender);
+        }
         const auto who = broken.contender == nobody ? QString() : name(broken.contender) + u": "_s;
         say(who + m_violation.message, broken.at);
     }

@@ -24,7 +24,7 @@ struct Guarantee {
 [[nodiscard]] bool isOffered(const QByteArray &recipe, const QByteArray &invariant);
 // The rows: every recipe that can be played and is no mistake on purpose.
 [[nodiscard]] std::vector<QByteArray> guaranteedRecipes();
-// One cell: a promise for each invariant, in their order; none where the fault cannot happen to the recipe.
+// One cell: a promise for each invariant, in their order; none where the fault is not simulated for the recipe.
 [[nodiscard]] std::vector<Guarantee> guaranteesOf(const QByteArray &recipe, FaultKind fault, bool fenced);
 
 } // namespace lockscope::contention

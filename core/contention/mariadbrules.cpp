@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/backendrules.h"
+#include "core/contention/mutants/mutants.h"
 
 namespace lockscope::contention {
 
@@ -12,8 +13,15 @@ namespace {
 // A session on MariaDB asks every second whether its connection stands, and takes ten of silence for its end.
 constexpr Duration asksEvery = 1s, silence = 11s;
 
+bool isLeased(const RecipeInfo &recipe)
+{
+    return recipe.endsBy == recipes::EndsBy::Lease;
+}
+
 std::optional<OverlapBound> overlapOnMariaDb(const Scenario &scenario, FaultKind fault)
 {
+    if (isLeased(*playable(scenario.recipe)))
+        return overlapOfRenewedLease(scenario, fault);
     switch (fault) {
     case FaultKind::Expire:
     case FaultKind::ForceRelease:
@@ -43,8 +51,28 @@ QString whyOnMariaDb(const RecipeInfo &recipe, FaultKind fault)
     }
 }
 
+// A row with a time in it: what ends a hold is the server's clock, whatever becomes of the connection.
+GuaranteeRule twoBelieveByTheTime(FaultKind fault)
+{
+    switch (fault) {
+    case FaultKind::Pause:
+        return {u"the pause is longer than the lease: the row's time passes, and the paused client cannot know"_s};
+    case FaultKind::ForceRelease:
+        return {u"a holder whose row was freed by force believes that it has it until its next renewal"_s};
+    case FaultKind::ClockJump: return {u"a server whose clock jumps ahead is past the row's time early"_s};
+    case FaultKind::Drift:
+        return {
+            u"a holder whose clock is slow believes in its lock for longer than the lease lasts, if no renewal gets "
+            u"through"_s,
+            true};
+    default: return {};
+    }
+}
+
 GuaranteeRule twoBelieveOnMariaDb(const RecipeInfo &recipe, FaultKind fault, const QByteArray &)
 {
+    if (isLeased(recipe))
+        return twoBelieveByTheTime(fault);
     if (!recipe.optimistic && fault == FaultKind::Pause)
         return {
             u"the pause is longer than the server keeps an idle connection (8 hours), and the locks go with the connection"_s,
@@ -52,16 +80,23 @@ GuaranteeRule twoBelieveOnMariaDb(const RecipeInfo &recipe, FaultKind fault, con
     return {whyOnMariaDb(recipe, fault)};
 }
 
-Duration untilSilent(const Scenario &)
+Duration untilSilent(const Scenario &scenario)
 {
-    return silence;
+    return isLeased(*playable(scenario.recipe)) ? Duration(scenario.ttl) : silence;
 }
 
 } // namespace
 
 BackendRules rulesOfMariaDb()
 {
-    return {&canHappenOnMariaDb, &twoBelieveOnMariaDb, &overlapOnMariaDb, &untilSilent, nullptr, false, false};
+    return {.canHappen = &canHappenOnMariaDb,
+            .twoBelieve = &twoBelieveOnMariaDb,
+            .overlap = &overlapOnMariaDb,
+            .believesFor = &untilSilent,
+            .outOfOrder = nullptr,
+            .leasesAreSessions = false,
+            .playsTwoLocks = false,
+            .playsRows = true};
 }
 
 } // namespace lockscope::contention

@@ -15,13 +15,17 @@ class MariaDbServers final : public Servers {
 public:
     explicit MariaDbServers(const ServersContext &context) : m_context(context), m_server(context.world)
     {
-        m_server.addRow(simulatedTable, simulatedKey, simulatedRow, 1);
+        for (int row = 0; row < context.scenario.rows; ++row)
+            m_server.addRow(simulatedTable, simulatedKey, simulatedRowOf(row), 1);
+        if (!context.scenario.isIndexed)
+            m_server.dropIndex(simulatedTable);
+        m_server.leasedRows().addTable(simulatedLeases);
     }
 
     [[nodiscard]] std::unique_ptr<ContenderAccess> open(world::Process &process, int contender) override
     {
-        auto access = std::make_unique<SqlAccess>(m_context.scenario.recipe, m_context.network, m_context.trace,
-                                                  m_server, process, contender);
+        auto access = std::make_unique<SqlAccess>(m_context.scenario, m_context.network, m_context.trace, m_server,
+                                                  process, contender);
         m_accesses[contender] = access.get();
         access->onGone = [this, contender] { m_accesses.erase(contender); };
         return access;
@@ -33,8 +37,17 @@ public:
         const auto at = m_accesses.find(contender);
         return at != m_accesses.end() && m_server.kill(at->second->connection());
     }
+    bool jumpClock(std::chrono::milliseconds by) override
+    {
+        if (!takesLeasedRow(m_context.scenario.recipe))
+            return false;
+        m_server.leasedRows().jumpClock(by);
+        return true;
+    }
     bool forceRelease(bool ofWaiter) override
     {
+        if (takesLeasedRow(m_context.scenario.recipe))
+            return !ofWaiter && m_server.leasedRows().end({simulatedLeases, simulatedName});
         const bool named = takesNamedLock(m_context.scenario.recipe);
         const world::RowId id{simulatedTable, simulatedRow};
         const auto &rows = m_server.rowLocks();
@@ -55,10 +68,20 @@ public:
                 add("GET_LOCK " + name, {}, m_server.namedLocks().queueOf(name));
             return lines;
         }
-        const world::RowId row{simulatedTable, simulatedRow};
-        const auto version = QByteArray::number(m_server.committedVersion(row).value_or(0));
-        add(simulatedTable + ' ' + simulatedKey + '=' + simulatedRow, "version " + version,
-            m_server.rowLocks().queueOf(row));
+        if (takesLeasedRow(m_context.scenario.recipe)) {
+            for (const auto &row : m_server.leasedRows().rows()) {
+                const auto words = row.left ? "locked_by " + row.by : QByteArray("free: its time is over");
+                const auto ends = row.left ? std::optional(m_context.trace.now() + *row.left) : std::nullopt;
+                lines.push_back({0, row.id.table + " name=" + row.id.value, words, ends});
+            }
+            return lines;
+        }
+        for (int i = 0; i < m_context.scenario.rows; ++i) {
+            const world::RowId row{simulatedTable, simulatedRowOf(i)};
+            const auto version = QByteArray::number(m_server.committedVersion(row).value_or(0));
+            add(simulatedTable + ' ' + simulatedKey + '=' + row.value, "version " + version,
+                m_server.rowLocks().queueOf(row));
+        }
         return lines;
     }
     [[nodiscard]] std::vector<QByteArray> leftBehind() const override

@@ -6,9 +6,33 @@
 
 namespace lockscope::contention {
 
+using namespace Qt::StringLiterals;
+
 std::optional<OverlapBound> overlapBound(const Scenario &scenario, FaultKind fault)
 {
     return rulesOf(playable(scenario.recipe)->backend).overlap(scenario, fault);
+}
+
+std::optional<OverlapBound> overlapOfRenewedLease(const Scenario &scenario, FaultKind fault)
+{
+    const Duration lease = scenario.ttl;
+    switch (fault) {
+    case FaultKind::Pause:
+        return OverlapBound{less(longestOf(scenario, fault), lease * 2 / 3) + connectsAgain,
+                            u"the pause less two thirds of the lease"_s};
+    case FaultKind::Drift:
+        return OverlapBound{scaled(lease, 1 / slowClock - 1),
+                            u"the time by which its clock is slow at the end of the lease"_s};
+    case FaultKind::ForceRelease:
+    case FaultKind::ClockJump:
+        return OverlapBound{lease / 3 + connectsAgain, u"a third of the lease, until its next renewal"_s};
+    case FaultKind::RestartEmpty:
+    case FaultKind::Failover:
+        // While the server is away it asks again at every twentieth.
+        return OverlapBound{lease / 3 + connectsAgain + lease / 20,
+                            u"a third of the lease, until its next renewal"_s};
+    default: return {};
+    }
 }
 
 Duration overlapBound(const Scenario &scenario)

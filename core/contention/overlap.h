@@ -18,6 +18,8 @@ struct OverlapBound {
 
 // Of that fault alone; whether it makes two believe at all is in guaranteerules.h. None where it never does.
 [[nodiscard]] std::optional<OverlapBound> overlapBound(const Scenario &scenario, FaultKind fault);
+// The same of a lease that its holder renews at every third of it, whatever server keeps it.
+[[nodiscard]] std::optional<OverlapBound> overlapOfRenewedLease(const Scenario &scenario, FaultKind fault);
 // Of all that is to happen in it.
 [[nodiscard]] Duration overlapBound(const Scenario &scenario);
 

@@ -13,7 +13,8 @@ using namespace std::chrono_literals;
 
 class PostgreSqlServers final : public Servers {
 public:
-    explicit PostgreSqlServers(const ServersContext &context) : m_context(context), m_server(context.world)
+    explicit PostgreSqlServers(const ServersContext &context)
+        : m_context(context), m_server(context.world, world::postgreSqlRules)
     {
         m_server.addRow(simulatedPgTable, simulatedPgKey, simulatedPgRow, 1);
     }
@@ -64,8 +65,8 @@ public:
         const auto left = m_server.leftBehind();
         return {left.begin(), left.end()};
     }
-    // Who died while it waited is noticed when it gets its turn, or within a second; and whose last message was
-    // late, when that has come: the end of a connection comes behind it.
+    // Who died while it waited is noticed when it gets its turn; and whose last message was late, when that has come:
+    // the end of a connection comes behind it.
     [[nodiscard]] Duration longestGap() const override { return 2 * Duration(m_context.scenario.ttl) + 10s; }
     [[nodiscard]] Duration longestLife() const override { return 2 * Duration(m_context.scenario.ttl) + 2s; }
 

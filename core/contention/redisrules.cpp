@@ -18,26 +18,18 @@ bool isOnTheWay(FaultKind fault)
 
 std::optional<OverlapBound> overlapOnRedis(const Scenario &scenario, FaultKind fault)
 {
-    const Duration lease = scenario.ttl;
-    const bool isLong = playable(scenario.recipe)->renewed;
-    const OverlapBound untilAsked{lease / 3 + connectsAgain, u"a third of the lease, until its next renewal"_s};
-    const OverlapBound untilOver{lease, u"the lease"_s};
-    if (!isLong && isOnTheWay(fault))
+    if (playable(scenario.recipe)->renewed)
+        return overlapOfRenewedLease(scenario, fault);
+    const OverlapBound untilOver{Duration(scenario.ttl), u"the lease"_s};
+    if (isOnTheWay(fault))
         return untilOver;
     switch (fault) {
-    case FaultKind::Pause:
-        return isLong ? OverlapBound{less(longestOf(scenario, fault), lease * 2 / 3) + connectsAgain,
-                                     u"the pause less two thirds of the lease"_s}
-                      : OverlapBound{longestOf(scenario, fault), u"the pause"_s};
-    case FaultKind::Drift:
-        return OverlapBound{scaled(lease, 1 / slowClock - 1),
-                            u"the time by which its clock is slow at the end of the lease"_s};
+    case FaultKind::Pause: return OverlapBound{longestOf(scenario, fault), u"the pause"_s};
+    case FaultKind::Drift: return overlapOfRenewedLease(scenario, fault); // at its end, renewed or not
     case FaultKind::ForceRelease:
-    case FaultKind::ClockJump: return isLong ? untilAsked : untilOver;
+    case FaultKind::ClockJump:
     case FaultKind::RestartEmpty:
-    case FaultKind::Failover:
-        // While the server is away it asks again at every twentieth.
-        return isLong ? OverlapBound{untilAsked.atMost + lease / 20, untilAsked.words} : untilOver;
+    case FaultKind::Failover: return untilOver;
     default: return {};
     }
 }
@@ -49,19 +41,21 @@ bool canHappenOnRedis(FaultKind fault)
 
 QString whyOnRedis(const RecipeInfo &recipe, FaultKind fault)
 {
+    const auto untilItAsks = recipe.renewed ? u"until its next renewal"_s
+                                            : u"until its work is done or its lease is over, as nothing renews it"_s;
     switch (fault) {
     case FaultKind::Pause:
         return u"the pause is longer than the lease: the key expires, and the paused client cannot know"_s;
     case FaultKind::ForceRelease:
         if (recipe.counted)
             return {}; // its key holds the number of free permits, not those that are out
-        return u"a holder whose lock was released by force believes that it has it until its next renewal"_s;
+        return u"a holder whose lock was released by force believes that it has it "_s + untilItAsks;
     case FaultKind::ClockJump:
         return recipe.endsBy == EndsBy::Timestamp
                    ? u"the time in the key is by the clients' clocks: a client whose clock is ahead takes the lock over early"_s
                    : u"a server whose clock jumps ahead ends leases early"_s;
     case FaultKind::RestartEmpty:
-        return u"the key is lost with the data, and its holder believes that it has the lock until its next renewal"_s;
+        return u"the key is lost with the data, and its holder believes that it has the lock "_s + untilItAsks;
     case FaultKind::Failover: return u"the key had not reached the replica that took over"_s;
     default: return {};
     }

@@ -92,6 +92,11 @@ Result<void> numbersFit(const Scenario &scenario, const recipes::RecipeInfo &inf
     return {};
 }
 
+bool isForceRelease(const PlannedFault &fault)
+{
+    return fault.kind == FaultKind::ForceRelease;
+}
+
 // Two locks, and one that is taken several times.
 Result<void> locksFit(const Scenario &scenario, const recipes::RecipeInfo &info)
 {
@@ -106,19 +111,33 @@ Result<void> locksFit(const Scenario &scenario, const recipes::RecipeInfo &info)
     if (isNested && !info.reentrant && infoOf(info.backend).oneLockEach)
         return bad(u"a session on %1 carries one lock at a time, and %2 is not reentrant"_s.arg(
             infoOf(info.backend).title, name));
-    const auto isForced = [](const PlannedFault &fault) { return fault.kind == FaultKind::ForceRelease; };
     if ((scenario.locks != 1 || isNested)
         && (std::ranges::count(scenario.faults, FaultKind::ForceRelease) > 0
-            || std::ranges::any_of(scenario.planned, isForced)))
+            || std::ranges::any_of(scenario.planned, &isForceRelease)))
         return bad(u"of two locks none can be force-released here"_s);
+    return {};
+}
+
+// Several rows are for who locks one of them by a statement that looks for it.
+Result<void> rowsFit(const Scenario &scenario, const recipes::RecipeInfo &info)
+{
+    const bool isPlain = scenario.rows == 1 && scenario.isIndexed;
+    if (!isPlain && !locksOneOfRows(info))
+        return bad(
+            u"recipe %1 is not played on several rows, or on a table without an index: sql-for-update is"_s.arg(
+                label(scenario.recipe)));
+    if (scenario.rows > 1
+        && (std::ranges::count(scenario.faults, FaultKind::ForceRelease) > 0
+            || std::ranges::any_of(scenario.planned, &isForceRelease)))
+        return bad(u"of several rows none can be force-released here"_s);
     return {};
 }
 
 Result<void> faultsFit(const Scenario &scenario, const recipes::RecipeInfo &info)
 {
     const auto cannot = [&](FaultKind fault) {
-        return bad(
-            u"the fault %1 cannot happen to %2"_s.arg(QString::fromLatin1(nameOf(fault)), label(scenario.recipe)));
+        return bad(u"the fault %1 is not simulated for %2"_s.arg(QString::fromLatin1(nameOf(fault)),
+                                                                 label(scenario.recipe)));
     };
     for (const auto fault : scenario.faults) {
         if (!rulesOf(info.backend).canHappen(fault))
@@ -153,6 +172,12 @@ Result<void> actsFit(const Scenario &scenario, const recipes::RecipeInfo &info)
 }
 
 } // namespace
+
+bool locksOneOfRows(const recipes::RecipeInfo &recipe)
+{
+    return recipe.shape == recipes::Shape::Row && recipe.endsBy == recipes::EndsBy::Session && !recipe.optimistic
+           && rulesOf(recipe.backend).playsRows;
+}
 
 const std::vector<FaultKind> &allFaults()
 {
@@ -212,7 +237,8 @@ Result<void> Scenario::check() const
     if (!info->simulated)
         return bad(u"recipe %1 cannot be played in this version: there is no simulated %2"_s.arg(
             name, infoOf(info->backend).title));
-    for (const auto &part : {numbersFit(*this, *info), locksFit(*this, *info), faultsFit(*this, *info)}) {
+    for (const auto &part :
+         {numbersFit(*this, *info), locksFit(*this, *info), rowsFit(*this, *info), faultsFit(*this, *info)}) {
         if (!part)
             return part;
     }

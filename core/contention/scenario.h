@@ -14,6 +14,10 @@
 #include <optional>
 #include <vector>
 
+namespace lockscope::recipes {
+struct RecipeInfo;
+}
+
 namespace lockscope::contention {
 
 // The names of the command line's --fault.
@@ -78,6 +82,9 @@ enum class Arrival {
     Spread, // at moments drawn by the seed, within `arriveWithin`
 };
 
+// Whether it can be played on a table of several rows, each contender with a row of its own.
+[[nodiscard]] bool locksOneOfRows(const recipes::RecipeInfo &recipe);
+
 struct Scenario;
 // For how long a contender that says nothing keeps its lock: a lease, or its session.
 [[nodiscard]] std::chrono::milliseconds leaseOf(const Scenario &scenario);
@@ -100,10 +107,12 @@ struct Scenario {
     int limit = 1;                                // permits of a semaphore
     int locks = 1;                                // 2: each contender wants both, one after the other
     bool isOppositeOrder = false;                 // every second one in the other order
-    int readersPercent = 0;                       // of a read/write lock's contenders
-    int acquires = 1; // each takes it so many times before it works, and gives it back as often
-    int tries = 1;    // acquires in a row, where `wait` ends without it
-    int servers = 0;  // members of an ensemble, nodes of Redlock; 0: as many as the recipe needs
+    int rows = 1;           // of a table: contender 0 wants the first, contender 1 the second, and so on
+    bool isIndexed = true;  // that table, by the column that says which row
+    int readersPercent = 0; // of a read/write lock's contenders
+    int acquires = 1;       // each takes it so many times before it works, and gives it back as often
+    int tries = 1;          // acquires in a row, where `wait` ends without it
+    int servers = 0;        // members of an ensemble, nodes of Redlock; 0: as many as the recipe needs
     Aof aof = Aof::None;
     std::chrono::microseconds leastLatency{200}, mostLatency{300}; // of a message, one way
     std::chrono::milliseconds ttl{30'000};                         // of a lease
@@ -115,7 +124,7 @@ struct Scenario {
     [[nodiscard]] QJsonObject toJson() const;
     // BadInput names the field that is wrong and what it may be, or that there is no such field.
     [[nodiscard]] static Result<Scenario> fromJson(const QJsonObject &object);
-    // BadInput: an unknown recipe or one that can only be seen, no contenders, a fault that cannot happen to it …
+    // BadInput: an unknown recipe or one that can only be seen, no contenders, a fault that is not simulated for it …
     [[nodiscard]] Result<void> check() const;
     friend bool operator==(const Scenario &, const Scenario &) = default;
 };

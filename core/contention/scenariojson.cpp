@@ -96,6 +96,9 @@ void insertRare(QJsonObject &object, const Scenario &scenario)
     };
     insert("acquires", scenario.acquires, plain.acquires);
     insert("tries", scenario.tries, plain.tries);
+    insert("rows", scenario.rows, plain.rows);
+    if (!scenario.isIndexed)
+        object.insert(u"indexed"_s, false);
     insert("servers", scenario.servers, plain.servers);
     insert("leastLatencyUs", scenario.leastLatency.count(), plain.leastLatency.count());
     insert("mostLatencyUs", scenario.mostLatency.count(), plain.mostLatency.count());
@@ -112,6 +115,8 @@ void takeRare(FieldReader &reader, Scenario &scenario)
 {
     reader.take("acquires", 1, mostAcquires, scenario.acquires);
     reader.take("tries", 1, mostTries, scenario.tries);
+    reader.take("rows", 1, mostRows, scenario.rows);
+    reader.take("indexed", scenario.isIndexed);
     reader.take("servers", 0, mostServersPlayed, scenario.servers);
     const auto longest = double(longestLatency.count());
     reader.take("leastLatencyUs", 1, longest, scenario.leastLatency);

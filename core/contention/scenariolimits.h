@@ -13,6 +13,7 @@ constexpr quint64 seedLimit = quint64(1) << 53;
 constexpr int mostContenders = 100'000;
 constexpr int mostServersPlayed = 9;
 constexpr int mostAcquires = 10;
+constexpr int mostRows = 1000;
 constexpr int mostTries = 1000;
 constexpr std::chrono::microseconds longestLatency = std::chrono::milliseconds(100);
 

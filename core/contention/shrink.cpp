@@ -173,6 +173,8 @@ bool Search::isPlainer()
         [&](Scenario &scenario) { scenario.limit = plain.limit; },
         [&](Scenario &scenario) { scenario.perProcess = plain.perProcess; },
         [&](Scenario &scenario) { scenario.locks = plain.locks, scenario.isOppositeOrder = plain.isOppositeOrder; },
+        [&](Scenario &scenario) { scenario.rows = plain.rows; },
+        [&](Scenario &scenario) { scenario.isIndexed = plain.isIndexed; },
         [&](Scenario &scenario) { scenario.checksFencingTokens = plain.checksFencingTokens; },
         [&](Scenario &scenario) { scenario.wait.reset(); },
         [&](Scenario &scenario) { scenario.arrival = plain.arrival; },

@@ -39,7 +39,8 @@ SimulatedRun::SimulatedRun(const Scenario &scenario)
       m_network(m_world, stream(scenario.seed, 2), {scenario.leastLatency, scenario.mostLatency}),
       m_trace(
           scenario, [this] { return now(); }, mostEventsOfARun),
-      m_checkers(scenario, m_trace), m_resource(m_trace, scenario.checksFencingTokens), m_scope(m_world)
+      m_checkers(scenario, m_trace), m_resource(m_trace, scenario.checksFencingTokens, scenario.rows),
+      m_scope(m_world)
 {
     m_servers = makeServers({m_scenario, m_world, m_network, m_trace, stream(scenario.seed, 3)});
     m_processes.resize(std::size_t((scenario.contenders + scenario.perProcess - 1) / scenario.perProcess));
@@ -211,6 +212,7 @@ Task<void> SimulatedRun::play()
             break; // stuck: said already
     }
     m_elapsed = now();
+    m_trace.noteEnd();
     co_await cleanUp();
     m_isOver = true;
 }
@@ -261,15 +263,31 @@ Task<void> SimulatedRun::connectAll()
     }
 }
 
-// How long the lock may stay without a new holder while somebody waits, when nothing goes wrong any more.
-Duration SimulatedRun::patience() const
+// Whose process keeps a lock alive without a thread to give it back has it for ever.
+bool SimulatedRun::isHeldForEver() const
 {
     const auto &recipe = *playable(m_scenario.recipe);
     const bool isKeptAlive = !recipe.optimistic && (recipe.renewed || recipe.endsBy == recipes::EndsBy::Session);
-    // Whose process keeps a lock alive without a thread to give it back has it for ever: that need not be waited for.
-    if (isKeptAlive && std::ranges::any_of(m_hung, [this](int contender) { return holds(contender); }))
+    return isKeptAlive && std::ranges::any_of(m_hung, [this](int contender) { return holds(contender); });
+}
+
+// How long the lock may stay without a new holder while somebody waits, when nothing goes wrong any more.
+Duration SimulatedRun::patience() const
+{
+    if (isHeldForEver()) // that need not be waited for
         return std::min<Duration>(m_scenario.ttl, m_scenario.sessionTimeout) / 2 + m_scenario.hold;
     return m_servers->longestGap() + m_scenario.hold;
+}
+
+QString SimulatedRun::whyNotDone(int contender) const
+{
+    if (isHeldForEver())
+        return holds(contender)
+                   ? u"still holds: its process lives on, and the thread that would release is gone"_s
+                   : u"still waits: the holder's process keeps the lock, and the thread that would release "
+                     u"it is gone"_s;
+    return holds(contender) ? u"still holds, long after everything was well again"_s
+                            : u"still waits, long after everything was well again"_s;
 }
 
 Task<void> SimulatedRun::untilDone()
@@ -284,9 +302,7 @@ Task<void> SimulatedRun::untilDone()
             continue;
         for (int i = 0; i < m_scenario.contenders; ++i) {
             if (!m_round->isDone(i))
-                m_trace.breaks("progress", i,
-                               holds(i) ? u"still holds, long after everything was well again"_s
-                                        : u"still waits, long after everything was well again"_s);
+                m_trace.breaks("progress", i, whyNotDone(i));
         }
         co_return;
     }

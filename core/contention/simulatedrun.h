@@ -42,6 +42,8 @@ private:
     void perform(const Act &act);
     void followServers();
     [[nodiscard]] Duration patience() const;
+    [[nodiscard]] bool isHeldForEver() const;
+    [[nodiscard]] QString whyNotDone(int contender) const;
 
     const Scenario m_scenario;
     VirtualLoop m_world;

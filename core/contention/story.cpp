@@ -18,8 +18,8 @@ bool hasOptionsForAll(Scenario scenario)
     scenario.keepsEvents = plain.keepsEvents; // not of the run, of what is kept of it
     return scenario.planned.empty() && scenario.withheld.empty() && scenario.locks == plain.locks
            && scenario.isOppositeOrder == plain.isOppositeOrder && scenario.acts.empty()
-           && scenario.acquires == plain.acquires && scenario.tries == plain.tries
-           && scenario.servers == plain.servers && scenario.aof == plain.aof
+           && scenario.acquires == plain.acquires && scenario.tries == plain.tries && scenario.rows == plain.rows
+           && scenario.isIndexed == plain.isIndexed && scenario.servers == plain.servers && scenario.aof == plain.aof
            && scenario.leastLatency == plain.leastLatency && scenario.mostLatency == plain.mostLatency;
 }
 

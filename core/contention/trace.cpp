@@ -193,7 +193,8 @@ void Trace::countWaits()
 {
     for (auto &lane : m_lanes) {
         m_counters.gaveUp += m_isOptimistic && lane.isWaiting; // each of its tries was in vain
-        endWait(lane, lane.failed.value_or(m_now()), false);   // else it still waits, and nothing will come of it
+        endWait(lane, lane.failed.value_or(m_end.value_or(m_now())),
+                false); // else it still waits, and nothing will come of it
     }
     const auto fairness = fairnessOf(m_waits);
     m_counters.fairness = fairness.share;

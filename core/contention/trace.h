@@ -37,6 +37,8 @@ public:
     // The drain of a round: counting of requests and watch events begins with its first release.
     void beginRound() { m_isDraining = false; }
 
+    // The rounds are over: who waits yet has waited until now.
+    void noteEnd() { m_end = m_now(); }
     // What is known at the end. Leaves the trace empty.
     [[nodiscard]] Recording take(QByteArray world);
 
@@ -59,6 +61,7 @@ private:
     void countWaits();
 
     const Scenario m_scenario;
+    std::optional<Moment> m_end;
     std::function<Moment()> m_now;
     const std::size_t m_mostEventsKept;
     const bool m_isOptimistic;

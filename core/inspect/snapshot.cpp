@@ -60,4 +60,26 @@ const Contender *LockSnapshot::nextAfter(const QByteArray &id) const
     return goesOnReading && next->mode != Mode::Read ? nullptr : &*next;
 }
 
+std::vector<const Contender *> LockSnapshot::letInWithout(const QByteArray &waiter) const
+{
+    std::vector<const Contender *> in;
+    const auto *leaving = find(waiter);
+    if (!leaving || leaving->mode == Mode::Read)
+        return in;
+    bool isBehind = false;
+    for (const auto &one : contenders) {
+        if (one.role == Role::Holder && one.mode != Mode::Read)
+            return {};
+        if (one.role != Role::Waiter || !one.position)
+            continue;
+        if (one.id == waiter)
+            isBehind = true;
+        else if (one.mode == Mode::Read && isBehind)
+            in.push_back(&one);
+        else if (one.mode != Mode::Read)
+            return isBehind ? in : std::vector<const Contender *>(); // this one keeps them out as well
+    }
+    return in;
+}
+
 } // namespace lockscope::inspect

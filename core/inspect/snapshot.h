@@ -158,6 +158,9 @@ struct LockSnapshot {
     [[nodiscard]] const Finding *find(FindingCode code) const; // the first of that code
     // The contender that gets the lock when `id` lets go; null if nobody waits or order is unknown.
     [[nodiscard]] const Contender *nextAfter(const QByteArray &id) const;
+    // Who gets in when this waiter gives up: the readers right behind it, where readers hold and it alone is in the
+    // way. In their order.
+    [[nodiscard]] std::vector<const Contender *> letInWithout(const QByteArray &waiter) const;
 };
 
 // "leader@4294967305" and "1@1763780400000" without what makes them unmistakable: "leader", "1". For where there is

@@ -55,11 +55,13 @@ QString nowText(const ForceReleasePlan &plan, const std::optional<LockSnapshot> 
         return u"held by %1 now"_s.arg(holders.join(u", "_s));
     const int waiting = after ? after->waiterCount() : 0;
     // Who had waited alone holds it now, unseen.
-    if (waiting == 0 && recipes::recipeOf(plan.before.recipe).seenContended)
-        return u"nobody waits for it any more, and a server shows such a lock only then"_s;
+    const bool isSeenContended = recipes::recipeOf(plan.before.recipe).seenContended;
+    if (waiting == 0 && isSeenContended)
+        return notShownNow(plan);
     if (waiting == 0)
         return u"it is free now"_s;
-    return u"nobody holds it yet, %1 wait"_s.arg(waiting);
+    return isSeenContended ? u"who holds it now was not seen yet, %1 wait; look again"_s.arg(waiting)
+                           : u"nobody holds it yet, %1 wait"_s.arg(waiting);
 }
 
 ForceReleaseOutcome outcomeOf(const ForceReleasePlan &plan, const Result<LockSnapshot> &reread, const Sent &sent)

@@ -193,6 +193,11 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
         plan.nextHolder = next->id;
     method.plan(plan, contender);
     plan.wakes = method.wakes(snapshot, contender);
+    if (contender.mode == inspect::Mode::Read && snapshot.holderCount() > 1
+        && recipes::recipeOf(snapshot.recipe).wakeUp == recipes::WakeUp::Answer) {
+        plan.wakes = u"nobody: the others that hold it keep it"_s;
+        plan.who = u"nobody: it stays with the others that hold it"_s;
+    }
     planGentler(plan, contender);
     planWarnings(plan, contender, method);
     planForClient(plan, contender);

@@ -25,6 +25,16 @@ constexpr std::array wayWords{WayWord{Way::Revoke, "revoke"},          WayWord{W
                               WayWord{Way::KillWaiter, "kill-waiter"}, WayWord{Way::KillQuery, "kill-query"},
                               WayWord{Way::Release, "release"},        WayWord{Way::EndLease, "end-lease"}};
 
+QString namesOf(const std::vector<const Contender *> &contenders)
+{
+    constexpr std::size_t most = 5;
+    QStringList names;
+    for (std::size_t i = 0; i < std::min(most, contenders.size()); ++i)
+        names << label(contenders[i]->id, 80);
+    const auto more = contenders.size() - std::size_t(names.size());
+    return names.join(u", "_s) + (more > 0 ? u" and %1 more"_s.arg(more) : QString());
+}
+
 const std::vector<GentlerMethod> &gentlerMethods(BackendKind backend)
 {
     static const auto all = [] {
@@ -71,6 +81,19 @@ Error refusedWay(const LockSnapshot &snapshot, const Contender &contender, Way w
 QByteArray wordOf(Way way)
 {
     return std::ranges::find(wayWords, way, &WayWord::way)->word;
+}
+
+QString whoGetsInWithout(const LockSnapshot &snapshot, const Contender &waiter)
+{
+    const auto in = snapshot.letInWithout(waiter.id);
+    return in.empty() ? u"nobody: the lock stays where it is"_s
+                      : u"beside those that share it now, the readers that it kept out: "_s + namesOf(in);
+}
+
+QString wokenWithout(const LockSnapshot &snapshot, const Contender &waiter)
+{
+    const auto in = snapshot.letInWithout(waiter.id);
+    return in.empty() ? u"nobody"_s : u"the readers right behind it, by the server: "_s + namesOf(in);
 }
 
 std::optional<Way> wayNamed(const QString &word)

@@ -17,6 +17,9 @@ namespace lockscope::operate {
 // not.
 constexpr std::chrono::milliseconds shortenedTo{10'000};
 
+// Who gets the lock when this waiter gives up, and who is woken by it, in words: mostly nobody.
+[[nodiscard]] QString whoGetsInWithout(const inspect::LockSnapshot &snapshot, const inspect::Contender &waiter);
+[[nodiscard]] QString wokenWithout(const inspect::LockSnapshot &snapshot, const inspect::Contender &waiter);
 // Of --way.
 [[nodiscard]] std::optional<Way> wayNamed(const QString &word);
 [[nodiscard]] QString actionOf(Way way);

@@ -82,8 +82,7 @@ QString whatIsNow(const ForceReleasePlan &plan, const Result<LockSnapshot> &now)
         return plan.way == Way::Revoke ? u"it holds it still: whether and when it lets go is up to it"_s
                                        : u"it holds it still"_s;
     const bool isUnseen = !now && recipes::recipeOf(plan.before.recipe).seenContended;
-    return isUnseen ? u"nobody waits for it any more, and a server shows such a lock only then"_s
-                    : u"it does not hold it any more"_s;
+    return isUnseen ? notShownNow(plan) : u"it does not hold it any more"_s;
 }
 
 // Who was asked needs a moment to let go.

@@ -154,9 +154,9 @@ void planCancel(ForceReleasePlan &plan, const inspect::Contender &one)
     plan.warnings
         << u"pg_cancel_backend knows only the process: should it begin another statement in the microseconds between "
            u"the comparison and the signal, that one is ended"_s;
-    plan.wakes = isWaiter ? u"nobody"_s : u"its client, by the error 57014 of its statement"_s;
+    plan.wakes = isWaiter ? wokenWithout(plan.before, one) : u"its client, by the error 57014 of its statement"_s;
     plan.who = isWaiter
-                   ? u"nobody: the lock stays where it is"_s
+                   ? whoGetsInWithout(plan.before, one)
                    : u"the first in line where the lock is of the transaction that fails; an advisory lock of the "
                      u"session stays with it"_s;
     plan.alsoLost =

@@ -33,6 +33,14 @@ Error unseenNow(const ForceReleasePlan &plan)
                                                                                 label(plan.holder, 80))};
 }
 
+QString notShownNow(const ForceReleasePlan &plan)
+{
+    // Who had waited alone holds it now, unseen; of several the others wait on, and are shown in a moment.
+    return plan.before.waiterCount() <= 1
+               ? u"nobody waits for it any more, and a server shows such a lock only then"_s
+               : u"it is not shown at this moment, and a server shows such a lock only while somebody waits; look again"_s;
+}
+
 Error changedMeanwhile(const ForceReleasePlan &plan, const QString &what)
 {
     return Error{ErrorCode::Refused,

@@ -13,6 +13,8 @@ namespace lockscope::operate {
 [[nodiscard]] Error goneAlready(const ForceReleasePlan &plan);
 // The lock is not shown any more, which of one that is seen only while somebody waits says nothing of its holder.
 [[nodiscard]] Error unseenNow(const ForceReleasePlan &plan);
+// The same after it was taken from its holder.
+[[nodiscard]] QString notShownNow(const ForceReleasePlan &plan);
 [[nodiscard]] Error changedMeanwhile(const ForceReleasePlan &plan, const QString &what);
 
 } // namespace lockscope::operate

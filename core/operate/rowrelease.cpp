@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row that is a lock by what stands in it is cleared as its own client clears it, if it still is as it was seen.
+// A row that is a lock by what stands in it is freed as its own client frees it, if it still is as it was seen.
 #include "core/operate/rowrelease.h"
 
+#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/mariadb/look.h"
 
 namespace lockscope::operate {
 
 using namespace Qt::StringLiterals;
+using inspect::SqlLockRow;
 
 namespace {
 
@@ -17,18 +19,54 @@ QByteArray inBackticks(QByteArray name)
     return '`' + name + '`';
 }
 
-std::optional<QByteArray> tableOf(const ForceReleasePlan &plan)
+bool isLiquibase(const inspect::LockSnapshot &snapshot)
 {
-    const auto table = inspect::liquibaseTable(plan.before.lock.name);
-    return table ? std::optional(inBackticks(table->first) + '.' + inBackticks(table->second)) : std::nullopt;
+    const auto row = inspect::lockRowNamed(snapshot.lock.name);
+    return row && row->kind == SqlLockRow::Kind::Liquibase;
 }
 
-// Compared byte by byte: collations take A for a.
-QByteArray clearing(const QByteArray &table)
+// Compared byte by byte: collations take A for a. ShedLock's time is set back to when the row was taken: whatever
+// zone its client writes, that has passed there.
+mariadb::Statement freeing(const SqlLockRow &row, const ForceReleasePlan &plan)
 {
-    return "UPDATE " + table
-           + " SET LOCKED = 0, LOCKGRANTED = NULL, LOCKEDBY = NULL WHERE ID = 1 AND LOCKED <> 0 AND "
-             "LOCKEDBY = BINARY ? AND CAST(LOCKGRANTED AS CHAR) = ?";
+    const auto table = inBackticks(row.schema) + '.' + inBackticks(row.table);
+    if (row.kind == SqlLockRow::Kind::Liquibase)
+        return {"UPDATE " + table
+                    + " SET LOCKED = 0, LOCKGRANTED = NULL, LOCKEDBY = NULL WHERE ID = 1 AND LOCKED <> 0 AND "
+                      "LOCKEDBY = BINARY ? AND CAST(LOCKGRANTED AS CHAR) = ?",
+                {plan.guard.value, plan.guard.group},
+                std::nullopt,
+                true};
+    return {
+        "UPDATE " + table
+            + " SET lock_until = locked_at WHERE name = BINARY ? AND lock_until > locked_at AND locked_by = BINARY ? "
+              "AND CAST(locked_at AS CHAR) = ?",
+        {row.name, plan.guard.value, plan.guard.group},
+        std::nullopt,
+        true};
+}
+
+void planOfLiquibase(ForceReleasePlan &plan)
+{
+    plan.act = u"Clear the row as Liquibase does (releaseLocks)"_s;
+    plan.gentler
+        << u"see whether Liquibase still runs on the host that LOCKEDBY names: one that was killed leaves the row "
+           u"locked for good, and then this is what helps"_s;
+    plan.risk =
+        u"should Liquibase still run there, another may begin the same changes beside it; and when the old one "
+        u"is done, it clears the row without comparing who has set it"_s;
+}
+
+void planOfShedLock(ForceReleasePlan &plan, const inspect::Contender &holder)
+{
+    plan.act = u"End the row's time as ShedLock's own unlock does: lock_until is set to when it was taken"_s;
+    plan.gentler << u"see whether the job still runs where locked_by says: one that was killed keeps the row until "
+                    u"lock_until, and then it is free by itself"_s;
+    // Who writes a token compares it.
+    if (!isUuid36(holder.guard.value))
+        plan.risk =
+            u"should the job still run there, another may begin it beside; and a client that writes its host's name "
+            u"may, when the old job is done, end the time of a later one on the same host"_s;
 }
 
 } // namespace
@@ -40,33 +78,34 @@ bool hasRow(const inspect::Contender &one)
 
 void planClearRow(ForceReleasePlan &plan, const inspect::Contender &holder)
 {
+    const auto row = inspect::lockRowNamed(plan.before.lock.name).value_or(SqlLockRow());
+    const bool isOfLiquibase = row.kind == SqlLockRow::Kind::Liquibase;
     const auto values = u" [%1, %2]"_s.arg(label(holder.guard.value, 120), label(holder.guard.group, 60));
-    plan.act = u"Clear the row as Liquibase does (releaseLocks)"_s;
-    plan.commands << label(clearing(tableOf(plan).value_or(QByteArray())), 400) + values;
-    plan.guardText = u"LOCKEDBY and LOCKGRANTED as they were seen%1, compared in the same statement"_s.arg(values);
-    plan.gentler
-        << u"see whether Liquibase still runs on the host that LOCKEDBY names: one that was killed leaves the row "
-           u"locked for good, and then this is what helps"_s;
-    plan.risk =
-        u"should Liquibase still run there, another may begin the same changes beside it; and when the old one "
-        u"is done, it clears the row without comparing who has set it"_s;
-    plan.exact = false;
-    plan.warnings << plan.risk;
+    plan.commands << label(freeing(row, plan).text, 400) + values;
+    plan.guardText = u"%1 as they were seen%2, compared in the same statement"_s.arg(
+        isOfLiquibase ? u"LOCKEDBY and LOCKGRANTED"_s : u"locked_by and locked_at"_s, values);
+    if (isOfLiquibase)
+        planOfLiquibase(plan);
+    else
+        planOfShedLock(plan, holder);
+    plan.exact = plan.risk.isEmpty();
+    if (!plan.exact)
+        plan.warnings << plan.risk;
 }
 
-QString askedAgain(const inspect::LockSnapshot &, const inspect::Contender &)
+QString askedAgain(const inspect::LockSnapshot &snapshot, const inspect::Contender &)
 {
-    return u"nobody: Liquibase asks again every 10 s, and gives up after 5 min (unless set otherwise)"_s;
+    return isLiquibase(snapshot)
+               ? u"nobody: Liquibase asks again every 10 s, and gives up after 5 min (unless set otherwise)"_s
+               : u"nobody: ShedLock asks when the job is next due, and who waits by our recipe within 75 ms"_s;
 }
 
 Task<Result<Sent>> clearRow(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
 {
-    const auto table = tableOf(plan);
-    if (!table)
+    const auto row = inspect::lockRowNamed(plan.before.lock.name);
+    if (!row)
         co_return changedMeanwhile(plan, u"its table is not known"_s);
-    const QByteArrayList parameters{plan.guard.value, plan.guard.group};
-    const mariadb::Statement statement{clearing(*table), parameters, std::nullopt, true};
-    auto acting = session->execute(statement, deadline);
+    auto acting = session->execute(freeing(*row, plan), deadline);
     const auto done = co_await acting;
     if (!done)
         co_return done.error();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Force-release of Liquibase's lock: one row, cleared by an UPDATE that compares who has set it, and when.
+// Force-release of Liquibase's and ShedLock's locks: one row, changed by an UPDATE that compares who has set it, and
+// when.
 #pragma once
 
 #include "core/mariadb/session.h"

@@ -24,8 +24,10 @@ namespace lockscope::recipes {
                                                      const std::vector<redis::Connection *> &nodes,
                                                      const RedisKey &lock, const AcquireOptions &options,
                                                      Random random);
-// "shop.stock#id=1", or "GET_LOCK#name" for sql-get-lock. A session carries one lock at a time.
+// "shop.stock#id=1", "GET_LOCK#name" for sql-get-lock, "SHEDLOCK#shop.shedlock#name" for sql-shedlock. A session
+// carries one lock at a time, but for the last: that is no lock to the server.
 [[nodiscard]] Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, mariadb::Session &session,
-                                                     const QByteArray &lock, const AcquireOptions &options);
+                                                     const QByteArray &lock, const AcquireOptions &options,
+                                                     Random random);
 
 } // namespace lockscope::recipes

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row or a named lock of its own: which one it is changes nothing. The release is KILL CONNECTION, as in
-// core/operate/killconnection.h; what that looks at beforehand is not simulated and is left out.
+// core/operate/killconnection.h, or that a row's time is ended (core/operate/rowrelease.h); what they look at
+// beforehand is not simulated and is left out.
 #include "core/rehearse/stage.h"
 
 #include "core/contention/mariadbaccess.h"
@@ -15,12 +16,13 @@ public:
     explicit MariaDbStage(const StageContext &context) : m_context(context), m_server(context.world)
     {
         m_server.addRow(contention::simulatedTable, contention::simulatedKey, contention::simulatedRow, 1);
+        m_server.leasedRows().addTable(contention::simulatedLeases);
     }
 
     [[nodiscard]] std::unique_ptr<contention::ContenderAccess> open(world::Process &process, int contender) override
     {
-        auto access = std::make_unique<contention::SqlAccess>(m_context.scenario.recipe, m_context.network,
-                                                              m_context.trace, m_server, process, contender);
+        auto access = std::make_unique<contention::SqlAccess>(m_context.scenario, m_context.network, m_context.trace,
+                                                              m_server, process, contender);
         m_accesses[contender] = access.get();
         return access;
     }
@@ -28,7 +30,10 @@ public:
     [[nodiscard]] Task<Result<operate::Sent>> release(operate::ForceReleasePlan plan, int contender,
                                                       recipes::Grant /*grant*/) override
     {
-        if (!m_server.kill(m_accesses.at(contender)->connection()))
+        const bool isDone = contention::takesLeasedRow(m_context.scenario.recipe)
+                                ? m_server.leasedRows().end({contention::simulatedLeases, contention::simulatedName})
+                                : m_server.kill(m_accesses.at(contender)->connection());
+        if (!isDone)
             co_return operate::goneAlready(plan);
         co_return operate::Sent();
     }

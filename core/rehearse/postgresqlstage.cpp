@@ -12,7 +12,8 @@ namespace {
 
 class PostgreSqlStage final : public Stage {
 public:
-    explicit PostgreSqlStage(const StageContext &context) : m_context(context), m_server(context.world)
+    explicit PostgreSqlStage(const StageContext &context)
+        : m_context(context), m_server(context.world, world::postgreSqlRules)
     {
         m_server.addRow(contention::simulatedPgTable, contention::simulatedPgKey, contention::simulatedPgRow, 1);
     }

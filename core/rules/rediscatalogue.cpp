@@ -116,7 +116,10 @@ std::vector<RecipeInfo> redissonRecipes()
          .requestsAcquireQueued = queuedAmongAll,
          .requestsRelease = unlatched,
          .wakeupsPerRelease = u"one per waiting process"_s,
-         .flaws = {wakesAllProcesses, u"not fair"_s, lostOnFailover}},
+         .flaws =
+             {wakesAllProcesses, u"not fair"_s,
+              u"its original does not tell its application that a renewal failed: the holder goes on believing"_s,
+              lostOnFailover}},
         {.id = "redisson-fair-lock",
          .backend = redisBackend,
          .summary = u"Redisson's RFairLock: its RLock with a queue, the first of which is woken"_s,

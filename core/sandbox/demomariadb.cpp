@@ -43,7 +43,7 @@ Task<void> DemoMariaDb::contend(QByteArray recipe, QByteArray lock, std::chrono:
     const auto session = openSession();
     co_await untilConnected(session.get());
     joined.complete(true);
-    const auto made = recipes::makeLock(recipe, *session, lock, {});
+    const auto made = recipes::makeLock(recipe, *session, lock, {}, Random::fromSystem());
     if (!made)
         co_return;
     auto turns = takeTurns(&m_stage, made->get(), hold);
@@ -64,8 +64,8 @@ Task<void> DemoMariaDb::playConflict(QByteArray lock)
         true};
     auto creating = session->execute(create, soon);
     (void)co_await creating;
-    const auto one = recipes::makeLock("sql-version", *session, lock, {});
-    const auto other = recipes::makeLock("sql-version", *session, lock, {});
+    const auto one = recipes::makeLock("sql-version", *session, lock, {}, Random::fromSystem());
+    const auto other = recipes::makeLock("sql-version", *session, lock, {}, Random::fromSystem());
     const auto never = Deadline::never();
     bool isUp = false;
     while (one && other) {

@@ -40,6 +40,8 @@ QString sqlPrefix()
 // Something to lock: what the examples of the manual and the demo call by name.
 const QByteArray exampleTables =
     "CREATE DATABASE shop;\n"
+    "CREATE TABLE shop.shedlock (name VARCHAR(64) NOT NULL PRIMARY KEY, lock_until TIMESTAMP(3) NOT NULL, locked_at "
+    "TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), locked_by VARCHAR(255) NOT NULL) ENGINE=InnoDB;\n"
     "CREATE TABLE shop.stock (id INT NOT NULL PRIMARY KEY, name VARCHAR(40) NOT NULL, quantity INT NOT NULL, "
     "version INT NOT NULL DEFAULT 1) ENGINE=InnoDB;\n"
     "INSERT INTO shop.stock (id, name, quantity) VALUES (1, 'kettle', 40), (2, 'teapot', 12), (3, 'cup', 300), "

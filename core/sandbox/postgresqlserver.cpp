@@ -85,8 +85,9 @@ const passwd *unprivileged()
 class PostgreSqlKind : public ServerKind {
 public:
     // `setPrivileges`: the program, when we are root. `tls`: null without.
-    PostgreSqlKind(QByteArray programs, QByteArray setPrivileges, const Certificates *tls)
-        : m_programs(std::move(programs)), m_setPrivileges(std::move(setPrivileges)), m_tls(tls)
+    PostgreSqlKind(QByteArray programs, QByteArray setPrivileges, const Certificates *tls, QByteArrayList settings)
+        : m_programs(std::move(programs)), m_setPrivileges(std::move(setPrivileges)), m_tls(tls),
+          m_settings(std::move(settings))
     {
     }
 
@@ -127,17 +128,19 @@ public:
         arguments << "/bin/sh"
                   << "-c" << pgScript << "sh" << m_programs << QFile::encodeName(folder.file(home))
                   << QByteArray::number(m_port);
-        if (!m_tls)
-            return arguments << "host all shop,onlooker 127.0.0.1/32 trust";
-        return arguments << "hostssl all shop 127.0.0.1/32 trust clientcert=verify-ca"
-                         << "-c"
-                         << "ssl=on"
-                         << "-c"
-                         << "ssl_ca_file=../ca.pem"
-                         << "-c"
-                         << "ssl_cert_file=../server.pem"
-                         << "-c"
-                         << "ssl_key_file=../server.key";
+        auto settings = m_settings;
+        if (m_tls) {
+            arguments << "hostssl all shop 127.0.0.1/32 trust clientcert=verify-ca";
+            settings << "ssl=on"
+                     << "ssl_ca_file=../ca.pem"
+                     << "ssl_cert_file=../server.pem"
+                     << "ssl_key_file=../server.key";
+        } else {
+            arguments << "host all shop,onlooker 127.0.0.1/32 trust";
+        }
+        for (const auto &setting : settings)
+            arguments << "-c" << setting;
+        return arguments;
     }
 
     // A client's first message, by which it is let in, or told to come later. With TLS that it asks for it: the one
@@ -178,6 +181,7 @@ private:
     QByteArray m_programs;
     QByteArray m_setPrivileges;
     const Certificates *m_tls;
+    const QByteArrayList m_settings;
     quint16 m_port = 0;
 };
 
@@ -244,7 +248,7 @@ QString findPrograms()
 
 } // namespace
 
-Result<std::unique_ptr<Server>> makePostgreSql(const Certificates *tls)
+Result<std::unique_ptr<Server>> makePostgreSql(const Certificates *tls, const QByteArrayList &settings)
 {
     const QString programs = findPrograms();
     if (programs.isEmpty())
@@ -260,7 +264,8 @@ Result<std::unique_ptr<Server>> makePostgreSql(const Certificates *tls)
                          u"another"_s.arg(setPrivileges.isEmpty() ? u"setpriv (Debian's package util-linux)"_s
                                                                   : u"user postgres or nobody"_s)};
     }
-    auto kind = std::make_unique<PostgreSqlKind>(QFile::encodeName(programs), QFile::encodeName(setPrivileges), tls);
+    auto kind = std::make_unique<PostgreSqlKind>(QFile::encodeName(programs), QFile::encodeName(setPrivileges), tls,
+                                                 settings);
     return std::unique_ptr<Server>(std::make_unique<PostgreSqlServer>(std::move(kind)));
 }
 

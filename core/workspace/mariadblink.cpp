@@ -43,7 +43,7 @@ public:
     {
         const recipes::AcquireOptions options{m_request.readMode, m_request.limit, m_request.ttl,
                                               m_request.isLimitGiven};
-        return recipes::makeLock(m_request.recipe, *m_session, m_request.lock.name, options);
+        return recipes::makeLock(m_request.recipe, *m_session, m_request.lock.name, options, Random::fromSystem());
     }
     // A connection names a hold only with when it or its transaction began.
     Task<QByteArray> idOf(QByteArray granted) override

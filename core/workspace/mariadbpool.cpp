@@ -14,7 +14,8 @@ class MariaDbPool : public ContenderPool {
 public:
     MariaDbPool(MariaDbPort &port, const ContenderPoolContext &context)
         : m_port(port), m_scenario(context.scenario), m_name("lockscope_simulate_" + context.name),
-          m_isNamed(recipes::recipeOf(context.scenario.recipe).shape == recipes::Shape::NamedLock)
+          m_isNamed(recipes::recipeOf(context.scenario.recipe).shape == recipes::Shape::NamedLock),
+          m_isLeased(recipes::recipeOf(context.scenario.recipe).endsBy == recipes::EndsBy::Lease)
     {
         for (int i = 0; i < m_scenario.contenders; ++i) {
             m_sessions.push_back(m_port.openSession());
@@ -33,11 +34,17 @@ public:
     {
         if (m_isNamed)
             co_return Result<void>();
-        const QByteArrayList statements{"CREATE DATABASE " + m_name,
-                                        "CREATE TABLE " + m_name
-                                            + ".row (id INT PRIMARY KEY, version BIGINT NOT NULL) "
-                                              "ENGINE=InnoDB",
-                                        "INSERT INTO " + m_name + ".row VALUES (1, 0)"};
+        QByteArrayList statements{"CREATE DATABASE " + m_name};
+        if (m_isLeased)
+            statements
+                << "CREATE TABLE " + m_name
+                       + ".shedlock (name VARCHAR(64) PRIMARY KEY, lock_until TIMESTAMP(3) NOT NULL, locked_at "
+                         "TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), locked_by VARCHAR(255) NOT NULL) "
+                         "ENGINE=InnoDB";
+        else
+            statements << "CREATE TABLE " + m_name
+                              + ".row (id INT PRIMARY KEY, version BIGINT NOT NULL) ENGINE=InnoDB"
+                       << "INSERT INTO " + m_name + ".row VALUES (1, 0)";
         for (const auto &text : statements) {
             const mariadb::Statement statement{text, {}, {}, true};
             auto executing = m_port.session().execute(statement, deadline);
@@ -53,8 +60,11 @@ public:
     Result<std::unique_ptr<recipes::Lock>> makeLock(int contender, bool readMode) override
     {
         const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
-        const auto lock = m_isNamed ? "GET_LOCK#" + m_name : m_name + ".row#id=1";
-        return recipes::makeLock(m_scenario.recipe, *m_traced[std::size_t(contender)], lock, options);
+        const auto lock = m_isNamed    ? "GET_LOCK#" + m_name
+                          : m_isLeased ? "SHEDLOCK#" + m_name + ".shedlock#sim"
+                                       : m_name + ".row#id=1";
+        return recipes::makeLock(m_scenario.recipe, *m_traced[std::size_t(contender)], lock, options,
+                                 Random::fromSystem());
     }
 
     Task<std::vector<QByteArray>> tidy(Deadline deadline) override
@@ -76,7 +86,7 @@ private:
     MariaDbPort &m_port;
     const contention::Scenario m_scenario;
     const QByteArray m_name;
-    const bool m_isNamed;
+    const bool m_isNamed, m_isLeased;
     std::vector<std::unique_ptr<mariadb::Session>> m_sessions;
     std::vector<std::unique_ptr<contention::TracedSql>> m_traced; // by contender
 };

@@ -20,10 +20,12 @@ Result<void> playableOnServers(const contention::Scenario &scenario, int mostSes
     const contention::Scenario plain;
     const bool isOfServersAsTheyAre = scenario.acquires == plain.acquires && scenario.servers == plain.servers
                                       && scenario.aof == plain.aof && scenario.leastLatency == plain.leastLatency
-                                      && scenario.mostLatency == plain.mostLatency && scenario.acts.empty();
+                                      && scenario.mostLatency == plain.mostLatency && scenario.acts.empty()
+                                      && scenario.rows == plain.rows && scenario.isIndexed;
     if (!isOfServersAsTheyAre)
         return bad(
-            u"locks taken several times, numbers of servers, their files and delays, and what is done beside the lock are for the simulated world"_s);
+            u"locks taken several times, several rows, numbers of servers, their files and delays, and what is done beside the "
+            u"lock are for the simulated world"_s);
     if (scenario.contenders > mostContendersOnServers)
         return bad(u"on real servers up to %1 contenders, not %2; the simulated world takes more"_s
                        .arg(mostContendersOnServers)

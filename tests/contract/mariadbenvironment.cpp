@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MariaDB: a lock is a row of shop.contract or a named lock; both live with a connection.
+// MariaDB: a lock is a row of shop.contract or a named lock, which live with a connection; or a row of shop.leases,
+// which says itself until when.
 #include "sqlclient.h"
 
 #include <algorithm>
@@ -41,6 +42,8 @@ public:
         for (
             const QByteArray text : {
                 "CREATE TABLE shop.contract (name VARCHAR(64) PRIMARY KEY, version BIGINT NOT NULL DEFAULT 0) ENGINE=InnoDB",
+                "CREATE TABLE shop.leases (name VARCHAR(64) PRIMARY KEY, lock_until TIMESTAMP(3) NOT NULL, locked_at "
+                "TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), locked_by VARCHAR(255) NOT NULL) ENGINE=InnoDB",
                 "CREATE USER 'onlooker'@'%'",
                 "CREATE USER 'onlooker'@'localhost'",
             }) {
@@ -62,6 +65,8 @@ public:
         for (size_t row = 0; named && row < named->rows.size(); ++row)
             all << "GET_LOCK " + named->cell(row, "status").value_or("?") + ' '
                        + named->cell(row, "id").value_or("?");
+        if (const auto owner = leasedBy(name))
+            all << "leased " + name + " by " + *owner;
         if (isRowLocked(name))
             all << "row " + name;
         const auto waiting =
@@ -75,18 +80,34 @@ public:
     bool confirms(const TestName &name, const recipes::Grant &grant) override
     {
         const auto owner = ask("SELECT IS_USED_LOCK(?) AS owner", {name});
-        return isRowLocked(name) || (owner && owner->cell(0, "owner") == grant.id);
+        return leasedBy(name) == grant.id || isRowLocked(name) || (owner && owner->cell(0, "owner") == grant.id);
     }
     // As force-release does: the connection goes, and all it holds.
-    bool takeAway(const TestName &, const recipes::Grant &grant) override { return bool(ask("KILL " + grant.id)); }
+    bool takeAway(const TestName &name, const recipes::Grant &grant) override
+    {
+        if (leasedBy(name) == grant.id)
+            return bool(ask("UPDATE shop.leases SET lock_until = locked_at WHERE name = ?", {name}));
+        return bool(ask("KILL " + grant.id));
+    }
     bool takeAwayClaim(const QByteArray &claim) override
     {
         return bool(ask("KILL " + claim.mid(claim.lastIndexOf(' ') + 1)));
     }
     QString whatIsForEver(const TestName &, const recipes::Grant &) override { return {}; }
+    std::optional<std::chrono::milliseconds> leaseLeft(const TestName &name) override
+    {
+        const auto left = ask("SELECT TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), lock_until) DIV 1000 AS ms "
+                              "FROM shop.leases WHERE name = ? AND lock_until > UTC_TIMESTAMP(3)",
+                              {name});
+        const auto ms = left ? left->cell(0, "ms") : std::nullopt;
+        return ms ? std::optional(std::chrono::milliseconds(ms->toLongLong())) : std::nullopt;
+    }
     QByteArrayList everything() override
     {
         QByteArrayList names;
+        const auto leased = ask("SELECT name FROM shop.leases WHERE lock_until > UTC_TIMESTAMP(3)");
+        for (size_t row = 0; leased && row < leased->rows.size(); ++row)
+            names << leased->cell(row, "name").value_or("?");
         const auto named = ask("SELECT OBJECT_NAME AS name FROM performance_schema.metadata_locks "
                                "WHERE OBJECT_TYPE = 'USER LEVEL LOCK'");
         for (size_t row = 0; named && row < named->rows.size(); ++row)
@@ -116,18 +137,29 @@ private:
     }
     SqlWay way()
     {
-        return {openSession, recipes::makeLock,
-                [](const recipes::RecipeInfo &recipe, const TestName &name) {
-                    const bool isNamed = recipe.shape == recipes::Shape::NamedLock;
-                    return (isNamed ? "GET_LOCK#" : "shop.contract#name=") + name;
-                },
-                [this](const TestName &name) {
-                    if (m_furnished.contains(name))
-                        return; // and it may be locked by now
-                    m_furnished << name;
-                    if (!ask("INSERT IGNORE INTO shop.contract (name) VALUES (?)", {name}))
-                        qFatal("no row for a lock");
-                }};
+        return {
+            openSession, recipes::makeLock,
+            [](const recipes::RecipeInfo &recipe, const TestName &name) {
+                const bool isNamed = recipe.shape == recipes::Shape::NamedLock;
+                const bool isLeased = recipe.endsBy == recipes::EndsBy::Lease;
+                return (isNamed ? "GET_LOCK#" : isLeased ? "SHEDLOCK#shop.leases#" : "shop.contract#name=") + name;
+            },
+            [this](const TestName &name) {
+                if (m_furnished.contains(name))
+                    return; // and it may be locked by now
+                m_furnished << name;
+                if (!ask("INSERT IGNORE INTO shop.contract (name) VALUES (?)", {name})
+                    || !ask("INSERT IGNORE INTO shop.leases (name, lock_until, locked_at, locked_by) "
+                            "VALUES (?, UTC_TIMESTAMP(3), UTC_TIMESTAMP(3), '')",
+                            {name}))
+                    qFatal("no row for a lock");
+            }};
+    }
+    std::optional<QByteArray> leasedBy(const TestName &name)
+    {
+        const auto row = ask(
+            "SELECT locked_by AS owner FROM shop.leases WHERE name = ? AND lock_until > UTC_TIMESTAMP(3)", {name});
+        return row ? row->cell(0, "owner") : std::nullopt;
     }
     bool isRowLocked(const TestName &name)
     {

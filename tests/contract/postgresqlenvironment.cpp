@@ -134,7 +134,10 @@ private:
     }
     SqlWay way()
     {
-        return {openBackend, recipes::makePostgreSqlLock,
+        return {openBackend,
+                [](const QByteArray &recipe, mariadb::Session &session, const QByteArray &lock,
+                   const recipes::AcquireOptions &options,
+                   Random) { return recipes::makePostgreSqlLock(recipe, session, lock, options); },
                 [](const recipes::RecipeInfo &recipe, const TestName &name) {
                     const bool isNamed = recipe.shape == recipes::Shape::NamedLock;
                     return isNamed ? "ADVISORY#" + numberOf(name) : "public.contract#name=" + name;

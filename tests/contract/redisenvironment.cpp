@@ -330,7 +330,8 @@ public:
     {
         for (auto &node : m_nodes)
             node->takeAway(name, grant);
-        return claims(name).isEmpty();
+        // By now it may be another's, who asks again and again.
+        return std::ranges::none_of(m_nodes, [&](auto &node) { return node->confirms(name, grant); });
     }
     bool takeAwayClaim(const QByteArray &) override { return false; }
     QString whatIsForEver(const TestName &name, const recipes::Grant &grant) override

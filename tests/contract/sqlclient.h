@@ -14,7 +14,8 @@ namespace lockscope::contract {
 struct SqlWay {
     std::unique_ptr<mariadb::Session> (*open)(Loop &loop, const HostPort &server, const QString &user);
     Result<std::unique_ptr<recipes::Lock>> (*make)(const QByteArray &recipe, mariadb::Session &session,
-                                                   const QByteArray &lock, const recipes::AcquireOptions &options);
+                                                   const QByteArray &lock, const recipes::AcquireOptions &options,
+                                                   Random random);
     QByteArray (*lockOf)(const recipes::RecipeInfo &recipe, const TestName &name);
     // Every lock has its row, whether its recipe wants one or not.
     std::function<void(const TestName &)> furnish;
@@ -29,10 +30,11 @@ public:
     }
 
     Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TestName &name,
-                                                const recipes::AcquireOptions &options, Random) override
+                                                const recipes::AcquireOptions &options, Random random) override
     {
         m_way.furnish(name);
-        return m_way.make(recipe, *m_counting, m_way.lockOf(recipes::recipeOf(recipe), name), options);
+        return m_way.make(recipe, *m_counting, m_way.lockOf(recipes::recipeOf(recipe), name), options,
+                          std::move(random));
     }
     bool isOver() const override { return !isConnected() && m_real->state() != mariadb::SessionState::Connecting; }
     int requests() const override { return m_counting->statements(); }

@@ -10,10 +10,12 @@ namespace lockscope::contract {
 
 using recipes::RecipeInfo;
 
-// A lock of a database lives with its connection, which carries one lock and whose end ends hold and wait.
+// A lock of a database lives with its connection, which carries one lock and whose end ends hold and wait; but for a
+// row that says itself until when it is locked.
 [[nodiscard]] inline bool livesWithConnection(const RecipeInfo &recipe)
 {
-    return recipe.backend == BackendKind::MariaDb || recipe.backend == BackendKind::PostgreSql;
+    const bool isOfDatabase = recipe.backend == BackendKind::MariaDb || recipe.backend == BackendKind::PostgreSql;
+    return isOfDatabase && recipe.endsBy == recipes::EndsBy::Session;
 }
 
 enum class Need {

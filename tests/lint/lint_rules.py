@@ -145,6 +145,12 @@ class Includes(unittest.TestCase):
 
 
 class OneIdeaEach(unittest.TestCase):
+    def test_moc_included(self):
+        header = "class X {\n    Q_OBJECT\n};\n"
+        self.assertEqual(found("ui/x.h", header, {"ui/x.cpp": '#include "moc_x.cpp"\n'}), [])
+        self.assertEqual(found("ui/x.h", header), [])
+        self.assertNotEqual(found("ui/x.h", header, {"ui/x.cpp": '#include "ui/x.h"\n'}), [])
+
     def test_clock(self):
         for bad in ["QTimer timer;", "QDateTime::currentDateTime();", "std::chrono::steady_clock::now();",
                     "Random::fromSystem();", "std::this_thread::sleep_for(1s);"]:

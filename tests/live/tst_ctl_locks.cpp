@@ -341,6 +341,27 @@ private slots:
         }
     }
 
+    // Its address says nothing of that: whoever looks at one lock of it is told, too.
+    void aLockOnAReplicaIsShownAsSuch()
+    {
+        auto made = sandbox::makeRedis({});
+        QVERIFY(made);
+        const auto &copy = *made;
+        const auto started = copy->start(std::chrono::seconds(60));
+        QVERIFY2(started, started ? "" : qPrintable(started.error().message));
+        redis::ConnectionOptions options;
+        options.host = copy->address();
+        const auto connection = redis::openConnection(m_servers.loop, options);
+        QTRY_COMPARE(connection->state(), redis::ConnectionState::Connected);
+        const auto port = QByteArray::number(m_servers.redis->address().port);
+        QVERIFY(await(connection->command({"REPLICAOF", "127.0.0.1", port}, m_servers.soon())));
+        const QStringList show{u"--connect"_s, u"copy=redis://127.0.0.1:%1"_s.arg(copy->address().port), u"show"_s,
+                               u"copy:orders-lock"_s};
+        QTRY_COMPARE_WITH_TIMEOUT(run(show).status, 0, patienceMs);
+        const auto ran = run(show);
+        QVERIFY2(ran.err.contains("copy: this is a replica of 127.0.0.1:" + port), ran.what());
+    }
+
     void hostileTextIsEscapedAndReadBack()
     {
         const QByteArray name = "evil \x1b[31m\n\xff-lock";

@@ -105,10 +105,6 @@ private slots:
              "datetime NULL, LOCKEDBY VARCHAR(255) NULL, CONSTRAINT PK_DATABASECHANGELOGLOCK PRIMARY KEY "
              "(ID))");
         must(*m_admin, "INSERT INTO shop.DATABASECHANGELOGLOCK (ID, LOCKED) VALUES (1, 0)");
-        must(*m_admin,
-             "CREATE TABLE shop.shedlock(name VARCHAR(64) NOT NULL, lock_until TIMESTAMP(3) NOT NULL, "
-             "locked_at TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), locked_by VARCHAR(255) NOT NULL, "
-             "PRIMARY KEY (name))");
         // Of such a name, and something else.
         must(*m_admin, "CREATE DATABASE other");
         must(*m_admin, "CREATE TABLE other.shedlock (id INT PRIMARY KEY)");
@@ -241,9 +237,39 @@ private slots:
         QVERIFY(holder.expiresAt && *holder.expiresAt > lock->observed);
         QVERIFY(*holder.expiresAt - *holder.heldSince > 599s && *holder.expiresAt - *holder.heldSince < 601s);
         QCOMPARE(codeOf(readNow(observer, "SHEDLOCK#shop.shedlock#over")), code(ErrorCode::NoNode));
-        const auto plan = operate::planForceRelease(*lock, holder.id);
-        QCOMPARE(codeOf(plan), code(ErrorCode::Unsupported));
-        QVERIFY2(textOf(plan).contains("lock_until"), textOf(plan));
+    }
+
+    // As ShedLock's own unlock, but of this one hold: by who it is, and since when.
+    void shedLocksRowIsEnded_data()
+    {
+        QTest::addColumn<QByteArray>("change"); // between the preview and the act
+        QTest::addColumn<bool>("isReleased");
+        QTest::newRow("as it was seen") << QByteArray() << true;
+        QTest::newRow("extended") << QByteArray("lock_until = lock_until + INTERVAL 60 SECOND") << true;
+        QTest::newRow("taken anew") << QByteArray("locked_at = locked_at + INTERVAL 1 SECOND") << false;
+        QTest::newRow("another's") << QByteArray("locked_by = 'APP-1'") << false;
+    }
+    void shedLocksRowIsEnded()
+    {
+        QFETCH(QByteArray, change);
+        QFETCH(bool, isReleased);
+        must(*m_admin, "SET GLOBAL time_zone = '+00:00'");
+        shedLockLocks("reports", 600);
+        const auto session = openConnected();
+        MariaDbObserver observer(*session, ConnectionName("db"), {}, m_sink);
+        const auto lock = readNow(observer, "SHEDLOCK#shop.shedlock#reports");
+        QVERIFY2(lock, textOf(lock));
+        auto plan = operate::planForceRelease(*lock, lock->contenders[0].id);
+        QVERIFY2(plan, textOf(plan));
+        QVERIFY(!plan->exact); // its client compares its host's name alone
+        plan->isRiskAccepted = true;
+        if (!change.isEmpty())
+            must(*m_admin, "UPDATE shop.shedlock SET " + change + " WHERE name = 'reports'");
+        const auto sent = testing::finish(m_loop, operate::sendRelease(*plan, m_admin.get(), soon()));
+        QVERIFY2(bool(sent) == isReleased, textOf(sent));
+        QCOMPARE(ask("SELECT COUNT(*) FROM shop.shedlock WHERE name = 'reports' AND lock_until > UTC_TIMESTAMP(3)"),
+                 QByteArray(isReleased ? "0" : "1"));
+        must(*m_admin, "DELETE FROM shop.shedlock");
     }
 
     // Where UTC and the server's zone differ nothing says of which lock_until is: no time left is claimed.

@@ -283,6 +283,48 @@ private slots:
         QCOMPARE(third->answer(), QByteArray("had"));
     }
 
+    // The next one waits for one of those that share it, and then for the other: none of them is all that is in the
+    // way.
+    void readersShareARowAndTheNextWaitsForEachOfThem()
+    {
+        const auto name = u"public.stock#id=3"_s;
+        const auto one = psql(), other = psql(), writer = psql();
+        one->ask("BEGIN; SELECT FROM stock WHERE id = 3 FOR SHARE;");
+        other->ask("BEGIN; SELECT FROM stock WHERE id = 3 FOR SHARE;");
+        writer->send("UPDATE stock SET quantity = 1 WHERE id = 3;");
+        QTRY_COMPARE_WITH_TIMEOUT(shown(name).value("contenders"_L1).toArray().size(), 3, patienceMs);
+        const auto lock = shown(name);
+        QVERIFY2(drawn(lock).contains(role("holder", *one, "read")), qPrintable(drawn(lock)));
+        QVERIFY2(drawn(lock).contains(role("holder", *other, "read")), qPrintable(drawn(lock)));
+        QVERIFY2(drawn(lock).endsWith(role("waiter", *writer, "exclusive")), qPrintable(drawn(lock)));
+        // Both can be taken away, each by its own transaction, and neither lets the writer in.
+        for (int holder = 0; holder < 2; ++holder) {
+            const auto id = contender(lock, holder).value("id"_L1).toString();
+            const auto planned = forced(name, id, {u"--dry-run"_s});
+            QVERIFY2(planned.out.contains("the others that hold it keep it"), planned.what());
+        }
+        const auto released = forced(name, contender(lock, 0).value("id"_L1).toString());
+        QVERIFY2(released.status == 0 && released.json().value("released"_L1).toBool(), released.what());
+        QTRY_COMPARE_WITH_TIMEOUT(shown(name).value("contenders"_L1).toArray().size(), 2, patienceMs);
+    }
+
+    // An ALTER that waits keeps all readers behind it out: taking it out of the queue lets them in, and says so.
+    void aWaiterThatIsTakenOutLetsInWhomItKeptOut()
+    {
+        const auto reader = psql(), writer = psql(), late = psql();
+        reader->ask("SELECT pg_advisory_lock_shared(50);");
+        writer->send("SELECT pg_advisory_lock(50);");
+        QTRY_COMPARE_WITH_TIMEOUT(shown(u"ADVISORY#50"_s).value("contenders"_L1).toArray().size(), 2, patienceMs);
+        late->send("SELECT pg_advisory_lock_shared(50);");
+        QTRY_COMPARE_WITH_TIMEOUT(shown(u"ADVISORY#50"_s).value("contenders"_L1).toArray().size(), 3, patienceMs);
+        const auto lock = shown(u"ADVISORY#50"_s);
+        const auto waiter = contender(lock, 1).value("id"_L1).toString();
+        const auto next = contender(lock, 2).value("id"_L1).toString();
+        const auto planned = forced(u"ADVISORY#50"_s, waiter, {u"--way"_s, u"kill-waiter"_s, u"--dry-run"_s});
+        QVERIFY2(planned.out.contains("the readers right behind it, by the server: " + next.toUtf8()),
+                 planned.what());
+    }
+
     void aTableThatAnAlterWaitsForIsShownWithWhoIsInTheWay()
     {
         const auto reader = psql(), alter = psql(), late = psql();

@@ -26,7 +26,7 @@ struct SqlClient {
     CountingSql sql;
     std::unique_ptr<recipes::Lock> lockOf(const QByteArray &recipe, const QByteArray &name)
     {
-        auto made = recipes::makeLock(recipe, sql, name, {});
+        auto made = recipes::makeLock(recipe, sql, name, {}, Random::fromSystem());
         if (!made)
             qFatal("%s", qPrintable(made.error().message));
         return std::move(*made);

@@ -307,11 +307,39 @@ class TestSimulatedAgainstReal : public MariaDbFixture {
         return different + difference();
     }
 
+    // Rows that say until when they are locked: each statement changes them to something else than before.
+    [[nodiscard]] static Step drawOfLeasedRow(int number, Random &random)
+    {
+        const auto name = QByteArray(random.below(2) == 0 ? "x" : "y");
+        const auto owner = QByteArray::number(qint64(random.below(3)));
+        // Ahead by another span each time, or over already.
+        const auto lease = QByteArray::number((random.below(3) == 0 ? -1 : 1) * qint64(100 + number) * 1'000'000);
+        const QByteArray set("UPDATE `shop`.`shedlock` SET lock_until = "),
+            ahead("TIMESTAMPADD(MICROSECOND, ?, UTC_TIMESTAMP(3))"),
+            mine(" WHERE name = ? AND locked_by = ? AND lock_until > UTC_TIMESTAMP(3)");
+        switch (random.below(6)) {
+        case 0:
+            return {"INSERT INTO `shop`.`shedlock` (name, lock_until, locked_at, locked_by) VALUES (?, "
+                    "UTC_TIMESTAMP(3), UTC_TIMESTAMP(3), '') ON DUPLICATE KEY UPDATE name = name",
+                    {name}};
+        case 1: return {set + ahead + mine, {lease, name, owner}};
+        case 2: return {set + "UTC_TIMESTAMP(3)" + mine, {name, owner}};
+        case 3: return {"SELECT COUNT(*) AS mine FROM `shop`.`shedlock`" + mine, {name, owner}};
+        default:
+            return {set + ahead
+                        + ", locked_at = UTC_TIMESTAMP(3), locked_by = ? WHERE name = ? AND lock_until <= "
+                          "UTC_TIMESTAMP(3)",
+                    {lease, owner, name}};
+        }
+    }
+
 private slots:
     void initTestCase()
     {
         const auto problem = startServer();
         QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        QVERIFY(run(*m_admin, "CREATE TABLE shop.heap (id INT NOT NULL, version BIGINT NOT NULL) ENGINE=InnoDB"));
+        QVERIFY(run(*m_admin, "INSERT INTO shop.heap VALUES (1, 1), (2, 1), (3, 1)"));
     }
     void cleanupTestCase() { endServer(); }
     void cleanup()
@@ -364,6 +392,49 @@ private slots:
         openAll();
         const auto different = play(seed);
         QVERIFY2(different.isEmpty(), "seed " + QByteArray::number(seed) + ':' + different);
+    }
+
+    void rowsWithATime_data()
+    {
+        QTest::addColumn<quint64>("seed");
+        for (int seed = 1; seed <= 10; ++seed)
+            QTest::addRow("seed %d", seed) << quint64(seed);
+    }
+    void rowsWithATime()
+    {
+        QFETCH(quint64, seed);
+        QVERIFY(run(*m_admin, "DELETE FROM shop.shedlock"));
+        Random random(seed);
+        openAll();
+        QByteArray different;
+        for (int number = 0; number < stepsPerSeed && different.isEmpty(); ++number) {
+            send(sessionNames[qsizetype(random.below(3))], drawOfLeasedRow(number, random));
+            different = difference();
+        }
+        QVERIFY2(different.isEmpty(), "seed " + QByteArray::number(seed) + ':' + different);
+    }
+
+    // Without an index each row that is looked at is locked, be it the one or not.
+    void whoLooksWithoutAnIndexLocksAll()
+    {
+        const QByteArray lock("SELECT `id` FROM `shop`.`heap` WHERE `id` = ? FOR UPDATE");
+        openAll();
+        QByteArray different;
+        const auto plays = [&](char name, const QByteArray &text, const QByteArrayList &parameters) {
+            send(name, {text, parameters});
+            different += difference();
+        };
+        plays('a', "START TRANSACTION", {});
+        plays('b', "START TRANSACTION", {});
+        plays('a', lock, {"2"});
+        plays('b', lock, {"3"});
+        QVERIFY2(m_log.last().contains("(waits)"), m_log.join('\n'));
+        plays('c', lock + " NOWAIT", {"1"});
+        QVERIFY2(m_log.last().contains("1205"), m_log.join('\n'));
+        plays('a', "COMMIT", {});
+        QVERIFY2(m_log.last().contains("b row 3"), m_log.join('\n'));
+        plays('b', "COMMIT", {});
+        QVERIFY2(different.isEmpty(), different);
     }
 
     // Or the seeds above say little.

@@ -213,7 +213,7 @@ public:
             m_world.advance(1ms);
         m_connections.push_back(m_sessions.back()->connectionId());
         return recipes::makeLock(m_recipe, *m_sessions.back(), isNamed() ? "GET_LOCK#orders" : "shop.stock#id=1",
-                                 options);
+                                 options, Random(1));
     }
     QByteArray clientOf(int contender, const recipes::Grant &) override
     {

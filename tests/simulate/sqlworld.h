@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulated MariaDB with two rows, and statements sent to it without a network: what each connection was
-// answered, in the order of the answers.
+// A simulated MariaDB with two rows, a table without an index, one of rows that are locks by what stands in them, and
+// statements sent to it without a network: what each connection was answered, in the order of the answers.
 #pragma once
 
 #include "core/world/mariadb/server.h"
@@ -15,6 +15,10 @@ public:
     {
         server.addRow("shop.stock", "id", "1", 1);
         server.addRow("shop.stock", "id", "2", 1);
+        for (const auto *id : {"1", "2", "3"})
+            server.addRow("shop.heap", "id", id, 1);
+        server.dropIndex("shop.heap");
+        server.leasedRows().addTable("shop.shedlock");
     }
 
     // Connections are called by letters: 'a' …

@@ -139,8 +139,8 @@ private slots:
         QTest::newRow("half a contender") << QByteArray(R"({"contenders":1.5})") << "\"contenders\"";
         QTest::newRow("a text for a number") << QByteArray(R"({"rounds":"many"})") << "\"rounds\"";
         QTest::newRow("fault") << QByteArray(R"({"faults":["rain"]})") << "lose-request";
-        QTest::newRow("impossible fault")
-            << QByteArray(R"({"recipe":"zk-mutex","faults":["failover"]})") << "failover cannot happen to zk-mutex";
+        QTest::newRow("impossible fault") << QByteArray(R"({"recipe":"zk-mutex","faults":["failover"]})")
+                                          << "failover is not simulated for zk-mutex";
         QTest::newRow("no such contender")
             << QByteArray(R"({"contenders":2,"planned":[{"fault":"crash","contender":2}]})") << "no contender 2";
         QTest::newRow("readers of a mutex") << QByteArray(R"({"readersPercent":10})") << "no read mode";

@@ -30,8 +30,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int seedsByDefault = 10'000 / testing::sanitizerShare; // at most
 constexpr int seedsInAnyCase = 4000 / testing::sanitizerShare;
+constexpr int seedsByDefault = testing::sanitizerShare == 1 ? 10'000 : seedsInAnyCase; // at most
 
 // So many the rarest of what may break by one fault takes to be seen.
 constexpr int seedsToSeeEverything = 10'000;
@@ -55,6 +55,8 @@ int seedCount()
 
 int seedsAlone()
 {
+    if (testing::sanitizerShare > 1)
+        return 1;
     constexpr int byDefault = 150 * waysToPlayAlone; // of a cell
     return std::max(waysToPlayAlone, std::min(byDefault, byDefault * seedCount() / seedsToSeeEverything));
 }
@@ -242,8 +244,12 @@ void playAll(const QByteArray &recipe, Seeds seeds, Tally &tally)
 // Each cell of the table by itself.
 void playAlone(const QByteArray &recipe, Tally &tally)
 {
-    for (const auto fault : faultsFor(recipe))
-        playEach({1, seedsAlone()}, tally, [&](quint64 seed) { return scenarioAlone(recipe, fault, seed); });
+    int first = 1, last = seedsAlone();
+    for (const auto fault : faultsFor(recipe)) {
+        playEach({first, last}, tally, [&](quint64 seed) { return scenarioAlone(recipe, fault, seed); });
+        if (testing::sanitizerShare > 1) // each of them once, in one way after the other
+            first = last = first % waysToPlayAlone + 1;
+    }
 }
 
 // What may break and was not seen to; empty: all of it was.

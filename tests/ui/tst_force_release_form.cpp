@@ -365,6 +365,23 @@ private slots:
         QCOMPARE(m_dialog->holder(), lock.contenders[1].id);
     }
 
+    // Nothing to choose is said, and is not chosen for whoever looks.
+    void whoCouldBeChosenMayLetGo()
+    {
+        auto lock = twoHolders();
+        open(lock, lock.contenders[2].id);
+        auto *state = part<ui::Banner>("stateBanner");
+        QVERIFY2(state->sentence().startsWith(u"Choose the one"_s), qPrintable(state->sentence()));
+        lock.contenders.erase(lock.contenders.begin());
+        m_backend->tellLocks({change(ChangeKind::Changed, lock)});
+        QVERIFY(!part<QComboBox>("pickHolder")->isVisible());
+        QCOMPARE(state->sentence(), u"Several held it before. Nothing was sent."_s);
+        QVERIFY(m_backend->calls.filter(u"planForceRelease"_s).isEmpty());
+        emit state->actionRequested();
+        QTRY_VERIFY(release()->isVisible());
+        QCOMPARE(m_dialog->holder(), lock.contenders[0].id);
+    }
+
     void aChosenHolderIsTheOne()
     {
         const auto lock = twoHolders();

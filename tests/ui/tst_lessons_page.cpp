@@ -74,7 +74,7 @@ private slots:
         Scene scene;
         auto &rows = scene.page.list().rows();
         QCOMPARE(std::size_t(rows.count()), scene.page.lessons().lessons.size());
-        QVERIFY(rows.count() == 30);
+        QVERIFY(rows.count() == 32);
         QVERIFY(!rows.item(0)->text().isEmpty());
         QVERIFY(scene.page.list().complaints().isEmpty());
         scene.page.setFilter(u"quorum"_s);
@@ -416,7 +416,7 @@ private slots:
         const auto *lessons = window.findChild<LessonsPage *>();
         QTRY_VERIFY(lessons->isSettled());
         QVERIFY(window.isAllThereIs());
-        QVERIFY(lessons->lessons().lessons.size() == std::size_t(30));
+        QVERIFY(lessons->lessons().lessons.size() == std::size_t(32));
     }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Force-release: what is refused, what is planned, and that nothing is sent unless the same holder
-// still holds and the intent is on disk.
+// Force-release: nothing is sent unless the same holder still holds and the intent is on disk, and what came of it is
+// found out.
 #include "core/async/scope.h"
 #include "core/base/text.h"
 #include "core/operate/forcerelease.h"
@@ -10,6 +10,7 @@
 #include "core/operate/zookeeperrelease.h"
 #include "tests/support/testmain.h"
 #include "tests/unit/redislocks.h"
+#include "tests/unit/releasequeue.h"
 #include "tests/unit/tst_gate_fakes.h"
 
 #include <QTemporaryDir>
@@ -18,45 +19,11 @@
 using namespace lockscope;
 using namespace lockscope::operate;
 using namespace lockscope::inspect;
+using namespace lockscope::testing::releases;
 using namespace Qt::StringLiterals;
 using lockscope::testing::onSet, lockscope::testing::redisLock;
 
 namespace {
-
-constexpr qint64 headCzxid = 0x5f21;
-constexpr quint64 headOwner = 0x2000009b4890007;
-
-QByteArray nodeName(int n)
-{
-    return "_c_0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a2" + QByteArray::number(n) + "-lock-000000004"
-           + QByteArray::number(n);
-}
-
-Contender contender(int n)
-{
-    Contender c;
-    c.id = nodeName(n);
-    c.role = n == 0 ? Role::Holder : Role::Waiter;
-    c.position = n;
-    c.guard.path = "/locks/orders/" + c.id;
-    c.guard.czxid = headCzxid + n;
-    c.guard.owner = headOwner + static_cast<quint64>(n);
-    if (n > 0)
-        c.watches = {WatchEdge{nodeName(n - 1), false, Evidence::Server}};
-    return c;
-}
-
-// Curator's queue: one holder, two waiters.
-LockSnapshot queue()
-{
-    LockSnapshot snapshot;
-    snapshot.lock = LockName{ConnectionName("zk"), "/locks/orders"};
-    snapshot.recipe = "curator-mutex";
-    snapshot.confidence = Confidence::High;
-    snapshot.state = LockState::Contended;
-    snapshot.contenders = {contender(0), contender(1), contender(2)};
-    return snapshot;
-}
 
 // Answers with what a test put there; afterwards, with what was put there for later.
 class FakeObserver : public Observer {
@@ -158,201 +125,6 @@ LockSnapshot afterwards()
 class TestForceRelease : public QObject {
     Q_OBJECT
 private slots:
-    void whoDoesNotHoldIsRefused_data()
-    {
-        QTest::addColumn<QByteArray>("holder");
-        QTest::addColumn<QString>("says");
-        QTest::newRow("a waiter") << nodeName(1) << u"waits for zk:/locks/orders and does not hold it"_s;
-        QTest::newRow("yesterday's") << QByteArray("_c_gone-lock-0000000007") << u"any more, or never did"_s;
-        QTest::newRow("nothing") << QByteArray() << u"does not hold"_s;
-    }
-    void whoDoesNotHoldIsRefused()
-    {
-        QFETCH(QByteArray, holder);
-        QFETCH(QString, says);
-        const auto plan = planForceRelease(queue(), holder);
-        QVERIFY(!plan);
-        QCOMPARE(plan.error().code, ErrorCode::Refused);
-        QVERIFY2(plan.error().message.contains(says), qPrintable(plan.error().message));
-        QVERIFY2(plan.error().message.contains(u"held by "_s + label(nodeName(0))), qPrintable(plan.error().message));
-    }
-
-    void aFreeLockIsRefused()
-    {
-        auto snapshot = queue();
-        snapshot.contenders.clear();
-        const auto plan = planForceRelease(snapshot, nodeName(0));
-        QVERIFY(!plan);
-        QCOMPARE(plan.error().code, ErrorCode::Refused);
-        QVERIFY(plan.error().message.contains(u"nobody holds"_s));
-    }
-
-    void recipesWithoutASafeWayAreUnsupported_data()
-    {
-        QTest::addColumn<QByteArray>("recipe");
-        for (const char *recipe : {"zk-lease", "redlock", "redisson-semaphore", "sql-version", "unheard-of"})
-            QTest::newRow(recipe) << QByteArray(recipe);
-    }
-    void recipesWithoutASafeWayAreUnsupported()
-    {
-        QFETCH(QByteArray, recipe);
-        auto snapshot = queue();
-        snapshot.recipe = recipe;
-        const auto plan = planForceRelease(snapshot, nodeName(0));
-        QVERIFY(!plan);
-        QCOMPARE(plan.error().code, ErrorCode::Unsupported);
-    }
-
-    // There is no one connection over which it could be sent.
-    void whatLivesOnOneNodeOfASetIsUnsupported_data()
-    {
-        QTest::addColumn<QByteArray>("recipe");
-        for (const char *recipe : {"redis-set-nx", "redisson-lock", "redisson-semaphore"})
-            QTest::newRow(recipe) << QByteArray(recipe);
-    }
-    void whatLivesOnOneNodeOfASetIsUnsupported()
-    {
-        QFETCH(QByteArray, recipe);
-        auto snapshot = redisLock(recipe, "token");
-        QVERIFY(planForceRelease(snapshot, "token"));
-        snapshot.nodes = {{u"a:1"_s, true, {}, {}}, {u"b:1"_s, true, {}, {}}, {u"c:1"_s, true, {}, {}}};
-        const auto plan = planForceRelease(snapshot, "token");
-        QVERIFY(!plan);
-        QVERIFY2(plan.error().message.contains(u"one node of a set"_s), qPrintable(plan.error().message));
-    }
-
-    void theQueuePlanSaysEverything()
-    {
-        const auto plan = planForceRelease(queue(), nodeName(0));
-        QVERIFY(plan);
-        QVERIFY(plan->exact);
-        QCOMPARE(plan->nextHolder, nodeName(1));
-        QCOMPARE(plan->commands.last(), u"delete /locks/orders/%1 version 0"_s.arg(QString::fromUtf8(nodeName(0))));
-        QVERIFY2(plan->guardText.contains(u"0x5f21"_s) && plan->guardText.contains(u"0x2000009b4890007"_s),
-                 qPrintable(plan->guardText));
-        QVERIFY2(plan->wakes.startsWith(u"1 waiter"_s), qPrintable(plan->wakes));
-        QVERIFY(plan->otherLocksLost.empty() && plan->otherLocksKnown);
-        QVERIFY2(plan->warnings.first().contains(u"may still believe"_s), qPrintable(plan->warnings.first()));
-        QVERIFY(plan->gentler.join(u' ').contains(u"__REVOKE__"_s));
-    }
-
-    void aFixedNameLeavesAGap()
-    {
-        auto snapshot = queue();
-        snapshot.recipe = "zk-ephemeral";
-        snapshot.lock.name = "/locks/orders/0000000001";
-        snapshot.contenders[0].guard.path = snapshot.lock.name;
-        const auto plan = planForceRelease(snapshot, nodeName(0));
-        QVERIFY(plan);
-        QVERIFY(!plan->exact);
-        QVERIFY(plan->warnings.join(u' ').contains(u"name that comes again"_s));
-    }
-
-    void aNameThatComesAgainIsRefusedWithTheFullId()
-    {
-        auto snapshot = queue();
-        snapshot.contenders[0].id = "leader@24353";
-        const auto bare = planForceRelease(snapshot, "leader");
-        QVERIFY(!bare);
-        QCOMPARE(bare.error().code, ErrorCode::Refused);
-        QVERIFY2(bare.error().message.contains(u"leader@24353"_s), qPrintable(bare.error().message));
-        QVERIFY(!planForceRelease(snapshot, "leader@24352"));
-        const auto full = planForceRelease(snapshot, "leader@24353");
-        QVERIFY(full);
-        QCOMPARE(full->holder, QByteArray("leader@24353"));
-    }
-
-    void aSessionNamesWhatItHolds()
-    {
-        auto snapshot = queue();
-        for (std::size_t n = 0; n < snapshot.contenders.size(); ++n)
-            snapshot.contenders[n].session = u"0x%1"_s.arg(0x10 + n, 0, 16);
-        const auto byHolder = planForceRelease(snapshot, "session:0x10");
-        QVERIFY(byHolder);
-        QCOMPARE(byHolder->holder, nodeName(0));
-        const auto byWaiter = planForceRelease(snapshot, "session:0x11");
-        QVERIFY(!byWaiter && byWaiter.error().message.contains(u"waits"_s));
-        QVERIFY(!planForceRelease(snapshot, "session:0x99"));
-        // One that waits besides holding means what it holds; one that holds twice must say which.
-        snapshot.contenders[1].session = u"0x10"_s;
-        QVERIFY(planForceRelease(snapshot, "session:0x10"));
-        snapshot.contenders[1].role = Role::Holder;
-        const auto twice = planForceRelease(snapshot, "session:0x10");
-        QVERIFY(!twice);
-        QVERIFY2(twice.error().message.contains(label(nodeName(1), 80)), qPrintable(twice.error().message));
-    }
-
-    void aConstantValueIsComparedWithItsExpiry()
-    {
-        ReleaseWorld w;
-        auto snapshot = redisLock("redis-setnx-expire", "1");
-        snapshot.contenders[0].id = "1@1763780400123";
-        snapshot.contenders[0].guard.expiryMs = 1763780400123;
-        QVERIFY(!planForceRelease(snapshot, "1"));
-        const auto plan = planForceRelease(snapshot, "1@1763780400123");
-        QVERIFY(plan && !plan->exact && plan->risk.isEmpty());
-        w.observer.answers = {snapshot, noNode()};
-        w.store.next.kind = redis::Value::Kind::Integer;
-        w.store.next.integer = 1;
-        QVERIFY(w.release(snapshot));
-        QCOMPARE(w.store.sent[0],
-                 (redis::Command{"EVALSHA", "compare-and-delete-until", "orders-lock", "1", "1763780400123"}));
-    }
-
-    // What sleeps until the lock's own release is woken in the same script.
-    void theLocksOwnWakeUpIsSentWithTheDelete()
-    {
-        ReleaseWorld w;
-        auto snapshot = redisLock("redis-set-nx", "token");
-        snapshot.lock.name = "lock:orders";
-        w.observer.answers = {snapshot, noNode()};
-        w.store.next.kind = redis::Value::Kind::Integer;
-        w.store.next.integer = 3;
-        const auto outcome = w.release(snapshot);
-        QVERIFY(outcome && outcome->message.contains(u"2 subscribers told"_s));
-        QCOMPARE(w.store.sent[0],
-                 (redis::Command{"EVALSHA", "compare-and-delete-and-wake", "lock:orders", "token", "",
-                                 "lock-signal:orders", "lock-channel", "lock-channel:lock:orders"}));
-    }
-
-    void aConstantValueWithoutExpiryIsReleasedOnlyAtARisk()
-    {
-        ReleaseWorld w;
-        auto snapshot = redisLock("redis-setnx-expire", "1");
-        snapshot.contenders[0].guard.comesAgain = true;
-        w.observer.answers = {snapshot, noNode()};
-        w.store.next.kind = redis::Value::Kind::Integer;
-        w.store.next.integer = 1;
-        auto plan = planForceRelease(snapshot, "1");
-        QVERIFY(plan && !plan->exact && !plan->risk.isEmpty());
-        QVERIFY2(plan->warnings.contains(plan->risk), "the risk is said before");
-        const auto refused = w.release(*plan);
-        QVERIFY(!refused);
-        QCOMPARE(refused.error().code, ErrorCode::Refused);
-        QVERIFY(w.store.sent.empty() && w.outcomes().isEmpty());
-        plan->isRiskAccepted = true;
-        QVERIFY(w.release(*plan));
-        QCOMPARE(w.store.sent.size(), 1U);
-    }
-
-    void anElectionIsWarnedOf()
-    {
-        auto snapshot = queue();
-        snapshot.recipe = "curator-leader";
-        const auto plan = planForceRelease(snapshot, nodeName(0));
-        QVERIFY(plan);
-        QVERIFY(plan->warnings.join(u' ').contains(u"deposes the leader"_s));
-    }
-
-    void anUnreadIdentityIsRefused()
-    {
-        auto snapshot = queue();
-        snapshot.contenders[0].guard.czxid = 0;
-        const auto plan = planForceRelease(snapshot, nodeName(0));
-        QVERIFY(!plan);
-        QCOMPARE(plan.error().code, ErrorCode::Refused);
-    }
-
     void theHolderIsDeletedAndTheNextReported()
     {
         ReleaseWorld w;

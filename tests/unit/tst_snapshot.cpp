@@ -137,6 +137,40 @@ private slots:
         QVERIFY(!lock.find("c"));
     }
 
+    // Holders and waiters by their modes, and which of them gets in when the first waiter gives up.
+    void knowsWhomAWaiterKeepsOut_data()
+    {
+        QTest::addColumn<QByteArray>("holders");
+        QTest::addColumn<QByteArray>("waiters");
+        QTest::addColumn<int>("in");
+        QTest::newRow("two readers behind an ALTER") << QByteArray("rr") << QByteArray("wrr") << 2;
+        QTest::newRow("up to the next writer") << QByteArray("r") << QByteArray("wrwr") << 1;
+        QTest::newRow("a writer holds") << QByteArray("w") << QByteArray("wrr") << 0;
+        QTest::newRow("nobody behind it") << QByteArray("r") << QByteArray("w") << 0;
+        QTest::newRow("a writer behind it") << QByteArray("r") << QByteArray("ww") << 0;
+    }
+    void knowsWhomAWaiterKeepsOut()
+    {
+        QFETCH(QByteArray, holders);
+        QFETCH(QByteArray, waiters);
+        QFETCH(int, in);
+        LockSnapshot lock = orders();
+        lock.contenders.clear();
+        for (const auto mode : holders + waiters) {
+            const int place = int(lock.contenders.size());
+            auto next = one(QByteArray::number(place), place < holders.size() ? Role::Holder : Role::Waiter, place);
+            next.mode = mode == 'r' ? Mode::Read : Mode::Write;
+            lock.contenders.push_back(next);
+        }
+        const auto first = lock.contenders[size_t(holders.size())].id;
+        const auto letIn = lock.letInWithout(first);
+        QCOMPARE(int(letIn.size()), in);
+        if (in > 0)
+            QCOMPARE(letIn.front(), &lock.contenders[size_t(holders.size()) + 1]);
+        if (waiters.endsWith('r'))
+            QVERIFY2(lock.letInWithout(lock.contenders.back().id).empty(), "a reader keeps nobody out");
+    }
+
     void knowsWhoIsNext()
     {
         auto lock = orders();

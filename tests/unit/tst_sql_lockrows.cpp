@@ -54,7 +54,14 @@ private slots:
         const auto shed = snapshotOfRow(lockRow(SqlLockRow::Kind::ShedLock));
         QCOMPARE(shed.lock.name, QByteArray("SHEDLOCK#shop.shedlock#nightly #1"));
         QCOMPARE(*shed.contenders[0].expiresAt, ServerTime(1'700'000'160s));
-        QCOMPARE(shed.contenders[0].id, QByteArray("app-1 (10.0.0.7)@1700000160000"));
+        QCOMPARE(shed.contenders[0].id, QByteArray("app-1 (10.0.0.7)@1700000000000"));
+        QCOMPARE(shed.client, std::optional(u"ShedLock"_s));
+
+        // A token is nobody's host name, and names one hold.
+        auto ours = lockRow(SqlLockRow::Kind::ShedLock);
+        ours.lockedBy = "0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11";
+        QCOMPARE(snapshotOfRow(ours).contenders[0].id, ours.lockedBy);
+        QVERIFY(!snapshotOfRow(ours).client);
     }
 
     // A clock that is ahead, or another zone: no age below nothing.
@@ -71,9 +78,15 @@ private slots:
     {
         auto row = lockRow(SqlLockRow::Kind::Liquibase);
         row.schema = "my.shop";
-        const auto back = liquibaseTable(lockRowName(row));
-        QVERIFY(back && back->first == "my.shop" && back->second == row.table);
-        QVERIFY(!liquibaseTable("SHEDLOCK#shop.shedlock#x") && !liquibaseTable("LIQUIBASE#shop"));
+        const auto back = lockRowNamed(lockRowName(row));
+        QVERIFY(back && back->kind == row.kind && back->schema == "my.shop" && back->table == row.table);
+        row = lockRow(SqlLockRow::Kind::ShedLock);
+        row.schema = "my#shop";
+        row.name = "a.b#c";
+        const auto shed = lockRowNamed(lockRowName(row));
+        QVERIFY(shed && shed->kind == row.kind && shed->schema == row.schema && shed->table == row.table);
+        QCOMPARE(shed->name, row.name);
+        QVERIFY(!lockRowNamed("SHEDLOCK#shop.shedlock") && !lockRowNamed("LIQUIBASE#shop"));
         QVERIFY(isLockRowName("SHEDLOCK#shop.shedlock#x") && !isLockRowName("shop.shedlock#name=x"));
     }
 
@@ -108,6 +121,18 @@ private slots:
         QVERIFY2(sent.contains("[app-1 (10.0.0.7), 2026-11-22 10:00:00]"_L1), qPrintable(sent));
         QVERIFY(!plan->risk.isEmpty() && !plan->exact);
         QVERIFY(plan->wakes.startsWith("nobody"_L1));
+    }
+
+    // Of ShedLock's the time is ended, and the row stays: its client keeps in memory which rows there are.
+    void aRowWithATimeIsEnded()
+    {
+        const auto lock = snapshotOfRow(lockRow(SqlLockRow::Kind::ShedLock));
+        const auto plan = operate::planForceRelease(lock, lock.contenders[0].id);
+        QVERIFY(plan);
+        const auto sent = plan->commands.join(u' ');
+        QVERIFY2(sent.contains("UPDATE `shop`.`shedlock` SET lock_until = locked_at"_L1), qPrintable(sent));
+        QVERIFY2(sent.contains("[app-1 (10.0.0.7), 2026-11-22 10:00:00]"_L1), qPrintable(sent));
+        QVERIFY(plan->gentler.join(u' ').contains("lock_until"_L1));
     }
 };
 

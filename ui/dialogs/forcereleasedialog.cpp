@@ -74,8 +74,7 @@ void ForceReleaseDialog::lookAgain()
         m_holder.clear();
         m_plan.reset();
         setStep(Step::Choose);
-        m_state->say(Banner::Look::Info, tr("%1 hold this lock.").arg(holders.size()),
-                     tr("Choose the one it is to be taken from. Nothing is sent yet."));
+        sayChoice();
         fit();
         return;
     }
@@ -84,6 +83,18 @@ void ForceReleaseDialog::lookAgain()
     else if (m_holder.isEmpty())
         m_holder = m_chosen;
     read();
+}
+
+// Who could be chosen may let go meanwhile; whoever holds it then is nobody's choice yet.
+void ForceReleaseDialog::sayChoice()
+{
+    const auto holders = holdersOf(m_latest);
+    if (holders.size() > 1)
+        m_state->say(Banner::Look::Info, tr("%1 hold this lock.").arg(holders.size()),
+                     tr("Choose the one it is to be taken from. Nothing is sent yet."));
+    else
+        m_state->say(Banner::Look::Warning, m_isGone ? Words::notHeldNow(true) + u'.' : Words::holdersNow(m_latest),
+                     tr("Several held it before. Nothing was sent."), holders.empty() ? QString() : tr("Look again"));
 }
 
 void ForceReleaseDialog::read(bool silently)
@@ -242,8 +253,10 @@ void ForceReleaseDialog::onBatch(const Batch &batch)
             holderChanged();
         else if (m_step == Step::Form)
             m_isOutdated = true;
-        else if (m_step == Step::Choose)
+        else if (m_step == Step::Choose) {
             fillPicker();
+            sayChoice();
+        }
     }
 }
 
@@ -353,3 +366,5 @@ QString ForceReleaseDialog::note() const
 }
 
 } // namespace lockscope::ui
+
+#include "moc_forcereleasedialog.cpp"

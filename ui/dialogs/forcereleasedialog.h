@@ -70,6 +70,7 @@ private:
     void pickHolder();
     void fillPicker();
     void lookAgain();
+    void sayChoice();
     void read(bool silently = false);
     void showPlan(const operate::ForceReleasePlan &plan, bool isAgain);
     void showError(const Error &error);

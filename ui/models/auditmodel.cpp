@@ -30,7 +30,8 @@ QString auditOutcome(const AuditRecord &record)
 {
     if (record.lacksResult)
         return u"no result recorded: under way, or its program was ended"_s;
-    return record.phase == "intent"_L1 ? u"intent; its result follows"_s : harmless(record.outcome, 400);
+    return record.phase == "intent"_L1 ? u"intent: about to be done; the result is a record of its own"_s
+                                       : harmless(record.outcome, 400);
 }
 
 QString auditCell(const AuditRecord &record, int column)
@@ -207,7 +208,7 @@ QString auditText(const AuditRecord &record)
         lines << u"Before:"_s;
         for (const auto &[id, one] : contendersOf(record.before))
             lines << u"  "_s + roleAndWho(one);
-        lines << u"After: no such lock any more, or it could not be read again"_s;
+        lines << u"After: no picture of it; what was seen then is in the outcome"_s;
     } else {
         lines << u"Before → after:"_s;
         for (const auto &line : auditDiff(record.before, record.after))
@@ -217,3 +218,5 @@ QString auditText(const AuditRecord &record)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_auditmodel.cpp"

@@ -29,9 +29,9 @@ public:
 
     [[nodiscard]] const QByteArray &recipe(int row) const { return m_recipes[static_cast<std::size_t>(row)]; }
     [[nodiscard]] contention::FaultKind fault(int column) const { return m_faults[static_cast<std::size_t>(column)]; }
-    // In the order of the invariants; empty where the fault cannot happen to the recipe.
+    // In the order of the invariants; empty where the fault is not simulated for the recipe.
     [[nodiscard]] const std::vector<contention::Guarantee> &guarantees(int row, int column) const;
-    // None where the fault cannot happen to the recipe.
+    // None where the fault is not simulated for the recipe.
     [[nodiscard]] std::optional<Pill> pill(const QModelIndex &index) const;
 
 private:

@@ -31,10 +31,23 @@ namespace lockscope::ui {
 using namespace Qt::StringLiterals;
 using inspect::Contender;
 using inspect::LockSnapshot;
+using inspect::Mode;
 using inspect::Role;
 using inspect::Severity;
 
 namespace {
+
+// Of readers that stand one behind the other, all get in.
+int readersBeside(const LockSnapshot &lock, const Contender &next)
+{
+    const auto isReader = [](const Contender &one) {
+        return one.role == Role::Waiter && one.mode == Mode::Read && one.position;
+    };
+    const auto at = std::ranges::find(lock.contenders, next.id, &Contender::id);
+    if (at == lock.contenders.end() || !isReader(next))
+        return 0;
+    return int(std::find_if_not(at, lock.contenders.end(), isReader) - at) - 1;
+}
 
 constexpr int narrowBelow = 780;
 constexpr int lowBelow = 270;
@@ -373,15 +386,18 @@ void LockDetail::showNextOwner()
                             : tr("next owner: whoever asks first"));
         return;
     }
-    const QString who = shortId(next->id) + u" · "_s + whoIs(*next);
+    const auto name = [](const Contender &one) { return shortId(one.id) + u" · "_s + whoIs(one); };
+    const int beside = readersBeside(*m_lock, *next);
+    const QString who = beside == 0   ? tr("next owner: %1").arg(name(*next))
+                        : beside == 1 ? tr("next owners: %1, and the reader behind it").arg(name(*next))
+                                      : tr("next owners: %1, and %2 readers behind it").arg(name(*next)).arg(beside);
     const bool watches = std::any_of(next->watches.begin(), next->watches.end(),
                                      [&](const auto &edge) { return edge.children || edge.target == from; });
     const auto wakeUp = recipes::recipeOf(m_lock->recipe).wakeUp;
     // Else the server itself lets it in.
     const bool isWoken = wakeUp == recipes::WakeUp::Message || (watches && wakeUp != recipes::WakeUp::Answer);
     const auto &by = infoOf(m_lock->backend).words.wokenBy;
-    m_next->setText(tr("next owner: %1").arg(who)
-                    + (isWoken && !by.isEmpty() ? u" — "_s + by.arg(shortId(from)) : QString()));
+    m_next->setText(who + (isWoken && !by.isEmpty() ? u" — "_s + by.arg(shortId(from)) : QString()));
 }
 
 void LockDetail::choose(const QByteArray &contender)
@@ -471,3 +487,5 @@ void LockDetail::resizeEvent(QResizeEvent *event)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_lockdetail.cpp"

@@ -14,6 +14,12 @@ class QWidget;
 
 namespace lockscope::ui {
 
+// Ctrl+1 for the first page, which is number 0, to Ctrl+9 and Ctrl+0 for the tenth; nothing for more.
+[[nodiscard]] inline QString keysOfPage(int number)
+{
+    return number < 10 ? QStringLiteral("Ctrl+%1").arg((number + 1) % 10) : QString();
+}
+
 class Actions : public QObject {
     Q_OBJECT
 public:

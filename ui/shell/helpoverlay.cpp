@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/shell/helpoverlay.h"
 
+#include "ui/shell/actions.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
@@ -60,7 +61,7 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
     grid->addWidget(title, 0, 0, 1, 2);
     QList<std::pair<QString, QString>> keys;
     if (!pages.isEmpty())
-        keys << std::pair(u"Ctrl+1 … Ctrl+%1"_s.arg(pages.size()), pages.join(u", "_s));
+        keys << std::pair(keysOfPage(0) + u" … "_s + keysOfPage(int(pages.size()) - 1), pages.join(u", "_s));
     keys << std::pair(u"Ctrl+K"_s,
                       tr("go to a lock, session or page, or do anything: type a few letters, Enter goes"))
          << std::pair(u"Ctrl+F"_s, tr("find; Enter or ↓ goes into the rows, Esc clears"))
@@ -181,3 +182,5 @@ bool HelpOverlay::eventFilter(QObject *watched, QEvent *event)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_helpoverlay.cpp"

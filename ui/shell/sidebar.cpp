@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/shell/sidebar.h"
 
+#include "ui/shell/actions.h"
 #include "core/base/text.h"
 #include "ui/parts/environment.h"
 #include "ui/parts/parts.h"
@@ -234,7 +235,7 @@ SideBar::SideBar(const ConnectionBook &book, QWidget *parent)
 void SideBar::addPage(const QString &title, int number)
 {
     auto *item = new SideItem(title, this);
-    item->setToolTip(tr("Ctrl+%1").arg(number + 1));
+    item->setToolTip(keysOfPage(number));
     m_pageGroup->addButton(item, number);
     m_pages->addWidget(item);
 }
@@ -334,3 +335,5 @@ void SideBar::showMenu(const ConnectionName &name, const QPoint &at)
 }
 
 } // namespace lockscope::ui
+
+#include "moc_sidebar.cpp"

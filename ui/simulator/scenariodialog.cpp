@@ -28,6 +28,7 @@ using contention::Scenario;
 namespace {
 
 constexpr int mostContenders = 100'000;
+constexpr int mostRows = 1000; // as a scenario may have
 
 Error bad(const QString &why)
 {
@@ -201,6 +202,7 @@ void ScenarioDialog::makeNumberFields()
     m_acquires->setToolTip(
         tr("How often each takes the lock, one inside the other: who is reentrant has it at once"));
     m_locks = makeChoice("locks", {tr("one"), tr("two, same order"), tr("two, opposite order")});
+    m_rows = makeChoice("rows", {tr("one for all"), tr("one each, by an index"), tr("one each, without an index")});
     m_servers = makeChoice("servers", {tr("as many as it needs"), u"1"_s, u"3"_s, u"5"_s, u"7"_s});
     m_aof = makeChoice("aof", {tr("nothing"), tr("all but a second"), tr("everything")});
     m_latency = makeSpin("latency", 1, 100'000, 300);
@@ -237,7 +239,8 @@ QWidget *ScenarioDialog::makeNumbers()
     addField(*grid, tr("A restart finds"), m_aof, 5, 2);
     addField(*grid, tr("A message takes"), m_latency, 5, 4);
     addField(*grid, tr("Sessions at most"), m_sessions, 6, 0);
-    grid->addWidget(m_checksTokens, 6, 2, 1, 4);
+    addField(*grid, tr("Rows"), m_rows, 6, 2);
+    grid->addWidget(m_checksTokens, 7, 0, 1, 6);
     return fields;
 }
 
@@ -296,6 +299,7 @@ void ScenarioDialog::fill(const Comparison &now)
     m_tries->setValue(scenario.tries);
     m_acquires->setValue(scenario.acquires);
     m_locks->setCurrentIndex(scenario.locks == 1 ? 0 : scenario.isOppositeOrder ? 2 : 1);
+    m_rows->setCurrentIndex(scenario.rows == 1 && scenario.isIndexed ? 0 : scenario.isIndexed ? 1 : 2);
     m_servers->setCurrentIndex(std::max(0, m_servers->findText(QString::number(scenario.servers))));
     m_aof->setCurrentIndex(static_cast<int>(scenario.aof));
     m_latency->setValue(static_cast<int>(scenario.mostLatency.count()));
@@ -360,6 +364,9 @@ Result<Comparison> ScenarioDialog::comparison() const
     scenario.acquires = m_acquires->value();
     scenario.locks = m_locks->currentIndex() == 0 ? 1 : 2;
     scenario.isOppositeOrder = m_locks->currentIndex() == 2;
+    const bool hasRows = m_rows->isEnabled() && m_rows->currentIndex() > 0;
+    scenario.rows = hasRows ? std::min(scenario.contenders, mostRows) : 1;
+    scenario.isIndexed = !hasRows || m_rows->currentIndex() == 1;
     scenario.servers = m_servers->isEnabled() ? m_servers->currentText().toInt() : 0; // its words are no number: 0
     scenario.aof = m_aof->isEnabled() ? static_cast<contention::Aof>(m_aof->currentIndex()) : contention::Aof::None;
     scenario.mostLatency = std::chrono::microseconds(m_latency->value());
@@ -420,6 +427,7 @@ void ScenarioDialog::enableFields(const Comparison &probe)
     m_sessionTimeout->setEnabled(isOnZooKeeper);
     m_locks->setEnabled(isOnZooKeeper && !isReal);
     m_acquires->setEnabled(!isReal);
+    m_rows->setEnabled(!isReal && isAny([](const auto &recipe) { return contention::locksOneOfRows(recipe); }));
     m_servers->setEnabled(!isReal && (isOnZooKeeper || isAny([](const auto &recipe) { return recipe.quorum; })));
     m_aof->setEnabled(!isReal && isAny([](const auto &recipe) { return recipe.backend == BackendKind::Redis; }));
 }
@@ -439,3 +447,5 @@ void ScenarioDialog::update_()
 }
 
 } // namespace lockscope::ui
+
+#include "moc_scenariodialog.cpp"

@@ -71,6 +71,7 @@ private:
     QSpinBox *m_tries = nullptr;
     QSpinBox *m_acquires = nullptr;
     QComboBox *m_locks = nullptr;
+    QComboBox *m_rows = nullptr;
     QComboBox *m_servers = nullptr;
     QComboBox *m_aof = nullptr;
     QSpinBox *m_latency = nullptr;

@@ -191,7 +191,7 @@ void SpanHistogram::setSpans(const std::vector<std::chrono::milliseconds> &sorte
 
 void SpanHistogram::paintEvent(QPaintEvent *)
 {
-    static const QStringList names{u"10ms"_s, {}, u"1s"_s, {}, u"100s"_s, {}, u"2.8h"_s, {}}; // below which it is
+    static const QStringList ends{u"10 ms"_s, {}, u"1 s"_s, {}, u"100 s"_s, {}, u"2.8 h"_s, {}};
     const auto &tokens = Theme::tokens();
     QPainter painter(this);
     painter.setFont(textFont(11));
@@ -210,10 +210,16 @@ void SpanHistogram::paintEvent(QPaintEvent *)
                          m_isOfHolds ? tokens.hold : tokens.wait);
         painter.setPen(tokens.line);
         painter.drawLine(cell.bottomLeft(), cell.bottomRight());
+        const auto &end = ends[static_cast<qsizetype>(bin)]; // where this one ends, and the next begins
+        if (end.isEmpty())
+            continue;
+        const QPointF edge(cell.right() + 1.5, cell.bottom());
+        painter.drawLine(edge, edge + QPointF(0, 3));
         painter.setPen(tokens.muted);
-        painter.drawText(QRectF(cell.left(), cell.bottom() + 1, cell.width() + 3, 13), Qt::AlignLeft,
-                         names[static_cast<qsizetype>(bin)]);
+        painter.drawText(QRectF(edge.x() - wide, edge.y() + 2, 2 * wide, 13), Qt::AlignHCenter, end);
     }
 }
 
 } // namespace lockscope::ui
+
+#include "moc_lanearea.cpp"

@@ -17,7 +17,10 @@ CellLook QueueDelegate::look(const QModelIndex &index) const
     case QueueModel::Place: cell.pill = m_model.pillAt(index.row()); break;
     case QueueModel::Who: cell.font = monoFont(); break;
     case QueueModel::Age:
-    case QueueModel::Ttl: cell.tabular = true; break;
+    case QueueModel::Ttl:
+        cell.tabular = true;
+        cell.elide = Qt::ElideRight; // "≤ 11…50 s" is another time
+        break;
     default:
         cell.font = monoFont();
         cell.colour = index.column() == QueueModel::Node ? t.text : t.muted;
@@ -50,6 +53,11 @@ QueueTable::QueueTable(QueueModel &model, Columns columns, QWidget *parent)
     });
     // Which columns have something to say changes with the lock.
     connect(&model, &QueueModel::snapshotSet, this, &QueueTable::fitColumns);
+    // A time that goes on needs more room one day.
+    connect(&model, &QAbstractItemModel::dataChanged, this, [this] {
+        if (timesNeedRoom())
+            fitColumns();
+    });
 }
 
 QByteArray QueueTable::currentContender() const
@@ -92,6 +100,18 @@ int QueueTable::widthOfWho(int both) const
     return std::min(part, std::max(who, both - session));
 }
 
+int QueueTable::widthOfTime(int column) const
+{
+    constexpr int usual = 84;
+    return isColumnHidden(column) ? 0 : std::max(usual, sizeHintForColumn(column));
+}
+
+bool QueueTable::timesNeedRoom() const
+{
+    const auto needsRoom = [this](int column) { return widthOfTime(column) > columnWidth(column); };
+    return m_columns == Columns::Queue && (needsRoom(QueueModel::Age) || needsRoom(QueueModel::Ttl));
+}
+
 void QueueTable::fitColumns()
 {
     const int width = viewport()->width();
@@ -110,8 +130,8 @@ void QueueTable::fitColumns()
     setColumnHidden(QueueModel::Place, m_tools->hides(QueueModel::Place));
     setColumnHidden(QueueModel::Age, m_tools->hides(QueueModel::Age));
     const int place = isColumnHidden(QueueModel::Place) ? 0 : m_model.hasModes() ? 98 : 80;
-    const int age = 84;
-    const int rest = std::max(0, width - place - age * ((ttl ? 1 : 0) + (isColumnHidden(QueueModel::Age) ? 0 : 1)));
+    const int age = widthOfTime(QueueModel::Age), left = widthOfTime(QueueModel::Ttl);
+    const int rest = std::max(0, width - place - age - left);
     const bool sessions = m_model.hasSessions() && !m_tools->hides(QueueModel::Session);
     const int who = sessions ? widthOfWho(rest) : rest;
     setColumnHidden(QueueModel::Session, !sessions);
@@ -119,7 +139,9 @@ void QueueTable::fitColumns()
     setColumnWidth(QueueModel::Who, who);
     setColumnWidth(QueueModel::Session, rest - who);
     setColumnWidth(QueueModel::Age, age);
-    setColumnWidth(QueueModel::Ttl, age);
+    setColumnWidth(QueueModel::Ttl, left);
 }
 
 } // namespace lockscope::ui
+
+#include "moc_queuetable.cpp"

@@ -45,6 +45,9 @@ protected:
 private:
     void fitColumns();
     [[nodiscard]] int widthOfWho(int both) const;
+    // Never less than it says: a time without its middle is another time.
+    [[nodiscard]] int widthOfTime(int column) const;
+    [[nodiscard]] bool timesNeedRoom() const;
 
     QueueModel &m_model;
     Columns m_columns;

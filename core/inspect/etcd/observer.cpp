@@ -349,7 +349,7 @@ std::vector<Coverage> EtcdObserver::coverage() const
         add(m_client.lastError().isEmpty() ? u"not connected yet"_s : u"not connected: "_s + m_client.lastError());
     else if (!m_problem.isEmpty())
         add(m_problem);
-    else if (!m_firstSnapshot.isComplete())
+    else if (!m_work.isIdle() && !m_firstSnapshot.isComplete()) // who reads one lock has not begun it
         add(u"the first look is still under way"_s);
     if (isConnected && !m_leaseProblem.isEmpty())
         add(m_leaseProblem);

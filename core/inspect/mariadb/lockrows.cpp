@@ -44,7 +44,7 @@ QByteArray rowsOf(SqlLockRow::Kind kind, const QByteArray &table)
         return "SELECT ID AS name, LOCKEDBY AS locked_by, CAST(LOCKGRANTED AS CHAR) AS stamp, "
                "UNIX_TIMESTAMP(LOCKGRANTED) AS since, NULL AS ends, NULL AS ends_in_utc FROM "
                + table + " WHERE LOCKED <> 0 AND ID = 1" + limit;
-    return "SELECT name, locked_by, CAST(lock_until AS CHAR) AS stamp, UNIX_TIMESTAMP(NOW(3)) "
+    return "SELECT name, locked_by, CAST(locked_at AS CHAR) AS stamp, UNIX_TIMESTAMP(NOW(3)) "
            "- TIMESTAMPDIFF(MICROSECOND, locked_at, NOW(3)) / 1000000 AS since, UNIX_TIMESTAMP(NOW(3)) "
            "+ TIMESTAMPDIFF(MICROSECOND, NOW(3), lock_until) / 1000000 AS ends, UNIX_TIMESTAMP(NOW(3)) "
            "+ TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), lock_until) / 1000000 AS ends_in_utc FROM "

@@ -55,7 +55,7 @@ struct SqlLockRow {
     QByteArray schema, table;
     QByteArray name;     // ShedLock's
     QByteArray lockedBy; // what its holder wrote
-    QByteArray stamp;    // LOCKGRANTED or lock_until, as it stands there
+    QByteArray stamp;    // LOCKGRANTED or locked_at, as it stands there: each hold has another one
     std::optional<ServerTime> since, ends;
     bool isZoneUnclear = false; // its times are of UTC or of another zone, and nothing says of which
 };
@@ -125,7 +125,8 @@ struct SqlLook {
 [[nodiscard]] std::optional<std::pair<QByteArray, QByteArray>> tableOfLock(const QByteArray &name);
 // "LIQUIBASE#shop.DATABASECHANGELOGLOCK", "SHEDLOCK#shop.shedlock#reports".
 [[nodiscard]] QByteArray lockRowName(const SqlLockRow &row);
-[[nodiscard]] std::optional<std::pair<QByteArray, QByteArray>> liquibaseTable(const QByteArray &name);
+// Back: which row that is; nothing of what stands in it.
+[[nodiscard]] std::optional<SqlLockRow> lockRowNamed(const QByteArray &name);
 [[nodiscard]] bool isLockRowName(const QByteArray &name);
 // Every row lock somebody waits for, every named lock, and tables that are locked or waited for.
 [[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const SqlLook &look, const ConnectionName &connection);

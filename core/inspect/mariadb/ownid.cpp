@@ -49,7 +49,7 @@ Task<std::optional<QByteArray>> ownRowId(mariadb::Session *session, Deadline dea
 Task<std::optional<QByteArray>> ownContenderId(mariadb::Session *session, QByteArray recipe, Deadline deadline)
 {
     const auto &info = recipes::recipeOf(recipe);
-    if (info.optimistic)
+    if (info.optimistic || info.endsBy != recipes::EndsBy::Session) // a token says whose row it is
         co_return std::nullopt;
     if (info.shape == recipes::Shape::Row) {
         auto id = co_await ownRowId(session, deadline);

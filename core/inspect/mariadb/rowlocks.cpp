@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From rows that are locks by what stands in them to snapshots.
 #include "core/inspect/mariadb/looked.h"
+#include "core/base/identifiers.h"
 #include "core/inspect/knownclients.h"
 #include "core/rules/contenderid.h"
 
@@ -20,7 +21,10 @@ LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
 {
     const bool isLiquibase = row.kind == SqlLockRow::Kind::Liquibase;
     lock.recipe = isLiquibase ? "sql-liquibase" : "sql-shedlock";
-    attribute(lock, isLiquibase ? clients::liquibase : clients::shedLockRow);
+    // ShedLock writes its host's name; a token is somebody's who speaks its layout, as our own recipe does.
+    const bool isToken = !isLiquibase && isUuid36(row.lockedBy);
+    if (!isToken)
+        attribute(lock, isLiquibase ? clients::liquibase : clients::shedLockRow);
     lock.why = isLiquibase ? u"the row says LOCKED; since when, LOCKGRANTED says in the server's time zone"_s
                            : u"the row says until when it is locked (lock_until)"_s;
     if (row.isZoneUnclear) {
@@ -33,7 +37,7 @@ LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
     holder.role = Role::Holder;
     holder.position = 0;
     holder.identity = row.lockedBy;
-    holder.id = recipes::constantContenderId(row.lockedBy, millisOf(isLiquibase ? row.since : row.ends));
+    holder.id = isToken ? row.lockedBy : recipes::constantContenderId(row.lockedBy, millisOf(row.since));
     if (row.since && *row.since <= lock.observed + 1s)
         holder.heldSince = std::min(*row.since, lock.observed);
     holder.expiresAt = row.ends;

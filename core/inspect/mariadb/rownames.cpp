@@ -93,16 +93,15 @@ QByteArray word(const QByteArray &text, qsizetype &at)
     return text.mid(from, at - from);
 }
 
-std::optional<std::pair<QByteArray, QByteArray>> tableBehind(const QByteArray &name, const QByteArray &prefix)
+// "shop.stock" as written() writes its parts; `at` is behind it then.
+std::optional<std::pair<QByteArray, QByteArray>> tableAt(const QByteArray &name, qsizetype &at)
 {
-    if (!name.startsWith(prefix))
-        return std::nullopt;
-    qsizetype at = prefix.size();
-    const auto part = [&] { // as written() writes it
+    const auto part = [&] {
         if (at < name.size() && name[at] == '`')
             return literal(name, at);
         const auto from = at;
-        at = name.indexOf('.', from) < 0 ? name.size() : name.indexOf('.', from);
+        while (at < name.size() && name[at] != '.' && name[at] != '#')
+            ++at;
         return name.mid(from, at - from);
     };
     const auto schema = part();
@@ -110,7 +109,14 @@ std::optional<std::pair<QByteArray, QByteArray>> tableBehind(const QByteArray &n
         return std::nullopt;
     ++at;
     const auto table = part();
-    return table.isEmpty() || at != name.size() ? std::nullopt : std::optional(std::pair(schema, table));
+    return table.isEmpty() ? std::nullopt : std::optional(std::pair(schema, table));
+}
+
+std::optional<std::pair<QByteArray, QByteArray>> tableBehind(const QByteArray &name, const QByteArray &prefix)
+{
+    qsizetype at = prefix.size();
+    const auto table = name.startsWith(prefix) ? tableAt(name, at) : std::nullopt;
+    return at == name.size() ? table : std::nullopt;
 }
 
 // "`shop`.`stock`" → "shop.stock". A partition ("/* Partition `p0` */") is left out.
@@ -177,9 +183,19 @@ std::optional<std::pair<QByteArray, QByteArray>> tableOfLock(const QByteArray &n
     return tableBehind(name, tablePrefix);
 }
 
-std::optional<std::pair<QByteArray, QByteArray>> liquibaseTable(const QByteArray &name)
+std::optional<SqlLockRow> lockRowNamed(const QByteArray &name)
 {
-    return tableBehind(name, liquibasePrefix);
+    SqlLockRow row;
+    qsizetype at = shedLockPrefix.size();
+    row.kind = name.startsWith(shedLockPrefix) ? SqlLockRow::Kind::ShedLock : SqlLockRow::Kind::Liquibase;
+    const bool isShedLock = row.kind == SqlLockRow::Kind::ShedLock;
+    const auto table = isShedLock ? tableAt(name, at) : tableBehind(name, liquibasePrefix);
+    if (!table || (isShedLock && name.mid(at, 1) != "#"))
+        return std::nullopt;
+    row.schema = table->first;
+    row.table = table->second;
+    row.name = isShedLock ? name.mid(at + 1) : QByteArray();
+    return row;
 }
 
 bool isLockRowName(const QByteArray &name)

@@ -51,6 +51,8 @@ struct PgRowKey {
     QByteArrayList columns, values;
 };
 using PgRowKeys = std::map<std::tuple<QByteArray, QByteArray, QByteArray>, PgRowKey>;
+// By the same: the transactions that share the row, where it is not one that has it alone.
+using PgSharers = std::map<std::tuple<QByteArray, QByteArray, QByteArray>, QByteArrayList>;
 
 struct PgLook {
     ServerTime now{};
@@ -60,6 +62,7 @@ struct PgLook {
     std::vector<PgLock> locks;
     std::vector<PgPrepared> prepared;
     PgRowKeys rowKeys;
+    PgSharers sharers;
     bool seesOthers = true; // what others do is told, too
 };
 

@@ -24,6 +24,8 @@ QByteArray pgQuestion()
            "shown AS MATERIALIZED (SELECT l.*, to_jsonb(l)->>'waitstart' AS since FROM locks l "
            "WHERE l.locktype = 'advisory' OR NOT l.granted OR l.pid IS NULL "
            "OR (l.locktype = 'tuple' AND l.pid IN (SELECT pid FROM waiting)) "
+           // Whoever shares a row with the one that is waited for.
+           "OR (l.locktype = 'transactionid' AND EXISTS (SELECT 1 FROM waiting w WHERE w.locktype = 'transactionid')) "
            "OR EXISTS (SELECT 1 FROM waiting w WHERE (l.locktype, l.database, l.relation, l.page, l.tuple, "
            "l.virtualxid, l.transactionid::text, l.classid, l.objid, l.objsubid) IS NOT DISTINCT FROM (w.locktype, "
            "w.database, w.relation, w.page, w.tuple, w.virtualxid, w.transactionid::text, w.classid, w.objid, "
@@ -185,6 +187,9 @@ Task<Result<PgLook>> PgReader::look(Deadline deadline)
     const auto keys = co_await readRowKeys(&look, deadline);
     if (!keys)
         co_return keys.error();
+    const auto shared = co_await readSharers(&look, deadline);
+    if (!shared)
+        co_return shared.error();
     m_gaps = gaps;
     m_hasLooked = true;
     co_return look;
@@ -244,14 +249,11 @@ Task<Result<PgRowKey>> PgReader::readRowKey(PgLock tuple, Deadline deadline)
     QByteArrayList wanted;
     for (const auto &column : *columns)
         wanted << postgresql::quotedName(column) + "::text";
-    // By its quoted name as the server writes it.
-    auto naming =
-        send("SELECT " + postgresql::quotedText(tuple.relation) + "::oid::regclass::text AS name", deadline);
-    const auto named = co_await naming;
+    const auto named = co_await tableName(tuple.relation, deadline);
     if (!named)
         co_return named.error();
     const QByteArray place = '(' + tuple.page + ',' + tuple.tuple + ')';
-    auto reading = send("SELECT " + wanted.join(", ") + " FROM ONLY " + pgText(*named, 0, "name")
+    auto reading = send("SELECT " + wanted.join(", ") + " FROM ONLY " + *named
                             + " WHERE ctid = " + postgresql::quotedText(place) + "::tid",
                         deadline);
     const auto row = co_await reading;
@@ -263,6 +265,66 @@ Task<Result<PgRowKey>> PgReader::readRowKey(PgLock tuple, Deadline deadline)
     for (const auto &cell : row->rows.front())
         key.values << cell.value_or(QByteArray());
     co_return key;
+}
+
+// Quoted, as the server writes it.
+Task<Result<QByteArray>> PgReader::tableName(QByteArray relation, Deadline deadline)
+{
+    auto naming = send("SELECT " + postgresql::quotedText(relation) + "::oid::regclass::text AS name", deadline);
+    const auto named = co_await naming;
+    if (!named)
+        co_return named.error();
+    co_return pgText(*named, 0, "name");
+}
+
+// pg_locks says for whose end the next one waits, and of others that have the row with it nothing: they stand in the
+// row itself, behind a number that is no transaction's.
+Task<Result<void>> PgReader::readSharers(PgLook *look, Deadline deadline)
+{
+    const auto locks = look->locks;
+    for (const auto &tuple : locks) {
+        if (tuple.type != "tuple" || !tuple.isGranted || tuple.database != look->database
+            || tuple.relationName.isEmpty())
+            continue;
+        const auto waiting = std::ranges::find_if(locks, [&tuple](const PgLock &lock) {
+            return lock.type == "transactionid" && !lock.isGranted && lock.pid == tuple.pid;
+        });
+        if (waiting == locks.end())
+            continue;
+        const auto sharers = co_await sharersOf(tuple, waiting->transaction, deadline);
+        if (!sharers && !isPgRefusal(sharers.error()))
+            co_return sharers.error();
+        if (sharers && !sharers->isEmpty())
+            look->sharers[{tuple.relation, tuple.page, tuple.tuple}] = *sharers;
+    }
+    co_return Result<void>();
+}
+
+Task<Result<QByteArrayList>> PgReader::sharersOf(PgLock tuple, QByteArray waitedFor, Deadline deadline)
+{
+    QByteArrayList sharers;
+    const auto name = co_await tableName(tuple.relation, deadline);
+    if (!name)
+        co_return name.error();
+    const QByteArray place = '(' + tuple.page + ',' + tuple.tuple + ')';
+    auto reading = send("SELECT xmax::text AS xmax FROM ONLY " + *name
+                            + " WHERE ctid = " + postgresql::quotedText(place) + "::tid",
+                        deadline);
+    const auto row = co_await reading;
+    if (!row)
+        co_return row.error();
+    const auto locker = row->rows.empty() ? QByteArray() : pgText(*row, 0, "xmax");
+    if (locker.isEmpty() || locker == "0" || locker == waitedFor)
+        co_return sharers;
+    auto asking = send("SELECT xid::text AS xid FROM pg_catalog.pg_get_multixact_members("
+                           + postgresql::quotedText(locker) + "::xid)",
+                       deadline);
+    const auto members = co_await asking;
+    if (!members) // it changed hands meanwhile, and is a transaction's
+        co_return members.error();
+    for (std::size_t i = 0; i < members->rows.size(); ++i)
+        sharers << pgText(*members, i, "xid");
+    co_return sharers;
 }
 
 // Of the primary key, in its order. None where to read it would run what others wrote, as us: a cast of a type of

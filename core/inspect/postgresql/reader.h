@@ -25,6 +25,9 @@ private:
     Task<Result<void>> readPrepared(PgLook *look, Deadline deadline);
     Task<Result<void>> readRowKeys(PgLook *look, Deadline deadline);
     Task<Result<PgRowKey>> readRowKey(PgLock tuple, Deadline deadline);
+    Task<Result<void>> readSharers(PgLook *look, Deadline deadline);
+    Task<Result<QByteArrayList>> sharersOf(PgLock tuple, QByteArray waitedFor, Deadline deadline);
+    Task<Result<QByteArray>> tableName(QByteArray relation, Deadline deadline);
     Task<Result<QByteArrayList>> readKeyColumns(QByteArray relation, Deadline deadline);
     [[nodiscard]] Reply<mariadb::Rows> send(const QByteArray &text, Deadline deadline,
                                             const QByteArrayList &parameters = {});

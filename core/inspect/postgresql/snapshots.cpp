@@ -78,6 +78,7 @@ struct PgGroup {
     std::optional<QString> client;
     QByteArray guard; // "advisory:5:0:42:1"
     std::vector<PgPart> holders, waiters;
+    bool isShared = false; // a row: by all of the holders
 };
 using PgGroups = std::map<QByteArray, PgGroup>;
 
@@ -137,7 +138,7 @@ public:
     {
         Contender one;
         one.role = role;
-        one.mode = modeOf(*part.lock);
+        one.mode = role == Role::Holder && group.isShared ? Mode::Read : modeOf(*part.lock);
         if (const auto *waiting = prepared(*part.lock)) {
             one.id = "prepared:" + waiting->name + '@' + QByteArray::number(waiting->prepared);
             one.identity = waiting->user + ", prepared transaction " + waiting->name;
@@ -152,7 +153,10 @@ public:
             who = &unseen;
         const auto start = isOfTransaction ? who->transactionStart : who->backendStart;
         one.id = start ? backendContenderId(who->pid, *start) : QByteArray::number(who->pid) + "@not-told";
-        one.guard.value = pgGuardOf(*who, group.guard, isOfTransaction);
+        // Of a row's holder that is its own transaction, whichever of several the next one waits for.
+        const bool isItsOwn = role == Role::Holder && part.lock->type == "transactionid";
+        one.guard.value =
+            pgGuardOf(*who, isItsOwn ? "transactionid:" + part.lock->transaction : group.guard, isOfTransaction);
         if (!who->endpoint.isEmpty())
             one.endpoint = QString::fromUtf8(who->endpoint);
         const auto account = who->user.isEmpty() ? who->kind : who->user;
@@ -243,6 +247,18 @@ void addHolder(PgGroup &group, const PgLock &holder)
         group.holders.push_back({&holder});
 }
 
+// A writer that waits for the first of them waits for the others after it.
+void addSharers(PgGroup &group, const PgLooked &looked, const PgLock &tuple)
+{
+    const auto &all = looked.look().sharers;
+    const auto sharers = all.find({tuple.relation, tuple.page, tuple.tuple});
+    for (const auto &transaction : sharers == all.end() ? QByteArrayList() : sharers->second) {
+        if (const auto *holder = looked.holderOf(transaction)) // it may be over
+            addHolder(group, *holder);
+    }
+    group.isShared = group.holders.size() > 1;
+}
+
 // The next one for a row waits for the transaction that has it; all others for the right to be next.
 void addRow(PgGroups &groups, const PgLooked &looked, const PgLock &waiting)
 {
@@ -258,6 +274,8 @@ void addRow(PgGroups &groups, const PgLooked &looked, const PgLock &waiting)
     if (const auto *holder = isNext ? looked.holderOf(waiting.transaction) : nullptr) {
         group.guard = "transactionid:" + waiting.transaction;
         addHolder(group, *holder);
+        if (tuple)
+            addSharers(group, looked, *tuple);
     }
 }
 

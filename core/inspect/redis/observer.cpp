@@ -330,7 +330,8 @@ Task<Result<LockSnapshot>> RedisObserver::readNow(QByteArray name, Deadline dead
 
 std::vector<Coverage> RedisObserver::coverage() const
 {
-    return coverageOf(m_name, missingIn(m_connection, m_firstSnapshot.isComplete(), m_sweep), m_refusals);
+    return coverageOf(m_name, missingIn(m_connection, !m_started || m_firstSnapshot.isComplete(), m_sweep),
+                      m_refusals);
 }
 
 void RedisObserver::tellCoverage()

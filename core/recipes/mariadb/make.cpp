@@ -3,6 +3,7 @@
 #include "core/recipes/make.h"
 #include "core/recipes/mariadb/forupdate.h"
 #include "core/recipes/mariadb/getlock.h"
+#include "core/recipes/mariadb/leasedrow.h"
 #include "core/recipes/mariadb/version.h"
 
 namespace lockscope::recipes {
@@ -11,15 +12,25 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-using MadeOnMariaDb = Result<std::unique_ptr<Lock>> (*)(mariadb::Session &, const QByteArray &);
+using MadeOnMariaDb = Result<std::unique_ptr<Lock>> (*)(mariadb::Session &, const QByteArray &,
+                                                        const AcquireOptions &, Random);
 
 template <class Recipe, auto readName>
-Result<std::unique_ptr<Lock>> made(mariadb::Session &session, const QByteArray &lock)
+Result<std::unique_ptr<Lock>> made(mariadb::Session &session, const QByteArray &lock, const AcquireOptions &, Random)
 {
     auto name = readName(lock);
     if (!name)
         return name.error();
     return std::unique_ptr<Lock>(std::make_unique<Recipe>(session, lock, *name));
+}
+
+Result<std::unique_ptr<Lock>> madeOfLeasedRow(mariadb::Session &session, const QByteArray &lock,
+                                              const AcquireOptions &options, Random random)
+{
+    auto name = readLeasedRowName(lock);
+    if (!name)
+        return name.error();
+    return std::unique_ptr<Lock>(std::make_unique<LeasedRow>(session, lock, *name, options.ttl, std::move(random)));
 }
 
 const std::map<QByteArray, MadeOnMariaDb> &mariaDbMakers()
@@ -28,6 +39,7 @@ const std::map<QByteArray, MadeOnMariaDb> &mariaDbMakers()
         {"sql-for-update", made<ForUpdateLock, readRowName>},
         {"sql-version", made<VersionLock, readRowName>},
         {"sql-get-lock", made<GetLockLock, readNamedLock>},
+        {"sql-shedlock", madeOfLeasedRow},
     };
     return all;
 }
@@ -35,14 +47,14 @@ const std::map<QByteArray, MadeOnMariaDb> &mariaDbMakers()
 } // namespace
 
 Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, mariadb::Session &session, const QByteArray &lock,
-                                       const AcquireOptions &options)
+                                       const AcquireOptions &options, Random random)
 {
     if (const auto no = objectionTo(id, BackendKind::MariaDb, options))
         return *no;
     const auto maker = mariaDbMakers().find(id);
     if (maker == mariaDbMakers().end())
         return Error{ErrorCode::Unsupported, u"recipe %1 cannot be made here"_s.arg(QString::fromUtf8(id))};
-    return maker->second(session, lock);
+    return maker->second(session, lock, options, std::move(random));
 }
 
 } // namespace lockscope::recipes

@@ -13,7 +13,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-const QByteArray namedLockPrefix("GET_LOCK#");
+const QByteArray namedLockPrefix("GET_LOCK#"), leasedRowPrefix("SHEDLOCK#");
 
 // Takes an identifier off the front, with or without backticks, and the `end` that follows it. Empty if
 // there is none.
@@ -82,6 +82,11 @@ QByteArray RowName::quotedTable() const
     return quotedIdentifier(schema) + '.' + quotedIdentifier(table);
 }
 
+QByteArray LeasedRowName::quotedTable() const
+{
+    return quotedIdentifier(schema) + '.' + quotedIdentifier(table);
+}
+
 QByteArray RowName::condition() const
 {
     QByteArrayList parts;
@@ -107,6 +112,20 @@ Result<RowName> readRowName(const QByteArray &lock)
             ErrorCode::BadInput,
             u"\"%1\" names no row; write SCHEMA.TABLE#COLUMN=VALUE[,COLUMN=VALUE…], for example shop.stock#id=1"_s
                 .arg(label(lock))};
+    return row;
+}
+
+Result<LeasedRowName> readLeasedRowName(const QByteArray &lock)
+{
+    LeasedRowName row;
+    QByteArray rest = lock.mid(leasedRowPrefix.size());
+    row.schema = takeIdentifier(rest, '.');
+    row.table = takeIdentifier(rest, '#');
+    row.name = rest;
+    if (!lock.startsWith(leasedRowPrefix) || row.schema.isEmpty() || row.table.isEmpty() || row.name.isEmpty()
+        || lock.contains('\0'))
+        return Error{ErrorCode::BadInput, u"\"%1\" names no such row; write SHEDLOCK#SCHEMA.TABLE#NAME, for example "
+                                          u"SHEDLOCK#shop.shedlock#nightly"_s.arg(label(lock))};
     return row;
 }
 

@@ -30,7 +30,7 @@ Task<Result<void>> untilConnected(mariadb::Session *session, Deadline deadline)
 Deadline answerBy(const mariadb::Session &session, Deadline deadline)
 {
     const auto now = session.loop().now();
-    return Deadline::at(std::clamp<Instant>(deadline.when(), now + 500ms, now + 5s));
+    return Deadline::at(std::clamp<Instant>(deadline.when(), now + 1s, now + 5s));
 }
 
 } // namespace lockscope::recipes

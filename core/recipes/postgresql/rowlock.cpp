@@ -5,9 +5,8 @@
 //   2. SELECT the row FOR UPDATE. If another transaction has it, the server lets us wait: the first for that
 //      transaction's end, all others for the right to be the next. Without time to wait: NOWAIT.
 //   3. No such row: nothing is locked. That is an error of its own, not "free".
-//   4. Whatever went wrong (no time left, victim of a deadlock, connection lost): ROLLBACK. A statement that failed
-// has
-//      ended the transaction already; until its ROLLBACK the connection is good for nothing.
+//   4. Whatever went wrong (no time left, victim of a deadlock, connection lost): ROLLBACK. A statement that
+//      failed has ended the transaction already; until its ROLLBACK the connection is good for nothing.
 //   5. To release, COMMIT.
 //
 // Who comes in the moment in which it is freed, before the next one has woken up, gets it: not quite first come first

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row of a work queue. Source: PostgreSQL documentation, "The Locking Clause" of SELECT, SKIP LOCKED.
 //   1. START TRANSACTION: the row will be ours as long as this.
-//   2. SELECT one of the rows that fit FOR UPDATE SKIP LOCKED: those that others have are passed over, so nobody
-// waits.
+//   2. SELECT one of the rows that fit FOR UPDATE SKIP LOCKED: those that others have are passed over, so
+//      nobody waits.
 //   3. None: ROLLBACK, so that what comes meanwhile is seen, rest a little, and begin anew while there is time.
 //   4. Whatever went wrong: ROLLBACK.
 //   5. To release, COMMIT. What was done for the row is to be written in it before, on the same connection; or the
-// row
-//      is handed out again.
+//      row is handed out again.
 //
 // In which order rows are handed out is the table's business. Nobody waits, so a server never shows who has which.
 #include "core/recipes/postgresql/skiplocked.h"

@@ -4,7 +4,7 @@
 
 #include "core/base/random.h"
 #include "core/recipes/lockbase.h"
-#include "core/recipes/redis/keepalive.h"
+#include "core/recipes/keepalive.h"
 #include "core/recipes/redis/tokenkey.h"
 #include "core/recipes/waitgroup.h"
 

@@ -4,7 +4,7 @@
 // prolonging.
 #pragma once
 
-#include "core/recipes/redis/keepalive.h"
+#include "core/recipes/keepalive.h"
 #include "core/recipes/redis/tokenkey.h"
 
 namespace lockscope::recipes {
@@ -22,9 +22,5 @@ private:
     TokenKey m_ours;
     KeepAlive m_life;
 };
-
-// Sent at once: 1 when the key, still ours, has that TTL now.
-[[nodiscard]] Reply<redis::Value> prolongToken(redis::Connection &connection, const TokenKey &ours,
-                                               std::chrono::milliseconds ttl, Deadline deadline);
 
 } // namespace lockscope::recipes

@@ -16,6 +16,7 @@
 
 #include "core/base/text.h"
 #include "core/recipes/redis/lease.h"
+#include "core/recipes/polling.h"
 #include "core/recipes/redis/waiting.h"
 #include "core/recipes/token.h"
 #include "core/rules/turn.h"

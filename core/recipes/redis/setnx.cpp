@@ -14,6 +14,7 @@
 
 #include "core/base/text.h"
 #include "core/recipes/connectionerrors.h"
+#include "core/recipes/polling.h"
 #include "core/recipes/redis/waiting.h"
 #include "core/recipes/token.h"
 #include "core/redis/client.h"

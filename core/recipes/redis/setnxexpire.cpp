@@ -17,6 +17,7 @@
 
 #include "core/base/text.h"
 #include "core/recipes/redis/detachedattempt.h"
+#include "core/recipes/polling.h"
 #include "core/recipes/redis/waiting.h"
 
 namespace lockscope::recipes {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/redis/waiting.h"
 
-#include "core/async/sleep.h"
-
 #include <algorithm>
 
 namespace lockscope::recipes {
@@ -35,10 +33,12 @@ Deadline answerBy(const redis::Connection &connection, Deadline deadline)
     return Deadline::at(std::clamp<Instant>(deadline.when(), now + 500ms, now + 5s));
 }
 
-Completion<bool> pauseBetweenTries(Loop &loop, Random &random, Deadline deadline)
+Task<Result<bool>> whetherOne(Reply<redis::Value> reply)
 {
-    const auto pause = 25ms + std::chrono::milliseconds(random.below(51));
-    return sleepUntil(loop, std::min<Instant>(loop.now() + pause, deadline.when()));
+    const auto answer = co_await reply;
+    if (!answer)
+        co_return answer.error();
+    co_return answer->integer == 1;
 }
 
 } // namespace lockscope::recipes

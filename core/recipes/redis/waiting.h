@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/async/task.h"
-#include "core/base/random.h"
 #include "core/redis/connection.h"
 
 namespace lockscope::recipes {
@@ -15,8 +14,7 @@ namespace lockscope::recipes {
 // more, because knowing what it did is worth more than being punctual; and no more than five.
 [[nodiscard]] Deadline answerBy(const redis::Connection &connection, Deadline deadline);
 
-// A pause between two tries for a taken lock: 25 to 75 ms at random, so that those who wait do not
-// try in step; cut off at the deadline.
-[[nodiscard]] Completion<bool> pauseBetweenTries(Loop &loop, Random &random, Deadline deadline);
+// The answer of a script that says 1 for yes. It has been sent already.
+[[nodiscard]] Task<Result<bool>> whetherOne(Reply<redis::Value> reply);
 
 } // namespace lockscope::recipes

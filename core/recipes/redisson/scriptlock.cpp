@@ -118,7 +118,7 @@ Grant ScriptLock::hold(const Entered &entered, Instant asked)
     m_held.emplace(
         Grant{m_scripts.id, entered.token, {}}, 1, m_connection->loop(), m_ttl, asked,
         [connection = m_connection, renew = m_scripts.renew](std::chrono::milliseconds, Deadline deadline) {
-            return connection->script(redis::loadScript(renew.script), renew.keys, renew.args, deadline);
+            return whetherOne(connection->script(redis::loadScript(renew.script), renew.keys, renew.args, deadline));
         },
         [this](Loss loss) { lose(loss); });
     return m_held->grant;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/recipes/lockbase.h"
-#include "core/recipes/redis/keepalive.h"
+#include "core/recipes/keepalive.h"
 #include "core/recipes/redisson/process.h"
 #include "core/recipes/redisson/scriptcalls.h"
 

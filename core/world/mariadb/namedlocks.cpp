@@ -87,6 +87,12 @@ std::optional<ConnectionNumber> NamedLocks::holderOf(const QByteArray &name) con
     return at == m_locks.end() ? std::nullopt : std::optional(at->second.holder);
 }
 
+std::optional<ConnectionNumber> NamedLocks::blockerOf(ConnectionNumber connection) const
+{
+    const auto at = m_waiting.find(connection);
+    return at == m_waiting.end() ? std::nullopt : holderOf(at->second);
+}
+
 std::optional<ConnectionNumber> NamedLocks::firstWaiterFor(const QByteArray &name) const
 {
     const auto at = m_locks.find(name);

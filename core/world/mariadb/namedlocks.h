@@ -33,6 +33,8 @@ public:
     [[nodiscard]] std::vector<ConnectionNumber> releaseAll(ConnectionNumber connection);
 
     [[nodiscard]] std::optional<ConnectionNumber> holderOf(const QByteArray &name) const;
+    // Who has what it waits for; empty: it waits for nothing.
+    [[nodiscard]] std::optional<ConnectionNumber> blockerOf(ConnectionNumber connection) const;
     [[nodiscard]] std::optional<ConnectionNumber> firstWaiterFor(const QByteArray &name) const;
     [[nodiscard]] std::vector<QByteArray> names() const;
     // Who has it, and who waits for it, in their order.

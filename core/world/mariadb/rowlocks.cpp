@@ -122,6 +122,12 @@ std::optional<TransactionId> RowLocks::holderOf(const RowId &row) const
     return at == m_queues.end() ? std::nullopt : std::optional(at->second.front());
 }
 
+std::optional<TransactionId> RowLocks::blockerOf(TransactionId transaction) const
+{
+    const auto at = m_transactions.find(transaction);
+    return at == m_transactions.end() || !at->second.waitsFor ? std::nullopt : holderOf(*at->second.waitsFor);
+}
+
 std::optional<TransactionId> RowLocks::firstWaiterFor(const RowId &row) const
 {
     const auto at = m_queues.find(row);

@@ -51,6 +51,8 @@ public:
     [[nodiscard]] std::vector<TransactionId> release(TransactionId transaction);
 
     [[nodiscard]] std::optional<TransactionId> holderOf(const RowId &row) const;
+    // Who has what it waits for; empty: it waits for nothing.
+    [[nodiscard]] std::optional<TransactionId> blockerOf(TransactionId transaction) const;
     [[nodiscard]] std::optional<TransactionId> firstWaiterFor(const RowId &row) const;
     [[nodiscard]] std::vector<RowId> lockedRows() const;
     // Who has it, and who waits for it, in their order.

@@ -13,36 +13,14 @@ constexpr auto looksAfterClientEvery = 1s; // during a wait for a named lock
 constexpr auto noLockWaitTimeout = std::chrono::seconds(100'000'000);
 constexpr double longestWait = 365.0 * 24 * 3600;
 
-SqlAnswer error(int number, const QByteArray &message)
-{
-    SqlAnswer answer;
-    answer.error = number;
-    answer.message = message;
-    return answer;
-}
-
-SqlAnswer cells(const QByteArrayList &columns, std::vector<mariadb::Rows::Cell> row)
-{
-    SqlAnswer answer;
-    answer.rows.columns = columns;
-    answer.rows.rows.push_back(std::move(row));
-    answer.rows.affected = 1;
-    return answer;
-}
-
-SqlAnswer lockWaitTimeout()
-{
-    return error(1205, "Lock wait timeout exceeded");
-}
-
-SqlAnswer deadlock()
-{
-    return error(1213, "Deadlock found");
-}
-
 bool isForNamedLock(const SqlStatement &statement)
 {
     return statement.kind == Kind::GetLock;
+}
+
+bool isRefusedWhenAborted(Kind kind)
+{
+    return kind != Kind::Commit && kind != Kind::Rollback && kind != Kind::Nothing && kind != Kind::SetUp;
 }
 
 } // namespace
@@ -96,6 +74,8 @@ void SqlServer::execute(ConnectionId connection, const QByteArray &text, const Q
     std::optional<SqlAnswer> answered;
     if (!what || what->parameters != parameters.size())
         answered = error(1064, "Syntax error near '" + text.left(80) + '\'');
+    else if (by->isAborted && isRefusedWhenAborted(what->kind))
+        answered = transactionIsAborted();
     else
         answered = run(*by, {*what, parameters}, answer);
     // Whoever killed itself hears of it by the end of its connection.
@@ -114,7 +94,8 @@ void SqlServer::disconnected(ConnectionId connection)
         return;
     if (!gone->waiting) {
         close(connection);
-    } else if (!std::exchange(gone->isGone, true) && isForNamedLock(gone->waiting->statement.what)) {
+    } else if (!std::exchange(gone->isGone, true) && m_rules.looksAfterWaitingClients
+               && isForNamedLock(gone->waiting->statement.what)) {
         const auto waited = m_world.now() - gone->waiting->since;
         const auto looks =
             gone->waiting->since + (waited / Duration(looksAfterClientEvery) + 1) * Duration(looksAfterClientEvery);
@@ -142,8 +123,8 @@ bool SqlServer::killQuery(ConnectionId connection)
     if (!killed)
         return false;
     if (killed->waiting) {
-        // A wait for a named lock answers NULL instead of failing.
-        const bool isNamed = isForNamedLock(killed->waiting->statement.what);
+        // MariaDB's wait for a named lock answers NULL instead of failing.
+        const bool isNamed = isForNamedLock(killed->waiting->statement.what) && !m_rules.failureEndsTransaction;
         const auto output = killed->waiting->statement.what.output;
         stopWaiting(*killed,
                     isNamed ? cells({output}, {std::nullopt}) : error(1317, "Query execution was interrupted"));
@@ -176,6 +157,10 @@ QByteArrayList SqlServer::leftBehind() const
         left << "lock on " + row.table + '#' + row.value;
     for (const auto &name : m_names.names())
         left << "GET_LOCK#" + name;
+    for (const auto &row : m_leasedRows.rows()) {
+        if (row.left)
+            left << "time left of " + row.id.table + '#' + row.id.value;
+    }
     for (const auto &[id, connection] : m_connections) {
         if (connection.isInTransaction)
             left << "transaction of connection " + QByteArray::number(id);
@@ -207,9 +192,31 @@ void SqlServer::stopWaiting(Connection &connection, const SqlAnswer &answer)
     } else {
         for (const auto next : m_rows.stopWaiting(connection.id))
             m_granted.push_back(next);
-        endStatement(connection);
     }
+    failStatement(connection);
     tell(connection, answer);
+}
+
+void SqlServer::lookForCircle(Connection &connection)
+{
+    connection.waiting->timer = m_world.callAt(m_world.now() + *m_rules.deadlockTimeout, [this, id = connection.id] {
+        if (auto *waiting = find(id); waiting && waitsForItself(id)) {
+            stopWaiting(*waiting, deadlock());
+            goOn();
+        }
+    });
+}
+
+bool SqlServer::waitsForItself(ConnectionId connection) const
+{
+    std::set<ConnectionId> passed;
+    for (std::optional next = connection; next && passed.insert(*next).second;) {
+        const auto blocker = m_names.blockerOf(*next);
+        next = blocker ? blocker : m_rows.blockerOf(*next);
+        if (next == connection)
+            return true;
+    }
+    return false; // or it waits for a circle of others, which one of them finds
 }
 
 void SqlServer::tell(Connection &connection, const SqlAnswer &answer)
@@ -257,6 +264,7 @@ void SqlServer::rollback(Connection &connection)
 void SqlServer::endTransaction(Connection &connection)
 {
     connection.isInTransaction = false;
+    connection.isAborted = false;
     connection.snapshot.reset();
     for (const auto next : m_rows.release(connection.id))
         m_granted.push_back(next);
@@ -269,6 +277,17 @@ void SqlServer::endStatement(Connection &connection)
         commit(connection);
 }
 
+void SqlServer::failStatement(Connection &connection)
+{
+    if (!m_rules.failureEndsTransaction) {
+        endStatement(connection);
+        return;
+    }
+    const bool wasInTransaction = connection.isInTransaction;
+    rollback(connection);
+    connection.isInTransaction = connection.isAborted = wasInTransaction;
+}
+
 // --- statements ------------------------------------------------------------------------------------
 
 std::optional<SqlAnswer> SqlServer::objectionTo(const Statement &statement) const
@@ -276,6 +295,10 @@ std::optional<SqlAnswer> SqlServer::objectionTo(const Statement &statement) cons
     const auto &what = statement.what;
     if (what.table.isEmpty())
         return std::nullopt;
+    if (LeasedRows::isAbout(what.kind))
+        return m_leasedRows.hasTable(what.table)
+                   ? std::nullopt
+                   : std::optional(error(1146, "There is no table '" + what.table + '\''));
     const auto table = m_tables.find(what.table);
     if (table == m_tables.end())
         return error(1146, "There is no table '" + what.table + '\'');
@@ -291,6 +314,7 @@ std::optional<SqlAnswer> SqlServer::run(Connection &connection, const Statement 
     switch (statement.what.kind) {
     case Kind::LockRow:
     case Kind::LockRowNow:
+    case Kind::LockRowSkip:
     case Kind::WriteVersion: return lockRow(connection, statement, answer);
     case Kind::GetLock: return getLock(connection, statement, answer);
     case Kind::KillQuery:
@@ -302,8 +326,13 @@ std::optional<SqlAnswer> SqlServer::run(Connection &connection, const Statement 
         const bool isDone = statement.what.kind == Kind::KillQuery ? killQuery(whom) : kill(whom);
         return isDone ? SqlAnswer() : error(1094, "There is no connection " + QByteArray::number(whom));
     }
-    default: return runSimple(connection, statement);
+    default: break;
     }
+    if (!LeasedRows::isAbout(statement.what.kind))
+        return runSimple(connection, statement);
+    // Whom such a write would have to wait for is not played: each is a transaction of its own.
+    return connection.isInTransaction ? error(1235, "In a transaction this is not simulated")
+                                      : m_leasedRows.run(statement.what, statement.parameters);
 }
 
 SqlAnswer SqlServer::runSimple(Connection &connection, const Statement &statement)
@@ -316,11 +345,13 @@ SqlAnswer SqlServer::runSimple(Connection &connection, const Statement &statemen
         break;
     case Kind::WhoAmI: return cells({"connection_id()", "version()"}, {QByteArray::number(connection.id), version()});
     case Kind::Begin:
-        commit(connection);
+        if (!connection.isInTransaction || !m_rules.failureEndsTransaction) // PostgreSQL's warns, and goes on
+            commit(connection);
         connection.isInTransaction = true;
         break;
     case Kind::Commit: commit(connection); break;
     case Kind::Rollback: rollback(connection); break;
+    case Kind::One: return cells({what.output}, {"1"});
     case Kind::InTransaction: return cells({what.output}, {connection.isInTransaction ? "1" : "0"});
     case Kind::ReadVersion: return readVersion(connection, statement);
     case Kind::ReleaseLock: {
@@ -342,16 +373,22 @@ SqlAnswer SqlServer::runSimple(Connection &connection, const Statement &statemen
 std::optional<SqlAnswer> SqlServer::lockRow(Connection &connection, const Statement &statement,
                                             const OnAnswer &answer)
 {
-    const RowId row{statement.what.table, statement.parameters.front()};
+    const auto row = firstLocked(statement);
     if (!m_tables.at(row.table).versions.contains(row.value)) {
         m_rows.lockGap(connection.id, row.table);
         return haveRow(connection, statement);
     }
-    const bool mayWait = statement.what.kind != Kind::LockRowNow && connection.lockWaitTimeout > 0s;
+    const bool mayWait = statement.what.kind != Kind::LockRowNow && statement.what.kind != Kind::LockRowSkip
+                         && connection.lockWaitTimeout > 0s;
     switch (m_rows.lock(connection.id, row, mayWait)) {
     case RowLocks::Outcome::Granted: return haveRow(connection, statement);
-    case RowLocks::Outcome::Conflicts: endStatement(connection); return lockWaitTimeout();
+    case RowLocks::Outcome::Conflicts: return cannotHaveRow(connection, statement);
     case RowLocks::Outcome::Waits: break;
+    }
+    if (m_rules.deadlockTimeout) {
+        wait(connection, statement, answer);
+        lookForCircle(connection);
+        return std::nullopt;
     }
     const auto victim = m_rows.victimOf(connection.id);
     if (victim == connection.id) {
@@ -369,11 +406,36 @@ std::optional<SqlAnswer> SqlServer::lockRow(Connection &connection, const Statem
     return std::nullopt;
 }
 
+RowId SqlServer::firstLocked(const Statement &statement) const
+{
+    const auto &table = m_tables.at(statement.what.table);
+    const bool isScanned = !table.isIndexed && !table.versions.empty();
+    return {statement.what.table, isScanned ? table.versions.begin()->first : statement.parameters.front()};
+}
+
+// Another has it, and the statement does not wait.
+SqlAnswer SqlServer::cannotHaveRow(Connection &connection, const Statement &statement)
+{
+    if (statement.what.kind != Kind::LockRowSkip) {
+        failStatement(connection);
+        return lockWaitTimeout();
+    }
+    SqlAnswer none;
+    none.rows.columns = {statement.what.key.toLower()};
+    endStatement(connection);
+    return none;
+}
+
 // The row is locked, or there is none: the statement does what it is for.
 SqlAnswer SqlServer::haveRow(Connection &connection, const Statement &statement)
 {
     const auto &[what, parameters] = statement;
     auto &versions = m_tables.at(what.table).versions;
+    if (!m_tables.at(what.table).isIndexed) {
+        // Whoever has the first has them all, as everybody looks at them in the same order.
+        for (const auto &[value, version] : versions)
+            std::ignore = m_rows.lock(connection.id, {what.table, value}, false);
+    }
     const auto at = versions.find(parameters.front());
     SqlAnswer answer;
     if (what.kind != Kind::WriteVersion) {
@@ -429,6 +491,11 @@ std::optional<SqlAnswer> SqlServer::getLock(Connection &connection, const Statem
     case NamedLocks::Outcome::Granted: return cells({what.output}, {"1"});
     case NamedLocks::Outcome::Conflicts: return cells({what.output}, {"0"});
     case NamedLocks::Outcome::Waits: break;
+    }
+    if (m_rules.deadlockTimeout) {
+        wait(connection, statement, answer);
+        lookForCircle(connection);
+        return std::nullopt;
     }
     const auto victim = m_names.chooseVictim(connection.id);
     if (victim == connection.id) {

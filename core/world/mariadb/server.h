@@ -1,36 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// A MariaDB of the simulated world: tables of rows with a version, transactions, row locks, named locks, and
-// connections that run one statement at a time. On virtual time; belongs to the world's thread.
+// A MariaDB of the simulated world: tables of rows with a version, tables of rows that are locks by what stands in
+// them (leasedrows.h), transactions, row locks, named locks, and connections that run one statement at a time. On
+// virtual time; belongs to the world's thread.
 //
 // As the real server it does not look whether a client is still there while a statement of it waits for a
 // row: who died in the queue gets the row in its turn, and gives it up then. A wait for a named lock looks once
-// a second. The differential test (tests/live/tst_simulated_mariadb.cpp) holds it against the real one.
+// a second. The differential test (tests/live/tst_simulated_mariadb.cpp) holds it against the real one;
+// that of PostgreSQL, whose rules it takes as well (core/world/postgresql/session.h), is
+// tests/live/tst_simulated_postgresql.cpp.
 #pragma once
 
 #include "core/async/virtualloop.h"
 #include "core/mariadb/session.h"
+#include "core/world/mariadb/answer.h"
+#include "core/world/mariadb/leasedrows.h"
 #include "core/world/mariadb/namedlocks.h"
 #include "core/world/mariadb/rowlocks.h"
 #include "core/world/mariadb/statements.h"
 
 namespace lockscope::world {
 
-struct SqlAnswer {
-    int error = 0; // the server's number; 0 when it went well
-    QByteArray message;
-    mariadb::Rows rows;
+// In what servers with the same locks differ.
+struct SqlServerRules {
+    // A circle is looked for by whoever has waited so long, once, over locks of every kind, and whoever finds it is
+    // its victim. None: when it closes, among rows and among names, and the victim is chosen.
+    std::optional<Duration> deadlockTimeout;
+    // A transaction whose statement failed has lost its locks, and takes nothing but its ROLLBACK. Or only the
+    // statement has failed.
+    bool failureEndsTransaction = false;
+    // Who waits for a named lock is looked after once a second: is its client still there?
+    bool looksAfterWaitingClients = true;
 };
 
 class SqlServer {
 public:
     using OnAnswer = std::function<void(const SqlAnswer &)>;
 
-    explicit SqlServer(VirtualLoop &world) : m_world(world) {}
+    explicit SqlServer(VirtualLoop &world, SqlServerRules rules = {}) : m_world(world), m_rules(rules) {}
     SqlServer(const SqlServer &) = delete;
     SqlServer &operator=(const SqlServer &) = delete;
 
     // A table has one column that names its rows, and `version`.
     void addRow(const QByteArray &table, const QByteArray &key, const QByteArray &value, qint64 version);
+    // Without an index a statement that locks a row locks all that it looks at: every row of the table.
+    void dropIndex(const QByteArray &table) { m_tables[table].isIndexed = false; }
     [[nodiscard]] std::optional<qint64> committedVersion(const RowId &row) const;
     [[nodiscard]] static QByteArray version() { return QByteArrayLiteral("10.11.6-MariaDB"); }
 
@@ -47,6 +60,9 @@ public:
 
     // When the last statement of it came or ended; none when it runs one, or is gone.
     [[nodiscard]] std::optional<Instant> idleSince(mariadb::ConnectionId connection) const;
+    // The rows that say who has them, and until when.
+    [[nodiscard]] LeasedRows &leasedRows() { return m_leasedRows; }
+    [[nodiscard]] const LeasedRows &leasedRows() const { return m_leasedRows; }
     // Who holds what and who waits, by the server's word; named locks by their name.
     [[nodiscard]] const RowLocks &rowLocks() const { return m_rows; }
     [[nodiscard]] const NamedLocks &namedLocks() const { return m_names; }
@@ -56,6 +72,7 @@ public:
 private:
     struct Table {
         QByteArray key;
+        bool isIndexed = true;
         std::map<QByteArray, qint64> versions; // by row, with what is not committed yet
     };
     struct Statement {
@@ -73,6 +90,7 @@ private:
         std::function<void()> closed;
         std::chrono::seconds lockWaitTimeout{50};
         bool isInTransaction = false;
+        bool isAborted = false;                          // its transaction
         bool isGone = false;                             // its client; noticed when the wait ends
         std::map<RowId, qint64> before;                  // the versions that a rollback brings back
         std::optional<std::map<RowId, qint64>> snapshot; // of the first plain read of the transaction
@@ -86,7 +104,10 @@ private:
     [[nodiscard]] SqlAnswer runSimple(Connection &connection, const Statement &statement);
     [[nodiscard]] std::optional<SqlAnswer> lockRow(Connection &connection, const Statement &statement,
                                                    const OnAnswer &answer);
+    // What the statement locks first: the row it names, or without an index the first that it looks at.
+    [[nodiscard]] RowId firstLocked(const Statement &statement) const;
     [[nodiscard]] SqlAnswer haveRow(Connection &connection, const Statement &statement);
+    [[nodiscard]] SqlAnswer cannotHaveRow(Connection &connection, const Statement &statement);
     [[nodiscard]] std::optional<SqlAnswer> getLock(Connection &connection, const Statement &statement,
                                                    const OnAnswer &answer);
     [[nodiscard]] SqlAnswer readVersion(Connection &connection, const Statement &statement);
@@ -94,6 +115,9 @@ private:
 
     void wait(Connection &connection, const Statement &statement, const OnAnswer &answer);
     void endAt(Connection &connection, Instant when, const SqlAnswer &answer);
+    // When it has waited for long: whether it waits for itself.
+    void lookForCircle(Connection &connection);
+    [[nodiscard]] bool waitsForItself(mariadb::ConnectionId connection) const;
     // The wait ends without the lock.
     void stopWaiting(Connection &connection, const SqlAnswer &answer);
     void tell(Connection &connection, const SqlAnswer &answer);
@@ -101,14 +125,17 @@ private:
     void rollback(Connection &connection);
     void endTransaction(Connection &connection);
     void endStatement(Connection &connection);
+    void failStatement(Connection &connection);
     void close(mariadb::ConnectionId connection);
     void goOn();
     [[nodiscard]] Connection *find(mariadb::ConnectionId connection);
 
     VirtualLoop &m_world;
+    const SqlServerRules m_rules;
     std::map<QByteArray, Table> m_tables;
     RowLocks m_rows;
     NamedLocks m_names;
+    LeasedRows m_leasedRows{m_world};
     std::map<mariadb::ConnectionId, Connection> m_connections;
     mariadb::ConnectionId m_lastConnection = 2;  // a real one has some of its own
     std::deque<mariadb::ConnectionId> m_granted; // their statements go on

@@ -28,10 +28,27 @@ constexpr Pattern patterns[] = {
     {Kind::Commit, "COMMIT"},
     {Kind::Rollback, "ROLLBACK"},
     {Kind::InTransaction, "SELECT @@in_transaction AS <output>"},
+    {Kind::One, "SELECT 1 AS <output>"},
     {Kind::LockRow, "SELECT <key> FROM <schema> . <table> WHERE <key> = ? FOR UPDATE"},
     {Kind::LockRowNow, "SELECT <key> FROM <schema> . <table> WHERE <key> = ? FOR UPDATE NOWAIT"},
+    {Kind::LockRowSkip, "SELECT <key> FROM <schema> . <table> WHERE <key> = ? LIMIT 1 FOR UPDATE SKIP LOCKED"},
     {Kind::ReadVersion, "SELECT `version` AS <output> FROM <schema> . <table> WHERE <key> = ?"},
     {Kind::WriteVersion, "UPDATE <schema> . <table> SET `version` = `version` + 1 WHERE <key> = ? AND `version` = ?"},
+    {Kind::TakeLeasedRow,
+     "UPDATE <schema> . <table> SET lock_until = TIMESTAMPADD ( MICROSECOND , ? , UTC_TIMESTAMP ( 3 ) ) , locked_at = "
+     "UTC_TIMESTAMP ( 3 ) , locked_by = ? WHERE name = ? AND lock_until < = UTC_TIMESTAMP ( 3 )"},
+    {Kind::MakeLeasedRow,
+     "INSERT INTO <schema> . <table> ( name , lock_until , locked_at , locked_by ) VALUES ( ? , UTC_TIMESTAMP ( 3 ) , "
+     "UTC_TIMESTAMP ( 3 ) , ' ' ) ON DUPLICATE KEY UPDATE name = name"},
+    {Kind::ExtendLeasedRow,
+     "UPDATE <schema> . <table> SET lock_until = TIMESTAMPADD ( MICROSECOND , ? , UTC_TIMESTAMP ( 3 ) ) WHERE name = ? "
+     "AND locked_by = ? AND lock_until > UTC_TIMESTAMP ( 3 )"},
+    {Kind::FreeLeasedRow,
+     "UPDATE <schema> . <table> SET lock_until = UTC_TIMESTAMP ( 3 ) WHERE name = ? AND locked_by = ? AND lock_until > "
+     "UTC_TIMESTAMP ( 3 )"},
+    {Kind::IsLeasedRowMine,
+     "SELECT COUNT ( * ) AS <output> FROM <schema> . <table> WHERE name = ? AND locked_by = ? AND lock_until > "
+     "UTC_TIMESTAMP ( 3 )"},
     {Kind::GetLock, "SELECT GET_LOCK ( ? , ? ) AS <output>"},
     {Kind::ReleaseLock, "SELECT RELEASE_LOCK ( ? ) AS <output>"},
     {Kind::IsLockMine, "SELECT IS_USED_LOCK ( ? ) = CONNECTION_ID ( ) AS <output>"},
@@ -99,7 +116,7 @@ bool fits(const QByteArrayList &pattern, const QByteArrayList &tokens, SqlStatem
     for (qsizetype i = 0; i < pattern.size(); ++i) {
         const auto &wanted = pattern[i];
         const auto &token = tokens[i];
-        if (wanted.startsWith('<')) {
+        if (wanted.startsWith('<') && wanted.endsWith('>')) {
             const auto name = nameIn(token);
             const auto [at, isNew] = names.emplace(wanted, name);
             if (name.isEmpty() || at->second != name)

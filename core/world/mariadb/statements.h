@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the statements that the simulated MariaDB understands: exactly those that the session and the recipes
-// of core/recipes/mariadb send. Anything else is an error, as it is on a real server that cannot read it.
+// of core/recipes/mariadb send, and what those of a PostgreSQL become (core/world/postgresql/session.h). Anything
+// else is an error, as it is on a real server that cannot read it.
 #pragma once
 
 #include <QByteArrayList>
@@ -19,10 +20,17 @@ struct SqlStatement {
         Commit,
         Rollback,
         InTransaction, // @@in_transaction
+        One,           // SELECT 1
         LockRow,       // SELECT … FOR UPDATE
         LockRowNow,    // … NOWAIT
+        LockRowSkip,   // … SKIP LOCKED
         ReadVersion,
-        WriteVersion, // SET version = version + 1 WHERE … AND version = …
+        WriteVersion,    // SET version = version + 1 WHERE … AND version = …
+        TakeLeasedRow,   // UPDATE of a row whose time is over to its new owner and time
+        MakeLeasedRow,   // INSERT of a free one, where there is none
+        ExtendLeasedRow, // UPDATE of its time, if it says so still; its owner
+        FreeLeasedRow,
+        IsLeasedRowMine,
         GetLock,
         ReleaseLock,
         IsLockMine, // IS_USED_LOCK(?) = CONNECTION_ID()

@@ -14,8 +14,8 @@ namespace {
 // What an answer of the other server means here.
 enum class Meaning {
     TheSame,
-    GrantOrEnd,   // GET_LOCK answers a wait that was ended; pg_advisory_lock fails
-    SkippedIfNot, // NOWAIT fails where SKIP LOCKED finds nothing
+    Void,          // a function of no value: an empty text
+    TrueOrNothing, // NULL where nobody has the lock; here 0, as where another has it
 };
 
 struct Translated {
@@ -26,7 +26,8 @@ struct Translated {
 // One key or two, as the other's name.
 QByteArray keyIn(const Statement &statement)
 {
-    return statement.text.contains("?, ?") ? statement.parameters.join(',') : statement.parameters.value(0);
+    const bool isOfTwo = statement.text.contains("?, ?") || statement.text.contains("objsubid = 2");
+    return isOfTwo ? statement.parameters.join(',') : statement.parameters.value(0);
 }
 
 Translated translated(Statement statement)
@@ -36,33 +37,26 @@ Translated translated(Statement statement)
         return Translated{{words, parameters, statement.connection, statement.isLasting}, meaning};
     };
     if (text.startsWith("SELECT pg_advisory_lock("))
-        return as("SELECT GET_LOCK(?, ?) AS mine", {keyIn(statement), "31536000"}, Meaning::GrantOrEnd);
+        return as("SELECT GET_LOCK(?, ?) AS mine", {keyIn(statement), "31536000"}, Meaning::Void);
     if (text.startsWith("SELECT pg_try_advisory_lock("))
         return as("SELECT GET_LOCK(?, ?) AS mine", {keyIn(statement), "0"});
     if (text.startsWith("SELECT pg_advisory_unlock("))
-        return as("SELECT RELEASE_LOCK(?) AS again", {keyIn(statement)});
+        return as("SELECT RELEASE_LOCK(?) AS again", {keyIn(statement)}, Meaning::TrueOrNothing);
     if (text.contains("FROM pg_catalog.pg_locks"))
-        return as("SELECT IS_USED_LOCK(?) = CONNECTION_ID() AS mine", {keyIn(statement)});
-    if (text == "SELECT 1 AS mine")
-        return as("SELECT @@in_transaction AS mine", {});
+        return as("SELECT IS_USED_LOCK(?) = CONNECTION_ID() AS mine", {keyIn(statement)}, Meaning::TrueOrNothing);
     Translated same{std::move(statement), Meaning::TheSame};
     same.statement.text.replace('"', '`');
-    const QByteArray skipping(" LIMIT 1 FOR UPDATE SKIP LOCKED");
-    if (same.statement.text.endsWith(skipping)) {
-        same.statement.text.replace(skipping, " FOR UPDATE NOWAIT");
-        same.meaning = Meaning::SkippedIfNot;
-    }
     return same;
 }
 
-Result<Rows> understood(const Result<Rows> &answer, Meaning meaning, bool isLate)
+Result<Rows> understood(const Result<Rows> &answer, Meaning meaning)
 {
-    if (meaning == Meaning::SkippedIfNot && !answer && answer.error().code == ErrorCode::TimedOut && !isLate)
-        return Rows();
-    if (meaning == Meaning::GrantOrEnd && answer && answer->cell(0, "mine") != QByteArray("1"))
-        return Error{isLate ? ErrorCode::TimedOut : ErrorCode::Cancelled,
-                     isLate ? u"timed out"_s : u"the statement was ended from outside"_s, true};
-    return answer;
+    if (!answer || meaning == Meaning::TheSame || answer->rows.empty())
+        return answer;
+    auto rows = *answer;
+    auto &value = rows.rows.front().front();
+    value = meaning == Meaning::Void ? QByteArray() : value.value_or("0");
+    return rows;
 }
 
 class PostgreSqlSession final : public mariadb::ForwardingSession {
@@ -76,12 +70,11 @@ public:
     Reply<Rows> execute(Statement statement, Deadline deadline) override
     {
         auto there = translated(std::move(statement));
-        auto &world = loop();
-        Reply<Rows> reply(world);
+        Reply<Rows> reply(loop());
         inner()
             .execute(std::move(there.statement), deadline)
-            .then([reply, deadline, meaning = there.meaning, &world](const Result<Rows> &answer) {
-                reply.complete(understood(answer, meaning, deadline.hasPassed(world)));
+            .then([reply, meaning = there.meaning](const Result<Rows> &answer) {
+                reply.complete(understood(answer, meaning));
             });
         return reply;
     }

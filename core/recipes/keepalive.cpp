@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/recipes/redis/keepalive.h"
+#include "core/recipes/keepalive.h"
 
 #include "core/async/sleep.h"
 
@@ -43,11 +43,10 @@ Task<void> KeepAlive::keep()
             co_return;
         }
         const auto sent = m_loop->now();
-        auto prolonging = m_prolong(m_ttl, Deadline::at(m_validUntil));
-        const auto prolonged = co_await prolonging;
+        const auto prolonged = co_await m_prolong(m_ttl, Deadline::at(m_validUntil));
         if (!prolonged) {
             m_next = m_loop->now() + std::max<Duration>(m_ttl / 20, 1ms); // trouble: there is time to try again
-        } else if (prolonged->integer == 1) {
+        } else if (*prolonged) {
             m_validUntil = validUntil(sent, m_ttl);
             m_next = sent + m_ttl / 3;
         } else {

@@ -6,14 +6,13 @@
 
 #include "core/async/scope.h"
 #include "core/recipes/lock.h"
-#include "core/redis/connection.h"
 
 namespace lockscope::recipes {
 
 class KeepAlive {
 public:
-    // Asks the server for this much more; its answer is the integer 1, or it was not ours any more.
-    using Prolong = std::function<Reply<redis::Value>(std::chrono::milliseconds ttl, Deadline deadline)>;
+    // Asks the server for this much more. False: it was not ours any more.
+    using Prolong = std::function<Task<Result<bool>>(std::chrono::milliseconds ttl, Deadline deadline)>;
 
     // `asked`: when the request that began it was sent. The server's clock for it cannot have started
     // earlier, so by then plus the TTL (less what clocks may differ) it may be over. Without `prolong`

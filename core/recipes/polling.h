@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// How those wait who are told nothing: they ask again.
+#pragma once
+
+#include "core/async/completion.h"
+#include "core/base/random.h"
+
+namespace lockscope::recipes {
+
+// A pause between two tries for a taken lock: 25 to 75 ms at random, so that those who wait do not
+// try in step; cut off at the deadline.
+[[nodiscard]] Completion<bool> pauseBetweenTries(Loop &loop, Random &random, Deadline deadline);
+
+} // namespace lockscope::recipes
