@@ -122,6 +122,10 @@
         <source>Predecessor, faster hand-off</source>
         <translation>Предыдущий, быстрее передача</translation>
     </message>
+    <message>
+        <source>A row with a time</source>
+        <translation>Строка со сроком</translation>
+    </message>
 </context>
 <context>
     <name>Simulator</name>
@@ -1310,6 +1314,22 @@
     <message>
         <source>WHAT GOES WRONG: NOTHING, ON REAL SERVERS</source>
         <translation>ЧТО ПОЙДЁТ НЕ ТАК: НА НАСТОЯЩИХ СЕРВЕРАХ НИЧЕГО</translation>
+    </message>
+    <message>
+        <source>one for all</source>
+        <translation>одна на всех</translation>
+    </message>
+    <message>
+        <source>one each, by an index</source>
+        <translation>по одной на каждого, по индексу</translation>
+    </message>
+    <message>
+        <source>one each, without an index</source>
+        <translation>по одной на каждого, без индекса</translation>
+    </message>
+    <message>
+        <source>Rows</source>
+        <translation>Строки</translation>
     </message>
 </context>
 <context>

@@ -122,6 +122,10 @@
         <source>Predecessor, faster hand-off</source>
         <translation>前一个节点，交接更快</translation>
     </message>
+    <message>
+        <source>A row with a time</source>
+        <translation>带期限的行</translation>
+    </message>
 </context>
 <context>
     <name>Simulator</name>
@@ -1308,6 +1312,22 @@
     <message>
         <source>WHAT GOES WRONG: NOTHING, ON REAL SERVERS</source>
         <translation>出什么故障：真实服务器上没有</translation>
+    </message>
+    <message>
+        <source>one for all</source>
+        <translation>共用一行</translation>
+    </message>
+    <message>
+        <source>one each, by an index</source>
+        <translation>各有一行，按索引</translation>
+    </message>
+    <message>
+        <source>one each, without an index</source>
+        <translation>各有一行，没有索引</translation>
+    </message>
+    <message>
+        <source>Rows</source>
+        <translation>行</translation>
     </message>
 </context>
 <context>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row as a lock, with its owner and a time until when. Source: ShedLock, JdbcTemplateLockProvider with the
-// database's time (docs/layouts.md, "Rows that are locks").
+// database's time (docs/layouts.md, "MariaDB and MySQL").
 //   1. UPDATE the row to our token and to now + lease, WHERE its time is over. A row changed: it is ours, for the
 //      lease counted from before this was sent. The time is the server's; no client's clock is asked.
 //   2. No row changed, and whether there is one is not known: INSERT it, free; go to 1.
@@ -110,7 +110,8 @@ Task<Result<bool>> whoseAtLast(Session *session, RowClaim claim, Deadline deadli
     }
 }
 
-// A server counts a row as changed only if it says something else now: none changed need not mean that it is not ours.
+// A server counts a row as changed only if it says something else now: none changed need not mean that it is not
+// ours.
 Task<Result<bool>> prolong(Session *session, RowClaim claim, std::chrono::milliseconds ttl, Deadline deadline)
 {
     auto extending = session->execute(changing(claim, serverNowAndLease, {inMicroseconds(ttl)}), deadline);

@@ -30,6 +30,8 @@ Result<std::unique_ptr<Lock>> madeOfLeasedRow(mariadb::Session &session, const Q
     auto name = readLeasedRowName(lock);
     if (!name)
         return name.error();
+    if (options.ttl.count() < 1)
+        return Error{ErrorCode::BadInput, u"a lease needs a TTL of at least one millisecond"_s};
     return std::unique_ptr<Lock>(std::make_unique<LeasedRow>(session, lock, *name, options.ttl, std::move(random)));
 }
 

@@ -79,6 +79,16 @@ std::vector<LeasedRows::Seen> LeasedRows::rows() const
     return seen;
 }
 
+QByteArrayList LeasedRows::leftBehind() const
+{
+    QByteArrayList left;
+    for (const auto &row : rows()) {
+        if (row.left)
+            left << "time left of " + row.id.table + '#' + row.id.value;
+    }
+    return left;
+}
+
 bool LeasedRows::end(const RowId &row)
 {
     const auto at = m_rows.find(row);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of the simulated MariaDB whose rows are locks by what stands in them, with ShedLock's columns: a name, an
-// owner, and until when. Each statement is a transaction of its own, and over at once; the time is the server's.
+// The tables of the simulated MariaDB whose rows are locks by what stands in them, with ShedLock's columns: a name,
+// an owner, and until when. Each statement is a transaction of its own, and over at once; the time is the server's.
 #pragma once
 
 #include "core/async/virtualloop.h"
@@ -27,6 +27,7 @@ public:
     [[nodiscard]] SqlAnswer run(const SqlStatement &what, const QByteArrayList &parameters);
 
     [[nodiscard]] std::vector<Seen> rows() const;
+    [[nodiscard]] QByteArrayList leftBehind() const; // whose time is not over, in words
     // As an operator does it. False: its time is over already, or there is none.
     bool end(const RowId &row);
     void jumpClock(std::chrono::milliseconds by) { m_ahead += by; }

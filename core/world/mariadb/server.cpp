@@ -13,16 +13,6 @@ constexpr auto looksAfterClientEvery = 1s; // during a wait for a named lock
 constexpr auto noLockWaitTimeout = std::chrono::seconds(100'000'000);
 constexpr double longestWait = 365.0 * 24 * 3600;
 
-bool isForNamedLock(const SqlStatement &statement)
-{
-    return statement.kind == Kind::GetLock;
-}
-
-bool isRefusedWhenAborted(Kind kind)
-{
-    return kind != Kind::Commit && kind != Kind::Rollback && kind != Kind::Nothing && kind != Kind::SetUp;
-}
-
 } // namespace
 
 void SqlServer::addRow(const QByteArray &table, const QByteArray &key, const QByteArray &value, qint64 version)
@@ -74,7 +64,7 @@ void SqlServer::execute(ConnectionId connection, const QByteArray &text, const Q
     std::optional<SqlAnswer> answered;
     if (!what || what->parameters != parameters.size())
         answered = error(1064, "Syntax error near '" + text.left(80) + '\'');
-    else if (by->isAborted && isRefusedWhenAborted(what->kind))
+    else if (by->isAborted && what->isRefusedWhenAborted())
         answered = transactionIsAborted();
     else
         answered = run(*by, {*what, parameters}, answer);
@@ -95,7 +85,7 @@ void SqlServer::disconnected(ConnectionId connection)
     if (!gone->waiting) {
         close(connection);
     } else if (!std::exchange(gone->isGone, true) && m_rules.looksAfterWaitingClients
-               && isForNamedLock(gone->waiting->statement.what)) {
+               && gone->waiting->statement.what.isForNamedLock()) {
         const auto waited = m_world.now() - gone->waiting->since;
         const auto looks =
             gone->waiting->since + (waited / Duration(looksAfterClientEvery) + 1) * Duration(looksAfterClientEvery);
@@ -124,7 +114,7 @@ bool SqlServer::killQuery(ConnectionId connection)
         return false;
     if (killed->waiting) {
         // MariaDB's wait for a named lock answers NULL instead of failing.
-        const bool isNamed = isForNamedLock(killed->waiting->statement.what) && !m_rules.failureEndsTransaction;
+        const bool isNamed = killed->waiting->statement.what.isForNamedLock() && !m_rules.failureEndsTransaction;
         const auto output = killed->waiting->statement.what.output;
         stopWaiting(*killed,
                     isNamed ? cells({output}, {std::nullopt}) : error(1317, "Query execution was interrupted"));
@@ -157,10 +147,7 @@ QByteArrayList SqlServer::leftBehind() const
         left << "lock on " + row.table + '#' + row.value;
     for (const auto &name : m_names.names())
         left << "GET_LOCK#" + name;
-    for (const auto &row : m_leasedRows.rows()) {
-        if (row.left)
-            left << "time left of " + row.id.table + '#' + row.id.value;
-    }
+    left << m_leasedRows.leftBehind();
     for (const auto &[id, connection] : m_connections) {
         if (connection.isInTransaction)
             left << "transaction of connection " + QByteArray::number(id);
@@ -187,7 +174,7 @@ void SqlServer::endAt(Connection &connection, Instant when, const SqlAnswer &ans
 
 void SqlServer::stopWaiting(Connection &connection, const SqlAnswer &answer)
 {
-    if (isForNamedLock(connection.waiting->statement.what)) {
+    if (connection.waiting->statement.what.isForNamedLock()) {
         m_names.stopWaiting(connection.id);
     } else {
         for (const auto next : m_rows.stopWaiting(connection.id))
@@ -240,8 +227,8 @@ void SqlServer::goOn()
         if (!connection || !connection->waiting)
             continue;
         const auto statement = connection->waiting->statement;
-        tell(*connection, isForNamedLock(statement.what) ? cells({statement.what.output}, {"1"})
-                                                         : haveRow(*connection, statement));
+        tell(*connection, statement.what.isForNamedLock() ? cells({statement.what.output}, {"1"})
+                                                          : haveRow(*connection, statement));
     }
     m_goesOn = false;
 }

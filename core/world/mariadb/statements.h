@@ -43,6 +43,13 @@ struct SqlStatement {
     QByteArray output; // the column that is answered: its name in the answer
     qint64 number = 0; // the one that stands in the text
     int parameters = 0;
+
+    [[nodiscard]] bool isForNamedLock() const { return kind == Kind::GetLock; }
+    // After an error in a transaction of a PostgreSQL, until that is ended.
+    [[nodiscard]] bool isRefusedWhenAborted() const
+    {
+        return kind != Kind::Commit && kind != Kind::Rollback && kind != Kind::Nothing && kind != Kind::SetUp;
+    }
 };
 
 // Empty: a syntax error.
