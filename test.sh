@@ -40,7 +40,9 @@ if [ "$preset" = asan ] && [ -z "${CXX:-}" ] && [ ! -e "$build/CMakeCache.txt" ]
         compiler=(-DCMAKE_CXX_COMPILER=clang++-16)
     fi
 fi
-(cd "$root" && cmake --preset "$preset" "${compiler[@]}" -DLOCKSCOPE_TESTS=ON ${LOCKSCOPE_WERROR:+-DLOCKSCOPE_WERROR="$LOCKSCOPE_WERROR"})
+(cd "$root" && cmake --preset "$preset" "${compiler[@]}" -DLOCKSCOPE_TESTS=ON \
+    ${LOCKSCOPE_WERROR:+-DLOCKSCOPE_WERROR="$LOCKSCOPE_WERROR"} \
+    ${LOCKSCOPE_UNITY_FILES:+-DLOCKSCOPE_UNITY_FILES="$LOCKSCOPE_UNITY_FILES"})
 cmake --build "$build"
 [ -z "$build_only" ] || exit 0
 

@@ -39,7 +39,7 @@ private slots:
         bool played = false;
         const auto whilePlaying = bench::metered().during([&] {
             page.play(comparison);
-            played = QTest::qWaitFor(isPlayed, 120'000);
+            played = QTest::qWaitFor(isPlayed, 500'000);
         });
         QVERIFY(played);
         bench::report(what + u"while they are played: busy in one turn (frame: 16 ms)"_s, whilePlaying);
