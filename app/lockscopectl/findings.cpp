@@ -4,13 +4,12 @@
 #include "app/lockscopectl/lockwords.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/table.h"
+#include "core/base/instant.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "core/workspace/mutes.h"
-
-#include <QDateTime>
 
 #include <algorithm>
 
@@ -75,15 +74,10 @@ void addMute(FoundFinding &found, const std::vector<Mute> &mutes)
         found.muted = *first;
 }
 
-QString isoMoment(MuteTime moment)
-{
-    return QDateTime::fromSecsSinceEpoch(moment.time_since_epoch().count(), Qt::UTC).toString(Qt::ISODate);
-}
-
 QString messageWords(const FoundFinding &found)
 {
     const auto message = harmless(found.finding.message);
-    return found.muted ? u"muted until %1: %2 · %3"_s.arg(isoMoment(found.muted->until),
+    return found.muted ? u"muted until %1: %2 · %3"_s.arg(isoSeconds(found.muted->until.time_since_epoch()),
                                                           harmless(found.muted->reason), message)
                        : message;
 }
@@ -109,8 +103,8 @@ QJsonObject findingJson(const FoundFinding &found)
                      {u"locks"_s, locks},
                      {u"contenders"_s, contenders}};
     if (found.muted)
-        json[u"muted"_s] =
-            QJsonObject{{u"reason"_s, found.muted->reason}, {u"until"_s, isoMoment(found.muted->until)}};
+        json[u"muted"_s] = QJsonObject{{u"reason"_s, found.muted->reason},
+                                       {u"until"_s, isoSeconds(found.muted->until.time_since_epoch())}};
     return json;
 }
 

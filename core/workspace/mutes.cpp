@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/mutes.h"
 
+#include "core/base/instant.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 #include "core/inspect/lockglob.h"
@@ -49,15 +50,11 @@ std::optional<MuteTime> momentOf(const QJsonValue &value)
     return MuteTime(std::chrono::seconds(moment.toSecsSinceEpoch()));
 }
 
-QString momentText(MuteTime moment)
-{
-    return QDateTime::fromSecsSinceEpoch(moment.time_since_epoch().count(), Qt::UTC).toString(Qt::ISODate);
-}
-
 QJsonObject muteJson(const Mute &mute)
 {
-    QJsonObject json{
-        {u"reason"_s, mute.reason}, {u"since"_s, momentText(mute.since)}, {u"until"_s, momentText(mute.until)}};
+    QJsonObject json{{u"reason"_s, mute.reason},
+                     {u"since"_s, isoSeconds(mute.since.time_since_epoch())},
+                     {u"until"_s, isoSeconds(mute.until.time_since_epoch())}};
     if (!mute.lock.isEmpty())
         json[u"lock"_s] = mute.lock;
     if (!mute.pattern.isEmpty())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The window at another moment than now: every page shows what was then, it says loudly that it is not now, does
 // nothing, and comes back to what is now, news included.
+#include "core/base/instant.h"
 #include "core/history/writer.h"
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
@@ -372,10 +373,8 @@ private slots:
     void whatIsExportedSaysThatItIsOfThen()
     {
         QVERIFY(goTo(m_now - 6min));
-        const auto moment =
-            QDateTime::fromMSecsSinceEpoch(m_window->time().moment()->time_since_epoch().count(), Qt::UTC)
-                .toString(Qt::ISODateWithMs)
-                .toUtf8();
+        const auto since = m_window->time().moment()->time_since_epoch();
+        const auto moment = isoTime(std::chrono::duration_cast<std::chrono::milliseconds>(since)).toUtf8();
         for (const auto &name : {u"then.csv"_s, u"then.json"_s}) {
             const auto path = m_folder.filePath(name);
             m_window->actions().find(u"export"_s)->trigger();

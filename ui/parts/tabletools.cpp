@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/parts/tabletools.h"
 
+#include "core/base/instant.h"
 #include "core/base/text.h"
 #include "ui/models/csv.h"
 
@@ -30,8 +31,7 @@ QString isoMoment(TableTools::AsOf moment)
 {
     if (!moment)
         return {};
-    const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(moment->time_since_epoch());
-    return QDateTime::fromMSecsSinceEpoch(since.count(), Qt::UTC).toString(Qt::ISODateWithMs);
+    return isoTime(std::chrono::duration_cast<std::chrono::milliseconds>(moment->time_since_epoch()));
 }
 
 } // namespace
