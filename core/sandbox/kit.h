@@ -17,7 +17,8 @@ struct SandboxVariant {
     QString what;    // for the help
     QByteArray name; // of the connection
     Scheme scheme;
-    Result<std::vector<std::unique_ptr<Server>>> (*make)();
+    // `tls`: null without; outlives the servers.
+    Result<std::vector<std::unique_ptr<Server>>> (*make)(const Certificates *tls);
     std::size_t unnamed = 0; // the first so many of them the URI does not name
     QString service = {};
 };

@@ -3,10 +3,12 @@
 
 #include "core/base/random.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 namespace lockscope::sandbox {
@@ -57,6 +59,19 @@ LoopbackQuestion::LoopbackQuestion(quint16 port, QByteArray words) : m_unsent(st
     m_socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     const auto address = loopbackAddress(port);
     if (m_socket >= 0 && ::connect(m_socket, generic(address), sizeof address) < 0 && errno != EINPROGRESS)
+        close();
+}
+
+LoopbackQuestion::LoopbackQuestion(const QByteArray &path, QByteArray words) : m_unsent(std::move(words))
+{
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.size() >= qsizetype(sizeof address.sun_path))
+        return;
+    std::ranges::copy(path, address.sun_path);
+    m_socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const auto *named = reinterpret_cast<const sockaddr *>(&address);
+    if (m_socket >= 0 && ::connect(m_socket, named, sizeof address) < 0)
         close();
 }
 

@@ -17,6 +17,8 @@ namespace lockscope::sandbox {
 class LoopbackQuestion {
 public:
     LoopbackQuestion(quint16 port, QByteArray words);
+    // The same at a socket in the file system.
+    LoopbackQuestion(const QByteArray &path, QByteArray words);
     ~LoopbackQuestion();
     LoopbackQuestion(const LoopbackQuestion &) = delete;
     LoopbackQuestion &operator=(const LoopbackQuestion &) = delete;

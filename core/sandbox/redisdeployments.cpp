@@ -28,6 +28,7 @@ struct RedisSeat {
     QByteArrayList more;                    // of the command line
     QByteArray question;
     bool (*isReady)(const QByteArray &answer);
+    const Certificates *tls = nullptr;
 };
 
 class SeatedRedis : public ServerKind {
@@ -44,19 +45,23 @@ public:
             if (!written)
                 return written;
         }
-        return folder.write(configurationFile, "bind 127.0.0.1\nport " + QByteArray::number(port) + "\ndir \""
-                                                   + QFile::encodeName(folder.path()) + "\"\ndaemonize no\n"
-                                                   + m_seat.configuration);
+        auto text = "bind 127.0.0.1\n" + redisPortLines(port, m_seat.tls) + "dir \""
+                    + QFile::encodeName(folder.path()) + "\"\ndaemonize no\n" + m_seat.configuration;
+        // Whether it knows the others it is asked in a folder of ours alone: a handshake would not tell.
+        if (m_seat.tls)
+            text += "tls-replication yes\nunixsocket " + questionFile.toLatin1() + "\nunixsocketperm 600\n";
+        return folder.write(configurationFile, text);
     }
     QByteArrayList arguments(const TemporaryFolder &folder) const override
     {
         return QByteArrayList{m_program, QFile::encodeName(folder.file(configurationFile))} + m_seat.more;
     }
     QByteArray question() const override { return m_seat.question; }
+    QString questionSocket() const override { return m_seat.tls ? questionFile : QString(); }
     bool isReadyAnswer(const QByteArray &answer) const override { return m_seat.isReady(answer); }
 
 private:
-    static inline const QString configurationFile = u"redis.conf"_s;
+    static inline const QString configurationFile = u"redis.conf"_s, questionFile = u"ask"_s;
 
     QByteArray m_program;
     RedisSeat m_seat;
@@ -135,7 +140,7 @@ std::vector<ClusterSeat> seatsOfCluster(int primaries, Random &random)
 
 SandboxVariant clusterVariant()
 {
-    const auto make = [] { return makeRedisCluster(); };
+    const auto make = [](const Certificates *tls) { return makeRedisCluster({.tls = tls}); };
     return {.option = u"redis-cluster"_s,
             .what = u"a Redis Cluster of three primaries with a replica each, under one URI"_s,
             .name = "cluster",
@@ -145,7 +150,7 @@ SandboxVariant clusterVariant()
 
 SandboxVariant sentinelVariant()
 {
-    const auto make = [] { return makeRedisSentinels(); };
+    const auto make = [](const Certificates *tls) { return makeRedisSentinels({.tls = tls}); };
     return {.option = u"sentinel"_s,
             .what = u"a Redis with a replica and three sentinels over them, which the URI names"_s,
             .name = "sentinel",
@@ -173,7 +178,10 @@ Result<std::vector<std::unique_ptr<Server>>> makeRedisCluster(RedisClusterOption
         RedisSeat redis;
         redis.name = u"node of a Redis Cluster"_s;
         redis.port = seat.port;
+        redis.tls = options.tls;
         redis.configuration = common + "cluster-port " + QByteArray::number(seat.busPort) + '\n';
+        if (options.tls)
+            redis.configuration += "tls-cluster yes\n";
         redis.notes = {u"nodes.conf"_s, nodesFile(seats, seat)};
         redis.question = "CLUSTER INFO\r\nINFO replication\r\n";
         redis.isReady = [](const QByteArray &answer) {
@@ -201,6 +209,7 @@ Result<std::vector<std::unique_ptr<Server>>> makeRedisSentinels(RedisSentinelOpt
         RedisSeat redis;
         redis.name = u"Redis"_s;
         redis.port = port;
+        redis.tls = options.tls;
         redis.configuration = nothingOnDisk;
         if (port == replica)
             redis.configuration += "replicaof 127.0.0.1 " + QByteArray::number(primary) + '\n';
@@ -214,6 +223,7 @@ Result<std::vector<std::unique_ptr<Server>>> makeRedisSentinels(RedisSentinelOpt
         RedisSeat redis;
         redis.name = u"Redis Sentinel"_s;
         redis.port = port;
+        redis.tls = options.tls;
         redis.configuration = "sentinel myid " + id + "\nsentinel monitor " + service + " 127.0.0.1 "
                               + QByteArray::number(primary) + ' ' + QByteArray::number(options.sentinels / 2 + 1)
                               + "\nsentinel down-after-milliseconds " + service + ' ' + downAfter

@@ -9,6 +9,7 @@ namespace lockscope::sandbox {
 struct RedisClusterOptions {
     int primaries = 3;
     std::chrono::milliseconds nodeTimeout{2000};
+    const Certificates *tls = nullptr; // as in server.h; the nodes among themselves, too
 };
 // Its primaries, then a replica of each in the same order. They answer once all run: startAll().
 [[nodiscard]] Result<std::vector<std::unique_ptr<Server>>> makeRedisCluster(RedisClusterOptions options = {});
@@ -18,10 +19,14 @@ inline constexpr char sandboxService[] = "mymaster";
 struct RedisSentinelOptions {
     int sentinels = 3;
     std::chrono::milliseconds downAfter{3000};
+    const Certificates *tls = nullptr; // as above
 };
 // The primary, its replica, then the sentinels.
 [[nodiscard]] Result<std::vector<std::unique_ptr<Server>>> makeRedisSentinels(RedisSentinelOptions options = {});
 
 [[nodiscard]] std::vector<SandboxVariant> redisVariants();
+
+// Of redis.conf: in clear, or in TLS only and with clients that show a certificate.
+[[nodiscard]] QByteArray redisPortLines(quint16 port, const Certificates *tls);
 
 } // namespace lockscope::sandbox

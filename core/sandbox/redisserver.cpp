@@ -34,15 +34,9 @@ public:
 
     Result<void> prepare(const TemporaryFolder &folder, quint16 port) override
     {
-        const auto number = QByteArray::number(port);
-        QByteArray text = "bind 127.0.0.1\nport " + (m_options.tls ? "0\ntls-port " + number : number)
-                          + "\nprotected-mode yes\nsave \"\"\nappendonly no\ndaemonize no\n";
+        QByteArray text = "bind 127.0.0.1\n" + redisPortLines(port, m_options.tls)
+                          + "protected-mode yes\nsave \"\"\nappendonly no\ndaemonize no\n";
         text += "dir " + quoted(QFile::encodeName(folder.path())) + '\n';
-        if (m_options.tls) {
-            const auto file = [](const QString &name) { return quoted(QFile::encodeName(name)) + '\n'; };
-            text += "tls-auth-clients yes\ntls-ca-cert-file " + file(m_options.tls->authority()) + "tls-cert-file "
-                    + file(m_options.tls->server()) + "tls-key-file " + file(m_options.tls->serverKey());
-        }
         if (!m_options.notifyKeyspaceEvents.isEmpty())
             text += "notify-keyspace-events " + quoted(m_options.notifyKeyspaceEvents) + '\n';
         if (!m_options.password.isEmpty())
@@ -73,6 +67,16 @@ private:
 };
 
 } // namespace
+
+QByteArray redisPortLines(quint16 port, const Certificates *tls)
+{
+    const auto number = QByteArray::number(port);
+    if (!tls)
+        return "port " + number + '\n';
+    const auto file = [](const QString &name) { return quoted(QFile::encodeName(name)) + '\n'; };
+    return "port 0\ntls-port " + number + "\ntls-auth-clients yes\ntls-ca-cert-file " + file(tls->authority())
+           + "tls-cert-file " + file(tls->server()) + "tls-key-file " + file(tls->serverKey());
+}
 
 Result<std::unique_ptr<Server>> makeRedis(RedisOptions options)
 {

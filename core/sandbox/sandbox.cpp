@@ -69,13 +69,8 @@ void Sandbox::begin()
         for (int number = 1; kitOf(backend).apart && number <= count; ++number)
             add(number == 1 ? name : name + QByteArray::number(number), backend, 1);
         for (const auto &variant : kitOf(backend).variants) {
-            if (!m_options.variants.contains(variant.option))
-                continue;
-            if (m_certificates)
-                addProblem(Error{ErrorCode::Unsupported,
-                                 u"no private %1 with TLS in this version"_s.arg(QString::fromLatin1(variant.name))});
-            else
-                add(Entry{variant.name, {}, backend, &variant}, variant.make());
+            if (m_options.variants.contains(variant.option))
+                add(Entry{variant.name, {}, backend, &variant}, variant.make(m_certificates.get()));
         }
     }
     // Also when nothing was started: finished() comes through the event loop in any case.
@@ -184,7 +179,8 @@ ConnectionSpec Sandbox::specOf(const Entry &entry) const
     if (m_certificates) {
         spec.transport.tls = m_certificates->forClients();
         const auto &schemes = infoOf(entry.backend).schemes;
-        if (const auto tls = std::ranges::find(schemes, true, &BackendScheme::tls); tls != schemes.end())
+        const auto tls = std::ranges::find(schemes, true, &BackendScheme::tls);
+        if (tls != schemes.end() && !entry.variant)
             spec.scheme = tls->scheme;
     }
     spec.user = kitOf(entry.backend).user;

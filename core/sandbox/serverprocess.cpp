@@ -99,7 +99,7 @@ Result<bool> ServerProcess::poll()
     // ZooKeeper never answers what it was asked in its first moments, so ask again now and then.
     const auto now = std::chrono::steady_clock::now();
     if (!m_question || m_question->isOver() || now - m_askedAt > std::chrono::milliseconds(200)) {
-        m_question = std::make_unique<LoopbackQuestion>(m_port, m_kind->question());
+        m_question = ask();
         m_askedAt = now;
     }
     m_question->step();
@@ -108,6 +108,14 @@ Result<bool> ServerProcess::poll()
     m_question.reset();
     m_isReady = m_hasAnswered = true;
     return true;
+}
+
+std::unique_ptr<LoopbackQuestion> ServerProcess::ask() const
+{
+    const auto socket = m_kind->questionSocket();
+    if (socket.isEmpty())
+        return std::make_unique<LoopbackQuestion>(m_port, m_kind->question());
+    return std::make_unique<LoopbackQuestion>(QFile::encodeName(m_folder->file(socket)), m_kind->question());
 }
 
 Result<void> ServerProcess::start(std::chrono::milliseconds atMost)

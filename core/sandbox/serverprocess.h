@@ -22,6 +22,8 @@ public:
     [[nodiscard]] virtual QByteArrayList arguments(const TemporaryFolder &folder) const = 0;
     // A question that a server answers when it is ready, and whether this is such an answer.
     [[nodiscard]] virtual QByteArray question() const = 0;
+    // Where it is asked: a socket in its folder; empty: its port.
+    [[nodiscard]] virtual QString questionSocket() const { return {}; }
     [[nodiscard]] virtual bool isReadyAnswer(const QByteArray &answer) const = 0;
 };
 
@@ -54,6 +56,7 @@ public:
 private:
     [[nodiscard]] Result<void> launch();
     [[nodiscard]] Result<void> prepareElsewhere();
+    [[nodiscard]] std::unique_ptr<LoopbackQuestion> ask() const;
     [[nodiscard]] Error gaveUp(const QString &how) const;
 
     std::unique_ptr<ServerKind> m_kind;

@@ -11,80 +11,18 @@
 #include "core/redis/hashslot.h"
 #include "core/redis/sentinelconnection.h"
 #include "core/sandbox/redisdeployments.h"
+#include "tests/live/pythonholder.h"
 #include "tests/support/contender.h"
 #include "tests/support/finish.h"
 #include "tests/support/keepingsink.h"
 #include "tests/support/redisfixture.h"
 #include "tests/support/testmain.h"
 
-#include <QProcess>
-
 using namespace lockscope;
 using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 
 namespace {
-
-// Holds a lock until it is told something, then gives it back.
-const char *const pythonHolder =
-    "import sys, redis\n"
-    "from redis.cluster import RedisCluster, ClusterNode\n"
-    "from redis.sentinel import Sentinel\n"
-    "kind, name = sys.argv[1], sys.argv[2]\n"
-    "hosts = [(\"127.0.0.1\", int(port)) for port in sys.argv[3:]]\n"
-    "if kind == \"cluster\":\n"
-    "    client = RedisCluster(startup_nodes=[ClusterNode(*host) for host in hosts])\n"
-    "else:\n"
-    "    client = Sentinel(hosts).master_for(\"mymaster\")\n"
-    "lock = client.lock(name, timeout=600)\n"
-    "print(\"held\" if lock.acquire(blocking=False) else \"busy\", lock.local.token.decode(), flush=True)\n"
-    "sys.stdin.readline()\n"
-    "try:\n"
-    "    lock.release()\n"
-    "    print(\"released\", flush=True)\n"
-    "except redis.exceptions.LockError:\n"
-    "    print(\"lost\", flush=True)\n"
-    "except redis.exceptions.RedisError:\n"
-    "    print(\"failed\", flush=True)\n";
-
-class PythonHolder {
-public:
-    PythonHolder(const QString &kind, const QString &lock, const std::vector<HostPort> &hosts)
-    {
-        QStringList arguments{u"-c"_s, QString::fromLatin1(pythonHolder), kind, lock};
-        for (const auto &host : hosts)
-            arguments << QString::number(host.port);
-        m_process.start(u"/usr/bin/python3"_s, arguments);
-    }
-    ~PythonHolder()
-    {
-        m_process.kill();
-        m_process.waitForFinished();
-    }
-    PythonHolder(const PythonHolder &) = delete;
-    PythonHolder &operator=(const PythonHolder &) = delete;
-    [[nodiscard]] static bool isInstalled()
-    {
-        return QProcess::execute(u"/usr/bin/python3"_s, {u"-c"_s, u"import redis.cluster"_s}) == 0;
-    }
-
-    QByteArray line()
-    {
-        const QDeadlineTimer limit(patienceMs);
-        while (!m_process.canReadLine() && !limit.hasExpired() && m_process.state() != QProcess::NotRunning)
-            m_process.waitForReadyRead(50);
-        return m_process.readLine().trimmed();
-    }
-    QByteArray letGo()
-    {
-        m_process.write("\n");
-        return line();
-    }
-    QByteArray complaints() { return m_process.readAllStandardError(); }
-
-private:
-    QProcess m_process;
-};
 
 std::vector<HostPort> addressesOf(const std::vector<std::unique_ptr<sandbox::Server>> &servers, std::size_t from = 0)
 {
@@ -246,7 +184,7 @@ private slots:
         const auto cluster = openCluster();
         QVERIFY(becomes(*cluster, redis::ConnectionState::Connected));
         Console console(*cluster);
-        PythonHolder python(u"cluster"_s, QString::fromLatin1(lock), addressesOf(m_nodes));
+        PythonHolder python(u"cluster"_s, QString::fromLatin1(lock), addressesOf(m_nodes), {});
         const auto held = python.line();
         QVERIFY2(held.startsWith("held "), held + python.complaints());
         const auto token = held.mid(5);
@@ -288,7 +226,7 @@ private slots:
             redis::openBySentinels(m_loop, sentinels, sandbox::sandboxService, redis::ConnectionOptions());
         QVERIFY(becomes(*connection, redis::ConnectionState::Connected));
         Console console(*connection);
-        PythonHolder python(u"sentinel"_s, QString::fromLatin1(lock), sentinels);
+        PythonHolder python(u"sentinel"_s, QString::fromLatin1(lock), sentinels, {});
         const auto held = python.line();
         QVERIFY2(held.startsWith("held "), held + python.complaints());
         const auto token = held.mid(5);

@@ -3,7 +3,7 @@
 // acquired and released as without; whom we do not know is refused, in words.
 #include "core/passage/tls.h"
 #include "core/sandbox/sandbox.h"
-#include "core/workspace/livebackend.h"
+#include "tests/live/onebackend.h"
 #include "tests/live/sshdfixture.h"
 #include "tests/support/testmain.h"
 
@@ -34,11 +34,6 @@ class TestTls : public QObject {
     Q_OBJECT
 
     std::unique_ptr<sandbox::Sandbox> m_sandbox;
-    QTemporaryDir m_state;
-    std::unique_ptr<LiveBackend> m_backend;
-    std::map<inspect::LockName, inspect::LockSnapshot> m_locks;
-    std::map<ConnectionName, ConnectionStatus> m_connections;
-    std::map<quint64, Hold> m_holds;
 
     // Nothing where that server is not installed.
     std::optional<ConnectionSpec> specOf(Scheme scheme)
@@ -59,52 +54,6 @@ class TestTls : public QObject {
         QTest::newRow("PostgreSQL") << 3;
         QTest::newRow("etcd") << 4;
     }
-    void take(const Batch &batch)
-    {
-        for (const auto &change : batch.locks) {
-            if (change.kind == inspect::ChangeKind::Removed)
-                m_locks.erase(change.lock.lock);
-            else
-                m_locks.insert_or_assign(change.lock.lock, change.lock);
-        }
-        for (const auto &status : batch.connections)
-            m_connections.insert_or_assign(status.name, status);
-    }
-    void connectTo(const ConnectionSpec &spec)
-    {
-        WorkspaceOptions options;
-        options.auditPath = m_state.filePath(u"audit.jsonl"_s);
-        m_backend = std::make_unique<LiveBackend>(options);
-        connect(m_backend.get(), &Backend::updated, this, &TestTls::take);
-        connect(m_backend.get(), &Backend::holdChanged, this,
-                [this](const Hold &hold) { m_holds.insert_or_assign(hold.id, hold); });
-        m_backend->connectTo(spec);
-    }
-    bool becomes(const ConnectionSpec &spec, ConnectionStatus::State state)
-    {
-        return eventually([&] { return m_connections[spec.name].state == state; });
-    }
-    // Why it is not connected, once something is said that holds these words; else whatever is said then.
-    QString refusal(const ConnectionSpec &spec, const QString &words)
-    {
-        const auto said = [&] { return m_connections[spec.name].message; };
-        eventually([&] { return said().contains(words, Qt::CaseInsensitive); });
-        return said();
-    }
-    void acquiresAndReleases(const ConnectionSpec &spec, const Place &place)
-    {
-        QVERIFY2(becomes(spec, ConnectionStatus::State::Connected), qPrintable(m_connections[spec.name].message));
-        const inspect::LockName lock{spec.name, place.lock};
-        AcquireRequest request;
-        request.lock = lock;
-        request.recipe = place.recipe;
-        const auto id = m_backend->acquire(request);
-        QVERIFY2(eventually([&] { return m_holds[id].state == Hold::State::Held; }), qPrintable(m_holds[id].message));
-        QVERIFY(eventually([&] { return m_locks.contains(lock) && !m_locks.at(lock).contenders.empty(); }));
-        m_backend->release(id);
-        QVERIFY(eventually([&] { return m_holds[id].state == Hold::State::Released; }));
-        QVERIFY(eventually([&] { return !m_locks.contains(lock) || m_locks.at(lock).contenders.empty(); }));
-    }
 
 private slots:
     void initTestCase()
@@ -115,13 +64,6 @@ private slots:
         m_sandbox = std::make_unique<sandbox::Sandbox>(options);
         if (!m_sandbox->start())
             QSKIP(qPrintable(missing()));
-    }
-    void cleanup()
-    {
-        m_backend.reset();
-        m_locks.clear();
-        m_connections.clear();
-        m_holds.clear();
     }
 
     void isSeenAcquiredAndReleased_data() { addPlaces(); }
@@ -134,8 +76,8 @@ private slots:
         // As it is printed, so that the printed URI is enough.
         const auto read = parseConnection(sandbox::connectArgument(*spec));
         QVERIFY(read);
-        connectTo(*read);
-        acquiresAndReleases(*read, places[number]);
+        OneBackend backend(*read);
+        backend.acquiresAndReleases(places[number].lock, places[number].recipe);
     }
 
     void refusesAnUnknownAuthority_data() { addPlaces(); }
@@ -146,10 +88,10 @@ private slots:
         if (!spec)
             QSKIP(qPrintable(missing()));
         spec->transport.tls.ca.replace(u"ca.pem"_s, u"stranger.pem"_s);
-        connectTo(*spec);
-        const auto why = refusal(*spec, u"not trusted"_s);
+        OneBackend backend(*spec);
+        const auto why = backend.refusal(u"not trusted"_s);
         QVERIFY2(why.contains(u"TLS: "_s) && why.contains(u"not trusted"_s), qPrintable(why));
-        QVERIFY(m_connections[spec->name].state != ConnectionStatus::State::Connected);
+        QVERIFY(!backend.isConnected());
     }
 
     void refusesAnotherName_data() { addPlaces(); }
@@ -160,9 +102,9 @@ private slots:
         if (!spec)
             QSKIP(qPrintable(missing()));
         spec->transport.tls.serverName = u"other.example"_s;
-        connectTo(*spec);
+        OneBackend backend(*spec);
         const auto words = u"not for the host name other.example"_s;
-        const auto why = refusal(*spec, words);
+        const auto why = backend.refusal(words);
         QVERIFY2(why.contains(words), qPrintable(why));
     }
 
@@ -175,10 +117,10 @@ private slots:
             QSKIP(qPrintable(missing()));
         spec->transport.tls.cert.clear();
         spec->transport.tls.key.clear();
-        connectTo(*spec);
+        OneBackend backend(*spec);
         // MariaDB asks for it of its users, not of connections.
         const auto words = spec->scheme == Scheme::MariaDb ? u"Access denied"_s : u"client certificate"_s;
-        const auto why = refusal(*spec, words);
+        const auto why = backend.refusal(words);
         QVERIFY2(why.contains(words), qPrintable(why));
     }
 
@@ -189,8 +131,8 @@ private slots:
         if (!spec)
             QSKIP(qPrintable(missing()));
         spec->transport.tls.ca = u"/nowhere/ca.pem"_s;
-        connectTo(*spec);
-        const auto why = refusal(*spec, u"/nowhere/ca.pem"_s);
+        OneBackend backend(*spec);
+        const auto why = backend.refusal(u"/nowhere/ca.pem"_s);
         QVERIFY2(why.contains(u"the authorities /nowhere/ca.pem"_s), qPrintable(why));
     }
 
@@ -222,16 +164,16 @@ private slots:
         if (const auto why = sshd.start(); !why.isEmpty())
             QSKIP(qPrintable(why));
         spec->transport.ssh = sshd.options();
-        connectTo(*spec);
-        acquiresAndReleases(*spec, places[number]);
+        auto backend = std::make_unique<OneBackend>(*spec);
+        backend->acquiresAndReleases(places[number].lock, places[number].recipe);
         if (QTest::currentTestFailed() || spec->scheme != Scheme::RedisTls)
             return;
         // Opened again by itself.
         const auto before = sshd.pid();
         sshd.killSsh();
         QVERIFY(eventually([&] { return sshd.pid() != 0 && sshd.pid() != before; }));
-        acquiresAndReleases(*spec, places[number]);
-        m_backend.reset();
+        backend->acquiresAndReleases(places[number].lock, places[number].recipe);
+        backend.reset();
         QVERIFY(eventually([&] { return ::kill(static_cast<pid_t>(sshd.pid()), 0) != 0; })); // ends with us
     }
 
@@ -245,8 +187,8 @@ private slots:
             QSKIP(qPrintable(why));
         sshd.forgetHostKey();
         spec->transport.ssh = sshd.options();
-        connectTo(*spec);
-        const auto why = refusal(*spec, u"host key is not known"_s);
+        OneBackend backend(*spec);
+        const auto why = backend.refusal(u"host key is not known"_s);
         QVERIFY2(why.contains(u"host key is not known"_s), qPrintable(why));
     }
 };

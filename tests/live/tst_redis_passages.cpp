@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// A real Redis Cluster and a real Redis behind sentinels that speak TLS only, reached by the URI that the sandbox
+// prints, and by one of their servers alone, which names the others.
+#include "core/sandbox/sandbox.h"
+#include "tests/live/onebackend.h"
+#include "tests/live/pythonholder.h"
+#include "tests/support/testmain.h"
+
+using namespace lockscope;
+using namespace lockscope::testing;
+using namespace Qt::StringLiterals;
+
+class TestRedisPassages : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<sandbox::Sandbox> m_sandbox;
+
+    // As it is printed, so that the printed URI is enough.
+    [[nodiscard]] ConnectionSpec specOf(Scheme scheme)
+    {
+        for (const auto &spec : m_sandbox->connections()) {
+            if (spec.scheme == scheme)
+                return *parseConnection(sandbox::connectArgument(spec));
+        }
+        qFatal("no such server: %s", qPrintable(m_sandbox->problems().join(u"; "_s)));
+    }
+    static void addDeployments()
+    {
+        QTest::addColumn<Scheme>("scheme");
+        QTest::addColumn<QString>("kind");
+        QTest::newRow("a cluster") << Scheme::RedisCluster << u"cluster"_s;
+        QTest::newRow("sentinels") << Scheme::RedisSentinel << u"sentinel"_s;
+    }
+    // Seen, waited for, had, given back.
+    static void goesAfter(PythonHolder &python, OneBackend &backend, const QByteArray &lock)
+    {
+        const auto held = python.line();
+        QVERIFY2(held.startsWith("held "), held + python.complaints());
+        const auto token = held.mid(5);
+        QVERIFY2(backend.becomesConnected(), qPrintable(backend.status().message));
+        QVERIFY(
+            eventually([&] { return backend.taken(lock) && backend.taken(lock)->contenders.front().id == token; }));
+        QCOMPARE(backend.taken(lock)->client, u"redis-py"_s);
+        const auto id = backend.acquire(lock, "redis-set-nx");
+        QVERIFY(eventually([&] { return backend.hold(id).id == id; }));
+        QCOMPARE(backend.hold(id).state, Hold::State::Waiting);
+        QCOMPARE(python.letGo(), "released");
+        QVERIFY2(backend.becomes(id, Hold::State::Held), qPrintable(backend.hold(id).message));
+        const auto ours = backend.hold(id).contender;
+        QVERIFY(
+            eventually([&] { return backend.taken(lock) && backend.taken(lock)->contenders.front().id == ours; }));
+        backend.release(id);
+        QVERIFY(backend.becomes(id, Hold::State::Released));
+        QVERIFY(eventually([&] { return !backend.taken(lock); }));
+    }
+
+private slots:
+    void initTestCase()
+    {
+        if (!PythonHolder::isInstalled())
+            QSKIP("redis-py is not installed; Debian's package is python3-redis");
+        sandbox::SandboxOptions options;
+        options.servers = {{BackendKind::Redis, 0}};
+        options.variants = {u"redis-cluster"_s, u"sentinel"_s};
+        options.tls = true;
+        m_sandbox = std::make_unique<sandbox::Sandbox>(options);
+        if (!m_sandbox->start() || m_sandbox->connections().size() != 2)
+            QSKIP(qPrintable(m_sandbox->problems().join(u"; "_s)));
+    }
+
+    void aLockOfRedisPyIsTakenAfterOverTls_data() { addDeployments(); }
+    void aLockOfRedisPyIsTakenAfterOverTls()
+    {
+        QFETCH(Scheme, scheme);
+        QFETCH(QString, kind);
+        const auto spec = specOf(scheme);
+        OneBackend backend(spec);
+        PythonHolder python(kind, u"lock:tls"_s, spec.hosts, spec.transport.tls);
+        goesAfter(python, backend, "lock:tls");
+    }
+
+    void whoItIsIsChecked_data() { addDeployments(); }
+    void whoItIsIsChecked()
+    {
+        QFETCH(Scheme, scheme);
+        auto spec = specOf(scheme);
+        spec.transport.tls.ca.replace(u"ca.pem"_s, u"stranger.pem"_s);
+        OneBackend stranger(spec);
+        const auto why = stranger.refusal(u"not trusted"_s);
+        QVERIFY2(why.contains(u"not trusted"_s), qPrintable(why));
+        spec = specOf(scheme);
+        spec.transport.tls.cert.clear();
+        spec.transport.tls.key.clear();
+        OneBackend nameless(spec);
+        const auto demanded = nameless.refusal(u"client certificate"_s);
+        QVERIFY2(demanded.contains(u"client certificate"_s), qPrintable(demanded));
+    }
+
+    // A plain address of it, as it would be of a Redis by itself.
+    void aNodeByItselfLeadsToTheCluster()
+    {
+        auto spec = specOf(Scheme::RedisCluster);
+        spec.scheme = Scheme::RedisTls;
+        spec.hosts.resize(1);
+        OneBackend backend(spec);
+        for (const QByteArray lock : {"lock:{bar}", "lock:{foo}"}) // on two nodes
+            backend.acquiresAndReleases(lock, "redis-set-nx");
+    }
+};
+
+LOCKSCOPE_TEST(TestRedisPassages)
+#include "tst_redis_passages.moc"
