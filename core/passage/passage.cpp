@@ -9,11 +9,7 @@
 namespace lockscope::passage {
 
 struct Passage::Inside {
-    struct Tunnel {
-        std::vector<HostPort> servers;
-        std::shared_ptr<SshTunnel> ssh;
-    };
-    std::vector<Tunnel> tunnels;
+    std::shared_ptr<SshTunnel> tunnel; // null without ssh
     std::vector<std::unique_ptr<Door>> doors;
 };
 
@@ -23,27 +19,20 @@ Passage::Passage(TransportOptions transport, std::vector<HostPort> servers) : m_
         return;
     m_inUse.emplace(InUse::By::Owner);
     m_inside = std::make_shared<Inside>();
-    if (m_transport.ssh.isOn())
-        openTunnel(std::move(servers));
+    if (!m_transport.ssh.isOn())
+        return;
+    onPassageThread([inside = m_inside, ssh = m_transport.ssh, servers = std::move(servers), problem = m_problem] {
+        // Not deleted where its own signal, or that of what goes through it, is being handled.
+        inside->tunnel.reset(new SshTunnel(ssh, servers, problem), [](SshTunnel *gone) { gone->deleteLater(); });
+    });
 }
 
 Passage::~Passage()
 {
-    if (m_doors.empty() && m_tunnelled.empty())
+    if (m_doors.empty() && !m_transport.ssh.isOn())
         return;
     // Its last reference is that of the passages' thread.
     onPassageThread([inside = std::exchange(m_inside, nullptr)]() mutable { inside.reset(); });
-}
-
-void Passage::openTunnel(std::vector<HostPort> servers)
-{
-    m_tunnelled.insert(m_tunnelled.end(), servers.begin(), servers.end());
-    onPassageThread([inside = m_inside, ssh = m_transport.ssh, servers = std::move(servers), problem = m_problem] {
-        // Not deleted where its own signal, or that of what goes through it, is being handled.
-        std::shared_ptr<SshTunnel> tunnel(new SshTunnel(ssh, servers, problem),
-                                          [](SshTunnel *gone) { gone->deleteLater(); });
-        inside->tunnels.push_back({servers, std::move(tunnel)});
-    });
 }
 
 HostPort Passage::door(const HostPort &server, Speech speech)
@@ -52,10 +41,7 @@ HostPort Passage::door(const HostPort &server, Speech speech)
         m_doors, [&](const Opened &one) { return one.server == server && one.speech == speech; });
     if (known != m_doors.end())
         return known->door;
-    const bool isOfTunnel = speech == Speech::AsItIs;
-    const auto dialled = isOfTunnel ? server : through(server);
-    if (isOfTunnel && std::ranges::find(m_tunnelled, server) == m_tunnelled.end())
-        openTunnel({server});
+    const auto dialled = speech == Speech::AsItIs ? server : through(server);
     const auto open = openPort();
     if (open.port == 0) {
         m_problem->set(QStringLiteral("no port on 127.0.0.1 can be had"));
@@ -63,10 +49,8 @@ HostPort Passage::door(const HostPort &server, Speech speech)
     }
     onPassageThread([inside = m_inside, open, server, dialled, speech, tls = m_transport.tls, problem = m_problem] {
         Route route{server, dialled, speech, tls, nullptr, problem};
-        for (const auto &tunnel : inside->tunnels) {
-            if (speech == Speech::AsItIs && std::ranges::find(tunnel.servers, server) != tunnel.servers.end())
-                route.tunnel = tunnel.ssh;
-        }
+        if (speech == Speech::AsItIs)
+            route.tunnel = inside->tunnel;
         inside->doors.push_back(std::make_unique<Door>(open, std::move(route)));
     });
     m_doors.push_back({server, speech, {QStringLiteral("127.0.0.1"), open.port}});

@@ -19,7 +19,7 @@ enum class Speech;
 
 class Passage {
 public:
-    // `servers` go through one ssh; any other that is asked for through one more.
+    // One ssh for all; `servers` go through it from the first on, others once they are asked for.
     Passage(TransportOptions transport, std::vector<HostPort> servers);
     ~Passage();
     Passage(const Passage &) = delete;
@@ -46,10 +46,8 @@ private:
         HostPort door;
     };
     [[nodiscard]] HostPort door(const HostPort &server, Speech speech);
-    void openTunnel(std::vector<HostPort> servers);
 
     const TransportOptions m_transport;
-    std::vector<HostPort> m_tunnelled;
     std::vector<Opened> m_doors;
     std::shared_ptr<Problem> m_problem = std::make_shared<Problem>();
     std::shared_ptr<Inside> m_inside;

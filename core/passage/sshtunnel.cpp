@@ -2,6 +2,7 @@
 #include "core/passage/sshtunnel.h"
 
 #include "core/base/logging.h"
+#include "core/base/text.h"
 
 #include <QDir>
 #include <QFile>
@@ -24,11 +25,21 @@ namespace {
 constexpr std::chrono::milliseconds firstPause = 500ms, longestPause = 30s;
 constexpr auto lookEvery = 20ms;
 constexpr qsizetype mostSaid = 16 * 1024;
-constexpr qsizetype longestSocketName = 100; // sockaddr_un has 108, and ssh adds to it while it binds
+constexpr qsizetype longestFolderName = 80; // sockaddr_un has 108, and ssh adds 17 to a name while it binds
+
+const QString wishSocket = u"ssh"_s;
 
 QString forwardTo(const HostPort &server)
 {
     return (server.host.contains(u':') ? u"[%1]:%2"_s : u"%1:%2"_s).arg(server.host, QString::number(server.port));
+}
+
+QStringList asOptions(const std::vector<QString> &options)
+{
+    QStringList all;
+    for (const auto &option : options)
+        all << u"-o"_s << option;
+    return all;
 }
 
 QProcessEnvironment withoutPasswords()
@@ -58,6 +69,10 @@ SshTunnel::SshTunnel(SshOptions ssh, std::vector<HostPort> servers, std::shared_
 
 SshTunnel::~SshTunnel()
 {
+    if (m_wish) {
+        m_wish->disconnect(this);
+        m_wish->kill();
+    }
     if (!m_process)
         return;
     m_process->disconnect(this);
@@ -74,19 +89,31 @@ QString SshTunnel::socketOf(std::size_t number) const
 
 QStringList SshTunnel::arguments() const
 {
-    QStringList all{u"-N"_s, u"-T"_s};
-    for (const auto *option :
-         {"BatchMode=yes", "ExitOnForwardFailure=yes", "ServerAliveInterval=5", "ServerAliveCountMax=3",
-          "ConnectTimeout=10", "ControlMaster=no", "ControlPath=none", "StreamLocalBindMask=0177",
-          "StreamLocalBindUnlink=yes", "ForwardAgent=no", "ForwardX11=no", "PermitLocalCommand=no", "LogLevel=INFO"})
-        all << u"-o"_s << QString::fromLatin1(option);
+    auto all =
+        QStringList{u"-N"_s, u"-T"_s}
+        + asOptions({u"BatchMode=yes"_s, u"ExitOnForwardFailure=yes"_s, u"ServerAliveInterval=5"_s,
+                     u"ServerAliveCountMax=3"_s, u"ConnectTimeout=10"_s, u"ControlMaster=yes"_s,
+                     u"ControlPersist=no"_s, wishes(), u"StreamLocalBindMask=0177"_s, u"StreamLocalBindUnlink=yes"_s,
+                     u"ForwardAgent=no"_s, u"ForwardX11=no"_s, u"PermitLocalCommand=no"_s, u"LogLevel=INFO"_s});
     if (m_ssh.port != 0)
         all << u"-p"_s << QString::number(m_ssh.port);
     if (!m_ssh.user.isEmpty())
         all << u"-l"_s << m_ssh.user;
-    for (std::size_t i = 0; i < m_servers.size(); ++i)
+    return all + forwards(0) << u"--"_s << m_ssh.host;
+}
+
+QStringList SshTunnel::forwards(std::size_t from) const
+{
+    QStringList all;
+    for (std::size_t i = from; i < m_servers.size(); ++i)
         all << u"-L"_s << socketOf(i) + u':' + forwardTo(m_servers[i]);
-    return all << u"--"_s << m_ssh.host;
+    return all;
+}
+
+// Where it takes wishes, in the folder that is ours alone.
+QString SshTunnel::wishes() const
+{
+    return u"ControlPath="_s + m_folder.filePath(wishSocket);
 }
 
 void SshTunnel::start()
@@ -96,10 +123,12 @@ void SshTunnel::start()
     const auto program = QStandardPaths::findExecutable(u"ssh"_s);
     if (program.isEmpty())
         return ended(u"ssh %1: ssh is not installed; Debian's package is openssh-client"_s.arg(m_ssh.target()));
-    if (!m_folder.isValid() || m_folder.path().contains(u':') || m_folder.path().size() > longestSocketName)
+    if (!m_folder.isValid() || m_folder.path().contains(u':') || m_folder.path().size() > longestFolderName)
         return ended(u"ssh %1: no folder for its sockets can be made in %2"_s.arg(m_ssh.target(), QDir::tempPath()));
-    for (std::size_t i = 0; i < m_servers.size(); ++i)
+    m_forwarded = m_servers.size();
+    for (std::size_t i = 0; i < m_forwarded; ++i)
         QFile::remove(socketOf(i));
+    QFile::remove(m_folder.filePath(wishSocket));
     m_process = std::make_unique<QProcess>();
     m_process->setProcessEnvironment(withoutPasswords());
     m_process->setStandardInputFile(QProcess::nullDevice());
@@ -127,7 +156,7 @@ void SshTunnel::start()
 // The sockets are there once the login is done and the forwarding is agreed upon.
 void SshTunnel::look()
 {
-    for (std::size_t i = 0; i < m_servers.size(); ++i) {
+    for (std::size_t i = 0; i < m_forwarded; ++i) {
         if (!QFile::exists(socketOf(i)))
             return;
     }
@@ -135,7 +164,8 @@ void SshTunnel::look()
     m_state = State::Up;
     m_pause = firstPause;
     m_problem->set({});
-    tellWaiting(true);
+    tellWaiting();
+    forwardMore();
 }
 
 void SshTunnel::ended(const QString &why)
@@ -149,7 +179,12 @@ void SshTunnel::ended(const QString &why)
         m_process.release()->deleteLater();
     m_again.start(m_pause);
     m_pause = std::min(m_pause * 2, longestPause);
-    tellWaiting(false);
+    if (m_wish) {
+        m_wish->disconnect(this);
+        m_wish->kill();
+        m_wish.release()->deleteLater();
+    }
+    tellWaiting();
 }
 
 void SshTunnel::readErrors()
@@ -163,23 +198,71 @@ void SshTunnel::readErrors()
     }
 }
 
-void SshTunnel::tellWaiting(bool isUp)
+// What was asked for since it was started.
+void SshTunnel::forwardMore()
 {
-    for (const auto &waiting : std::exchange(m_waiting, {})) {
-        if (waiting.context)
-            waiting.ready(isUp ? waiting.socket : QString());
+    if (m_state != State::Up || m_wish || m_forwarded == m_servers.size())
+        return;
+    for (auto i = m_forwarded; i < m_servers.size(); ++i)
+        QFile::remove(socketOf(i));
+    m_wish = std::make_unique<QProcess>();
+    m_wish->setProcessEnvironment(withoutPasswords());
+    m_wish->setStandardInputFile(QProcess::nullDevice());
+    m_wish->setStandardOutputFile(QProcess::nullDevice());
+    connect(m_wish.get(), &QProcess::finished, this, [this, upTo = m_servers.size()](int status) {
+        wereForwarded(upTo, m_wish->exitStatus() == QProcess::NormalExit && status == 0);
+    });
+    connect(m_wish.get(), &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+        if (error == QProcess::FailedToStart)
+            wereForwarded(m_forwarded, false);
+    });
+    const auto options = asOptions({u"BatchMode=yes"_s, wishes()});
+    m_wish->start(QStandardPaths::findExecutable(u"ssh"_s), options + QStringList{u"-O"_s, u"forward"_s}
+                                                                + forwards(m_forwarded)
+                                                                + QStringList{u"--"_s, m_ssh.host});
+}
+
+// Those it would not forward to are forgotten: who asks again is asked for again.
+void SshTunnel::wereForwarded(std::size_t upTo, bool isAgreed)
+{
+    const auto said = m_wish->readAllStandardError();
+    m_wish.release()->deleteLater(); // this is its signal
+    if (isAgreed) {
+        m_forwarded = upTo;
+        tellWaiting();
+        return forwardMore();
+    }
+    m_problem->set(sshProblem(m_ssh, said));
+    m_servers.resize(m_forwarded);
+    tellWaiting();
+}
+
+void SshTunnel::tellWaiting()
+{
+    for (auto &waiting : std::exchange(m_waiting, {})) {
+        const bool isSettled = m_state == State::Down || waiting.number >= m_servers.size();
+        if (m_state == State::Starting || (!isSettled && waiting.number >= m_forwarded))
+            m_waiting.push_back(std::move(waiting));
+        else if (waiting.context)
+            waiting.ready(isSettled ? QString() : socketOf(waiting.number));
     }
 }
 
 void SshTunnel::whenUp(const HostPort &server, QObject *context, std::function<void(const QString &)> ready)
 {
-    const auto at = std::ranges::find(m_servers, server);
-    const auto socket =
-        at == m_servers.end() ? QString() : socketOf(static_cast<std::size_t>(at - m_servers.begin()));
-    if (m_state == State::Starting && !socket.isEmpty())
-        m_waiting.push_back({context, std::move(ready), socket});
-    else
-        ready(m_state == State::Up ? socket : QString());
+    const auto known = std::ranges::find(m_servers, server);
+    const auto number = static_cast<std::size_t>(known - m_servers.begin());
+    if (known == m_servers.end()) {
+        if (!isForwardable(server.host)) {
+            m_problem->set(u"ssh %1: %2 is no name that it could forward to"_s.arg(m_ssh.target(),
+                                                                                   label(server.host.toUtf8(), 80)));
+            return ready({});
+        }
+        m_servers.push_back(server);
+    }
+    m_waiting.push_back({context, std::move(ready), number});
+    tellWaiting();
+    forwardMore();
 }
 
 } // namespace lockscope::passage

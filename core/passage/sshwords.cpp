@@ -2,6 +2,8 @@
 #include "core/base/text.h"
 #include "core/passage/sshtunnel.h"
 
+#include <algorithm>
+
 namespace lockscope::passage {
 
 using namespace Qt::StringLiterals;
@@ -20,6 +22,13 @@ QByteArray lastLineOf(const QByteArray &said)
 }
 
 } // namespace
+
+bool isForwardable(const QString &host)
+{
+    static const QString others = u".-_:%"_s;
+    return !host.isEmpty() && !host.startsWith(u'-')
+           && std::ranges::all_of(host, [](QChar sign) { return sign.isLetterOrNumber() || others.contains(sign); });
+}
 
 QString sshProblem(const SshOptions &ssh, const QByteArray &said)
 {

@@ -14,10 +14,11 @@ namespace lockscope::redis {
 
 struct ConnectionOptions {
     HostPort host;
-    HostPort via; // connect there instead: a door that leads to it; no port: there is none
+    // Where to connect so as to reach a host: a door that leads to it. Asked each time, also for hosts that servers
+    // name by themselves (nodes of a cluster, the primary of sentinels). Null: the host itself.
+    std::function<HostPort(const HostPort &)> door;
     // Of the host, whatever door leads to it. The certificate and its name are checked unless it says no.
     TlsOptions tls;
-    std::shared_ptr<void> keep; // what has to live for as long as it may connect
     QByteArray user;
     QByteArray password; // never logged
     int database = 0;

@@ -29,7 +29,7 @@ public:
                          [this, tls = options.tls, host = options.host.host] { broken(whatBroke(tls, host)); });
         QObject::connect(socket, &QAbstractSocket::disconnected, socket,
                          [this] { broken(u"the server closed the connection"_s); });
-        const auto &to = options.via.port != 0 ? options.via : options.host;
+        const auto to = options.door ? options.door(options.host) : options.host;
         if (options.tls.isOn) {
             startTls(options, to);
             return;

@@ -122,10 +122,9 @@ redis::ConnectionOptions RedisLinkBase::connectionOptions(const HostPort &host) 
 {
     redis::ConnectionOptions options;
     options.host = host;
-    if (const auto door = m_passage->through(host); !(door == host))
-        options.via = door;
+    if (m_spec.transport.ssh.isOn())
+        options.door = [passage = m_passage](const HostPort &server) { return passage->through(server); };
     options.tls = m_spec.transport.tls;
-    options.keep = m_passage;
     options.user = m_spec.user.toUtf8();
     options.password = m_password.toUtf8();
     options.database = m_spec.database;

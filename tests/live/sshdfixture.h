@@ -53,7 +53,9 @@ public:
                                  + "\nIdentitiesOnly yes\nIdentityAgent none\n"
                                    "GlobalKnownHostsFile /dev/null\nUserKnownHostsFile "
                                  + name(u"known"_s) + '\n');
-        write(u"ssh"_s, "#!/bin/sh\necho $$ > " + name(u"pid"_s) + "\nexec " + QFile::encodeName(m_ssh) + " -F "
+        // Not of those that only have a word with one that runs.
+        write(u"ssh"_s, "#!/bin/sh\ncase \" $* \" in *' -O '*) ;; *) echo $$ > " + name(u"pid"_s) + "; echo $$ >> "
+                            + name(u"pids"_s) + ";; esac\nexec " + QFile::encodeName(m_ssh) + " -F "
                             + name(u"ssh.conf"_s) + " \"$@\"\n");
         QFile::setPermissions(file(u"ssh"_s),
                               QFileDevice::ReadOwner | QFileDevice::WriteOwner | QFileDevice::ExeOwner);
@@ -75,6 +77,7 @@ public:
     void forgetHostKey() { write(u"known"_s, {}); }
     // The last ssh that was started.
     [[nodiscard]] qint64 pid() { return read(u"pid"_s).trimmed().toLongLong(); }
+    [[nodiscard]] qsizetype started() { return read(u"pids"_s).count('\n'); }
     void killSsh() { ::kill(static_cast<pid_t>(pid()), SIGKILL); }
 
 private:

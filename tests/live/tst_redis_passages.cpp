@@ -1,14 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real Redis Cluster and a real Redis behind sentinels that speak TLS only, reached by the URI that the sandbox
-// prints, and by one of their servers alone, which names the others.
+// A real Redis Cluster and a real Redis behind sentinels that speak TLS only, and both through a real sshd: reached
+// by the URI that the sandbox prints, and by one of their servers alone, which names the others.
 #include "core/sandbox/sandbox.h"
 #include "tests/live/onebackend.h"
 #include "tests/live/pythonholder.h"
+#include "tests/live/sshdfixture.h"
 #include "tests/support/testmain.h"
+
+#include <dirent.h>
 
 using namespace lockscope;
 using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
+
+namespace {
+
+// The sockets that this process has open, by their inodes.
+QSet<QByteArray> ownSockets()
+{
+    QSet<QByteArray> inodes;
+    DIR *folder = ::opendir("/proc/self/fd");
+    while (const dirent *entry = folder ? ::readdir(folder) : nullptr) {
+        std::array<char, 64> target;
+        const auto size = ::readlinkat(::dirfd(folder), entry->d_name, target.data(), target.size());
+        const QByteArray name(target.data(), std::max<qsizetype>(size, 0));
+        if (name.startsWith("socket:["))
+            inodes << name.mid(8).chopped(1);
+    }
+    if (folder)
+        ::closedir(folder);
+    return inodes;
+}
+
+// Where this process is connected to and does not listen itself: what goes by no door of ours.
+QByteArrayList connectedElsewhere()
+{
+    QFile table(u"/proc/self/net/tcp"_s);
+    if (!table.open(QIODevice::ReadOnly))
+        return {"/proc/self/net/tcp cannot be read"};
+    const auto own = ownSockets();
+    QSet<QByteArray> doors;
+    QByteArrayList to;
+    for (const auto &line : table.readAll().split('\n')) {
+        const auto columns = line.simplified().split(' ');
+        if (columns.size() < 10 || !own.contains(columns[9]))
+            continue;
+        constexpr auto established = "01", listens = "0A";
+        if (columns[3] == listens)
+            doors << columns[1];
+        else if (columns[3] == established)
+            to << columns[1] + ' ' + columns[2];
+    }
+    to.removeIf([&doors](const QByteArray &ends) {
+        const auto both = ends.split(' ');
+        return doors.contains(both.front()) || doors.contains(both.back());
+    });
+    return to;
+}
+
+} // namespace
 
 class TestRedisPassages : public QObject {
     Q_OBJECT
@@ -105,6 +155,36 @@ private slots:
         OneBackend backend(spec);
         for (const QByteArray lock : {"lock:{bar}", "lock:{foo}"}) // on two nodes
             backend.acquiresAndReleases(lock, "redis-set-nx");
+    }
+
+    void throughSshGoesAlsoWhatTheServersName_data() { addDeployments(); }
+    void throughSshGoesAlsoWhatTheServersName()
+    {
+        QFETCH(Scheme, scheme);
+        QFETCH(QString, kind);
+        PrivateSshd sshd;
+        if (const auto why = sshd.start(); !why.isEmpty())
+            QSKIP(qPrintable(why));
+        auto spec = specOf(scheme);
+        PythonHolder python(kind, u"lock:ssh"_s, spec.hosts, spec.transport.tls);
+        spec.hosts.resize(1);
+        spec.transport.ssh = sshd.options();
+        OneBackend backend(spec);
+        goesAfter(python, backend, "lock:ssh");
+        if (QTest::currentTestFailed())
+            return;
+        for (const QByteArray lock : {"lock:{bar}", "lock:{foo}"}) // on two nodes
+            backend.acquiresAndReleases(lock, "redis-set-nx");
+        QCOMPARE(connectedElsewhere(), QByteArrayList());
+        QCOMPARE(sshd.started(), 1); // one login for all of them
+
+        // Started again by itself it leads to all of them at once.
+        const auto before = sshd.pid();
+        sshd.killSsh();
+        QVERIFY(eventually([&] { return sshd.pid() != 0 && sshd.pid() != before; }));
+        QVERIFY2(backend.becomesConnected(), qPrintable(backend.status().message));
+        backend.acquiresAndReleases("lock:{bar}", "redis-set-nx");
+        QCOMPARE(sshd.started(), 2);
     }
 };
 

@@ -120,6 +120,17 @@ private slots:
         QVERIFY2(problem.contains(words, Qt::CaseInsensitive), qPrintable(problem));
     }
 
+    // Nodes of a cluster are called what the cluster says.
+    void forwardsToNamesOnly()
+    {
+        for (const auto &name :
+             {u"10.0.0.7"_s, u"fe80::1%eth0"_s, u"redis-3.shop_eu.example"_s, u"xn--bcher-kva"_s, u"bücher"_s})
+            QVERIFY2(isForwardable(name), qPrintable(name));
+        for (const auto &name :
+             {u""_s, u"-oProxyCommand=x"_s, u"/run/redis.sock"_s, u"a b"_s, u"[::1"_s, u"a\nb"_s, u"${HOME}"_s})
+            QVERIFY2(!isForwardable(name), qPrintable(name));
+    }
+
     void saysWhatAnAlertMeant()
     {
         TlsOptions nameless, named;
