@@ -8,47 +8,7 @@ namespace lockscope::contention {
 
 using namespace recipes;
 
-Task<Result<QueueEntry>> ForgetsToLook::enter(Deadline deadline)
-{
-    const Claim claim = mutexClaim(path(), random());
-    auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline);
-    if (!joined)
-        co_return joined.error();
-    QueueEntry entry = std::move(joined->entry);
-    const auto turn = turnInQueue(mutexQueue(joined->takeQueue()), entry.node());
-    if (turn.kind == Turn::Kind::WaitFor) {
-        const auto gone = co_await untilGone(session(), path().child(*turn.predecessor), deadline);
-        if (!gone)
-            co_return gone.error();
-    }
-    co_return std::move(entry); // the mistake: nobody looked who else is before us
-}
-
-Task<Result<QueueEntry>> TimeoutAsGrant::enter(Deadline deadline)
-{
-    const Claim claim = mutexClaim(path(), random());
-    auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline);
-    if (!joined)
-        co_return joined.error();
-    QueueEntry entry = std::move(joined->entry);
-    auto queue = mutexQueue(joined->takeQueue());
-    for (;;) {
-        const auto turn = turnInQueue(queue, entry.node());
-        if (turn.kind != Turn::Kind::WaitFor)
-            co_return std::move(entry);
-        const auto gone = co_await untilGone(session(), path().child(*turn.predecessor), deadline);
-        if (!gone && gone.error().code == ErrorCode::TimedOut)
-            co_return std::move(entry); // the mistake: who is before us is still there
-        if (!gone)
-            co_return gone.error();
-        const auto listed = co_await listQueue(session(), path(), Listing::Plain, deadline);
-        if (!listed)
-            co_return listed.error();
-        queue = mutexQueue(*listed);
-    }
-}
-
-Task<Result<QueueEntry>> BlindShortcut::enter(Deadline deadline)
+Task<Result<QueueEntry>> MistakenQueue::enter(Deadline deadline)
 {
     const Claim claim = mutexClaim(path(), random());
     auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline);
@@ -62,10 +22,11 @@ Task<Result<QueueEntry>> BlindShortcut::enter(Deadline deadline)
             co_return std::move(entry);
         const bool isBehindTheHead = turnInQueue(queue, *turn.predecessor).isMine();
         const auto gone = co_await untilGone(session(), path().child(*turn.predecessor), deadline);
+        const bool isTimeOver = !gone && gone.error().code == ErrorCode::TimedOut;
+        if ((gone || isTimeOver) && takesItForTheLock(isTimeOver, isBehindTheHead))
+            co_return std::move(entry); // the mistake
         if (!gone)
             co_return gone.error();
-        if (isBehindTheHead)
-            co_return std::move(entry); // the mistake: our own node may be gone
         const auto listed = co_await listQueue(session(), path(), Listing::Plain, deadline);
         if (!listed)
             co_return listed.error();
