@@ -12,8 +12,6 @@ template <class Queue, class NameOf>
                                      NameOf nameOf)
 {
     QByteArrayList words, waiting;
-    if (!what.isEmpty())
-        words << what;
     for (std::size_t i = 0; i < queue.size(); ++i) {
         if (i == 0)
             words << "locked by " + nameOf(queue[i]);
@@ -22,6 +20,8 @@ template <class Queue, class NameOf>
     }
     if (!waiting.isEmpty())
         words << "queue: " + waiting.join(' ');
+    if (!what.isEmpty()) // last: where there is little room, who has it is to be seen
+        words << what;
     return {0, name, words.join(", "), {}};
 }
 
