@@ -96,12 +96,8 @@ void printCounters(const Lesson &lesson, const Played &played, Language language
     Table table(columns);
     for (const auto &name : lessons::counterNames()) {
         QStringList row{QString::fromLatin1(name)};
-        for (std::size_t i = 0; i < played.recordings.size(); ++i) {
-            lessons::Proof counter;
-            counter.run = i;
-            counter.name = name;
-            row << prove(counter, played.runs()).measured;
-        }
+        for (const auto &recording : played.recordings)
+            row << lessons::counterText(name, recording);
         table.add(row);
     }
     print(table.text(terminalWidth()));
@@ -132,8 +128,8 @@ void printLesson(const Lesson &lesson, const Played &played, Language language)
     printCounters(lesson, played, language);
     print({});
     for (const auto &proof : lesson.proves) {
-        const auto proven = prove(proof, runs);
-        print(u"%1 %2 (%3)"_s.arg(proven.holds ? u"✓"_s : u"✗"_s, told(proof.text, language), proven.measured));
+        const auto proven = prove(proof, runs, language);
+        print(u"%1 %2 (%3)"_s.arg(proven.holds ? u"✓"_s : u"✗"_s, told(proof.text, language), proven.spoken));
     }
 }
 

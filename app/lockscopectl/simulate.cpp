@@ -195,10 +195,10 @@ void printTable(const std::vector<Recording> &runs)
                  {u"DID NOT HOLD"_s, Align::Right}});
     for (const auto &run : runs) {
         const auto &counters = run.counters;
+        const auto ofDrain = [&](qint64 count) { return run.hasDrain() ? QString::number(count) : u"-"_s; };
         table.add({QString::fromUtf8(run.scenario.recipe), escaped(run.world), QString::number(counters.grants),
-                   QString::number(counters.requests), QString::number(counters.watchEvents),
-                   QString::number(counters.wastedWakeups), ms(counters.waits.p50), ms(counters.waits.p99),
-                   ms(counters.waits.max), ms(run.elapsed),
+                   ofDrain(counters.requests), ofDrain(counters.watchEvents), ofDrain(counters.wastedWakeups),
+                   ms(counters.waits.p50), ms(counters.waits.p99), ms(counters.waits.max), ms(run.elapsed),
                    run.violations.empty() ? u"-"_s : QString::number(run.violations.size())});
     }
     print(table.text(terminalWidth()));

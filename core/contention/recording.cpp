@@ -126,6 +126,13 @@ QByteArray Recording::laneName(int contender) const
     return contenderName(contender, scenario.contenders);
 }
 
+bool Recording::hasDrain() const
+{
+    const bool hasAllEvents = !events.empty() && !isCut;
+    const auto isRelease = [](const Event &event) { return event.mark == Mark::Releases; };
+    return counters.grants > 0 && (!hasAllEvents || std::ranges::any_of(events, isRelease));
+}
+
 QByteArray contenderName(int contender, int contenders)
 {
     const auto digits = std::max<qsizetype>(2, QByteArray::number(contenders - 1).size());

@@ -86,6 +86,8 @@ struct Recording {
     History history;                    // of the servers, where it was kept
 
     [[nodiscard]] QByteArray laneName(int contender) const; // "c07"
+    // Whether there was a drain to count: without a release its zeros say nothing.
+    [[nodiscard]] bool hasDrain() const;
     // An entry of the terminal's "runs".
     [[nodiscard]] QJsonObject toJson() const;
     // The whole of it, and back. Anybody may have written the file: BadInput says what is wrong with it.

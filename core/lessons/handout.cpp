@@ -22,12 +22,6 @@ QString plain(const Text &text, Language language)
     return words;
 }
 
-QString momentWords(contention::Moment at)
-{
-    return at >= std::chrono::seconds(1) ? u"%1 s"_s.arg(contention::inMs(at) / 1000, 0, 'f', 2)
-                                         : u"%1 ms"_s.arg(contention::inMs(at), 0, 'f', 1);
-}
-
 } // namespace
 
 QString claimsTable(const std::vector<Lesson> &lessons)
@@ -60,8 +54,9 @@ QString handout(const Lesson &lesson, const PlayedRuns &runs, Language language,
     for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
         const auto &step = lesson.steps[i];
         const auto at = step.until ? momentOf(*step.until, runs) : std::nullopt;
-        lines << QString() << u"## %1%2"_s.arg(i + 1).arg(at ? u" · "_s + momentWords(*at) : QString()) << QString()
-              << plain(step.text, language);
+        lines << QString()
+              << u"## %1%2"_s.arg(i + 1).arg(at ? u" · "_s + spokenMs(contention::inMs(*at), language) : QString())
+              << QString() << plain(step.text, language);
         if (static_cast<qsizetype>(i) < pictures.size() && !pictures[static_cast<qsizetype>(i)].isEmpty())
             lines << QString() << u"![%1](<%2>)"_s.arg(i + 1).arg(pictures[static_cast<qsizetype>(i)]);
         if (!step.question)
@@ -75,8 +70,8 @@ QString handout(const Lesson &lesson, const PlayedRuns &runs, Language language,
     }
     lines << QString() << u"## ✓"_s << QString();
     for (const auto &proof : lesson.proves) {
-        const auto proven = prove(proof, runs);
-        lines << u"- %1 %2 (%3)"_s.arg(proven.holds ? u"✓"_s : u"✗"_s, plain(proof.text, language), proven.measured);
+        const auto proven = prove(proof, runs, language);
+        lines << u"- %1 %2 (%3)"_s.arg(proven.holds ? u"✓"_s : u"✗"_s, plain(proof.text, language), proven.spoken);
     }
     return lines.join(u'\n') + u'\n';
 }

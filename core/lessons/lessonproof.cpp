@@ -138,17 +138,39 @@ double counterOf(const QByteArray &name, const contention::Recording &run)
     return at->read(run);
 }
 
-Proven prove(const Proof &proof, const PlayedRuns &runs)
+namespace {
+
+// With its unit.
+QString measuredText(const Proof &proof, double measured, Language language)
+{
+    const bool isTime = proof.of == Proof::Of::Counter && proof.name.endsWith("Ms");
+    return isTime ? spokenMs(measured, language) : spoken(measured);
+}
+
+} // namespace
+
+QString counterText(const QByteArray &name, const contention::Recording &run)
+{
+    const bool isOfDrain = name == "requests" || name == "watchEvents" || name == "wastedWakeups";
+    const bool isCounted = isOfDrain ? run.hasDrain() : name != "fairness" || run.counters.fairnessPairs > 0;
+    return isCounted ? spoken(counterOf(name, run)) : u"–"_s;
+}
+
+Proven prove(const Proof &proof, const PlayedRuns &runs, Language language)
 {
     const auto measured = measure(proof, *runs[proof.run]);
-    const auto wanted = proof.otherRun ? proof.number * measure(proof, *runs[*proof.otherRun]) : proof.number;
-    Proven proven{compare(measured, proof.comparison, wanted), {}};
-    if (proof.of == Proof::Of::Violation)
-        proven.measured = measured > 0 ? u"present"_s : u"absent"_s;
-    else
-        proven.measured = spoken(measured);
-    if (proof.otherRun)
-        proven.measured += u" / "_s + spoken(measure(proof, *runs[*proof.otherRun]));
+    const auto other = proof.otherRun ? std::optional(measure(proof, *runs[*proof.otherRun])) : std::nullopt;
+    Proven proven{compare(measured, proof.comparison, other ? proof.number * *other : proof.number), {}, {}};
+    if (proof.of == Proof::Of::Violation) {
+        proven.measured = proven.spoken = measured > 0 ? u"present"_s : u"absent"_s;
+        return proven;
+    }
+    proven.measured = spoken(measured);
+    proven.spoken = measuredText(proof, measured, language);
+    if (other) {
+        proven.measured += u" / "_s + spoken(*other);
+        proven.spoken += u" / "_s + measuredText(proof, *other, language);
+    }
     return proven;
 }
 

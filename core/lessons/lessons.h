@@ -7,6 +7,8 @@
 
 #include <QStringList>
 
+class QLocale;
+
 namespace lockscope::lessons {
 
 enum class Language { English, Chinese, Russian };
@@ -84,12 +86,15 @@ struct Proof {
 struct Proven {
     bool holds = false;
     QString measured; // "45", "present"
+    QString spoken;   // the same with its unit: "1.21 s"
 };
-[[nodiscard]] Proven prove(const Proof &proof, const PlayedRuns &runs);
+[[nodiscard]] Proven prove(const Proof &proof, const PlayedRuns &runs, Language language = Language::English);
 // The counters a proof can name.
 [[nodiscard]] const QList<QByteArray> &counterNames();
 // One of these, of a run.
 [[nodiscard]] double counterOf(const QByteArray &name, const contention::Recording &run);
+// As it is shown: "45"; "–" where there was nothing to count.
+[[nodiscard]] QString counterText(const QByteArray &name, const contention::Recording &run);
 
 struct Lesson {
     QByteArray id;
@@ -98,6 +103,11 @@ struct Lesson {
     std::vector<Step> steps;
     std::vector<Proof> proves;
 };
+
+// As they are said in a language: "4,747", "4747"; "1.21 s", "1,21 с".
+[[nodiscard]] QLocale localeOf(Language language);
+[[nodiscard]] QString spokenCount(qint64 count, Language language);
+[[nodiscard]] QString spokenMs(double ms, Language language);
 
 // The numbers that its texts leave to the runs ("{watchEvents}"), as these runs counted them, in each language's way.
 [[nodiscard]] Lesson withNumbers(Lesson lesson, const PlayedRuns &runs);

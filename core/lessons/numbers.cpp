@@ -113,39 +113,6 @@ std::optional<Number> numberOf(const QString &inside)
     return number;
 }
 
-// English groups from a thousand on, the others only what is longer.
-QString spokenCount(qint64 count, Language language, QLocale locale)
-{
-    if (language != Language::English && count < 10'000)
-        locale.setNumberOptions(QLocale::OmitGroupSeparator);
-    return locale.toString(count);
-}
-
-QString spokenMs(double ms, Language language, const QLocale &locale)
-{
-    const bool isLong = ms >= 1000;
-    const double shown = isLong ? ms / 1000 : ms;
-    QString digits = locale.toString(shown, 'f', isLong ? 2 : shown < 10 ? 1 : 0);
-    static const QRegularExpression zeros(u"[.,]0*$|([.,][0-9]*[1-9])0+$"_s);
-    digits.replace(zeros, u"\\1"_s);
-    switch (language) {
-    case Language::Chinese: return digits + (isLong ? u" 秒"_s : u" 毫秒"_s);
-    case Language::Russian: return digits + (isLong ? u" с"_s : u" мс"_s);
-    case Language::English: break;
-    }
-    return digits + (isLong ? u" s"_s : u" ms"_s);
-}
-
-QLocale localeOf(Language language)
-{
-    switch (language) {
-    case Language::Chinese: return QLocale(QLocale::Chinese, QLocale::China);
-    case Language::Russian: return QLocale(QLocale::Russian, QLocale::Russia);
-    case Language::English: break;
-    }
-    return {QLocale::English, QLocale::UnitedStates};
-}
-
 qint64 countOf(const Number &number, const contention::Recording &run, std::optional<contention::Moment> at)
 {
     const auto isRelease = [](const contention::Event &event) { return event.mark == contention::Mark::Releases; };
@@ -159,23 +126,23 @@ qint64 countOf(const Number &number, const contention::Recording &run, std::opti
 
 QString spoken(const Number &number, const PlayedRuns &runs, std::optional<contention::Moment> at, Language language)
 {
-    const auto locale = localeOf(language);
     if (number.isMoment)
-        return spokenMs(contention::inMs(at.value_or(contention::Moment{})), language, locale);
+        return spokenMs(contention::inMs(at.value_or(contention::Moment{})), language);
     const auto &run = *runs[number.run];
     if (number.holder) {
         const auto held = std::ranges::find_if(run.events, [&](const contention::Event &event) {
             return event.mark == contention::Mark::Holds && event.contender == *number.holder;
         });
-        return held == run.events.end() ? u"–"_s : spokenCount(held->token, language, locale);
+        return held == run.events.end() ? u"–"_s : spokenCount(held->token, language);
     }
     if (number.name.isEmpty())
-        return spokenCount(countOf(number, run, at), language, locale);
+        return spokenCount(countOf(number, run, at), language);
     const auto *setting = settingOf(number.name);
     const double value = setting ? setting->read(run.scenario) : counterOf(number.name, run);
     if (number.name.endsWith("Ms"))
-        return spokenMs(value, language, locale);
-    return value == std::floor(value) ? spokenCount(qint64(value), language, locale) : locale.toString(value, 'f', 2);
+        return spokenMs(value, language);
+    return value == std::floor(value) ? spokenCount(qint64(value), language)
+                                      : localeOf(language).toString(value, 'f', 2);
 }
 
 void fillIn(Text &text, const PlayedRuns &runs, std::optional<contention::Moment> at)
@@ -195,6 +162,40 @@ void fillIn(Text &text, const PlayedRuns &runs, std::optional<contention::Moment
 }
 
 } // namespace
+
+QLocale localeOf(Language language)
+{
+    switch (language) {
+    case Language::Chinese: return {QLocale::Chinese, QLocale::China};
+    case Language::Russian: return {QLocale::Russian, QLocale::Russia};
+    case Language::English: break;
+    }
+    return {QLocale::English, QLocale::UnitedStates};
+}
+
+// English groups from a thousand on, the others only what is longer.
+QString spokenCount(qint64 count, Language language)
+{
+    auto locale = localeOf(language);
+    if (language != Language::English && count < 10'000)
+        locale.setNumberOptions(QLocale::OmitGroupSeparator);
+    return locale.toString(count);
+}
+
+QString spokenMs(double ms, Language language)
+{
+    const bool isLong = ms >= 1000;
+    const double shown = isLong ? ms / 1000 : ms;
+    QString digits = localeOf(language).toString(shown, 'f', isLong ? 2 : shown < 10 ? 1 : 0);
+    static const QRegularExpression zeros(u"[.,]0*$|([.,][0-9]*[1-9])0+$"_s);
+    digits.replace(zeros, u"\\1"_s);
+    switch (language) {
+    case Language::Chinese: return digits + (isLong ? u" 秒"_s : u" 毫秒"_s);
+    case Language::Russian: return digits + (isLong ? u" с"_s : u" мс"_s);
+    case Language::English: break;
+    }
+    return digits + (isLong ? u" s"_s : u" ms"_s);
+}
 
 QString wrongNumberIn(const Text &text, std::size_t runs, bool hasMoment)
 {

@@ -236,6 +236,20 @@ private slots:
         QCOMPARE(told.proves.front().text.english, u"66 wake-ups for nine hand-overs"_s);
     }
 
+    // The broken side of lesson 7 is not praised with zeros, in the terminal as under the picture.
+    void whereNobodyReleasesNothingIsCounted()
+    {
+        const auto crash = std::ranges::find(m_all.lessons, QByteArray("setnx-crash"), &Lesson::id);
+        QVERIFY(crash != m_all.lessons.end());
+        const auto twoCommands = contention::simulate(crash->runs[0].scenario);
+        const auto oneCommand = contention::simulate(crash->runs[1].scenario);
+        QVERIFY(twoCommands && oneCommand);
+        for (const auto *counter : {"requests", "watchEvents", "wastedWakeups", "fairness"})
+            QCOMPARE(counterText(counter, *twoCommands), u"–"_s);
+        QVERIFY(counterText("requestsWaiting", *twoCommands).toInt() > 100);
+        QVERIFY(counterText("requests", *oneCommand).toInt() > 0);
+    }
+
     // Two that take over within a millisecond write the same time: the lesson needs a run in which they do not.
     void theLoserOfTheRaceWritesAnotherTime()
     {
