@@ -27,7 +27,8 @@ protected:
     [[nodiscard]] bool takesItForTheLock(bool isTimeOver, bool) const override { return !isTimeOver; }
 };
 
-// latch.await(timeout) returns, and nobody asks whether it was the watch or the time: who is before it is still there.
+// latch.await(timeout) returns, and nobody asks whether it was the watch or the time: who is before it is still
+// there.
 class TimeoutAsGrant : public MistakenQueue {
 public:
     using MistakenQueue::MistakenQueue;
