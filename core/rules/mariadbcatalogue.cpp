@@ -46,6 +46,7 @@ std::vector<RecipeInfo> recipesOfMariaDb()
         {.id = "sql-get-lock",
          .backend = mariaDb,
          .summary = u"a lock named by GET_LOCK, held by a connection"_s,
+         .title = QT_TRANSLATE_NOOP("Recipe", "GET_LOCK"),
          .shape = Shape::NamedLock,
          .wakeUp = WakeUp::Answer,
          .release = KillConnection,

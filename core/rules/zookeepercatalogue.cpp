@@ -78,6 +78,7 @@ std::vector<RecipeInfo> textbookRecipes()
         // The counts of both are those of writers, who wait for one another.
         {.id = "zk-shared-herd",
          .summary = u"read/write lock, <host>-R-<seq> and <host>-W-<seq>; every waiter watches the children"_s,
+         .title = QT_TRANSLATE_NOOP("Recipe", "Readers and writers watch the children"),
          .release = DeleteNode,
          .fair = true,
          .teachingOnly = true,
@@ -91,6 +92,7 @@ std::vector<RecipeInfo> textbookRecipes()
                    u"no upgrade: a reader that asks to write waits for itself"_s}},
         {.id = "zk-shared",
          .summary = u"read/write lock, <host>-R-<seq> and <host>-W-<seq>; each waiter watches one node"_s,
+         .title = QT_TRANSLATE_NOOP("Recipe", "Readers and writers watch one node"),
          .release = DeleteNode,
          .fair = true,
          .readWrite = true,

@@ -123,8 +123,52 @@
         <translation>Предыдущий, быстрее передача</translation>
     </message>
     <message>
+        <source>Broken: does not look again</source>
+        <translation>С ошибкой: не смотрит ещё раз</translation>
+    </message>
+    <message>
+        <source>Broken: takes the timeout for the lock</source>
+        <translation>С ошибкой: принимает тайм-аут за блокировку</translation>
+    </message>
+    <message>
+        <source>Broken: does not watch its own node</source>
+        <translation>С ошибкой: не следит за своим узлом</translation>
+    </message>
+    <message>
+        <source>Broken: looks without sync</source>
+        <translation>С ошибкой: смотрит без sync</translation>
+    </message>
+    <message>
+        <source>Broken: a persistent node</source>
+        <translation>С ошибкой: постоянный узел</translation>
+    </message>
+    <message>
+        <source>Broken: DEL without comparing</source>
+        <translation>С ошибкой: DEL без сравнения</translation>
+    </message>
+    <message>
+        <source>GET_LOCK</source>
+        <translation>GET_LOCK</translation>
+    </message>
+    <message>
         <source>A row with a time</source>
         <translation>Строка со сроком</translation>
+    </message>
+    <message>
+        <source>SETNX, then EXPIRE</source>
+        <translation>SETNX, затем EXPIRE</translation>
+    </message>
+    <message>
+        <source>A time in the value</source>
+        <translation>Срок в значении</translation>
+    </message>
+    <message>
+        <source>Readers and writers watch the children</source>
+        <translation>Читатели и писатели следят за списком</translation>
+    </message>
+    <message>
+        <source>Readers and writers watch one node</source>
+        <translation>Читатели и писатели следят за одним узлом</translation>
     </message>
 </context>
 <context>
@@ -283,7 +327,7 @@
     </message>
     <message>
         <source>Crash with it: sent or not, the seed decides</source>
-        <translation>Авария на нём: ушёл ли он, решает seed</translation>
+        <translation>Авария на нём: ушёл ли он, решает зерно</translation>
     </message>
     <message>
         <source>Pause %1 just before it hears of this</source>
@@ -499,7 +543,7 @@
     </message>
     <message>
         <source>simulated, seed %1</source>
-        <translation>симуляция, seed %1</translation>
+        <translation>симуляция, зерно %1</translation>
     </message>
     <message>
         <source>played on %1</source>
@@ -571,7 +615,7 @@
     </message>
     <message>
         <source>seed %1</source>
-        <translation>seed %1</translation>
+        <translation>зерно %1</translation>
     </message>
     <message>
         <source>hold %1</source>
@@ -661,6 +705,42 @@
         <source>%1 %2 at %3</source>
         <translation>%1 %2 при t = %3</translation>
     </message>
+    <message>
+        <source>%1 requests, and nobody released</source>
+        <translation>запросов %1, никто не освободил</translation>
+    </message>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 с</translation>
+    </message>
+    <message>
+        <source>%1 B</source>
+        <translation>%1 Б</translation>
+    </message>
+    <message>
+        <source>%1 KiB</source>
+        <translation>%1 КиБ</translation>
+    </message>
+    <message>
+        <source>%1 MiB</source>
+        <translation>%1 МиБ</translation>
+    </message>
+    <message>
+        <source>%1 m %2 s</source>
+        <translation>%1 мин %2 с</translation>
+    </message>
+    <message>
+        <source>%1 h %2 m</source>
+        <translation>%1 ч %2 мин</translation>
+    </message>
+    <message>
+        <source>%1 ms</source>
+        <translation>%1 мс</translation>
+    </message>
+    <message>
+        <source>%1 µs</source>
+        <translation>%1 мкс</translation>
+    </message>
 </context>
 <context>
     <name>lockscope::ui::CounterTiles</name>
@@ -691,10 +771,6 @@
     <message>
         <source>Told, and yet not its turn</source>
         <translation>Сообщили, а очередь не его</translation>
-    </message>
-    <message>
-        <source>99 of 100 waits so far were not longer</source>
-        <translation>99 из 100 ожиданий пока были не дольше</translation>
     </message>
     <message>
         <source>Bytes over all wires. Waits count to their end, also those that ended without the lock. Fairness: of all pairs of which one waited when the other came, how often the later one was not served first. A queue has 1.</source>
@@ -731,6 +807,10 @@
     <message>
         <source>above: from the first release on …</source>
         <translation>выше: с 1-го освобождения …</translation>
+    </message>
+    <message>
+        <source>99 of 100 waits so far are not longer, those that go on included</source>
+        <translation>99 из 100 ожиданий пока не дольше; те, что ещё идут, тоже считаются</translation>
     </message>
 </context>
 <context>
@@ -1189,7 +1269,7 @@
     </message>
     <message>
         <source> µs</source>
-        <translation> µs</translation>
+        <translation> мкс</translation>
     </message>
     <message>
         <source>At most; the least is two thirds of it</source>
@@ -1209,7 +1289,7 @@
     </message>
     <message>
         <source>Seed</source>
-        <translation>Seed</translation>
+        <translation>Зерно</translation>
     </message>
     <message>
         <source>They arrive</source>
@@ -1297,7 +1377,7 @@
     </message>
     <message>
         <source>seed: a whole number, not negative</source>
-        <translation>seed: целое неотрицательное число</translation>
+        <translation>зерно: целое неотрицательное число</translation>
     </message>
     <message>
         <source>Cannot happen to these recipes</source>
@@ -1321,11 +1401,11 @@
     </message>
     <message>
         <source>one each, by an index</source>
-        <translation>по одной на каждого, по индексу</translation>
+        <translation>каждому своя, по индексу</translation>
     </message>
     <message>
         <source>one each, without an index</source>
-        <translation>по одной на каждого, без индекса</translation>
+        <translation>каждому своя, без индекса</translation>
     </message>
     <message>
         <source>Rows</source>
@@ -1340,7 +1420,7 @@
     </message>
     <message>
         <source>%1 s left</source>
-        <translation>ещё %1 s</translation>
+        <translation>ещё %1 с</translation>
     </message>
     <message>
         <source>What the servers have at the cursor, and what each contender believes</source>
@@ -1455,7 +1535,7 @@
     </message>
     <message>
         <source>Copy the seed</source>
-        <translation>Скопировать seed</translation>
+        <translation>Скопировать зерно</translation>
     </message>
 </context>
 <context>

@@ -123,8 +123,52 @@
         <translation>前一个节点，交接更快</translation>
     </message>
     <message>
+        <source>Broken: does not look again</source>
+        <translation>有误：不再查看一次</translation>
+    </message>
+    <message>
+        <source>Broken: takes the timeout for the lock</source>
+        <translation>有误：把超时当成得到锁</translation>
+    </message>
+    <message>
+        <source>Broken: does not watch its own node</source>
+        <translation>有误：不监视自己的节点</translation>
+    </message>
+    <message>
+        <source>Broken: looks without sync</source>
+        <translation>有误：查看前不做 sync</translation>
+    </message>
+    <message>
+        <source>Broken: a persistent node</source>
+        <translation>有误：节点是持久的</translation>
+    </message>
+    <message>
+        <source>Broken: DEL without comparing</source>
+        <translation>有误：不比较就 DEL</translation>
+    </message>
+    <message>
+        <source>GET_LOCK</source>
+        <translation>GET_LOCK</translation>
+    </message>
+    <message>
         <source>A row with a time</source>
-        <translation>带期限的行</translation>
+        <translation>带期限的一行</translation>
+    </message>
+    <message>
+        <source>SETNX, then EXPIRE</source>
+        <translation>先 SETNX，再 EXPIRE</translation>
+    </message>
+    <message>
+        <source>A time in the value</source>
+        <translation>值里写着期限</translation>
+    </message>
+    <message>
+        <source>Readers and writers watch the children</source>
+        <translation>读者写者监视子节点列表</translation>
+    </message>
+    <message>
+        <source>Readers and writers watch one node</source>
+        <translation>读者写者只监视一个节点</translation>
     </message>
 </context>
 <context>
@@ -661,6 +705,42 @@
         <source>%1 %2 at %3</source>
         <translation>%3 时 %2 %1</translation>
     </message>
+    <message>
+        <source>%1 requests, and nobody released</source>
+        <translation>%1 个请求，没有人释放</translation>
+    </message>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 秒</translation>
+    </message>
+    <message>
+        <source>%1 B</source>
+        <translation>%1 B</translation>
+    </message>
+    <message>
+        <source>%1 KiB</source>
+        <translation>%1 KiB</translation>
+    </message>
+    <message>
+        <source>%1 MiB</source>
+        <translation>%1 MiB</translation>
+    </message>
+    <message>
+        <source>%1 m %2 s</source>
+        <translation>%1 分 %2 秒</translation>
+    </message>
+    <message>
+        <source>%1 h %2 m</source>
+        <translation>%1 小时 %2 分</translation>
+    </message>
+    <message>
+        <source>%1 ms</source>
+        <translation>%1 毫秒</translation>
+    </message>
+    <message>
+        <source>%1 µs</source>
+        <translation>%1 微秒</translation>
+    </message>
 </context>
 <context>
     <name>lockscope::ui::CounterTiles</name>
@@ -691,10 +771,6 @@
     <message>
         <source>Told, and yet not its turn</source>
         <translation>收到通知，却还没轮到</translation>
-    </message>
-    <message>
-        <source>99 of 100 waits so far were not longer</source>
-        <translation>到目前为止，100 次等待中有 99 次不超过此值</translation>
     </message>
     <message>
         <source>Bytes over all wires. Waits count to their end, also those that ended without the lock. Fairness: of all pairs of which one waited when the other came, how often the later one was not served first. A queue has 1.</source>
@@ -729,6 +805,10 @@
     <message>
         <source>above: from the first release on …</source>
         <translation>上方：自第一次释放起…</translation>
+    </message>
+    <message>
+        <source>99 of 100 waits so far are not longer, those that go on included</source>
+        <translation>到目前为止，100 次等待中有 99 次不超过此值；仍在等待的也算在内</translation>
     </message>
 </context>
 <context>
@@ -1187,7 +1267,7 @@
     </message>
     <message>
         <source> µs</source>
-        <translation> µs</translation>
+        <translation> 微秒</translation>
     </message>
     <message>
         <source>At most; the least is two thirds of it</source>
@@ -1319,11 +1399,11 @@
     </message>
     <message>
         <source>one each, by an index</source>
-        <translation>各有一行，按索引</translation>
+        <translation>每个一行，有索引</translation>
     </message>
     <message>
         <source>one each, without an index</source>
-        <translation>各有一行，没有索引</translation>
+        <translation>每个一行，没有索引</translation>
     </message>
     <message>
         <source>Rows</source>
@@ -1338,7 +1418,7 @@
     </message>
     <message>
         <source>%1 s left</source>
-        <translation>剩余 %1 s</translation>
+        <translation>剩余 %1 秒</translation>
     </message>
     <message>
         <source>What the servers have at the cursor, and what each contender believes</source>

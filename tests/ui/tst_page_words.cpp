@@ -40,6 +40,37 @@ private slots:
         QTRY_VERIFY(says(QStringLiteral("requests")));
     }
 
+    // As the lessons' texts beside them say them.
+    void numbersHaveItsUnits()
+    {
+        const auto all = [] {
+            using namespace std::chrono_literals;
+            const QStringList said{ui::momentText(5010ms),    ui::momentText(317'800us), ui::momentText(640us),
+                                   ui::momentText(252s),      ui::axisText(2500ms),      ui::durationText(50ms),
+                                   ui::spokenCount(4747),     ui::spokenCount(499'500),  ui::spokenNumber(50, 1),
+                                   ui::spokenSize(13'107'200)};
+            return said.join(QLatin1Char('|')).replace(QChar(0xa0), QLatin1Char(' ')); // between thousands
+        };
+        QCOMPARE(all(), QStringLiteral("5.01 s|317.8 ms|640 µs|4 m 12 s|2.5 s|50 ms|4,747|499,500|50.0|12.5 MiB"));
+        ui::speak(Language::Russian);
+        QCOMPARE(all(), QStringLiteral("5,01 с|317,8 мс|640 мкс|4 мин 12 с|2,5 с|50 мс|4747|499 500|50,0|12,5 МиБ"));
+        ui::speak(Language::Chinese);
+        QCOMPARE(all(),
+                 QStringLiteral("5.01 秒|317.8 毫秒|640 微秒|4 分 12 秒|2.5 秒|50 毫秒|4747|499,500|50.0|12.5 MiB"));
+        QCOMPARE(lessons::spokenMs(1210, Language::Chinese), ui::axisText(std::chrono::milliseconds(1210)));
+    }
+
+    void brokenRecipesHaveTitles()
+    {
+        for (const auto &mutant : contention::mutants()) {
+            QVERIFY(ui::recipeTitle(mutant.id).startsWith(QStringLiteral("Broken: ")));
+            ui::speak(Language::Russian);
+            QVERIFY(ui::recipeTitle(mutant.id).startsWith(QStringLiteral("С ошибкой: ")));
+            ui::speak(Language::English);
+        }
+        QCOMPARE(ui::recipeTitle("curator-mutex"), QStringLiteral("curator-mutex"));
+    }
+
     void faultsAreSaidInItToo()
     {
         ui::speak(Language::Russian);

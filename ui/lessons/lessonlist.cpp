@@ -9,7 +9,10 @@
 #include <QLabel>
 #include <QListWidget>
 #include <QPainter>
+#include <QScrollBar>
 #include <QStyledItemDelegate>
+
+#include <algorithm>
 
 namespace lockscope::ui {
 
@@ -18,16 +21,36 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int summaryRole = Qt::UserRole;
-constexpr int rowHeight = 58;
 constexpr int numberWidth = 52;
+constexpr int besideRow = 14, aboveRow = 8, betweenLines = 4;
+
+QFont numberFont()
+{
+    return textFont(20);
+}
+QFont titleFont()
+{
+    return textFont(16, QFont::DemiBold);
+}
+QFont summaryFont()
+{
+    return textFont(13);
+}
 
 class LessonRow : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
 
-    [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem &, const QModelIndex &) const override
+    // Nothing is cut: what is long takes two lines.
+    [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem &option, const QModelIndex &index) const override
     {
-        return {200, rowHeight};
+        const auto *list = qobject_cast<const QAbstractItemView *>(option.widget);
+        // It is asked before there is a bar, too.
+        const int bar = list ? list->verticalScrollBar()->sizeHint().width() : 0;
+        const int room = list ? list->width() - 2 * list->frameWidth() - bar - 2 * besideRow - wordsFrom() : 600;
+        const int height = heightOf(index.data(), titleFont(), room) + betweenLines
+                           + heightOf(index.data(summaryRole), summaryFont(), room);
+        return {200, height + 2 * aboveRow};
     }
     void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override
     {
@@ -38,31 +61,31 @@ public:
         painter->fillRect(option.rect, isLit ? tokens.selection : tokens.panel);
         painter->setPen(tokens.line);
         painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());
-        const QRect inside = option.rect.adjusted(14, 8, -14, -8);
-        QFont font = option.font;
-        font.setPixelSize(20);
-        painter->setFont(font);
+        const QRect inside = option.rect.adjusted(besideRow, aboveRow, -besideRow, -aboveRow);
+        painter->setFont(numberFont());
         painter->setPen(tokens.muted);
         painter->drawText(inside, Qt::AlignLeft | Qt::AlignVCenter, QString::number(index.row() + 1));
-        const QRect words = inside.adjusted(numberWidth - 14, 0, 0, 0);
-        font.setPixelSize(16);
-        font.setWeight(QFont::DemiBold);
-        painter->setFont(font);
+        const QRect words = inside.adjusted(wordsFrom(), 0, 0, 0);
+        painter->setFont(titleFont());
         painter->setPen(tokens.text);
-        painter->drawText(words, Qt::AlignLeft | Qt::AlignTop, cut(painter, index.data(), words.width()));
-        font.setPixelSize(13);
-        font.setWeight(QFont::Normal);
-        painter->setFont(font);
+        painter->drawText(words, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, index.data().toString());
+        painter->setFont(summaryFont());
         painter->setPen(tokens.muted);
-        painter->drawText(words, Qt::AlignLeft | Qt::AlignBottom,
-                          cut(painter, index.data(summaryRole), words.width()));
+        painter->drawText(words, Qt::AlignLeft | Qt::AlignBottom | Qt::TextWordWrap,
+                          index.data(summaryRole).toString());
         painter->restore();
     }
 
 private:
-    [[nodiscard]] static QString cut(const QPainter *painter, const QVariant &text, int width)
+    [[nodiscard]] static int wordsFrom()
     {
-        return painter->fontMetrics().elidedText(text.toString(), Qt::ElideRight, width);
+        return std::max(numberWidth - besideRow, QFontMetrics(numberFont()).horizontalAdvance(u"00 "_s));
+    }
+    [[nodiscard]] static int heightOf(const QVariant &text, const QFont &font, int width)
+    {
+        return QFontMetrics(font)
+            .boundingRect(QRect(0, 0, std::max(width, 80), 1000), Qt::TextWordWrap, text.toString())
+            .height();
     }
 };
 
@@ -78,11 +101,12 @@ LessonList::LessonList(QWidget *parent)
     m_rows->setMouseTracking(true);
     m_rows->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_rows->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+    m_rows->setResizeMode(QListView::Adjust); // rows are as high as their words are, in this width
     // One click opens, and so does Enter; where a click already activates, the two come as one.
     const auto open = [this](QListWidgetItem *item) { emit chosen(static_cast<std::size_t>(m_rows->row(item))); };
     connect(m_rows, &QListWidget::itemClicked, this, open);
     connect(m_rows, &QListWidget::itemActivated, this, open);
-    connect(Theme::instance(), &Theme::changed, m_rows->viewport(), qOverload<>(&QWidget::update));
+    connect(Theme::instance(), &Theme::changed, m_rows, [this] { m_rows->doItemsLayout(); });
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(8);

@@ -69,6 +69,7 @@ LessonPicture::Panel LessonPicture::makePanel()
     panel.tiles = new CounterTiles(card);
     panel.tiles->setHidesFuture(true);
     panel.title->setWordWrap(true);
+    panel.title->setAlignment(Qt::AlignTop | Qt::AlignLeft); // beside one that takes two lines
     auto *head = new QHBoxLayout;
     head->setSpacing(headGap);
     head->addWidget(panel.title, 1);
@@ -212,6 +213,7 @@ void LessonPicture::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
     fit();
+    QMetaObject::invokeMethod(this, &LessonPicture::fit, Qt::QueuedConnection); // once the parts have their widths
 }
 
 // What there is no room for is left out: the legend first, then the servers, never lanes or counters.
@@ -236,13 +238,27 @@ void LessonPicture::fit()
         }
         return most;
     };
-    for (auto &panel : m_panels)
+    int servers = 0; // the same of what stands below the lanes
+    for (auto &panel : m_panels) {
         panel.servers->setHasRoom(true);
+        servers = std::max(servers, panel.servers->sizeHint().height());
+    }
+    for (auto &panel : m_panels)
+        panel.servers->setMinimumHeight(servers);
+    alignTiles();
     const int legend = m_legend->heightForWidth(width()) + layout()->spacing();
     const bool hasServers = needed() <= height();
     for (auto &panel : m_panels)
         panel.servers->setHasRoom(hasServers);
     m_legend->setVisible(needed() + legend <= height());
+}
+
+void LessonPicture::alignTiles()
+{
+    std::vector<CounterTiles *> tiles;
+    for (auto &panel : m_panels)
+        tiles.push_back(panel.tiles);
+    CounterTiles::align(tiles);
 }
 
 void LessonPicture::showLegend()
@@ -258,8 +274,9 @@ void LessonPicture::showMoment()
     for (std::size_t i = 0; i < m_panels.size() && i < m_playback.runs().size(); ++i) {
         m_panels[i].lanes->setCursor_(m_playback.at(), m_playback.happened(i));
         m_panels[i].servers->setMoment(m_playback.at(), m_playback.happened(i) == 0);
-        m_panels[i].tiles->show(*m_playback.runs()[i], m_playback.happened(i));
+        m_panels[i].tiles->show(*m_playback.runs()[i], m_playback.happened(i), m_playback.at());
     }
+    alignTiles();
 }
 
 } // namespace lockscope::ui

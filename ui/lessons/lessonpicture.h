@@ -65,6 +65,7 @@ private:
         CounterTiles *tiles = nullptr;
     };
     void fit();
+    void alignTiles();
     void showLegend();
     [[nodiscard]] Panel makePanel();
     void connectLanes(LanesView &lanes);

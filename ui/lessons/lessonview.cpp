@@ -55,7 +55,7 @@ void ProofList::show(const lessons::Lesson &lesson, const lessons::PlayedRuns &r
     }
     m_lines.clear();
     for (const auto &proof : lesson.proves) {
-        const auto proven = lessons::prove(proof, runs);
+        const auto proven = lessons::prove(proof, runs, language);
         const int row = m_grid->rowCount();
         auto *tick = makeLabel(proven.holds ? u"✓"_s : u"✗"_s, u"tick"_s, this);
         tick->setProperty("tone", proven.holds ? u"ok"_s : u"critical"_s);
@@ -63,7 +63,7 @@ void ProofList::show(const lessons::Lesson &lesson, const lessons::PlayedRuns &r
         auto *text = makeLabel(proof.text.in(language), u"choice"_s, this);
         text->setWordWrap(true);
         const bool isViolation = proof.of == lessons::Proof::Of::Violation;
-        const QString found = !isViolation                      ? proven.measured
+        const QString found = !isViolation                      ? proven.spoken
                               : proven.measured == "present"_L1 ? words.present
                                                                 : words.absent;
         auto *measured = makeLabel(found, u"muted"_s, this);
@@ -99,13 +99,15 @@ LessonView::LessonView(Simulate simulate, QWidget *parent) : QWidget(parent), m_
 QWidget *LessonView::buildHead()
 {
     auto *head = new QWidget(this);
-    auto *row = new QHBoxLayout(head);
+    m_headRow = new QHBoxLayout(head);
+    auto *row = m_headRow;
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(12);
     m_list = new QPushButton(head);
     m_list->setObjectName(u"allLessons"_s);
     connect(m_list, &QPushButton::clicked, this, &LessonView::listRequested);
     m_title = makeLabel({}, u"lessonTitle"_s, head);
+    m_title->setObjectName(u"lessonTitleLabel"_s);
     m_title->setWordWrap(true);
     row->addWidget(m_list, 0, Qt::AlignTop);
     row->addWidget(m_title, 1);
@@ -118,6 +120,20 @@ QWidget *LessonView::buildHead()
     for (auto *button : {m_handout, m_try})
         row->addWidget(button, 0, Qt::AlignTop);
     return head;
+}
+
+// In a narrow window a long title needs its line for itself: what else can be done with the lesson stands below.
+void LessonView::placeButtons(bool isNarrow)
+{
+    if (std::exchange(m_isNarrow, isNarrow) == isNarrow)
+        return;
+    int column = 2; // after Back and what keeps the place in the middle
+    for (auto *button : {m_handout, m_try}) {
+        if (isNarrow)
+            m_foot->insertWidget(column++, button);
+        else
+            m_headRow->addWidget(button, 0, Qt::AlignTop);
+    }
 }
 
 QWidget *LessonView::buildStory()
@@ -151,7 +167,8 @@ QWidget *LessonView::buildStory()
     m_scroll->viewport()->setAutoFillBackground(false);
     inside->setAutoFillBackground(false);
     column->addWidget(m_scroll, 1);
-    auto *buttons = new QHBoxLayout;
+    m_foot = new QHBoxLayout;
+    auto *buttons = m_foot;
     m_back = new QPushButton(story);
     m_back->setObjectName(u"lessonBack"_s);
     m_next = new QPushButton(story);
@@ -374,6 +391,7 @@ void LessonView::place()
 {
     const bool isNarrow = width() < (Theme::instance()->isLarge() ? narrowLargeLesson : narrowLesson);
     m_sides->setDirection(isNarrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+    placeButtons(isNarrow);
     if (!isNarrow) {
         m_story->setMaximumHeight(QWIDGETSIZE_MAX);
         m_story->setMinimumHeight(0);

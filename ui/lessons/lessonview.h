@@ -93,6 +93,7 @@ private:
     void go(std::size_t step);
     void showButtons();
     void place();
+    void placeButtons(bool isNarrow);
     void sayWords();
     [[nodiscard]] Moment momentOfStep(std::size_t step) const;
     void sayWhatNeverComes(std::size_t step);
@@ -104,12 +105,15 @@ private:
     int m_number = 0;
     std::size_t m_step = 0;
     bool m_isPlayed = false;
+    bool m_isNarrow = false;
 
     QPushButton *m_list = nullptr;
     QLabel *m_title = nullptr;
     QPushButton *m_try = nullptr;
     QPushButton *m_handout = nullptr;
     Banner *m_banner = nullptr;
+    QBoxLayout *m_headRow = nullptr;
+    QBoxLayout *m_foot = nullptr; // Back, Next and what stands between them
     QBoxLayout *m_sides = nullptr;
     QWidget *m_story = nullptr;
     QScrollArea *m_scroll = nullptr;

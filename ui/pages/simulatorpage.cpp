@@ -16,6 +16,7 @@
 #include "ui/simulator/simulatorheading.h"
 #include "ui/simulator/simulatorwords.h"
 #include "ui/simulator/transportbar.h"
+#include "ui/theme/theme.h"
 
 #include <QKeyEvent>
 #include <QLabel>
@@ -41,17 +42,11 @@ SimulatorPage::SimulatorPage(QWidget *parent, Simulate simulate)
     : Page(parent), m_runner(std::move(simulate)), m_grid(new RunGrid(m_playback)),
       m_player(new Player(m_runner, this)),
       m_export(new ExportMenu([this] { return m_grid->pictures(); }, m_runner, this)), m_placeMenu(new QMenu(this)),
-      m_toLesson(new QPushButton(tr("‹ Back to the lesson"), this)),
-      m_heading(new SimulatorHeading(m_placeMenu, m_export, this)), m_banner(new Banner(this)),
-      m_stack(new QStackedWidget(this)), m_empty(new EmptyNotice(this))
+      m_toLesson(new QPushButton(this)), m_heading(new SimulatorHeading(m_placeMenu, m_export, this)),
+      m_banner(new Banner(this)), m_stack(new QStackedWidget(this)), m_empty(new EmptyNotice(this))
 {
     m_placeMenu->setObjectName(u"placeMenu"_s);
     m_banner->hide();
-    m_empty->say(
-        tr("Nothing played yet"),
-        tr("A scenario plays the real recipes in a simulated world, on virtual time, or on real servers, and shows who "
-           "waits, who is woken and what it costs."),
-        tr("Scenario…"));
     m_stack->addWidget(m_empty);
     m_stack->addWidget(makePictures());
     auto *column = new QVBoxLayout(this);
@@ -88,6 +83,7 @@ SimulatorPage::SimulatorPage(QWidget *parent, Simulate simulate)
     connect(&m_runner, &Runner::scaled, m_chart, &ScalingChart::add);
     connect(&m_playback, &Playback::moved, this, &SimulatorPage::showMoment);
     m_heading->setRuns(m_shown, {});
+    sayWords();
 }
 
 SimulatorPage::~SimulatorPage()
@@ -100,25 +96,28 @@ QWidget *SimulatorPage::makePictures()
 {
     auto *pictures = new QWidget(this);
     auto *column = new QVBoxLayout(pictures);
+    m_pictures = column;
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(8);
     auto *inside = new QWidget;
     auto *stack = new QVBoxLayout(inside);
+    m_inside = stack;
     stack->setContentsMargins(0, 0, 0, 0);
     stack->setSpacing(8);
     stack->addLayout(m_grid, 5);
-    auto *under = new QHBoxLayout;
-    m_legend = new Legend(inside);
+    m_under = new QWidget(inside);
+    auto *under = new QHBoxLayout(m_under);
+    under->setContentsMargins(0, 0, 0, 0);
+    m_legend = new Legend(m_under);
     under->addWidget(m_legend, 1);
-    auto *overview = new QPushButton(tr("Overview"), inside);
-    overview->setObjectName(u"overviewButton"_s);
-    overview->setProperty("look", u"chip"_s);
-    overview->setToolTip(tr("All of the time, and as many contenders as fit, in thin lanes"));
-    overview->setCheckable(true);
-    overview->setFocusPolicy(Qt::TabFocus);
-    connect(overview, &QPushButton::toggled, m_grid, &RunGrid::setOverview);
-    under->addWidget(overview);
-    stack->addLayout(under);
+    m_overview = new QPushButton(m_under);
+    m_overview->setObjectName(u"overviewButton"_s);
+    m_overview->setProperty("look", u"chip"_s);
+    m_overview->setCheckable(true);
+    m_overview->setFocusPolicy(Qt::TabFocus);
+    connect(m_overview, &QPushButton::toggled, m_grid, &RunGrid::setOverview);
+    under->addWidget(m_overview);
+    stack->addWidget(m_under);
     m_lowerGrid = new QGridLayout;
     m_lowerGrid->setSpacing(12);
     m_chart = new ScalingChart(inside);
@@ -251,6 +250,8 @@ void SimulatorPage::place()
     m_lowerGrid->setColumnStretch(0, 5);
     m_lowerGrid->setColumnStretch(1, isNarrow ? 0 : 4);
     m_heading->setNarrow(isNarrow);
+    // Where the runs stand above each other, what their signs mean stays in sight.
+    (isNarrow ? m_pictures : m_inside)->insertWidget(1, m_under);
 }
 
 // The same recipes with small numbers of contenders, none of which anything befalls.

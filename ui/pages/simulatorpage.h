@@ -11,6 +11,7 @@
 #include "ui/simulator/runexport.h"
 #include "ui/simulator/rungrid.h"
 
+class QBoxLayout;
 class QLabel;
 class QPushButton;
 class QScrollArea;
@@ -78,10 +79,13 @@ protected:
     void showEvent(QShowEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
+    void changeEvent(QEvent *event) override;
 
 private:
     QWidget *makePictures();
     void addKeys();
+    void sayWords();
+    void sayRunsAgain();
 
     void begin(const Comparison &comparison, std::optional<Moment> cursor);
     void take(const Comparison &comparison, const std::vector<PlayedRunPtr> &runs);
@@ -111,11 +115,15 @@ private:
     QMenu *m_placeMenu;
     Legend *m_legend = nullptr;
     QPushButton *m_toLesson;
+    QPushButton *m_overview = nullptr;
     SimulatorHeading *m_heading;
     Banner *m_banner;
     QStackedWidget *m_stack;
     EmptyNotice *m_empty;
     QScrollArea *m_scroll = nullptr;
+    QBoxLayout *m_pictures = nullptr; // what scrolls, and the transport
+    QBoxLayout *m_inside = nullptr;   // what scrolls
+    QWidget *m_under = nullptr;       // the legend and Overview
     QGridLayout *m_lowerGrid = nullptr;
     ScalingChart *m_chart = nullptr;
     MustHoldPanel *m_mustHold = nullptr;

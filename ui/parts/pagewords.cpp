@@ -4,13 +4,27 @@
 #include <QCoreApplication>
 #include <QTranslator>
 
+#include <atomic>
+
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 using lessons::Language;
 
+namespace {
+
+std::atomic<Language> g_language = Language::English;
+
+} // namespace
+
+Language spokenLanguage()
+{
+    return g_language;
+}
+
 void speak(Language language)
 {
+    g_language = language;
     auto *application = QCoreApplication::instance();
     const auto name = u"pageWords"_s;
     const auto file = language == Language::English

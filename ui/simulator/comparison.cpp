@@ -92,9 +92,9 @@ QString placeName(const RunPlace &place)
     return {};
 }
 
-const std::vector<Preset> &presets()
+std::vector<Preset> presets()
 {
-    static const std::vector<Preset> all{
+    return {
         {Simulator::tr("Herd against predecessor"), comparisonOf({"zk-herd-mutex", "zk-mutex"}, 100)},
         {Simulator::tr("Polling against publish against a fair queue"),
          comparisonOf({"redis-set-nx", "redisson-lock", "redisson-fair-lock"}, 50)},
@@ -103,7 +103,6 @@ const std::vector<Preset> &presets()
         {Simulator::tr("Redlock on five servers"), redlockOf({})},
         {Simulator::tr("Redlock on three of five servers"), redlockOf(twoLost())},
     };
-    return all;
 }
 
 const std::vector<int> &chartContenders()

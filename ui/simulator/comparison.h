@@ -41,7 +41,7 @@ struct Preset {
     QString title;
     Comparison comparison;
 };
-[[nodiscard]] const std::vector<Preset> &presets();
+[[nodiscard]] std::vector<Preset> presets(); // in the language that is spoken
 
 // The numbers of contenders of the chart.
 [[nodiscard]] const std::vector<int> &chartContenders();

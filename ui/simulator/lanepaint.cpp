@@ -306,7 +306,7 @@ void paintTimeAxis(QPainter &painter, const LaneFrame &frame, const Tokens &t)
         return;
     painter.save();
     painter.setFont(textFont(12));
-    const double atMost = std::max(1.0, frame.lanes.width() / 90);
+    const double atMost = std::max(2.5, frame.lanes.width() / 90); // in a narrow picture another one beside 0
     double step = std::pow(10, std::floor(std::log10(static_cast<double>(whole) / atMost)));
     for (const double factor : {2.0, 2.5, 2.0}) {
         if (static_cast<double>(whole) / step > atMost)

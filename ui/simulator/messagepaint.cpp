@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace lockscope::ui {
 
@@ -16,6 +17,10 @@ using contention::SentMessage;
 namespace {
 
 constexpr std::ptrdiff_t mostArrows = 240; // in one picture
+// Requests and replies that begin within so many pixels: where more do than this, some stand for all, or there would
+// be a wall that hides the lanes.
+constexpr double crowdWidth = 24;
+constexpr int crowd = 24, keptOfCrowd = 6;
 
 void drawArrow(QPainter &painter, QPointF from, QPointF to, const QColor &colour, double width)
 {
@@ -79,12 +84,28 @@ public:
             last = std::ranges::upper_bound(from, to, m_frame.cursor, {}, &SentMessage::at);
             first = last - std::min(last - from, mostArrows / 8);
         }
+        std::map<int, int> left; // of each crowd, those still to come
         for (auto at = first; at != last; ++at)
+            left[crowdOf(*at)] += isOrdinary(*at);
+        std::erase_if(left, [](const auto &one) { return one.second <= crowd; });
+        int drawn = 0;
+        for (auto at = first; at != last; ++at) {
+            const auto among = isOrdinary(*at) ? left.find(crowdOf(*at)) : left.end();
+            if (among != left.end() && among->second-- > keptOfCrowd)
+                continue;
             arrow(*at);
-        return static_cast<int>(last - first);
+            ++drawn;
+        }
+        return drawn;
     }
 
 private:
+    [[nodiscard]] int crowdOf(const SentMessage &message) const
+    {
+        return static_cast<int>(std::floor((m_frame.xOf(message.at) - m_frame.lanes.left()) / crowdWidth));
+    }
+    // What is lost, and what nobody asked for, is always there.
+    [[nodiscard]] bool isOrdinary(const SentMessage &message) const { return message.arrives && !isEvent(message); }
     [[nodiscard]] double lineOf(int server) const { return m_frame.servers.top() + (server + 0.5) * m_rowHeight; }
 
     // While it is down there is no line, and what comes back after that has nothing.

@@ -29,9 +29,9 @@ struct Invariant {
     QString why;
 };
 
-const std::vector<Invariant> &invariants()
+std::vector<Invariant> invariants()
 {
-    static const std::vector<Invariant> all{
+    return {
         {"exclusion", MustHoldPanel::tr("never two holders"),
          MustHoldPanel::tr("Never do more contenders believe that they hold it than the lock permits")},
         {"effect", MustHoldPanel::tr("no late write"),
@@ -45,7 +45,6 @@ const std::vector<Invariant> &invariants()
         {"tokens", MustHoldPanel::tr("fencing tokens only grow"),
          MustHoldPanel::tr("A later holder has a larger token")},
     };
-    return all;
 }
 
 bool isPromised(const PlayedRun &run, const QByteArray &invariant)
@@ -65,11 +64,11 @@ QString heldText(const PlayedRun &run, const QByteArray &invariant)
                : invariant == "exclusion" ? MustHoldPanel::tr("not offered: nobody is kept out")
                                           : MustHoldPanel::tr("not promised");
     if (invariant == "progress")
-        return MustHoldPanel::tr("%1 grants").arg(countText(recording.counters.grants));
+        return MustHoldPanel::tr("%1 grants").arg(spokenCount(recording.counters.grants));
     if (invariant == "cleanliness")
         return recording.leftBehind.empty() ? MustHoldPanel::tr("nothing")
                                             : MustHoldPanel::tr("%1 may stay")
-                                                  .arg(countText(static_cast<qint64>(recording.leftBehind.size())));
+                                                  .arg(spokenCount(static_cast<qint64>(recording.leftBehind.size())));
     return MustHoldPanel::tr("held");
 }
 
@@ -82,15 +81,30 @@ MustHoldPanel::MustHoldPanel(QWidget *parent) : QFrame(parent), m_grid(nullptr)
     column->setContentsMargins(14, 10, 14, 10);
     column->setSpacing(4);
     auto *head = new QHBoxLayout;
-    head->addWidget(makeLabel(tr("Must hold"), u"title"_s, this), 1);
-    auto *guarantees = new QPushButton(tr("What should hold?"), this);
-    guarantees->setObjectName(u"promisesButton"_s);
-    guarantees->setProperty("look", u"flat"_s);
-    guarantees->setToolTip(tr("What each recipe keeps under each fault, and why not (H)"));
-    connect(guarantees, &QPushButton::clicked, this, &MustHoldPanel::guaranteesRequested);
-    head->addWidget(guarantees);
+    m_title = makeLabel({}, u"title"_s, this);
+    head->addWidget(m_title, 1);
+    m_guarantees = new QPushButton(this);
+    m_guarantees->setObjectName(u"promisesButton"_s);
+    m_guarantees->setProperty("look", u"flat"_s);
+    connect(m_guarantees, &QPushButton::clicked, this, &MustHoldPanel::guaranteesRequested);
+    head->addWidget(m_guarantees);
     column->addLayout(head);
     column->addStretch();
+    sayWords();
+}
+
+void MustHoldPanel::sayWords()
+{
+    m_title->setText(tr("Must hold"));
+    m_guarantees->setText(tr("What should hold?"));
+    m_guarantees->setToolTip(tr("What each recipe keeps under each fault, and why not (H)"));
+}
+
+void MustHoldPanel::changeEvent(QEvent *event)
+{
+    QFrame::changeEvent(event);
+    if (event->type() == QEvent::LanguageChange)
+        sayWords();
 }
 
 void MustHoldPanel::setRuns(const std::vector<PlayedRunPtr> &runs)

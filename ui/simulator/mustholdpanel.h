@@ -10,6 +10,7 @@
 #include <QFrame>
 
 class QGridLayout;
+class QLabel;
 class QPushButton;
 
 namespace lockscope::ui {
@@ -27,7 +28,11 @@ signals:
     void guaranteesRequested();
     void violationChosen(std::size_t run, const lockscope::contention::Violation &violation);
 
+protected:
+    void changeEvent(QEvent *event) override;
+
 private:
+    void sayWords();
     void addCell(const PlayedRunPtr &run, std::size_t number, const QByteArray &invariant, int row, int column);
 
     // What did not hold in a run, where it is said.
@@ -40,6 +45,8 @@ private:
     std::vector<Broken> m_broken;
     Moment m_moment{};
     bool m_isAtEnd = true;
+    QLabel *m_title = nullptr;
+    QPushButton *m_guarantees = nullptr;
     QGridLayout *m_grid;
     QWidget *m_rows = nullptr;
 };

@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "ui/simulator/simulatorwords.h"
-#include "ui/theme/text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -267,9 +266,9 @@ QString handOverSentence(const PlayedRun &run, std::size_t happened)
         sentence +=
             inVain == 0 ? Simulator::tr("; one is told, and only that one") : Simulator::tr("; one is told, in vain");
     else if (told > 1 && inVain > 0)
-        sentence += Simulator::tr("; %1 are told, %2 of them in vain").arg(countText(told), countText(inVain));
+        sentence += Simulator::tr("; %1 are told, %2 of them in vain").arg(spokenCount(told), spokenCount(inVain));
     else if (told > 1)
-        sentence += Simulator::tr("; %1 are told").arg(countText(told));
+        sentence += Simulator::tr("; %1 are told").arg(spokenCount(told));
     const int holder = run.holderAfter(happened);
     if (holder != contention::nobody && run.holderAfter(release + 1) != holder)
         sentence += Simulator::tr("; %1 holds now").arg(run.laneName(holder));
@@ -286,6 +285,21 @@ QString nameAmong(const std::vector<PlayedRunPtr> &runs, std::size_t run)
     return isAlone ? title : Simulator::tr("%1 (run %2)").arg(title).arg(run + 1);
 }
 
+namespace {
+
+QString sumOf(const contention::Recording &recording)
+{
+    const auto &total = recording.counters;
+    if (!recording.hasDrain())
+        return Simulator::tr("%1 requests, and nobody released").arg(spokenCount(total.allRequests));
+    const QString inVain = total.wastedWakeups == 0
+                               ? Simulator::tr("no wake-up in vain")
+                               : Simulator::tr("%1 wake-ups in vain").arg(spokenCount(total.wastedWakeups));
+    return Simulator::tr("%1 requests and %2").arg(spokenCount(total.requests), inVain);
+}
+
+} // namespace
+
 QString sentenceAt(const Playback &playback)
 {
     const auto &runs = playback.runs();
@@ -297,11 +311,7 @@ QString sentenceAt(const Playback &playback)
     if (playback.isAtEnd()) {
         parts << Simulator::tr("All is over after %1.").arg(momentText(playback.end()));
         for (std::size_t i = 0; i < runs.size(); ++i) {
-            const auto &total = runs[i]->recording().counters;
-            const QString inVain = total.wastedWakeups == 0
-                                       ? Simulator::tr("no wake-up in vain")
-                                       : Simulator::tr("%1 wake-ups in vain").arg(countText(total.wastedWakeups));
-            const QString sum = Simulator::tr("%1 requests and %2").arg(countText(total.requests), inVain);
+            const QString sum = sumOf(runs[i]->recording());
             parts << (runs.size() < 2 ? Simulator::tr("It took %1.").arg(sum)
                                       : u"%1: %2."_s.arg(nameAmong(runs, i), sum));
         }

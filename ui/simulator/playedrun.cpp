@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <queue>
 
 namespace lockscope::ui {
 
@@ -123,7 +122,6 @@ PlayedRun::PlayedRun(contention::Recording recording)
     indexEvents(m_writes, isWrite);
     indexNames();
     tally();
-    rankWaits();
 }
 
 bool PlayedRun::isOfLane(const Event &event) const
@@ -214,7 +212,8 @@ void PlayedRun::tally()
 {
     // Optimistic: a wait goes on, try by try, to the beginning of the one that was not in vain.
     const bool isOptimistic = contention::isOptimistic(m_recording.scenario.recipe);
-    std::vector<std::optional<Moment>> since(static_cast<std::size_t>(m_lanes)), begun(since.size());
+    std::vector<std::optional<Waited>> waiting(static_cast<std::size_t>(m_lanes));
+    std::vector<std::optional<Moment>> begun(waiting.size());
     Tally now;
     m_isAboutItself.resize(m_recording.events.size());
     for (std::size_t i = 0; i < m_recording.events.size(); ++i) {
@@ -228,50 +227,37 @@ void PlayedRun::tally()
             m_beforeDrain = now;
         }
         // Who does not wait is told about itself: that its own node went.
-        m_isAboutItself[i] = isSignal(event) && isOfLane(event) && !since[static_cast<std::size_t>(event.contender)];
+        m_isAboutItself[i] =
+            isSignal(event) && isOfLane(event) && !waiting[static_cast<std::size_t>(event.contender)];
         count(now, event, m_isAboutItself[i]);
         if (!isOfLane(event))
             continue;
         const auto lane = static_cast<std::size_t>(event.contender);
-        auto &waitsSince = since[lane];
+        auto &wait = waiting[lane];
         if (event.mark == Mark::Dies)
-            waitsSince.reset();
+            wait.reset();
         if (event.mark == Mark::Joins && !(isOptimistic && event.what == "again"))
-            waitsSince = event.at;
+            wait = Waited{static_cast<quint32>(i), {}, event.at, {}};
         if (event.mark == Mark::Holds) {
             m_holds.push_back(static_cast<quint32>(i));
             begun[lane] = event.at;
         }
         const bool isOver = isOptimistic ? event.mark == Mark::Writes && event.what == "accepted" && begun[lane]
                                          : event.mark == Mark::Holds || event.mark == Mark::GivesUp;
-        if (isOver && waitsSince) {
-            m_waitEnds.push_back(static_cast<quint32>(i));
-            m_waits.push_back((isOptimistic ? *begun[lane] : event.at) - *waitsSince);
-            waitsSince.reset();
+        if (isOver && wait) {
+            wait->end = static_cast<quint32>(i);
+            wait->until = isOptimistic ? *begun[lane] : event.at;
+            m_waits.push_back(*std::exchange(wait, std::nullopt));
         }
     }
-}
-
-// After each wait the one of that rank among all of them so far: the largest of those below and at it.
-void PlayedRun::rankWaits()
-{
-    std::priority_queue<Moment> below;
-    std::priority_queue<Moment, std::vector<Moment>, std::greater<>> above;
-    m_waitP99s.reserve(m_waits.size());
-    for (std::size_t i = 0; i < m_waits.size(); ++i) {
-        above.push(m_waits[i]);
-        below.push(above.top());
-        above.pop();
-        const auto wanted = ((i + 1) * 99 + 99) / 100; // nearest rank, as the totals have it
-        while (below.size() > wanted) {
-            above.push(below.top());
-            below.pop();
-        }
-        while (below.size() < wanted) {
-            below.push(above.top());
-            above.pop();
-        }
-        m_waitP99s.push_back(below.top());
+    if (isOptimistic)
+        return; // whether a try ends the wait is known once it has written
+    for (auto &wait : waiting) {
+        if (!wait)
+            continue;
+        wait->end = static_cast<quint32>(m_recording.events.size());
+        wait->until = end();
+        m_waits.push_back(*wait);
     }
 }
 
@@ -313,13 +299,21 @@ Tally PlayedRun::wholeTallyAfter(std::size_t count_) const
     return tally;
 }
 
-Tally PlayedRun::tallyAfter(std::size_t count) const
+bool PlayedRun::hasDrainAfter(std::size_t count) const
+{
+    if (m_drainFrom)
+        return count > *m_drainFrom;
+    // Of what was not kept only the totals are known.
+    return count >= eventCount() && (eventCount() == 0 || m_recording.isCut);
+}
+
+std::optional<Tally> PlayedRun::tallyAfter(std::size_t count) const
 {
     const auto &total = m_recording.counters;
+    if (!hasDrainAfter(count))
+        return std::nullopt;
     if (count >= eventCount())
-        return {total.requests, total.watchEvents, total.wastedWakeups};
-    if (!m_drainFrom || count <= *m_drainFrom)
-        return {};
+        return Tally{total.requests, total.watchEvents, total.wastedWakeups};
     Tally tally = wholeTallyAfter(count);
     // Never more than the totals, whatever a file says.
     tally.requests = std::min(tally.requests - m_beforeDrain.requests, total.requests);
@@ -328,14 +322,23 @@ Tally PlayedRun::tallyAfter(std::size_t count) const
     return tally;
 }
 
-Moment PlayedRun::waitP99After(std::size_t count) const
+Moment PlayedRun::waitP99After(std::size_t count, Moment at) const
 {
     if (count >= eventCount())
         return m_recording.counters.waits.p99;
-    const auto ended = std::lower_bound(m_waitEnds.begin(), m_waitEnds.end(), count) - m_waitEnds.begin();
-    if (ended == 0)
+    const bool isOptimistic = contention::isOptimistic(m_recording.scenario.recipe);
+    std::vector<Moment> lengths;
+    for (const auto &wait : m_waits) {
+        if (wait.end < count)
+            lengths.push_back(wait.until - wait.since);
+        else if (wait.beginning < count && !isOptimistic)
+            lengths.push_back(std::max(Moment{}, at - wait.since));
+    }
+    if (lengths.empty())
         return {};
-    return m_waitP99s[static_cast<std::size_t>(ended) - 1];
+    const auto rank = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() * 99 + 99) / 100 - 1);
+    std::ranges::nth_element(lengths, rank); // nearest rank, as the totals have it
+    return *rank;
 }
 
 int PlayedRun::holderAfter(std::size_t count) const

@@ -79,11 +79,13 @@ public:
 
     // How many of its events happened until this moment, that moment included.
     [[nodiscard]] std::size_t countUntil(Moment at) const;
-    // After its first `count` events; counted from the first release on, as the recording's own counters.
-    [[nodiscard]] Tally tallyAfter(std::size_t count) const;
+    // After its first `count` events; counted from the first release on, as the recording's own counters. Nothing as
+    // long as nobody released: a zero there would praise a lock that nobody gets.
+    [[nodiscard]] std::optional<Tally> tallyAfter(std::size_t count) const;
     // The same, counted from the start.
     [[nodiscard]] Tally wholeTallyAfter(std::size_t count) const;
-    [[nodiscard]] Moment waitP99After(std::size_t count) const;
+    // Those that still wait at that moment, too, for as long as they have waited until then.
+    [[nodiscard]] Moment waitP99After(std::size_t count, Moment at) const;
     // Who holds after them: the one that holds most recently; nobody, too.
     [[nodiscard]] int holderAfter(std::size_t count) const;
     // The last event by which the lock came free before `count`; `count` if there is none.
@@ -94,7 +96,7 @@ private:
     void indexNames();
     void indexEvents(LaneEvents &into, bool (*wanted)(const contention::Event &));
     void tally();
-    void rankWaits();
+    [[nodiscard]] bool hasDrainAfter(std::size_t count) const;
     [[nodiscard]] bool isOfLane(const contention::Event &event) const;
 
     contention::Recording m_recording;
@@ -106,9 +108,13 @@ private:
     std::vector<Tally> m_tallies;           // after each thousandth event
     std::optional<std::size_t> m_drainFrom; // the first release
     Tally m_beforeDrain;
-    std::vector<bool> m_isAboutItself;                    // of each event
-    std::vector<quint32> m_holds, m_waitEnds, m_releases; // events
-    std::vector<Moment> m_waits, m_waitP99s;              // beside m_waitEnds: each, and of all until then
+    std::vector<bool> m_isAboutItself;        // of each event
+    std::vector<quint32> m_holds, m_releases; // events
+    struct Waited {
+        quint32 beginning = 0, end = 0; // events; the end of one that never ends is after the last
+        Moment since{}, until{};
+    };
+    std::vector<Waited> m_waits; // by their ends
 };
 
 using PlayedRunPtr = std::shared_ptr<const PlayedRun>;

@@ -5,7 +5,6 @@
 #include "ui/parts/parts.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/simulatorwords.h"
-#include "ui/theme/text.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -17,20 +16,20 @@ namespace lockscope::ui {
 using namespace Qt::StringLiterals;
 
 Player::Player(Runner &runner, QWidget *parent)
-    : QFrame(parent), m_runner(runner), m_text(makeLabel({}, {}, this)), m_bar(new QProgressBar(this))
+    : QFrame(parent), m_runner(runner), m_text(makeLabel({}, {}, this)), m_bar(new QProgressBar(this)),
+      m_cancel(new QPushButton(this))
 {
     setProperty("look", u"banner-info"_s);
     auto *row = new QHBoxLayout(this);
     row->setContentsMargins(10, 5, 10, 5);
     m_text->setMinimumWidth(240);
     m_bar->setTextVisible(false);
-    m_bar->setAccessibleName(tr("Progress"));
-    auto *cancelButton = new QPushButton(tr("Cancel"), this);
-    cancelButton->setObjectName(u"cancelRun"_s);
-    connect(cancelButton, &QPushButton::clicked, this, &Player::cancel);
+    m_cancel->setObjectName(u"cancelRun"_s);
+    connect(m_cancel, &QPushButton::clicked, this, &Player::cancel);
     row->addWidget(m_text);
     row->addWidget(m_bar, 1);
-    row->addWidget(cancelButton);
+    row->addWidget(m_cancel);
+    sayWords();
     hide();
 
     connect(&m_runner, &Runner::finished, this, &Player::take);
@@ -52,6 +51,19 @@ Player::Player(Runner &runner, QWidget *parent)
                                  / static_cast<double>(m_pending.recipes.size()),
                              serverText(options, progress));
             });
+}
+
+void Player::sayWords()
+{
+    m_bar->setAccessibleName(tr("Progress"));
+    m_cancel->setText(tr("Cancel"));
+}
+
+void Player::changeEvent(QEvent *event)
+{
+    QFrame::changeEvent(event);
+    if (event->type() == QEvent::LanguageChange)
+        sayWords();
 }
 
 const ConnectionBook &Player::book() const
@@ -128,11 +140,12 @@ QString Player::serverText(const RealRunOptions &options, const RealRunProgress 
     const QString where = label(options.connection.bytes(), 40);
     const QString recipe = label(options.scenario.recipe, 40);
     if (progress.stage == Stage::Connecting)
-        return tr("Opening %1 sessions on %2 for %3").arg(countText(progress.sessions), where, recipe);
+        return tr("Opening %1 sessions on %2 for %3").arg(spokenCount(progress.sessions), where, recipe);
     if (progress.stage == Stage::Tidying)
         return tr("Taking away from %1 what the run made").arg(where);
     return tr("Playing %1 on %2: %3 of %4 grants, %5")
-        .arg(recipe, where, countText(progress.grants), countText(progress.grantsExpected), momentText(progress.at));
+        .arg(recipe, where, spokenCount(progress.grants), spokenCount(progress.grantsExpected),
+             momentText(progress.at));
 }
 
 // A negative share is not known.

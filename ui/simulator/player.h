@@ -13,6 +13,7 @@
 
 class QLabel;
 class QProgressBar;
+class QPushButton;
 
 namespace lockscope::ui {
 
@@ -44,7 +45,11 @@ signals:
     // A sandbox is needed that is not there. sandboxChanged() follows.
     void sandboxRequested();
 
+protected:
+    void changeEvent(QEvent *event) override;
+
 private:
+    void sayWords();
     void begin(const Comparison &comparison, const QString &text);
     void beginOnServers();
     void take(const std::vector<PlayedRunPtr> &runs);
@@ -60,6 +65,7 @@ private:
     Comparison m_pending;
     QLabel *m_text;
     QProgressBar *m_bar;
+    QPushButton *m_cancel;
 };
 
 } // namespace lockscope::ui

@@ -32,6 +32,12 @@ void RunGrid::setRuns(const std::vector<PlayedRunPtr> &runs)
     }
 }
 
+void RunGrid::sayWords()
+{
+    for (auto *panel : m_panels)
+        panel->sayWords();
+}
+
 RunPanel *RunGrid::makePanel()
 {
     auto *panel = new RunPanel(parentWidget());
@@ -107,6 +113,10 @@ void RunGrid::showMoment()
 {
     for (std::size_t i = 0; i < m_panels.size() && i < m_playback.runs().size(); ++i)
         m_panels[i]->setCursor_(m_playback.at(), m_playback.happened(i));
+    std::vector<CounterTiles *> tiles;
+    for (auto *panel : m_panels)
+        tiles.push_back(&panel->tiles());
+    CounterTiles::align(tiles);
 }
 
 std::vector<RunPicture> RunGrid::pictures() const

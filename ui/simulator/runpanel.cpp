@@ -13,7 +13,7 @@
 #include <QBoxLayout>
 #include <QGridLayout>
 #include <QLabel>
-#include <QLocale>
+#include <QResizeEvent>
 #include <QStyle>
 
 #include <algorithm>
@@ -58,6 +58,7 @@ CounterTiles::CounterTiles(QWidget *parent) : QWidget(parent), m_grid(new QGridL
     m_whole = makeLabel({}, u"small"_s, this);
     m_whole->setMinimumWidth(10);
     m_whole->setWordWrap(true);
+    m_whole->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     sayWords();
     place(4);
 }
@@ -65,9 +66,9 @@ CounterTiles::CounterTiles(QWidget *parent) : QWidget(parent), m_grid(new QGridL
 void CounterTiles::sayWords()
 {
     const std::array<QString, 4> names{tr("requests"), tr("told"), tr("told in vain"), tr("wait p99")};
-    const std::array<QString, 4> tips{tr("Sent from the first release on"),
-                                      tr("Of watches, or messages of a publish, from the first release on"),
-                                      tr("Told, and yet not its turn"), tr("99 of 100 waits so far were not longer")};
+    const std::array<QString, 4> tips{
+        tr("Sent from the first release on"), tr("Of watches, or messages of a publish, from the first release on"),
+        tr("Told, and yet not its turn"), tr("99 of 100 waits so far are not longer, those that go on included")};
     for (std::size_t i = 0; i < m_tiles.size(); ++i) {
         m_tiles[i]->setToolTip(tips[i]);
         m_names[i]->setText(names[i]);
@@ -115,38 +116,40 @@ QSize CounterTiles::minimumSizeHint() const
 void CounterTiles::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
-    place(width() < std::max(narrowTiles, leastWidth(4)) ? 2 : 4);
+    if (event->oldSize().width() != width()) // its height follows from those beside it
+        place(width() < std::max(narrowTiles, leastWidth(4)) ? 2 : 4);
 }
 
-void CounterTiles::show(const PlayedRun &run, std::size_t happened)
+void CounterTiles::show(const PlayedRun &run, std::size_t happened, Moment at)
 {
-    const Tally tally = run.tallyAfter(happened);
-    const Moment wait = run.waitP99After(happened);
-    m_figures[0]->setText(countText(tally.requests));
-    m_figures[1]->setText(countText(tally.watchEvents));
-    m_figures[2]->setText(countText(tally.wastedWakeups));
+    const auto tally = run.tallyAfter(happened);
+    const Moment wait = run.waitP99After(happened, at);
+    const auto counted = [&](qint64 Tally::*what) { return tally ? spokenCount((*tally).*what) : u"–"_s; };
+    m_figures[0]->setText(counted(&Tally::requests));
+    m_figures[1]->setText(counted(&Tally::watchEvents));
+    m_figures[2]->setText(counted(&Tally::wastedWakeups));
     m_figures[3]->setText(wait.count() == 0 && happened < run.eventCount() ? u"–"_s : momentText(wait));
     if (width() < leastWidth(4)) // figures grow; back to one row at the next size only, or tiles would jump
         place(2);
     const auto &whole = run.recording().counters;
     const Tally fromStart = run.wholeTallyAfter(happened);
-    const QString until =
-        tr("above: from the first release on · since the start: %1 requests, %2 told, %3 in vain")
-            .arg(countText(fromStart.requests), countText(fromStart.watchEvents), countText(fromStart.wastedWakeups));
-    setTone(m_figures[2], tally.wastedWakeups > 0 ? u"critical"_s : u"ok"_s);
+    const QString until = tr("above: from the first release on · since the start: %1 requests, %2 told, %3 in vain")
+                              .arg(spokenCount(fromStart.requests), spokenCount(fromStart.watchEvents),
+                                   spokenCount(fromStart.wastedWakeups));
+    setTone(m_figures[2], !tally ? QString() : tally->wastedWakeups > 0 ? u"critical"_s : u"ok"_s);
     if (m_hidesFuture && happened < run.eventCount()) {
         tell(until);
         return;
     }
     QStringList facts;
     if (whole.bytes > 0 && !m_hidesFuture) // a lesson has less room
-        facts << sizeText(whole.bytes);
+        facts << spokenSize(whole.bytes);
     facts << tr("wait p50 %1, longest %2").arg(momentText(whole.waits.p50), momentText(whole.waits.max));
     if (whole.gaveUp > 0)
         facts << tr("%n gave up", nullptr, static_cast<int>(whole.gaveUp));
     if (whole.requestsWaiting > 0)
-        facts << tr("%1 requests while waiting").arg(countText(whole.requestsWaiting));
-    facts << tr("fairness %1").arg(whole.fairnessPairs > 0 ? QLocale().toString(whole.fairness, 'f', 2) : u"–"_s);
+        facts << tr("%1 requests while waiting").arg(spokenCount(whole.requestsWaiting));
+    facts << tr("fairness %1").arg(whole.fairnessPairs > 0 ? spokenNumber(whole.fairness, 2) : u"–"_s);
     tell(tr("%1 · whole run: %2").arg(until, facts.join(u" · "_s)));
 }
 
@@ -155,6 +158,20 @@ void CounterTiles::tell(const QString &all)
     m_whole->setText(m_isTerse ? tr("above: from the first release on …") : all);
     if (m_isTerse)
         m_whole->setToolTip(plainToolTip(all));
+}
+
+void CounterTiles::align(std::span<CounterTiles *const> all)
+{
+    int most = 0, columns = 4;
+    for (auto *tiles : all) {
+        tiles->m_whole->setMinimumHeight(0);
+        most = std::max(most, tiles->m_whole->heightForWidth(tiles->m_whole->width()));
+        columns = std::min(columns, tiles->m_columns);
+    }
+    for (auto *tiles : all)
+        tiles->place(columns);
+    for (auto *tiles : all)
+        tiles->m_whole->setMinimumHeight(most);
 }
 
 QString CounterTiles::text(std::size_t tile) const
@@ -181,7 +198,7 @@ WakeUps wakeUpsOf(const contention::Recording &recording)
     const double each = static_cast<double>(counters.watchEvents) / static_cast<double>(counters.grants - 1);
     if (each < 1.5)
         return {RunPanel::tr("one wake-up per release"), false};
-    return {RunPanel::tr("herd: %1 wake-ups per release").arg(each, 0, 'f', 1), true};
+    return {RunPanel::tr("herd: %1 wake-ups per release").arg(spokenNumber(each, 1)), true};
 }
 
 RunPanel::RunPanel(QWidget *parent)
@@ -216,7 +233,16 @@ RunPanel::RunPanel(QWidget *parent)
 void RunPanel::setRun(const PlayedRunPtr &run, Moment end)
 {
     m_run = run;
-    const auto &recording = run->recording();
+    m_lanes->setRun(run, end);
+    m_servers->setRun(run);
+    sayWords();
+}
+
+void RunPanel::sayWords()
+{
+    if (!m_run)
+        return;
+    const auto &recording = m_run->recording();
     const QString title = recipeTitle(recording.scenario.recipe);
     const QString id = label(recording.scenario.recipe, 60);
     m_title->setText(title);
@@ -235,8 +261,6 @@ void RunPanel::setRun(const PlayedRunPtr &run, Moment end)
         notes << tr("More happened than was kept: the lanes end early, the totals do not.");
     m_note->setText(notes.join(u' '));
     m_note->setVisible(!notes.isEmpty());
-    m_lanes->setRun(run, end);
-    m_servers->setRun(run);
     m_lanes->setAccessibleName(tr("Lanes of %1").arg(title));
 }
 
@@ -261,7 +285,7 @@ void RunPanel::setCursor_(Moment at, std::size_t happened)
 {
     m_lanes->setCursor_(at, happened);
     m_servers->setMoment(at, happened == 0);
-    m_tiles->show(*m_run, happened);
+    m_tiles->show(*m_run, happened, at);
 }
 
 QString RunPanel::badge() const

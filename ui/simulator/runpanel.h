@@ -8,6 +8,7 @@
 #include <QFrame>
 
 #include <array>
+#include <span>
 
 class QGridLayout;
 class QLabel;
@@ -28,11 +29,14 @@ public:
     void setHidesFuture(bool isHidden) { m_hidesFuture = isHidden; }
     // Beside two others there is room for what the tiles count, and no more: the rest is told by pointing at it.
     void setTerse(bool isTerse) { m_isTerse = isTerse; }
-    void show(const PlayedRun &run, std::size_t happened);
-    // As it stands there: "4,747".
+    void show(const PlayedRun &run, std::size_t happened, Moment at);
+    // All as high as the highest, so that what stands beside each other above them does, too.
+    static void align(std::span<CounterTiles *const> all);
+    // As it stands there: "4,747"; "–" until somebody has released.
     [[nodiscard]] QString requests() const { return text(0); }
     [[nodiscard]] QString watchEvents() const { return text(1); }
     [[nodiscard]] QString wasted() const { return text(2); }
+    [[nodiscard]] QString waitP99() const { return text(3); }
     [[nodiscard]] QString wholeRun() const;
     [[nodiscard]] QSize minimumSizeHint() const override; // in two columns
 
@@ -64,9 +68,11 @@ public:
     explicit RunPanel(QWidget *parent = nullptr);
 
     void setRun(const PlayedRunPtr &run, Moment end);
+    void sayWords(); // of the run
     void setCursor_(Moment at, std::size_t happened);
     [[nodiscard]] LanesView &lanes() { return *m_lanes; }
     [[nodiscard]] const CounterTiles &tiles() const { return *m_tiles; }
+    [[nodiscard]] CounterTiles &tiles() { return *m_tiles; }
     [[nodiscard]] const ServerStrip &servers() const { return *m_servers; }
     [[nodiscard]] QString badge() const;
 

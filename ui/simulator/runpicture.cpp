@@ -5,7 +5,6 @@
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/runexport.h"
 #include "ui/simulator/simulatorwords.h"
-#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QBuffer>
@@ -51,7 +50,8 @@ QSizeF sizeOf(const std::vector<RunPicture> &runs, const Tokens &t, const Legend
 void paintHead(QPainter &painter, const RunPicture &one, const Tokens &t)
 {
     const auto &recording = one.run->recording();
-    const Tally tally = one.run->tallyAfter(one.happened);
+    const auto tally = one.run->tallyAfter(one.happened);
+    const auto counted = [&](qint64 Tally::*what) { return tally ? spokenCount((*tally).*what) : QString(u'–'); };
     painter.setFont(textFont(15, QFont::DemiBold));
     painter.setPen(t.text);
     painter.drawText(QPointF(8, 28), recipeTitle(recording.scenario.recipe));
@@ -63,8 +63,8 @@ void paintHead(QPainter &painter, const RunPicture &one, const Tokens &t)
             .arg(label(recording.scenario.recipe, 40),
                  recording.world == "sim" ? Simulator::tr("simulated, seed %1").arg(recording.scenario.seed)
                                           : Simulator::tr("played on %1").arg(label(recording.world, 40)),
-                 countText(recording.scenario.contenders), countText(tally.requests), countText(tally.watchEvents),
-                 countText(tally.wastedWakeups), momentText(one.run->waitP99After(one.happened))));
+                 spokenCount(recording.scenario.contenders), counted(&Tally::requests), counted(&Tally::watchEvents),
+                 counted(&Tally::wastedWakeups), momentText(one.run->waitP99After(one.happened, one.frame.cursor))));
 }
 
 void paintRuns(QPainter &painter, const std::vector<RunPicture> &runs, const Tokens &t, const Legend::Signs &signs)

@@ -59,14 +59,13 @@ double valueAt(const ScalingPoint &point, bool isTime)
 
 ScalingChart::ScalingChart(QWidget *parent)
     : QFrame(parent), m_title(makeLabel({}, u"title"_s, this)), m_notice(makeLabel({}, u"muted"_s, this)),
-      m_time(new QPushButton(tr("Time"), this)), m_chart(new QChart), m_view(new QChartView(m_chart, this)),
+      m_time(new QPushButton(this)), m_chart(new QChart), m_view(new QChartView(m_chart, this)),
       m_x(new QValueAxis(m_chart)), m_y(new QValueAxis(m_chart))
 {
     setProperty("look", u"card"_s);
     m_time->setProperty("look", u"chip"_s);
     m_time->setCheckable(true);
     m_time->setFocusPolicy(Qt::TabFocus);
-    m_time->setToolTip(tr("Time instead of requests"));
     connect(m_time, &QPushButton::toggled, this, &ScalingChart::showTime);
     m_notice->setAlignment(Qt::AlignCenter);
     m_notice->setWordWrap(true);
@@ -96,11 +95,27 @@ ScalingChart::ScalingChart(QWidget *parent)
     m_view->setFrameShape(QFrame::NoFrame);
     m_view->setMinimumHeight(120);
     m_view->setFocusPolicy(Qt::NoFocus);
-    m_view->setAccessibleName(tr("Requests against the number of contenders"));
     connect(m_chart, &QChart::plotAreaChanged, this, &ScalingChart::placeNames);
     connect(Theme::instance(), &Theme::changed, this, &ScalingChart::dress);
     dress();
-    showTime(false);
+    sayWords();
+}
+
+void ScalingChart::sayWords()
+{
+    m_time->setText(tr("Time"));
+    m_time->setToolTip(tr("Time instead of requests"));
+    m_view->setAccessibleName(tr("Requests against the number of contenders"));
+    for (std::size_t i = 0; i < m_names.size(); ++i)
+        m_names[i]->setText(recipeTitle(m_recipes[i]));
+    showTime(m_isTime);
+}
+
+void ScalingChart::changeEvent(QEvent *event)
+{
+    QFrame::changeEvent(event);
+    if (event->type() == QEvent::LanguageChange)
+        sayWords();
 }
 
 void ScalingChart::begin(const std::vector<QByteArray> &recipes, const QString &why)
@@ -138,7 +153,7 @@ void ScalingChart::showTime(bool isTime)
 {
     m_isTime = isTime;
     showTitle();
-    m_y->setLabelFormat(isTime ? u"%g s"_s : u"%d"_s);
+    m_y->setLabelFormat(isTime ? Simulator::tr("%1 s").arg(u"%g"_s) : u"%d"_s);
     draw();
 }
 

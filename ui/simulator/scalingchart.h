@@ -35,8 +35,10 @@ public:
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
+    void changeEvent(QEvent *event) override;
 
 private:
+    void sayWords();
     void draw();
     void showTitle();
     void dress();

@@ -37,7 +37,7 @@ QString leftText(Moment left)
 {
     if (left.count() <= 0)
         return ServerStrip::tr("its time is over");
-    return ServerStrip::tr("%1 s left").arg(static_cast<double>(left.count()) / 1e6, 0, 'f', 1);
+    return ServerStrip::tr("%1 s left").arg(spokenNumber(static_cast<double>(left.count()) / 1e6, 1));
 }
 
 // Words one behind the other, in lines of that width.

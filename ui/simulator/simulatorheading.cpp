@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatorwords.h"
-#include "ui/theme/text.h"
 
 #include <QBoxLayout>
 #include <QClipboard>
@@ -117,11 +116,12 @@ QString headingOf(const Comparison &comparison)
     if (comparison.recipes.empty())
         return Simulator::tr("Simulator");
     const auto &scenario = comparison.scenario;
-    const QString who = scenario.contenders == 1 ? Simulator::tr("1 contender")
-                                                 : Simulator::tr("%1 contenders").arg(countText(scenario.contenders));
+    const QString who = scenario.contenders == 1
+                            ? Simulator::tr("1 contender")
+                            : Simulator::tr("%1 contenders").arg(spokenCount(scenario.contenders));
     const QString what =
-        scenario.limit > 1 ? Simulator::tr("%1 permits").arg(countText(scenario.limit)) : Simulator::tr("one lock");
-    return scenario.rounds > 1 ? Simulator::tr("%1, %2, %3 rounds").arg(who, what, countText(scenario.rounds))
+        scenario.limit > 1 ? Simulator::tr("%1 permits").arg(spokenCount(scenario.limit)) : Simulator::tr("one lock");
+    return scenario.rounds > 1 ? Simulator::tr("%1, %2, %3 rounds").arg(who, what, spokenCount(scenario.rounds))
                                : Simulator::tr("%1, %2").arg(who, what);
 }
 
@@ -179,26 +179,46 @@ QLayout *SimulatorHeading::makeButtons(QMenu *exports)
 {
     auto *buttons = new QHBoxLayout;
     buttons->setSpacing(8);
-    const auto button = [&](const QString &text, const char *name, const QString &tip) {
-        auto *made = new QPushButton(text, this);
+    const auto button = [&](const char *name) {
+        auto *made = new QPushButton(this);
         made->setObjectName(QString::fromLatin1(name));
-        made->setToolTip(tip);
         buttons->addWidget(made);
         return made;
     };
-    auto *compare = button(tr("Compare ▾"), "compareButton", tr("Recipes worth seeing beside each other"));
-    auto *menu = new QMenu(compare);
-    for (const auto &preset : presets())
-        connect(menu->addAction(preset.title), &QAction::triggered, this,
-                [this, comparison = preset.comparison] { emit comparisonChosen(comparison); });
-    compare->setMenu(menu);
-    connect(button(tr("Scenario…"), "scenarioButton", tr("What is played")), &QPushButton::clicked, this,
-            &SimulatorHeading::scenarioRequested);
-    m_fork = button(tr("Fork here"), "forkButton", tr("Play it again, with something going wrong at the cursor (F)"));
+    m_compare = button("compareButton");
+    m_compare->setMenu(new QMenu(m_compare));
+    m_scenario = button("scenarioButton");
+    connect(m_scenario, &QPushButton::clicked, this, &SimulatorHeading::scenarioRequested);
+    m_fork = button("forkButton");
     m_fork->setEnabled(false);
-    button(tr("Export ▾"), "exportButton", tr("Pictures, events, results, the recording"))->setMenu(exports);
+    m_export = button("exportButton");
+    m_export->setMenu(exports);
     buttons->addStretch();
+    sayWords();
     return buttons;
+}
+
+void SimulatorHeading::sayWords()
+{
+    const auto say = [](QPushButton *button, const QString &text, const QString &tip) {
+        button->setText(text);
+        button->setToolTip(tip);
+    };
+    say(m_compare, tr("Compare ▾"), tr("Recipes worth seeing beside each other"));
+    say(m_scenario, tr("Scenario…"), tr("What is played"));
+    say(m_fork, tr("Fork here"), tr("Play it again, with something going wrong at the cursor (F)"));
+    say(m_export, tr("Export ▾"), tr("Pictures, events, results, the recording"));
+    m_compare->menu()->clear();
+    for (const auto &preset : presets())
+        connect(m_compare->menu()->addAction(preset.title), &QAction::triggered, this,
+                [this, comparison = preset.comparison] { emit comparisonChosen(comparison); });
+}
+
+void SimulatorHeading::changeEvent(QEvent *event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::LanguageChange)
+        sayWords();
 }
 
 QWidget *SimulatorHeading::makeChip(const HeadingChip &chip)

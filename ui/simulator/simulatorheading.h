@@ -64,7 +64,11 @@ signals:
     void comparisonChosen(const lockscope::ui::Comparison &comparison);
     void scenarioRequested();
 
+protected:
+    void changeEvent(QEvent *event) override;
+
 private:
+    void sayWords(); // on the buttons; setRuns says the rest
     [[nodiscard]] QLayout *makeButtons(QMenu *exports);
     [[nodiscard]] QWidget *makeChip(const HeadingChip &chip);
 
@@ -72,7 +76,10 @@ private:
     QBoxLayout *m_layout;
     QWidget *m_chipRow;
     QLabel *m_heading;
+    QPushButton *m_compare = nullptr;
+    QPushButton *m_scenario = nullptr;
     QPushButton *m_fork = nullptr;
+    QPushButton *m_export = nullptr;
     std::vector<HeadingChip> m_chips;
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/simulatorwords.h"
 
-#include "core/base/duration.h"
 #include "core/workspace/values.h"
+#include "ui/parts/pagewords.h"
+
+#include <QLocale>
 
 namespace lockscope::ui {
 
@@ -13,24 +15,55 @@ using contention::Moment;
 
 namespace {
 
+QLocale ungrouped()
+{
+    auto locale = lessons::localeOf(spokenLanguage());
+    locale.setNumberOptions(QLocale::OmitGroupSeparator);
+    return locale;
+}
+
 // Without a decimal that says nothing.
 QString shortNumber(double value)
 {
-    return QString::number(value, 'g', 4);
+    return ungrouped().toString(value, 'g', 4);
 }
 
 } // namespace
 
+QString spokenCount(qint64 count)
+{
+    return lessons::spokenCount(count, spokenLanguage());
+}
+
+QString spokenNumber(double value, int digits)
+{
+    return ungrouped().toString(value, 'f', digits);
+}
+
+QString spokenSize(qint64 bytes)
+{
+    constexpr double kibi = 1024;
+    const auto size = static_cast<double>(bytes);
+    if (bytes < 1024)
+        return Simulator::tr("%1 B").arg(bytes);
+    return bytes < 1024 * 1024 ? Simulator::tr("%1 KiB").arg(spokenNumber(size / kibi, 1))
+                               : Simulator::tr("%1 MiB").arg(spokenNumber(size / kibi / kibi, 1));
+}
+
 QString momentText(Moment at)
 {
-    if (at >= 2min)
-        return spokenDuration(std::chrono::duration_cast<std::chrono::milliseconds>(at));
     const double us = static_cast<double>(at.count());
+    if (at >= 2min) {
+        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(at).count();
+        return at < 1h
+                   ? Simulator::tr("%1 m %2 s").arg(seconds / 60).arg(seconds % 60, 2, 10, QLatin1Char('0'))
+                   : Simulator::tr("%1 h %2 m").arg(seconds / 3600).arg(seconds % 3600 / 60, 2, 10, QLatin1Char('0'));
+    }
     if (at >= 1s)
-        return u"%1 s"_s.arg(us / 1e6, 0, 'f', at < 100s ? 2 : 1);
+        return Simulator::tr("%1 s").arg(spokenNumber(us / 1e6, at < 100s ? 2 : 1));
     if (at >= 1ms || at.count() == 0)
-        return u"%1 ms"_s.arg(us / 1e3, 0, 'f', 1);
-    return u"%1 µs"_s.arg(at.count());
+        return Simulator::tr("%1 ms").arg(spokenNumber(us / 1e3, 1));
+    return Simulator::tr("%1 µs").arg(at.count());
 }
 
 QString axisText(Moment at)
@@ -38,20 +71,23 @@ QString axisText(Moment at)
     if (at.count() == 0)
         return u"0"_s;
     if (at < 1ms)
-        return u"%1 µs"_s.arg(at.count());
+        return Simulator::tr("%1 µs").arg(at.count());
     const double us = static_cast<double>(at.count());
-    return at < 1s ? u"%1 ms"_s.arg(shortNumber(us / 1e3)) : u"%1 s"_s.arg(shortNumber(us / 1e6));
+    return at < 1s ? Simulator::tr("%1 ms").arg(shortNumber(us / 1e3))
+                   : Simulator::tr("%1 s").arg(shortNumber(us / 1e6));
 }
 
 QString durationText(std::chrono::milliseconds span)
 {
-    return span < 1s ? u"%1 ms"_s.arg(span.count())
-                     : u"%1 s"_s.arg(shortNumber(static_cast<double>(span.count()) / 1e3));
+    return span < 1s ? Simulator::tr("%1 ms").arg(span.count())
+                     : Simulator::tr("%1 s").arg(shortNumber(static_cast<double>(span.count()) / 1e3));
 }
 
 QString recipeTitle(const QByteArray &recipe)
 {
-    const auto title = QCoreApplication::translate("Recipe", recipes::recipeOf(recipe).title);
+    const auto *mutant = contention::findMutant(recipe);
+    const auto title =
+        QCoreApplication::translate("Recipe", mutant ? mutant->title : recipes::recipeOf(recipe).title);
     return title.isEmpty() ? QString::fromLatin1(recipe) : title;
 }
 

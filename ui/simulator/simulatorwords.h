@@ -14,6 +14,10 @@ struct Simulator {
     Q_DECLARE_TR_FUNCTIONS(Simulator)
 };
 
+// Numbers and units in the language that is spoken, as in the lessons' texts: "4,747", "5.01", "12.5 MiB".
+[[nodiscard]] QString spokenCount(qint64 count);
+[[nodiscard]] QString spokenNumber(double value, int digits);
+[[nodiscard]] QString spokenSize(qint64 bytes);
 // "640 µs", "300.0 ms", "9.1 s", "4 m 12 s".
 [[nodiscard]] QString momentText(contention::Moment at);
 // As short as the axis wants it: "0", "250 ms", "2.5 s".

@@ -3,7 +3,6 @@
 
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatorwords.h"
-#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QBoxLayout>
@@ -37,22 +36,15 @@ TransportBar::TransportBar(Playback &playback, QWidget *parent)
     m_row = new QHBoxLayout;
     m_row->setSpacing(8);
     m_outer->addLayout(m_row, 1);
-    addButton(tr("|◀"), tr("To the start (Home)"), &Playback::toStart)->setAccessibleName(tr("To the start"));
-    addButton(tr("◀ step"), tr("One event back (←)"), &Playback::stepBack);
-    m_play = addButton(tr("▶ play"), tr("Play and pause (Space)"), &Playback::toggle);
+    m_first = addButton(&Playback::toStart);
+    m_back = addButton(&Playback::stepBack);
+    m_play = addButton(&Playback::toggle);
     m_play->setProperty("look", u"primary"_s);
-    m_play->setMinimumWidth(QFontMetrics(textFont(13, QFont::DemiBold)).horizontalAdvance(tr("‖ pause")) + 34);
-    addButton(tr("step ▶"), tr("One event on (→)"), &Playback::stepForward);
-    for (const double speed : Playback::speeds())
-        m_speed->addItem(Playback::speedText(speed));
-    m_speed->setAccessibleName(tr("Speed"));
-    m_speed->setToolTip(tr("Simulated time by the clock on the wall (+ and −)"));
-    m_speed->setCurrentIndex(m_playback.speed());
+    m_on = addButton(&Playback::stepForward);
     connect(m_speed, &QComboBox::activated, &m_playback, &Playback::setSpeed);
     connect(&m_playback, &Playback::speedChanged, m_speed, &QComboBox::setCurrentIndex);
     m_row->addWidget(m_speed);
     m_slider->setRange(0, sliderSteps);
-    m_slider->setAccessibleName(tr("Time"));
     m_slider->setMinimumWidth(60);
     connect(m_slider, &QSlider::valueChanged, this, [this](int value) {
         m_playback.seek(Moment(std::llround(static_cast<double>(m_playback.end().count()) * value / sliderSteps)));
@@ -60,9 +52,46 @@ TransportBar::TransportBar(Playback &playback, QWidget *parent)
     m_row->addWidget(m_slider, 1);
     m_place->setFont(monoFont());
     m_outer->addWidget(m_place);
-    connect(&m_playback, &Playback::playingChanged, this,
-            [this](bool isPlaying) { m_play->setText(isPlaying ? tr("‖ pause") : tr("▶ play")); });
+    connect(&m_playback, &Playback::playingChanged, this, &TransportBar::sayPlaying);
     connect(&m_playback, &Playback::moved, this, &TransportBar::refresh);
+    sayWords();
+}
+
+void TransportBar::sayPlaying(bool isPlaying)
+{
+    m_play->setText(isPlaying ? tr("‖ pause") : tr("▶ play"));
+}
+
+void TransportBar::sayWords()
+{
+    const auto say = [](QPushButton *button, const QString &text, const QString &tip) {
+        button->setText(text);
+        button->setToolTip(tip);
+    };
+    say(m_first, tr("|◀"), tr("To the start (Home)"));
+    m_first->setAccessibleName(tr("To the start"));
+    say(m_back, tr("◀ step"), tr("One event back (←)"));
+    m_play->setToolTip(tr("Play and pause (Space)"));
+    m_play->setMinimumWidth(QFontMetrics(textFont(13, QFont::DemiBold)).horizontalAdvance(tr("‖ pause")) + 34);
+    sayPlaying(m_playback.isPlaying());
+    say(m_on, tr("step ▶"), tr("One event on (→)"));
+    const QSignalBlocker quiet(m_speed);
+    m_speed->clear();
+    for (const double speed : Playback::speeds())
+        m_speed->addItem(Playback::speedText(speed));
+    m_speed->setCurrentIndex(m_playback.speed());
+    m_speed->setAccessibleName(tr("Speed"));
+    m_speed->setToolTip(tr("Simulated time by the clock on the wall (+ and −)"));
+    m_slider->setAccessibleName(tr("Time"));
+}
+
+void TransportBar::changeEvent(QEvent *event)
+{
+    QFrame::changeEvent(event);
+    if (event->type() != QEvent::LanguageChange)
+        return;
+    sayWords();
+    refresh();
 }
 
 void TransportBar::resizeEvent(QResizeEvent *event)
@@ -71,10 +100,9 @@ void TransportBar::resizeEvent(QResizeEvent *event)
     m_outer->setDirection(width() < narrowBar ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 
-QPushButton *TransportBar::addButton(const QString &text, const QString &tip, void (Playback::*slot)())
+QPushButton *TransportBar::addButton(void (Playback::*slot)())
 {
-    auto *button = new QPushButton(text, this);
-    button->setToolTip(tip);
+    auto *button = new QPushButton(this);
     button->setFocusPolicy(Qt::TabFocus); // Space goes on to mean play after a click
     connect(button, &QPushButton::clicked, &m_playback, slot);
     m_row->addWidget(button);
@@ -90,8 +118,8 @@ void TransportBar::refresh()
     const bool hasEvents = m_playback.eventsInAll() > 0;
     m_place->setText(hasEvents ? tr("t = %1 · event %2 of %3")
                                      .arg(momentText(m_playback.at()),
-                                          countText(static_cast<qint64>(m_playback.happenedInAll())),
-                                          countText(static_cast<qint64>(m_playback.eventsInAll())))
+                                          spokenCount(static_cast<qint64>(m_playback.happenedInAll())),
+                                          spokenCount(static_cast<qint64>(m_playback.eventsInAll())))
                                : tr("t = %1").arg(momentText(m_playback.end())));
     // The slider keeps its width while the numbers grow.
     m_place->setMinimumWidth(hasEvents ? QFontMetrics(m_place->font()).horizontalAdvance(widestPlace()) : 0);
@@ -102,8 +130,8 @@ void TransportBar::refresh()
 
 QString TransportBar::widestPlace() const
 {
-    const QString all = countText(static_cast<qint64>(m_playback.eventsInAll()));
-    return tr("t = %1 · event %2 of %3").arg(u"000.0 ms"_s, all, all);
+    const QString all = spokenCount(static_cast<qint64>(m_playback.eventsInAll()));
+    return tr("t = %1 · event %2 of %3").arg(momentText(std::chrono::microseconds(888'800)), all, all);
 }
 
 QString TransportBar::place() const

@@ -29,15 +29,21 @@ public:
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
+    void changeEvent(QEvent *event) override;
 
 private:
     [[nodiscard]] QString widestPlace() const;
-    QPushButton *addButton(const QString &text, const QString &tip, void (Playback::*slot)());
+    QPushButton *addButton(void (Playback::*slot)());
+    void sayWords();
+    void sayPlaying(bool isPlaying);
 
     Playback &m_playback;
     QBoxLayout *m_outer = nullptr;
     QBoxLayout *m_row = nullptr;
+    QPushButton *m_first = nullptr;
+    QPushButton *m_back = nullptr;
     QPushButton *m_play = nullptr;
+    QPushButton *m_on = nullptr;
     QComboBox *m_speed;
     QSlider *m_slider;
     QLabel *m_place;

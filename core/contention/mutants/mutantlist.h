@@ -13,6 +13,7 @@ namespace lockscope::contention {
 struct Mutant {
     QByteArray id;                                                // "broken-…"
     QByteArray of;                                                // the recipe it is a mistake in
+    const char *title;                                            // of a run in the window, as a recipe's
     QString summary;                                              // what is wrong, and when that shows
     std::optional<std::chrono::milliseconds> wait = std::nullopt; // shows only where a wait ends, such as this one
 };

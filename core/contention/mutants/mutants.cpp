@@ -13,19 +13,21 @@ using namespace Qt::StringLiterals;
 const std::vector<Mutant> &mutants()
 {
     static const std::vector<Mutant> all{
-        {"broken-forgets-to-look", "zk-mutex",
+        {"broken-forgets-to-look", "zk-mutex", QT_TRANSLATE_NOOP("Recipe", "Broken: does not look again"),
          u"woken by its predecessor's end it takes the lock without looking again: wrong when that one only gave up, "
          u"crashed or was removed while it waited"_s},
-        {"broken-timeout-as-grant", "zk-mutex",
+        {"broken-timeout-as-grant", "zk-mutex", QT_TRANSLATE_NOOP("Recipe", "Broken: takes the timeout for the lock"),
          u"takes the end of its wait for the lock: wrong when nobody told it anything, and its time was over"_s,
          std::chrono::milliseconds(100)},
         {"broken-blind-shortcut", "zk-eager-mutex",
+         QT_TRANSLATE_NOOP("Recipe", "Broken: does not watch its own node"),
          u"trusts its predecessor's end without watching its own node: wrong when an operator removed that"_s},
-        {"broken-lookup-without-sync", "zk-mutex",
+        {"broken-lookup-without-sync", "zk-mutex", QT_TRANSLATE_NOOP("Recipe", "Broken: looks without sync"),
          u"after a lost reply it looks for its node on a follower that may lag, and makes a second one"_s},
-        {"broken-persistent-node", "zk-ephemeral",
+        {"broken-persistent-node", "zk-ephemeral", QT_TRANSLATE_NOOP("Recipe", "Broken: a persistent node"),
          u"its node is persistent: when the holder crashes, or its session ends, it stays for ever"_s},
         {"broken-unlock-without-compare", "redis-set-nx",
+         QT_TRANSLATE_NOOP("Recipe", "Broken: DEL without comparing"),
          u"unlocks with DEL: after its lease it deletes its successor's key"_s},
     };
     return all;

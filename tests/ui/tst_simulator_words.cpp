@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulator's page in another language, and its legend in a narrow window.
+#include "tests/support/fakerecording.h"
+#include "tests/support/testmain.h"
+#include "ui/pages/simulatorpage.h"
+#include "ui/parts/pagewords.h"
+#include "ui/simulator/lanesview.h"
+#include "ui/theme/theme.h"
+
+#include <QApplication>
+#include <QFile>
+#include <QLabel>
+#include <QPushButton>
+#include <QRegularExpression>
+#include <QScopeGuard>
+#include <QTest>
+
+using namespace Qt::StringLiterals;
+using namespace lockscope;
+
+class TestSimulatorWords : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<ui::Theme> m_theme;
+    std::unique_ptr<ui::SimulatorPage> m_page;
+
+    void open()
+    {
+        m_page = std::make_unique<ui::SimulatorPage>(nullptr, testing::fakeSimulate);
+        m_page->resize(1200, 820);
+        m_page->play(ui::presets().front().comparison);
+        m_page->show();
+        QVERIFY(QTest::qWaitFor([&] { return m_page->isSettled() && m_page->panels() == 2; }));
+    }
+
+private slots:
+    void init() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
+    void cleanup()
+    {
+        m_page.reset();
+        m_theme.reset();
+    }
+
+    // Also where the runs stand above each other, and most of the page is below the fold.
+    void theLegendIsInSight()
+    {
+        open();
+        const auto *legend = m_page->findChild<ui::Legend *>();
+        for (const QSize size : {QSize(764, 680), QSize(1200, 860)}) {
+            m_page->window()->resize(m_page->window()->size() + size - m_page->size());
+            const auto isInSight = [&] {
+                return legend->visibleRegion().boundingRect() == legend->rect() && legend->height() > 15;
+            };
+            QTRY_VERIFY2(isInSight(), qPrintable(u"%1"_s.arg(m_page->width())));
+        }
+    }
+
+    // All of the page, at once, and back.
+    void anotherLanguageIsSpokenWhileItIsOpen()
+    {
+        if (!QFile::exists(u":/lockscope/words/lockscope_ru.qm"_s))
+            QSKIP("built without lrelease (Debian: qt6-l10n-tools): the pages are in English alone");
+        open();
+        const auto words = [this] {
+            QStringList all{m_page->sentence()};
+            for (const auto *label : m_page->findChildren<QLabel *>()) {
+                if (label->isVisibleTo(m_page.get()))
+                    all << label->text() << label->toolTip();
+            }
+            for (const auto *button : m_page->findChildren<QAbstractButton *>())
+                all << button->text() << button->toolTip();
+            static const QRegularExpression word(u"[a-z]{3}"_s), id(u"^[a-z]+-[a-z]+"_s);
+            all.removeIf([](const QString &text) { return !text.contains(word) || text.contains(id); });
+            all.sort();
+            return all;
+        };
+        const auto before = words();
+        QVERIFY(before.size() > 30);
+        const auto restore = qScopeGuard([] { ui::speak(lessons::Language::English); });
+        ui::speak(lessons::Language::Russian);
+        QTRY_COMPARE(m_page->heading().left(11), u"участников:"_s);
+        const auto russian = words();
+        for (const auto &text : before)
+            QVERIFY2(!russian.contains(text), qPrintable(text));
+        ui::speak(lessons::Language::English);
+        QTRY_COMPARE(words(), before);
+    }
+};
+
+LOCKSCOPE_GUI_TEST(TestSimulatorWords)
+#include "tst_simulator_words.moc"

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulator's words, said again when another language is chosen while it is open.
+#include "ui/pages/simulatorpage.h"
+
+#include "ui/parts/notices.h"
+#include "ui/simulator/mustholdpanel.h"
+#include "ui/simulator/simulatorheading.h"
+
+#include <QPushButton>
+
+namespace lockscope::ui {
+
+void SimulatorPage::sayWords()
+{
+    m_toLesson->setText(tr("‹ Back to the lesson"));
+    m_overview->setText(tr("Overview"));
+    m_overview->setToolTip(tr("All of the time, and as many contenders as fit, in thin lanes"));
+    m_empty->say(
+        tr("Nothing played yet"),
+        tr("A scenario plays the real recipes in a simulated world, on virtual time, or on real servers, and shows who "
+           "waits, who is woken and what it costs."),
+        tr("Scenario…"));
+}
+
+// What is shown of a run was said in the language of then. Its parts hear of it, too, in no certain order.
+void SimulatorPage::sayRunsAgain()
+{
+    const auto &runs = m_playback.runs();
+    m_heading->setRuns(m_shown, runs);
+    if (runs.empty())
+        return;
+    m_grid->sayWords();
+    m_mustHold->setRuns(runs);
+    place();
+    showMoment();
+}
+
+void SimulatorPage::changeEvent(QEvent *event)
+{
+    Page::changeEvent(event);
+    if (event->type() != QEvent::LanguageChange)
+        return;
+    sayWords();
+    QMetaObject::invokeMethod(this, &SimulatorPage::sayRunsAgain, Qt::QueuedConnection);
+}
+
+} // namespace lockscope::ui
