@@ -4,6 +4,7 @@
 #include "core/async/statelisteners.h"
 #include "core/base/text.h"
 #include "core/redis/pubsub.h"
+#include "core/redis/shardedsubscriber.h"
 #include "core/redis/sockettransport.h"
 
 #include <array>
@@ -46,7 +47,7 @@ Result<Value> asResult(Result<std::vector<Value>> got)
     return std::move(value);
 }
 
-class Client : public Connection {
+class Client : public Connection, public ShardedSubscriber {
 public:
     Client(Loop &loop, const ConnectionOptions &options, const MakeTransport &makeTransport)
         : m_loop(loop), m_pubSub(std::make_shared<PubSub>(loop, options, makeTransport, [this] { restored(); })),
@@ -131,6 +132,10 @@ public:
     Subscription subscribePattern(QByteArray pattern, std::function<void(const Message &)> listener) override
     {
         return m_pubSub->subscribe(PubSub::Kind::Pattern, pattern, std::move(listener));
+    }
+    Subscription subscribeSharded(QByteArray channel, std::function<void(const Message &)> listener) override
+    {
+        return m_pubSub->subscribe(PubSub::Kind::Sharded, channel, std::move(listener));
     }
     Reply<qint64> subscriberId(Deadline deadline) override { return m_pubSub->id(deadline); }
 

@@ -6,6 +6,8 @@
 #include "core/redis/clusterwhole.h"
 #include "core/redis/resp.h"
 
+#include <QCryptographicHash>
+
 using namespace Qt::StringLiterals;
 
 namespace lockscope::redis {
@@ -35,6 +37,26 @@ private:
     Reply<T> m_reply;
     bool m_isOwed = true;
 };
+
+// In front of a script that publishes. In one line, so that what is said of the script's lines stays true.
+constexpr char onShardsToo[] =
+    "local redis = (function(plain) "
+    "local function both(call) return function(name, ...) "
+    "local told = call(name, ...) "
+    "if name ~= 'PUBLISH' or type(told) ~= 'number' then return told end "
+    "local more = plain.pcall('SPUBLISH', ...) " // an error before Redis 7, and where the slot is another one
+    "return type(more) == 'number' and told + more or told end end "
+    "return setmetatable({call = both(plain.call), pcall = both(plain.pcall)}, {__index = plain}) "
+    "end)(redis) ";
+
+Script withShards(Script script)
+{
+    if (!script.text.contains("'PUBLISH'"))
+        return script;
+    script.text.prepend(onShardsToo);
+    script.sha = QCryptographicHash::hash(script.text, QCryptographicHash::Sha1).toHex();
+    return script;
+}
 
 Result<Value> errorsApart(Result<Value> got)
 {
@@ -90,8 +112,9 @@ public:
         else if (!destination)
             reply.complete(destination.error());
         else
-            m_work.launch(runScript(std::move(script), QByteArrayList{QByteArray::number(keys.size())} + keys + args,
-                                    destination->slot, deadline, Owed(reply)));
+            m_work.launch(runScript(withShards(std::move(script)),
+                                    QByteArrayList{QByteArray::number(keys.size())} + keys + args, destination->slot,
+                                    deadline, Owed(reply)));
         return reply;
     }
 

@@ -25,6 +25,7 @@ public:
     [[nodiscard]] int unserved() const; // slots
     // What a MOVED told, ahead of the next look.
     void move(int slot, const HostPort &to);
+    friend bool operator==(const ClusterLayout &, const ClusterLayout &) = default;
 
 private:
     static constexpr qint16 nobody = -1;

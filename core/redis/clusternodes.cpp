@@ -85,6 +85,7 @@ void ClusterNodes::nodeChanged(const QString &name)
 void ClusterNodes::moved(const Redirect &redirect)
 {
     m_layout.move(redirect.slot, redirect.to);
+    m_hasMoved = true;
     (void)at(redirect.to);
     askAgain();
 }
@@ -161,12 +162,15 @@ Task<bool> ClusterNodes::look()
 void ClusterNodes::adopt(ClusterLayout layout)
 {
     const bool isOther = layout.primaries() != m_layout.primaries();
+    const bool hasMoved = std::exchange(m_hasMoved, false) || layout != m_layout;
     m_layout = std::move(layout);
     for (const auto &host : m_layout.primaries())
         (void)at(host);
     if (isOther)
         m_generation = (m_generation + 1) % 256;
     judge(isOther);
+    if (hasMoved && !isOther)
+        m_changed(false);
     if (m_state == ConnectionState::Connected)
         dropOthers();
 }

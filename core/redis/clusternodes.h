@@ -17,7 +17,8 @@ using OpenNode = std::function<std::unique_ptr<Connection>(const HostPort &)>;
 
 class ClusterNodes {
 public:
-    // `changed`: after state or nodes did; true where subscriptions may have missed something besides.
+    // `changed`: after state, nodes or who has which slots did; true where subscriptions may have missed something
+    // besides.
     ClusterNodes(Loop &loop, std::vector<HostPort> seeds, OpenNode open, std::function<void(bool)> changed);
 
     [[nodiscard]] ConnectionState state() const { return m_state; }
@@ -77,6 +78,7 @@ private:
     int m_generation = 0;
     std::size_t m_turn = 0; // who is asked next
     bool m_askAgain = false;
+    bool m_hasMoved = false; // a slot, by a redirect
     Completion<bool> m_wake;
     std::vector<Completion<bool>> m_waiting;
     Scope m_work; // last, so that it goes first

@@ -11,6 +11,18 @@ namespace lockscope::redis {
 namespace {
 
 constexpr QByteArrayView invalidations = "__redis__:invalidate";
+constexpr std::chrono::seconds astrayFor(1);
+
+QByteArray verbOf(PubSub::Kind kind, bool isOff)
+{
+    const QByteArray verb = isOff ? "UNSUBSCRIBE" : "SUBSCRIBE";
+    switch (kind) {
+    case PubSub::Kind::Channel: return verb;
+    case PubSub::Kind::Pattern: return 'P' + verb;
+    case PubSub::Kind::Sharded: break;
+    }
+    return 'S' + verb;
+}
 
 } // namespace
 
@@ -68,8 +80,8 @@ Subscription PubSub::subscribe(Kind kind, const QByteArray &name, Listener liste
 
 void PubSub::ask(const Topic &topic)
 {
-    m_unconfirmed.push_back(topic);
-    m_link->sendUnanswered(encode({topic.kind == Kind::Channel ? "SUBSCRIBE" : "PSUBSCRIBE", topic.name}));
+    m_unconfirmed.push_back({topic});
+    m_link->sendUnanswered(encode({verbOf(topic.kind, false), topic.name}));
 }
 
 void PubSub::dropped(const Topic &topic)
@@ -80,14 +92,19 @@ void PubSub::dropped(const Topic &topic)
         return;
     m_topics.erase(at);
     m_refused.erase(topic);
-    if (m_link->state() == ConnectionState::Connected)
-        m_link->sendUnanswered(encode({topic.kind == Kind::Channel ? "UNSUBSCRIBE" : "PUNSUBSCRIBE", topic.name}));
+    m_astray.erase(topic);
+    if (m_link->state() != ConnectionState::Connected)
+        return;
+    if (topic.kind == Kind::Sharded) // which may be refused, too
+        m_unconfirmed.push_back({topic, true});
+    m_link->sendUnanswered(encode({verbOf(topic.kind, true), topic.name}));
 }
 
 void PubSub::linkChanged()
 {
     m_unconfirmed.clear();
     m_refused.clear();
+    m_astray.clear();
     m_id.reset();
     if (m_link->state() != ConnectionState::Connected) {
         settle();
@@ -111,20 +128,23 @@ void PubSub::linkChanged()
 
 void PubSub::received(const Value &push)
 {
-    if (push.isError()) {
-        // Only a SUBSCRIBE can be refused here, and they are answered in order.
-        if (m_unconfirmed.empty())
-            return;
-        qCInfo(logRedis).noquote() << "subscription refused:" << label(push.text);
-        m_refused.insert(m_unconfirmed.front());
-        confirmed();
-        return;
-    }
+    if (push.isError())
+        return refused(push);
     if (push.kind != Value::Kind::Array || push.items.empty())
         return; // the answer to a PING before the first subscription
     const auto &what = push.items.front().text;
-    if ((what == "subscribe" || what == "psubscribe") && !m_unconfirmed.empty()) {
+    if ((what == "subscribe" || what == "psubscribe" || what == "ssubscribe") && !m_unconfirmed.empty()) {
         confirmed();
+    } else if (what == "sunsubscribe" && push.items.size() == 3) {
+        const Topic topic{Kind::Sharded, push.items[1].text};
+        const bool isAsked =
+            !m_unconfirmed.empty() && m_unconfirmed.front().isOff && m_unconfirmed.front().topic.name == topic.name;
+        if (isAsked)
+            confirmed();
+        else
+            wentAstray(topic); // its slot has moved
+    } else if (what == "smessage" && push.items.size() == 3) {
+        deliver({Kind::Sharded, push.items[1].text}, {push.items[1].text, {}, push.items[2].text});
     } else if (what == "message" && push.items.size() == 3) {
         const auto &channel = push.items[1].text;
         if (channel == invalidations)
@@ -134,6 +154,32 @@ void PubSub::received(const Value &push)
     } else if (what == "pmessage" && push.items.size() == 4) {
         deliver({Kind::Pattern, push.items[1].text}, {push.items[2].text, push.items[1].text, push.items[3].text});
     }
+}
+
+// Only a SUBSCRIBE can be refused here, or the end of a sharded one, and they are answered in order.
+void PubSub::refused(const Value &push)
+{
+    if (m_unconfirmed.empty())
+        return;
+    const auto wish = m_unconfirmed.front();
+    if (wish.topic.kind != Kind::Sharded) {
+        qCInfo(logRedis).noquote() << "subscription refused:" << label(push.text);
+        m_refused.insert(wish.topic);
+    } else if (!wish.isOff && (push.text.startsWith("MOVED") || push.text.startsWith("CLUSTERDOWN"))) {
+        wentAstray(wish.topic);
+    }
+    confirmed();
+}
+
+void PubSub::wentAstray(const Topic &topic)
+{
+    if (!m_topics.contains(topic))
+        return;
+    m_astray.insert(topic);
+    m_again = m_loop.callAt(m_loop.now() + astrayFor, [this] {
+        for (const auto &one : std::exchange(m_astray, {}))
+            ask(one);
+    });
 }
 
 void PubSub::confirmed()

@@ -2,6 +2,9 @@
 // The pub/sub side of a client: a RespConnection of its own, opened with the first use, the channels and
 // patterns that somebody listens to, and the client id that CLIENT TRACKING redirects to.
 //
+// A sharded channel (Redis 7, on a cluster) is lost when its slot moves, and refused where the slot is not, or not
+// yet: then it is asked for again each second. A server that knows none is not asked again.
+//
 // Listeners of one channel share one subscription at the server. They are called through the loop's
 // queue, so they may destroy whatever they like. Loop thread only.
 #pragma once
@@ -16,7 +19,7 @@ namespace lockscope::redis {
 
 class PubSub : public std::enable_shared_from_this<PubSub> {
 public:
-    enum class Kind { Channel, Pattern };
+    enum class Kind { Channel, Pattern, Sharded };
     using Listener = std::function<void(const Message &)>;
 
     // `restored` is called when a broken connection is back and its subscriptions are confirmed.
@@ -39,10 +42,16 @@ private:
         }
     };
     struct Entry;
+    struct Wish {
+        Topic topic;
+        bool isOff = false; // of a sharded one: no more of it
+    };
 
     void open();
     void linkChanged();
     void ask(const Topic &topic);
+    void refused(const Value &push);
+    void wentAstray(const Topic &topic);
     void dropped(const Topic &topic);
     void received(const Value &push);
     void confirmed();
@@ -55,8 +64,10 @@ private:
     MakeTransport m_makeTransport;
     std::function<void()> m_restored;
     std::map<Topic, std::vector<std::weak_ptr<Entry>>> m_topics;
-    std::deque<Topic> m_unconfirmed; // asked for on this connection, in order, and not yet answered
+    std::deque<Wish> m_unconfirmed; // asked for on this connection, in order, and not yet answered
     std::set<Topic> m_refused;
+    std::set<Topic> m_astray;           // sharded, and not where we asked for them
+    Timer m_again;                      // they are asked for
     std::optional<Result<qint64>> m_id; // of this connection
     std::vector<Reply<qint64>> m_idWaiters;
     bool m_wasConnected = false;

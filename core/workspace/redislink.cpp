@@ -9,7 +9,6 @@
 #include "core/operate/redisrelease.h"
 #include "core/redis/findingconnection.h"
 #include "core/redis/sentinelconnection.h"
-#include "core/rules/catalogue.h"
 
 namespace lockscope {
 
@@ -49,17 +48,6 @@ public:
     [[nodiscard]] std::vector<redis::Connection *> nodes() override { return {m_gated.get()}; }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
     [[nodiscard]] QString remark() const override { return m_remark; }
-    // Scripts of ours publish on plain channels.
-    [[nodiscard]] Task<operate::ForceReleasePlan> withLosses(operate::ForceReleasePlan plan, Deadline) override
-    {
-        const auto release = recipes::recipeOf(plan.before.recipe).release;
-        const bool isPublished =
-            release == recipes::ReleaseWay::RedissonUnlock || release == recipes::ReleaseWay::RedissonPermit;
-        if (isCluster() && isPublished)
-            plan.warnings << u"on a cluster of Redis 7 Redisson's clients may wait on a sharded channel, which this "
-                             u"publish does not reach: they wake when the TTL they saw has passed"_s;
-        co_return plan;
-    }
 
 private:
     [[nodiscard]] bool isCluster() const override { return m_isCluster || RedisLinkBase::isCluster(); }

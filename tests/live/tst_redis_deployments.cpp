@@ -10,6 +10,7 @@
 #include "core/redis/findingconnection.h"
 #include "core/redis/hashslot.h"
 #include "core/redis/sentinelconnection.h"
+#include "core/redis/shardedsubscriber.h"
 #include "core/sandbox/redisdeployments.h"
 #include "tests/live/pythonholder.h"
 #include "tests/support/contender.h"
@@ -98,10 +99,11 @@ class TestRedisDeployments : public QObject {
         QVERIFY(waiter.givesBack());
         QVERIFY(eventually([&] { return console.holderOf(lock).isEmpty(); }));
     }
-    [[nodiscard]] Contender makeWaiter(redis::Connection &connection, const QByteArray &lock)
+    [[nodiscard]] Contender makeWaiter(redis::Connection &connection, const QByteArray &lock,
+                                       const QByteArray &recipe = "redis-set-nx")
     {
         const recipes::AcquireOptions options{.ttl = std::chrono::seconds(60)};
-        auto made = recipes::makeLock("redis-set-nx", connection, RedisKey(lock), options, Random::fromSystem());
+        auto made = recipes::makeLock(recipe, connection, RedisKey(lock), options, Random::fromSystem());
         if (!made)
             qFatal("%s", qPrintable(made.error().message));
         return Contender(m_loop, std::move(*made));
@@ -174,6 +176,54 @@ private slots:
         }
         QVERIFY(eventually([&] { return !console.sink.sessions.empty(); }));
         QVERIFY(console.sink.sessions.front().session.contains(u"@127.0.0.1:"_s));
+    }
+
+    // As Redisson waits and releases on a cluster of Redis 7.
+    void whoListensToAShardIsWokenAndWakes()
+    {
+        const QByteArray lock = "sharded", channel = "redisson_lock__channel:{sharded}";
+        const auto cluster = openCluster();
+        QVERIFY(becomes(*cluster, redis::ConnectionState::Connected));
+        const auto theirs =
+            redis::openConnection(m_loop, optionsFor(m_nodes[placeOf(*cluster, lock).first]->address()));
+        QVERIFY(becomes(*theirs, redis::ConnectionState::Connected));
+        QByteArrayList heard;
+        auto *listener = dynamic_cast<redis::ShardedSubscriber *>(theirs.get());
+        QVERIFY(listener);
+        const auto listening = listener->subscribeSharded(
+            channel, [&heard](const redis::Message &message) { heard << message.payload; });
+        QVERIFY(answerOf(theirs->subscriberId(soon())));
+
+        auto first = makeWaiter(*cluster, lock, "redisson-lock");
+        first.acquire();
+        QVERIFY(eventually([&first] { return first.holds(); }));
+        QVERIFY(first.givesBack());
+        QVERIFY(eventually([&heard] { return heard == QByteArrayList{"0"}; }));
+
+        // Theirs, for longer than anybody here waits.
+        QCOMPARE(valueOf(theirs->command({"HSET", lock, "theirs:1", "1"}, soon())).integer, 1);
+        QCOMPARE(valueOf(theirs->command({"PEXPIRE", lock, "600000"}, soon())).integer, 1);
+        Console console(*cluster);
+        auto second = makeWaiter(*console.gated, lock, "redisson-lock");
+        second.acquire();
+        const redis::Command count{"PUBSUB", "SHARDNUMSUB", channel};
+        QVERIFY(eventually([&] {
+            const auto counted = valueOf(theirs->command(count, soon()));
+            return counted.items.size() == 2 && counted.items[1].integer == 2;
+        }));
+        const redis::Command unlock{"EVAL", "redis.call('DEL', KEYS[1]) return redis.call('SPUBLISH', ARGV[1], '0')",
+                                    "1", lock, channel};
+        QCOMPARE(valueOf(theirs->command(unlock, soon())).integer, 2);
+        QVERIFY(eventually([&second] { return second.granted.has_value(); }));
+        QVERIFY2(second.holds(), qPrintable(second.error()));
+
+        // By force they hear of it as well.
+        QVERIFY(eventually([&] { return console.holderOf(lock) == second.id(); }));
+        heard.clear();
+        auto third = makeWaiter(*console.gated, lock, "redisson-lock");
+        third.acquire();
+        releaseByForce(console, lock, second.id(), third);
+        QVERIFY(heard.contains("0"));
     }
 
     void aLockOfRedisPyOutlivesAPrimaryOfTheCluster()

@@ -5,6 +5,7 @@
 #include "core/async/statelisteners.h"
 #include "core/async/virtualloop.h"
 #include "core/redis/clusternodes.h"
+#include "core/redis/shardedsubscriber.h"
 
 #include <QTest>
 
@@ -34,11 +35,11 @@ struct FakeRedisServer {
     qint64 subscriberId = 1;
     QByteArrayList asked; // words joined by blanks, CLUSTER SLOTS left out
     std::vector<std::weak_ptr<std::function<void(const redis::Message &)>>> listeners;
-    QByteArrayList topics;
+    QByteArrayList topics, shards;
     StateListeners<redis::ConnectionState> states;
 };
 
-class FakeRedisConnection final : public redis::Connection {
+class FakeRedisConnection final : public redis::Connection, public redis::ShardedSubscriber {
 public:
     FakeRedisConnection(VirtualLoop &onLoop, std::shared_ptr<FakeRedisServer> server)
         : m_loop(onLoop), m_server(std::move(server))
@@ -95,6 +96,11 @@ public:
     Subscription subscribePattern(QByteArray pattern, std::function<void(const redis::Message &)> listener) override
     {
         return subscribe(pattern, std::move(listener));
+    }
+    Subscription subscribeSharded(QByteArray channel, std::function<void(const redis::Message &)>) override
+    {
+        m_server->shards << channel;
+        return Subscription(std::make_shared<int>(0));
     }
     Reply<qint64> subscriberId(Deadline) override
     {

@@ -410,6 +410,46 @@ private slots:
         m_loop->advance(1s);
         QVERIFY(id.isComplete() && id.value());
     }
+
+    // Redisson publishes there from Redis 7 on.
+    void aChannelIsListenedToOnItsShardToo()
+    {
+        connect();
+        const auto on = m_cluster->subscribe("c:{foo}", [](const redis::Message &) {});
+        const auto each = m_cluster->subscribe("__redis__:invalidate", [](const redis::Message &) {});
+        const auto pattern = m_cluster->subscribePattern("c:*", [](const redis::Message &) {});
+        QCOMPARE(server('c').shards, QByteArrayList{"c:{foo}"});
+        QVERIFY(server('a').shards.isEmpty() && server('b').shards.isEmpty());
+        // Its slot moves to another of the same nodes: what was said in between may have been missed.
+        m_slots = redisList({rangeOf(0, 5460, 'a'), rangeOf(5461, 13000, 'b'), rangeOf(13001, 16383, 'c')});
+        m_told = 0;
+        m_loop->advance(11s);
+        QCOMPARE(server('b').shards, QByteArrayList{"c:{foo}"});
+        QVERIFY(m_told > 0);
+        QCOMPARE(server('c').shards, QByteArrayList{"c:{foo}"});
+    }
+
+    void aScriptPublishesOnTheShardToo()
+    {
+        connect();
+        const redis::Script silent{"silent", "return redis.call('GET', KEYS[1])", "5113"};
+        const redis::Script loud{"loud", "return redis.call('PUBLISH', KEYS[1], '0')", "100d"};
+        server('c').answer = [this](const redis::Command &command) {
+            const bool isUnknown = command.first() == "EVALSHA";
+            return command.first() == "CLUSTER" ? m_slots : isUnknown ? redisError("NOSCRIPT no") : redisBulk("c");
+        };
+        for (const auto &script : {silent, loud}) {
+            server('c').asked.clear();
+            const auto reply = m_cluster->script(script, {keyOnC}, {}, soon());
+            m_loop->advance(1s);
+            QVERIFY(reply.isComplete() && reply.value());
+            QCOMPARE(server('c').asked.size(), 2);
+            const bool isLoud = script.name == "loud";
+            QCOMPARE(server('c').asked[0].startsWith("EVALSHA " + script.sha), !isLoud);
+            QCOMPARE(server('c').asked[1].contains("'SPUBLISH'"), isLoud);
+            QVERIFY(server('c').asked[1].contains(script.text));
+        }
+    }
 };
 
 LOCKSCOPE_TEST(TestRedisCluster)
