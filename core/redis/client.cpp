@@ -27,9 +27,18 @@ bool changesProtocol(const Command &command)
     return std::find(names.begin(), names.end(), QByteArrayView(name)) != names.end();
 }
 
-QString nameOf(const Command &command)
+QString nameOf(const QByteArray &verb)
 {
-    return label(command.first().toUpper(), 40);
+    return label(verb.toUpper(), 40);
+}
+
+Command scriptCall(const QByteArray &verb, const QByteArray &what, const QByteArrayList &keys,
+                   const QByteArrayList &args)
+{
+    Command call;
+    call.reserve(3 + keys.size() + args.size());
+    call << verb << what << QByteArray::number(keys.size()) << keys << args;
+    return call;
 }
 
 Error late(const QString &what)
@@ -73,7 +82,7 @@ public:
         }
         m_link.send(encode(command), 1,
                     [reply](Result<std::vector<Value>> got) { reply.complete(asResult(std::move(got))); });
-        reply.completeAt(deadline, late(nameOf(command)));
+        reply.completeAtWith(deadline, [verb = command.first()] { return late(nameOf(verb)); });
         return reply;
     }
 
@@ -101,16 +110,12 @@ public:
     Reply<Value> script(Script script, QByteArrayList keys, QByteArrayList args, Deadline deadline) override
     {
         Reply<Value> reply(m_loop);
-        const auto call = [&](const QByteArray &verb, const QByteArray &what) {
-            return Command{verb, what, QByteArray::number(keys.size())} + keys + args;
-        };
-        const auto bySha = call("EVALSHA", script.sha);
+        const auto bySha = scriptCall(QByteArrayLiteral("EVALSHA"), script.sha, keys, args);
         if (const auto problem = unfit(bySha, deadline)) {
             reply.complete(*problem);
             return reply;
         }
-        const auto withText = call("EVAL", script.text);
-        m_link.send(encode(bySha), 1, [this, reply, withText](Result<std::vector<Value>> got) {
+        m_link.send(encode(bySha), 1, [this, reply, text = script.text, keys, args](Result<std::vector<Value>> got) {
             // Who was told "unknown outcome" already must not have it happen after all.
             const bool again =
                 got && got->front().isError() && got->front().text.startsWith("NOSCRIPT") && !reply.isComplete();
@@ -118,10 +123,11 @@ public:
                 reply.complete(asResult(std::move(got)));
                 return;
             }
+            const auto withText = scriptCall(QByteArrayLiteral("EVAL"), text, keys, args);
             m_link.send(encode(withText), 1,
                         [reply](Result<std::vector<Value>> second) { reply.complete(asResult(std::move(second))); });
         });
-        reply.completeAt(deadline, late(u"script "_s + label(script.name, 40)));
+        reply.completeAtWith(deadline, [name = script.name] { return late(u"script "_s + label(name, 40)); });
         return reply;
     }
 
@@ -148,7 +154,7 @@ private:
         if (m_link.state() != ConnectionState::Connected)
             return m_link.notConnected();
         if (deadline.hasPassed(m_loop))
-            return Error{ErrorCode::TimedOut, nameOf(command) + u": too late to send it"_s, false};
+            return Error{ErrorCode::TimedOut, nameOf(command.first()) + u": too late to send it"_s, false};
         return std::nullopt;
     }
 

@@ -15,7 +15,7 @@ namespace lockscope::redis {
 class RespConnection {
 public:
     // All replies of one send, or why there are none.
-    using Done = std::function<void(Result<std::vector<Value>>)>;
+    using Done = MoveOnlyFunction<void(Result<std::vector<Value>>)>;
     struct Callbacks {
         // Also when an attempt failed and the state stays Connecting.
         std::function<void()> stateChanged;

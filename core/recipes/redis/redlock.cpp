@@ -128,13 +128,13 @@ Task<Result<bool>> RedlockLock::round()
     const auto standing = std::make_shared<Standing>(Standing{{m_nodes.size(), std::nullopt}});
     NodesGuard guard(m_nodes, m_waitGroups, ours);
     const auto limit = nodeDeadline(*m_loop, m_ttl);
+    const redis::Command setting{
+        "SET", ours.key.bytes(), ours.token.bytes(), "NX", "PX", QByteArray::number(qint64(m_ttl.count()))};
     const auto ask = [&](int node) -> std::optional<Reply<redis::Value>> {
         // A node that still owes us the answer to an earlier round is left in peace.
         if (!m_waitGroups[static_cast<std::size_t>(node)].isIdle())
             return std::nullopt;
-        return m_nodes[static_cast<std::size_t>(node)]->command(
-            {"SET", ours.key.bytes(), ours.token.bytes(), "NX", "PX", QByteArray::number(qint64(m_ttl.count()))},
-            limit);
+        return m_nodes[static_cast<std::size_t>(node)]->command(setting, limit);
     };
     QuorumCall::Reading reading;
     reading.isYes = [](const redis::Value &answer) { return !answer.isNil(); };
