@@ -2,18 +2,43 @@
 // All commands in one table.
 #include "core/world/redis/execution.h"
 
+#include <unordered_map>
+
 namespace lockscope::world {
+
+namespace {
+
+// In capitals or not is the same name.
+struct HashOfName {
+    std::size_t operator()(const QByteArray &name) const
+    {
+        std::size_t hash = 0;
+        for (const auto byte : name)
+            hash = 31 * hash + (static_cast<unsigned char>(byte) & 0xdf); // without the bit that tells them apart
+        return hash;
+    }
+};
+struct IsSameName {
+    bool operator()(const QByteArray &a, const QByteArray &b) const
+    {
+        return a.size() == b.size() && a.compare(b, Qt::CaseInsensitive) == 0;
+    }
+};
+
+} // namespace
 
 const RedisCommand *findCommand(const QByteArray &name)
 {
-    static const RedisCommands all = [] {
-        RedisCommands table;
+    static const auto all = [] {
+        std::unordered_map<QByteArray, RedisCommand, HashOfName, IsSameName> table;
         for (const auto group : {keyCommands, expiryCommands, textCommands, hashCommands, listCommands,
-                                 sortedSetCommands, serverCommands, scriptCommands})
-            table.merge(group());
+                                 sortedSetCommands, serverCommands, scriptCommands}) {
+            const auto commands = group();
+            table.insert(commands.begin(), commands.end());
+        }
         return table;
     }();
-    const auto at = all.find(name.toUpper());
+    const auto at = all.find(name);
     return at == all.end() ? nullptr : &at->second;
 }
 

@@ -4,7 +4,7 @@
 // Listeners hear in the order in which they subscribed, those of patterns last. World's thread only.
 #pragma once
 
-#include "core/redis/resp.h"
+#include "core/world/redis/requests.h"
 
 #include <functional>
 
@@ -12,16 +12,17 @@ namespace lockscope::world {
 
 // What it knows of one of its clients.
 struct RedisSession {
-    RedisSession(qint64 number, int itsProcess, std::function<void(const QByteArray &)> howToReachIt,
-                 qint64 limitBytes)
-        : id(number), process(itsProcess), deliver(std::move(howToReachIt)), reader(limitBytes)
+    using Deliver = std::function<void(const QByteArray &)>;
+    RedisSession(qint64 number, int itsProcess, Deliver howToReachIt, qint64 limitBytes)
+        : id(number), process(itsProcess), deliver(std::make_shared<const Deliver>(std::move(howToReachIt))),
+          reader(limitBytes)
     {
     }
 
     const qint64 id;
     const int process;
-    const std::function<void(const QByteArray &)> deliver;
-    redis::RespReader reader; // of what it sends
+    const std::shared_ptr<const Deliver> deliver; // kept by who calls it: the session may end by that
+    RequestReader reader;                         // of what it sends
     QByteArray name;
     std::vector<QByteArray> channels, patterns; // in the order it subscribed
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/world/redis/reply.h"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+
 namespace lockscope::world::replies {
 
 using redis::Value;
@@ -9,9 +13,21 @@ using Kind = redis::Value::Kind;
 namespace {
 
 // A status or an error is one line.
-QByteArray inOneLine(QByteArray text)
+void appendLine(QByteArray &bytes, char sign, const QByteArray &text)
 {
-    return text.replace('\r', ' ').replace('\n', ' ');
+    bytes += sign;
+    const auto begin = bytes.size();
+    bytes += text;
+    if (text.contains('\r') || text.contains('\n'))
+        std::replace_if(
+            bytes.begin() + begin, bytes.end(), [](char byte) { return byte == '\r' || byte == '\n'; }, ' ');
+}
+
+void appendNumber(QByteArray &bytes, char sign, qint64 number)
+{
+    std::array<char, 24> text{sign};
+    const auto *const end = std::to_chars(text.data() + 1, text.data() + text.size(), number).ptr;
+    bytes.append(text.data(), end - text.data());
 }
 
 Value make(Kind kind, const QByteArray &text)
@@ -26,7 +42,7 @@ Value make(Kind kind, const QByteArray &text)
 
 Value ok()
 {
-    return make(Kind::Status, "OK");
+    return make(Kind::Status, QByteArrayLiteral("OK"));
 }
 
 Value status(const QByteArray &text)
@@ -69,12 +85,18 @@ void appendTo(QByteArray &bytes, const Value &reply)
 {
     switch (reply.kind) {
     case Kind::Nil: bytes += "$-1"; break;
-    case Kind::Status: bytes += '+' + inOneLine(reply.text); break;
-    case Kind::Error: bytes += '-' + inOneLine(reply.text); break;
-    case Kind::Integer: bytes += ':' + QByteArray::number(reply.integer); break;
-    case Kind::Bulk: bytes += '$' + QByteArray::number(reply.text.size()) + "\r\n" + reply.text; break;
+    case Kind::Status: appendLine(bytes, '+', reply.text); break;
+    case Kind::Error: appendLine(bytes, '-', reply.text); break;
+    case Kind::Integer: appendNumber(bytes, ':', reply.integer); break;
+    case Kind::Bulk:
+        bytes.reserve(bytes.size() + reply.text.size() + 16);
+        appendNumber(bytes, '$', reply.text.size());
+        bytes += "\r\n";
+        bytes += reply.text;
+        break;
     case Kind::Array:
-        bytes += '*' + QByteArray::number(static_cast<qint64>(reply.items.size())) + "\r\n";
+        appendNumber(bytes, '*', static_cast<qint64>(reply.items.size()));
+        bytes += "\r\n";
         for (const auto &item : reply.items)
             appendTo(bytes, item);
         return;

@@ -32,15 +32,6 @@ bool isForSubscribers(const QByteArray &name)
            || name == "PING";
 }
 
-// Empty when it is no request of a client.
-Command commandOf(const Value &request)
-{
-    Command command;
-    for (const auto &part : request.items)
-        command << part.text;
-    return command;
-}
-
 } // namespace
 
 RedisServer::RedisServer(Network &network, int number)
@@ -96,18 +87,17 @@ void RedisServer::received(qint64 session, const QByteArray &bytes)
     std::vector<Value> replies;
     // Looked up each time: a listener, or who judges a message, may bring the server down.
     for (auto *from = sessionOf(session); from; from = sessionOf(session)) {
-        const auto request = from->reader.next();
-        if (!request || !*request)
+        const auto command = from->reader.next();
+        if (!command)
             break;
-        const auto command = commandOf(**request);
-        if (command.isEmpty())
+        if (command->isEmpty())
             continue;
         ++m_counts.commands;
         if (m_onCommand)
-            m_onCommand(from->process, command);
+            m_onCommand(from->process, *command);
         if (!sessionOf(session))
             return;
-        auto reply = run(command, from, &replies);
+        auto reply = run(*command, from, &replies);
         replies.push_back(std::move(reply));
     }
     if (!replies.empty())
@@ -123,8 +113,8 @@ void RedisServer::send(qint64 session, const std::vector<Value> &replies)
     for (const auto &reply : replies)
         replies::appendTo(bytes, reply);
     m_counts.bytesOut += bytes.size();
-    const auto deliver = to->deliver; // a copy: the session may end by it
-    deliver(bytes);
+    const auto deliver = to->deliver;
+    (*deliver)(bytes);
 }
 
 // --- Commands --------------------------------------------------------------------------------------
