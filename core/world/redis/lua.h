@@ -9,7 +9,7 @@
 
 #include <functional>
 #include <memory>
-#include <set>
+#include <map>
 
 struct lua_State;
 
@@ -42,8 +42,9 @@ private:
     [[nodiscard]] redis::Value failure(const QByteArray &sha);
 
     Call m_call;
-    lua_State *m_lua = nullptr; // made with the first script
-    std::set<QByteArray> m_known;
+    lua_State *m_lua = nullptr;        // made with the first script
+    int m_explain = 0;                 // what makes a table of an error: its number in the registry
+    std::map<QByteArray, int> m_known; // by SHA-1, the same of each function
     int m_slicesLeft = 0;
 };
 
