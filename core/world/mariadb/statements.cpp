@@ -3,6 +3,8 @@
 
 #include "core/base/identifiers.h"
 
+#include <QHash>
+
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -137,9 +139,7 @@ bool fits(const QByteArrayList &pattern, const QByteArrayList &tokens, SqlStatem
     return true;
 }
 
-} // namespace
-
-std::optional<SqlStatement> readSqlStatement(const QByteArray &text)
+std::optional<SqlStatement> readAnew(const QByteArray &text)
 {
     static const auto known = [] {
         std::vector<std::pair<Kind, QByteArrayList>> all;
@@ -155,6 +155,21 @@ std::optional<SqlStatement> readSqlStatement(const QByteArray &text)
             return statement;
     }
     return std::nullopt;
+}
+
+} // namespace
+
+// A recipe sends the same few texts again and again.
+std::optional<SqlStatement> readSqlStatement(const QByteArray &text)
+{
+    constexpr qsizetype most = 200; // a KILL has a number of its own each time
+    thread_local QHash<QByteArray, std::optional<SqlStatement>> read;
+    const auto at = read.constFind(text);
+    if (at != read.constEnd())
+        return *at;
+    if (read.size() >= most)
+        read.clear();
+    return *read.insert(text, readAnew(text));
 }
 
 } // namespace lockscope::world
