@@ -24,17 +24,21 @@ struct FreeList {
     Free *first = nullptr;
     std::size_t bytes = 0;
 };
+struct Kept {
+    std::array<FreeList, largest / step + 1> lists;
+    std::size_t atMost = keeps ? mostKeptBytes : 0; // of each size
+    bool isWatched = false;                         // somebody clears up when the thread ends
+};
 // No constructor and no destructor: nothing has to be asked before it is used, at whatever end of the thread.
-constinit thread_local std::array<FreeList, largest / step + 1> lists;
-constinit thread_local bool isCleared = false;
+constinit thread_local Kept kept;
 
 // Gives everything back when the thread ends; after that nothing is kept.
 struct Clearing {
     Clearing() = default;
     ~Clearing()
     {
-        isCleared = true;
-        for (auto &list : lists) {
+        kept.atMost = 0;
+        for (auto &list : kept.lists) {
             while (list.first) {
                 auto *const block = list.first;
                 list.first = block->next;
@@ -56,6 +60,14 @@ constexpr std::size_t sizeOn(std::size_t list)
     return list * step + 8;
 }
 
+// The first block of a thread makes sure that there is somebody to clear up.
+void watch()
+{
+    kept.isWatched = true;
+    static thread_local Clearing clearing;
+    (void)&clearing;
+}
+
 } // namespace
 
 void *take(std::size_t bytes)
@@ -63,7 +75,7 @@ void *take(std::size_t bytes)
     if (!keeps || bytes > largest)
         return ::operator new(bytes);
     const auto number = listFor(bytes);
-    auto &list = lists[number];
+    auto &list = kept.lists[number];
     auto *const block = list.first;
     if (!block)
         return ::operator new(sizeOn(number));
@@ -75,16 +87,14 @@ void *take(std::size_t bytes)
 void give(void *block, std::size_t bytes) noexcept
 {
     const auto number = listFor(bytes);
-    if (!keeps || bytes > largest || isCleared || lists[number].bytes >= mostKeptBytes) {
+    auto &mine = kept;
+    if (bytes > largest || mine.lists[number].bytes >= mine.atMost) {
         ::operator delete(block);
         return;
     }
-    auto &list = lists[number];
-    if (!list.first) {
-        // The first block of a thread makes sure that there is somebody to clear up.
-        static thread_local Clearing clearing;
-        (void)&clearing;
-    }
+    if (!mine.isWatched)
+        watch();
+    auto &list = mine.lists[number];
     list.first = new (block) Free{list.first};
     list.bytes += sizeOn(number);
 }
@@ -92,7 +102,7 @@ void give(void *block, std::size_t bytes) noexcept
 std::size_t keptBytes() noexcept
 {
     std::size_t bytes = 0;
-    for (const auto &list : lists)
+    for (const auto &list : kept.lists)
         bytes += list.bytes;
     return bytes;
 }

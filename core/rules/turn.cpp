@@ -16,13 +16,15 @@ struct Number {
 // A sign or not, and then digits; empty if they are not.
 std::optional<Number> numberAt(QByteArrayView bytes, qsizetype length)
 {
-    const auto text = bytes.last(length);
-    const bool isNegative = text.front() == '-';
+    const auto *const end = bytes.data() + bytes.size();
+    const auto *at = end - length;
+    const bool isNegative = *at == '-';
     qint64 value = 0;
-    for (const char c : text.sliced(isNegative ? 1 : 0)) {
-        if (c < '0' || c > '9')
+    for (at += isNegative ? 1 : 0; at != end; ++at) {
+        const auto digit = static_cast<unsigned char>(*at - '0');
+        if (digit > 9)
             return std::nullopt;
-        value = 10 * value + (c - '0');
+        value = 10 * value + digit;
     }
     return Number{length, isNegative ? -value : value};
 }
