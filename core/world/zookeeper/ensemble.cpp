@@ -41,7 +41,8 @@ std::shared_ptr<Connection> Ensemble::accept(int member, std::shared_ptr<Network
     connection->m_member = member;
     connection->m_link = std::move(link);
     connection->m_client = std::move(client);
-    connection->m_identities = {{"ip", "127.0.0.1"}};
+    // Words that all of them share.
+    connection->m_identities.push_back({QByteArrayLiteral("ip"), QByteArrayLiteral("127.0.0.1")});
     m_connections.emplace(connection->m_number, connection);
     const auto with = [this, weak = std::weak_ptr(connection)](auto call) {
         return [this, weak, call] {
