@@ -70,9 +70,10 @@ public:
         }
         if (takesLeasedRow(m_context.scenario.recipe)) {
             for (const auto &row : m_server.leasedRows().rows()) {
-                const auto words = row.left ? "locked_by " + row.by : QByteArray("free: its time is over");
+                // In few words, or what is left of its time is cut off in a narrow window.
+                const auto words = row.left ? "by " + row.by : QByteArray("free");
                 const auto ends = row.left ? std::optional(m_context.trace.now() + *row.left) : std::nullopt;
-                lines.push_back({0, row.id.table + " name=" + row.id.value, words, ends});
+                lines.push_back({0, "row " + row.id.value, words, ends});
             }
             return lines;
         }
