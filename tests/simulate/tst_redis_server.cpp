@@ -3,6 +3,8 @@
 #include "redisworld.h"
 
 #include "core/redis/client.h"
+#include "core/redis/resp.h"
+#include "core/world/redis/requests.h"
 #include "tests/support/testmain.h"
 
 #include <QCryptographicHash>
@@ -175,6 +177,43 @@ private slots:
         QCOMPARE(server().counts().lost, 1);
         QCOMPARE(server().counts().delivered, 1);
         QCOMPARE(server().counts().published, 3);
+    }
+
+    // Wherever what is sent is cut in two, the same commands are read, and those that come whole after it.
+    void aCommandMayComeInPieces()
+    {
+        const std::vector<redis::Command> sent{
+            {"SET", "lock", "", "NX"}, {"GET", "with\r\n$3\r\nin it"}, {"EVAL", QByteArray(5000, 'x'), "0"}};
+        QByteArray bytes;
+        for (const auto &command : sent)
+            bytes += redis::encode(command);
+        for (qsizetype cut = 0; cut <= bytes.size(); ++cut) {
+            world::RequestReader reader(1 << 20);
+            std::vector<redis::Command> read;
+            for (const auto &piece : {bytes.first(cut), bytes.sliced(cut), redis::encode(sent[1])}) {
+                reader.feed(piece);
+                while (const auto command = reader.next())
+                    read.push_back(*command);
+            }
+            QCOMPARE(read, (std::vector<redis::Command>{sent[0], sent[1], sent[2], sent[1]}));
+        }
+    }
+
+    void whatIsNoCommandEndsNothingButItself_data()
+    {
+        QTest::addColumn<QByteArray>("bytes");
+        QTest::newRow("no words") << QByteArray("*0\r\n");
+        QTest::newRow("an announced crowd") << QByteArray("*2000000000\r\n$1\r\nx\r\n");
+        QTest::newRow("an announced size") << QByteArray("*1\r\n$99999999999999999999\r\nx\r\n");
+        QTest::newRow("no number") << QByteArray("*x\r\n");
+    }
+    void whatIsNoCommandEndsNothingButItself()
+    {
+        QFETCH(QByteArray, bytes);
+        world::RequestReader reader(1 << 20);
+        reader.feed(bytes);
+        while (const auto command = reader.next())
+            QVERIFY2(command->isEmpty(), command->join(' '));
     }
 
     void aKeyIsTakenAway()

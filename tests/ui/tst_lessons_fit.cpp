@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every lesson as a class sees it: in each of its languages, on the screens that class rooms have, to its end. No
 // words are cut, and it ends in the counters of its runs. With LOCKSCOPE_SHOTS=folder it leaves pictures, to be
-// looked at.
+// looked at; dark ones with LOCKSCOPE_DARK=1.
 #include "tests/support/fakebackend.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/cutparts.h"
@@ -140,7 +140,8 @@ class TestLessonsFit : public QObject {
 private slots:
     void initTestCase()
     {
-        m_theme = std::make_unique<Theme>(*qApp, ThemeChoice::Light);
+        const bool isDark = qEnvironmentVariableIsSet("LOCKSCOPE_DARK");
+        m_theme = std::make_unique<Theme>(*qApp, isDark ? ThemeChoice::Dark : ThemeChoice::Light);
         m_backend = std::make_unique<testing::FakeBackend>();
         m_window = std::make_unique<MainWindow>(*m_backend);
         QVERIFY(m_window->showPage(u"lessons"_s));
