@@ -5,10 +5,8 @@
 
 #include <hiredis/hiredis.h>
 
-#include <algorithm>
 #include <array>
-#include <charconv>
-#include <limits>
+#include <cstdlib>
 
 using namespace Qt::StringLiterals;
 
@@ -130,41 +128,25 @@ Functions makeAssembly()
 
 auto assembly = makeAssembly<redisReplyObjectFunctions>();
 
-// "$12\r\n": what stands before each part of a command.
-qsizetype headBytes(qsizetype number)
-{
-    qsizetype digits = 1;
-    for (; number >= 10; number /= 10)
-        ++digits;
-    return digits + 3;
-}
-
-// Returns where it ends.
-char *writeHead(char *at, char sign, qsizetype number)
-{
-    *at++ = sign;
-    at = std::to_chars(at, at + std::numeric_limits<qsizetype>::digits10 + 1, number).ptr;
-    *at++ = '\r';
-    *at++ = '\n';
-    return at;
-}
-
 } // namespace
 
 QByteArray encode(const Command &command)
 {
-    auto size = headBytes(command.size());
-    for (const auto &part : command)
-        size += headBytes(part.size()) + part.size() + 2;
-    QByteArray bytes(size, Qt::Uninitialized);
-    auto *at = writeHead(bytes.data(), '*', command.size());
+    std::vector<const char *> parts;
+    std::vector<size_t> sizes;
+    parts.reserve(static_cast<size_t>(command.size()));
+    sizes.reserve(static_cast<size_t>(command.size()));
     for (const auto &part : command) {
-        at = writeHead(at, '$', part.size());
-        at = std::copy(part.begin(), part.end(), at);
-        *at++ = '\r';
-        *at++ = '\n';
+        parts.push_back(part.constData());
+        sizes.push_back(static_cast<size_t>(part.size()));
     }
-    return bytes;
+    char *bytes = nullptr;
+    const auto size = redisFormatCommandArgv(&bytes, static_cast<int>(parts.size()), parts.data(), sizes.data());
+    if (size < 0)
+        qFatal("redis: out of memory while formatting a command");
+    QByteArray out(bytes, static_cast<qsizetype>(size));
+    redisFreeCommand(bytes);
+    return out;
 }
 
 Error errorFrom(const Value &reply)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The wire format of Redis (RESP2): commands to bytes, bytes to Values.
 //
-// hiredis does the parsing; this puts its own limit on what a server may make us hold, because the
-// parser alone would believe a header that announces two thousand million items. Commands are written
-// here, at once and in one piece: hiredis formats each length by printf.
+// hiredis does the formatting and the parsing; this puts its own limit on what a server may make us
+// hold, because the parser alone would believe a header that announces two thousand million items.
 #pragma once
 
 #include "core/redis/connection.h"
