@@ -31,10 +31,10 @@ done
 export LC_ALL=C.UTF-8
 
 need_packages "${packages_to_build[@]}" "${packages_to_run[@]}" "${packages_to_test[@]}"
-# clang compiles for ASan and UBSan in two thirds of GCC's time. It is done without where it is not to be had, and
-# where somebody chose a compiler or has begun with one.
+# clang compiles for the sanitizers in two thirds of GCC's time, and what it makes for TSan runs twice as fast. It is done
+# without where it is not to be had, and where somebody chose a compiler or has begun with one.
 compiler=()
-if [ "$preset" = asan ] && [ -z "${CXX:-}" ] && [ ! -e "$build/CMakeCache.txt" ]; then
+if [[ $preset = @(asan|tsan) ]] && [ -z "${CXX:-}" ] && [ ! -e "$build/CMakeCache.txt" ]; then
     need_packages "${packages_to_sanitize[@]}" || say "Going on with the compiler there is."
     if clang++-16 -fsanitize=address,undefined -x c++ -o /dev/null - <<<'int main() {}' 2>/dev/null; then
         compiler=(-DCMAKE_CXX_COMPILER=clang++-16)

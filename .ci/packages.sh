@@ -12,7 +12,7 @@ packages_to_run=(libzookeeper-java libnetty-java libservlet-api-java libslf4j-ja
 # here because its package starts a server of its own, which is not for everybody who looks at a sandbox.
 packages_to_test=(postgresql python3 python3-kazoo python3-redis php-cli php-symfony-lock php-nrk-predis etcd-client libcurator-recipes-java default-jdk-headless
     xvfb openssl openssh-server clang-format)
-# What compiles for ASan and UBSan, with the sanitizers, and with names in their reports.
+# What compiles for ASan, UBSan and TSan, with the sanitizers, and with names in their reports.
 packages_to_sanitize=(clang-16 libclang-rt-16-dev llvm-16)
 
 say() { printf '%s\n' "$*" >&2; }

@@ -11,7 +11,7 @@
 #include "tests/support/contender.h"
 #include "tests/support/finish.h"
 #include "tests/support/keepingsink.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 namespace lockscope::testing::inline etcdfixture {
 

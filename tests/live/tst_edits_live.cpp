@@ -3,7 +3,7 @@
 // How often the races are run: LOCKSCOPE_RACES (100 unless said).
 #include "tests/support/finish.h"
 #include "tests/support/redisfixture.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 #include "core/base/random.h"
 #include "core/workspace/workspace.h"

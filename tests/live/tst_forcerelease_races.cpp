@@ -7,7 +7,7 @@
 // LOCKSCOPE_RACES (8 unless said, and 2 where no moment is drawn).
 #include "tests/support/finish.h"
 #include "tests/support/redlockfixture.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 #include "core/base/random.h"
 #include "core/operate/releaseway.h"

@@ -2,7 +2,7 @@
 // What is gentler than a force-release, on real servers: it does what it says and no more, and hits nobody who was
 // not looked at.
 #include "tests/support/finish.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 #include "core/base/random.h"
 #include "core/operate/gentler.h"

@@ -3,7 +3,7 @@
 // away. Both ways: what psql holds lockscopectl queues for, and the other way round.
 #include "core/sandbox/postgresqlserver.h"
 #include "tests/support/testmain.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 #include <QRegularExpression>
 #include <QStandardPaths>

@@ -2,7 +2,7 @@
 // A rehearsal against real servers: random scenes of every recipe whose waiters are woken. What is seen there is
 // rehearsed, then the same release is really done. How many scenes: LOCKSCOPE_REHEARSALS (2 unless said).
 #include "mariadbfixture.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 #include "core/async/scope.h"
 #include "core/base/random.h"

@@ -4,7 +4,7 @@
 #include "core/async/scope.h"
 #include "core/inspect/zookeeper/observercrawl.h"
 #include "tests/support/testmain.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 #include <QElapsedTimer>
 

@@ -3,7 +3,7 @@
 // by the URI that the sandbox prints, and by one of their servers alone, which names the others.
 #include "core/sandbox/sandbox.h"
 #include "tests/live/onebackend.h"
-#include "tests/live/pythonholder.h"
+#include "tests/interop/pythonholder.h"
 #include "tests/live/sshdfixture.h"
 #include "tests/support/testmain.h"
 

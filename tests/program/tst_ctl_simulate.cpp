@@ -2,7 +2,7 @@
 // lockscopectl simulate: the exact cost of herd and predecessor in the simulated world, the same on a real
 // ZooKeeper; the same seed is the same run; a real server is left as it was found.
 #include "tests/support/testmain.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 #include <QJsonDocument>
 

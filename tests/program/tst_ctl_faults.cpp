@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lockscopectl where things break: servers that stall, operators that are killed, privileges that are missing. What
 // is said stays true, and every run ends. What breaks in the middle of a release: tst_ctl_releasefaults.
-#include "mariadbfixture.h"
+#include "tests/live/mariadbfixture.h"
 #include "tests/support/cable.h"
 #include "tests/support/testmain.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 #include "core/redis/client.h"
 

@@ -2,7 +2,7 @@
 // lockscopectl force-release on real servers: whatever is refused leaves the lock untouched, down to
 // the zxids; what is done is done to the one asked for, recorded, and reported.
 #include "tests/support/testmain.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 #include "core/redis/client.h"
 

@@ -5,7 +5,7 @@
 #include "core/workspace/mutes.h"
 #include "core/workspace/thresholdfile.h"
 #include "tests/support/testmain.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 using namespace lockscope;
 using namespace lockscope::testing;

@@ -3,7 +3,7 @@
 // that waits for each other without any.
 #include "namedsql.h"
 #include "tests/support/testmain.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 #include <QUuid>
 

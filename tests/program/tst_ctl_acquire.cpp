@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lockscopectl acquire: taking, holding, running under, losing and giving back, on real servers.
 #include "tests/support/testmain.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 #include <QFile>
 #include <QRegularExpression>

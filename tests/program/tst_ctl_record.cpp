@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lockscopectl record and replay: an incident on real servers, recorded, and asked about afterwards without them.
 #include "tests/support/testmain.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 #include <QDateTime>
 

@@ -2,7 +2,7 @@
 // lockscopectl without servers: what is wrong is one line on stderr and the right status.
 #include "core/inspect/findings.h"
 #include "tests/support/testmain.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 #include <QTcpServer>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lockscopectl sees on real servers, and every field of its JSON against docs/command-line.md.
 #include "tests/support/testmain.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 #include "core/redis/client.h"
 

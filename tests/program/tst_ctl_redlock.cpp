@@ -2,7 +2,7 @@
 // lockscopectl on a set of Redis nodes: one lock on three servers, seen, held, lost and released.
 #include "tests/support/redlockfixture.h"
 #include "tests/support/testmain.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 using namespace lockscope;
 using namespace lockscope::testing;

@@ -2,7 +2,7 @@
 // lockscopectl on a private MariaDB: a row and a named lock acquired, seen and taken away by force; conflicts of
 // a version column in the answer; passwords that stay secret.
 #include "tests/support/testmain.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 #include <QRegularExpression>
 

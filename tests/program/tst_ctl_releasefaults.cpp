@@ -2,9 +2,9 @@
 // Force-release where something breaks in its middle, on each backend: two operators at once, a server that falls
 // silent or dies between the intent and the answer, a disk that is full. Success is said only where it is known, and
 // the audit file has a result for each intent.
-#include "mariadbfixture.h"
+#include "tests/live/mariadbfixture.h"
 #include "tests/support/testmain.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 #include "core/redis/client.h"
 

@@ -6,7 +6,7 @@
 #include "core/sandbox/postgresqlserver.h"
 #include "tests/support/redlockfixture.h"
 #include "tests/support/testmain.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 #include <set>
 

@@ -12,7 +12,7 @@
 #include "core/redis/sentinelconnection.h"
 #include "core/redis/shardedsubscriber.h"
 #include "core/sandbox/redisdeployments.h"
-#include "tests/live/pythonholder.h"
+#include "tests/interop/pythonholder.h"
 #include "tests/support/contender.h"
 #include "tests/support/finish.h"
 #include "tests/support/keepingsink.h"

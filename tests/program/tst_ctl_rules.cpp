@@ -3,7 +3,7 @@
 // with all their mistakes.
 #include "core/redis/client.h"
 #include "tests/support/testmain.h"
-#include "tst_ctl_fixture.h"
+#include "tests/support/ctlfixture.h"
 
 using namespace lockscope;
 using namespace lockscope::testing;
