@@ -6,7 +6,6 @@
 namespace lockscope {
 
 namespace {
-constexpr qsizetype uuidLength = 36;
 constexpr qsizetype hexLength = 32;
 } // namespace
 

@@ -11,14 +11,9 @@ namespace {
 
 std::optional<OverlapBound> overlapOnEtcd(const Scenario &scenario, FaultKind fault)
 {
-    const Duration lease = scenario.ttl;
     switch (fault) {
     case FaultKind::Pause:
-        return OverlapBound{less(longestOf(scenario, fault), lease * 2 / 3) + connectsAgain,
-                            u"the pause less two thirds of the lease"_s};
-    case FaultKind::Drift:
-        return OverlapBound{scaled(lease, 1 / slowClock - 1),
-                            u"the time by which its clock is slow at the end of the lease"_s};
+    case FaultKind::Drift: return overlapOfRenewedLease(scenario, fault);
     // Where all queue first, the first one works until they have.
     case FaultKind::ForceRelease:
         return OverlapBound{scenario.hold

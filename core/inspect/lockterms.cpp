@@ -19,12 +19,6 @@ bool isCapital(char c)
     return c >= 'A' && c <= 'Z';
 }
 
-// Bytes beyond ASCII belong to words: "блок" must not end where a Latin word would begin.
-bool isLetter(char c)
-{
-    return isSmall(c) || isCapital(c) || static_cast<uchar>(c) >= 0x80;
-}
-
 // Asked of every key of a large store: nothing is copied.
 bool isOneOf(const QByteArrayList &words, QByteArrayView word)
 {
@@ -52,6 +46,11 @@ bool saysOneOf(const QByteArrayList &words, const QByteArray &name)
 }
 
 } // namespace
+
+bool isLetter(char c)
+{
+    return isSmall(c) || isCapital(c) || static_cast<uchar>(c) >= 0x80;
+}
 
 bool saysLock(const QByteArray &name)
 {

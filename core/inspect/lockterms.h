@@ -12,5 +12,7 @@ namespace lockscope::inspect {
 [[nodiscard]] bool saysLock(const QByteArray &name);
 // Likewise leader, leadership or election.
 [[nodiscard]] bool saysElection(const QByteArray &name);
+// Of a word. Bytes beyond ASCII belong to words: "блок" must not end where a Latin word would begin.
+[[nodiscard]] bool isLetter(char c);
 
 } // namespace lockscope::inspect

@@ -5,7 +5,12 @@
 #include "core/async/completion.h"
 #include "core/base/random.h"
 
+#include <chrono>
+
 namespace lockscope::recipes {
+
+// Before what has failed for want of a connection is sent again: one that comes and goes is not to be spun on.
+inline constexpr std::chrono::milliseconds pauseAfterTrouble(50);
 
 // A pause between two tries for a taken lock: 25 to 75 ms at random, so that those who wait do not
 // try in step; cut off at the deadline.

@@ -14,7 +14,7 @@ namespace lockscope::testing::inline mariadbfixture {
 
 using namespace std::chrono_literals;
 
-inline mariadb::SessionOptions optionsFor(const HostPort &address)
+inline mariadb::SessionOptions sqlOptionsFor(const HostPort &address)
 {
     mariadb::SessionOptions options;
     options.host = address;
@@ -65,7 +65,10 @@ protected:
         m_admin = open();
         return becomes(*m_admin, mariadb::SessionState::Connected) ? QString() : m_admin->lastError();
     }
-    std::unique_ptr<mariadb::Session> open() { return mariadb::openSession(m_loop, optionsFor(m_server->address())); }
+    std::unique_ptr<mariadb::Session> open()
+    {
+        return mariadb::openSession(m_loop, sqlOptionsFor(m_server->address()));
+    }
     std::unique_ptr<mariadb::Session> openConnected()
     {
         auto session = open();

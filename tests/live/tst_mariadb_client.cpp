@@ -23,7 +23,7 @@ class TestMariaDbClient : public MariaDbFixture {
     }
     std::unique_ptr<mariadb::Session> openThrough(const testing::Cable &cable)
     {
-        auto session = mariadb::openSession(m_loop, optionsFor(cable.address()));
+        auto session = mariadb::openSession(m_loop, sqlOptionsFor(cable.address()));
         if (!becomes(*session, SessionState::Connected))
             qFatal("%s", qPrintable(session->lastError()));
         return session;
@@ -32,7 +32,7 @@ class TestMariaDbClient : public MariaDbFixture {
     std::unique_ptr<mariadb::Session> openNumbered(mariadb::ConnectionId number, const HostPort &server)
     {
         for (;;) {
-            auto session = mariadb::openSession(m_loop, optionsFor(server));
+            auto session = mariadb::openSession(m_loop, sqlOptionsFor(server));
             if (!becomes(*session, SessionState::Connected) || session->connectionId() > number)
                 return nullptr;
             if (session->connectionId() == number)
@@ -229,14 +229,14 @@ private slots:
 
     void wrongPasswordAndUnknownDatabaseAreNotRetried()
     {
-        auto options = optionsFor(m_server->address());
+        auto options = sqlOptionsFor(m_server->address());
         options.user = QStringLiteral("nobody");
         options.password = QStringLiteral("s3cret-s3cret");
         const auto refused = mariadb::openSession(m_loop, options);
         QVERIFY(becomes(*refused, SessionState::AuthFailed));
         QVERIFY(!refused->lastError().contains(options.password));
         QCOMPARE(codeOf(run(*refused, "SELECT 1")), code(ErrorCode::AuthFailed));
-        options = optionsFor(m_server->address());
+        options = sqlOptionsFor(m_server->address());
         options.database = QStringLiteral("no_such_database");
         const auto closed = mariadb::openSession(m_loop, options);
         QVERIFY(becomes(*closed, SessionState::Closed));
@@ -300,7 +300,7 @@ private slots:
     void anIdleSessionNoticesASilentNetwork()
     {
         testing::Cable cable(m_server->address());
-        auto options = optionsFor(cable.address());
+        auto options = sqlOptionsFor(cable.address());
         options.askIdleEvery = 200ms;
         options.idleAnswersWithin = 2s;
         auto session = mariadb::openSession(m_loop, options);
@@ -339,7 +339,7 @@ private slots:
         for (int i = 0; i < 40; ++i)
             openConnected();
         testing::Cable cable(m_server->address());
-        auto session = mariadb::openSession(m_loop, optionsFor(cable.address()));
+        auto session = mariadb::openSession(m_loop, sqlOptionsFor(cable.address()));
         QVERIFY(becomes(*session, SessionState::Connected));
         const auto before = session->connectionId();
         cable.cut();

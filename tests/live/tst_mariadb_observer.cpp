@@ -297,7 +297,7 @@ private slots:
 
     void aMissingPrivilegeIsNamed()
     {
-        auto options = optionsFor(m_server->address());
+        auto options = sqlOptionsFor(m_server->address());
         options.user = QStringLiteral("reader");
         const auto session = mariadb::openSession(m_loop, options);
         QVERIFY(becomes(*session, mariadb::SessionState::Connected));
@@ -315,7 +315,7 @@ private slots:
     {
         QTemporaryDir folder;
         operate::AuditFile audit(folder.filePath(QStringLiteral("audit.jsonl")));
-        auto options = optionsFor(m_server->address());
+        auto options = sqlOptionsFor(m_server->address());
         options.user = QStringLiteral("reader");
         const auto session = mariadb::openSession(m_loop, options);
         QVERIFY(becomes(*session, mariadb::SessionState::Connected));

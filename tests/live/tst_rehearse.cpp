@@ -94,7 +94,7 @@ class TestRehearseLive : public QObject {
         m_mariaDb = std::move(*made);
         if (const auto started = m_mariaDb->start(60s); !started)
             return started.error().message;
-        auto session = mariadb::openSession(loop(), testing::mariadbfixture::optionsFor(m_mariaDb->address()));
+        auto session = mariadb::openSession(loop(), testing::mariadbfixture::sqlOptionsFor(m_mariaDb->address()));
         if (!testing::mariadbfixture::becomes(*session, mariadb::SessionState::Connected))
             return session->lastError();
         for (const QByteArray text : {"CREATE DATABASE rehearsed",

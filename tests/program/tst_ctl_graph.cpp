@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lockscopectl graph, and deadlocks in findings: of two clients over two locks of one server, and of two; and a crowd
 // that waits for each other without any.
-#include "namedsql.h"
+#include "tests/live/namedsql.h"
 #include "tests/support/testmain.h"
 #include "tests/support/ctlfixture.h"
 

@@ -21,7 +21,7 @@ constexpr auto leaseAnswersWithin = 3s;
 constexpr int leasesPerBeat = 64;
 constexpr int leasesAtFirst = 500;
 // Their time is told in whole seconds, rounded down.
-constexpr auto wavering = 2s;
+constexpr auto waveringOfLeases = 2s;
 constexpr qint64 mostOfOneLock = 10'000;
 
 } // namespace
@@ -29,7 +29,7 @@ constexpr qint64 mostOfOneLock = 10'000;
 EtcdObserver::EtcdObserver(etcd::Client &client, ConnectionName name, QByteArray prefix, ObserverOptions options,
                            ObserverSink &sink)
     : m_client(client), m_loop(client.loop()), m_name(std::move(name)), m_prefix(std::move(prefix)),
-      m_options(std::move(options)), m_sink(sink), m_firstSnapshot(m_loop), m_known(wavering),
+      m_options(std::move(options)), m_sink(sink), m_firstSnapshot(m_loop), m_known(waveringOfLeases),
       m_reporter(m_name, sink), m_over(m_loop), m_work(m_loop)
 {
 }

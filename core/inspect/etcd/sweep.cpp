@@ -8,8 +8,8 @@ namespace lockscope::inspect {
 
 namespace {
 
-constexpr qint64 pageSize = 1000;
-constexpr std::size_t readAtOnce = 100; // etcd takes 128 operations in a transaction
+constexpr qint64 keysOfPage = 1000;
+constexpr std::size_t operationsAtOnce = 100; // etcd takes 128 operations in a transaction
 
 etcd::Transaction readingOf(std::span<const etcd::RangeRequest> requests)
 {
@@ -69,7 +69,7 @@ Task<Result<EtcdSwept>> sweepEtcd(etcd::Client *client, QByteArray prefix, std::
     etcd::RangeRequest page;
     page.key = prefix;
     page.end = etcd::endOfPrefix(prefix);
-    page.limit = pageSize;
+    page.limit = keysOfPage;
     page.keysOnly = true;
     for (bool more = true; more;) {
         auto asking = client->range(page, deadline);
@@ -91,8 +91,8 @@ Task<Result<EtcdSwept>> sweepEtcd(etcd::Client *client, QByteArray prefix, std::
     const auto readings = readingsOf(swept);
     const std::span all(readings);
     std::vector<etcd::RangeAnswer> answers;
-    for (std::size_t i = 0; i < readings.size(); i += readAtOnce) {
-        const auto part = all.subspan(i, std::min(readAtOnce, readings.size() - i));
+    for (std::size_t i = 0; i < readings.size(); i += operationsAtOnce) {
+        const auto part = all.subspan(i, std::min(operationsAtOnce, readings.size() - i));
         auto asking = client->commit(readingOf(part), deadline);
         const auto answer = co_await asking;
         if (!answer)

@@ -20,10 +20,10 @@ constexpr auto lookTakesAtMost = 10s;
 // Then coverage says that the server does not answer.
 constexpr auto answersWithin = 2s;
 // After a look that failed: there was no work to rest from.
-constexpr auto restAfterFailure = 500ms;
+constexpr auto restAfterFailedLook = 500ms;
 
 // Ages of waits are measured anew at each look, a little off.
-void steady(LockSnapshot &newer, const LockSnapshot &older)
+void steadyWaits(LockSnapshot &newer, const LockSnapshot &older)
 {
     for (auto &one : newer.contenders) {
         const auto *before = older.find(one.id);
@@ -67,7 +67,7 @@ Task<void> MariaDbObserver::poll()
         tellProgress();
         if (look && !m_options.follow)
             co_return;
-        const auto work = look ? workOf(m_loop.now() - begun) * restPerWork : Duration(restAfterFailure);
+        const auto work = look ? workOf(m_loop.now() - begun) * restPerWork : Duration(restAfterFailedLook);
         const auto usual = std::max<Duration>({work, m_options.pollEvery, leastPause});
         const auto rest = m_reader.restAfterLook(usual);
         tellCost(rest);
@@ -147,7 +147,7 @@ std::vector<LockSnapshot> MariaDbObserver::steadied(std::vector<LockSnapshot> sn
 {
     for (auto &snapshot : snapshots) {
         if (const auto *known = m_known.find(snapshot.lock.name))
-            steady(snapshot, *known);
+            steadyWaits(snapshot, *known);
         addAgeFindings(snapshot, *m_options.thresholds, m_usual);
     }
     return snapshots;

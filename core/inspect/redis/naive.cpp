@@ -32,7 +32,7 @@ bool isDocument(const QByteArray &value)
 }
 
 // "10.0.3.7", "00:1a:2b:3c:4d:5e"
-bool isAddress(const QByteArray &value)
+bool isAddressOrMac(const QByteArray &value)
 {
     const bool ofDigits = std::ranges::all_of(value, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
     const bool isMac = value.size() == 17 && value.count(':') == 5;
@@ -54,7 +54,7 @@ Confidence confidenceIn(const Case &about)
 {
     constexpr auto leaseOfALock = std::chrono::hours(1);
     const auto &value = *about.main.value;
-    if (!callsItselfLock(about.name()) || isDocument(value) || isAddress(value))
+    if (!callsItselfLock(about.name()) || isDocument(value) || isAddressOrMac(value))
         return Confidence::Low;
     const bool endsSoon = about.main.ttl && *about.main.ttl <= leaseOfALock;
     return endsSoon || isMark(value) ? Confidence::Medium : Confidence::Low;

@@ -12,11 +12,6 @@ namespace lockscope::inspect {
 
 namespace {
 
-bool isLetter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<uchar>(c) >= 0x80;
-}
-
 bool separatesParts(char c)
 {
     return c == ':' || c == '/' || c == '.' || c == '{' || c == '}';

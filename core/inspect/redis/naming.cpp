@@ -15,7 +15,6 @@ QByteArray withoutBraces(const QByteArray &name)
 
 std::optional<RedissonHolder> readHolder(const QByteArray &field)
 {
-    constexpr qsizetype uuidLength = 36;
     if (!isUuid36(field.left(uuidLength)) || field.size() < uuidLength + 2 || field[uuidLength] != ':')
         return std::nullopt;
     QByteArray thread = field.mid(uuidLength + 1);

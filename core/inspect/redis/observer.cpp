@@ -12,7 +12,7 @@ namespace lockscope::inspect {
 
 namespace {
 
-constexpr Duration longestRest = 20ms;
+constexpr Duration longestRestOfLook = 20ms;
 constexpr size_t plainHashesKept = 50'000;
 constexpr auto progressEvery = 100ms;
 // Looking right at the expiry could be a millisecond early.
@@ -154,7 +154,7 @@ Task<void> RedisObserver::work()
             co_await pause;
         } else if (crowded) {
             // A busy server; new locks may wait a moment.
-            auto rest = sleepFor(m_loop, std::min((m_loop.now() - begun) * restPerWork, longestRest));
+            auto rest = sleepFor(m_loop, std::min((m_loop.now() - begun) * restPerWork, longestRestOfLook));
             co_await rest;
         }
         m_queue.batchDone();

@@ -21,7 +21,6 @@ namespace {
 
 using ScoredMember = std::pair<QByteArray, double>;
 
-constexpr qsizetype uuidLength = 36;
 constexpr auto clocksDifferBy = std::chrono::minutes(1);
 
 LockSnapshot semaphoreOf(const Case &about, const KnownClient &client, Confidence confidence, const QString &why)

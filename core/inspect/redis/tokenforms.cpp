@@ -62,7 +62,6 @@ bool hasDigit(const QByteArray &text)
 
 bool isCountedUuid(const QByteArray &value)
 {
-    constexpr qsizetype uuidLength = 36;
     return value.size() > uuidLength + 1 && value[uuidLength] == ':' && isUuid36(value.left(uuidLength))
            && isDigits(value.mid(uuidLength + 1));
 }
@@ -102,7 +101,6 @@ Token tokenOf(const KnownClient &client, const QString &why, Confidence confiden
 // "<uuid>" or "<uuid>:<number>" in "<prefix>:<queue>:<job>:lock".
 std::optional<Token> ofBull(const QByteArray &key, const QByteArray &value)
 {
-    constexpr qsizetype uuidLength = 36;
     constexpr qsizetype leastColons = 3;
     if (!key.endsWith(":lock") || key.count(':') < leastColons || !isUuid36(value.left(uuidLength)))
         return std::nullopt;

@@ -29,7 +29,7 @@ constexpr size_t mostItemsRead = 1000; // of a list or a sorted set (observerrea
 
 const QString byRule = u"by your rule "_s;
 
-using Parts = std::map<RulePart, QByteArray>;
+using RuleParts = std::map<RulePart, QByteArray>;
 
 KeyType keyTypeOf(RuleType type)
 {
@@ -67,9 +67,9 @@ Mode modeOfRule(recipes::RuleMode mode)
     return Mode::Exclusive;
 }
 
-Parts partsOf(const RuleGroups &groups)
+RuleParts partsOf(const RuleGroups &groups)
 {
-    Parts parts;
+    RuleParts parts;
     for (const auto &[name, part] : recipes::ruleParts()) {
         if (const auto at = groups.find(name.toLatin1()); at != groups.end())
             parts[part] = *at;
@@ -89,7 +89,7 @@ std::optional<ServerTime> momentOfNumber(double number)
     return ServerTime(milliseconds(std::llround(ms)));
 }
 
-std::optional<ServerTime> momentOfPart(const Parts &parts, RulePart part)
+std::optional<ServerTime> momentOfPart(const RuleParts &parts, RulePart part)
 {
     const auto at = parts.find(part);
     bool ok = false;
@@ -106,7 +106,7 @@ LockSnapshot lockOfRule(const Case &about, const UserRule &rule, const QByteArra
     return lock;
 }
 
-void fillContender(Contender &holder, const UserRule &rule, const Parts &parts)
+void fillContender(Contender &holder, const UserRule &rule, const RuleParts &parts)
 {
     holder.role = Role::Holder;
     holder.mode = modeOfRule(rule.mode);
@@ -172,7 +172,7 @@ QByteArray fieldOf(const KeyView &hash, const QByteArray &name)
 Read hashLock(const Case &about, const RuleFit &fit)
 {
     const auto &rule = *fit.rule;
-    Parts parts;
+    RuleParts parts;
     QStringList missing;
     for (const auto &[part, name] : rule.fields) {
         parts[part] = fieldOf(about.main, name);

@@ -14,7 +14,7 @@ using recipes::Access;
 namespace {
 
 // Curator writes the local address when it is given nothing to write.
-bool isAddress(const QByteArray &data)
+bool isAddressOfHost(const QByteArray &data)
 {
     QHostAddress address;
     return address.setAddress(QString::fromUtf8(data));
@@ -23,7 +23,7 @@ bool isAddress(const QByteArray &data)
 bool hasTextOfItsOwn(const Member &member)
 {
     const auto &data = member.node->data;
-    return data && !data->isEmpty() && !isAddress(*data) && !isRevocation(*member.node);
+    return data && !data->isEmpty() && !isAddressOfHost(*data) && !isRevocation(*member.node);
 }
 
 void mutexOrLeader(Description &description, const std::vector<Member> &members, const ZPath &directory)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/zookeeper/names.h"
 
+#include "core/base/identifiers.h"
+
 namespace lockscope::inspect {
 
 namespace {
-constexpr qsizetype uuidLength = 36;
 constexpr qsizetype hexLength = 32;
 } // namespace
 

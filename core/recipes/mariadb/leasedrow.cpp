@@ -30,7 +30,6 @@ using mariadb::Statement;
 
 namespace {
 
-constexpr auto pauseAfterTrouble = 50ms;
 const QByteArray serverNow("UTC_TIMESTAMP(3)");
 const QByteArray serverNowAndLease("TIMESTAMPADD(MICROSECOND, ?, UTC_TIMESTAMP(3))");
 

@@ -5,6 +5,7 @@
 #include "core/base/logging.h"
 #include "core/base/text.h"
 #include "core/recipes/connectionerrors.h"
+#include "core/recipes/polling.h"
 #include "core/recipes/redis/waiting.h"
 #include "core/redis/client.h"
 #include "core/rules/wakesignals.h"
@@ -15,8 +16,6 @@ using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 
 namespace {
-
-constexpr auto pauseAfterTrouble = 50ms;
 
 // True when the key certainly does not hold our token.
 Task<bool> takeAway(redis::Connection *connection, TokenKey ours)

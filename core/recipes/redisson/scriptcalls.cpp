@@ -5,6 +5,7 @@
 #include "core/base/logging.h"
 #include "core/base/text.h"
 #include "core/recipes/connectionerrors.h"
+#include "core/recipes/polling.h"
 #include "core/recipes/redis/waiting.h"
 #include "core/redis/client.h"
 
@@ -13,8 +14,6 @@ namespace lockscope::recipes {
 using namespace std::chrono_literals;
 
 namespace {
-
-constexpr auto pauseAfterTrouble = 50ms;
 
 Reply<redis::Value> send(redis::Connection &connection, const ScriptCall &call, Deadline deadline)
 {

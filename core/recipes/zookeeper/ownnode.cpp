@@ -8,7 +8,7 @@ namespace lockscope::recipes {
 
 namespace {
 
-constexpr auto pauseAfterTrouble = std::chrono::milliseconds(200);
+constexpr auto pauseBeforeReading = std::chrono::milliseconds(200);
 
 } // namespace
 
@@ -25,7 +25,7 @@ Task<void> watchOwnNode(zk::Session *session, Lock *lock, Grant grant)
         if (!read) {
             if (isOver(session->state()))
                 co_return;
-            auto pause = sleepFor(session->loop(), pauseAfterTrouble);
+            auto pause = sleepFor(session->loop(), pauseBeforeReading);
             co_await pause;
             continue;
         }

@@ -15,7 +15,7 @@ namespace {
 
 // Long enough not to spin where a connection breaks again and again, short beside any round trip
 // that matters.
-constexpr auto pauseBetweenTries = 20ms;
+constexpr auto pauseBeforeReconnecting = 20ms;
 
 Error timedOut(const QString &what)
 {
@@ -62,7 +62,7 @@ Task<Result<void>> untilConnected(zk::Session *session, Deadline deadline)
 
 Task<Result<void>> untilReconnected(zk::Session *session, Deadline deadline)
 {
-    auto pause = sleepFor(session->loop(), pauseBetweenTries);
+    auto pause = sleepFor(session->loop(), pauseBeforeReconnecting);
     co_await pause;
     auto connected = co_await untilConnected(session, deadline);
     co_return connected;

@@ -10,7 +10,7 @@
 namespace lockscope::world {
 
 using redis::Value;
-using Kind = redis::Value::Kind;
+using ValueKind = redis::Value::Kind;
 
 namespace {
 
@@ -67,12 +67,12 @@ Value takeTable(lua_State *lua)
 void pushReply(lua_State *lua, const Value &reply)
 {
     switch (reply.kind) {
-    case Kind::Nil: lua_pushboolean(lua, 0); return;
-    case Kind::Status: pushField(lua, "ok", reply.text); return;
-    case Kind::Error: pushError(lua, '-' + reply.text); return;
-    case Kind::Integer: lua_pushnumber(lua, static_cast<lua_Number>(reply.integer)); return;
-    case Kind::Bulk: pushText(lua, reply.text); return;
-    case Kind::Array:
+    case ValueKind::Nil: lua_pushboolean(lua, 0); return;
+    case ValueKind::Status: pushField(lua, "ok", reply.text); return;
+    case ValueKind::Error: pushError(lua, '-' + reply.text); return;
+    case ValueKind::Integer: lua_pushnumber(lua, static_cast<lua_Number>(reply.integer)); return;
+    case ValueKind::Bulk: pushText(lua, reply.text); return;
+    case ValueKind::Array:
         lua_createtable(lua, static_cast<int>(reply.items.size()), 0);
         int place = 0;
         for (const auto &item : reply.items) {

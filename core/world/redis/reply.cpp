@@ -8,7 +8,7 @@
 namespace lockscope::world::replies {
 
 using redis::Value;
-using Kind = redis::Value::Kind;
+using ValueKind = redis::Value::Kind;
 
 namespace {
 
@@ -30,7 +30,7 @@ void appendNumber(QByteArray &bytes, char sign, qint64 number)
     bytes.append(text.data(), end - text.data());
 }
 
-Value make(Kind kind, const QByteArray &text)
+Value make(ValueKind kind, const QByteArray &text)
 {
     Value value;
     value.kind = kind;
@@ -42,30 +42,30 @@ Value make(Kind kind, const QByteArray &text)
 
 Value ok()
 {
-    return make(Kind::Status, QByteArrayLiteral("OK"));
+    return make(ValueKind::Status, QByteArrayLiteral("OK"));
 }
 
 Value status(const QByteArray &text)
 {
-    return make(Kind::Status, text);
+    return make(ValueKind::Status, text);
 }
 
 Value error(const QByteArray &text)
 {
-    return make(Kind::Error, text);
+    return make(ValueKind::Error, text);
 }
 
 Value integer(qint64 number)
 {
     Value value;
-    value.kind = Kind::Integer;
+    value.kind = ValueKind::Integer;
     value.integer = number;
     return value;
 }
 
 Value bulk(const QByteArray &bytes)
 {
-    return make(Kind::Bulk, bytes);
+    return make(ValueKind::Bulk, bytes);
 }
 
 Value nil()
@@ -76,7 +76,7 @@ Value nil()
 Value array(std::vector<Value> items)
 {
     Value value;
-    value.kind = Kind::Array;
+    value.kind = ValueKind::Array;
     value.items = std::move(items);
     return value;
 }
@@ -84,17 +84,17 @@ Value array(std::vector<Value> items)
 void appendTo(QByteArray &bytes, const Value &reply)
 {
     switch (reply.kind) {
-    case Kind::Nil: bytes += "$-1"; break;
-    case Kind::Status: appendLine(bytes, '+', reply.text); break;
-    case Kind::Error: appendLine(bytes, '-', reply.text); break;
-    case Kind::Integer: appendNumber(bytes, ':', reply.integer); break;
-    case Kind::Bulk:
+    case ValueKind::Nil: bytes += "$-1"; break;
+    case ValueKind::Status: appendLine(bytes, '+', reply.text); break;
+    case ValueKind::Error: appendLine(bytes, '-', reply.text); break;
+    case ValueKind::Integer: appendNumber(bytes, ':', reply.integer); break;
+    case ValueKind::Bulk:
         bytes.reserve(bytes.size() + reply.text.size() + 16);
         appendNumber(bytes, '$', reply.text.size());
         bytes += "\r\n";
         bytes += reply.text;
         break;
-    case Kind::Array:
+    case ValueKind::Array:
         appendNumber(bytes, '*', static_cast<qint64>(reply.items.size()));
         bytes += "\r\n";
         for (const auto &item : reply.items)
