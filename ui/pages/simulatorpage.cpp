@@ -242,16 +242,17 @@ void SimulatorPage::take(const Comparison &comparison, const std::vector<PlayedR
 void SimulatorPage::place()
 {
     const auto runs = static_cast<int>(m_grid->panels().size());
-    const bool isNarrow = width() < std::max(narrowPage, narrowRun * runs);
+    const bool isNarrow = width() < narrowPage;
+    const bool areStacked = width() < narrowRun * runs;
     const auto margins = layout()->contentsMargins();
-    m_grid->place(width() - margins.left() - margins.right(), isNarrow);
+    m_grid->place(width() - margins.left() - margins.right(), areStacked);
     m_lowerGrid->addWidget(m_chart, 0, 0);
     m_lowerGrid->addWidget(m_mustHold, isNarrow ? 1 : 0, isNarrow ? 0 : 1);
     m_lowerGrid->setColumnStretch(0, 5);
     m_lowerGrid->setColumnStretch(1, isNarrow ? 0 : 4);
     m_heading->setNarrow(isNarrow);
     // Where the runs stand above each other, what their signs mean stays in sight.
-    (isNarrow ? m_pictures : m_inside)->insertWidget(1, m_under);
+    (areStacked ? m_pictures : m_inside)->insertWidget(1, m_under);
 }
 
 // The same recipes with small numbers of contenders, none of which anything befalls.

@@ -213,6 +213,10 @@ private:
             const double wide = m_painter.fontMetrics().horizontalAdvance(number) + 10;
             if (token == 0 || x < free || rect.height() < 30)
                 return;
+            // Read over a bar and over messages, too.
+            const QRectF place(x + 5, rect.bottom() - 13, wide - 8, 13);
+            m_painter.setBrush(m_t.panel);
+            m_painter.drawRoundedRect(place, 2, 2);
             m_painter.setPen(isRefused ? m_t.critical : m_t.text);
             m_painter.drawText(QPointF(x + 6, rect.bottom() - 2), number);
             m_painter.setPen(Qt::NoPen);
