@@ -78,8 +78,11 @@ Task<void> queueUp(zk::Session &session, int contender, bool &done)
         out.push_back(session.create(ZPath(lockPath(i) + "/_c_" + uuid + "-lock-"), "10.0.0.1",
                                      zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never()));
     }
-    for (const auto &reply : out)
-        co_await reply;
+    for (const auto &reply : out) {
+        const auto created = co_await reply;
+        if (!created)
+            qFatal("could not queue up: %s", qPrintable(created.error().message));
+    }
     done = true;
 }
 
@@ -95,9 +98,11 @@ Task<void> plainRead(zk::Session &session, int &nodesRead)
         for (const auto &name : listed->names)
             nodes.push_back(session.get(ZPath(lockPath(i)).child(name), std::nullopt, Deadline::never()));
     }
-    for (const auto &reply : nodes)
-        co_await reply;
-    nodesRead = static_cast<int>(nodes.size());
+    nodesRead = 0;
+    for (const auto &reply : nodes) {
+        const auto read = co_await reply;
+        nodesRead += read ? 1 : 0;
+    }
 }
 
 } // namespace

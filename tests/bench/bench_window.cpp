@@ -89,7 +89,9 @@ private:
             co_await fill(session, ZPath("/data-" + QByteArray::number(d)), 0, m_znodes / directories, "node-");
         for (const auto *path : {"/locks", "/wide"}) {
             auto made = session.create(ZPath(path), {}, zk::CreateMode::Persistent, zk::openAcl(), Deadline::never());
-            co_await made;
+            const auto created = co_await made;
+            if (!created)
+                qFatal("could not make %s: %s", path, qPrintable(created.error().message));
         }
         co_await fill(session, ZPath("/locks"), 0, lockCount, "lock-");
         co_await fill(session, ZPath("/wide"), 0, m_children, "c");
@@ -112,11 +114,15 @@ private:
         auto waiting =
             second.create(name, "10.0.0.2", zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never());
         const auto holder = co_await held;
-        co_await waiting;
+        const auto waiter = co_await waiting;
+        if (!waiter)
+            qWarning("nobody waits: %s", qPrintable(waiter.error().message));
         if (!holder)
             co_return;
         auto gone = session.remove(holder->path, zk::anyVersion, Deadline::never());
-        co_await gone;
+        const auto removed = co_await gone;
+        if (!removed)
+            qWarning("the holder stays: %s", qPrintable(removed.error().message));
     }
 
     HostPort m_server;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace lockscope::ui {
 
@@ -190,38 +191,56 @@ private:
         return mark == Mark::Dies ? 3 : mark == Mark::Fault ? 2 : mark == Mark::Loses ? 1 : 0;
     }
 
-    // With the token where there is room for it.
+    struct Written {
+        double x = 0;
+        std::span<const quint32> events;
+    };
+
+    // Each with its token where there is room for it: behind it, or before it where the next one follows too soon.
     void writes(int lane, const QRectF &rect)
     {
         const auto &events = m_run.writesOf();
-        double free = rect.left();
+        std::vector<Written> all;
         groups(events, lane, 9, [&](double x, std::size_t first, std::size_t last) {
-            const auto all = events.of(lane).subspan(first, last - first);
-            const auto isWrite = [&](quint32 index) { return m_run.event(index).mark == Mark::Writes; };
-            const auto write = std::ranges::find_if(all, isWrite);
-            const QPointF centre(x, rect.bottom() - 6);
-            if (write == all.end()) {
-                drawAct(m_painter, centre, 5, m_t);
-                return;
-            }
-            // Of those that fall together a refused one is seen.
-            const bool isRefused = std::ranges::any_of(
-                all, [&](quint32 index) { return isWrite(index) && m_run.event(index).what == "refused"; });
-            drawWrite(m_painter, centre, 5, isRefused, m_t);
-            const auto token = m_run.event(*write).token;
-            const QString number = QString::number(token);
-            const double wide = m_painter.fontMetrics().horizontalAdvance(number) + 10;
-            if (token == 0 || x < free || rect.height() < 30)
-                return;
-            // Read over a bar and over messages, too.
-            const QRectF place(x + 5, rect.bottom() - 13, wide - 8, 13);
-            m_painter.setBrush(m_t.panel);
-            m_painter.drawRoundedRect(place, 2, 2);
-            m_painter.setPen(isRefused ? m_t.critical : m_t.text);
-            m_painter.drawText(QPointF(x + 6, rect.bottom() - 2), number);
-            m_painter.setPen(Qt::NoPen);
-            free = x + wide;
+            all.push_back({x, events.of(lane).subspan(first, last - first)});
         });
+        double free = rect.left();
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const double next = i + 1 < all.size() ? all[i + 1].x - 6 : rect.right() + 1;
+            free = std::max(write(all[i], rect, free, next), all[i].x + 6);
+        }
+    }
+
+    // The number may take from `free` to `next`. Where it ends.
+    double write(const Written &written, const QRectF &rect, double free, double next)
+    {
+        const auto isWrite = [&](quint32 index) { return m_run.event(index).mark == Mark::Writes; };
+        const auto first = std::ranges::find_if(written.events, isWrite);
+        const QPointF centre(written.x, rect.bottom() - 6);
+        if (first == written.events.end()) {
+            drawAct(m_painter, centre, 5, m_t);
+            return free;
+        }
+        // Of those that fall together a refused one is seen.
+        const bool isRefused = std::ranges::any_of(
+            written.events, [&](quint32 index) { return isWrite(index) && m_run.event(index).what == "refused"; });
+        drawWrite(m_painter, centre, 5, isRefused, m_t);
+        const auto token = m_run.event(*first).token;
+        if (token == 0 || rect.height() < 30)
+            return free;
+        const QString number = QString::number(token);
+        const double wide = m_painter.fontMetrics().horizontalAdvance(number) + 2;
+        const double left = written.x + 5 + wide <= next ? written.x + 5 : written.x - 5 - wide;
+        if (left < free)
+            return free;
+        // Read over a bar and over messages, too.
+        const QRectF place(left, rect.bottom() - 13, wide, 13);
+        m_painter.setBrush(m_t.panel);
+        m_painter.drawRoundedRect(place, 2, 2);
+        m_painter.setPen(isRefused ? m_t.critical : m_t.text);
+        m_painter.drawText(QPointF(left + 1, rect.bottom() - 2), number);
+        m_painter.setPen(Qt::NoPen);
+        return place.right();
     }
 
     QPainter &m_painter;
