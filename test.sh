@@ -31,7 +31,7 @@ done
 export LC_ALL=C.UTF-8
 
 need_packages "${packages_to_build[@]}" "${packages_to_run[@]}" "${packages_to_test[@]}"
-# clang compiles for the sanitizers in two thirds of GCC's time, and what it makes for TSan runs twice as fast. It is done
+# clang compiles for the sanitizers in two thirds of GCC's time, and what it makes for TSan runs in as much. It is done
 # without where it is not to be had, and where somebody chose a compiler or has begun with one.
 compiler=()
 if [[ $preset = @(asan|tsan) ]] && [ -z "${CXX:-}" ] && [ ! -e "$build/CMakeCache.txt" ]; then
@@ -41,8 +41,7 @@ if [[ $preset = @(asan|tsan) ]] && [ -z "${CXX:-}" ] && [ ! -e "$build/CMakeCach
     fi
 fi
 (cd "$root" && cmake --preset "$preset" "${compiler[@]}" -DLOCKSCOPE_TESTS=ON \
-    ${LOCKSCOPE_WERROR:+-DLOCKSCOPE_WERROR="$LOCKSCOPE_WERROR"} \
-    ${LOCKSCOPE_UNITY_FILES:+-DLOCKSCOPE_UNITY_FILES="$LOCKSCOPE_UNITY_FILES"})
+    ${LOCKSCOPE_WERROR:+-DLOCKSCOPE_WERROR="$LOCKSCOPE_WERROR"})
 cmake --build "$build"
 [ -z "$build_only" ] || exit 0
 

@@ -17,7 +17,7 @@ constexpr auto patience = 5s;          // later
 constexpr auto whenRefused = 10s;      // how often to ask servers that answer nothing of use
 constexpr auto edgesEvery = 250ms;
 constexpr auto hearEvery = 1s;
-constexpr auto walkEvery = 60s;
+constexpr auto sweepTreeEvery = 60s;
 constexpr int restPerSweep = 3; // a watch at rest rests
 constexpr auto stateEvery = 200ms;
 constexpr int totalsEvery = 10; // looks between two of wchs and mntr
@@ -128,7 +128,7 @@ Task<void> LockFinder::keepSweeping()
         const auto took = m_ensemble.loop.now() - started;
         // Where no server lists the ephemerals, new locks are found by this alone.
         const auto rest = m_answers.canDump() ? took * restPerSweep : Duration{};
-        auto later = sleepFor(m_ensemble.loop, std::max<Duration>(walkEvery, rest));
+        auto later = sleepFor(m_ensemble.loop, std::max<Duration>(sweepTreeEvery, rest));
         co_await later;
     }
 }

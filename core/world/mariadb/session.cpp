@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr Duration shortestPause = 50ms, longestPause = 5s;
+constexpr Duration leastBackOff = 50ms, mostBackOff = 5s;
 constexpr Duration connectTakesAtMost = 5s, killAnswersWithin = 2s, killTakesAtMost = 3s;
 
 Error notSent(const Statement &statement, const QString &why)
@@ -324,7 +324,7 @@ void SimulatedSession::cannotConnect(const QString &why)
     m_link.reset();
     m_lastError = why;
     become(SessionState::Connecting);
-    m_backOff = std::clamp(2 * m_backOff, shortestPause, longestPause);
+    m_backOff = std::clamp(2 * m_backOff, leastBackOff, mostBackOff);
     m_connecting = in(m_backOff, &SimulatedSession::dial);
 }
 
