@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Which Debian packages Lockscope needs for what, and how they get here. Sourced by run.sh and test.sh.
 
-packages_to_build=(build-essential cmake ninja-build ccache pkg-config
+packages_to_build=(build-essential cmake ninja-build ccache mold pkg-config
     qt6-base-dev qt6-charts-dev libqt6opengl6-dev qt6-svg-dev qtkeychain-qt6-dev libzookeeper-mt-dev libhiredis-dev
     liblua5.1-0-dev zlib1g-dev libgl1-mesa-dev libgraphviz-dev libwebp-dev libtomlplusplus-dev qt6-l10n-tools)
 # The sandbox's servers, what the window shows itself with, and the fonts it looks best in.

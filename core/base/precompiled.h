@@ -12,14 +12,20 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <random>
 #include <set>
 #include <variant>
 #include <vector>
 
 #include <QByteArray>
 #include <QByteArrayList>
+#include <QDateTime>
+#include <QDir>
+#include <QFile>
 #include <QJsonArray>
 #include <QJsonObject>
 #include <QObject>
 #include <QString>
+#include <QThread>
 #include <QTimer>
+#include <QUrl>
