@@ -70,7 +70,7 @@ public:
     ClusterConnection(Loop &loop, std::vector<HostPort> seeds, OpenNode open)
         : m_loop(loop),
           m_nodes(loop, std::move(seeds), std::move(open), [this](bool mayHaveMissed) { changed(mayHaveMissed); }),
-          m_topics(m_nodes), m_delivery(m_nodes, loop), m_whole(m_nodes, m_topics, loop), m_work(loop)
+          m_topics(m_nodes), m_delivery(m_nodes, loop), m_whole(m_nodes, m_topics), m_work(loop)
     {
     }
 

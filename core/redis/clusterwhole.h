@@ -15,8 +15,8 @@ namespace lockscope::redis {
 
 class ClusterWhole {
 public:
-    ClusterWhole(ClusterNodes &nodes, ClusterTopics &topics, Loop &loop)
-        : m_nodes(nodes), m_topics(topics), m_loop(loop)
+    ClusterWhole(ClusterNodes &nodes, ClusterTopics &topics)
+        : m_nodes(nodes), m_topics(topics)
     {
     }
 
@@ -38,7 +38,6 @@ private:
 
     ClusterNodes &m_nodes;
     ClusterTopics &m_topics;
-    Loop &m_loop;
     std::map<QString, qint64> m_subscribers; // of each node, as far as known
 };
 
