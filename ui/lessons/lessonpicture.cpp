@@ -68,6 +68,7 @@ LessonPicture::Panel LessonPicture::makePanel()
     panel.servers = new ServerStrip(card);
     panel.tiles = new CounterTiles(card);
     panel.tiles->setHidesFuture(true);
+    connect(panel.tiles, &CounterTiles::widthChanged, this, &LessonPicture::alignTiles, Qt::QueuedConnection);
     panel.title->setWordWrap(true);
     panel.title->setAlignment(Qt::AlignTop | Qt::AlignLeft); // beside one that takes two lines
     auto *head = new QHBoxLayout;

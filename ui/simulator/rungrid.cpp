@@ -60,6 +60,7 @@ RunPanel *RunGrid::makePanel()
             one->lanes().horizontalScrollBar()->setValue(horizontal);
         }
     });
+    connect(&panel->tiles(), &CounterTiles::widthChanged, this, &RunGrid::alignTiles, Qt::QueuedConnection);
     return panel;
 }
 
@@ -113,6 +114,11 @@ void RunGrid::showMoment()
 {
     for (std::size_t i = 0; i < m_panels.size() && i < m_playback.runs().size(); ++i)
         m_panels[i]->setCursor_(m_playback.at(), m_playback.happened(i));
+    alignTiles();
+}
+
+void RunGrid::alignTiles()
+{
     std::vector<CounterTiles *> tiles;
     for (auto *panel : m_panels)
         tiles.push_back(&panel->tiles());

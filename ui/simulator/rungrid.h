@@ -34,6 +34,7 @@ signals:
 
 private:
     RunPanel *makePanel();
+    void alignTiles();
 
     Playback &m_playback;
     std::vector<RunPanel *> m_panels;

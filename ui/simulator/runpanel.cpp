@@ -116,8 +116,10 @@ QSize CounterTiles::minimumSizeHint() const
 void CounterTiles::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
-    if (event->oldSize().width() != width()) // its height follows from those beside it
-        place(width() < std::max(narrowTiles, leastWidth(4)) ? 2 : 4);
+    if (event->oldSize().width() == width()) // its height follows from those beside it
+        return;
+    place(width() < std::max(narrowTiles, leastWidth(4)) ? 2 : 4);
+    emit widthChanged();
 }
 
 void CounterTiles::show(const PlayedRun &run, std::size_t happened, Moment at)
@@ -165,7 +167,7 @@ void CounterTiles::align(std::span<CounterTiles *const> all)
     int most = 0, columns = 4;
     for (auto *tiles : all) {
         tiles->m_whole->setMinimumHeight(0);
-        most = std::max(most, tiles->m_whole->heightForWidth(tiles->m_whole->width()));
+        most = std::max(most, tiles->m_whole->heightForWidth(tiles->width()));
         columns = std::min(columns, tiles->m_columns);
     }
     for (auto *tiles : all)

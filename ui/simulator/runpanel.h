@@ -40,6 +40,9 @@ public:
     [[nodiscard]] QString wholeRun() const;
     [[nodiscard]] QSize minimumSizeHint() const override; // in two columns
 
+signals:
+    void widthChanged(); // its words may take another number of lines: align() again
+
 protected:
     void resizeEvent(QResizeEvent *event) override;
     void changeEvent(QEvent *event) override;
