@@ -15,10 +15,7 @@ namespace lockscope::redis {
 
 class ClusterWhole {
 public:
-    ClusterWhole(ClusterNodes &nodes, ClusterTopics &topics)
-        : m_nodes(nodes), m_topics(topics)
-    {
-    }
+    ClusterWhole(ClusterNodes &nodes, ClusterTopics &topics) : m_nodes(nodes), m_topics(topics) {}
 
     // An error reply stays a value.
     [[nodiscard]] Task<Result<Value>> ask(Command command, Deadline deadline);
