@@ -20,6 +20,7 @@ namespace {
 
 constexpr int mostWaitersShown = 20; // of one lock
 constexpr int nameLength = 100;
+constexpr int mostGroupsShown = 20;
 
 // The tree of those behind one client: its locks, who waits for each, and in turn who waits for those.
 class GraphTree {
@@ -97,6 +98,23 @@ private:
     QStringList m_lines;
 };
 
+QStringList togetherLines(const WaitGraph &graph)
+{
+    QStringList lines;
+    for (const auto &group : graph.together) {
+        if (lines.size() == mostGroupsShown) {
+            lines << u"and %1 more such threads"_s.arg(qsizetype(graph.together.size()) - mostGroupsShown);
+            break;
+        }
+        QStringList names;
+        for (const auto &name : group.locks)
+            names << label(inspect::LockName{group.connection, name}.text(), nameLength);
+        lines << u"held by one thread (%1), as the members of a MultiLock are: %2"_s.arg(label(group.thread),
+                                                                                         names.join(u", "_s));
+    }
+    return lines;
+}
+
 QStringList textOf(const WaitGraph &graph)
 {
     GraphTree tree(graph);
@@ -121,7 +139,7 @@ QStringList textOf(const WaitGraph &graph)
     } else if (graph.roots.empty() && graph.cycles.empty()) {
         lines << u"%1 wait, for whom cannot be seen"_s.arg(graph.waiting());
     }
-    return lines;
+    return lines + togetherLines(graph);
 }
 
 Task<Exit> graph(CommandContext &context)

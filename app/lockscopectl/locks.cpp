@@ -73,7 +73,15 @@ void addCycles(std::vector<LockSnapshot> &locks, const inspect::WaitGraph &graph
         addDeadlocks(lock, graph, graph.cycles);
 }
 
-void printAll(CommandContext &context, std::vector<LockSnapshot> locks)
+QJsonArray namesOf(const LockSnapshot &lock, const std::vector<QByteArray> &others)
+{
+    QJsonArray names;
+    for (const auto &other : others)
+        names.append(escaped(inspect::LockName{lock.lock.connection, other}.text()));
+    return names;
+}
+
+void printAll(CommandContext &context, std::vector<LockSnapshot> locks, const inspect::WaitGraph &graph)
 {
     if (!context.json) {
         sortByNeed(locks);
@@ -82,8 +90,13 @@ void printAll(CommandContext &context, std::vector<LockSnapshot> locks)
     }
     std::sort(locks.begin(), locks.end(), [](const auto &a, const auto &b) { return a.lock < b.lock; });
     QJsonArray array;
-    for (const auto &lock : locks)
-        array.append(inspect::toJson(lock));
+    for (const auto &lock : locks) {
+        auto json = inspect::toJson(lock);
+        const auto others = namesOf(lock, heldWith(lock, graph.together));
+        if (!others.isEmpty())
+            json.insert(u"heldWith"_s, others);
+        array.append(json);
+    }
     printAnswer(context, QJsonObject{{u"locks"_s, array}, {u"coverage"_s, coverageJson(context)}});
 }
 
@@ -161,7 +174,7 @@ Task<Exit> locks(CommandContext &context)
         const auto graph = co_await following;
         auto found = foundLocks(context);
         addCycles(found, graph);
-        printAll(context, std::move(found));
+        printAll(context, std::move(found), graph);
     }
     co_return looked;
 }

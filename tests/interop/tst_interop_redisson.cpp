@@ -233,6 +233,32 @@ private slots:
         QVERIFY(theyRelease(waiter));
     }
 
+    // The members of a MultiLock are locks of their own, linked by the thread that holds them.
+    void theMembersOfAMultiLockAreLinked()
+    {
+        begin({"", "", false, "lock", true});
+        const auto another = theirs(); // of which nothing is said: its thread holds nothing else
+        QVERIFY(theyHold(another));
+        begin({"", "", false, "multi", true});
+        const auto holder = theirs();
+        QVERIFY(theyHold(holder));
+        QMap<QString, QStringList> heldWith;
+        for (const auto one : lockscopectl({u"locks"_s}, 1)["locks"_L1].toArray()) {
+            for (const auto other : one["heldWith"_L1].toArray())
+                heldWith[one["lock"_L1].toString().right(2)] << other.toString().right(2);
+        }
+        const QMap<QString, QStringList> linked{
+            {u":a"_s, {u":b"_s, u":c"_s}}, {u":b"_s, {u":a"_s, u":c"_s}}, {u":c"_s, {u":a"_s, u":b"_s}}};
+        QCOMPARE(heldWith, linked);
+        const auto together = lockscopectl({u"graph"_s}, 1)["together"_L1].toArray();
+        QCOMPARE(together.size(), 1);
+        QCOMPARE(together[0]["thread"_L1].toString(), QString::fromLatin1(theirId(holder)));
+        QCOMPARE(together[0]["locks"_L1].toArray().size(), 3);
+        QVERIFY(theyRelease(another));
+        QVERIFY(theyRelease(holder));
+        QVERIFY(lockscopectl({u"graph"_s}, 1)["together"_L1].toArray().isEmpty());
+    }
+
     // Theirs among themselves: a group's waiter is in once each of the values is free.
     void forceReleaseOfItsOthersLetsTheNextIn_data()
     {

@@ -372,6 +372,34 @@ private slots:
         QCOMPARE(m_model->waiting(), (LocksModel::Waiting{}));
     }
 
+    // Whoever is filtered out is held all the same; who has gone is not.
+    void whatOneThreadHoldsIsFoundAmongAllRows()
+    {
+        const QByteArray thread = "6d1cf0f4-8d7e-4b83-9e8a-3d1c1f6b8a01:57";
+        const auto held = [](const char *connection, const QByteArray &name, const QByteArray &who) {
+            auto lock = redisLock(connection, name, 30s, testing::serverTime(start));
+            lock.contenders.resize(1);
+            lock.contenders[0].role = inspect::Role::Holder;
+            lock.contenders[0].id = who;
+            return lock;
+        };
+        add(held("redis", "c", thread));
+        add(held("redis", "a", thread));
+        add(held("redis", "b", thread + ":write"));
+        add(held("redis", "another", thread + '1'));
+        add(held("redis2", "elsewhere", thread));
+        add(held("redis", "word", "a-token"));
+        m_model->setText(u"nothing is called so"_s);
+        const auto with = [this](const QByteArray &name) {
+            return heldWith(*m_model->snapshot({ConnectionName("redis"), name}), m_model->all());
+        };
+        QCOMPARE(with("a"), (std::vector<QByteArray>{"b", "c"}));
+        QCOMPARE(with("another"), std::vector<QByteArray>());
+        QCOMPARE(with("word"), std::vector<QByteArray>());
+        m_model->apply({change(ChangeKind::Removed, held("redis", "c", thread))});
+        QCOMPARE(with("a"), std::vector<QByteArray>{"b"});
+    }
+
     void hostileNamesStayText()
     {
         auto lock = zk("/<b>bold</b>\x1b[31m", 0);

@@ -118,7 +118,7 @@ private slots:
                  qPrintable(message));
 
         const auto graph = m_servers.run({u"graph"_s, u"--json"_s});
-        QCOMPARE(fields(graph.json()), sorted(words("schema clients edges roots cycles coverage")));
+        QCOMPARE(fields(graph.json()), sorted(words("schema clients edges roots cycles together coverage")));
         const auto cycle = graph.json()["cycles"_L1].toArray()[0].toObject();
         QCOMPARE(strings(cycle["locks"_L1]), locks);
         const auto ids = [](const Session &one) { return u"zk:"_s + one->id().text(); };

@@ -312,6 +312,58 @@ private slots:
         QCOMPARE(keyOf(graph, graph.cycles.front()), keyOf(graph, graph.cycles.front()));
     }
 
+    void whatOneThreadHoldsIsSaid_data()
+    {
+        QTest::addColumn<QString>("picture");
+        QTest::addColumn<QStringList>("groups");
+        const auto row = [](const char *name, const QString &picture, const QStringList &groups = {}) {
+            QTest::newRow(name) << picture.arg(redissonA, redissonB) << groups;
+        };
+        row("three by one thread, of them one with a waiter",
+            u"redis:a redisson-lock: %1:1\nredis:b redisson-fenced-lock: %1:1\nredis:c redisson-fair-lock: %1:1 | %2:1"_s,
+            {u"a b c"_s});
+        row("a reader, and one that writes",
+            u"redis:a redisson-rwlock: %1:1.r\nredis:b redisson-rwlock: %1:1:write"_s, {u"a b"_s});
+        row("two threads of one client", u"redis:a redisson-lock: %1:1\nredis:b redisson-lock: %1:2"_s);
+        row("two clients", u"redis:a redisson-lock: %1:1\nredis:b redisson-lock: %2:1"_s);
+        row("two servers", u"redis:a redisson-lock: %1:1\nredis2:b redisson-lock: %1:1"_s);
+        row("one of them is only waited for",
+            u"redis:a redisson-lock: %1:1\nredis:b redisson-fair-lock: %2:1 | %1:1"_s);
+        row("a session says nothing of threads", u"zk:/a kazoo-lock: A\nzk:/b kazoo-lock: A"_s);
+        row("readers of one that others hold with more",
+            u"redis:a redisson-rwlock: %1:1.r %2:1.r\nredis:b redisson-lock: %1:1\nredis:c redisson-lock: %2:1"_s,
+            {u"a b"_s, u"a c"_s});
+    }
+    void whatOneThreadHoldsIsSaid()
+    {
+        QFETCH(QString, picture);
+        const auto locks = drawnLocks(picture);
+        const auto graph = waitGraphOf(locks, {}, pictureTime);
+        QStringList groups;
+        for (const auto &group : graph.together)
+            groups << QString::fromUtf8(QByteArrayList(group.locks.begin(), group.locks.end()).join(' '));
+        groups.sort();
+        QTEST(groups, "groups");
+        // One lock asked for: the same, the long way.
+        for (const auto &lock : locks) {
+            std::vector<QByteArray> others;
+            const auto threads = holdingThreads(lock);
+            for (const auto &other : locks) {
+                if (other.lock != lock.lock && other.lock.connection == lock.lock.connection
+                    && isHeldByAny(other, threads))
+                    others.push_back(other.lock.name);
+            }
+            QCOMPARE(heldWith(lock, graph.together), others);
+        }
+    }
+    void whatIsHeldTogetherIsNamed()
+    {
+        QCOMPARE(heldWithSentence({}), QString());
+        QCOMPARE(heldWithSentence({"b"}), u"held together with b by one thread, as the members of a MultiLock are"_s);
+        QVERIFY(heldWithSentence({"b", "c"}).contains(u" b and c by "_s));
+        QVERIFY(heldWithSentence({"b", "c", "d", "e", "f"}).contains(u" b, c, d and 2 more by "_s));
+    }
+
     void labelsAreReadAndKept()
     {
         QVERIFY(!readClientLabel(u"billing"_s) && !readClientLabel(u"=billing"_s)

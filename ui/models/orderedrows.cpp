@@ -53,4 +53,20 @@ std::vector<RowGroup> placesOf(const LockRows &rows, const LockRows &fresh, cons
     return groups;
 }
 
+std::vector<QByteArray> heldWith(const inspect::LockSnapshot &lock, const LockRows &rows)
+{
+    std::vector<QByteArray> names;
+    const auto threads = holdingThreads(lock);
+    if (threads.empty())
+        return names;
+    for (const auto *row : rows) {
+        const auto &other = row->snapshot;
+        if (!row->gone && other.lock.connection == lock.lock.connection && other.lock.name != lock.lock.name
+            && isHeldByAny(other, threads))
+            names.push_back(other.lock.name);
+    }
+    std::ranges::sort(names);
+    return names;
+}
+
 } // namespace lockscope::ui

@@ -22,4 +22,7 @@ struct RowGroup {
 };
 [[nodiscard]] std::vector<RowGroup> placesOf(const LockRows &rows, const LockRows &fresh, const LockOrder &order);
 
+// Names of its connection's other locks that a thread holds which holds this one, in their order.
+[[nodiscard]] std::vector<QByteArray> heldWith(const inspect::LockSnapshot &lock, const LockRows &rows);
+
 } // namespace lockscope::ui

@@ -44,6 +44,7 @@ DetailWindow::DetailWindow(LockName lock, LocksPage &page, const ConnectionBook 
     column->addWidget(m_detail, 1);
 
     m_detail->setClock([this] { return m_page.model().nowOf(m_lock.connection); });
+    m_detail->setHeldWith([this](const inspect::LockSnapshot &one) { return heldWith(one, m_page.model().all()); });
     offerRowMenus(*m_detail, m_book, m_page);
     connect(&m_page.model(), &LocksModel::snapshotChanged, this, [this](const LockName &changed) {
         if (changed == m_lock)

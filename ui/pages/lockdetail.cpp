@@ -320,6 +320,10 @@ void LockDetail::showAnswer()
         why << tr("fencing token 0x%1 (czxid)").arg(head->guard.czxid, 0, 16);
     if (m_lock->confidence != inspect::Confidence::High)
         why << tr("%1 confidence").arg(inspect::word(m_lock->confidence));
+    if (m_heldWith && m_gone == Gone::No) {
+        if (const auto together = inspect::heldWithSentence(m_heldWith(*m_lock)); !together.isEmpty())
+            why << together;
+    }
     m_why->setText(why.join(u" · "_s));
 }
 

@@ -40,6 +40,9 @@ public:
     // What a note says of a lock's connection: how it is, and what was not seen.
     using Surroundings = std::function<void(NoteFacts &)>;
     void setSurroundings(Surroundings surroundings) { m_surroundings = std::move(surroundings); }
+    // Which other locks the threads hold that hold this one.
+    using HeldWith = std::function<std::vector<QByteArray>(const inspect::LockSnapshot &)>;
+    void setHeldWith(HeldWith heldWith) { m_heldWith = std::move(heldWith); }
     // Shows this snapshot; the same lock again updates in place.
     void setSnapshot(const inspect::LockSnapshot &lock);
     // Nothing is chosen: teaches what would be here.
@@ -98,6 +101,7 @@ private:
 
     Backend *m_backend = nullptr;
     Surroundings m_surroundings;
+    HeldWith m_heldWith;
     QueueModel m_queue;
     QStackedWidget *m_stack;
     EmptyNotice *m_empty;

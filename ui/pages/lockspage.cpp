@@ -116,6 +116,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
         const auto *lock = m_detail->snapshot();
         return m_model.nowOf(lock ? lock->lock.connection : ConnectionName());
     });
+    m_detail->setHeldWith([this](const inspect::LockSnapshot &lock) { return heldWith(lock, m_model.all()); });
     showOrder();
     showCounts();
     showEmptyNotice();

@@ -77,6 +77,14 @@ QJsonObject cycleJson(const WaitGraph &graph, const WaitCycle &cycle)
             {u"sentence"_s, harmless(cycle.sentence, 4000)}};
 }
 
+QJsonObject togetherJson(const HeldTogether &group)
+{
+    QJsonArray locks;
+    for (const auto &name : group.locks)
+        locks.append(escaped(LockName{group.connection, name}.text()));
+    return {{u"thread"_s, escaped(group.thread)}, {u"locks"_s, locks}};
+}
+
 // In quotes; what Graphviz would take for an escape of its own is doubled.
 QByteArray quoted(const QString &text)
 {
@@ -123,7 +131,14 @@ QJsonObject toJson(const WaitGraph &graph)
                                  {u"waitingMs"_s, qint64(root.waiting.count())}});
     for (const auto &cycle : graph.cycles)
         cycles.append(cycleJson(graph, cycle));
-    return {{u"clients"_s, clientsJson(graph)}, {u"edges"_s, edges}, {u"roots"_s, roots}, {u"cycles"_s, cycles}};
+    QJsonArray together;
+    for (const auto &group : graph.together)
+        together.append(togetherJson(group));
+    return {{u"clients"_s, clientsJson(graph)},
+            {u"edges"_s, edges},
+            {u"roots"_s, roots},
+            {u"cycles"_s, cycles},
+            {u"together"_s, together}};
 }
 
 QByteArray toDot(const WaitGraph &graph)

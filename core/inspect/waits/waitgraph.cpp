@@ -162,6 +162,7 @@ WaitGraph waitGraphOf(const std::vector<LockSnapshot> &all, const std::vector<Cl
     }
     graph.roots = rootsOf(graph);
     graph.cycles = cyclesOf(graph, sources);
+    graph.together = heldTogether(locks);
     return graph;
 }
 

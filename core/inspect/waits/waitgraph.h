@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/inspect/waits/clients.h"
+#include "core/inspect/waits/together.h"
 
 #include <QJsonObject>
 
@@ -65,6 +66,7 @@ struct WaitGraph {
     std::vector<GraphEdge> edges;
     std::vector<RootBlocker> roots; // who holds up most first
     std::vector<WaitCycle> cycles;
+    std::vector<HeldTogether> together; // on all of a thread's locks, whoever waits
 
     [[nodiscard]] int waiting() const; // clients that wait
     [[nodiscard]] int held() const;    // locks

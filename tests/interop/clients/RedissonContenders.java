@@ -20,16 +20,17 @@ import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
+import org.redisson.config.ShardedSubscriptionMode;
 
 /**
  * Contenders that use Redisson, each a thread of its own; they share one client, as an application's do.
  *
  * <pre>
- *   RedissonContenders HOST PORT
+ *   RedissonContenders HOST PORT [cluster plain|sharded]     of a cluster: by which channels it waits
  * </pre>
  *
  * Commands, one a line:
- *   acquire NAME KIND KEY [LIMIT]       KIND: lock, fair, fenced, read, write, spin, group, semaphore or permits (of
+ *   acquire NAME KIND KEY [LIMIT]       KIND: lock, fair, fenced, read, write, spin, group, multi, semaphore or permits (of
  *                                       LIMIT; a permit of the latter has no name); answers
  *                                       "held NAME KIND ID", and for a fenced lock its token behind that. ID is
  *                                       what stands in Redis. The same NAME again is the same thread.
@@ -163,6 +164,8 @@ public class RedissonContenders {
                 : kind.equals("fair") ? redisson.getFairLock(key)
                 : kind.equals("fenced") ? redisson.getFencedLock(key)
                 : kind.equals("spin") ? redisson.getSpinLock(key)
+                : kind.equals("multi") ? redisson.getMultiLock(redisson.getLock(key + ":a"), redisson.getFairLock(key + ":b"),
+                    redisson.getReadWriteLock(key + ":c").writeLock())
                 : kind.equals("group") ? redisson.getMultiLock(key, List.of("a", "b"))
                 : kind.equals("read") ? redisson.getReadWriteLock(key).readLock()
                 : redisson.getReadWriteLock(key).writeLock();
@@ -194,7 +197,13 @@ public class RedissonContenders {
         config.setNettyThreads(2);
         // Longer than a test is patient: who is woken sooner has heard a message.
         config.setLockWatchdogTimeout(180_000);
-        config.useSingleServer().setAddress("redis://" + arguments[0] + ":" + arguments[1]);
+        String address = "redis://" + arguments[0] + ":" + arguments[1];
+        if (arguments.length > 2) {
+            config.useClusterServers().addNodeAddress(address).setShardedSubscriptionMode(
+                arguments[3].equals("sharded") ? ShardedSubscriptionMode.ON : ShardedSubscriptionMode.OFF);
+        } else {
+            config.useSingleServer().setAddress(address);
+        }
         redisson = Redisson.create(config);
         Map<String, Contender> contenders = new HashMap<>();
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in));

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/inspect/waits/together.h"
+
+#include "core/base/text.h"
+#include "core/inspect/redis/naming.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// Of one whose hold is a field with a name of its own, the identity says who it is.
+std::optional<QByteArray> threadOf(const Contender &one)
+{
+    auto holder = readHolder(one.id);
+    if (!holder && one.identity)
+        holder = readHolder(*one.identity);
+    return holder ? std::optional(holder->client + ':' + holder->thread) : std::nullopt;
+}
+
+} // namespace
+
+std::vector<QByteArray> holdingThreads(const LockSnapshot &lock)
+{
+    std::vector<QByteArray> threads;
+    if (!infoOf(lock.backend).areThreadsNamed)
+        return threads;
+    for (const auto &one : lock.contenders) {
+        auto thread = one.role == Role::Holder ? threadOf(one) : std::nullopt;
+        if (thread && std::ranges::find(threads, *thread) == threads.end())
+            threads.push_back(std::move(*thread));
+    }
+    return threads;
+}
+
+bool isHeldByAny(const LockSnapshot &lock, const std::vector<QByteArray> &threads)
+{
+    return std::ranges::any_of(lock.contenders, [&threads](const Contender &one) {
+        return one.role == Role::Holder && std::ranges::any_of(threads, [&one](const QByteArray &thread) {
+                   // Most do not even begin alike: asked of every lock there is, once a second.
+                   const bool mayBe = one.id.startsWith(thread) || (one.identity && one.identity->startsWith(thread));
+                   return mayBe && threadOf(one) == thread;
+               });
+    });
+}
+
+std::vector<HeldTogether> heldTogether(const std::vector<LockSnapshot> &locks)
+{
+    std::map<std::pair<ConnectionName, QByteArray>, std::set<QByteArray>> byThread;
+    for (const auto &lock : locks) {
+        for (const auto &thread : holdingThreads(lock))
+            byThread[{lock.lock.connection, thread}].insert(lock.lock.name);
+    }
+    std::vector<HeldTogether> groups;
+    for (const auto &[who, names] : byThread) {
+        if (names.size() > 1)
+            groups.push_back({who.first, who.second, {names.begin(), names.end()}});
+    }
+    return groups;
+}
+
+std::vector<QByteArray> heldWith(const LockSnapshot &lock, const std::vector<HeldTogether> &groups)
+{
+    const auto threads = holdingThreads(lock);
+    std::set<QByteArray> others;
+    for (const auto &group : groups) {
+        if (group.connection == lock.lock.connection && std::ranges::find(threads, group.thread) != threads.end())
+            others.insert(group.locks.begin(), group.locks.end());
+    }
+    others.erase(lock.lock.name);
+    return {others.begin(), others.end()};
+}
+
+QString heldWithSentence(const std::vector<QByteArray> &others)
+{
+    constexpr std::size_t most = 3;
+    constexpr int nameLength = 60;
+    if (others.empty())
+        return {};
+    QStringList names;
+    for (const auto &one : others) {
+        if (names.size() < qsizetype(most))
+            names << label(one, nameLength);
+    }
+    auto all = names.join(u", "_s);
+    if (others.size() > most)
+        all += u" and %1 more"_s.arg(others.size() - most);
+    else if (names.size() > 1)
+        all = names.mid(0, names.size() - 1).join(u", "_s) + u" and "_s + names.last();
+    return u"held together with %1 by one thread, as the members of a MultiLock are"_s.arg(all);
+}
+
+} // namespace lockscope::inspect
