@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <array>
 
 using namespace Qt::StringLiterals;
 
@@ -79,21 +80,22 @@ Value unionOf(const Answers &answers)
     return all;
 }
 
-// [name, count, name, count …] each time, with the same names.
+// [name, count, name, count …] each time, with the same names: of plain channels, and perhaps of sharded ones. A
+// Redisson waits on one kind, all on the same as far as they are of one version; a Lockscope, which cannot know
+// which, on both. So whichever kind more listen to, that many are there: the sum would count each Lockscope twice.
 Value countsOf(const Answers &answers)
 {
     Value all = answers.front().front();
-    for (auto &item : all.items) {
-        if (item.kind == Value::Kind::Integer)
-            item.integer = 0;
-    }
-    for (const auto &one : answers) {
-        for (const auto &part : one) {
-            for (std::size_t i = 0; i + 1 < std::min(part.items.size(), all.items.size()); i += 2) {
-                if (part.items[i].text == all.items[i].text)
-                    all.items[i + 1].integer += part.items[i + 1].integer;
+    for (std::size_t i = 0; i + 1 < all.items.size(); i += 2) {
+        std::array<qint64, 2> listening{};
+        for (const auto &one : answers) {
+            for (std::size_t kind = 0; kind < std::min(one.size(), listening.size()); ++kind) {
+                const auto &counted = one[kind].items;
+                if (i + 1 < counted.size() && counted[i].text == all.items[i].text)
+                    listening[kind] += counted[i + 1].integer;
             }
         }
+        all.items[i + 1].integer = std::ranges::max(listening);
     }
     return all;
 }

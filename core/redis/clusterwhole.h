@@ -5,8 +5,9 @@
 // others by then (what SCAN promises, that a key which is there all the time is seen, a new node's table would not
 // keep). CLIENT LIST gives each client the id "<id>@<host>:<port>", for ids are each node's own, and leaves ours
 // out; CLIENT ID is 0. CLIENT TRACKING redirects to our subscriber at the same node. PUBSUB counts who listens to
-// a sharded channel of that name, too. CONFIG GET is an error where the nodes differ. All else: the first error
-// there is, or the first answer. Replicas are not asked.
+// a sharded channel of that name, too, and who listens to both once, as far as can be told (clusterwhole.cpp).
+// CONFIG GET is an error where the nodes differ. All else: the first error there is, or the first answer. Replicas
+// are not asked.
 #pragma once
 
 #include "core/redis/clustertopics.h"

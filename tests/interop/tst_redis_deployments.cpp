@@ -2,55 +2,21 @@
 // A real cluster of six nodes and a real primary behind a sentinel, each with a lock that redis-py took: seen,
 // waited for, still seen after the primary was killed, released by force. And what a plain address of such a
 // server leads to.
-#include "core/inspect/redis/observer.h"
-#include "core/operate/forcereleaseplan.h"
-#include "core/operate/gate.h"
-#include "core/operate/redisrelease.h"
 #include "core/recipes/make.h"
 #include "core/redis/findingconnection.h"
 #include "core/redis/hashslot.h"
 #include "core/redis/sentinelconnection.h"
 #include "core/redis/shardedsubscriber.h"
 #include "core/sandbox/redisdeployments.h"
+#include "tests/interop/console.h"
 #include "tests/interop/pythonholder.h"
 #include "tests/support/contender.h"
-#include "tests/support/finish.h"
-#include "tests/support/keepingsink.h"
 #include "tests/support/redisfixture.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
-
-namespace {
-
-std::vector<HostPort> addressesOf(const std::vector<std::unique_ptr<sandbox::Server>> &servers, std::size_t from = 0)
-{
-    std::vector<HostPort> addresses;
-    for (std::size_t i = from; i < servers.size(); ++i)
-        addresses.push_back(servers[i]->address());
-    return addresses;
-}
-
-// What Lockscope has of a Redis: an observer behind the gate.
-struct Console {
-    explicit Console(redis::Connection &connection) : gated(operate::gated(connection, gate)) { observer.start(); }
-    operate::CommandLog log;
-    operate::Gate gate{ConnectionName("r"), false, false, log};
-    std::unique_ptr<redis::Connection> gated;
-    KeepingSink sink;
-    inspect::RedisObserver observer{*gated, ConnectionName("r"), {}, sink};
-
-    // Who is seen to hold it, by what is told; empty: nobody.
-    [[nodiscard]] QByteArray holderOf(const QByteArray &lock) const
-    {
-        const auto *seen = sink.find(lock);
-        return seen && seen->holderCount() == 1 ? seen->contenders.front().id : QByteArray();
-    }
-};
-
-} // namespace
 
 class TestRedisDeployments : public QObject {
     Q_OBJECT
@@ -86,13 +52,9 @@ class TestRedisDeployments : public QObject {
     // Takes it from its holder by the plan of a force-release, and it is the waiter's.
     void releaseByForce(Console &console, const QByteArray &lock, const QByteArray &holder, Contender &waiter)
     {
-        const auto snapshot = finish(m_loop, console.observer.readNow(lock, soon()));
-        QVERIFY2(snapshot, snapshot ? "" : qPrintable(snapshot.error().message));
-        const auto plan = operate::planForceRelease(*snapshot, holder);
-        QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
         QVERIFY(!waiter.holds());
-        const auto sent = finish(m_loop, operate::sendRelease(*plan, {console.gated.get()}, soon()));
-        QVERIFY2(sent, sent ? "" : qPrintable(sent.error().message));
+        const auto problem = console.takeAway(m_loop, lock, holder);
+        QVERIFY2(problem.isEmpty(), qPrintable(problem));
         QVERIFY(eventually([&waiter] { return waiter.granted.has_value(); }));
         QVERIFY2(waiter.holds(), qPrintable(waiter.error()));
         QVERIFY(eventually([&] { return console.holderOf(lock) == waiter.id(); }));
