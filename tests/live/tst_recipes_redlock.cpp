@@ -307,6 +307,26 @@ private slots:
         QTRY_COMPARE(stored(), times(allNodes, {}));
     }
 
+    // Who asked and was told that it is taken waited for its holder, whatever became of the last round.
+    void nodesThatFailWhileOneWaitsAreNotWhyItWasNotHad_data() { faultsAsRows(); }
+    void nodesThatFailWhileOneWaitsAreNotWhyItWasNotHad()
+    {
+        QFETCH(bool, kill);
+        setOn(0, 4, "other");
+        auto &one = add(client());
+        one.acquire(Deadline::after(m_loop, 3s));
+        QTRY_VERIFY(client().counting[4]->count("SET") >= 5); // each but the last was answered
+        fail(0, 2, kill);
+        QTRY_VERIFY(one.granted);
+        QVERIFY(!one.holds());
+        const auto &why = one.granted->error();
+        // A node that was stopped has our SET in its buffer.
+        QCOMPARE(why.code, kill ? ErrorCode::TimedOut : ErrorCode::UnknownOutcome);
+        QVERIFY2(why.message.contains(QStringLiteral("2 of 5 nodes answered in time")), qPrintable(why.message));
+        recover(0, 2, kill);
+        QTRY_COMPARE(stored(), times(3, kill ? QByteArray() : "other") + times(2, "other"));
+    }
+
     void aMuteMajorityEndsTheLease()
     {
         auto &one = add(client(), 500ms);

@@ -80,6 +80,7 @@ RedlockLock::RedlockLock(RedisNodes nodes, RedisKey key, std::chrono::millisecon
 
 Task<Result<Grant>> RedlockLock::take(Deadline deadline)
 {
+    m_wasRefused = false;
     auto taken = co_await rounds(deadline);
     if (taken)
         co_return taken;
@@ -111,10 +112,9 @@ Task<Result<Grant>> RedlockLock::rounds(Deadline deadline)
             co_return had.error();
         if (*had)
             co_return Grant{m_lease->key().token.bytes(), std::nullopt, {}};
-        if (deadline.hasPassed(*m_loop) && m_silent > spare())
-            co_return tooFew(static_cast<int>(m_nodes.size()) - m_silent);
+        m_wasRefused = m_wasRefused || m_silent <= spare();
         if (deadline.hasPassed(*m_loop))
-            co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
+            co_return tooLate();
         auto pause = pauseBetweenTries(*m_loop, m_random, deadline); // 3
         co_await pause;
     }
@@ -176,11 +176,15 @@ std::optional<Error> RedlockLock::hopeless() const
     return shut > spare() ? why : std::nullopt;
 }
 
-Error RedlockLock::tooFew(int answered) const
+// Nodes that were slow in the last round alone are not why it was not had.
+Error RedlockLock::tooLate() const
 {
-    return Error{
-        ErrorCode::NotConnected,
-        u"%1 of %2 nodes answered in time, and it takes %3"_s.arg(answered).arg(m_nodes.size()).arg(quorum()), true};
+    const auto answered =
+        u"%1 of %2 nodes answered in time"_s.arg(static_cast<int>(m_nodes.size()) - m_silent).arg(m_nodes.size());
+    if (!m_wasRefused)
+        return {ErrorCode::NotConnected, u"%1, and it takes %2"_s.arg(answered).arg(quorum()), true};
+    const auto last = m_silent > spare() ? u"; when last asked, %1"_s.arg(answered) : QString();
+    return {ErrorCode::TimedOut, u"timed out waiting for its holder"_s + last, true};
 }
 
 Task<Result<void>> RedlockLock::release(Deadline /*deadline*/)

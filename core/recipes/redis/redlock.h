@@ -24,7 +24,7 @@ private:
     Task<Result<Grant>> rounds(Deadline deadline);
     Task<Result<bool>> round();
     [[nodiscard]] std::optional<Error> hopeless() const;
-    [[nodiscard]] Error tooFew(int answered) const;
+    [[nodiscard]] Error tooLate() const;
     [[nodiscard]] bool isHeld() const override { return m_lease && !m_lease->isOver(); }
     void letGo() override;
     [[nodiscard]] int quorum() const;
@@ -37,6 +37,7 @@ private:
     Random m_random;
     std::vector<WaitGroup> m_waitGroups; // what is being taken away, per node
     int m_silent = 0;                    // nodes that did not answer in the last round
+    bool m_wasRefused = false;           // in some round enough of them answered, and it was another's
     std::optional<QuorumLease> m_lease;
 };
 
