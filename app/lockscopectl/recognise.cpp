@@ -28,7 +28,23 @@ struct TriedOn {
     RuleTrials tried;
 };
 
-qint64 countOf(const std::vector<TriedOn> &all, const recipes::UserRule &rule, bool locks)
+// A rule, or a form of tokens.
+struct Tried {
+    QString name;
+    QString file;
+};
+
+std::vector<Tried> everyRuleOf(const recipes::RuleSet &rules)
+{
+    std::vector<Tried> all;
+    for (const auto &rule : rules.rules)
+        all.push_back({rule.name, rule.file});
+    for (const auto &form : rules.tokens)
+        all.push_back({form.name(), form.file});
+    return all;
+}
+
+qint64 countOf(const std::vector<TriedOn> &all, const Tried &rule, bool locks)
 {
     qint64 count = 0;
     for (const auto &one : all)
@@ -75,7 +91,7 @@ void printTrials(const std::vector<TriedOn> &all)
 QJsonObject answerOf(const std::vector<TriedOn> &all, const recipes::UserRules &rules, bool isTried)
 {
     QJsonArray ruleArray, locks, misfits, coverage;
-    for (const auto &rule : *rules) {
+    for (const auto &rule : everyRuleOf(*rules)) {
         QJsonObject json{{u"name"_s, rule.name}, {u"file"_s, rule.file}};
         json[u"locks"_s] = isTried ? QJsonValue(countOf(all, rule, true)) : QJsonValue(QJsonValue::Null);
         json[u"misfits"_s] = isTried ? QJsonValue(countOf(all, rule, false)) : QJsonValue(QJsonValue::Null);
@@ -126,7 +142,7 @@ Task<Exit> tryAll(CommandContext &context, std::vector<TriedOn> &all)
 Task<Exit> tryRules(CommandContext &context)
 {
     const auto rules = recipes::userRules();
-    if (rules->empty())
+    if (rules->isEmpty())
         co_return fail(Error{ErrorCode::BadInput,
                              u"recognise: no rules: give --rules FILE, or put files into %1"_s.arg(ruleFolder())});
     std::vector<TriedOn> all;
@@ -138,7 +154,7 @@ Task<Exit> tryRules(CommandContext &context)
         co_return status;
     }
     printTrials(all);
-    for (const auto &rule : *rules) {
+    for (const auto &rule : everyRuleOf(*rules)) {
         const auto said = u"%1 (%2): "_s.arg(shown(rule.name), shown(rule.file));
         print(isTried ? said
                             + u"%1 locks; %2 more keys have such a name, and are none"_s.arg(
@@ -169,10 +185,11 @@ bool takeRules(const CommandSpec &command, const Arguments &arguments)
         auto others = readRuleFiles(ruleFilesIn(ruleFolder()));
         for (const auto &problem : others.problems)
             complain(u"%1; nothing of this file is used"_s.arg(problem.text()));
-        std::ranges::move(others.rules, std::back_inserter(read.rules));
+        others.problems.clear();
+        read.add(std::move(others));
     }
-    if (!read.rules.empty())
-        recipes::setUserRules(std::move(read.rules));
+    if (!read.isEmpty())
+        recipes::setUserRules(std::move(read));
     return true;
 }
 

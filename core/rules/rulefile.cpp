@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file of rules (docs/rules.md): read whole, and all that is wrong in it told at once, by line and field.
+#include "core/rules/jsonlines.h"
 #include "core/rules/userrules.h"
 
 #include <QJsonArray>
@@ -18,110 +19,37 @@ namespace {
 
 constexpr int ruleFileVersion = 1;
 constexpr qsizetype longestFile = 1 << 20;
-constexpr qsizetype mostRules = 200;
+constexpr qsizetype mostRules = 200; // and forms of tokens
 constexpr qsizetype mostCompanions = 8;
 constexpr qsizetype longestName = 80;
 
-// On which line each field of a JSON text stands that was read without an error.
-class JsonLines {
-public:
-    explicit JsonLines(const QByteArray &text) : m_text(text) { value({}); }
-    [[nodiscard]] int of(QString field) const
-    {
-        for (;;) { // a field that is missing: on the line of what it is missing in
-            if (const auto at = m_lines.find(field); at != m_lines.end())
-                return at->second;
-            const auto dot = std::max(field.lastIndexOf(u'.'), field.lastIndexOf(u'['));
-            if (dot <= 0)
-                return 0;
-            field.truncate(dot);
-        }
-    }
-
-private:
-    [[nodiscard]] char here() const { return m_at < m_text.size() ? m_text[m_at] : '\0'; }
-    void step()
-    {
-        m_line += here() == '\n' ? 1 : 0;
-        ++m_at;
-    }
-    void skipSpace()
-    {
-        while (m_at < m_text.size() && QByteArrayView(" \t\r\n").contains(here()))
-            step();
-    }
-    QString string()
-    {
-        const auto begin = m_at + 1;
-        for (step(); m_at < m_text.size() && here() != '"'; step()) {
-            if (here() == '\\')
-                step();
-        }
-        step();
-        return QString::fromUtf8(m_text.mid(begin, m_at - begin - 1));
-    }
-    // Any depth is one that the parser took.
-    void value(const QString &path)
-    {
-        skipSpace();
-        m_lines.try_emplace(path, m_line);
-        if (here() == '{' || here() == '[')
-            several(path, here() == '{');
-        else if (here() == '"')
-            string();
-        else
-            while (m_at < m_text.size() && !QByteArrayView(",]} \t\r\n").contains(here()))
-                step();
-    }
-    void several(const QString &path, bool isObject)
-    {
-        int index = 0;
-        step();
-        for (;;) {
-            skipSpace();
-            if (m_at >= m_text.size() || here() == '}' || here() == ']') {
-                step();
-                return;
-            }
-            if (here() == ',') {
-                step();
-                continue;
-            }
-            QString inner = path + u'[' + QString::number(index++) + u']';
-            if (isObject) {
-                const int line = m_line;
-                const auto key = string();
-                inner = path.isEmpty() ? key : path + u'.' + key;
-                m_lines.try_emplace(inner, line);
-                skipSpace();
-                step(); // the colon
-            }
-            value(inner);
-        }
-    }
-
-    const QByteArray &m_text;
-    qsizetype m_at = 0;
-    int m_line = 1;
-    std::map<QString, int> m_lines;
-};
-
 // One object of the file and what is wrong with it.
-class RuleReader {
+class ObjectReader {
 public:
-    RuleReader(const QJsonObject &json, QString at, std::vector<RuleProblem> &problems)
+    ObjectReader(const QJsonObject &json, QString at, std::vector<RuleProblem> &problems)
         : m_json(json), m_at(std::move(at)), m_problems(problems)
     {
     }
 
+protected:
+    void object(const QString &field, const QString &why) { m_problems.push_back({{}, 0, m_at + field, why}); }
+    [[nodiscard]] bool has(const QString &field) const { return m_json.contains(field); }
+    void checkFields(const QStringList &known);
+    QString text(const QString &field);
+    // `says`: what its groups may be called; empty: anything.
+    std::optional<RulePattern> pattern(const QString &field, const QStringList &says = {});
+
+    const QJsonObject &m_json;
+    QString m_at;
+    std::vector<RuleProblem> &m_problems;
+};
+
+class RuleReader : public ObjectReader {
+public:
+    using ObjectReader::ObjectReader;
     UserRule read();
 
 private:
-    void object(const QString &field, const QString &why) { m_problems.push_back({{}, 0, m_at + field, why}); }
-    [[nodiscard]] bool has(const QString &field) const { return m_json.contains(field); }
-    void checkFields();
-    QString text(const QString &field);
-    std::optional<RulePattern> pattern(const QString &field, bool saysParts);
     QByteArray name(const QString &field, const QJsonValue &value);
     void readContent();
     void readFields();
@@ -129,18 +57,33 @@ private:
     void readNames();
     void readRelease();
 
-    const QJsonObject &m_json;
-    QString m_at;
-    std::vector<RuleProblem> &m_problems;
     UserRule m_rule;
 };
 
-QString partNames()
+class TokenFormReader : public ObjectReader {
+public:
+    using ObjectReader::ObjectReader;
+    TokenForm read();
+
+private:
+    void readMarks();
+
+    TokenForm m_form;
+};
+
+QStringList partNames()
 {
     QStringList names;
     for (const auto &[name, part] : ruleParts())
         names << name;
-    return names.join(u", "_s);
+    return names;
+}
+
+// Of a key of any name, or a value of any kind.
+bool fitsAnything(const std::optional<RulePattern> &pattern)
+{
+    const auto fits = [&pattern](const char *probe) { return pattern && pattern->match(probe); };
+    return fits("a") && fits("user:17 /x") && fits("\x01{7}");
 }
 
 template <typename T>
@@ -168,18 +111,15 @@ const std::map<QString, RuleMode> &modeWords()
     return all;
 }
 
-void RuleReader::checkFields()
+void ObjectReader::checkFields(const QStringList &known)
 {
-    static const QStringList known{u"name"_s,    u"key"_s,    u"type"_s,  u"value"_s,   u"members"_s,
-                                   u"fields"_s,  u"score"_s,  u"mode"_s,  u"modes"_s,   u"ttl"_s,
-                                   u"waiters"_s, u"wakeUp"_s, u"about"_s, u"release"_s, u"companions"_s};
     for (const auto &field : m_json.keys()) {
         if (!known.contains(field))
             object(field, u"is not known here; what is: %1"_s.arg(known.join(u", "_s)));
     }
 }
 
-QString RuleReader::text(const QString &field)
+QString ObjectReader::text(const QString &field)
 {
     const auto value = m_json[field];
     if (has(field) && !value.isString())
@@ -187,7 +127,7 @@ QString RuleReader::text(const QString &field)
     return value.toString();
 }
 
-std::optional<RulePattern> RuleReader::pattern(const QString &field, bool saysParts)
+std::optional<RulePattern> ObjectReader::pattern(const QString &field, const QStringList &says)
 {
     auto read = RulePattern::read(text(field));
     if (const auto *why = std::get_if<QString>(&read)) {
@@ -196,10 +136,9 @@ std::optional<RulePattern> RuleReader::pattern(const QString &field, bool saysPa
         return std::nullopt;
     }
     auto found = std::get<RulePattern>(std::move(read));
-    for (const auto &group : saysParts ? found.groups() : QByteArrayList()) {
-        if (!ruleParts().contains(QString::fromLatin1(group)))
-            object(field,
-                   u"the group \"%1\" says nothing; what does: %2"_s.arg(QString::fromLatin1(group), partNames()));
+    for (const auto &group : says.isEmpty() ? QByteArrayList() : found.groups()) {
+        if (const auto named = QString::fromLatin1(group); !says.contains(named))
+            object(field, u"the group \"%1\" says nothing; what does: %2"_s.arg(named, says.join(u", "_s)));
     }
     return found;
 }
@@ -237,7 +176,7 @@ void RuleReader::readFields()
     for (const auto &part : named.keys()) {
         const auto known = ruleParts().find(part);
         if (known == ruleParts().end())
-            object(u"fields."_s + part, u"says nothing; what does: %1"_s.arg(partNames()));
+            object(u"fields."_s + part, u"says nothing; what does: %1"_s.arg(partNames().join(u", "_s)));
         else if (named[part].toString().isEmpty())
             object(u"fields."_s + part, u"is to be the name of a field"_s);
         else
@@ -261,13 +200,13 @@ void RuleReader::readContent()
     belongs(u"fields"_s, isHash, u"the type \"hash\""_s);
     belongs(u"score"_s, m_rule.type == RuleType::SortedSet, u"the type \"sorted-set\""_s);
     if (isString)
-        m_rule.value = pattern(u"value"_s, true);
+        m_rule.value = pattern(u"value"_s, partNames());
     else if (isHash && has(u"fields"_s) && has(u"members"_s))
         object(u"members"_s, u"a hash has one holder by \"fields\", or one in each field by \"members\", not both"_s);
     else if (isHash && has(u"fields"_s))
         readFields();
     else
-        m_rule.members = pattern(u"members"_s, true);
+        m_rule.members = pattern(u"members"_s, partNames());
     if (!has(u"score"_s))
         return;
     if (const auto score = oneOf(scores, m_json[u"score"_s]))
@@ -348,14 +287,16 @@ UserRule RuleReader::read()
 {
     static const std::map<QString, RuleType> types{
         {u"string"_s, RuleType::String}, {u"hash"_s, RuleType::Hash}, {u"sorted-set"_s, RuleType::SortedSet}};
-    checkFields();
+    static const QStringList known{u"name"_s,    u"key"_s,    u"type"_s,  u"value"_s,   u"members"_s,
+                                   u"fields"_s,  u"score"_s,  u"mode"_s,  u"modes"_s,   u"ttl"_s,
+                                   u"waiters"_s, u"wakeUp"_s, u"about"_s, u"release"_s, u"companions"_s};
+    checkFields(known);
     m_rule.name = text(u"name"_s).simplified();
     if (m_rule.name.isEmpty() || m_rule.name.size() > longestName)
         object(u"name"_s, u"is to be what the locks are called, in at most %1 characters"_s.arg(longestName));
-    m_rule.key = pattern(u"key"_s, false);
+    m_rule.key = pattern(u"key"_s);
     // Every key of the server would be read, and be a lock.
-    const auto fits = [this](const char *probe) { return m_rule.key && m_rule.key->match(probe); };
-    if (fits("a") && fits("user:17 /x") && fits("\x01{7}"))
+    if (fitsAnything(m_rule.key))
         object(u"key"_s, u"fits any key: say what the keys of these locks begin or end with"_s);
     const auto type = oneOf(types, m_json[u"type"_s]);
     if (!type)
@@ -370,6 +311,58 @@ UserRule RuleReader::read()
     return m_rule;
 }
 
+void TokenFormReader::readMarks()
+{
+    static const std::map<QString, bool> confidences{{u"high"_s, true}, {u"medium"_s, false}};
+    if (const auto sure = oneOf(confidences, m_json[u"confidence"_s]))
+        m_form.isSure = *sure;
+    else if (has(u"confidence"_s))
+        object(u"confidence"_s, choices(confidences));
+    m_form.isProof = m_json[u"proof"_s].toBool();
+    if (has(u"proof"_s) && !m_json[u"proof"_s].isBool())
+        object(u"proof"_s, u"is to be true or false"_s);
+    m_form.besideWakeUps = has(u"beside"_s);
+    if (m_form.besideWakeUps && m_json[u"beside"_s] != u"wake-up list"_s)
+        object(u"beside"_s, u"is to be \"wake-up list\""_s);
+}
+
+TokenForm TokenFormReader::read()
+{
+    static const QStringList known{u"client"_s, u"why"_s,        u"key"_s,    u"value"_s,
+                                   u"proof"_s,  u"confidence"_s, u"beside"_s, u"about"_s};
+    checkFields(known);
+    m_form.client = text(u"client"_s).simplified();
+    if (m_form.client.size() > longestName)
+        object(u"client"_s, u"is to be what the client is called, in at most %1 characters"_s.arg(longestName));
+    m_form.why = text(u"why"_s).simplified();
+    if (m_form.why.isEmpty() || m_form.why.size() > 2 * longestName)
+        object(u"why"_s, u"is to be what the value looks like, in at most %1 characters"_s.arg(2 * longestName));
+    if (has(u"key"_s))
+        m_form.key = pattern(u"key"_s);
+    m_form.value = pattern(u"value"_s, {u"holder"_s, u"uuid1"_s});
+    if (!m_form.key && fitsAnything(m_form.value))
+        object(u"value"_s, u"fits any value: say what the tokens of this client look like"_s);
+    readMarks();
+    return m_form;
+}
+
+// The file's list of that name, each object read.
+template <typename Reader, typename T>
+void readList(const QJsonObject &file, const QString &list, std::vector<T> &into, std::vector<RuleProblem> &problems)
+{
+    const auto all = file[list].toArray();
+    if (all.isEmpty() || all.size() > mostRules)
+        problems.push_back({{}, 0, list, u"is to be an array of %1, %2 at most"_s.arg(list).arg(mostRules)});
+    for (qsizetype i = 0; i < std::min(all.size(), mostRules); ++i) {
+        const auto at = u"%1[%2]"_s.arg(list).arg(i);
+        const auto one = all[i].toObject();
+        if (all[i].isObject())
+            into.push_back(Reader(one, at + u'.', problems).read());
+        else
+            problems.push_back({{}, 0, at, u"is to be an object"_s});
+    }
+}
+
 void readRules(const QJsonObject &file, RuleFile &read)
 {
     const auto say = [&read](const QString &field, const QString &why) {
@@ -379,29 +372,31 @@ void readRules(const QJsonObject &file, RuleFile &read)
     if (version.toInt(-1) != ruleFileVersion)
         say(u"version"_s, u"is to be %1"_s.arg(ruleFileVersion));
     for (const auto &field : file.keys()) {
-        if (field != "version"_L1 && field != "rules"_L1 && field != "about"_L1)
-            say(field, u"is not known here; what is: version, about, rules"_s);
+        if (field != "version"_L1 && field != "rules"_L1 && field != "tokens"_L1 && field != "about"_L1)
+            say(field, u"is not known here; what is: version, about, rules, tokens"_s);
     }
-    const auto rules = file[u"rules"_s].toArray();
-    if (rules.isEmpty() || rules.size() > mostRules)
-        say(u"rules"_s, u"is to be an array of rules, %1 at most"_s.arg(mostRules));
+    if (file.contains(u"tokens"_s))
+        readList<TokenFormReader>(file, u"tokens"_s, read.tokens, read.problems);
+    if (!file.contains(u"tokens"_s) || file.contains(u"rules"_s))
+        readList<RuleReader>(file, u"rules"_s, read.rules, read.problems);
     QSet<QString> names;
+    const auto rules = file[u"rules"_s].toArray();
     for (qsizetype i = 0; i < std::min(rules.size(), mostRules); ++i) {
-        const auto at = u"rules[%1]"_s.arg(i);
-        const auto rule = rules[i].toObject();
-        if (!rules[i].isObject()) {
-            say(at, u"is to be an object"_s);
-            continue;
-        }
-        read.rules.push_back(RuleReader(rule, at + u'.', read.problems).read());
-        const auto &name = read.rules.back().name;
+        const auto name = rules[i].toObject()[u"name"_s].toString().simplified();
         if (!name.isEmpty() && names.contains(name))
-            say(at + u".name"_s, u"\"%1\" is another rule's, too"_s.arg(name));
+            say(u"rules[%1].name"_s.arg(i), u"\"%1\" is another rule's, too"_s.arg(name));
         names.insert(name);
     }
 }
 
 } // namespace
+
+void RuleFile::add(RuleFile other)
+{
+    std::ranges::move(other.rules, std::back_inserter(rules));
+    std::ranges::move(other.tokens, std::back_inserter(tokens));
+    std::ranges::move(other.problems, std::back_inserter(problems));
+}
 
 RuleFile readRuleFile(const QByteArray &json, const QString &file)
 {
@@ -423,9 +418,12 @@ RuleFile readRuleFile(const QByteArray &json, const QString &file)
     if (read.problems.empty()) {
         for (auto &rule : read.rules)
             rule.file = file;
+        for (auto &form : read.tokens)
+            form.file = file;
         return read;
     }
     read.rules.clear();
+    read.tokens.clear();
     const JsonLines lines(json);
     for (auto &problem : read.problems) {
         problem.file = file;

@@ -4,38 +4,13 @@
 // since the same name must mean the same to whoever looks, releases and wakes. Any thread.
 #pragma once
 
-#include "core/base/result.h"
-
-#include <QByteArrayList>
-#include <QMap>
-#include <QRegularExpression>
+#include "core/rules/tokenform.h"
 
 #include <map>
 #include <memory>
-#include <optional>
-#include <variant>
 #include <vector>
 
 namespace lockscope::recipes {
-
-using RuleGroups = QMap<QByteArray, QByteArray>; // what the named groups of a pattern caught
-
-// A regular expression over bytes, that has to fit as a whole. What it may cost is bounded: texts from servers are
-// hostile, and patterns that people write backtrack.
-class RulePattern {
-public:
-    // Why not, in words.
-    [[nodiscard]] static std::variant<RulePattern, QString> read(const QString &text);
-    [[nodiscard]] std::optional<RuleGroups> match(const QByteArray &text) const;
-    [[nodiscard]] const QByteArrayList &groups() const { return m_groups; }
-    [[nodiscard]] QString text() const { return m_text; }
-
-private:
-    QString m_text;
-    QRegularExpression m_expression;
-    QByteArray m_start; // whatever fits begins with it
-    QByteArrayList m_groups;
-};
 
 // What a group, or a field of a hash, says.
 enum class RulePart { Holder, Token, Mode, Count, Since, Until };
@@ -75,17 +50,23 @@ struct RuleProblem {
     [[nodiscard]] QString text() const; // "FILE:LINE: FIELD: why"
 };
 
-// Rules only where nothing is wrong.
-struct RuleFile {
+struct RuleSet {
     std::vector<UserRule> rules;
+    std::vector<TokenForm> tokens;
+    [[nodiscard]] bool isEmpty() const { return rules.empty() && tokens.empty(); }
+};
+
+// Rules only where nothing is wrong.
+struct RuleFile : RuleSet {
     std::vector<RuleProblem> problems;
+    void add(RuleFile other); // behind what there is
 };
 [[nodiscard]] RuleFile readRuleFile(const QByteArray &json, const QString &file);
 
 // Those in force, none at first. Readers keep what they took.
-using UserRules = std::shared_ptr<const std::vector<UserRule>>;
+using UserRules = std::shared_ptr<const RuleSet>;
 [[nodiscard]] UserRules userRules();
-void setUserRules(std::vector<UserRule> rules);
+void setUserRules(RuleSet rules);
 [[nodiscard]] int userRulesGeneration(); // another with each set
 
 // A rule whose pattern of the key fits, in their order.
@@ -96,6 +77,8 @@ struct RuleFit {
     [[nodiscard]] QByteArray name(const QByteArray &text) const { return filled(text, groups); }
 };
 [[nodiscard]] std::vector<RuleFit> rulesFitting(const QByteArray &key);
+// Whether a form of tokens is about keys of such names, this one among them.
+[[nodiscard]] bool isKeyOfTokenForm(const QByteArray &key);
 // The first that says how the clients of such a key are woken.
 [[nodiscard]] std::optional<RuleFit> wakingRule(const QByteArray &key);
 

@@ -45,8 +45,9 @@ recipes::RuleFile readRuleFiles(const QStringList &files)
         auto read = recipes::readRuleFile(file.read(mostOfRuleFile), path);
         for (auto &rule : read.rules)
             rule.file = QFileInfo(path).fileName();
-        std::ranges::move(read.rules, std::back_inserter(all.rules));
-        std::ranges::move(read.problems, std::back_inserter(all.problems));
+        for (auto &form : read.tokens)
+            form.file = QFileInfo(path).fileName();
+        all.add(std::move(read));
     }
     return all;
 }
@@ -68,11 +69,11 @@ void RuleWatch::load()
     watch();
     auto read = readRuleFiles(m_files + ruleFilesIn(m_folder));
     // What was in force without a rule stays so: each set makes observers look again.
-    if (!read.rules.empty() || !recipes::userRules()->empty())
-        recipes::setUserRules(std::move(read.rules));
     QStringList problems;
     for (const auto &problem : read.problems)
         problems << problem.text();
+    if (!read.isEmpty() || !recipes::userRules()->isEmpty())
+        recipes::setUserRules(std::move(read));
     if (std::exchange(m_problems, problems) != problems)
         emit problemsChanged(m_problems);
 }

@@ -16,7 +16,7 @@ namespace lockscope {
 [[nodiscard]] QString ruleFolder();
 // By their names.
 [[nodiscard]] QStringList ruleFilesIn(const QString &folder);
-// One after the other; a rule of an earlier file is asked first.
+// One after the other; what an earlier file says is asked first.
 [[nodiscard]] recipes::RuleFile readRuleFiles(const QStringList &files);
 
 // Puts what these files say into force, now and whenever one of them changes, comes or goes.

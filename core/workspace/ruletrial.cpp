@@ -17,6 +17,14 @@ using inspect::KeyReader;
 
 constexpr size_t mostTrials = 10'000;
 
+// A form of tokens without a key is about all there are.
+bool isToBeTried(const QByteArray &key)
+{
+    const auto rules = recipes::userRules();
+    return !recipes::rulesFitting(key).empty() || recipes::isKeyOfTokenForm(key)
+           || std::ranges::any_of(rules->tokens, [](const auto &form) { return !form.key; });
+}
+
 inspect::RedisContext contextOf(const ConnectionName &name, const KeyReader &reader)
 {
     inspect::RedisContext context;
@@ -38,7 +46,11 @@ Task<Result<void>> tryKeys(KeyReader *reader, ConnectionName name, std::vector<R
     const auto context = contextOf(name, *reader);
     for (const auto &one : *gathered) {
         auto trials = inspect::tryUserRules(one.main, one.companions, context);
+        const bool isByRule = std::ranges::any_of(trials, [](const auto &trial) { return trial.lock.has_value(); });
         std::ranges::move(trials, std::back_inserter(out->trials));
+        auto byToken = isByRule ? std::nullopt : inspect::tryUserTokenForms(one.main, one.companions, context);
+        if (byToken)
+            out->trials.push_back(std::move(*byToken));
     }
     co_return Result<void>();
 }
@@ -66,7 +78,7 @@ Task<Result<RuleTrials>> tryRulesOn(redis::Connection *connection, ConnectionNam
         for (const auto &item : answer.items[1].items) {
             RedisKey key(item.text);
             ++out.keys;
-            if (seen.size() < mostTrials && !recipes::rulesFitting(item.text).empty() && seen.insert(key).second)
+            if (seen.size() < mostTrials && isToBeTried(item.text) && seen.insert(key).second)
                 keys.push_back(std::move(key));
         }
         cursor = answer.items[0].text;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules in force, tried on every key of a Redis: what each makes of the keys that its pattern fits, and why not.
+// The rules in force, and forms of tokens, tried on every key of a Redis: what each makes of the keys that its
+// pattern fits, and why not.
 #pragma once
 
 #include "core/async/task.h"

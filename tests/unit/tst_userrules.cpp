@@ -85,7 +85,7 @@ private slots:
         auto read = readRuleFiles({examplePath(u"acme-jobs.json"_s), examplePath(u"seats-and-slots.json"_s)});
         QCOMPARE(textsOf(read), QStringList());
         QCOMPARE(read.rules.size(), size_t(4));
-        recipes::setUserRules(std::move(read.rules));
+        recipes::setUserRules(std::move(read));
     }
     void cleanup() { recipes::setUserRules({}); }
 
@@ -105,7 +105,7 @@ private slots:
                 documented << line.trimmed();
         }
         QCOMPARE(textsOf(read).join(u'\n'), documented.join(u'\n'));
-        QCOMPARE(documented.size(), 10);
+        QCOMPARE(documented.size(), 13);
     }
 
     void mistakes_data()
@@ -219,7 +219,7 @@ private slots:
     {
         auto read = ruleOf(R"j("key": "sw:\\w+", "type": "string", "value": "(?<holder>\\w+)")j");
         QCOMPARE(textsOf(read), QStringList());
-        recipes::setUserRules(std::move(read.rules));
+        recipes::setUserRules(std::move(read));
         auto main = ruleString("sw:a", "ann");
         main.expiresAt = ruleNow + milliseconds(5000);
         const auto lock = recognise(main, {}, ruleContext());
@@ -275,7 +275,7 @@ private slots:
     {
         auto read = ruleOf(R"j("key": "k:(a+)+b", "type": "string", "value": "(x*)*y")j");
         QCOMPARE(textsOf(read), QStringList());
-        recipes::setUserRules(std::move(read.rules));
+        recipes::setUserRules(std::move(read));
         QCOMPARE(drawnByRule(ruleString("k:" + QByteArray(4000, 'a'), "y")), QByteArray());
         QCOMPARE(drawnByRule(ruleString("k:aab", QByteArray(4000, 'x'))), QByteArray());
         QVERIFY(!drawnByRule(ruleString("k:aab", "xxy")).isEmpty());
@@ -297,6 +297,82 @@ private slots:
         QVERIFY(fits(u"\\(a|b"_s, "b"));
     }
 
+    void builtInFormsOfTokensAreSuchAFile()
+    {
+        const auto &forms = recipes::builtInTokenForms();
+        QVERIFY(forms.size() > 10);
+        for (const auto &form : forms) {
+            QVERIFY(form.file.isEmpty());
+            QVERIFY(!form.why.isEmpty() && form.value);
+        }
+    }
+
+    void formsOfTokensAreAskedBeforeThoseBuiltIn_data()
+    {
+        QTest::addColumn<KeyView>("main");
+        QTest::addColumn<QByteArray>("expected");
+        const auto row = [](const char *name, const KeyView &main, const QByteArray &expected) {
+            QTest::newRow(name) << main << expected;
+        };
+        const QByteArray proof = "acme1-0123456789ABCDEFGHJKMNPQRS";
+        row("what is proof needs no name", ruleString("session:17", proof),
+            "session:17 redis-set-nx high held (acme-lock)\n" + proof + " holds exclusive -");
+        row("and no end either, which is said", ruleString("session:17", proof, std::nullopt),
+            "session:17 redis-set-nx high held (acme-lock) !no-ttl\n" + proof + " holds exclusive -");
+        row("its key's name, and one that behaves like a lock", ruleString("orders:mutex", "web-3/00aa11bb22cc"),
+            "orders:mutex redis-set-nx medium held (acme-lock (old))\nweb-3/00aa11bb22cc holds exclusive -");
+        row("another key", ruleString("orders:page", "web-3/00aa11bb22cc"), "");
+        row("another value: as without the file", ruleString("orders:mutex", QByteArray(40, 'A')),
+            "orders:mutex redis-set-nx medium held (redlock-cpp)\n" + QByteArray(40, 'A') + " holds exclusive -");
+    }
+    void formsOfTokensAreAskedBeforeThoseBuiltIn()
+    {
+        auto read = readRuleFiles({examplePath(u"acme-tokens.json"_s)});
+        QCOMPARE(textsOf(read), QStringList());
+        QCOMPARE(read.tokens.size(), size_t(2));
+        recipes::setUserRules(std::move(read));
+        QFETCH(KeyView, main);
+        QFETCH(QByteArray, expected);
+        QCOMPARE(drawnByRule(main), expected);
+        const auto trial = tryUserTokenForms(main, {}, ruleContext());
+        QCOMPARE(trial.has_value(), expected.contains("acme-lock"));
+        if (!trial)
+            return;
+        QCOMPARE(trial->file, u"acme-tokens.json"_s);
+        const auto lock = recognise(main, {}, ruleContext());
+        QVERIFY2(lock->why.startsWith(u"by your form of tokens (acme-tokens.json): "_s), qPrintable(lock->why));
+        QVERIFY(isByUserRule(*lock));
+        QCOMPARE(isSuspect(main.key, main.type, main.ttl, false), main.key.bytes().endsWith(":mutex"));
+    }
+
+    // A name that Lockscope knows brings along what it knows.
+    void aFormByAKnownNameIsThatClients()
+    {
+        auto read = readRuleFile(R"({"version": 1, "tokens": [{"client": "redsync", "why": "two dashes",
+            "value": "--[a-z]+", "proof": true}, {"why": "a dash", "value": "-[a-z]+", "proof": true}]})",
+                                 u"f"_s);
+        QCOMPARE(textsOf(read), QStringList());
+        recipes::setUserRules(std::move(read));
+        const auto known = recognise(ruleString("a", "--x"), {}, ruleContext());
+        QVERIFY(known && known->clientTraits.notices);
+        const auto several = recognise(ruleString("a", "-x"), {}, ruleContext());
+        QVERIFY(several && !several->client);
+    }
+
+    void aFileNeedsRulesOrForms()
+    {
+        const auto said = [](const QByteArray &rest) {
+            return textsOf(readRuleFile("{\"version\": 1" + rest + "}", u"f"_s)).join(u'\n');
+        };
+        QCOMPARE(said({}), u"f: rules: is to be an array of rules, 200 at most"_s);
+        QCOMPARE(said(", \"tokens\": []"), u"f:1: tokens: is to be an array of tokens, 200 at most"_s);
+        QCOMPARE(said(R"(, "tokens": [{"value": "x"}])"),
+                 u"f:1: tokens[0].why: is to be what the value looks like, in at most 160 characters"_s);
+        QCOMPARE(said(R"(, "tokens": [{"why": "w", "value": "x", "beside": "him", "confidence": "low"}])"),
+                 u"f:1: tokens[0].confidence: is to be \"high\" or \"medium\"\n"
+                 u"f:1: tokens[0].beside: is to be \"wake-up list\""_s);
+    }
+
     // As an editor saves: the file is used as it is now, or not at all.
     void filesAreReadAgainWhenTheyChange()
     {
@@ -309,14 +385,14 @@ private slots:
         };
         recipes::setUserRules({});
         RuleWatch watch({}, folder.path());
-        QVERIFY(recipes::userRules()->empty());
+        QVERIFY(recipes::userRules()->isEmpty());
         write(R"({"version": 1, "rules": [{"name": "r", "key": "k:\\d", "type": "string", "value": "."}]})");
-        QTRY_COMPARE(recipes::userRules()->size(), size_t(1));
+        QTRY_COMPARE(recipes::userRules()->rules.size(), size_t(1));
         QCOMPARE(watch.problems(), QStringList());
         write("{}");
         QTRY_VERIFY(!watch.problems().isEmpty());
         QVERIFY2(watch.problems()[0].startsWith(path), qPrintable(watch.problems()[0]));
-        QVERIFY(recipes::userRules()->empty());
+        QVERIFY(recipes::userRules()->isEmpty());
         QFile::remove(path);
         QTRY_VERIFY(watch.problems().isEmpty());
     }

@@ -2,194 +2,74 @@
 #include "core/inspect/redis/tokens.h"
 
 #include "core/base/identifiers.h"
-
-#include <algorithm>
+#include "core/rules/userrules.h"
 
 namespace lockscope::inspect {
 
 using namespace Qt::StringLiterals;
+using recipes::TokenForm;
 using std::chrono::milliseconds;
 
 namespace {
 
-bool isUpper(char c)
+constexpr qsizetype longestTokenIdentity = 256;
+
+// The client of that name that behaves in a way of its own, if it is one.
+ClientTraits traitsOf(const QString &client)
 {
-    return c >= 'A' && c <= 'Z';
-}
-bool isLower(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-bool isDigit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-bool isAlphanumeric(char c)
-{
-    return isUpper(c) || isLower(c) || isDigit(c);
+    static constexpr const KnownClient *writers[] = {
+        &clients::redisPy, &clients::pythonRedisLock, &clients::nodeRedlock, &clients::redsync, &clients::bullMq,
+        &clients::bull,    &clients::pottery,         &clients::dotNet,      &clients::laravel, &clients::redlockCpp,
+        &clients::rslock,  &clients::redisPlusPlus,   &clients::bsmRedislock};
+    for (const auto *writer : writers) {
+        if (client == QStringView(writer->name))
+            return writer->traits;
+    }
+    return {};
 }
 
-// Random letters have both cases; words and host names hardly ever.
-bool looksRandom(const QByteArray &text)
-{
-    return std::ranges::any_of(text, isUpper) && std::ranges::any_of(text, isLower);
-}
+struct Written {
+    const QByteArray &key;
+    QString value; // a character for each byte
+    bool hasSignal;
+    ServerTime now;
+};
 
-bool consistsOf(const QByteArray &text, bool (*accepts)(char))
+std::optional<Token> tokenBy(const TokenForm &form, const Written &written)
 {
-    return !text.isEmpty() && std::ranges::all_of(text, accepts);
-}
-
-bool isRandom(const QByteArray &text)
-{
-    return consistsOf(text, isAlphanumeric) && looksRandom(text);
-}
-
-bool isBase64(const QByteArray &text)
-{
-    return consistsOf(text, [](char c) { return isAlphanumeric(c) || c == '+' || c == '/'; });
-}
-
-bool isUrlSafe(const QByteArray &text)
-{
-    return consistsOf(text, [](char c) { return isAlphanumeric(c) || c == '-' || c == '_'; });
-}
-
-bool hasDigit(const QByteArray &text)
-{
-    return std::ranges::any_of(text, isDigit);
-}
-
-bool isCountedUuid(const QByteArray &value)
-{
-    return value.size() > uuidLength + 1 && value[uuidLength] == ':' && isUuid36(value.left(uuidLength))
-           && isDigits(value.mid(uuidLength + 1));
-}
-
-// 20 bytes that are no text: of so many random ones some are beyond ASCII, and not in the order UTF-8 has them.
-bool isBinaryToken(const QByteArray &value)
-{
-    constexpr qsizetype rslockBytes = 20;
-    return value.size() == rslockBytes && !value.isValidUtf8();
-}
-
-// 22 characters of URL-safe base64, then what is none: bsm/redislock puts its metadata right behind its token.
-bool hasTokenBeforeMetadata(const QByteArray &value)
-{
-    constexpr qsizetype tokenLength = 22;
-    constexpr qsizetype longest = 512;
-    const auto token = value.left(tokenLength);
-    return value.size() > tokenLength && value.size() <= longest && isUrlSafe(token) && looksRandom(token)
-           && hasDigit(token) && !isUrlSafe(value.mid(tokenLength, 1)) && value[tokenLength] != '.'
-           && value[tokenLength] != '=' && value[tokenLength] != '+' && value[tokenLength] != '/';
-}
-
-bool isUpperHex(const QByteArray &text)
-{
-    return consistsOf(text, [](char c) { return isDigit(c) || (c >= 'A' && c <= 'F'); });
-}
-
-Token tokenOf(const KnownClient &client, const QString &why, Confidence confidence = Confidence::Medium)
-{
+    if (form.besideWakeUps && !written.hasSignal)
+        return std::nullopt;
+    const auto groups = form.value->matchCharacters(written.value);
+    if (!groups || (form.key && !form.key->match(written.key)))
+        return std::nullopt;
     Token token;
-    token.client = &client;
-    token.why = why;
-    token.confidence = confidence;
-    return token;
-}
-
-// "<uuid>" or "<uuid>:<number>" in "<prefix>:<queue>:<job>:lock".
-std::optional<Token> ofBull(const QByteArray &key, const QByteArray &value)
-{
-    constexpr qsizetype leastColons = 3;
-    if (!key.endsWith(":lock") || key.count(':') < leastColons || !isUuid36(value.left(uuidLength)))
-        return std::nullopt;
-    const bool counts = isCountedUuid(value);
-    if (!counts && (value.size() != uuidLength || !key.startsWith("bull:")))
-        return std::nullopt;
-    Token token =
-        counts ? tokenOf(clients::bullMq, u"a key <queue>:<job>:lock with <uuid>:<number> in it"_s, Confidence::High)
-               : tokenOf(clients::bull, u"a key bull:<queue>:<job>:lock with a UUID in it"_s);
-    token.isProof = true;
-    return token;
-}
-
-std::optional<Token> ofKnownKey(const QByteArray &key, const QByteArray &value)
-{
-    if (key.startsWith("redlock:") && isUuid36(value)) {
-        Token token = tokenOf(clients::pottery, u"a key redlock:… with a UUID in it"_s);
-        token.isProof = true;
-        return token;
+    if (const auto uuid = groups->find("uuid1"); uuid != groups->end()) {
+        token.madeAt = momentInUuid(*uuid, written.now);
+        if (!token.madeAt)
+            return std::nullopt;
     }
-    if (!key.startsWith("lock:") || value.size() != 24 || !isBase64(value))
-        return ofBull(key, value);
-    Token token = tokenOf(clients::pythonRedisLock, u"a key lock:… with 24 characters of base64"_s, Confidence::High);
-    token.isProof = true;
-    return token;
-}
-
-// With a name of its user's choice python-redis-lock's value may be anything; a UUID is as likely another's, beside
-// a wake-up that we left.
-std::optional<Token> ofSignal(const QByteArray &key, const QByteArray &value)
-{
-    if (!key.startsWith("lock:") || isUuid36(value))
-        return std::nullopt;
-    Token token = tokenOf(clients::pythonRedisLock, u"a key lock:… beside its lock-signal list"_s, Confidence::High);
-    token.isProof = true;
-    return token;
-}
-
-std::optional<Token> ofHex(const QByteArray &value, ServerTime now)
-{
-    if (!isHex32(value))
-        return std::nullopt;
-    if (const auto moment = momentInUuid(value, now)) {
-        Token token = tokenOf(clients::redisPy, u"32 hex digits that are a time-based UUID"_s, Confidence::High);
-        token.madeAt = moment;
-        token.isProof = true;
-        return token;
+    if (const auto holder = groups->find("holder"); holder != groups->end())
+        token.identity = holder->left(longestTokenIdentity);
+    token.client = form.client;
+    token.traits = traitsOf(form.client);
+    token.why = form.file.isEmpty() ? form.why : u"by your form of tokens (%1): %2"_s.arg(form.file, form.why);
+    token.confidence = form.isSure ? Confidence::High : Confidence::Medium;
+    token.isProof = form.isProof;
+    if (!form.file.isEmpty()) {
+        token.form = form.name();
+        token.file = form.file;
     }
-    return tokenOf(clients::nodeRedlock, u"32 random hex digits, as node-redlock writes"_s);
-}
-
-// "<machine>_<process>_<hex32>"
-std::optional<Token> ofDotNet(const QByteArray &value)
-{
-    const auto last = value.lastIndexOf('_');
-    const auto before = last <= 0 ? -1 : value.lastIndexOf('_', last - 1);
-    if (before <= 0 || !isHex32(value.mid(last + 1).toLower()) || !isDigits(value.mid(before + 1, last - before - 1)))
-        return std::nullopt;
-    Token token = tokenOf(clients::dotNet, u"a value <machine>_<process>_<32 hex digits>"_s);
-    token.identity = value.left(last).left(256);
-    token.isProof = true;
     return token;
 }
 
-// Forms that need no more than a look at the value. None of them is another's.
-struct TokenForm {
-    const KnownClient *client; // null: several write it
-    const char16_t *why;
-    bool (*fits)(const QByteArray &value);
-};
-constexpr TokenForm tokenForms[] = {
-    {&clients::redsync, u"16 bytes in base64",
-     [](const QByteArray &one) { return one.size() == 24 && one.endsWith("==") && isBase64(one.chopped(2)); }},
-    {&clients::redlockCpp, u"40 capital hex digits",
-     [](const QByteArray &value) { return value.size() == 40 && isUpperHex(value); }},
-    {nullptr, u"a UUID, as redlock-rb, Spring's lock registry and others write",
-     [](const QByteArray &value) { return isUuid36(value); }},
-    {nullptr, u"a UUID and a number", isCountedUuid},
-    {&clients::redisPlusPlus, u"20 random letters and digits",
-     [](const QByteArray &value) { return value.size() == 20 && isRandom(value); }},
-    {nullptr, u"16 random letters and digits, as Laravel, go-zero and others write",
-     [](const QByteArray &value) { return value.size() == 16 && isRandom(value); }},
-    {nullptr, u"32 random letters and digits",
-     [](const QByteArray &value) { return value.size() == 32 && isRandom(value) && hasDigit(value); }},
-    {&clients::rslock, u"20 random bytes", isBinaryToken},
-    {&clients::bsmRedislock, u"16 bytes in URL-safe base64",
-     [](const QByteArray &value) { return value.size() == 22 && isUrlSafe(value) && looksRandom(value); }},
-    {&clients::bsmRedislock, u"16 bytes in URL-safe base64, and its metadata", hasTokenBeforeMetadata},
-};
+std::optional<Token> tokenByAny(const std::vector<TokenForm> &forms, const Written &written)
+{
+    for (const auto &form : forms) {
+        if (auto token = tokenBy(form, written))
+            return token;
+    }
+    return std::nullopt;
+}
 
 } // namespace
 
@@ -210,26 +90,13 @@ std::optional<ServerTime> momentInUuid(const QByteArray &hex32, ServerTime now)
 
 std::optional<Token> readToken(const QByteArray &key, const QByteArray &value, bool hasSignal, ServerTime now)
 {
-    if (auto known = ofKnownKey(key, value))
-        return known;
-    auto hex = ofHex(value, now);
-    if (hex && hex->isProof)
-        return hex;
-    if (auto dotNet = ofDotNet(value))
-        return dotNet;
-    if (auto signal = hasSignal ? ofSignal(key, value) : std::nullopt)
-        return signal;
-    if (hex)
-        return hex;
-    const auto form = std::ranges::find_if(tokenForms, [&value](const auto &one) { return one.fits(value); });
-    if (form == std::end(tokenForms))
-        return std::nullopt;
-    Token token;
-    token.client = form->client;
-    if (!form->client && key.startsWith("laravel"))
-        token.client = &clients::laravel;
-    token.why = QString::fromUtf16(form->why);
-    return token;
+    const Written written{key, QString::fromLatin1(value), hasSignal, now};
+    if (recipes::userRulesGeneration() != 0) {
+        const auto rules = recipes::userRules();
+        if (auto token = tokenByAny(rules->tokens, written))
+            return token;
+    }
+    return tokenByAny(recipes::builtInTokenForms(), written);
 }
 
 } // namespace lockscope::inspect

@@ -2,6 +2,7 @@
 // Locks that are one string set with NX: whose client it is shows in the form of the token.
 #include "core/inspect/redis/pieces.h"
 #include "core/inspect/redis/tokens.h"
+#include "core/inspect/redis/userrulelocks.h"
 
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
@@ -18,7 +19,10 @@ namespace {
 
 std::optional<LockSnapshot> setNx(const Case &about, const Token &token, Confidence confidence)
 {
-    LockSnapshot lock = snapshotOf(about, "redis-set-nx", token.client, confidence, token.why);
+    LockSnapshot lock = snapshotOf(about, "redis-set-nx", nullptr, confidence, token.why);
+    if (!token.client.isEmpty())
+        lock.client = token.client;
+    lock.clientTraits = token.traits;
     lock.waitersKnown = false; // they poll
     Contender holder = holderOf(about, *about.main.value);
     holder.identity = token.identity;
@@ -57,11 +61,21 @@ std::optional<LockSnapshot> springLock(const Case &about)
         if (about.subscribers(channel).value_or(0) == 0)
             continue;
         Token token;
-        token.client = &clients::springIntegration;
+        token.client = QString::fromUtf16(clients::springIntegration.name);
+        token.traits = clients::springIntegration.traits;
         token.why = u"a UUID, and %1 has subscribers, as Spring's lock registry leaves it"_s.arg(label(channel, 80));
         return setNx(about, token, Confidence::High);
     }
     return std::nullopt;
+}
+
+std::optional<Token> tokenIn(const Case &about)
+{
+    if (!about.main.value)
+        return std::nullopt;
+    const bool signal =
+        about.companion(recipes::signalsOf(about.name()).list) != nullptr || about.behaviour().signalled;
+    return readToken(about.name(), *about.main.value, signal, about.context.observed);
 }
 
 } // namespace
@@ -73,7 +87,8 @@ std::optional<LockSnapshot> shedLockKey(const Case &about)
     if (!about.main.value || !about.name().startsWith("job-lock:") || !about.main.value->startsWith(added))
         return std::nullopt;
     Token token;
-    token.client = &clients::shedLock;
+    token.client = QString::fromUtf16(clients::shedLock.name);
+    token.traits = clients::shedLock.traits;
     token.why = u"a key job-lock:… whose value begins with ADDED:"_s;
     const auto at = about.main.value->indexOf('@');
     if (at > 0)
@@ -88,14 +103,10 @@ std::optional<LockSnapshot> shedLockKey(const Case &about)
 
 std::optional<LockSnapshot> tokenLock(const Case &about)
 {
-    if (!about.main.value)
-        return std::nullopt;
-    const bool signal =
-        about.companion(recipes::signalsOf(about.name()).list) != nullptr || about.behaviour().signalled;
-    const auto token = readToken(about.name(), *about.main.value, signal, about.context.observed);
+    const auto token = tokenIn(about);
     if (!token)
         return std::nullopt;
-    if (auto spring = springLock(about))
+    if (auto spring = token->isByUser() ? std::nullopt : springLock(about))
         return spring;
     if (token->isProof || callsItselfLock(about.name()))
         return setNx(about, *token, token->confidence);
@@ -109,6 +120,16 @@ std::optional<LockSnapshot> tokenLock(const Case &about)
     auto lock = setNx(about, *token, Confidence::Low);
     lock->why += u"; nothing else says that it is a lock"_s;
     return lock;
+}
+
+std::optional<RuleTrial> tryUserTokenForms(const KeyView &main, const std::vector<KeyView> &companions,
+                                           const RedisContext &context)
+{
+    const Case about{main, companions, context};
+    const auto token = tokenIn(about);
+    if (!token || !token->isByUser())
+        return std::nullopt;
+    return RuleTrial{token->form, token->file, main.key, setNx(about, *token, token->confidence), {}};
 }
 
 } // namespace lockscope::inspect

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms of the random tokens that Redis lock clients write.
+// Tokens that Redis lock clients write, read by their forms (core/rules/tokenform.h).
 #pragma once
 
 #include "core/inspect/knownclients.h"
@@ -7,16 +7,19 @@
 namespace lockscope::inspect {
 
 struct Token {
-    const KnownClient *client = nullptr; // null: several write it
+    QString client; // empty: several write it
+    ClientTraits traits;
     QString why;
     Confidence confidence = Confidence::Medium;
     bool isProof = false;               // key and value are of a form that only one client writes
     std::optional<QByteArray> identity; // what it says about its owner
     std::optional<ServerTime> madeAt;   // the moment written into the token
+    QString form, file;                 // whose it is, where it is not built in
+    [[nodiscard]] bool isByUser() const { return !file.isEmpty(); }
 };
 
-// Empty if the value has the form of no known token. `hasSignal`: python-redis-lock's list of wake-ups
-// stands beside the key.
+// By the user's forms, then by those that are built in. Empty if the value has none of them. `hasSignal`:
+// python-redis-lock's list of wake-ups stands beside the key.
 [[nodiscard]] std::optional<Token> readToken(const QByteArray &key, const QByteArray &value, bool hasSignal,
                                              ServerTime now);
 

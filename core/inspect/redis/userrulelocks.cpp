@@ -28,6 +28,7 @@ constexpr qsizetype longestIdentity = 256;
 constexpr size_t mostItemsRead = 1000; // of a list or a sorted set (observerreader.cpp)
 
 const QString byRule = u"by your rule "_s;
+const QString byTokenForm = u"by your form of tokens "_s; // as tokenforms.cpp says it
 
 using RuleParts = std::map<RulePart, QByteArray>;
 
@@ -314,12 +315,13 @@ Read readByRule(const Case &about, const RuleFit &fit)
 bool isOfUserRule(const RedisKey &key, KeyType type)
 {
     const auto fits = recipes::rulesFitting(key.bytes());
-    return std::ranges::any_of(fits, [type](const auto &fit) { return keyTypeOf(fit.rule->type) == type; });
+    return std::ranges::any_of(fits, [type](const auto &fit) { return keyTypeOf(fit.rule->type) == type; })
+           || (type == KeyType::String && recipes::isKeyOfTokenForm(key.bytes()));
 }
 
 bool isByUserRule(const LockSnapshot &lock)
 {
-    return lock.why.startsWith(byRule);
+    return lock.why.startsWith(byRule) || lock.why.startsWith(byTokenForm);
 }
 
 std::vector<RedisKey> companionsByUserRules(const KeyView &main)

@@ -7,12 +7,12 @@
 
 namespace lockscope::inspect {
 
-// Whether a rule is about a key of this name and type; its value is another matter.
+// Whether a rule, or a form of tokens, is about keys of such names and this type; the value is another matter.
 [[nodiscard]] bool isOfUserRule(const RedisKey &key, KeyType type);
 // What stands beside such a key, and where its waiters listen.
 [[nodiscard]] std::vector<RedisKey> companionsByUserRules(const KeyView &main);
 
-// Whether a rule made it a lock.
+// Whether a rule, or a form of tokens, made it a lock.
 [[nodiscard]] bool isByUserRule(const LockSnapshot &lock);
 
 // One rule whose pattern of the key fits: its lock, or in words why it is none.
@@ -25,5 +25,8 @@ struct RuleTrial {
 };
 [[nodiscard]] std::vector<RuleTrial> tryUserRules(const KeyView &main, const std::vector<KeyView> &companions,
                                                   const RedisContext &context);
+// The same for the forms of tokens: a lock, if the value has one of the user's.
+[[nodiscard]] std::optional<RuleTrial> tryUserTokenForms(const KeyView &main, const std::vector<KeyView> &companions,
+                                                         const RedisContext &context);
 
 } // namespace lockscope::inspect

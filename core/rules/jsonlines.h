@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// On which line each field of a JSON text stands, which QJsonDocument does not keep.
+#pragma once
+
+#include <QByteArray>
+#include <QString>
+
+#include <map>
+
+namespace lockscope::recipes {
+
+class JsonLines {
+public:
+    // A text that was read without an error.
+    explicit JsonLines(const QByteArray &text);
+    // "rules[0].key"; of a field that is missing the line of what it is missing in; 0 if that is not known.
+    [[nodiscard]] int of(QString field) const;
+
+private:
+    [[nodiscard]] char here() const { return m_at < m_text.size() ? m_text[m_at] : '\0'; }
+    void step();
+    void skipSpace();
+    QString string();
+    void value(const QString &path);
+    void several(const QString &path, bool isObject);
+
+    QByteArray m_text;
+    qsizetype m_at = 0;
+    int m_line = 1;
+    std::map<QString, int> m_lines;
+};
+
+} // namespace lockscope::recipes
