@@ -480,21 +480,6 @@ private slots:
         QVERIFY(channelsToCount(string("n", "x")).empty());
     }
 
-    void suspects()
-    {
-        const auto suspect = [](const char *key, KeyType type, bool ttl, bool all = false) {
-            return isSuspect(RedisKey(key), type, ttl ? std::optional(milliseconds(1)) : std::nullopt, all);
-        };
-        QVERIFY(suspect("orders-lock", KeyType::String, false));
-        QVERIFY(suspect("redlock:orders", KeyType::String, true));
-        QVERIFY(!suspect("block", KeyType::String, true));
-        QVERIFY(suspect("orders", KeyType::Hash, true));
-        QVERIFY(!suspect("user:7", KeyType::Hash, false));
-        QVERIFY(suspect("user:7", KeyType::String, false, true));
-        QVERIFY(!suspect("orders-lock", KeyType::List, true));
-        QVERIFY2(!suspect("redisson_lock_token:{my-lock}", KeyType::String, false), "read with its lock");
-    }
-
     void springIsSeenTogether()
     {
         Beside beside("");

@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 
 #include <algorithm>
-#include <array>
 #include <unordered_set>
 
 using namespace Qt::StringLiterals;
@@ -19,9 +18,6 @@ constexpr QByteArrayView pageSize = "1000";
 constexpr QByteArrayView smallPageSize = "100"; // of sweeps that only make sure
 constexpr std::size_t readTogether = 500;
 constexpr std::size_t askedAgainTogether = 5000;
-// What SCAN does not tell of a key that is no hash.
-constexpr std::array besidesHashes = {KeyType::String, KeyType::SortedSet, KeyType::Set,
-                                      KeyType::List,   KeyType::Stream,    KeyType::Other};
 
 } // namespace
 
@@ -109,9 +105,7 @@ void KeySweeper::sortOut(const redis::Value &names, const redis::Value *hashes)
         }
         if (areHashes.contains(item.text))
             continue;
-        const bool maySay = std::ranges::any_of(
-            besidesHashes, [&](KeyType type) { return isSuspect(key, type, std::nullopt, m_includesLowConfidence); });
-        if (!hashes || maySay || m_callbacks.isWanted(key))
+        if (!hashes || isSuspectUnlessHash(key, m_includesLowConfidence) || m_callbacks.isWanted(key))
             readInSweep(key);
         else if (m_sieve.isDue(item.text))
             m_sweep.toAsk.push_back(key);

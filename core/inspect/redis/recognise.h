@@ -48,6 +48,9 @@ struct RedisContext {
 // By name and type alone: worth reading? Nothing is read with GET before this says yes.
 [[nodiscard]] bool isSuspect(const RedisKey &key, KeyType type, std::optional<std::chrono::milliseconds> ttl,
                              bool includeLowConfidence);
+// The same of a key whose type is not known, but for that it is no hash: whether it would be one of any type. Asked
+// of every key of a large store.
+[[nodiscard]] bool isSuspectUnlessHash(const RedisKey &key, bool includeLowConfidence);
 // No suspect by its name, but it may be one by its size, which the server tells without counting it as use: a short
 // string that ends soon, as token locks do, or a hash of a single small field, as Redisson's locks are.
 [[nodiscard]] bool isWorthMeasuring(const RedisKey &key, KeyType type, std::optional<std::chrono::milliseconds> ttl);
