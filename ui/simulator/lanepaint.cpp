@@ -48,6 +48,11 @@ public:
         if (!m_frame.isDense())
             requests(lane, rect);
         signals_(lane, rect);
+    }
+
+    // Over the lines of what was broken, too: a token's number is read, not crossed out.
+    void paintOver(int lane, const QRectF &rect)
+    {
         if (!m_frame.isDense())
             writes(lane, rect);
         troubles(lane, rect);
@@ -310,13 +315,18 @@ PaintCost paintLanes(QPainter &painter, const PlayedRun &run, const LaneFrame &f
     LanePainter lanes(painter, run, frame, t, cost);
     const int first = std::max(0, frame.laneAt(frame.lanes.top()));
     const int last = std::min(run.lanes() - 1, frame.laneAt(frame.lanes.bottom()));
+    const auto rectOf = [&frame](int lane) {
+        return QRectF(frame.lanes.left(), frame.lanes.top() + lane * frame.laneHeight - frame.scrolled,
+                      frame.lanes.width(), frame.laneHeight);
+    };
     for (int lane = first; lane <= last; ++lane) {
-        const QRectF rect(frame.lanes.left(), frame.lanes.top() + lane * frame.laneHeight - frame.scrolled,
-                          frame.lanes.width(), frame.laneHeight);
-        paintName(painter, run, lane, rect, frame, t);
-        lanes.paint(lane, rect);
+        paintName(painter, run, lane, rectOf(lane), frame, t);
+        lanes.paint(lane, rectOf(lane));
     }
     paintBreaks(painter, run, frame, t);
+    painter.setPen(Qt::NoPen);
+    for (int lane = first; lane <= last; ++lane)
+        lanes.paintOver(lane, rectOf(lane));
     painter.restore();
     cost.arrows = paintMessages(painter, run, frame, t);
     return cost;
