@@ -6,6 +6,7 @@
 #include "core/operate/gentler.h"
 #include "core/operate/releaseact.h"
 #include "core/operate/releaserecord.h"
+#include "core/rules/catalogue.h"
 
 namespace lockscope::operate {
 

@@ -11,6 +11,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import lint
+import reach
 from manual import main as main_of_manual
 
 CORE = "core/recipes/x.cpp"
@@ -18,6 +19,30 @@ CORE = "core/recipes/x.cpp"
 
 def found(path, text, files=None):
     return [what for _, what in lint.findings(path, text, (files or {}).get)]
+
+
+class Reach(unittest.TestCase):
+    CONNECTION = "namespace lockscope::redis {\nclass Connection;\n}\n"
+
+    def found(self, files):
+        tree = reach.Tree({path: reach.Source(path, text) for path, text in files.items()})
+        return [(path, line) for path, line, _ in tree.findings()]
+
+    def test_kept(self):
+        user = '#include "core/b.h"\nlockscope::redis::Connection *c; std::vector<int> v; world::redis::Other *o;\n'
+        self.assertEqual(self.found({"core/a.h": self.CONNECTION, "core/b.h": '#include "core/a.h"\n',
+                                     "core/c.cpp": user}), [])
+        self.assertEqual(self.found({"core/a.h": self.CONNECTION + "redis::Connection *c;\n"}), [])
+        self.assertEqual(self.found({"tests/x/a.h": self.CONNECTION.replace("::redis", "::inline redis"),
+                                     "tests/x/c.cpp": '#include "a.h"\nredis::Connection *c;\n'}), [])
+
+    def test_broken(self):
+        # Its neighbour includes it, or an include has the namespace and not the name, or only a comment has it.
+        self.assertEqual(self.found({"core/a.h": self.CONNECTION, "core/b.cpp": '#include "core/a.h"\n',
+                                     "core/c.cpp": "\nredis::Connection *c;\n"}), [("core/c.cpp", 2)])
+        self.assertEqual(self.found({"core/a.h": self.CONNECTION, "core/d.h": "namespace lockscope::redis {\n// Value\n}\n",
+                                     "core/c.cpp": '#include "core/d.h"\nredis::Connection *c;\nredis::Value *v;\n'}),
+                         [("core/c.cpp", 2), ("core/c.cpp", 3)])
 
 
 class Await(unittest.TestCase):

@@ -7,6 +7,7 @@
 #include "core/async/scope.h"
 #include "core/base/random.h"
 #include "core/rehearse/rehearsal.h"
+#include "core/rules/catalogue.h"
 #include "core/sandbox/etcdserver.h"
 #include "core/workspace/hold.h"
 #include "tests/support/testmain.h"

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Force-release: what is refused, and what a plan says before anything is sent.
 #include "core/base/text.h"
-#include "core/operate/forcerelease.h"
-#include "core/operate/releaseway.h"
 #include "tests/support/testmain.h"
 #include "tests/unit/redislocks.h"
-#include "tests/unit/releasequeue.h"
+#include "tests/unit/releaseworld.h"
 
 #include <QTest>
 

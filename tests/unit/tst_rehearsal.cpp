@@ -2,6 +2,7 @@
 // What a rehearsal says of a lock: who is next where that is sure, how many are woken, and nothing where it is not.
 #include "core/inspect/findings.h"
 #include "core/rehearse/rehearsal.h"
+#include "core/rules/catalogue.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>

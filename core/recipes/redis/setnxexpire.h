@@ -6,6 +6,7 @@
 #include "core/recipes/lockbase.h"
 #include "core/recipes/keepalive.h"
 #include "core/recipes/waitgroup.h"
+#include "core/redis/connection.h"
 
 namespace lockscope::recipes {
 
