@@ -188,6 +188,50 @@ private slots:
         QVERIFY(heard.contains("0"));
     }
 
+    // A node drops whoever listens to a channel whose slot it gives away.
+    void aShardedChannelThatMovesIsFollowed()
+    {
+        const QByteArray lock = "moving", channel = "redisson_lock__channel:{moving}";
+        const auto slot = QByteArray::number(redis::hashSlot(lock));
+        const auto cluster = openCluster();
+        QVERIFY(becomes(*cluster, redis::ConnectionState::Connected));
+        std::vector<std::unique_ptr<redis::Connection>> primaries;
+        for (std::size_t i = 0; i < m_nodes.size() / 2; ++i) {
+            primaries.push_back(redis::openConnection(m_loop, optionsFor(m_nodes[i]->address())));
+            QVERIFY(becomes(*primaries.back(), redis::ConnectionState::Connected));
+        }
+        const auto from = placeOf(*cluster, lock).first, to = (from + 1) % primaries.size();
+        const auto ask = [&](std::size_t node, const redis::Command &command) {
+            return valueOf(primaries[node]->command(command, soon()));
+        };
+        const auto listening = [&](std::size_t node) {
+            const auto counted = ask(node, {"PUBSUB", "SHARDNUMSUB", channel});
+            return counted.items.size() == 2 ? counted.items[1].integer : -1;
+        };
+        QCOMPARE(ask(from, {"HSET", lock, "theirs:1", "1"}).integer, 1);
+        QCOMPARE(ask(from, {"PEXPIRE", lock, "600000"}).integer, 1);
+        auto waiter = makeWaiter(*cluster, lock, "redisson-lock");
+        waiter.acquire();
+        QVERIFY(eventually([&] { return listening(from) == 1; }));
+
+        const auto oldId = ask(from, {"CLUSTER", "MYID"}).text, newId = ask(to, {"CLUSTER", "MYID"}).text;
+        QCOMPARE(ask(to, {"CLUSTER", "SETSLOT", slot, "IMPORTING", oldId}).text, "OK");
+        QCOMPARE(ask(from, {"CLUSTER", "SETSLOT", slot, "MIGRATING", newId}).text, "OK");
+        const auto there = m_nodes[to]->address();
+        QCOMPARE(ask(from, {"MIGRATE", there.host.toUtf8(), QByteArray::number(there.port), lock, "0", "5000"}).text,
+                 "OK");
+        for (const auto node : {to, from})
+            QCOMPARE(ask(node, {"CLUSTER", "SETSLOT", slot, "NODE", newId}).text, "OK");
+        QVERIFY(eventually([&] { return listening(to) == 1; }));
+        QVERIFY(!waiter.granted);
+        const redis::Command unlock{"EVAL", "redis.call('DEL', KEYS[1]) return redis.call('SPUBLISH', ARGV[1], '0')",
+                                    "1", lock, channel};
+        QCOMPARE(ask(to, unlock).integer, 1);
+        QVERIFY(eventually([&waiter] { return waiter.granted.has_value(); }));
+        QVERIFY2(waiter.holds(), qPrintable(waiter.error()));
+        QVERIFY(waiter.givesBack());
+    }
+
     void aLockOfRedisPyOutlivesAPrimaryOfTheCluster()
     {
         if (!PythonHolder::isInstalled())
