@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A real Redis Cluster and a real Redis behind sentinels that speak TLS only, and both through a real sshd: reached
 // by the URI that the sandbox prints, and by one of their servers alone, which names the others.
+#include "core/redis/clusterlayout.h"
+#include "core/redis/hashslot.h"
+#include "core/sandbox/redisdeployments.h"
 #include "core/sandbox/sandbox.h"
 #include "tests/live/onebackend.h"
 #include "tests/interop/pythonholder.h"
 #include "tests/live/sshdfixture.h"
+#include "tests/support/redisfixture.h"
 #include "tests/support/testmain.h"
 
 #include <dirent.h>
@@ -63,6 +67,7 @@ QByteArrayList connectedElsewhere()
 class TestRedisPassages : public QObject {
     Q_OBJECT
 
+    QtLoop m_loop;
     std::unique_ptr<sandbox::Sandbox> m_sandbox;
 
     // As it is printed, so that the printed URI is enough.
@@ -102,6 +107,35 @@ class TestRedisPassages : public QObject {
         backend.release(id);
         QVERIFY(backend.becomes(id, Hold::State::Released));
         QVERIFY(eventually([&] { return !backend.taken(lock); }));
+    }
+
+    [[nodiscard]] Deadline soon() const { return Deadline::after(m_loop, std::chrono::milliseconds(patienceMs)); }
+    [[nodiscard]] std::unique_ptr<redis::Connection> openOverTls(const ConnectionSpec &spec, const HostPort &host)
+    {
+        auto options = optionsFor(host);
+        options.tls = spec.transport.tls;
+        return redis::openConnection(m_loop, options);
+    }
+    // Where the key is written, as any of the servers says but that one.
+    std::optional<HostPort> primaryOf(const ConnectionSpec &spec, const QByteArray &key, const HostPort &but = {})
+    {
+        for (const auto &host : spec.hosts) {
+            const auto server = host == but ? nullptr : openOverTls(spec, host);
+            if (!server || !becomes(*server, redis::ConnectionState::Connected))
+                continue;
+            if (spec.scheme == Scheme::RedisCluster) {
+                const auto layout =
+                    redis::ClusterLayout::read(valueOf(server->command({"CLUSTER", "SLOTS"}, soon())), host);
+                const auto *owner = layout ? layout->ownerOf(redis::hashSlot(key)) : nullptr;
+                return owner ? std::optional(*owner) : std::nullopt;
+            }
+            const redis::Command question{"SENTINEL", "GET-MASTER-ADDR-BY-NAME", sandbox::sandboxService};
+            const auto said = valueOf(server->command(question, soon()));
+            return said.items.size() == 2
+                       ? std::optional(HostPort{QString::fromUtf8(said.items[0].text), said.items[1].text.toUShort()})
+                       : std::nullopt;
+        }
+        return std::nullopt;
     }
 
 private slots:
@@ -185,6 +219,41 @@ private slots:
         QVERIFY2(backend.becomesConnected(), qPrintable(backend.status().message));
         backend.acquiresAndReleases("lock:{bar}", "redis-set-nx");
         QCOMPARE(sshd.started(), 2);
+    }
+
+    // Last: a server of each deployment is gone then.
+    void aFailoverIsFollowedOverTls_data() { addDeployments(); }
+    void aFailoverIsFollowedOverTls()
+    {
+        QFETCH(Scheme, scheme);
+        QFETCH(QString, kind);
+        const auto spec = specOf(scheme);
+        const QByteArray lock = "lock:{failover}";
+        OneBackend backend(spec);
+        PythonHolder python(kind, QString::fromLatin1(lock), spec.hosts, spec.transport.tls);
+        const auto held = python.line();
+        QVERIFY2(held.startsWith("held "), held + python.complaints());
+        const auto seen = [&] {
+            const auto *taken = backend.taken(lock);
+            return backend.isConnected() && taken && taken->contenders.front().id == held.mid(5);
+        };
+        QVERIFY(eventually(seen));
+        const auto before = primaryOf(spec, lock);
+        QVERIFY(before);
+        const auto primary = openOverTls(spec, *before);
+        QVERIFY(becomes(*primary, redis::ConnectionState::Connected));
+        // Its replica has all that came before this.
+        const auto copied = answerOf(primary->pipeline({{"SET", "{failover}", "1"}, {"WAIT", "1", "30000"}}, soon()));
+        QVERIFY(copied && copied->back().integer >= 1);
+        (void)answerOf(primary->command({"SHUTDOWN", "NOSAVE"}, soon()));
+        QVERIFY(eventually([&] { return !backend.isConnected(); }));
+        QVERIFY(eventually([&] {
+            const auto after = primaryOf(spec, lock, *before);
+            return after && *after != *before;
+        }));
+        QVERIFY2(backend.becomesConnected(), qPrintable(backend.status().message));
+        QVERIFY(eventually(seen));
+        backend.acquiresAndReleases("lock:{failover}:another", "redis-set-nx");
     }
 };
 
