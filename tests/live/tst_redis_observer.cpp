@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Redis observer against a real redis-server: what it finds, how soon it sees a change, and what
-// it does where the server does not let it.
-#include "tests/support/finish.h"
-#include "tests/support/keepingsink.h"
-#include "tests/support/redisfixture.h"
+// The Redis observer against a real redis-server: what it finds, and how soon it sees a change.
+#include "tests/live/redisobserved.h"
+#include "tests/support/testmain.h"
 
 #include "core/async/scope.h"
 #include "core/inspect/findings.h"
-#include "core/inspect/redis/observer.h"
-#include "tests/support/testmain.h"
-
-#include <QDeadlineTimer>
 
 using namespace lockscope;
 using namespace lockscope::inspect;
@@ -18,79 +12,8 @@ using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 using redis::ConnectionState;
 
-namespace {
-
-const QByteArray token("0123456789abcdef0123456789abcdef");
-const QByteArray holderField("3f1c6a52-8d0e-4b5f-9f0a-0d6e5c4b3a21:1");
-const QByteArray waiterField("9b2f4c1d-1111-4222-8333-444455556666:7");
-
-} // namespace
-
-class TestRedisObserver : public QObject {
+class TestRedisObserver : public RedisObserved {
     Q_OBJECT
-
-    QtLoop m_loop;
-    std::unique_ptr<sandbox::Server> m_server;
-    std::unique_ptr<redis::Connection> m_other; // the locking clients' connection
-    std::unique_ptr<redis::Connection> m_connection;
-    testing::KeepingSink m_sink;
-    std::unique_ptr<RedisObserver> m_observer;
-
-    Deadline soon() const { return Deadline::after(m_loop, 15s); }
-    // What another client does.
-    QByteArray act(redis::Command command)
-    {
-        const auto value = valueOf(m_other->command(std::move(command), soon()));
-        return value.kind == redis::Value::Kind::Integer ? QByteArray::number(value.integer) : value.text;
-    }
-    bool serve(sandbox::RedisOptions options = {})
-    {
-        auto made = sandbox::makeRedis(std::move(options));
-        if (!made || !(*made)->start(10s))
-            return false;
-        m_server = std::move(*made);
-        m_other = redis::openConnection(m_loop, optionsFor(m_server->address()));
-        return becomes(*m_other, ConnectionState::Connected);
-    }
-    qint64 commandsProcessed()
-    {
-        const QByteArray word("total_commands_processed:");
-        const auto stats = act({"INFO", "stats"});
-        return stats.mid(stats.indexOf(word) + word.size()).split('\r').front().toLongLong();
-    }
-    void observe(ObserverOptions options = {}, const QByteArray &user = {})
-    {
-        auto to = optionsFor(m_server->address());
-        to.user = user;
-        to.password = user.isEmpty() ? QByteArray() : QByteArray("pw");
-        m_connection = redis::openConnection(m_loop, to);
-        m_sink = {};
-        m_observer = std::make_unique<RedisObserver>(*m_connection, ConnectionName("redis"), options, m_sink);
-        m_observer->start();
-    }
-    bool firstSnapshot()
-    {
-        const auto first = m_observer->firstSnapshot();
-        return eventually([&] { return first.isComplete(); });
-    }
-    const LockSnapshot *lockNamed(const QByteArray &name)
-    {
-        m_snapshots = m_observer->snapshots();
-        for (const auto &snapshot : m_snapshots) {
-            if (snapshot.lock.name == name)
-                return &snapshot;
-        }
-        return nullptr;
-    }
-    bool appears(const QByteArray &name)
-    {
-        return eventually([&] { return lockNamed(name) != nullptr; });
-    }
-    bool goes(const QByteArray &name)
-    {
-        return eventually([&] { return lockNamed(name) == nullptr; });
-    }
-    std::vector<LockSnapshot> m_snapshots;
 
 private slots:
     void init()
@@ -98,13 +21,7 @@ private slots:
         if (!serve())
             QSKIP("redis-server is not installed or does not start");
     }
-    void cleanup()
-    {
-        m_observer.reset();
-        m_connection.reset();
-        m_other.reset();
-        m_server.reset();
-    }
+    void cleanup() { end(); }
 
     // "As of" is the age of what is shown: nothing changes, and it is heard again and again that nothing did.
     void aQuietServerIsHeardAllTheSame()
@@ -300,44 +217,6 @@ private slots:
         QCOMPARE(m_sink.how(), u"SCAN"_s);
     }
 
-    void trackingRefusedThenPolling()
-    {
-        QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "allchannels", "+@all", "-client|tracking",
-                      "-config", "-client|list"}),
-                 "OK");
-        observe({}, "watcher");
-        QVERIFY(firstSnapshot());
-        QCOMPARE(m_sink.how(), u"polling every 250 ms"_s);
-        QVERIFY(m_sink.says(u"client tracking refused"_s));
-        QVERIFY(m_sink.says(u"CONFIG refused"_s));
-        QVERIFY(m_sink.says(u"CLIENT LIST refused"_s));
-        QVERIFY(!m_sink.coverage.front().complete);
-    }
-
-    void pollingSeesChangesOfKnownLocks()
-    {
-        QCOMPARE(act({"SET", "orders-lock", token}), "OK");
-        QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "+@all", "-client|tracking"}), "OK");
-        observe({}, "watcher");
-        QVERIFY(firstSnapshot());
-        const QByteArray other("ffffffffffffffffffffffffffffffff");
-        QCOMPARE(act({"SET", "orders-lock", other}), "OK");
-        QTRY_COMPARE(lockNamed("orders-lock")->contenders.front().guard.value, other);
-        QCOMPARE(act({"DEL", "orders-lock"}), "1");
-        QVERIFY(goes("orders-lock"));
-    }
-
-    // Nobody tells of it: the next sweep comes soon, and what that means is said.
-    void pollingFindsNewLocksSoon()
-    {
-        QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "+@all", "-client|tracking"}), "OK");
-        observe({}, "watcher");
-        QVERIFY(firstSnapshot());
-        QVERIFY(m_sink.says(u"a new lock is seen when SCAN comes by"_s));
-        QCOMPARE(act({"SET", "fresh-lock", token}), "OK");
-        QTRY_VERIFY_WITH_TIMEOUT(lockNamed("fresh-lock"), 15'000);
-    }
-
     void aLockThatIsNotCalledOneIsFoundByWhatItDoes()
     {
         const QByteArray random("0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29");
@@ -366,94 +245,6 @@ private slots:
         QTRY_VERIFY(lockNamed("lock:report"));
         QCOMPARE(lockNamed("lock:report")->state, LockState::Held);
         QVERIFY(!lockNamed("lock:report")->find(FindingCode::ExpiredValue));
-    }
-
-    void trackingRefusedThenKeyspaceEvents()
-    {
-        QCOMPARE(act({"CONFIG", "SET", "notify-keyspace-events", "AE"}), "OK");
-        QCOMPARE(
-            act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "allchannels", "+@all", "-client|tracking"}),
-            "OK");
-        observe({}, "watcher");
-        QVERIFY(firstSnapshot());
-        QCOMPARE(m_sink.how(), u"keyspace events"_s);
-        QCOMPARE(act({"SET", "orders-lock", token}), "OK");
-        QVERIFY(appears("orders-lock"));
-        QCOMPARE(act({"DEL", "orders-lock"}), "1");
-        QVERIFY(goes("orders-lock"));
-    }
-
-    void aUserWhoMayHardlyAnything()
-    {
-        QCOMPARE(act({"MSET", "mine-lock", token, "other-lock", token}), "OK");
-        QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "~mine*", "+type", "+pttl", "+getrange", "+scan"}),
-                 "OK");
-        observe({}, "watcher");
-        QVERIFY(firstSnapshot());
-        QVERIFY(lockNamed("mine-lock"));
-        QVERIFY(!lockNamed("other-lock"));
-        QVERIFY(m_sink.says(u"keys, among them other-lock"_s));
-        QVERIFY(m_sink.says(u"TIME refused"_s));
-
-        QCOMPARE(act({"ACL", "SETUSER", "watcher", "-scan"}), "OK");
-        observe({}, "watcher");
-        QVERIFY(firstSnapshot());
-        QVERIFY(m_sink.says(u"SCAN refused"_s));
-        QVERIFY(m_observer->snapshots().empty());
-    }
-
-    void comesBackAfterARestart()
-    {
-        QCOMPARE(act({"SET", "orders-lock", token}), "OK");
-        observe();
-        QVERIFY(firstSnapshot());
-        m_server->stop();
-        QTRY_VERIFY(m_sink.says(u"not connected"_s));
-        QVERIFY(lockNamed("orders-lock")); // kept, as of then
-        QVERIFY(m_server->start(10s));     // empty now
-        QVERIFY(goes("orders-lock"));
-        QVERIFY(becomes(*m_other, ConnectionState::Connected));
-        QTRY_COMPARE(m_sink.how(), u"client tracking"_s);
-        QCOMPARE(act({"SET", "orders-lock", token}), "OK");
-        QVERIFY(appears("orders-lock"));
-    }
-
-    void theSubscribersConnectionAloneBreaks()
-    {
-        observe();
-        QVERIFY(firstSnapshot());
-        QCOMPARE(act({"SET", "a-lock", token}), "OK");
-        QVERIFY(appears("a-lock"));
-        QCOMPARE(act({"CLIENT", "KILL", "TYPE", "pubsub"}), "1");
-        // Told by tracking again, not by the next sweep.
-        QTRY_VERIFY(act({"CLIENT", "LIST", "TYPE", "pubsub"}).contains("sub=1"));
-        QTRY_VERIFY(!act({"CLIENT", "LIST"}).contains("flags=R"));
-        QCOMPARE(act({"DEL", "a-lock"}), "1");
-        QVERIFY(goes("a-lock"));
-        QCOMPARE(act({"SET", "b-lock", token}), "OK");
-        QVERIFY(appears("b-lock"));
-    }
-
-    void aLoudServerIsHeardOnlyWhereItMatters()
-    {
-        QCOMPARE(act({"SET", "quiet-lock", token}), "OK");
-        observe();
-        QVERIFY(firstSnapshot());
-        std::vector<redis::Command> noise;
-        for (int i = 0; i < 5'000; ++i)
-            noise.push_back({"SET", "noise:" + QByteArray::number(i), "x"});
-        const QDeadlineTimer end(patienceMs);
-        while (!m_sink.how().contains(u"known locks"_s) && !end.hasExpired())
-            QVERIFY(answerOf(m_other->pipeline(noise, soon())));
-        QVERIFY(m_sink.how().contains(u"known locks"_s));
-        // That others may be missed for a while is said; those of a quiet family, or called as clients do, are not.
-        QTRY_VERIFY(m_sink.says(u"when SCAN comes by"_s));
-        QCOMPARE(act({"SET", "quiet-lock2", token}), "OK");
-        QVERIFY(appears("quiet-lock2"));
-        QCOMPARE(act({"SET", "lock:new", token}), "OK");
-        QVERIFY(appears("lock:new"));
-        QCOMPARE(act({"DEL", "quiet-lock"}), "1");
-        QVERIFY(goes("quiet-lock"));
     }
 
     void longHeldIsFoundWhenItsTimeComes()

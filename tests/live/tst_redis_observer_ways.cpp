@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// By which way the Redis observer hears of changes: where the server does not let it, where it is too loud, and when
+// a connection breaks.
+#include "tests/live/redisobserved.h"
+#include "tests/support/testmain.h"
+
+#include <QDeadlineTimer>
+
+using namespace lockscope;
+using namespace lockscope::testing;
+using namespace Qt::StringLiterals;
+
+class TestRedisObserverWays : public RedisObserved {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        if (!serve())
+            QSKIP("redis-server is not installed or does not start");
+    }
+    void cleanup() { end(); }
+
+    void trackingRefusedThenPolling()
+    {
+        QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "allchannels", "+@all", "-client|tracking",
+                      "-config", "-client|list"}),
+                 "OK");
+        observe({}, "watcher");
+        QVERIFY(firstSnapshot());
+        QCOMPARE(m_sink.how(), u"polling every 250 ms"_s);
+        QVERIFY(m_sink.says(u"client tracking refused"_s));
+        QVERIFY(m_sink.says(u"CONFIG refused"_s));
+        QVERIFY(m_sink.says(u"CLIENT LIST refused"_s));
+        QVERIFY(!m_sink.coverage.front().complete);
+    }
+
+    void pollingSeesChangesOfKnownLocks()
+    {
+        QCOMPARE(act({"SET", "orders-lock", token}), "OK");
+        QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "+@all", "-client|tracking"}), "OK");
+        observe({}, "watcher");
+        QVERIFY(firstSnapshot());
+        const QByteArray other("ffffffffffffffffffffffffffffffff");
+        QCOMPARE(act({"SET", "orders-lock", other}), "OK");
+        QTRY_COMPARE(lockNamed("orders-lock")->contenders.front().guard.value, other);
+        QCOMPARE(act({"DEL", "orders-lock"}), "1");
+        QVERIFY(goes("orders-lock"));
+    }
+
+    // Nobody tells of it: the next sweep comes soon, and what that means is said.
+    void pollingFindsNewLocksSoon()
+    {
+        QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "+@all", "-client|tracking"}), "OK");
+        observe({}, "watcher");
+        QVERIFY(firstSnapshot());
+        QVERIFY(m_sink.says(u"a new lock is seen when SCAN comes by"_s));
+        QCOMPARE(act({"SET", "fresh-lock", token}), "OK");
+        QTRY_VERIFY_WITH_TIMEOUT(lockNamed("fresh-lock"), 15'000);
+    }
+
+    void trackingRefusedThenKeyspaceEvents()
+    {
+        QCOMPARE(act({"CONFIG", "SET", "notify-keyspace-events", "AE"}), "OK");
+        QCOMPARE(
+            act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "allchannels", "+@all", "-client|tracking"}),
+            "OK");
+        observe({}, "watcher");
+        QVERIFY(firstSnapshot());
+        QCOMPARE(m_sink.how(), u"keyspace events"_s);
+        QCOMPARE(act({"SET", "orders-lock", token}), "OK");
+        QVERIFY(appears("orders-lock"));
+        QCOMPARE(act({"DEL", "orders-lock"}), "1");
+        QVERIFY(goes("orders-lock"));
+    }
+
+    void aUserWhoMayHardlyAnything()
+    {
+        QCOMPARE(act({"MSET", "mine-lock", token, "other-lock", token}), "OK");
+        QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "~mine*", "+type", "+pttl", "+getrange", "+scan"}),
+                 "OK");
+        observe({}, "watcher");
+        QVERIFY(firstSnapshot());
+        QVERIFY(lockNamed("mine-lock"));
+        QVERIFY(!lockNamed("other-lock"));
+        QVERIFY(m_sink.says(u"keys, among them other-lock"_s));
+        QVERIFY(m_sink.says(u"TIME refused"_s));
+
+        QCOMPARE(act({"ACL", "SETUSER", "watcher", "-scan"}), "OK");
+        observe({}, "watcher");
+        QVERIFY(firstSnapshot());
+        QVERIFY(m_sink.says(u"SCAN refused"_s));
+        QVERIFY(m_observer->snapshots().empty());
+    }
+
+    void comesBackAfterARestart()
+    {
+        QCOMPARE(act({"SET", "orders-lock", token}), "OK");
+        observe();
+        QVERIFY(firstSnapshot());
+        m_server->stop();
+        QTRY_VERIFY(m_sink.says(u"not connected"_s));
+        QVERIFY(lockNamed("orders-lock")); // kept, as of then
+        QVERIFY(m_server->start(10s));     // empty now
+        QVERIFY(goes("orders-lock"));
+        QVERIFY(becomes(*m_other, redis::ConnectionState::Connected));
+        QTRY_COMPARE(m_sink.how(), u"client tracking"_s);
+        QCOMPARE(act({"SET", "orders-lock", token}), "OK");
+        QVERIFY(appears("orders-lock"));
+    }
+
+    void theSubscribersConnectionAloneBreaks()
+    {
+        observe();
+        QVERIFY(firstSnapshot());
+        QCOMPARE(act({"SET", "a-lock", token}), "OK");
+        QVERIFY(appears("a-lock"));
+        QCOMPARE(act({"CLIENT", "KILL", "TYPE", "pubsub"}), "1");
+        // Told by tracking again, not by the next sweep.
+        QTRY_VERIFY(act({"CLIENT", "LIST", "TYPE", "pubsub"}).contains("sub=1"));
+        QTRY_VERIFY(!act({"CLIENT", "LIST"}).contains("flags=R"));
+        QCOMPARE(act({"DEL", "a-lock"}), "1");
+        QVERIFY(goes("a-lock"));
+        QCOMPARE(act({"SET", "b-lock", token}), "OK");
+        QVERIFY(appears("b-lock"));
+    }
+
+    void aLoudServerIsHeardOnlyWhereItMatters()
+    {
+        QCOMPARE(act({"SET", "quiet-lock", token}), "OK");
+        observe();
+        QVERIFY(firstSnapshot());
+        std::vector<redis::Command> noise;
+        for (int i = 0; i < 5'000; ++i)
+            noise.push_back({"SET", "noise:" + QByteArray::number(i), "x"});
+        const QDeadlineTimer end(patienceMs);
+        while (!m_sink.how().contains(u"known locks"_s) && !end.hasExpired())
+            QVERIFY(answerOf(m_other->pipeline(noise, soon())));
+        QVERIFY(m_sink.how().contains(u"known locks"_s));
+        // That others may be missed for a while is said; those of a quiet family, or called as clients do, are not.
+        QTRY_VERIFY(m_sink.says(u"when SCAN comes by"_s));
+        QCOMPARE(act({"SET", "quiet-lock2", token}), "OK");
+        QVERIFY(appears("quiet-lock2"));
+        QCOMPARE(act({"SET", "lock:new", token}), "OK");
+        QVERIFY(appears("lock:new"));
+        QCOMPARE(act({"DEL", "quiet-lock"}), "1");
+        QVERIFY(goes("quiet-lock"));
+    }
+};
+
+LOCKSCOPE_TEST(TestRedisObserverWays)
+#include "tst_redis_observer_ways.moc"
