@@ -178,7 +178,8 @@ CommandSpec graphCommand()
     spec.more =
         u"A client is a session or a connection. On several servers it is one where it gives itself one name "
         u"(a node's data, program_name, application_name) that nobody else there has, or where a --label says so. A deadlock is "
-        u"told only if it was seen twice in a row."_s;
+        u"told only if it was seen twice in a row. Locks that one thread holds at once are named together, where a "
+        u"holder's id names its thread: the members of Redisson's MultiLock look so."_s;
     spec.options = {{u"dot"_s, {}, u"for Graphviz"_s}};
     spec.observes = spec.isReplayable = true;
     spec.run = graph;
