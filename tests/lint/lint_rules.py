@@ -44,6 +44,17 @@ class Reach(unittest.TestCase):
                                      "core/c.cpp": '#include "core/d.h"\nredis::Connection *c;\nredis::Value *v;\n'}),
                          [("core/c.cpp", 2), ("core/c.cpp", 3)])
 
+    def test_literals(self):
+        using = "namespace lockscope::testing {\nusing namespace std::chrono_literals;\n}\n"
+        wait = "auto wait = 5ms;\n"
+        self.assertEqual(self.found({"tests/a.cpp": wait}), [("tests/a.cpp", 1)])
+        self.assertEqual(self.found({"tests/a.cpp": "using namespace std::chrono_literals;\n" + wait}), [])
+        include = '#include "tests/b.h"\n'
+        self.assertEqual(self.found({"tests/b.h": using, "tests/a.cpp": include + wait}), [("tests/a.cpp", 2)])
+        self.assertEqual(
+            self.found({"tests/b.h": using,
+                        "tests/a.cpp": include + "using namespace lockscope::testing;\n" + wait}), [])
+
 
 class Await(unittest.TestCase):
     def test_kept(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Whether each file reaches what it names: redis::Connection needs an include, its own or one further down, of a file
-that has namespace redis and that word. Rooms are compiled as one unit, where a neighbour's include hides what is
+that has namespace redis and that word; 5ms and u"a"_s need somebody who uses the namespace of such literals. Rooms are compiled as one unit, where a neighbour's include hides what is
 missing, until somebody compiles the file by itself (the preset dev).
 
 Usage: reach.py FOLDER
@@ -17,6 +17,11 @@ import cpptext
 
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 _NAMESPACE = re.compile(r"\bnamespace ((?:\w+::(?:inline )?)*\w+)\s*\{")
+_USING = re.compile(r"\busing namespace ([\w:]+);")
+_LITERALS = {
+    "chrono_literals": re.compile(r"(?<![\w.'])\d[\d']*(?:ns|us|ms|s|min|h)\b"),
+    "StringLiterals": re.compile(r'"_(?:s|L1|ba)\b'),
+}
 _NAMED = re.compile(r"(?<![\w:.>])(?:lockscope::)?(\w+)::(\w+)")
 
 
@@ -27,6 +32,11 @@ class Source:
         self.includes = _INCLUDE.findall(text)
         self.namespaces = {part for name in _NAMESPACE.findall(code) for part in re.split("::(?:inline )?", name)}
         self.words = set(re.findall(r"\w+", code))
+        self.uses = {part for name in _USING.findall(code) for part in name.split("::")}
+        self.literals = {}
+        for space, form in _LITERALS.items():
+            if match := form.search(code):
+                self.literals[space] = code.count("\n", 0, match.start()) + 1
         self.named = {}
         for match in _NAMED.finditer(code):
             self.named.setdefault(match.groups(), code.count("\n", 0, match.start()) + 1)
@@ -60,6 +70,11 @@ class Tree:
     def findings(self):
         for path in sorted(self._sources):
             source = self._sources[path]
+            for space, line in source.literals.items():
+                inside = (source.namespaces | source.uses) - {"lockscope"}
+                if not any(space in one.uses and (one is source or one.namespaces & inside)
+                           for one in self._reach(source)):
+                    yield path, line, f"a literal of {space}, which no file that this one includes uses"
             for (space, word), line in source.named.items():
                 if space not in self._namespaces:
                     continue

@@ -15,6 +15,7 @@
 
 using namespace lockscope;
 using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
 
 class TestBase : public QObject {
     Q_OBJECT

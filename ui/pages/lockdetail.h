@@ -5,6 +5,7 @@
 
 #include <version>
 
+#include "core/workspace/backend.h"
 #include "ui/models/queuemodel.h"
 
 #include <QWidget>
