@@ -2,6 +2,7 @@
 // The table of sessions: complete per connection, changed row by row.
 #include "tests/support/testmain.h"
 #include "ui/models/sessionsmodel.h"
+#include "ui/theme/pill.h"
 
 #include "tests/models/treetext.h"
 

@@ -6,6 +6,7 @@
 #include "tests/ui/themedapplication.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/simulator/lanesview.h"
+#include "ui/simulator/runpanel.h"
 
 #include <QAction>
 #include <QContextMenuEvent>
