@@ -14,6 +14,7 @@
 #include "ui/views/timelineview.h"
 
 #include <QApplication>
+#include <QDialog>
 #include <QDir>
 #include <QTabWidget>
 #include <QTemporaryDir>
