@@ -78,18 +78,18 @@ std::vector<QByteArray> heldWith(const LockSnapshot &lock, const std::vector<Hel
 
 QString heldWithSentence(const std::vector<QByteArray> &others)
 {
-    constexpr std::size_t most = 3;
-    constexpr int nameLength = 60;
+    constexpr std::size_t namedAtMost = 3;
+    constexpr int longestName = 60;
     if (others.empty())
         return {};
     QStringList names;
     for (const auto &one : others) {
-        if (names.size() < qsizetype(most))
-            names << label(one, nameLength);
+        if (names.size() < qsizetype(namedAtMost))
+            names << label(one, longestName);
     }
     auto all = names.join(u", "_s);
-    if (others.size() > most)
-        all += u" and %1 more"_s.arg(others.size() - most);
+    if (others.size() > namedAtMost)
+        all += u" and %1 more"_s.arg(others.size() - namedAtMost);
     else if (names.size() > 1)
         all = names.mid(0, names.size() - 1).join(u", "_s) + u" and "_s + names.last();
     return u"held together with %1 by one thread, as the members of a MultiLock are"_s.arg(all);
