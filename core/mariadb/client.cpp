@@ -16,8 +16,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// How long a server may take to end a statement by KILL QUERY. Then it counts as gone.
-constexpr auto killTakesAtMost = 3s;
+// How long a server may take to end a statement by KILL QUERY, which is sent by a connection of its own: 5 s to
+// connect, as any other, and 2 to answer (killOptions()). Then it counts as gone.
+constexpr auto killTakesAtMost = 7s;
 
 class Client final : public Session, private WorkerNews {
 public:

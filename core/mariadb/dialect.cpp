@@ -37,7 +37,7 @@ public:
             timeouts += u";MYSQL_OPT_READ_TIMEOUT=%1"_s.arg(readsWithin.count());
         return timeouts;
     }
-    QString killOptions() const override { return u"MYSQL_OPT_CONNECT_TIMEOUT=2;MYSQL_OPT_READ_TIMEOUT=2"_s; }
+    QString killOptions() const override { return u"MYSQL_OPT_CONNECT_TIMEOUT=5;MYSQL_OPT_READ_TIMEOUT=2"_s; }
     std::optional<Met> meet(QSqlQuery &query) const override
     {
         // A wait ends by our deadlines; giving up after the server's 50 s would lose the place in the queue.

@@ -64,7 +64,7 @@ public:
             readsWithin.count() > 0 ? u";tcp_user_timeout=%1"_s.arg(readsWithin.count() * 1000) : u""_s;
         return u"connect_timeout=5;"_s + libpqOptions + silence;
     }
-    QString killOptions() const override { return u"connect_timeout=2;tcp_user_timeout=2000;"_s + libpqOptions; }
+    QString killOptions() const override { return u"connect_timeout=5;tcp_user_timeout=2000;"_s + libpqOptions; }
     std::optional<Met> meet(QSqlQuery &query) const override
     {
         // A wait ends by our deadlines. libpq prints notices on our stderr: nobody there knows what they are about.
