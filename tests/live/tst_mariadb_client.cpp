@@ -263,13 +263,13 @@ private slots:
         auto session = openThrough(cable);
         auto bystander = openNumbered(session->connectionId(), elsewhere->address());
         QVERIFY(bystander);
-        const auto theirs = bystander->execute(sleeping(6), soon());
+        const auto theirs = bystander->execute(sleeping(10), soon());
         cable.leadTo({elsewhere->address()});
         QTest::ignoreMessage(
             QtWarningMsg,
             QRegularExpression(
                 QStringLiteral("^KILL QUERY %1 was not sent: .* another server$").arg(session->connectionId())));
-        const auto ours = answerOf(session->execute(sleeping(6), Deadline::after(m_loop, 300ms)));
+        const auto ours = answerOf(session->execute(sleeping(10), Deadline::after(m_loop, 300ms)));
         QCOMPARE(codeOf(ours), code(ErrorCode::UnknownOutcome)); // nobody could end it
         const auto slept = answerOf(theirs);
         QVERIFY2(slept, textOf(slept));
