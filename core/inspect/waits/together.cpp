@@ -66,11 +66,13 @@ std::vector<HeldTogether> heldTogether(const std::vector<LockSnapshot> &locks)
 
 std::vector<QByteArray> heldWith(const LockSnapshot &lock, const std::vector<HeldTogether> &groups)
 {
-    const auto threads = holdingThreads(lock);
+    const auto keyOfGroup = [](const HeldTogether &group) { return std::pair(group.connection, group.thread); };
     std::set<QByteArray> others;
-    for (const auto &group : groups) {
-        if (group.connection == lock.lock.connection && std::ranges::find(threads, group.thread) != threads.end())
-            others.insert(group.locks.begin(), group.locks.end());
+    for (const auto &thread : holdingThreads(lock)) {
+        const std::pair key(lock.lock.connection, thread);
+        const auto at = std::ranges::lower_bound(groups, key, {}, keyOfGroup);
+        if (at != groups.end() && keyOfGroup(*at) == key)
+            others.insert(at->locks.begin(), at->locks.end());
     }
     others.erase(lock.lock.name);
     return {others.begin(), others.end()};

@@ -14,13 +14,14 @@ struct HeldTogether {
     std::vector<QByteArray> locks; // names on that connection, in their order; two at least
     friend bool operator==(const HeldTogether &, const HeldTogether &) = default;
 };
+// In the order of connections and threads.
 [[nodiscard]] std::vector<HeldTogether> heldTogether(const std::vector<LockSnapshot> &locks);
 
 // The threads that hold this lock, each once.
 [[nodiscard]] std::vector<QByteArray> holdingThreads(const LockSnapshot &lock);
 [[nodiscard]] bool isHeldByAny(const LockSnapshot &lock, const std::vector<QByteArray> &threads);
 
-// What else the threads that hold this lock hold; in order.
+// What else the threads that hold this lock hold, by what heldTogether() found; in order.
 [[nodiscard]] std::vector<QByteArray> heldWith(const LockSnapshot &lock, const std::vector<HeldTogether> &groups);
 
 // "held together with a, b and 3 more by one thread, as a MultiLock would be"; empty for none.
