@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients whose holders are members of a set or fields of a hash: redis-semaphore of npm and of PyPI, Symfony's Lock.
+// Clients whose holders are members of a set or fields of a hash: redis-semaphore of npm and of PyPI, Symfony's Lock,
+// sidekiq-unique-jobs.
 // Each holder is seen, by the name that its client gave it, and nobody who does not hold; also when the one before
 // has given it back, or when it was taken away: then the next one is in, soon. So it is when a time was shortened.
 #include "tests/interop/rediscross.h"
@@ -22,6 +23,11 @@ Started pypi(const QString &, const QString &server)
     return std::make_unique<ForeignClient>(fetched("PYTHON_LOCKS"),
                                            QStringList{clientFile(u"redis_semaphore_client.py"_s), server});
 }
+Started sidekiq(const QString &, const QString &server)
+{
+    return std::make_unique<ForeignClient>(
+        u"ruby"_s, QStringList{clientFile(u"sidekiq_client.rb"_s), fetched("SIDEKIQ"), server});
+}
 Started symfony(const QString &, const QString &server)
 {
     return std::make_unique<ForeignClient>(u"php"_s, QStringList{clientFile(u"symfony_client.php"_s), server});
@@ -38,15 +44,24 @@ struct PermitClient {
     int permitsEach;  // rows of each of them
     const char *mode; // of a holder
     bool canBeShortened = false;
+    bool canBeForced = true;
 };
+
+// All but the last digit of an MD5.
+#define DIGEST "0123456789abcdef0123456789abcde"
 
 constexpr PermitClient permitClients[] = {
     {"semaphore", "semaphore:orders%1", " 180000", "redis-semaphore (npm)", "NODE_LOCKS", npm, 2, 1, "permit"},
     {"multi-semaphore", "semaphore:orders%1", " 180000", "redis-semaphore (npm)", "NODE_LOCKS", npm, 2, 2, "permit"},
     {"pypi", "orders%1:GRABBED", "", "redis-semaphore (PyPI, Ruby)", "PYTHON_LOCKS", pypi, 2, 1, "permit"},
+    {"sidekiq while_executing", "uniquejobs:" DIGEST "%1:RUN:LOCKED", " while_executing", "sidekiq-unique-jobs",
+     "SIDEKIQ", sidekiq, 2, 1, "permit", false, false},
+    {"sidekiq until_executed", "uniquejobs:" DIGEST "%1:LOCKED", " until_executed", "sidekiq-unique-jobs", "SIDEKIQ",
+     sidekiq, 1, 1, "exclusive", false, false},
     {"symfony write", "app:orders%1", " write", "Symfony Lock", nullptr, symfony, 1, 1, "exclusive", true},
     {"symfony read", "app:orders%1", " read", "Symfony Lock", nullptr, symfony, 3, 1, "read"},
 };
+#undef DIGEST
 
 } // namespace
 
@@ -65,7 +80,10 @@ class TestInteropPermits : public RedisCross {
         }
     }
     static bool all(const PermitClient &) { return true; }
-    static bool keepOthersOut(const PermitClient &client) { return QLatin1StringView(client.mode) != "read"_L1; }
+    static bool keepOthersOut(const PermitClient &client)
+    {
+        return client.canBeForced && QLatin1StringView(client.mode) != "read"_L1;
+    }
     static bool canBeShortened(const PermitClient &client) { return client.canBeShortened; }
     // Of those who hold; of a permit with a number also since when.
     QString seenAs(const QByteArray &name)

@@ -169,6 +169,13 @@ node_locks() {
     let_tests_know NODE_LOCKS "$into/node-locks"
 }
 
+sidekiq() {
+    installed gem ruby || return 1
+    gem install --quiet --no-document --install-dir "$into/gems" sidekiq-unique-jobs || return 1
+    printf 'Fetched: %s\n' "$(cd "$into/gems/gems" && ls -d sidekiq-* | paste -sd ' ')"
+    let_tests_know SIDEKIQ "$into/gems"
+}
+
 # redsync_of VERSION REDIGO
 redsync_of() {
     rm -rf "$into/redsync"
@@ -217,4 +224,5 @@ fetch SPRING "Spring Integration and ShedLock" spring
 fetch QUARTZ "Quartz" quartz
 fetch SQL_TABLES "ShedLock's JDBC provider and Liquibase" sql_tables
 fetch NODE_LOCKS "redis-semaphore and BullMQ" node_locks
+fetch SIDEKIQ "sidekiq-unique-jobs" sidekiq
 [ -n "$got" ]
