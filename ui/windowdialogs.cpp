@@ -13,6 +13,7 @@
 #include "ui/dialogs/guaranteesdialog.h"
 #include "ui/dialogs/settingsdialog.h"
 #include "ui/mainwindow.h"
+#include "ui/models/orderedrows.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockdetail.h"
@@ -144,6 +145,7 @@ void WindowDialogs::openForceRelease()
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     // What is done is done in the present, paused or not; else the form says what the row behind it says.
     dialog->setClock([this] { return m_clock.isFrozen() ? m_clock.present() : m_clock.now(); });
+    dialog->setHeldWith([this](const inspect::LockSnapshot &one) { return heldWith(one, m_locks->model().all()); });
     connect(&m_clock, &ScreenClock::ticked, dialog, &ForceReleaseDialog::tick);
     connect(dialog, &ForceReleaseDialog::armRequested, this,
             [this, dialog](const ConnectionName &name) { askReadOnly(name, false, dialog); });

@@ -78,6 +78,7 @@ private:
     std::unique_ptr<ui::ForceReleaseDialog> m_dialog;
     LockSnapshot m_onServer;
     ui::SystemTime m_now = formNow;
+    ui::ForceReleaseDialog::HeldWith m_heldWith;
 
     template <class T>
     T *part(const char *name)
@@ -106,6 +107,7 @@ private:
         m_onServer = lock;
         m_dialog = std::make_unique<ui::ForceReleaseDialog>(*m_backend, *m_book, lock, chosen);
         m_dialog->setClock([this] { return m_now; });
+        m_dialog->setHeldWith(m_heldWith);
         m_dialog->setAvailable(screen);
         m_dialog->show();
         QVERIFY(QTest::qWaitForWindowExposed(m_dialog.get()));
@@ -160,6 +162,7 @@ private slots:
     void init()
     {
         m_now = formNow;
+        m_heldWith = nullptr;
         m_backend = std::make_unique<testing::FakeBackend>();
         m_book = std::make_unique<ui::ConnectionBook>();
         connect(m_backend.get(), &Backend::updated, m_book.get(), &ui::ConnectionBook::apply);
@@ -173,6 +176,27 @@ private slots:
         m_dialog.reset();
         m_book.reset();
         m_backend.reset();
+    }
+
+    // Of the holder that the form is about, not of the others; nothing where it has nothing else.
+    void whatElseItsThreadHoldsIsTold()
+    {
+        std::vector<QByteArray> holdersAsked;
+        std::vector<QByteArray> others{"a", "b"};
+        const auto told = [&] { return m_dialog->facts().valueOf(u"Held by the same thread"_s); };
+        m_heldWith = [&](const LockSnapshot &lock) {
+            for (const auto &one : lock.contenders)
+                holdersAsked.push_back(one.id);
+            return others;
+        };
+        openForm(twoHolders(), twoHolders().contenders[1].id);
+        QCOMPARE(told(), u"a and b — maybe as one MultiLock; the holder keeps what is not released"_s);
+        QCOMPARE(holdersAsked, std::vector{twoHolders().contenders[1].id});
+        verifyWhole({0, 0, 1366, 768});
+        shoot(u"held-with"_s);
+        others.clear();
+        openForm(twoHolders(), twoHolders().contenders[1].id);
+        QCOMPARE(told(), QString());
     }
 
     void isWholeOnEveryScreenInEveryStep_data()

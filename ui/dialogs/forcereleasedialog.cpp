@@ -132,6 +132,7 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
     if (plan.way != operate::Way::KillWaiter)
         m_holder = plan.holder;
     ReleasePreview::fillFacts(*m_facts, plan, m_clock());
+    sayHeldWith(plan);
     m_rehearse->setPlan(plan, isAgain);
     ReleasePreview::sayDanger(*m_danger, plan);
     ReleasePreview::fillWarnings(*m_warnings, m_content, plan);
@@ -150,6 +151,20 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
     m_scroll->verticalScrollBar()->setValue(isAgain ? scrolled : 0);
     if (!isAgain)
         m_reason->setFocus();
+}
+
+// A MultiLock has lost its meaning when one of its members is somebody else's, and its client does not learn of it.
+void ForceReleaseDialog::sayHeldWith(const operate::ForceReleasePlan &plan)
+{
+    const auto *holder = plan.before.find(plan.holder);
+    if (!m_heldWith || !holder || holder->role != inspect::Role::Holder)
+        return;
+    auto ofHolder = plan.before;
+    ofHolder.contenders = {*holder};
+    if (const auto others = m_heldWith(ofHolder); !others.empty())
+        m_facts->addText(tr("Held by the same thread"),
+                         tr("%1 — maybe as one MultiLock; the holder keeps what is not released")
+                             .arg(inspect::heldWithNames(others)));
 }
 
 void ForceReleaseDialog::sayGentler()

@@ -46,6 +46,9 @@ public:
     [[nodiscard]] QString note() const;
     [[nodiscard]] const QByteArray &holder() const { return m_holder; }
 
+    // Which other locks the holders of this one have as well; asked for the form's holder alone.
+    using HeldWith = std::function<std::vector<QByteArray>(const inspect::LockSnapshot &lock)>;
+    void setHeldWith(HeldWith heldWith) { m_heldWith = std::move(heldWith); }
     using Clock = std::function<SystemTime()>;
     void setClock(Clock clock) { m_clock = std::move(clock); }
     // The screen it has to fit on; its own unless a test says otherwise.
@@ -84,6 +87,7 @@ private:
     [[nodiscard]] bool isSending() const override { return m_step == Step::Sending; }
     void fit();
     void updateReady();
+    void sayHeldWith(const operate::ForceReleasePlan &plan);
     void sayGentler();
     // Why the button is disabled; empty if it is not.
     [[nodiscard]] QString obstacle() const;
@@ -103,6 +107,7 @@ private:
     QString m_result;
     Step m_step = Step::Reading;
     Clock m_clock = std::chrono::system_clock::now;
+    HeldWith m_heldWith;
     std::optional<QRect> m_available;
 
     QLabel *m_tag = nullptr;

@@ -78,12 +78,10 @@ std::vector<QByteArray> heldWith(const LockSnapshot &lock, const std::vector<Hel
     return {others.begin(), others.end()};
 }
 
-QString heldWithSentence(const std::vector<QByteArray> &others)
+QString heldWithNames(const std::vector<QByteArray> &others)
 {
     constexpr std::size_t namedAtMost = 3;
     constexpr int longestName = 60;
-    if (others.empty())
-        return {};
     QStringList names;
     for (const auto &one : others) {
         if (names.size() < qsizetype(namedAtMost))
@@ -94,7 +92,14 @@ QString heldWithSentence(const std::vector<QByteArray> &others)
         all += u" and %1 more"_s.arg(others.size() - namedAtMost);
     else if (names.size() > 1)
         all = names.mid(0, names.size() - 1).join(u", "_s) + u" and "_s + names.last();
-    return u"held together with %1 by one thread, as the members of a MultiLock are"_s.arg(all);
+    return all;
+}
+
+QString heldWithSentence(const std::vector<QByteArray> &others)
+{
+    if (others.empty())
+        return {};
+    return u"held together with %1 by one thread, as the members of a MultiLock are"_s.arg(heldWithNames(others));
 }
 
 } // namespace lockscope::inspect

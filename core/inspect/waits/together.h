@@ -24,7 +24,9 @@ struct HeldTogether {
 // What else the threads that hold this lock hold, by what heldTogether() found; in order.
 [[nodiscard]] std::vector<QByteArray> heldWith(const LockSnapshot &lock, const std::vector<HeldTogether> &groups);
 
-// "held together with a, b and 3 more by one thread, as a MultiLock would be"; empty for none.
+// "a, b and c", "a, b, c and 3 more"; empty for none.
+[[nodiscard]] QString heldWithNames(const std::vector<QByteArray> &others);
+// "held together with a and b by one thread, as the members of a MultiLock are"; empty for none.
 [[nodiscard]] QString heldWithSentence(const std::vector<QByteArray> &others);
 
 } // namespace lockscope::inspect
