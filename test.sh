@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds, and runs the tests. Arguments go to ctest: ./test.sh -L unit
+# Without any, every test is run, and nothing is measured: that wants a quiet machine (./test.sh -L bench).
 # With --soak N, the recipes are held against N seeds each in the simulated world, after the other tests.
 # With --build-only, nothing is run.
 # With --interop, the interop tests run once more, against the newest clients and ZooKeeper server that can be fetched.
@@ -63,6 +64,7 @@ run_tests() {
     return $result
 }
 
+[ "${#arguments[@]}" -gt 0 ] || arguments=(-LE '^bench$')
 status=0
 run_tests "${arguments[@]}" || status=$?
 if [ -n "$soak" ]; then
