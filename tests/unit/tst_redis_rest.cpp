@@ -53,9 +53,12 @@ public:
     bool countsEnding = true;          // INFO is allowed
     bool knowsTypesInScan = true;      // Redis 6
     std::function<void()> beforeInfo;  // what happens just then
+    // What stands in a hash.
+    std::vector<QByteArray> fields{"0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11:1", "1"};
     qint64 commands = 0;
     // The connection that changes are told on broke, and is back.
     void breakSubscriber() { m_listener(redis::ConnectionState::Connected); }
+    void tellOf(const QByteArray &key) { m_subscriber({"__redis__:invalidate", {}, key}); }
 
     [[nodiscard]] Loop &loop() const override { return m_loop; }
     [[nodiscard]] redis::ConnectionState state() const override { return redis::ConnectionState::Connected; }
@@ -79,7 +82,11 @@ public:
     {
         return Reply<Value>(m_loop);
     }
-    Subscription subscribe(QByteArray, std::function<void(const redis::Message &)>) override { return {}; }
+    Subscription subscribe(QByteArray, std::function<void(const redis::Message &)> heard) override
+    {
+        m_subscriber = std::move(heard);
+        return {};
+    }
     Subscription subscribePattern(QByteArray, std::function<void(const redis::Message &)>) override { return {}; }
     Reply<qint64> subscriberId(Deadline) override
     {
@@ -120,8 +127,11 @@ private:
             return integerOf(0);
         if (word == "HLEN")
             return integerOf(1);
-        if (word == "HGETALL")
-            return listOf({textOf("0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11:1"), textOf("1")});
+        if (word == "HGETALL") {
+            std::vector<Value> items;
+            std::ranges::transform(fields, std::back_inserter(items), textOf);
+            return listOf(std::move(items));
+        }
         if (word == "GETRANGE")
             return textOf("0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11");
         if (word == "PUBSUB")
@@ -147,6 +157,7 @@ private:
 
     Loop &m_loop;
     std::function<void(redis::ConnectionState)> m_listener;
+    std::function<void(const redis::Message &)> m_subscriber;
 };
 
 struct Unheard : ObserverSink {
@@ -245,6 +256,39 @@ private slots:
                      qPrintable(QString::number(watched.server.commands - before)));
         }
         QCOMPARE(int(watched.observer.snapshots().size()), locks);
+    }
+
+    // Between two questions a lock may be given back, and a hash of Redisson's be nobody's for a moment. Who takes it next
+    // is seen at once, not when the next sweep comes by.
+    void whatWasNoLockWhenItWasReadIsReadAgainWhenItChanges_data()
+    {
+        QTest::addColumn<bool>("wasLock");
+        QTest::addColumn<std::vector<QByteArray>>("meanwhile");
+        QTest::newRow("a new one, gone again") << false << std::vector<QByteArray>();
+        QTest::newRow("one that was held, gone") << true << std::vector<QByteArray>();
+        QTest::newRow("one that was held, nobody's") << true << std::vector<QByteArray>{"mode", "write"};
+    }
+    void whatWasNoLockWhenItWasReadIsReadAgainWhenItChanges()
+    {
+        QFETCH(bool, wasLock);
+        QFETCH(std::vector<QByteArray>, meanwhile);
+        Watched watched(3);
+        const QByteArray name = "checkout:1";
+        const auto isSeen = [&] {
+            watched.server.tellOf(name);
+            watched.loop.advance(1s);
+            return std::ranges::any_of(watched.observer.snapshots(),
+                                       [&](const LockSnapshot &lock) { return lock.lock.name == name; });
+        };
+        const auto taken = watched.server.fields;
+        watched.server.keys.insert(watched.server.keys.begin(), name);
+        watched.server.hashes.insert(name);
+        if (wasLock)
+            QVERIFY(isSeen());
+        watched.server.fields = meanwhile;
+        QVERIFY(!isSeen());
+        watched.server.fields = taken;
+        QVERIFY(isSeen());
     }
 
     void findingAFewAmongManyAsksFew()

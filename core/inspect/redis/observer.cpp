@@ -268,9 +268,10 @@ void RedisObserver::settle(const KeyReader::Gathered &gathered, KeyReader::Clock
     }
     if (!snapshot) {
         m_seen.forgetUnlessToken(key);
-        if (gathered.main.type == KeyType::Hash && m_plainHashes.size() < plainHashesKept)
+        // A hash that was empty when it was read was there when it was asked for: a lock that is taken and given back.
+        const bool wasLock = m_known.erase(key) > 0;
+        if (!wasLock && !gathered.main.fields.empty() && m_plainHashes.size() < plainHashesKept)
             m_plainHashes.insert(key);
-        m_known.erase(key);
         return;
     }
     m_rules.note(gathered.main);
