@@ -312,7 +312,7 @@ void ConnectionStore::writePassword(const QString &id, const QString &password, 
 {
     const auto *saved = find(id);
     if (!m_secrets || !saved) {
-        done(u"there is no keychain to keep the password in; it will be asked for each time"_s);
+        done({u"there is nothing to keep the password in; it will be asked for each time"_s, {}, false});
         return;
     }
     const auto note = [this, id](bool hasPassword) {
@@ -326,11 +326,14 @@ void ConnectionStore::writePassword(const QString &id, const QString &password, 
     };
     if (password.isEmpty()) {
         m_secrets->remove(keyOf(id));
-        done(note(false));
+        done({note(false), {}, false});
         return;
     }
-    m_secrets->write(keyOf(id), password, context,
-                     [note, done = std::move(done)](const QString &why) { done(why.isEmpty() ? note(true) : why); });
+    m_secrets->write(keyOf(id), password, context, [note, done = std::move(done)](SecretKept kept) {
+        if (kept.problem.isEmpty())
+            kept.problem = note(true);
+        done(kept);
+    });
 }
 
 } // namespace lockscope

@@ -25,7 +25,7 @@ struct SavedConnection {
     bool production = false;
     bool development = false; // nobody is hurt there: one key confirms; never beside production
     bool readOnly = false;
-    bool hasPassword = false; // in the keychain
+    bool hasPassword = false; // in the keychain, or the file
     friend bool operator==(const SavedConnection &, const SavedConnection &) = default;
 };
 

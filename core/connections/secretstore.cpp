@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/connections/secretstore.h"
+#include "core/connections/secretfile.h"
 
 #ifdef LOCKSCOPE_KEYCHAIN
 #include <QPointer>
@@ -37,7 +37,14 @@ public:
         job->setKey(key);
         job->setTextData(secret);
         QObject::connect(job, &QKeychain::Job::finished, context, [job, done = std::move(done)] {
-            done(job->error() == QKeychain::NoError ? QString() : job->errorString());
+            SecretKept kept;
+            if (job->error() != QKeychain::NoError)
+                kept.problem = job->errorString();
+            // Where nobody answers on the bus that is "another error"; who says no is told apart.
+            kept.isWithoutKeychain = job->error() == QKeychain::NoBackendAvailable
+                                     || job->error() == QKeychain::NotImplemented
+                                     || job->error() == QKeychain::OtherError;
+            done(kept);
         });
         job->start();
     }
@@ -49,20 +56,29 @@ public:
     }
 };
 
-} // namespace
-
-std::unique_ptr<SecretStore> systemSecrets()
+std::unique_ptr<SecretStore> keychainOfSystem()
 {
     return std::make_unique<Keychain>();
 }
 
+} // namespace
+
 #else
 
-std::unique_ptr<SecretStore> systemSecrets()
+namespace {
+
+std::unique_ptr<SecretStore> keychainOfSystem()
 {
     return nullptr;
 }
 
+} // namespace
+
 #endif
+
+std::unique_ptr<SecretStore> systemSecrets()
+{
+    return std::make_unique<SecretsOrFile>(keychainOfSystem(), SecretFile(SecretFile::defaultPath()));
+}
 
 } // namespace lockscope

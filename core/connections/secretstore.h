@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where passwords are kept: the desktop's keychain, or nowhere. Main thread only; nothing blocks.
+// Where passwords are kept: the desktop's keychain, or where none runs a file (secretfile.h). Main thread only; no
+// keychain is waited for.
 #pragma once
 
 #include <version>
@@ -13,10 +14,16 @@
 
 namespace lockscope {
 
+// What became of a secret that was to be kept.
+struct SecretKept {
+    QString problem;                // why it was not; empty: it was
+    QString remark;                 // where it is, if that is not the keychain
+    bool isWithoutKeychain = false; // the problem: none runs here
+};
+
 class SecretStore {
 public:
-    // `why` is empty on success.
-    using Done = std::function<void(const QString &why)>;
+    using Done = std::function<void(const SecretKept &kept)>;
     // Empty when there is none, or the keychain would not say.
     using Found = std::function<void(std::optional<QString> secret)>;
 
@@ -27,7 +34,7 @@ public:
     virtual void remove(const QString &key) = 0;
 };
 
-// The system's keychain; null in a build without QtKeychain: then passwords are asked for each time.
+// The system's keychain, with the file beside it.
 [[nodiscard]] std::unique_ptr<SecretStore> systemSecrets();
 
 } // namespace lockscope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ShedLock's JDBC provider and Liquibase on MariaDB: their locks are rows that say who holds. Each is seen as what it
-// is, for as long as it is held. Of Liquibase the one who waits is in soon after the row was cleared; of ShedLock nobody
-// waits: who comes after its time was ended gets in.
+// is, for as long as it is held. Of Liquibase the one who waits is in soon after the row was cleared; of ShedLock
+// nobody waits: who comes after its time was ended gets in.
 #include "tests/interop/sqlcross.h"
 #include "tests/support/testmain.h"
 

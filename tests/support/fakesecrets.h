@@ -15,6 +15,7 @@ public:
         std::map<QString, QString> secrets;
         bool isLocked = false;
         bool isSilent = false;
+        bool isAbsent = false; // no keychain runs
     };
     explicit FakeSecrets(Box &box) : m_box(box) {}
 
@@ -22,7 +23,7 @@ public:
     {
         const auto secret = m_box.secrets.find(key);
         std::optional<QString> value;
-        if (!m_box.isLocked && secret != m_box.secrets.end())
+        if (!m_box.isLocked && !m_box.isAbsent && secret != m_box.secrets.end())
             value = secret->second;
         if (!m_box.isSilent)
             QMetaObject::invokeMethod(
@@ -30,11 +31,16 @@ public:
     }
     void write(const QString &key, const QString &secret, QObject *context, Done done) override
     {
-        if (!m_box.isLocked)
+        SecretKept kept;
+        kept.isWithoutKeychain = m_box.isAbsent;
+        if (m_box.isAbsent)
+            kept.problem = QStringLiteral("nobody answers");
+        else if (m_box.isLocked)
+            kept.problem = QStringLiteral("the keychain is locked");
+        else
             m_box.secrets[key] = secret;
-        const QString why = m_box.isLocked ? QStringLiteral("the keychain is locked") : QString();
         QMetaObject::invokeMethod(
-            context, [done, why] { done(why); }, Qt::QueuedConnection);
+            context, [done, kept] { done(kept); }, Qt::QueuedConnection);
     }
     void remove(const QString &key) override { m_box.secrets.erase(key); }
 

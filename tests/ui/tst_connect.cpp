@@ -123,7 +123,7 @@ private slots:
     {
         auto store = openStore();
         const auto id = store->save(saved(u"zk"_s, u"zk://a"_s));
-        store->writePassword(*id, u"pw"_s, this, [](const QString &) {});
+        store->writePassword(*id, u"pw"_s, this, [](const SecretKept &) {});
         QTRY_VERIFY(store->find(*id)->hasPassword);
         QVERIFY(store->duplicate(*id));
         const auto second = store->duplicate(*id);
@@ -299,7 +299,8 @@ private slots:
         ConnectDialog locked(*store, {});
         QSignalSpy refused(&locked, &ConnectDialog::connectRequested);
         locked.connectButton()->click();
-        QTRY_COMPARE(locked.form()->problem(), u"The keychain did not give the password; type it."_s);
+        QTRY_COMPARE(locked.form()->problem(),
+                     u"The password is not where it was kept, or the keychain did not give it; type it."_s);
         QCOMPARE(refused.count(), 0);
     }
 
@@ -369,7 +370,7 @@ private slots:
     {
         auto store = openStore();
         const auto id = store->save(saved(u"zk"_s, u"zk://h:2181"_s));
-        store->writePassword(*id, u"s3cret"_s, this, [](const QString &) {});
+        store->writePassword(*id, u"s3cret"_s, this, [](const SecretKept &) {});
         QTRY_VERIFY(store->find(*id)->hasPassword);
         ConnectDialog dialog(*store, {});
         QSignalSpy asked(&dialog, &ConnectDialog::testRequested);

@@ -258,8 +258,8 @@ private slots:
         QCOMPARE(int(watched.observer.snapshots().size()), locks);
     }
 
-    // Between two questions a lock may be given back, and a hash of Redisson's be nobody's for a moment. Who takes it next
-    // is seen at once, not when the next sweep comes by.
+    // Between two questions a lock may be given back, and a hash of Redisson's be nobody's for a moment. Who takes it
+    // next is seen at once, not when the next sweep comes by.
     void whatWasNoLockWhenItWasReadIsReadAgainWhenItChanges_data()
     {
         QTest::addColumn<bool>("wasLock");

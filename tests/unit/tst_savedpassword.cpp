@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passwords of connections given on a command line: from the keychain, for the server they were saved for.
 #include "core/connections/savedpassword.h"
+#include "core/connections/secretfile.h"
 #include "tests/support/fakesecrets.h"
 #include "tests/support/testmain.h"
 
@@ -29,7 +30,7 @@ class TestSavedPassword : public QObject {
             return id.error().message;
         QObject context;
         QString written = u"unanswered"_s;
-        store.writePassword(*id, u"secret"_s, &context, [&](const QString &why) { written = why; });
+        store.writePassword(*id, u"secret"_s, &context, [&](const SecretKept &kept) { written = kept.problem; });
         if (!QTest::qWaitFor([&] { return written != u"unanswered"_s; }))
             return u"not written"_s;
         auto spec = parseConnection(given);
@@ -42,6 +43,33 @@ class TestSavedPassword : public QObject {
         return filled->user + u':' + filled->password
                + (filled->production && filled->readOnly ? u" production"_s : QString());
     }
+
+    struct KeptSecrets {
+        QTemporaryDir folder;
+        QObject context;
+        testing::FakeSecrets::Box box;
+        std::unique_ptr<SecretStore> store;
+
+        explicit KeptSecrets(bool builtWithKeychain)
+        {
+            auto keychain = builtWithKeychain ? std::make_unique<testing::FakeSecrets>(box) : nullptr;
+            store = std::make_unique<SecretsOrFile>(std::move(keychain), SecretFile(path()));
+        }
+        [[nodiscard]] QString path() const { return folder.filePath(u"secrets.json"_s); }
+        SecretKept write(const QString &secret)
+        {
+            std::optional<SecretKept> kept;
+            store->write(u"a"_s, secret, &context, [&kept](const SecretKept &one) { kept = one; });
+            return QTest::qWaitFor([&] { return kept.has_value(); }) ? *kept : SecretKept{u"no answer"_s, {}, false};
+        }
+        QString read()
+        {
+            std::optional<QString> answer;
+            store->read(u"a"_s, &context,
+                        [&answer](const std::optional<QString> &secret) { answer = secret.value_or(u"(none)"_s); });
+            return QTest::qWaitFor([&] { return answer.has_value(); }) ? *answer : u"no answer"_s;
+        }
+    };
 
 private slots:
     void onlyForWhatItWasSavedFor_data()
@@ -66,6 +94,61 @@ private slots:
         testing::FakeSecrets::Box silent;
         silent.isSilent = true;
         QCOMPARE(lookUp(u"prod=redis://10.0.0.1:6379"_s, silent), u": production"_s);
+    }
+
+    // In its owner's file, and said so; also where somebody made the file readable by others.
+    void whereNoKeychainRunsAFileKeepsIt_data()
+    {
+        QTest::addColumn<bool>("builtWithKeychain");
+        QTest::newRow("none runs") << true;
+        QTest::newRow("built without one") << false;
+    }
+    void whereNoKeychainRunsAFileKeepsIt()
+    {
+        QFETCH(bool, builtWithKeychain);
+        KeptSecrets kept(builtWithKeychain);
+        kept.box.isAbsent = true;
+        const auto said = kept.write(u"s3cret"_s);
+        QCOMPARE(said.problem, QString());
+        QVERIFY2(said.remark.contains(kept.path()) && said.remark.contains(u"unencrypted"), qPrintable(said.remark));
+        constexpr auto ownersOnly = QFileDevice::ReadOwner | QFileDevice::WriteOwner;
+        constexpr auto anybodys = QFileDevice::ReadGroup | QFileDevice::WriteGroup | QFileDevice::ReadOther;
+        QCOMPARE(QFile::permissions(kept.path()) & (ownersOnly | anybodys), ownersOnly);
+        QVERIFY(QFile::setPermissions(kept.path(), ownersOnly | anybodys));
+        QCOMPARE(kept.read(), u"s3cret"_s);
+        QCOMPARE(QFile::permissions(kept.path()) & (ownersOnly | anybodys), ownersOnly);
+        kept.store->remove(u"a"_s);
+        QCOMPARE(kept.read(), u"(none)"_s);
+        QVERIFY(!QFile::exists(kept.path()));
+    }
+    void whoSaysNoHasNotAskedForAFile()
+    {
+        KeptSecrets kept(true);
+        kept.box.isLocked = true;
+        QCOMPARE(kept.write(u"s3cret"_s).problem, u"the keychain is locked"_s);
+        QVERIFY(!QFile::exists(kept.path()));
+    }
+    // What the file had is forgotten once a keychain has it.
+    void aKeychainThatRunsAgainHasIt()
+    {
+        KeptSecrets kept(true);
+        kept.box.isAbsent = true;
+        QCOMPARE(kept.write(u"old"_s).problem, QString());
+        kept.box.isAbsent = false;
+        QCOMPARE(kept.write(u"new"_s).remark, QString());
+        QVERIFY(!QFile::exists(kept.path()));
+        QCOMPARE(kept.read(), u"new"_s);
+    }
+    void aFileThatIsNotUnderstoodIsLeftAsItIs()
+    {
+        KeptSecrets kept(false);
+        QFile file(kept.path());
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write("{\"version\": 2}") > 0);
+        file.close();
+        const auto said = kept.write(u"s3cret"_s);
+        QVERIFY2(said.problem.contains(u"is not understood"), qPrintable(said.problem));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QCOMPARE(file.readAll(), QByteArray("{\"version\": 2}"));
     }
 };
 

@@ -381,9 +381,11 @@ bool ConnectDialog::save()
     }
     const bool forgets = connection.hasPassword && !m_form->keepsPassword();
     if (forgets || (m_form->keepsPassword() && !password.isEmpty())) {
-        m_store.writePassword(*saved, forgets ? QString() : password, this, [this](const QString &why) {
-            if (!why.isEmpty())
-                m_form->say(u"The password was not kept: %1"_s.arg(why));
+        m_store.writePassword(*saved, forgets ? QString() : password, this, [this](const SecretKept &kept) {
+            if (!kept.problem.isEmpty())
+                m_form->say(u"The password was not kept: %1"_s.arg(kept.problem));
+            else if (!kept.remark.isEmpty())
+                m_form->say(u"Saved; %1."_s.arg(kept.remark));
         });
     }
     select(*saved);
@@ -475,7 +477,7 @@ void ConnectDialog::withSpec(std::function<void(const ConnectionSpec &)> use)
         if (secret)
             finish(*secret);
         else
-            m_form->say(u"The keychain did not give the password; type it."_s);
+            m_form->say(u"The password is not where it was kept, or the keychain did not give it; type it."_s);
     });
 }
 

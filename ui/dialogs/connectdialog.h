@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connecting: the saved connections at the left by group, the fields of the chosen one at the right.
-// The password goes to the connection and, if wished, to the keychain; nowhere else. GUI thread only.
+// The password goes to the connection and, if wished, to where passwords are kept (secretstore.h); nowhere
+// else. GUI thread only.
 #pragma once
 
 #include "core/workspace/values.h"

@@ -101,8 +101,8 @@ ConnectForm::ConnectForm(bool canKeepPasswords, QWidget *parent) : QWidget(paren
     buildAddress(m_form);
     buildMarks(m_form);
     m_keep->setEnabled(canKeepPasswords);
-    m_keep->setText(canKeepPasswords ? u"Keep it in the system's keychain"_s
-                                     : u"Asked for each time: this build has no keychain"_s);
+    m_keep->setText(canKeepPasswords ? u"Keep it: in the keychain, else in a file only you can read"_s
+                                     : u"Asked for each time"_s);
     const auto edits = findChildren<QLineEdit *>();
     for (auto *edit : edits)
         connect(edit, &QLineEdit::textEdited, this, &ConnectForm::preview);
@@ -310,7 +310,7 @@ void ConnectForm::show(const SavedConnection &connection, const QStringList &gro
     m_place->clear();
     m_transport->show({});
     m_password->clear();
-    m_password->setPlaceholderText(connection.hasPassword ? u"kept in the keychain"_s : QString());
+    m_password->setPlaceholderText(connection.hasPassword ? u"kept"_s : QString());
     m_keep->setChecked(connection.hasPassword || connection.id.isEmpty());
     m_keep->setChecked(m_keep->isEnabled() && m_keep->isChecked());
     m_name->setText(connection.name);

@@ -268,7 +268,7 @@ void RedisObserver::settle(const KeyReader::Gathered &gathered, KeyReader::Clock
     }
     if (!snapshot) {
         m_seen.forgetUnlessToken(key);
-        // A hash that was empty when it was read was there when it was asked for: a lock that is taken and given back.
+        // A hash that was empty when it was read was there when it was asked for: a lock, given back meanwhile.
         const bool wasLock = m_known.erase(key) > 0;
         if (!wasLock && !gathered.main.fields.empty() && m_plainHashes.size() < plainHashesKept)
             m_plainHashes.insert(key);
