@@ -31,7 +31,8 @@ QString withRemedy(const Error &error)
         has("FATAL"_L1) || has("ERR "_L1) || has("TLS"_L1) || has("it knows no"_L1) || has("is the server up"_L1);
     if (error.code == ErrorCode::NotConnected && !hasAnswered)
         return error.message + u"; is the server up, and are host and port right?"_s;
-    if (error.code == ErrorCode::AuthFailed)
+    // No password helps whom a certificate is missing, which it says.
+    if (error.code == ErrorCode::AuthFailed && !has("TLS: "_L1))
         return error.message + u"; give user and password in the URI or in LOCKSCOPE_PASSWORD_<NAME>"_s;
     return error.message;
 }

@@ -134,6 +134,7 @@ private:
 
 struct ClientOptions {
     std::vector<HostPort> hosts; // of one cluster; whichever answers
+    std::vector<HostPort> names; // what a person calls each of them, where a way of ours leads there; empty: hosts
     QString user;
     QString password; // never logged
     std::chrono::milliseconds askEvery{1000};

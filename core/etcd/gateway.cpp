@@ -32,8 +32,8 @@ bool isFitForHead(const QByteArray &token)
 } // namespace
 
 struct Gateway::Stream : std::enable_shared_from_this<Stream> {
-    Stream(Loop &onLoop, HostPort host, OnLine listener)
-        : loop(onLoop), onLine(std::move(listener)), connection(std::move(host))
+    Stream(Loop &onLoop, HostPort host, HostPort name, OnLine listener)
+        : loop(onLoop), onLine(std::move(listener)), connection(std::move(host), std::move(name))
     {
     }
     void take(int status, const QByteArray &piece)
@@ -107,13 +107,14 @@ std::shared_ptr<HttpConnection> Gateway::idleConnection()
         return ++idle > mostIdle;
     });
     if (!found)
-        found = m_connections.emplace_back(std::make_shared<HttpConnection>(host()));
+        found = m_connections.emplace_back(std::make_shared<HttpConnection>(host(), hostName()));
     return found;
 }
 
 Task<Result<QJsonObject>> Gateway::askOnce(QByteArray path, QByteArray body, Deadline deadline)
 {
     const auto connection = idleConnection();
+    const auto asked = hostName();
     const Completion<Result<HttpAnswer>> answered(m_loop);
     connection->post(path, m_token, body,
                      [answered](const Result<HttpAnswer> &answer) { answered.complete(answer); });
@@ -130,8 +131,7 @@ Task<Result<QJsonObject>> Gateway::askOnce(QByteArray path, QByteArray body, Dea
     // A stream of one message ends with a line end.
     auto read = readObject(answer->body.trimmed());
     if (!read && answer->status != 200)
-        co_return Error{ErrorCode::Server, u"what answers at %1 is no etcd v3: HTTP status %2"_s.arg(
-                                               displayHost(host()), QString::number(answer->status))};
+        co_return errorOfText(displayHost(asked), answer->status, answer->body);
     if (read && answer->status != 200)
         co_return errorOf(answer->status, *read);
     co_return read;
@@ -181,7 +181,7 @@ Task<Result<QJsonObject>> Gateway::ask(QByteArray path, QJsonObject body, Deadli
 
 Subscription Gateway::stream(const QByteArray &path, const QJsonObject &body, OnLine onLine)
 {
-    const auto stream = std::make_shared<Stream>(m_loop, host(), std::move(onLine));
+    const auto stream = std::make_shared<Stream>(m_loop, host(), hostName(), std::move(onLine));
     auto *raw = stream.get(); // it has the connection
     raw->connection.post(
         path, m_token, compact(body), [raw](const Result<HttpAnswer> &answer) { raw->end(answer); },

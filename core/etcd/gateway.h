@@ -23,6 +23,11 @@ public:
     [[nodiscard]] Subscription stream(const QByteArray &path, const QJsonObject &body, OnLine onLine);
 
     [[nodiscard]] const HostPort &host() const { return m_options.hosts[m_host]; }
+    // For people, and for the server itself.
+    [[nodiscard]] const HostPort &hostName() const
+    {
+        return m_host < m_options.names.size() ? m_options.names[m_host] : host();
+    }
     // That one does not answer: what is open ends.
     void tryNextHost();
 

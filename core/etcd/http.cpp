@@ -139,8 +139,8 @@ bool HttpReader::takeBody(QByteArray &body)
     return m_part != Part::Whole;
 }
 
-HttpConnection::HttpConnection(HostPort host)
-    : m_host(std::move(host)), m_socket(new QTcpSocket), m_reader(longestAnswer)
+HttpConnection::HttpConnection(HostPort host, HostPort name)
+    : m_host(std::move(host)), m_name(std::move(name)), m_socket(new QTcpSocket), m_reader(longestAnswer)
 {
     // The system's proxy settings are for the web; looking them up may block.
     m_socket->setProxy(QNetworkProxy::NoProxy);
@@ -168,7 +168,7 @@ void HttpConnection::post(const QByteArray &path, const QByteArray &token, const
     m_reader = HttpReader(longestAnswer);
     m_body.clear();
     m_wasSent = false;
-    m_unsent = "POST " + path + " HTTP/1.1\r\nHost: " + displayHost(m_host).toLatin1()
+    m_unsent = "POST " + path + " HTTP/1.1\r\nHost: " + displayHost(m_name).toLatin1()
                + "\r\nContent-Type: application/json\r\nContent-Length: " + QByteArray::number(body.size()) + "\r\n";
     if (!token.isEmpty())
         m_unsent += "Authorization: " + token + "\r\n";
@@ -227,7 +227,7 @@ void HttpConnection::broke(const QString &why)
         end(HttpAnswer{m_reader.status(), std::exchange(m_body, {})});
     else
         end(Error{m_wasSent ? ErrorCode::UnknownOutcome : ErrorCode::NotConnected,
-                  u"%1: %2"_s.arg(displayHost(m_host), why), true});
+                  u"%1: %2"_s.arg(displayHost(m_name), why), true});
 }
 
 void HttpConnection::giveUp()
@@ -237,7 +237,7 @@ void HttpConnection::giveUp()
     m_socket->abort();
     const auto why = m_wasSent ? u"no answer in time"_s : u"no connection in time"_s;
     end(Error{m_wasSent ? ErrorCode::UnknownOutcome : ErrorCode::NotConnected,
-              u"%1: %2"_s.arg(displayHost(m_host), why), true});
+              u"%1: %2"_s.arg(displayHost(m_name), why), true});
 }
 
 void HttpConnection::end(Result<HttpAnswer> answer)

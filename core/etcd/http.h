@@ -56,7 +56,8 @@ public:
     // Pieces of a stream's body as they come; the answer at the end has none.
     using OnPiece = std::function<void(int status, const QByteArray &piece)>;
 
-    explicit HttpConnection(HostPort host);
+    // `name`: what the server is called, where a way of ours leads to it.
+    HttpConnection(HostPort host, HostPort name);
     ~HttpConnection();
     HttpConnection(const HttpConnection &) = delete;
     HttpConnection &operator=(const HttpConnection &) = delete;
@@ -77,6 +78,7 @@ private:
     void end(Result<HttpAnswer> answer);
 
     const HostPort m_host;
+    const HostPort m_name;
     QTcpSocket *m_socket; // deleted by its loop: we may be in a signal of it
     QByteArray m_unsent;
     HttpReader m_reader;

@@ -277,4 +277,17 @@ Error errorOf(int status, const QJsonObject &answer)
     }
 }
 
+Error errorOfText(const QString &host, int status, const QByteArray &text)
+{
+    const auto said = label(text.simplified(), 200);
+    // Of etcd itself, before its gateway is asked: nobody comes in with such a certificate, whatever the password.
+    if (text.contains("CommonName of client sending a request against gateway"))
+        return {ErrorCode::AuthFailed,
+                u"TLS: %1 says \"%2\": where users are on, etcd's gateway refuses a client certificate that has a "
+                "CommonName; name one without it with cert= and key="_s.arg(host, said)};
+    const auto words = said.isEmpty() ? QString() : u": \"%1\""_s.arg(said);
+    return {ErrorCode::Server,
+            u"what answers at %1 is no etcd v3: HTTP status %2"_s.arg(host, QString::number(status)) + words};
+}
+
 } // namespace lockscope::etcd

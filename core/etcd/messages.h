@@ -24,5 +24,7 @@ namespace lockscope::etcd {
 [[nodiscard]] WatchNews readNews(const QJsonObject &line);
 // What the gateway says of a request that failed.
 [[nodiscard]] Error errorOf(int status, const QJsonObject &answer);
+// The same of an answer that is no JSON: `host` is what a person calls the one who sent it.
+[[nodiscard]] Error errorOfText(const QString &host, int status, const QByteArray &text);
 
 } // namespace lockscope::etcd

@@ -33,30 +33,23 @@ Result<void> runOpenSsl(const TemporaryFolder &folder, const QStringList &argume
 
 QStringList newKey(const QString &name, const QString &subject)
 {
-    return {u"req"_s,
-            u"-newkey"_s,
-            u"ec"_s,
-            u"-pkeyopt"_s,
-            u"ec_paramgen_curve:prime256v1"_s,
-            u"-nodes"_s,
-            u"-subj"_s,
-            u"/CN="_s + subject,
-            u"-keyout"_s,
-            name + u".key"_s};
+    return {u"req"_s,    u"-newkey"_s, u"ec"_s, u"-pkeyopt"_s, u"ec_paramgen_curve:prime256v1"_s,
+            u"-nodes"_s, u"-subj"_s,   subject, u"-keyout"_s,  name + u".key"_s};
 }
 
 Result<void> makeAuthority(const TemporaryFolder &folder, const QString &name)
 {
     const QStringList itself{u"-x509"_s, u"-days"_s, validDays, u"-out"_s, name + u".pem"_s};
-    return runOpenSsl(folder, newKey(name, u"Lockscope sandbox, "_s + name) + itself);
+    return runOpenSsl(folder, newKey(name, u"/CN=Lockscope sandbox, "_s + name) + itself);
 }
 
-Result<void> makeCertificate(const TemporaryFolder &folder, const QString &name, const QByteArray &extensions)
+Result<void> makeCertificate(const TemporaryFolder &folder, const QString &name, const QString &subject,
+                             const QByteArray &extensions)
 {
     if (auto written = folder.write(name + u".ext"_s, extensions); !written)
         return written;
     const QString request = name + u".csr"_s;
-    if (auto made = runOpenSsl(folder, newKey(name, u"lockscope-"_s + name) + QStringList{u"-out"_s, request}); !made)
+    if (auto made = runOpenSsl(folder, newKey(name, subject) + QStringList{u"-out"_s, request}); !made)
         return made;
     return runOpenSsl(folder, {u"x509"_s, u"-req"_s, u"-in"_s, request, u"-CA"_s, u"ca.pem"_s, u"-CAkey"_s,
                                u"ca.key"_s, u"-CAcreateserial"_s, u"-days"_s, validDays, u"-extfile"_s,
@@ -83,9 +76,11 @@ Result<std::unique_ptr<Certificates>> Certificates::make()
     // etcd's gateway is a client of its own server, and shows it the server's certificate.
     const QByteArray forServers =
         "subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=serverAuth,clientAuth\n";
-    if (auto made = makeCertificate(**folder, u"server"_s, forServers); !made)
+    if (auto made = makeCertificate(**folder, u"server"_s, u"/CN=lockscope-server"_s, forServers); !made)
         return made.error();
-    if (auto made = makeCertificate(**folder, u"client"_s, "extendedKeyUsage=clientAuth\n"); !made)
+    // Without a CommonName: etcd's gateway refuses one where users are on.
+    const QByteArray forClients = "extendedKeyUsage=clientAuth\n";
+    if (auto made = makeCertificate(**folder, u"client"_s, u"/O=lockscope-client"_s, forClients); !made)
         return made.error();
     std::unique_ptr<Certificates> certificates(new Certificates(std::move(*folder)));
     // ZooKeeper reads both from one file.

@@ -119,6 +119,7 @@ public:
         etcd::ClientOptions options;
         for (const auto &host : m_spec.hosts)
             options.hosts.push_back(m_passage->throughTls(host));
+        options.names = m_spec.hosts;
         options.keep = m_passage;
         options.user = m_spec.user;
         options.password = m_password;

@@ -181,6 +181,24 @@ private slots:
         QVERIFY(!error.message.isEmpty());
     }
 
+    void whatIsNoJsonIsRepeated()
+    {
+        const auto certificate = etcd::errorOfText(
+            u"db1:2379"_s, 400,
+            "CommonName of client sending a request against gateway will be ignored and not used as expected\n");
+        QVERIFY(certificate.code == ErrorCode::AuthFailed);
+        for (const auto &words :
+             {u"TLS: db1:2379 says \"CommonName of client"_s, u"without it with cert= and key="_s})
+            QVERIFY2(certificate.message.contains(words), qPrintable(certificate.message));
+        const auto other = etcd::errorOfText(u"db1:2379"_s, 502, "<h1>\x1b[2JBad\r\nGateway</h1>");
+        QVERIFY(other.code == ErrorCode::Server);
+        QCOMPARE(other.message, u"what answers at db1:2379 is no etcd v3: HTTP status 502: "
+                                "\"<h1>\\x1B[2JBad Gateway</h1>\""_s);
+        QVERIFY(etcd::errorOfText(u"h:1"_s, 500, QByteArray(100'000, 'x')).message.size() < 300);
+        QCOMPARE(etcd::errorOfText(u"h:1"_s, 404, {}).message,
+                 u"what answers at h:1 is no etcd v3: HTTP status 404"_s);
+    }
+
     void knowsALockByItsKey_data()
     {
         QTest::addColumn<QByteArray>("key");
