@@ -186,6 +186,7 @@ const QSet<QByteArray> &readOnlySubcommands()
         "XINFO GROUPS",
         "XINFO CONSUMERS",
         "ACL WHOAMI",
+        "ACL GETUSER",
         "ACL CAT",
         "ACL DRYRUN",
         "CLUSTER INFO",

@@ -51,6 +51,7 @@ public:
 
 private:
     [[nodiscard]] bool isCluster() const override { return m_isCluster || RedisLinkBase::isCluster(); }
+    [[nodiscard]] bool isReplica() const override { return m_isReplica; }
 
     [[nodiscard]] std::unique_ptr<redis::Connection> open()
     {
@@ -63,10 +64,11 @@ private:
     void found(const redis::ServerPlace &place)
     {
         m_isCluster = place.isInCluster;
+        m_isReplica = !m_isCluster && !place.replicaOf.isEmpty();
         m_remark.clear();
         if (m_isCluster)
             m_remark = u"this is a node of a Redis Cluster: the whole cluster is looked at"_s;
-        else if (!place.replicaOf.isEmpty())
+        else if (m_isReplica)
             m_remark = u"this is a replica of %1: it shows what has reached it, which may be late, and takes no "
                        u"writes"_s.arg(place.replicaOf);
         m_proxy.describe(m_isCluster ? u"Redis Cluster"_s : QString());
@@ -90,6 +92,7 @@ private:
     Subscription m_state;
     QString m_remark;
     bool m_isCluster = false;
+    bool m_isReplica = false;
     bool m_started = false;
 };
 
@@ -124,7 +127,7 @@ Task<QStringList> RedisLinkBase::rights(Deadline deadline)
     const auto all = nodes();
     auto looking = inspect::redisServer(all.front(), deadline);
     m_server = co_await looking;
-    auto asking = inspect::redisRights(all.front(), deadline);
+    auto asking = inspect::redisRights(all.front(), !isReplica(), deadline);
     auto said = co_await asking;
     if (all.size() > 1)
         said << u"asked of the first of %1 nodes"_s.arg(all.size());

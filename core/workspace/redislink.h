@@ -39,6 +39,7 @@ protected:
     [[nodiscard]] std::unique_ptr<redis::Connection> openTo(const HostPort &host) const;
     // The URI may not say so.
     [[nodiscard]] virtual bool isCluster() const { return m_spec.scheme == Scheme::RedisCluster; }
+    [[nodiscard]] virtual bool isReplica() const { return false; }
     // For the log; empty of a Redis by itself.
     [[nodiscard]] virtual QString nameOf(const HostPort & /*host*/) const { return {}; }
 

@@ -200,6 +200,7 @@ private slots:
     {
         QVERIFY(send(
             {"ACL", "SETUSER", "looker", "on", ">s3cret", "~*", "&*", "+@read", "+@connection", "+info", "+acl"}));
+        QVERIFY(send({"ACL", "SETUSER", "pre", "on", ">s3cret", "resetchannels", "~app:*", "+@all"}));
         const auto asLooker = m_servers.redisUri(u"looker:s3cret@"_s);
         const auto ran = run({u"test"_s, u"--json"_s, u"--connect"_s, m_servers.zk(), u"--connect"_s,
                               m_servers.redisUri(), u"--connect"_s, u"looker="_s + asLooker});
@@ -229,6 +230,9 @@ private slots:
         QVERIFY2(rights(u"looker"_s).contains(u"user looker may find locks, read them"_s),
                  qPrintable(rights(u"looker"_s)));
         QVERIFY2(rights(u"looker"_s).contains(u"may not acquire and release: "_s), qPrintable(rights(u"looker"_s)));
+        const auto some = run({u"test"_s, u"--connect"_s, u"pre="_s + m_servers.redisUri(u"pre:s3cret@"_s)});
+        QVERIFY2(some.out.contains("may find locks, read them, acquire and release among the keys app:* only\n"),
+                 some.what());
         const auto nobody = run({u"test"_s, u"--connect"_s, u"redis://127.0.0.1:1"_s});
         QVERIFY2(nobody.status == 3 && nobody.err.contains("could not connect"), nobody.what());
     }

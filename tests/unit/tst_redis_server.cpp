@@ -1,18 +1,119 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Redis says that it is, by INFO.
+// What a Redis says that it is, by INFO, and what its user may do, by ACL.
 #include "core/inspect/redis/rights.h"
 
+#include "clusterfakes.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
 
 using namespace lockscope;
+using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
+
+namespace {
+
+// As Redis 7 words it.
+redis::Value refusedKey(const QByteArray &key)
+{
+    return redisBulk("User pre has no permissions to access the '" + key + "' key");
+}
+
+// User pre, to whom all but keys and channels is allowed.
+redis::Value answerToPre(const redis::Command &command, const QByteArray &keys, const QByteArray &prefix)
+{
+    if (command.value(1) == "WHOAMI")
+        return redisBulk("pre");
+    if (command.value(1) == "GETUSER")
+        return keys.isNull() ? redisError("NOPERM no getuser")
+                             : redisList({redisBulk("flags"), redisList({}), redisBulk("keys"), redisBulk(keys)});
+    if (command.value(3) == "PUBLISH")
+        return redisBulk("User pre has no permissions to access the '" + command.value(4) + "' channel");
+    const QByteArrayList ofKeys{"TYPE", "PTTL", "GET", "HGETALL", "LRANGE", "ZRANGE", "SET", "DEL"};
+    const auto key = command.value(3) == "EVALSHA"       ? command.value(6)
+                     : ofKeys.contains(command.value(3)) ? command.value(4)
+                                                         : prefix;
+    return key.startsWith(prefix) ? redisBulk("OK") : refusedKey(key);
+}
+
+Task<void> askRights(redis::Connection *connection, bool takesWrites, QStringList *into)
+{
+    auto asking = inspect::redisRights(connection, takesWrites, Deadline::never());
+    auto said = co_await asking;
+    *into = std::move(said);
+}
+
+QString rightsOfPre(const QByteArray &keys, const QByteArray &prefix, bool takesWrites = true)
+{
+    VirtualLoop loop;
+    const auto server = std::make_shared<FakeRedisServer>();
+    server->answer = [&](const redis::Command &command) { return answerToPre(command, keys, prefix); };
+    FakeRedisConnection connection(loop, server);
+    QStringList said;
+    Scope scope(loop);
+    scope.launch(askRights(&connection, takesWrites, &said));
+    loop.runUntilIdle();
+    return said.join(u'\n');
+}
+
+} // namespace
 
 class TestRedisServer : public QObject {
     Q_OBJECT
 
 private slots:
+    void aUserOfSomeKeysIsToldWhich()
+    {
+        const auto said = rightsOfPre("~app:* %R~conf:[^a-c]?", "app:");
+        QCOMPARE(said, u"user pre may hear of changes, see clients\n"
+                       "may find locks, read them, acquire and release among the keys app:* only\n"
+                       "may not wake who waits: User pre has no permissions to access the "
+                       "'redisson_lock__channel:{app:*}' channel"_s);
+        QVERIFY(rightsOfPre("~*", {}).startsWith(
+            u"user pre may find locks, read them, hear of changes, see clients, acquire and release\n"_s));
+        // None told, and none there.
+        const auto untold = rightsOfPre({}, "app:");
+        QVERIFY2(
+            untold.contains(u"may not find locks: User pre has no permissions to access the '*' key; among which "
+                            "keys is not told"_s),
+            qPrintable(untold));
+        QVERIFY(rightsOfPre("", "app:").contains(u"may not find locks: User pre has no permissions"_s));
+        const auto many = rightsOfPre("~a ~b ~c ~d ~e ~f ~g ~h ~i ~j", "a");
+        QVERIFY2(many.contains(u"has 2 more patterns of keys"_s), qPrintable(many));
+        QVERIFY(!rightsOfPre("~\x1b[2J*", "\x1b").contains(u'\x1b'));
+    }
+    void aReplicaTakesNoWrites()
+    {
+        const auto said = rightsOfPre("~*", {}, false);
+        QVERIFY2(said.startsWith(u"user pre may find locks, read them, hear of changes, see clients\n"_s)
+                     && said.endsWith(u"\nmay not acquire and release here: a replica takes no writes"_s),
+                 qPrintable(said));
+    }
+    void aKeyLikeAPatternMatchesIt_data()
+    {
+        QTest::addColumn<QByteArray>("key");
+        QTest::newRow("app:*") << QByteArray("app:a-key");
+        QTest::newRow("a?c") << QByteArray("axc");
+        QTest::newRow("a[b-d]e") << QByteArray("ade");
+        QTest::newRow("a[^u-z]e") << QByteArray("ate");
+        QTest::newRow("a\\*b") << QByteArray("a*b");
+        QTest::newRow("a[b") << QByteArray("a[b");
+    }
+    void aKeyLikeAPatternMatchesIt()
+    {
+        QFETCH(QByteArray, key);
+        QCOMPARE(inspect::redisKeyLike(QTest::currentDataTag()), key);
+    }
+    void readsThePatternsOfSelectorsToo()
+    {
+        const auto selector = redisList({redisBulk("keys"), redisBulk("~sel:* ~app:*")});
+        const auto user = redisList({redisBulk("keys"), redisBulk("~app:* %R~conf:*"), redisBulk("channels"),
+                                     redisBulk("&x"), redisBulk("selectors"), redisList({selector})});
+        QCOMPARE(inspect::redisKeyPatterns(user), (QByteArrayList{"app:*", "conf:*", "sel:*"}));
+        const auto six = redisList({redisBulk("keys"), redisList({redisBulk("app:*"), redisBulk("~b")})});
+        QCOMPARE(inspect::redisKeyPatterns(six), (QByteArrayList{"app:*", "b"}));
+    }
+
     void saysVersionAndRole_data()
     {
         QTest::addColumn<QByteArray>("info");

@@ -15,8 +15,12 @@ namespace lockscope::inspect {
 // The same, asked. Empty where INFO is refused. `connection` outlives the task.
 [[nodiscard]] Task<QString> redisServer(redis::Connection *connection, Deadline deadline);
 
-// A sentence each. Asked by ACL WHOAMI and ACL DRYRUN (Redis 7), which do nothing; where those are refused, that.
-// `connection` outlives the task.
-[[nodiscard]] Task<QStringList> redisRights(redis::Connection *connection, Deadline deadline);
+// Of ACL GETUSER's answer: the patterns of keys, each once, of its selectors, too. How far each goes is not told.
+[[nodiscard]] QByteArrayList redisKeyPatterns(const redis::Value &user);
+// A key that such a pattern matches.
+[[nodiscard]] QByteArray redisKeyLike(const QByteArray &pattern);
+// A sentence each. Asked by ACL WHOAMI, GETUSER and DRYRUN (Redis 7), which do nothing; where those are refused,
+// that. A replica does not take writes. `connection` outlives the task.
+[[nodiscard]] Task<QStringList> redisRights(redis::Connection *connection, bool takesWrites, Deadline deadline);
 
 } // namespace lockscope::inspect
