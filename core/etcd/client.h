@@ -78,6 +78,21 @@ struct LeaseAnswer {
     std::vector<QByteArray> keys; // where they were asked for
 };
 
+// Of keys, as a range names them; an `end` of one zero byte: of all from that key on.
+struct Permission {
+    QByteArray key;
+    QByteArray end;
+    bool reads = false, writes = false;
+    friend bool operator==(const Permission &, const Permission &) = default;
+};
+// What the connection's user may do.
+struct Access {
+    bool areUsersOn = false; // otherwise whoever comes may do everything
+    QByteArray user;
+    bool isRoot = false; // may do everything, too
+    std::vector<Permission> permissions;
+};
+
 struct WatchRequest {
     QByteArray key;
     QByteArray end;
@@ -116,6 +131,7 @@ public:
     virtual Reply<bool> revoke(LeaseId id, Deadline deadline) = 0;
     virtual Reply<LeaseAnswer> timeToLive(LeaseId id, bool withKeys, Deadline deadline) = 0;
     virtual Reply<std::vector<LeaseId>> leases(Deadline deadline) = 0;
+    virtual Reply<Access> access(Deadline deadline) = 0;
     // Told through the loop's queue until it is over or dropped.
     virtual Subscription watch(WatchRequest request, std::function<void(const WatchNews &)> listener) = 0;
 

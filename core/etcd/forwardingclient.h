@@ -18,6 +18,7 @@ public:
     {
         return m_inner.onState(std::move(listener));
     }
+    Reply<Access> access(Deadline deadline) override { return m_inner.access(deadline); }
 
 protected:
     [[nodiscard]] Client &inner() const { return m_inner; }

@@ -22,6 +22,8 @@ public:
     // With a token that is there, after a request that had an answer. Lines come through the loop's queue.
     [[nodiscard]] Subscription stream(const QByteArray &path, const QJsonObject &body, OnLine onLine);
 
+    // Nobody was named, or users are off there.
+    [[nodiscard]] bool isAnonymous() const { return !m_needsToken; }
     [[nodiscard]] const HostPort &host() const { return m_options.hosts[m_host]; }
     // For people, and for the server itself.
     [[nodiscard]] const HostPort &hostName() const

@@ -71,6 +71,12 @@ public:
     {
         return send<std::vector<LeaseId>>("/v3/lease/leases", QJsonObject(), deadline, &readLeases);
     }
+    Reply<Access> access(Deadline deadline) override
+    {
+        const Reply<Access> reply(m_loop);
+        m_work.launch(readAccess(deadline, reply));
+        return reply;
+    }
     Subscription watch(WatchRequest request, std::function<void(const WatchNews &)> listener) override
     {
         return m_gateway.stream("/v3/watch", toJson(request), [listener](const Result<QJsonObject> &line) {
@@ -104,6 +110,7 @@ private:
         reply.complete(answer ? read(*answer) : Result<T>(answer.error()));
     }
 
+    Task<void> readAccess(Deadline deadline, Reply<Access> reply);
     Task<void> lookAfterServer();
     Task<Result<void>> look();
     void become(ClientState state, const QString &why);
@@ -117,6 +124,40 @@ private:
     Gateway m_gateway;
     Scope m_work; // last: its coroutines use everything above
 };
+
+// Each user may ask for itself and for its own roles; root is a role by its name alone.
+Task<void> JsonClient::readAccess(Deadline deadline, Reply<Access> reply)
+{
+    Access access;
+    access.areUsersOn = !m_gateway.isAnonymous();
+    if (!access.areUsersOn) {
+        reply.complete(access);
+        co_return;
+    }
+    access.user = m_options.user.toUtf8();
+    const QByteArray userPath("/v3/auth/user/get"), rolePath("/v3/auth/role/get");
+    const QJsonObject who{{u"name"_s, m_options.user}};
+    auto asking = m_gateway.ask(userPath, who, deadline);
+    const auto user = co_await asking;
+    if (!user) {
+        reply.complete(user.error());
+        co_return;
+    }
+    const auto roles = readRoles(*user);
+    access.isRoot = roles.contains("root"_L1);
+    for (const auto &role : access.isRoot ? QStringList() : roles) {
+        const QJsonObject which{{u"role"_s, role}};
+        auto reading = m_gateway.ask(rolePath, which, deadline);
+        const auto answer = co_await reading;
+        if (!answer) {
+            reply.complete(answer.error());
+            co_return;
+        }
+        const auto permissions = readPermissions(*answer);
+        access.permissions.insert(access.permissions.end(), permissions.begin(), permissions.end());
+    }
+    reply.complete(access);
+}
 
 // Also whether we may come in at all: the version is told to everybody.
 Task<Result<void>> JsonClient::look()

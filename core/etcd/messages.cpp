@@ -224,6 +224,24 @@ Result<std::vector<LeaseId>> readLeases(const QJsonObject &answer)
     return ids;
 }
 
+QStringList readRoles(const QJsonObject &answer)
+{
+    return answer.value("roles"_L1).toVariant().toStringList();
+}
+
+std::vector<Permission> readPermissions(const QJsonObject &answer)
+{
+    std::vector<Permission> permissions;
+    const auto all = answer.value("perm"_L1).toArray();
+    for (const auto &one : all) {
+        const auto object = one.toObject();
+        const auto type = object.value("permType"_L1).toString(u"READ"_s);
+        permissions.push_back({bytesOf(object.value("key"_L1)), bytesOf(object.value("range_end"_L1)),
+                               type.startsWith("READ"_L1), type.endsWith("WRITE"_L1)});
+    }
+    return permissions;
+}
+
 WatchNews readNews(const QJsonObject &line)
 {
     WatchNews news;

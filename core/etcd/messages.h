@@ -20,6 +20,10 @@ namespace lockscope::etcd {
 // One of a stream's, of which the answer to a keep-alive has one.
 [[nodiscard]] Result<QJsonObject> readStreamed(const QJsonObject &line);
 [[nodiscard]] Result<std::vector<LeaseId>> readLeases(const QJsonObject &answer);
+// Of a user, its roles' names.
+[[nodiscard]] QStringList readRoles(const QJsonObject &answer);
+// Of a role.
+[[nodiscard]] std::vector<Permission> readPermissions(const QJsonObject &answer);
 // A line of a watch's stream.
 [[nodiscard]] WatchNews readNews(const QJsonObject &line);
 // What the gateway says of a request that failed.

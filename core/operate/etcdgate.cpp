@@ -126,6 +126,12 @@ public:
             u"lease list"_s, false, [&] { return inner().leases(deadline); },
             [](const std::vector<etcd::LeaseId> &all) { return u"ok, %1 leases"_s.arg(all.size()); });
     }
+    Reply<etcd::Access> access(Deadline deadline) override
+    {
+        return pass<etcd::Access>(
+            u"user get, role get"_s, false, [&] { return inner().access(deadline); },
+            [](const etcd::Access &answer) { return u"ok, %1 permissions"_s.arg(answer.permissions.size()); });
+    }
     Subscription watch(etcd::WatchRequest request, std::function<void(const etcd::WatchNews &)> listener) override
     {
         const auto what = u"watch %1 from revision %2"_s.arg(

@@ -3,6 +3,7 @@
 #include "core/async/sleep.h"
 #include "core/contention/traced/tracedetcd.h"
 #include "core/inspect/etcd/observer.h"
+#include "core/inspect/etcd/rights.h"
 #include "core/operate/etcdgate.h"
 #include "core/operate/etcdlease.h"
 #include "core/operate/etcdrelease.h"
@@ -145,6 +146,10 @@ public:
     {
         const auto version = m_client->serverVersion();
         return version.isEmpty() ? QString() : u"etcd "_s + QString::fromLatin1(version);
+    }
+    [[nodiscard]] Task<QStringList> rights(Deadline deadline) override
+    {
+        return inspect::etcdRights(m_gated.get(), deadline);
     }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
     [[nodiscard]] bool isCleaningUp() override { return !m_gated->background().isIdle(); }

@@ -220,6 +220,8 @@ private slots:
     {
         if (QStandardPaths::findExecutable(u"etcdctl"_s).isEmpty())
             QSKIP("etcdctl is not installed; Debian's package is etcd-client");
+        const auto before = run({u"--connect"_s, uri({}), u"test"_s});
+        QVERIFY2(before.out.contains("users are off there: whoever connects may do everything"), before.what());
         etcdctl({u"user"_s, u"add"_s, u"root:secret"_s});
         etcdctl({u"user"_s, u"grant-role"_s, u"root"_s, u"root"_s});
         etcdctl({u"auth"_s, u"enable"_s});
@@ -232,6 +234,19 @@ private slots:
         QVERIFY2(wrong.status == 3 && !wrong.err.contains("guess"), wrong.what());
         const auto right = asked(u"root:secret@"_s);
         QVERIFY2(right.status == 0, right.what());
+        const std::vector<QStringList> steps{
+            {u"user"_s, u"add"_s, u"bob:pw"_s},
+            {u"role"_s, u"add"_s, u"app"_s},
+            {u"role"_s, u"grant-permission"_s, u"app"_s, u"--prefix=true"_s, u"readwrite"_s, u"app/"_s},
+            {u"user"_s, u"grant-role"_s, u"bob"_s, u"app"_s}};
+        for (const auto &step : steps)
+            etcdctl(QStringList{u"--user=root:secret"_s} + step);
+        const auto tried = [this](const QString &credentials) {
+            return run({u"--connect"_s, uri(credentials), u"test"_s}).out;
+        };
+        QVERIFY(tried(u"root:secret@"_s).contains("user root has the role root, and may do everything"));
+        const auto some = tried(u"bob:pw@"_s);
+        QVERIFY2(some.contains("user bob may read and write the keys that begin with app/"), some.constData());
         const auto lock = QString::fromUtf8(freshName());
         const auto held = run({u"--connect"_s, uri(u"root:secret@"_s), u"acquire"_s, u"etcd:"_s + lock, u"--recipe"_s,
                                u"etcd-mutex"_s, u"--hold"_s, u"1ms"_s});

@@ -3,6 +3,7 @@
 #include "core/etcd/http.h"
 #include "core/etcd/messages.h"
 #include "core/inspect/etcd/recognise.h"
+#include "core/inspect/etcd/rights.h"
 #include "core/inspect/findings.h"
 #include "core/operate/etcdgate.h"
 #include "core/operate/forcereleaseplan.h"
@@ -179,6 +180,29 @@ private slots:
         const auto error = etcd::errorOf(400, json(text.constData()));
         QCOMPARE(static_cast<int>(error.code), code);
         QVERIFY(!error.message.isEmpty());
+    }
+
+    void aUserIsToldWhichKeysAreItsOwn()
+    {
+        etcd::Access access;
+        QVERIFY(etcdRightsOf(access).front().startsWith(u"users are off there"_s));
+        access.areUsersOn = true;
+        access.user = "bob\x1b";
+        QCOMPARE(etcd::readRoles(json(R"({"roles":["app","root"]})")), (QStringList{u"app"_s, u"root"_s}));
+        QCOMPARE(etcdRightsOf(access).front(),
+                 u"user bob\\x1B may neither read nor write any key: none of its roles says that it may"_s);
+        // As etcd 3.4 answers: what is zero is left out.
+        access.permissions = etcd::readPermissions(json(
+            R"({"perm":[{"key":"YQ==","range_end":"Yw=="},{"permType":"READWRITE","key":"YXBwLw==","range_end":"YXBwMA=="},
+                             {"key":"Y29uZi94"},{"permType":"WRITE","key":"cQ==","range_end":"AA=="}]})"));
+        QCOMPARE(etcdRightsOf(access),
+                 (QStringList{u"user bob\\x1B may read and write the keys that begin with app/"_s,
+                              u"may read, and not write, the keys from a to before c, the key conf/x"_s,
+                              u"may write, and not read, the keys from q on"_s}));
+        access.permissions = {{QByteArray(1, '\0'), QByteArray(1, '\0'), true, true}};
+        QCOMPARE(etcdRightsOf(access).front(), u"user bob\\x1B may read and write all keys"_s);
+        access.isRoot = true;
+        QVERIFY(etcdRightsOf(access).front().endsWith(u"has the role root, and may do everything"_s));
     }
 
     void whatIsNoJsonIsRepeated()

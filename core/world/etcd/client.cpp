@@ -76,6 +76,11 @@ public:
     {
         return send<std::vector<etcd::LeaseId>>([](EtcdServer &server) { return server.leases(); }, deadline);
     }
+    // There are no users there.
+    Reply<etcd::Access> access(Deadline deadline) override
+    {
+        return send<etcd::Access>([](EtcdServer &) { return Result<etcd::Access>(etcd::Access()); }, deadline);
+    }
     Subscription watch(etcd::WatchRequest request, std::function<void(const etcd::WatchNews &)> listener) override;
 
 private:

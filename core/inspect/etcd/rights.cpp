@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/inspect/etcd/rights.h"
+
+#include "core/base/text.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr qsizetype mostRangesNamed = 20; // a user may have any number
+
+QString etcdRange(const etcd::Permission &permission)
+{
+    const QByteArray zero(1, '\0');
+    const bool isFromTheFirst = permission.key.isEmpty() || permission.key == zero;
+    const auto key = label(permission.key, 80);
+    if (permission.end.isEmpty())
+        return u"the key "_s + key;
+    if (permission.end == zero)
+        return isFromTheFirst ? u"all keys"_s : u"the keys from %1 on"_s.arg(key);
+    if (permission.end == etcd::endOfPrefix(permission.key))
+        return u"the keys that begin with "_s + key;
+    return u"the keys from %1 to before %2"_s.arg(isFromTheFirst ? u"the first"_s : key, label(permission.end, 80));
+}
+
+} // namespace
+
+QStringList etcdRightsOf(const etcd::Access &access)
+{
+    if (!access.areUsersOn)
+        return {u"users are off there: whoever connects may do everything"_s};
+    const auto user = u"user "_s + label(access.user, 60);
+    if (access.isRoot)
+        return {user + u" has the role root, and may do everything"_s};
+    QStringList both, reads, writes;
+    for (const auto &one : access.permissions) {
+        auto &named = one.reads && one.writes ? both : one.reads ? reads : writes;
+        const auto range = etcdRange(one);
+        if (!named.contains(range))
+            named << range;
+    }
+    QStringList said;
+    const auto say = [&said](const QString &what, const QStringList &ranges) {
+        if (ranges.isEmpty())
+            return;
+        const auto more = ranges.size() - mostRangesNamed;
+        said << what + ranges.first(std::min(ranges.size(), mostRangesNamed)).join(u", "_s)
+                    + (more > 0 ? u" and %1 more ranges"_s.arg(more) : QString());
+    };
+    say(u"may read and write "_s, both);
+    say(u"may read, and not write, "_s, reads);
+    say(u"may write, and not read, "_s, writes);
+    if (said.isEmpty())
+        said << u"may neither read nor write any key: none of its roles says that it may"_s;
+    said.front().prepend(user + u' ');
+    return said;
+}
+
+Task<QStringList> etcdRights(etcd::Client *client, Deadline deadline)
+{
+    auto asking = client->access(deadline);
+    const auto access = co_await asking;
+    if (!access)
+        co_return QStringList{u"what the user may do cannot be asked: "_s + access.error().message};
+    co_return etcdRightsOf(*access);
+}
+
+} // namespace lockscope::inspect

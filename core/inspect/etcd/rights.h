@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the user of a connection may do in an etcd, by the server's own word.
+#pragma once
+
+#include "core/async/task.h"
+#include "core/etcd/client.h"
+
+#include <QStringList>
+
+namespace lockscope::inspect {
+
+// A sentence each.
+[[nodiscard]] QStringList etcdRightsOf(const etcd::Access &access);
+// The same, asked; where that is refused, that. `client` outlives the task.
+[[nodiscard]] Task<QStringList> etcdRights(etcd::Client *client, Deadline deadline);
+
+} // namespace lockscope::inspect
