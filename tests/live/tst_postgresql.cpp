@@ -347,6 +347,37 @@ private slots:
         QCOMPARE(reader->ask("SELECT 'still here';"), QByteArray("still here"));
     }
 
+    // Who reads the row's key queues behind the ALTER. Whoever has read it before still knows it.
+    void aRowBehindAnAlterIsNotSaidToBeWaitedForByNobody()
+    {
+        const auto holder = psql(), waiter = psql(), alter = psql();
+        holder->ask("BEGIN; SELECT FROM stock WHERE id = 2 FOR UPDATE;");
+        waiter->send("UPDATE stock SET quantity = 1 WHERE id = 2;");
+        QTRY_COMPARE_WITH_TIMEOUT(shown(u"public.stock#id=2"_s).value("contenders"_L1).toArray().size(), 2,
+                                  patienceMs);
+        Ctl watch(with({u"locks"_s, u"--watch"_s}));
+        QVERIFY(watch.line().contains("public.stock#id=2"));
+        alter->send("ALTER TABLE stock ADD COLUMN IF NOT EXISTS note text;");
+        QByteArray told;
+        while (!told.contains("\"pg:public.stock\"")) {
+            const auto line = watch.line();
+            QVERIFY2(!line.isEmpty() && !line.contains("ctid"), line.constData());
+            told += line;
+        }
+        const auto fresh = run(with({u"locks"_s, u"--json"_s}));
+        QVERIFY2(fresh.out.contains("public.stock#ctid:(") && fresh.out.contains("their keys could not be read"),
+                 fresh.what());
+        const auto byKey = run(with({u"show"_s, u"pg:public.stock#id=2"_s}));
+        QVERIFY2(byKey.status != 0 && !byKey.err.contains("nobody waits"), byKey.what());
+        QVERIFY2(byKey.err.contains("all of the table") && byKey.err.contains("it may be public.stock#ctid:("),
+                 byKey.what());
+        const auto place = QString::fromUtf8(byKey.err).section(u"it may be "_s, 1).trimmed();
+        QCOMPARE(drawn(shown(place)),
+                 role("holder", *holder, "exclusive") + u", "_s + role("waiter", *waiter, "exclusive"));
+        const auto planned = forced(place, contender(shown(place), 0).value("id"_L1).toString(), {u"--dry-run"_s});
+        QVERIFY2(planned.out.contains("pg_terminate_backend(" + holder->pid()), planned.what());
+    }
+
     void aWorkQueueHandsEachRowToOne()
     {
         const auto queue = u"public.jobs#state=ready"_s, recipe = u"pg-skip-locked"_s;

@@ -63,6 +63,8 @@ struct PgLook {
     std::vector<PgPrepared> prepared;
     PgRowKeys rowKeys;
     PgSharers sharers;
+    // Why keys of rows that somebody waits for, or who shares them, could not be read; empty: they were.
+    QString keysUnread, sharersUnread;
     bool seesOthers = true; // what others do is told, too
 };
 

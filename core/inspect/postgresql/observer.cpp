@@ -20,6 +20,24 @@ constexpr auto pgLookTakesAtMost = 10s;
 // Then coverage says that the server does not answer.
 constexpr auto pgAnswersWithin = 2s;
 
+// What can be said of a name that no snapshot has.
+QString whyNoPgLock(const QByteArray &name, const PgLook &look, const std::vector<LockSnapshot> &snapshots)
+{
+    if (name.startsWith("ADVISORY"))
+        return u"nobody holds or wants an advisory lock of this key in this database"_s;
+    const auto hash = name.indexOf('#');
+    if (hash < 0 || look.keysUnread.isEmpty())
+        return u"nobody waits for it, and of rows and tables only those that somebody waits for are shown"_s;
+    QStringList places;
+    for (const auto &one : snapshots) {
+        if (one.lock.name.startsWith(name.left(hash) + "#ctid:") && places.size() < 3)
+            places << label(one.lock.name, 80);
+    }
+    const auto maybe = places.isEmpty() ? QString() : u"; it may be "_s + places.join(u" or "_s);
+    return u"rows that somebody waits for are named by their place for now, for their keys could not be read: "_s
+           + look.keysUnread + maybe;
+}
+
 } // namespace
 
 PostgreSqlObserver::PostgreSqlObserver(mariadb::Session &session, ConnectionName name, ObserverOptions options,
@@ -88,10 +106,7 @@ Task<Result<LockSnapshot>> PostgreSqlObserver::readNow(QByteArray name, Deadline
     const auto at = std::ranges::find(snapshots, name, [](const LockSnapshot &one) { return one.lock.name; });
     if (at != snapshots.end())
         co_return std::move(*at);
-    const auto hint =
-        name.startsWith("ADVISORY")
-            ? u"nobody holds or wants an advisory lock of this key in this database"_s
-            : u"nobody waits for it, and of rows and tables only those that somebody waits for are shown"_s;
+    const auto hint = whyNoPgLock(name, *look, snapshots);
     co_return Error{ErrorCode::NoNode, u"no lock is seen at %1: %2"_s.arg(label(name, 80), hint)};
 }
 

@@ -128,6 +128,13 @@ bool isPgRefusal(const Error &error)
            || error.code == ErrorCode::TimedOut;
 }
 
+QString whyUnread(const Error &error)
+{
+    return error.code == ErrorCode::TimedOut
+               ? u"another session has all of the table, or waits to have it (ALTER TABLE, LOCK TABLE …)"_s
+               : error.message;
+}
+
 } // namespace
 
 Reply<Rows> PgReader::send(const QByteArray &query, Deadline deadline, const QByteArrayList &parameters)
@@ -190,6 +197,11 @@ Task<Result<PgLook>> PgReader::look(Deadline deadline)
     const auto shared = co_await readSharers(&look, deadline);
     if (!shared)
         co_return shared.error();
+    if (!look.keysUnread.isEmpty())
+        gaps << u"rows that somebody waits for are named by their place (ctid), for their keys could not be read: "_s
+                    + look.keysUnread;
+    if (!look.sharersUnread.isEmpty())
+        gaps << u"who else has a row that somebody waits for could not be read: "_s + look.sharersUnread;
     m_gaps = gaps;
     m_hasLooked = true;
     co_return look;
@@ -216,6 +228,7 @@ Task<Result<void>> PgReader::readPrepared(PgLook *look, Deadline deadline)
 Task<Result<void>> PgReader::readRowKeys(PgLook *look, Deadline deadline)
 {
     PgRowKeys known;
+    QByteArrayList locked; // tables that are not read now: their next row would be waited for as long
     for (const auto &lock : look->locks) {
         if (lock.type != "tuple" || lock.database != look->database || lock.relationName.isEmpty())
             continue;
@@ -227,9 +240,15 @@ Task<Result<void>> PgReader::readRowKeys(PgLook *look, Deadline deadline)
             known[place] = before->second;
             continue;
         }
+        if (locked.contains(lock.relation))
+            continue;
         const auto key = co_await readRowKey(lock, deadline);
         if (!key && !isPgRefusal(key.error()))
             co_return key.error();
+        if (!key) {
+            locked << lock.relation;
+            look->keysUnread = whyUnread(key.error());
+        }
         if (key && !key->columns.isEmpty())
             known[place] = *key;
     }
@@ -294,6 +313,8 @@ Task<Result<void>> PgReader::readSharers(PgLook *look, Deadline deadline)
         const auto sharers = co_await sharersOf(tuple, waiting->transaction, deadline);
         if (!sharers && !isPgRefusal(sharers.error()))
             co_return sharers.error();
+        if (!sharers)
+            look->sharersUnread = whyUnread(sharers.error());
         if (sharers && !sharers->isEmpty())
             look->sharers[{tuple.relation, tuple.page, tuple.tuple}] = *sharers;
     }
