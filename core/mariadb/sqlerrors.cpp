@@ -88,6 +88,7 @@ Error statementError(const QSqlError &error, bool isLasting)
 Error connectError(const QSqlError &error)
 {
     switch (numberOf(error)) {
+    case 3159: return Error{ErrorCode::AuthFailed, u"TLS: the server demands it; add tls=on (%1)"_s.arg(said(error))};
     case 1044:
     case 1045:
     case 1130:

@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/postgresql/literals.h"
 
+#include <QRegularExpression>
 #include <QSqlDatabase>
 #include <QSqlError>
 #include <QSqlQuery>
@@ -168,12 +169,23 @@ Error statementError(const QString &sqlState, const QString &text, bool isLastin
 
 Error connectError(const QString &text)
 {
-    const auto said = harmless(text);
+    // libpq names whom it called, which may be a way of ours; whoever tells of the error names the server.
+    static const QRegularExpression called(
+        u"^connection to server at \"[^\"]*\"( \\([^)]*\\))?, port \\d+ failed: "_s);
+    const bool isOneAddress = text.count(u"connection to server at "_s) == 1;
+    const auto said = harmless(isOneAddress ? QString(text).remove(called) : text);
     const auto has = [&text](QLatin1StringView words) { return text.contains(words); };
+    if (has("requires a valid client certificate"_L1))
+        return Error{
+            ErrorCode::AuthFailed,
+            u"TLS: the server demands a client certificate; name it and its key with cert= and key= (%1)"_s.arg(
+                said)};
+    // "SSL off" until PostgreSQL 13.
+    if (has("pg_hba.conf"_L1) && (has("no encryption"_L1) || has("SSL off"_L1)))
+        return Error{ErrorCode::AuthFailed, u"TLS: the server may demand it; try tls=on (%1)"_s.arg(said)};
     if (has("password authentication failed"_L1) || has("no pg_hba.conf entry"_L1) || has("rejects connection"_L1)
-        || has("no password supplied"_L1) || has("requires a valid client certificate"_L1)
-        || has("authentication failed"_L1) || (has("role \""_L1) && has("does not exist"_L1))
-        || has("is not permitted to log in"_L1))
+        || has("no password supplied"_L1) || has("authentication failed"_L1)
+        || (has("role \""_L1) && has("does not exist"_L1)) || has("is not permitted to log in"_L1))
         return Error{ErrorCode::AuthFailed, said};
     if (has("database \""_L1) && has("does not exist"_L1))
         return Error{ErrorCode::Unsupported, said};

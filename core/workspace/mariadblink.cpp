@@ -87,7 +87,8 @@ public:
         const auto why = reason(m_session->lastError());
         if (m_session->state() == mariadb::SessionState::AuthFailed)
             return Error{ErrorCode::AuthFailed,
-                         u"%1 refused the credentials: %2"_s.arg(m_spec.displayUri(), m_session->lastError())};
+                         u"%1 refused the credentials: %2"_s.arg(m_spec.displayUri(), m_session->lastError())
+                             + alsoRefused()};
         return Error{ErrorCode::NotConnected, u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), why), true};
     }
     [[nodiscard]] QString serverVersion() override
@@ -138,6 +139,16 @@ private:
         return options;
     }
 
+    // REQUIRE SSL and REQUIRE X509 are refused in the words of a wrong password.
+    [[nodiscard]] QString alsoRefused() const
+    {
+        const auto &tls = m_spec.transport.tls;
+        if (!m_session->lastError().contains("(1045)"_L1) || !tls.cert.isEmpty())
+            return {};
+        return tls.isOn
+                   ? u"; the server says the same to a user who has to show a client certificate (cert= and key=)"_s
+                   : u"; the server says the same to a user who has to come over TLS (tls=on)"_s;
+    }
     void stateChanged(mariadb::SessionState state)
     {
         if (state == mariadb::SessionState::Connected && !m_started && m_context.options.observe) {

@@ -123,7 +123,27 @@ private slots:
         // MariaDB asks for it of its users, not of connections.
         const auto words = spec->scheme == Scheme::MariaDb ? u"Access denied"_s : u"client certificate"_s;
         const auto why = backend.refusal(words);
-        QVERIFY2(why.contains(words), qPrintable(why));
+        QVERIFY2(why.contains(words) && why.contains(u"cert= and key="_s), qPrintable(why));
+        // By the name that the server has, and not by that of our way to it.
+        QVERIFY2(!why.contains(u"port "_s), qPrintable(why));
+    }
+
+    void saysThatTlsIsDemanded_data()
+    {
+        QTest::addColumn<int>("number");
+        QTest::newRow("MariaDB") << 2;
+        QTest::newRow("PostgreSQL") << 3;
+    }
+    void saysThatTlsIsDemanded()
+    {
+        QFETCH(int, number);
+        auto spec = specOf(places[number].scheme);
+        if (!spec)
+            QSKIP(qPrintable(missing()));
+        spec->transport.tls = {};
+        OneBackend backend(*spec);
+        const auto why = backend.refusal(u"tls=on"_s);
+        QVERIFY2(why.contains(u"tls=on"_s), qPrintable(why));
     }
 
     // Said at once, not by attempts that fail.

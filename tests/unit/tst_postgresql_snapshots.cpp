@@ -283,6 +283,25 @@ private slots:
         QCOMPARE(code("22P02"), ErrorCode::BadInput);
         QCOMPARE(postgresql::connectError(u"FATAL: password authentication failed for user \"a\""_s).code,
                  ErrorCode::AuthFailed);
+        const auto said = [](const char *text) { return postgresql::connectError(QString::fromLatin1(text)); };
+        const auto nameless = said("connection to server at \"127.0.0.1\", port 43125 failed: FATAL: connection "
+                                   "requires a valid client certificate");
+        QVERIFY2(nameless.code == ErrorCode::AuthFailed && nameless.message.startsWith(u"TLS: "_s)
+                     && nameless.message.contains(u"cert= and key="_s) && !nameless.message.contains(u"43125"_s),
+                 qPrintable(nameless.message));
+        for (const auto *how : {"no encryption", "SSL off"}) {
+            const auto clear =
+                said("FATAL: no pg_hba.conf entry for host \"::1\", user \"a\", database \"d\", " + QByteArray(how));
+            QVERIFY2(clear.code == ErrorCode::AuthFailed && clear.message.contains(u"try tls=on"_s),
+                     qPrintable(clear.message));
+        }
+        // Of several addresses each has its own words.
+        QVERIFY(
+            said("connection to server at \"h\" (::1), port 1 failed: a connection to server at \"h\" (10.0.0.1), "
+                 "port 1 failed: b")
+                .message.contains(u"(::1), port 1"_s));
+        QCOMPARE(said("connection to server at \"h\" (::1), port 1 failed: timeout expired").message,
+                 u"timeout expired"_s);
         QCOMPARE(postgresql::connectError(u"FATAL: the database system is starting up"_s).code,
                  ErrorCode::NotConnected);
     }
