@@ -10,29 +10,31 @@ namespace {
 
 std::mutex closingMutex;
 
-std::set<WaitForClosing> &closings()
+std::set<WaitForClosing> &closings(Closes what)
 {
-    static std::set<WaitForClosing> all;
-    return all;
+    static std::set<WaitForClosing> sessions, ways;
+    return what == Closes::Sessions ? sessions : ways;
 }
 
 } // namespace
 
-void addClosing(WaitForClosing wait)
+void addClosing(WaitForClosing wait, Closes what)
 {
     const std::lock_guard guard(closingMutex);
-    closings().insert(wait);
+    closings(what).insert(wait);
 }
 
 void waitForClosing(std::chrono::milliseconds atMost)
 {
-    std::set<WaitForClosing> all;
-    {
-        const std::lock_guard guard(closingMutex);
-        all = closings();
+    for (const auto what : {Closes::Sessions, Closes::Ways}) {
+        std::set<WaitForClosing> all;
+        {
+            const std::lock_guard guard(closingMutex);
+            all = closings(what);
+        }
+        for (const auto wait : all)
+            wait(atMost);
     }
-    for (const auto wait : all)
-        wait(atMost);
 }
 
 } // namespace lockscope

@@ -9,8 +9,11 @@ namespace lockscope {
 
 using WaitForClosing = void (*)(std::chrono::milliseconds atMost);
 
+// Sessions are waited for first: what they go through carries their farewells.
+enum class Closes { Sessions, Ways };
+
 // Any thread; the same one any number of times.
-void addClosing(WaitForClosing wait);
+void addClosing(WaitForClosing wait, Closes what = Closes::Sessions);
 // On a thread that is not the loop's: until all have closed, each port's at most that long.
 void waitForClosing(std::chrono::milliseconds atMost);
 

@@ -99,7 +99,8 @@ void waitForClosingSessions(std::chrono::milliseconds atMost)
 }
 
 Worker::Worker(Loop &loop, WorkerNews &news, SessionOptions options, std::shared_ptr<UsedNumbers> numbers)
-    : m_loop(&loop), m_news(&news), m_options(std::move(options)), m_numbers(std::move(numbers))
+    : m_loop(&loop), m_news(&news), m_keep(std::exchange(options.keep, nullptr)), m_options(std::move(options)),
+      m_numbers(std::move(numbers))
 {
 }
 
@@ -155,7 +156,7 @@ Error Worker::notSent(const Statement &statement, const QString &why)
 void Worker::sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &text, std::chrono::milliseconds after)
 {
     leaving().begins();
-    std::thread([worker, server = worker->m_server, text, after] {
+    std::thread([worker, keep = worker->m_keep, server = worker->m_server, text, after]() mutable {
         const auto isOver = [&worker] { return !worker->m_running.has_value(); };
         bool isNeeded = true;
         {
@@ -169,6 +170,7 @@ void Worker::sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &t
             --worker->m_killsOut;
             worker->m_changed.notify_all();
         }
+        keep.reset();
         leaving().ends();
     }).detach();
 }
@@ -179,6 +181,13 @@ void Worker::main()
         SqlConnection connection(m_options, m_options.dialect->options(m_options.readsWithin));
         work(connection);
     }
+    // Before it is said to have left: calls to the loop that were not made may keep this worker for longer.
+    std::shared_ptr<void> keep;
+    {
+        const std::lock_guard lock(m_mutex);
+        keep.swap(m_keep);
+    }
+    keep.reset();
     leaving().ends(); // close() began it
 }
 

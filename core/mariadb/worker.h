@@ -81,8 +81,9 @@ private:
 
     std::mutex m_mutex;
     std::condition_variable m_changed;
-    Loop *m_loop;       // null when closed
-    WorkerNews *m_news; // touched in the loop only; null when closed
+    Loop *m_loop;                 // null when closed
+    WorkerNews *m_news;           // touched in the loop only; null when closed
+    std::shared_ptr<void> m_keep; // the options', for as long as it may connect
     const SessionOptions m_options;
     const std::shared_ptr<UsedNumbers> m_numbers;
     std::deque<Job> m_jobs;

@@ -3,6 +3,7 @@
 
 #include "core/async/closing.h"
 
+#include <QCoreApplication>
 #include <QThread>
 
 #include <condition_variable>
@@ -22,6 +23,7 @@ struct Hub {
     QThread *thread = nullptr;
     QObject *there = nullptr;
     bool isWorking = false;
+    bool isOver = false; // the program's end: no work is done any more
     int owners = 0;
     int carried = 0;
     [[nodiscard]] bool isIdle() const { return carried == 0 && !isWorking && work.empty(); }
@@ -51,13 +53,43 @@ void runNext()
     hub().changed.notify_all();
 }
 
+// Without the mutex, which its work takes.
+void end(QThread *thread, QObject *there)
+{
+    if (!thread)
+        return;
+    thread->quit();
+    thread->wait();
+    delete there;
+    delete thread;
+}
+
+// When the application object goes, whatever is still carried: after main() Qt's own objects are destroyed, and what
+// runs on among them crashes. What comes later is kept and not done.
+void endForGood()
+{
+    auto &here = hub();
+    std::unique_lock lock(here.mutex);
+    here.isOver = true;
+    QThread *thread = std::exchange(here.thread, nullptr);
+    QObject *there = std::exchange(here.there, nullptr);
+    lock.unlock();
+    end(thread, there);
+}
+
 } // namespace
 
 void onPassageThread(std::function<void()> work)
 {
     auto &here = hub();
     const std::lock_guard lock(here.mutex);
+    if (here.isOver) {
+        here.work.push_back(std::move(work));
+        return;
+    }
     if (!here.thread) {
+        static const bool isToEnd = (qAddPostRoutine(&endForGood), true);
+        Q_UNUSED(isToEnd)
         here.thread = new QThread;
         here.thread->setObjectName(QStringLiteral("lockscope-passage"));
         here.there = new QObject;
@@ -70,7 +102,7 @@ void onPassageThread(std::function<void()> work)
 
 InUse::InUse(By by) : m_by(by)
 {
-    addClosing(&waitForPassages);
+    addClosing(&waitForPassages, Closes::Ways);
     const std::lock_guard lock(hub().mutex);
     ++(m_by == By::Owner ? hub().owners : hub().carried);
 }
@@ -86,7 +118,7 @@ void waitForPassages(std::chrono::milliseconds atMost)
 {
     auto &here = hub();
     std::unique_lock lock(here.mutex);
-    if (here.owners > 0)
+    if (here.owners > 0 || here.isOver)
         return;
     const bool isIdle = here.changed.wait_for(lock, atMost, [&here] { return here.isIdle(); });
     if (!isIdle || !here.thread)
@@ -94,10 +126,7 @@ void waitForPassages(std::chrono::milliseconds atMost)
     QThread *thread = std::exchange(here.thread, nullptr);
     QObject *there = std::exchange(here.there, nullptr);
     lock.unlock();
-    thread->quit();
-    thread->wait();
-    delete there;
-    delete thread;
+    end(thread, there);
 }
 
 } // namespace lockscope::passage

@@ -25,7 +25,7 @@ private:
 };
 
 // Waits, at most that long, until nothing is carried any more; then the thread ends. While somebody still goes
-// through a passage it goes on, and nobody waits.
+// through a passage it goes on, and nobody waits; at the latest it ends with the application object.
 void waitForPassages(std::chrono::milliseconds atMost);
 
 } // namespace lockscope::passage

@@ -7,12 +7,16 @@
 #include "tests/live/sshdfixture.h"
 #include "tests/support/testmain.h"
 
+#include <QDir>
+#include <QFile>
 #include <QLibrary>
 #include <QProcess>
 #include <QSslSocket>
 #include <QStandardPaths>
 #include <QTcpSocket>
 #include <QTest>
+
+#include <algorithm>
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -29,6 +33,16 @@ const Place places[] = {{Scheme::ZooKeeper, "/locks/tls", "zk-mutex"},
                         {Scheme::MariaDb, "GET_LOCK#tls", "sql-get-lock"},
                         {Scheme::PostgreSql, "ADVISORY#42", "pg-advisory"},
                         {Scheme::Etcd, "locks/tls", "etcd-mutex"}};
+
+// By its name, of which the system keeps 15 characters.
+bool hasPassageThread()
+{
+    const auto threads = QDir(u"/proc/self/task"_s).entryList(QDir::Dirs | QDir::NoDotAndDotDot);
+    return std::ranges::any_of(threads, [](const QString &number) {
+        QFile name(u"/proc/self/task/%1/comm"_s.arg(number));
+        return name.open(QIODevice::ReadOnly) && name.readAll().startsWith("lockscope-pass");
+    });
+}
 
 } // namespace
 
@@ -78,8 +92,12 @@ private slots:
         // As it is printed, so that the printed URI is enough.
         const auto read = parseConnection(sandbox::connectArgument(*spec));
         QVERIFY(read);
-        OneBackend backend(*read);
-        backend.acquiresAndReleases(places[number].lock, places[number].recipe);
+        {
+            OneBackend backend(*read);
+            backend.acquiresAndReleases(places[number].lock, places[number].recipe);
+        }
+        // What was carried has ended with whom it was for.
+        QVERIFY(!hasPassageThread());
     }
 
     void refusesAnUnknownAuthority_data() { addPlaces(); }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coroutines: tasks, completions, scopes and timers on virtual time.
+#include <version>
+
+#include "core/async/closing.h"
 #include "core/async/completion.h"
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
@@ -28,6 +31,24 @@ struct Guard {
     explicit Guard(bool &f) : flag(f) {}
     ~Guard() { flag = true; }
 };
+
+QByteArrayList &closed()
+{
+    static QByteArrayList all;
+    return all;
+}
+void closeWay(std::chrono::milliseconds)
+{
+    closed() << "way";
+}
+void closeSession(std::chrono::milliseconds)
+{
+    closed() << "session";
+}
+void closeOtherSession(std::chrono::milliseconds)
+{
+    closed() << "other session";
+}
 
 Task<int> sumOf(Completion<int> first, Completion<int> second)
 {
@@ -71,6 +92,18 @@ Task<void> handOver(Completion<int> mine, Completion<int> next)
 class TestAsync : public QObject {
     Q_OBJECT
 private slots:
+    // A way that was waited for first still had its session, and nobody waited for it again.
+    void sessionsCloseBeforeTheWaysTheyGo()
+    {
+        closed().clear();
+        addClosing(&closeWay, Closes::Ways);
+        addClosing(&closeSession);
+        addClosing(&closeSession);
+        addClosing(&closeOtherSession);
+        waitForClosing(1s);
+        QCOMPARE(closed().size(), 3);
+        QCOMPARE(closed().last(), QByteArray("way"));
+    }
     // Who waits for events looks again after each: a call that was made must count as one.
     void aPostedCallEndsTheWaitForEvents()
     {
