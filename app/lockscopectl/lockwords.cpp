@@ -68,8 +68,19 @@ QString holderWords(const LockSnapshot &lock)
     const auto name = holder->endpoint                                   ? shown(*holder->endpoint)
                       : holder->identity && !holder->identity->isEmpty() ? label(*holder->identity, mostText)
                                                                          : label(holder->id, mostText);
+    const auto whole = holder->program ? u"%1 (%2)"_s.arg(name, label(*holder->program, mostText)) : name;
     const int others = lock.holderCount() - 1;
-    return others > 0 ? u"%1 +%2"_s.arg(name, QString::number(others)) : name;
+    return others > 0 ? u"%1 +%2"_s.arg(whole, QString::number(others)) : whole;
+}
+
+QString identityWords(const Contender &contender)
+{
+    QStringList words;
+    if (contender.identity && !contender.identity->isEmpty())
+        words << label(*contender.identity, mostText);
+    if (contender.program)
+        words << u'(' + label(*contender.program, mostText) + u')';
+    return words.isEmpty() ? u"-"_s : words.join(u' ');
 }
 
 QString waitingWords(const LockSnapshot &lock)

@@ -15,6 +15,8 @@ namespace lockscope::ctl {
 // How long the first holder holds it: "≤ 4 m 12 s" where that is the most it can be.
 [[nodiscard]] QString ageWords(const inspect::LockSnapshot &lock, inspect::ServerTime now);
 [[nodiscard]] QString ageWords(const inspect::Contender &contender, inspect::ServerTime now);
+// What it wrote about itself, and in brackets what its connection calls itself.
+[[nodiscard]] QString identityWords(const inspect::Contender &contender);
 [[nodiscard]] QString watchWords(const inspect::Contender &contender);
 [[nodiscard]] QString findingWords(const inspect::LockSnapshot &lock);
 // Text of ours that may hold text of theirs (an endpoint, a client's name).

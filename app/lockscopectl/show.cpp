@@ -35,7 +35,7 @@ QString queueTable(const LockSnapshot &lock, inspect::ServerTime now)
         table.add({contender.position ? QString::number(*contender.position) : u"-"_s, role,
                    inspect::word(contender.mode), escaped(contender.id), shown(contender.session),
                    shown(contender.endpoint), ageWords(contender, now), watchWords(contender),
-                   contender.identity ? label(*contender.identity, 60) : u"-"_s});
+                   identityWords(contender)});
     }
     return table.text(terminalWidth());
 }

@@ -250,7 +250,7 @@ private slots:
     void aRowIsNamedByItsKeyAndItsStuckHolderIsTerminated()
     {
         const auto holder = psql();
-        holder->ask("BEGIN; UPDATE stock SET quantity = 1 WHERE id = 1;");
+        holder->ask("SET application_name = 'billing'; BEGIN; UPDATE stock SET quantity = 1 WHERE id = 1;");
         Ctl waiter(acquiring(u"public.stock#id=1"_s, u"pg-for-update"_s));
         const auto third = psql();
         QTRY_COMPARE_WITH_TIMEOUT(shown(u"public.stock#id=1"_s).value("contenders"_L1).toArray().size(), 2,
@@ -268,6 +268,11 @@ private slots:
         QVERIFY2(sessions.out.contains("public.stock#id=1"), sessions.what());
         const auto graph = run(with({u"graph"_s, u"--json"_s}));
         QVERIFY2(graph.out.contains("public.stock#id=1"), graph.what());
+
+        // By the name that tells it from others of its user.
+        const auto text = run(with({u"show"_s, u"pg:public.stock#id=1"_s})), table = run(with({u"locks"_s}));
+        QVERIFY2(text.out.contains("shop (billing)"), text.what());
+        QVERIFY2(table.out.contains(" (billing)"), table.what());
 
         const auto id = contender(lock, 0).value("id"_L1).toString();
         const auto planned = forced(u"public.stock#id=1"_s, id, {u"--dry-run"_s});
