@@ -170,10 +170,11 @@ Error statementError(const QString &sqlState, const QString &text, bool isLastin
 Error connectError(const QString &text)
 {
     // libpq names whom it called, which may be a way of ours; whoever tells of the error names the server.
-    static const QRegularExpression called(
-        u"^connection to server at \"[^\"]*\"( \\([^)]*\\))?, port \\d+ failed: "_s);
+    // Never destroyed: sessions' threads may go on when static objects are.
+    static const auto *const called =
+        new QRegularExpression(u"^connection to server at \"[^\"]*\"( \\([^)]*\\))?, port \\d+ failed: "_s);
     const bool isOneAddress = text.count(u"connection to server at "_s) == 1;
-    const auto said = harmless(isOneAddress ? QString(text).remove(called) : text);
+    const auto said = harmless(isOneAddress ? QString(text).remove(*called) : text);
     const auto has = [&text](QLatin1StringView words) { return text.contains(words); };
     if (has("requires a valid client certificate"_L1))
         return Error{
