@@ -8,6 +8,8 @@
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 
+#include <map>
+
 namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
@@ -40,7 +42,29 @@ QJsonObject sessionJson(const SessionSnapshot &session, inspect::ServerTime now)
     return json;
 }
 
-void printTable(const std::vector<SessionSnapshot> &all, inspect::ServerTime now)
+// What a session's connection calls itself, as its locks know it.
+using Programs = std::map<std::pair<ConnectionName, QString>, QByteArray>;
+
+Programs programsOf(const std::vector<inspect::LockSnapshot> &locks)
+{
+    Programs programs;
+    for (const auto &lock : locks) {
+        for (const auto &contender : lock.contenders) {
+            if (contender.session && contender.program)
+                programs[{lock.lock.connection, *contender.session}] = *contender.program;
+        }
+    }
+    return programs;
+}
+
+QString clientWords(const SessionSnapshot &session, const Programs &programs)
+{
+    const auto program = programs.find({session.connection, session.session});
+    return program == programs.end() ? shown(session.client)
+                                     : u"%1 (%2)"_s.arg(shown(session.client), label(program->second, 60));
+}
+
+void printTable(const std::vector<SessionSnapshot> &all, const Programs &programs, inspect::ServerTime now)
 {
     Table table({{u"SESSION"_s},
                  {u"CONNECTION"_s},
@@ -51,8 +75,9 @@ void printTable(const std::vector<SessionSnapshot> &all, inspect::ServerTime now
                  {u"WAITS FOR"_s, Table::Align::Left, true}});
     for (const auto &session : all)
         table.add({shown(session.session), escaped(session.connection.bytes()), shown(session.endpoint),
-                   shown(session.client), session.expiresAt ? spokenDuration(*session.expiresAt - now) : u"-"_s,
-                   names(session.holds), names(session.waits)});
+                   clientWords(session, programs),
+                   session.expiresAt ? spokenDuration(*session.expiresAt - now) : u"-"_s, names(session.holds),
+                   names(session.waits)});
     print(table.isEmpty() ? u"no sessions seen"_s : table.text(terminalWidth()));
 }
 
@@ -63,7 +88,7 @@ Task<Exit> sessions(CommandContext &context)
     const auto all = context.pictures.sessions();
     const auto now = context.pictures.now();
     if (!context.json) {
-        printTable(all, now);
+        printTable(all, programsOf(context.pictures.locks()), now);
         for (const auto &line : coverageWords(context))
             print(line);
         co_return looked;

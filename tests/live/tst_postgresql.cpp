@@ -271,6 +271,8 @@ private slots:
 
         // By the name that tells it from others of its user.
         const auto text = run(with({u"show"_s, u"pg:public.stock#id=1"_s})), table = run(with({u"locks"_s}));
+        const auto clients = run(with({u"sessions"_s}));
+        QVERIFY2(clients.out.contains("shop (billing)"), clients.what());
         QVERIFY2(text.out.contains("shop (billing)"), text.what());
         QVERIFY2(table.out.contains(" (billing)"), table.what());
 
