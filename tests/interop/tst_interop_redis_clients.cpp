@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clients whose locks are one key: python-redis-lock and Spring's registry, whose waiters sleep until a release wakes
-// them, ShedLock, redis-semaphore, django-redis, BullMQ. Each is seen as what it is, keeps ours out and is kept out,
-// and whoever waits gets in when a lock is given back or taken away: within a second of that, or within a second more
-// than the time at which it polls. All leases are longer than the tests wait.
+// them, ShedLock, redis-semaphore, django-redis, bsm/redislock, BullMQ. Each is seen as what it is, keeps ours out
+// and is kept out, and whoever waits gets in when a lock is given back or taken away: within a second of that, or
+// within a second more than the time at which it polls. All leases are longer than the tests wait.
 #include "core/recipes/make.h"
 #include "tests/interop/rediscross.h"
 #include "tests/support/testmain.h"
@@ -31,6 +31,12 @@ Started node(const QString &kind, const QString &server)
         u"node"_s, QStringList{clientFile(u"node_mutex_client.js"_s), fetched("NODE_LOCKS"), kind, server});
 }
 
+// "bsm/redislock", perhaps with the metadata that each puts behind its token.
+Started bsm(const QString &kind, const QString &server)
+{
+    return std::make_unique<ForeignClient>(fetched("BSM"), QStringList{server, kind.section(u' ', 1)});
+}
+
 struct KeyClient {
     const char *kind;
     const char *key;    // %1: a number
@@ -48,6 +54,10 @@ constexpr KeyClient keyClients[] = {
     {"spring-spin", "app:orders%1", nullptr, "SPRING", spring, 100},
     {"shedlock", "job-lock:default:orders%1", "ShedLock", "SPRING", spring, 50},
     {"redis-semaphore", "mutex:orders%1", nullptr, "NODE_LOCKS", node, 20},
+    {"bsm/redislock", "jobs:orders%1", "bsm/redislock", "BSM", bsm, 20},
+    {"bsm/redislock host=a", "jobs:orders%1", "bsm/redislock", "BSM", bsm, 20},
+    {R"(bsm/redislock {"worker":1})", "jobs:orders%1", "bsm/redislock", "BSM", bsm, 20},
+    {"bsm/redislock nightly job", "jobs:orders%1", "bsm/redislock", "BSM", bsm, 20},
     // A worker looks for jobs whose lock is gone; it may take two such checks until one is given to another worker.
     {"bullmq", "bull:orders%1:j1:lock", "BullMQ", "NODE_LOCKS", node, 2000, false},
 };

@@ -194,6 +194,24 @@ redsync() {
     let_tests_know REDSYNC "$into/redsync/redsync_client"
 }
 
+# bsm_of VERSION GO-REDIS
+bsm_of() {
+    rm -rf "$into/bsm"
+    mkdir -p "$into/bsm"
+    cp "$here/../clients/bsm_client.go" "$into/bsm/main.go"
+    (cd "$into/bsm" && export GOFLAGS=-mod=mod GOWORK=off && go mod init bsm_client &&
+        go get "github.com/bsm/redislock@$1" "github.com/redis/go-redis/v9@$2" &&
+        go build -o bsm_client . &&
+        go list -m -f 'Fetched: bsm/redislock {{.Version}}' github.com/bsm/redislock)
+}
+
+# The second is one that Debian 12's own Go can build.
+bsm() {
+    installed go golang-go || return 1
+    bsm_of latest latest || bsm_of v0.9.4 v9.0.3 || return 1
+    let_tests_know BSM "$into/bsm/bsm_client"
+}
+
 # etcd_of VERSION
 etcd_of() {
     rm -rf "$into/etcd"
@@ -218,6 +236,7 @@ fetch ZOOKEEPER "ZooKeeper server 3.9 (the tests take Debian's)" zookeeper_serve
 fetch REDISSON "Redisson" redisson
 fetch NODE_REDLOCK "node-redlock" node_redlock
 fetch REDSYNC "redsync" redsync
+fetch BSM "bsm/redislock" bsm
 fetch ETCD "etcd's Go client" etcd
 fetch PYTHON_LOCKS "python-redis-lock, django-redis and redis-semaphore" python_locks
 fetch SPRING "Spring Integration and ShedLock" spring
