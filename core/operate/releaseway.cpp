@@ -33,12 +33,11 @@ Result<ReleaseWay> releaseWay(const inspect::LockSnapshot &snapshot)
     if (isKnown && isOnSet == (way == ReleaseWay::QuorumDelete))
         return way;
     const auto on = std::ranges::count_if(snapshot.nodes, [](const auto &node) { return node.value.has_value(); });
-    const auto why = on > 1
-                         ? u"several nodes of a set have it, each with a holder of its own; connect each of them by "
-                           u"itself"_s
-                     : isOnSet                         ? u"it is on one node of a set; connect that node by itself"_s
-                     : recipe.releaseRefusal.isEmpty() ? u"this version knows no safe way for this recipe"_s
-                                                       : recipe.releaseRefusal;
+    const auto why =
+        on > 1    ? u"several nodes of a set have it, and each has to let it go; connect each of them by itself"_s
+        : isOnSet ? u"it is on one node of a set; connect that node by itself"_s
+        : recipe.releaseRefusal.isEmpty() ? u"this version knows no safe way for this recipe"_s
+                                          : recipe.releaseRefusal;
     return Error{ErrorCode::Unsupported, u"force-release of %1 (%2) is not possible: %3"_s.arg(
                                              label(snapshot.lock.text()), label(snapshot.recipe), why)};
 }

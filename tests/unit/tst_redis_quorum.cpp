@@ -5,6 +5,7 @@
 #include "core/inspect/redis/quorum.h"
 #include "core/inspect/json.h"
 #include "core/inspect/equivalence.h"
+#include "core/operate/releaseway.h"
 #include "tests/support/testmain.h"
 
 #include <QJsonArray>
@@ -72,6 +73,30 @@ QString shown(const std::optional<LockSnapshot> &lock)
             text += u' ' + QString::fromUtf8(id);
     }
     return text;
+}
+
+// "a+b - b": each node's members of a semaphore; the last of them ends with the set, in 20 s.
+std::vector<NodeSight> permitsOf(const QString &row)
+{
+    auto sights = sightsOf(row);
+    for (auto &sight : sights) {
+        if (!sight.snapshot)
+            continue;
+        auto &lock = *sight.snapshot;
+        lock.recipe = "redis-semaphore";
+        const auto members = row.split(u' ')[&sight - sights.data()].split(u'+');
+        lock.contenders.clear();
+        for (const auto &member : members) {
+            Contender holder;
+            holder.id = holder.guard.value = member.toUtf8();
+            holder.role = Role::Holder;
+            holder.mode = Mode::Permit;
+            if (member == members.back())
+                holder.expiresAt = quorumNoon + 20s;
+            lock.contenders.push_back(holder);
+        }
+    }
+    return sights;
 }
 
 QString noQuorumText(const QString &row)
@@ -255,6 +280,58 @@ private slots:
         QCOMPARE(shown(lock), u"held: holder R never"_s);
         QVERIFY(std::ranges::all_of(lock->nodes, [](const NodeSaid &node) { return node.value.has_value(); }));
         QVERIFY2(lock->why.contains(u"on 3 of 3 nodes (n1, n2, n3)"_s), qPrintable(lock->why));
+    }
+
+    // RedlockSemaphore of npm: each member by itself is had by who put it on a majority.
+    void membersOnAMajorityHold_data()
+    {
+        QTest::addColumn<QString>("nodes");
+        QTest::addColumn<QString>("wanted");
+        const auto row = [](const char *nodes, const char *wanted) {
+            QTest::newRow(nodes) << QString::fromUtf8(nodes) << QString::fromUtf8(wanted);
+        };
+        row("a+b a+b a+b", "held: holder a never, holder b 20");
+        row("a a a", "held: holder a 20");
+        row("a a -", "held: holder a 20");
+        row("a+b a+b a", "held: holder a never, holder b 20");
+        row("b+a a a", "contended: holder a 20, waiter b never");
+        row("b+a a ?", "held: holder a 20, holder b never"); // the third may have b
+        row("a a - - -", "free: waiter a never");
+        row("a ? ?", "held: holder a 20");
+        row("a b c", "held: holder a 20");
+    }
+    void membersOnAMajorityHold()
+    {
+        QFETCH(QString, nodes);
+        QFETCH(QString, wanted);
+        const auto lock = mergeNodes(permitsOf(nodes));
+        QCOMPARE(shown(lock), wanted);
+        QVERIFY2(!lock->why.contains(u"RedissonRedLock"_s), qPrintable(lock->why));
+    }
+    void membersSayWhereTheyAre()
+    {
+        const auto lock = mergeNodes(permitsOf(u"b+a a -"_s));
+        QCOMPARE(lock->recipe, QByteArray("redis-semaphore"));
+        QVERIFY2(lock->why.contains(u"one lock on 2 of 3 nodes (n1, n2)"_s), qPrintable(lock->why));
+        QVERIFY2(lock->why.contains(u"one is on fewer"_s), qPrintable(lock->why));
+        QCOMPARE(lock->nodes[0].value, QByteArray("b, a"));
+        QCOMPARE(lock->nodes[0].expiresAt, std::optional(quorumNoon + 20s));
+        QVERIFY(!lock->nodes[2].value);
+        const auto way = operate::releaseWay(*lock);
+        QVERIFY(!way);
+        QVERIFY2(way.error().message.contains(u"several nodes of a set have it"_s), qPrintable(way.error().message));
+    }
+    // The numbers of a semaphore's permits are each node's own.
+    void permitsByNumberAreOfOneNode()
+    {
+        auto sights = permitsOf(u"0 0 -"_s);
+        for (auto &sight : sights) {
+            if (sight.snapshot)
+                sight.snapshot->contenders.front().guard.group = "1700000000.5";
+        }
+        const auto lock = mergeNodes(sights);
+        QVERIFY2(!lock->why.contains(u"one lock"_s), qPrintable(lock->why));
+        QVERIFY2(lock->why.contains(u"on each with the same holder"_s), qPrintable(lock->why));
     }
 
     // Its clients differ from node to node, their thread does not.

@@ -79,12 +79,6 @@ Count countOf(const std::vector<NodeSight> &sights)
     return count;
 }
 
-// The nodes' clocks differ: all moments are told by the clock of one of them.
-ServerTime toClockOf(const LockSnapshot &reference, const LockSnapshot &from, ServerTime moment)
-{
-    return moment + reference.serverAhead - from.serverAhead;
-}
-
 std::vector<ServerTime> moments(const TokenVotes &candidate, const LockSnapshot &reference,
                                 std::optional<ServerTime> Contender::*moment)
 {
@@ -226,6 +220,19 @@ void addAgreedLongHeld(LockSnapshot &lock, const Count &count, const LockSnapsho
         lock.findings.push_back(*found);
 }
 
+// Whose it is there, and until when one of them has it at least.
+void sayHolders(NodeSaid &said, const LockSnapshot &own, const LockSnapshot &reference)
+{
+    for (const auto &one : own.contenders) {
+        if (one.role != Role::Holder || one.guard.value.isEmpty())
+            continue;
+        said.value = said.value ? *said.value + ", " + one.guard.value : one.guard.value;
+        if (one.expiresAt)
+            said.expiresAt =
+                std::max(said.expiresAt.value_or(ServerTime::min()), toClockOf(reference, own, *one.expiresAt));
+    }
+}
+
 // `tokensOnly`: a lock of another kind is not what the set votes about.
 std::vector<NodeSaid> whatWasSaid(const std::vector<NodeSight> &sights, const LockSnapshot &reference,
                                   bool tokensOnly)
@@ -233,15 +240,8 @@ std::vector<NodeSaid> whatWasSaid(const std::vector<NodeSight> &sights, const Lo
     std::vector<NodeSaid> all;
     for (const auto &sight : sights) {
         NodeSaid said{sight.node, sight.answered, std::nullopt, std::nullopt};
-        const bool hasHolder =
-            sight.answered && sight.snapshot && !sight.snapshot->contenders.empty()
-            && (isTokenLock(*sight.snapshot) || (!tokensOnly && sight.snapshot->holderCount() == 1));
-        if (hasHolder) {
-            const auto &own = sight.snapshot->contenders.front();
-            said.value = own.guard.value;
-            if (own.expiresAt)
-                said.expiresAt = toClockOf(reference, *sight.snapshot, *own.expiresAt);
-        }
+        if (sight.answered && sight.snapshot && (!tokensOnly || isTokenLock(*sight.snapshot)))
+            sayHolders(said, *sight.snapshot, reference);
         all.push_back(std::move(said));
     }
     return all;
@@ -265,6 +265,36 @@ std::optional<QByteArray> threadOfAll(const std::vector<NodeSight> &sights)
     return votes > 1 && votes >= recipes::quorumOf(static_cast<int>(sights.size())) ? thread : std::nullopt;
 }
 
+// Whether the holders of each node are the same, others on each, or neither.
+enum class HoldersOnNodes { Same, Own, Mixed };
+
+HoldersOnNodes holdersOn(const std::vector<NodeSaid> &nodes)
+{
+    std::vector<QByteArray> values;
+    for (const auto &node : nodes) {
+        if (node.value)
+            values.push_back(*node.value);
+    }
+    std::ranges::sort(values);
+    if (!values.empty() && values.front() == values.back())
+        return HoldersOnNodes::Same;
+    return std::ranges::adjacent_find(values) == values.end() ? HoldersOnNodes::Own : HoldersOnNodes::Mixed;
+}
+
+QString whereItIs(const LockSnapshot &lock, const QStringList &on)
+{
+    if (on.size() == 1)
+        return u"; on %1, one node of a set"_s.arg(on.front());
+    const auto holders = holdersOn(lock.nodes);
+    const bool isRedissonLock = recipes::recipeOf(lock.recipe).release == recipes::ReleaseWay::RedissonUnlock;
+    const auto whose = holders == HoldersOnNodes::Same  ? u", on each with the same holder"_s
+                       : holders != HoldersOnNodes::Own ? QString()
+                       : isRedissonLock ? u", on each with a holder of its own, as RedissonRedLock takes it"_s
+                                        : u", on each with a holder of its own"_s;
+    return u"; on %1 of %2 nodes (%3)%4: this is what %5 says"_s.arg(
+        QString::number(on.size()), QString::number(lock.nodes.size()), on.join(u", "_s), whose, on.front());
+}
+
 // A lock that each node keeps by itself: on one of them, or, as RedissonRedLock takes it, on several.
 std::optional<LockSnapshot> strangerAmong(const std::vector<NodeSight> &sights)
 {
@@ -284,6 +314,7 @@ std::optional<LockSnapshot> strangerAmong(const std::vector<NodeSight> &sights)
     }
     if (!lock)
         return lock;
+    lock->nodes = whatWasSaid(sights, *lock, false);
     if (const auto thread = threadOfAll(sights)) {
         lock->client = u"Redisson (RedissonRedLock)"_s;
         lock->why +=
@@ -291,15 +322,9 @@ std::optional<LockSnapshot> strangerAmong(const std::vector<NodeSight> &sights)
             u"RedissonRedLock does; the holder is what %5 says"_s.arg(
                 QString::number(on.size()), QString::number(sights.size()), on.join(u", "_s), label(*thread, 40),
                 on.front());
-        lock->nodes = whatWasSaid(sights, *lock, false);
         return lock;
     }
-    lock->why += on.size() == 1 ? u"; on %1, one node of a set"_s.arg(on.front())
-                                : u"; on %1 of %2 nodes (%3), on each with a holder of its own, as RedissonRedLock "
-                                  u"takes it: this is what %4 says"_s.arg(QString::number(on.size()),
-                                                                          QString::number(sights.size()),
-                                                                          on.join(u", "_s), on.front());
-    lock->nodes = whatWasSaid(sights, *lock, false);
+    lock->why += whereItIs(*lock, on);
     return lock;
 }
 
@@ -308,8 +333,13 @@ std::optional<LockSnapshot> strangerAmong(const std::vector<NodeSight> &sights)
 std::optional<LockSnapshot> mergeNodes(const std::vector<NodeSight> &sights)
 {
     const auto count = countOf(sights);
-    if (count.candidates.empty())
-        return strangerAmong(sights);
+    if (count.candidates.empty()) {
+        auto members = mergeMembers(sights);
+        if (!members)
+            return strangerAmong(sights);
+        members->nodes = whatWasSaid(sights, *members, false);
+        return members;
+    }
     const auto &first = count.candidates.front();
     const auto &reference = *first.on.front()->snapshot;
     const bool isSingle = count.candidates.size() == 1 && first.votes() == 1 && count.strangers.isEmpty();

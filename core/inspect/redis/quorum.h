@@ -18,7 +18,17 @@ struct NodeSight {
 // that a majority of all nodes hold, for as long as a majority holds it; tokens on fewer nodes are
 // claims that do not hold. Where so many nodes do not answer that a token may have a majority, it is taken for
 // the holder if no other has as many votes. A lock of another kind (Redisson's hash, say) is shown as its node shows
-// it. Empty when no node has anything there.
+// it, unless its holders are members of a set that are the same on several nodes. Empty when no node has anything
+// there.
 [[nodiscard]] std::optional<LockSnapshot> mergeNodes(const std::vector<NodeSight> &sights);
+
+// The latter (quorummembers.cpp), without what each node says; empty where no member is on more than one node.
+[[nodiscard]] std::optional<LockSnapshot> mergeMembers(const std::vector<NodeSight> &sights);
+
+// The nodes' clocks differ: all moments are told by the clock of one of them.
+[[nodiscard]] inline ServerTime toClockOf(const LockSnapshot &reference, const LockSnapshot &from, ServerTime moment)
+{
+    return moment + reference.serverAhead - from.serverAhead;
+}
 
 } // namespace lockscope::inspect

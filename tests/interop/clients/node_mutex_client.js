@@ -2,8 +2,9 @@
 /*
  * Contenders that use redis-semaphore's Mutex or semaphores, and jobs that BullMQ's workers hold.
  *
- *   node node_mutex_client.js FOLDER KIND HOST:PORT    FOLDER: with node_modules
- *   KIND: redis-semaphore, semaphore (of two permits), multi-semaphore (two of four at a time), bullmq
+ *   node node_mutex_client.js FOLDER KIND HOST:PORT…   FOLDER: with node_modules
+ *   KIND: redis-semaphore, semaphore (of two permits), multi-semaphore (two of four at a time), redlock-semaphore (of
+ *   two permits, on all the servers), bullmq
  *
  * Commands, one a line:
  *   acquire NAME KEY MILLISECONDS   KEY: mutex:NAME, semaphore:NAME, or bull:QUEUE:JOB:lock, where JOB is no number; answers
@@ -16,12 +17,16 @@
 const readline = require('readline');
 const { createRequire } = require('module');
 
-const [folder, kind, server] = process.argv.slice(2);
+const [folder, kind, ...servers] = process.argv.slice(2);
 const fetched = createRequire(folder + '/');
-const [host, port] = server.split(':');
-const to = { host, port: Number(port), maxRetriesPerRequest: null };
+const optionsTo = (server) => {
+    const [host, port] = server.split(':');
+    return { host, port: Number(port), maxRetriesPerRequest: null };
+};
+const to = optionsTo(servers[0]);
 const Redis = fetched('ioredis').default || fetched('ioredis');
-const connection = new Redis(to);
+const connections = servers.map((server) => new Redis(optionsTo(server)));
+const [connection] = connections;
 const held = new Map();
 
 const say = (text) => process.stdout.write(text + '\n');
@@ -44,6 +49,10 @@ const kinds = {
     'multi-semaphore'(key, milliseconds) {
         const { MultiSemaphore } = fetched('redis-semaphore');
         return permits(new MultiSemaphore(connection, key.slice('semaphore:'.length), 4, 2, optionsOf(milliseconds)));
+    },
+    'redlock-semaphore'(key, milliseconds) {
+        const { RedlockSemaphore } = fetched('redis-semaphore');
+        return permits(new RedlockSemaphore(connections, key.slice('semaphore:'.length), 2, optionsOf(milliseconds)));
     },
     async 'redis-semaphore'(key, milliseconds) {
         const { Mutex } = fetched('redis-semaphore');

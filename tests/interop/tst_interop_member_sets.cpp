@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// A semaphore whose members are on a majority of several Redis nodes: RedlockSemaphore of npm's redis-semaphore. Each
+// holder is seen once, also when one node is without it, and what a force-release would have to do is said.
+#include "tests/interop/rediscross.h"
+#include "tests/support/testmain.h"
+
+using namespace lockscope;
+using namespace lockscope::interop;
+
+class TestInteropMemberSets : public RedisCross {
+    Q_OBJECT
+
+    static constexpr int nodes = 3;
+
+    QByteArray m_lock;
+
+    QByteArray theirId(const QByteArray &name)
+    {
+        for (const auto &line : m_program->everythingSaid().split('\n')) {
+            if (line.startsWith("held " + name + ' '))
+                return line.split(' ').value(2);
+        }
+        return {};
+    }
+    // Who is seen to hold it, or what is wrong.
+    static QStringList holdersOf(const QJsonObject &lock)
+    {
+        QStringList ids;
+        for (const auto one : lock["contenders"_L1].toArray()) {
+            const auto contender = one.toObject();
+            const bool holds = contender["role"_L1] == "holder"_L1;
+            ids << contender["id"_L1].toString() + (holds ? QString() : u" waits"_s);
+        }
+        ids.sort();
+        return ids;
+    }
+    static QStringList sorted(QStringList texts)
+    {
+        texts.sort();
+        return texts;
+    }
+
+private slots:
+    void initTestCase()
+    {
+        if (fetched("NODE_LOCKS").isEmpty())
+            QSKIP(whyNotFetched("NODE_LOCKS").constData());
+        const auto problem = startServers(nodes);
+        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+    }
+    void init()
+    {
+        m_lock = "semaphore:orders" + QByteArray::number(++m_locks);
+        m_program =
+            std::make_unique<ForeignClient>(u"node"_s, QStringList{clientFile(u"node_mutex_client.js"_s),
+                                                                   fetched("NODE_LOCKS"), u"redlock-semaphore"_s}
+                                                           + servers(nodes));
+    }
+    void cleanup()
+    {
+        tellWhatTheySaid();
+        m_program.reset();
+    }
+    void cleanupTestCase() { stopServers(); }
+
+    void whoIsOnAMajorityHolds()
+    {
+        const auto first = theirs(m_lock + " 180000");
+        QVERIFY2(theyHold(first), m_program->everythingSaid().constData());
+        const auto second = theirs(m_lock + " 180000");
+        QVERIFY(theyHold(second));
+        const auto both = sorted({QString::fromLatin1(theirId(first)), QString::fromLatin1(theirId(second))});
+        const auto lock = seen(m_lock, nodes);
+        QCOMPARE(lock["client"_L1].toString(), u"redis-semaphore (npm)"_s);
+        QCOMPARE(lock["state"_L1].toString(), u"held"_s);
+        QCOMPARE(holdersOf(lock), both);
+        QVERIFY(lock["findings"_L1].toArray().isEmpty());
+        const auto why = lock["why"_L1].toString();
+        QVERIFY2(why.contains(u"one lock on 3 of 3 nodes"_s) && !why.contains(u"RedissonRedLock"_s), qPrintable(why));
+
+        QCOMPARE(m_nodes.front().ask({"ZREM", m_lock, theirId(first)}).integer, 1);
+        QCOMPARE(holdersOf(seen(m_lock, nodes)), both);
+        // Its client goes on with the two that are left.
+        QVERIFY(theyRelease(first));
+        QCOMPARE(holdersOf(seen(m_lock, nodes)), QStringList{QString::fromLatin1(theirId(second))});
+    }
+
+    void aForceReleaseSaysThatEachNodeHasIt()
+    {
+        const auto name = theirs(m_lock + " 180000");
+        QVERIFY2(theyHold(name), m_program->everythingSaid().constData());
+        const auto said = forceRelease(m_lock, theirId(name), nodes);
+        QVERIFY2(said.contains("several nodes of a set have it"), said.constData());
+    }
+};
+
+LOCKSCOPE_TEST(TestInteropMemberSets)
+#include "tst_interop_member_sets.moc"
