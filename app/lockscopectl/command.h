@@ -9,6 +9,8 @@
 #include "core/async/task.h"
 #include "core/workspace/workspace.h"
 
+#include <map>
+
 namespace lockscope::ctl {
 
 using app::Arguments;
@@ -39,6 +41,7 @@ struct CommandSpec {
     QString more;    // what --help says besides; may be empty
     QString list;    // what --help lists after that, heading and lines; may be empty
     std::vector<OptionSpec> options;
+    std::map<QString, QString> otherNames{}; // of its options, and the one of every command that is meant
     int fewestWords = 0;
     int mostWords = 0;
     bool connects = true;      // needs --connect

@@ -79,9 +79,13 @@ std::vector<OptionSpec> optionsOf(const CommandSpec &command)
 int runCommand(const CommandSpec &command, const QStringList &words)
 {
     const auto options = optionsOf(command);
-    const auto arguments = app::readArguments(words, options);
+    auto arguments = app::readArguments(words, options);
     if (!arguments)
         return endAsBadUsage(arguments.error().message);
+    for (const auto &[name, meant] : command.otherNames) {
+        if (arguments->has(name))
+            arguments->options[meant] << arguments->options.take(name);
+    }
     if (arguments->has(u"version"_s))
         return withoutCommand({u"--version"_s});
     if (arguments->has(u"help"_s))

@@ -199,11 +199,14 @@ CommandSpec recogniseCommand()
     spec.name = u"recognise"_s;
     spec.summary = u"try recogniser rules of your own on the given connections"_s;
     spec.more =
-        u"Rules say in a JSON file which Redis keys of a client of yours are locks, who holds them and how they "
+        u"Rules say in a JSON or TOML file which Redis keys of a client of yours are locks, who holds them and how they "
         u"are given back; or what a client's tokens look like, whatever its keys are called (docs/rules.md). --rules FILE names the files to try; without it those of the "
         u"configuration folder are. Every mistake in them is told, by line and field, with exit status 2. "
         u"Without --connect they are only checked. Keys whose name fits and whose value does not are listed "
         u"with the reason. The other commands, and the window, take --rules FILE as well."_s;
+    spec.options = {{u"rule"_s, u"FILE"_s, u"the same as --rules. Repeatable"_s, true},
+                    {u"against"_s, u"[NAME=]URI"_s, u"the same as --connect. Repeatable"_s, true}};
+    spec.otherNames = {{u"rule"_s, rulesOption}, {u"against"_s, u"connect"_s}};
     spec.connects = false;
     spec.mayConnect = true;
     spec.run = tryRules;

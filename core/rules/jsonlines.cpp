@@ -10,10 +10,10 @@ JsonLines::JsonLines(const QByteArray &text) : m_text(text)
     value({});
 }
 
-int JsonLines::of(QString field) const
+int lineOf(const std::map<QString, int> &lines, QString field)
 {
     for (;;) {
-        if (const auto at = m_lines.find(field); at != m_lines.end())
+        if (const auto at = lines.find(field); at != lines.end())
             return at->second;
         const auto dot = std::max(field.lastIndexOf(u'.'), field.lastIndexOf(u'['));
         if (dot <= 0)

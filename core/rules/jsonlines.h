@@ -9,12 +9,14 @@
 
 namespace lockscope::recipes {
 
+// "rules[0].key"; of a field that is missing the line of what it is missing in; 0 if that is not known.
+[[nodiscard]] int lineOf(const std::map<QString, int> &lines, QString field);
+
 class JsonLines {
 public:
     // A text that was read without an error.
     explicit JsonLines(const QByteArray &text);
-    // "rules[0].key"; of a field that is missing the line of what it is missing in; 0 if that is not known.
-    [[nodiscard]] int of(QString field) const;
+    [[nodiscard]] const std::map<QString, int> &all() const { return m_lines; }
 
 private:
     [[nodiscard]] char here() const { return m_at < m_text.size() ? m_text[m_at] : '\0'; }

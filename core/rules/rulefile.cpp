@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file of rules (docs/rules.md): read whole, and all that is wrong in it told at once, by line and field.
 #include "core/rules/jsonlines.h"
+#include "core/rules/tomlfields.h"
 #include "core/rules/userrules.h"
 
 #include <QJsonArray>
@@ -389,6 +390,34 @@ void readRules(const QJsonObject &file, RuleFile &read)
     }
 }
 
+// What a file says, in whichever of the two languages, and where.
+struct FieldsOfFile {
+    QJsonObject object;
+    std::map<QString, int> lines;
+};
+using FieldsOrProblem = std::variant<FieldsOfFile, RuleProblem>;
+
+FieldsOrProblem fieldsOfJson(const QByteArray &text)
+{
+    QJsonParseError error{};
+    const auto document = QJsonDocument::fromJson(text, &error);
+    if (document.isObject())
+        return FieldsOfFile{document.object(), JsonLines(text).all()};
+    if (error.error == QJsonParseError::NoError)
+        return RuleProblem{{}, 0, {}, u"is no JSON object"_s};
+    const auto line = static_cast<int>(text.left(error.offset).count('\n')) + 1;
+    return RuleProblem{{}, line, {}, u"is no JSON: "_s + error.errorString()};
+}
+
+FieldsOrProblem fieldsOfToml(const QByteArray &text)
+{
+    auto read = readToml(text);
+    if (const auto *mistake = std::get_if<TomlMistake>(&read))
+        return RuleProblem{{}, mistake->line, {}, u"is no TOML: "_s + mistake->why};
+    auto &fields = std::get<TomlFields>(read);
+    return FieldsOfFile{std::move(fields.fields), std::move(fields.lines)};
+}
+
 } // namespace
 
 void RuleFile::add(RuleFile other)
@@ -398,23 +427,21 @@ void RuleFile::add(RuleFile other)
     std::ranges::move(other.problems, std::back_inserter(problems));
 }
 
-RuleFile readRuleFile(const QByteArray &json, const QString &file)
+RuleFile readRuleFile(const QByteArray &text, const QString &file)
 {
     RuleFile read;
-    if (json.size() > longestFile) {
+    if (text.size() > longestFile) {
         read.problems.push_back({file, 0, {}, u"is larger than a mebibyte"_s});
         return read;
     }
-    QJsonParseError error{};
-    const auto document = QJsonDocument::fromJson(json, &error);
-    if (!document.isObject()) {
-        const auto line = static_cast<int>(json.left(error.offset).count('\n')) + 1;
-        const bool isJson = error.error == QJsonParseError::NoError;
-        read.problems.push_back(
-            {file, isJson ? 0 : line, {}, isJson ? u"is no JSON object"_s : u"is no JSON: "_s + error.errorString()});
+    const auto known = file.endsWith(".toml"_L1, Qt::CaseInsensitive) ? fieldsOfToml(text) : fieldsOfJson(text);
+    if (const auto *problem = std::get_if<RuleProblem>(&known)) {
+        read.problems.push_back(*problem);
+        read.problems.back().file = file;
         return read;
     }
-    readRules(document.object(), read);
+    const auto &fields = std::get<FieldsOfFile>(known);
+    readRules(fields.object, read);
     if (read.problems.empty()) {
         for (auto &rule : read.rules)
             rule.file = file;
@@ -424,10 +451,9 @@ RuleFile readRuleFile(const QByteArray &json, const QString &file)
     }
     read.rules.clear();
     read.tokens.clear();
-    const JsonLines lines(json);
     for (auto &problem : read.problems) {
         problem.file = file;
-        problem.line = lines.of(problem.field);
+        problem.line = lineOf(fields.lines, problem.field);
     }
     std::ranges::stable_sort(read.problems, {}, &RuleProblem::line);
     return read;

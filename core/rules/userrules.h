@@ -61,7 +61,8 @@ struct RuleFile : RuleSet {
     std::vector<RuleProblem> problems;
     void add(RuleFile other); // behind what there is
 };
-[[nodiscard]] RuleFile readRuleFile(const QByteArray &json, const QString &file);
+// TOML where the file's name ends in .toml, else JSON.
+[[nodiscard]] RuleFile readRuleFile(const QByteArray &text, const QString &file);
 
 // Those in force, none at first. Readers keep what they took.
 using UserRules = std::shared_ptr<const RuleSet>;

@@ -28,7 +28,7 @@ QStringList ruleFilesIn(const QString &folder)
 {
     const QDir directory(folder);
     QStringList files;
-    for (const auto &name : directory.entryList({u"*.json"_s}, QDir::Files, QDir::Name))
+    for (const auto &name : directory.entryList({u"*.json"_s, u"*.toml"_s}, QDir::Files, QDir::Name))
         files << directory.filePath(name);
     return files;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's recogniser rules (docs/rules.md): every *.json in a folder beside the other settings, and files that
-// were named on the command line. A file with mistakes is not used, and told with all of them.
+// The user's recogniser rules (docs/rules.md): every *.json and *.toml in a folder beside the other settings, and
+// files that were named on the command line. A file with mistakes is not used, and told with all of them.
 #pragma once
 
 #include "core/rules/userrules.h"

@@ -85,6 +85,39 @@ private slots:
         QVERIFY2(right.status == 0 && right.out.contains("nothing is wrong with it"), right.what());
     }
 
+    // In TOML, and by the other names of the two options.
+    void aRuleInTomlIsTriedAgainstAServer()
+    {
+        set({"HSET", "acme:lease:eu-1", "owner", "web-3", "nonce", "00aa11bb22cc33dd", "ends", "4102444800"});
+        set({"PEXPIRE", "acme:lease:eu-1", "600000"});
+        const auto rules = QFINDTESTDATA("../../docs/rules/acme-leases.toml");
+        const auto tried = run({u"recognise"_s, u"--rule"_s, rules, u"--against"_s, uri(), u"--json"_s});
+        QVERIFY2(tried.status == 0, tried.what());
+        const auto lock = tried.json().value("locks"_L1).toArray().first().toObject();
+        QCOMPARE(lock.value("lock"_L1).toString(), u"redis:acme:lease:eu-1"_s);
+        QCOMPARE(lock.value("client"_L1).toString(), u"Acme lease"_s);
+        const auto named = run({u"--against"_s, u"here="_s + uri(), u"recognise"_s, u"--rule"_s, rules});
+        QVERIFY2(named.status == 0 && named.out.contains("here:acme:lease:eu-1"), named.what());
+        const auto elsewhere = run({u"locks"_s, u"--against"_s, uri()});
+        QVERIFY2(elsewhere.status == 2, elsewhere.what());
+
+        QFile wrong(m_home.filePath(u"wrong.toml"_s));
+        QVERIFY(wrong.open(QFile::WriteOnly) && wrong.write("version = 1\n[[rules]]\nkye = 'a'\n") > 0);
+        wrong.close();
+        const auto said = run({u"recognise"_s, u"--rule"_s, wrong.fileName()});
+        QVERIFY2(said.status == 2 && said.err.contains("wrong.toml:3: rules[0].kye: "), said.what());
+    }
+    void theFolderHasRulesInTomlToo()
+    {
+        QDir().mkpath(m_home.filePath(u"config/lockscope/rules"_s));
+        const auto copy = m_home.filePath(u"config/lockscope/rules/leases.toml"_s);
+        QVERIFY(QFile::copy(QFINDTESTDATA("../../docs/rules/acme-leases.toml"), copy));
+        set({"SET", "acme:turn:mail", "web-3.000000000042", "PX", "600000"});
+        const auto listed = ctl({u"locks"_s, u"--json"_s});
+        QVERIFY2(listed.out.contains("by your rule \\\"Acme turn\\\" (leases.toml)"), listed.what());
+        QVERIFY(QFile::remove(copy));
+    }
+
     // A client known by its tokens alone, whatever its keys are called.
     void aFormOfTokensFindsItsLocks()
     {

@@ -108,6 +108,57 @@ private slots:
         QCOMPARE(documented.size(), 13);
     }
 
+    // The same in TOML, by the same lines and fields.
+    void tomlSaysTheSame()
+    {
+        auto read = readRuleFiles({examplePath(u"acme-leases.toml"_s)});
+        QCOMPARE(textsOf(read), QStringList());
+        QCOMPARE(read.rules.size(), size_t(2));
+        QCOMPARE(read.tokens.size(), size_t(1));
+        QCOMPARE(read.rules[0].file, u"acme-leases.toml"_s);
+        QCOMPARE(read.rules[0].fields.size(), size_t(3));
+        QCOMPARE(read.rules[1].wakeList, QByteArray("acme:turn:${queue}:wake"));
+        QVERIFY(read.rules[1].value->match("web-3.000000000042"));
+        recipes::setUserRules(std::move(read));
+        QCOMPARE(drawnByRule(ruleString("acme:turn:mail", "web-3.000000000042")),
+                 QByteArray("acme:turn:mail redis-set-nx high held (Acme turn)\n"
+                            "000000000042 holds exclusive -"));
+    }
+    void tomlMistakes()
+    {
+        const auto read = readRuleFile(R"(version = 2
+[[rules]]
+name = "a"
+type = "string"
+vaule = "."
+
+[[rules]]
+name = 1979-05-27
+key = 'k:(\d'
+type = "list"
+wakeUp = {chanel = "${key}"}
+[[tokens]]
+why = "x"
+value = ".*"
+)",
+                                       u"f.TOML"_s);
+        QVERIFY(read.isEmpty());
+        const auto lines = textsOf(read);
+        const auto said = lines.join(u'\n');
+        for (const char *wanted :
+             {"f.TOML:1: version: is to be 1", "f.TOML:2: rules[0].key: is missing",
+              "f.TOML:5: rules[0].vaule: ", "f.TOML:8: rules[1].name: is to be a text",
+              "f.TOML:9: rules[1].key: is no regular expression", "f.TOML:10: rules[1].type: is to be",
+              "f.TOML:11: rules[1].wakeUp.chanel: is not known here", "f.TOML:14: tokens[0].value: fits any value"})
+            QVERIFY2(said.contains(QLatin1StringView(wanted)), qPrintable(said));
+        const auto broken = readRuleFile("version = 1\n[[rules]\n", u"f.toml"_s);
+        QCOMPARE(broken.problems.size(), size_t(1));
+        QCOMPARE(broken.problems.front().line, 2);
+        QVERIFY2(broken.problems.front().why.startsWith(u"is no TOML: "_s), qPrintable(broken.problems.front().why));
+        QVERIFY(!readRuleFile(QByteArray(5000, '['), u"f.toml"_s).problems.empty());
+        QVERIFY(!readRuleFile("a = " + QByteArray(5000, '['), u"f.toml"_s).problems.empty());
+    }
+
     void mistakes_data()
     {
         QTest::addColumn<QByteArray>("fields");
