@@ -233,6 +233,25 @@ private slots:
         QVERIFY(theyRelease(waiter));
     }
 
+    // An RSemaphore for which nobody waits is a number: told to whoever asks for it by its name, and not listed.
+    void aSemaphoreAtRestIsShownWhereItIsAskedFor()
+    {
+        begin({"", "", false, "permits", true});
+        m_lock.replace("lock", "jobs");
+        const auto holder = theirs();
+        QVERIFY(theyHold(holder));
+        QByteArray said;
+        const auto name = u"redis:"_s + QString::fromLatin1(m_lock);
+        const auto lock = lockscopectl({u"show"_s, name}, 1, &said)["lock"_L1].toObject();
+        QVERIFY2(lock["recipe"_L1] == "redisson-semaphore"_L1, said.constData());
+        QCOMPARE(lock["confidence"_L1].toString(), u"low"_s);
+        QCOMPARE(lock["state"_L1].toString(), u"held"_s);
+        for (const auto listed : lockscopectl({u"locks"_s, u"--all"_s}, 1)["locks"_L1].toArray())
+            QVERIFY(listed.toObject()["lock"_L1] != name);
+        QVERIFY(theyRelease(holder));
+        QCOMPARE(lockscopectl({u"show"_s, name}, 1)["lock"_L1].toObject()["state"_L1].toString(), u"free"_s);
+    }
+
     // The members of a MultiLock are locks of their own, linked by the thread that holds them.
     void theMembersOfAMultiLockAreLinked()
     {

@@ -427,6 +427,25 @@ private slots:
         QCOMPARE(drawn(true), lines(expected));
     }
 
+    // Who asks for a key by its name may know that it is an RSemaphore; among all keys it is a counter.
+    void aSmallNumberIsASemaphoreWhereItIsAskedFor()
+    {
+        Beside beside("");
+        beside.context.includeLowConfidence = true;
+        QVERIFY(!recognise(string("plainsem", "2", -1), {}, beside.context));
+        beside.context.isAskedFor = true;
+        const auto lock = recognise(string("plainsem", "2", -1), {}, beside.context);
+        QVERIFY(lock);
+        QCOMPARE(lock->recipe, QByteArray("redisson-semaphore"));
+        QVERIFY(lock->confidence == Confidence::Low && lock->state == LockState::Free);
+        QVERIFY2(lock->why.contains(QStringLiteral("2 permits left")), qPrintable(lock->why));
+        QVERIFY(lock->findings.empty() && lock->contenders.empty());
+        QVERIFY(recognise(string("plainsem", "0", -1), {}, beside.context)->state == LockState::Held);
+        QVERIFY(!recognise(string("plainsem", "2"), {}, beside.context)); // one that ends
+        QVERIFY(!recognise(string("plainsem", "1234567", -1), {}, beside.context));
+        QVERIFY(!recognise(string("plainsem", "two", -1), {}, beside.context));
+    }
+
     void agesAndLeases()
     {
         Beside beside("");

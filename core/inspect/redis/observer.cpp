@@ -235,10 +235,11 @@ bool RedisObserver::isWorthReading(const KeyView &view) const
 }
 
 std::optional<LockSnapshot> RedisObserver::snapshotOf(const KeyReader::Gathered &gathered, KeyReader::Clock clock,
-                                                      bool includeLowConfidence) const
+                                                      bool isAskedFor) const
 {
     auto context = contextOf(m_name, gathered, clock);
-    context.includeLowConfidence = includeLowConfidence;
+    context.includeLowConfidence = isAskedFor || m_options.includeLowConfidence;
+    context.isAskedFor = isAskedFor;
     if (const auto came = m_seen.cameAt(gathered.main.key))
         context.firstSeen[gathered.main.key] = *came;
     context.behaviour[gathered.main.key] = m_seen.behaviourOf(gathered.main, clock.now);
@@ -259,7 +260,7 @@ void RedisObserver::settle(const KeyReader::Gathered &gathered, KeyReader::Clock
     const auto &key = gathered.main.key;
     m_seen.note(gathered.main, clock.now,
                 m_firstSnapshot.isComplete() && m_follower.tellsOfNewKeys() && !isCatchingUp());
-    auto snapshot = snapshotOf(gathered, clock, m_options.includeLowConfidence);
+    auto snapshot = snapshotOf(gathered, clock, false);
     m_usual.note(key.bytes(), snapshot, clock.now);
     auto seen = snapshot ? std::vector{*snapshot} : std::vector<LockSnapshot>();
     for (auto &change : m_snapshots.replace(key.bytes(), std::move(seen))) {

@@ -78,7 +78,7 @@ private:
 
     // From what was read to snapshots.
     [[nodiscard]] std::optional<LockSnapshot> snapshotOf(const KeyReader::Gathered &gathered, KeyReader::Clock clock,
-                                                         bool includeLowConfidence) const;
+                                                         bool isAskedFor) const;
     void settle(const KeyReader::Gathered &gathered, KeyReader::Clock clock, std::vector<SnapshotChange> &changes);
     void planNextLook(const KeyReader::Gathered &gathered, Known &known, LockSnapshot snapshot);
 

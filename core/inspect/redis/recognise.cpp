@@ -15,7 +15,7 @@ using namespace Qt::StringLiterals;
 using Rule = std::optional<LockSnapshot>(const Case &about);
 Rule redissonLeftOver, redissonReadWriteLock, redissonLock, redissonMultiLock, redissonPermitSemaphore,
     redissonSemaphore, shedLockKey, tokenLock, timestampLock, naiveLock, nodeSemaphore, symfonyLock, grabbedSemaphore,
-    uniqueJobsLock, semaphoreAtRest;
+    uniqueJobsLock, semaphoreAtRest, semaphoreAskedFor;
 bool isCountDownLatch(const Case &about);
 bool isSemaphoreAtRest(const Case &about);
 
@@ -47,6 +47,7 @@ constexpr Recogniser recognisers[] = {
     {KeyType::String, nullptr, isSemaphoreAtRest},
     {KeyType::String, timestampLock},
     {KeyType::String, naiveLock},
+    {KeyType::String, semaphoreAskedFor},
 };
 
 } // namespace

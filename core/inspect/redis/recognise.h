@@ -43,6 +43,7 @@ struct RedisContext {
     std::map<RedisKey, ServerTime> firstSeen; // own observation, with the value unchanged since
     std::map<RedisKey, Behaviour> behaviour;
     bool includeLowConfidence = false; // --all
+    bool isAskedFor = false;           // somebody named this key
 };
 
 // By name and type alone: worth reading? Nothing is read with GET before this says yes.

@@ -211,25 +211,48 @@ std::optional<LockSnapshot> uniqueJobsLock(const Case &about)
     return lock;
 }
 
+namespace {
+
+bool isSmallNumber(const Case &about)
+{
+    constexpr qsizetype mostDigits = 6;
+    return about.main.value && about.main.value->size() <= mostDigits && isDigits(*about.main.value);
+}
+
+LockSnapshot permitsLeftIn(const Case &about, const QString &why)
+{
+    const auto left = about.main.value->toLongLong();
+    auto lock = snapshotOf(about, "redisson-semaphore", nullptr, Confidence::Low, why.arg(left));
+    lock.waitersKnown = false;
+    lock.state = left > 0 ? LockState::Free : LockState::Held;
+    return lock;
+}
+
+} // namespace
+
 // A number of permits that nobody waits for: all there is to tell it by is its name.
 bool isSemaphoreAtRest(const Case &about)
 {
-    constexpr qsizetype mostDigits = 6;
-    return about.main.value && about.main.value->size() <= mostDigits && isDigits(*about.main.value)
-           && callsItselfLock(about.name()) && about.name().toLower().contains("semaphore");
+    return isSmallNumber(about) && callsItselfLock(about.name()) && about.name().toLower().contains("semaphore");
 }
 
 std::optional<LockSnapshot> semaphoreAtRest(const Case &about)
 {
     if (!about.context.includeLowConfidence || !isSemaphoreAtRest(about))
         return std::nullopt;
-    const auto left = about.main.value->toLongLong();
-    auto lock = snapshotOf(about, "redisson-semaphore", nullptr, Confidence::Low,
-                           u"a small number in a key called semaphore: Redisson's RSemaphore for which nobody waits "
-                           u"looks so, with %1 permits left; nobody writes down who has the others"_s.arg(left));
-    lock.waitersKnown = false;
-    lock.state = left > 0 ? LockState::Free : LockState::Held;
-    return lock;
+    return permitsLeftIn(
+        about, u"a small number in a key called semaphore: Redisson's RSemaphore for which nobody waits looks "
+               u"so, with %1 permits left; nobody writes down who has the others"_s);
+}
+
+// Whoever names the key may know that it is one.
+std::optional<LockSnapshot> semaphoreAskedFor(const Case &about)
+{
+    if (!about.context.isAskedFor || about.main.ttl || !isSmallNumber(about))
+        return std::nullopt;
+    return permitsLeftIn(about,
+                         u"a small number: a counter, or Redisson's RSemaphore for which nobody waits, with %1 "
+                         u"permits left; shown because it was asked for by its name"_s);
 }
 
 } // namespace lockscope::inspect
