@@ -15,14 +15,14 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cpptext
 
 CPP = (".h", ".cpp")
-TEXT = CPP + (".py", ".sh", ".lua", ".cmake", ".txt", ".md", ".json", ".qrc", ".in", ".java", ".js", ".go", "")
+TEXT = CPP + (".py", ".sh", ".lua", ".cmake", ".txt", ".md", ".json", ".qrc", ".in", ".java", ".js", ".go", ".rs", "")
 MOST_LINES = 500
 MOST_TEST_LINES = 650  # a suite is a list: longer before it is hard to find one's way in
 MOST_CLASS_LINES = 600  # over all files that define its members
 
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 _COMMENTS = {".lua": "-- ", ".py": "# ", ".sh": "# ", ".cmake": "# "}
-_COMMENTS.update(dict.fromkeys(CPP + (".java", ".js", ".go"), "// "))
+_COMMENTS.update(dict.fromkeys(CPP + (".java", ".js", ".go", ".rs"), "// "))
 
 # --- coroutines --------------------------------------------------------------------------------
 

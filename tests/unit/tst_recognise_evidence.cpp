@@ -185,9 +185,9 @@ private slots:
     {
         Input input("/l", three);
         auto &facts = input.evidence.connections[zk::SessionId{sessionNumber(1)}];
-        facts.silence = 5s; // a third of 10 s and a tick
+        facts.silence = 8600ms; // two thirds of 10 s, after which the crate zookeeper pings, and a tick
         QVERIFY(!input.locks()[0].find(FindingCode::HolderDisconnected));
-        facts.silence = 5400ms;
+        facts.silence = 8700ms;
         QVERIFY(input.locks()[0].find(FindingCode::HolderDisconnected));
     }
 

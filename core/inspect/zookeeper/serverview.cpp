@@ -33,8 +33,8 @@ std::optional<SessionHealth> ServerView::health(zk::SessionId session) const
         return health;
     health.connected = true;
     const auto &facts = connection->second;
-    // An idle client pings after a third of its timeout at the latest.
-    if (facts.silence && facts.timeout.count() > 0 && *facts.silence > facts.timeout / 3 + tick)
+    // An idle client pings after a third of its timeout, Java's and C's; Rust's crate zookeeper after two.
+    if (facts.silence && facts.timeout.count() > 0 && *facts.silence > facts.timeout * 2 / 3 + tick)
         health.silence = facts.silence;
     return health;
 }

@@ -55,10 +55,11 @@ python_locks() {
     for python in python3 /usr/bin/python3; do
         rm -rf "$into/venv-locks"
         if "$python" -m venv "$into/venv-locks" &&
-            "$into/venv-locks/bin/pip" install --quiet --disable-pip-version-check python-redis-lock django-redis redis-semaphore; then
+            "$into/venv-locks/bin/pip" install --quiet --disable-pip-version-check python-redis-lock django-redis redis-semaphore \
+                sherlock; then
             "$into/venv-locks/bin/python" -c 'from importlib.metadata import version
-print("Fetched: python-redis-lock", version("python-redis-lock"), "django-redis", version("django-redis"),
-    "and redis-semaphore of PyPI", version("redis-semaphore"))' || return 1
+print("Fetched: python-redis-lock", version("python-redis-lock"), "django-redis", version("django-redis"), "sherlock",
+    version("sherlock"), "and redis-semaphore of PyPI", version("redis-semaphore"))' || return 1
             let_tests_know PYTHON_LOCKS "$into/venv-locks/bin/python"
             return 0
         fi
@@ -212,6 +213,34 @@ bsm() {
     let_tests_know BSM "$into/bsm/bsm_client"
 }
 
+# rust_program NAME CRATE [OPTION…]: clients/NAME.rs, with what `cargo add` takes for the crate.
+rust_program() {
+    local name=$1 crate=$2
+    shift 2
+    installed cargo cargo || return 1
+    rm -rf "${into:?}/$name"
+    mkdir -p "$into/$name"
+    (cd "$into/$name" && cargo init --quiet --vcs none --name "$name" && cp "$here/../clients/$name.rs" src/main.rs &&
+        cargo add --quiet "$crate" "$@" && cargo add --quiet tokio --features rt,time && cargo build --quiet &&
+        cargo tree --quiet --depth 1 --prefix none |
+        sed -n "s/^$crate v\\([0-9.]*\\).*/Fetched: Rust's $crate \\1/p")
+}
+
+rust_latch() {
+    rust_program latch_client zookeeper || return 1
+    let_tests_know RUST_LATCH "$into/latch_client/target/debug/latch_client"
+}
+
+rust_zookeeper() {
+    rust_program zookeeper_client zookeeper-client --features tokio || return 1
+    let_tests_know RUST_ZOOKEEPER "$into/zookeeper_client/target/debug/zookeeper_client"
+}
+
+rslock() {
+    rust_program rslock_client rslock --features tokio-comp || return 1
+    let_tests_know RSLOCK "$into/rslock_client/target/debug/rslock_client"
+}
+
 # etcd_of VERSION
 etcd_of() {
     rm -rf "$into/etcd"
@@ -237,8 +266,11 @@ fetch REDISSON "Redisson" redisson
 fetch NODE_REDLOCK "node-redlock" node_redlock
 fetch REDSYNC "redsync" redsync
 fetch BSM "bsm/redislock" bsm
+fetch RUST_LATCH "Rust's zookeeper" rust_latch
+fetch RUST_ZOOKEEPER "Rust's zookeeper-client" rust_zookeeper
+fetch RSLOCK "Rust's rslock" rslock
 fetch ETCD "etcd's Go client" etcd
-fetch PYTHON_LOCKS "python-redis-lock, django-redis and redis-semaphore" python_locks
+fetch PYTHON_LOCKS "python-redis-lock, django-redis, sherlock and redis-semaphore" python_locks
 fetch SPRING "Spring Integration and ShedLock" spring
 fetch QUARTZ "Quartz" quartz
 fetch SQL_TABLES "ShedLock's JDBC provider and Liquibase" sql_tables
