@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clients whose locks are one key: python-redis-lock and Spring's registry, whose waiters sleep until a release wakes
-// them, ShedLock, redis-semaphore, django-redis, bsm/redislock, BullMQ. Each is seen as what it is, keeps ours out
-// and is kept out, and whoever waits gets in when a lock is given back or taken away: within a second of that, or
-// within a second more than the time at which it polls. All leases are longer than the tests wait.
+// them, ShedLock, redis-semaphore, django-redis, bsm/redislock, sherlock, rslock, BullMQ. Each is seen as what it
+// is, keeps ours out and is kept out, and whoever waits gets in when a lock is given back or taken away: within a
+// second of that, or within a second more than the time at which it polls. All leases are longer than the tests wait.
+#include "core/base/text.h"
 #include "core/recipes/make.h"
 #include "tests/interop/rediscross.h"
 #include "tests/support/testmain.h"
@@ -31,6 +32,10 @@ Started node(const QString &kind, const QString &server)
         u"node"_s, QStringList{clientFile(u"node_mutex_client.js"_s), fetched("NODE_LOCKS"), kind, server});
 }
 
+Started rslock(const QString &, const QString &server)
+{
+    return std::make_unique<ForeignClient>(fetched("RSLOCK"), QStringList{server});
+}
 // "bsm/redislock", perhaps with the metadata that each puts behind its token.
 Started bsm(const QString &kind, const QString &server)
 {
@@ -58,6 +63,9 @@ constexpr KeyClient keyClients[] = {
     {"bsm/redislock host=a", "jobs:orders%1", "bsm/redislock", "BSM", bsm, 20},
     {R"(bsm/redislock {"worker":1})", "jobs:orders%1", "bsm/redislock", "BSM", bsm, 20},
     {"bsm/redislock nightly job", "jobs:orders%1", "bsm/redislock", "BSM", bsm, 20},
+    {"sherlock", "orders%1", nullptr, "PYTHON_LOCKS", python, 50},
+    // It tries four times, at most 200 ms apart, before it is asked again.
+    {"rslock", "orders%1", "rslock", "RSLOCK", rslock, 250},
     // A worker looks for jobs whose lock is gone; it may take two such checks until one is given to another worker.
     {"bullmq", "bull:orders%1:j1:lock", "BullMQ", "NODE_LOCKS", node, 2000, false},
 };
@@ -123,7 +131,7 @@ class TestInteropRedisClients : public RedisCross {
     {
         QByteArray said;
         const auto answer = lockscopectl({u"force-release"_s, u"redis:"_s + QString::fromLatin1(m_lock),
-                                          u"--holder"_s, QString::fromLatin1(value()), u"--yes"_s, u"--not-exact"_s},
+                                          u"--holder"_s, escaped(value()), u"--yes"_s, u"--not-exact"_s},
                                          1, &said);
         return answer["released"_L1].toBool() ? QByteArray() : said + "(no success)";
     }

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 import org.redisson.Redisson;
+import org.redisson.RedissonRedLock;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RPermitExpirableSemaphore;
@@ -27,10 +29,11 @@ import org.redisson.config.ShardedSubscriptionMode;
  *
  * <pre>
  *   RedissonContenders HOST PORT [cluster plain|sharded]     of a cluster: by which channels it waits
+ *   RedissonContenders HOST PORT nodes HOST:PORT…            of several nodes: for the kind redlock
  * </pre>
  *
  * Commands, one a line:
- *   acquire NAME KIND KEY [LIMIT]       KIND: lock, fair, fenced, read, write, spin, group, multi, semaphore or permits (of
+ *   acquire NAME KIND KEY [LIMIT]       KIND: lock, fair, fenced, read, write, spin, group, multi, redlock, semaphore or permits (of
  *                                       LIMIT; a permit of the latter has no name); answers
  *                                       "held NAME KIND ID", and for a fenced lock its token behind that. ID is
  *                                       what stands in Redis. The same NAME again is the same thread.
@@ -44,6 +47,7 @@ import org.redisson.config.ShardedSubscriptionMode;
  */
 public class RedissonContenders {
     private static RedissonClient redisson;
+    private static final List<RedissonClient> nodes = new ArrayList<>();
 
     private interface Work {
         void run() throws Exception;
@@ -166,6 +170,8 @@ public class RedissonContenders {
                 : kind.equals("spin") ? redisson.getSpinLock(key)
                 : kind.equals("multi") ? redisson.getMultiLock(redisson.getLock(key + ":a"), redisson.getFairLock(key + ":b"),
                     redisson.getReadWriteLock(key + ":c").writeLock())
+                : kind.equals("redlock") ? new RedissonRedLock(
+                    nodes.stream().map(node -> node.getLock(key)).toArray(RLock[]::new))
                 : kind.equals("group") ? redisson.getMultiLock(key, List.of("a", "b"))
                 : kind.equals("read") ? redisson.getReadWriteLock(key).readLock()
                 : redisson.getReadWriteLock(key).writeLock();
@@ -191,20 +197,35 @@ public class RedissonContenders {
         System.out.flush();
     }
 
-    public static void main(String[] arguments) throws Exception {
+    private static Config newConfig() {
         Config config = new Config();
         config.setThreads(4);
         config.setNettyThreads(2);
         // Longer than a test is patient: who is woken sooner has heard a message.
         config.setLockWatchdogTimeout(180_000);
+        return config;
+    }
+
+    private static RedissonClient connect(String address) {
+        Config config = newConfig();
+        config.useSingleServer().setAddress("redis://" + address);
+        return Redisson.create(config);
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Config config = newConfig();
         String address = "redis://" + arguments[0] + ":" + arguments[1];
-        if (arguments.length > 2) {
+        if (arguments.length > 2 && arguments[2].equals("cluster")) {
             config.useClusterServers().addNodeAddress(address).setShardedSubscriptionMode(
                 arguments[3].equals("sharded") ? ShardedSubscriptionMode.ON : ShardedSubscriptionMode.OFF);
         } else {
             config.useSingleServer().setAddress(address);
         }
         redisson = Redisson.create(config);
+        nodes.add(redisson);
+        for (int i = 3; i < arguments.length && arguments[2].equals("nodes"); ++i) {
+            nodes.add(connect(arguments[i]));
+        }
         Map<String, Contender> contenders = new HashMap<>();
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in));
         say("ready");

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contenders that use python-redis-lock, or django-redis' lock, each with a connection of its own.
+"""Contenders that use python-redis-lock, django-redis' lock or sherlock's, each with a connection of its own.
 
-  redis_lock_client.py KIND HOST:PORT     KIND: python-redis-lock, python-redis-lock-named, django-redis
+  redis_lock_client.py KIND HOST:PORT     KIND: python-redis-lock, python-redis-lock-named, django-redis, sherlock
 
 Commands, one a line:
   acquire NAME KEY MILLISECONDS   answers "held NAME VALUE"
@@ -39,6 +39,12 @@ def django_lock(server, key, seconds):
     return cache.lock(key[len(prefix):], timeout=seconds, sleep=0.05, thread_local=False)
 
 
+def sherlock_lock(connection, key, seconds):
+    import sherlock
+
+    return sherlock.RedisLock(key, client=connection, expire=seconds, timeout=120, retry_interval=0.05)
+
+
 class Contender:
     def __init__(self, server, name, key, seconds):
         host, port = server.split(":")
@@ -46,6 +52,8 @@ class Contender:
         self.connection = redis.StrictRedis(host=host, port=int(port))
         if kind == "django-redis":
             self.lock = django_lock(server, key, seconds)
+        elif kind == "sherlock":
+            self.lock = sherlock_lock(self.connection, key, seconds)
         else:
             self.lock = python_lock(self.connection, key, seconds, name)
         threading.Thread(target=self.acquire, daemon=True).start()
