@@ -197,7 +197,8 @@ void printTable(const std::vector<Recording> &runs)
         const auto &counters = run.counters;
         const auto ofDrain = [&](qint64 count) { return run.hasDrain() ? QString::number(count) : u"-"_s; };
         table.add({QString::fromUtf8(run.scenario.recipe), escaped(run.world), QString::number(counters.grants),
-                   ofDrain(counters.requests), ofDrain(counters.watchEvents), ofDrain(counters.wastedWakeups),
+                   ofDrain(counters.requests), ofDrain(counters.watchEvents),
+                   counters.watchEvents > 0 ? ofDrain(counters.wastedWakeups) : u"-"_s, // nobody is told at all
                    ms(counters.waits.p50), ms(counters.waits.p99), ms(counters.waits.max), ms(run.elapsed),
                    run.violations.empty() ? u"-"_s : QString::number(run.violations.size())});
     }

@@ -91,11 +91,15 @@ void Trace::note(Lane &lane, const Event &event)
     switch (event.mark) {
     case Mark::Joins:
         lane.isWaiting = true;
+        lane.wasWoken = false;
+        // Another try of the same wait, which began with the first one.
+        if (event.what == "again" && std::exchange(lane.failed, std::nullopt))
+            break;
+        gaveUpForGood(lane);
         if (event.what != "again")
             lane.isReader = event.what == "read";
         lane.since = event.at;
         lane.answered.reset();
-        lane.wasWoken = false;
         break;
     case Mark::Holds:
         ++m_counters.grants;
@@ -109,12 +113,13 @@ void Trace::note(Lane &lane, const Event &event)
         break;
     case Mark::GivesUp:
         wasted(lane);
-        m_counters.gaveUp += lane.isWaiting;
-        endWait(lane, event.at, false);
+        if (std::exchange(lane.isWaiting, false))
+            lane.failed = event.at; // unless it tries again
         break;
     case Mark::Dies: // nobody waits any more, neither served nor in vain
         wasted(lane);
         lane.isWaiting = false;
+        lane.failed.reset();
         break;
     case Mark::Releases: m_isDraining = true; break;
     default: break;
@@ -125,6 +130,15 @@ void Trace::endWait(Lane &lane, Moment end, bool isGranted)
 {
     if (std::exchange(lane.isWaiting, false))
         m_waits.push_back({lane.since, std::min(lane.answered.value_or(end), end), end, isGranted, lane.isReader});
+}
+
+void Trace::gaveUpForGood(Lane &lane)
+{
+    const auto end = std::exchange(lane.failed, std::nullopt);
+    if (!end)
+        return;
+    ++m_counters.gaveUp;
+    m_waits.push_back({lane.since, std::min(lane.answered.value_or(*end), *end), *end, false, lane.isReader});
 }
 
 // It was woken, and did not get the lock by that.
@@ -193,6 +207,8 @@ void Trace::countWaits()
 {
     for (auto &lane : m_lanes) {
         m_counters.gaveUp += m_isOptimistic && lane.isWaiting; // each of its tries was in vain
+        if (!m_isOptimistic)
+            gaveUpForGood(lane);
         endWait(lane, lane.failed.value_or(m_end.value_or(m_now())),
                 false); // else it still waits, and nothing will come of it
     }

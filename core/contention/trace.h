@@ -48,7 +48,8 @@ private:
         Moment since{};
         std::optional<Moment> answered; // first, of this wait
         std::optional<Moment> begun;    // optimistic: the try that may yet have been in vain
-        std::optional<Moment> failed;   // optimistic: when the last one turned out to have been
+        // When the last try ended in vain (optimistic: turned out to have been), and no other has begun yet.
+        std::optional<Moment> failed;
         // A wake-up after which it has neither got the lock nor been woken again: index among the kept events.
         std::optional<std::size_t> wakeUp;
         bool wasWoken = false;
@@ -57,6 +58,7 @@ private:
     void wasted(Lane &lane);
     void note(Lane &lane, const Event &event);
     void noteTry(Lane &lane, const Event &event);
+    void gaveUpForGood(Lane &lane);
     void endWait(Lane &lane, Moment end, bool isGranted);
     void countWaits();
 

@@ -6,6 +6,7 @@
 
 namespace lockscope::contention {
 
+// From a contender's first try until it holds, or gives up for good: acquire(2 s), twice, is one wait of up to 4 s.
 struct Wait {
     Moment joined{};
     // Its place was had, or refused, on the server: the first answer. Until then nobody can say who came first.

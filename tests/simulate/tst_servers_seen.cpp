@@ -150,6 +150,24 @@ private slots:
         }
     }
 
+    // acquire(2 s), two times, is one wait of 4 s, and one that gave up.
+    void aWaitGoesOnWithTheNextTry()
+    {
+        auto scenario = scenarioFor("curator-mutex", 2);
+        scenario.hold = 10s;
+        scenario.wait = 2s;
+        scenario.tries = 2;
+        const auto run = play(scenario);
+        QCOMPARE(run.counters.gaveUp, 1);
+        QVERIFY(run.counters.waits.max >= 4s && run.counters.waits.max < 4500ms);
+        auto longer = scenario;
+        longer.tries = 6; // it gets it at 10 s
+        const auto granted = play(longer);
+        QCOMPARE(granted.counters.grants, 2);
+        QCOMPARE(granted.counters.gaveUp, 0);
+        QVERIFY(granted.counters.waits.max > 9s);
+    }
+
     // Whoever holds by a process that lives keeps the lock, whatever its threads do; a lease that nobody renews ends.
     void aDeadThreadKeepsWhatItsProcessKeepsAlive_data()
     {

@@ -214,6 +214,11 @@ void PlayedRun::tally()
     const bool isOptimistic = contention::isOptimistic(m_recording.scenario.recipe);
     std::vector<std::optional<Waited>> waiting(static_cast<std::size_t>(m_lanes));
     std::vector<std::optional<Moment>> begun(waiting.size());
+    std::vector<std::optional<Waited>> failed(waiting.size()); // who gave up, unless it tries again
+    const auto keep = [this](const std::optional<Waited> &wait) {
+        if (wait)
+            m_waits.push_back(*wait);
+    };
     Tally now;
     m_isAboutItself.resize(m_recording.events.size());
     for (std::size_t i = 0; i < m_recording.events.size(); ++i) {
@@ -234,10 +239,16 @@ void PlayedRun::tally()
             continue;
         const auto lane = static_cast<std::size_t>(event.contender);
         auto &wait = waiting[lane];
-        if (event.mark == Mark::Dies)
+        if (event.mark == Mark::Dies) {
             wait.reset();
-        if (event.mark == Mark::Joins && !(isOptimistic && event.what == "again"))
+            failed[lane].reset();
+        }
+        if (event.mark == Mark::Joins && event.what == "again" && failed[lane]) {
+            wait = std::exchange(failed[lane], std::nullopt);
+        } else if (event.mark == Mark::Joins && !(isOptimistic && event.what == "again")) {
+            keep(std::exchange(failed[lane], std::nullopt));
             wait = Waited{static_cast<quint32>(i), {}, event.at, {}};
+        }
         if (event.mark == Mark::Holds) {
             m_holds.push_back(static_cast<quint32>(i));
             begun[lane] = event.at;
@@ -247,11 +258,16 @@ void PlayedRun::tally()
         if (isOver && wait) {
             wait->end = static_cast<quint32>(i);
             wait->until = isOptimistic ? *begun[lane] : event.at;
-            m_waits.push_back(*std::exchange(wait, std::nullopt));
+            if (event.mark == Mark::GivesUp)
+                failed[lane] = std::exchange(wait, std::nullopt);
+            else
+                keep(std::exchange(wait, std::nullopt));
         }
     }
     if (isOptimistic)
         return; // whether a try ends the wait is known once it has written
+    for (const auto &wait : failed)
+        keep(wait);
     for (auto &wait : waiting) {
         if (!wait)
             continue;

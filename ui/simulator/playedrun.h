@@ -114,7 +114,7 @@ private:
         quint32 beginning = 0, end = 0; // events; the end of one that never ends is after the last
         Moment since{}, until{};
     };
-    std::vector<Waited> m_waits; // by their ends
+    std::vector<Waited> m_waits;
 };
 
 using PlayedRunPtr = std::shared_ptr<const PlayedRun>;

@@ -75,8 +75,9 @@ void CounterTiles::sayWords()
         m_figures[i]->setAccessibleName(names[i]);
     }
     m_whole->setToolTip(tr(
-        "Bytes over all wires. Waits count to their end, also those that ended without the lock. Fairness: of all pairs "
-        "of which one waited when the other came, how often the later one was not served first. A queue has 1."));
+        "Bytes over all wires. A wait is counted from a contender's first try until it has the lock, or gives up for "
+        "good. Fairness: of all pairs of which one waited when the other came, how often the later one was not served "
+        "first. A queue has 1."));
 }
 
 void CounterTiles::changeEvent(QEvent *event)
@@ -129,7 +130,9 @@ void CounterTiles::show(const PlayedRun &run, std::size_t happened, Moment at)
     const auto counted = [&](qint64 Tally::*what) { return tally ? spokenCount((*tally).*what) : u"–"_s; };
     m_figures[0]->setText(counted(&Tally::requests));
     m_figures[1]->setText(counted(&Tally::watchEvents));
-    m_figures[2]->setText(counted(&Tally::wastedWakeups));
+    // Where nobody is told, none in vain is no praise.
+    const bool isAnyTold = tally && tally->watchEvents > 0;
+    m_figures[2]->setText(isAnyTold ? spokenCount(tally->wastedWakeups) : u"–"_s);
     m_figures[3]->setText(wait.count() == 0 && happened < run.eventCount() ? u"–"_s : momentText(wait));
     if (width() < leastWidth(4)) // figures grow; back to one row at the next size only, or tiles would jump
         place(2);
@@ -138,7 +141,7 @@ void CounterTiles::show(const PlayedRun &run, std::size_t happened, Moment at)
     const QString until = tr("above: from the first release on · since the start: %1 requests, %2 told, %3 in vain")
                               .arg(spokenCount(fromStart.requests), spokenCount(fromStart.watchEvents),
                                    spokenCount(fromStart.wastedWakeups));
-    setTone(m_figures[2], !tally ? QString() : tally->wastedWakeups > 0 ? u"critical"_s : u"ok"_s);
+    setTone(m_figures[2], !isAnyTold ? QString() : tally->wastedWakeups > 0 ? u"critical"_s : u"ok"_s);
     if (m_hidesFuture && happened < run.eventCount()) {
         tell(until);
         return;
@@ -164,16 +167,21 @@ void CounterTiles::tell(const QString &all)
 
 void CounterTiles::align(std::span<CounterTiles *const> all)
 {
-    int most = 0, columns = 4;
+    int most = 0, columns = 4, figure = 0;
     for (auto *tiles : all) {
+        for (const auto *one : tiles->m_figures)
+            figure = std::max(figure, one->sizeHint().height()); // a unit may be of another, higher font than a dash
         tiles->m_whole->setMinimumHeight(0);
         most = std::max(most, tiles->m_whole->heightForWidth(tiles->width()));
         columns = std::min(columns, tiles->m_columns);
     }
     for (auto *tiles : all)
         tiles->place(columns);
-    for (auto *tiles : all)
+    for (auto *tiles : all) {
         tiles->m_whole->setMinimumHeight(most);
+        for (auto *one : tiles->m_figures)
+            one->setMinimumHeight(figure);
+    }
 }
 
 QString CounterTiles::text(std::size_t tile) const
