@@ -3,6 +3,9 @@
 
 #include "core/base/text.h"
 
+#include <QCoreApplication>
+#include <QRegularExpression>
+
 #include <algorithm>
 
 namespace lockscope::contention {
@@ -11,40 +14,62 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-QString seconds(Moment at)
-{
-    return u"%1 s"_s.arg(static_cast<double>(at.count()) / 1e6, 0, 'f', at < std::chrono::milliseconds(10) ? 4 : 2);
-}
+// What is told is told in the window's language: in a terminal nobody has installed another one.
+struct Told {
+    Q_DECLARE_TR_FUNCTIONS(Told)
+};
 
-QString befell(const QByteArray &fault, const QByteArray &how)
+// `%1` is who, and of what befalls a server or all of them nobody.
+QString befell(const QByteArray &fault, const QByteArray &how, const QString &who)
 {
     const auto kind = faultByName(fault);
     if (!kind)
-        return label(fault, 40);
+        return u"%1 %2"_s.arg(who, label(fault, 40)).trimmed();
+    const bool isServers = how.startsWith("server"); // whose clock
     switch (*kind) {
-    case FaultKind::Pause: return u"was paused"_s;
-    case FaultKind::Crash: return u"died"_s;
-    case FaultKind::LoseRequest: return u"sent a request that was lost"_s;
-    case FaultKind::LoseReply: return u"was answered, and the reply was lost"_s;
-    case FaultKind::Delay: return u"sent a message that came late"_s;
-    case FaultKind::Partition: return u"was cut off (%1)"_s.arg(label(how, 40));
-    case FaultKind::Expire: return u"lost its session: the server ended it"_s;
-    case FaultKind::Lag: return u"a follower lagged behind"_s;
-    case FaultKind::ClockJump: return u"%1 clock jumped"_s.arg(label(how, 40));
-    case FaultKind::Drift: return u"had a clock that went wrong"_s;
-    case FaultKind::RestartEmpty: return u"the server came back without its data"_s;
-    case FaultKind::Failover: return u"a replica took over that had not seen the last writes"_s;
-    case FaultKind::LostPublish: return u"a published message reached nobody"_s;
-    case FaultKind::DeadThread: return u"lost its thread, but not its process"_s;
-    case FaultKind::ForceRelease: return u"an operator took the lock away"_s;
+    case FaultKind::Pause: return Told::tr("%1 was paused").arg(who);
+    case FaultKind::Crash: return Told::tr("%1 died").arg(who);
+    case FaultKind::LoseRequest: return Told::tr("%1 sent a request that was lost").arg(who);
+    case FaultKind::LoseReply: return Told::tr("%1 was answered, and the reply was lost").arg(who);
+    case FaultKind::Delay: return Told::tr("%1 sent a message that came late").arg(who);
+    case FaultKind::Partition: return Told::tr("%1 was cut off").arg(who);
+    case FaultKind::Expire: return Told::tr("%1 lost its session: the server ended it").arg(who);
+    case FaultKind::Lag: return Told::tr("a follower lagged behind");
+    case FaultKind::ClockJump:
+        return isServers || who.isEmpty() ? Told::tr("a server's clock jumped")
+                                          : Told::tr("the clock of %1 jumped").arg(who);
+    case FaultKind::Drift: return Told::tr("%1 had a clock that went wrong").arg(who);
+    case FaultKind::RestartEmpty: return Told::tr("the server came back without its data");
+    case FaultKind::Failover: return Told::tr("a replica took over that had not seen the last writes");
+    case FaultKind::LostPublish: return Told::tr("a published message reached nobody");
+    case FaultKind::DeadThread: return Told::tr("%1 lost its thread, but not its process").arg(who);
+    case FaultKind::ForceRelease: return Told::tr("an operator took the lock away");
     }
     return {};
 }
 
+// As the checkers say it (checkers.cpp, simulatedrun.cpp, contenderactor.cpp): recordings keep it in English.
+constexpr const char *sentences[] = {
+    QT_TRANSLATE_NOOP("Told", "all believe to hold it: %1"),
+    QT_TRANSLATE_NOOP("Told", "its fencing token %1 is not above %2"),
+    QT_TRANSLATE_NOOP("Told", "number %1 was granted after number %2"),
+    QT_TRANSLATE_NOOP("Told", "a write of a former holder was accepted after one of its successor"),
+    QT_TRANSLATE_NOOP("Told", "a second write was accepted as the successor of version %1"),
+    QT_TRANSLATE_NOOP("Told", "still holds: its process lives on, and the thread that would release is gone"),
+    QT_TRANSLATE_NOOP(
+        "Told", "still waits: the holder's process keeps the lock, and the thread that would release it is gone"),
+    QT_TRANSLATE_NOOP("Told", "still holds, long after everything was well again"),
+    QT_TRANSLATE_NOOP("Told", "still waits, long after everything was well again"),
+    QT_TRANSLATE_NOOP("Told", "left behind: %1 and %2 more"),
+    QT_TRANSLATE_NOOP("Told", "left behind: %1"),
+};
+
 class Story {
 public:
-    Story(const Recording &recording, const Violation &violation) : m_recording(recording), m_violation(violation)
+    Story(const Recording &recording, const Violation &violation, const QLocale &locale)
+        : m_recording(recording), m_violation(violation), m_locale(locale)
     {
+        m_locale.setNumberOptions(QLocale::OmitGroupSeparator);
         const auto &events = recording.events;
         const auto at = std::find_if(events.begin(), events.end(), [&](const Event &event) {
             return event.mark == Mark::Breaks && event.what == violation.invariant && event.at == violation.at;
@@ -59,14 +84,21 @@ public:
         const auto &broken = m_recording.events[m_end];
         if (broken.what == "exclusion" || broken.what == "effect")
             twoBelieved(broken);
+        else if (broken.what == "cleanliness")
+            left(broken);
         else
             stuck(broken);
-        return m_parts.join(u"; "_s);
+        return m_parts.join(Told::tr("; ", "between the parts of a sentence"));
     }
 
 private:
     [[nodiscard]] QString name(int contender) const { return label(m_recording.laneName(contender), 20); }
-    void say(const QString &what, Moment at) { m_parts << u"%1 at %2"_s.arg(what, seconds(at)); }
+    void say(const QString &what, Moment at) { m_parts << Told::tr("%1 at %2").arg(what, seconds(at)); }
+    [[nodiscard]] QString seconds(Moment at) const
+    {
+        const int digits = at < std::chrono::milliseconds(10) ? 4 : 2;
+        return Told::tr("%1 s").arg(m_locale.toString(static_cast<double>(at.count()) / 1e6, 'f', digits));
+    }
 
     // The last event of that kind before that place; none: the end.
     [[nodiscard]] std::size_t lastBefore(std::size_t place, auto matches) const
@@ -87,7 +119,7 @@ private:
         for (std::size_t i = fault; i < m_recording.events.size(); ++i) {
             const auto &later = m_recording.events[i];
             if (later.contender == event.contender && later.mark == Mark::Resumes)
-                return u", for "_s + seconds(later.at - event.at);
+                return Told::tr(", for %1").arg(seconds(later.at - event.at));
         }
         return {};
     }
@@ -102,8 +134,8 @@ private:
             const bool concerns = event.contender == nobody || event.contender == one || event.contender == other;
             if (event.mark != Mark::Fault || !concerns)
                 continue;
-            const auto words = befell(event.what, event.where);
-            say(event.contender == nobody ? words : name(event.contender) + u' ' + words, event.at);
+            say(befell(event.what, event.where, event.contender == nobody ? QString() : name(event.contender)),
+                event.at);
             m_parts.back() += forHowLong(i);
             ++told;
         }
@@ -113,7 +145,7 @@ private:
     void letGo(const Event &grant, Moment until)
     {
         const auto owner = contenderName(grant.contender, m_recording.scenario.contenders);
-        QByteArray held; // the last line that was this contender's
+        const ServerLine *held = nullptr; // the last line that was this contender's
         for (const auto &change : m_recording.history.changes) {
             if (change.at > until)
                 break;
@@ -122,10 +154,13 @@ private:
                 !change.isGone
                 && ((grant.what.size() > 5 && (line.name.contains(grant.what) || line.text.contains(grant.what)))
                     || line.text.contains("of " + owner) || line.text.contains("locked by " + owner));
-            if (isIts)
-                held = line.name;
-            else if (!held.isEmpty() && line.name == held && change.at > grant.at) {
-                say(u"on the server its lock was gone"_s, change.at);
+            if (isIts) {
+                held = &line;
+            } else if (held && line.name == held->name && change.at > grant.at) {
+                if (held->ends && *held->ends <= change.at)
+                    say(Told::tr("its lease ended on the server"), *held->ends);
+                else
+                    say(Told::tr("on the server its lock was gone"), change.at);
                 return;
             }
         }
@@ -146,22 +181,23 @@ private:
         const auto &old = m_recording.events[first], &young = m_recording.events[newest];
         if (newest < first) // an optimistic write, or one whose successor was done before
             return stuck(broken);
-        say(name(old.contender) + u" got the lock"_s, old.at);
+        say(Told::tr("%1 got the lock").arg(name(old.contender)), old.at);
         faults(first, newest, old.contender, young.contender);
         letGo(old, young.at);
-        say(name(young.contender) + u" got the lock"_s, young.at);
+        say(Told::tr("%1 got the lock").arg(name(young.contender)), young.at);
         faults(newest, m_end, old.contender, young.contender);
         if (!isWrite) {
-            m_parts << u"and %1 did not know that it had lost it"_s.arg(name(old.contender));
+            m_parts << Told::tr("and %1 did not know that it had lost it").arg(name(old.contender));
             return;
         }
         const auto woke = lastBefore(m_end, [&](const Event &event) {
             return event.mark == Mark::Resumes && event.contender == old.contender;
         });
         if (woke != m_end && woke > newest)
-            m_parts << u"at %1 %2 woke and wrote"_s.arg(seconds(m_recording.events[woke].at), name(old.contender));
+            m_parts
+                << Told::tr("at %1 %2 woke and wrote").arg(seconds(m_recording.events[woke].at), name(old.contender));
         else
-            say(name(old.contender) + u" wrote"_s, broken.at);
+            say(Told::tr("%1 wrote").arg(name(old.contender)), broken.at);
     }
 
     // Who got it next.
@@ -197,26 +233,101 @@ private:
         if (broken.what == "progress" && last != m_end) {
             const int holder = m_recording.events[last].contender;
             faults(0, last, broken.contender, holder);
-            say(u"%1 was the last to get the lock,"_s.arg(name(holder)), m_recording.events[last].at);
+            say(Told::tr("%1 was the last to get the lock").arg(name(holder)), m_recording.events[last].at);
             faults(last, m_end, broken.contender, holder);
         } else {
             faults(0, m_end, broken.contender, broken.contender);
         }
-        const auto who = broken.contender == nobody ? QString() : name(broken.contender) + u": "_s;
-        say(who + m_violation.message, broken.at);
+        const auto what = spokenViolation(m_violation.message);
+        say(broken.contender == nobody ? what : Told::tr("%1: %2").arg(name(broken.contender), what), broken.at);
+    }
+
+    // Who made what was left behind, and what befell it before it could take it away again.
+    void left(const Event &broken)
+    {
+        const auto *made = m_recording.leftBehind.empty() ? nullptr : lastMade(m_recording.leftBehind.front());
+        const int maker = made ? senderOf(*made) : nobody;
+        if (maker == nobody)
+            return stuck(broken);
+        say(Told::tr("%1 made %2").arg(name(maker), label(made->line.name, 60)), made->at);
+        const auto from = std::ranges::find_if(m_recording.events, [&](const Event &event) {
+            return event.contender == maker && event.at >= lastSent(*made);
+        });
+        faults(static_cast<std::size_t>(from - m_recording.events.begin()), m_end, maker, maker);
+        if (!made->line.ends)
+            m_parts << Told::tr("it has no time to live, and nobody else may delete it");
+        say(spokenViolation(m_violation.message), broken.at);
+    }
+
+    // When that line came to be, as far as the history is known.
+    [[nodiscard]] const ServerChange *lastMade(const QByteArray &lineName) const
+    {
+        const ServerChange *made = nullptr;
+        for (const auto &change : m_recording.history.changes) {
+            if (change.line.name != lineName)
+                continue;
+            if (change.isGone)
+                made = nullptr;
+            else if (!made)
+                made = &change;
+        }
+        return made;
+    }
+    // Whose message came to that server last, then.
+    [[nodiscard]] const SentMessage *messageBefore(const ServerChange &change) const
+    {
+        const SentMessage *last = nullptr;
+        for (const auto &message : m_recording.history.messages) {
+            const bool isEarlier = message.toServer && message.server == change.line.server && message.arrives
+                                   && *message.arrives <= change.at;
+            if (isEarlier && (!last || *last->arrives <= *message.arrives))
+                last = &message;
+        }
+        return last;
+    }
+    [[nodiscard]] int senderOf(const ServerChange &change) const
+    {
+        const auto *message = messageBefore(change);
+        return message ? message->contender : nobody;
+    }
+    [[nodiscard]] Moment lastSent(const ServerChange &change) const
+    {
+        const auto *message = messageBefore(change);
+        return message ? message->at : change.at;
     }
 
     const Recording &m_recording;
     const Violation &m_violation;
+    QLocale m_locale;
     std::size_t m_end = 0;
     QStringList m_parts;
 };
 
 } // namespace
 
-QString explain(const Recording &recording, const Violation &violation)
+QString explain(const Recording &recording, const Violation &violation, const QLocale &locale)
 {
-    return Story(recording, violation).tell();
+    return Story(recording, violation, locale).tell();
+}
+
+QString spokenViolation(const QString &message)
+{
+    static const QRegularExpression place(u"%[12]"_s);
+    for (const auto *sentence : sentences) {
+        QString form = QRegularExpression::escape(QString::fromLatin1(sentence));
+        form.replace(u"\\%"_s, u"%"_s).replace(place, u"(.+)"_s);
+        const auto match = QRegularExpression(QRegularExpression::anchoredPattern(form)).match(message);
+        if (!match.hasMatch())
+            continue;
+        auto said = Told::tr(sentence);
+        for (int i = 1; i <= match.lastCapturedIndex(); ++i)
+            said.replace(u"%%1"_s.arg(i), match.captured(i));
+        static const QRegularExpression span(u" \\(for ([0-9]+) ms\\)"_s); // of each who believes
+        for (auto at = span.match(said); at.hasMatch(); at = span.match(said, at.capturedStart() + 1))
+            said.replace(at.capturedStart(), at.capturedLength(), Told::tr(" (for %1 ms)").arg(at.captured(1)));
+        return said;
+    }
+    return message;
 }
 
 } // namespace lockscope::contention

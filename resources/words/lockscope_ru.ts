@@ -65,6 +65,69 @@
     </message>
 </context>
 <context>
+    <name>FaultName</name>
+    <message>
+        <source>pause</source>
+        <translation>пауза</translation>
+    </message>
+    <message>
+        <source>crash</source>
+        <translation>сбой</translation>
+    </message>
+    <message>
+        <source>lose-request</source>
+        <translation>потеря запроса</translation>
+    </message>
+    <message>
+        <source>lose-reply</source>
+        <translation>потеря ответа</translation>
+    </message>
+    <message>
+        <source>delay</source>
+        <translation>задержка</translation>
+    </message>
+    <message>
+        <source>partition</source>
+        <translation>разрыв связи</translation>
+    </message>
+    <message>
+        <source>expire</source>
+        <translation>конец сессии</translation>
+    </message>
+    <message>
+        <source>lag</source>
+        <translation>отставание</translation>
+    </message>
+    <message>
+        <source>clock-jump</source>
+        <translation>скачок часов</translation>
+    </message>
+    <message>
+        <source>drift</source>
+        <translation>дрейф часов</translation>
+    </message>
+    <message>
+        <source>restart-empty</source>
+        <translation>пустой перезапуск</translation>
+    </message>
+    <message>
+        <source>failover</source>
+        <translation>переключение</translation>
+    </message>
+    <message>
+        <source>lost-publish</source>
+        <translation>потеря сообщения</translation>
+    </message>
+    <message>
+        <source>dead-thread</source>
+        <translation>гибель потока</translation>
+    </message>
+    <message>
+        <source>force-release</source>
+        <translation>принудительное снятие</translation>
+    </message>
+</context>
+<context>
     <name>Recipe</name>
     <message>
         <source>etcd mutex</source>
@@ -76,11 +139,11 @@
     </message>
     <message>
         <source>Optimistic</source>
-        <translation>Оптимистическая</translation>
+        <translation>Оптимистическая блокировка</translation>
     </message>
     <message>
         <source>Advisory</source>
-        <translation>Рекомендательная</translation>
+        <translation>Рекомендательная блокировка</translation>
     </message>
     <message>
         <source>FOR UPDATE (PostgreSQL)</source>
@@ -172,6 +235,53 @@
     </message>
 </context>
 <context>
+    <name>ServerState</name>
+    <message>
+        <source>children watched by %1</source>
+        <translation>за дочерними следят %1</translation>
+    </message>
+    <message>
+        <source>watched by %1</source>
+        <translation>следят %1</translation>
+    </message>
+    <message>
+        <source>locked by %1</source>
+        <translation>заблокировал %1</translation>
+    </message>
+    <message>
+        <source>created at %1</source>
+        <translation>создан при %1</translation>
+    </message>
+    <message>
+        <source>lease %1 of %2</source>
+        <translation>аренда %1 у %2</translation>
+    </message>
+    <message>
+        <source>lease %1</source>
+        <translation>аренда %1</translation>
+    </message>
+    <message>
+        <source>version %1</source>
+        <translation>версия %1</translation>
+    </message>
+    <message>
+        <source>queue: %1</source>
+        <translation>очередь: %1</translation>
+    </message>
+    <message>
+        <source>by %1</source>
+        <translation>у %1</translation>
+    </message>
+    <message>
+        <source>of %1</source>
+        <translation>узел %1</translation>
+    </message>
+    <message>
+        <source>free</source>
+        <translation>свободна</translation>
+    </message>
+</context>
+<context>
     <name>Simulator</name>
     <message>
         <source>choose a recipe</source>
@@ -187,15 +297,15 @@
     </message>
     <message>
         <source>Herd against predecessor</source>
-        <translation>Стадо против предыдущего</translation>
+        <translation>Стадо и предыдущий узел</translation>
     </message>
     <message>
         <source>Polling against publish against a fair queue</source>
-        <translation>Опрос против publish против честной очереди</translation>
+        <translation>Опрос, publish, честная очередь</translation>
     </message>
     <message>
         <source>Optimistic against FOR UPDATE</source>
-        <translation>Оптимистическая против FOR UPDATE</translation>
+        <translation>Оптимистическая блокировка и FOR UPDATE</translation>
     </message>
     <message>
         <source>One run: watch the predecessor</source>
@@ -538,10 +648,6 @@
         <translation>показывать нечего</translation>
     </message>
     <message>
-        <source>%1 · %2 · %3 contenders · %4 requests · %5 watch events · %6 in vain · wait p99 %7</source>
-        <translation>%1 · %2 · участников %3 · запросов %4 · событий наблюдателей %5 · впустую %6 · ждали p99 %7</translation>
-    </message>
-    <message>
         <source>simulated, seed %1</source>
         <translation>симуляция, зерно %1</translation>
     </message>
@@ -603,7 +709,7 @@
     </message>
     <message>
         <source>%1, %2, %3 rounds</source>
-        <translation>%1, %2, кругов: %3</translation>
+        <translation>%1, %2, раундов: %3</translation>
     </message>
     <message>
         <source>%1, %2</source>
@@ -741,6 +847,202 @@
         <source>%1 µs</source>
         <translation>%1 мкс</translation>
     </message>
+    <message>
+        <source>%1: %2.</source>
+        <comment>a run, a sentence</comment>
+        <translation>%1: %2.</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <comment>a run, whole sentences</comment>
+        <translation>%1: %2</translation>
+    </message>
+    <message>
+        <source>%1.</source>
+        <comment>a sentence</comment>
+        <translation>%1.</translation>
+    </message>
+    <message>
+        <source>%1 · %2 · contenders: %3 · requests: %4 · watch events: %5 · in vain: %6 · wait p99 %7</source>
+        <translation>%1 · %2 · участников: %3 · запросов: %4 · событий наблюдателей: %5 · впустую: %6 · ожидание p99 %7</translation>
+    </message>
+    <message>
+        <source>, </source>
+        <comment>between the parts of what a server has</comment>
+        <translation>, </translation>
+    </message>
+</context>
+<context>
+    <name>Told</name>
+    <message>
+        <source>%1 was paused</source>
+        <translation>%1 замер</translation>
+    </message>
+    <message>
+        <source>%1 died</source>
+        <translation>%1 умер</translation>
+    </message>
+    <message>
+        <source>%1 sent a request that was lost</source>
+        <translation>запрос %1 потерялся</translation>
+    </message>
+    <message>
+        <source>%1 was answered, and the reply was lost</source>
+        <translation>ответ на запрос %1 потерялся</translation>
+    </message>
+    <message>
+        <source>%1 sent a message that came late</source>
+        <translation>сообщение %1 опоздало</translation>
+    </message>
+    <message>
+        <source>%1 was cut off</source>
+        <translation>%1 потерял связь</translation>
+    </message>
+    <message>
+        <source>%1 lost its session: the server ended it</source>
+        <translation>%1 потерял сессию: сервер её завершил</translation>
+    </message>
+    <message>
+        <source>a follower lagged behind</source>
+        <translation>ведомый отстал</translation>
+    </message>
+    <message>
+        <source>a server&apos;s clock jumped</source>
+        <translation>часы сервера прыгнули</translation>
+    </message>
+    <message>
+        <source>the clock of %1 jumped</source>
+        <translation>часы %1 прыгнули</translation>
+    </message>
+    <message>
+        <source>%1 had a clock that went wrong</source>
+        <translation>часы %1 шли неверно</translation>
+    </message>
+    <message>
+        <source>the server came back without its data</source>
+        <translation>сервер вернулся без данных</translation>
+    </message>
+    <message>
+        <source>a replica took over that had not seen the last writes</source>
+        <translation>роль ведущего перешла к реплике, которая не видела последних записей</translation>
+    </message>
+    <message>
+        <source>a published message reached nobody</source>
+        <translation>сообщение publish никто не получил</translation>
+    </message>
+    <message>
+        <source>%1 lost its thread, but not its process</source>
+        <translation>поток %1 умер, а процесс живёт</translation>
+    </message>
+    <message>
+        <source>all believe to hold it: %1</source>
+        <translation>владельцами себя считают: %1</translation>
+    </message>
+    <message>
+        <source>its fencing token %1 is not above %2</source>
+        <translation>его ограждающий токен %1 не больше %2</translation>
+    </message>
+    <message>
+        <source>number %1 was granted after number %2</source>
+        <translation>номер %1 получил блокировку после номера %2</translation>
+    </message>
+    <message>
+        <source>a write of a former holder was accepted after one of its successor</source>
+        <translation>запись прежнего владельца принята после записи следующего</translation>
+    </message>
+    <message>
+        <source>a second write was accepted as the successor of version %1</source>
+        <translation>следующей за версией %1 принята вторая запись</translation>
+    </message>
+    <message>
+        <source>still holds: its process lives on, and the thread that would release is gone</source>
+        <translation>всё ещё владеет: процесс жив, а потока, который снял бы блокировку, нет</translation>
+    </message>
+    <message>
+        <source>still waits: the holder&apos;s process keeps the lock, and the thread that would release it is gone</source>
+        <translation>всё ещё ждёт: блокировку держит процесс владельца, а потока, который снял бы её, нет</translation>
+    </message>
+    <message>
+        <source>still holds, long after everything was well again</source>
+        <translation>всё ещё владеет, хотя неполадки давно позади</translation>
+    </message>
+    <message>
+        <source>still waits, long after everything was well again</source>
+        <translation>всё ещё ждёт, хотя неполадки давно позади</translation>
+    </message>
+    <message>
+        <source>left behind: %1 and %2 more</source>
+        <translation>осталось: %1 и ещё %2</translation>
+    </message>
+    <message>
+        <source>left behind: %1</source>
+        <translation>осталось: %1</translation>
+    </message>
+    <message>
+        <source>; </source>
+        <comment>between the parts of a sentence</comment>
+        <translation>; </translation>
+    </message>
+    <message>
+        <source>%1 at %2</source>
+        <translation>%2: %1</translation>
+    </message>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 с</translation>
+    </message>
+    <message>
+        <source>, for %1</source>
+        <translation>, на %1</translation>
+    </message>
+    <message>
+        <source>its lease ended on the server</source>
+        <translation>срок аренды на сервере истёк</translation>
+    </message>
+    <message>
+        <source>on the server its lock was gone</source>
+        <translation>его блокировки на сервере больше нет</translation>
+    </message>
+    <message>
+        <source>%1 got the lock</source>
+        <translation>%1 получил блокировку</translation>
+    </message>
+    <message>
+        <source>and %1 did not know that it had lost it</source>
+        <translation>а %1 не знал, что потерял её</translation>
+    </message>
+    <message>
+        <source>at %1 %2 woke and wrote</source>
+        <translation>%1: %2 очнулся и записал</translation>
+    </message>
+    <message>
+        <source>%1 wrote</source>
+        <translation>%1 записал</translation>
+    </message>
+    <message>
+        <source>%1 was the last to get the lock</source>
+        <translation>последним блокировку получил %1</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1: %2</translation>
+    </message>
+    <message>
+        <source>%1 made %2</source>
+        <translation>%1 создал %2</translation>
+    </message>
+    <message>
+        <source>it has no time to live, and nobody else may delete it</source>
+        <translation>срока жизни у него нет, а никто другой удалить его не вправе</translation>
+    </message>
+    <message>
+        <source> (for %1 ms)</source>
+        <translation> (уже %1 мс)</translation>
+    </message>
+    <message>
+        <source>an operator took the lock away</source>
+        <translation>администратор снял блокировку</translation>
+    </message>
 </context>
 <context>
     <name>lockscope::ui::CounterTiles</name>
@@ -750,7 +1052,7 @@
     </message>
     <message>
         <source>told</source>
-        <translation>сообщили</translation>
+        <translation>уведомления</translation>
     </message>
     <message>
         <source>told in vain</source>
@@ -758,7 +1060,7 @@
     </message>
     <message>
         <source>wait p99</source>
-        <translation>ждали p99</translation>
+        <translation>ожидание p99</translation>
     </message>
     <message>
         <source>Sent from the first release on</source>
@@ -773,16 +1075,12 @@
         <translation>Сообщили, а очередь не его</translation>
     </message>
     <message>
-        <source>Bytes over all wires. Waits count to their end, also those that ended without the lock. Fairness: of all pairs of which one waited when the other came, how often the later one was not served first. A queue has 1.</source>
-        <translation>Байты по всем каналам. Ожидание считается до его конца, даже если кончилось без блокировки. Справедливость: среди всех пар, где один уже ждал, когда пришёл другой, доля тех, где пришедшего позже не обслужили первым. У очереди она равна 1.</translation>
-    </message>
-    <message>
         <source>above: from the first release on · since the start: %1 requests, %2 told, %3 in vain</source>
-        <translation>выше: с 1-го освобождения · всего: запросов %1, сообщили %2, впустую %3</translation>
+        <translation>в плитках: с первого освобождения · всего: запросов %1, уведомлений %2, впустую %3</translation>
     </message>
     <message>
         <source>wait p50 %1, longest %2</source>
-        <translation>ждали p50 %1, макс. %2</translation>
+        <translation>ожидание p50 %1, макс. %2</translation>
     </message>
     <message numerus="yes">
         <source>%n gave up</source>
@@ -806,11 +1104,15 @@
     </message>
     <message>
         <source>above: from the first release on …</source>
-        <translation>выше: с 1-го освобождения …</translation>
+        <translation>в плитках: с первого освобождения …</translation>
     </message>
     <message>
         <source>99 of 100 waits so far are not longer, those that go on included</source>
         <translation>99 из 100 ожиданий пока не дольше; те, что ещё идут, тоже считаются</translation>
+    </message>
+    <message>
+        <source>Bytes over all wires. A wait is counted from a contender&apos;s first try until it has the lock, or gives up for good. Fairness: of all pairs of which one waited when the other came, how often the later one was not served first. A queue has 1.</source>
+        <translation>Байты по всем каналам. Ожидание считается от первой попытки участника до получения блокировки или до окончательного отказа. Справедливость: среди всех пар, где один уже ждал, когда пришёл другой, доля тех, где пришедшего позже не обслужили первым. У очереди она равна 1.</translation>
     </message>
 </context>
 <context>
@@ -1432,7 +1734,7 @@
     </message>
     <message>
         <source>down</source>
-        <translation>лежит</translation>
+        <translation>не работает</translation>
     </message>
     <message>
         <source>empty</source>
@@ -1476,7 +1778,7 @@
     </message>
     <message>
         <source>They believe</source>
-        <translation>Они думают</translation>
+        <translation>Считают</translation>
     </message>
     <message>
         <source>On servers</source>
@@ -1515,7 +1817,7 @@
     </message>
     <message>
         <source>Fork here</source>
-        <translation>Ответвить</translation>
+        <translation>Ветка отсюда</translation>
     </message>
     <message>
         <source>Play it again, with something going wrong at the cursor (F)</source>

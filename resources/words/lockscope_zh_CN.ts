@@ -17,7 +17,7 @@
     </message>
     <message>
         <source>a request is done, its reply never arrives; the connection breaks</source>
-        <translation>请求已执行，回答没有到达，连接断开</translation>
+        <translation>请求已执行，响应没有到达，连接断开</translation>
     </message>
     <message>
         <source>a message is late</source>
@@ -62,6 +62,69 @@
     <message>
         <source>an operator takes the lock away from its holder</source>
         <translation>运维人员从持有者手中收走锁</translation>
+    </message>
+</context>
+<context>
+    <name>FaultName</name>
+    <message>
+        <source>pause</source>
+        <translation>停顿</translation>
+    </message>
+    <message>
+        <source>crash</source>
+        <translation>崩溃</translation>
+    </message>
+    <message>
+        <source>lose-request</source>
+        <translation>请求丢失</translation>
+    </message>
+    <message>
+        <source>lose-reply</source>
+        <translation>响应丢失</translation>
+    </message>
+    <message>
+        <source>delay</source>
+        <translation>延迟</translation>
+    </message>
+    <message>
+        <source>partition</source>
+        <translation>网络隔离</translation>
+    </message>
+    <message>
+        <source>expire</source>
+        <translation>会话过期</translation>
+    </message>
+    <message>
+        <source>lag</source>
+        <translation>落后</translation>
+    </message>
+    <message>
+        <source>clock-jump</source>
+        <translation>时钟跳变</translation>
+    </message>
+    <message>
+        <source>drift</source>
+        <translation>时钟漂移</translation>
+    </message>
+    <message>
+        <source>restart-empty</source>
+        <translation>重启丢数据</translation>
+    </message>
+    <message>
+        <source>failover</source>
+        <translation>故障切换</translation>
+    </message>
+    <message>
+        <source>lost-publish</source>
+        <translation>发布丢失</translation>
+    </message>
+    <message>
+        <source>dead-thread</source>
+        <translation>线程死亡</translation>
+    </message>
+    <message>
+        <source>force-release</source>
+        <translation>强制释放</translation>
     </message>
 </context>
 <context>
@@ -169,6 +232,53 @@
     <message>
         <source>Readers and writers watch one node</source>
         <translation>读者写者只监视一个节点</translation>
+    </message>
+</context>
+<context>
+    <name>ServerState</name>
+    <message>
+        <source>children watched by %1</source>
+        <translation>子节点列表被 %1 监视</translation>
+    </message>
+    <message>
+        <source>watched by %1</source>
+        <translation>被 %1 监视</translation>
+    </message>
+    <message>
+        <source>locked by %1</source>
+        <translation>被 %1 锁住</translation>
+    </message>
+    <message>
+        <source>created at %1</source>
+        <translation>创建于 %1</translation>
+    </message>
+    <message>
+        <source>lease %1 of %2</source>
+        <translation>租约 %1（%2）</translation>
+    </message>
+    <message>
+        <source>lease %1</source>
+        <translation>租约 %1</translation>
+    </message>
+    <message>
+        <source>version %1</source>
+        <translation>版本 %1</translation>
+    </message>
+    <message>
+        <source>queue: %1</source>
+        <translation>队列：%1</translation>
+    </message>
+    <message>
+        <source>by %1</source>
+        <translation>持有者 %1</translation>
+    </message>
+    <message>
+        <source>of %1</source>
+        <translation>属于 %1</translation>
+    </message>
+    <message>
+        <source>free</source>
+        <translation>空闲</translation>
     </message>
 </context>
 <context>
@@ -319,7 +429,7 @@
     </message>
     <message>
         <source>Lose the reply to it</source>
-        <translation>丢失对它的回答</translation>
+        <translation>丢失对它的响应</translation>
     </message>
     <message>
         <source>Delay it</source>
@@ -371,11 +481,11 @@
     </message>
     <message>
         <source>%1 gets its answer.</source>
-        <translation>%1 得到回答。</translation>
+        <translation>%1 得到响应。</translation>
     </message>
     <message>
         <source>%1 gets its answer: %2.</source>
-        <translation>%1 得到回答：%2。</translation>
+        <translation>%1 得到响应：%2。</translation>
     </message>
     <message>
         <source>%1 is told by a watch, in vain: it is not its turn.</source>
@@ -447,7 +557,7 @@
     </message>
     <message>
         <source>%1: %2. The answer: %3.</source>
-        <translation>%1：%2。回答：%3。</translation>
+        <translation>%1：%2。响应：%3。</translation>
     </message>
     <message>
         <source>%1 died</source>
@@ -503,7 +613,7 @@
     </message>
     <message>
         <source>All is over after %1.</source>
-        <translation>%1 后全部结束。</translation>
+        <translation>%1后全部结束。</translation>
     </message>
     <message>
         <source>no wake-up in vain</source>
@@ -536,10 +646,6 @@
     <message>
         <source>there is nothing to show</source>
         <translation>没有可显示的内容</translation>
-    </message>
-    <message>
-        <source>%1 · %2 · %3 contenders · %4 requests · %5 watch events · %6 in vain · wait p99 %7</source>
-        <translation>%1 · %2 · %3 个竞争者 · %4 个请求 · %5 个监视事件 · %6 次徒劳 · 等待 p99 %7</translation>
     </message>
     <message>
         <source>simulated, seed %1</source>
@@ -651,7 +757,7 @@
     </message>
     <message>
         <source>Lose its next reply</source>
-        <translation>丢失给它的下一个回答</translation>
+        <translation>丢失给它的下一个响应</translation>
     </message>
     <message>
         <source>Delay its messages</source>
@@ -741,6 +847,202 @@
         <source>%1 µs</source>
         <translation>%1 微秒</translation>
     </message>
+    <message>
+        <source>%1: %2.</source>
+        <comment>a run, a sentence</comment>
+        <translation>%1：%2。</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <comment>a run, whole sentences</comment>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>%1.</source>
+        <comment>a sentence</comment>
+        <translation>%1。</translation>
+    </message>
+    <message>
+        <source>%1 · %2 · contenders: %3 · requests: %4 · watch events: %5 · in vain: %6 · wait p99 %7</source>
+        <translation>%1 · %2 · 竞争者 %3 个 · 请求 %4 个 · 监视事件 %5 个 · 徒劳 %6 次 · 等待 p99 %7</translation>
+    </message>
+    <message>
+        <source>, </source>
+        <comment>between the parts of what a server has</comment>
+        <translation>，</translation>
+    </message>
+</context>
+<context>
+    <name>Told</name>
+    <message>
+        <source>%1 was paused</source>
+        <translation>%1 停顿</translation>
+    </message>
+    <message>
+        <source>%1 died</source>
+        <translation>%1 崩溃</translation>
+    </message>
+    <message>
+        <source>%1 sent a request that was lost</source>
+        <translation>%1 的请求丢失</translation>
+    </message>
+    <message>
+        <source>%1 was answered, and the reply was lost</source>
+        <translation>给 %1 的响应丢失</translation>
+    </message>
+    <message>
+        <source>%1 sent a message that came late</source>
+        <translation>%1 的消息迟到</translation>
+    </message>
+    <message>
+        <source>%1 was cut off</source>
+        <translation>%1 与服务器断开</translation>
+    </message>
+    <message>
+        <source>%1 lost its session: the server ended it</source>
+        <translation>%1 的会话被服务器结束</translation>
+    </message>
+    <message>
+        <source>a follower lagged behind</source>
+        <translation>跟随者落后</translation>
+    </message>
+    <message>
+        <source>a server&apos;s clock jumped</source>
+        <translation>服务器的时钟跳变</translation>
+    </message>
+    <message>
+        <source>the clock of %1 jumped</source>
+        <translation>%1 的时钟跳变</translation>
+    </message>
+    <message>
+        <source>%1 had a clock that went wrong</source>
+        <translation>%1 的时钟走得不准</translation>
+    </message>
+    <message>
+        <source>the server came back without its data</source>
+        <translation>服务器重启后数据丢失</translation>
+    </message>
+    <message>
+        <source>a replica took over that had not seen the last writes</source>
+        <translation>一个没有收到最后几次写入的副本接管</translation>
+    </message>
+    <message>
+        <source>a published message reached nobody</source>
+        <translation>发布的消息没有人收到</translation>
+    </message>
+    <message>
+        <source>%1 lost its thread, but not its process</source>
+        <translation>%1 的线程死亡，进程还在</translation>
+    </message>
+    <message>
+        <source>all believe to hold it: %1</source>
+        <translation>都以为自己持有锁：%1</translation>
+    </message>
+    <message>
+        <source>its fencing token %1 is not above %2</source>
+        <translation>它的隔离令牌 %1 不大于 %2</translation>
+    </message>
+    <message>
+        <source>number %1 was granted after number %2</source>
+        <translation>序号 %1 在序号 %2 之后得到锁</translation>
+    </message>
+    <message>
+        <source>a write of a former holder was accepted after one of its successor</source>
+        <translation>前一个持有者的写入在后一个的写入之后被接受</translation>
+    </message>
+    <message>
+        <source>a second write was accepted as the successor of version %1</source>
+        <translation>版本 %1 之后又接受了第二次写入</translation>
+    </message>
+    <message>
+        <source>still holds: its process lives on, and the thread that would release is gone</source>
+        <translation>仍然持有：进程还在，而本该释放锁的线程没了</translation>
+    </message>
+    <message>
+        <source>still waits: the holder&apos;s process keeps the lock, and the thread that would release it is gone</source>
+        <translation>仍在等待：持有者的进程占着锁，而本该释放它的线程没了</translation>
+    </message>
+    <message>
+        <source>still holds, long after everything was well again</source>
+        <translation>故障早已过去，仍然持有</translation>
+    </message>
+    <message>
+        <source>still waits, long after everything was well again</source>
+        <translation>故障早已过去，仍在等待</translation>
+    </message>
+    <message>
+        <source>left behind: %1 and %2 more</source>
+        <translation>遗留：%1 及另外 %2 个</translation>
+    </message>
+    <message>
+        <source>left behind: %1</source>
+        <translation>遗留：%1</translation>
+    </message>
+    <message>
+        <source>; </source>
+        <comment>between the parts of a sentence</comment>
+        <translation>；</translation>
+    </message>
+    <message>
+        <source>%1 at %2</source>
+        <translation>%2：%1</translation>
+    </message>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 秒</translation>
+    </message>
+    <message>
+        <source>, for %1</source>
+        <translation>，持续 %1</translation>
+    </message>
+    <message>
+        <source>its lease ended on the server</source>
+        <translation>服务器上的租约到期</translation>
+    </message>
+    <message>
+        <source>on the server its lock was gone</source>
+        <translation>服务器上它的锁没了</translation>
+    </message>
+    <message>
+        <source>%1 got the lock</source>
+        <translation>%1 得到锁</translation>
+    </message>
+    <message>
+        <source>and %1 did not know that it had lost it</source>
+        <translation>而 %1 不知道自己已失去锁</translation>
+    </message>
+    <message>
+        <source>at %1 %2 woke and wrote</source>
+        <translation>%1：%2 醒来并写入</translation>
+    </message>
+    <message>
+        <source>%1 wrote</source>
+        <translation>%1 写入</translation>
+    </message>
+    <message>
+        <source>%1 was the last to get the lock</source>
+        <translation>最后得到锁的是 %1</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>%1 made %2</source>
+        <translation>%1 创建了 %2</translation>
+    </message>
+    <message>
+        <source>it has no time to live, and nobody else may delete it</source>
+        <translation>它没有生存时间，别人也不该删除它</translation>
+    </message>
+    <message>
+        <source> (for %1 ms)</source>
+        <translation>（已 %1 毫秒）</translation>
+    </message>
+    <message>
+        <source>an operator took the lock away</source>
+        <translation>运维人员强制释放了锁</translation>
+    </message>
 </context>
 <context>
     <name>lockscope::ui::CounterTiles</name>
@@ -771,10 +1073,6 @@
     <message>
         <source>Told, and yet not its turn</source>
         <translation>收到通知，却还没轮到</translation>
-    </message>
-    <message>
-        <source>Bytes over all wires. Waits count to their end, also those that ended without the lock. Fairness: of all pairs of which one waited when the other came, how often the later one was not served first. A queue has 1.</source>
-        <translation>字节数是所有连线上的总和。等待计到结束为止，没得到锁的也算在内。公平度：在所有“一个已在等待、另一个才到”的竞争者对中，后到者没有先得到锁的比例。队列的公平度为 1。</translation>
     </message>
     <message>
         <source>above: from the first release on · since the start: %1 requests, %2 told, %3 in vain</source>
@@ -809,6 +1107,10 @@
     <message>
         <source>99 of 100 waits so far are not longer, those that go on included</source>
         <translation>到目前为止，100 次等待中有 99 次不超过此值；仍在等待的也算在内</translation>
+    </message>
+    <message>
+        <source>Bytes over all wires. A wait is counted from a contender&apos;s first try until it has the lock, or gives up for good. Fairness: of all pairs of which one waited when the other came, how often the later one was not served first. A queue has 1.</source>
+        <translation>所有链路上的字节数。等待从竞争者第一次尝试算起，到得到锁或彻底放弃为止。公平度：在一方到来时另一方已在等待的所有配对中，后来者没有先得到服务的比例。队列为 1。</translation>
     </message>
 </context>
 <context>
@@ -945,7 +1247,7 @@
     </message>
     <message>
         <source>what must hold breaks</source>
-        <translation>必须成立的被破坏</translation>
+        <translation>不变式被破坏</translation>
     </message>
     <message>
         <source>request</source>
@@ -957,7 +1259,7 @@
     </message>
     <message>
         <source>reply</source>
-        <translation>回答</translation>
+        <translation>响应</translation>
     </message>
     <message>
         <source>event</source>
@@ -1133,7 +1435,7 @@
     <name>lockscope::ui::RunPanel</name>
     <message>
         <source>the answer comes when it is its turn</source>
-        <translation>轮到时才收到回答</translation>
+        <translation>轮到时才收到响应</translation>
     </message>
     <message>
         <source>nobody is told: it asks again</source>

@@ -11,6 +11,7 @@ using namespace lockscope;
 using namespace lockscope::contention;
 using namespace lockscope::testing;
 using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -148,6 +149,39 @@ private slots:
                 QVERIFY2(story.contains(QLatin1String("and c00 did not know")), qPrintable(story));
             }
         }
+    }
+
+    // A lease that ended is named as the cause, by its own moment.
+    void aLeaseThatEndedIsNamed()
+    {
+        auto scenario = scenarioFor("redis-set-nx", 2);
+        scenario.hold = 400ms;
+        scenario.ttl = 2s;
+        scenario.planned = {{FaultKind::Pause, 100ms, 0, 8s}};
+        const auto run = play(scenario);
+        QVERIFY(broke(run, "exclusion"));
+        const auto story = explain(run, run.violations.front());
+        QVERIFY2(story.contains(
+                     QLatin1String("c00 was paused at 0.10 s, for 8.00 s; its lease ended on the server at 2.")),
+                 qPrintable(story));
+    }
+
+    // Who left it, and why: not only that something is there.
+    void whatIsLeftBehindHasACause()
+    {
+        auto scenario = scenarioFor("redis-setnx-expire", 3);
+        scenario.ttl = 3s;
+        scenario.wait = 6s;
+        scenario.planned = {{FaultKind::Crash, 1100us, 0, 0ms}};
+        const auto run = play(scenario);
+        QVERIFY(broke(run, "cleanliness"));
+        const auto story = explain(run, run.violations.back());
+        QStringList parts = story.split(u"; "_s);
+        QVERIFY2(parts.size() == 4, qPrintable(story));
+        QVERIFY2(parts[0].startsWith(u"c00 made sim-lock at 0.00"_s), qPrintable(story));
+        QVERIFY2(parts[1].startsWith(u"c00 died at 0.00"_s), qPrintable(story));
+        QCOMPARE(parts[2], u"it has no time to live, and nobody else may delete it"_s);
+        QVERIFY2(parts[3].startsWith(u"left behind: sim-lock at "_s), qPrintable(story));
     }
 
     // acquire(2 s), two times, is one wait of 4 s, and one that gave up.

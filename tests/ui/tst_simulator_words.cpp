@@ -5,6 +5,7 @@
 #include "ui/pages/simulatorpage.h"
 #include "ui/parts/pagewords.h"
 #include "ui/simulator/lanesview.h"
+#include "ui/simulator/simulatorwords.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>
@@ -16,6 +17,7 @@
 #include <QTest>
 
 using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
 using namespace lockscope;
 
 class TestSimulatorWords : public QObject {
@@ -84,6 +86,50 @@ private slots:
             QVERIFY2(!russian.contains(text), qPrintable(text));
         ui::speak(lessons::Language::English);
         QTRY_COMPARE(words(), before);
+    }
+
+    // What broke is told in the language of the page, with its numbers; so are faults, and what servers have.
+    void aViolationIsToldInRussian()
+    {
+        if (!QFile::exists(u":/lockscope/words/lockscope_ru.qm"_s))
+            QSKIP("built without lrelease (Debian: qt6-l10n-tools): the pages are in English alone");
+        contention::Scenario scenario;
+        scenario.recipe = "zk-mutex";
+        scenario.contenders = 3;
+        scenario.hold = 400ms;
+        scenario.sessionTimeout = 4000ms;
+        scenario.planned = {{contention::FaultKind::Pause, 100ms, 0, 8000ms}};
+        const auto run = contention::simulate(scenario);
+        QVERIFY(run && !run->violations.empty());
+        const auto restore = qScopeGuard([] { ui::speak(lessons::Language::English); });
+        ui::speak(lessons::Language::Russian);
+        static const QRegularExpression english(u"[A-Za-z]{3,}"_s);
+        for (const auto &violation : run->violations) {
+            const auto story = contention::explain(*run, violation, lessons::localeOf(lessons::Language::Russian));
+            QVERIFY2(!english.match(story).hasMatch() && story.contains(u"0,10 с"_s), qPrintable(story));
+            QVERIFY2(!english.match(contention::spokenViolation(violation.message)).hasMatch(),
+                     qPrintable(violation.message));
+        }
+        for (const auto kind : contention::allFaults())
+            QVERIFY2(!english.match(ui::plannedText({kind, 40ms, 0, 0ms}, u"c00"_s)).hasMatch(),
+                     qPrintable(ui::plannedText({kind, 40ms, 0, 0ms}, u"c00"_s)));
+        for (const auto *state : {"of c00, watched by c01 c02", "children watched by c01", "locked by c00, version 3",
+                                  "by c00", "free", "created at 7, lease 1a of c00"})
+            QVERIFY2(!english.match(ui::spokenState(QString::fromLatin1(state))).hasMatch(), state);
+    }
+
+    // Parts that are put together are put together as the language does it.
+    void theLastSentenceIsChineseToItsStops()
+    {
+        if (!QFile::exists(u":/lockscope/words/lockscope_zh_CN.qm"_s))
+            QSKIP("built without lrelease (Debian: qt6-l10n-tools): the pages are in English alone");
+        open();
+        const auto restore = qScopeGuard([] { ui::speak(lessons::Language::English); });
+        ui::speak(lessons::Language::Chinese);
+        QTest::keyClick(m_page.get(), Qt::Key_End);
+        QTRY_VERIFY(m_page->sentence().contains(u"全部结束。"_s));
+        static const QRegularExpression western(u"[.:,;]( |$)|。 |秒 "_s);
+        QVERIFY2(!western.match(m_page->sentence()).hasMatch(), qPrintable(m_page->sentence()));
     }
 };
 

@@ -4,6 +4,7 @@
 #include "ui/dialogs/guaranteesdialog.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/parts/notices.h"
+#include "ui/parts/pagewords.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/faultmenu.h"
@@ -417,8 +418,10 @@ void SimulatorPage::jumpTo(std::size_t run, const contention::Violation &violati
         if (event.mark == contention::Mark::Breaks && event.contender != contention::nobody)
             m_grid->chooseLane(event.contender);
     }
-    const QString why = contention::explain(m_playback.runs()[run]->recording(), violation);
-    m_sentence->setText(why.isEmpty() ? violation.message : why + u'.');
+    const QString why =
+        contention::explain(m_playback.runs()[run]->recording(), violation, lessons::localeOf(spokenLanguage()));
+    m_sentence->setText(
+        Simulator::tr("%1.", "a sentence").arg(why.isEmpty() ? contention::spokenViolation(violation.message) : why));
 }
 
 void SimulatorPage::showMoment()

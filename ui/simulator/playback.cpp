@@ -243,7 +243,7 @@ QString eventSentence(const PlayedRun &run, std::size_t index)
     const Event &event = run.event(index);
     if (event.mark == Mark::Breaks)
         return Simulator::tr("What must hold does not: %1")
-            .arg(shown(event.where.isEmpty() ? event.what : event.where));
+            .arg(event.where.isEmpty() ? shown(event.what) : contention::spokenViolation(shown(event.where)));
     const QString who = event.contender < 0 ? Simulator::tr("The server") : run.laneName(event.contender);
     if (event.mark == Mark::Acts && event.contender < 0)
         return Simulator::tr("An operator: %1.").arg(shown(event.what));
@@ -313,20 +313,21 @@ QString sentenceAt(const Playback &playback)
         for (std::size_t i = 0; i < runs.size(); ++i) {
             const QString sum = sumOf(runs[i]->recording());
             parts << (runs.size() < 2 ? Simulator::tr("It took %1.").arg(sum)
-                                      : u"%1: %2."_s.arg(nameAmong(runs, i), sum));
+                                      : Simulator::tr("%1: %2.", "a run, a sentence").arg(nameAmong(runs, i), sum));
         }
     } else {
         const QString what = eventSentence(*runs[*last], playback.happened(*last) - 1);
         const QString name = nameAmong(runs, *last);
-        parts << (name.isEmpty() ? what : u"%1: %2"_s.arg(name, what));
+        parts << (name.isEmpty() ? what : Simulator::tr("%1: %2", "a run, whole sentences").arg(name, what));
     }
     for (std::size_t i = 0; i < runs.size() && !playback.isAtEnd(); ++i) {
         const QString handOver = handOverSentence(*runs[i], playback.happened(i));
         const QString name = nameAmong(runs, i);
         if (!handOver.isEmpty())
-            parts << (name.isEmpty() ? handOver : u"%1: %2"_s.arg(name, handOver)) + u'.';
+            parts << (name.isEmpty() ? Simulator::tr("%1.", "a sentence").arg(handOver)
+                                     : Simulator::tr("%1: %2.", "a run, a sentence").arg(name, handOver));
     }
-    return parts.join(u' ');
+    return joinedSentences(parts);
 }
 
 } // namespace lockscope::ui

@@ -180,7 +180,7 @@ QString ServerStrip::wordsOf(const ServerLine &line) const
 {
     QString words = label(shortName(line.name), 60);
     if (!line.text.isEmpty())
-        words += u"  "_s + named(line.text);
+        words += u"  "_s + spokenState(named(line.text));
     if (line.ends)
         words += u" · "_s + leftText(*line.ends - m_then.at());
     return words;
@@ -273,7 +273,9 @@ void ServerStrip::paintEvent(QPaintEvent *)
     painter.drawLine(0, 0, width(), 0);
     const QFont words = monoFont(fontSize), head = textFont(fontSize, QFont::DemiBold);
     const double line = QFontMetricsF(words).height();
-    const double headWide = QFontMetricsF(head).horizontalAdvance(tr("They believe")) + 12;
+    double headWide = 0; // each language has its longest
+    for (const auto &one : {tr("They believe"), tr("On servers"), tr("On server")})
+        headWide = std::max(headWide, QFontMetricsF(head).horizontalAdvance(one) + 12);
     const double believed = 2 * line;
     const auto servers = m_then.servers();
     const auto section = [&](const QString &title, double top, double height) {

@@ -5,6 +5,9 @@
 #include "ui/parts/pagewords.h"
 
 #include <QLocale>
+#include <QRegularExpression>
+
+#include <algorithm>
 
 namespace lockscope::ui {
 
@@ -48,6 +51,11 @@ QString spokenSize(qint64 bytes)
         return Simulator::tr("%1 B").arg(bytes);
     return bytes < 1024 * 1024 ? Simulator::tr("%1 KiB").arg(spokenNumber(size / kibi, 1))
                                : Simulator::tr("%1 MiB").arg(spokenNumber(size / kibi / kibi, 1));
+}
+
+QString joinedSentences(const QStringList &sentences)
+{
+    return sentences.join(spokenLanguage() == lessons::Language::Chinese ? QString() : u" "_s);
 }
 
 QString momentText(Moment at)
@@ -129,9 +137,65 @@ QString faultSummary(contention::FaultKind kind)
     return QCoreApplication::translate("FaultKind", summaryOf(kind).toUtf8().constData());
 }
 
+namespace {
+
+// As scenarios and files name them.
+[[maybe_unused]] constexpr const char *faultNames[] = {
+    QT_TRANSLATE_NOOP("FaultName", "pause"),         QT_TRANSLATE_NOOP("FaultName", "crash"),
+    QT_TRANSLATE_NOOP("FaultName", "lose-request"),  QT_TRANSLATE_NOOP("FaultName", "lose-reply"),
+    QT_TRANSLATE_NOOP("FaultName", "delay"),         QT_TRANSLATE_NOOP("FaultName", "partition"),
+    QT_TRANSLATE_NOOP("FaultName", "expire"),        QT_TRANSLATE_NOOP("FaultName", "lag"),
+    QT_TRANSLATE_NOOP("FaultName", "clock-jump"),    QT_TRANSLATE_NOOP("FaultName", "drift"),
+    QT_TRANSLATE_NOOP("FaultName", "restart-empty"), QT_TRANSLATE_NOOP("FaultName", "failover"),
+    QT_TRANSLATE_NOOP("FaultName", "lost-publish"),  QT_TRANSLATE_NOOP("FaultName", "dead-thread"),
+    QT_TRANSLATE_NOOP("FaultName", "force-release"),
+};
+
+// How a part of a state begins (core/contention/…servers.cpp), and what of it is said.
+constexpr const char *states[] = {
+    QT_TRANSLATE_NOOP("ServerState", "children watched by %1"),
+    QT_TRANSLATE_NOOP("ServerState", "watched by %1"),
+    QT_TRANSLATE_NOOP("ServerState", "locked by %1"),
+    QT_TRANSLATE_NOOP("ServerState", "created at %1"),
+    QT_TRANSLATE_NOOP("ServerState", "lease %1 of %2"),
+    QT_TRANSLATE_NOOP("ServerState", "lease %1"),
+    QT_TRANSLATE_NOOP("ServerState", "version %1"),
+    QT_TRANSLATE_NOOP("ServerState", "queue: %1"),
+    QT_TRANSLATE_NOOP("ServerState", "by %1"),
+    QT_TRANSLATE_NOOP("ServerState", "of %1"),
+    QT_TRANSLATE_NOOP("ServerState", "free"),
+};
+
+QString spokenPart(const QString &part)
+{
+    static const QRegularExpression place(u"%[12]"_s);
+    for (const auto *state : states) {
+        const QString form = QString::fromLatin1(state).replace(place, u"(.+)"_s);
+        const auto match = QRegularExpression(QRegularExpression::anchoredPattern(form)).match(part);
+        if (!match.hasMatch())
+            continue;
+        auto said = QCoreApplication::translate("ServerState", state);
+        for (int i = 1; i <= match.lastCapturedIndex(); ++i)
+            said.replace(u"%%1"_s.arg(i), match.captured(i));
+        return said;
+    }
+    return part;
+}
+
+} // namespace
+
+QString spokenState(const QString &state)
+{
+    if (spokenLanguage() == lessons::Language::English)
+        return state;
+    QStringList parts = state.split(u", "_s);
+    std::ranges::transform(parts, parts.begin(), spokenPart);
+    return parts.join(Simulator::tr(", ", "between the parts of what a server has"));
+}
+
 QString plannedText(const contention::PlannedFault &fault, const QString &lane)
 {
-    const QString name = QString::fromLatin1(nameOf(fault.kind));
+    const QString name = QCoreApplication::translate("FaultName", nameOf(fault.kind).constData());
     const QString at = momentText(fault.at);
     if (fault.clock == contention::PlannedFault::Clock::Server)
         return Simulator::tr("%1 of server %2 at %3").arg(name, QString::number(fault.server + 1), at);

@@ -18,6 +18,8 @@ struct Simulator {
 [[nodiscard]] QString spokenCount(qint64 count);
 [[nodiscard]] QString spokenNumber(double value, int digits);
 [[nodiscard]] QString spokenSize(qint64 bytes);
+// One behind the other: Chinese has no spaces there.
+[[nodiscard]] QString joinedSentences(const QStringList &sentences);
 // "640 µs", "300.0 ms", "9.1 s", "4 m 12 s".
 [[nodiscard]] QString momentText(contention::Moment at);
 // As short as the axis wants it: "0", "250 ms", "2.5 s".
@@ -30,6 +32,8 @@ struct Simulator {
 [[nodiscard]] QString faultSummary(contention::FaultKind kind);
 // "pause c07 at 300.0 ms".
 [[nodiscard]] QString plannedText(const contention::PlannedFault &fault, const QString &lane);
+// "of c00, watched by c01": what a server has, in the language that is spoken; recordings keep it in English.
+[[nodiscard]] QString spokenState(const QString &state);
 // Whether a fault befalls one contender rather than the server or the world.
 [[nodiscard]] bool isOfContender(contention::FaultKind kind);
 // As a menu names it: "Pause", "Lose its next request".
