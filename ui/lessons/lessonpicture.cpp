@@ -166,7 +166,8 @@ std::vector<RunPicture> LessonPicture::picturesAt(Moment at) const
 {
     std::vector<RunPicture> all;
     for (std::size_t i = 0; i < m_panels.size() && i < m_playback.runs().size(); ++i) {
-        RunPicture one{m_playback.runs()[i], m_panels[i].lanes->frame(), m_playback.runs()[i]->countUntil(at)};
+        RunPicture one{m_playback.runs()[i], m_panels[i].lanes->frame(), m_playback.runs()[i]->countUntil(at),
+                       m_panels[i].title->text()};
         one.frame.scrolled = 0;
         one.frame.from = {};
         one.frame.to = std::max(at + at / 8, shortestSight);

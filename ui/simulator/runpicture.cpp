@@ -54,17 +54,18 @@ void paintHead(QPainter &painter, const RunPicture &one, const Tokens &t)
     const auto counted = [&](qint64 Tally::*what) { return tally ? spokenCount((*tally).*what) : QString(u'–'); };
     painter.setFont(textFont(15, QFont::DemiBold));
     painter.setPen(t.text);
-    painter.drawText(QPointF(8, 28), recipeTitle(recording.scenario.recipe));
+    painter.drawText(QPointF(8, 28), one.title.isEmpty() ? recipeTitle(recording.scenario.recipe) : one.title);
     painter.setFont(textFont(12));
     painter.setPen(t.muted);
     painter.drawText(
         QPointF(8, 48),
-        Simulator::tr("%1 · %2 · %3 contenders · %4 requests · %5 watch events · %6 in vain · wait p99 %7")
+        Simulator::tr("%1 · %2 · contenders: %3 · requests: %4 · watch events: %5 · in vain: %6 · wait p99 %7")
             .arg(label(recording.scenario.recipe, 40),
                  recording.world == "sim" ? Simulator::tr("simulated, seed %1").arg(recording.scenario.seed)
                                           : Simulator::tr("played on %1").arg(label(recording.world, 40)),
                  spokenCount(recording.scenario.contenders), counted(&Tally::requests), counted(&Tally::watchEvents),
-                 counted(&Tally::wastedWakeups), momentText(one.run->waitP99After(one.happened, one.frame.cursor))));
+                 tally && tally->watchEvents > 0 ? counted(&Tally::wastedWakeups) : QString(u'–'),
+                 momentText(one.run->waitP99After(one.happened, one.frame.cursor))));
 }
 
 void paintRuns(QPainter &painter, const std::vector<RunPicture> &runs, const Tokens &t, const Legend::Signs &signs)

@@ -12,6 +12,7 @@ struct RunPicture {
     PlayedRunPtr run;
     LaneFrame frame; // as on the screen; its place is chosen by the picture
     std::size_t happened = 0;
+    QString title{}; // empty: the recipe's
 };
 
 // The same at another moment, as if nobody had been later.
