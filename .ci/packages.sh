@@ -8,10 +8,11 @@ packages_to_build=(build-essential cmake ninja-build ccache mold pkg-config
 packages_to_run=(libzookeeper-java libnetty-java libservlet-api-java libslf4j-java default-jre-headless redis-server
     mariadb-server-core libqt6sql6-mysql libqt6sql6-psql etcd-server
     openssl openssh-client libqt6svg6 qt6-wayland fonts-inter fonts-jetbrains-mono)
-# Other people's lock clients, to be recognised; a compiler for theirs; a display; certificates; the style. PostgreSQL is
+# Other people's lock clients, to be recognised; a compiler for theirs; a display; certificates; the style; a font that has
+# Chinese, or nothing is known of how high and wide the pages are in it. PostgreSQL is
 # here because its package starts a server of its own, which is not for everybody who looks at a sandbox.
 packages_to_test=(postgresql python3 python3-kazoo python3-redis php-cli php-symfony-lock php-nrk-predis etcd-client libcurator-recipes-java default-jdk-headless
-    xvfb openssl openssh-server clang-format)
+    xvfb openssl openssh-server clang-format fonts-noto-cjk)
 # What compiles for ASan, UBSan and TSan, with the sanitizers, and with names in their reports.
 packages_to_sanitize=(clang-16 libclang-rt-16-dev llvm-16)
 
