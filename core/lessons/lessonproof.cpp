@@ -39,12 +39,14 @@ constexpr NamedCounter nameableCounters[] = {
     {"leftBehind", [](const contention::Recording &run) { return double(run.leftBehind.size()); }},
 };
 
+// A violation: how often.
 double measure(const Proof &proof, const contention::Recording &run)
 {
     switch (proof.of) {
     case Proof::Of::Violation:
-        return std::any_of(run.violations.begin(), run.violations.end(),
-                           [&](const contention::Violation &violation) { return violation.invariant == proof.name; });
+        return double(
+            std::count_if(run.violations.begin(), run.violations.end(),
+                          [&](const contention::Violation &violation) { return violation.invariant == proof.name; }));
     case Proof::Of::Events:
         return double(std::count_if(run.events.begin(), run.events.end(),
                                     [&](const contention::Event &event) { return proof.pattern.matches(event); }));
@@ -138,21 +140,12 @@ double counterOf(const QByteArray &name, const contention::Recording &run)
     return at->read(run);
 }
 
-namespace {
-
-// With its unit.
-QString measuredText(const Proof &proof, double measured, Language language)
-{
-    const bool isTime = proof.of == Proof::Of::Counter && proof.name.endsWith("Ms");
-    return isTime ? spokenMs(measured, language) : spoken(measured);
-}
-
-} // namespace
-
 QString counterText(const QByteArray &name, const contention::Recording &run)
 {
     const bool isOfDrain = name == "requests" || name == "watchEvents" || name == "wastedWakeups";
-    const bool isCounted = isOfDrain ? run.hasDrain() : name != "fairness" || run.counters.fairnessPairs > 0;
+    const bool isPraise = name == "wastedWakeups" && run.counters.watchEvents == 0; // nobody is told at all
+    const bool isCounted =
+        isOfDrain ? run.hasDrain() && !isPraise : name != "fairness" || run.counters.fairnessPairs > 0;
     return isCounted ? spoken(counterOf(name, run)) : u"–"_s;
 }
 
@@ -160,17 +153,15 @@ Proven prove(const Proof &proof, const PlayedRuns &runs, Language language)
 {
     const auto measured = measure(proof, *runs[proof.run]);
     const auto other = proof.otherRun ? std::optional(measure(proof, *runs[*proof.otherRun])) : std::nullopt;
-    Proven proven{compare(measured, proof.comparison, other ? proof.number * *other : proof.number), {}, {}};
+    Proven proven;
+    proven.spoken = spokenMeasure(proof, measured, other, language);
     if (proof.of == Proof::Of::Violation) {
-        proven.measured = proven.spoken = measured > 0 ? u"present"_s : u"absent"_s;
+        proven.holds = (measured > 0) == (proof.number > 0);
+        proven.measured = measured > 0 ? u"present"_s : u"absent"_s;
         return proven;
     }
-    proven.measured = spoken(measured);
-    proven.spoken = measuredText(proof, measured, language);
-    if (other) {
-        proven.measured += u" / "_s + spoken(*other);
-        proven.spoken += u" / "_s + measuredText(proof, *other, language);
-    }
+    proven.holds = compare(measured, proof.comparison, other ? proof.number * *other : proof.number);
+    proven.measured = spoken(measured) + (other ? u" / "_s + spoken(*other) : QString());
     return proven;
 }
 

@@ -11,6 +11,8 @@
 #include <QStandardPaths>
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <set>
 
 // Resources of a static library have to be asked for, and from outside of any namespace.
@@ -232,6 +234,8 @@ void readAll(FieldReader &reader, Lesson &lesson)
     lesson.id = reader.text("id").toUtf8();
     if (!idForm.match(QString::fromUtf8(lesson.id)).hasMatch())
         reader.wrong(u"id"_s, u"of small letters, digits and hyphens"_s);
+    if (reader.has("order"))
+        lesson.order = reader.number("order", 1, 9999);
     lesson.title = reader.words("title");
     lesson.summary = reader.words("summary");
     const auto runs = reader.list("runs", 1, 3);
@@ -289,12 +293,60 @@ Result<Lesson> readLesson(const QByteArray &bytes, const QString &file)
     return lesson;
 }
 
+namespace {
+
+// The first lesson that it names and that is not there.
+QByteArray nameOthers(Lesson &lesson, const std::map<QByteArray, int> &numbers)
+{
+    QByteArray missing;
+    const auto inOne = [&](QString &words) {
+        for (const auto &match : lessonBraces().globalMatch(QString(words))) {
+            const auto at = numbers.find(match.captured(1).toUtf8());
+            if (at == numbers.end())
+                missing = match.captured(1).toUtf8();
+            else
+                words.replace(match.captured(0), QString::number(at->second));
+        }
+    };
+    const auto inAll = [&](Text &text) {
+        for (auto *words : {&text.english, &text.chinese, &text.russian})
+            inOne(*words);
+    };
+    for (auto &step : lesson.steps) {
+        inAll(step.text);
+        if (!step.question)
+            continue;
+        inAll(step.question->text);
+        inAll(step.question->because);
+        std::ranges::for_each(step.question->choices, inAll);
+    }
+    for (auto &proof : lesson.proves)
+        inAll(proof.text);
+    return missing;
+}
+
+void nameEachOther(Lessons &all)
+{
+    std::map<QByteArray, int> numbers;
+    for (std::size_t i = 0; i < all.lessons.size(); ++i)
+        numbers[all.lessons[i].id] = static_cast<int>(i) + 1;
+    for (auto &lesson : all.lessons) {
+        if (const auto missing = nameOthers(lesson, numbers); !missing.isEmpty())
+            all.refused.push_back(
+                Error{ErrorCode::BadInput, u"the lesson \"%1\" names a lesson \"%2\", which is not there"_s.arg(
+                                               QString::fromUtf8(lesson.id), label(missing, 60))});
+    }
+}
+
+} // namespace
+
 Lessons loadLessons(const QStringList &folders)
 {
     Lessons all;
     std::set<QByteArray> ids;
     for (const auto &folder : folders) {
         const QDir directory(folder);
+        const auto first = static_cast<std::ptrdiff_t>(all.lessons.size());
         for (const auto &name : directory.entryList({u"*.json"_s}, QDir::Files | QDir::System, QDir::Name)) {
             auto lesson = readFile(directory.filePath(name));
             if (lesson && !ids.insert(lesson->id).second)
@@ -306,7 +358,11 @@ Lessons loadLessons(const QStringList &folders)
             else
                 all.refused.push_back(lesson.error());
         }
+        std::ranges::stable_sort(all.lessons.begin() + first, all.lessons.end(), {}, [](const Lesson &lesson) {
+            return lesson.order > 0 ? lesson.order : std::numeric_limits<int>::max();
+        });
     }
+    nameEachOther(all);
     return all;
 }
 

@@ -8,6 +8,7 @@
 #include <QStringList>
 
 class QLocale;
+class QRegularExpression;
 
 namespace lockscope::lessons {
 
@@ -86,7 +87,7 @@ struct Proof {
 struct Proven {
     bool holds = false;
     QString measured; // "45", "present"
-    QString spoken;   // the same with its unit: "1.21 s"
+    QString spoken;   // as a person says it, with its unit: "1.21 s", "45 wake-ups", "two at once: never"
 };
 [[nodiscard]] Proven prove(const Proof &proof, const PlayedRuns &runs, Language language = Language::English);
 // The counters a proof can name.
@@ -98,6 +99,7 @@ struct Proven {
 
 struct Lesson {
     QByteArray id;
+    int order = 0; // its place in the course; 0: none, after all that have one
     Text title, summary;
     std::vector<LessonRun> runs; // one to three, side by side
     std::vector<Step> steps;
@@ -109,8 +111,14 @@ struct Lesson {
 [[nodiscard]] QString spokenCount(qint64 count, Language language);
 [[nodiscard]] QString spokenMs(double ms, Language language);
 
+// What was measured for a proof, and where it is compared with another run, there.
+[[nodiscard]] QString spokenMeasure(const Proof &proof, double measured, std::optional<double> other,
+                                    Language language);
+
 // The numbers that its texts leave to the runs ("{watchEvents}"), as these runs counted them, in each language's way.
 [[nodiscard]] Lesson withNumbers(Lesson lesson, const PlayedRuns &runs);
+// "{lesson redlock}", and the id in it.
+[[nodiscard]] const QRegularExpression &lessonBraces();
 // The first pair of braces that names no number of so many runs; empty when there is none. Where the picture stops
 // somewhere there are also its moment and what happened so far.
 [[nodiscard]] QString wrongNumberIn(const Text &text, std::size_t runs, bool hasMoment);
@@ -128,7 +136,8 @@ struct Lessons {
     std::vector<Lesson> lessons;
     std::vector<Error> refused; // one for each file that is none
 };
-// Every *.json of these folders, in the order of their names; folders that are not there have none.
+// Every *.json of these folders: those of each folder in their order as a course, then in that of their names;
+// folders that are not there have none. "{lesson ID}" in their texts is that lesson's number.
 [[nodiscard]] Lessons loadLessons(const QStringList &folders);
 // Those that came with the program, and the user's own: lockscope/lessons where the system keeps a user's data.
 [[nodiscard]] QStringList lessonFolders();

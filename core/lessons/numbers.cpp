@@ -163,6 +163,12 @@ void fillIn(Text &text, const PlayedRuns &runs, std::optional<contention::Moment
 
 } // namespace
 
+const QRegularExpression &lessonBraces()
+{
+    static const QRegularExpression form(u"\\{lesson ([a-z0-9-]{1,60})\\}"_s);
+    return form;
+}
+
 QLocale localeOf(Language language)
 {
     switch (language) {
@@ -189,18 +195,21 @@ QString spokenMs(double ms, Language language)
     QString digits = localeOf(language).toString(shown, 'f', isLong ? 2 : shown < 10 ? 1 : 0);
     static const QRegularExpression zeros(u"[.,]0*$|([.,][0-9]*[1-9])0+$"_s);
     digits.replace(zeros, u"\\1"_s);
+    // A space that no line ends at.
     switch (language) {
-    case Language::Chinese: return digits + (isLong ? u" 秒"_s : u" 毫秒"_s);
-    case Language::Russian: return digits + (isLong ? u" с"_s : u" мс"_s);
+    case Language::Chinese: return digits + (isLong ? u"\u00a0秒"_s : u"\u00a0毫秒"_s);
+    case Language::Russian: return digits + (isLong ? u"\u00a0с"_s : u"\u00a0мс"_s);
     case Language::English: break;
     }
-    return digits + (isLong ? u" s"_s : u" ms"_s);
+    return digits + (isLong ? u"\u00a0s"_s : u"\u00a0ms"_s);
 }
 
 QString wrongNumberIn(const Text &text, std::size_t runs, bool hasMoment)
 {
     for (const auto *words : {&text.english, &text.chinese, &text.russian}) {
         for (const auto &match : braces().globalMatch(*words)) {
+            if (lessonBraces().match(match.captured(0)).hasMatch())
+                continue; // another lesson's number: known once all are read
             const auto number = numberOf(match.captured(1));
             const bool isFine = number && number->run < runs
                                 && (hasMoment || !(number->isMoment || number->scope == Number::Scope::SoFar));

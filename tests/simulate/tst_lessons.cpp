@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every lesson is played: it loads in three languages, its picture comes to each of its steps, and its numbers prove
 // what it says. Files that are no lessons are refused by file and field.
+#include "core/contention/guaranteerules.h"
 #include "core/contention/simulation.h"
 #include "core/lessons/lessons.h"
 #include "tests/support/testmain.h"
 
 #include <QDir>
 #include <QFile>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -184,6 +186,70 @@ private slots:
         QCOMPARE(prove(lesson->proves.front(), {&*run}).holds, holds);
     }
 
+    // "One at a time (absent)" would say the opposite, and a number alone does not say of what.
+    void whatWasMeasuredIsSaidInWords_data()
+    {
+        QTest::addColumn<QByteArray>("proof");
+        QTest::addColumn<QStringList>("said"); // in English, Chinese, Russian
+        const auto row = [](const char *proof, const QStringList &said) {
+            QTest::newRow(proof) << QByteArray(proof) << said;
+        };
+        row(R"("violation": "exclusion", "is": "absent")",
+            {u"two at once: never"_s, u"两个同时持有：从未"_s, u"двое сразу: ни разу"_s});
+        row(R"("events": {"mark": "holds"}, "is": "== 3")", {u"3 times"_s, u"3 次"_s, u"3 раза"_s});
+        row(R"("events": {"mark": "holds", "contender": 1}, "is": "== 1")", {u"once"_s, u"1 次"_s, u"1 раз"_s});
+        row(R"("counter": "grants", "is": "== 3")", {u"3 grants"_s, u"3 次授予"_s, u"выдач: 3"_s});
+        row(R"("counter": "watchEvents", "is": "== run 0")",
+            {u"2 / 2 wake-ups"_s, u"2 / 2 次唤醒"_s, u"пробуждений: 2 / 2"_s});
+        row(R"("counter": "leftBehind", "is": "== 0")", {u"0 left"_s, u"遗留 0 个"_s, u"осталось: 0"_s});
+    }
+    void whatWasMeasuredIsSaidInWords()
+    {
+        QFETCH(QByteArray, proof);
+        QFETCH(QStringList, said);
+        const auto lesson = readLesson(broken(R"("counter": "grants", "is": "== 3")", proof), u"x.json"_s);
+        QVERIFY2(lesson, lesson ? "" : qPrintable(lesson.error().message));
+        const auto run = contention::simulate(lesson->runs.front().scenario);
+        QVERIFY(run);
+        QStringList spoken;
+        for (const auto language : {Language::English, Language::Chinese, Language::Russian})
+            spoken << prove(lesson->proves.front(), {&*run}, language).spoken;
+        QCOMPARE(spoken, said);
+    }
+
+    // Each counter of a proof has a unit: all but a share, which has none. And each invariant has words.
+    void everyCounterHasAUnit()
+    {
+        static const QRegularExpression digits(u"^[0-9.,]+$"_s);
+        for (const auto &name : counterNames()) {
+            Proof proof;
+            proof.name = name;
+            for (const auto language : {Language::English, Language::Chinese, Language::Russian})
+                QCOMPARE(digits.match(spokenMeasure(proof, 7, {}, language)).hasMatch(), name == "fairness");
+        }
+        Proof proof;
+        proof.of = Proof::Of::Violation;
+        for (const auto &invariant : contention::invariants()) {
+            proof.name = invariant.name;
+            QVERIFY(spokenMeasure(proof, 0, {}, Language::English).endsWith(u": never"_s));
+        }
+    }
+
+    // "8" at the end of a line, and "s" at the beginning of the next one.
+    void aNumberIsNotPartedFromItsUnit()
+    {
+        static const QRegularExpression parted(u"[0-9] (s|ms|MB|с|мс|МБ|秒|毫秒|%)(?![\\p{L}])"_s,
+                                               QRegularExpression::UseUnicodePropertiesOption);
+        for (const auto &lesson : m_all.lessons) {
+            for (const auto &[where, text] : textsOf(lesson)) {
+                for (const auto *words : {&text.english, &text.chinese, &text.russian})
+                    QVERIFY2(!parted.match(*words).hasMatch(), qPrintable(*words));
+            }
+        }
+        for (const auto language : {Language::English, Language::Chinese, Language::Russian})
+            QVERIFY(!spokenMs(1500, language).contains(u' '));
+    }
+
     void numbersInTextsAreThoseOfTheRuns_data()
     {
         QTest::addColumn<QByteArray>("words");
@@ -197,8 +263,8 @@ private slots:
         row("{joins} {releases in the drain}", u"3 3"_s, u"3 3"_s);
         row("{holds so far}, {holds}", u"2, 3"_s, u"2, 3"_s); // it stops when c01 holds
         row("{request delete so far}", u"1"_s, u"1"_s);
-        row("{holdMs}, {ttlMs}", u"50 ms, 30 s"_s, u"50 мс, 30 с"_s);
-        row("{waitMs}", u"2.5 s"_s, u"2,5 с"_s);
+        row("{holdMs}, {ttlMs}", u"50\u00a0ms, 30\u00a0s"_s, u"50\u00a0мс, 30\u00a0с"_s);
+        row("{waitMs}", u"2.5\u00a0s"_s, u"2,5\u00a0с"_s);
     }
     void numbersInTextsAreThoseOfTheRuns()
     {
@@ -354,6 +420,40 @@ private slots:
         QVERIFY(refused[1].contains("40-huge.json"_L1) && refused[1].contains("1 MiB"_L1));
         QVERIFY(refused[2].contains("50-bytes.json"_L1));
         QVERIFY(refused[3].contains("60-dangling.json"_L1));
+    }
+
+    // As a course: why first, and what a lock is made of before the locks. A text names another lesson by its place.
+    void lessonsAreInTheirOrderAndNameEachOther()
+    {
+        QCOMPARE(m_all.lessons.front().id, QByteArray("four-criteria"));
+        QStringList ids;
+        for (const auto &lesson : m_all.lessons)
+            ids << QString::fromUtf8(lesson.id);
+        QVERIFY(ids.indexOf(u"watches"_s) < ids.indexOf(u"herd"_s));
+        QVERIFY(ids.indexOf(u"ensemble"_s) < ids.indexOf(u"herd"_s));
+        QVERIFY(ids.indexOf(u"getset-clocks"_s) < ids.indexOf(u"getset-race"_s));
+        const auto &race = m_all.lessons[std::size_t(ids.indexOf(u"getset-race"_s))];
+        const auto number = QString::number(ids.indexOf(u"getset-clocks"_s) + 1);
+        QVERIFY2(race.steps.front().text.english.startsWith(u"The lock of lesson %1:"_s.arg(number)),
+                 qPrintable(race.steps.front().text.english));
+
+        QTemporaryDir folder;
+        const auto put = [&](const QString &name, const QByteArray &json) {
+            QFile file(folder.filePath(name));
+            return file.open(QIODevice::WriteOnly) && file.write(json) == json.size();
+        };
+        auto late = broken("\"small\"", "\"late\", \"order\": 20");
+        QVERIFY(put(u"a.json"_s, late.replace("{\"en\": \"one\"}", "{\"en\": \"see {lesson early}\"}")));
+        QVERIFY(put(u"b.json"_s,
+                    broken("\"small\"", "\"none\"").replace("{\"en\": \"one\"}", "{\"en\": \"{lesson nowhere}\"}")));
+        QVERIFY(put(u"c.json"_s, broken("\"small\"", "\"early\", \"order\": 10")));
+        const auto all = loadLessons({folder.path()});
+        QCOMPARE(all.lessons.size(), 3U);
+        QCOMPARE(all.lessons[0].id, QByteArray("early"));
+        QCOMPARE(all.lessons[1].steps.front().text.english, u"see 1"_s);
+        QCOMPARE(all.lessons[2].id, QByteArray("none"));
+        QCOMPARE(all.refused.size(), 1U);
+        QVERIFY(all.refused.front().message.contains(u"\"nowhere\""_s));
     }
 
     // docs/claims.md: what pages about locks say, and where it is played.

@@ -62,18 +62,14 @@ void ProofList::show(const lessons::Lesson &lesson, const lessons::PlayedRuns &r
         tick->setAccessibleName(proven.holds ? words.holds : words.doesNotHold);
         auto *text = makeLabel(proof.text.in(language), u"choice"_s, this);
         text->setWordWrap(true);
-        const bool isViolation = proof.of == lessons::Proof::Of::Violation;
-        const QString found = !isViolation                      ? proven.spoken
-                              : proven.measured == "present"_L1 ? words.present
-                                                                : words.absent;
-        auto *measured = makeLabel(found, u"muted"_s, this);
-        measured->setAccessibleName(words.measured.arg(found));
+        auto *measured = makeLabel(proven.spoken, u"muted"_s, this);
+        measured->setAccessibleName(words.measured.arg(proven.spoken));
         m_grid->addWidget(tick, row, 0, Qt::AlignTop);
         m_grid->addWidget(text, row, 1);
         m_grid->addWidget(measured, row, 2, Qt::AlignRight | Qt::AlignTop);
         for (auto *label : {tick, text, measured})
             label->show();
-        m_lines << u"%1 %2 (%3)"_s.arg(tick->text(), text->text(), found);
+        m_lines << u"%1 %2 (%3)"_s.arg(tick->text(), text->text(), proven.spoken);
     }
 }
 

@@ -18,7 +18,6 @@ struct LessonWords {
     QString playing;
     QString refused;            // "%n file(s) …" with %1
     QString holds, doesNotHold; // for who cannot see ✓ and ✗
-    QString present, absent;    // a violation
     QString tryIt;              // in the simulator
     QString never;              // what a step waits for
     QString handout, saved;     // "%1 saved"
