@@ -88,6 +88,8 @@ QString spokenMeasure(const Proof &proof, double measured, std::optional<double>
             std::ranges::find_if(brokens, [&](const Broken &one) { return proof.name == one.invariant; });
         if (broken == std::end(brokens))
             return said;
+        if (said == u"once"_s)
+            said = u"1 time"_s; // "two at once: once"
         return QString::fromUtf16(inOne(language, broken->english, broken->chinese, broken->russian)).arg(said);
     }
     const bool isTime = proof.name.endsWith("Ms");

@@ -232,6 +232,7 @@ private slots:
         for (const auto &invariant : contention::invariants()) {
             proof.name = invariant.name;
             QVERIFY(spokenMeasure(proof, 0, {}, Language::English).endsWith(u": never"_s));
+            QVERIFY(spokenMeasure(proof, 1, {}, Language::English).endsWith(u": 1 time"_s));
         }
     }
 
