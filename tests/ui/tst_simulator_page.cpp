@@ -261,7 +261,7 @@ private slots:
         playback().seek(79ms);
         jump->click();
         QCOMPARE(playback().at(), Moment(80ms));
-        QCOMPARE(m_page->sentence(), u"c00 and c01 both believe to hold"_s);
+        QCOMPARE(m_page->sentence(), u"c00 and c01 both believe to hold."_s);
         QVERIFY(!qobject_cast<QPushButton *>(m_page->findChild<QWidget *>(u"exclusion1"_s)));
     }
 
