@@ -1171,6 +1171,29 @@
     </message>
 </context>
 <context>
+    <name>lockscope::ui::FaultChoice</name>
+    <message>
+        <source>PLANNED FOR CERTAIN MOMENTS OF THE RUN</source>
+        <translation>НАМЕЧЕНО НА ОПРЕДЕЛЁННЫЕ МОМЕНТЫ</translation>
+    </message>
+    <message>
+        <source>Cannot happen to these recipes</source>
+        <translation>С этими рецептами так не бывает</translation>
+    </message>
+    <message>
+        <source>For the simulated world: on real servers nothing is broken</source>
+        <translation>Только для симуляции: на настоящих серверах ничего не ломают</translation>
+    </message>
+    <message>
+        <source>WHAT GOES WRONG: NOTHING, ON REAL SERVERS</source>
+        <translation>ЧТО ПОЙДЁТ НЕ ТАК: НА НАСТОЯЩИХ СЕРВЕРАХ НИЧЕГО</translation>
+    </message>
+    <message>
+        <source>WHAT GOES WRONG, AT LEAST ONCE IN EACH ROUND</source>
+        <translation>ЧТО ПОЙДЁТ НЕ ТАК, ХОТЯ БЫ РАЗ ЗА КАЖДЫЙ КРУГ</translation>
+    </message>
+</context>
+<context>
     <name>lockscope::ui::LanesView</name>
     <message>
         <source>Lanes of the contenders</source>
@@ -1369,6 +1392,17 @@
     <message>
         <source>✕ at %1</source>
         <translation>✕ t = %1</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::PlannedList</name>
+    <message>
+        <source>Remove</source>
+        <translation>Убрать</translation>
+    </message>
+    <message>
+        <source>Remove: %1</source>
+        <translation>Убрать: %1</translation>
     </message>
 </context>
 <context>
@@ -1680,22 +1714,6 @@
     <message>
         <source>seed: a whole number, not negative</source>
         <translation>зерно: целое неотрицательное число</translation>
-    </message>
-    <message>
-        <source>Cannot happen to these recipes</source>
-        <translation>С этими рецептами так не бывает</translation>
-    </message>
-    <message>
-        <source>For the simulated world: on real servers nothing is broken</source>
-        <translation>Только для симуляции: на настоящих серверах ничего не ломают</translation>
-    </message>
-    <message>
-        <source>WHAT GOES WRONG, AT LEAST ONCE IN EACH ROUND</source>
-        <translation>ЧТО ПОЙДЁТ НЕ ТАК, ХОТЯ БЫ РАЗ ЗА КАЖДЫЙ КРУГ</translation>
-    </message>
-    <message>
-        <source>WHAT GOES WRONG: NOTHING, ON REAL SERVERS</source>
-        <translation>ЧТО ПОЙДЁТ НЕ ТАК: НА НАСТОЯЩИХ СЕРВЕРАХ НИЧЕГО</translation>
     </message>
     <message>
         <source>one for all</source>

@@ -1169,6 +1169,29 @@
     </message>
 </context>
 <context>
+    <name>lockscope::ui::FaultChoice</name>
+    <message>
+        <source>PLANNED FOR CERTAIN MOMENTS OF THE RUN</source>
+        <translation>在指定时刻发生</translation>
+    </message>
+    <message>
+        <source>Cannot happen to these recipes</source>
+        <translation>这些锁算法不会遇到</translation>
+    </message>
+    <message>
+        <source>For the simulated world: on real servers nothing is broken</source>
+        <translation>仅用于模拟世界：真实服务器上不破坏任何东西</translation>
+    </message>
+    <message>
+        <source>WHAT GOES WRONG: NOTHING, ON REAL SERVERS</source>
+        <translation>出什么故障：真实服务器上没有</translation>
+    </message>
+    <message>
+        <source>WHAT GOES WRONG, AT LEAST ONCE IN EACH ROUND</source>
+        <translation>出什么故障（每轮至少一次）</translation>
+    </message>
+</context>
+<context>
     <name>lockscope::ui::LanesView</name>
     <message>
         <source>Lanes of the contenders</source>
@@ -1367,6 +1390,17 @@
     <message>
         <source>✕ at %1</source>
         <translation>✕ 于 %1</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::PlannedList</name>
+    <message>
+        <source>Remove</source>
+        <translation>移除</translation>
+    </message>
+    <message>
+        <source>Remove: %1</source>
+        <translation>移除：%1</translation>
     </message>
 </context>
 <context>
@@ -1678,22 +1712,6 @@
     <message>
         <source>seed: a whole number, not negative</source>
         <translation>种子：须为非负整数</translation>
-    </message>
-    <message>
-        <source>Cannot happen to these recipes</source>
-        <translation>这些锁算法不会遇到</translation>
-    </message>
-    <message>
-        <source>For the simulated world: on real servers nothing is broken</source>
-        <translation>仅用于模拟世界：真实服务器上不破坏任何东西</translation>
-    </message>
-    <message>
-        <source>WHAT GOES WRONG, AT LEAST ONCE IN EACH ROUND</source>
-        <translation>出什么故障（每轮至少一次）</translation>
-    </message>
-    <message>
-        <source>WHAT GOES WRONG: NOTHING, ON REAL SERVERS</source>
-        <translation>出什么故障：真实服务器上没有</translation>
     </message>
     <message>
         <source>one for all</source>

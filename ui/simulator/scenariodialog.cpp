@@ -4,6 +4,7 @@
 #include "core/base/duration.h"
 #include "core/workspace/values.h"
 #include "ui/parts/parts.h"
+#include "ui/simulator/faultchoice.h"
 #include "ui/simulator/simulatorwords.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
@@ -35,6 +36,11 @@ Error bad(const QString &why)
     return Error{ErrorCode::BadInput, why};
 }
 
+int rowsIndex(const Scenario &scenario)
+{
+    return !scenario.isIndexed ? 2 : scenario.rows > 1 ? 1 : 0;
+}
+
 } // namespace
 
 ScenarioDialog::ScenarioDialog(const Comparison &now, const ConnectionBook &book, QWidget *parent)
@@ -61,8 +67,6 @@ ScenarioDialog::ScenarioDialog(const Comparison &now, const ConnectionBook &book
     column->addWidget(makeLabel(tr("Scenario"), u"heading"_s, this));
     column->addWidget(makeRecipes());
     column->addWidget(makeNumbers());
-    m_faultsTitle = makeLabel({}, u"section"_s, this);
-    column->addWidget(m_faultsTitle);
     column->addWidget(makeFaults(), 1);
     column->addLayout(buttons);
     resize(860, 680);
@@ -203,7 +207,10 @@ void ScenarioDialog::makeNumberFields()
         tr("How often each takes the lock, one inside the other: who is reentrant has it at once"));
     m_locks = makeChoice("locks", {tr("one"), tr("two, same order"), tr("two, opposite order")});
     m_rows = makeChoice("rows", {tr("one for all"), tr("one each, by an index"), tr("one each, without an index")});
-    m_servers = makeChoice("servers", {tr("as many as it needs"), u"1"_s, u"3"_s, u"5"_s, u"7"_s});
+    m_servers = makeChoice("servers", {});
+    m_servers->addItem(tr("as many as it needs"), 0);
+    for (const int servers : {1, 3, 5, 7})
+        m_servers->addItem(QString::number(servers), servers);
     m_aof = makeChoice("aof", {tr("nothing"), tr("all but a second"), tr("everything")});
     m_latency = makeSpin("latency", 1, 100'000, 300);
     m_latency->setSuffix(tr(" µs"));
@@ -246,28 +253,12 @@ QWidget *ScenarioDialog::makeNumbers()
 
 QWidget *ScenarioDialog::makeFaults()
 {
-    auto *inside = new QWidget;
-    auto *grid = new QGridLayout(inside);
-    grid->setContentsMargins(2, 2, 2, 2);
-    grid->setHorizontalSpacing(12);
-    grid->setVerticalSpacing(4);
-    grid->setColumnStretch(1, 1);
-    int row = 0;
-    for (const auto kind : contention::allFaults()) {
-        auto *check = new QCheckBox(QString::fromLatin1(nameOf(kind)), inside);
-        check->setObjectName(u"fault-"_s + QString::fromLatin1(nameOf(kind)));
-        connect(check, &QCheckBox::toggled, this, &ScenarioDialog::update_);
-        m_faults.emplace(kind, check);
-        grid->addWidget(check, row, 0, Qt::AlignTop);
-        auto *summary = makeLabel(faultSummary(kind), u"small"_s, inside);
-        summary->setWordWrap(true);
-        grid->addWidget(summary, row++, 1);
-    }
-    grid->setRowStretch(row, 1);
+    m_faults = new FaultChoice;
+    connect(m_faults, &FaultChoice::changed, this, &ScenarioDialog::update_);
     auto *scroll = new QScrollArea(this);
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidget(inside);
+    scroll->setWidget(m_faults);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setMinimumHeight(110);
     return scroll;
@@ -299,17 +290,16 @@ void ScenarioDialog::fill(const Comparison &now)
     m_tries->setValue(scenario.tries);
     m_acquires->setValue(scenario.acquires);
     m_locks->setCurrentIndex(scenario.locks == 1 ? 0 : scenario.isOppositeOrder ? 2 : 1);
-    m_rows->setCurrentIndex(scenario.rows == 1 && scenario.isIndexed ? 0 : scenario.isIndexed ? 1 : 2);
-    m_servers->setCurrentIndex(std::max(0, m_servers->findText(QString::number(scenario.servers))));
+    m_rows->setCurrentIndex(rowsIndex(scenario));
+    if (m_servers->findData(scenario.servers) < 0) // a file may have any number of them
+        m_servers->addItem(QString::number(scenario.servers), scenario.servers);
+    m_servers->setCurrentIndex(m_servers->findData(scenario.servers));
     m_aof->setCurrentIndex(static_cast<int>(scenario.aof));
     m_latency->setValue(static_cast<int>(scenario.mostLatency.count()));
     m_wait->setText(scenario.wait ? words(*scenario.wait) : QString());
     m_seed->setText(QString::number(scenario.seed));
     m_checksTokens->setChecked(scenario.checksFencingTokens);
-    for (const auto kind : scenario.faults) {
-        if (const auto check = m_faults.find(kind); check != m_faults.end())
-            check->second->setChecked(true);
-    }
+    m_faults->fill(scenario);
 }
 
 std::vector<QByteArray> ScenarioDialog::recipes() const
@@ -348,11 +338,9 @@ Result<Scenario> ScenarioDialog::readDurations(Scenario scenario) const
     return scenario;
 }
 
-Result<Comparison> ScenarioDialog::comparison() const
+void ScenarioDialog::readNumbers(Scenario &scenario) const
 {
-    Comparison wanted;
-    wanted.recipes = recipes();
-    Scenario scenario;
+    const Scenario &before = m_before.scenario;
     scenario.contenders = m_contenders->value();
     scenario.rounds = m_rounds->value();
     scenario.limit = m_limit->value();
@@ -365,20 +353,33 @@ Result<Comparison> ScenarioDialog::comparison() const
     scenario.locks = m_locks->currentIndex() == 0 ? 1 : 2;
     scenario.isOppositeOrder = m_locks->currentIndex() == 2;
     const bool hasRows = m_rows->isEnabled() && m_rows->currentIndex() > 0;
-    scenario.rows = hasRows ? std::min(scenario.contenders, mostRows) : 1;
+    const bool areRowsAsBefore = hasRows && m_rows->currentIndex() == rowsIndex(before)
+                                 && scenario.contenders == before.contenders; // a file may have any number of them
+    if (!areRowsAsBefore)
+        scenario.rows = hasRows ? std::min(scenario.contenders, mostRows) : 1;
     scenario.isIndexed = !hasRows || m_rows->currentIndex() == 1;
-    scenario.servers = m_servers->isEnabled() ? m_servers->currentText().toInt() : 0; // its words are no number: 0
+    scenario.servers = m_servers->isEnabled() ? m_servers->currentData().toInt() : 0;
     scenario.aof = m_aof->isEnabled() ? static_cast<contention::Aof>(m_aof->currentIndex()) : contention::Aof::None;
+    if (m_latency->value() == static_cast<int>(before.mostLatency.count()))
+        return; // and the least as it was
     scenario.mostLatency = std::chrono::microseconds(m_latency->value());
     scenario.leastLatency = std::chrono::microseconds(std::max(1, m_latency->value() * 2 / 3));
+}
+
+// As it came, with what the fields say: of that there is more than there are fields.
+Result<Comparison> ScenarioDialog::comparison() const
+{
+    Comparison wanted;
+    wanted.recipes = recipes();
+    Scenario scenario = m_before.scenario;
+    readNumbers(scenario);
     bool isNumber = false;
     scenario.seed = m_seed->text().trimmed().toULongLong(&isNumber);
     if (!isNumber)
         return bad(tr("seed: a whole number, not negative"));
-    for (const auto &[kind, check] : m_faults) {
-        if (check->isChecked() && check->isEnabled())
-            scenario.faults.push_back(kind);
-    }
+    m_faults->read(scenario);
+    if (scenario.rounds != m_before.scenario.rounds)
+        scenario.withheld.clear(); // they are counted through all rounds
     auto read = readDurations(scenario);
     if (!read)
         return read.error();
@@ -391,19 +392,6 @@ Result<Comparison> ScenarioDialog::comparison() const
             return runs.error();
     }
     return wanted;
-}
-
-void ScenarioDialog::updateFaults(const Comparison &probe)
-{
-    for (const auto &[kind, check] : m_faults) {
-        const bool can = probe.allows(kind);
-        check->setEnabled(can && !probe.place.isReal());
-        check->setToolTip(!can                   ? tr("Cannot happen to these recipes")
-                          : probe.place.isReal() ? tr("For the simulated world: on real servers nothing is broken")
-                                                 : QString());
-    }
-    const QString title = tr("WHAT GOES WRONG, AT LEAST ONCE IN EACH ROUND");
-    m_faultsTitle->setText(probe.place.isReal() ? tr("WHAT GOES WRONG: NOTHING, ON REAL SERVERS") : title);
 }
 
 // What these recipes have no use for cannot be set.
@@ -434,12 +422,12 @@ void ScenarioDialog::enableFields(const Comparison &probe)
 
 void ScenarioDialog::update_()
 {
-    if (!m_play)
+    if (!m_faults)
         return; // still being made
     Comparison probe;
     probe.recipes = recipes();
     probe.place = place();
-    updateFaults(probe);
+    m_faults->offerFor(probe);
     enableFields(probe);
     const auto wanted = comparison();
     m_play->setEnabled(bool(wanted));

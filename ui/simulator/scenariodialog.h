@@ -10,7 +10,6 @@
 #include <QDialog>
 
 #include <array>
-#include <map>
 
 class QCheckBox;
 class QComboBox;
@@ -21,6 +20,8 @@ class QPushButton;
 class QSpinBox;
 
 namespace lockscope::ui {
+
+class FaultChoice;
 
 class ScenarioDialog : public QDialog {
     Q_OBJECT
@@ -47,9 +48,9 @@ private:
     void fill(const Comparison &now);
     void fillPlaces();
     void update_();
-    void updateFaults(const Comparison &probe);
     [[nodiscard]] RunPlace place() const;
     [[nodiscard]] std::vector<QByteArray> recipes() const;
+    void readNumbers(contention::Scenario &scenario) const;
     [[nodiscard]] Result<contention::Scenario> readDurations(contention::Scenario scenario) const;
 
     Comparison m_before;
@@ -78,8 +79,7 @@ private:
     QLineEdit *m_wait = nullptr;
     QLineEdit *m_seed = nullptr;
     QCheckBox *m_checksTokens = nullptr;
-    std::map<contention::FaultKind, QCheckBox *> m_faults;
-    QLabel *m_faultsTitle = nullptr;
+    FaultChoice *m_faults = nullptr;
     QLabel *m_why = nullptr;
     QPushButton *m_play = nullptr;
 };

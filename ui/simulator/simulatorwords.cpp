@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/simulatorwords.h"
 
+#include "core/base/text.h"
 #include "core/workspace/values.h"
 #include "ui/parts/pagewords.h"
 
@@ -203,6 +204,15 @@ QString plannedText(const contention::PlannedFault &fault, const QString &lane)
         return Simulator::tr("%1 %2 at %3").arg(name, lane, at);
     return isOfContender(fault.kind) ? Simulator::tr("%1 %2 at %3").arg(name, lane, at)
                                      : Simulator::tr("%1 at %2").arg(name, at);
+}
+
+QString actText(const contention::Act &act, int contenders)
+{
+    const QString what = label(act.command, 80), at = momentText(act.at);
+    return act.contender < 0
+               ? Simulator::tr("%1 at %2").arg(what, at)
+               : Simulator::tr("%1: %2 at %3")
+                     .arg(QString::fromLatin1(contention::contenderName(act.contender, contenders)), what, at);
 }
 
 } // namespace lockscope::ui

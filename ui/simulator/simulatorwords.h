@@ -34,6 +34,8 @@ struct Simulator {
 [[nodiscard]] QString plannedText(const contention::PlannedFault &fault, const QString &lane);
 // "of c00, watched by c01": what a server has, in the language that is spoken; recordings keep it in English.
 [[nodiscard]] QString spokenState(const QString &state);
+// "c00: create /sim/config v1 at 20.0 ms", "stop s2 at 600.0 ms".
+[[nodiscard]] QString actText(const contention::Act &act, int contenders);
 // Whether a fault befalls one contender rather than the server or the world.
 [[nodiscard]] bool isOfContender(contention::FaultKind kind);
 // As a menu names it: "Pause", "Lose its next request".

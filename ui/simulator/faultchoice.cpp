@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/simulator/faultchoice.h"
+
+#include "ui/parts/parts.h"
+#include "ui/simulator/plannedlist.h"
+#include "ui/simulator/simulatorwords.h"
+
+#include <QCheckBox>
+#include <QGridLayout>
+#include <QLabel>
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using contention::FaultKind;
+
+FaultChoice::FaultChoice(QWidget *parent)
+    : QWidget(parent), m_plannedTitle(makeLabel(tr("PLANNED FOR CERTAIN MOMENTS OF THE RUN"), u"section"_s, this)),
+      m_planned(new PlannedList(this)), m_drawnTitle(makeLabel({}, u"section"_s, this))
+{
+    auto *grid = new QGridLayout(this);
+    grid->setContentsMargins(2, 2, 2, 2);
+    grid->setHorizontalSpacing(12);
+    grid->setVerticalSpacing(4);
+    grid->setColumnStretch(1, 1);
+    grid->addWidget(m_plannedTitle, 0, 0, 1, 2);
+    grid->addWidget(m_planned, 1, 0, 1, 2);
+    grid->addWidget(m_drawnTitle, 2, 0, 1, 2);
+    int row = 3;
+    for (const auto kind : contention::allFaults()) {
+        auto *check = new QCheckBox(QString::fromLatin1(nameOf(kind)), this);
+        check->setObjectName(u"fault-"_s + QString::fromLatin1(nameOf(kind)));
+        connect(check, &QCheckBox::toggled, this, &FaultChoice::changed);
+        m_drawn.emplace(kind, check);
+        grid->addWidget(check, row, 0, Qt::AlignTop);
+        auto *summary = makeLabel(faultSummary(kind), u"small"_s, this);
+        summary->setWordWrap(true);
+        grid->addWidget(summary, row++, 1);
+    }
+    grid->setRowStretch(row, 1);
+    connect(m_planned, &PlannedList::changed, this, &FaultChoice::changed);
+}
+
+void FaultChoice::fill(const contention::Scenario &scenario)
+{
+    m_planned->fill(scenario);
+    for (const auto kind : scenario.faults) {
+        if (const auto check = m_drawn.find(kind); check != m_drawn.end())
+            check->second->setChecked(true);
+    }
+}
+
+void FaultChoice::offerFor(const Comparison &probe)
+{
+    m_isReal = probe.place.isReal();
+    for (const auto &[kind, check] : m_drawn) {
+        const bool can = probe.allows(kind);
+        check->setEnabled(can && !m_isReal);
+        check->setToolTip(!can       ? tr("Cannot happen to these recipes")
+                          : m_isReal ? tr("For the simulated world: on real servers nothing is broken")
+                                     : QString());
+    }
+    m_planned->setEnabled(!m_isReal);
+    m_plannedTitle->setVisible(!m_planned->isEmpty());
+    m_drawnTitle->setText(m_isReal ? tr("WHAT GOES WRONG: NOTHING, ON REAL SERVERS")
+                                   : tr("WHAT GOES WRONG, AT LEAST ONCE IN EACH ROUND"));
+}
+
+bool FaultChoice::isWanted(FaultKind kind) const
+{
+    const auto at = m_drawn.find(kind);
+    return at != m_drawn.end() && at->second->isChecked() && at->second->isEnabled();
+}
+
+void FaultChoice::read(contention::Scenario &scenario) const
+{
+    scenario.planned = m_isReal ? std::vector<contention::PlannedFault>() : m_planned->faults();
+    scenario.acts = m_isReal ? std::vector<contention::Act>() : m_planned->acts();
+    const auto before = scenario.faults;
+    // In their order, by which those that are withheld are counted.
+    std::erase_if(scenario.faults, [this](FaultKind kind) { return !isWanted(kind); });
+    for (const auto &[kind, check] : m_drawn) {
+        if (isWanted(kind) && std::ranges::count(scenario.faults, kind) == 0)
+            scenario.faults.push_back(kind);
+    }
+    if (scenario.faults != before)
+        scenario.withheld.clear();
+}
+
+} // namespace lockscope::ui
+
+#include "moc_faultchoice.cpp"

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes wrong in a scenario, as the form has it: what is planned for a moment, and what is drawn by the seed.
+#pragma once
+
+#include <version>
+
+#include "ui/simulator/comparison.h"
+
+#include <QWidget>
+
+#include <map>
+
+class QCheckBox;
+class QGridLayout;
+class QLabel;
+
+namespace lockscope::ui {
+
+class PlannedList;
+
+class FaultChoice : public QWidget {
+    Q_OBJECT
+public:
+    explicit FaultChoice(QWidget *parent = nullptr);
+
+    void fill(const contention::Scenario &scenario);
+    // What cannot happen to these recipes, or there, cannot be chosen.
+    void offerFor(const Comparison &probe);
+    // Into a scenario that is else as it was filled from.
+    void read(contention::Scenario &scenario) const;
+
+signals:
+    void changed();
+
+private:
+    [[nodiscard]] bool isWanted(contention::FaultKind kind) const;
+
+    bool m_isReal = false; // there nothing is broken, and nothing is done beside the lock
+    QLabel *m_plannedTitle;
+    PlannedList *m_planned;
+    QLabel *m_drawnTitle;
+    std::map<contention::FaultKind, QCheckBox *> m_drawn;
+};
+
+} // namespace lockscope::ui
