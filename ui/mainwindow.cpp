@@ -48,7 +48,7 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
       m_time(new TimeTravel(backend, *m_screen, *m_clock, *m_timeBar, *this))
 {
     setWindowTitle(u"Lockscope"_s);
-    setMinimumSize(760, 480);
+    setMinimumSize(640, 360); // of a projector whose scale is 200 %
     resize(1440, 900);
     auto *centre = new QWidget(this);
     auto *column = new QVBoxLayout(centre);

@@ -4,15 +4,25 @@
 #include "ui/shell/actions.h"
 #include "ui/theme/theme.h"
 
+#include <QEvent>
+
 #include <utility>
 
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 
+namespace {
+
+// A smaller one is mostly a screen that is scaled: its text is large already, and what it has not is room.
+constexpr QSize leastForLarge(800, 640);
+
+} // namespace
+
 Presentation::Presentation(QMainWindow &window, std::vector<QWidget *> bars)
     : QObject(&window), m_window(window), m_bars(std::move(bars))
 {
+    window.installEventFilter(this);
 }
 
 void Presentation::addAction(Actions &actions)
@@ -38,9 +48,22 @@ void Presentation::set(bool isOn)
                 bar->show();
         }
     }
-    if (auto *theme = Theme::instance())
-        theme->setLarge(isOn);
     m_window.setWindowState(isOn ? m_before | Qt::WindowFullScreen : m_before & ~Qt::WindowFullScreen);
+    chooseTextSize();
+}
+
+bool Presentation::eventFilter(QObject *watched, QEvent *event)
+{
+    if (m_isOn && event->type() == QEvent::Resize)
+        QMetaObject::invokeMethod(this, &Presentation::chooseTextSize, Qt::QueuedConnection); // not amid its layout
+    return QObject::eventFilter(watched, event);
+}
+
+void Presentation::chooseTextSize()
+{
+    const QSize size = m_window.size();
+    if (auto *theme = Theme::instance())
+        theme->setLarge(m_isOn && size.width() >= leastForLarge.width() && size.height() >= leastForLarge.height());
 }
 
 } // namespace lockscope::ui

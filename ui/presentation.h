@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The window on a projector: the page alone on the whole screen, with large text. F11 begins and ends it.
+// The window on a projector: the page alone on the whole screen, with large text where there is room
+// for it. F11 begins and ends it.
 #pragma once
 
 #include <version>
@@ -23,7 +24,12 @@ public:
     void set(bool isOn);
     [[nodiscard]] bool isOn() const { return m_isOn; }
 
+protected:
+    bool eventFilter(QObject *watched, QEvent *event) override;
+
 private:
+    void chooseTextSize();
+
     QMainWindow &m_window;
     const std::vector<QWidget *> m_bars;
     std::vector<QPointer<QWidget>> m_hidden; // those that were there

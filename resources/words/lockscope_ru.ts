@@ -1294,6 +1294,17 @@
         <source>lost or held back</source>
         <translation>потеряно или задержано</translation>
     </message>
+    <message>
+        <source>server is down</source>
+        <translation>сервер лежит</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::LessonPicture</name>
+    <message>
+        <source>%1 requests · %2 told · %3 in vain · wait p99 %4</source>
+        <translation>запросов %1 · сообщили %2 · впустую %3 · ждали p99 %4</translation>
+    </message>
 </context>
 <context>
     <name>lockscope::ui::MustHoldPanel</name>

@@ -1292,6 +1292,17 @@
         <source>lost or held back</source>
         <translation>丢失或被拦下</translation>
     </message>
+    <message>
+        <source>server is down</source>
+        <translation>服务器停机</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::LessonPicture</name>
+    <message>
+        <source>%1 requests · %2 told · %3 in vain · wait p99 %4</source>
+        <translation>请求 %1 · 收到通知 %2 · 徒劳的 %3 · 等待 p99 %4</translation>
+    </message>
 </context>
 <context>
     <name>lockscope::ui::MustHoldPanel</name>

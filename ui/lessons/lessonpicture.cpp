@@ -82,6 +82,10 @@ LessonPicture::Panel LessonPicture::makePanel()
     column->addWidget(panel.lanes, 1);
     column->addWidget(panel.servers);
     column->addWidget(panel.tiles);
+    panel.counts = makeLabel({}, u"small"_s, card);
+    panel.counts->setWordWrap(true);
+    panel.counts->hide();
+    column->addWidget(panel.counts);
     m_cards->addWidget(card, 1);
     return panel;
 }
@@ -218,12 +222,8 @@ void LessonPicture::resizeEvent(QResizeEvent *event)
     QMetaObject::invokeMethod(this, &LessonPicture::fit, Qt::QueuedConnection); // once the parts have their widths
 }
 
-// What there is no room for is left out: the legend first, then the servers, never lanes or counters.
-void LessonPicture::fit()
+void LessonPicture::fitTitles(int each)
 {
-    const int each = m_panels.empty() ? 0
-                                      : (width() - m_cards->spacing() * static_cast<int>(m_panels.size() - 1))
-                                            / static_cast<int>(m_panels.size());
     int titles = 0; // as high as the highest: the lanes begin beside each other
     for (const auto &panel : m_panels) {
         const auto margins = panel.card->layout()->contentsMargins() + panel.card->contentsMargins(); // and its frame
@@ -232,14 +232,28 @@ void LessonPicture::fit()
     }
     for (const auto &panel : m_panels)
         panel.title->setFixedHeight(titles);
-    const auto needed = [&] {
-        int most = 0;
-        for (const auto &panel : m_panels) {
-            panel.card->layout()->invalidate();
-            most = std::max(most, panel.card->layout()->totalMinimumHeightForWidth(each));
-        }
-        return most;
-    };
+}
+
+void LessonPicture::show(const Parts &parts)
+{
+    for (auto &panel : m_panels) {
+        panel.servers->setHasRoom(parts.hasServers);
+        panel.tiles->setVisible(parts.hasTiles);
+        panel.counts->setVisible(!parts.hasTiles);
+        panel.lanes->setShowsMessages(parts.hasMessages);
+    }
+    m_legend->setVisible(parts.hasLegend);
+}
+
+// What there is no room for is left out: the legend first, then the tiles become a line, then what the servers have
+// goes, and the messages at last; never lanes or counters.
+void LessonPicture::fit()
+{
+    const int each = m_panels.empty() ? 0
+                                      : (width() - m_cards->spacing() * static_cast<int>(m_panels.size() - 1))
+                                            / static_cast<int>(m_panels.size());
+    fitTitles(each);
+    showCounts();    // in the language that is spoken now
     int servers = 0; // the same of what stands below the lanes
     for (auto &panel : m_panels) {
         panel.servers->setHasRoom(true);
@@ -249,10 +263,22 @@ void LessonPicture::fit()
         panel.servers->setMinimumHeight(servers);
     alignTiles();
     const int legend = m_legend->heightForWidth(width()) + layout()->spacing();
-    const bool hasServers = needed() <= height();
-    for (auto &panel : m_panels)
-        panel.servers->setHasRoom(hasServers);
-    m_legend->setVisible(needed() + legend <= height());
+    const auto needed = [&] {
+        int most = 0;
+        for (const auto &panel : m_panels) {
+            panel.card->layout()->invalidate();
+            most = std::max(most, panel.card->layout()->totalMinimumHeightForWidth(each));
+        }
+        return most;
+    };
+    static constexpr Parts stages[] = {{true, true, true, true},    {true, true, false, true},
+                                       {false, true, true, true},   {false, true, false, true},
+                                       {false, false, false, true}, {false, false, false, false}};
+    for (const auto &stage : stages) {
+        show(stage);
+        if (needed() + (stage.hasLegend ? legend : 0) <= height())
+            break;
+    }
 }
 
 void LessonPicture::alignTiles()
@@ -278,7 +304,16 @@ void LessonPicture::showMoment()
         m_panels[i].servers->setMoment(m_playback.at(), m_playback.happened(i) == 0);
         m_panels[i].tiles->show(*m_playback.runs()[i], m_playback.happened(i), m_playback.at());
     }
+    showCounts();
     alignTiles();
+}
+
+void LessonPicture::showCounts()
+{
+    for (auto &panel : m_panels)
+        panel.counts->setText(tr("%1 requests · %2 told · %3 in vain · wait p99 %4")
+                                  .arg(panel.tiles->requests(), panel.tiles->watchEvents(), panel.tiles->wasted(),
+                                       panel.tiles->waitP99()));
 }
 
 } // namespace lockscope::ui

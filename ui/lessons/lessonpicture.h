@@ -63,8 +63,16 @@ private:
         LanesView *lanes = nullptr;
         ServerStrip *servers = nullptr;
         CounterTiles *tiles = nullptr;
+        QLabel *counts = nullptr; // the same in a line, where there is no room for them
+    };
+    // How much there is room for.
+    struct Parts {
+        bool hasTiles, hasServers, hasLegend, hasMessages;
     };
     void fit();
+    void fitTitles(int each);
+    void show(const Parts &parts);
+    void showCounts();
     void alignTiles();
     void showLegend();
     [[nodiscard]] Panel makePanel();

@@ -27,6 +27,7 @@ namespace {
 
 constexpr int narrowLesson = 900;
 constexpr int narrowLargeLesson = 1100;
+constexpr int shortLesson = 400;
 
 } // namespace
 
@@ -118,12 +119,19 @@ QWidget *LessonView::buildHead()
     return head;
 }
 
-// In a narrow window a long title needs its line for itself: what else can be done with the lesson stands below.
+// In a narrow window a long title needs its line for itself: what else can be done with the lesson stands below. In a
+// short one, too, there is no room for any of it.
 void LessonView::placeButtons(bool isNarrow)
 {
+    const bool isShort = isNarrow && height() < shortLesson;
+    if (std::exchange(m_isShort, isShort) != isShort) {
+        (isShort ? m_foot : m_headRow)->insertWidget(0, m_list, 0, isShort ? Qt::Alignment() : Qt::AlignTop);
+        for (QWidget *part : std::initializer_list<QWidget *>{m_title, m_try, m_handout})
+            part->setVisible(!isShort);
+    }
     if (std::exchange(m_isNarrow, isNarrow) == isNarrow)
         return;
-    int column = 2; // after Back and what keeps the place in the middle
+    int column = m_foot->indexOf(m_back) + 2; // after what keeps the place in the middle
     for (auto *button : {m_handout, m_try}) {
         if (isNarrow)
             m_foot->insertWidget(column++, button);

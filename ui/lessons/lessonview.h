@@ -106,6 +106,7 @@ private:
     std::size_t m_step = 0;
     bool m_isPlayed = false;
     bool m_isNarrow = false;
+    bool m_isShort = false;
 
     QPushButton *m_list = nullptr;
     QLabel *m_title = nullptr;

@@ -107,8 +107,9 @@ double LanesView::heightForLanes(double height) const
 
 void LanesView::setShowsMessages(bool isShown)
 {
-    m_showsMessages = isShown && m_run && m_run->recording().history.isKept;
-    updateBars();
+    const bool shows = isShown && m_run && hasMessagesToShow(*m_run);
+    if (std::exchange(m_showsMessages, shows) != shows)
+        measure();
 }
 
 void LanesView::setHidesFuture(bool isHidden)
