@@ -3,7 +3,8 @@
 // cost.
 #include "tests/support/fakerecording.h"
 #include "tests/support/testmain.h"
-#include "ui/simulator/lanepaint.h"
+#include "ui/simulator/lanesview.h"
+#include "ui/simulator/messagepaint.h"
 #include "ui/simulator/playback.h"
 #include "ui/simulator/runner.h"
 #include "ui/simulator/runpanel.h"
@@ -152,7 +153,80 @@ private slots:
         const auto crowd = played(*many);
         frame.to = frame.cursor = crowd->end();
         QVERIFY(many->history.messages.size() > 300);
-        QVERIFY(costOf(*crowd, frame).arrows < 100);
+        const int arrows = costOf(*crowd, frame).arrows; // six and who is told for every 24 of 560 pixels
+        QVERIFY2(arrows < 180, qPrintable(QString::number(arrows)));
+    }
+
+    // However many there are: those at the start of what is seen, and all that were lost.
+    void theFirstAndTheLostAreAmongThem()
+    {
+        contention::Scenario scenario;
+        scenario.recipe = "redlock";
+        scenario.contenders = 2;
+        scenario.hold = 3s;
+        scenario.ttl = 10s;
+        contention::PlannedFault lost;
+        lost.kind = contention::FaultKind::LoseRequest;
+        lost.at = 999us;
+        scenario.planned = {lost, lost};
+        const auto simulated = contention::simulate(scenario);
+        QVERIFY(simulated);
+        const auto run = played(*simulated);
+        const auto &messages = simulated->history.messages;
+        QVERIFY(messages.size() > 240);
+        const auto isLost = [](const contention::SentMessage &message) { return !message.arrives; };
+        QCOMPARE(std::ranges::count_if(messages, isLost), 2);
+        auto frame = frameOf(*run, 40);
+        frame.servers = QRectF(40, 0, 560, 90);
+        frame.lanes.setTop(100);
+        frame.cursor = frame.to;
+        const auto has = [&](int left, int right, const QColor &colour) {
+            QImage image(620, 420, QImage::Format_RGB32);
+            image.fill(lightTokens().panel);
+            QPainter painter(&image);
+            paintMessages(painter, *run, frame, lightTokens());
+            painter.end();
+            for (int x = left; x < right; ++x) {
+                for (int y = 0; y < 110; ++y) {
+                    if (image.pixelColor(x, y) == colour)
+                        return true;
+                }
+            }
+            return false;
+        };
+        QVERIFY(has(38, 64, lightTokens().critical));
+        QVERIFY(has(38, 64, lightTokens().text));
+        frame.cursor = run->end() / 3; // and wherever one looks
+        QVERIFY(has(200, 260, lightTokens().text));
+        QVERIFY(has(38, 64, lightTokens().critical));
+        const auto signs = Legend::signsOf({run}, {});
+        QVERIFY(std::ranges::count(signs, LaneGlyph::SentInVain) == 1);
+    }
+
+    // What the legend names is in the picture, and the other way round.
+    void aServerThatIsDownIsNoFaultOfALane()
+    {
+        contention::Scenario scenario;
+        scenario.recipe = "redlock";
+        scenario.contenders = 2;
+        scenario.hold = 500ms;
+        contention::PlannedFault restart;
+        restart.kind = contention::FaultKind::RestartEmpty;
+        restart.at = 100ms;
+        restart.lasts = 200ms;
+        scenario.planned = {restart};
+        const auto signsOf = [](const contention::Scenario &one, std::optional<Moment> until) {
+            const auto run = played(*contention::simulate(one));
+            const auto signs = Legend::signsOf({run}, until);
+            return std::pair(std::ranges::count(signs, LaneGlyph::Fault),
+                             std::ranges::count(signs, LaneGlyph::ServerDown));
+        };
+        QCOMPARE(signsOf(scenario, {}), (std::pair<std::ptrdiff_t, std::ptrdiff_t>(0, 1)));
+        QCOMPARE(signsOf(scenario, 50ms), (std::pair<std::ptrdiff_t, std::ptrdiff_t>(0, 0)));
+        scenario.planned.front().kind = contention::FaultKind::Pause;
+        QCOMPARE(signsOf(scenario, {}), (std::pair<std::ptrdiff_t, std::ptrdiff_t>(1, 0)));
+        scenario.planned.front().kind = contention::FaultKind::Crash; // has a sign of its own
+        QCOMPARE(signsOf(scenario, {}), (std::pair<std::ptrdiff_t, std::ptrdiff_t>(0, 0)));
     }
 
     // Two poll for six seconds of thirty: their lanes are to be seen behind what they send.

@@ -30,6 +30,7 @@ enum class LaneGlyph {
     WriteRefused,
     Act,
     Fault,
+    ServerDown,
     GivesUp,
     Loses,
     Breaks,

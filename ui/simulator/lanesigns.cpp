@@ -152,6 +152,7 @@ void paintGlyph(QPainter &painter, const QRectF &rect, LaneGlyph glyph, const To
         painter.drawLine(QPointF(c.x(), rect.top() + 2), QPointF(c.x(), rect.bottom() - 1));
         drawCross(painter, c, 3.5, t.critical, 2);
         break;
+    case LaneGlyph::ServerDown:
     case LaneGlyph::SentRequest:
     case LaneGlyph::SentReply:
     case LaneGlyph::SentEvent:

@@ -36,6 +36,7 @@ std::vector<std::pair<LaneGlyph, QString>> entries()
             {LaneGlyph::WriteRefused, Legend::tr("write refused")},
             {LaneGlyph::Act, Legend::tr("does something else")},
             {LaneGlyph::Fault, Legend::tr("fault")},
+            {LaneGlyph::ServerDown, Legend::tr("server is down")},
             {LaneGlyph::Breaks, Legend::tr("what must hold breaks")},
             {LaneGlyph::Request, Legend::tr("request")},
             {LaneGlyph::SentRequest, Legend::tr("on its way to the server")},
@@ -52,6 +53,13 @@ double widthOf(const QFontMetricsF &metrics, const QString &word)
 bool isTold(const contention::Event &event)
 {
     return event.mark == contention::Mark::WatchEvent || event.mark == contention::Mark::Message;
+}
+
+// On a lane; whoever crashes has the sign of the dead there.
+bool isDrawnFault(const contention::Event &event)
+{
+    return event.mark == contention::Mark::Fault && event.contender >= 0
+           && event.what != nameOf(contention::FaultKind::Crash);
 }
 
 } // namespace
@@ -108,7 +116,19 @@ Legend::Signs Legend::signsOf(const std::vector<PlayedRunPtr> &runs, std::option
         case LaneGlyph::Dead: return marked(Mark::Dies);
         case LaneGlyph::GivesUp: return marked(Mark::GivesUp);
         case LaneGlyph::Loses: return marked(Mark::Loses);
-        case LaneGlyph::Fault: return marked(Mark::Fault);
+        case LaneGlyph::Fault:
+            return happens(&isDrawnFault) || ofRuns([&](const PlayedRun &run) {
+                       return hasMessagesToShow(run) && !run.serverFaults().empty()
+                              && (!until || run.serverFaults().front() <= *until);
+                   });
+        case LaneGlyph::ServerDown:
+            return ofRuns([&](const PlayedRun &run) {
+                return hasMessagesToShow(run)
+                       && std::ranges::any_of(run.recording().history.changes, [&](const auto &change) {
+                              return change.line.name.isEmpty() && change.line.text == "down"
+                                     && (!until || change.at <= *until);
+                          });
+            });
         case LaneGlyph::Breaks: return marked(Mark::Breaks);
         case LaneGlyph::Write: return marked(Mark::Writes);
         case LaneGlyph::Act: return marked(Mark::Acts);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/messagepaint.h"
 
+#include "ui/simulator/lanesigns.h"
 #include "ui/simulator/simulatorwords.h"
 #include "ui/theme/theme.h"
 
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace lockscope::ui {
 
@@ -16,11 +16,11 @@ using contention::SentMessage;
 
 namespace {
 
-constexpr std::ptrdiff_t mostArrows = 240; // in one picture
-// Requests and replies that begin within so many pixels: where more do than this, some stand for all, or there would
-// be a wall that hides the lanes.
+constexpr std::ptrdiff_t mostArrows = 240; // in one picture, without choosing
+// Messages that begin within so many pixels: where more do than this, some stand for all, or there would be a wall
+// that hides the lanes.
 constexpr double crowdWidth = 24;
-constexpr int crowd = 24, keptOfCrowd = 6;
+constexpr int crowd = 24, leastKept = 6, mostUnusual = 12;
 
 void drawArrow(QPainter &painter, QPointF from, QPointF to, const QColor &colour, double width)
 {
@@ -47,6 +47,14 @@ void drawLost(QPainter &painter, QPointF from, QPointF towards, const QColor &co
     painter.drawLine(end + QPointF(-3.5, -3.5), end + QPointF(3.5, 3.5));
     painter.drawLine(end + QPointF(-3.5, 3.5), end + QPointF(3.5, -3.5));
     painter.setPen(Qt::NoPen);
+}
+
+void drawDown(QPainter &painter, const QRectF &rect, const Tokens &t)
+{
+    painter.fillRect(rect, t.panel);
+    painter.setPen(QPen(t.critical, 1.4, Qt::DotLine));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(rect);
 }
 
 class MessagePainter {
@@ -79,33 +87,69 @@ public:
         const auto &all = m_run.recording().history.messages;
         const auto from = std::ranges::lower_bound(all, m_frame.from, {}, &SentMessage::at);
         const auto to = std::ranges::upper_bound(all, m_frame.to, {}, &SentMessage::at);
-        auto first = from, last = to;
-        if (to - from > mostArrows) { // those before the cursor
-            last = std::ranges::upper_bound(from, to, m_frame.cursor, {}, &SentMessage::at);
-            first = last - std::min(last - from, mostArrows / 8);
-        }
-        std::map<int, int> left; // of each crowd, those still to come
-        for (auto at = first; at != last; ++at)
-            left[crowdOf(*at)] += isOrdinary(*at);
-        std::erase_if(left, [](const auto &one) { return one.second <= crowd; });
+        const std::ptrdiff_t most = to - from > mostArrows ? keptOfCrowd() : crowd;
         int drawn = 0;
-        for (auto at = first; at != last; ++at) {
-            const auto among = isOrdinary(*at) ? left.find(crowdOf(*at)) : left.end();
-            if (among != left.end() && among->second-- > keptOfCrowd)
-                continue;
-            arrow(*at);
-            ++drawn;
+        for (auto at = from; at < to;) {
+            const auto next = endOfCrowd(at, to);
+            drawn += next - at <= most ? each(at, next) : ofCrowd(at, next);
+            at = next;
         }
         return drawn;
     }
 
-private:
-    [[nodiscard]] int crowdOf(const SentMessage &message) const
+    // Those of a server alone are the restarts that are drawn as such.
+    void faults()
     {
-        return static_cast<int>(std::floor((m_frame.xOf(message.at) - m_frame.lanes.left()) / crowdWidth));
+        const bool isOne = m_run.recording().history.servers == 1;
+        const double y = isOne ? lineOf(0) : m_frame.servers.bottom() - 5;
+        for (const Moment at : m_run.serverFaults()) {
+            if (at >= m_frame.from && at <= m_frame.to)
+                drawTriangle(m_painter, QPointF(m_frame.xOf(at), y), 5, m_t.warning);
+        }
     }
-    // What is lost, and what nobody asked for, is always there.
-    [[nodiscard]] bool isOrdinary(const SentMessage &message) const { return message.arrives && !isEvent(message); }
+
+private:
+    using Messages = std::vector<SentMessage>::const_iterator;
+
+    // An acquire at all of several servers is seen whole.
+    [[nodiscard]] int keptOfCrowd() const { return std::max(leastKept, 2 * m_run.recording().history.servers); }
+    [[nodiscard]] Messages endOfCrowd(Messages at, Messages to) const
+    {
+        const double within = std::floor((m_frame.xOf(at->at) - m_frame.lanes.left()) / crowdWidth);
+        const Moment end = m_frame.momentAt(m_frame.lanes.left() + (within + 1) * crowdWidth);
+        return std::max(at + 1, std::ranges::lower_bound(at, to, end, {}, &SentMessage::at));
+    }
+    int each(Messages at, Messages end)
+    {
+        for (auto one = at; one != end; ++one)
+            arrow(*one);
+        return static_cast<int>(end - at);
+    }
+
+    // The first of them, or those before the cursor; and what was lost, or what nobody asked for, is always there.
+    int ofCrowd(Messages at, Messages end)
+    {
+        const int kept = keptOfCrowd();
+        auto first = at;
+        if (at->at <= m_frame.cursor && m_frame.cursor < (end - 1)->at) {
+            const auto last = std::ranges::upper_bound(at, end, m_frame.cursor, {}, &SentMessage::at);
+            first = last - std::min<std::ptrdiff_t>(last - at, kept);
+        }
+        int drawn = each(first, first + std::min<std::ptrdiff_t>(end - first, kept));
+        const auto begin = m_run.recording().history.messages.begin();
+        const auto &unusual = m_run.unusualMessages();
+        auto index = std::ranges::lower_bound(unusual, static_cast<quint32>(at - begin));
+        int told = 0, lost = 0;
+        for (; index != unusual.end() && begin + *index < end && told + lost < 2 * mostUnusual; ++index) {
+            const auto one = begin + *index;
+            const bool isDrawn = one >= first && one < first + kept;
+            if (isDrawn || (one->arrives ? told : lost)++ >= mostUnusual)
+                continue;
+            arrow(*one);
+            ++drawn;
+        }
+        return drawn;
+    }
     [[nodiscard]] double lineOf(int server) const { return m_frame.servers.top() + (server + 0.5) * m_rowHeight; }
 
     // While it is down there is no line, and what comes back after that has nothing.
@@ -118,9 +162,7 @@ private:
             const double right = std::min(std::max(m_frame.xOf(until), left + 3), m_frame.lanes.right());
             if (right < m_frame.lanes.left() || left > m_frame.lanes.right())
                 return;
-            m_painter.fillRect(QRectF(left, y - 4, right - left, 8), m_t.panel);
-            m_painter.setPen(QPen(m_t.critical, 1.4, Qt::DotLine));
-            m_painter.drawRect(QRectF(left, y - 4, right - left, 8));
+            drawDown(m_painter, QRectF(left, y - 4, right - left, 8), m_t);
         };
         for (const auto &change : m_run.recording().history.changes) {
             if (!change.line.name.isEmpty())
@@ -137,15 +179,6 @@ private:
         }
     }
 
-    // Of those that come to a client: told without having asked.
-    [[nodiscard]] bool isEvent(const SentMessage &message) const
-    {
-        if (message.toServer || !message.arrives)
-            return false;
-        const auto told = m_run.signalsOf().momentsOf(message.contender);
-        return std::ranges::binary_search(told, *message.arrives);
-    }
-
     void arrow(const SentMessage &message)
     {
         const double lane = m_frame.middleOf(message.contender), line = lineOf(message.server);
@@ -154,7 +187,7 @@ private:
         const QPointF start(left, message.toServer ? lane : line), end(right, message.toServer ? line : lane);
         if (!message.arrives)
             drawLost(m_painter, start, end, m_t.critical);
-        else if (isEvent(message))
+        else if (m_run.isTold(message))
             drawArrow(m_painter, start, end, m_t.accent, 1.6);
         else
             drawArrow(m_painter, start, end, message.toServer ? m_t.text : m_t.muted, message.toServer ? 1.1 : 0.9);
@@ -181,6 +214,7 @@ int paintMessages(QPainter &painter, const PlayedRun &run, const LaneFrame &fram
     painter.setClipRect(
         QRectF(QPointF(frame.lanes.left() - 2, frame.servers.top()), frame.lanes.bottomRight() + QPointF(2, 0)));
     const int count = messages.arrows();
+    messages.faults();
     painter.restore();
     return count;
 }
@@ -195,6 +229,9 @@ void paintMessageGlyph(QPainter &painter, const QRectF &rect, LaneGlyph glyph, c
         break;
     case LaneGlyph::SentEvent:
         drawArrow(painter, QPointF(low.x(), high.y()), QPointF(high.x(), low.y()), t.accent, 1.6);
+        break;
+    case LaneGlyph::ServerDown:
+        drawDown(painter, QRectF(rect.left() + 1, rect.center().y() - 4, rect.width() - 2, 8), t);
         break;
     default: drawLost(painter, low, high + (high - low) * 0.6, t.critical);
     }

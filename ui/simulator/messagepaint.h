@@ -14,8 +14,8 @@ constexpr int mostLanesWithMessages = 12;
     return run.recording().history.isKept && run.lanes() > 0 && run.lanes() < mostLanesWithMessages;
 }
 
-// The life lines of the frame's servers, and the arrows in sight; how many there were. Of very many only those about
-// the cursor are drawn: the rest would be a wall.
+// The life lines of the frame's servers, and the arrows in sight; how many there were. Where too many begin beside
+// each other the first of them stand for all, or those before the cursor; what is lost is always there.
 int paintMessages(QPainter &painter, const PlayedRun &run, const LaneFrame &frame, const Tokens &tokens);
 void paintMessageGlyph(QPainter &painter, const QRectF &rect, LaneGlyph glyph, const Tokens &tokens);
 

@@ -121,7 +121,28 @@ PlayedRun::PlayedRun(contention::Recording recording)
     indexEvents(m_troubles, isTrouble);
     indexEvents(m_writes, isWrite);
     indexNames();
+    indexServers();
     tally();
+}
+
+void PlayedRun::indexServers()
+{
+    const auto restart = nameOf(contention::FaultKind::RestartEmpty);
+    for (const auto &event : m_recording.events) {
+        if (event.mark == contention::Mark::Fault && !isOfLane(event) && event.what != restart)
+            m_serverFaults.push_back(event.at);
+    }
+    const auto &messages = m_recording.history.messages;
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+        if (!messages[i].arrives || isTold(messages[i]))
+            m_unusual.push_back(static_cast<quint32>(i));
+    }
+}
+
+bool PlayedRun::isTold(const contention::SentMessage &message) const
+{
+    return !message.toServer && message.arrives
+           && std::ranges::binary_search(m_signals.momentsOf(message.contender), *message.arrives);
 }
 
 bool PlayedRun::isOfLane(const Event &event) const

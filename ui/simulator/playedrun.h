@@ -72,6 +72,12 @@ public:
     {
         return m_writes;
     } // to what the lock guards, and what is done beside it
+    // Faults of the servers, which are no lane's; without restarts, which the servers' own lines show.
+    [[nodiscard]] const std::vector<Moment> &serverFaults() const { return m_serverFaults; }
+    // Indexes of the messages that were lost, or held back, and of those by which somebody is told.
+    [[nodiscard]] const std::vector<quint32> &unusualMessages() const { return m_unusual; }
+    // Of those that come to a client: told without having asked.
+    [[nodiscard]] bool isTold(const contention::SentMessage &message) const;
     // What it does at that moment; Away where it does nothing.
     [[nodiscard]] LaneSpan laneAt(int lane, Moment at) const;
     // A lock's name or token by which the server knows this lane; the longest first. Empty: it never held.
@@ -94,6 +100,7 @@ public:
 private:
     void indexLanes();
     void indexNames();
+    void indexServers();
     void indexEvents(LaneEvents &into, bool (*wanted)(const contention::Event &));
     void tally();
     [[nodiscard]] bool hasDrainAfter(std::size_t count) const;
@@ -104,6 +111,8 @@ private:
     std::vector<quint32> m_spanStart;
     std::vector<LaneSpan> m_spans;
     LaneEvents m_signals, m_requests, m_troubles, m_writes;
+    std::vector<Moment> m_serverFaults;
+    std::vector<quint32> m_unusual;
     std::vector<std::pair<QByteArray, int>> m_heldAs;
     std::vector<Tally> m_tallies;           // after each thousandth event
     std::optional<std::size_t> m_drainFrom; // the first release
