@@ -129,21 +129,13 @@ public:
                     contenderName(process * m_context.scenario.perProcess, m_context.scenario.contenders);
         }
         std::vector<ServerLine> lines;
-        for (const auto &path : m_ensemble.below(ZPath("/sim"))) {
-            const auto node = m_ensemble.node(path);
-            QByteArrayList words;
-            if (node && !node->stat.ephemeralOwner.isNone())
-                words << "of " + ownerName(node->stat.ephemeralOwner);
-            if (const auto watchers = namesOf(m_ensemble.watchersOf(path, false)); !watchers.isEmpty())
-                words << "watched by " + watchers;
-            if (const auto watchers = namesOf(m_ensemble.watchersOf(path, true)); !watchers.isEmpty())
-                words << "children watched by " + watchers;
-            if (node && node->stat.ephemeralOwner.isNone() && isShown(node->data))
-                words.push_front("= " + node->data);
-            lines.push_back({0, path.bytes(), words.join(", "), {}});
+        for (int member = 0; member < count(); ++member) {
+            for (const auto &path : m_ensemble.below(ZPath("/sim"), member))
+                lines.push_back({member, path.bytes(), wordsOf(path, m_ensemble.node(path, member)), {}});
+            if (count() > 1) // how far it is; before all paths
+                lines.push_back(
+                    {member, "(zxid)", QByteArray::number(m_ensemble.appliedBy(member) & 0xffffffff), {}});
         }
-        if (count() > 1)
-            lines.push_back({0, "(zxid)", appliedWords(), {}}); // before all paths
         return lines;
     }
 
@@ -185,13 +177,17 @@ private:
             m_context.network.setDown(m_ensemble.serverOf(member),
                                       m_stopped.contains(member) || !m_ensemble.isServing());
     }
-    // How far each of them is: "s1: 10, s2: 9".
-    [[nodiscard]] QByteArray appliedWords() const
+    [[nodiscard]] QByteArray wordsOf(const ZPath &path, const std::optional<zk::Node> &node) const
     {
         QByteArrayList words;
-        for (int member = 0; member < count(); ++member)
-            words << 's' + QByteArray::number(member + 1) + ": "
-                         + QByteArray::number(m_ensemble.appliedBy(member) & 0xffffffff);
+        if (node && !node->stat.ephemeralOwner.isNone())
+            words << "of " + ownerName(node->stat.ephemeralOwner);
+        if (const auto watchers = namesOf(m_ensemble.watchersOf(path, false)); !watchers.isEmpty())
+            words << "watched by " + watchers;
+        if (const auto watchers = namesOf(m_ensemble.watchersOf(path, true)); !watchers.isEmpty())
+            words << "children watched by " + watchers;
+        if (node && node->stat.ephemeralOwner.isNone() && isShown(node->data))
+            words.push_front("= " + node->data);
         return words.join(", ");
     }
     // What stands for it in the tree, if anything does.

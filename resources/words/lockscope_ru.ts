@@ -282,6 +282,61 @@
     </message>
 </context>
 <context>
+    <name>ServerStrip</name>
+    <message>
+        <source>They believe</source>
+        <translation>Считают</translation>
+    </message>
+    <message>
+        <source>On servers</source>
+        <translation>На серверах</translation>
+    </message>
+    <message>
+        <source>On server</source>
+        <translation>На сервере</translation>
+    </message>
+    <message>
+        <source>its time is over</source>
+        <translation>срок вышел</translation>
+    </message>
+    <message>
+        <source>%1 s left</source>
+        <translation>ещё %1 с</translation>
+    </message>
+    <message>
+        <source>empty</source>
+        <translation>пусто</translation>
+    </message>
+    <message>
+        <source>down</source>
+        <translation>не работает</translation>
+    </message>
+    <message>
+        <source>s%1</source>
+        <translation>s%1</translation>
+    </message>
+    <message>
+        <source>held by %1</source>
+        <translation>держит %1</translation>
+    </message>
+    <message>
+        <source>held by %1; waiting: %2</source>
+        <translation>держит %1; ждут: %2</translation>
+    </message>
+    <message>
+        <source>a cycle: %1 holds A and waits for B; %2 holds B and waits for A</source>
+        <translation>цикл: %1 держит A и ждёт B; %2 держит B и ждёт A</translation>
+    </message>
+    <message>
+        <source>%1’s</source>
+        <translation>«%1»</translation>
+    </message>
+    <message>
+        <source>not kept beyond %1</source>
+        <translation>после %1 не сохранено</translation>
+    </message>
+</context>
+<context>
     <name>Simulator</name>
     <message>
         <source>choose a recipe</source>
@@ -1746,32 +1801,8 @@
 <context>
     <name>lockscope::ui::ServerStrip</name>
     <message>
-        <source>its time is over</source>
-        <translation>срок вышел</translation>
-    </message>
-    <message>
-        <source>%1 s left</source>
-        <translation>ещё %1 с</translation>
-    </message>
-    <message>
         <source>What the servers have at the cursor, and what each contender believes</source>
         <translation>Что есть на серверах у курсора и что думает каждый участник</translation>
-    </message>
-    <message>
-        <source>s%1  </source>
-        <translation>s%1  </translation>
-    </message>
-    <message>
-        <source>down</source>
-        <translation>не работает</translation>
-    </message>
-    <message>
-        <source>empty</source>
-        <translation>пусто</translation>
-    </message>
-    <message>
-        <source>not kept beyond %1</source>
-        <translation>после %1 не сохранено</translation>
     </message>
     <message>
         <source>waits</source>
@@ -1822,8 +1853,12 @@
         <translation>и ещё %1</translation>
     </message>
     <message>
-        <source>%1’s</source>
-        <translation>«%1»</translation>
+        <source>waits for %1</source>
+        <translation>ждёт %1</translation>
+    </message>
+    <message>
+        <source>has %1, waits for %2</source>
+        <translation>держит %1, ждёт %2</translation>
     </message>
 </context>
 <context>
@@ -1908,12 +1943,12 @@
         <translation>Повторить то же в симуляции</translation>
     </message>
     <message>
-        <source>Take back: %1</source>
-        <translation>Отменить: %1</translation>
-    </message>
-    <message>
         <source>Close</source>
         <translation>Закрыть</translation>
+    </message>
+    <message>
+        <source>Take back: %1</source>
+        <translation>Отменить: %1</translation>
     </message>
 </context>
 <context>

@@ -282,6 +282,61 @@
     </message>
 </context>
 <context>
+    <name>ServerStrip</name>
+    <message>
+        <source>They believe</source>
+        <translation>各自以为</translation>
+    </message>
+    <message>
+        <source>On servers</source>
+        <translation>服务器上</translation>
+    </message>
+    <message>
+        <source>On server</source>
+        <translation>服务器上</translation>
+    </message>
+    <message>
+        <source>its time is over</source>
+        <translation>已到期</translation>
+    </message>
+    <message>
+        <source>%1 s left</source>
+        <translation>剩余 %1 秒</translation>
+    </message>
+    <message>
+        <source>empty</source>
+        <translation>空</translation>
+    </message>
+    <message>
+        <source>down</source>
+        <translation>停机</translation>
+    </message>
+    <message>
+        <source>s%1</source>
+        <translation>s%1</translation>
+    </message>
+    <message>
+        <source>held by %1</source>
+        <translation>由 %1 持有</translation>
+    </message>
+    <message>
+        <source>held by %1; waiting: %2</source>
+        <translation>由 %1 持有；等待：%2</translation>
+    </message>
+    <message>
+        <source>a cycle: %1 holds A and waits for B; %2 holds B and waits for A</source>
+        <translation>循环等待：%1 持有 A 等待 B；%2 持有 B 等待 A</translation>
+    </message>
+    <message>
+        <source>%1’s</source>
+        <translation>%1 的</translation>
+    </message>
+    <message>
+        <source>not kept beyond %1</source>
+        <translation>%1 之后未保留</translation>
+    </message>
+</context>
+<context>
     <name>Simulator</name>
     <message>
         <source>choose a recipe</source>
@@ -1744,32 +1799,8 @@
 <context>
     <name>lockscope::ui::ServerStrip</name>
     <message>
-        <source>its time is over</source>
-        <translation>已到期</translation>
-    </message>
-    <message>
-        <source>%1 s left</source>
-        <translation>剩余 %1 秒</translation>
-    </message>
-    <message>
         <source>What the servers have at the cursor, and what each contender believes</source>
         <translation>光标处服务器上有什么，各个竞争者以为什么</translation>
-    </message>
-    <message>
-        <source>s%1  </source>
-        <translation>s%1  </translation>
-    </message>
-    <message>
-        <source>down</source>
-        <translation>停机</translation>
-    </message>
-    <message>
-        <source>empty</source>
-        <translation>空</translation>
-    </message>
-    <message>
-        <source>not kept beyond %1</source>
-        <translation>%1 之后未保留</translation>
     </message>
     <message>
         <source>waits</source>
@@ -1820,8 +1851,12 @@
         <translation>另有 %1 项</translation>
     </message>
     <message>
-        <source>%1’s</source>
-        <translation>%1 的</translation>
+        <source>waits for %1</source>
+        <translation>等待 %1</translation>
+    </message>
+    <message>
+        <source>has %1, waits for %2</source>
+        <translation>已持有 %1，等待 %2</translation>
     </message>
 </context>
 <context>
@@ -1906,12 +1941,12 @@
         <translation>在模拟世界里运行同一场景</translation>
     </message>
     <message>
-        <source>Take back: %1</source>
-        <translation>撤销：%1</translation>
-    </message>
-    <message>
         <source>Close</source>
         <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Take back: %1</source>
+        <translation>撤销：%1</translation>
     </message>
 </context>
 <context>

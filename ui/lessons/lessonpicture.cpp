@@ -257,7 +257,8 @@ void LessonPicture::fit()
     int servers = 0; // the same of what stands below the lanes
     for (auto &panel : m_panels) {
         panel.servers->setHasRoom(true);
-        servers = std::max(servers, panel.servers->sizeHint().height());
+        const auto margins = panel.card->layout()->contentsMargins() + panel.card->contentsMargins();
+        servers = std::max(servers, panel.servers->heightFor(each - margins.left() - margins.right()));
     }
     for (auto &panel : m_panels)
         panel.servers->setMinimumHeight(servers);

@@ -3,6 +3,7 @@
 
 #include "ui/simulator/lanesigns.h"
 #include "ui/simulator/messagepaint.h"
+#include "ui/simulator/serverwords.h"
 #include "ui/simulator/simulatorwords.h"
 #include "ui/theme/theme.h"
 
@@ -89,6 +90,26 @@ private:
             drawHatch(m_painter, rect, m_t);
     }
 
+    // Of two locks: which one it has, or both.
+    void letter(const LaneSpan &span, int lane, const QRectF &rect)
+    {
+        const auto &scenario = m_run.recording().scenario;
+        const bool isHeld = span.state == LaneState::Holds;
+        if (scenario.locks < 2 || m_frame.isDense() || (!isHeld && span.state != LaneState::HasOne))
+            return;
+        const QString first = letterOfLock(scenario, lane, false);
+        const QString text = isHeld ? first + letterOfLock(scenario, lane, true) : first;
+        const QSizeF size(m_painter.fontMetrics().horizontalAdvance(text) + 4, m_painter.fontMetrics().height() - 2);
+        if (rect.width() < size.width() + 8)
+            return;
+        const QRectF place(QPointF(rect.left() + 4, rect.center().y() - size.height() / 2), size);
+        m_painter.setBrush(m_t.panel);
+        m_painter.drawRoundedRect(place, 2, 2);
+        m_painter.setPen(m_t.text);
+        m_painter.drawText(place, Qt::AlignCenter, text);
+        m_painter.setPen(Qt::NoPen);
+    }
+
     void bars(int lane, const QRectF &rect)
     {
         const auto spans = m_run.spans(lane);
@@ -97,8 +118,10 @@ private:
         while (next != spans.end() && next->from < m_frame.to) {
             const double left = std::max(m_frame.xOf(next->from), rect.left());
             const double right = std::min(std::max(m_frame.xOf(next->to), left + 1), rect.right());
-            if (right > left)
+            if (right > left) {
                 bar(*next, left, right, rect);
+                letter(*next, lane, QRectF(left, rect.top(), right - left, rect.height()));
+            }
             // Whatever else ends within this pixel is not seen.
             const Moment seen = m_frame.momentAt(right);
             next = std::upper_bound(next + 1, spans.end(), seen,

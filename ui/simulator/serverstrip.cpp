@@ -2,7 +2,6 @@
 #include "ui/simulator/serverstrip.h"
 
 #include "core/base/text.h"
-#include "ui/simulator/lanepaint.h"
 #include "ui/simulator/simulatorwords.h"
 #include "ui/theme/theme.h"
 
@@ -11,115 +10,106 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
-using contention::ServerLine;
 
 namespace {
 
 constexpr int fontSize = 12;
-constexpr int mostLines = 4;     // of one server's
-constexpr int narrowStrip = 520; // one of them in a line
+constexpr int mostLines = 6;     // of what the servers have
+constexpr int narrowStrip = 330; // what it is called stands above it there, not beside it
 constexpr int mostNamed = 6;     // who do the same
 constexpr double stripGap = 22;
+constexpr std::size_t mostMeasured = 300; // moments of a run
 
-// The end of a long node's name says its place in the queue.
-QByteArray shortName(const QByteArray &name)
+int headWidth()
 {
-    constexpr qsizetype most = 26, tail = 17;
-    return name.size() <= most ? name : "…" + name.last(tail);
+    const QFontMetricsF metrics(textFont(fontSize, QFont::DemiBold));
+    return static_cast<int>(std::ceil(std::max({metrics.horizontalAdvance(ServerStrip::tr("They believe")),
+                                                metrics.horizontalAdvance(ServerStrip::tr("On servers")),
+                                                metrics.horizontalAdvance(ServerStrip::tr("On server"))})))
+           + 12;
 }
 
-QString leftText(Moment left)
-{
-    if (left.count() <= 0)
-        return ServerStrip::tr("its time is over");
-    return ServerStrip::tr("%1 s left").arg(spokenNumber(static_cast<double>(left.count()) / 1e6, 1));
-}
-
-// Words one behind the other, in lines of that width.
+// Words one behind the other, in lines of that width; what is longer than a line goes on in the next.
 class Flow {
 public:
-    Flow(QPainter &painter, const QRectF &rect, double lineHeight)
-        : m_painter(painter), m_rect(rect), m_lineHeight(lineHeight), m_x(rect.left()), m_y(rect.top())
+    struct Piece {
+        QString text;
+        double x = 0;
+        int line = 0;
+        int item = 0; // which of those that were put
+    };
+    Flow(const QFontMetricsF &metrics, double width) : m_metrics(metrics), m_width(width) {}
+    void put(const QString &text)
     {
-    }
-    [[nodiscard]] bool isFull() const { return m_y + m_lineHeight > m_rect.bottom() + 1; }
-    void put(const QString &text, const QColor &colour)
-    {
-        const QFontMetricsF metrics(m_painter.font());
-        const double wide = std::min(metrics.horizontalAdvance(text) + 1, m_rect.width());
-        if (m_x > m_rect.left() && m_x + wide > m_rect.right())
+        const double wide = m_metrics.horizontalAdvance(text) + 1;
+        if (m_x > 0 && m_x + wide > m_width)
             nextLine();
-        if (isFull()) {
-            ++m_left;
-            return;
-        }
-        m_painter.setPen(colour);
-        m_painter.drawText(QRectF(m_x, m_y, wide, m_lineHeight), Qt::AlignVCenter,
-                           metrics.elidedText(text, Qt::ElideRight, wide));
-        m_x += wide + stripGap;
+        if (wide <= m_width)
+            place(text, wide);
+        else
+            wrap(text);
+        m_x += stripGap;
+        ++m_items;
     }
     void nextLine()
     {
-        m_x = m_rect.left();
-        m_y += m_lineHeight;
+        if (m_x > 0)
+            ++m_line;
+        m_x = 0;
     }
-    [[nodiscard]] int left() const { return m_left; }
+    [[nodiscard]] const std::vector<Piece> &pieces() const { return m_pieces; }
+    [[nodiscard]] int lines() const { return m_pieces.empty() ? 0 : m_pieces.back().line + 1; }
+    [[nodiscard]] int items() const { return m_items; }
 
 private:
-    QPainter &m_painter;
-    const QRectF m_rect;
-    const double m_lineHeight;
-    double m_x, m_y;
-    int m_left = 0;
+    void place(const QString &text, double wide)
+    {
+        m_pieces.push_back({text, m_x, m_line, m_items});
+        m_x += wide;
+    }
+    void wrap(const QString &text)
+    {
+        QString line;
+        for (const auto &word : text.split(u' ')) {
+            const QString longer = line.isEmpty() ? word : line + u' ' + word;
+            if (!line.isEmpty() && m_metrics.horizontalAdvance(longer) > m_width) {
+                place(line, m_width);
+                nextLine();
+                line = word;
+            } else {
+                line = longer;
+            }
+        }
+        line = m_metrics.elidedText(line, Qt::ElideRight, m_width);
+        place(line, m_metrics.horizontalAdvance(line) + 1);
+    }
+
+    const QFontMetricsF m_metrics;
+    const double m_width;
+    double m_x = 0;
+    int m_line = 0, m_items = 0;
+    std::vector<Piece> m_pieces;
 };
 
+Flow flowOf(const std::vector<ServerWords> &all, const QFontMetricsF &metrics, double width)
+{
+    Flow flow(metrics, width);
+    for (const auto &one : all) {
+        if (!one.which.isEmpty() || one.isBad)
+            flow.nextLine();
+        for (qsizetype i = 0; i < one.texts.size(); ++i)
+            flow.put(i == 0 && !one.which.isEmpty() ? one.which + u"  "_s + one.texts[i] : one.texts[i]);
+        if (!one.which.isEmpty() || one.isBad)
+            flow.nextLine();
+    }
+    return flow;
+}
+
 } // namespace
-
-void ServersThen::setRun(PlayedRunPtr run)
-{
-    m_run = std::move(run);
-    m_at = {};
-    m_next = 0;
-    m_lines.clear();
-    m_isDown.assign(m_run ? static_cast<std::size_t>(m_run->recording().history.servers) : 0, false);
-}
-
-void ServersThen::goTo(Moment at)
-{
-    if (!m_run)
-        return;
-    if (at < m_at)
-        setRun(m_run);
-    m_at = at;
-    const auto &changes = m_run->recording().history.changes;
-    for (; m_next < changes.size() && changes[m_next].at <= at; ++m_next) {
-        const auto &change = changes[m_next];
-        if (change.line.name.isEmpty())
-            m_isDown[static_cast<std::size_t>(change.line.server)] = change.line.text == "down";
-        else if (change.isGone)
-            m_lines.erase({change.line.server, change.line.name});
-        else
-            m_lines[{change.line.server, change.line.name}] = change.line;
-    }
-}
-
-std::vector<ServersThen::Server> ServersThen::servers() const
-{
-    std::vector<Server> all(m_isDown.size());
-    for (std::size_t i = 0; i < all.size(); ++i)
-        all[i].isDown = m_isDown[i];
-    for (const auto &[key, line] : m_lines) {
-        // One whose time has passed is gone, though nobody has looked since.
-        if (!line.ends || *line.ends > m_at)
-            all[static_cast<std::size_t>(key.first)].lines.push_back(line);
-    }
-    return all;
-}
 
 ServerStrip::ServerStrip(QWidget *parent) : QWidget(parent)
 {
@@ -134,16 +124,7 @@ void ServerStrip::setRun(const PlayedRunPtr &run)
 {
     m_run = run;
     m_then.setRun(run);
-    std::set<std::pair<int, QByteArray>> there;
-    m_most = 1;
-    for (const auto &change :
-         isKnown() ? run->recording().history.changes : std::vector<contention::ServerChange>()) {
-        if (change.isGone)
-            there.erase({change.line.server, change.line.name});
-        else if (!change.line.name.isEmpty())
-            there.insert({change.line.server, change.line.name});
-        m_most = std::max(m_most, static_cast<int>(there.size()));
-    }
+    m_linesFor.clear();
     setVisible(isKnown() && m_hasRoom);
     updateGeometry();
     update();
@@ -168,53 +149,33 @@ void ServerStrip::setMoment(Moment at, bool isBeforeAll)
     update();
 }
 
-// Tokens and nodes by whose they are: nobody reads 20 random characters.
-QString ServerStrip::named(QByteArray text) const
-{
-    for (const auto &[name, lane] : m_run->heldAs())
-        text.replace(name, tr("%1’s").arg(m_run->laneName(lane)).toUtf8());
-    return label(text, 160);
-}
-
-QString ServerStrip::wordsOf(const ServerLine &line) const
-{
-    QString words = label(shortName(line.name), 60);
-    if (!line.text.isEmpty())
-        words += u"  "_s + spokenState(named(line.text));
-    if (line.ends)
-        words += u" · "_s + leftText(*line.ends - m_then.at());
-    return words;
-}
-
 QStringList ServerStrip::serverWords() const
 {
     QStringList all;
-    const auto servers = m_then.servers();
-    for (std::size_t i = 0; i < servers.size(); ++i) {
-        const QString which = servers.size() > 1 ? tr("s%1  ").arg(i + 1) : QString();
-        if (servers[i].isDown)
-            all << which + tr("down");
-        else if (servers[i].lines.empty())
-            all << which + tr("empty");
-        for (const auto &line : servers[i].lines)
-            all << which + wordsOf(line);
+    for (const auto &group : m_run ? serverWordsOf(*m_run, m_then) : std::vector<ServerWords>()) {
+        for (const auto &text : group.texts)
+            all << (group.which.isEmpty() ? text : group.which + u"  "_s + text);
     }
-    const auto until = m_run ? m_run->recording().history.until : std::nullopt;
-    if (until && m_then.at() > *until)
-        all = QStringList{tr("not kept beyond %1").arg(momentText(*until))};
     return all;
 }
 
 QStringList ServerStrip::beliefs() const
 {
     QStringList all;
+    const bool areTwo = m_run && m_run->recording().scenario.locks > 1;
+    const auto lock = [this](int lane, bool isSecond) {
+        return letterOfLock(m_run->recording().scenario, lane, isSecond);
+    };
     for (int lane = 0; m_run && lane < m_run->lanes() && !m_isBeforeAll; ++lane) {
         const auto span = m_run->laneAt(lane, m_then.at());
         QString does;
         switch (span.state) {
         case LaneState::Away: continue;
-        case LaneState::Waits: does = tr("waits"); break;
-        case LaneState::HasOne: does = tr("has one, waits for the other"); break;
+        case LaneState::Waits: does = areTwo ? tr("waits for %1").arg(lock(lane, false)) : tr("waits"); break;
+        case LaneState::HasOne:
+            does = areTwo ? tr("has %1, waits for %2").arg(lock(lane, false), lock(lane, true))
+                          : tr("has one, waits for the other");
+            break;
         case LaneState::Holds: does = span.isReader ? tr("holds to read") : tr("holds"); break;
         case LaneState::Works: does = tr("works"); break;
         case LaneState::Dead: does = tr("is dead"); break;
@@ -247,20 +208,54 @@ QStringList ServerStrip::groupedBeliefs() const
     return all;
 }
 
-QSize ServerStrip::sizeHint() const
+// The most that it has at any moment, so that it does not change its height while the run goes on.
+int ServerStrip::linesFor(int width) const
 {
     const QFontMetricsF metrics(monoFont(fontSize));
-    const int servers = m_run ? m_run->recording().history.servers : 1;
-    const int lines =
-        (servers > 1 ? servers : std::clamp(width() < narrowStrip ? m_most : (m_most + 1) / 2, 1, mostLines)) + 2;
-    return {300, static_cast<int>(std::ceil(metrics.height() * lines)) + 10};
+    const std::pair key(width, metrics.height());
+    if (const auto known = m_linesFor.find(key); known != m_linesFor.end())
+        return known->second;
+    int most = 1;
+    ServersThen then;
+    then.setRun(m_run);
+    const auto &changes = m_run->recording().history.changes;
+    const std::size_t step = std::max<std::size_t>(1, changes.size() / mostMeasured);
+    for (std::size_t i = 0; i < changes.size() && most < mostLines; i += step) {
+        then.goTo(changes[i].at);
+        most = std::max(most, flowOf(serverWordsOf(*m_run, then), metrics, roomFor(width)).lines());
+    }
+    return m_linesFor[key] = std::min(most, mostLines);
+}
+
+double ServerStrip::roomFor(int width)
+{
+    return std::max(40, width < narrowStrip ? width - 8 : width - headWidth() - 4);
+}
+
+int ServerStrip::heightFor(int width) const
+{
+    const int heads = width < narrowStrip ? 2 : 0;
+    const int lines = (isKnown() ? linesFor(width) : 1) + 2 + heads;
+    return static_cast<int>(std::ceil(QFontMetricsF(monoFont(fontSize)).height() * lines)) + 10;
+}
+
+QSize ServerStrip::sizeHint() const
+{
+    return {300, heightFor(width())};
 }
 
 void ServerStrip::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
-    if ((event->oldSize().width() < narrowStrip) != (event->size().width() < narrowStrip))
+    if (heightFor(event->oldSize().width()) != heightFor(event->size().width()))
         updateGeometry();
+}
+
+void ServerStrip::changeEvent(QEvent *event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::LanguageChange)
+        m_linesFor.clear();
 }
 
 void ServerStrip::paintEvent(QPaintEvent *)
@@ -272,43 +267,57 @@ void ServerStrip::paintEvent(QPaintEvent *)
     painter.setPen(t.line);
     painter.drawLine(0, 0, width(), 0);
     const QFont words = monoFont(fontSize), head = textFont(fontSize, QFont::DemiBold);
-    const double line = QFontMetricsF(words).height();
-    double headWide = 0; // each language has its longest
-    for (const auto &one : {tr("They believe"), tr("On servers"), tr("On server")})
-        headWide = std::max(headWide, QFontMetricsF(head).horizontalAdvance(one) + 12);
-    const double believed = 2 * line;
-    const auto servers = m_then.servers();
-    const auto section = [&](const QString &title, double top, double height) {
+    const QFontMetricsF metrics(words);
+    const double line = metrics.height();
+    const bool isNarrow = width() < narrowStrip;
+    const double believed = (isNarrow ? 3 : 2) * line;
+    const auto section = [&](const QString &title, double top, double bottom) {
         painter.setFont(head);
         painter.setPen(t.muted);
-        painter.drawText(QRectF(2, top, headWide, line), Qt::AlignVCenter, title);
+        painter.drawText(QRectF(2, top, width() - 4, line), Qt::AlignVCenter, title);
         painter.setFont(words);
-        return QRectF(headWide, top, width() - headWide - 4, height);
+        const double left = isNarrow ? 2 : headWidth();
+        top += isNarrow ? line : 0;
+        return QRectF(left, top, roomFor(width()), bottom - top);
     };
-    Flow there(painter, section(servers.size() > 1 ? tr("On servers") : tr("On server"), 5, height() - believed - 9),
-               line);
-    // An empty one is worth a look where the others have something.
-    const bool isAnythingThere =
-        std::ranges::any_of(servers, [](const auto &server) { return !server.lines.empty() && !server.isDown; });
-    for (const auto &text : serverWords()) {
-        const bool isBad = text.endsWith(tr("down")) || (isAnythingThere && text.endsWith(tr("empty")));
-        there.put(text, isBad && servers.size() > 1 ? t.critical : t.text);
-        if (servers.size() > 1)
-            there.nextLine();
-    }
-    if (there.left() > 0) {
-        const QString more = u"  "_s + tr("and %1 more").arg(there.left());
+    const auto draw = [&](const Flow &flow, const QRectF &rect, auto colourOf) {
+        const int most = static_cast<int>((rect.height() + 1) / line);
+        int seen = 0;
+        for (const auto &piece : flow.pieces()) {
+            if (piece.line >= most)
+                break;
+            painter.setPen(colourOf(piece.item));
+            painter.drawText(QRectF(rect.left() + piece.x, rect.top() + piece.line * line, rect.width(), line),
+                             Qt::AlignVCenter, piece.text);
+            seen = piece.item + 1;
+        }
+        return flow.items() - seen;
+    };
+    const auto servers = serverWordsOf(*m_run, m_then);
+    const QString title = m_run->recording().history.servers > 1 ? tr("On servers") : tr("On server");
+    std::vector<bool> areBad;
+    for (const auto &group : servers)
+        areBad.insert(areBad.end(), static_cast<std::size_t>(group.texts.size()), group.isBad);
+    const QRectF there = section(title, 5, height() - believed - 4);
+    const int left = draw(flowOf(servers, metrics, there.width()), there,
+                          [&](int item) { return areBad[static_cast<std::size_t>(item)] ? t.critical : t.text; });
+    if (left > 0) {
+        const QString more = u"  "_s + tr("and %1 more").arg(left);
         const QRectF last(0, height() - believed - line - 4, width() - 6, line);
-        const double wide = QFontMetricsF(words).horizontalAdvance(more) + 1;
+        const double wide = metrics.horizontalAdvance(more) + 1;
         painter.fillRect(QRectF(last.right() - wide, last.top(), wide, line), t.panel);
         painter.setPen(t.muted);
         painter.drawText(last, Qt::AlignRight | Qt::AlignVCenter, more);
     }
-    Flow here(painter, section(tr("They believe"), height() - believed - 3, believed), line);
-    for (const auto &text : groupedBeliefs()) {
-        const bool holds = text.contains(tr("holds")) || text.contains(tr("works"));
-        here.put(text, holds ? t.hold : t.muted);
-    }
+    const auto beliefs = groupedBeliefs();
+    const QRectF here = section(tr("They believe"), height() - believed - 3, height());
+    Flow flow(metrics, here.width());
+    for (const auto &text : beliefs)
+        flow.put(text);
+    draw(flow, here, [&](int item) {
+        const bool holds = beliefs[item].contains(tr("holds")) || beliefs[item].contains(tr("works"));
+        return holds ? t.hold : t.muted;
+    });
 }
 
 } // namespace lockscope::ui

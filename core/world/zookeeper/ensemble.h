@@ -64,10 +64,10 @@ public:
     [[nodiscard]] std::shared_ptr<Connection> accept(int member, std::shared_ptr<NetworkLink> link,
                                                      std::weak_ptr<Receiver> client);
 
-    // As the leader has it.
-    [[nodiscard]] std::optional<zk::Node> node(const ZPath &path) const;
+    // As that member has it; the leader has all that was decided.
+    [[nodiscard]] std::optional<zk::Node> node(const ZPath &path, int member = 0) const;
     // Everything below it, parents first, siblings as they were made.
-    [[nodiscard]] std::vector<ZPath> below(const ZPath &path) const;
+    [[nodiscard]] std::vector<ZPath> below(const ZPath &path, int member = 0) const;
     // Whose connections wait to be told of it, on whichever member; of its children, of itself.
     [[nodiscard]] std::vector<zk::SessionId> watchersOf(const ZPath &path, bool ofChildren) const;
     // False if it does not exist or has children.

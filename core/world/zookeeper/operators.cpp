@@ -6,18 +6,18 @@
 
 namespace lockscope::world::zookeeper {
 
-std::optional<zk::Node> Ensemble::node(const ZPath &path) const
+std::optional<zk::Node> Ensemble::node(const ZPath &path, int member) const
 {
-    const auto *const node = m_members.front().tree.find(path);
+    const auto *const node = m_members[std::size_t(member)].tree.find(path);
     if (!node)
         return {};
     return zk::Node{node->data, node->stat()};
 }
 
-std::vector<ZPath> Ensemble::below(const ZPath &path) const
+std::vector<ZPath> Ensemble::below(const ZPath &path, int member) const
 {
     std::vector<ZPath> found;
-    const auto *const top = m_members.front().tree.find(path);
+    const auto *const top = m_members[std::size_t(member)].tree.find(path);
     const std::function<void(const Znode &, const ZPath &)> walk = [&](const Znode &node, const ZPath &at) {
         for (const auto *child = node.eldestChild(); child; child = child->younger) {
             found.push_back(at.child(NodeName(child->name)));
