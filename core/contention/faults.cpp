@@ -209,11 +209,11 @@ bool Faults::strikeServer(Drawn &fault, int victim)
     case FaultKind::ClockJump: isDone = jumpClock(fault, victim, how); break;
     case FaultKind::RestartEmpty:
         over = fault.lastsAsPlanned ? fault.lasts : 20ms;
-        isDone = m_servers.restartEmpty(over);
+        isDone = m_servers.restartEmpty(over, fault.planned.only);
         victim = nobody;
         break;
     case FaultKind::Failover:
-        isDone = m_servers.failover();
+        isDone = m_servers.failover(fault.planned.only);
         victim = nobody;
         break;
     case FaultKind::LostPublish:

@@ -95,18 +95,13 @@ public:
         m_servers[std::size_t(server)]->jumpClock(by);
         return true;
     }
-    // Of a set, as many as it takes to matter: a majority of its nodes.
-    bool restartEmpty(Duration downFor) override
+    bool restartEmpty(Duration downFor, int only) override
     {
-        for (int i = 0; i < (count() + 1) / 2; ++i)
-            m_servers[std::size_t(i)]->restart(downFor);
-        return true;
+        return ofThose(only, [downFor](world::RedisServer &server) { server.restart(downFor); });
     }
-    bool failover() override
+    bool failover(int only) override
     {
-        for (int i = 0; i < (count() + 1) / 2; ++i)
-            m_servers[std::size_t(i)]->failOver(20ms);
-        return true;
+        return ofThose(only, [](world::RedisServer &server) { server.failOver(20ms); });
     }
     bool loseNextPublish() override
     {
@@ -152,6 +147,17 @@ public:
     [[nodiscard]] Duration longestLife() const override { return m_context.scenario.ttl + 10s; }
 
 private:
+    // Of a set, as many as it takes to matter: a majority of its nodes.
+    template <class Does>
+    bool ofThose(int only, Does does)
+    {
+        for (int i = 0; i < count(); ++i) {
+            if (only < 0 ? i < (count() + 1) / 2 : i == only)
+                does(*m_servers[std::size_t(i)]);
+        }
+        return only < count();
+    }
+
     const ServersContext m_context;
     Random m_random;
     RedisServerList m_servers;

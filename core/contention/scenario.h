@@ -63,6 +63,7 @@ struct PlannedFault {
     Clock clock = Clock::Drawn;
     bool isBack = false; // of a chosen clock: it jumps back
     int server = 0;      // of a server's clock: which one's
+    int only = -1;       // of a restart or a failover: this server alone; -1: as many of them as it takes to matter
     friend bool operator==(const PlannedFault &, const PlannedFault &) = default;
 };
 

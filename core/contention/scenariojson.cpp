@@ -39,6 +39,8 @@ QJsonObject plannedJson(const PlannedFault &fault)
         if (isServers)
             object.insert(u"server"_s, fault.server);
     }
+    if (fault.only >= 0)
+        object.insert(u"only"_s, fault.only);
     return object;
 }
 
@@ -62,6 +64,7 @@ PlannedFault readPlanned(FieldReader reader)
         reader.wrong(u"clock"_s, u"client or server"_s);
     reader.take("back", fault.isBack);
     reader.take("server", 0, mostServersPlayed - 1, fault.server);
+    reader.take("only", -1, mostServersPlayed - 1, fault.only);
     reader.nothingElse();
     return fault;
 }

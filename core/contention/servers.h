@@ -42,8 +42,9 @@ public:
     virtual bool jumpClock(std::chrono::milliseconds /*by*/) { return false; }
     // Of one of them.
     virtual bool jumpClockOf(int server, std::chrono::milliseconds by) { return server == 0 && jumpClock(by); }
-    virtual bool restartEmpty(Duration /*downFor*/) { return false; }
-    virtual bool failover() { return false; }
+    // Of one of them, or, with -1, of as many as it takes to matter.
+    virtual bool restartEmpty(Duration /*downFor*/, int /*only*/) { return false; }
+    virtual bool failover(int /*only*/) { return false; }
     virtual bool loseNextPublish() { return false; }
 
     // With the names of contenders ("{c00}") replaced by those of what stands for them there.

@@ -80,6 +80,43 @@ private slots:
         QCOMPARE(up, 3);
     }
 
+    // Somebody chose which one.
+    void oneOfSeveralServersRestarts()
+    {
+        auto scenario = scenarioFor("redlock", 2);
+        scenario.hold = 500ms;
+        PlannedFault restart{FaultKind::RestartEmpty, 100ms, 0, 200ms};
+        restart.only = 3;
+        scenario.planned = {restart};
+        const auto read = Scenario::fromJson(scenario.toJson());
+        QVERIFY(read && *read == scenario);
+        const auto run = play(*read);
+        QList<int> down;
+        for (const auto &change : run.history.changes) {
+            if (change.line.name.isEmpty() && change.line.text == "down")
+                down << change.line.server;
+        }
+        QCOMPARE(down, QList<int>{3});
+    }
+
+    // A follower has what it has applied, not what the leader has.
+    void eachMemberOfAnEnsembleHasItsOwn()
+    {
+        auto scenario = scenarioFor("zk-mutex", 2);
+        scenario.hold = 500ms;
+        scenario.servers = 3;
+        scenario.planned = {{FaultKind::Lag, 50ms, 0, 400ms}};
+        scenario.acts = {{20ms, 1, "create /sim/config v1"}, {60ms, 1, "set /sim/config v2"}};
+        const auto run = play(scenario);
+        std::map<int, Moment> changed;
+        for (const auto &change : run.history.changes) {
+            if (change.line.text.startsWith("= v2"))
+                changed.emplace(change.line.server, change.at);
+        }
+        QCOMPARE(changed.size(), 3u);
+        QVERIFY(changed[1] > changed[0] + 10ms && changed[2] > changed[0] + 10ms);
+    }
+
     void messagesGoBothWaysAndSomeAreLost()
     {
         auto scenario = scenarioFor("zk-mutex", 3);

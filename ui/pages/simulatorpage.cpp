@@ -75,6 +75,7 @@ SimulatorPage::SimulatorPage(QWidget *parent, Simulate simulate)
     connect(m_export, &ExportMenu::told, this, &SimulatorPage::say);
     connect(m_export, &ExportMenu::recordingsChosen, this, &SimulatorPage::openRecordings);
     connect(m_grid, &RunGrid::menuRequested, this, &SimulatorPage::openLaneMenu);
+    connect(m_grid, &RunGrid::serverMenuRequested, this, &SimulatorPage::openServerMenu);
     connect(m_player, &Player::played, this, &SimulatorPage::take);
     connect(m_player, &Player::failed, this, [this](const QString &why) { say(false, why); });
     connect(m_player, &Player::ended, this, &Page::settled);
@@ -294,7 +295,7 @@ void SimulatorPage::fillPlaceMenu()
     const auto &book = m_player->book();
     menu.clear();
     menu.setToolTipsVisible(true);
-    menu.addSection(tr("Play the same on"));
+    addMenuHeading(menu, tr("Play the same on"));
     for (const auto &choice : placeChoices(book)) {
         QString obstacle = choice.obstacle;
         Comparison there = m_shown;
@@ -323,7 +324,7 @@ void SimulatorPage::fork(const PlannedFault &fault)
     begin(forked, fault.at);
 }
 
-void SimulatorPage::fillForkMenu(QMenu &menu, int contender)
+void SimulatorPage::fillForkMenu(QMenu &menu, int contender, std::optional<int> server)
 {
     const auto &runs = m_playback.runs();
     if (runs.empty())
@@ -339,19 +340,23 @@ void SimulatorPage::fillForkMenu(QMenu &menu, int contender)
         return;
     }
     const ForkPlace here{m_playback.at(), contender, runs.front()->laneName(contender),
-                         std::max(1, runs.front()->recording().history.servers)};
+                         std::max(1, runs.front()->recording().history.servers), server};
     addFaults(menu, m_shown, here, [this](const PlannedFault &fault) { fork(fault); });
-    if (m_shown.scenario.planned.empty())
-        return;
-    menu.addSeparator();
-    const auto &last = m_shown.scenario.planned.back();
-    auto *undo = menu.addAction(tr("Take back: %1").arg(plannedText(last, runs.front()->laneName(last.contender))));
-    undo->setObjectName(u"takeBack"_s);
-    connect(undo, &QAction::triggered, this, [this] {
+    const auto &planned = m_shown.scenario.planned;
+    const QString lane = planned.empty() ? QString() : runs.front()->laneName(planned.back().contender);
+    addTakeBack(menu, m_shown, lane, [this] {
         Comparison before = m_shown;
         before.scenario.planned.pop_back();
         begin(before, m_playback.at());
     });
+}
+
+QMenu *SimulatorPage::makeMenu(const QString &name)
+{
+    auto *menu = new QMenu(this);
+    menu->setObjectName(name);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    return menu;
 }
 
 void SimulatorPage::openForkMenu()
@@ -363,9 +368,7 @@ void SimulatorPage::openForkMenu()
     int contender = m_grid->chosenLane();
     if (contender == contention::nobody)
         contender = std::max(0, runs.front()->holderAfter(m_playback.happened(0)));
-    auto *menu = new QMenu(this);
-    menu->setObjectName(u"forkMenu"_s);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
+    auto *menu = makeMenu(u"forkMenu"_s);
     fillForkMenu(*menu, contender);
     const auto &fork = m_heading->forkButton();
     menu->popup(fork.mapToGlobal(QPoint(0, fork.height() + 2)));
@@ -376,9 +379,7 @@ void SimulatorPage::openLaneMenu(std::size_t run, int lane, const QPoint &at)
     const auto &runs = m_playback.runs();
     if (run >= runs.size())
         return;
-    auto *menu = new QMenu(this);
-    menu->setObjectName(u"laneMenu"_s);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
+    auto *menu = makeMenu(u"laneMenu"_s);
     constexpr int reach = 4; // pixels beside a mark
     const auto &lanes = panel(run).lanes();
     const auto frame = lanes.frame();
@@ -387,6 +388,13 @@ void SimulatorPage::openLaneMenu(std::size_t run, int lane, const QPoint &at)
     if (message && !isFromServers())
         addMessageFaults(*menu, m_shown, *runs[run], *message, [this](const PlannedFault &fault) { fork(fault); });
     fillForkMenu(*menu, lane);
+    menu->popup(at);
+}
+
+void SimulatorPage::openServerMenu(int server, const QPoint &at)
+{
+    auto *menu = makeMenu(u"serverMenu"_s);
+    fillForkMenu(*menu, 0, server);
     menu->popup(at);
 }
 

@@ -5,6 +5,7 @@
 
 #include <QBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QPainter>
 
 namespace lockscope::ui {
@@ -47,6 +48,18 @@ QFrame *makeToolStrip(QWidget *parent)
 QHBoxLayout *stripLayout(QFrame *strip)
 {
     return qobject_cast<QHBoxLayout *>(strip->layout());
+}
+
+void addMenuHeading(QMenu &menu, const QString &text)
+{
+    if (!menu.isEmpty())
+        menu.addSeparator();
+    auto *heading = menu.addAction(QString(text).replace(u'&', u"&&"_s));
+    heading->setObjectName(u"heading"_s);
+    heading->setEnabled(false);
+    QFont font = menu.font();
+    font.setWeight(QFont::DemiBold);
+    heading->setFont(font);
 }
 
 void stopListening(QObject *owner)

@@ -10,6 +10,7 @@
 
 class QHBoxLayout;
 class QLabel;
+class QMenu;
 
 namespace lockscope::ui {
 
@@ -24,6 +25,9 @@ inline constexpr std::chrono::milliseconds filterDelay{150};
 // The strip above a page's rows; its layout is a QHBoxLayout.
 [[nodiscard]] QFrame *makeToolStrip(QWidget *parent);
 [[nodiscard]] QHBoxLayout *stripLayout(QFrame *strip);
+
+// The name of a group of a menu's actions, which QMenu::addSection() does not show in every style.
+void addMenuHeading(QMenu &menu, const QString &text);
 
 // Views still say things while they are taken down. Called in the destructor of whoever owns both the
 // views and the model that they show.

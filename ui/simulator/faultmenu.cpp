@@ -2,6 +2,7 @@
 #include "ui/simulator/faultmenu.h"
 
 #include "core/base/text.h"
+#include "ui/parts/parts.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/playedrun.h"
 #include "ui/simulator/simulatorwords.h"
@@ -61,11 +62,49 @@ void addClocks(QMenu &menu, const ForkPlace &place, PlannedFault fault, std::chr
         }
     };
     fault.clock = Clock::Client;
-    addBoth(place.name, u"clock-client"_s);
+    if (!place.server)
+        addBoth(place.name, u"clock-client"_s);
     fault.clock = Clock::Server;
-    for (fault.server = 0; fault.server < place.servers; ++fault.server)
+    for (fault.server = place.server.value_or(0); fault.server <= place.server.value_or(place.servers - 1);
+         ++fault.server)
         addBoth(place.servers > 1 ? Simulator::tr("server s%1").arg(fault.server + 1) : Simulator::tr("the server"),
                 u"clock-server%1"_s.arg(fault.server + 1));
+}
+
+// Which of several servers: as many as it takes, or one.
+void addServers(QMenu &menu, int servers, PlannedFault fault, const OnFault &chosen)
+{
+    auto *which = menu.addMenu(faultTitle(fault.kind));
+    const QString name = QString::fromLatin1(nameOf(fault.kind));
+    addChoice(*which, Simulator::tr("a majority of them"), name, fault, chosen);
+    for (fault.only = 0; fault.only < servers; ++fault.only)
+        addChoice(*which, Simulator::tr("server s%1").arg(fault.only + 1),
+                  u"%1-s%2"_s.arg(name, QString::number(fault.only + 1)), fault, chosen);
+}
+
+void addServerFaults(QMenu &menu, const Comparison &comparison, const ForkPlace &place, const OnFault &chosen)
+{
+    const QString at = momentText(place.at);
+    addMenuHeading(menu, place.server && place.servers > 1
+                             ? Simulator::tr("%1 at %2").arg(Simulator::tr("server s%1").arg(*place.server + 1), at)
+                             : Simulator::tr("The server at %1").arg(at));
+    for (const auto kind : contention::allFaults()) {
+        if (isOfContender(kind) || !comparison.allows(kind))
+            continue;
+        PlannedFault fault;
+        fault.kind = kind;
+        fault.at = place.at;
+        fault.contender = place.contender;
+        const bool isOfOne = kind == FaultKind::RestartEmpty || kind == FaultKind::Failover;
+        if (isOfOne && place.servers > 1 && !place.server) {
+            addServers(menu, place.servers, fault, chosen);
+            continue;
+        }
+        if (isOfOne && place.servers > 1)
+            fault.only = *place.server;
+        addChoice(menu, faultTitle(kind), QString::fromLatin1(nameOf(kind)), fault, chosen);
+        menu.actions().back()->setToolTip(faultSummary(kind));
+    }
 }
 
 } // namespace
@@ -74,6 +113,16 @@ void addFaults(QMenu &menu, const Comparison &comparison, const ForkPlace &place
                std::function<void(const PlannedFault &)> chosen)
 {
     menu.setToolTipsVisible(true);
+    const auto scenarios = comparison.scenarios();
+    const auto lease = scenarios.empty() ? std::chrono::milliseconds(0) : leaseOf(scenarios.front());
+    if (place.server) {
+        addServerFaults(menu, comparison, place, chosen);
+        PlannedFault here;
+        here.at = place.at;
+        if (comparison.allows(FaultKind::ClockJump))
+            addClocks(menu, place, here, lease, chosen);
+        return;
+    }
     const QString at = momentText(place.at);
     const auto add = [&](FaultKind kind) {
         if (!comparison.allows(kind))
@@ -87,13 +136,11 @@ void addFaults(QMenu &menu, const Comparison &comparison, const ForkPlace &place
         fault.contender = place.contender;
         QObject::connect(action, &QAction::triggered, &menu, [chosen, fault] { chosen(fault); });
     };
-    menu.addSection(Simulator::tr("%1 at %2").arg(place.name, at));
+    addMenuHeading(menu, Simulator::tr("%1 at %2").arg(place.name, at));
     for (const auto kind : contention::allFaults()) {
         if (isOfContender(kind))
             add(kind);
     }
-    const auto scenarios = comparison.scenarios();
-    const auto lease = scenarios.empty() ? std::chrono::milliseconds(0) : leaseOf(scenarios.front());
     PlannedFault here;
     here.at = place.at;
     here.contender = place.contender;
@@ -102,13 +149,20 @@ void addFaults(QMenu &menu, const Comparison &comparison, const ForkPlace &place
     here.kind = FaultKind::Partition;
     if (comparison.allows(here.kind))
         addDurations(menu, Simulator::tr("Cut off for"), here, lease, chosen);
-    menu.addSection(Simulator::tr("The server at %1").arg(at));
-    for (const auto kind : contention::allFaults()) {
-        if (!isOfContender(kind))
-            add(kind);
-    }
+    addServerFaults(menu, comparison, place, chosen);
     if (comparison.allows(FaultKind::ClockJump))
         addClocks(menu, place, here, lease, chosen);
+}
+
+void addTakeBack(QMenu &menu, const Comparison &comparison, const QString &lane, std::function<void()> chosen)
+{
+    if (comparison.scenario.planned.empty())
+        return;
+    menu.addSeparator();
+    const QString last = plannedText(comparison.scenario.planned.back(), lane);
+    auto *undo = menu.addAction(Simulator::tr("Take back: %1").arg(last));
+    undo->setObjectName(u"takeBack"_s);
+    QObject::connect(undo, &QAction::triggered, &menu, std::move(chosen));
 }
 
 std::optional<std::size_t> messageBetween(const PlayedRun &run, int lane, Moment from, Moment to)
@@ -135,7 +189,7 @@ void addMessageFaults(QMenu &menu, const Comparison &comparison, const PlayedRun
     const bool isRequest = message.mark == contention::Mark::Request;
     const QString what = isRequest ? label(message.what, 40) : Simulator::tr("what it is told");
     menu.setToolTipsVisible(true);
-    menu.addSection(Simulator::tr("%1: %2 at %3").arg(who, what, momentText(message.at)));
+    addMenuHeading(menu, Simulator::tr("%1: %2 at %3").arg(who, what, momentText(message.at)));
     const auto add = [&](FaultKind kind, const QString &text) {
         if (!comparison.allows(kind))
             return;

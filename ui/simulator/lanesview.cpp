@@ -176,7 +176,10 @@ double LanesView::fittedZoom() const
         return 1;
     LaneFrame first = frame();
     first.scrolled = 0;
-    const auto spans = m_run->spans(std::min(first.laneAt(first.lanes.bottom()), m_run->lanes() - 1));
+    const int lowest = first.laneAt(first.lanes.bottom());
+    if (lowest >= m_run->lanes() - 1)
+        return 1; // all of them: then the whole run, to its end
+    const auto spans = m_run->spans(lowest);
     const Moment last = spans.empty() ? m_end : spans.back().to;
     return std::clamp(static_cast<double>(m_end.count()) / std::max(1.0, 1.15 * static_cast<double>(last.count())),
                       1.0, mostZoom);
@@ -201,13 +204,15 @@ void LanesView::setCursor_(Moment at, std::size_t happened)
     viewport()->update();
 }
 
-// Keeps in sight who holds at the cursor, and the cursor.
+// Keeps in sight who holds at the cursor, at the end who did last, and the cursor.
 void LanesView::follow(std::size_t happened)
 {
-    if (!m_run || happened == 0 || happened == m_run->eventCount())
+    if (!m_run || m_run->eventCount() == 0)
         return;
-    const int holder = m_run->holderAfter(happened);
-    if (holder != contention::nobody)
+    int holder = m_run->holderAfter(happened);
+    if (happened == m_run->eventCount() && m_zoom > 1)
+        holder = std::min(m_run->event(happened - 1).contender, m_run->lanes() - 1);
+    if (holder >= 0)
         reveal(holder);
     const LaneFrame now = frame();
     if (m_zoom > 1 && (m_cursor < now.from || m_cursor > now.to - span() / 10)) {
@@ -291,6 +296,10 @@ void LanesView::mouseMoveEvent(QMouseEvent *event)
 void LanesView::contextMenuEvent(QContextMenuEvent *event)
 {
     const int lane = m_run ? frame().laneAt(event->pos().y()) : contention::nobody;
+    if (m_run && event->reason() == QContextMenuEvent::Mouse && event->pos().y() < frame().servers.bottom()) {
+        askOfServer(*event);
+        return;
+    }
     if (lane < 0 || lane >= m_run->lanes())
         return;
     setChosenLane(lane);
@@ -300,6 +309,16 @@ void LanesView::contextMenuEvent(QContextMenuEvent *event)
         emit momentChosen(
             std::clamp(now.momentAt(event->pos().x()), Moment{}, m_end)); // then is when it is to happen
     emit menuRequested(lane, event->globalPos());
+}
+
+// On the line of a server.
+void LanesView::askOfServer(const QContextMenuEvent &event)
+{
+    const LaneFrame now = frame();
+    const int servers = std::max(1, m_run->recording().history.servers);
+    const int server = static_cast<int>((event.pos().y() - now.servers.top()) / now.servers.height() * servers);
+    emit momentChosen(std::clamp(now.momentAt(event.pos().x()), Moment{}, m_end));
+    emit serverMenuRequested(std::clamp(server, 0, servers - 1), event.globalPos());
 }
 
 void LanesView::wheelEvent(QWheelEvent *event)

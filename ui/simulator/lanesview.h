@@ -46,6 +46,7 @@ signals:
     void momentChosen(lockscope::contention::Moment at);
     void laneChosen(int lane);
     void menuRequested(int lane, const QPoint &at);
+    void serverMenuRequested(int server, const QPoint &at);
     void zoomed(double zoom, lockscope::contention::Moment around);
     void scrolledTo(int vertical, int horizontal);
 
@@ -62,6 +63,7 @@ protected:
 
 private:
     void measure();
+    void askOfServer(const QContextMenuEvent &event);
     void updateBars();
     void follow(std::size_t happened);
     [[nodiscard]] QString tipAt(const QPoint &position) const;

@@ -50,6 +50,7 @@ RunPanel *RunGrid::makePanel()
     connect(&lanes, &LanesView::menuRequested, this, [this, panel](int lane, const QPoint &at) {
         emit menuRequested(static_cast<std::size_t>(std::ranges::find(m_panels, panel) - m_panels.begin()), lane, at);
     });
+    connect(&lanes, &LanesView::serverMenuRequested, this, &RunGrid::serverMenuRequested);
     connect(&lanes, &LanesView::zoomed, this, [this](double zoom, Moment around) {
         for (auto *one : m_panels)
             one->lanes().setZoom(zoom, around);
@@ -90,6 +91,7 @@ void RunGrid::fitTime()
         zoom = std::min(zoom, panel->lanes().fittedZoom());
     for (auto *panel : m_panels)
         panel->lanes().setZoom(zoom, Moment{});
+    showMoment(); // with the cursor in sight
 }
 
 void RunGrid::setOverview(bool isOn)
@@ -98,7 +100,6 @@ void RunGrid::setOverview(bool isOn)
     for (auto *panel : m_panels)
         panel->lanes().setDense(isOn);
     fitTime();
-    showMoment();
 }
 
 void RunGrid::chooseLane(int lane)

@@ -31,6 +31,7 @@ public:
 
 signals:
     void menuRequested(std::size_t run, int lane, const QPoint &at);
+    void serverMenuRequested(int server, const QPoint &at);
 
 private:
     RunPanel *makePanel();

@@ -200,6 +200,8 @@ QString plannedText(const contention::PlannedFault &fault, const QString &lane)
     const QString at = momentText(fault.at);
     if (fault.clock == contention::PlannedFault::Clock::Server)
         return Simulator::tr("%1 of server %2 at %3").arg(name, QString::number(fault.server + 1), at);
+    if (fault.only >= 0)
+        return Simulator::tr("%1 of server %2 at %3").arg(name, QString::number(fault.only + 1), at);
     if (fault.clock == contention::PlannedFault::Clock::Client)
         return Simulator::tr("%1 %2 at %3").arg(name, lane, at);
     return isOfContender(fault.kind) ? Simulator::tr("%1 %2 at %3").arg(name, lane, at)
