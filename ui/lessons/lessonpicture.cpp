@@ -239,19 +239,17 @@ void LessonPicture::show(const Parts &parts)
     for (auto &panel : m_panels) {
         panel.servers->setHasRoom(parts.hasServers);
         panel.tiles->setVisible(parts.hasTiles);
-        panel.counts->setVisible(!parts.hasTiles);
+        panel.counts->setVisible(!parts.hasTiles && parts.hasCounts);
         panel.lanes->setShowsMessages(parts.hasMessages);
     }
     m_legend->setVisible(parts.hasLegend);
 }
 
 // What there is no room for is left out: the legend first, then the tiles become a line, then what the servers have
-// goes, and the messages at last; never lanes or counters.
+// goes, then the messages, and that line at last; never the lanes.
 void LessonPicture::fit()
 {
-    const int each = m_panels.empty() ? 0
-                                      : (width() - m_cards->spacing() * static_cast<int>(m_panels.size() - 1))
-                                            / static_cast<int>(m_panels.size());
+    const int each = cardWidth();
     fitTitles(each);
     showCounts();    // in the language that is spoken now
     int servers = 0; // the same of what stands below the lanes
@@ -272,9 +270,10 @@ void LessonPicture::fit()
         }
         return most;
     };
-    static constexpr Parts stages[] = {{true, true, true, true},    {true, true, false, true},
-                                       {false, true, true, true},   {false, true, false, true},
-                                       {false, false, false, true}, {false, false, false, false}};
+    static constexpr Parts stages[] = {{true, true, true, true},           {true, true, false, true},
+                                       {false, true, true, true},          {false, true, false, true},
+                                       {false, false, false, true},        {false, false, false, false},
+                                       {false, false, false, false, false}};
     for (const auto &stage : stages) {
         show(stage);
         if (needed() + (stage.hasLegend ? legend : 0) <= height())
@@ -309,12 +308,26 @@ void LessonPicture::showMoment()
     alignTiles();
 }
 
+// In as many lines in each, so that the lanes are as high.
 void LessonPicture::showCounts()
 {
-    for (auto &panel : m_panels)
+    int most = 0;
+    for (auto &panel : m_panels) {
+        panel.counts->setMinimumHeight(0);
         panel.counts->setText(tr("%1 requests · %2 told · %3 in vain · wait p99 %4")
                                   .arg(panel.tiles->requests(), panel.tiles->watchEvents(), panel.tiles->wasted(),
                                        panel.tiles->waitP99()));
+        const auto margins = panel.card->layout()->contentsMargins() + panel.card->contentsMargins();
+        most = std::max(most, panel.counts->heightForWidth(cardWidth() - margins.left() - margins.right()));
+    }
+    for (auto &panel : m_panels)
+        panel.counts->setMinimumHeight(most);
+}
+
+int LessonPicture::cardWidth() const
+{
+    const int gaps = m_cards->spacing() * static_cast<int>(m_panels.size() - 1);
+    return m_panels.empty() ? 0 : (width() - gaps) / static_cast<int>(m_panels.size());
 }
 
 } // namespace lockscope::ui

@@ -67,12 +67,13 @@ private:
     };
     // How much there is room for.
     struct Parts {
-        bool hasTiles, hasServers, hasLegend, hasMessages;
+        bool hasTiles, hasServers, hasLegend, hasMessages, hasCounts = true;
     };
     void fit();
     void fitTitles(int each);
     void show(const Parts &parts);
     void showCounts();
+    [[nodiscard]] int cardWidth() const;
     void alignTiles();
     void showLegend();
     [[nodiscard]] Panel makePanel();
