@@ -339,6 +339,14 @@
 <context>
     <name>Simulator</name>
     <message>
+        <source>a majority of them</source>
+        <translation>большинство</translation>
+    </message>
+    <message>
+        <source>Take back: %1</source>
+        <translation>Отменить: %1</translation>
+    </message>
+    <message>
         <source>choose a recipe</source>
         <translation>выберите рецепт</translation>
     </message>
@@ -1351,7 +1359,7 @@
     </message>
     <message>
         <source>server is down</source>
-        <translation>сервер лежит</translation>
+        <translation>сервер не работает</translation>
     </message>
 </context>
 <context>
@@ -1945,10 +1953,6 @@
     <message>
         <source>Close</source>
         <translation>Закрыть</translation>
-    </message>
-    <message>
-        <source>Take back: %1</source>
-        <translation>Отменить: %1</translation>
     </message>
 </context>
 <context>

@@ -339,6 +339,14 @@
 <context>
     <name>Simulator</name>
     <message>
+        <source>a majority of them</source>
+        <translation>其中多数</translation>
+    </message>
+    <message>
+        <source>Take back: %1</source>
+        <translation>撤销：%1</translation>
+    </message>
+    <message>
         <source>choose a recipe</source>
         <translation>请选择锁算法</translation>
     </message>
@@ -1943,10 +1951,6 @@
     <message>
         <source>Close</source>
         <translation>关闭</translation>
-    </message>
-    <message>
-        <source>Take back: %1</source>
-        <translation>撤销：%1</translation>
     </message>
 </context>
 <context>

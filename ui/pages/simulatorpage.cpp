@@ -459,10 +459,7 @@ void SimulatorPage::setFilter(const QString &text)
 
 void SimulatorPage::focusContent()
 {
-    if (panels() > 0)
-        panel(0).lanes().setFocus();
-    else
-        m_empty->setFocus();
+    panels() > 0 ? panel(0).lanes().setFocus() : m_empty->setFocus();
 }
 
 void SimulatorPage::showEvent(QShowEvent *event)
