@@ -445,6 +445,7 @@ private slots:
         QTRY_COMPARE(dialog.form()->mapTo(&dialog, QPoint()).x(),
                      dialog.form()->parentWidget()->mapTo(&dialog, QPoint()).x());
         QVERIFY(dialog.form()->width() <= dialog.form()->parentWidget()->width());
+        QTRY_VERIFY((*news)->height() >= (*news)->heightForWidth((*news)->width()));
         QTRY_VERIFY((*news)->visibleRegion().boundingRect().height() >= (*news)->height() - 1);
         if (folder.isEmpty())
             return;

@@ -152,8 +152,11 @@ QWidget *ConnectDialog::scrolled(QWidget *form)
     fit();
     connect(m_form, &ConnectForm::edited, area, fit, Qt::QueuedConnection);
     connect(m_form, &ConnectForm::said, area, [area](QWidget *where) {
-        // Its room is made first.
-        QTimer::singleShot(0, where, [area, where] { area->ensureWidgetVisible(where); });
+        // Its room is made first: what scrolls has the height it likes, not what its words need at this width.
+        QTimer::singleShot(0, where, [area, where] {
+            where->setMinimumHeight(where->heightForWidth(where->width()));
+            QTimer::singleShot(0, where, [area, where] { area->ensureWidgetVisible(where); });
+        });
     });
     return area;
 }
