@@ -17,6 +17,7 @@
 #include "ui/theme/theme.h"
 
 #include <QApplication>
+#include <QContextMenuEvent>
 #include <QFile>
 #include <QLabel>
 #include <QListWidget>
@@ -416,6 +417,36 @@ private slots:
         if (menu)
             menu->actions().back()->trigger();
         QTRY_VERIFY(simulator->comparison().recipes.back() == "broken-persistent-node");
+    }
+
+    // Whom and when by pointing, in the lesson's picture; the lesson itself stays what its words tell.
+    void aFaultIsPlayedInTheSimulatorFromWhereOnePoints()
+    {
+        Scene scene;
+        QVERIFY(scene.open("predecessor"));
+        QSignalSpy tried(&scene.lesson(), &LessonView::tryRequested);
+        auto &picture = scene.lesson().picture();
+        picture.runTo(picture.end());
+        picture.arrive();
+        auto &lanes = picture.lanes(0);
+        const auto frame = lanes.frame();
+        const QPoint point(int(frame.lanes.center().x()), int(frame.middleOf(1)));
+        const auto at = frame.momentAt(point.x());
+        const auto told = scene.lesson().lesson().runs.front().scenario;
+        QContextMenuEvent click(QContextMenuEvent::Mouse, point, lanes.viewport()->mapToGlobal(point));
+        QApplication::sendEvent(lanes.viewport(), &click);
+        auto *menu = scene.lesson().findChild<QMenu *>(u"lessonMenu"_s);
+        QVERIFY(menu && menu->findChild<QAction *>(u"crash"_s));
+        QVERIFY(menu->actions().front()->text().contains(u"simulator"_s) && !menu->actions().front()->isEnabled());
+        menu->findChild<QAction *>(u"crash"_s)->trigger();
+        menu->close();
+        QCOMPARE(tried.count(), 1);
+        const auto forked = tried.first().first().value<Comparison>();
+        QCOMPARE(forked.recipes, (std::vector<QByteArray>{"zk-herd-mutex", "zk-mutex"}));
+        QCOMPARE(forked.scenario.planned.size(), told.planned.size() + 1);
+        QCOMPARE(forked.scenario.planned.back().contender, 1);
+        QCOMPARE(forked.scenario.planned.back().at, at);
+        QCOMPARE(scene.lesson().lesson().runs.front().scenario, told);
     }
 
     // Nothing but the page, and no text that the last row cannot read.

@@ -91,7 +91,7 @@ LessonPicture::Panel LessonPicture::makePanel()
 }
 
 // The same contenders and the same time in both.
-void LessonPicture::connectLanes(LanesView &lanes)
+void LessonPicture::connectLanes(LanesView &lanes, std::size_t run)
 {
     connect(&lanes, &LanesView::momentChosen, this, [this](Moment at) {
         m_timer.stop();
@@ -107,6 +107,12 @@ void LessonPicture::connectLanes(LanesView &lanes)
             panel.lanes->verticalScrollBar()->setValue(vertical);
             panel.lanes->horizontalScrollBar()->setValue(horizontal);
         }
+    });
+    connect(&lanes, &LanesView::menuRequested, this, [this, run](int lane, const QPoint &where) {
+        emit menuRequested({run, m_playback.at(), lane, std::nullopt}, where);
+    });
+    connect(&lanes, &LanesView::serverMenuRequested, this, [this, run](int server, const QPoint &where) {
+        emit menuRequested({run, m_playback.at(), 0, server}, where);
     });
 }
 
@@ -134,7 +140,7 @@ void LessonPicture::setRuns(const lessons::Lesson &lesson, const std::vector<Pla
         panel.servers->setRun(runs[i]);
         panel.lanes->setDense(runs[i]->lanes() > mostReadableLanes);
         panel.tiles->setTerse(runs.size() > 2);
-        connectLanes(*panel.lanes);
+        connectLanes(*panel.lanes, m_panels.size());
         m_panels.push_back(panel);
         panel.card->show();
     }

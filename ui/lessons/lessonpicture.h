@@ -5,6 +5,7 @@
 
 #include <version>
 
+#include "ui/lessons/lessonfaults.h"
 #include "ui/lessons/lessonwords.h"
 #include "ui/simulator/playback.h"
 #include "ui/simulator/runexport.h"
@@ -51,6 +52,8 @@ public:
 
 signals:
     void arrived();
+    // A click with the right button, which also moves the cursor there.
+    void menuRequested(const lockscope::ui::LessonPlace &place, const QPoint &at);
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
@@ -77,7 +80,7 @@ private:
     void alignTiles();
     void showLegend();
     [[nodiscard]] Panel makePanel();
-    void connectLanes(LanesView &lanes);
+    void connectLanes(LanesView &lanes, std::size_t run);
     void showMoment();
     void lookUntil(Moment at);
     void advance();

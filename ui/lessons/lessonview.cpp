@@ -89,6 +89,7 @@ LessonView::LessonView(Simulate simulate, QWidget *parent) : QWidget(parent), m_
     m_sides->addWidget(buildStory(), 3);
     m_sides->addWidget(m_picture, 5);
     column->addLayout(m_sides, 1);
+    connect(m_picture, &LessonPicture::menuRequested, this, &LessonView::openFaultMenu);
     connect(&m_runner, &Runner::finished, this, &LessonView::take);
     connect(&m_runner, &Runner::failed, this, [this](const Error &error) { fail(error.message); });
 }
@@ -301,21 +302,21 @@ void LessonView::sayWhatNeverComes(std::size_t step)
     m_banner->setVisible(isMissing);
 }
 
+void LessonView::openFaultMenu(const LessonPlace &place, const QPoint &at)
+{
+    auto *menu = new QMenu(this);
+    menu->setObjectName(u"lessonMenu"_s);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    addLessonFaults(*menu, lessonWords(m_language).tryIt, m_lesson, *m_picture->runs()[place.run], place,
+                    [this](const Comparison &forked) { emit tryRequested(forked); });
+    menu->popup(at);
+}
+
 void LessonView::tryIt()
 {
-    const auto comparable = [](contention::Scenario scenario) {
-        scenario.recipe.clear();
-        return scenario;
-    };
     const auto &runs = m_lesson.runs;
-    const bool isOne = std::ranges::all_of(runs, [&](const lessons::LessonRun &run) {
-        return comparable(run.scenario) == comparable(runs.front().scenario);
-    });
-    if (isOne) {
-        Comparison all{runs.front().scenario, {}};
-        for (const auto &run : runs)
-            all.recipes.push_back(run.scenario.recipe);
-        emit tryRequested(all);
+    if (const auto all = comparisonOf(m_lesson)) {
+        emit tryRequested(*all);
         return;
     }
     auto *menu = new QMenu(this);

@@ -3,6 +3,7 @@
 
 #include <version>
 
+#include "ui/lessons/lessonfaults.h"
 #include "ui/lessons/lessonwords.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/runner.h"
@@ -91,6 +92,7 @@ private:
     void take(const std::vector<PlayedRunPtr> &runs);
     void fail(const QString &why);
     void go(std::size_t step);
+    void openFaultMenu(const LessonPlace &place, const QPoint &at);
     void showButtons();
     void place();
     void placeButtons(bool isNarrow);
