@@ -13,7 +13,7 @@ using contention::ServerLine;
 
 namespace {
 
-constexpr int digits = 10; // of a sequential node's number
+constexpr int numberDigits = 10; // of a sequential node's number
 constexpr std::pair<const char *, QLatin1StringView> twoLocks[] = {{"/sim/lock", "A"_L1}, {"/sim/other", "B"_L1}};
 
 // The end of a long node's name says its place in the queue; what Curator puts before it is 40 random characters.
@@ -107,7 +107,7 @@ private:
             std::vector<std::pair<qint64, QByteArray>> queue;
             std::erase_if(server.lines, [&](const ServerLine &line) {
                 bool isNumber = false;
-                const qint64 number = line.name.right(digits).toLongLong(&isNumber);
+                const qint64 number = line.name.right(numberDigits).toLongLong(&isNumber);
                 if (!line.name.startsWith(place) || !line.text.startsWith("of ") || !isNumber)
                     return false;
                 queue.emplace_back(number, line.text.mid(3).split(',').front());
