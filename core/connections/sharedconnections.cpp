@@ -8,15 +8,14 @@
 #include <QFileInfo>
 #include <QRegularExpression>
 
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <set>
+
+#include "core/base/tomllibrary.h"
 
 namespace lockscope {
 

@@ -3,8 +3,7 @@
 
 #include <QJsonArray>
 
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
+#include "core/base/tomllibrary.h"
 
 namespace lockscope::recipes {
 

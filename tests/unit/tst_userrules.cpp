@@ -156,6 +156,10 @@ value = ".*"
         QCOMPARE(broken.problems.front().line, 2);
         QVERIFY2(broken.problems.front().why.startsWith(u"is no TOML: "_s), qPrintable(broken.problems.front().why));
         QVERIFY(!readRuleFile(QByteArray(5000, '['), u"f.toml"_s).problems.empty());
+        // A letter where only ASCII may stand; in a comment and in a text it may.
+        const auto letter = readRuleFile("version = 1 # \u00e9\n\u00e9t\u00e9 = 1\n", u"f.toml"_s);
+        QCOMPARE(letter.problems.size(), size_t(1));
+        QCOMPARE(letter.problems.front().line, 2);
         QVERIFY(!readRuleFile("a = " + QByteArray(5000, '['), u"f.toml"_s).problems.empty());
     }
 
