@@ -4,17 +4,68 @@
 #include "ui/theme/theme.h"
 
 #include <QBoxLayout>
+#include <QEvent>
+#include <QHash>
 #include <QLabel>
 #include <QMenu>
 #include <QPainter>
+
+#include <tuple>
 
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 
+namespace {
+
+// Layouts ask a label with several lines for its height dozens of times until a page is laid out, and QLabel breaks
+// its text anew each time: three quarters of what a step of a lesson takes. What it said once is kept until its words
+// or its looks are others.
+class WrappedLabel : public QLabel {
+public:
+    using QLabel::QLabel;
+
+    int heightForWidth(int width) const override
+    {
+        // What these setters change, no event tells.
+        const auto now = std::make_tuple(text(), font(), wordWrap(), margin(), indent());
+        if (now != m_of || m_heights.size() >= mostHeights) {
+            m_of = now;
+            m_heights.clear();
+        }
+        const auto known = m_heights.constFind(width);
+        if (known != m_heights.cend())
+            return *known;
+        return *m_heights.insert(width, QLabel::heightForWidth(width));
+    }
+
+protected:
+    bool event(QEvent *event) override
+    {
+        switch (event->type()) {
+        case QEvent::Polish: // these three: a style sheet has other margins
+        case QEvent::StyleChange:
+        case QEvent::DynamicPropertyChange:
+        case QEvent::ContentsRectChange:
+        case QEvent::LayoutDirectionChange:
+        case QEvent::ScreenChangeInternal: m_heights.clear(); break;
+        default: break;
+        }
+        return QLabel::event(event);
+    }
+
+private:
+    static constexpr qsizetype mostHeights = 64; // who drags a window's edge asks for every width
+
+    mutable std::tuple<QString, QFont, bool, int, int> m_of;
+    mutable QHash<int, int> m_heights; // of that, by width
+};
+
+} // namespace
+
 QLabel *makeLabel(const QString &text, const QString &look, QWidget *parent)
 {
-    auto *label = new QLabel(text, parent);
+    auto *label = new WrappedLabel(text, parent);
     label->setTextFormat(Qt::PlainText);
     if (!look.isEmpty())
         label->setProperty("look", look);
