@@ -70,11 +70,12 @@ QByteArray ask(const HostPort &server, const QByteArray &words)
 {
     QTcpSocket socket;
     socket.connectToHost(server.host, server.port);
-    if (!socket.waitForConnected(2000))
+    if (!socket.waitForConnected(30'000))
         return {};
     socket.write(words);
     QByteArray answer;
-    while (!answer.contains('\n') && socket.waitForReadyRead(2000))
+    // The first question to the admin server has Java load the classes for the answer.
+    while (!answer.contains('\n') && socket.waitForReadyRead(30'000))
         answer += socket.readAll();
     return answer;
 }
