@@ -55,7 +55,7 @@ mkdir -p "$XDG_CONFIG_HOME" "$XDG_STATE_HOME" "$XDG_DATA_HOME" "$XDG_CACHE_HOME"
 # (PROCESSORS), and what measures is alone. LOCKSCOPE_TEST_JOBS says otherwise.
 run_tests() {
     local result=0
-    ctest --test-dir "$build" -j "${LOCKSCOPE_TEST_JOBS:-$(($(nproc) * 2))}" --output-on-failure --no-tests=error "$@" \
+    ctest --test-dir "$build" -j "${LOCKSCOPE_TEST_JOBS:-$(($(nproc) * 3))}" --output-on-failure --no-tests=error "$@" \
         </dev/null || result=$?
     # ctest counts as passed what skipped itself, and keeps the reason in its log.
     local skipped
