@@ -174,7 +174,7 @@ private slots:
     void itsRequestsAreCounted()
     {
         const auto lock = freshName();
-        const auto &recipe = recipes::recipeOf("etcd-mutex");
+        const auto recipe = recipes::recipeOf("etcd-mutex");
         auto first = contender(lock), second = contender(lock);
         auto before = m_gate.requestsSent();
         QVERIFY(first->takes());
