@@ -9,6 +9,7 @@
 #include "core/sandbox/certificates.h"
 #include "core/sandbox/demomariadb.h"
 #include "core/sandbox/kit.h"
+#include "core/sandbox/mysqlserver.h"
 #include "core/sandbox/serverprocess.h"
 
 #include <QDir>
@@ -37,15 +38,6 @@ QString sqlPrefix()
     return {};
 }
 
-// Something to lock: what the examples of the manual and the demo call by name.
-const QByteArray exampleTables =
-    "CREATE DATABASE shop;\n"
-    "CREATE TABLE shop.shedlock (name VARCHAR(64) NOT NULL PRIMARY KEY, lock_until TIMESTAMP(3) NOT NULL, locked_at "
-    "TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), locked_by VARCHAR(255) NOT NULL) ENGINE=InnoDB;\n"
-    "CREATE TABLE shop.stock (id INT NOT NULL PRIMARY KEY, name VARCHAR(40) NOT NULL, quantity INT NOT NULL, "
-    "version INT NOT NULL DEFAULT 1) ENGINE=InnoDB;\n"
-    "INSERT INTO shop.stock (id, name, quantity) VALUES (1, 'kettle', 40), (2, 'teapot', 12), (3, 'cup', 300), "
-    "(4, 'saucer', 280);\n";
 const QString exchange = u"exchange"_s;
 // The file that says that everything was made.
 const QString lastFile = u"data/shop/stock.ibd"_s;
@@ -141,6 +133,8 @@ QString findServer()
 
 Result<std::unique_ptr<Server>> makeMariaDb(MariaDbOptions options)
 {
+    if (const auto mySql = mySqlProgram(); !mySql.isEmpty())
+        return makeMySql(mySql, std::move(options));
     const QString program = findServer();
     if (program.isEmpty() || sqlPrefix().isEmpty())
         return Error{ErrorCode::Unsupported,

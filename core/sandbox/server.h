@@ -69,7 +69,8 @@ struct MariaDbOptions {
     QByteArrayList moreArguments;
     const Certificates *tls = nullptr; // as above
 };
-// User root has every right, from this machine, without a password. There is a table shop.stock.
+// User root has every right, from this machine, without a password. There is a table shop.stock. Debian's MariaDB, or
+// the MySQL whose program LOCKSCOPE_MYSQLD names.
 [[nodiscard]] Result<std::unique_ptr<Server>> makeMariaDb(MariaDbOptions options = {});
 
 // Removes temporary folders of sandboxes whose process is gone.
