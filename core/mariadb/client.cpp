@@ -39,6 +39,7 @@ public:
     QString lastError() const override { return m_lastError; }
     ConnectionId connectionId() const override { return m_connection; }
     QByteArray serverVersion() const override { return m_version; }
+    Features features() const override { return m_features; }
     Subscription onState(std::function<void(SessionState)> listener) override
     {
         return m_listeners.add(std::move(listener));
@@ -161,11 +162,12 @@ private:
     }
 
     // WorkerNews
-    void connected(ConnectionId connection, QByteArray version) override
+    void connected(ConnectionId connection, QByteArray version, Features features) override
     {
         m_connection = connection;
         m_looksWhileConnecting = 0;
         m_version = std::move(version);
+        m_features = std::move(features);
         m_lastError.clear();
         qCDebug(logMariaDb).noquote() << "session" << connection << "at" << m_options.host.host
                                       << m_options.host.port;
@@ -207,6 +209,7 @@ private:
     QString m_lastError;
     ConnectionId m_connection = 0;
     QByteArray m_version;
+    Features m_features;
     StateListeners<SessionState> m_listeners;
     quint64 m_lastNumber = 0;
     std::map<quint64, Pending> m_pending;

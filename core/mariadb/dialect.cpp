@@ -23,6 +23,35 @@ QVariant bound(const QByteArray &parameter)
     return decoder.hasError() ? QVariant(parameter) : QVariant(text.isNull() ? u""_s : text);
 }
 
+// Which server it is, and since when it runs; and what of its features comes to light by that.
+QByteArray askWhich(QSqlQuery &query, Features &features)
+{
+    // One question for variables that not every server has: SHOW leaves out what is missing.
+    query.exec(u"SHOW SESSION VARIABLES WHERE Variable_name IN "
+               "('hostname', 'port', 'server_id', 'server_uid', 'server_uuid', 'in_transaction')"_s);
+    QByteArray said;
+    while (query.next()) {
+        const auto name = query.value(0).toByteArray();
+        if (name == "in_transaction")
+            features.inTransaction = true;
+        else
+            said += name + '=' + query.value(1).toByteArray() + '\n';
+    }
+    if (said.isEmpty())
+        return said;
+    // Started anew it is another, whose numbers of connections mean others. Both sides of the difference are of one
+    // moment.
+    for (const auto *schema : {"information_schema", "performance_schema"}) {
+        query.exec(u"SELECT CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED) FROM %1.global_status "
+                   "WHERE VARIABLE_NAME = 'Uptime'"_s.arg(QLatin1StringView(schema)));
+        if (query.next()) {
+            features.statusSchema = schema;
+            return said + "started=" + query.value(0).toByteArray() + '\n';
+        }
+    }
+    return said;
+}
+
 class OwnDialect final : public Dialect {
 public:
     QString driver() const override { return u"QMYSQL"_s; }
@@ -41,32 +70,27 @@ public:
     std::optional<Met> meet(QSqlQuery &query) const override
     {
         // A wait ends by our deadlines; giving up after the server's 50 s would lose the place in the queue.
-        const bool isSetUp = query.exec(u"SET SESSION autocommit=1, innodb_lock_wait_timeout=100000000"_s)
-                             && query.exec(u"SELECT CONNECTION_ID(), VERSION()"_s) && query.next();
-        if (!isSetUp)
+        if (!query.exec(u"SET SESSION autocommit=1, innodb_lock_wait_timeout=100000000"_s))
             return std::nullopt;
-        return Met{query.value(0).toULongLong(), query.value(1).toString().toUtf8(), {}};
+        Met met;
+        met.features.blocks = query.exec(QString::fromLatin1(greetingInBlock()));
+        if (!met.features.blocks && !query.exec(QString::fromLatin1(greeting())))
+            return std::nullopt;
+        if (!query.next())
+            return std::nullopt;
+        met.connection = query.value(0).toULongLong();
+        met.version = query.value(1).toString().toUtf8();
+        met.features.innoDbLocks = query.value(2).toInt() == 2;
+        met.features.statementNumbers = query.value(3).toInt() > 0;
+        met.features.milliseconds = query.value(4).toInt() > 0;
+        met.server = askWhich(query, met.features);
+        return met;
     }
     QByteArray server(const QSqlDatabase &database) const override
     {
-        // One question for variables that not every server has: SHOW leaves out what is missing.
         QSqlQuery query(database);
-        query.exec(u"SHOW GLOBAL VARIABLES WHERE Variable_name IN "
-                   "('hostname', 'port', 'server_id', 'server_uid', 'server_uuid')"_s);
-        QByteArray said;
-        while (query.next())
-            said += query.value(0).toByteArray() + '=' + query.value(1).toByteArray() + '\n';
-        if (said.isEmpty())
-            return said;
-        // Since when it runs: started anew it is another, whose numbers of connections mean others. Both sides of
-        // the difference are of one moment.
-        for (const auto *schema : {"information_schema", "performance_schema"}) {
-            query.exec(u"SELECT CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED) FROM %1.global_status "
-                       "WHERE VARIABLE_NAME = 'Uptime'"_s.arg(QLatin1StringView(schema)));
-            if (query.next())
-                return said + "started=" + query.value(0).toByteArray() + '\n';
-        }
-        return said;
+        Features features;
+        return askWhich(query, features);
     }
     QByteArray nothing() const override { return "DO 0"; }
     QByteArray killQuery(ConnectionId connection, const QByteArray &) const override
@@ -97,6 +121,26 @@ public:
 };
 
 } // namespace
+
+QByteArray greeting()
+{
+    // Of constants: the server opens no table for it.
+    const auto counted = [](const char *from, const QByteArray &where) {
+        return QByteArray(", (SELECT COUNT(*) FROM information_schema.") + from
+               + " WHERE TABLE_SCHEMA = 'information_schema' AND " + where + ')';
+    };
+    const auto column = [&counted](const QByteArray &name) {
+        return counted("COLUMNS", "TABLE_NAME = 'PROCESSLIST' AND COLUMN_NAME = '" + name + '\'');
+    };
+    return "SELECT CONNECTION_ID(), VERSION()"
+           + counted("TABLES", "TABLE_NAME IN ('INNODB_LOCKS', 'INNODB_LOCK_WAITS')") + column("QUERY_ID")
+           + column("TIME_MS");
+}
+
+QByteArray greetingInBlock()
+{
+    return "BEGIN NOT ATOMIC " + greeting() + "; END";
+}
 
 const Dialect &ownDialect()
 {

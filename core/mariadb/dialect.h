@@ -19,7 +19,9 @@ public:
     struct Met {
         ConnectionId connection = 0;
         QByteArray version;
-        QByteArray birth; // what tells it from a later one of its number, where numbers come again
+        QByteArray birth{};  // what tells it from a later one of its number, where numbers come again
+        QByteArray server{}; // as server() says
+        Features features{};
     };
 
     virtual ~Dialect() = default;
@@ -29,7 +31,7 @@ public:
     // Options of that driver: of a session (reading for ever where that is 0), and of the short connection of a KILL.
     [[nodiscard]] virtual QString options(std::chrono::seconds readsWithin) const = 0;
     [[nodiscard]] virtual QString killOptions() const = 0;
-    // Sets a new connection up and asks who it is; empty when that failed (the query says why).
+    // Sets a new connection up and asks who it is and where; empty when that failed (the query says why).
     [[nodiscard]] virtual std::optional<Met> meet(QSqlQuery &query) const = 0;
     // Which server this is and since when it runs; empty if it does not say.
     [[nodiscard]] virtual QByteArray server(const QSqlDatabase &database) const = 0;

@@ -16,6 +16,7 @@ public:
     [[nodiscard]] QString lastError() const override { return m_inner.lastError(); }
     [[nodiscard]] ConnectionId connectionId() const override { return m_inner.connectionId(); }
     [[nodiscard]] QByteArray serverVersion() const override { return m_inner.serverVersion(); }
+    [[nodiscard]] Features features() const override { return m_inner.features(); }
     Subscription onState(std::function<void(SessionState)> listener) override
     {
         return m_inner.onState(std::move(listener));

@@ -48,10 +48,9 @@ QByteArray isMarked(const QByteArray &mark)
 
 QByteArray serverQuestion(const Session &session)
 {
-    const QByteArray schema = isMariaDb(session) ? "information_schema" : "performance_schema";
     return "SELECT CONCAT(@@hostname, ':', @@port, ' ', @@server_id) AS server, "
            "CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED) AS started FROM "
-           + schema + ".global_status WHERE VARIABLE_NAME = 'Uptime'";
+           + session.features().statusSchema + ".global_status WHERE VARIABLE_NAME = 'Uptime'";
 }
 
 InStatus findInStatus(const QByteArray &status, const QByteArray &transaction, ConnectionId connection,

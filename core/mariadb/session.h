@@ -14,6 +14,7 @@
 #include "core/async/completion.h"
 #include "core/async/scope.h"
 #include "core/async/subscription.h"
+#include "core/mariadb/features.h"
 
 #include <QByteArrayList>
 
@@ -60,7 +61,8 @@ public:
     [[nodiscard]] virtual SessionState state() const = 0;
     [[nodiscard]] virtual QString lastError() const = 0;         // why it is not connected; empty when it is
     [[nodiscard]] virtual ConnectionId connectionId() const = 0; // 0 when there is none
-    [[nodiscard]] virtual QByteArray serverVersion() const = 0;  // "10.11.6-MariaDB"
+    [[nodiscard]] virtual QByteArray serverVersion() const = 0;  // "10.11.6-MariaDB"; for people
+    [[nodiscard]] virtual Features features() const = 0;         // of the server of this connection, or of the last
     // Called on every change; with Connecting also when another attempt failed (lastError says why).
     virtual Subscription onState(std::function<void(SessionState)> listener) = 0;
 
@@ -89,10 +91,5 @@ public:
 private:
     LazyScope m_background;
 };
-
-[[nodiscard]] inline bool isMariaDb(const Session &session)
-{
-    return session.serverVersion().contains("MariaDB");
-}
 
 } // namespace lockscope::mariadb

@@ -234,20 +234,20 @@ bool Worker::connectNow(SqlConnection &connection)
         return false;
     }
     const auto number = met->connection;
-    const auto version = met->version;
     if (!m_numbers->add(number)) { // the next one is another
         m_backOff = 0ms;
         query.clear();
         connection.close();
         return false;
     }
-    const auto server = connection.server();
     const std::lock_guard lock(m_mutex);
-    m_server = server;
+    m_server = met->server;
     m_connection = number;
     m_birth = met->birth;
     m_wasKilled = false;
-    post([number, version](WorkerNews &news) { news.connected(number, version); });
+    post([number, version = met->version, features = met->features](WorkerNews &news) {
+        news.connected(number, version, features);
+    });
     return true;
 }
 

@@ -22,7 +22,7 @@ class SqlConnection;
 class WorkerNews {
 public:
     virtual ~WorkerNews() = default;
-    virtual void connected(ConnectionId connection, QByteArray version) = 0;
+    virtual void connected(ConnectionId connection, QByteArray version, Features features) = 0;
     virtual void notConnected(Error why) = 0; // an attempt failed, or the connection was lost
     virtual void answered(quint64 number, Result<Rows> answer) = 0;
 };

@@ -39,6 +39,12 @@ struct Target {
     QByteArray serverStarted; // where there is no transaction: seconds since 1970
 
     [[nodiscard]] bool isTransaction() const { return !guard.isEmpty(); }
+    // Looks and kills in one statement, whatever a look in another said.
+    [[nodiscard]] bool isOfBlocks() const
+    {
+        const auto features = session->features();
+        return features.blocks && features.statementNumbers;
+    }
 };
 
 QByteArray number(mariadb::ConnectionId connection)
@@ -61,9 +67,10 @@ Reply<Rows> act(const Target &target, const QByteArray &text, Deadline deadline)
 QByteArray namedBlock(const Target &target, const QByteArray &then)
 {
     return "BEGIN NOT ATOMIC DECLARE said VARCHAR(8) DEFAULT 'gone'; "
-           "DECLARE started BIGINT DEFAULT (SELECT UNIX_TIMESTAMP() - VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS "
-           "WHERE VARIABLE_NAME = 'UPTIME'); "
-           "IF started <> "
+           "DECLARE started BIGINT DEFAULT (SELECT UNIX_TIMESTAMP() - VARIABLE_VALUE FROM "
+           + target.session->features().statusSchema
+           + ".global_status WHERE VARIABLE_NAME = 'UPTIME'); "
+             "IF started <> "
            + target.serverStarted
            + " THEN SET said = 'another'; "
              "ELSEIF "
@@ -143,10 +150,10 @@ Task<Result<mariadb::InStatus>> lookInStatus(Target target, Deadline deadline)
 }
 
 // What the connection does now: the number of its last statement, and whether that runs. Empty: there is none of its
-// number. MySQL does not number statements.
+// number. Not every server numbers statements.
 Task<Result<QByteArray>> askActivity(Target target, Deadline deadline)
 {
-    if (!mariadb::isMariaDb(*target.session))
+    if (!target.isOfBlocks())
         co_return QByteArray("unknown");
     auto asking = ask(target,
                       "SELECT CONCAT(QUERY_ID, ' ', COMMAND) AS activity FROM information_schema.PROCESSLIST "
@@ -163,7 +170,7 @@ Task<Result<QByteArray>> askActivity(Target target, Deadline deadline)
 QByteArray killIfStill(const Target &target, const QByteArray &activity)
 {
     const auto kill = "KILL CONNECTION " + number(target.connection);
-    if (!mariadb::isMariaDb(*target.session))
+    if (!target.isOfBlocks())
         return kill;
     return "BEGIN NOT ATOMIC DECLARE said VARCHAR(8) DEFAULT 'another'; IF CONNECTION_ID() = " + number(target.ours)
            + " THEN SET said = 'busy'; IF (SELECT CONCAT(QUERY_ID, ' ', COMMAND) FROM information_schema.PROCESSLIST WHERE ID = "
@@ -176,7 +183,7 @@ Task<Result<Verdict>> killAfterLook(Target target, QByteArray activity, Deadline
     auto killing = act(target, killIfStill(target, activity), deadline);
     const auto killed = co_await killing;
     if (killed && killed->rows.empty())
-        co_return Verdict::Killed; // MySQL's KILL by itself says nothing
+        co_return Verdict::Killed; // a KILL by itself says nothing
     co_return verdictOf(killed);
 }
 
@@ -247,7 +254,7 @@ Task<Result<Verdict>> killQueryOf(Target target, bool isWaiter, Deadline deadlin
     co_return verdict;
 }
 
-// MySQL has no blocks.
+// Where there are no blocks.
 Task<Result<bool>> holds(Target target, Deadline deadline)
 {
     auto asking = ask(target, "SELECT " + target.held + " AS held", deadline);
@@ -259,7 +266,7 @@ Task<Result<bool>> holds(Target target, Deadline deadline)
 
 Task<Result<Verdict>> killNamed(Target target, Deadline deadline)
 {
-    if (mariadb::isMariaDb(*target.session)) {
+    if (target.session->features().blocks) {
         const auto verdict = co_await killInBlock(target, deadline);
         co_return verdict;
     }
@@ -285,7 +292,7 @@ Task<Result<Verdict>> killRow(Target target, Deadline deadline)
 {
     constexpr int tries = 3;
     auto random = Random::fromSystem();
-    for (int i = 0; i < tries && mariadb::isMariaDb(*target.session); ++i) {
+    for (int i = 0; i < tries && target.session->features().blocks; ++i) {
         const std::chrono::milliseconds more(random.below(static_cast<quint64>(60 * (i + 1))));
         auto rest = sleepFor(target.session->loop(), mariadb::copyRestsFor + more);
         co_await rest;
@@ -414,10 +421,10 @@ Error noStatement(const ForceReleasePlan &plan)
 
 Task<Result<Sent>> killQuery(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
 {
-    if (!mariadb::isMariaDb(*session))
+    if (!session->features().blocks)
         co_return Error{
             ErrorCode::Unsupported,
-            u"nothing was sent: MySQL cannot look and KILL QUERY in one statement; look at PROCESSLIST and "
+            u"nothing was sent: this server cannot look and KILL QUERY in one statement; look at PROCESSLIST and "
             u"send it yourself"_s};
     const auto isByPlugin = co_await saysTablesByPlugin(plan, session, deadline);
     const auto target = targetOf(plan, session, isByPlugin);

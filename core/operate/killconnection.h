@@ -6,12 +6,12 @@
 //   named lock  IS_USED_LOCK, and since when this server runs;
 //   row lock    the transaction by its number and start, in a copy that was made while we asked (freshness.h); where
 //               somebody reads too often for that, in SHOW ENGINE INNODB STATUS, which is printed from what is.
-// MariaDB looks and kills in one statement, a block without a name: between the two lie microseconds (more where the
-// server's thread has to wait for a processor), not the way to the server and back, and both are on one server
-// whatever stands between. INNODB STATUS cannot be part of a statement; there the block asks instead whether the
-// connection has begun a statement since before it was printed: if not, it cannot have let go. On MySQL, which has no
-// blocks, one round trip lies between. A COMMIT that is being done when the KILL comes is done, and then the
-// connection ends.
+// Where the server has blocks without a name (MariaDB), it looks and kills in one statement: between the two lie
+// microseconds (more where the server's thread has to wait for a processor), not the way to the server and back, and
+// both are on one server whatever stands between. INNODB STATUS cannot be part of a statement; there the block asks
+// instead whether the connection has begun a statement since before it was printed: if not, it cannot have let go.
+// Without blocks (MySQL) one round trip lies between. A COMMIT that is being done when the KILL comes is done, and
+// then the connection ends.
 //
 // Afterwards it is looked at the same way whether the hold is gone: what is rolled back keeps its locks so long.
 #pragma once

@@ -86,8 +86,8 @@ bool addHeld(ForceReleasePlan &plan, const SqlLook &look, const QString &connect
 
 Task<ForceReleasePlan> withKillLosses(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
 {
-    // MySQL cannot look and KILL QUERY in one statement: what would be refused is not offered.
-    if (session && !mariadb::isMariaDb(*session))
+    // Without blocks it cannot look and KILL QUERY in one statement: what would be refused is not offered.
+    if (session && !session->features().blocks)
         std::erase_if(plan.ways, [](const WayOffer &offer) {
             return offer.way == Way::KillQuery || offer.way == Way::KillWaiter;
         });

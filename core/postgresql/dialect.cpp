@@ -51,6 +51,17 @@ QByteArray signal(const char *function, ConnectionId connection, const QByteArra
 // Before anything else is asked: who may create functions in a schema of the path could have theirs called, as us.
 const QString onlyTheServersOwn = u"SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false)"_s;
 
+// Which of several servers, where that may be asked, and since when it runs.
+QByteArray askWhich(QSqlQuery &query)
+{
+    const auto started = "SELECT 'started=' || " + microseconds("pg_postmaster_start_time()") + "::text";
+    for (const auto *which : {" || ' system=' || (SELECT system_identifier::text FROM pg_control_system())", ""}) {
+        if (query.exec(QString::fromLatin1(started + which)) && query.next())
+            return query.value(0).toByteArray();
+    }
+    return {};
+}
+
 class PostgreSqlDialect final : public mariadb::Dialect {
 public:
     QString driver() const override { return u"QPSQL"_s; }
@@ -78,21 +89,14 @@ public:
         if (!query.exec(onlyTheServersOwn) || !query.exec(setUp) || !query.exec(QString::fromLatin1(whoAmI))
             || !query.next())
             return std::nullopt;
-        return Met{query.value(0).toULongLong(), query.value(1).toString().toUtf8(), query.value(2).toByteArray()};
+        Met met{query.value(0).toULongLong(), query.value(1).toString().toUtf8(), query.value(2).toByteArray()};
+        met.server = askWhich(query);
+        return met;
     }
     QByteArray server(const QSqlDatabase &database) const override
     {
         QSqlQuery query(database);
-        if (!query.exec(onlyTheServersOwn))
-            return {};
-        const auto started = "SELECT 'started=' || " + microseconds("pg_postmaster_start_time()") + "::text";
-        // Which of several, where it may be asked.
-        for (const auto *which :
-             {" || ' system=' || (SELECT system_identifier::text FROM pg_control_system())", ""}) {
-            if (query.exec(QString::fromLatin1(started + which)) && query.next())
-                return query.value(0).toByteArray();
-        }
-        return {};
+        return query.exec(onlyTheServersOwn) ? askWhich(query) : QByteArray();
     }
     QByteArray nothing() const override { return "SELECT 1"; }
     QByteArray killQuery(ConnectionId connection, const QByteArray &birth) const override

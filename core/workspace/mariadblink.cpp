@@ -94,7 +94,8 @@ public:
     [[nodiscard]] QString serverVersion() override
     {
         const auto version = m_session->serverVersion();
-        const auto title = mariadb::isMariaDb(*m_session) ? u"MariaDB "_s : u"MySQL "_s;
+        // For people, by the server's own words; nothing else is concluded from them.
+        const auto title = version.contains("MariaDB") ? u"MariaDB "_s : u"MySQL "_s;
         return version.isEmpty() ? QString() : title + QString::fromUtf8(version);
     }
     [[nodiscard]] Task<QStringList> rights(Deadline deadline) override

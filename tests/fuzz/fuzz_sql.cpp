@@ -6,6 +6,7 @@
 #include "core/inspect/mariadb/reader.h"
 #include "core/mariadb/freshness.h"
 #include "core/recipes/mariadb/rowname.h"
+#include "core/world/mariadb/server.h"
 #include "tests/fuzz/locks.h"
 
 using namespace lockscope;
@@ -22,9 +23,10 @@ public:
     [[nodiscard]] mariadb::SessionState state() const override { return mariadb::SessionState::Connected; }
     [[nodiscard]] QString lastError() const override { return {}; }
     [[nodiscard]] mariadb::ConnectionId connectionId() const override { return 7; }
-    [[nodiscard]] QByteArray serverVersion() const override
+    [[nodiscard]] QByteArray serverVersion() const override { return {}; }
+    [[nodiscard]] mariadb::Features features() const override
     {
-        return m_script.contains("mysql") ? "8.0.36" : "10.11.6-MariaDB";
+        return m_script.contains("mysql") ? mariadb::Features() : world::SqlServer::features();
     }
     Subscription onState(std::function<void(mariadb::SessionState)>) override { return {}; }
     Reply<mariadb::Rows> execute(mariadb::Statement, Deadline) override

@@ -161,13 +161,18 @@ private slots:
         (void)run(*waiter, "ROLLBACK");
     }
 
-    // MySQL cannot look and KILL QUERY in one statement: there it is not offered, and the rest is.
+    // Without blocks it cannot look and KILL QUERY in one statement: there it is not offered, and the rest is.
     void whatTheServerCannotIsNotOffered()
     {
-        class CalledMySql : public mariadb::ForwardingSession {
+        class WithoutBlocks : public mariadb::ForwardingSession {
         public:
             using ForwardingSession::ForwardingSession;
-            [[nodiscard]] QByteArray serverVersion() const override { return "8.0.36"; }
+            [[nodiscard]] mariadb::Features features() const override
+            {
+                auto all = inner().features();
+                all.blocks = false;
+                return all;
+            }
             Reply<mariadb::Rows> execute(mariadb::Statement statement, Deadline deadline) override
             {
                 return inner().execute(std::move(statement), deadline);
@@ -185,7 +190,7 @@ private slots:
         };
         const auto here = testing::finish(m_loop, offeredBy(*plan, session.get(), soon()));
         QVERIFY(here && hasWay(*here, Way::KillQuery) && hasWay(*here, Way::Release));
-        CalledMySql other(*session);
+        WithoutBlocks other(*session);
         const auto there = testing::finish(m_loop, offeredBy(*plan, &other, soon()));
         QVERIFY(there && !hasWay(*there, Way::KillQuery) && hasWay(*there, Way::Release));
         QVERIFY(run(*holder, "SELECT RELEASE_LOCK('gentle')"));

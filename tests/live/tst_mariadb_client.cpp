@@ -53,6 +53,25 @@ private slots:
     }
     void cleanupTestCase() { endServer(); }
 
+    // What it was said to have on connecting is there when it is used, and what not is not: here, and on whatever
+    // other server these tests are run against.
+    void itHasWhatItSaidOnConnecting()
+    {
+        const auto features = m_admin->features();
+        QCOMPARE(features.blocks, bool(run(*m_admin, "BEGIN NOT ATOMIC SELECT 1 AS one; END")));
+        QCOMPARE(features.inTransaction, bool(run(*m_admin, "SELECT @@in_transaction AS mine")));
+        QCOMPARE(features.innoDbLocks, bool(run(*m_admin, "SELECT 1 FROM information_schema.INNODB_LOCK_WAITS w "
+                                                          "JOIN information_schema.INNODB_LOCKS l")));
+        QVERIFY(features.innoDbLocks || run(*m_admin, "SELECT 1 FROM performance_schema.data_lock_waits"));
+        QCOMPARE(features.statementNumbers,
+                 bool(run(*m_admin, "SELECT QUERY_ID FROM information_schema.PROCESSLIST")));
+        QCOMPARE(features.milliseconds, bool(run(*m_admin, "SELECT TIME_MS FROM information_schema.PROCESSLIST")));
+        QVERIFY(ask("SELECT VARIABLE_VALUE FROM " + features.statusSchema
+                    + ".global_status WHERE VARIABLE_NAME = 'Uptime'")
+                    .toInt()
+                > 0);
+    }
+
     void parametersAreBoundAndValuesComeAsText()
     {
         const QByteArray hostile("'; DROP TABLE stock; -- \xe2\x82\xac \\ \"");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is asked of servers that have this and not that, and what is said of the rest: answers by script, for
-// MariaDB's plugin and MySQL are not here to be asked.
+// MariaDB's plugin and MySQL are not on every machine.
 #include "core/async/virtualloop.h"
 #include "core/inspect/mariadb/reader.h"
+#include "core/world/mariadb/server.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
@@ -19,12 +20,13 @@ namespace {
 // Answers by what stands in the question; what it has not heard of, with nothing.
 class AnsweringSql final : public mariadb::Session {
 public:
-    explicit AnsweringSql(Loop &loop, QByteArray version) : m_loop(loop), m_version(std::move(version)) {}
+    AnsweringSql(Loop &loop, mariadb::Features features) : m_loop(loop), m_features(std::move(features)) {}
     [[nodiscard]] Loop &loop() const override { return m_loop; }
     [[nodiscard]] mariadb::SessionState state() const override { return mariadb::SessionState::Connected; }
     [[nodiscard]] QString lastError() const override { return {}; }
     [[nodiscard]] mariadb::ConnectionId connectionId() const override { return 7; }
-    [[nodiscard]] QByteArray serverVersion() const override { return m_version; }
+    [[nodiscard]] QByteArray serverVersion() const override { return {}; }
+    [[nodiscard]] mariadb::Features features() const override { return m_features; }
     Subscription onState(std::function<void(mariadb::SessionState)>) override { return {}; }
     Reply<mariadb::Rows> execute(mariadb::Statement statement, Deadline) override
     {
@@ -59,12 +61,17 @@ public:
         answers.emplace_back(part, Error{code, u"refused"_s, false});
     }
 
+    [[nodiscard]] bool hasAsked(const QByteArray &part) const
+    {
+        return std::ranges::any_of(asked, [&part](const QByteArray &one) { return one.contains(part); });
+    }
+
     std::vector<std::pair<QByteArray, Result<mariadb::Rows>>> answers;
     QByteArrayList asked;
 
 private:
     Loop &m_loop;
-    const QByteArray m_version;
+    const mariadb::Features m_features;
 };
 
 Task<void> lookOnce(SqlReader *reader, Result<SqlLook> *result, Deadline deadline)
@@ -114,7 +121,7 @@ private slots:
     // The plugin tells who has it, PROCESSLIST that somebody waits, and only the statement for what.
     void thePluginTellsHoldersOnly()
     {
-        AnsweringSql session(m_loop, "10.6.1-MariaDB");
+        AnsweringSql session(m_loop, world::SqlServer::features());
         tellProcesses(session);
         session.refuse("setup_instruments", ErrorCode::Unsupported);
         session.say("METADATA_LOCK_INFO",
@@ -133,11 +140,13 @@ private slots:
         QVERIFY(!locks[0].waitersKnown);
         QVERIFY2(gaps.contains(u"told by its statement only"_s), qPrintable(gaps));
         QVERIFY2(gaps.contains(u"1 connection"_s), qPrintable(gaps));
+        QVERIFY(session.hasAsked("information_schema.INNODB_LOCK_WAITS") && session.hasAsked("TIME_MS AS in_state"));
+        QVERIFY(session.hasAsked("information_schema.global_status"));
     }
 
     void withNeitherNobodyIsSaidToHoldIt()
     {
-        AnsweringSql session(m_loop, "10.6.1-MariaDB");
+        AnsweringSql session(m_loop, world::SqlServer::features());
         tellProcesses(session);
         session.refuse("setup_instruments", ErrorCode::NoPermission);
         session.refuse("METADATA_LOCK_INFO", ErrorCode::Unsupported);
@@ -149,10 +158,22 @@ private slots:
         QVERIFY2(gaps.contains(u"who has a table"_s), qPrintable(gaps));
     }
 
+    // It is asked for what it has, whatever it calls itself: a fork, or what a proxy says.
+    void eachFeatureCountsByItself()
+    {
+        auto features = mariadb::Features();
+        features.innoDbLocks = true;
+        AnsweringSql session(m_loop, features);
+        tellProcesses(session);
+        (void)look(session);
+        QVERIFY(session.hasAsked("information_schema.INNODB_LOCK_WAITS"));
+        QVERIFY(!session.hasAsked("data_lock_waits") && session.hasAsked("TIME * 1000 AS in_state"));
+    }
+
     // At rest one question for all that has a name; who has the table is asked once somebody waits.
     void mySqlTellsBoth()
     {
-        AnsweringSql session(m_loop, "8.0.36");
+        AnsweringSql session(m_loop, mariadb::Features());
         tellProcesses(session);
         session.say("setup_instruments", "enabled|1");
         session.say("m.LOCK_STATUS IN",
@@ -172,6 +193,9 @@ private slots:
         QCOMPARE(locks[2].lock.name, QByteArray("TABLE#shop.stock"));
         QCOMPARE(locks[2].contenders.size(), std::size_t(2));
         QVERIFY2(!gaps.contains(u"table"_s), qPrintable(gaps));
+        QVERIFY(session.hasAsked("performance_schema.data_lock_waits")
+                && session.hasAsked("TIME * 1000 AS in_state"));
+        QVERIFY(session.hasAsked("performance_schema.global_status"));
         QCOMPARE(std::ranges::count_if(session.asked,
                                        [](const QByteArray &one) {
                                            return one.contains("(m.OBJECT_SCHEMA, m.OBJECT_NAME) IN ((?, ?))");

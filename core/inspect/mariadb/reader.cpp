@@ -21,7 +21,7 @@ constexpr auto patienceForFreshRows = 1s;
 constexpr auto longestRest = 2s;
 
 // Transactions and their waits in one statement: in two, the copy might have been made anew between.
-const QByteArray mariaDbRowLocks =
+const QByteArray rowLocksOfInnoDb =
     "t.trx_id, t.trx_mysql_thread_id AS connection, UNIX_TIMESTAMP(t.trx_started) AS started, "
     "UNIX_TIMESTAMP(t.trx_wait_started) AS wait_started, t.trx_rows_locked AS rows_locked, "
     "t.trx_rows_modified AS rows_modified, t.trx_is_read_only AS is_read_only, w.blocking_trx_id AS blocking, l.lock_table, l.lock_index, "
@@ -30,7 +30,7 @@ const QByteArray mariaDbRowLocks =
     "LEFT JOIN information_schema.INNODB_LOCK_WAITS w ON w.requesting_trx_id = t.trx_id "
     "LEFT JOIN information_schema.INNODB_LOCKS l ON l.lock_id = w.requested_lock_id "
     "LEFT JOIN information_schema.INNODB_LOCKS b ON b.lock_id = w.blocking_lock_id";
-const QByteArray mySqlRowLocks =
+const QByteArray rowLocksOfPerformanceSchema =
     "t.trx_id, t.trx_mysql_thread_id AS connection, UNIX_TIMESTAMP(t.trx_started) AS started, "
     "UNIX_TIMESTAMP(t.trx_wait_started) AS wait_started, t.trx_rows_locked AS rows_locked, "
     "t.trx_rows_modified AS rows_modified, t.trx_is_read_only AS is_read_only, w.BLOCKING_ENGINE_TRANSACTION_ID AS blocking, "
@@ -45,11 +45,6 @@ const QByteArray mySqlRowLocks =
 bool isIdleReader(const Rows &rows, std::size_t row)
 {
     return text(rows, row, "is_read_only") == "1" && text(rows, row, "rows_locked").toLongLong() == 0;
-}
-
-bool hasDataLocks(const mariadb::Session &session)
-{
-    return !mariadb::isMariaDb(session) && session.serverVersion().split('.').first().toInt() >= 8;
 }
 
 } // namespace
@@ -234,7 +229,7 @@ Task<Result<SqlLook>> SqlReader::ask(Deadline deadline, QByteArray also)
 Task<Result<Rows>> SqlReader::askForRows(QByteArray mark, Deadline deadline)
 {
     constexpr auto longerThanQuestion = 5s;
-    const auto &columns = hasDataLocks(m_session) ? mySqlRowLocks : mariaDbRowLocks;
+    const auto &columns = m_session.features().innoDbLocks ? rowLocksOfInnoDb : rowLocksOfPerformanceSchema;
     auto beginning = send(mariadb::beginLook, deadline);
     auto asking = send("SELECT " + mariadb::isMarked(mark)
                            + " AS is_fresh, "
@@ -290,7 +285,7 @@ Task<Result<void>> SqlReader::readRowLocks(SqlLook *look, Deadline deadline)
 
 Task<Result<void>> SqlReader::readProcesses(SqlLook *look, Deadline deadline)
 {
-    const QByteArray time = mariadb::isMariaDb(m_session) ? "TIME_MS" : "TIME * 1000";
+    const QByteArray time = m_session.features().milliseconds ? "TIME_MS" : "TIME * 1000";
     auto asking = send("SELECT ID, USER, HOST, DB, COMMAND, STATE, INFO, " + time
                            + " AS in_state, UNIX_TIMESTAMP(NOW(3)) AS now FROM information_schema.PROCESSLIST",
                        deadline);

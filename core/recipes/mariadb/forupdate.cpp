@@ -83,7 +83,8 @@ Task<Result<void>> ForUpdateLock::release(Deadline deadline)
 mariadb::Statement ForUpdateLock::whetherMine() const
 {
     // It ends only with the transaction, and that only with the connection.
-    return {mariadb::isMariaDb(session()) ? "SELECT @@in_transaction AS mine" : "SELECT 1 AS mine", {}, {}, false};
+    return {
+        session().features().inTransaction ? "SELECT @@in_transaction AS mine" : "SELECT 1 AS mine", {}, {}, false};
 }
 
 Undo ForUpdateLock::undoing(mariadb::ConnectionId connection) const

@@ -46,6 +46,8 @@ public:
     void dropIndex(const QByteArray &table) { m_tables[table].isIndexed = false; }
     [[nodiscard]] std::optional<qint64> committedVersion(const RowId &row) const;
     [[nodiscard]] static QByteArray version() { return QByteArrayLiteral("10.11.6-MariaDB"); }
+    // What that version has.
+    [[nodiscard]] static mariadb::Features features() { return {true, true, true, true, true, "information_schema"}; }
 
     // `closed` is called when the server ends the connection: KILL, or idle for too long.
     [[nodiscard]] mariadb::ConnectionId connect(std::function<void()> closed);

@@ -55,6 +55,7 @@ public:
     QString lastError() const override { return m_lastError; }
     ConnectionId connectionId() const override { return m_connection; }
     QByteArray serverVersion() const override { return m_version; }
+    mariadb::Features features() const override { return SqlServer::features(); }
     Subscription onState(std::function<void(SessionState)> listener) override
     {
         return m_listeners.add(std::move(listener));

@@ -67,6 +67,7 @@ public:
     }
 
     QByteArray serverVersion() const override { return QByteArrayLiteral("15.8"); }
+    mariadb::Features features() const override { return {}; }
     Reply<Rows> execute(Statement statement, Deadline deadline) override
     {
         auto there = translated(std::move(statement));
