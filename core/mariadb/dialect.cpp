@@ -84,6 +84,13 @@ public:
         met.features.statementNumbers = query.value(3).toInt() > 0;
         met.features.milliseconds = query.value(4).toInt() > 0;
         met.server = askWhich(query, met.features);
+        // Tried, for what is off says nothing, as of somebody without a transaction.
+        if (!met.features.inTransaction && query.exec(u"START TRANSACTION"_s)) {
+            met.features.transactionEvents = query.exec(QString::fromLatin1(hasTransactionByEvents)) && query.next()
+                                             && query.value(0).toInt() == 1;
+            if (!query.exec(u"ROLLBACK"_s))
+                return std::nullopt;
+        }
         return met;
     }
     QByteArray server(const QSqlDatabase &database) const override

@@ -53,6 +53,7 @@ Error statementError(const QSqlError &error, bool isLasting)
     }
     switch (number) {
     case 1205:
+    case 3572: // NOWAIT, MySQL
         return Error{ErrorCode::TimedOut, u"the server's lock wait timeout ended the wait: "_s + said(error), true};
     case 1969: // max_statement_time
     case 3024: // max_execution_time
@@ -80,7 +81,9 @@ Error statementError(const QSqlError &error, bool isLasting)
         return Error{ErrorCode::NoRow, said(error)};
     case 1059:
     case 1064:
-    case 1411: return Error{ErrorCode::BadInput, said(error)};
+    case 1411:
+    case 3057: // the name of a named lock, MySQL; and when it is too long
+    case 4163: return Error{ErrorCode::BadInput, said(error)};
     default: return Error{ErrorCode::Server, said(error)};
     }
 }

@@ -5,6 +5,7 @@
 #include "core/base/random.h"
 #include "core/base/text.h"
 #include "core/mariadb/freshness.h"
+#include "core/operate/killrow.h"
 #include "core/operate/releasemethod.h"
 #include "core/operate/rowrelease.h"
 #include "core/operate/sqltables.h"
@@ -15,53 +16,11 @@ namespace lockscope::operate {
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using mariadb::Rows;
-using mariadb::Statement;
 
 namespace {
 
-enum class Verdict {
-    Killed,
-    Gone,    // it does not hold any more
-    Another, // the connection, or the server, is in another life by now
-    Old,     // what the server said may be old: nothing was done
-    Busy,    // it went on between the look and the act: nothing was done
-    Idle,    // no statement of it runs, or it does not wait: nothing was done
-};
-
-struct Target {
-    mariadb::Session *session = nullptr;
-    mariadb::ConnectionId ours = 0; // every statement is for this connection of ours, or is not sent
-    mariadb::ConnectionId connection = 0;
-    QByteArray held;          // true in SQL while it holds: a named lock, or a table; empty for a row
-    QByteArray waits;         // of such a lock: its state in PROCESSLIST while it waits
-    QByteArray guard;         // a transaction's: "trx 4711 started 1700000000000"
-    QByteArray transaction;   // its number; empty while it has none
-    QByteArray serverStarted; // where there is no transaction: seconds since 1970
-
-    [[nodiscard]] bool isTransaction() const { return !guard.isEmpty(); }
-    // Looks and kills in one statement, whatever a look in another said.
-    [[nodiscard]] bool isOfBlocks() const
-    {
-        const auto features = session->features();
-        return features.blocks && features.statementNumbers;
-    }
-};
-
-QByteArray number(mariadb::ConnectionId connection)
-{
-    return QByteArray::number(connection);
-}
-
-Reply<Rows> ask(const Target &target, const QByteArray &text, Deadline deadline)
-{
-    return target.session->execute({text, {}, target.ours, false}, deadline);
-}
-
-// What it does stays, should the connection break.
-Reply<Rows> act(const Target &target, const QByteArray &text, Deadline deadline)
-{
-    return target.session->execute({text, {}, target.ours, true}, deadline);
-}
+using Verdict = KillVerdict;
+using Target = KillTarget;
 
 // "said": held, gone or another. `then` is done when it is held, in the same statement.
 QByteArray namedBlock(const Target &target, const QByteArray &then)
@@ -80,15 +39,9 @@ QByteArray namedBlock(const Target &target, const QByteArray &then)
 // The same, or old.
 QByteArray rowBlock(const Target &target, const QByteArray &then)
 {
-    const auto connection = number(target.connection);
     return "BEGIN NOT ATOMIC DECLARE fresh, present, same INT DEFAULT 0; " + mariadb::withoutReadView + "; "
-           + mariadb::beginLook + "; SELECT COALESCE(SUM(" + mariadb::isMarked(mariadb::freshMark())
-           + "), 0), "
-             "COALESCE(SUM(t.trx_mysql_thread_id = "
-           + connection + "), 0), COALESCE(SUM(t.trx_mysql_thread_id = " + connection
-           + " AND CONCAT('trx ', t.trx_id, ' started ', CAST(UNIX_TIMESTAMP(t.trx_started) * 1000 AS SIGNED)) = "
-           + sqlLiteral(target.guard)
-           + "), 0) INTO fresh, present, same FROM information_schema.INNODB_TRX t; "
+           + mariadb::beginLook + "; SELECT " + rowFacts(target)
+           + " INTO fresh, present, same FROM information_schema.INNODB_TRX t; "
              "IF fresh = 1 AND same = 1 THEN "
            + (target.held.isEmpty()
                   ? then
@@ -118,48 +71,28 @@ Result<Verdict> verdictOf(const Result<Rows> &answer)
 
 Task<Result<Verdict>> killInBlock(Target target, Deadline deadline)
 {
-    const auto then = "KILL CONNECTION " + number(target.connection) + "; ";
+    const auto then = "KILL CONNECTION " + target.number() + "; ";
     const auto block = target.isTransaction() ? rowBlock(target, then) : namedBlock(target, then);
-    auto asking = act(target, block, deadline);
+    auto asking = target.act(block, deadline);
     const auto answer = co_await asking;
     if (!answer && target.isTransaction()) {
         // Whatever broke it off: the look's transaction is not to stay open.
-        auto ending = ask(target, mariadb::endLook, Deadline::after(target.session->loop(), 5s));
+        auto ending = target.ask(mariadb::endLook, Deadline::after(target.session->loop(), 5s));
         (void)co_await ending;
     }
     co_return verdictOf(answer);
-}
-
-// Whether it holds, by INNODB STATUS.
-Task<Result<mariadb::InStatus>> lookInStatus(Target target, Deadline deadline)
-{
-    auto settingUp = ask(target, mariadb::withoutReadView, deadline);
-    auto beginning = ask(target, mariadb::beginLook, deadline);
-    auto asking = ask(target, "SHOW ENGINE INNODB STATUS", deadline);
-    auto ending = ask(target, mariadb::endLook, Deadline::after(target.session->loop(), 10s));
-    const auto setUp = co_await settingUp;
-    const auto begun = co_await beginning;
-    const auto answer = co_await asking;
-    (void)co_await ending; // it ends with the connection otherwise
-    for (const auto *step : {&setUp, &begun, &answer}) {
-        if (!*step)
-            co_return step->error();
-    }
-    co_return mariadb::findInStatus(answer->cell(0, "status").value_or(QByteArray()), target.transaction,
-                                    target.connection, target.ours);
 }
 
 // What the connection does now: the number of its last statement, and whether that runs. Empty: there is none of its
 // number. Not every server numbers statements.
 Task<Result<QByteArray>> askActivity(Target target, Deadline deadline)
 {
-    if (!target.isOfBlocks())
+    if (!target.hasNumbersInBlocks())
         co_return QByteArray("unknown");
-    auto asking = ask(target,
-                      "SELECT CONCAT(QUERY_ID, ' ', COMMAND) AS activity FROM information_schema.PROCESSLIST "
-                      "WHERE ID = "
-                          + number(target.connection),
-                      deadline);
+    auto asking = target.ask("SELECT CONCAT(QUERY_ID, ' ', COMMAND) AS activity FROM information_schema.PROCESSLIST "
+                             "WHERE ID = "
+                                 + target.number(),
+                             deadline);
     const auto answer = co_await asking;
     if (!answer)
         co_return answer.error();
@@ -169,18 +102,19 @@ Task<Result<QByteArray>> askActivity(Target target, Deadline deadline)
 // Where a proxy stands between, on the server that was looked at or not at all.
 QByteArray killIfStill(const Target &target, const QByteArray &activity)
 {
-    const auto kill = "KILL CONNECTION " + number(target.connection);
-    if (!target.isOfBlocks())
+    const auto kill = "KILL CONNECTION " + target.number();
+    if (!target.hasNumbersInBlocks())
         return kill;
-    return "BEGIN NOT ATOMIC DECLARE said VARCHAR(8) DEFAULT 'another'; IF CONNECTION_ID() = " + number(target.ours)
+    return "BEGIN NOT ATOMIC DECLARE said VARCHAR(8) DEFAULT 'another'; IF CONNECTION_ID() = "
+           + QByteArray::number(target.ours)
            + " THEN SET said = 'busy'; IF (SELECT CONCAT(QUERY_ID, ' ', COMMAND) FROM information_schema.PROCESSLIST WHERE ID = "
-           + number(target.connection) + ") = " + sqlLiteral(activity) + " THEN " + kill
+           + target.number() + ") = " + sqlLiteral(activity) + " THEN " + kill
            + "; SET said = 'held'; END IF; END IF; SELECT said; END";
 }
 
 Task<Result<Verdict>> killAfterLook(Target target, QByteArray activity, Deadline deadline)
 {
-    auto killing = act(target, killIfStill(target, activity), deadline);
+    auto killing = target.act(killIfStill(target, activity), deadline);
     const auto killed = co_await killing;
     if (killed && killed->rows.empty())
         co_return Verdict::Killed; // a KILL by itself says nothing
@@ -196,7 +130,7 @@ Task<Result<Verdict>> killByStatus(Target target, Deadline deadline)
         const auto activity = co_await askActivity(target, deadline);
         if (!activity)
             co_return activity.error();
-        const auto found = co_await lookInStatus(target, deadline);
+        const auto found = co_await lookAtWhatIs(target, deadline);
         if (!found)
             co_return found.error();
         if (activity->isEmpty() || *found == mariadb::InStatus::NotThere)
@@ -214,18 +148,18 @@ Task<Result<Verdict>> killByStatus(Target target, Deadline deadline)
 // of it is that it waits for some.
 QByteArray queryBlock(const Target &target, bool isWaiter)
 {
-    const auto of = "(SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = " + number(target.connection)
+    const auto of = "(SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = " + target.number()
                     + " AND COMMAND IN ('Query', 'Execute')";
-    const auto kill = "KILL QUERY " + number(target.connection) + "; ";
+    const auto kill = "KILL QUERY " + target.number() + "; ";
     if (!target.isTransaction() && isWaiter)
-        return "BEGIN NOT ATOMIC DECLARE said VARCHAR(8) DEFAULT 'idle'; IF CONNECTION_ID() = " + number(target.ours)
-               + " AND " + of + " AND STATE = '" + target.waits + "') = 1 THEN " + kill
-               + "SET said = 'held'; END IF; SELECT said; END";
+        return "BEGIN NOT ATOMIC DECLARE said VARCHAR(8) DEFAULT 'idle'; IF CONNECTION_ID() = "
+               + QByteArray::number(target.ours) + " AND " + of + " AND STATE = '" + target.waits + "') = 1 THEN "
+               + kill + "SET said = 'held'; END IF; SELECT said; END";
     if (!target.isTransaction())
         return namedBlock(target, "IF " + of + ") = 1 THEN " + kill + "ELSE SET said = 'idle'; END IF; ");
     const auto waits =
         isWaiter ? " AND (SELECT COUNT(*) FROM information_schema.INNODB_TRX w WHERE w.trx_mysql_thread_id = "
-                       + number(target.connection) + " AND w.trx_state = 'LOCK WAIT') = 1"
+                       + target.number() + " AND w.trx_state = 'LOCK WAIT') = 1"
                  : QByteArray();
     return rowBlock(target, "IF " + of + ") = 1" + waits + " THEN " + kill + "ELSE SET same = -1; END IF; ");
 }
@@ -241,10 +175,10 @@ Task<Result<Verdict>> killQueryOf(Target target, bool isWaiter, Deadline deadlin
             auto rest = sleepFor(target.session->loop(), mariadb::copyRestsFor + more);
             co_await rest;
         }
-        auto asking = act(target, queryBlock(target, isWaiter), deadline);
+        auto asking = target.act(queryBlock(target, isWaiter), deadline);
         const auto answer = co_await asking;
         if (!answer && target.isTransaction()) {
-            auto ending = ask(target, mariadb::endLook, Deadline::after(target.session->loop(), 5s));
+            auto ending = target.ask(mariadb::endLook, Deadline::after(target.session->loop(), 5s));
             (void)co_await ending;
         }
         verdict = verdictOf(answer);
@@ -257,7 +191,7 @@ Task<Result<Verdict>> killQueryOf(Target target, bool isWaiter, Deadline deadlin
 // Where there are no blocks.
 Task<Result<bool>> holds(Target target, Deadline deadline)
 {
-    auto asking = ask(target, "SELECT " + target.held + " AS held", deadline);
+    auto asking = target.ask("SELECT " + target.held + " AS held", deadline);
     const auto answer = co_await asking;
     if (!answer)
         co_return answer.error();
@@ -266,12 +200,12 @@ Task<Result<bool>> holds(Target target, Deadline deadline)
 
 Task<Result<Verdict>> killNamed(Target target, Deadline deadline)
 {
-    if (target.session->features().blocks) {
+    if (target.hasBlocks()) {
         const auto verdict = co_await killInBlock(target, deadline);
         co_return verdict;
     }
     const auto question = mariadb::serverQuestion(*target.session);
-    auto asking = ask(target, question, deadline);
+    auto asking = target.ask(question, deadline);
     const auto server = co_await asking;
     if (!server)
         co_return server.error();
@@ -287,16 +221,27 @@ Task<Result<Verdict>> killNamed(Target target, Deadline deadline)
     co_return verdict;
 }
 
-// A few rests at random for the copy to be made anew; INNODB STATUS where others never let it.
+Task<Result<Verdict>> killAfterFreshLook(Target target, Deadline deadline)
+{
+    const auto seen = co_await lookAfresh(target, deadline);
+    if (!seen || *seen != Verdict::Killed)
+        co_return seen;
+    const QByteArray notNumbered;
+    const auto verdict = co_await killAfterLook(target, notNumbered, deadline);
+    co_return verdict;
+}
+
+// A few rests at random for the copy to be made anew; what is not copied where others never let it.
 Task<Result<Verdict>> killRow(Target target, Deadline deadline)
 {
     constexpr int tries = 3;
     auto random = Random::fromSystem();
-    for (int i = 0; i < tries && target.session->features().blocks; ++i) {
+    for (int i = 0; i < tries; ++i) {
         const std::chrono::milliseconds more(random.below(static_cast<quint64>(60 * (i + 1))));
         auto rest = sleepFor(target.session->loop(), mariadb::copyRestsFor + more);
         co_await rest;
-        const auto verdict = co_await killInBlock(target, deadline);
+        auto killing = target.hasBlocks() ? killInBlock(target, deadline) : killAfterFreshLook(target, deadline);
+        const auto verdict = co_await killing;
         if (!verdict || *verdict != Verdict::Old)
             co_return verdict;
     }
@@ -312,7 +257,7 @@ Task<void> untilGone(Target target)
     for (auto pause = 2ms; !limit.hasPassed(loop); pause *= 2) {
         bool isHeld = false;
         if (target.isTransaction()) {
-            const auto found = co_await lookInStatus(target, limit);
+            const auto found = co_await lookAtWhatIs(target, limit);
             isHeld = found && *found == mariadb::InStatus::Active;
         } else {
             const auto still = co_await holds(target, limit);
@@ -340,7 +285,7 @@ Result<Target> targetOf(const ForceReleasePlan &plan, mariadb::Session *session,
     if (shape == recipes::Shape::NamedLock) {
         target.waits = "User lock";
         target.held = "COALESCE(IS_USED_LOCK(" + sqlLiteral(plan.before.lock.name.mid(namedPrefix.size()))
-                      + ") = " + number(target.connection) + ", 0)";
+                      + ") = " + target.number() + ", 0)";
     }
     if (shape == recipes::Shape::Table) {
         target.waits = "Waiting for table metadata lock";
@@ -352,7 +297,7 @@ Result<Target> targetOf(const ForceReleasePlan &plan, mariadb::Session *session,
     }
     target.guard = plan.guard.value;
     target.transaction = target.guard.split(' ').value(1);
-    if (target.transaction != "0")
+    if (isNumbered(target.transaction))
         return target;
     // It has locked for reading only and so has no number. Its start is told in whole seconds: until the second of
     // the look is over, another of the same connection may say the same.

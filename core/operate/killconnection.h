@@ -5,7 +5,8 @@
 // before, and nothing that may be old counts:
 //   named lock  IS_USED_LOCK, and since when this server runs;
 //   row lock    the transaction by its number and start, in a copy that was made while we asked (freshness.h); where
-//               somebody reads too often for that, in SHOW ENGINE INNODB STATUS, which is printed from what is.
+//               somebody reads too often for that, in SHOW ENGINE INNODB STATUS, which is printed from what is; in
+//               data_locks where the server has these (MySQL), whose STATUS leaves out transactions that only read.
 // Where the server has blocks without a name (MariaDB), it looks and kills in one statement: between the two lie
 // microseconds (more where the server's thread has to wait for a processor), not the way to the server and back, and
 // both are on one server whatever stands between. INNODB STATUS cannot be part of a statement; there the block asks

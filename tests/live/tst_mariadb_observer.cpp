@@ -275,7 +275,13 @@ private slots:
         QVERIFY(run(*one, "SELECT GET_LOCK(?, 1)", {"Nightly 'x'"}));
         const auto reply =
             two->execute({"SELECT GET_LOCK('Nightly \\'x\\'', 100)", {}, {}, false}, Deadline::never());
-        const QByteArray name("GET_LOCK#Nightly 'x'");
+        // MySQL keeps such a name in lower case, and says it so.
+        const bool isLowered = instrument
+                               && ask("SELECT COUNT(*) FROM performance_schema.metadata_locks WHERE OBJECT_TYPE = "
+                                      "'USER LEVEL LOCK' AND BINARY OBJECT_NAME = 'nightly \\'x\\''")
+                                          .toInt()
+                                      > 0;
+        const QByteArray name(isLowered ? "GET_LOCK#nightly 'x'" : "GET_LOCK#Nightly 'x'");
         QTRY_VERIFY(sink.locks.contains(name) && sink.locks[name].contenders.size() == 2);
         QCOMPARE(*sink.locks[name].contenders[0].session, sessionOf(*one));
         QCOMPARE(sink.locks[name].contenders[0].role, Role::Holder);
@@ -286,8 +292,8 @@ private slots:
         });
         QCOMPARE(saysGap, !instrument);
         // Whoever asks by name is told even of a lock nobody waits for.
-        QVERIFY(run(*one, "SELECT GET_LOCK('quiet', 1)"));
-        const auto quiet = readNow(observer, "GET_LOCK#quiet");
+        QVERIFY(run(*one, "SELECT GET_LOCK('Quiet', 1)"));
+        const auto quiet = readNow(observer, "GET_LOCK#Quiet");
         QVERIFY2(quiet, textOf(quiet));
         QCOMPARE(*quiet->contenders.front().session, sessionOf(*one));
         QVERIFY(run(

@@ -158,6 +158,27 @@ private slots:
         QVERIFY2(gaps.contains(u"who has a table"_s), qPrintable(gaps));
     }
 
+    // Where row locks are told by performance_schema, PROCESS alone is not enough; and it is not said to be missing.
+    void whatIsMissingIsNamed()
+    {
+        const auto gapsOf = [this](bool isOfInnoDb, const QByteArray &refused) {
+            auto features = mariadb::Features();
+            features.innoDbLocks = isOfInnoDb;
+            AnsweringSql session(m_loop, features);
+            session.refuse(refused, ErrorCode::NoPermission);
+            QString gaps;
+            (void)look(session, &gaps);
+            return gaps;
+        };
+        const auto process = u"PROCESS privilege is missing"_s, schema = u"SELECT on performance_schema is missing"_s;
+        for (const bool isOfInnoDb : {true, false}) {
+            const auto gaps = gapsOf(isOfInnoDb, "INNODB_TRX");
+            QVERIFY2(gaps.contains(process) && !gaps.contains(schema), qPrintable(gaps));
+        }
+        const auto gaps = gapsOf(false, "data_lock_waits");
+        QVERIFY2(gaps.contains(schema) && !gaps.contains(process), qPrintable(gaps));
+    }
+
     // It is asked for what it has, whatever it calls itself: a fork, or what a proxy says.
     void eachFeatureCountsByItself()
     {

@@ -248,6 +248,21 @@ Task<Result<Rows>> SqlReader::askForRows(QByteArray mark, Deadline deadline)
     co_return rows;
 }
 
+// PROCESS is for INNODB_TRX, and for others' connections; who waits for whom may take more.
+Task<SqlReader::NoRows> SqlReader::whyNoRows(Error error, Deadline deadline)
+{
+    if (error.code != ErrorCode::NoPermission)
+        co_return NoRows{error.message, true};
+    if (!m_session.features().innoDbLocks) {
+        auto asking = send("SELECT COUNT(*) FROM information_schema.INNODB_TRX", deadline);
+        const auto transactions = co_await asking;
+        if (transactions)
+            co_return NoRows{u"SELECT on performance_schema is missing (GRANT SELECT ON performance_schema.* TO …)"_s,
+                             true};
+    }
+    co_return NoRows{u"the PROCESS privilege is missing (GRANT PROCESS ON *.* TO …)"_s, false};
+}
+
 Task<Result<void>> SqlReader::readRowLocks(SqlLook *look, Deadline deadline)
 {
     const auto mark = mariadb::freshMark();
@@ -255,10 +270,9 @@ Task<Result<void>> SqlReader::readRowLocks(SqlLook *look, Deadline deadline)
     if (!rows && !isRefusal(rows.error()))
         co_return rows.error();
     if (!rows) {
-        const bool isPrivilege = rows.error().code == ErrorCode::NoPermission;
-        look->seesAllProcesses = !isPrivilege;
-        note(isPrivilege ? u"row locks cannot be seen: the PROCESS privilege is missing (GRANT PROCESS ON *.* TO …)"_s
-                         : u"row locks cannot be seen: "_s + rows.error().message);
+        const auto said = co_await whyNoRows(rows.error(), deadline);
+        look->seesAllProcesses = said.seesAllProcesses;
+        note(u"row locks cannot be seen: "_s + said.why);
         co_return Result<void>();
     }
     look->rowsAreFresh = false;

@@ -44,6 +44,11 @@ private:
     struct Pace; // of all readers on one server
     enum class NamedLocks { NotAsked, PerformanceSchema, Plugin, WaitersOnly };
 
+    struct NoRows {
+        QString why;
+        bool seesAllProcesses = false;
+    };
+
     // A server that was started anew may give us the same number again.
     void forgetServer(mariadb::SessionState state)
     {
@@ -53,12 +58,14 @@ private:
     Task<Result<void>> meetServer(Deadline deadline);
     Task<Result<SqlLook>> ask(Deadline deadline, QByteArray also);
     Task<Result<mariadb::Rows>> askForRows(QByteArray mark, Deadline deadline);
+    Task<NoRows> whyNoRows(Error error, Deadline deadline);
     Task<Result<NamedLocks>> findNamedLocks(Deadline deadline);
     Task<Result<void>> readRowLocks(SqlLook *look, Deadline deadline);
     Task<Result<void>> readProcesses(SqlLook *look, Deadline deadline);
     Task<Result<void>> readNamedLocks(SqlLook *look, Deadline deadline, QByteArray also);
     Task<Result<void>> readTableLocks(SqlLook *look, const mariadb::Rows *rows, Deadline deadline);
     void addTableWaiters(SqlLook *look);
+    Task<Result<void>> findBySpelling(SqlLook *look, QByteArray also, Deadline deadline);
     Task<Result<void>> addHolders(SqlLook *look, Deadline deadline, QByteArray also);
     Task<Result<void>> readLockRows(SqlLook *look, Deadline deadline);
     Task<Result<void>> readAttributes(SqlLook *look, Deadline deadline);

@@ -68,6 +68,9 @@ Task<Result<void>> SqlReader::readNamedLocks(SqlLook *look, Deadline deadline, Q
                 look->namedLocks.push_back({text(*rows, i, "name"), text(*rows, i, "connection").toULongLong(),
                                             text(*rows, i, "status") == "GRANTED"});
         }
+        const auto spelt = co_await findBySpelling(look, also, deadline);
+        if (!spelt)
+            co_return spelt.error();
         const auto tables = co_await readTableLocks(look, rows ? &*rows : nullptr, deadline);
         if (!tables)
             co_return tables.error();
@@ -185,6 +188,35 @@ void SqlReader::addTableWaiters(SqlLook *look)
         });
     });
     std::ranges::move(waiting, std::back_inserter(look->tableLocks));
+}
+
+// MySQL keeps names in lower case, and takes them in any: who asks in another is told by the one it asked with.
+// Whether two spellings are one name here, the server says.
+Task<Result<void>> SqlReader::findBySpelling(SqlLook *look, QByteArray also, Deadline deadline)
+{
+    const auto lower = [](const QByteArray &name) { return QString::fromUtf8(name).toLower(); };
+    const bool isThere =
+        std::ranges::any_of(look->namedLocks, [&](const SqlNamedLock &one) { return one.name == also; });
+    const bool isSpelt = std::ranges::any_of(look->namedLocks,
+                                             [&](const SqlNamedLock &one) { return lower(one.name) == lower(also); });
+    if (also.isEmpty() || isThere || !isSpelt)
+        co_return Result<void>();
+    auto asking = send("SELECT IS_USED_LOCK(?) AS connection", deadline, {also});
+    const auto rows = co_await asking;
+    if (!rows)
+        co_return rows.error();
+    const auto owner = text(*rows, 0, "connection").toULongLong();
+    const auto held = std::ranges::find_if(look->namedLocks, [&](const SqlNamedLock &one) {
+        return one.isGranted && one.connection == owner && lower(one.name) == lower(also);
+    });
+    if (held == look->namedLocks.end())
+        co_return Result<void>();
+    const auto kept = held->name;
+    for (auto &one : look->namedLocks) {
+        if (one.name == kept)
+            one.name = also;
+    }
+    co_return Result<void>();
 }
 
 // Whoever is waited for, by name: the server tells that without any instrument.

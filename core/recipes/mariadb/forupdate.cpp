@@ -82,9 +82,12 @@ Task<Result<void>> ForUpdateLock::release(Deadline deadline)
 
 mariadb::Statement ForUpdateLock::whetherMine() const
 {
-    // It ends only with the transaction, and that only with the connection.
-    return {
-        session().features().inTransaction ? "SELECT @@in_transaction AS mine" : "SELECT 1 AS mine", {}, {}, false};
+    // It ends only with the transaction, and that only with the connection, or when the server rolls it back: of that
+    // its victim is told, and what it can say later depends on the server.
+    const auto features = session().features();
+    const QByteArray notTold = "SELECT 1 AS mine";
+    const auto byEvents = features.transactionEvents ? mariadb::hasTransactionByEvents : notTold;
+    return {features.inTransaction ? "SELECT @@in_transaction AS mine" : byEvents, {}, {}, false};
 }
 
 Undo ForUpdateLock::undoing(mariadb::ConnectionId connection) const

@@ -29,6 +29,12 @@ QByteArray secondsLeft(const Loop &loop, Deadline deadline)
     return QByteArray::number(std::chrono::duration<double>(left).count(), 'f', 3);
 }
 
+// For a server that knows whole seconds only: no sooner than the deadline, which ours ends.
+QByteArray wholeSecondsLeft(const Loop &loop, Deadline deadline)
+{
+    return QByteArray::number(qint64(std::chrono::ceil<std::chrono::seconds>(deadline.remaining(loop)).count()));
+}
+
 } // namespace
 
 GetLockLock::GetLockLock(mariadb::Session &session, const QByteArray &lock, QByteArray name)
@@ -63,13 +69,15 @@ Task<Result<Grant>> GetLockLock::reenter(Deadline deadline)
 
 Task<Result<bool>> GetLockLock::getLock(mariadb::ConnectionId connection, Deadline deadline)
 {
+    constexpr auto tooSoon = 20ms;
     auto &loop = session().loop();
-    for (;;) {
-        const mariadb::Statement question{
-            "SELECT GET_LOCK(?, ?) AS mine", {m_name, secondsLeft(loop, deadline)}, connection, false};
+    for (bool isTooSoon = false;;) {
+        const auto seconds = isTooSoon ? wholeSecondsLeft(loop, deadline) : secondsLeft(loop, deadline);
+        const mariadb::Statement question{"SELECT GET_LOCK(?, ?) AS mine", {m_name, seconds}, connection, false};
         // The server keeps the time; ours only ends what it forgot.
+        const auto grace = isTooSoon ? 0ms : 500ms;
         const auto latest =
-            deadline.isNever() ? deadline : Deadline::at(std::max(deadline.when(), loop.now()) + 500ms);
+            deadline.isNever() ? deadline : Deadline::at(std::max(deadline.when(), loop.now()) + grace);
         auto asking = session().execute(question, latest);
         const auto answer = co_await asking;
         if (!answer)
@@ -78,7 +86,9 @@ Task<Result<bool>> GetLockLock::getLock(mariadb::ConnectionId connection, Deadli
         if (!mine) // 2
             co_return Error{ErrorCode::Cancelled, u"the server ended the wait (NULL): KILL QUERY, or out of memory"_s,
                             true};
-        if (*mine == "1" || !deadline.isNever())
+        // MySQL rounds: of 10.3 s it waits 10, of 0.3 none.
+        isTooSoon = !deadline.isNever() && deadline.remaining(loop) > tooSoon;
+        if (*mine == "1" || (!deadline.isNever() && !isTooSoon))
             co_return *mine == "1";
     }
 }

@@ -47,7 +47,10 @@ public:
     [[nodiscard]] std::optional<qint64> committedVersion(const RowId &row) const;
     [[nodiscard]] static QByteArray version() { return QByteArrayLiteral("10.11.6-MariaDB"); }
     // What that version has.
-    [[nodiscard]] static mariadb::Features features() { return {true, true, true, true, true, "information_schema"}; }
+    [[nodiscard]] static mariadb::Features features()
+    {
+        return {true, true, false, true, true, true, "information_schema"};
+    }
 
     // `closed` is called when the server ends the connection: KILL, or idle for too long.
     [[nodiscard]] mariadb::ConnectionId connect(std::function<void()> closed);

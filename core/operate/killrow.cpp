@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/operate/killrow.h"
+
+#include "core/operate/sqltables.h"
+
+namespace lockscope::operate {
+
+using namespace std::chrono_literals;
+using mariadb::InStatus;
+
+namespace {
+
+// In a transaction of our own, which ends whatever became of the question.
+Task<Result<mariadb::Rows>> askInLook(KillTarget target, QByteArray question, Deadline deadline)
+{
+    auto settingUp = target.ask(mariadb::withoutReadView, deadline);
+    auto beginning = target.ask(mariadb::beginLook, deadline);
+    auto asking = target.ask(question, deadline);
+    auto ending = target.ask(mariadb::endLook, Deadline::after(target.session->loop(), 10s));
+    const auto setUp = co_await settingUp;
+    const auto begun = co_await beginning;
+    auto answer = co_await asking;
+    (void)co_await ending; // it ends with the connection otherwise
+    for (const auto *step : {&setUp, &begun}) {
+        if (!*step)
+            co_return step->error();
+    }
+    co_return answer;
+}
+
+// A holder has one at least, that on the table. Asked on our connection, or it is another server's answer.
+Task<Result<InStatus>> lookInDataLocks(KillTarget target, Deadline deadline)
+{
+    auto asking = target.ask(
+        "SELECT CONNECTION_ID() = " + QByteArray::number(target.ours)
+            + " AS is_ours, (SELECT COUNT(*) FROM performance_schema.data_locks l JOIN performance_schema.threads h "
+              "ON h.THREAD_ID = l.THREAD_ID WHERE h.PROCESSLIST_ID = "
+            + target.number() + " AND l.ENGINE_TRANSACTION_ID = " + target.transaction
+            + " AND l.LOCK_STATUS = 'GRANTED') AS locks",
+        deadline);
+    const auto answer = co_await asking;
+    if (!answer)
+        co_return answer.error();
+    if (answer->cell(0, "is_ours") != QByteArray("1"))
+        co_return InStatus::NotKnown;
+    co_return answer->cell(0, "locks").value_or("0").toLongLong() > 0 ? InStatus::Active : InStatus::NotThere;
+}
+
+} // namespace
+
+QByteArray rowFacts(const KillTarget &target)
+{
+    return "COALESCE(SUM(" + mariadb::isMarked(mariadb::freshMark())
+           + "), 0) AS fresh, "
+             "COALESCE(SUM(t.trx_mysql_thread_id = "
+           + target.number() + "), 0) AS present, COALESCE(SUM(t.trx_mysql_thread_id = " + target.number()
+           + " AND CONCAT('trx ', t.trx_id, ' started ', CAST(UNIX_TIMESTAMP(t.trx_started) * 1000 AS SIGNED)) = "
+           + sqlLiteral(target.guard) + "), 0) AS same";
+}
+
+Task<Result<KillVerdict>> lookAfresh(KillTarget target, Deadline deadline)
+{
+    const auto question = "SELECT " + rowFacts(target) + " FROM information_schema.INNODB_TRX t";
+    const auto answer = co_await askInLook(target, question, deadline);
+    if (!answer)
+        co_return answer.error();
+    if (answer->cell(0, "fresh") != QByteArray("1"))
+        co_return KillVerdict::Old;
+    if (answer->cell(0, "same") == QByteArray("1"))
+        co_return KillVerdict::Killed;
+    co_return answer->cell(0, "present") == QByteArray("0") ? KillVerdict::Gone : KillVerdict::Another;
+}
+
+Task<Result<InStatus>> lookAtWhatIs(KillTarget target, Deadline deadline)
+{
+    if (!target.session->features().innoDbLocks && !target.transaction.isEmpty()) {
+        const auto locks = co_await lookInDataLocks(target, deadline);
+        co_return locks;
+    }
+    const QByteArray status = "SHOW ENGINE INNODB STATUS";
+    const auto answer = co_await askInLook(target, status, deadline);
+    if (!answer)
+        co_return answer.error();
+    co_return mariadb::findInStatus(answer->cell(0, "status").value_or(QByteArray()), target.transaction,
+                                    target.connection, target.ours);
+}
+
+bool isNumbered(const QByteArray &transaction)
+{
+    constexpr quint64 firstOfMemory = 1ULL << 48;
+    const auto number = transaction.toULongLong();
+    return number != 0 && number < firstOfMemory;
+}
+
+} // namespace lockscope::operate
