@@ -85,7 +85,7 @@ private slots:
         Scene scene;
         auto &rows = scene.page.list().rows();
         QCOMPARE(std::size_t(rows.count()), scene.page.lessons().lessons.size());
-        QVERIFY(rows.count() == 32);
+        QVERIFY(rows.count() == 35);
         QVERIFY(!rows.item(0)->text().isEmpty());
         QVERIFY(scene.page.list().complaints().isEmpty());
         scene.page.setFilter(u"quorum"_s);
@@ -482,7 +482,7 @@ private slots:
         const auto *lessons = window.findChild<LessonsPage *>();
         QTRY_VERIFY(lessons->isSettled());
         QVERIFY(window.isAllThereIs());
-        QVERIFY(lessons->lessons().lessons.size() == std::size_t(32));
+        QVERIFY(lessons->lessons().lessons.size() == std::size_t(35));
     }
 };
 
