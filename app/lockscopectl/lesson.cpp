@@ -69,6 +69,7 @@ void listLessons(const CommandContext &context, const lessons::Lessons &all, Lan
         table.add({QString::number(i + 1), told(lesson.title, language), told(lesson.summary, language)});
         array.append(QJsonObject{{u"number"_s, static_cast<int>(i + 1)},
                                  {u"id"_s, escaped(lesson.id)},
+                                 {u"chapter"_s, QString::fromLatin1(lesson.chapter)},
                                  {u"title"_s, told(lesson.title, language)},
                                  {u"summary"_s, told(lesson.summary, language)}});
     }
@@ -88,14 +89,24 @@ QJsonObject countersJson(const Recording &run)
     return all;
 }
 
+QString counterHead(Language language)
+{
+    switch (language) {
+    case Language::Chinese: return u"计数"_s;
+    case Language::Russian: return u"СЧЁТЧИК"_s;
+    case Language::English: break;
+    }
+    return u"COUNTER"_s;
+}
+
 void printCounters(const Lesson &lesson, const Played &played, Language language)
 {
-    std::vector<Table::Column> columns{{u"COUNTER"_s}};
+    std::vector<Table::Column> columns{{counterHead(language)}};
     for (std::size_t i = 0; i < played.recordings.size(); ++i)
         columns.push_back({told(lesson.runs[i].title, language), Table::Align::Right});
     Table table(columns);
     for (const auto &name : lessons::counterNames()) {
-        QStringList row{QString::fromLatin1(name)};
+        QStringList row{lessons::counterTitle(name, language)};
         for (const auto &recording : played.recordings)
             row << lessons::counterText(name, recording);
         table.add(row);
@@ -173,7 +184,8 @@ QJsonObject lessonJson(const Lesson &lesson, const Played &played, Language lang
 // Failed: a proof does not hold, so the lesson says what is not so.
 Task<Exit> runLesson(CommandContext &context)
 {
-    const auto language = lessons::languageByName(context.arguments.value(u"language"_s, u"en"_s).toUtf8());
+    const auto code = context.arguments.value(u"language"_s, u"en"_s);
+    const auto language = lessons::languageByName(code == "zh"_L1 ? "zh_CN" : code.toUtf8());
     if (!language)
         co_return fail(badLesson(u"--language is en, zh_CN or ru"_s));
     const auto all = lessons::loadLessons(lessons::lessonFolders());
@@ -215,7 +227,8 @@ CommandSpec lessonCommand()
     spec.more =
         u"Plays in the simulated world: no server, virtual time. A step ends with the moment the picture stops "
         u"at in the window. Status 1 when a counter does not say what the lesson says."_s;
-    spec.options = {{u"language"_s, u"CODE"_s, u"en, zh_CN or ru: of the lesson's own words"_s}};
+    spec.options = {
+        {u"language"_s, u"CODE"_s, u"en, zh_CN (or zh) or ru: of the lesson's own words, and of its counters"_s}};
     spec.mostWords = 1;
     spec.connects = false;
     spec.run = runLesson;

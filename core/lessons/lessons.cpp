@@ -226,6 +226,21 @@ Proof readProof(FieldReader reader, const std::vector<LessonRun> &runs)
     return proof;
 }
 
+void readTiles(FieldReader &reader, Lesson &lesson)
+{
+    lesson.tiles.clear();
+    const auto tiles = reader.list("tiles", 2, 4);
+    for (qsizetype i = 0; i < tiles.size(); ++i) {
+        const auto field = u"tiles[%1]"_s.arg(i);
+        const auto name = tiles[i].toString().toUtf8();
+        if (!tileNames().contains(name))
+            reader.wrong(field, oneOf(tileNames()));
+        else if (lesson.tiles.contains(name))
+            reader.wrong(field, u"another than those before it"_s);
+        lesson.tiles << name;
+    }
+}
+
 void readAll(FieldReader &reader, Lesson &lesson)
 {
     static const QRegularExpression idForm(u"^[a-z0-9-]{1,60}$"_s);
@@ -236,6 +251,13 @@ void readAll(FieldReader &reader, Lesson &lesson)
         reader.wrong(u"id"_s, u"of small letters, digits and hyphens"_s);
     if (reader.has("order"))
         lesson.order = reader.number("order", 1, 9999);
+    if (reader.has("chapter")) {
+        lesson.chapter = reader.text("chapter").toUtf8();
+        if (!chapterNames().contains(lesson.chapter))
+            reader.wrong(u"chapter"_s, oneOf(chapterNames()));
+    }
+    if (reader.has("tiles"))
+        readTiles(reader, lesson);
     lesson.title = reader.words("title");
     lesson.summary = reader.words("summary");
     const auto runs = reader.list("runs", 1, 3);

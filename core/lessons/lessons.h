@@ -92,14 +92,26 @@ struct Proven {
 [[nodiscard]] Proven prove(const Proof &proof, const PlayedRuns &runs, Language language = Language::English);
 // The counters a proof can name.
 [[nodiscard]] const QList<QByteArray> &counterNames();
+// As a person says it, in that language; in English it is the name.
+[[nodiscard]] QString counterTitle(const QByteArray &name, Language language);
 // One of these, of a run.
 [[nodiscard]] double counterOf(const QByteArray &name, const contention::Recording &run);
 // As it is shown: "45"; "–" where there was nothing to count.
 [[nodiscard]] QString counterText(const QByteArray &name, const contention::Recording &run);
 
+// The parts of the course, in their order, and what a list has above the first lesson of one; above those of none:
+// "More lessons".
+[[nodiscard]] const QList<QByteArray> &chapterNames();
+[[nodiscard]] Text chapterTitle(const QByteArray &name);
+// What the tiles below a run can show, at the cursor: counters, and "violations": how often what must hold broke.
+[[nodiscard]] const QList<QByteArray> &tileNames();
+[[nodiscard]] const QList<QByteArray> &standardTiles(); // of a lesson that chooses none
+
 struct Lesson {
     QByteArray id;
-    int order = 0; // its place in the course; 0: none, after all that have one
+    int order = 0;                             // its place in the course; 0: none, after all that have one
+    QByteArray chapter;                        // of chapterNames(); empty: of none
+    QList<QByteArray> tiles = standardTiles(); // what is counted below each run: two to four of tileNames()
     Text title, summary;
     std::vector<LessonRun> runs; // one to three, side by side
     std::vector<Step> steps;

@@ -934,6 +934,14 @@
         <comment>between the parts of what a server has</comment>
         <translation>, </translation>
     </message>
+    <message>
+        <source>%1 and %2 more</source>
+        <translation>%1 и ещё %2</translation>
+    </message>
+    <message>
+        <source>typed: %1</source>
+        <translation>набрано: %1</translation>
+    </message>
 </context>
 <context>
     <name>Told</name>
@@ -1177,6 +1185,66 @@
         <source>Bytes over all wires. A wait is counted from a contender&apos;s first try until it has the lock, or gives up for good. Fairness: of all pairs of which one waited when the other came, how often the later one was not served first. A queue has 1.</source>
         <translation>Байты по всем каналам. Ожидание считается от первой попытки участника до получения блокировки или до окончательного отказа. Справедливость: среди всех пар, где один уже ждал, когда пришёл другой, доля тех, где пришедшего позже не обслужили первым. У очереди она равна 1.</translation>
     </message>
+    <message>
+        <source>since the start: %1 requests, %2 told, %3 in vain</source>
+        <translation>с самого начала: запросов %1, уведомлений %2, впустую %3</translation>
+    </message>
+    <message>
+        <source>since the start …</source>
+        <translation>с самого начала …</translation>
+    </message>
+    <message>
+        <source>never</source>
+        <translation>ни разу</translation>
+    </message>
+    <message>
+        <source>all requests</source>
+        <translation>все запросы</translation>
+    </message>
+    <message>
+        <source>Sent since the start</source>
+        <translation>Отправлено с самого начала</translation>
+    </message>
+    <message>
+        <source>all told</source>
+        <translation>все уведомления</translation>
+    </message>
+    <message>
+        <source>Of watches, or messages of a publish, since the start</source>
+        <translation>О наблюдаемом или из канала публикации, с самого начала</translation>
+    </message>
+    <message>
+        <source>grants</source>
+        <translation>выдачи</translation>
+    </message>
+    <message>
+        <source>How often somebody got the lock</source>
+        <translation>Сколько раз кто-то получал блокировку</translation>
+    </message>
+    <message>
+        <source>gave up</source>
+        <translation>сдались</translation>
+    </message>
+    <message>
+        <source>Who waited, got nothing, and does not try again</source>
+        <translation>Ждали, ничего не получили и больше не пробуют</translation>
+    </message>
+    <message>
+        <source>two at once</source>
+        <translation>двое сразу</translation>
+    </message>
+    <message>
+        <source>How long, at the longest, more believed to hold it than may</source>
+        <translation>Как долго, самое большее, владельцами считало себя больше, чем можно</translation>
+    </message>
+    <message>
+        <source>violations</source>
+        <translation>нарушения</translation>
+    </message>
+    <message>
+        <source>How often what must hold has broken</source>
+        <translation>Сколько раз нарушено то, что должно соблюдаться</translation>
+    </message>
 </context>
 <context>
     <name>lockscope::ui::ExportMenu</name>
@@ -1363,13 +1431,6 @@
     </message>
 </context>
 <context>
-    <name>lockscope::ui::LessonPicture</name>
-    <message>
-        <source>%1 requests · %2 told · %3 in vain · wait p99 %4</source>
-        <translation>запросов %1 · сообщили %2 · впустую %3 · ждали p99 %4</translation>
-    </message>
-</context>
-<context>
     <name>lockscope::ui::MustHoldPanel</name>
     <message>
         <source>never two holders</source>
@@ -1466,6 +1527,10 @@
     <message>
         <source>✕ at %1</source>
         <translation>✕ t = %1</translation>
+    </message>
+    <message>
+        <source>so far</source>
+        <translation>пока да</translation>
     </message>
 </context>
 <context>
@@ -1870,6 +1935,25 @@
     </message>
 </context>
 <context>
+    <name>lockscope::ui::SightBar</name>
+    <message>
+        <source>Overview</source>
+        <translation>Обзор</translation>
+    </message>
+    <message>
+        <source>All of the time, and as many contenders as fit, in thin lanes</source>
+        <translation>Всё время целиком и столько участников, сколько поместится, тонкими дорожками</translation>
+    </message>
+    <message>
+        <source>Hide what comes</source>
+        <translation>Скрыть будущее</translation>
+    </message>
+    <message>
+        <source>What the cursor has not come to yet is not shown: not in the lanes, and not in what is counted or what broke</source>
+        <translation>Чего курсор ещё не достиг, того не видно: ни на дорожках, ни в подсчётах, ни среди нарушений</translation>
+    </message>
+</context>
+<context>
     <name>lockscope::ui::SimulatorHeading</name>
     <message>
         <source>Compare ▾</source>
@@ -1929,14 +2013,6 @@
     <message>
         <source>Scenario…</source>
         <translation>Сценарий…</translation>
-    </message>
-    <message>
-        <source>Overview</source>
-        <translation>Обзор</translation>
-    </message>
-    <message>
-        <source>All of the time, and as many contenders as fit, in thin lanes</source>
-        <translation>Всё время целиком и столько участников, сколько поместится, тонкими дорожками</translation>
     </message>
     <message>
         <source>Play the same on</source>
@@ -2016,6 +2092,10 @@
     <message>
         <source>t = %1</source>
         <translation>t = %1</translation>
+    </message>
+    <message>
+        <source>t = %1 · event %2</source>
+        <translation>t = %1 · событие %2</translation>
     </message>
 </context>
 </TS>

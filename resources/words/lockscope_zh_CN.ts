@@ -934,6 +934,14 @@
         <comment>between the parts of what a server has</comment>
         <translation>，</translation>
     </message>
+    <message>
+        <source>%1 and %2 more</source>
+        <translation>%1 以及另外 %2 条</translation>
+    </message>
+    <message>
+        <source>typed: %1</source>
+        <translation>输入：%1</translation>
+    </message>
 </context>
 <context>
     <name>Told</name>
@@ -1175,6 +1183,66 @@
         <source>Bytes over all wires. A wait is counted from a contender&apos;s first try until it has the lock, or gives up for good. Fairness: of all pairs of which one waited when the other came, how often the later one was not served first. A queue has 1.</source>
         <translation>所有链路上的字节数。等待从竞争者第一次尝试算起，到得到锁或彻底放弃为止。公平度：在一方到来时另一方已在等待的所有配对中，后来者没有先得到服务的比例。队列为 1。</translation>
     </message>
+    <message>
+        <source>since the start: %1 requests, %2 told, %3 in vain</source>
+        <translation>从头算起：%1 个请求，%2 次通知，%3 次徒劳</translation>
+    </message>
+    <message>
+        <source>since the start …</source>
+        <translation>从头算起 …</translation>
+    </message>
+    <message>
+        <source>never</source>
+        <translation>从未</translation>
+    </message>
+    <message>
+        <source>all requests</source>
+        <translation>全部请求</translation>
+    </message>
+    <message>
+        <source>Sent since the start</source>
+        <translation>从头算起发出的请求</translation>
+    </message>
+    <message>
+        <source>all told</source>
+        <translation>全部通知</translation>
+    </message>
+    <message>
+        <source>Of watches, or messages of a publish, since the start</source>
+        <translation>监视的通知或发布的消息，从头算起</translation>
+    </message>
+    <message>
+        <source>grants</source>
+        <translation>授予</translation>
+    </message>
+    <message>
+        <source>How often somebody got the lock</source>
+        <translation>有人得到锁的次数</translation>
+    </message>
+    <message>
+        <source>gave up</source>
+        <translation>放弃</translation>
+    </message>
+    <message>
+        <source>Who waited, got nothing, and does not try again</source>
+        <translation>等了、没得到、也不再尝试的</translation>
+    </message>
+    <message>
+        <source>two at once</source>
+        <translation>两个同时</translation>
+    </message>
+    <message>
+        <source>How long, at the longest, more believed to hold it than may</source>
+        <translation>相信自己持有锁的超过允许数目，最长持续多久</translation>
+    </message>
+    <message>
+        <source>violations</source>
+        <translation>违规</translation>
+    </message>
+    <message>
+        <source>How often what must hold has broken</source>
+        <translation>必须成立的性质被破坏了几次</translation>
+    </message>
 </context>
 <context>
     <name>lockscope::ui::ExportMenu</name>
@@ -1361,13 +1429,6 @@
     </message>
 </context>
 <context>
-    <name>lockscope::ui::LessonPicture</name>
-    <message>
-        <source>%1 requests · %2 told · %3 in vain · wait p99 %4</source>
-        <translation>请求 %1 · 收到通知 %2 · 徒劳的 %3 · 等待 p99 %4</translation>
-    </message>
-</context>
-<context>
     <name>lockscope::ui::MustHoldPanel</name>
     <message>
         <source>never two holders</source>
@@ -1464,6 +1525,10 @@
     <message>
         <source>✕ at %1</source>
         <translation>✕ 于 %1</translation>
+    </message>
+    <message>
+        <source>so far</source>
+        <translation>目前成立</translation>
     </message>
 </context>
 <context>
@@ -1868,6 +1933,25 @@
     </message>
 </context>
 <context>
+    <name>lockscope::ui::SightBar</name>
+    <message>
+        <source>Overview</source>
+        <translation>总览</translation>
+    </message>
+    <message>
+        <source>All of the time, and as many contenders as fit, in thin lanes</source>
+        <translation>用细泳道显示全部时间和尽可能多的竞争者</translation>
+    </message>
+    <message>
+        <source>Hide what comes</source>
+        <translation>隐藏未来</translation>
+    </message>
+    <message>
+        <source>What the cursor has not come to yet is not shown: not in the lanes, and not in what is counted or what broke</source>
+        <translation>光标还没到过的不显示：泳道里没有，计数里没有，被破坏的性质里也没有</translation>
+    </message>
+</context>
+<context>
     <name>lockscope::ui::SimulatorHeading</name>
     <message>
         <source>Compare ▾</source>
@@ -1927,14 +2011,6 @@
     <message>
         <source>Scenario…</source>
         <translation>场景…</translation>
-    </message>
-    <message>
-        <source>Overview</source>
-        <translation>总览</translation>
-    </message>
-    <message>
-        <source>All of the time, and as many contenders as fit, in thin lanes</source>
-        <translation>用细泳道显示全部时间和尽可能多的竞争者</translation>
     </message>
     <message>
         <source>Play the same on</source>
@@ -2014,6 +2090,10 @@
     <message>
         <source>t = %1</source>
         <translation>t = %1</translation>
+    </message>
+    <message>
+        <source>t = %1 · event %2</source>
+        <translation>t = %1 · 事件 %2</translation>
     </message>
 </context>
 </TS>

@@ -33,6 +33,25 @@ private slots:
         const auto told = run({u"lesson"_s, u"herd"_s, u"--language"_s, u"ru"_s});
         QVERIFY2(told.status == 0, told.what());
         QVERIFY2(told.out.contains("Один эфемерный узел") && told.out.contains("→ Всех девятерых"), told.what());
+        QVERIFY2(told.out.contains("СЧЁТЧИК") && told.out.contains("выдачи"), told.what());
+        QVERIFY2(!told.out.contains("wastedWakeups"), told.what());
+        const auto chinese = run({u"lesson"_s, u"herd"_s, u"--language"_s, u"zh"_s});
+        QVERIFY2(chinese.status == 0 && chinese.out.contains("徒劳的唤醒"), chinese.what());
+    }
+
+    // Who gave up is in the table, and who broke it is called as its lane is.
+    void aTableSaysWhoGaveUpAndWhoBelieves()
+    {
+        const auto ran = run(words("simulate --recipe zk-mutex --contenders 12 --wait 120ms --hold 50ms --shrink 0"));
+        QVERIFY2(ran.status == 0 && ran.out.contains("GAVE UP"), ran.what());
+        QVERIFY2(ran.out.contains("did not get it within their wait"), ran.what());
+        const auto none = run(words("simulate --recipe zk-mutex --contenders 3"));
+        QVERIFY2(none.out.contains("GAVE UP") && !none.out.contains("within their wait"), none.what());
+        const auto scenario = R"({"recipe":"sql-get-lock","contenders":12,"holdMs":500,)"
+                              R"("planned":[{"fault":"expire","atUs":200000,"contender":0}]})";
+        const auto broken =
+            run({u"simulate"_s, u"--scenario"_s, QString::fromLatin1(scenario), u"--shrink"_s, u"0"_s});
+        QVERIFY2(broken.out.contains("all believe to hold it: c00 (for 198 ms), c01 (for 0 ms)"), broken.what());
     }
 
     void whatIsWrongIsOneLine_data()

@@ -383,6 +383,12 @@ private slots:
         row("a moment of the whole run", broken(R"({"en": "P"})", R"({"en": "{at}"})"), u"\"proves[0].text\""_s);
         row("a choice's number", broken(R"({"en": "B"})", R"({"en": "{grants so far}"})"),
             u"\"steps[0].question.choices[1]\""_s);
+        row("no such chapter", broken("\"id\"", "\"chapter\": \"mongo\", \"id\""),
+            u"\"chapter\" has to be one of why, zookeeper"_s);
+        row("no such tile", broken("\"id\"", R"("tiles": ["grants", "elapsedMs"], "id")"),
+            u"\"tiles[1]\" has to be one of requests"_s);
+        row("a tile twice", broken("\"id\"", R"("tiles": ["grants", "grants"], "id")"), u"\"tiles[1]\""_s);
+        row("one tile", broken("\"id\"", R"("tiles": ["grants"], "id")"), u"\"tiles\" has to be a list of 2 to 4"_s);
         row("a field too many", broken("\"summary\"", "\"sumary\": 1, \"summary\""),
             u"there is no field \"sumary\""_s);
     }
@@ -395,6 +401,41 @@ private slots:
         const auto &message = lesson.error().message;
         QVERIFY2(message.startsWith("somewhere/mine.json: "_L1) && message.contains(named), qPrintable(message));
         QVERIFY(!message.contains(u'\n'));
+    }
+
+    void countersHaveNamesInEachLanguage()
+    {
+        for (const auto &name : counterNames()) {
+            QCOMPARE(counterTitle(name, Language::English), QString::fromLatin1(name));
+            QVERIFY2(hasCjk(counterTitle(name, Language::Chinese)), name);
+            QVERIFY2(hasCyrillic(counterTitle(name, Language::Russian)), name);
+        }
+    }
+
+    // Each stands below one heading, and no heading comes twice.
+    void chaptersAreWholeAndInOrder()
+    {
+        QList<QByteArray> met;
+        for (const auto &lesson : m_all.lessons) {
+            QVERIFY2(!lesson.chapter.isEmpty(), lesson.id);
+            if (met.isEmpty() || met.back() != lesson.chapter)
+                met << lesson.chapter;
+        }
+        QCOMPARE(met, chapterNames());
+        for (const auto &name : chapterNames()) {
+            QVERIFY(missing(chapterTitle(name)).isEmpty());
+            QVERIFY(hasCjk(chapterTitle(name).chinese));
+        }
+        QCOMPARE(chapterTitle({}).english, u"More lessons"_s);
+    }
+
+    void tilesAreTheStandardOnesUnlessTheFileChooses()
+    {
+        const auto plain = readLesson(smallest, u"x.json"_s);
+        const auto chosen = readLesson(broken("\"id\"", R"("tiles": ["grants", "violations"], "id")"), u"x.json"_s);
+        QVERIFY(plain && chosen);
+        QCOMPARE(plain->tiles, standardTiles());
+        QCOMPARE(chosen->tiles, (QList<QByteArray>{"grants", "violations"}));
     }
 
     void aFolderMayHoldAnything()

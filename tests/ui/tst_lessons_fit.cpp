@@ -5,6 +5,7 @@
 #include "tests/support/fakebackend.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/cutparts.h"
+#include "tests/ui/tilecounters.h"
 #include "ui/parts/pagewords.h"
 #include "ui/lessons/lessonpicture.h"
 #include "ui/lessons/lessonview.h"
@@ -12,6 +13,7 @@
 #include "ui/mainwindow.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/shell/actions.h"
+#include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/theme/theme.h"
@@ -240,12 +242,10 @@ private slots:
         for (const auto &line : lesson().proof().lines())
             QVERIFY2(line.startsWith(u'✓'), qPrintable(line));
         for (std::size_t run = 0; run < lesson().picture().runs().size(); ++run) {
-            const auto &counters = lesson().picture().runs()[run]->recording().counters;
-            const auto plain = [](QString text) { return text.remove(u',').toLongLong(); };
-            const auto &tiles = lesson().picture().tiles(run);
-            QCOMPARE(plain(tiles.requests()), counters.requests);
-            QCOMPARE(plain(tiles.watchEvents()), counters.watchEvents);
-            QCOMPARE(plain(tiles.wasted()), counters.wastedWakeups);
+            testing::saysItsCounters(lesson().picture().tiles(run), lesson().lesson().tiles,
+                                     lesson().picture().runs()[run]->recording());
+            if (QTest::currentTestFailed())
+                return;
         }
     }
 };

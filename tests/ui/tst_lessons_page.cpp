@@ -3,6 +3,7 @@
 // presenter's remote, and ends in the counters that prove it.
 #include "tests/support/fakebackend.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/tilecounters.h"
 #include "ui/lessons/lessonlist.h"
 #include "ui/lessons/lessonpicture.h"
 #include "ui/lessons/lessonview.h"
@@ -11,6 +12,7 @@
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/shell/sidebar.h"
+#include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/serverstrip.h"
@@ -95,6 +97,34 @@ private slots:
         QCOMPARE(shown, 1);
     }
 
+    void chaptersHaveHeadings()
+    {
+        Scene scene;
+        auto &list = scene.page.list();
+        auto &rows = list.rows();
+        QCOMPARE(list.headings().size(), lessons::chapterNames().size());
+        QCOMPARE(list.headings().front(), u"Why locks"_s);
+        // A click on one opens nothing.
+        QTest::mouseClick(rows.viewport(), Qt::LeftButton, {},
+                          rows.visualItemRect(rows.item(0)).topLeft() + QPoint(20, 8));
+        QVERIFY(scene.page.isListOpen());
+        // Nor do keys stop at them.
+        rows.setCurrentRow(0);
+        press(rows, Qt::Key_Down);
+        QCOMPARE(rows.currentRow(), 1);
+        press(rows, Qt::Key_End);
+        QCOMPARE(rows.currentRow(), rows.count() - 1);
+        // Of a chapter whose first lesson does not match: above the one that does.
+        scene.page.setFilter(u"quorum"_s);
+        QCOMPARE(list.headings(), QStringList{u"Redis"_s});
+        scene.page.setFilter({});
+        scene.page.setLanguage(Language::Russian);
+        QCOMPARE(list.headings().front(), u"Зачем нужны блокировки"_s);
+        scene.page.setLanguage(Language::Chinese);
+        QVERIFY(list.headings().contains(u"Redis 上的锁"_s));
+        scene.page.setLanguage(Language::English);
+    }
+
     void aClickOpensOneAndEscapeGoesBack()
     {
         Scene scene;
@@ -149,12 +179,10 @@ private slots:
             QVERIFY2(line.startsWith(u'✓'), qPrintable(line));
         // And the counters beside the picture are those of the recordings.
         for (std::size_t run = 0; run < lesson.picture().runs().size(); ++run) {
-            const auto &counters = lesson.picture().runs()[run]->recording().counters;
-            const auto plain = [](QString text) { return text.remove(u',').toLongLong(); };
-            const auto &tiles = lesson.picture().tiles(run);
-            QCOMPARE(plain(tiles.requests()), counters.requests);
-            QCOMPARE(plain(tiles.watchEvents()), counters.watchEvents);
-            QCOMPARE(plain(tiles.wasted()), counters.wastedWakeups);
+            testing::saysItsCounters(lesson.picture().tiles(run), lesson.lesson().tiles,
+                                     lesson.picture().runs()[run]->recording());
+            if (QTest::currentTestFailed())
+                return;
         }
         press(lesson, Qt::Key_PageDown);
         QVERIFY(scene.page.isListOpen());
@@ -385,7 +413,7 @@ private slots:
         QVERIFY(atEnd(0) >= 4s && atEnd(0) < 4010ms && atEnd(2) >= 4s && atEnd(2) < 4010ms);
         const Moment late = 3900ms;
         QCOMPARE(p99(2, runs[2]->countUntil(late), late), p99(0, runs[0]->countUntil(late), late));
-        QVERIFY(scene.open("setnx-crash"));
+        QVERIFY(scene.open("redisson"));
         scene.lesson().picture().runTo(scene.lesson().picture().end());
         QCOMPARE(scene.lesson().picture().tiles(1).wasted(), u"–"_s);
     }

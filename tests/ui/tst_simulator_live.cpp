@@ -8,6 +8,7 @@
 #include "tests/support/testmain.h"
 #include "ui/models/connectionbook.h"
 #include "ui/pages/simulatorpage.h"
+#include "ui/simulator/countertiles.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/theme/theme.h"
 

@@ -6,6 +6,7 @@
 #include "tests/support/testmain.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/simulatorpage.h"
+#include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/scalingchart.h"

@@ -3,6 +3,7 @@
 // cost.
 #include "tests/support/fakerecording.h"
 #include "tests/support/testmain.h"
+#include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/messagepaint.h"
 #include "ui/simulator/playback.h"

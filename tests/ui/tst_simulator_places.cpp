@@ -7,6 +7,7 @@
 #include "ui/mainwindow.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/simulator/comparison.h"
+#include "ui/simulator/countertiles.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/scenariodialog.h"
 #include "ui/theme/theme.h"

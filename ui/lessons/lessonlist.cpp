@@ -8,6 +8,7 @@
 #include <QBoxLayout>
 #include <QLabel>
 #include <QListWidget>
+#include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
 #include <QStyledItemDelegate>
@@ -20,9 +21,9 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int summaryRole = Qt::UserRole;
+constexpr int summaryRole = Qt::UserRole, headingRole = Qt::UserRole + 1, chapterRole = Qt::UserRole + 2;
 constexpr int numberWidth = 52;
-constexpr int besideRow = 14, aboveRow = 8, betweenLines = 4;
+constexpr int besideRow = 14, aboveRow = 8, betweenLines = 4, aboveHeading = 16, belowHeading = 6;
 
 QFont numberFont()
 {
@@ -37,6 +38,49 @@ QFont summaryFont()
     return textFont(13);
 }
 
+QFont headingFont()
+{
+    return textFont(13, QFont::DemiBold);
+}
+// How high the heading above a row is: 0 where there is none. It belongs to the first row of its chapter that is
+// shown, so that rows are lessons, for keys as for whoever counts them.
+int headingHeight(const QModelIndex &index)
+{
+    return index.data(headingRole).toString().isEmpty()
+               ? 0
+               : aboveHeading + QFontMetrics(headingFont()).height() + belowHeading;
+}
+
+// A heading opens nothing.
+class LessonRows : public QListWidget {
+public:
+    using QListWidget::QListWidget;
+
+protected:
+    void mousePressEvent(QMouseEvent *event) override
+    {
+        if (!isOnHeading(event->position().toPoint()))
+            QListWidget::mousePressEvent(event);
+    }
+    void mouseReleaseEvent(QMouseEvent *event) override
+    {
+        if (!isOnHeading(event->position().toPoint()))
+            QListWidget::mouseReleaseEvent(event);
+    }
+    void mouseDoubleClickEvent(QMouseEvent *event) override
+    {
+        if (!isOnHeading(event->position().toPoint()))
+            QListWidget::mouseDoubleClickEvent(event);
+    }
+
+private:
+    [[nodiscard]] bool isOnHeading(const QPoint &at) const
+    {
+        const auto index = indexAt(at);
+        return index.isValid() && at.y() < visualRect(index).top() + headingHeight(index);
+    }
+};
+
 class LessonRow : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -50,7 +94,7 @@ public:
         const int room = list ? list->width() - 2 * list->frameWidth() - bar - 2 * besideRow - wordsFrom() : 600;
         const int height = heightOf(index.data(), titleFont(), room) + betweenLines
                            + heightOf(index.data(summaryRole), summaryFont(), room);
-        return {200, height + 2 * aboveRow};
+        return {200, height + 2 * aboveRow + headingHeight(index)};
     }
     void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override
     {
@@ -58,10 +102,20 @@ public:
         painter->save();
         const bool isLit =
             option.state.testFlag(QStyle::State_Selected) || option.state.testFlag(QStyle::State_MouseOver);
-        painter->fillRect(option.rect, isLit ? tokens.selection : tokens.panel);
+        const int heading = headingHeight(index);
+        const QRect row = option.rect.adjusted(0, heading, 0, 0);
+        painter->fillRect(option.rect, tokens.panel);
+        painter->fillRect(row, isLit ? tokens.selection : tokens.panel);
         painter->setPen(tokens.line);
         painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());
-        const QRect inside = option.rect.adjusted(besideRow, aboveRow, -besideRow, -aboveRow);
+        if (heading > 0) {
+            painter->drawLine(row.topLeft(), row.topRight());
+            painter->setFont(headingFont());
+            painter->setPen(tokens.muted);
+            painter->drawText(option.rect.adjusted(besideRow, aboveHeading, -besideRow, 0),
+                              Qt::AlignLeft | Qt::AlignTop, index.data(headingRole).toString().toUpper());
+        }
+        const QRect inside = row.adjusted(besideRow, aboveRow, -besideRow, -aboveRow);
         painter->setFont(numberFont());
         painter->setPen(tokens.muted);
         painter->drawText(inside, Qt::AlignLeft | Qt::AlignVCenter, QString::number(index.row() + 1));
@@ -93,7 +147,7 @@ private:
 
 LessonList::LessonList(QWidget *parent)
     : QWidget(parent), m_heading(makeLabel({}, u"heading"_s, this)), m_hint(makeLabel({}, u"muted"_s, this)),
-      m_rows(new QListWidget(this)), m_refused(new QVBoxLayout)
+      m_rows(new LessonRows(this)), m_refused(new QVBoxLayout)
 {
     m_hint->setWordWrap(true);
     m_rows->setItemDelegate(new LessonRow(m_rows));
@@ -118,6 +172,7 @@ LessonList::LessonList(QWidget *parent)
 
 void LessonList::show(const lessons::Lessons &lessons, Language language)
 {
+    m_language = language;
     const auto &words = lessonWords(language);
     m_heading->setText(words.heading);
     m_hint->setText(words.hint);
@@ -126,8 +181,11 @@ void LessonList::show(const lessons::Lessons &lessons, Language language)
     for (const auto &lesson : lessons.lessons) {
         auto *item = new QListWidgetItem(lesson.title.in(language), m_rows);
         item->setData(summaryRole, lesson.summary.in(language));
-        item->setData(Qt::AccessibleDescriptionRole, lesson.summary.in(language));
+        const auto chapter = lessons::chapterTitle(lesson.chapter).in(language);
+        item->setData(chapterRole, chapter);
+        item->setData(Qt::AccessibleDescriptionRole, u"%1: %2"_s.arg(chapter, lesson.summary.in(language)));
     }
+    placeHeadings();
     while (auto *old = m_refused->takeAt(0)) {
         old->widget()->hide();
         old->widget()->deleteLater();
@@ -148,6 +206,32 @@ void LessonList::setFilter(const QString &text)
                               || item->data(summaryRole).toString().contains(text, Qt::CaseInsensitive);
         m_rows->setRowHidden(row, !isWanted);
     }
+    placeHeadings();
+}
+
+// Above the first of each chapter that is shown. Where no lesson is of a chapter, a heading would say nothing.
+void LessonList::placeHeadings()
+{
+    const auto none = lessons::chapterTitle({}).in(m_language);
+    QString last = none;
+    for (int row = 0; row < m_rows->count(); ++row) {
+        auto *item = m_rows->item(row);
+        const auto chapter = item->data(chapterRole).toString();
+        const bool isFirst = !m_rows->isRowHidden(row) && chapter != last;
+        item->setData(headingRole, isFirst ? chapter : QString());
+        if (!m_rows->isRowHidden(row))
+            last = chapter;
+    }
+    m_rows->doItemsLayout();
+}
+
+QStringList LessonList::headings() const
+{
+    QStringList all;
+    for (int row = 0; row < m_rows->count(); ++row)
+        if (const auto heading = m_rows->item(row)->data(headingRole).toString(); !heading.isEmpty())
+            all << heading;
+    return all;
 }
 
 void LessonList::choose(std::size_t lesson)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All lessons, one below the other: number, title, what it is about. And what is wrong with files that are none.
+// All lessons, one below the other, below the headings of their chapters: number, title, what it is about. And what
+// is wrong with files that are none.
 #pragma once
 
 #include <version>
@@ -24,11 +25,15 @@ public:
     void choose(std::size_t lesson);
     [[nodiscard]] QListWidget &rows() { return *m_rows; }
     [[nodiscard]] QStringList complaints() const;
+    [[nodiscard]] QStringList headings() const; // of the chapters that are shown
 
 signals:
     void chosen(std::size_t lesson);
 
 private:
+    void placeHeadings();
+
+    Language m_language = Language::English;
     QLabel *m_heading;
     QLabel *m_hint;
     QListWidget *m_rows;

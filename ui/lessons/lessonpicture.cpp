@@ -3,8 +3,8 @@
 
 #include "core/base/text.h"
 #include "ui/parts/parts.h"
+#include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
-#include "ui/simulator/runpanel.h"
 #include "ui/simulator/serverstrip.h"
 #include "ui/theme/theme.h"
 
@@ -68,6 +68,7 @@ LessonPicture::Panel LessonPicture::makePanel()
     panel.servers = new ServerStrip(card);
     panel.tiles = new CounterTiles(card);
     panel.tiles->setHidesFuture(true);
+    panel.tiles->setBrief(true);
     connect(panel.tiles, &CounterTiles::widthChanged, this, &LessonPicture::alignTiles, Qt::QueuedConnection);
     panel.title->setWordWrap(true);
     panel.title->setAlignment(Qt::AlignTop | Qt::AlignLeft); // beside one that takes two lines
@@ -139,6 +140,7 @@ void LessonPicture::setRuns(const lessons::Lesson &lesson, const std::vector<Pla
         panel.lanes->setRun(runs[i], end);
         panel.servers->setRun(runs[i]);
         panel.lanes->setDense(runs[i]->lanes() > mostReadableLanes);
+        panel.tiles->choose(lesson.tiles);
         panel.tiles->setTerse(runs.size() > 2);
         connectLanes(*panel.lanes, m_panels.size());
         m_panels.push_back(panel);
@@ -320,9 +322,7 @@ void LessonPicture::showCounts()
     int most = 0;
     for (auto &panel : m_panels) {
         panel.counts->setMinimumHeight(0);
-        panel.counts->setText(tr("%1 requests · %2 told · %3 in vain · wait p99 %4")
-                                  .arg(panel.tiles->requests(), panel.tiles->watchEvents(), panel.tiles->wasted(),
-                                       panel.tiles->waitP99()));
+        panel.counts->setText(panel.tiles->line());
         const auto margins = panel.card->layout()->contentsMargins() + panel.card->contentsMargins();
         most = std::max(most, panel.counts->heightForWidth(cardWidth() - margins.left() - margins.right()));
     }

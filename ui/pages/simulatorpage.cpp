@@ -14,6 +14,7 @@
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/scalingchart.h"
 #include "ui/simulator/scenariodialog.h"
+#include "ui/simulator/sightbar.h"
 #include "ui/simulator/simulatorheading.h"
 #include "ui/simulator/simulatorwords.h"
 #include "ui/simulator/transportbar.h"
@@ -107,19 +108,9 @@ QWidget *SimulatorPage::makePictures()
     stack->setContentsMargins(0, 0, 0, 0);
     stack->setSpacing(8);
     stack->addLayout(m_grid, 5);
-    m_under = new QWidget(inside);
-    auto *under = new QHBoxLayout(m_under);
-    under->setContentsMargins(0, 0, 0, 0);
-    m_legend = new Legend(m_under);
-    under->addWidget(m_legend, 1);
-    m_overview = new QPushButton(m_under);
-    m_overview->setObjectName(u"overviewButton"_s);
-    m_overview->setProperty("look", u"chip"_s);
-    m_overview->setCheckable(true);
-    m_overview->setFocusPolicy(Qt::TabFocus);
-    connect(m_overview, &QPushButton::toggled, m_grid, &RunGrid::setOverview);
-    under->addWidget(m_overview);
-    stack->addWidget(m_under);
+    m_sight = new SightBar(m_playback, *m_grid, inside);
+    connect(m_sight, &SightBar::hidingChanged, this, &SimulatorPage::hide);
+    stack->addWidget(m_sight);
     m_lowerGrid = new QGridLayout;
     m_lowerGrid->setSpacing(12);
     m_chart = new ScalingChart(inside);
@@ -224,7 +215,6 @@ void SimulatorPage::take(const Comparison &comparison, const std::vector<PlayedR
     auto before = m_playback.runs();
     const bool isFirst = before.empty();
     m_grid->setRuns(runs);
-    m_legend->setRuns(runs);
     place();
     m_mustHold->setRuns(runs);
     m_stack->setCurrentIndex(1);
@@ -238,7 +228,16 @@ void SimulatorPage::take(const Comparison &comparison, const std::vector<PlayedR
         m_playback.seek(*m_cursorAfter); // a fork stays at what was looked at
     else
         QMetaObject::invokeMethod(m_grid, &RunGrid::fitTime, Qt::QueuedConnection); // once the lanes have their size
+    m_sight->begin(m_cursorAfter.has_value());
     beginChart();
+}
+
+// The chart tells what such recipes cost, which is to be guessed, too.
+void SimulatorPage::hide(bool isHiding)
+{
+    m_mustHold->setHidesFuture(isHiding);
+    m_transport->setHidesFuture(isHiding);
+    m_chart->setVisible(!isHiding);
 }
 
 void SimulatorPage::place()
@@ -254,7 +253,7 @@ void SimulatorPage::place()
     m_lowerGrid->setColumnStretch(1, isNarrow ? 0 : 4);
     m_heading->setNarrow(isNarrow);
     // Where the runs stand above each other, what their signs mean stays in sight.
-    (areStacked ? m_pictures : m_inside)->insertWidget(1, m_under);
+    (areStacked ? m_pictures : m_inside)->insertWidget(1, m_sight);
 }
 
 // The same recipes with small numbers of contenders, none of which anything befalls.

@@ -21,10 +21,10 @@ namespace lockscope::ui {
 
 class Banner;
 class EmptyNotice;
-class Legend;
 class MustHoldPanel;
 class RunPanel;
 class ScalingChart;
+class SightBar;
 class SimulatorHeading;
 class TransportBar;
 
@@ -43,6 +43,8 @@ public:
     void setFilter(const QString &text) override;
     void focusContent() override;
     [[nodiscard]] bool isSettled() const override;
+    void saveView(QSettings &settings) const override;
+    void restoreView(QSettings &settings) override;
 
     // What is shown, and what to show.
     [[nodiscard]] const Comparison &comparison() const { return m_shown; }
@@ -89,6 +91,7 @@ private:
 
     void begin(const Comparison &comparison, std::optional<Moment> cursor);
     void take(const Comparison &comparison, const std::vector<PlayedRunPtr> &runs);
+    void hide(bool isHiding);
     void place();
     void beginChart();
     void showMoment();
@@ -115,9 +118,7 @@ private:
     Player *m_player;
     ExportMenu *m_export;
     QMenu *m_placeMenu;
-    Legend *m_legend = nullptr;
     QPushButton *m_toLesson;
-    QPushButton *m_overview = nullptr;
     SimulatorHeading *m_heading;
     Banner *m_banner;
     QStackedWidget *m_stack;
@@ -125,7 +126,7 @@ private:
     QScrollArea *m_scroll = nullptr;
     QBoxLayout *m_pictures = nullptr; // what scrolls, and the transport
     QBoxLayout *m_inside = nullptr;   // what scrolls
-    QWidget *m_under = nullptr;       // the legend and Overview
+    SightBar *m_sight = nullptr;      // below the runs
     QGridLayout *m_lowerGrid = nullptr;
     ScalingChart *m_chart = nullptr;
     MustHoldPanel *m_mustHold = nullptr;

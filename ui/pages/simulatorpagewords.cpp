@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulator's words, said again when another language is chosen while it is open.
+// The simulator's words, said again when another language is chosen while it is open; and what of it is remembered.
 #include "ui/pages/simulatorpage.h"
 
 #include "ui/parts/notices.h"
 #include "ui/simulator/mustholdpanel.h"
+#include "ui/simulator/sightbar.h"
 #include "ui/simulator/simulatorheading.h"
 
 #include <QPushButton>
+#include <QSettings>
 
 namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
 
 void SimulatorPage::sayWords()
 {
     m_toLesson->setText(tr("‹ Back to the lesson"));
-    m_overview->setText(tr("Overview"));
-    m_overview->setToolTip(tr("All of the time, and as many contenders as fit, in thin lanes"));
     m_empty->say(
         tr("Nothing played yet"),
         tr("A scenario plays the real recipes in a simulated world, on virtual time, or on real servers, and shows who "
@@ -33,6 +35,16 @@ void SimulatorPage::sayRunsAgain()
     m_mustHold->setRuns(runs);
     place();
     showMoment();
+}
+
+void SimulatorPage::saveView(QSettings &settings) const
+{
+    settings.setValue(u"hidesFuture"_s, m_sight->hidesFuture());
+}
+
+void SimulatorPage::restoreView(QSettings &settings)
+{
+    m_sight->setHidesFuture(settings.value(u"hidesFuture"_s).toBool());
 }
 
 void SimulatorPage::changeEvent(QEvent *event)

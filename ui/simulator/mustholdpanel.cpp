@@ -6,7 +6,6 @@
 #include "ui/parts/parts.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/simulatorwords.h"
-#include "ui/theme/pill.h"
 #include "ui/theme/text.h"
 
 #include <QGridLayout>
@@ -109,7 +108,7 @@ void MustHoldPanel::changeEvent(QEvent *event)
 
 void MustHoldPanel::setRuns(const std::vector<PlayedRunPtr> &runs)
 {
-    m_broken.clear();
+    m_cells.clear();
     delete m_rows;
     m_rows = new QWidget(this);
     qobject_cast<QVBoxLayout *>(layout())->insertWidget(1, m_rows);
@@ -146,46 +145,71 @@ void MustHoldPanel::addCell(const PlayedRunPtr &run, std::size_t number, const Q
     const auto &violations = run->recording().violations;
     const auto broken = std::find_if(violations.begin(), violations.end(),
                                      [&](const Violation &violation) { return violation.invariant == invariant; });
+    const bool isBroken = broken != violations.end();
+    Cell cell = isBroken ? brokenCell(number, *broken) : Cell{};
+    cell.pill = new PillLabel(m_rows);
     const QString name = QString::fromLatin1(invariant) + QString::number(number);
-    if (broken == violations.end()) {
-        auto *pill = new PillLabel(m_rows);
-        pill->setObjectName(name);
-        const bool isGuaranteed = isPromised(*run, invariant);
-        pill->setPill({isGuaranteed ? PillShape::Disc : PillShape::Ring, isGuaranteed ? Tone::Ok : Tone::Free,
-                       heldText(*run, invariant)});
-        m_grid->addWidget(pill, row, column, Qt::AlignLeft);
-        return;
+    cell.pill->setObjectName(isBroken ? name + u"-so-far"_s : name);
+    const bool isGuaranteed = isPromised(*run, invariant);
+    cell.held = {isGuaranteed ? PillShape::Disc : PillShape::Ring, isGuaranteed ? Tone::Ok : Tone::Free,
+                 heldText(*run, invariant)};
+    cell.soFar = isGuaranteed ? Pill{PillShape::Ring, Tone::Free, tr("so far")} : cell.held;
+    m_grid->addWidget(cell.pill, row, column, Qt::AlignLeft);
+    if (isBroken) {
+        cell.button->setObjectName(name);
+        m_grid->addWidget(cell.button, row, column, Qt::AlignLeft);
     }
+    m_cells.push_back(cell);
+    light(cell);
+}
+
+MustHoldPanel::Cell MustHoldPanel::brokenCell(std::size_t run, const Violation &violation)
+{
     auto *jump = new QPushButton(m_rows);
-    jump->setObjectName(name);
     jump->setProperty("look", u"violation"_s);
-    jump->setToolTip(plainToolTip(label(broken->message.toUtf8(), 300)));
-    connect(jump, &QPushButton::clicked, this,
-            [this, number, violation = *broken] { emit violationChosen(number, violation); });
-    m_grid->addWidget(jump, row, column, Qt::AlignLeft);
-    m_broken.push_back({jump, broken->at});
-    light(m_broken.back());
+    jump->setToolTip(plainToolTip(label(violation.message.toUtf8(), 300)));
+    connect(jump, &QPushButton::clicked, this, [this, run, violation] { emit violationChosen(run, violation); });
+    return {nullptr, {}, {}, jump, violation.at};
 }
 
 void MustHoldPanel::setMoment(Moment at, bool isAtEnd)
 {
     m_moment = at;
+    m_seen = std::max(m_seen, at);
     m_isAtEnd = isAtEnd;
-    for (const auto &broken : m_broken)
-        light(broken);
+    lightAll();
 }
 
-void MustHoldPanel::light(const Broken &broken) const
+void MustHoldPanel::setHidesFuture(bool isHidden)
 {
-    const bool isAhead = m_moment < broken.at && !m_isAtEnd;
-    const QString tone = isAhead ? u"ahead"_s : u"broken"_s;
-    if (broken.button->property("tone").toString() == tone)
+    m_hidesFuture = isHidden;
+    m_seen = m_moment;
+    lightAll();
+}
+
+void MustHoldPanel::lightAll() const
+{
+    for (const auto &cell : m_cells)
+        light(cell);
+}
+
+void MustHoldPanel::light(const Cell &cell) const
+{
+    const bool isKnown = !m_hidesFuture || (cell.button && cell.at <= m_seen);
+    cell.pill->setPill(isKnown ? cell.held : cell.soFar);
+    cell.pill->setVisible(!cell.button || !isKnown);
+    if (!cell.button)
         return;
-    broken.button->setText(isAhead ? tr("● until %1").arg(momentText(broken.at))
-                                   : tr("✕ at %1").arg(momentText(broken.at)));
-    broken.button->setProperty("tone", tone);
-    broken.button->style()->unpolish(broken.button);
-    broken.button->style()->polish(broken.button);
+    cell.button->setVisible(isKnown);
+    const bool isAhead = m_moment < cell.at && !m_isAtEnd;
+    const QString tone = isAhead ? u"ahead"_s : u"broken"_s;
+    if (cell.button->property("tone").toString() == tone)
+        return;
+    cell.button->setText(isAhead ? tr("● until %1").arg(momentText(cell.at))
+                                 : tr("✕ at %1").arg(momentText(cell.at)));
+    cell.button->setProperty("tone", tone);
+    cell.button->style()->unpolish(cell.button);
+    cell.button->style()->polish(cell.button);
 }
 
 } // namespace lockscope::ui

@@ -6,6 +6,7 @@
 #include <version>
 
 #include "ui/simulator/playedrun.h"
+#include "ui/theme/pill.h"
 
 #include <QFrame>
 
@@ -22,6 +23,8 @@ public:
     void setRuns(const std::vector<PlayedRunPtr> &runs);
     // What breaks after it has not broken yet; at the end everything that did not hold has.
     void setMoment(Moment at, bool isAtEnd);
+    // Neither what broke nor what held is said before the cursor has been there, from where it is now.
+    void setHidesFuture(bool isHidden);
 
 signals:
     // What should hold, and under which faults it cannot, is to be shown.
@@ -35,14 +38,21 @@ private:
     void sayWords();
     void addCell(const PlayedRunPtr &run, std::size_t number, const QByteArray &invariant, int row, int column);
 
-    // What did not hold in a run, where it is said.
-    struct Broken {
-        QPushButton *button = nullptr;
-        Moment at{};
+    // Where a run's invariant is said: that it held, or a button for when it broke; of one that broke both, for until
+    // it is known.
+    struct Cell {
+        PillLabel *pill = nullptr;
+        Pill held, soFar;
+        QPushButton *button = nullptr; // none: it held
+        Moment at{};                   // when it broke
     };
-    void light(const Broken &broken) const;
+    void light(const Cell &cell) const;
+    void lightAll() const;
+    [[nodiscard]] Cell brokenCell(std::size_t run, const contention::Violation &violation);
 
-    std::vector<Broken> m_broken;
+    std::vector<Cell> m_cells;
+    Moment m_seen{}; // how far the cursor came
+    bool m_hidesFuture = false;
     Moment m_moment{};
     bool m_isAtEnd = true;
     QLabel *m_title = nullptr;

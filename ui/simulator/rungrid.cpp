@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/rungrid.h"
 
+#include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/runpanel.h"
 
@@ -36,6 +37,13 @@ void RunGrid::sayWords()
 {
     for (auto *panel : m_panels)
         panel->sayWords();
+}
+
+void RunGrid::setHidesFuture(bool isHidden)
+{
+    for (auto *panel : m_panels)
+        panel->setHidesFuture(isHidden);
+    showMoment();
 }
 
 RunPanel *RunGrid::makePanel()

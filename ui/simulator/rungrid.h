@@ -18,7 +18,8 @@ public:
     explicit RunGrid(Playback &playback);
 
     void setRuns(const std::vector<PlayedRunPtr> &runs);
-    void sayWords(); // again, in another language
+    void sayWords();
+    void setHidesFuture(bool isHidden); // again, in another language
     [[nodiscard]] const std::vector<RunPanel *> &panels() const { return m_panels; }
     // Beside each other in `width`, or below when it is narrow.
     void place(int width, bool isNarrow);

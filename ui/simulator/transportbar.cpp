@@ -116,16 +116,23 @@ void TransportBar::refresh()
     m_slider->setValue(
         static_cast<int>(static_cast<double>(m_playback.at().count()) / static_cast<double>(end) * sliderSteps));
     const bool hasEvents = m_playback.eventsInAll() > 0;
-    m_place->setText(hasEvents ? tr("t = %1 · event %2 of %3")
-                                     .arg(momentText(m_playback.at()),
-                                          spokenCount(static_cast<qint64>(m_playback.happenedInAll())),
-                                          spokenCount(static_cast<qint64>(m_playback.eventsInAll())))
-                               : tr("t = %1").arg(momentText(m_playback.end())));
+    const QString at = momentText(m_playback.at());
+    const QString happened = spokenCount(static_cast<qint64>(m_playback.happenedInAll()));
+    const QString all = spokenCount(static_cast<qint64>(m_playback.eventsInAll()));
+    m_place->setText(!hasEvents      ? tr("t = %1").arg(momentText(m_playback.end()))
+                     : m_hidesFuture ? tr("t = %1 · event %2").arg(at, happened)
+                                     : tr("t = %1 · event %2 of %3").arg(at, happened, all));
     // The slider keeps its width while the numbers grow.
     m_place->setMinimumWidth(hasEvents ? QFontMetrics(m_place->font()).horizontalAdvance(widestPlace()) : 0);
     for (auto *child : findChildren<QPushButton *>())
         child->setEnabled(hasEvents);
     m_slider->setEnabled(hasEvents);
+}
+
+void TransportBar::setHidesFuture(bool isHidden)
+{
+    m_hidesFuture = isHidden;
+    refresh();
 }
 
 QString TransportBar::widestPlace() const

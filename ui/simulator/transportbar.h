@@ -23,6 +23,8 @@ public:
     explicit TransportBar(Playback &playback, QWidget *parent = nullptr);
 
     void refresh(); // after the playback moved, or got other runs
+    // How many events there are in all is not said.
+    void setHidesFuture(bool isHidden);
     // "t = 300.0 ms · event 1,204 of 9,405".
     [[nodiscard]] QString place() const;
     [[nodiscard]] QSlider *slider() const { return m_slider; }
@@ -38,6 +40,7 @@ private:
     void sayPlaying(bool isPlaying);
 
     Playback &m_playback;
+    bool m_hidesFuture = false;
     QBoxLayout *m_outer = nullptr;
     QBoxLayout *m_row = nullptr;
     QPushButton *m_first = nullptr;

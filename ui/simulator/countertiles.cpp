@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/simulator/countertiles.h"
+
+#include "core/workspace/values.h"
+#include "ui/parts/parts.h"
+#include "ui/simulator/simulatorwords.h"
+#include "ui/simulator/tilekinds.h"
+#include "ui/theme/text.h"
+
+#include <QBoxLayout>
+#include <QFrame>
+#include <QGridLayout>
+#include <QLabel>
+#include <QResizeEvent>
+#include <QStyle>
+
+#include <algorithm>
+#include <numeric>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int narrowTiles = 330;
+
+void setTone(QLabel *label, const QString &tone)
+{
+    if (label->property("tone").toString() == tone)
+        return;
+    label->setProperty("tone", tone);
+    label->style()->unpolish(label);
+    label->style()->polish(label);
+}
+
+} // namespace
+
+CounterTiles::CounterTiles(QWidget *parent) : QWidget(parent), m_grid(new QGridLayout(this))
+{
+    m_grid->setContentsMargins(0, 0, 0, 0);
+    m_grid->setSpacing(6);
+    for (std::size_t i = 0; i < m_tiles.size(); ++i) {
+        auto *tile = new QFrame(this);
+        tile->setProperty("look", u"tile"_s);
+        auto *column = new QVBoxLayout(tile);
+        column->setContentsMargins(8, 5, 6, 6);
+        column->setSpacing(0);
+        m_names[i] = makeLabel({}, u"small"_s, tile);
+        column->addWidget(m_names[i]);
+        m_figures[i] = makeLabel(u"0"_s, u"figure"_s, tile);
+        column->addWidget(m_figures[i]);
+        m_tiles[i] = tile;
+    }
+    m_whole = makeLabel({}, u"small"_s, this);
+    m_whole->setMinimumWidth(10);
+    m_whole->setWordWrap(true);
+    m_whole->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+    choose(lessons::standardTiles());
+}
+
+void CounterTiles::choose(const QList<QByteArray> &names)
+{
+    m_kinds.clear();
+    for (const auto &name : names) {
+        if (const auto *kind = tileKind(name); kind && m_kinds.size() < m_tiles.size())
+            m_kinds.push_back(kind);
+    }
+    for (std::size_t i = 0; i < m_tiles.size(); ++i)
+        m_tiles[i]->setVisible(i < m_kinds.size());
+    sayWords();
+    m_columns = 0;
+    place(static_cast<int>(m_kinds.size()));
+}
+
+void CounterTiles::sayWords()
+{
+    for (std::size_t i = 0; i < m_kinds.size(); ++i) {
+        m_tiles[i]->setToolTip(m_kinds[i]->tip());
+        m_names[i]->setText(m_kinds[i]->title());
+        m_figures[i]->setAccessibleName(m_kinds[i]->title());
+    }
+    m_whole->setToolTip(tr(
+        "Bytes over all wires. A wait is counted from a contender's first try until it has the lock, or gives up for "
+        "good. Fairness: of all pairs of which one waited when the other came, how often the later one was not served "
+        "first. A queue has 1."));
+}
+
+void CounterTiles::changeEvent(QEvent *event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::LanguageChange)
+        sayWords();
+}
+
+void CounterTiles::place(int columns)
+{
+    columns = std::min(columns, static_cast<int>(m_kinds.size()));
+    if (columns == m_columns)
+        return;
+    m_columns = columns;
+    for (int i = 0; i < 4; ++i) {
+        m_grid->addWidget(m_tiles[static_cast<std::size_t>(i)], i / columns, i % columns);
+        m_grid->setColumnStretch(i, i < columns ? 1 : 0);
+    }
+    m_grid->addWidget(m_whole, 4, 0, 1, columns);
+}
+
+int CounterTiles::leastWidth(int columns) const
+{
+    std::vector<int> widest(static_cast<std::size_t>(columns));
+    for (std::size_t i = 0; i < m_kinds.size(); ++i) {
+        auto &column = widest[i % widest.size()];
+        column = std::max(column, m_tiles[i]->minimumSizeHint().width());
+    }
+    return std::accumulate(widest.begin(), widest.end(), (columns - 1) * m_grid->horizontalSpacing());
+}
+
+QSize CounterTiles::minimumSizeHint() const
+{
+    return {leastWidth(2), QWidget::minimumSizeHint().height()};
+}
+
+void CounterTiles::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    if (event->oldSize().width() == width()) // its height follows from those beside it
+        return;
+    place(width() < std::max(narrowTiles, leastWidth(4)) ? 2 : 4);
+    emit widthChanged();
+}
+
+void CounterTiles::show(const PlayedRun &run, std::size_t happened, Moment at)
+{
+    for (std::size_t i = 0; i < m_kinds.size(); ++i) {
+        const auto figure = m_kinds[i]->figure(run, happened, at);
+        m_figures[i]->setText(figure.text);
+        setTone(m_figures[i], figure.isBad > 0 ? u"critical"_s : figure.isBad < 0 ? u"ok"_s : QString());
+    }
+    if (width() < leastWidth(4)) // figures grow; back to one row at the next size only, or tiles would jump
+        place(2);
+    tell(run, happened);
+}
+
+// Which of them begin when, and what happened before that.
+QString CounterTiles::scope(const PlayedRun &run, std::size_t happened) const
+{
+    const Tally fromStart = run.wholeTallyAfter(happened);
+    const bool hasDrain = std::ranges::any_of(m_kinds, &TileKind::isOfDrain);
+    const QString said =
+        hasDrain ? tr("above: from the first release on · since the start: %1 requests, %2 told, %3 in vain")
+                 : tr("since the start: %1 requests, %2 told, %3 in vain");
+    return said.arg(spokenCount(fromStart.requests), spokenCount(fromStart.watchEvents),
+                    spokenCount(fromStart.wastedWakeups));
+}
+
+QString CounterTiles::ofWholeRun(const contention::Recording &recording) const
+{
+    const auto &whole = recording.counters;
+    QStringList facts;
+    if (whole.bytes > 0 && !m_isBrief)
+        facts << spokenSize(whole.bytes);
+    facts << tr("wait p50 %1, longest %2").arg(momentText(whole.waits.p50), momentText(whole.waits.max));
+    if (whole.gaveUp > 0)
+        facts << tr("%n gave up", nullptr, static_cast<int>(whole.gaveUp));
+    if (whole.requestsWaiting > 0)
+        facts << tr("%1 requests while waiting").arg(spokenCount(whole.requestsWaiting));
+    facts << tr("fairness %1").arg(whole.fairnessPairs > 0 ? spokenNumber(whole.fairness, 2) : u"–"_s);
+    return facts.join(u" · "_s);
+}
+
+void CounterTiles::tell(const PlayedRun &run, std::size_t happened)
+{
+    QString all = scope(run, happened);
+    if (!m_hidesFuture || happened >= run.eventCount())
+        all = tr("%1 · whole run: %2").arg(all, ofWholeRun(run.recording()));
+    if (!m_isTerse) {
+        m_whole->setText(all);
+        return;
+    }
+    const bool hasDrain = std::ranges::any_of(m_kinds, &TileKind::isOfDrain);
+    m_whole->setText(hasDrain ? tr("above: from the first release on …") : tr("since the start …"));
+    m_whole->setToolTip(plainToolTip(all));
+}
+
+void CounterTiles::align(std::span<CounterTiles *const> all)
+{
+    int most = 0, columns = 4, figure = 0;
+    for (auto *tiles : all) {
+        for (const auto *one : tiles->m_figures)
+            figure = std::max(figure, one->sizeHint().height()); // a unit may be of another, higher font than a dash
+        tiles->m_whole->setMinimumHeight(0);
+        most = std::max(most, tiles->m_whole->heightForWidth(tiles->width()));
+        columns = std::min(columns, tiles->m_columns);
+    }
+    for (auto *tiles : all)
+        tiles->place(columns);
+    for (auto *tiles : all) {
+        tiles->m_whole->setMinimumHeight(most);
+        for (auto *one : tiles->m_figures)
+            one->setMinimumHeight(figure);
+    }
+}
+
+QString CounterTiles::figure(const QByteArray &name) const
+{
+    for (std::size_t i = 0; i < m_kinds.size(); ++i) {
+        if (name == m_kinds[i]->name)
+            return m_figures[i]->text();
+    }
+    return {};
+}
+
+QString CounterTiles::line() const
+{
+    QStringList all;
+    for (std::size_t i = 0; i < m_kinds.size(); ++i)
+        all << u"%1 %2"_s.arg(m_names[i]->text(), m_figures[i]->text());
+    return all.join(u" · "_s);
+}
+
+QString CounterTiles::wholeRun() const
+{
+    return m_whole->text();
+}
+
+} // namespace lockscope::ui
+
+#include "moc_countertiles.cpp"

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <version>
+
+#include "ui/simulator/playedrun.h"
+
+#include <QWidget>
+
+#include <array>
+#include <span>
+#include <vector>
+
+class QFrame;
+class QGridLayout;
+class QLabel;
+
+namespace lockscope::ui {
+
+struct TileKind;
+
+// The numbers under a run, at the cursor: requests, watch events, wasted wake-ups, how long one waits, or what a
+// lesson chose instead. Below them what is known of the whole run only.
+class CounterTiles : public QWidget {
+    Q_OBJECT
+public:
+    explicit CounterTiles(QWidget *parent = nullptr);
+
+    // Two to four of lessons::tileNames().
+    void choose(const QList<QByteArray> &names);
+    // What is known of the whole run is said at its end only: it would answer what is to be guessed.
+    void setHidesFuture(bool isHidden) { m_hidesFuture = isHidden; }
+    // Of a lesson, which has less room than the simulator: without what no lesson is about.
+    void setBrief(bool isBrief) { m_isBrief = isBrief; }
+    // Beside two others there is room for what the tiles count, and no more: the rest is told by pointing at it.
+    void setTerse(bool isTerse) { m_isTerse = isTerse; }
+    void show(const PlayedRun &run, std::size_t happened, Moment at);
+    // All as high as the highest, so that what stands beside each other above them does, too.
+    static void align(std::span<CounterTiles *const> all);
+    // As it stands there: "4,747"; "–" until somebody has released; empty where there is no such tile.
+    [[nodiscard]] QString figure(const QByteArray &name) const;
+    [[nodiscard]] QString requests() const { return figure("requests"); }
+    [[nodiscard]] QString watchEvents() const { return figure("watchEvents"); }
+    [[nodiscard]] QString wasted() const { return figure("wastedWakeups"); }
+    [[nodiscard]] QString waitP99() const { return figure("waitP99Ms"); }
+    // All of them, where there is room for a line only: "requests 45 · told 9".
+    [[nodiscard]] QString line() const;
+    [[nodiscard]] QString wholeRun() const;
+    [[nodiscard]] QSize minimumSizeHint() const override; // in two columns
+
+signals:
+    void widthChanged(); // its words may take another number of lines: align() again
+
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+    void changeEvent(QEvent *event) override;
+
+private:
+    void sayWords();
+    void tell(const PlayedRun &run, std::size_t happened);
+    [[nodiscard]] QString scope(const PlayedRun &run, std::size_t happened) const;
+    [[nodiscard]] QString ofWholeRun(const contention::Recording &recording) const;
+    [[nodiscard]] int leastWidth(int columns) const;
+    void place(int columns);
+
+    QGridLayout *m_grid;
+    std::vector<const TileKind *> m_kinds; // as many as there are tiles to be seen
+    std::array<QFrame *, 4> m_tiles{};
+    std::array<QLabel *, 4> m_names{};
+    std::array<QLabel *, 4> m_figures{};
+    QLabel *m_whole = nullptr;
+    int m_columns = 0;
+    bool m_isTerse = false;
+    bool m_isBrief = false;
+    bool m_hidesFuture = false;
+};
+
+} // namespace lockscope::ui
