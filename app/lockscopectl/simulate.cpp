@@ -185,6 +185,7 @@ void printTable(const std::vector<Recording> &runs)
     Table table({{u"RECIPE"_s},
                  {u"WORLD"_s},
                  {u"GRANTS"_s, Align::Right},
+                 {u"GAVE UP"_s, Align::Right},
                  {u"REQUESTS"_s, Align::Right},
                  {u"EVENTS"_s, Align::Right},
                  {u"WASTED"_s, Align::Right},
@@ -197,7 +198,8 @@ void printTable(const std::vector<Recording> &runs)
         const auto &counters = run.counters;
         const auto ofDrain = [&](qint64 count) { return run.hasDrain() ? QString::number(count) : u"-"_s; };
         table.add({QString::fromUtf8(run.scenario.recipe), escaped(run.world), QString::number(counters.grants),
-                   ofDrain(counters.requests), ofDrain(counters.watchEvents),
+                   counters.gaveUp > 0 ? QString::number(counters.gaveUp) : u"-"_s, ofDrain(counters.requests),
+                   ofDrain(counters.watchEvents),
                    counters.watchEvents > 0 ? ofDrain(counters.wastedWakeups) : u"-"_s, // nobody is told at all
                    ms(counters.waits.p50), ms(counters.waits.p99), ms(counters.waits.max), ms(run.elapsed),
                    run.violations.empty() ? u"-"_s : QString::number(run.violations.size())});
@@ -223,6 +225,8 @@ void printTable(const std::vector<Recording> &runs)
         if (run.violations.size() > most)
             print(u"… and %1 more; --json has all of them"_s.arg(run.violations.size() - most));
     }
+    if (std::ranges::any_of(runs, [](const Recording &run) { return run.counters.gaveUp > 0; }))
+        print(u"\nGAVE UP: contenders that did not get it within their wait, however often they tried."_s);
     print(
         u"\nREQUESTS, EVENTS and WASTED (wake-ups after which the lock was not had) are those of the drain: from the "
         u"first release to the last."_s);

@@ -2,6 +2,7 @@
 #include "core/contention/checkers.h"
 
 #include "core/contention/mutants/mutants.h"
+#include "core/contention/recording.h"
 #include "core/rules/turn.h"
 
 #include <algorithm>
@@ -58,7 +59,8 @@ void Checkers::begins(const Event &event)
         m_overlapSince = event.at;
         QStringList names;
         for (const auto &[contender, since] : m_believers)
-            names << u"c%1 (for %2 ms)"_s.arg(contender).arg((event.at - since).count() / 1000);
+            names << u"%1 (for %2 ms)"_s.arg(QString::fromLatin1(contenderName(contender, m_scenario.contenders)))
+                         .arg((event.at - since).count() / 1000);
         m_trace.breaks("exclusion", event.contender, u"all believe to hold it: %1"_s.arg(names.join(u", "_s)));
     }
     if (event.token != 0) {

@@ -12,6 +12,7 @@
 
 #include <QApplication>
 #include <QContextMenuEvent>
+#include <QLabel>
 #include <QMenu>
 #include <QTest>
 
@@ -86,6 +87,25 @@ private slots:
         menu = m_page->findChild<QMenu *>(u"forkMenu"_s);
         QVERIFY(menu->findChild<QAction *>(u"restart-empty"_s) && menu->findChild<QAction *>(u"restart-empty-s2"_s));
         menu->close();
+    }
+
+    // What is typed beside the lock is part of what is played, and said as a fault is.
+    void actsAreInTheHeading()
+    {
+        open(testing::fakeSimulate, 3);
+        QVERIFY(!m_page->chips().join(u' ').contains("typed"_L1));
+        Comparison typing = herdAgainstPredecessor(3);
+        typing.recipes = {"zk-mutex"};
+        typing.scenario.acts = {{5ms, 1, "create /sim/config v1"}, {6ms, 0, "ls -w /sim"}, {7ms, -1, "stop s1"}};
+        typing.scenario.servers = 3;
+        m_page->play(typing);
+        QVERIFY(isPlayed(typing));
+        QVERIFY2(m_page->chips().contains(
+                     u"typed: c01: create /sim/config v1 at 5.0 ms, c00: ls -w /sim at 6.0 ms and 1 more"_s),
+                 qPrintable(m_page->chips().join(u';')));
+        const auto labels = m_page->findChildren<QLabel *>();
+        QVERIFY(
+            std::ranges::any_of(labels, [](const QLabel *label) { return label->toolTip().contains("stop s1"_L1); }));
     }
 
     // Where it opens, too.

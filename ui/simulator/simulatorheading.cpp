@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatorwords.h"
+#include "ui/theme/text.h"
 
 #include <QBoxLayout>
 #include <QClipboard>
@@ -125,6 +126,19 @@ QString headingOf(const Comparison &comparison)
                                : Simulator::tr("%1, %2").arg(who, what);
 }
 
+// What is typed beside the lock: the first two; all of them by pointing at it.
+HeadingChip actsChip(const contention::Scenario &scenario)
+{
+    constexpr qsizetype most = 2;
+    QStringList acts;
+    for (const auto &act : scenario.acts)
+        acts << actText(act, scenario.contenders);
+    QString text = acts.mid(0, most).join(u", "_s);
+    if (acts.size() > most)
+        text = Simulator::tr("%1 and %2 more").arg(text, spokenCount(acts.size() - most));
+    return {Simulator::tr("typed: %1").arg(text), false, {}, false, false, acts.join(u'\n')};
+}
+
 std::vector<HeadingChip> chipsOf(const Comparison &comparison, const std::vector<PlayedRunPtr> &runs)
 {
     if (comparison.recipes.empty())
@@ -141,6 +155,8 @@ std::vector<HeadingChip> chipsOf(const Comparison &comparison, const std::vector
         chips.push_back({Simulator::tr("%1 % readers").arg(scenario.readersPercent), false, {}});
     if (scenario.perProcess > 1)
         chips.push_back({Simulator::tr("%1 share a process").arg(scenario.perProcess), false, {}});
+    if (!scenario.acts.empty())
+        chips.push_back(actsChip(scenario));
     QStringList faults;
     for (const auto kind : scenario.faults)
         faults << QString::fromLatin1(nameOf(kind));
@@ -226,6 +242,7 @@ QWidget *SimulatorHeading::makeChip(const HeadingChip &chip)
     if (!chip.isPlace && chip.copies.isEmpty()) {
         auto *text = makeLabel(chip.text, u"chip"_s, m_chipRow);
         text->setProperty("tone", chip.isWarning ? u"warning"_s : QString());
+        text->setToolTip(chip.tip.isEmpty() ? QString() : plainToolTip(chip.tip));
         return text;
     }
     auto *button = new QPushButton(chip.isPlace ? chip.text + u" ▾"_s : chip.text, m_chipRow);

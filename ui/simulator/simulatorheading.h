@@ -44,6 +44,7 @@ struct HeadingChip {
     QString copies;       // what a click puts on the clipboard; empty: no button
     bool isPlace = false; // where it ran; a click offers other places
     bool isReal = false;  // on real servers
+    QString tip{};        // more of it, for who points at it
 };
 
 // What is played, in one line: "100 contenders, one lock", the chips beside it, and the buttons that play something
