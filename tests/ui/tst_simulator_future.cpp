@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // "Hide what comes": who is to guess what a run does sees nothing of it before the cursor was there, neither in the
-// lanes nor in what is counted, broken or drawn below them.
+// lanes nor in what is counted, broken or drawn below them. With LOCKSCOPE_SHOTS=folder it leaves pictures, dark ones
+// with LOCKSCOPE_DARK=1.
 #include "tests/support/fakerecording.h"
 #include "tests/support/patience.h"
 #include "tests/support/testmain.h"
@@ -69,8 +70,18 @@ class TestSimulatorFuture : public QObject {
     const ui::CounterTiles &tiles() { return m_page->panel(0).tiles(); }
     std::optional<ui::Moment> seen() { return m_page->panel(0).lanes().frame().seen; }
 
+    void shoot(const char *name)
+    {
+        if (const auto folder = qEnvironmentVariable("LOCKSCOPE_SHOTS"); !folder.isEmpty())
+            QVERIFY(m_page->grab().save(u"%1/future-%2.png"_s.arg(folder, QString::fromLatin1(name))));
+    }
+
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
+    void initTestCase()
+    {
+        const bool isDark = qEnvironmentVariableIsSet("LOCKSCOPE_DARK");
+        m_theme = std::make_unique<ui::Theme>(*qApp, isDark ? ui::ThemeChoice::Dark : ui::ThemeChoice::Light);
+    }
     void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
@@ -108,8 +119,10 @@ private slots:
         const auto broke = m_page->playback().runs().front()->recording().violations.front().at;
         m_page->playback().seek(broke - 1us);
         QVERIFY(!isShown("exclusion0") && isShown("exclusion0-so-far"));
+        shoot("before");
         m_page->playback().seek(broke);
         QVERIFY(isShown("exclusion0") && !isShown("exclusion0-so-far"));
+        shoot("broken");
         m_page->playback().seek(1ms);
         QVERIFY(isShown("exclusion0"));
         QCOMPARE(seen(), std::optional(broke));

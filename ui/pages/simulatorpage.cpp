@@ -238,6 +238,7 @@ void SimulatorPage::hide(bool isHiding)
     m_mustHold->setHidesFuture(isHiding);
     m_transport->setHidesFuture(isHiding);
     m_chart->setVisible(!isHiding);
+    place();
 }
 
 void SimulatorPage::place()
@@ -248,7 +249,8 @@ void SimulatorPage::place()
     const auto margins = layout()->contentsMargins();
     m_grid->place(width() - margins.left() - margins.right(), areStacked);
     m_lowerGrid->addWidget(m_chart, 0, 0);
-    m_lowerGrid->addWidget(m_mustHold, isNarrow ? 1 : 0, isNarrow ? 0 : 1);
+    const bool isAlone = m_sight->isHiding(); // the chart is hidden, too
+    m_lowerGrid->addWidget(m_mustHold, isNarrow ? 1 : 0, isNarrow || isAlone ? 0 : 1, 1, isAlone ? 2 : 1);
     m_lowerGrid->setColumnStretch(0, 5);
     m_lowerGrid->setColumnStretch(1, isNarrow ? 0 : 4);
     m_heading->setNarrow(isNarrow);
@@ -482,16 +484,6 @@ QString SimulatorPage::heading() const
 QStringList SimulatorPage::chips() const
 {
     return m_heading->chips();
-}
-
-QString SimulatorPage::sentence() const
-{
-    return m_sentence->text();
-}
-
-QString SimulatorPage::complaint() const
-{
-    return m_banner->isHidden() ? QString() : m_banner->sentence();
 }
 
 } // namespace lockscope::ui

@@ -7,6 +7,7 @@
 #include "ui/simulator/sightbar.h"
 #include "ui/simulator/simulatorheading.h"
 
+#include <QLabel>
 #include <QPushButton>
 #include <QSettings>
 
@@ -54,6 +55,16 @@ void SimulatorPage::changeEvent(QEvent *event)
         return;
     sayWords();
     QMetaObject::invokeMethod(this, &SimulatorPage::sayRunsAgain, Qt::QueuedConnection);
+}
+
+QString SimulatorPage::sentence() const
+{
+    return m_sentence->text();
+}
+
+QString SimulatorPage::complaint() const
+{
+    return m_banner->isHidden() ? QString() : m_banner->sentence();
 }
 
 } // namespace lockscope::ui
