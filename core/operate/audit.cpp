@@ -223,7 +223,8 @@ void markUnfinished(std::vector<AuditRecord> &records)
             continue;
         const auto intent = std::find_if(std::reverse_iterator(result), records.rend(), [&](const AuditRecord &one) {
             return one.lacksResult && one.lock == result->lock && one.holder == result->holder
-                   && one.actor == result->actor && one.reason == result->reason && one.action == result->action;
+                   && one.node == result->node && one.actor == result->actor && one.reason == result->reason
+                   && one.action == result->action;
         });
         if (intent != records.rend())
             intent->lacksResult = false;
@@ -250,6 +251,7 @@ AuditRecord fromJson(const QJsonObject &json)
     record.isDone = json.value("done"_L1).toBool();
     record.before = json.value("before"_L1).toObject();
     record.after = json.value("after"_L1).toObject();
+    record.node = text("node"_L1);
     record.to = json.value("to"_L1).toObject();
     record.hash = text("hash"_L1).toLatin1();
     return record;
@@ -304,6 +306,8 @@ QJsonObject toJson(const AuditRecord &record)
     json["after"_L1] = record.after.isEmpty() ? QJsonValue() : QJsonValue(record.after);
     if (record.isDone)
         json["done"_L1] = true;
+    if (!record.node.isEmpty())
+        json["node"_L1] = record.node;
     if (!record.to.isEmpty()) // what was written before there was such a field keeps its hash
         json["to"_L1] = record.to;
     json["hash"_L1] = QString::fromLatin1(record.hash);

@@ -30,6 +30,7 @@ struct AuditRecord {
     bool isDone = false; // result: what was asked for was done
     QJsonObject before;  // LOCK in JSON: docs/command-line.md
     QJsonObject after;
+    QString node;             // of a set, where each node's part is recorded by itself
     QJsonObject to;           // of an edit: what is to be there
     bool lacksResult = false; // an intent, read back, that no result follows: what came of it is not known
     QByteArray hash;          // SHA-256 over the previous record's hash and this record

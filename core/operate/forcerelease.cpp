@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 #include "core/operate/gentler.h"
+#include "core/operate/nodeshares.h"
 #include "core/operate/releaseact.h"
 #include "core/operate/releaserecord.h"
 #include "core/rules/catalogue.h"
@@ -32,6 +33,8 @@ std::optional<Error> refusalAfterReading(const ForceReleasePlan &plan, const Res
     // What is left of a hold on a Redlock set may go all the same.
     if (holder->role != Role::Holder && !recipes::recipeOf(fresh->recipe).quorum)
         return changedMeanwhile(plan, u"it waits now"_s);
+    if (sharesOf(*fresh, *holder) != plan.shares)
+        return changedMeanwhile(plan, u"it is on other nodes of the set now, or by another client there"_s);
     if (holder->guard != plan.guard)
         return changedMeanwhile(plan, u"it is another node or key of the same name, or its data was changed"_s);
     return std::nullopt;
@@ -109,6 +112,76 @@ Result<ForceReleaseOutcome> outcomeOfUnknown(const ForceReleasePlan &plan, const
     return outcome;
 }
 
+// What came of sending, of a second look, and of writing that down.
+struct Act {
+    Result<Sent> sent = Sent{};
+    Result<LockSnapshot> reread = Error{};
+    Result<void> recorded;
+};
+
+// Steps 3 to 5 for one server.
+Task<Act> actOnce(ForceReleasePlan plan, ForceReleaseTools tools, QString reason, LockSnapshot fresh,
+                  Deadline deadline)
+{
+    Act act;
+    const auto intent = recordOf(plan, u"intent"_s, reason, fresh);
+    if (const auto written = tools.audit->append(intent); !written) {
+        act.sent = written.error();
+        co_return act;
+    }
+    auto sending = tools.send(plan, deadline);
+    act.sent = co_await sending;
+
+    // Reading again has time of its own: the deadline may have passed while the answer was out.
+    constexpr std::chrono::seconds rereadWithin(5);
+    const auto rereadBy = Deadline::after(*tools.loop, rereadWithin);
+    act.reread = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
+    if (act.reread && act.reread->mayBeOld)
+        act.reread = Error{ErrorCode::Refused, u"what the server says of it may be old; look again"_s, true};
+    auto result = recordOf(plan, u"result"_s, reason, fresh);
+    result.outcome = auditOutcome(act.sent, u"released"_s);
+    result.isDone = bool(act.sent);
+    if (act.reread)
+        result.after = inspect::toJson(*act.reread);
+    act.recorded = tools.audit->append(result);
+    co_return act;
+}
+
+Result<ForceReleaseOutcome> outcomeOfAct(const ForceReleasePlan &plan, const Act &act)
+{
+    const auto &sent = act.sent;
+    if (!sent && sent.error().code != ErrorCode::UnknownOutcome)
+        return sent.error();
+    auto outcome = sent ? Result<ForceReleaseOutcome>(outcomeOf(plan, act.reread, *sent))
+                        : outcomeOfUnknown(plan, act.reread, sent.error());
+    if (outcome)
+        outcome->done = outcome->released;
+    if (outcome && !act.recorded)
+        outcome->message += u"; the result is missing in the audit file: "_s + act.recorded.error().message;
+    return outcome;
+}
+
+// One node after the other; the last one's second look is at the whole set.
+Task<Result<ForceReleaseOutcome>> actOnNodes(ForceReleasePlan plan, ForceReleaseTools tools, QString reason,
+                                             LockSnapshot fresh, Deadline deadline)
+{
+    Act last;
+    qint64 told = 0;
+    for (std::size_t i = 0; i < plan.shares.size(); ++i) {
+        const auto onNode = planOfShare(plan, i);
+        auto acting = actOnce(onNode, tools, reason, fresh, deadline);
+        last = co_await acting;
+        if (last.sent && !last.recorded)
+            last.sent = Error{ErrorCode::Server, u"taken away, and the result is missing in the audit file: "_s
+                                                     + last.recorded.error().message};
+        if (!last.sent)
+            co_return stoppedAt(plan, i, last.sent.error());
+        told += last.sent->told;
+    }
+    last.sent = Sent{told, whereDone(plan)};
+    co_return outcomeOfAct(plan, last);
+}
+
 } // namespace
 
 Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceReleaseTools tools, QString reason,
@@ -124,34 +197,13 @@ Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceRelea
     const auto fresh = co_await tools.observer->readNow(plan.before.lock.name, deadline);
     if (auto refusal = refusalAfterReading(plan, fresh))
         co_return *refusal;
-    const auto intent = recordOf(plan, u"intent"_s, reason, *fresh);
-    if (const auto written = tools.audit->append(intent); !written)
-        co_return written.error();
-
-    auto sending = tools.send(plan, deadline);
-    const auto sent = co_await sending;
-
-    // Reading again has time of its own: the deadline may have passed while the answer was out.
-    constexpr std::chrono::seconds rereadWithin(5);
-    const auto rereadBy = Deadline::after(*tools.loop, rereadWithin);
-    auto reread = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
-    if (reread && reread->mayBeOld)
-        reread = Error{ErrorCode::Refused, u"what the server says of it may be old; look again"_s, true};
-    auto result = recordOf(plan, u"result"_s, reason, *fresh);
-    result.outcome = auditOutcome(sent, u"released"_s);
-    result.isDone = bool(sent);
-    if (reread)
-        result.after = inspect::toJson(*reread);
-    const auto recorded = tools.audit->append(result);
-
-    if (!sent && sent.error().code != ErrorCode::UnknownOutcome)
-        co_return sent.error();
-    auto outcome = sent ? Result<ForceReleaseOutcome>(outcomeOf(plan, reread, *sent))
-                        : outcomeOfUnknown(plan, reread, sent.error());
-    if (outcome)
-        outcome->done = outcome->released;
-    if (outcome && !recorded)
-        outcome->message += u"; the result is missing in the audit file: "_s + recorded.error().message;
+    if (plan.shares.empty()) {
+        auto acting = actOnce(plan, tools, reason, *fresh, deadline);
+        const auto act = co_await acting;
+        co_return outcomeOfAct(plan, act);
+    }
+    auto onNodes = actOnNodes(plan, tools, reason, *fresh, deadline);
+    const auto outcome = co_await onNodes;
     co_return outcome;
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/operate/clientmanners.h"
+#include "core/operate/nodeshares.h"
 #include "core/operate/releasemethod.h"
 #include "core/rules/contenderid.h"
 
@@ -179,6 +180,10 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
     const auto way = releaseWay(snapshot);
     if (!way)
         return way.error();
+    if (!snapshot.nodes.empty() && !recipeOf(snapshot.recipe).quorum && sharesOf(snapshot, contender).empty())
+        return refused(u"it is not sure what of \"%1\" in %2 stands on which node of the set"_s.arg(
+                           label(contender.id, 80), lockText(snapshot)),
+                       u"connect each node by itself"_s);
     const auto &method = methodOf(*way);
     if (method.isIdentified ? !method.isIdentified(contender) : contender.guard.value.isEmpty())
         return refused(
@@ -191,7 +196,10 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
     plan.guard = contender.guard;
     if (const auto *next = snapshot.nextAfter(contender.id))
         plan.nextHolder = next->id;
-    method.plan(plan, contender);
+    if (sharesOf(snapshot, contender).empty())
+        method.plan(plan, contender);
+    else
+        planShares(plan, contender, method);
     plan.wakes = method.wakes(snapshot, contender);
     if (contender.mode == inspect::Mode::Read && snapshot.holderCount() > 1
         && recipes::recipeOf(snapshot.recipe).wakeUp == recipes::WakeUp::Answer) {

@@ -28,6 +28,14 @@ struct WayOffer {
     friend bool operator==(const WayOffer &, const WayOffer &) = default;
 };
 
+// What a node of a set has of a hold (nodeshares.h).
+struct NodeShare {
+    std::size_t at = 0; // in the order of the set
+    QString node;
+    inspect::Identity guard;
+    friend bool operator==(const NodeShare &, const NodeShare &) = default;
+};
+
 struct ForceReleasePlan {
     Way way = Way::Release;
     inspect::LockSnapshot before;
@@ -41,6 +49,8 @@ struct ForceReleasePlan {
     // Refused unless somebody who read it says so.
     QString risk;
     bool isRiskAccepted = false;
+    std::vector<NodeShare> shares;          // of a lock that each node keeps by itself: one node after the other
+    std::optional<NodeShare> onNode;        // that node's part of it
     recipes::KeySignals wakeUps;            // sent with the release, as the lock's own clients do
     std::optional<QByteArray> nextHolder;   // contender id
     QString wakes;                          // "1 waiter, by the deletion; nothing else to publish"

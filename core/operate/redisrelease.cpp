@@ -311,12 +311,22 @@ Result<Sent> outcomeOfTally(const ForceReleasePlan &plan, const Tally &tally, co
 // A node that does not answer must not keep the operator waiting: the others count.
 constexpr std::chrono::seconds nodeWithin(3);
 
+Deadline soonOf(redis::Connection &node, Deadline deadline)
+{
+    return Deadline::at(std::min<Instant>(deadline.when(), node.loop().now() + nodeWithin));
+}
+
+Task<Result<Sent>> refusedSet(ForceReleasePlan plan)
+{
+    co_return changedMeanwhile(plan, u"the connection is not the set of nodes it was"_s);
+}
+
 Task<Result<Sent>> deleteOnAll(ForceReleasePlan plan, std::vector<redis::Connection *> nodes, Deadline deadline)
 {
     if (nodes.empty() || nodes.size() != plan.before.nodes.size())
         co_return changedMeanwhile(plan, u"the connection is not the set of nodes it was"_s);
     const auto script = redis::loadScript("compare-and-delete");
-    const auto limit = Deadline::at(std::min<Instant>(deadline.when(), nodes.front()->loop().now() + nodeWithin));
+    const auto limit = soonOf(*nodes.front(), deadline);
     std::vector<Reply<redis::Value>> replies;
     for (auto *node : nodes)
         replies.push_back(node->script(script, {plan.before.lock.name}, {plan.guard.value}, limit));
@@ -417,6 +427,12 @@ Task<Result<Sent>> sendRelease(ForceReleasePlan plan, std::vector<redis::Connect
     if (plan.way != Way::Release)
         return sendGentler(std::move(plan), std::move(nodes), deadline);
     const auto way = releaseWay(plan.before);
+    if (plan.onNode) {
+        if (nodes.size() != plan.before.nodes.size())
+            return refusedSet(plan);
+        nodes = {nodes[plan.onNode->at]};
+        deadline = soonOf(*nodes.front(), deadline);
+    }
     switch (way ? *way : ReleaseWay::None) {
     case ReleaseWay::QuorumDelete: return deleteOnAll(plan, nodes, deadline);
     case ReleaseWay::RedissonUnlock: return releaseRedisson(plan, nodes.front(), deadline);

@@ -19,6 +19,7 @@ AuditRecord recordOf(const ForceReleasePlan &plan, const QString &phase, const Q
     record.holder = plan.holder;
     record.reason = reason;
     record.phase = phase;
+    record.node = plan.onNode ? plan.onNode->node : QString();
     record.before = inspect::toJson(before);
     return record;
 }

@@ -2,6 +2,7 @@
 #include "core/operate/releaseway.h"
 
 #include "core/base/text.h"
+#include "core/operate/nodeshares.h"
 #include "core/operate/releasemethod.h"
 
 #include <algorithm>
@@ -21,6 +22,13 @@ bool hasPermits(const inspect::LockSnapshot &snapshot)
     });
 }
 
+// Whether it is known what of a hold stands on which node.
+bool hasShares(const inspect::LockSnapshot &snapshot)
+{
+    return std::ranges::any_of(snapshot.contenders,
+                               [&snapshot](const auto &one) { return !sharesOf(snapshot, one).empty(); });
+}
+
 } // namespace
 
 Result<ReleaseWay> releaseWay(const inspect::LockSnapshot &snapshot)
@@ -30,12 +38,12 @@ Result<ReleaseWay> releaseWay(const inspect::LockSnapshot &snapshot)
     const bool isOnSet = !snapshot.nodes.empty();
     const bool isOfPermits = way == ReleaseWay::RedissonPermit || way == ReleaseWay::MemberBack;
     const bool isKnown = way != ReleaseWay::None && (!isOfPermits || hasPermits(snapshot));
-    if (isKnown && isOnSet == (way == ReleaseWay::QuorumDelete))
+    if (isKnown && (isOnSet == (way == ReleaseWay::QuorumDelete) || hasShares(snapshot)))
         return way;
     const auto on = std::ranges::count_if(snapshot.nodes, [](const auto &node) { return node.value.has_value(); });
     const auto why =
-        on > 1    ? u"several nodes of a set have it, and each has to let it go; connect each of them by itself"_s
-        : isOnSet ? u"it is on one node of a set; connect that node by itself"_s
+        on > 1 ? u"several nodes of a set have it, and whether it is one hold is not sure; connect each by itself"_s
+        : isOnSet ? u"who has it on which node of the set is not known; connect each node by itself"_s
         : recipe.releaseRefusal.isEmpty() ? u"this version knows no safe way for this recipe"_s
                                           : recipe.releaseRefusal;
     return Error{ErrorCode::Unsupported, u"force-release of %1 (%2) is not possible: %3"_s.arg(

@@ -12,7 +12,9 @@ class RedisStage final : public Stage {
 public:
     explicit RedisStage(const StageContext &context) : m_context(context), m_operator(context.world, operatorProcess)
     {
-        const auto nodes = std::max<std::size_t>(1, context.plan.before.nodes.size());
+        // A lock that each node keeps by itself is played on one: what happens on it happens on the others.
+        const bool isOfSet = recipes::recipeOf(context.plan.before.recipe).quorum;
+        const auto nodes = isOfSet ? std::max<std::size_t>(1, context.plan.before.nodes.size()) : 1;
         for (std::size_t i = 0; i < nodes; ++i)
             m_servers.push_back(std::make_unique<world::RedisServer>(context.network, static_cast<int>(i)));
         for (const auto &server : m_servers)
@@ -29,6 +31,10 @@ public:
     [[nodiscard]] Task<Result<operate::Sent>> release(operate::ForceReleasePlan plan, int /*contender*/,
                                                       recipes::Grant grant) override
     {
+        if (!recipes::recipeOf(plan.before.recipe).quorum) {
+            plan.shares.clear();
+            plan.before.nodes.clear();
+        }
         setGuard(plan, grant);
         std::vector<redis::Connection *> nodes;
         for (const auto &connection : m_connections)

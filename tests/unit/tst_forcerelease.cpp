@@ -25,6 +25,30 @@ LockSnapshot afterwards()
     return snapshot;
 }
 
+QStringList redLockFields()
+{
+    QStringList fields;
+    for (int node = 1; node <= 3; ++node)
+        fields << u"00000000-0000-4000-8000-00000000000%1:47"_s.arg(node);
+    return fields;
+}
+
+LockSnapshot redLockOnThree()
+{
+    auto snapshot = redisLock("redisson-lock", redLockFields().front().toUtf8());
+    for (int i = 0; i < 3; ++i)
+        snapshot.nodes.push_back({u"%1:1"_s.arg(QChar(u'a' + i)), true, redLockFields()[i].toUtf8(), {}});
+    return snapshot;
+}
+
+redis::Value numberReply(qint64 number)
+{
+    redis::Value value;
+    value.kind = redis::Value::Kind::Integer;
+    value.integer = number;
+    return value;
+}
+
 } // namespace
 
 class TestForceRelease : public QObject {
@@ -220,6 +244,79 @@ private slots:
         QCOMPARE(w.store.sent.size(), 3U);
         QCOMPARE(w.store.sent[2], (redis::Command{"EVALSHA", "compare-and-delete", "orders-lock", "token"}));
         QCOMPARE(w.outcomes(), (QStringList{u"intent"_s, u"result: released on 3 of 3 nodes"_s}));
+    }
+
+    // RedissonRedLock's: each node's own field, one node after the other, each with a record of its own.
+    void aHoldOnSeveralNodesIsTakenAwayNodeByNode()
+    {
+        ReleaseWorld w;
+        const auto snapshot = redLockOnThree();
+        w.observer.answers = {snapshot, noNode()};
+        w.store.next.items = {numberReply(1), numberReply(2)};
+        const auto outcome = w.release(snapshot);
+        QVERIFY2(outcome && outcome->released, qPrintable(outcome ? outcome->message : outcome.error().message));
+        QVERIFY2(outcome->message.contains(u"on 3 of 3 nodes (a:1, b:1, c:1) (6 subscribers told)"_s),
+                 qPrintable(outcome->message));
+        QCOMPARE(w.store.sent.size(), 3U);
+        QStringList fields;
+        for (const auto &sent : w.store.sent)
+            fields << QString::fromUtf8(sent[sent.size() - 2]);
+        QCOMPARE(fields, redLockFields());
+        const auto records = w.audit.read(nullptr);
+        QVERIFY(records);
+        QStringList written;
+        for (const auto &record : *records)
+            written << u"%1 %2 %3"_s.arg(record.phase, record.node, QString::fromUtf8(record.holder));
+        QStringList wanted;
+        for (int i = 0; i < 3; ++i)
+            wanted << u"intent %1:1 %2"_s.arg(QChar(u'a' + i)).arg(redLockFields()[i])
+                   << u"result %1:1 %2"_s.arg(QChar(u'a' + i)).arg(redLockFields()[i]);
+        QCOMPARE(written, wanted);
+    }
+    void theFirstSurpriseEndsItAndSaysWhatIsDone_data()
+    {
+        QTest::addColumn<int>("at");
+        QTest::addColumn<int>("code");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("first") << 0 << int(ErrorCode::Refused) << u"on a:1: "_s;
+        QTest::newRow("second") << 1 << int(ErrorCode::Server) << u"taken away on a:1; then on b:1: "_s;
+        QTest::newRow("last") << 2 << int(ErrorCode::Server) << u"taken away on a:1, b:1; then on c:1: "_s;
+    }
+    void theFirstSurpriseEndsItAndSaysWhatIsDone()
+    {
+        QFETCH(int, at);
+        QFETCH(int, code);
+        QFETCH(QString, said);
+        ReleaseWorld w;
+        const auto snapshot = redLockOnThree();
+        w.observer.answers = {snapshot};
+        int sent = 0;
+        w.store.whenSent = [&w, &sent, at] {
+            const bool isAnothers = sent++ == at;
+            w.store.next.items = {numberReply(isAnothers ? 0 : 1), numberReply(0)};
+        };
+        const auto outcome = w.release(snapshot);
+        QVERIFY(!outcome);
+        QCOMPARE(int(outcome.error().code), code);
+        QVERIFY2(outcome.error().message.startsWith(said)
+                     && outcome.error().message.contains(u"another holds it now"_s),
+                 qPrintable(outcome.error().message));
+        QCOMPARE(outcome.error().message.contains(u"nothing was sent to"_s), at < 2);
+        QCOMPARE(w.store.sent.size(), std::size_t(at) + 1);
+        QCOMPARE(w.outcomes().size(), 2 * (at + 1));
+        QCOMPARE(w.outcomes().last(), u"result: refused"_s);
+    }
+    void aHoldOnOtherNodesThanInThePreviewIsRefused()
+    {
+        ReleaseWorld w;
+        auto now = redLockOnThree();
+        now.nodes[2].value.reset();
+        w.observer.answers = {now};
+        const auto outcome = w.release(redLockOnThree());
+        QVERIFY(!outcome);
+        QCOMPARE(outcome.error().code, ErrorCode::Refused);
+        QVERIFY2(outcome.error().message.contains(u"on other nodes"_s), qPrintable(outcome.error().message));
+        QVERIFY(w.store.sent.empty());
     }
 
     // What was planned as a leftover must not turn out to be the holder, nor be another's.

@@ -62,14 +62,14 @@ private slots:
         QCOMPARE(plan.error().code, ErrorCode::Unsupported);
     }
 
-    // There is no one connection over which it could be sent.
-    void whatLivesOnOneNodeOfASetIsUnsupported_data()
+    // Nobody said on which node it is.
+    void whatNoNodeOfASetSaysIsUnsupported_data()
     {
         QTest::addColumn<QByteArray>("recipe");
         for (const char *recipe : {"redis-set-nx", "redisson-lock", "redisson-semaphore"})
             QTest::newRow(recipe) << QByteArray(recipe);
     }
-    void whatLivesOnOneNodeOfASetIsUnsupported()
+    void whatNoNodeOfASetSaysIsUnsupported()
     {
         QFETCH(QByteArray, recipe);
         auto snapshot = redisLock(recipe, "token");
@@ -77,7 +77,8 @@ private slots:
         snapshot.nodes = {{u"a:1"_s, true, {}, {}}, {u"b:1"_s, true, {}, {}}, {u"c:1"_s, true, {}, {}}};
         const auto plan = planForceRelease(snapshot, "token");
         QVERIFY(!plan);
-        QVERIFY2(plan.error().message.contains(u"one node of a set"_s), qPrintable(plan.error().message));
+        QVERIFY2(plan.error().message.contains(u"which node of the set is not known"_s),
+                 qPrintable(plan.error().message));
     }
 
     void theQueuePlanSaysEverything()

@@ -199,7 +199,8 @@ public:
 
     std::vector<redis::Command> sent;
     std::optional<Error> failure;
-    redis::Value next; // what every command and script answers
+    redis::Value next;              // what every command and script answers
+    std::function<void()> whenSent; // before a script is answered
     std::function<void(const redis::Message &)> messageListener;
 
     Loop &loop() const override { return m_loop; }
@@ -220,6 +221,8 @@ public:
     Reply<redis::Value> script(redis::Script script, QByteArrayList keys, QByteArrayList args, Deadline) override
     {
         sent.push_back(redis::Command{"EVALSHA", script.name} + keys + args);
+        if (whenSent)
+            whenSent();
         return answer<redis::Value>(next);
     }
     Subscription subscribe(QByteArray, std::function<void(const redis::Message &)> listener) override

@@ -5,6 +5,7 @@
 #include "core/inspect/redis/quorum.h"
 #include "core/inspect/json.h"
 #include "core/inspect/equivalence.h"
+#include "core/operate/forcereleaseplan.h"
 #include "core/operate/releaseway.h"
 #include "tests/support/testmain.h"
 
@@ -97,6 +98,39 @@ std::vector<NodeSight> permitsOf(const QString &row)
         }
     }
     return sights;
+}
+
+QString redLockHolder(int node, const char *thread)
+{
+    return u"00000000-0000-4000-8000-00000000000%1:%2"_s.arg(node).arg(QLatin1String(thread));
+}
+
+// "47 - 47": the thread that holds Redisson's lock on each node, by a client of that node's own.
+LockSnapshot redLock(const QByteArray &row)
+{
+    auto sights = sightsOf(QString::fromUtf8(row.simplified()));
+    for (auto &sight : sights) {
+        if (!sight.snapshot)
+            continue;
+        const auto number = static_cast<int>(&sight - sights.data());
+        sight.snapshot->recipe = "redisson-lock";
+        sight.snapshot->contenders.clear();
+        for (const auto &thread : row.simplified().split(' ')[number].split('+')) {
+            Contender holder;
+            holder.id = holder.guard.value = redLockHolder(number + 1, thread.constData()).toUtf8();
+            holder.role = Role::Holder;
+            sight.snapshot->contenders.push_back(holder);
+        }
+    }
+    return *mergeNodes(sights);
+}
+
+QStringList nodesOf(const operate::ForceReleasePlan &plan)
+{
+    QStringList all;
+    for (const auto &share : plan.shares)
+        all << share.node + u' ' + QString::fromUtf8(share.guard.value);
+    return all;
 }
 
 QString noQuorumText(const QString &row)
@@ -317,10 +351,56 @@ private slots:
         QCOMPARE(lock->nodes[0].value, QByteArray("b, a"));
         QCOMPARE(lock->nodes[0].expiresAt, std::optional(quorumNoon + 20s));
         QVERIFY(!lock->nodes[2].value);
-        const auto way = operate::releaseWay(*lock);
-        QVERIFY(!way);
-        QVERIFY2(way.error().message.contains(u"several nodes of a set have it"_s), qPrintable(way.error().message));
+        QVERIFY(operate::releaseWay(*lock));
     }
+    // On each node what is taken away is what that node has: a client of its own of the one thread, or the member.
+    void whatEachNodeHasOfAHold()
+    {
+        const auto plan = operate::planForceRelease(redLock("47 47 47"), redLockHolder(1, "47").toUtf8());
+        QVERIFY(plan);
+        QCOMPARE(nodesOf(*plan), (QStringList{u"n1 "_s + redLockHolder(1, "47"), u"n2 "_s + redLockHolder(2, "47"),
+                                              u"n3 "_s + redLockHolder(3, "47")}));
+        QVERIFY2(plan->commands.first().startsWith(u"n1: EVALSHA redisson-force-release"_s)
+                     && plan->commands.last().startsWith(u"n3: "_s),
+                 qPrintable(plan->commands.join(u'\n')));
+        QVERIFY2(plan->warnings.join(u' ').contains(u"by the number of the thread"_s),
+                 qPrintable(plan->warnings.join(u'\n')));
+        QVERIFY(plan->exact);
+
+        const auto most = operate::planForceRelease(redLock("47 - ?  47 47"), redLockHolder(1, "47").toUtf8());
+        QVERIFY(most);
+        QCOMPARE(nodesOf(*most), (QStringList{u"n1 "_s + redLockHolder(1, "47"), u"n4 "_s + redLockHolder(4, "47"),
+                                              u"n5 "_s + redLockHolder(5, "47")}));
+        QVERIFY2(most->warnings.join(u' ').contains(u"n3 did not answer and is left out"_s),
+                 qPrintable(most->warnings.join(u'\n')));
+
+        const auto alone = operate::planForceRelease(redLock("- 47 -"), redLockHolder(2, "47").toUtf8());
+        QVERIFY(alone);
+        QCOMPARE(nodesOf(*alone), QStringList{u"n2 "_s + redLockHolder(2, "47")});
+
+        const auto member = operate::planForceRelease(*mergeNodes(permitsOf(u"b+a a ab+a"_s)), "a");
+        QVERIFY(member);
+        QCOMPARE(nodesOf(*member), (QStringList{u"n1 a"_s, u"n2 a"_s, u"n3 a"_s}));
+        const auto two = operate::planForceRelease(*mergeNodes(permitsOf(u"b+a ab a"_s)), "a");
+        QVERIFY(two);
+        QCOMPARE(nodesOf(*two), (QStringList{u"n1 a"_s, u"n3 a"_s}));
+    }
+    void whatIsNotSurelyOneHoldIsReleasedNodeByNode_data()
+    {
+        QTest::addColumn<QString>("nodes");
+        QTest::newRow("two threads") << u"47 48 47"_s;
+        QTest::newRow("no majority") << u"47 47 - - -"_s;
+        QTest::newRow("two readers on one of them") << u"47 47+50 47"_s;
+    }
+    void whatIsNotSurelyOneHoldIsReleasedNodeByNode()
+    {
+        QFETCH(QString, nodes);
+        const auto plan = operate::planForceRelease(redLock(nodes.toUtf8()), redLockHolder(1, "47").toUtf8());
+        QVERIFY(!plan);
+        QVERIFY2(plan.error().message.contains(u"whether it is one hold is not sure"_s),
+                 qPrintable(plan.error().message));
+    }
+
     // The numbers of a semaphore's permits are each node's own.
     void permitsByNumberAreOfOneNode()
     {

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/operate/nodeshares.h"
+
+#include "core/base/text.h"
+#include "core/inspect/redis/naming.h"
+#include "core/operate/releasemethod.h"
+#include "core/rules/catalogue.h"
+#include "core/rules/turn.h"
+
+#include <algorithm>
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+using inspect::Contender;
+using inspect::LockSnapshot;
+using inspect::Role;
+using recipes::recipeOf;
+using recipes::ReleaseWay;
+
+namespace {
+
+NodeShare shareOn(const LockSnapshot &snapshot, std::size_t node, const inspect::Identity &guard)
+{
+    return NodeShare{node, snapshot.nodes[node].node, guard};
+}
+
+// Each node's own client of the one thread; empty where a node says another.
+std::vector<NodeShare> sharesOfThread(const LockSnapshot &snapshot, const Contender &holder)
+{
+    const auto one = inspect::readHolder(holder.guard.value);
+    if (!one)
+        return {};
+    std::vector<NodeShare> shares;
+    for (std::size_t i = 0; i < snapshot.nodes.size(); ++i) {
+        const auto &value = snapshot.nodes[i].value;
+        if (!value)
+            continue;
+        const auto there = inspect::readHolder(*value);
+        if (!there || there->thread != one->thread || there->writes != one->writes)
+            return {};
+        auto guard = holder.guard;
+        guard.value = *value;
+        shares.push_back(shareOn(snapshot, i, guard));
+    }
+    const auto nodes = static_cast<int>(snapshot.nodes.size());
+    return static_cast<int>(shares.size()) >= recipes::quorumOf(nodes) ? shares : std::vector<NodeShare>();
+}
+
+// The nodes that name the member among theirs.
+std::vector<NodeShare> sharesOfMember(const LockSnapshot &snapshot, const Contender &holder)
+{
+    const QByteArray between(", ");
+    const auto wanted = between + holder.guard.value + between;
+    std::vector<NodeShare> shares;
+    for (std::size_t i = 0; i < snapshot.nodes.size(); ++i) {
+        const auto &value = snapshot.nodes[i].value;
+        if (value && (between + *value + between).contains(wanted))
+            shares.push_back(shareOn(snapshot, i, holder.guard));
+    }
+    return shares;
+}
+
+QStringList namesFrom(const ForceReleasePlan &plan, std::size_t first, std::size_t end)
+{
+    QStringList names;
+    for (auto i = first; i < end; ++i)
+        names << plan.shares[i].node;
+    return names;
+}
+
+void warnOfNodes(ForceReleasePlan &plan)
+{
+    for (const auto &said : plan.before.nodes) {
+        if (!said.answered)
+            plan.warnings << u"node %1 did not answer and is left out: what it holds of this ends with its TTL"_s.arg(
+                said.node);
+    }
+    if (plan.shares.size() > 1 && recipeOf(plan.before.recipe).release == ReleaseWay::RedissonUnlock)
+        plan.warnings
+            << u"that these are one lock is told by the number of the thread that holds it on each node: two "
+               u"programs whose threads have the same number, each on some of the nodes, would look alike"_s;
+}
+
+} // namespace
+
+std::vector<NodeShare> sharesOf(const LockSnapshot &snapshot, const Contender &holder)
+{
+    const auto way = recipeOf(snapshot.recipe).release;
+    if (snapshot.nodes.empty() || way == ReleaseWay::QuorumDelete || holder.role != Role::Holder
+        || holder.guard.value.isEmpty())
+        return {};
+    const auto hasValue = [](const inspect::NodeSaid &said) { return said.value.has_value(); };
+    if (std::ranges::count_if(snapshot.nodes, hasValue) == 1) {
+        const auto at = std::ranges::find_if(snapshot.nodes, hasValue) - snapshot.nodes.begin();
+        return {shareOn(snapshot, static_cast<std::size_t>(at), holder.guard)};
+    }
+    // A number of a permit, and a value of a group, are each node's own.
+    if (!holder.guard.group.isEmpty())
+        return {};
+    return way == ReleaseWay::RedissonUnlock ? sharesOfThread(snapshot, holder)
+           : way == ReleaseWay::MemberBack   ? sharesOfMember(snapshot, holder)
+                                             : std::vector<NodeShare>();
+}
+
+void planShares(ForceReleasePlan &plan, const Contender &holder, const ReleaseMethod &method)
+{
+    plan.shares = sharesOf(plan.before, holder);
+    QString guards;
+    for (std::size_t i = 0; i < plan.shares.size(); ++i) {
+        auto there = holder;
+        there.guard = plan.shares[i].guard;
+        auto onNode = planOfShare(plan, i);
+        onNode.commands.clear();
+        onNode.warnings.clear();
+        method.plan(onNode, there);
+        for (const auto &command : onNode.commands)
+            plan.commands << u"%1: %2"_s.arg(plan.shares[i].node, command);
+        guards += (i > 0 ? u"; on "_s : u"on "_s) + plan.shares[i].node + u": "_s + onNode.guardText;
+        if (i > 0)
+            continue;
+        plan.exact = onNode.exact;
+        plan.risk = onNode.risk;
+        plan.wakeUps = onNode.wakeUps;
+        plan.gentler = onNode.gentler;
+        plan.warnings << onNode.warnings;
+    }
+    plan.guardText =
+        plan.shares.size() > 1 ? guards + u"; one node after the other, and the first surprise ends it"_s : guards;
+    warnOfNodes(plan);
+}
+
+ForceReleasePlan planOfShare(const ForceReleasePlan &plan, std::size_t share)
+{
+    if (plan.shares.empty())
+        return plan;
+    auto onNode = plan;
+    const auto &its = plan.shares[share];
+    onNode.guard = its.guard;
+    onNode.onNode = its;
+    if (recipeOf(plan.before.recipe).release == ReleaseWay::RedissonUnlock)
+        onNode.holder = its.guard.value;
+    return onNode;
+}
+
+Error stoppedAt(const ForceReleasePlan &plan, std::size_t share, const Error &surprise)
+{
+    if (plan.shares.size() <= 1)
+        return surprise;
+    const auto done = namesFrom(plan, 0, share);
+    const auto left = namesFrom(plan, share + 1, plan.shares.size());
+    const bool isUnknown = surprise.code == ErrorCode::UnknownOutcome;
+    const auto first = done.isEmpty() ? QString() : u"taken away on %1; then "_s.arg(done.join(u", "_s));
+    const auto rest = left.isEmpty() ? QString() : u"; nothing was sent to %1"_s.arg(left.join(u", "_s));
+    // What was refused with nothing done is a refusal; with something done it is half done.
+    const auto code = isUnknown ? ErrorCode::UnknownOutcome : done.isEmpty() ? surprise.code : ErrorCode::Server;
+    return Error{code, u"%1on %2: %3%4; look again"_s.arg(first, plan.shares[share].node, surprise.message, rest),
+                 surprise.retryable};
+}
+
+QString whereDone(const ForceReleasePlan &plan)
+{
+    if (plan.shares.empty())
+        return {};
+    const auto all = QString::number(plan.before.nodes.size());
+    return u"on %1 of %2 nodes (%3)"_s.arg(QString::number(plan.shares.size()), all,
+                                           namesFrom(plan, 0, plan.shares.size()).join(u", "_s));
+}
+
+} // namespace lockscope::operate
