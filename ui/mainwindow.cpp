@@ -100,7 +100,6 @@ void MainWindow::connectParts()
             [this](const ConnectionSpec &spec, const ConnectionName &replaces) {
                 if (m_book.find(replaces))
                     forget(replaces);
-                m_workbench->noteConnected(QString::fromUtf8(spec.name.bytes()));
                 emit aboutToConnect(spec);
             });
     connect(m_simulator, &SimulatorPage::sandboxRequested, this, &MainWindow::sandboxRequested);

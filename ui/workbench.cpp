@@ -40,8 +40,6 @@ using inspect::LockName;
 
 namespace {
 
-constexpr qsizetype mostRecent = 8;
-
 QString menuText(QString text)
 {
     return text.replace(u'&', u"&&"_s);
@@ -338,29 +336,19 @@ void Workbench::offerConnections(PaletteHits &hits)
             return PaletteItem{tr("Connect"), name, uri, [this, name] { m_dialogs.openEdit({}, name); }};
         });
     };
-    for (const auto &name : std::as_const(m_recent)) {
-        const auto saved = std::ranges::find(m_store->all(), name, &SavedConnection::name);
-        if (saved != m_store->all().end())
-            offer(*saved);
-    }
+    const auto recent = m_store->recent();
+    for (const auto &one : recent)
+        offer(one);
     for (const auto &saved : m_store->all()) {
-        if (!m_recent.contains(saved.name))
+        if (std::ranges::find(recent, saved.name, &SavedConnection::name) == recent.end())
             offer(saved);
     }
-}
-
-void Workbench::noteConnected(const QString &name)
-{
-    m_recent.removeAll(name);
-    m_recent.prepend(name);
-    m_recent.resize(std::min(m_recent.size(), mostRecent));
 }
 
 void Workbench::save(QSettings &settings) const
 {
     m_filters.save(settings);
     m_alerts.rule().save(settings);
-    settings.setValue(u"recent"_s, m_recent);
 }
 
 void Workbench::restore(QSettings &settings)
@@ -369,7 +357,6 @@ void Workbench::restore(QSettings &settings)
     AlertRule rule;
     rule.restore(settings);
     m_alerts.setRule(rule);
-    m_recent = settings.value(u"recent"_s).toStringList().mid(0, mostRecent);
 }
 
 } // namespace lockscope::ui

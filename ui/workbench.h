@@ -40,8 +40,6 @@ public:
     void apply(const SavedFilter &filter);
     // Shows the lock where its connection is open; else says so. It connects to nothing.
     void openLink(const QString &link);
-    // What was connected to by hand, newest first.
-    void noteConnected(const QString &name);
     // It is closed: what is told of one of that name from here on is another's.
     void forget(const ConnectionName &name) { m_live.remove(name); }
 
@@ -77,7 +75,6 @@ private:
     CommandPalette *m_palette;
     const ConnectionStore *m_store = nullptr;
     SavedFilters m_filters;
-    QStringList m_recent;
     ConnectionBook m_live; // now, whatever moment the window shows
     AlertWatch m_alerts;
     Tray m_tray;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/connections/connectionstore.h"
 
+#include "core/connections/recentconnections.h"
 #include "core/connections/sharedconnections.h"
 
 #include <QDir>
@@ -8,6 +9,7 @@
 #include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
+#include <QPointer>
 #include <QSaveFile>
 #include <QStandardPaths>
 #include <QUrl>
@@ -30,36 +32,6 @@ const std::array<QString, 7> &colourWords()
     return words;
 }
 
-QJsonObject toJson(const SavedConnection &saved)
-{
-    return {{u"id"_s, saved.id},
-            {u"name"_s, saved.name},
-            {u"group"_s, saved.group},
-            {u"colour"_s, wordOfColour(saved.colour)},
-            {u"uri"_s, saved.uri},
-            {u"user"_s, saved.user},
-            {u"production"_s, saved.production},
-            {u"development"_s, saved.development},
-            {u"readOnly"_s, saved.readOnly},
-            {u"hasPassword"_s, saved.hasPassword}};
-}
-
-SavedConnection fromJson(const QJsonObject &json)
-{
-    SavedConnection saved;
-    saved.id = json[u"id"_s].toString();
-    saved.name = json[u"name"_s].toString();
-    saved.group = json[u"group"_s].toString();
-    saved.colour = connectionColour(json[u"colour"_s].toString()).value_or(ConnectionColour::None);
-    saved.uri = json[u"uri"_s].toString();
-    saved.user = json[u"user"_s].toString();
-    saved.production = json[u"production"_s].toBool();
-    saved.development = json[u"development"_s].toBool() && !saved.production;
-    saved.readOnly = json[u"readOnly"_s].toBool();
-    saved.hasPassword = json[u"hasPassword"_s].toBool();
-    return saved;
-}
-
 bool isBefore(const SavedConnection &a, const SavedConnection &b)
 {
     // Without a group comes last.
@@ -74,6 +46,36 @@ QString encoded(const QByteArray &chroot)
 }
 
 } // namespace
+
+QJsonObject toJson(const SavedConnection &saved)
+{
+    return {{u"id"_s, saved.id},
+            {u"name"_s, saved.name},
+            {u"group"_s, saved.group},
+            {u"colour"_s, wordOfColour(saved.colour)},
+            {u"uri"_s, saved.uri},
+            {u"user"_s, saved.user},
+            {u"production"_s, saved.production},
+            {u"development"_s, saved.development},
+            {u"readOnly"_s, saved.readOnly},
+            {u"hasPassword"_s, saved.hasPassword}};
+}
+
+SavedConnection savedConnectionOf(const QJsonObject &json)
+{
+    SavedConnection saved;
+    saved.id = json[u"id"_s].toString();
+    saved.name = json[u"name"_s].toString();
+    saved.group = json[u"group"_s].toString();
+    saved.colour = connectionColour(json[u"colour"_s].toString()).value_or(ConnectionColour::None);
+    saved.uri = json[u"uri"_s].toString();
+    saved.user = json[u"user"_s].toString();
+    saved.production = json[u"production"_s].toBool();
+    saved.development = json[u"development"_s].toBool() && !saved.production;
+    saved.readOnly = json[u"readOnly"_s].toBool();
+    saved.hasPassword = json[u"hasPassword"_s].toBool();
+    return saved;
+}
 
 QString wordOfColour(ConnectionColour colour)
 {
@@ -119,10 +121,13 @@ Result<ConnectionSpec> specOf(const SavedConnection &saved, const QString &passw
 }
 
 ConnectionStore::ConnectionStore(QString file, std::unique_ptr<SecretStore> secrets, QObject *parent)
-    : QObject(parent), m_file(std::move(file)), m_secrets(std::move(secrets))
+    : QObject(parent), m_file(std::move(file)), m_secrets(std::move(secrets)),
+      m_recent(std::make_unique<RecentConnections>(QFileInfo(m_file).absolutePath() + u"/recent.json"_s))
 {
     load();
 }
+
+ConnectionStore::~ConnectionStore() = default;
 
 QString ConnectionStore::defaultFile()
 {
@@ -150,7 +155,7 @@ void ConnectionStore::load()
     }
     const auto list = document[u"connections"_s].toArray();
     for (const auto &entry : list) {
-        auto saved = fromJson(entry.toObject());
+        auto saved = savedConnectionOf(entry.toObject());
         if (!saved.id.isEmpty())
             m_all.push_back(std::move(saved));
     }
@@ -205,6 +210,39 @@ Result<QString> ConnectionStore::save(SavedConnection connection)
     if (auto done = store(std::move(connections)); !done)
         return done.error();
     return connection.id;
+}
+
+std::vector<SavedConnection> ConnectionStore::recent() const
+{
+    auto all = m_recent->all();
+    for (auto &one : all) {
+        const auto own = std::ranges::find_if(
+            m_all, [&one](const auto &saved) { return saved.name == one.name && saved.uri == one.uri; });
+        if (own != m_all.end()) {
+            one = *own;
+            continue;
+        }
+        one.id.clear();
+        one.hasPassword = false;
+    }
+    return all;
+}
+
+void ConnectionStore::noteUsed(SavedConnection connection)
+{
+    const auto spec = parseConnection(connection.uri);
+    if (!spec)
+        return;
+    connection.uri = uriOf(*spec);
+    if (connection.user.isEmpty())
+        connection.user = spec->user;
+    m_recent->note(connection);
+}
+
+void ConnectionStore::forgetRecent(std::size_t which)
+{
+    m_recent->forget(which);
+    emit changed();
 }
 
 Result<void> ConnectionStore::remove(const QString &id)
@@ -329,11 +367,16 @@ void ConnectionStore::writePassword(const QString &id, const QString &password, 
         done({note(false), {}, false});
         return;
     }
-    m_secrets->write(keyOf(id), password, context, [note, done = std::move(done)](SecretKept kept) {
-        if (kept.problem.isEmpty())
+    // Its own to finish: whoever asked may have closed before the keychain refuses, and then the file is to have it.
+    const auto finish = [this, id, note, asker = QPointer(context), done = std::move(done)](SecretKept kept) {
+        if (!find(id))
+            m_secrets->remove(keyOf(id));
+        else if (kept.problem.isEmpty())
             kept.problem = note(true);
-        done(kept);
-    });
+        if (asker)
+            done(kept);
+    };
+    m_secrets->write(keyOf(id), password, this, finish);
 }
 
 } // namespace lockscope

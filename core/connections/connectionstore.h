@@ -34,6 +34,9 @@ struct SavedConnection {
 // Nothing for what is no colour's word.
 [[nodiscard]] std::optional<ConnectionColour> connectionColour(const QString &word);
 
+[[nodiscard]] QJsonObject toJson(const SavedConnection &saved);
+[[nodiscard]] SavedConnection savedConnectionOf(const QJsonObject &json);
+
 // What to connect to. A production connection opens read-only.
 [[nodiscard]] Result<ConnectionSpec> specOf(const SavedConnection &saved, const QString &password);
 // The address without user and password: what is written down.
@@ -45,11 +48,14 @@ struct TeamFile {
     std::vector<SavedConnection> connections;
 };
 
+class RecentConnections;
+
 class ConnectionStore : public QObject {
     Q_OBJECT
 public:
     // `file` is made when first saved. `secrets` may be null: then nothing secret is kept.
     ConnectionStore(QString file, std::unique_ptr<SecretStore> secrets, QObject *parent = nullptr);
+    ~ConnectionStore() override;
     // connections.json in the folder where the desktop keeps settings.
     [[nodiscard]] static QString defaultFile();
 
@@ -71,6 +77,11 @@ public:
     [[nodiscard]] const TeamFile &team() const { return m_team; }
     [[nodiscard]] QString teamError() const { return m_teamError; }
 
+    // The connections used last, newest first, without passwords: with an id those that are saved as they were used.
+    [[nodiscard]] std::vector<SavedConnection> recent() const;
+    void noteUsed(SavedConnection connection);
+    void forgetRecent(std::size_t which); // of recent()
+
     // Adds what a shared file holds (sharedconnections.h), all of it or nothing. One whose name another server has
     // already gets a new one. Says what became of them.
     Result<QString> importFrom(const QString &file);
@@ -78,7 +89,7 @@ public:
 
     [[nodiscard]] bool canKeepPasswords() const { return m_secrets != nullptr; }
     void readPassword(const QString &id, QObject *context, SecretStore::Found found);
-    // An empty password is forgotten.
+    // An empty password is forgotten. It is kept also where `context` dies meanwhile; then nobody is told.
     void writePassword(const QString &id, const QString &password, QObject *context, SecretStore::Done done);
 
 signals:
@@ -93,6 +104,7 @@ private:
     QString m_file;
     std::unique_ptr<SecretStore> m_secrets;
     std::vector<SavedConnection> m_all;
+    std::unique_ptr<RecentConnections> m_recent;
     QString m_loadError;
     TeamFile m_team;
     QString m_teamError;

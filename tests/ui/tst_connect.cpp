@@ -6,6 +6,7 @@
 #include "tests/ui/themedapplication.h"
 #include "ui/dialogs/connectdialog.h"
 #include "ui/dialogs/connectform.h"
+#include "ui/dialogs/connectlist.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>
@@ -19,7 +20,6 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
-#include <QTreeWidget>
 
 using namespace lockscope;
 using namespace lockscope::ui;
@@ -395,6 +395,72 @@ private slots:
         QVERIFY(dialog.form()->news().isEmpty() && dialog.testButton()->isEnabled());
     }
 
+    static QStringList rows(const ConnectDialog &dialog)
+    {
+        QStringList all;
+        for (int i = 0; i < dialog.list()->topLevelItemCount(); ++i)
+            all << dialog.list()->topLevelItem(i)->text(0);
+        return all;
+    }
+    static SavedConnection withUser(SavedConnection connection, const QString &user)
+    {
+        connection.user = user;
+        return connection;
+    }
+
+    // The one used last is chosen: Enter connects, the arrows choose another. What is open is not among them.
+    void whatWasUsedLastIsChosenWithTheKeyboard()
+    {
+        {
+            auto store = openStore();
+            QVERIFY(store->save(saved(u"zk"_s, u"zk://a"_s, u"Shop"_s)));
+            store->noteUsed(saved(u"open"_s, u"zk://open"_s));
+            store->noteUsed(saved(u"zk"_s, u"zk://a"_s));
+            store->noteUsed(withUser(saved(u"cache"_s, u"redis://:secret@b:6380/3"_s), u"ops"_s));
+            store->noteUsed(saved(u"zk"_s, u"zk://a"_s)); // again
+            store->noteUsed(withUser(saved(u"cache"_s, u"redis://:secret@b:6380/3"_s), u"ops"_s));
+        }
+        QFile kept(m_folder.filePath(u"deep/recent.json"_s));
+        QVERIFY(kept.open(QIODevice::ReadOnly));
+        QVERIFY(!kept.readAll().contains("secret"));
+        QCOMPARE(int(kept.permissions() & (QFileDevice::ReadGroup | QFileDevice::ReadOther)), 0);
+
+        const auto store = openStore();
+        ConnectDialog dialog(*store, {u"open"_s});
+        QCOMPARE(rows(dialog), (QStringList{u"Used last"_s, u"cache"_s, u"zk"_s, u"Shop"_s, u"zk"_s}));
+        dialog.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&dialog));
+        const auto read = dialog.form()->read();
+        QVERIFY(read);
+        QCOMPARE(read->name, u"cache"_s);
+        QCOMPARE(read->uri, u"redis://b:6380/3"_s);
+        QCOMPARE(read->user, u"ops"_s);
+        QSignalSpy asked(&dialog, &ConnectDialog::connectRequested);
+        QTest::keyClick(dialog.list(), Qt::Key_Down);
+        QCOMPARE(dialog.form()->read()->name, u"zk"_s);
+        QTest::keyClick(dialog.list(), Qt::Key_Up);
+        QTest::keyClick(dialog.list(), Qt::Key_Return);
+        QCOMPARE(asked.count(), 1);
+        QCOMPARE(asked.first().first().value<ConnectionSpec>().displayUri(), u"redis://b:6380/3"_s);
+        QCOMPARE(store->recent().front().name, u"cache"_s);
+    }
+    void whatWasUsedLastCanBeForgotten()
+    {
+        auto store = openStore();
+        QVERIFY(store->save(saved(u"zk"_s, u"zk://a"_s)));
+        store->noteUsed(saved(u"zk"_s, u"zk://a"_s));
+        store->noteUsed(saved({}, u"redis://b"_s));
+        ConnectDialog dialog(*store, {});
+        QCOMPARE(rows(dialog), (QStringList{u"Used last"_s, u"redis://b:6379"_s, u"zk"_s, u"Saved"_s, u"zk"_s}));
+        QCOMPARE(dialog.deleteButton()->text(), u"Forget"_s);
+        dialog.deleteButton()->click();
+        dialog.deleteButton()->click();
+        QCOMPARE(rows(dialog), QStringList{u"zk"_s});
+        QCOMPARE(store->all().size(), 1U); // what is saved stays
+        QCOMPARE(dialog.deleteButton()->text(), u"Delete"_s);
+        QVERIFY(openStore()->recent().empty());
+    }
+
     void deletesOnlyWhenSure()
     {
         auto store = openStore();
@@ -422,10 +488,12 @@ private slots:
         staging.colour = ConnectionColour::Teal;
         for (const auto &connection : {orders, cache, staging, saved(u"laptop"_s, u"redis://localhost:6379"_s)})
             QVERIFY(store->save(connection));
+        store->noteUsed(saved({}, u"etcd://10.0.9.4:2379"_s));
+        store->noteUsed(cache);
         ConnectDialog dialog(*store, {});
         dialog.show();
         QVERIFY(QTest::qWaitForWindowExposed(&dialog));
-        QCOMPARE(dialog.list()->topLevelItemCount(), 7); // four and three headings
+        QCOMPARE(dialog.list()->topLevelItemCount(), 10); // two used last, four saved, and four headings
         QCOMPARE(dialog.list()->currentItem()->text(0), u"cache-redis   PROD"_s);
         // What a trial says may be long: the dialog stays as it is, and the end of it is in sight.
         const auto before = dialog.size();

@@ -121,6 +121,40 @@ private slots:
         QCOMPARE(kept.read(), u"(none)"_s);
         QVERIFY(!QFile::exists(kept.path()));
     }
+    // The form that asked has closed by then: it is kept all the same, but not for a connection that is gone.
+    void whoAskedMayCloseBeforeTheKeychainHasRefused_data()
+    {
+        QTest::addColumn<bool>("isRemoved");
+        QTest::newRow("closed") << false;
+        QTest::newRow("and the connection removed") << true;
+    }
+    void whoAskedMayCloseBeforeTheKeychainHasRefused()
+    {
+        QFETCH(bool, isRemoved);
+        KeptSecrets kept(true);
+        kept.box.isAbsent = true;
+        ConnectionStore store(kept.folder.filePath(u"connections.json"_s), std::move(kept.store));
+        SavedConnection orders;
+        orders.name = u"orders"_s;
+        orders.uri = u"redis://10.0.0.1"_s;
+        const auto id = store.save(orders);
+        QVERIFY(id);
+        auto form = std::make_unique<QObject>();
+        bool isTold = false;
+        store.writePassword(*id, u"s3cret"_s, form.get(), [&isTold](const SecretKept &) { isTold = true; });
+        form.reset();
+        if (isRemoved)
+            QVERIFY(store.remove(*id));
+        QCoreApplication::processEvents();
+        QVERIFY(!isTold);
+        QCOMPARE(QFile::exists(kept.path()), !isRemoved);
+        if (isRemoved)
+            return;
+        QVERIFY(store.find(*id)->hasPassword);
+        std::optional<QString> answer;
+        store.readPassword(*id, &kept.context, [&answer](const std::optional<QString> &found) { answer = found; });
+        QTRY_COMPARE(answer.value_or(QString()), u"s3cret"_s);
+    }
     void whoSaysNoHasNotAskedForAFile()
     {
         KeptSecrets kept(true);

@@ -2,22 +2,19 @@
 #include "ui/dialogs/connectdialog.h"
 
 #include "ui/dialogs/connectform.h"
+#include "ui/dialogs/connectlist.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
 #include <QBoxLayout>
-#include <QDir>
 #include <QEvent>
 #include <QFileDialog>
-#include <QHeaderView>
 #include <QLabel>
-#include <QPainter>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QShortcut>
 #include <QTimer>
-#include <QTreeWidget>
 
 namespace lockscope::ui {
 
@@ -25,25 +22,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int idRole = Qt::UserRole;
-constexpr int teamRole = Qt::UserRole + 1; // which of the team's
 constexpr int listWidth = 248;
-constexpr int rowHeight = 28;
-
-QIcon discOf(ConnectionColour colour)
-{
-    constexpr int size = 14;
-    QPixmap picture(size * 2, size * 2);
-    picture.setDevicePixelRatio(2);
-    picture.fill(Qt::transparent);
-    QPainter painter(&picture);
-    painter.setRenderHint(QPainter::Antialiasing);
-    const QColor fill = colourOf(colour);
-    painter.setPen(fill.isValid() ? Qt::NoPen : QPen(Theme::tokens().muted, 1.2));
-    painter.setBrush(fill.isValid() ? QBrush(fill) : Qt::NoBrush);
-    painter.drawEllipse(QRectF(3, 3, 8, 8));
-    return QIcon(picture);
-}
 
 } // namespace
 
@@ -59,10 +38,14 @@ ConnectDialog::ConnectDialog(ConnectionStore &store, QStringList taken, QWidget 
     layout->addWidget(buildForm(), 1);
     connect(&m_store, &ConnectionStore::changed, this, &ConnectDialog::fill);
     fill();
-    if (m_store.all().empty())
-        startNew();
-    else
-        select(m_store.all().front().id);
+    if (!selectRecent({})) {
+        if (m_store.all().empty())
+            startNew();
+        else
+            select(m_store.all().front().id);
+    }
+    if (m_list->currentItem())
+        m_list->setFocus(); // the arrows choose, Enter connects
     if (!m_store.loadError().isEmpty())
         m_form->say(m_store.loadError());
 }
@@ -72,13 +55,7 @@ QWidget *ConnectDialog::buildList()
     auto *side = new QFrame(this);
     side->setProperty("look", u"sidebar"_s);
     side->setFixedWidth(listWidth);
-    m_list = new QTreeWidget(side);
-    m_list->setHeaderHidden(true);
-    m_list->setRootIsDecorated(false);
-    m_list->setIndentation(0);
-    m_list->setFrameShape(QFrame::NoFrame);
-    m_list->setUniformRowHeights(true);
-    m_list->setAccessibleName(u"Saved connections"_s);
+    m_list = new ConnectList(m_store, m_taken, side);
     connect(m_list, &QTreeWidget::currentItemChanged, this, &ConnectDialog::choose);
     connect(m_list, &QTreeWidget::itemActivated, this, &ConnectDialog::connectNow);
     auto *deleteKey = new QShortcut(QKeySequence::Delete, m_list);
@@ -116,7 +93,7 @@ QWidget *ConnectDialog::buildList()
     shared->addWidget(importButton);
     shared->addWidget(m_export);
     shared->addStretch();
-    auto *title = makeLabel(u"SAVED CONNECTIONS"_s, u"section"_s, side);
+    auto *title = makeLabel(u"CONNECTIONS"_s, u"section"_s, side);
     title->setContentsMargins(14, 14, 8, 6);
     auto *layout = new QVBoxLayout(side);
     layout->setContentsMargins(0, 0, 1, 8);
@@ -198,56 +175,25 @@ QWidget *ConnectDialog::buildForm()
 
 void ConnectDialog::fill()
 {
-    const QString chosen = chosenId();
-    const QSignalBlocker quiet(m_list);
-    m_list->clear();
-    QString group;
-    for (const auto &saved : m_store.all()) {
-        if (m_list->topLevelItemCount() == 0 || saved.group != group) {
-            group = saved.group;
-            if (!group.isEmpty() || m_list->topLevelItemCount() > 0)
-                addHeading(group.isEmpty() ? u"Without a group"_s : group);
-        }
-        auto *item = addSaved(saved);
-        if (saved.id == chosen)
-            m_list->setCurrentItem(item);
-    }
-    const auto &team = m_store.team();
-    if (!team.connections.empty())
-        addHeading(u"Team: %1"_s.arg(QDir(QFileInfo(team.file).path()).dirName() + u"/lockscope.toml"_s));
-    for (int i = 0; i < int(team.connections.size()); ++i)
-        addSaved(team.connections[std::size_t(i)])->setData(0, teamRole, i);
-    m_none->setVisible(m_store.all().empty() && team.connections.empty());
+    m_list->fill();
+    m_none->setVisible(m_list->isEmpty());
     m_export->setEnabled(!m_store.all().empty());
     m_teamProblem->setText(m_store.teamError());
     m_teamProblem->setVisible(!m_store.teamError().isEmpty());
 }
 
-void ConnectDialog::addHeading(const QString &text)
+void ConnectDialog::select(const QString &id)
 {
-    auto *heading = new QTreeWidgetItem(m_list, {text});
-    heading->setFlags(Qt::ItemIsEnabled);
-    heading->setSizeHint(0, {0, rowHeight});
-    heading->setForeground(0, Theme::tokens().muted);
-    heading->setFont(0, textFont(11, QFont::DemiBold));
-    heading->setToolTip(0, text);
+    m_list->select(id);
+    choose();
 }
 
-QTreeWidgetItem *ConnectDialog::addSaved(const SavedConnection &saved)
+bool ConnectDialog::selectRecent(const QString &name)
 {
-    QString text = saved.name.isEmpty() ? saved.uri : saved.name;
-    if (saved.production)
-        text += u"   PROD"_s;
-    else if (saved.development)
-        text += u"   DEV"_s;
-    auto *item = new QTreeWidgetItem(m_list, {text});
-    item->setData(0, idRole, saved.id);
-    item->setIcon(0, discOf(saved.colour));
-    item->setSizeHint(0, {0, rowHeight});
-    item->setToolTip(0, saved.uri);
-    if (saved.production)
-        item->setForeground(0, Theme::tokens().critical);
-    return item;
+    if (!m_list->selectRecent(name))
+        return false;
+    choose();
+    return true;
 }
 
 void ConnectDialog::importFile()
@@ -290,31 +236,6 @@ void ConnectDialog::changeEvent(QEvent *event)
         fill();
 }
 
-QString ConnectDialog::chosenId() const
-{
-    const auto *item = m_list->currentItem();
-    return item ? item->data(0, idRole).toString() : QString();
-}
-
-const SavedConnection *ConnectDialog::chosen() const
-{
-    if (const auto *own = m_store.find(chosenId()))
-        return own;
-    const auto *item = m_list->currentItem();
-    const auto which = item ? item->data(0, teamRole) : QVariant();
-    const auto &team = m_store.team().connections;
-    return which.isValid() && which.toUInt() < team.size() ? &team[which.toUInt()] : nullptr;
-}
-
-void ConnectDialog::select(const QString &id)
-{
-    for (int i = 0; i < m_list->topLevelItemCount(); ++i) {
-        if (m_list->topLevelItem(i)->data(0, idRole).toString() == id)
-            m_list->setCurrentItem(m_list->topLevelItem(i));
-    }
-    choose();
-}
-
 void ConnectDialog::edit(const SavedConnection &connection)
 {
     for (const auto &saved : m_store.all()) {
@@ -323,6 +244,8 @@ void ConnectDialog::edit(const SavedConnection &connection)
             return;
         }
     }
+    if (connection.uri.isEmpty() && selectRecent(connection.name))
+        return;
     startNew();
     m_form->show(connection, groups());
 }
@@ -340,11 +263,13 @@ QStringList ConnectDialog::groups() const
 void ConnectDialog::choose()
 {
     m_isSureToDelete = false;
-    m_delete->setText(u"Delete"_s);
-    const auto *saved = chosen();
+    const bool isRecent = m_list->chosenRecent().has_value();
+    m_delete->setText(isRecent ? u"Forget"_s : u"Delete"_s);
+    m_delete->setToolTip(isRecent ? u"Takes it out of those used last; what is saved stays"_s : QString());
+    const auto saved = m_list->chosen();
     // The team's are the file's to change; Save makes one of one's own.
     const bool isOwn = saved && !saved->id.isEmpty();
-    m_delete->setEnabled(isOwn);
+    m_delete->setEnabled(isOwn || isRecent);
     m_duplicate->setEnabled(isOwn);
     m_form->show(saved ? *saved : SavedConnection(), groups());
 }
@@ -398,7 +323,13 @@ bool ConnectDialog::save()
 
 void ConnectDialog::removeChosen()
 {
-    const QString id = chosenId();
+    if (const auto recent = m_list->chosenRecent()) {
+        m_store.forgetRecent(*recent);
+        if (!selectRecent({}))
+            m_store.all().empty() ? startNew() : select(m_store.all().front().id);
+        return;
+    }
+    const QString id = m_list->chosenId();
     if (id.isEmpty())
         return;
     if (!m_isSureToDelete) {
@@ -419,7 +350,7 @@ void ConnectDialog::removeChosen()
 
 void ConnectDialog::duplicateChosen()
 {
-    const auto made = m_store.duplicate(chosenId());
+    const auto made = m_store.duplicate(m_list->chosenId());
     if (made)
         select(*made);
     else
@@ -435,7 +366,8 @@ void ConnectDialog::connectNow()
         m_form->say(u"%1 is open already; give this one another name."_s.arg(connection->name));
         return;
     }
-    withSpec([this](const ConnectionSpec &spec) {
+    withSpec([this, used = *connection](const ConnectionSpec &spec) {
+        m_store.noteUsed(used);
         accept();
         emit connectRequested(spec);
     });

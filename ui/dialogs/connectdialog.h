@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connecting: the saved connections at the left by group, the fields of the chosen one at the right.
+// Connecting: the connections used last and the saved ones by group at the left, the fields of the chosen one at the
+// right.
 // The password goes to the connection and, if wished, to where passwords are kept (secretstore.h); nowhere
 // else. GUI thread only.
 #pragma once
@@ -10,12 +11,11 @@
 
 class QLabel;
 class QPushButton;
-class QTreeWidget;
-class QTreeWidgetItem;
 
 namespace lockscope::ui {
 
 class ConnectForm;
+class ConnectList;
 
 class ConnectDialog : public QDialog {
     Q_OBJECT
@@ -27,7 +27,7 @@ public:
     void edit(const SavedConnection &connection);
 
     [[nodiscard]] ConnectForm *form() const { return m_form; }
-    [[nodiscard]] QTreeWidget *list() const { return m_list; }
+    [[nodiscard]] ConnectList *list() const { return m_list; }
     [[nodiscard]] QPushButton *connectButton() const { return m_connect; }
     [[nodiscard]] QPushButton *testButton() const { return m_test; }
     [[nodiscard]] QPushButton *saveButton() const { return m_save; }
@@ -52,8 +52,6 @@ private:
     QWidget *buildForm();
     QWidget *scrolled(QWidget *form);
     void fill();
-    void addHeading(const QString &text);
-    QTreeWidgetItem *addSaved(const SavedConnection &saved);
     void importFile();
     void exportFile();
     void choose();
@@ -68,13 +66,12 @@ private:
     void testNow();
     // What the fields say; whether a password is kept is the store's to say.
     Result<SavedConnection> read();
-    [[nodiscard]] QString chosenId() const;
-    [[nodiscard]] const SavedConnection *chosen() const; // also of the team's; null: none
     void select(const QString &id);
+    bool selectRecent(const QString &name); // see ConnectList
 
     ConnectionStore &m_store;
     QStringList m_taken;
-    QTreeWidget *m_list = nullptr;
+    ConnectList *m_list = nullptr;
     QLabel *m_none = nullptr; // instead of an empty list
     QLabel *m_teamProblem = nullptr;
     ConnectForm *m_form = nullptr;
