@@ -9,6 +9,7 @@
 #include "core/inspect/postgresql/reader.h"
 #include "core/operate/gentler.h"
 #include "core/operate/releasemethod.h"
+#include "core/operate/rowrelease.h"
 #include "core/postgresql/dialect.h"
 #include "core/rules/catalogue.h"
 
@@ -252,7 +253,8 @@ Task<Result<Sent>> signalBackend(ForceReleasePlan plan, mariadb::Session *sessio
 
 std::vector<ReleaseMethod> releaseMethodsOfPostgreSql()
 {
-    return {{ReleaseWay::TerminateBackend, &planTerminate, &nextAtPostgreSql, {}, true}};
+    return {{ReleaseWay::TerminateBackend, &planTerminate, &nextAtPostgreSql, {}, true},
+            {ReleaseWay::ClearPgRow, &planClearRow, &askedAgain, &hasRow}};
 }
 
 std::vector<GentlerMethod> gentlerMethodsOfPostgreSql()
@@ -264,6 +266,8 @@ std::vector<GentlerMethod> gentlerMethodsOfPostgreSql()
 Task<Result<Sent>> sendPostgreSqlRelease(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
 {
     const auto way = releaseWay(plan.before);
+    if (way && *way == ReleaseWay::ClearPgRow && plan.way == Way::Release)
+        return clearRow(std::move(plan), session, deadline);
     const bool isOurs = way && *way == ReleaseWay::TerminateBackend
                         && (plan.way == Way::Release || plan.way == Way::KillQuery || plan.way == Way::KillWaiter);
     return isOurs ? signalBackend(std::move(plan), session, deadline) : nothingSent(std::move(plan));

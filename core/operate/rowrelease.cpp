@@ -5,6 +5,8 @@
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/mariadb/look.h"
+#include "core/postgresql/literals.h"
+#include "core/rules/catalogue.h"
 
 namespace lockscope::operate {
 
@@ -27,23 +29,38 @@ bool isLiquibase(const inspect::LockSnapshot &snapshot)
 
 // Compared byte by byte: collations take A for a. ShedLock's time is set back to when the row was taken: whatever
 // zone its client writes, that has passed there.
-mariadb::Statement freeing(const SqlLockRow &row, const ForceReleasePlan &plan)
+QByteArray freeingText(const SqlLockRow &row)
 {
     const auto table = inBackticks(row.schema) + '.' + inBackticks(row.table);
     if (row.kind == SqlLockRow::Kind::Liquibase)
-        return {"UPDATE " + table
-                    + " SET LOCKED = 0, LOCKGRANTED = NULL, LOCKEDBY = NULL WHERE ID = 1 AND LOCKED <> 0 AND "
-                      "LOCKEDBY = BINARY ? AND CAST(LOCKGRANTED AS CHAR) = ?",
-                {plan.guard.value, plan.guard.group},
-                std::nullopt,
-                true};
-    return {
-        "UPDATE " + table
-            + " SET lock_until = locked_at WHERE name = BINARY ? AND lock_until > locked_at AND locked_by = BINARY ? "
-              "AND CAST(locked_at AS CHAR) = ?",
-        {row.name, plan.guard.value, plan.guard.group},
-        std::nullopt,
-        true};
+        return "UPDATE " + table
+               + " SET LOCKED = 0, LOCKGRANTED = NULL, LOCKEDBY = NULL WHERE ID = 1 AND LOCKED <> 0 AND "
+                 "LOCKEDBY = BINARY ? AND CAST(LOCKGRANTED AS CHAR) = ?";
+    return "UPDATE " + table
+           + " SET lock_until = locked_at WHERE name = BINARY ? AND lock_until > locked_at AND locked_by = BINARY ? "
+             "AND CAST(locked_at AS CHAR) = ?";
+}
+
+// The same of PostgreSQL, whose usual collations compare bytes; a column's own may not.
+QByteArray freeingPgText(const SqlLockRow &row)
+{
+    const auto table = postgresql::quotedName(row.schema) + '.' + postgresql::quotedName(row.table);
+    if (row.kind == SqlLockRow::Kind::Liquibase)
+        return "UPDATE ONLY " + table
+               + " SET locked = FALSE, lockgranted = NULL, lockedby = NULL WHERE id = 1 AND locked AND "
+                 "lockedby COLLATE \"C\" = ? AND lockgranted::text = ?";
+    return "UPDATE ONLY " + table
+           + " SET lock_until = locked_at WHERE name COLLATE \"C\" = ? AND lock_until > locked_at AND "
+             "locked_by COLLATE \"C\" = ? AND locked_at::text = ?";
+}
+
+mariadb::Statement freeing(const SqlLockRow &row, const ForceReleasePlan &plan)
+{
+    const bool isOfPostgreSql = recipes::recipeOf(plan.before.recipe).release == recipes::ReleaseWay::ClearPgRow;
+    QByteArrayList values{plan.guard.value, plan.guard.group};
+    if (row.kind == SqlLockRow::Kind::ShedLock)
+        values.prepend(row.name);
+    return {isOfPostgreSql ? freeingPgText(row) : freeingText(row), values, std::nullopt, true};
 }
 
 void planOfLiquibase(ForceReleasePlan &plan)

@@ -64,6 +64,7 @@ enum class ReleaseWay {
     ClearRow,         // MariaDB, MySQL: clear the row that says who holds, if it still says so
     DeleteAtRevision, // etcd: delete the contender's key, if it is still the one created at that revision
     TerminateBackend, // PostgreSQL: pg_terminate_backend
+    ClearPgRow,       // PostgreSQL: clear the row that says who holds, if it still says so
 };
 
 struct RecipeInfo {

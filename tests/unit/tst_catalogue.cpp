@@ -87,7 +87,7 @@ private slots:
         }
         QCOMPARE(seenOnly, (QByteArrayList{"zk-election", "zk-lease", "zookeeper-recipe-lock", "curator-leader",
                                            "redis-semaphore", "redis-rule", "sql-table-lock", "sql-liquibase",
-                                           "etcd-election", "pg-table"}));
+                                           "etcd-election", "pg-table", "pg-liquibase", "pg-shedlock"}));
     }
 };
 

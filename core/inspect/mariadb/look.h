@@ -128,6 +128,8 @@ struct SqlLook {
 // Back: which row that is; nothing of what stands in it.
 [[nodiscard]] std::optional<SqlLockRow> lockRowNamed(const QByteArray &name);
 [[nodiscard]] bool isLockRowName(const QByteArray &name);
+// The lock with its holder and what is known of its client; its recipe, place and moment are given.
+[[nodiscard]] LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock);
 // Every row lock somebody waits for, every named lock, and tables that are locked or waited for.
 [[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const SqlLook &look, const ConnectionName &connection);
 // Who has a transaction, or is in one of the snapshots.

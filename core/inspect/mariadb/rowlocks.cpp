@@ -12,15 +12,22 @@ using namespace std::chrono_literals;
 
 namespace {
 
+LockSnapshot ofRecipe(const SqlLockRow &row, LockSnapshot lock)
+{
+    lock.recipe = row.kind == SqlLockRow::Kind::Liquibase ? "sql-liquibase" : "sql-shedlock";
+    return lock;
+}
+
 qint64 millisOf(const std::optional<ServerTime> &moment)
 {
     return moment ? qint64(moment->time_since_epoch().count()) : 0;
 }
 
+} // namespace
+
 LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
 {
     const bool isLiquibase = row.kind == SqlLockRow::Kind::Liquibase;
-    lock.recipe = isLiquibase ? "sql-liquibase" : "sql-shedlock";
     // ShedLock writes its host's name; a token is somebody's who speaks its layout, as our own recipe does.
     const bool isToken = !isLiquibase && isUuid36(row.lockedBy);
     if (!isToken)
@@ -47,15 +54,13 @@ LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
     return lock;
 }
 
-} // namespace
-
 void addLockRows(std::vector<LockSnapshot> &snapshots, const Looked &looked, const ConnectionName &connection)
 {
     std::set<QByteArray> names; // a server may say anything twice
     for (const auto &row : looked.look().lockRows) {
         const auto name = lockRowName(row);
         if (names.insert(name).second)
-            snapshots.push_back(lockOfRow(row, emptySqlLock(looked.look(), connection, name)));
+            snapshots.push_back(lockOfRow(row, ofRecipe(row, emptySqlLock(looked.look(), connection, name))));
     }
 }
 

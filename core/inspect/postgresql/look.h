@@ -2,7 +2,7 @@
 // What one look at a PostgreSQL said, as plain values, and the pure functions that make snapshots of it.
 #pragma once
 
-#include "core/inspect/snapshot.h"
+#include "core/inspect/mariadb/look.h"
 
 #include <QByteArrayList>
 
@@ -63,6 +63,7 @@ struct PgLook {
     std::vector<PgPrepared> prepared;
     PgRowKeys rowKeys;
     PgSharers sharers;
+    std::vector<SqlLockRow> lockRows;
     // Why keys of rows that somebody waits for, or who shares them, could not be read; empty: they were.
     QString keysUnread, sharersUnread;
     bool seesOthers = true; // what others do is told, too
@@ -78,7 +79,7 @@ struct PgLook {
 [[nodiscard]] QByteArray backendContenderId(quint64 pid, PgMoment started);
 // Whether who has `held` is in the way of who asks for `asked`: the table of PostgreSQL's lock modes.
 [[nodiscard]] bool conflicts(const QByteArray &held, const QByteArray &asked);
-// Every advisory lock, and every other that somebody waits for.
+// Every advisory lock, every other that somebody waits for, and rows that say that they are locks.
 [[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const PgLook &look, const ConnectionName &connection);
 // Who is in a transaction, or in one of the snapshots.
 [[nodiscard]] std::vector<SessionSnapshot> sessionsOf(const PgLook &look, const std::vector<LockSnapshot> &snapshots,

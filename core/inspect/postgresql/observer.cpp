@@ -25,6 +25,8 @@ QString whyNoPgLock(const QByteArray &name, const PgLook &look, const std::vecto
 {
     if (name.startsWith("ADVISORY"))
         return u"nobody holds or wants an advisory lock of this key in this database"_s;
+    if (isLockRowName(name))
+        return u"its row does not say that it is locked, or there is none"_s;
     const auto hash = name.indexOf('#');
     if (hash < 0 || look.keysUnread.isEmpty())
         return u"nobody waits for it, and of rows and tables only those that somebody waits for are shown"_s;
@@ -98,6 +100,8 @@ Task<bool> PostgreSqlObserver::lookAndTell(Deadline deadline)
 
 Task<Result<LockSnapshot>> PostgreSqlObserver::readNow(QByteArray name, Deadline deadline)
 {
+    if (isLockRowName(name))
+        m_reader.readLockRowsAnew();
     auto looking = m_reader.look(deadline);
     const auto look = co_await looking;
     if (!look)
@@ -106,6 +110,11 @@ Task<Result<LockSnapshot>> PostgreSqlObserver::readNow(QByteArray name, Deadline
     const auto at = std::ranges::find(snapshots, name, [](const LockSnapshot &one) { return one.lock.name; });
     if (at != snapshots.end())
         co_return std::move(*at);
+    for (const auto &gap : m_reader.gaps()) {
+        // Not "it is free" where it was not seen.
+        if (isLockRowName(name) && gap.contains("cannot be read"_L1))
+            co_return Error{ErrorCode::Refused, gap, true};
+    }
     const auto hint = whyNoPgLock(name, *look, snapshots);
     co_return Error{ErrorCode::NoNode, u"no lock is seen at %1: %2"_s.arg(label(name, 80), hint)};
 }
@@ -148,9 +157,9 @@ std::vector<Coverage> PostgreSqlObserver::coverage() const
         all.push_back({m_name, false, gap});
     if (all.empty())
         all.push_back({m_name, true,
-                       u"every advisory lock, and every row, table or other lock that somebody waits for; a row or a "
-                       u"table that nobody waits for is not shown, and rows that are locks by what stands in them "
-                       u"(ShedLock, Liquibase) are not looked for"_s});
+                       u"every advisory lock, every row, table or other lock that somebody waits for, and rows of "
+                       u"ShedLock's and Liquibase's tables in this database that say so; another row or a table that "
+                       u"nobody waits for is not shown"_s});
     return all;
 }
 

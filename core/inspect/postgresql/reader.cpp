@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/postgresql/reader.h"
 
+#include "core/inspect/postgresql/readerrows.h"
 #include "core/postgresql/dialect.h"
 #include "core/postgresql/literals.h"
 
@@ -56,17 +57,6 @@ QByteArray pgQuestion()
              "OR a.query = '<insufficient privilege>') look";
 }
 
-QByteArray pgText(const Rows &rows, std::size_t row, const char *column)
-{
-    return rows.cell(row, column).value_or(QByteArray());
-}
-
-std::optional<PgMoment> pgMoment(const Rows &rows, std::size_t row, const char *column)
-{
-    const auto cell = rows.cell(row, column);
-    return cell ? std::optional<PgMoment>(cell->toLongLong()) : std::nullopt;
-}
-
 QByteArray pgInBackticks(QByteArray name)
 {
     return '`' + name.replace("`", "``") + '`';
@@ -120,21 +110,6 @@ PgSession pgSessionOf(const Rows &rows, std::size_t i)
     return session;
 }
 
-// The server has an opinion: what the connection is suffering from is nobody's gap.
-bool isPgRefusal(const Error &error)
-{
-    return error.code == ErrorCode::NoPermission || error.code == ErrorCode::Unsupported
-           || error.code == ErrorCode::Server || error.code == ErrorCode::BadInput
-           || error.code == ErrorCode::TimedOut;
-}
-
-QString whyUnread(const Error &error)
-{
-    return error.code == ErrorCode::TimedOut
-               ? u"another session has all of the table, or waits to have it (ALTER TABLE, LOCK TABLE …)"_s
-               : error.message;
-}
-
 } // namespace
 
 Reply<Rows> PgReader::send(const QByteArray &query, Deadline deadline, const QByteArrayList &parameters)
@@ -154,6 +129,7 @@ Task<Result<void>> PgReader::setUp(Deadline deadline)
     if (!done)
         co_return done.error();
     m_rowKeys.clear();
+    m_lockRows.forget();
     m_knownFor = connection;
     co_return Result<void>();
 }
@@ -197,6 +173,10 @@ Task<Result<PgLook>> PgReader::look(Deadline deadline)
     const auto shared = co_await readSharers(&look, deadline);
     if (!shared)
         co_return shared.error();
+    const auto lockRows = co_await readLockRows(&look, deadline);
+    if (!lockRows)
+        co_return lockRows.error();
+    gaps << m_lockRows.gaps();
     if (!look.keysUnread.isEmpty())
         gaps << u"rows that somebody waits for are named by their place (ctid), for their keys could not be read: "_s
                     + look.keysUnread;
@@ -205,6 +185,15 @@ Task<Result<PgLook>> PgReader::look(Deadline deadline)
     m_gaps = gaps;
     m_hasLooked = true;
     co_return look;
+}
+
+Task<Result<void>> PgReader::readLockRows(PgLook *look, Deadline deadline)
+{
+    const PgLockRows::Send sending = [this](const QByteArray &query, Deadline by) { return send(query, by); };
+    auto *loop = &m_session.loop();
+    auto reading = m_lockRows.read(look, sending, loop, deadline);
+    const auto read = co_await reading;
+    co_return read;
 }
 
 // Only where a lock is held by nobody who is there.

@@ -5,6 +5,7 @@
 
 #include "core/async/task.h"
 #include "core/inspect/postgresql/look.h"
+#include "core/inspect/postgresql/pglockrows.h"
 #include "core/mariadb/session.h"
 
 namespace lockscope::inspect {
@@ -15,6 +16,8 @@ public:
     explicit PgReader(mariadb::Session &session) : m_session(session) {}
 
     Task<Result<PgLook>> look(Deadline deadline);
+    // The next look reads the rows that are locks by what stands in them as they are then.
+    void readLockRowsAnew() { m_lockRows.readAnew(); }
     // What the last look could not see.
     [[nodiscard]] const QStringList &gaps() const { return m_gaps; }
     [[nodiscard]] bool hasLooked() const { return m_hasLooked; }
@@ -22,6 +25,7 @@ public:
 
 private:
     Task<Result<void>> setUp(Deadline deadline);
+    Task<Result<void>> readLockRows(PgLook *look, Deadline deadline);
     Task<Result<void>> readPrepared(PgLook *look, Deadline deadline);
     Task<Result<void>> readRowKeys(PgLook *look, Deadline deadline);
     Task<Result<PgRowKey>> readRowKey(PgLock tuple, Deadline deadline);
@@ -35,6 +39,7 @@ private:
     mariadb::Session &m_session;
     mariadb::ConnectionId m_knownFor = 0;
     PgRowKeys m_rowKeys; // of rows that somebody waits for
+    PgLockRows m_lockRows;
     QStringList m_gaps;
     qint64 m_requests = 0;
     bool m_hasLooked = false;

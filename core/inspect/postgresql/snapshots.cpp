@@ -392,6 +392,20 @@ LockSnapshot snapshotOf(const PgLooked &looked, const PgGroup &group, const Lock
     return lock;
 }
 
+void addPgLockRows(std::vector<LockSnapshot> &snapshots, const PgLook &look, const ConnectionName &connection)
+{
+    for (const auto &row : look.lockRows) {
+        LockSnapshot lock;
+        lock.lock = {connection, lockRowName(row)};
+        lock.backend = BackendKind::PostgreSql;
+        lock.confidence = Confidence::High;
+        lock.observed = look.now;
+        lock.serverAhead = look.ahead;
+        lock.recipe = row.kind == SqlLockRow::Kind::Liquibase ? "pg-liquibase" : "pg-shedlock";
+        snapshots.push_back(lockOfRow(row, std::move(lock)));
+    }
+}
+
 } // namespace
 
 QByteArray backendContenderId(quint64 pid, PgMoment started)
@@ -421,6 +435,7 @@ std::vector<LockSnapshot> snapshotsOf(const PgLook &look, const ConnectionName &
     std::vector<LockSnapshot> snapshots;
     for (const auto &[name, group] : groups)
         snapshots.push_back(snapshotOf(looked, group, {connection, name}));
+    addPgLockRows(snapshots, look, connection);
     return snapshots;
 }
 

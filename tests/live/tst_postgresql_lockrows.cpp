@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a real PostgreSQL that are locks by what stands in them. Liquibase's and ShedLock's statements are those of
+// their sources (LockDatabaseChangeLogGenerator, PostgresSqlServerTimeStatementsSource), with the values put in.
+#include "core/sandbox/postgresqlserver.h"
+#include "psql.h"
+#include "tests/support/ctlfixture.h"
+#include "tests/support/testmain.h"
+
+#include <QStandardPaths>
+
+using namespace lockscope;
+using namespace lockscope::testing;
+using namespace Qt::StringLiterals;
+
+class TestPostgreSqlLockRows : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<sandbox::Server> m_server;
+    std::unique_ptr<Psql> m_psql;
+    QTemporaryDir m_state;
+
+    const QString m_liquibase = u"LIQUIBASE#public.databasechangeloglock"_s;
+    const QString m_shedLock = u"SHEDLOCK#jobs.shedlock#reports"_s;
+
+    [[nodiscard]] QString uri() const
+    {
+        return u"postgresql://shop@127.0.0.1:%1/shop"_s.arg(m_server->address().port);
+    }
+    [[nodiscard]] Ran ctl(const QStringList &words) const
+    {
+        return run(QStringList{u"--connect"_s, u"pg="_s + uri(), u"--json"_s} + words);
+    }
+    [[nodiscard]] QJsonObject shown(const QString &lock) const
+    {
+        return ctl({u"show"_s, u"pg:"_s + lock}).json().value("lock"_L1).toObject();
+    }
+    [[nodiscard]] static QJsonObject holderIn(const QJsonObject &lock)
+    {
+        return lock.value("contenders"_L1).toArray().at(0).toObject();
+    }
+    [[nodiscard]] Ran forced(const QString &lock, const QString &holder, const QStringList &more) const
+    {
+        return ctl(QStringList{u"force-release"_s, u"pg:"_s + lock, u"--holder"_s, holder} + more);
+    }
+    void must(const QByteArray &statements)
+    {
+        const auto said = m_psql->ask(statements);
+        if (said.contains("ERROR"))
+            qFatal("%s: %s", statements.constData(), said.constData());
+    }
+    void liquibaseLocks(const QByteArray &who)
+    {
+        must("UPDATE public.databasechangeloglock SET LOCKED = TRUE, LOCKEDBY = '" + who
+             + "', LOCKGRANTED = NOW() WHERE ID = 1 AND LOCKED = FALSE;");
+    }
+    // With the database's time.
+    void shedLockLocks(const QByteArray &name, int seconds)
+    {
+        must("INSERT INTO jobs.shedlock(name, lock_until, locked_at, locked_by) VALUES('" + name
+             + "', timezone('utc', CURRENT_TIMESTAMP) + cast('" + QByteArray::number(seconds)
+             + " seconds' as interval), timezone('utc', CURRENT_TIMESTAMP), 'app-1') ON CONFLICT (name) DO UPDATE "
+               "SET lock_until = excluded.lock_until, locked_at = excluded.locked_at, locked_by = 'app-1';");
+    }
+    void setZone(const QByteArray &zone)
+    {
+        must("ALTER ROLE CURRENT_USER SET timezone = '" + zone + "'; SET timezone = '" + zone + "';");
+    }
+
+private slots:
+    void initTestCase()
+    {
+        qputenv("XDG_STATE_HOME", m_state.path().toUtf8());
+        if (QStandardPaths::findExecutable(u"psql"_s).isEmpty())
+            QSKIP("psql is not installed (postgresql-client)");
+        auto made = sandbox::makePostgreSql();
+        if (!made)
+            QSKIP(qPrintable(made.error().message));
+        m_server = std::move(*made);
+        const auto started = m_server->start(std::chrono::seconds(60));
+        QVERIFY2(started, started ? "" : qPrintable(started.error().message));
+        if (ctl({u"locks"_s}).err.contains("libqt6sql6-psql"))
+            QSKIP("Qt's driver for PostgreSQL is not installed (libqt6sql6-psql)");
+        m_psql = std::make_unique<Psql>(uri());
+        must("CREATE TABLE public.databasechangeloglock (ID INTEGER NOT NULL, LOCKED BOOLEAN NOT NULL, LOCKGRANTED "
+             "TIMESTAMP WITHOUT TIME ZONE, LOCKEDBY VARCHAR(255), CONSTRAINT pk PRIMARY KEY (ID)); "
+             "INSERT INTO public.databasechangeloglock (ID, LOCKED) VALUES (1, FALSE); CREATE SCHEMA jobs; "
+             "CREATE TABLE jobs.shedlock(name VARCHAR(64) NOT NULL, lock_until TIMESTAMP NOT NULL, "
+             "locked_at TIMESTAMP NOT NULL, locked_by VARCHAR(255) NOT NULL, PRIMARY KEY (name)); "
+             // Of such a name, and something else.
+             "CREATE SCHEMA other; CREATE TABLE other.shedlock (id INT PRIMARY KEY);");
+    }
+    void init()
+    {
+        setZone("UTC");
+        must("UPDATE public.databasechangeloglock SET LOCKED = FALSE, LOCKEDBY = NULL, LOCKGRANTED = NULL; "
+             "TRUNCATE jobs.shedlock;");
+    }
+    void cleanupTestCase() { m_psql.reset(); }
+
+    void liquibasesLockIsSeenAndGoesWithItsRow()
+    {
+        QVERIFY(shown(m_liquibase).isEmpty());
+        liquibaseLocks("app-1 (10.0.0.7)");
+        const auto lock = shown(m_liquibase);
+        QCOMPARE(lock.value("recipe"_L1).toString(), u"pg-liquibase"_s);
+        QCOMPARE(lock.value("client"_L1).toString(), u"Liquibase"_s);
+        QCOMPARE(lock.value("state"_L1).toString(), u"held"_s);
+        QCOMPARE(holderIn(lock).value("identity"_L1).toString(), u"app-1 (10.0.0.7)"_s);
+        QVERIFY(holderIn(lock).value("heldMs"_L1).toInteger(-1) >= 0);
+        QVERIFY(holderIn(lock).value("ttlMs"_L1).isNull());
+        const auto listed = ctl({u"locks"_s});
+        QVERIFY2(listed.out.contains("pg:LIQUIBASE#public.databasechangeloglock"), listed.what());
+
+        const auto id = holderIn(lock).value("id"_L1).toString();
+        const auto risky = forced(m_liquibase, id, {u"--yes"_s});
+        QVERIFY2(risky.status != 0 && (risky.out + risky.err).contains("nothing was sent"), risky.what());
+        const auto closed = run({u"--connect"_s, u"pg="_s + uri(), u"--read-only"_s, u"force-release"_s,
+                                 u"pg:"_s + m_liquibase, u"--holder"_s, id, u"--yes"_s, u"--not-exact"_s});
+        QVERIFY2(closed.status == 4, closed.what());
+        QCOMPARE(m_psql->ask("SELECT locked FROM databasechangeloglock;"), QByteArray("t"));
+        const auto done = forced(m_liquibase, id, {u"--yes"_s, u"--not-exact"_s});
+        QVERIFY2(done.status == 0 && done.json().value("released"_L1).toBool(), done.what());
+        QCOMPARE(m_psql->ask("SELECT locked, lockedby IS NULL, lockgranted IS NULL FROM databasechangeloglock;"),
+                 QByteArray("f|t|t"));
+    }
+
+    // The other zone's time is an hour or two off: what is left is not told, that it is a lock is.
+    void shedLocksTimeIsReadWhereItsZoneIsClear_data()
+    {
+        QTest::addColumn<QByteArray>("zone");
+        QTest::addColumn<QByteArray>("type");
+        QTest::addColumn<bool>("isClear");
+        QTest::newRow("UTC") << QByteArray("UTC") << QByteArray("TIMESTAMP") << true;
+        QTest::newRow("another") << QByteArray("Europe/Berlin") << QByteArray("TIMESTAMP") << false;
+        QTest::newRow("another, and the column says so")
+            << QByteArray("Europe/Berlin") << QByteArray("TIMESTAMPTZ") << true;
+    }
+    void shedLocksTimeIsReadWhereItsZoneIsClear()
+    {
+        QFETCH(QByteArray, zone);
+        QFETCH(QByteArray, type);
+        QFETCH(bool, isClear);
+        setZone(zone);
+        const auto typed = [&type](const QByteArray &column) {
+            return "ALTER COLUMN " + column + " TYPE " + type + " USING " + column + "::" + type;
+        };
+        must("ALTER TABLE jobs.shedlock " + typed("lock_until") + ", " + typed("locked_at") + ';');
+        // As the column is: with a zone, ShedLock's own statement would be read in the session's.
+        shedLockLocks("reports", 600);
+        if (type == "TIMESTAMPTZ")
+            must("UPDATE jobs.shedlock SET locked_at = now(), lock_until = now() + interval '600 seconds';");
+        const auto lock = shown(m_shedLock);
+        must("ALTER TABLE jobs.shedlock ALTER COLUMN lock_until TYPE TIMESTAMP, ALTER COLUMN locked_at TYPE "
+             "TIMESTAMP;");
+        QCOMPARE(lock.value("recipe"_L1).toString(), u"pg-shedlock"_s);
+        QCOMPARE(lock.value("client"_L1).toString(), u"ShedLock"_s);
+        QCOMPARE(lock.value("confidence"_L1).toString(), isClear ? u"high"_s : u"medium"_s);
+        const auto left = holderIn(lock).value("ttlMs"_L1).toInteger(-1);
+        QVERIFY2(isClear ? left > 500'000 && left <= 600'000 : left == -1, qPrintable(QString::number(left)));
+        QVERIFY(shown(u"SHEDLOCK#jobs.shedlock#other"_s).isEmpty());
+    }
+    void whatIsOverIsNoLock()
+    {
+        shedLockLocks("reports", -5);
+        QVERIFY(shown(m_shedLock).isEmpty());
+    }
+
+    void shedLocksTimeIsEnded()
+    {
+        shedLockLocks("reports", 600);
+        const auto id = holderIn(shown(m_shedLock)).value("id"_L1).toString();
+        const auto done = forced(m_shedLock, id, {u"--yes"_s, u"--not-exact"_s});
+        QVERIFY2(done.status == 0 && done.json().value("released"_L1).toBool(), done.what());
+        QCOMPARE(m_psql->ask("SELECT lock_until = locked_at FROM jobs.shedlock;"), QByteArray("t"));
+    }
+    // Taken by another, or anew by the same, since it was looked at: theirs stays.
+    void whatWasTakenMeanwhileIsNotEnded_data()
+    {
+        QTest::addColumn<QByteArray>("change");
+        QTest::newRow("another") << QByteArray("locked_by = 'APP-1'");
+        QTest::newRow("anew") << QByteArray("locked_at = locked_at + interval '1 second'");
+    }
+    void whatWasTakenMeanwhileIsNotEnded()
+    {
+        QFETCH(QByteArray, change);
+        shedLockLocks("reports", 600);
+        const auto id = holderIn(shown(m_shedLock)).value("id"_L1).toString();
+        must("UPDATE jobs.shedlock SET " + change + ';');
+        const auto done = forced(m_shedLock, id, {u"--yes"_s, u"--not-exact"_s});
+        QVERIFY2(done.status == 4, done.what());
+        QCOMPARE(m_psql->ask("SELECT lock_until > locked_at FROM jobs.shedlock;"), QByteArray("t"));
+    }
+
+    // Not "it is free": the look is ended after a moment, and goes on without that table.
+    void aTableThatSomebodyHasWholeIsSaidToBeUnread()
+    {
+        must("BEGIN; LOCK TABLE jobs.shedlock;");
+        const auto shownThen = ctl({u"show"_s, u"pg:"_s + m_shedLock});
+        const auto listed = ctl({u"locks"_s});
+        must("COMMIT;");
+        QVERIFY2((shownThen.out + shownThen.err).contains("cannot be read: another session has all of the table"),
+                 shownThen.what());
+        QVERIFY2(shownThen.status != 0, shownThen.what());
+        QVERIFY2(listed.out.contains("cannot be read"), listed.what());
+    }
+
+    // Who may not read it is told so.
+    void aTableThatMayNotBeReadIsSaid()
+    {
+        must("REVOKE SELECT ON public.databasechangeloglock FROM CURRENT_USER;");
+        const auto ran = ctl({u"locks"_s});
+        must("GRANT SELECT ON public.databasechangeloglock TO CURRENT_USER;");
+        QVERIFY2(ran.out.contains("what stands in public.databasechangeloglock cannot be read"), ran.what());
+    }
+};
+
+LOCKSCOPE_TEST(TestPostgreSqlLockRows)
+#include "tst_postgresql_lockrows.moc"
