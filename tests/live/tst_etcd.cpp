@@ -247,6 +247,22 @@ private slots:
         QVERIFY(tried(u"root:secret@"_s).contains("user root has the role root, and may do everything"));
         const auto some = tried(u"bob:pw@"_s);
         QVERIFY2(some.contains("user bob may read and write the keys that begin with app/"), some.constData());
+        // The URI names no prefix: of one that the user may read it is looked at, of several it says so.
+        Ctl below({u"--connect"_s, uri(u"root:secret@"_s), u"--json"_s, u"acquire"_s, u"etcd:app/nightly"_s,
+                   u"--recipe"_s, u"etcd-mutex"_s});
+        QVERIFY(below.jsonLine().value("acquired"_L1).toBool());
+        const auto bobs = asked(u"bob:pw@"_s);
+        QVERIFY2(bobs.out.contains("\"etcd:app/nightly\""), bobs.what());
+        QVERIFY2(bobs.out.contains("only keys that begin with app/ are looked at: the user may read no others"),
+                 bobs.what());
+        etcdctl({u"--user=root:secret"_s, u"role"_s, u"grant-permission"_s, u"app"_s, u"--prefix=true"_s, u"read"_s,
+                 u"/jobs/"_s});
+        const auto several = asked(u"bob:pw@"_s);
+        QVERIFY2((several.out + several.err).contains("end its URI with //jobs/ or /app/"), several.what());
+        const auto chosen = run({u"--connect"_s, uri(u"bob:pw@"_s) + u"/app/"_s, u"locks"_s, u"--json"_s});
+        QVERIFY2(chosen.status == 0 && chosen.out.contains("\"etcd:app/nightly\""), chosen.what());
+        below.signal(SIGTERM);
+        QCOMPARE(below.finish().status, 0);
         const auto lock = QString::fromUtf8(freshName());
         const auto held = run({u"--connect"_s, uri(u"root:secret@"_s), u"acquire"_s, u"etcd:"_s + lock, u"--recipe"_s,
                                u"etcd-mutex"_s, u"--hold"_s, u"1ms"_s});

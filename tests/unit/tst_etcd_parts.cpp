@@ -205,6 +205,25 @@ private slots:
         QVERIFY(etcdRightsOf(access).front().endsWith(u"has the role root, and may do everything"_s));
     }
 
+    void whichPrefixesMayBeRead()
+    {
+        etcd::Access access;
+        const auto may = [&access](const QByteArray &key, const QByteArray &end, bool reads) {
+            access.permissions.push_back({key, end, reads, true});
+        };
+        may("jobs/", "jobs0", true);
+        may("app/", "app0", true);
+        may("app/part/", "app/part0", true); // below another
+        may("written/", "written0", false);
+        may("key", "", true);
+        may("range", "rangez", true);
+        QCOMPARE(readablePrefixes(access, {}), (QByteArrayList{"app/", "jobs/"}));
+        QCOMPARE(readablePrefixes(access, "j"), QByteArrayList{"jobs/"});
+        QCOMPARE(readablePrefixes(access, "other"), QByteArrayList());
+        QVERIFY(prefixToChoose({"app/", "/a b?/"}).endsWith(u"end its URI with /app/ or //a%20b%3F/"_s));
+        QVERIFY(prefixToChoose({}).contains(u"no prefix as a whole"_s));
+    }
+
     void whatIsNoJsonIsRepeated()
     {
         const auto certificate = etcd::errorOfText(

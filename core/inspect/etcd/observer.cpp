@@ -4,6 +4,7 @@
 #include "core/async/sleep.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
+#include "core/inspect/etcd/rights.h"
 
 #include <algorithm>
 
@@ -66,7 +67,7 @@ Task<void> EtcdObserver::observe()
     }
 }
 
-Task<Result<void>> EtcdObserver::sweep()
+Task<Result<EtcdSwept>> EtcdObserver::sweepBelow(QByteArray prefix)
 {
     m_isSweeping = true;
     const std::function<void(qint64)> looked = [this](qint64 keys) {
@@ -74,9 +75,43 @@ Task<Result<void>> EtcdObserver::sweep()
         ++m_requests;
         tell();
     };
-    auto sweeping = sweepEtcd(&m_client, m_prefix, looked, Deadline::after(m_loop, sweepTakesAtMost));
+    auto sweeping = sweepEtcd(&m_client, prefix, looked, Deadline::after(m_loop, sweepTakesAtMost));
     auto swept = co_await sweeping;
     m_isSweeping = false;
+    co_return swept;
+}
+
+// A user with rights below prefixes only: where there is one it is looked at, of several somebody has to choose.
+Task<std::optional<Error>> EtcdObserver::narrow(Error refused)
+{
+    constexpr std::chrono::seconds answersWithin(5);
+    auto asking = m_client.access(Deadline::after(m_loop, answersWithin));
+    const auto access = co_await asking;
+    ++m_requests;
+    if (!access)
+        co_return refused;
+    const auto prefixes = readablePrefixes(*access, m_prefix);
+    if (prefixes.size() != 1 || prefixes.front() == m_prefix) {
+        refused.message += u"; "_s + prefixToChoose(prefixes);
+        co_return refused;
+    }
+    m_prefix = prefixes.front();
+    m_isNarrowed = true;
+    co_return std::nullopt;
+}
+
+Task<Result<void>> EtcdObserver::sweep()
+{
+    auto first = sweepBelow(m_prefix);
+    auto swept = co_await first;
+    if (!swept && swept.error().code == ErrorCode::NoPermission) {
+        auto narrowing = narrow(swept.error());
+        const auto refused = co_await narrowing;
+        if (refused)
+            co_return *refused;
+        auto again = sweepBelow(m_prefix);
+        swept = co_await again;
+    }
     if (!swept)
         co_return swept.error();
     take(std::move(*swept));
@@ -353,6 +388,9 @@ std::vector<Coverage> EtcdObserver::coverage() const
         add(u"the first look is still under way"_s);
     if (isConnected && !m_leaseProblem.isEmpty())
         add(m_leaseProblem);
+    if (isConnected && m_isNarrowed)
+        add(u"only keys that begin with %1 are looked at: the user may read no others, and the URI names no prefix"_s
+                .arg(label(m_prefix, 80)));
     if (all.empty())
         all.push_back(
             {m_name, true,

@@ -34,6 +34,8 @@ public:
 private:
     Task<void> observe();
     Task<Result<void>> sweep();
+    Task<Result<EtcdSwept>> sweepBelow(QByteArray prefix);
+    Task<std::optional<Error>> narrow(Error refused);
     Task<void> follow();
     Task<void> askLeases(int most);
     Task<Result<void>> askLease(etcd::LeaseId id);
@@ -52,7 +54,8 @@ private:
     etcd::Client &m_client;
     Loop &m_loop;
     const ConnectionName m_name;
-    const QByteArray m_prefix;
+    QByteArray m_prefix;
+    bool m_isNarrowed = false; // to what the user may read
     const ObserverOptions m_options;
     ObserverSink &m_sink;
     Completion<bool> m_firstSnapshot;

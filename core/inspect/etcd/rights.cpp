@@ -60,6 +60,35 @@ QStringList etcdRightsOf(const etcd::Access &access)
     return said;
 }
 
+QByteArrayList readablePrefixes(const etcd::Access &access, const QByteArray &prefix)
+{
+    QByteArrayList all;
+    for (const auto &one : access.permissions) {
+        const bool isPrefix = !one.key.isEmpty() && one.end == etcd::endOfPrefix(one.key);
+        if (one.reads && isPrefix && one.key.startsWith(prefix))
+            all << one.key;
+    }
+    std::ranges::sort(all);
+    QByteArrayList outermost;
+    for (const auto &one : all) {
+        if (outermost.isEmpty() || !one.startsWith(outermost.last()))
+            outermost << one;
+    }
+    return outermost;
+}
+
+QString prefixToChoose(const QByteArrayList &prefixes)
+{
+    if (prefixes.isEmpty())
+        return u"the user's roles let it read no prefix as a whole that is looked at: see `test` for what it may"_s;
+    QStringList endings;
+    for (const auto &one : prefixes.first(std::min(prefixes.size(), mostRangesNamed)))
+        endings << label('/' + one.toPercentEncoding("/"), 80);
+    const auto more = prefixes.size() - endings.size();
+    return u"the user may read below several prefixes only, and one connection looks at one: end its URI with "_s
+           + endings.join(u" or "_s) + (more > 0 ? u" (or one of %1 more)"_s.arg(more) : QString());
+}
+
 Task<QStringList> etcdRights(etcd::Client *client, Deadline deadline)
 {
     auto asking = client->access(deadline);

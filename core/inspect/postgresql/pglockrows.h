@@ -11,8 +11,8 @@
 
 namespace lockscope::inspect {
 
-// Tables are looked for seldom, their rows are read each second; else what was read last is told again. What waits for
-// a table is ended by the session's lock_timeout.
+// Tables are looked for seldom, their rows are read each second; else what was read last is told again. What waits
+// for a table is ended by the session's lock_timeout.
 class PgLockRows {
 public:
     using Send = std::function<Reply<mariadb::Rows>(const QByteArray &text, Deadline)>;
