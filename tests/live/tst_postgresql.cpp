@@ -285,6 +285,42 @@ private slots:
                  planned.what());
     }
 
+    // An ALTER waits by then, and the row cannot be read again: what it is was known before.
+    void aRowKeepsItsNameOverAReconnect()
+    {
+        const auto holder = psql(), waiter = psql(), alter = psql();
+        holder->ask("BEGIN; SELECT * FROM stock WHERE id = 1 FOR UPDATE;");
+        waiter->send("BEGIN; SELECT * FROM stock WHERE id = 1 FOR UPDATE;");
+        Ctl watch(with({u"locks"_s, u"--watch"_s, u"--json"_s}));
+        const auto told = [&watch](const QByteArray &until) {
+            QByteArray all;
+            const QDeadlineTimer limit(patienceMs);
+            while (!all.contains(until) && !limit.hasExpired())
+                all += watch.line() + '\n';
+            return all;
+        };
+        QVERIFY(told("stock#id=1").contains("stock#id=1"));
+        alter->send("ALTER TABLE stock ADD COLUMN IF NOT EXISTS note text;");
+        // Both wait for the table, and whoever reads a row of it now waits behind them.
+        QVERIFY(told("pg-table").contains("pg-table"));
+        const auto ended = psql()->ask("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE "
+                                       "application_name LIKE 'lockscope%';");
+        QVERIFY2(ended.toInt() > 0, ended);
+        const auto sign = psql();
+        sign->ask("SELECT pg_advisory_lock(4711);"); // seen on the new connection
+        const auto after = told("ADVISORY#4711");
+        QVERIFY2(after.contains("ADVISORY#4711"), after);
+        QVERIFY2(!after.contains("ctid"), after);
+        const auto unread = shown(u"public.stock#id=1"_s); // who comes now cannot read it
+        QVERIFY(unread.isEmpty());
+        holder->ask("COMMIT;");
+        waiter->answer();
+        waiter->ask("COMMIT;");
+        alter->answer();
+        watch.signal(SIGTERM);
+        watch.finish();
+    }
+
     void aTableThatAnAlterWaitsForIsShownWithWhoIsInTheWay()
     {
         const auto reader = psql(), alter = psql(), late = psql();

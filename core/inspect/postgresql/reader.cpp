@@ -6,6 +6,7 @@
 #include "core/postgresql/literals.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lockscope::inspect {
 
@@ -110,6 +111,15 @@ PgSession pgSessionOf(const Rows &rows, std::size_t i)
     return session;
 }
 
+// Which transaction of which backend asks for it; empty where the server does not say since when that one is there.
+QByteArray waiterOf(const PgLook &look, const PgLock &lock)
+{
+    const auto session = std::ranges::find(look.sessions, lock.pid, &PgSession::pid);
+    return session == look.sessions.end() || !session->backendStart
+               ? QByteArray()
+               : backendContenderId(lock.pid, *session->backendStart) + ' ' + lock.owner;
+}
+
 } // namespace
 
 Reply<Rows> PgReader::send(const QByteArray &query, Deadline deadline, const QByteArrayList &parameters)
@@ -128,7 +138,7 @@ Task<Result<void>> PgReader::setUp(Deadline deadline)
     const auto done = co_await setting;
     if (!done)
         co_return done.error();
-    m_rowKeys.clear();
+    m_isReconnected = true;
     m_lockRows.forget();
     m_knownFor = connection;
     co_return Result<void>();
@@ -213,10 +223,18 @@ Task<Result<void>> PgReader::readPrepared(PgLook *look, Deadline deadline)
     co_return Result<void>();
 }
 
-// Kept while somebody waits for the row: it stands there until its writer's transaction ends.
+// Kept while somebody waits for the row: it stands there until its writer's transaction ends. What happened while
+// there was no connection was not seen: then only what the same transaction of the same backend waits for is the same
+// row, which nobody clears away before that one has ended. To read it again would not do where an ALTER waits.
 Task<Result<void>> PgReader::readRowKeys(PgLook *look, Deadline deadline)
 {
-    PgRowKeys known;
+    const bool isAnew = std::exchange(m_isReconnected, false);
+    std::map<PgRowKeys::key_type, std::set<QByteArray>> waiters;
+    for (const auto &lock : look->locks) {
+        if (lock.type == "tuple")
+            waiters[{lock.relation, lock.page, lock.tuple}].insert(waiterOf(*look, lock));
+    }
+    decltype(m_rowKeys) known;
     QByteArrayList locked; // tables that are not read now: their next row would be waited for as long
     for (const auto &lock : look->locks) {
         if (lock.type != "tuple" || lock.database != look->database || lock.relationName.isEmpty())
@@ -225,8 +243,11 @@ Task<Result<void>> PgReader::readRowKeys(PgLook *look, Deadline deadline)
         if (known.contains(place))
             continue;
         const auto before = m_rowKeys.find(place);
-        if (before != m_rowKeys.end()) {
-            known[place] = before->second;
+        const auto isStillThere = [&](const QByteArray &one) {
+            return !one.isEmpty() && waiters[place].contains(one);
+        };
+        if (before != m_rowKeys.end() && (!isAnew || std::ranges::any_of(before->second.waiters, isStillThere))) {
+            known[place] = {before->second.key, waiters[place]};
             continue;
         }
         if (locked.contains(lock.relation))
@@ -239,10 +260,11 @@ Task<Result<void>> PgReader::readRowKeys(PgLook *look, Deadline deadline)
             look->keysUnread = whyUnread(key.error());
         }
         if (key && !key->columns.isEmpty())
-            known[place] = *key;
+            known[place] = {*key, waiters[place]};
     }
-    m_rowKeys = known;
-    look->rowKeys = std::move(known);
+    m_rowKeys = std::move(known);
+    for (const auto &[place, one] : m_rowKeys)
+        look->rowKeys[place] = one.key;
     co_return Result<void>();
 }
 

@@ -8,6 +8,8 @@
 #include "core/inspect/postgresql/pglockrows.h"
 #include "core/mariadb/session.h"
 
+#include <set>
+
 namespace lockscope::inspect {
 
 class PgReader {
@@ -38,7 +40,13 @@ private:
 
     mariadb::Session &m_session;
     mariadb::ConnectionId m_knownFor = 0;
-    PgRowKeys m_rowKeys; // of rows that somebody waits for
+    // Of a row that somebody waits for, and by whom it was known that it is still that row (see readRowKeys).
+    struct KnownKey {
+        PgRowKey key;
+        std::set<QByteArray> waiters;
+    };
+    std::map<PgRowKeys::key_type, KnownKey> m_rowKeys;
+    bool m_isReconnected = false;
     PgLockRows m_lockRows;
     QStringList m_gaps;
     qint64 m_requests = 0;
