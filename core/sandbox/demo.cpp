@@ -3,7 +3,7 @@
 
 #include "core/sandbox/kit.h"
 
-#include <algorithm>
+#include <set>
 
 using namespace std::chrono_literals;
 
@@ -38,10 +38,12 @@ Demo::Demo(Loop &loop, const std::vector<ConnectionSpec> &connections, Random ra
     // Held open until all scenes are counted.
     d->stage.sceneBegins();
     for (const auto &backend : allBackends()) {
-        const auto first = std::ranges::find_if(
-            connections, [&backend](const auto &one) { return backendOf(one.scheme) == backend.kind; });
-        if (first != connections.end())
-            d->scenes.push_back(kitOf(backend.kind).play(d->stage, *first));
+        // Of several of one kind the first; each deployment of it (a cluster, what sentinels name) is one of its own.
+        std::set<Scheme> played;
+        for (const auto &one : connections) {
+            if (backendOf(one.scheme) == backend.kind && played.insert(one.scheme).second)
+                d->scenes.push_back(kitOf(backend.kind).play(d->stage, one));
+        }
     }
     d->stage.sceneIsUp();
     d->stage.filled().completeAt(Deadline::after(loop, 30s), false);

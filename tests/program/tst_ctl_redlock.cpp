@@ -378,6 +378,22 @@ private slots:
         QCOMPARE(m_nodes[1].ask({"EXISTS", redlockKeyOfCtl}).integer, 0);
     }
 
+    // Beside a cluster what the sentinels name was left empty: both are Redis.
+    void theDemoFillsEachDeployment()
+    {
+        Ctl sandbox({u"sandbox"_s, u"--redis-cluster"_s, u"--sentinel"_s, u"--demo"_s});
+        for (const auto &name : {QByteArray("cluster="), QByteArray("sentinel=")}) {
+            const auto line = sandbox.line();
+            QVERIFY2(line.startsWith(name), line);
+            const QStringList locks{u"--connect"_s, QString::fromUtf8(line), u"locks"_s};
+            Ran ran;
+            QTRY_VERIFY2_WITH_TIMEOUT((ran = testing::run(locks)).out.contains("orders:checkout"), ran.what(),
+                                      testing::patienceMs);
+        }
+        sandbox.signal(SIGTERM);
+        QCOMPARE(sandbox.finish().status, 0);
+    }
+
     void theSandboxSaysThatItIsASet()
     {
         Ctl sandbox({u"sandbox"_s, u"--redis"_s, u"3"_s});
