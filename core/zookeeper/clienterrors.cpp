@@ -41,6 +41,12 @@ Error errorOf(int returnCode, const Attempt &attempt)
     case ZSESSIONMOVED: return error(ErrorCode::NotConnected, u"the session has moved to another server"_s, true);
     case ZSESSIONEXPIRED: return notSent(SessionState::Expired, attempt);
     case ZAUTHFAILED: return notSent(SessionState::AuthFailed, attempt);
+    case ZSESSIONCLOSEDREQUIRESASLAUTH:
+        return error(
+            ErrorCode::AuthFailed,
+            u"the server lets in only who authenticates by SASL, or by a scheme that it names "
+            "(enforce.auth.schemes); SASL is not carried here, since ZooKeeper's C client as Debian builds it "
+            "has none"_s);
     case ZNOAUTH:
         return error(ErrorCode::NoPermission,
                      u"no permission on "_s + label(attempt.path.bytes()) + u" with these credentials"_s);
