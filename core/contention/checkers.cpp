@@ -6,6 +6,7 @@
 #include "core/rules/turn.h"
 
 #include <algorithm>
+#include <set>
 
 namespace lockscope::contention {
 

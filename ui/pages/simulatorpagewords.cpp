@@ -7,6 +7,7 @@
 #include "ui/simulator/sightbar.h"
 #include "ui/simulator/simulatorheading.h"
 
+#include <QEvent>
 #include <QLabel>
 #include <QPushButton>
 #include <QSettings>

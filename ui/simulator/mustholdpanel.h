@@ -16,6 +16,8 @@ class QPushButton;
 
 namespace lockscope::ui {
 
+class PillLabel;
+
 class MustHoldPanel : public QFrame {
     Q_OBJECT
 public:
