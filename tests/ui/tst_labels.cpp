@@ -39,6 +39,7 @@ const Change changes[] = {
     {"margins", [](QLabel &label) { label.setContentsMargins(7, 11, 7, 11); }, true},
     {"a margin of its own", [](QLabel &label) { label.setMargin(13); }, true},
     {"an indent", [](QLabel &label) { label.setIndent(40); }, true},
+    {"a least height", [](QLabel &label) { label.setFixedHeight(333); }, true},
     {"one line", [](QLabel &label) { label.setWordWrap(false); }, true},
 };
 

@@ -28,7 +28,7 @@ public:
     int heightForWidth(int width) const override
     {
         // What these setters change, no event tells.
-        const auto now = std::make_tuple(text(), font(), wordWrap(), margin(), indent());
+        const auto now = std::make_tuple(text(), font(), wordWrap(), margin(), indent(), minimumSize());
         if (now != m_of || m_heights.size() >= mostHeights) {
             m_of = now;
             m_heights.clear();
@@ -57,7 +57,7 @@ protected:
 private:
     static constexpr qsizetype mostHeights = 64; // who drags a window's edge asks for every width
 
-    mutable std::tuple<QString, QFont, bool, int, int> m_of;
+    mutable std::tuple<QString, QFont, bool, int, int, QSize> m_of;
     mutable QHash<int, int> m_heights; // of that, by width
 };
 
