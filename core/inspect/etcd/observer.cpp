@@ -84,8 +84,8 @@ Task<Result<EtcdSwept>> EtcdObserver::sweepBelow(QByteArray prefix)
 // A user with rights below prefixes only: where there is one it is looked at, of several somebody has to choose.
 Task<std::optional<Error>> EtcdObserver::narrow(Error refused)
 {
-    constexpr std::chrono::seconds answersWithin(5);
-    auto asking = m_client.access(Deadline::after(m_loop, answersWithin));
+    constexpr std::chrono::seconds rightsTakeAtMost(5);
+    auto asking = m_client.access(Deadline::after(m_loop, rightsTakeAtMost));
     const auto access = co_await asking;
     ++m_requests;
     if (!access)
