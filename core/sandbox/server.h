@@ -43,6 +43,7 @@ struct ZooKeeperOptions {
     std::chrono::milliseconds maxSession{60'000};
     bool syncsItsLog = false;                          // as a server does whose data must outlive the machine
     std::chrono::milliseconds reapingInterval{60'000}; // looks for empty containers and nodes past their TTL
+    bool requiresSasl = false; // it closes whatever session has not authenticated so, and answers nothing before
     const Certificates *tls = nullptr; // clients speak TLS only, and show a certificate; outlives the making
 };
 using ZooKeeperServer = Server;

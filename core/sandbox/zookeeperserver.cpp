@@ -28,6 +28,8 @@ const QByteArray loggingJar = "/usr/share/java/slf4j-simple.jar"; // else it pri
 const QByteArray nettyJars[] = {"/usr/share/java/netty-codec.jar", "/usr/share/java/netty-resolver.jar",
                                 "/usr/share/java/netty-transport-native-unix-common.jar"};
 
+const QString saslFile = u"sasl.conf"_s; // who may log in; the library's own name for it is jaas.conf
+
 Result<void> mustExist(const QByteArray &file, const QString &package)
 {
     if (QFile::exists(QFile::decodeName(file)))
@@ -89,6 +91,15 @@ public:
             + "\nadmin.enableServer=" + (m_options.adminServer ? "true" : "false") + '\n';
         if (m_options.tls)
             text += tlsLines(*m_options.tls);
+        if (m_options.requiresSasl) {
+            text += "sessionRequireClientSASLAuth=true\n"
+                    "authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider\n";
+            const auto written = folder.write(
+                saslFile,
+                "Server { org.apache.zookeeper.server.auth.DigestLoginModule required user_nobody=\"\"; };\n");
+            if (!written)
+                return written;
+        }
         m_adminPort = 0;
         if (m_options.adminServer) {
             do
@@ -109,20 +120,24 @@ public:
 
     QByteArrayList arguments(const TemporaryFolder &folder) const override
     {
-        return {m_java,
-                // A short start matters more than peak speed.
-                "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx512m",
-                // Nothing outside our folder.
-                "-XX:-UsePerfData", "-Djava.io.tmpdir=" + QFile::encodeName(folder.path()),
-                "-Djava.net.preferIPv4Stack=true",
-                m_options.syncsItsLog ? "-Dzookeeper.forceSync=yes" : "-Dzookeeper.forceSync=no",
-                "-Dzookeeper.preAllocSize=4096",
-                "-Dzookeeper.extendedTypesEnabled=true", // nodes with a TTL
-                "-Dznode.container.checkIntervalMs="
-                    + QByteArray::number(static_cast<qint64>(m_options.reapingInterval.count())),
-                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true",
-                "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS", "-cp", m_classPath,
-                "org.apache.zookeeper.server.quorum.QuorumPeerMain", QFile::encodeName(folder.file(u"zoo.cfg"_s))};
+        QByteArrayList all{m_java};
+        if (m_options.requiresSasl)
+            all << "-Djava.security.auth.login.config=" + QFile::encodeName(folder.file(saslFile));
+        return all
+               + QByteArrayList{
+                   // A short start matters more than peak speed.
+                   "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx512m",
+                   // Nothing outside our folder.
+                   "-XX:-UsePerfData", "-Djava.io.tmpdir=" + QFile::encodeName(folder.path()),
+                   "-Djava.net.preferIPv4Stack=true",
+                   m_options.syncsItsLog ? "-Dzookeeper.forceSync=yes" : "-Dzookeeper.forceSync=no",
+                   "-Dzookeeper.preAllocSize=4096",
+                   "-Dzookeeper.extendedTypesEnabled=true", // nodes with a TTL
+                   "-Dznode.container.checkIntervalMs="
+                       + QByteArray::number(static_cast<qint64>(m_options.reapingInterval.count())),
+                   "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true",
+                   "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS", "-cp", m_classPath,
+                   "org.apache.zookeeper.server.quorum.QuorumPeerMain", QFile::encodeName(folder.file(u"zoo.cfg"_s))};
     }
 
     // Allowed whatever the whitelist says. While it starts it says that it is "not currently serving

@@ -174,6 +174,23 @@ private slots:
         QVERIFY2(waiter.jsonLine().value("acquired"_L1).toBool(), waiter.finish().what());
     }
 
+    // It lets in nobody, and still tells anybody by its commands which sessions there are.
+    void aServerThatRefusesEveryRequestIsNoneWithoutLocks()
+    {
+        sandbox::ZooKeeperOptions closed;
+        closed.adminServer = false;
+        closed.requiresSasl = true;
+        auto server = sandbox::makeZooKeeper(closed);
+        QVERIFY(server);
+        const auto started = (*server)->start(60s);
+        QVERIFY2(started, started ? "" : qPrintable(started.error().message));
+        const auto there = u"zk://127.0.0.1:%1"_s.arg((*server)->address().port);
+        const auto ran = testing::run({u"--connect"_s, there, u"locks"_s});
+        QVERIFY2(ran.out.contains("not everything was seen: ") && ran.out.contains("no znode can be read here: ")
+                     && ran.out.contains("SASL"),
+                 ran.what());
+    }
+
 private:
     [[nodiscard]] QStringList connect(const QString &credentials = {}) const
     {

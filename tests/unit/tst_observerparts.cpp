@@ -215,6 +215,7 @@ private slots:
         evidence.answers["cons"] = answer(3, 3);
         evidence.answers["wchp"] = answer(1, 3, u"connection refused"_s);
         SearchFacts search;
+        search.refusal = u"the server refused the credentials"_s;
         search.crawled = true;
         search.crawlSeen = 200'000;
         search.crawlCut = true;
@@ -226,7 +227,8 @@ private slots:
         }
         QCOMPARE(
             messages,
-            (QStringList{u"dump refused by all 3 members: found by crawling 200,000 znodes (not in the whitelist)"_s,
+            (QStringList{u"no znode can be read here: the server refused the credentials"_s,
+                         u"dump refused by all 3 members: found by crawling 200,000 znodes (not in the whitelist)"_s,
                          u"the crawl stopped at 200,000 znodes: there may be more locks"_s,
                          u"watches: 1 of 3 members answered wchp (connection refused)"_s,
                          u"2 lock directories are polled: the watch budget is used up"_s}));

@@ -59,7 +59,13 @@ Task<void> LockFinder::find()
     co_await m_connected;
     if (m_ensemble.options.follow)
         m_scope.launch(keepHearing());
+    // The servers' commands answer anybody; whether the session is answered as well, one request asks meanwhile.
+    ++m_requests;
+    auto asking = m_ensemble.session.exists(ZPath("/"), {}, Deadline::after(m_ensemble.loop, firstPatience));
     co_await firstLook();
+    const auto heard = co_await asking;
+    if (!heard && heard.error().code == ErrorCode::AuthFailed)
+        m_refusal = heard.error().message;
     tellAll();
     m_first.complete(true);
     tellProgress(false);
@@ -138,14 +144,14 @@ Task<void> LockFinder::keepSweeping()
 Task<void> LockFinder::keepHearing()
 {
     for (;;) {
+        auto later = sleepFor(m_ensemble.loop, hearEvery);
+        co_await later;
         ++m_requests;
         auto asking = m_ensemble.session.exists(ZPath("/"), {}, Deadline::after(m_ensemble.loop, patience));
         const auto heard = co_await asking;
         const bool hasTold = m_first.isComplete() || !m_judge.snapshots().entries().empty();
         if (heard && hasTold)
             m_ensemble.sink.looked(m_ensemble.connection);
-        auto later = sleepFor(m_ensemble.loop, hearEvery);
-        co_await later;
     }
 }
 
@@ -231,6 +237,7 @@ Task<void> LockFinder::refreshEdges()
 void LockFinder::tellAll()
 {
     SearchFacts facts;
+    facts.refusal = m_refusal;
     facts.crawled = !m_answers.canDump();
     facts.sweepComplete = m_hasCrawled;
     facts.crawlSeen = m_crawled.seen;

@@ -97,6 +97,8 @@ std::vector<Coverage> coverageOf(const ConnectionName &connection, const zk::Evi
 {
     std::vector<Coverage> coverage;
     const auto missing = [&](const QString &message) { coverage.push_back({connection, false, message}); };
+    if (!search.refusal.isEmpty())
+        missing(u"no znode can be read here: %1"_s.arg(search.refusal));
     if (search.crawled)
         missing(howFound(evidence, search));
     if (search.crawlCut)
