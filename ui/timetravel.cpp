@@ -169,24 +169,25 @@ void TimeTravel::goTo(Moment moment)
 void TimeTravel::ask()
 {
     m_isAsking = true;
-    past()->at(*m_wanted, this, [this, asked = *m_wanted, of = past()](Result<PastPicture> picture) {
-        if (of != past())
-            return; // another one is asked by now
-        m_isAsking = false;
-        if (!m_wanted)
-            return;
-        if (!picture) {
-            m_wanted.reset();
-            emit said(label(picture.error().message.toUtf8(), 300));
-            return;
-        }
-        const bool isLast = *m_wanted == asked;
-        if (isLast)
-            m_wanted.reset();
-        show(std::move(*picture));
-        if (!isLast)
-            ask();
-    });
+    past()->at(*m_wanted, m_live.clientLabels(), this,
+               [this, asked = *m_wanted, of = past()](Result<PastPicture> picture) {
+                   if (of != past())
+                       return; // another one is asked by now
+                   m_isAsking = false;
+                   if (!m_wanted)
+                       return;
+                   if (!picture) {
+                       m_wanted.reset();
+                       emit said(label(picture.error().message.toUtf8(), 300));
+                       return;
+                   }
+                   const bool isLast = *m_wanted == asked;
+                   if (isLast)
+                       m_wanted.reset();
+                   show(std::move(*picture));
+                   if (!isLast)
+                       ask();
+               });
 }
 
 void TimeTravel::show(PastPicture picture)

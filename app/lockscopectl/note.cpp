@@ -55,6 +55,13 @@ Task<Exit> note(CommandContext &context)
         co_return fail(lock.error());
     NoteFacts facts;
     facts.lock = *lock;
+    if (lock->waiterCount() > 0) { // a deadlock is seen over all connections only
+        auto looking = context.pictures.look(context);
+        co_await looking;
+        auto following = context.pictures.waits(context, deadline);
+        const auto graph = co_await following;
+        addDeadlocks(facts.lock, graph, graph.cycles);
+    }
     facts.asOf = context.pictures.now();
     facts.coverage = context.pictures.coverageOf(name->connection);
     for (const auto &state : context.pictures.connections()) {
@@ -80,10 +87,10 @@ CommandSpec noteCommand()
     spec.words = u"LOCK"_s;
     spec.summary = u"the incident note of a lock, in Markdown: environment, queue, findings, what was done"_s;
     spec.more =
-        u"From servers it is one look, and says so. From a recording (lockscopectl replay FILE note LOCK) it has "
+        u"From servers it is one look, and says so; where somebody waits, at all connections: a deadlock is seen there only. From a recording (lockscopectl replay FILE note LOCK) it has "
         u"the timeline, too: who held it, who waited, how long. What servers said stands in code spans."_s;
     spec.fewestWords = spec.mostWords = 1;
-    spec.answersSoon = spec.isReplayable = true;
+    spec.answersSoon = spec.observes = spec.isReplayable = true;
     spec.run = note;
     return spec;
 }

@@ -138,14 +138,9 @@ std::vector<inspect::SessionSnapshot> RecordedPictures::sessions()
     return all;
 }
 
-// The look before is what the recording shows a moment earlier.
 Task<inspect::WaitGraph> RecordedPictures::waits(CommandContext &context, Deadline)
 {
-    auto graph = waitGraphOf(locks(), context.labels, m_asOf);
-    const auto earlier = m_asOf - untilSeenAgain;
-    const auto before = m_recording.at(earlier);
-    const auto locksBefore = before ? history::locksAsOf(*before, earlier) : std::vector<inspect::LockSnapshot>();
-    keepCyclesOf(graph, waitGraphOf(locksBefore, context.labels, earlier));
+    auto graph = waitsThen(m_recording, m_picture, m_asOf, context.labels);
     co_return graph;
 }
 

@@ -101,9 +101,14 @@ Task<Exit> show(CommandContext &context)
         co_return fail(timeline.error());
     const auto deadline = requestDeadline(context);
     auto reading = context.pictures.read(*name, deadline);
-    const auto lock = co_await reading;
+    auto lock = co_await reading;
     if (!lock)
         co_return fail(lock.error());
+    if (context.pictures.recorded()) { // where it costs no look at all connections
+        auto following = context.pictures.waits(context, deadline);
+        const auto graph = co_await following;
+        addDeadlocks(*lock, graph, graph.cycles);
+    }
     const auto coverage = inspect::toJson(context.pictures.coverageOf(name->connection));
     if (context.json) {
         QJsonObject answer{{u"lock"_s, inspect::toJson(*lock)}, {u"coverage"_s, coverage}};

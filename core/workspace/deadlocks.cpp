@@ -50,6 +50,19 @@ void keepCyclesOf(WaitGraph &graph, const WaitGraph &before)
     keepOnly(graph, keysOf(before));
 }
 
+WaitGraph waitsThen(const history::FlightRecording &recording, const history::Picture &picture, history::Moment then,
+                    const std::vector<inspect::ClientLabel> &labels)
+{
+    auto graph = waitGraphOf(history::locksAsOf(picture, then), labels, then);
+    if (graph.cycles.empty())
+        return graph;
+    const auto earlier = then - untilSeenAgain;
+    const auto before = recording.at(earlier);
+    const auto locksBefore = before ? history::locksAsOf(*before, earlier) : std::vector<LockSnapshot>();
+    keepCyclesOf(graph, waitGraphOf(locksBefore, labels, earlier));
+    return graph;
+}
+
 std::vector<LockSnapshot> everySnapshot(Workspace &workspace)
 {
     std::vector<LockSnapshot> all;

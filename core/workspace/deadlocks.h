@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/async/workers.h"
+#include "core/history/recording.h"
 #include "core/inspect/waits/waitgraph.h"
 #include "core/workspace/workspace.h"
 
@@ -14,6 +15,10 @@ namespace lockscope {
 constexpr auto untilSeenAgain = std::chrono::milliseconds(300);
 // Takes out the cycles that were not there before.
 void keepCyclesOf(inspect::WaitGraph &graph, const inspect::WaitGraph &before);
+
+// Who waited for whom at a moment of a recording. The look before is what it shows a moment earlier.
+[[nodiscard]] inspect::WaitGraph waitsThen(const history::FlightRecording &recording, const history::Picture &picture,
+                                           history::Moment then, const std::vector<inspect::ClientLabel> &labels);
 
 // Everything the observers know now.
 [[nodiscard]] std::vector<inspect::LockSnapshot> everySnapshot(Workspace &workspace);

@@ -86,6 +86,16 @@ QString age(const Contender &one, inspect::ServerTime now)
     return (one.heldAtMost ? u"at most "_s : QString()) + spokenDuration(now - *since);
 }
 
+QString ofItself(const Contender &one)
+{
+    QStringList words;
+    for (const auto &said : {one.identity, one.program}) {
+        if (said && !said->isEmpty())
+            words << cell(*said);
+    }
+    return words.isEmpty() ? u"-"_s : words.join(u", "_s);
+}
+
 QString queue(const NoteFacts &facts)
 {
     const auto &lock = facts.lock;
@@ -99,7 +109,7 @@ QString queue(const NoteFacts &facts)
             one.expiresAt ? spokenDuration(std::max(std::chrono::milliseconds(0), *one.expiresAt - now)) : u"-"_s;
         text += row({one.position ? QString::number(*one.position) : u"-"_s, inspect::word(one.role),
                      inspect::word(one.mode), cell(escaped(one.id)), textCell(one.session), textCell(one.endpoint),
-                     age(one, now), left, one.identity ? cell(*one.identity) : u"-"_s});
+                     age(one, now), left, ofItself(one)});
     }
     if (!lock.waitersKnown)
         text += u"\nOthers may wait unseen.\n"_s;

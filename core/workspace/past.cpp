@@ -4,7 +4,9 @@
 #include "core/async/workers.h"
 
 #include "core/history/recording.h"
+#include "core/inspect/findings.h"
 #include "core/inspect/json.h"
+#include "core/workspace/deadlocks.h"
 
 #include <QPointer>
 
@@ -21,6 +23,26 @@ namespace {
 RecordedSpan spanOf(const FlightRecording &recording)
 {
     return {recording.begin(), recording.end(), recording.bytes(), recording.damage()};
+}
+
+// A window's own recorder was told of them already.
+void addDeadlocksThen(const FlightRecording &recording, history::Picture &picture, Moment then,
+                      const std::vector<inspect::ClientLabel> &labels)
+{
+    constexpr auto code = inspect::FindingCode::Deadlock;
+    // Those that somebody waits for are few; all of them, only where there seems to be one.
+    std::vector<inspect::LockSnapshot> contended;
+    for (const auto &[name, lock] : picture.locks) {
+        if (lock.waiterCount() > 0)
+            contended.push_back(lock);
+    }
+    if (waitGraphOf(contended, labels, then).cycles.empty())
+        return;
+    const auto graph = waitsThen(recording, picture, then, labels);
+    for (auto &[name, lock] : picture.locks) {
+        if (!lock.find(code))
+            addDeadlocks(lock, graph, graph.cycles);
+    }
 }
 
 } // namespace
@@ -120,14 +142,15 @@ void Past::span(QObject *context, Answer<RecordedSpan> answer)
     });
 }
 
-void Past::at(Moment moment, QObject *context, Answer<PastPicture> answer)
+void Past::at(Moment moment, std::vector<inspect::ClientLabel> labels, QObject *context, Answer<PastPicture> answer)
 {
-    ask<PastPicture>(*m_scrubber, context, std::move(answer), [reader = m_scrubbing, moment] {
-        return reader->read<PastPicture>(moment, [moment](const FlightRecording &recording) -> Result<PastPicture> {
+    ask<PastPicture>(*m_scrubber, context, std::move(answer), [reader = m_scrubbing, moment, labels] {
+        return reader->read<PastPicture>(moment, [&](const FlightRecording &recording) -> Result<PastPicture> {
             const auto nearest = std::clamp(moment, recording.begin(), recording.end());
             auto picture = recording.at(nearest);
             if (!picture)
                 return picture.error();
+            addDeadlocksThen(recording, *picture, nearest, labels);
             return PastPicture{nearest, std::move(*picture)};
         });
     });

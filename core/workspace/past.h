@@ -6,6 +6,7 @@
 #include <version>
 
 #include "core/history/recordedfiles.h"
+#include "core/inspect/waits/clients.h"
 #include "core/workspace/incidentnote.h"
 
 #include <QObject>
@@ -52,7 +53,9 @@ public:
 
     // Answers come while `context` lives, in their order.
     void span(QObject *context, Answer<RecordedSpan> answer);
-    void at(Moment moment, QObject *context, Answer<PastPicture> answer);
+    // With the deadlocks there were then: a recording that no window made has none among its findings. `labels`: by
+    // what the user calls clients.
+    void at(Moment moment, std::vector<inspect::ClientLabel> labels, QObject *context, Answer<PastPicture> answer);
     // Up to then. A context's second question drops its first one, if that is not answered yet.
     void lock(const inspect::LockName &lock, Moment to, QObject *context, Answer<LockPast> answer);
     // With the lock's history up to facts.asOf, and what is known of its connection.

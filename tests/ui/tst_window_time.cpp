@@ -179,6 +179,32 @@ private slots:
         QTRY_COMPARE(*m_window->time().moment(), m_now - 10min);
     }
 
+    // A terminal's recording has the locks, and no finding that only a look at all of them makes.
+    void aDeadlockOfThenIsSeen()
+    {
+        const auto lock = [this](const QByteArray &path, const char *holds, const char *waits) {
+            auto one = queueLock("zk", path, 1, m_now - 9min);
+            one.contenders[0].session = QString::fromLatin1(holds);
+            one.contenders[1].session = QString::fromLatin1(waits);
+            return change(ChangeKind::Added, one);
+        };
+        const auto path = m_folder.filePath(u"deadlock.lockscope"_s);
+        auto writer = history::RecordingWriter::create(path, m_now - 10min);
+        const auto add = [&](history::Moment at, auto what) { return bool((*writer)->add({at, std::move(what)})); };
+        QVERIFY(add(m_now - 10min, standing()) && add(m_now - 9min, lock("/locks/a", "0x1", "0x2"))
+                && add(m_now - 8min, lock("/locks/b", "0x2", "0x1")) && (*writer)->flush(m_now - 1s));
+        m_file = path;
+        m_past = std::make_unique<Past>([this] { return QStringList{m_file}; });
+        m_backend->recorded = m_past.get();
+        QVERIFY(goTo(m_now - 8min)); // just closed: a look earlier it was not there
+        QVERIFY(this->lock("/locks/a") && !this->lock("/locks/a")->find(inspect::FindingCode::Deadlock));
+        QVERIFY(goTo(m_now - 7min));
+        for (const auto *name : {"/locks/a", "/locks/b"}) {
+            const auto *found = this->lock(name)->find(inspect::FindingCode::Deadlock);
+            QVERIFY2(found && found->message.contains(u"waits for zk:/locks/"_s), name);
+        }
+    }
+
     void everyAgeIsOfThatMoment()
     {
         QVERIFY(goTo(m_now - 6min));
