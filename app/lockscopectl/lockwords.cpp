@@ -5,6 +5,10 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
+#include "core/inspect/waits/clients.h"
+
+#include <algorithm>
+#include <functional>
 
 namespace lockscope::ctl {
 
@@ -68,7 +72,8 @@ QString holderWords(const LockSnapshot &lock)
     const auto name = holder->endpoint                                   ? shown(*holder->endpoint)
                       : holder->identity && !holder->identity->isEmpty() ? label(*holder->identity, mostText)
                                                                          : label(holder->id, mostText);
-    const auto whole = holder->program ? u"%1 (%2)"_s.arg(name, label(*holder->program, mostText)) : name;
+    const auto self = holder->endpoint ? inspect::selfNameOf(*holder, lock.backend) : holder->program;
+    const auto whole = self ? u"%1 (%2)"_s.arg(name, label(*self, mostText)) : name;
     const int others = lock.holderCount() - 1;
     return others > 0 ? u"%1 +%2"_s.arg(whole, QString::number(others)) : whole;
 }
@@ -118,7 +123,9 @@ QString watchWords(const Contender &contender)
 QString findingWords(const LockSnapshot &lock)
 {
     QStringList codes;
-    for (const auto &finding : lock.findings) {
+    auto findings = lock.findings;
+    std::ranges::stable_sort(findings, std::greater(), &inspect::Finding::severity);
+    for (const auto &finding : findings) {
         const auto mark = finding.severity == inspect::Severity::Critical  ? u"!! "_s
                           : finding.severity == inspect::Severity::Warning ? u"! "_s
                                                                            : QString();

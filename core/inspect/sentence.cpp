@@ -5,6 +5,7 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
+#include "core/inspect/waits/clients.h"
 
 #include <algorithm>
 
@@ -24,10 +25,15 @@ QString host(const QString &endpoint)
     return label(address.toUtf8(), labelLength);
 }
 
-QString whom(const Contender &contender, const BackendWords &words)
+// "app-9 (10.0.3.7)": a host has many clients.
+QString whom(const Contender &contender, BackendKind backend)
 {
-    if (contender.endpoint)
-        return host(*contender.endpoint);
+    const auto &words = infoOf(backend).words;
+    if (contender.endpoint) {
+        const auto at = host(*contender.endpoint);
+        const auto name = selfNameOf(contender, backend);
+        return name ? u"%1 (%2)"_s.arg(label(*name, labelLength), at) : at;
+    }
     if (contender.identity && !contender.identity->isEmpty())
         return label(*contender.identity, labelLength);
     if (contender.session)
@@ -35,12 +41,12 @@ QString whom(const Contender &contender, const BackendWords &words)
     return label(contender.id, labelLength);
 }
 
-QString holders(const std::vector<const Contender *> &all, const BackendWords &words)
+QString holders(const std::vector<const Contender *> &all, BackendKind backend)
 {
     const Contender &first = *all.front();
     const bool reading = std::ranges::all_of(all, [](const auto *one) { return one->mode == Mode::Read; });
     if (all.size() == 1)
-        return reading ? u"reader "_s + whom(first, words) : whom(first, words);
+        return reading ? u"reader "_s + whom(first, backend) : whom(first, backend);
     if (reading)
         return u"%1 readers"_s.arg(all.size());
     // A writer that also took the read lock is one client with two nodes.
@@ -48,7 +54,7 @@ QString holders(const std::vector<const Contender *> &all, const BackendWords &w
                                 return one->session == first.session && one->mode != Mode::Permit;
                             });
     if (oneSession)
-        return whom(first, words);
+        return whom(first, backend);
     const bool permits = std::ranges::all_of(all, [](const auto *one) { return one->mode == Mode::Permit; });
     return permits ? u"%1 permit holders"_s.arg(all.size()) : u"%1 holders"_s.arg(all.size());
 }
@@ -96,7 +102,7 @@ QString answerSentence(const LockSnapshot &lock, ServerTime now)
     }
     QString sentence = name;
     if (!holding.empty())
-        sentence += u" is held by "_s + holders(holding, infoOf(lock.backend).words) + heldFor(holding, now);
+        sentence += u" is held by "_s + holders(holding, lock.backend) + heldFor(holding, now);
     else if (lock.state == LockState::Free)
         sentence += u" is free"_s;
     else

@@ -190,6 +190,25 @@ private slots:
         QCOMPARE(names(*m_model).join(u' '), u"/a"_s);
     }
 
+    // What a client calls itself is what people look for; a host has many clients.
+    void aHolderIsNamedAndFoundByItsName()
+    {
+        auto lock = zk("/named", 1);
+        lock.contenders[0].identity = "app-9";
+        lock.contenders[0].endpoint = u"10.0.3.7:56332"_s;
+        lock.contenders[1].identity = "app-10";
+        add(lock);
+        const auto holder = [this] { return m_model->index(0, LockRow::Holder).data().toString(); };
+        QCOMPARE(holder(), u"app-9 · 10.0.3.7:56332"_s);
+        inspect::addFinding(lock, inspect::FindingCode::HolderDisconnected, u"silent"_s, {lock.contenders[0].id});
+        m_model->apply({change(ChangeKind::Changed, lock)});
+        QCOMPARE(holder(), u"app-9 · 10.0.3.7:56332 (silent)"_s);
+        for (const auto &name : {u"app-9"_s, u"app-10"_s, u"nobody"_s}) {
+            m_model->setText(name);
+            QCOMPARE(m_model->rowCount(), name == "nobody"_L1 ? 0 : 1);
+        }
+    }
+
     void changesEnterAndLeaveTheFilter()
     {
         add(zk("/a", 0));

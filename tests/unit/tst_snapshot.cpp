@@ -200,9 +200,11 @@ private slots:
             lock.contenders.push_back(waiter);
         }
         QTest::newRow("held, three wait")
-            << lock << u"/locks/orders is held by 10.0.3.7 for 4 m 12 s; 3 wait, the oldest 3 m 58 s"_s;
+            << lock
+            << u"/locks/orders is held by host\\x1B[1m (10.0.3.7) for 4 m 12 s; 3 wait, the oldest 3 m 58 s"_s;
         QTest::newRow("at most, one waits")
-            << orders() << u"/locks/orders is held by 10.0.3.7 for at most 4 m 12 s; 1 waits, for 3 m 58 s"_s;
+            << orders()
+            << u"/locks/orders is held by host\\x1B[1m (10.0.3.7) for at most 4 m 12 s; 1 waits, for 3 m 58 s"_s;
 
         auto free = orders();
         free.contenders.clear();
@@ -226,7 +228,8 @@ private slots:
         readers.contenders[0].mode = Mode::Read;
         readers.contenders[0].heldAtMost = false;
         QTest::newRow("one reader")
-            << readers << u"/locks/orders is held by reader 10.0.3.7 for 4 m 12 s; 1 waits, for 3 m 58 s"_s;
+            << readers
+            << u"/locks/orders is held by reader host\\x1B[1m (10.0.3.7) for 4 m 12 s; 1 waits, for 3 m 58 s"_s;
         auto second = one("r", Role::Holder, 1);
         second.mode = Mode::Read;
         readers.contenders.insert(readers.contenders.begin(), second);

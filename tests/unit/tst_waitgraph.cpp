@@ -286,6 +286,52 @@ private slots:
         QVERIFY(graph.cycles.front().ends->contains(u"innodb_lock_wait_timeout"_s));
     }
 
+    void aSessionThatIsNotHeardFromEndsIt()
+    {
+        auto locks = drawnLocks(u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: B | A"_s);
+        locks[0].contenders[0].expiresAt = std::chrono::time_point_cast<std::chrono::milliseconds>(pictureTime) + 4s;
+        auto graph = waitGraphOf(locks, {}, pictureTime);
+        QVERIFY2(!graph.cycles.front().ends, "it is heard from: its session is renewed for ever");
+        addFinding(locks[0], FindingCode::HolderDisconnected, u"silent"_s, {locks[0].contenders[0].id});
+        graph = waitGraphOf(locks, {}, pictureTime);
+        QVERIFY(graph.cycles.front().ends);
+        QVERIFY2(graph.cycles.front().ends->startsWith(u"the session of "_s)
+                     && graph.cycles.front().ends->endsWith(u" expires in 4.0 s, unless it is heard from again"_s),
+                 qPrintable(*graph.cycles.front().ends));
+        QVERIFY(!graph.cycles.front().sentence.contains(u"Nothing that is known ends it"_s));
+    }
+
+    void whatAContenderCallsItself_data()
+    {
+        QTest::addColumn<BackendKind>("backend");
+        QTest::addColumn<QByteArray>("identity");
+        QTest::addColumn<QByteArray>("program");
+        QTest::addColumn<QByteArray>("name");
+        const auto row = [](const char *what, BackendKind backend, const char *identity, const char *program,
+                            const char *name) {
+            QTest::newRow(what) << backend << QByteArray(identity) << QByteArray(program) << QByteArray(name);
+        };
+        row("what kazoo was given", BackendKind::ZooKeeper, "app-9", "", "app-9");
+        row("Curator's address", BackendKind::ZooKeeper, "10.0.3.7", "", "");
+        row("data", BackendKind::ZooKeeper, R"({"host": "10.0.3.7", "started": "2026-03-01T10:00:00Z"})", "", "");
+        row("an account", BackendKind::MariaDb, "root", "", "");
+        row("a program", BackendKind::MariaDb, "root", "billing-7", "billing-7");
+        row("a named connection", BackendKind::Redis, "", "billing-7", "billing-7");
+    }
+    void whatAContenderCallsItself()
+    {
+        QFETCH(BackendKind, backend);
+        QFETCH(QByteArray, identity);
+        QFETCH(QByteArray, program);
+        QFETCH(QByteArray, name);
+        Contender one;
+        if (!identity.isEmpty())
+            one.identity = identity;
+        if (!program.isEmpty())
+            one.program = program;
+        QCOMPARE(selfNameOf(one, backend).value_or(QByteArray()), name);
+    }
+
     void theSentenceNamesClientsAndLocks()
     {
         auto graph =

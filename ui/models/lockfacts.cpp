@@ -104,10 +104,11 @@ QString holderText(const LockFacts &facts, const LockSnapshot &lock)
     if (facts.holders > 1)
         return first->mode == Mode::Read ? counted(facts.holders, u"reader"_s, u"readers"_s)
                                          : counted(facts.holders, u"holder"_s, u"holders"_s);
+    const auto self = first->endpoint ? inspect::selfNameOf(*first, lock.backend) : std::nullopt;
+    const QString who = self ? u"%1 · %2"_s.arg(label(*self, 40), whoIs(*first)) : whoIs(*first);
     if (!facts.holderDisconnected)
-        return whoIs(*first);
-    const QString who = whoIs(*first);
-    return (first->endpoint ? who.left(who.lastIndexOf(u':')) : who) + u" (gone)"_s;
+        return who;
+    return who + (first->endpoint ? u" (silent)"_s : u" (gone)"_s);
 }
 
 QString waitingText(const LockFacts &facts, const LockSnapshot &lock)
@@ -149,9 +150,15 @@ QString findingAt(const LockSnapshot &lock, inspect::ServerTime now)
     return worst->code == FindingCode::Herd ? u"herd: "_s + message : message;
 }
 
+QString withoutCodeMarks(QStringView text)
+{
+    return text.toString().remove(u'`');
+}
+
 QString helpOn(const inspect::FindingKind &kind)
 {
-    return u"It means: %1.\nTo confirm: %2.\nWhat to do: %3."_s.arg(kind.meaning, kind.confirm, kind.remedy);
+    return u"It means: %1.\nTo confirm: %2.\nWhat to do: %3."_s.arg(
+        withoutCodeMarks(kind.meaning), withoutCodeMarks(kind.confirm), withoutCodeMarks(kind.remedy));
 }
 
 SystemTime ourTime(inspect::ServerTime server, const LockSnapshot &lock)

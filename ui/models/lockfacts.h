@@ -39,6 +39,8 @@ struct LockFacts {
 // The worst finding of the lock, at the server's `now`; empty without one.
 [[nodiscard]] QString findingAt(const inspect::LockSnapshot &lock, inspect::ServerTime now);
 // What a finding means, how to confirm it, what to do: plain text of three lines.
+// The table of findings is Markdown as well; what is shown here is not.
+[[nodiscard]] QString withoutCodeMarks(QStringView text);
 [[nodiscard]] QString helpOn(const inspect::FindingKind &kind);
 // Who a contender is, as short as possible: its endpoint, else what it wrote about itself, else its id.
 [[nodiscard]] QString whoIs(const inspect::Contender &contender);

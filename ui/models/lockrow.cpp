@@ -45,7 +45,7 @@ QString LockRow::helpOf(int column)
         u"The worst that is known of it: immortal, disconnected, no quorum …; else contended, held or free"_s,
         u"The name on the server"_s,
         u"Which algorithm, by what its clients left there; the detail says why"_s,
-        u"Who holds it: address, else what the client wrote, else its id"_s,
+        u"Who holds it: what the client calls itself and its address, else what it wrote, else its id"_s,
         u"How many wait; ? where a waiter leaves no trace on the server"_s,
         u"Since when the first of those who wait does"_s,
         u"For how long it has been held; ≤ where only the earliest possible moment is known"_s,
@@ -93,7 +93,8 @@ const QString &LockRow::haystack() const
         QStringList parts{label(snapshot.lock.text(), 1000), QString::fromLatin1(snapshot.recipe),
                           snapshot.client.value_or(QString()), facts.pill.word, facts.finding};
         for (const auto &c : snapshot.contenders)
-            parts << c.endpoint.value_or(QString()) << c.session.value_or(QString()) << label(c.id, 100);
+            parts << c.endpoint.value_or(QString()) << c.session.value_or(QString()) << label(c.id, 100)
+                  << label(c.identity.value_or(QByteArray()), 100) << label(c.program.value_or(QByteArray()), 100);
         m_haystack = parts.join(u'\n').toLower();
     }
     return m_haystack;

@@ -111,9 +111,9 @@ void FindingDetail::setFinding(const FindingRow &row, SystemTime now, bool canMu
         m_facts->addText(tr("Muted"), muted);
     if (!about.isEmpty())
         m_facts->addText(tr("Who"), about.join(u'\n'));
-    m_facts->addText(tr("It means"), kind.meaning.toString());
-    m_facts->addText(tr("To confirm"), kind.confirm.toString());
-    m_facts->addText(tr("What to do"), kind.remedy.toString());
+    m_facts->addText(tr("It means"), withoutCodeMarks(kind.meaning));
+    m_facts->addText(tr("To confirm"), withoutCodeMarks(kind.confirm));
+    m_facts->addText(tr("What to do"), withoutCodeMarks(kind.remedy));
     if (!row.why.isEmpty())
         m_facts->addText(tr("Seen as a lock"), harmless(row.why));
     m_facts->addText(tr("First seen"),

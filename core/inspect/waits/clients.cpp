@@ -351,6 +351,17 @@ bool isClientName(const QByteArray &text)
            && read != "lock"_L1 && read != "locked"_L1 && read != "true"_L1;
 }
 
+std::optional<QByteArray> selfNameOf(const Contender &one, BackendKind backend)
+{
+    constexpr qsizetype longest = 40; // what is longer is data, or an address with a UUID
+    const auto isName = [](const QByteArray &text) { return text.size() <= longest && isClientName(text); };
+    if (one.program && isName(*one.program))
+        return one.program;
+    if (!one.identity || infoOf(backend).isIdentityAnAccount || *one.identity == one.id || !isName(*one.identity))
+        return std::nullopt;
+    return one.identity;
+}
+
 std::optional<ClientLabel> readClientLabel(const QString &text)
 {
     const auto equals = text.lastIndexOf(u'=');

@@ -18,6 +18,8 @@ struct ClientLabel {
 
 // What may be one client's name: an address is a host's, a number or a short word is everybody's.
 [[nodiscard]] bool isClientName(const QByteArray &text);
+// What this contender calls itself, where that is a name: no account, no address, no token.
+[[nodiscard]] std::optional<QByteArray> selfNameOf(const Contender &one, BackendKind backend);
 
 // How sure it is that all of a client's contenders are one client.
 enum class Join {

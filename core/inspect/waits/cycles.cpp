@@ -122,11 +122,18 @@ private:
         for (const auto &hold : m_knot.holds) {
             const auto &recipe = recipes::recipeOf(m_sources.lock(hold.contest).recipe);
             const auto &one = m_sources.contender(hold);
-            if (!one.expiresAt || recipe.endsBy == recipes::EndsBy::Session)
+            const bool isSession = recipe.endsBy == recipes::EndsBy::Session;
+            // A session that is heard from is renewed for ever.
+            if (!one.expiresAt || (isSession && !isSilent(hold)))
                 continue;
             const auto there =
                 std::chrono::time_point_cast<milliseconds>(m_sources.now) + m_sources.lock(hold.contest).serverAhead;
             const auto left = std::max<milliseconds>(milliseconds(0), *one.expiresAt - there);
+            if (isSession) {
+                ways << u"the session of %1 expires%2, unless it is heard from again"_s.arg(
+                    client(m_sources.client(hold)), withTime ? u" in "_s + spokenDuration(left) : QString());
+                continue;
+            }
             ways << u"the lease of %1 on %2 ends%3%4"_s.arg(client(m_sources.client(hold)), lock(hold.contest),
                                                             withTime ? u" in "_s + spokenDuration(left) : QString(),
                                                             recipe.renewed ? u" unless it is renewed"_s : QString());
@@ -145,6 +152,11 @@ private:
         return ways.isEmpty() ? std::nullopt : std::optional(ways.join(u", or "_s));
     }
 
+    [[nodiscard]] bool isSilent(ClaimAt at) const
+    {
+        const auto *found = m_sources.lock(at.contest).find(FindingCode::HolderDisconnected);
+        return found && std::ranges::find(found->contenders, m_sources.contender(at).id) != found->contenders.end();
+    }
     // Where one server sees all of it.
     [[nodiscard]] bool isOnOnePostgreSql() const
     {
@@ -191,14 +203,14 @@ private:
         for (const int one : m_cycle.clients) {
             const auto &who = m_graph.clients[static_cast<std::size_t>(one)];
             if (!who.because.isEmpty())
-                reasons << who.because;
+                reasons << u"%1 (%2)"_s.arg(who.name, who.because);
         }
         for (const auto &one : m_cycle.seats)
             isSession = isSession || infoOf(m_sources.lock(one.lock).backend).isSessionOneClient;
         reasons.removeDuplicates();
         QString text;
         if (!reasons.isEmpty())
-            text += u". Seen as one: "_s + reasons.join(u", "_s);
+            text += u". Taken for one client on several connections: "_s + reasons.join(u", "_s);
         if (isSession)
             text += u". Threads that share a session cannot be told apart: it is a deadlock if each client does one "
                     u"thing at a time"_s;
