@@ -109,6 +109,21 @@ private slots:
         QVERIFY(appears("orders-lock"));
     }
 
+    // Stopped, not gone: its connections stand, and nothing comes any more.
+    void aServerThatHangsIsSaidToBeSilent()
+    {
+        QCOMPARE(act({"SET", "orders-lock", token}), "OK");
+        observe();
+        QVERIFY(firstSnapshot());
+        QTRY_VERIFY(m_observer->coverage().front().complete);
+        m_server->pause();
+        QTRY_VERIFY_WITH_TIMEOUT(m_sink.says(u"has not answered for some seconds"_s), patienceMs);
+        QCOMPARE(m_connection->state(), redis::ConnectionState::Connected);
+        QVERIFY(lockNamed("orders-lock"));
+        m_server->resume();
+        QTRY_VERIFY_WITH_TIMEOUT(m_observer->coverage().front().complete, patienceMs);
+    }
+
     void theSubscribersConnectionAloneBreaks()
     {
         observe();

@@ -29,12 +29,14 @@ RedisContext contextOf(const ConnectionName &name, const KeyReader::Gathered &ga
 }
 
 // What has not been looked at yet, or no more.
-QString missingIn(const redis::Connection &connection, bool isFirstComplete, const KeySweep &sweep)
+QString missingIn(const redis::Connection &connection, bool isSilent, bool isFirstComplete, const KeySweep &sweep)
 {
     if (connection.state() != redis::ConnectionState::Connected) {
         const auto why = connection.lastError();
         return why.isEmpty() ? u"not connected yet"_s : u"not connected: "_s + why;
     }
+    if (isSilent)
+        return u"the server has not answered for some seconds: what is shown is of before"_s;
     if (!isFirstComplete)
         return u"the first sweep is still under way"_s;
     return sweep.running && sweep.catchesUp && sweep.number > 1
@@ -96,6 +98,7 @@ void RedisObserver::stateChanged(redis::ConnectionState state)
 void RedisObserver::connected()
 {
     m_refusals = {}; // rights may have changed
+    m_isSilent = false;
     m_sweeper.connected();
     m_followed = Completion<bool>(m_loop);
     startFollowing();
@@ -332,8 +335,8 @@ Task<Result<LockSnapshot>> RedisObserver::readNow(QByteArray name, Deadline dead
 
 std::vector<Coverage> RedisObserver::coverage() const
 {
-    return coverageOf(m_name, missingIn(m_connection, !m_started || m_firstSnapshot.isComplete(), m_sweep),
-                      m_refusals);
+    return coverageOf(
+        m_name, missingIn(m_connection, m_isSilent, !m_started || m_firstSnapshot.isComplete(), m_sweep), m_refusals);
 }
 
 void RedisObserver::tellCoverage()

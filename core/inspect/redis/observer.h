@@ -105,13 +105,13 @@ private:
     bool m_clientsDue = false; // others wait than did when they were listed
     Instant m_progressToldAt{};
     qint64 m_costRequests = 0;
-
     ReadQueue m_queue;
     std::set<RedisKey> m_forced;      // to be read even if nothing is there but companions
     std::set<RedisKey> m_plainHashes; // looked into and no locks; not again before the next sweep
     Completion<bool> m_followed;      // set up how to follow, or failed to
     bool m_started = false;
     bool m_wasConnected = false;
+    bool m_isSilent = false; // connected, and does not answer
     bool m_reorderPrefixes = false;
     bool m_mayHaveMissed = true; // changes, since the last sweep that began after it
     int m_loudSeconds = 0;

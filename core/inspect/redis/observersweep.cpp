@@ -197,6 +197,7 @@ Task<void> RedisObserver::housekeeping()
         // What was told is true, where all is quiet, too. Where nobody tells of changes a poll says so instead.
         auto asking = m_reader.ping();
         const auto heard = co_await asking;
+        m_isSilent = !heard; // told by the next round
         if (heard && (m_follower.tellsOfKnownKeys() || m_known.empty()))
             m_sink.looked(m_name);
         m_loudSeconds = m_follower.takeHeard() > loudPerSecond ? m_loudSeconds + 1 : 0;
