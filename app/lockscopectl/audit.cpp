@@ -74,7 +74,7 @@ Task<Exit> audit(CommandContext &context)
                  {u"HOLDER"_s, Table::Align::Left, true},
                  {u"PHASE"_s},
                  {u"OUTCOME"_s, Table::Align::Left, true},
-                 {u"REASON"_s, Table::Align::Left, true}});
+                 {u"REASON"_s, Table::Align::Left, false, true}});
     for (const auto &record : *records)
         table.add({operate::toJson(record).value("time"_L1).toString(), shown(record.actor), shown(record.action),
                    escaped(record.lock), label(record.holder), shown(record.phase), outcomeWords(record),

@@ -138,7 +138,7 @@ Task<Exit> findings(CommandContext &context)
     Table table({{u"SEVERITY"_s},
                  {u"CODE"_s},
                  {u"LOCK"_s, Table::Align::Left, true},
-                 {u"MESSAGE"_s, Table::Align::Left, true}});
+                 {u"MESSAGE"_s, Table::Align::Left, false, true}});
     for (const auto &found : all)
         table.add({inspect::word(found.finding.severity), inspect::word(found.finding.code), lockWords(found),
                    messageWords(found)});

@@ -63,7 +63,8 @@ const Lesson *findLesson(const lessons::Lessons &all, const QString &word)
 void listLessons(const CommandContext &context, const lessons::Lessons &all, Language language)
 {
     QJsonArray array;
-    Table table({{u"N"_s, Table::Align::Right}, {u"LESSON"_s}, {u"WHAT IT SHOWS"_s, Table::Align::Left, true}});
+    Table table(
+        {{u"N"_s, Table::Align::Right}, {u"LESSON"_s}, {u"WHAT IT SHOWS"_s, Table::Align::Left, false, true}});
     for (std::size_t i = 0; i < all.lessons.size(); ++i) {
         const auto &lesson = all.lessons[i];
         table.add({QString::number(i + 1), told(lesson.title, language), told(lesson.summary, language)});

@@ -58,7 +58,7 @@ void printTable(CommandContext &context, const std::vector<LockSnapshot> &locks)
                  {u"WAITING"_s, Table::Align::Right},
                  {u"AGE"_s, Table::Align::Right},
                  {u"RECIPE"_s},
-                 {u"FINDINGS"_s, Table::Align::Left, true}});
+                 {u"FINDINGS"_s, Table::Align::Left, false, true}});
     for (const auto &lock : locks)
         table.add({stateWord(lock), escaped(lock.lock.text()), holderWords(lock), waitingWords(lock),
                    ageWords(lock, context.pictures.serverNow(lock)), escaped(lock.recipe), findingWords(lock)});

@@ -56,7 +56,7 @@ void printTable()
                  {u"QUEUED"_s, Table::Align::Right},
                  {u"RELEASE"_s, Table::Align::Right},
                  {u"WAKE-UPS"_s, Table::Align::Right},
-                 {u"WHAT IT IS"_s, Table::Align::Left, true}});
+                 {u"WHAT IT IS"_s, Table::Align::Left, false, true}});
     for (const auto &recipe : recipes::catalogue()) {
         const auto acquirable = !recipe.acquirable    ? u"seen only"_s
                                 : recipe.teachingOnly ? u"for teaching"_s
@@ -129,7 +129,7 @@ QStringList notSimulated()
 
 void printGuarantees(bool fenced)
 {
-    Table table({{u"RECIPE"_s}, {u"FAULT"_s}, {u"MAY BREAK"_s}, {u"BECAUSE"_s, Table::Align::Left, true}});
+    Table table({{u"RECIPE"_s}, {u"FAULT"_s}, {u"MAY BREAK"_s}, {u"BECAUSE"_s, Table::Align::Left, false, true}});
     for (const auto &recipe : contention::guaranteedRecipes())
         addGuarantees(table, recipe, fenced);
     print(table.text(terminalWidth()));

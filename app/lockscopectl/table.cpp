@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cwchar>
+#include <numeric>
+#include <utility>
 
 namespace lockscope::ctl {
 
@@ -18,6 +20,7 @@ qsizetype cellsOfOne(char32_t c)
 
 constexpr qsizetype gap = 2;
 constexpr qsizetype narrowest = 8;
+constexpr qsizetype narrowestProse = 40;
 constexpr qsizetype widestCell = 200; // of what may be cut: a key of 100 kB would pad every row
 
 QString cut(const QString &text, qsizetype cells)
@@ -31,6 +34,23 @@ QString cut(const QString &text, qsizetype cells)
     while (from > 0 && left >= cellsOfOne(all[from - 1]))
         left -= cellsOfOne(all[--from]);
     return u'…' + QString::fromUcs4(reinterpret_cast<const char32_t *>(all.constData()) + from, all.size() - from);
+}
+
+// At its spaces; a word that is wider goes on in the next line.
+QStringList wrapped(const QString &text, qsizetype cells)
+{
+    QStringList lines;
+    QString line;
+    for (auto word : text.split(u' ')) {
+        if (!line.isEmpty() && cellsOf(line) + 1 + cellsOf(word) > cells)
+            lines << std::exchange(line, {});
+        while (cellsOf(word) > cells) {
+            lines << word.left(cells);
+            word = word.mid(cells);
+        }
+        line += line.isEmpty() ? word : u' ' + word;
+    }
+    return lines << line;
 }
 
 } // namespace
@@ -61,10 +81,12 @@ std::vector<qsizetype> Table::widths(int width) const
         return sum;
     };
     while (width > 0 && total() > width) {
-        // The widest column that may be cut gives first.
+        // The widest column that may give does, first.
         std::size_t widest = wide.size();
         for (std::size_t c = 0; c < wide.size(); ++c) {
-            if (m_columns[c].cuttable && wide[c] > narrowest && (widest == wide.size() || wide[c] > wide[widest]))
+            const auto &column = m_columns[c];
+            const bool gives = column.isProse ? wide[c] > narrowestProse : column.cuttable && wide[c] > narrowest;
+            if (gives && (widest == wide.size() || wide[c] > wide[widest]))
                 widest = c;
         }
         if (widest == wide.size())
@@ -77,14 +99,22 @@ std::vector<qsizetype> Table::widths(int width) const
 QString Table::text(int width) const
 {
     const auto wide = widths(width);
+    const auto total = std::accumulate(wide.begin(), wide.end(), gap * (std::ssize(wide) - 1));
     QStringList titles;
     for (const auto &column : m_columns)
         titles << column.title;
     QStringList lines;
     const auto addLine = [&](const QStringList &cells) {
         QString line;
+        QStringList rest; // of what is continued
         for (std::size_t c = 0; c < wide.size(); ++c) {
-            const auto cell = cut(cells.value(static_cast<qsizetype>(c)), wide[c]);
+            auto cell = cells.value(static_cast<qsizetype>(c));
+            if (m_columns[c].isProse) {
+                rest = wrapped(cell, wide[c]);
+                cell = rest.takeFirst();
+            } else {
+                cell = cut(cell, wide[c]);
+            }
             const QString padding(std::max<qsizetype>(0, wide[c] - cellsOf(cell)), u' ');
             if (c > 0)
                 line += QString(gap, u' ');
@@ -93,6 +123,9 @@ QString Table::text(int width) const
         while (line.endsWith(u' '))
             line.chop(1);
         lines << line;
+        const auto indent = total - (wide.empty() ? 0 : wide.back());
+        for (const auto &more : rest)
+            lines << QString(indent, u' ') + more;
     };
     addLine(titles);
     for (const auto &row : m_rows)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows in aligned columns, for people. Text is expected escaped; what does not fit the terminal is cut
-// in the widest columns, never the numbers.
+// in the widest columns, never the numbers, and sentences are continued on the next line.
 #pragma once
 
 #include <QStringList>
@@ -16,13 +16,14 @@ public:
         QString title;
         Align align = Align::Left;
         bool cuttable = false;
+        bool isProse = false; // sentences, in the last column: continued on the next line instead of being cut
     };
 
     explicit Table(std::vector<Column> columns) : m_columns(std::move(columns)) {}
     void add(QStringList cells) { m_rows.push_back(std::move(cells)); }
     [[nodiscard]] bool isEmpty() const { return m_rows.empty(); }
-    // Without a final newline. `width` 0: as wide as it gets, but no cell that may be cut
-    // wider than 200.
+    // Without a final newline. `width` 0: as wide as it gets, but no cell that may be cut wider than 200; a row is a
+    // line then.
     [[nodiscard]] QString text(int width) const;
 
 private:

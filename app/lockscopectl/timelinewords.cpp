@@ -61,7 +61,7 @@ QJsonObject timelineJson(const history::Timeline &timeline)
 
 QStringList timelineLines(const history::Timeline &timeline)
 {
-    Table table({{u"SEEN AT"_s}, {u"ID"_s}, {u"ENDPOINT"_s}, {u"WHAT"_s, Table::Align::Left, true}});
+    Table table({{u"SEEN AT"_s}, {u"ID"_s}, {u"ENDPOINT"_s}, {u"WHAT"_s, Table::Align::Left, false, true}});
     for (const auto &event : timeline.events) {
         const auto &who = event.contender;
         table.add({inspect::isoTime(event.at), who.id.isEmpty() ? u"-"_s : escaped(who.id), shown(who.endpoint),

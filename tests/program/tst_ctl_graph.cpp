@@ -5,6 +5,7 @@
 #include "tests/support/testmain.h"
 #include "tests/support/ctlfixture.h"
 
+#include <QStandardPaths>
 #include <QUuid>
 
 using namespace lockscope;
@@ -68,6 +69,31 @@ class TestCtlGraph : public QObject {
         }
         return found;
     }
+    // No word of it is cut there, and no line is too long.
+    void onANarrowTerminal() const
+    {
+        const auto script = QStandardPaths::findExecutable(u"script"_s);
+        if (script.isEmpty())
+            return;
+        const auto program =
+            QStringList{QStringLiteral(LOCKSCOPECTL)} + m_servers.connect() + QStringList{u"findings"_s};
+        QProcess terminal;
+        auto environment = QProcessEnvironment::systemEnvironment();
+        environment.insert(u"LC_ALL"_s, u"C.UTF-8"_s);
+        terminal.setProcessEnvironment(environment);
+        terminal.start(
+            script, {u"-qec"_s, u"stty cols 100; '"_s + program.join(u"' '"_s) + u"' 2>/dev/null"_s, u"/dev/null"_s});
+        QVERIFY(terminal.waitForFinished(patienceMs));
+        const auto lines = QString::fromUtf8(terminal.readAllStandardOutput()).split(u"\r\n"_s);
+        QStringList words;
+        for (const auto &line : lines) {
+            QVERIFY2(line.size() <= 100, qPrintable(line));
+            words << line.simplified();
+        }
+        const auto text = words.join(u' ');
+        QVERIFY2(text.contains(u"app-1"_s) && text.contains(u"Least is lost by ending"_s) && !text.contains(u'…'),
+                 qPrintable(text));
+    }
     static QStringList strings(const QJsonValue &array)
     {
         QStringList all;
@@ -116,6 +142,14 @@ private slots:
         const auto message = finding["message"_L1].toString();
         QVERIFY2(message.contains(u"app-1"_s) && message.contains(u"app-2"_s) && !message.contains(u"app-3"_s),
                  qPrintable(message));
+
+        // In words as well, whole: the cycle stands at the beginning of a long sentence.
+        const auto told = m_servers.run({u"findings"_s});
+        QVERIFY2(told.out.contains(message.toUtf8()), told.what());
+        const auto note = m_servers.run({u"note"_s, locks.front()});
+        QVERIFY2(note.out.contains("critical `deadlock`") && note.out.contains("holds " + locks.front().toUtf8()),
+                 note.what());
+        onANarrowTerminal();
 
         const auto graph = m_servers.run({u"graph"_s, u"--json"_s});
         QCOMPARE(fields(graph.json()), sorted(words("schema clients edges roots cycles together coverage")));
