@@ -7,6 +7,7 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
+#include "core/inspect/waits/clients.h"
 
 #include <map>
 
@@ -42,7 +43,7 @@ QJsonObject sessionJson(const SessionSnapshot &session, inspect::ServerTime now)
     return json;
 }
 
-// What a session's connection calls itself, as its locks know it.
+// What a session's client calls itself, as its locks know it.
 using Programs = std::map<std::pair<ConnectionName, QString>, QByteArray>;
 
 Programs programsOf(const std::vector<inspect::LockSnapshot> &locks)
@@ -50,8 +51,9 @@ Programs programsOf(const std::vector<inspect::LockSnapshot> &locks)
     Programs programs;
     for (const auto &lock : locks) {
         for (const auto &contender : lock.contenders) {
-            if (contender.session && contender.program)
-                programs[{lock.lock.connection, *contender.session}] = *contender.program;
+            const auto name = inspect::selfNameOf(contender, lock.backend);
+            if (contender.session && name)
+                programs[{lock.lock.connection, *contender.session}] = *name;
         }
     }
     return programs;
@@ -70,7 +72,7 @@ void printTable(const std::vector<SessionSnapshot> &all, const Programs &program
                  {u"CONNECTION"_s},
                  {u"ENDPOINT"_s},
                  {u"CLIENT"_s, Table::Align::Left, true},
-                 {u"EXPIRES"_s, Table::Align::Right},
+                 {u"IF SILENT, ENDS IN"_s, Table::Align::Right},
                  {u"HOLDS"_s, Table::Align::Left, true},
                  {u"WAITS FOR"_s, Table::Align::Left, true}});
     for (const auto &session : all)

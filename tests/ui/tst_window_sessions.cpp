@@ -86,6 +86,21 @@ private slots:
         QTRY_VERIFY(m_window->locksPage().isVisible());
     }
 
+    void whatAClientCallsItselfIsSaid()
+    {
+        auto lock = testing::queueLock("zk", "/locks/orders", 1, testing::serverTime(today));
+        lock.contenders[0].identity = "app-9";
+        SessionSnapshot session;
+        session.connection = ConnectionName("zk");
+        session.session = *lock.contenders[0].session;
+        session.client = u"kazoo"_s;
+        session.holds = {"/locks/orders"};
+        m_backend->tellLocks({testing::change(ChangeKind::Added, lock)});
+        tell({session});
+        const auto client = page().table()->model()->index(0, ui::SessionsModel::Client);
+        QCOMPARE(client.data().toString(), u"kazoo (app-9)"_s);
+    }
+
     void itShowsTheStatementOfASqlClient()
     {
         auto lock = testing::queueLock("zk", "shop.stock#id=1", 1, testing::serverTime(today));

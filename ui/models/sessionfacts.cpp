@@ -162,4 +162,19 @@ SessionFacts sessionFactsOf(const SessionSnapshot &session, const FindLock &find
     return facts;
 }
 
+QString selfNameOf(const inspect::SessionSnapshot &session, const FindLock &find)
+{
+    for (const auto *names : {&session.holds, &session.waits}) {
+        const auto *lock = names->empty() ? nullptr : find({session.connection, names->front()});
+        if (!lock)
+            continue;
+        const auto own = std::ranges::find(lock->contenders, std::optional(session.session), &Contender::session);
+        if (own == lock->contenders.end())
+            continue;
+        if (const auto name = inspect::selfNameOf(*own, lock->backend))
+            return label(*name, 40);
+    }
+    return {};
+}
+
 } // namespace lockscope::ui

@@ -168,13 +168,21 @@ int SessionsModel::columnCount(const QModelIndex &) const
     return ColumnCount;
 }
 
+// "root (billing-1)", "kazoo (app-9)".
+QString SessionsModel::clientWords(const SessionSnapshot &session) const
+{
+    const auto client = session.client ? label(session.client->toUtf8(), 120) : QString();
+    const auto self = m_selfName ? m_selfName(session) : QString();
+    return self.isEmpty() ? client : client.isEmpty() ? self : u"%1 (%2)"_s.arg(client, self);
+}
+
 QString SessionsModel::display(const SessionSnapshot &session, int column) const
 {
     switch (column) {
     case Connection: return escaped(session.connection.bytes());
     case Session: return session.session;
     case Endpoint: return session.endpoint ? label(session.endpoint->toUtf8(), 120) : u"unknown"_s;
-    case Client: return session.client ? label(session.client->toUtf8(), 120) : QString();
+    case Client: return clientWords(session);
     case Holds: return locksText(session.holds);
     case Waits: return locksText(session.waits);
     case Expires: {

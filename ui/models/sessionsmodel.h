@@ -23,6 +23,10 @@ public:
 
     explicit SessionsModel(QObject *parent = nullptr, Clock clock = std::chrono::system_clock::now);
 
+    // What a session's client calls itself, as its locks know it; empty where it calls itself nothing.
+    using SelfName = std::function<QString(const inspect::SessionSnapshot &)>;
+    void setSelfName(SelfName selfName) { m_selfName = std::move(selfName); }
+
     // The complete sessions of these connections.
     void apply(const std::vector<ConnectionName> &connections, std::vector<inspect::SessionSnapshot> sessions);
     // What was heard of renewals is of another moment than what comes.
@@ -47,7 +51,10 @@ private:
     [[nodiscard]] QString display(const inspect::SessionSnapshot &session, int column) const;
     [[nodiscard]] QVariant sortKey(const inspect::SessionSnapshot &session, int column) const;
 
+    [[nodiscard]] QString clientWords(const inspect::SessionSnapshot &session) const;
+
     Clock m_clock;
+    SelfName m_selfName;
     std::vector<inspect::SessionSnapshot> m_rows;
     std::set<ConnectionName> m_down;
     std::map<std::pair<ConnectionName, QString>, LeasePulse> m_pulses;

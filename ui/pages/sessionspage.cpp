@@ -138,7 +138,9 @@ void SessionsPage::take(const Batch &batch)
 
 void SessionsPage::useLocks(const LocksModel &locks)
 {
-    m_detail->setFind([&locks](const inspect::LockName &name) { return locks.snapshot(name); });
+    const FindLock find = [&locks](const inspect::LockName &name) { return locks.snapshot(name); };
+    m_detail->setFind(find);
+    m_model.setSelfName([find](const inspect::SessionSnapshot &session) { return selfNameOf(session, find); });
 }
 
 // The one that another page asked for.
