@@ -38,7 +38,7 @@ QString howFound(const zk::Evidence &evidence, const SearchFacts &search)
     const int members = at == evidence.answers.end() ? 0 : at->second.members;
     const auto refusal = at == evidence.answers.end() ? QString() : at->second.refusal;
     auto message =
-        u"dump refused by all %1 members: found by crawling %2 znodes"_s.arg(members).arg(counted(search.crawlSeen));
+        u"0 of %1 members answered dump: found by crawling %2 znodes"_s.arg(members).arg(counted(search.crawlSeen));
     return refusal.isEmpty() ? message : message + u" (%1)"_s.arg(refusal);
 }
 
