@@ -266,6 +266,23 @@ private slots:
         }
     }
 
+    // Too many to be seen whole: it scrolls up and down, and is not made small for nothing.
+    void whatScrollsIsReadable()
+    {
+        m_window->resize(1024, 768);
+        std::vector<LockSnapshot> locks;
+        for (int i = 0; i < 20; ++i) {
+            const auto number = QByteArray::number(i);
+            locks.push_back(kazooLock("/lock-" + number, {"h" + number, "v" + number, "w" + number}));
+        }
+        tell(locks);
+        QTRY_VERIFY(isThere(u"/lock-19"_s));
+        const auto *view = page().findChild<ui::GraphView *>();
+        QVERIFY(view);
+        QTRY_VERIFY2(view->zoom() >= 0.75, qPrintable(QString::number(view->zoom())));
+        QVERIFY(page().sight().layout.size.width() * view->zoom() <= view->viewport()->width() + 1);
+    }
+
     // Of locks that hang together one more waiter must not turn the picture round.
     void oneMoreWaiterMovesNoLockPastAnother()
     {

@@ -14,6 +14,7 @@ namespace {
 
 constexpr qreal margin = 20;
 constexpr qreal partGap = 34;
+constexpr qreal factorOfWhatScrolls = 1.2;
 constexpr qreal boxHeight = 46;
 constexpr qreal leastWidth = 130;
 constexpr qreal mostWidth = 330;
@@ -209,11 +210,15 @@ Result<GraphLayout> GraphLayouter::layOut(const GraphPicture &picture, qreal wid
     }
     m_placed = std::move(placed);
     GraphLayout layout;
+    bool fits = false;
     for (const qreal factor : {1.0, 1.25, 1.5, 1.8}) {
         layout = packed(picture, parts, width * factor);
-        if (layout.size.height() <= height * factor)
+        fits = layout.size.height() <= height * factor;
+        if (fits)
             break;
     }
+    if (!fits) // it scrolls in any case: then at a size that reads well
+        layout = packed(picture, parts, width * factorOfWhatScrolls);
     m_before.clear();
     m_partBefore.clear();
     for (int i = 0; i < static_cast<int>(parts.size()); ++i) {

@@ -29,7 +29,7 @@ struct GraphLayout {
 class GraphLayouter {
 public:
     // No wider than that, where a part of it is not; or as much wider as it takes to stay in that shape, up to what
-    // can still be read when it is made smaller.
+    // can still be read when it is made smaller. What would be too high even so is only a little wider.
     [[nodiscard]] Result<GraphLayout> layOut(const GraphPicture &picture, qreal width,
                                              qreal height = std::numeric_limits<qreal>::max());
 

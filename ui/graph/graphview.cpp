@@ -110,8 +110,9 @@ qreal GraphView::fittingZoom() const
     const auto size = m_sight->layout.size;
     if (size.isEmpty())
         return 1;
-    return std::clamp(std::min(viewport()->width() / size.width(), viewport()->height() / size.height()),
-                      leastFittingZoom, 1.0);
+    const auto wide = viewport()->width() / size.width(), high = viewport()->height() / size.height();
+    // What cannot be seen whole scrolls up and down.
+    return std::clamp(std::min(wide, high) < leastFittingZoom ? wide : std::min(wide, high), leastFittingZoom, 1.0);
 }
 
 void GraphView::fit()
