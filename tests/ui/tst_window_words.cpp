@@ -11,6 +11,7 @@
 #include "ui/pages/lockspage.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/pages/znodespage.h"
+#include "ui/parts/elidedlabel.h"
 #include "ui/parts/notices.h"
 #include "ui/shell/sidebar.h"
 #include "ui/theme/theme.h"
@@ -26,6 +27,7 @@
 #include <QPushButton>
 #include <QMenu>
 #include <QSettings>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -305,6 +307,48 @@ private slots:
         const auto *button = page().detail().findChild<QPushButton *>(u"forceReleaseButton"_s);
         QTRY_VERIFY(answer->height() >= answer->heightForWidth(answer->width()));
         QTRY_VERIFY(button->height() >= button->sizeHint().height());
+    }
+
+    // Who holds it is, too, and nothing is pushed out of sight.
+    void inANarrowWindowTheHolderIsReadable()
+    {
+        m_window->resize(1024, 768);
+        tell("live", false);
+        tell("other", false);
+        auto lock = queueLock("live", "/locks/nightly-report", 3, testing::serverTime(wordsNow));
+        lock.contenders[0].identity = "billing-2";
+        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        const auto &table = page().table();
+        QTRY_VERIFY2(table.columnWidth(ui::LockRow::Holder) >= 110,
+                     qPrintable(QString::number(table.columnWidth(ui::LockRow::Holder))));
+        QVERIFY(table.columnWidth(ui::LockRow::Lock)
+                >= table.sizeHintForIndex(table.model()->index(0, ui::LockRow::Lock)).width());
+        QCOMPARE(table.horizontalScrollBar()->maximum(), 0);
+    }
+
+    // Two and a half lines of room are two lines, and the second says that there is more.
+    void noLineIsCutThrough()
+    {
+        ui::WholeLinesLabel label;
+        label.setText(u"holds zk:/a and waits for zk:/b; "_s.repeated(20));
+        const int line = label.fontMetrics().lineSpacing();
+        label.resize(300, line * 5 / 2);
+        QVERIFY(label.isCut());
+        const auto painted = label.grab().toImage();
+        const auto isBlank = [&painted](int from, int to) {
+            const auto background = painted.pixel(painted.width() - 1, painted.height() - 1);
+            for (int y = from; y < to; ++y) {
+                for (int x = 0; x < painted.width(); ++x) {
+                    if (painted.pixel(x, y) != background)
+                        return false;
+                }
+            }
+            return true;
+        };
+        QVERIFY(!isBlank(0, line) && !isBlank(line, 2 * line));
+        QVERIFY(isBlank(2 * line, painted.height()));
+        label.resize(300, label.heightForWidth(300));
+        QVERIFY(!label.isCut());
     }
 
     // A name is the last thing to be cut.

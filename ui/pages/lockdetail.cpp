@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/workspace/values.h"
 #include "ui/models/lockfacts.h"
+#include "ui/parts/elidedlabel.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
@@ -51,6 +52,7 @@ int readersBeside(const LockSnapshot &lock, const Contender &next)
 
 constexpr int narrowBelow = 780;
 constexpr int lowBelow = 270;
+constexpr int lowChainBelow = 150;
 
 QWidget *hairline(QWidget *parent)
 {
@@ -103,9 +105,8 @@ QWidget *LockDetail::makeHeader()
     auto *header = new QWidget(m_content);
     m_pill = new PillLabel(header);
     m_answer = new AnswerLabel(header);
-    m_why = makeLabel({}, u"muted"_s, header);
-    m_why->setWordWrap(true);
-    m_why->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_why = new WholeLinesLabel(header);
+    m_why->setProperty("look", u"muted"_s);
     m_buttons = new QWidget(header);
     m_buttons->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     auto *row = new QHBoxLayout(m_buttons);
@@ -174,11 +175,10 @@ QWidget *LockDetail::makeChainPane()
     m_tabs->setDocumentMode(true);
     m_tabs->tabBar()->setDrawBase(false);
     auto *pane = new QWidget(m_tabs);
-    m_caption = makeLabel({}, u"muted"_s, pane);
-    m_caption->setWordWrap(true);
+    m_caption = new WholeLinesLabel(pane);
+    m_caption->setProperty("look", u"muted"_s);
     m_chain = new WatchChainView(pane);
-    m_next = makeLabel({}, {}, pane);
-    m_next->setWordWrap(true);
+    m_next = new WholeLinesLabel(pane);
     m_next->setObjectName(u"nextOwner"_s);
     m_fold = new QPushButton(pane);
     m_fold->setProperty("look", u"flat"_s);
@@ -286,6 +286,7 @@ void LockDetail::tick()
         return;
     showAnswer();
     showFindings();
+    m_caption->setVisible(m_splitter->height() >= lowChainBelow); // who is next comes first
     m_queue.tick();
     m_chain->tick();
     m_timeline->setLock(m_lock->lock, std::chrono::floor<std::chrono::milliseconds>(m_clock()));

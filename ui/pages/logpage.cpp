@@ -119,7 +119,7 @@ void LogPage::buildTable()
     m_table->setWidths(LogModel::Text, {{LogModel::Time, 116},
                                         {LogModel::Connection, 120},
                                         {LogModel::Kind, 90},
-                                        {LogModel::Outcome, 240},
+                                        {LogModel::Outcome, 180},
                                         {LogModel::Took, 64}});
     auto *copy = new QAction(u"Copy"_s, m_table);
     copy->setShortcut(QKeySequence::Copy);

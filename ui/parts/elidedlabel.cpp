@@ -2,6 +2,9 @@
 #include "ui/parts/elidedlabel.h"
 
 #include <QPainter>
+#include <QTextLayout>
+
+#include <algorithm>
 
 namespace lockscope::ui {
 
@@ -18,6 +21,44 @@ void ElidedLabel::paintEvent(QPaintEvent *)
     painter.setFont(font());
     painter.drawText(contentsRect(), static_cast<int>(alignment()),
                      fontMetrics().elidedText(text(), Qt::ElideRight, contentsRect().width()));
+}
+
+WholeLinesLabel::WholeLinesLabel(QWidget *parent) : QLabel(parent)
+{
+    setTextFormat(Qt::PlainText);
+    setWordWrap(true);
+    setTextInteractionFlags(Qt::TextSelectableByMouse);
+}
+
+bool WholeLinesLabel::isCut() const
+{
+    return height() < heightForWidth(width());
+}
+
+void WholeLinesLabel::paintEvent(QPaintEvent *event)
+{
+    if (!isCut()) {
+        QLabel::paintEvent(event);
+        return;
+    }
+    QPainter painter(this);
+    painter.setPen(palette().color(foregroundRole()));
+    const auto room = contentsRect();
+    const int lineHeight = fontMetrics().lineSpacing();
+    const int lines = std::max(1, room.height() / lineHeight);
+    QTextLayout layout(text(), font());
+    layout.beginLayout();
+    for (int i = 0; i < lines; ++i) {
+        auto line = layout.createLine();
+        if (!line.isValid())
+            break;
+        line.setLineWidth(room.width());
+        const bool isLast = i == lines - 1;
+        const auto rest = text().mid(line.textStart(), isLast ? -1 : line.textLength());
+        painter.drawText(QRect(room.left(), room.top() + i * lineHeight, room.width(), lineHeight), Qt::AlignVCenter,
+                         isLast ? fontMetrics().elidedText(rest, Qt::ElideRight, room.width()) : rest);
+    }
+    layout.endLayout();
 }
 
 } // namespace lockscope::ui

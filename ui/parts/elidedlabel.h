@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A label of one line that ends in an ellipsis where it has no room.
+// Labels that end in an ellipsis where they have no room: of one line, and of several.
 #pragma once
 
 #include <QLabel>
@@ -10,6 +10,19 @@ class ElidedLabel : public QLabel {
     Q_OBJECT
 public:
     explicit ElidedLabel(QWidget *parent = nullptr);
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+};
+
+// Wrapped, as QLabel does; where it has to be lower than its text, the last line that fits says that there is more:
+// no line is ever cut through.
+class WholeLinesLabel : public QLabel {
+    Q_OBJECT
+public:
+    explicit WholeLinesLabel(QWidget *parent = nullptr);
+    [[nodiscard]] bool isCut() const; // not all of it is shown
+    [[nodiscard]] QSize minimumSizeHint() const override { return {40, fontMetrics().lineSpacing()}; }
 
 protected:
     void paintEvent(QPaintEvent *event) override;

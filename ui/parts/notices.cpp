@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/parts/notices.h"
 
+#include "ui/parts/elidedlabel.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
@@ -15,12 +16,10 @@ namespace lockscope::ui {
 using namespace Qt::StringLiterals;
 
 Banner::Banner(QWidget *parent)
-    : QFrame(parent), m_word(makeLabel({}, {}, this)), m_sentence(makeLabel({}, {}, this)),
+    : QFrame(parent), m_word(makeLabel({}, {}, this)), m_sentence(new WholeLinesLabel(this)),
       m_action(new QPushButton(this)), m_second(new QPushButton(this))
 {
     m_word->setProperty("weight", u"bold"_s);
-    m_sentence->setWordWrap(true);
-    m_sentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
     for (auto *button : {m_action, m_second}) {
         button->setAutoDefault(false); // Enter in a dialog's text field must not press it
         button->hide();

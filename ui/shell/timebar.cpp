@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/shell/timebar.h"
 
+#include "ui/parts/elidedlabel.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
@@ -21,14 +22,13 @@ using namespace std::chrono_literals;
 class NotNowBanner : public QFrame {
 public:
     explicit NotNowBanner(QWidget *parent)
-        : QFrame(parent), m_words(makeLabel({}, {}, this)), m_more(makeLabel({}, {}, this)),
+        : QFrame(parent), m_words(makeLabel({}, {}, this)), m_more(new ElidedLabel(this)),
           m_back(new QPushButton(this))
     {
         setFixedHeight(38);
         m_words->setFont(textFont(15, QFont::Bold));
         m_words->setObjectName(u"notNow"_s);
         m_more->setObjectName(u"notNowMore"_s);
-        m_more->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
         m_back->setObjectName(u"backToNow"_s);
         auto *row = new QHBoxLayout(this);
         row->setContentsMargins(stripes + 12, 3, stripes + 12, 3);
