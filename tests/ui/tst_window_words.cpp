@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the window says around the rows: whose they are, why a connection is not there, what a restart brings back.
+#include "core/inspect/findings.h"
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
@@ -326,6 +327,22 @@ private slots:
         QCOMPARE(table.horizontalScrollBar()->maximum(), 0);
     }
 
+    // Below a long finding, too.
+    void whoIsNextIsReadable()
+    {
+        m_window->resize(1200, 768);
+        tell("live", false);
+        auto lock = queueLock("live", "/a", 1, testing::serverTime(wordsNow));
+        inspect::addFinding(lock, inspect::FindingCode::Deadlock, u"holds zk:/a and waits for zk:/b; "_s.repeated(20),
+                            {lock.contenders[0].id});
+        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_window->selectLock({ConnectionName("live"), "/a"});
+        const auto *next = page().detail().findChild<QLabel *>(u"nextOwner"_s);
+        QTRY_VERIFY(next->isVisible());
+        QTRY_VERIFY2(next->height() >= next->fontMetrics().lineSpacing(),
+                     qPrintable(QString::number(next->height())));
+    }
+
     // Two and a half lines of room are two lines, and the second says that there is more.
     void noLineIsCutThrough()
     {
@@ -334,7 +351,7 @@ private slots:
         const int line = label.fontMetrics().lineSpacing();
         label.resize(300, line * 5 / 2);
         QVERIFY(label.isCut());
-        const auto painted = label.grab().toImage();
+        QImage painted;
         const auto isBlank = [&painted](int from, int to) {
             const auto background = painted.pixel(painted.width() - 1, painted.height() - 1);
             for (int y = from; y < to; ++y) {
@@ -345,10 +362,15 @@ private slots:
             }
             return true;
         };
+        painted = label.grab().toImage();
         QVERIFY(!isBlank(0, line) && !isBlank(line, 2 * line));
         QVERIFY(isBlank(2 * line, painted.height()));
         label.resize(300, label.heightForWidth(300));
         QVERIFY(!label.isCut());
+        label.setMinimumHeight(1);
+        label.resize(300, line / 2);
+        painted = label.grab().toImage();
+        QVERIFY(isBlank(0, painted.height()));
     }
 
     // A name is the last thing to be cut.

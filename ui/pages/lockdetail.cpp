@@ -52,7 +52,6 @@ int readersBeside(const LockSnapshot &lock, const Contender &next)
 
 constexpr int narrowBelow = 780;
 constexpr int lowBelow = 270;
-constexpr int lowChainBelow = 150;
 
 QWidget *hairline(QWidget *parent)
 {
@@ -178,6 +177,7 @@ QWidget *LockDetail::makeChainPane()
     m_caption = new WholeLinesLabel(pane);
     m_caption->setProperty("look", u"muted"_s);
     m_chain = new WatchChainView(pane);
+    m_chain->setMinimumHeight(1); // it scrolls; who is next is said above it
     m_next = new WholeLinesLabel(pane);
     m_next->setObjectName(u"nextOwner"_s);
     m_fold = new QPushButton(pane);
@@ -286,7 +286,6 @@ void LockDetail::tick()
         return;
     showAnswer();
     showFindings();
-    m_caption->setVisible(m_splitter->height() >= lowChainBelow); // who is next comes first
     m_queue.tick();
     m_chain->tick();
     m_timeline->setLock(m_lock->lock, std::chrono::floor<std::chrono::milliseconds>(m_clock()));

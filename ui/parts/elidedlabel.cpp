@@ -45,7 +45,7 @@ void WholeLinesLabel::paintEvent(QPaintEvent *event)
     painter.setPen(palette().color(foregroundRole()));
     const auto room = contentsRect();
     const int lineHeight = fontMetrics().lineSpacing();
-    const int lines = std::max(1, room.height() / lineHeight);
+    const int lines = room.height() / lineHeight;
     QTextLayout layout(text(), font());
     layout.beginLayout();
     for (int i = 0; i < lines; ++i) {

@@ -16,7 +16,7 @@ protected:
 };
 
 // Wrapped, as QLabel does; where it has to be lower than its text, the last line that fits says that there is more:
-// no line is ever cut through.
+// no line is ever cut through. Without room for one it is blank.
 class WholeLinesLabel : public QLabel {
     Q_OBJECT
 public:
