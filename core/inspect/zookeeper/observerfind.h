@@ -54,7 +54,7 @@ private:
     Duration m_edgesTook{};
     bool m_edgesWanted = false;
     CrawlReport m_crawled;
-    QString m_refusal; // SearchFacts
+    QString m_refusal;         // SearchFacts
     bool m_hasCrawled = false; // to the end, at least once
     qint64 m_requests = 0;     // the follower's not included
     Subscription m_states;

@@ -20,7 +20,7 @@ inline constexpr std::chrono::milliseconds expiryWavers{2500};
 
 // How the search went, apart from what the servers answered.
 struct SearchFacts {
-    QString refusal; // of every request over the session, in the server's words; empty: it answers them
+    QString refusal;            // of every request over the session, in the server's words; empty: it answers them
     bool crawled = false;       // instead of `dump`
     bool sweepComplete = false; // nodes without a session were looked for everywhere
     qint64 crawlSeen = 0;
