@@ -9,6 +9,9 @@
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 
+#include <algorithm>
+#include <functional>
+
 namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
@@ -61,7 +64,9 @@ void printText(const LockSnapshot &lock, inspect::ServerTime now, const QJsonArr
         lines << QString() << queueTable(lock, now);
     if (!lock.findings.empty())
         lines << QString();
-    for (const auto &finding : lock.findings)
+    auto findings = lock.findings;
+    std::ranges::stable_sort(findings, std::greater(), &inspect::Finding::severity);
+    for (const auto &finding : findings)
         lines << u"%1 %2: %3"_s.arg(inspect::word(finding.severity), inspect::word(finding.code),
                                     harmless(finding.message));
     for (const auto &said : lock.nodes)

@@ -10,6 +10,7 @@
 #include <QJsonObject>
 
 #include <algorithm>
+#include <functional>
 
 namespace lockscope {
 
@@ -119,7 +120,9 @@ QString queue(const NoteFacts &facts)
 QString findings(const NoteFacts &facts)
 {
     QString text;
-    for (const auto &finding : facts.lock.findings)
+    auto all = facts.lock.findings;
+    std::ranges::stable_sort(all, std::greater(), &inspect::Finding::severity);
+    for (const auto &finding : all)
         text += u"- %1 `%2`: %3\n"_s.arg(inspect::word(finding.severity), inspect::word(finding.code),
                                          codeSpan(harmless(finding.message)));
     for (const auto &part : facts.coverage) {

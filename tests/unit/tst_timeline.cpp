@@ -212,6 +212,8 @@ private slots:
         facts.lock.contenders[0].heldSince = begun;
         facts.asOf = begun + 60s;
         facts.lock.serverAhead = 2s;
+        facts.lock.contenders[0].program = "billing-7";
+        inspect::addFinding(facts.lock, inspect::FindingCode::Herd, u"wakes 4"_s, {"a"});
         inspect::addFinding(facts.lock, inspect::FindingCode::NoTtl, u"never ends"_s, {"a"});
         facts.connection = stood(true);
         facts.connection.uri = u"zk://h:2181"_s;
@@ -225,6 +227,8 @@ private slots:
               u"``@everyone \\| `rm -rf` <b>\\x1B[2J``"_s, u"never ends"_s, u"`1 of 3 members answered`"_s,
               u"No history was seen"_s, u"None is recorded for this lock."_s})
             QVERIFY2(once.contains(part), qPrintable(part + u"\n\n"_s + once));
+        QVERIFY2(once.indexOf(u"never ends"_s) < once.indexOf(u"wakes 4"_s), "the gravest comes first");
+        QVERIFY2(once.contains(u"`, `billing-7`"_s), qPrintable(once));
         QVERIFY(!once.contains(QChar(0x1b)));
         QVERIFY(!once.contains(u"**PRODUCTION**"_s));
 
