@@ -10,6 +10,7 @@
 #include <QJsonArray>
 
 #include <algorithm>
+#include <vector>
 
 namespace lockscope::ctl {
 
@@ -61,6 +62,25 @@ Task<bool> waitForFirstLook(CommandContext &context, Link *link)
     co_return true;
 }
 
+// All connections; those that are there now are put into `reached`.
+Task<Exit> connectEach(CommandContext &context, std::vector<Link *> &reached)
+{
+    auto worst = Exit::Done;
+    const auto deadline = Deadline::after(context.loop(), connectWithin);
+    for (auto *link : context.workspace.links()) {
+        const auto name = link->spec().name;
+        const auto connected = co_await context.workspace.whenConnected(name, deadline);
+        if (!connected) {
+            complain(u"%1: %2"_s.arg(escaped(name.bytes()), withRemedy(connected.error())));
+            worst = Exit::NoConnection;
+        } else {
+            complainOfRemark(*link);
+            reached.push_back(link);
+        }
+    }
+    co_return worst;
+}
+
 } // namespace
 
 Exit fail(const Error &error)
@@ -86,19 +106,10 @@ Deadline requestDeadline(CommandContext &context)
 
 Task<Exit> connectAll(CommandContext &context)
 {
-    auto worst = Exit::Done;
-    const auto deadline = Deadline::after(context.loop(), connectWithin);
-    for (auto *link : context.workspace.links()) {
-        const auto name = link->spec().name;
-        const auto connected = co_await context.workspace.whenConnected(name, deadline);
-        if (!connected) {
-            complain(u"%1: %2"_s.arg(escaped(name.bytes()), withRemedy(connected.error())));
-            worst = Exit::NoConnection;
-        } else {
-            complainOfRemark(*link);
-        }
-    }
-    co_return worst;
+    std::vector<Link *> reached;
+    auto connecting = connectEach(context, reached);
+    const auto status = co_await connecting;
+    co_return status;
 }
 
 void complainOfRemark(const Link &link)
@@ -110,7 +121,9 @@ void complainOfRemark(const Link &link)
 
 Task<Exit> lookAround(CommandContext &context)
 {
-    auto status = co_await connectAll(context);
+    std::vector<Link *> reached;
+    auto connecting = connectEach(context, reached);
+    auto status = co_await connecting;
     context.sink.showProgress(!context.json);
     for (auto *link : context.workspace.links()) {
         if (!link->isConnected())
@@ -120,6 +133,14 @@ Task<Exit> lookAround(CommandContext &context)
             status = Exit::TimedOut;
     }
     context.sink.showProgress(false);
+    // What is not connected is not shown: without a word it would seem to have no locks.
+    for (auto *link : reached) {
+        if (link->isConnected())
+            continue;
+        complain(u"%1: the connection broke before all was seen; %2"_s.arg(
+            escaped(link->spec().name.bytes()), link->problem() ? withRemedy(*link->problem()) : u"try again"_s));
+        status = Exit::NoConnection;
+    }
     co_return status;
 }
 

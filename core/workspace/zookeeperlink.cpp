@@ -198,7 +198,10 @@ private:
                     open();
             });
         } else if (state == zk::SessionState::AuthFailed) {
-            m_problem = Error{ErrorCode::AuthFailed, u"%1 refused the credentials"_s.arg(m_spec.displayUri())};
+            m_problem = Error{
+                ErrorCode::AuthFailed,
+                u"%1 refused the credentials, or lets in only who brings others (SASL is not carried here)"_s.arg(
+                    m_spec.displayUri())};
         } else if (state == zk::SessionState::Connecting) {
             m_scope.launch(watchReachability());
         }

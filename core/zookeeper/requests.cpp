@@ -98,6 +98,9 @@ std::unique_ptr<Outstanding> Client::takeAnswered(quint64 id, int returnCode)
     if (returnCode == ZOK)
         return request;
     request->fail(errorOf(returnCode, request->attempt()));
+    // The server has closed the session with this answer, and would the next one: it shall not be opened for ever.
+    if (returnCode == ZSESSIONCLOSEDREQUIRESASLAUTH)
+        endSession(SessionState::AuthFailed);
     return nullptr;
 }
 
