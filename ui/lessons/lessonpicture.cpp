@@ -72,14 +72,13 @@ LessonPicture::Panel LessonPicture::makePanel()
     connect(panel.tiles, &CounterTiles::widthChanged, this, &LessonPicture::alignTiles, Qt::QueuedConnection);
     panel.title->setWordWrap(true);
     panel.title->setAlignment(Qt::AlignTop | Qt::AlignLeft); // beside one that takes two lines
-    auto *head = new QHBoxLayout;
-    head->setSpacing(headGap);
-    head->addWidget(panel.title, 1);
-    head->addWidget(panel.recipe, 0, Qt::AlignTop);
+    panel.head = new QBoxLayout(QBoxLayout::LeftToRight);
+    panel.head->addWidget(panel.title, 1);
+    panel.head->addWidget(panel.recipe, 0, Qt::AlignTop);
     auto *column = new QVBoxLayout(card);
     column->setContentsMargins(12, 8, 12, 8);
     column->setSpacing(6);
-    column->addLayout(head);
+    column->addLayout(panel.head);
     column->addWidget(panel.lanes, 1);
     column->addWidget(panel.servers);
     column->addWidget(panel.tiles);
@@ -230,12 +229,24 @@ void LessonPicture::resizeEvent(QResizeEvent *event)
     QMetaObject::invokeMethod(this, &LessonPicture::fit, Qt::QueuedConnection); // once the parts have their widths
 }
 
+// The recipe stands beside its title, in all cards or in none: a card that took more room for both than its share would
+// be wider than the others.
 void LessonPicture::fitTitles(int each)
 {
+    const auto roomIn = [each](const Panel &panel) {
+        const auto margins = panel.card->layout()->contentsMargins() + panel.card->contentsMargins(); // and its frame
+        return each - margins.left() - margins.right();
+    };
+    const auto hasBoth = [&](const Panel &panel) {
+        return panel.title->minimumSizeHint().width() + headGap + panel.recipe->sizeHint().width() <= roomIn(panel);
+    };
+    const bool isBeside = std::ranges::all_of(m_panels, hasBoth);
     int titles = 0; // as high as the highest: the lanes begin beside each other
     for (const auto &panel : m_panels) {
-        const auto margins = panel.card->layout()->contentsMargins() + panel.card->contentsMargins(); // and its frame
-        const int room = each - margins.left() - margins.right() - panel.recipe->sizeHint().width() - headGap;
+        panel.head->setDirection(isBeside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+        panel.head->setSpacing(isBeside ? headGap : 0);
+        panel.title->setMinimumHeight(0); // or it tells no height below the one it has
+        const int room = roomIn(panel) - (isBeside ? panel.recipe->sizeHint().width() + headGap : 0);
         titles = std::max(titles, panel.title->heightForWidth(std::max(room, 40)));
     }
     for (const auto &panel : m_panels)

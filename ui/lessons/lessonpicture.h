@@ -61,6 +61,7 @@ protected:
 private:
     struct Panel {
         QWidget *card = nullptr;
+        QBoxLayout *head = nullptr; // title and recipe
         QLabel *title = nullptr;
         QLabel *recipe = nullptr;
         LanesView *lanes = nullptr;
