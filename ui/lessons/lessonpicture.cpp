@@ -229,8 +229,8 @@ void LessonPicture::resizeEvent(QResizeEvent *event)
     QMetaObject::invokeMethod(this, &LessonPicture::fit, Qt::QueuedConnection); // once the parts have their widths
 }
 
-// The recipe stands beside its title, in all cards or in none: a card that took more room for both than its share would
-// be wider than the others.
+// The recipe stands beside its title, in all cards or in none: a card that took more room for both than its share
+// would be wider than the others.
 void LessonPicture::fitTitles(int each)
 {
     const auto roomIn = [each](const Panel &panel) {
