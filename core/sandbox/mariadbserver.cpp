@@ -101,10 +101,8 @@ public:
             "--performance-schema-instrument=wait/lock/metadata/sql/mdl=ON"};
         if (::geteuid() == 0)
             arguments << "--user=root";
-        if (const auto *tls = m_options.tls)
-            arguments << "--ssl-ca=" + QFile::encodeName(tls->authority())
-                      << "--ssl-cert=" + QFile::encodeName(tls->server())
-                      << "--ssl-key=" + QFile::encodeName(tls->serverKey()) << "--require-secure-transport=ON";
+        if (m_options.tls)
+            arguments << tlsArguments(*m_options.tls);
         if (!QFile::exists(folder.file(lastFile)))
             arguments << "--skip-grant-tables"
                       << "--init-file=" + path(u"init.sql"_s);

@@ -61,10 +61,8 @@ public:
             m_options.performanceSchema ? "--performance-schema=ON" : "--performance-schema=OFF"};
         if (::geteuid() == 0)
             arguments << "--user=root";
-        if (const auto *tls = m_options.tls)
-            arguments << "--ssl-ca=" + QFile::encodeName(tls->authority())
-                      << "--ssl-cert=" + QFile::encodeName(tls->server())
-                      << "--ssl-key=" + QFile::encodeName(tls->serverKey()) << "--require-secure-transport=ON";
+        if (m_options.tls)
+            arguments << tlsArguments(*m_options.tls);
         return arguments + m_options.moreArguments;
     }
 
@@ -89,6 +87,12 @@ const QByteArray exampleTables =
     "version INT NOT NULL DEFAULT 1) ENGINE=InnoDB;\n"
     "INSERT INTO shop.stock (id, name, quantity) VALUES (1, 'kettle', 40), (2, 'teapot', 12), (3, 'cup', 300), "
     "(4, 'saucer', 280);\n";
+
+QByteArrayList tlsArguments(const Certificates &tls)
+{
+    return {"--ssl-ca=" + QFile::encodeName(tls.authority()), "--ssl-cert=" + QFile::encodeName(tls.server()),
+            "--ssl-key=" + QFile::encodeName(tls.serverKey()), "--require-secure-transport=ON"};
+}
 
 QByteArray mySqlProgram()
 {

@@ -4,10 +4,14 @@
 
 #include "core/sandbox/server.h"
 
+#include <QByteArrayList>
+
 namespace lockscope::sandbox {
 
 // What both begin with: a database to lock something in.
 extern const QByteArray exampleTables;
+// And what both are told where clients have to come over TLS.
+[[nodiscard]] QByteArrayList tlsArguments(const Certificates &tls);
 
 // LOCKSCOPE_MYSQLD; empty: a MariaDB it is.
 [[nodiscard]] QByteArray mySqlProgram();

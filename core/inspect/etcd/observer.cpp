@@ -3,8 +3,8 @@
 
 #include "core/async/sleep.h"
 #include "core/base/text.h"
-#include "core/inspect/findings.h"
 #include "core/inspect/etcd/rights.h"
+#include "core/inspect/findings.h"
 
 #include <algorithm>
 
