@@ -40,6 +40,9 @@ void openHandle(const std::shared_ptr<Mailbox> &mailbox, const SessionOptions &o
         mailbox->post([reason = errno](Client &client) { client.openFailed(reason); });
         return;
     }
+    // Names are looked up when it connects, not with every request as the library would: with a slow name server that
+    // is what takes the time, and one that is down or answers otherwise would end a connection that is well.
+    zoo_set_servers_resolution_delay(handle, -1);
     if (!options.user.isEmpty()) {
         // The library sends it after every connect, before any request of ours.
         const auto credentials = options.user + ':' + options.password;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a caller of a session on libzookeeper learns when the connection, the session or the credentials fail.
+#include "tests/live/namelookups.h"
 #include "tests/live/zookeeperclientfixture.h"
 #include "tests/support/testmain.h"
 
@@ -16,6 +17,7 @@ private slots:
     void nothingIsSentWhileConnecting();
     void destroyingClosesTheSessionAndAnswersEverybody();
     void destroyingAnUnconnectedSessionIsQuick();
+    void namesAreLookedUpForConnectionsOnly();
 };
 
 void TestZooKeeperSessions::aWrongSchemeEndsTheSession()
@@ -52,6 +54,26 @@ void TestZooKeeperSessions::aBrokenConnectionIsAnUnknownOutcome()
     QCOMPARE(session->id(), id);
     QTRY_COMPARE(seen, (std::vector{SessionState::Connecting, SessionState::Connected}));
     QVERIFY(await(session->get(ZPath(m_root), {}, Deadline::never())));
+}
+
+// The library looks them up before each thing it sends and receives, unless it is told not to.
+void TestZooKeeperSessions::namesAreLookedUpForConnectionsOnly()
+{
+    Cable cable(m_server->address());
+    const int none = namesLookedUp();
+    const auto session = openThrough(cable);
+    QVERIFY(session);
+    const int connected = namesLookedUp();
+    QVERIFY2(connected > none, "the library's lookups are not seen, so this test shows nothing");
+    for (int i = 0; i < 50; ++i)
+        QVERIFY(await(session->get(ZPath(m_root), {}, Deadline::never())));
+    QVERIFY2(namesLookedUp() - connected < 10, qPrintable(QString::number(namesLookedUp() - connected)));
+    cable.cut();
+    QVERIFY(waitForState(*session, SessionState::Connecting));
+    const int cut = namesLookedUp();
+    cable.mend();
+    QVERIFY(waitForState(*session, SessionState::Connected));
+    QVERIFY(namesLookedUp() > cut); // a server that moved is found
 }
 
 void TestZooKeeperSessions::aPassedDeadlineIsAnUnknownOutcome()
