@@ -293,7 +293,7 @@ private slots:
         const auto words = strip.serverWords();
         QVERIFY2(words.size() == 1 && words.front().startsWith(u"sim-lock  = c00’s · 3.0 s left"_s),
                  qPrintable(words.join(u'\n')));
-        QCOMPARE(strip.beliefs().front(), u"c00 holds"_s);
+        QCOMPARE(strip.beliefs().front(), u"holds: c00"_s);
         strip.setMoment(simulated->elapsed, false);
         QCOMPARE(strip.serverWords(), QStringList(u"empty"_s));
         strip.setMoment(10ms, false);

@@ -18,9 +18,9 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int fontSize = 12;
-constexpr int mostLines = 6;     // of what the servers have
-constexpr int narrowStrip = 330; // what it is called stands above it there, not beside it
-constexpr int mostNamed = 6;     // who do the same
+constexpr int mostLines = 6;       // of what the servers have
+constexpr int narrowStrip = 330;   // what it is called stands above it there, not beside it
+constexpr qsizetype mostNamed = 6; // who do the same
 constexpr double stripGap = 22;
 constexpr std::size_t mostMeasured = 300; // moments of a run
 
@@ -159,52 +159,62 @@ QStringList ServerStrip::serverWords() const
     return all;
 }
 
+QString ServerStrip::beliefOf(int lane, const LaneSpan &span) const
+{
+    const auto &scenario = m_run->recording().scenario;
+    const auto lock = [&](bool isSecond) { return letterOfLock(scenario, lane, isSecond); };
+    const bool areTwo = scenario.locks > 1;
+    QString does;
+    switch (span.state) {
+    case LaneState::Away: break;
+    case LaneState::Waits: does = areTwo ? tr("waits for %1").arg(lock(false)) : tr("waits"); break;
+    case LaneState::HasOne:
+        does = areTwo ? tr("has %1, waits for %2").arg(lock(false), lock(true)) : tr("has one, waits for the other");
+        break;
+    case LaneState::Holds: does = span.isReader ? tr("holds to read") : tr("holds"); break;
+    case LaneState::Works: does = tr("works"); break;
+    case LaneState::Dead: does = tr("is dead"); break;
+    }
+    return span.isPaused ? tr("paused, believes it %1").arg(does) : does;
+}
+
+// Of a hundred thousand a few are named; so the others need no words, once in each frame.
+std::vector<ServerStrip::Belief> ServerStrip::grouped() const
+{
+    std::vector<Belief> groups;
+    const bool areTwo = m_run && m_run->recording().scenario.locks > 1;
+    for (int lane = 0; m_run && lane < m_run->lanes() && !m_isBeforeAll; ++lane) {
+        const auto span = m_run->laneAt(lane, m_then.at());
+        if (span.state == LaneState::Away)
+            continue;
+        // Of two locks it depends on who it is which of them it has first.
+        const QString words = areTwo ? beliefOf(lane, span) : QString();
+        auto group = std::ranges::find_if(groups, [&](const Belief &one) {
+            return one.state == span.state && one.isPaused == span.isPaused && one.isReader == span.isReader
+                   && (!areTwo || one.does == words);
+        });
+        if (group == groups.end())
+            group = groups.insert(
+                groups.end(),
+                {span.state, span.isPaused, span.isReader, areTwo ? words : beliefOf(lane, span), {}, 0});
+        if (++group->count <= mostNamed)
+            group->first << m_run->laneName(lane);
+    }
+    return groups;
+}
+
+QString ServerStrip::saidOf(const Belief &belief)
+{
+    const bool areMany = belief.count > mostNamed;
+    const QString names = belief.first.first(std::min<qsizetype>(belief.count, mostNamed - areMany)).join(u' ');
+    return u"%1: %2"_s.arg(belief.does, areMany ? tr("%1 … (%2)").arg(names).arg(belief.count) : names);
+}
+
 QStringList ServerStrip::beliefs() const
 {
     QStringList all;
-    const bool areTwo = m_run && m_run->recording().scenario.locks > 1;
-    const auto lock = [this](int lane, bool isSecond) {
-        return letterOfLock(m_run->recording().scenario, lane, isSecond);
-    };
-    for (int lane = 0; m_run && lane < m_run->lanes() && !m_isBeforeAll; ++lane) {
-        const auto span = m_run->laneAt(lane, m_then.at());
-        QString does;
-        switch (span.state) {
-        case LaneState::Away: continue;
-        case LaneState::Waits: does = areTwo ? tr("waits for %1").arg(lock(lane, false)) : tr("waits"); break;
-        case LaneState::HasOne:
-            does = areTwo ? tr("has %1, waits for %2").arg(lock(lane, false), lock(lane, true))
-                          : tr("has one, waits for the other");
-            break;
-        case LaneState::Holds: does = span.isReader ? tr("holds to read") : tr("holds"); break;
-        case LaneState::Works: does = tr("works"); break;
-        case LaneState::Dead: does = tr("is dead"); break;
-        }
-        if (span.isPaused)
-            does = tr("paused, believes it %1").arg(does);
-        all << m_run->laneName(lane) + u' ' + does;
-    }
-    return all;
-}
-
-// Those who believe the same together: "holds: c00", "waits: c01 c02 c03 c04 c05 … (9)".
-QStringList ServerStrip::groupedBeliefs() const
-{
-    std::vector<std::pair<QString, QStringList>> groups;
-    for (const auto &one : beliefs()) {
-        const auto space = one.indexOf(u' ');
-        const QString does = one.sliced(space + 1);
-        auto group = std::ranges::find(groups, does, &std::pair<QString, QStringList>::first);
-        if (group == groups.end())
-            group = groups.insert(groups.end(), {does, {}});
-        group->second << one.first(space);
-    }
-    QStringList all;
-    for (const auto &[does, who] : groups) {
-        const bool areMany = who.size() > mostNamed;
-        const QString names = who.first(std::min<qsizetype>(who.size(), mostNamed - 1 + !areMany)).join(u' ');
-        all << u"%1: %2"_s.arg(does, areMany ? tr("%1 … (%2)").arg(names).arg(who.size()) : names);
-    }
+    for (const auto &belief : grouped())
+        all << saidOf(belief);
     return all;
 }
 
@@ -309,14 +319,14 @@ void ServerStrip::paintEvent(QPaintEvent *)
         painter.setPen(t.muted);
         painter.drawText(last, Qt::AlignRight | Qt::AlignVCenter, more);
     }
-    const auto beliefs = groupedBeliefs();
+    const auto beliefs = grouped();
     const QRectF here = section(tr("They believe"), height() - believed - 3, height());
     Flow flow(metrics, here.width());
-    for (const auto &text : beliefs)
-        flow.put(text);
+    for (const auto &belief : beliefs)
+        flow.put(saidOf(belief));
     draw(flow, here, [&](int item) {
-        const bool holds = beliefs[item].contains(tr("holds")) || beliefs[item].contains(tr("works"));
-        return holds ? t.hold : t.muted;
+        const auto state = beliefs[static_cast<std::size_t>(item)].state;
+        return state == LaneState::Holds || state == LaneState::Works ? t.hold : t.muted;
     });
 }
 

@@ -25,7 +25,7 @@ public:
     void setHasRoom(bool hasRoom);
     // As they stand there: "sim-lock = c00's token · 2.1 s left"; of several servers "s1 s3  …" in front.
     [[nodiscard]] QStringList serverWords() const;
-    // "c00 holds", "c01 waits": of those that do anything.
+    // Of those that do anything, who believe the same together: "holds: c00", "waits: c01 c02 c03 c04 c05 … (9)".
     [[nodiscard]] QStringList beliefs() const;
 
     // With all that the run's servers ever have, as far as that is a few lines.
@@ -41,11 +41,21 @@ protected:
 private:
     [[nodiscard]] int linesFor(int width) const;
     [[nodiscard]] static double roomFor(int width);
+    // What `count` of them do alike; the first are named.
+    struct Belief {
+        LaneState state = LaneState::Away;
+        bool isPaused = false, isReader = false;
+        QString does;
+        QStringList first;
+        qsizetype count = 0;
+    };
+    [[nodiscard]] std::vector<Belief> grouped() const;
+    [[nodiscard]] QString beliefOf(int lane, const LaneSpan &span) const;
+    [[nodiscard]] static QString saidOf(const Belief &belief);
 
     PlayedRunPtr m_run;
     ServersThen m_then;
     [[nodiscard]] bool isKnown() const;
-    [[nodiscard]] QStringList groupedBeliefs() const;
 
     mutable std::map<std::pair<int, double>, int> m_linesFor; // by width and size of the text
     bool m_hasRoom = true;
