@@ -147,7 +147,7 @@ void MainWindow::connectParts()
 void MainWindow::addPage(const PageRow &row)
 {
     const int number = static_cast<int>(m_pages.size());
-    auto *page = row.make(m_book, this);
+    auto *page = row.make(m_book, m_stack);
     m_pages.push_back(page);
     m_stack->addWidget(page);
     m_side->addPage(row.title, number);

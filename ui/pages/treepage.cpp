@@ -63,7 +63,8 @@ void TreePage::useModel(QAbstractItemModel &model, int filterRole)
 
 void TreePage::assemble(QWidget *strip, QWidget *detail, const QList<int> &sizes)
 {
-    auto *content = new QWidget(this);
+    m_stack = new QStackedWidget(this);
+    auto *content = new QWidget(m_stack);
     auto *layout = new QVBoxLayout(content);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
@@ -89,9 +90,8 @@ void TreePage::assemble(QWidget *strip, QWidget *detail, const QList<int> &sizes
     m_splitter->setStretchFactor(0, 1);
     layout->addWidget(m_splitter, 1);
 
-    auto *empty = new EmptyNotice(this);
+    auto *empty = new EmptyNotice(m_stack);
     empty->say(m_words.emptyTitle, m_words.emptyText);
-    m_stack = new QStackedWidget(this);
     m_stack->addWidget(empty);
     m_stack->addWidget(content);
     auto *outer = new QVBoxLayout(this);
