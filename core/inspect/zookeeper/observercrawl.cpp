@@ -158,22 +158,28 @@ private:
         }
     }
 
+    static bool isServersOwn(const ZPath &path) { return path.bytes() == "/zookeeper"; }
     static bool isNamedSo(const ZPath &path) { return !path.isRoot() && saysLock(path.name().bytes()); }
 
-    // Some from all over it, for its names may be in any order.
+    // Some from all over it, for its names may be in any order; only of those that are asked, or nobody would decide.
     void takeLarge(const ZPath &path, const std::vector<NodeName> &names)
     {
-        const auto sample = std::make_shared<Sample>();
-        const auto step = names.size() / sampled;
-        for (std::size_t i = 0; i < names.size(); ++i) {
-            const auto child = path.child(names[i]);
-            if (isNamedSo(child)) {
+        std::vector<NodeName> unnamed;
+        for (const auto &name : names) {
+            const auto child = path.child(name);
+            if (isNamedSo(child))
                 enqueue(Rank::Lock, child, nullptr);
-            } else if (i % step == 0 && sample->open < sampled) {
+            else if (!isServersOwn(child))
+                unnamed.push_back(name);
+        }
+        const auto sample = std::make_shared<Sample>();
+        const auto step = std::max<std::size_t>(1, unnamed.size() / sampled);
+        for (std::size_t i = 0; i < unnamed.size(); ++i) {
+            if (i % step == 0 && sample->open < sampled) {
                 ++sample->open;
-                enqueue(Rank::Sampled, child, sample);
+                enqueue(Rank::Sampled, path.child(unnamed[i]), sample);
             } else {
-                sample->others.push_back(names[i]);
+                sample->others.push_back(unnamed[i]);
             }
         }
     }
@@ -199,7 +205,7 @@ private:
 
     void enqueue(Rank rank, ZPath child, std::shared_ptr<Sample> sample)
     {
-        if (child.bytes() != "/zookeeper")
+        if (!isServersOwn(child))
             ahead(rank).push_back({std::move(child), std::move(sample)});
     }
 
