@@ -89,8 +89,8 @@ private slots:
         QCOMPARE(foundLocks(report), locks() + 1);
     }
 
-    // Which children stand for the others is as the server lists them, so there are more each time. The servers' own
-    // folder is never asked: as one of them it kept the others from being opened, and nothing said so.
+    // Which children stand for the others is as the server lists them, so there are more each time. The servers'
+    // own folder is never asked: as one of them it kept the others from being opened, and nothing said so.
     void whateverStandsForTheOthersAllOfThemAreOpened()
     {
         QVERIFY(await(make("/many")));
@@ -105,6 +105,38 @@ private slots:
             if (others >= 95)
                 QCOMPARE(walk({}, *inside).seen, others + 1);
         }
+    }
+
+    // 120 folders of ten leaves: 32 of them are opened with all that is in them. Where one of those is a folder
+    // again, all are.
+    void leavesOfManyFoldersAreJudgedByThoseOfAFew()
+    {
+        QVERIFY(await(make("/shelves")));
+        for (int shelf = 0; shelf < 120; ++shelf) {
+            const auto path = "/shelves/s" + QByteArray::number(shelf);
+            make(path);
+            for (int leaf = 0; leaf < 10; ++leaf)
+                make(path + "/b" + QByteArray::number(leaf));
+        }
+        QVERIFY(await(make("/shelves/s77/lock")));
+        CrawlOptions options;
+        options.from = ZPath("/shelves");
+        options.opensLeaves = false;
+        const auto some = walk(options);
+        QVERIFY(!some.isCut);
+        QVERIFY2(some.seen < 1 + 120 + 1 + 33 * 10, qPrintable(QString::number(some.seen)));
+        QCOMPARE(some.seen + some.unopened, qint64(1 + 120 * 11 + 1)); // each is seen or counted
+        QVERIFY(some.suspects.contains(ZPath("/shelves/s77")));
+        options.opensLeaves = true;
+        QCOMPARE(walk(options).seen, qint64(1 + 120 * 11 + 1));
+
+        for (int shelf = 0; shelf < 120; ++shelf)
+            make("/shelves/s" + QByteArray::number(shelf) + "/b3/" + "x");
+        QVERIFY(await(make("/shelves/s99/b3/lock")));
+        options.opensLeaves = false;
+        const auto all = walk(options);
+        QCOMPARE(all.unopened, qint64(0));
+        QVERIFY(all.suspects.contains(ZPath("/shelves/s99/b3")));
     }
 
     void aFolderToBeginWithNarrowsTheWalk()

@@ -22,22 +22,26 @@ constexpr std::size_t sampled = 32;   // children of a large folder that show wh
 constexpr qint64 reportEvery = 2'000; // znodes
 constexpr auto retryAfter = 500ms;
 
-// A large folder some of whose children are out to see what they are.
+// Some znodes that are opened to see what others like them may be: children of a large folder for all of its
+// children, and what is below them for what is below the others.
 struct Sample {
     std::vector<NodeName> others;
+    std::size_t seen = 0;
     std::size_t open = 0;
     bool arePromising = false;
-};
+    std::shared_ptr<Sample> below; // of a large folder's
 
-struct Listing {
-    ZPath path;
-    std::shared_ptr<Sample> sample; // that it belongs to, or none
-    Reply<zk::Children> reply;
+    [[nodiscard]] bool showsLeaves() const { return seen >= sampled && open == 0 && !arePromising; }
 };
 
 struct Ahead {
     ZPath path;
-    std::shared_ptr<Sample> sample;
+    std::shared_ptr<Sample> sample;            // that it belongs to, or none
+    std::shared_ptr<const Sample> likeThese{}; // what its children may be, if it is one of the others
+};
+
+struct Listing : Ahead {
+    Reply<zk::Children> reply;
 };
 
 // A node without a session may be part of a lock only if its name says so.
@@ -67,7 +71,7 @@ public:
     Crawler(zk::Session &session, CrawlOptions options, std::function<void(const NamesByParent &)> found)
         : m_session(session), m_options(std::move(options)), m_found(std::move(found))
     {
-        ahead(Rank::Lock).push_back({m_options.from, nullptr});
+        ahead(Rank::Lock).push_back({m_options.from, {}, {}});
     }
 
     Task<CrawlReport> run()
@@ -86,7 +90,7 @@ public:
                 m_report.sessionOver = true;
                 break;
             } else if (isBrokenConnection(listed.error())) {
-                ahead(Rank::Lock).push_front({first.path, first.sample});
+                ahead(Rank::Lock).push_front(first);
                 --m_asked;
                 auto later = sleepFor(m_session.loop(), retryAfter);
                 co_await later;
@@ -130,7 +134,7 @@ private:
                 queue.pop_front();
                 ++m_asked;
                 auto reply = m_session.children(next.path, {}, Deadline::never());
-                m_out.push_back({std::move(next.path), std::move(next.sample), std::move(reply)});
+                m_out.push_back({std::move(next), std::move(reply)});
             }
         }
     }
@@ -140,17 +144,19 @@ private:
         ++m_report.seen;
         const auto &path = asked.path;
         const bool isEphemeral = !listed.stat.ephemeralOwner.isNone();
-        if (!path.isRoot() && (isEphemeral || isWorthReading(path)))
+        // One that has children and no number is a folder of locks: none of its siblings need be read for its sake.
+        const bool isFolder = listed.stat.numChildren > 0 && !recipes::readSequence(path.name());
+        if (!path.isRoot() && (isEphemeral || (!isFolder && isWorthReading(path))))
             suspect(path);
-        if (asked.sample && (isEphemeral || listed.stat.numChildren > 0))
-            asked.sample->arePromising = true;
+        if (asked.sample) {
+            ++asked.sample->seen;
+            asked.sample->arePromising |= isEphemeral || listed.stat.numChildren > 0;
+        }
         const auto names = listed.names.toVector();
-        if (names.size() <= smallFolder || isNamedSo(path))
-            for (const auto &name : names)
-                enqueue(isNamedSo(path.child(name)) || isNamedSo(path) ? Rank::Lock : Rank::Small, path.child(name),
-                        nullptr);
-        else
+        if (names.size() > smallFolder && !isNamedSo(path))
             takeLarge(path, names);
+        else
+            takeSmall(asked, names);
         if (m_report.seen % reportEvery == 0) {
             if (m_options.progressed)
                 m_options.progressed(m_report.seen, m_report.seen + waiting() + static_cast<qint64>(m_out.size()));
@@ -161,6 +167,24 @@ private:
     static bool isServersOwn(const ZPath &path) { return path.bytes() == "/zookeeper"; }
     static bool isNamedSo(const ZPath &path) { return !path.isRoot() && saysLock(path.name().bytes()); }
 
+    void takeSmall(const Listing &asked, const std::vector<NodeName> &names)
+    {
+        const bool areLeaves = !m_options.opensLeaves && asked.likeThese && asked.likeThese->showsLeaves();
+        const auto below = asked.sample ? asked.sample->below : nullptr;
+        for (const auto &name : names) {
+            const auto child = asked.path.child(name);
+            if (isNamedSo(child) || isNamedSo(asked.path)) {
+                enqueue(Rank::Lock, child);
+            } else if (areLeaves) {
+                leaveUnopened(child);
+            } else {
+                if (below)
+                    ++below->open;
+                enqueue(Rank::Small, child, below);
+            }
+        }
+    }
+
     // Some from all over it, for its names may be in any order; only of those that are asked, or nobody would decide.
     void takeLarge(const ZPath &path, const std::vector<NodeName> &names)
     {
@@ -168,11 +192,12 @@ private:
         for (const auto &name : names) {
             const auto child = path.child(name);
             if (isNamedSo(child))
-                enqueue(Rank::Lock, child, nullptr);
+                enqueue(Rank::Lock, child);
             else if (!isServersOwn(child))
                 unnamed.push_back(name);
         }
         const auto sample = std::make_shared<Sample>();
+        sample->below = std::make_shared<Sample>();
         const auto step = std::max<std::size_t>(1, unnamed.size() / sampled);
         for (std::size_t i = 0; i < unnamed.size(); ++i) {
             if (i % step == 0 && sample->open < sampled) {
@@ -192,21 +217,28 @@ private:
         const auto folder = asked.path.parent();
         for (const auto &name : asked.sample->others) {
             const auto child = folder.child(name);
-            if (asked.sample->arePromising || m_options.opensLeaves) {
-                enqueue(asked.sample->arePromising ? Rank::Large : Rank::Leaf, child, nullptr);
-                continue;
-            }
-            ++m_report.unopened;
-            if (isWorthReading(child))
-                suspect(child);
+            if (asked.sample->arePromising)
+                enqueue(Rank::Large, child, nullptr, asked.sample->below);
+            else if (m_options.opensLeaves)
+                enqueue(Rank::Leaf, child);
+            else
+                leaveUnopened(child);
         }
         asked.sample->others.clear();
     }
 
-    void enqueue(Rank rank, ZPath child, std::shared_ptr<Sample> sample)
+    void leaveUnopened(const ZPath &child)
+    {
+        ++m_report.unopened;
+        if (isWorthReading(child))
+            suspect(child);
+    }
+
+    void enqueue(Rank rank, ZPath child, std::shared_ptr<Sample> sample = {},
+                 std::shared_ptr<const Sample> likeThese = {})
     {
         if (!isServersOwn(child))
-            ahead(rank).push_back({std::move(child), std::move(sample)});
+            ahead(rank).push_back({std::move(child), std::move(sample), std::move(likeThese)});
     }
 
     void takeUnreadable(const Listing &asked, const zk::Stat &stat)
@@ -215,8 +247,10 @@ private:
         if (!asked.path.isRoot() && (isEphemeral || isWorthReading(asked.path)))
             suspect(asked.path);
         ++m_report.seen;
-        if (asked.sample)
+        if (asked.sample) {
+            ++asked.sample->seen;
             asked.sample->arePromising = true;
+        }
         // An ephemeral has nothing below it; neither has a node without children.
         if ((!isEphemeral && stat.numChildren > 0) && m_report.refused++ == 0)
             m_report.firstRefused = asked.path;

@@ -4,7 +4,8 @@
 //
 // What promises most comes first, breadth first among equals: names that say lock and what is below them, small
 // folders and numbered children, some children of each large folder. The others of a large folder come last if those
-// were leaves: a budget must not go on a hundred thousand of them while locks stand elsewhere.
+// were leaves: a budget must not go on a hundred thousand of them while locks stand elsewhere. Where the children of
+// those were leaves, so a thousand folders of a hundred leaves each, the children of the others are taken for leaves.
 #pragma once
 
 #include "core/async/task.h"
@@ -19,7 +20,7 @@ struct CrawlOptions {
     qint64 most = 200'000; // znodes asked
     int restTimes = 0;     // after each stretch of work, rest that many times as long
     ZPath from{"/"};       // only what is there and below
-    // False: what looks like the leaves of a large folder is judged by its name only.
+    // False: what looks like a leaf because its neighbours are leaves is judged by its name only.
     bool opensLeaves = true;
     // What was found so far (complete at the end) and how many znodes were looked at.
     std::function<void(qint64 seen, qint64 known)> progressed;

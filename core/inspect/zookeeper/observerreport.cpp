@@ -105,8 +105,8 @@ std::vector<Coverage> coverageOf(const ConnectionName &connection, const zk::Evi
         missing(u"the crawl stopped at %1 znodes: there may be more locks"_s.arg(counted(search.crawlSeen)));
     if (search.unopened > 0)
         missing(
-            u"%1 znodes in large folders, leaves like their neighbours, were not opened: a lock without a session "
-            "below one would be missed"_s.arg(counted(search.unopened)));
+            u"%1 znodes of large or many folders were not opened, for those like them are leaves: a lock without a "
+            "session below one would be missed"_s.arg(counted(search.unopened)));
     if (!search.sweepComplete && !search.crawled)
         missing(u"lock nodes without a session: not looked for everywhere yet"_s);
     if (!evidence.membersUnknown.isEmpty())
