@@ -14,31 +14,6 @@ class QPainter;
 
 namespace lockscope::ui {
 
-// The marks of the picture; the legend draws them too.
-enum class LaneGlyph {
-    Waits,
-    HasOne,
-    Holds,
-    Reads,
-    Works,
-    Paused,
-    Dead,
-    Woken,
-    WokenInVain,
-    Request,
-    Write,
-    WriteRefused,
-    Act,
-    Fault,
-    ServerDown,
-    GivesUp,
-    Loses,
-    Breaks,
-    SentRequest,
-    SentReply,
-    SentEvent,
-    SentInVain,
-};
 void paintGlyph(QPainter &painter, const QRectF &rect, LaneGlyph glyph, const Tokens &tokens);
 
 struct LaneFrame {

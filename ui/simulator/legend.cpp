@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/lanesview.h"
-#include "ui/simulator/messagepaint.h"
 #include "ui/theme/theme.h"
 
 #include <QEvent>
@@ -50,18 +49,6 @@ double widthOf(const QFontMetricsF &metrics, const QString &word)
     return glyphWidth + 5 + metrics.horizontalAdvance(word);
 }
 
-bool isTold(const contention::Event &event)
-{
-    return event.mark == contention::Mark::WatchEvent || event.mark == contention::Mark::Message;
-}
-
-// On a lane; whoever crashes has the sign of the dead there.
-bool isDrawnFault(const contention::Event &event)
-{
-    return event.mark == contention::Mark::Fault && event.contender >= 0
-           && event.what != nameOf(contention::FaultKind::Crash);
-}
-
 } // namespace
 
 Legend::Legend(QWidget *parent) : QWidget(parent), m_signs(signsOf({}, {}))
@@ -84,71 +71,10 @@ void Legend::setRuns(const std::vector<PlayedRunPtr> &runs, std::optional<Moment
 
 Legend::Signs Legend::signsOf(const std::vector<PlayedRunPtr> &runs, std::optional<Moment> until)
 {
-    using contention::Event;
-    using contention::Mark;
-    const auto ofRuns = [&](auto is) {
-        return std::ranges::any_of(runs, [&](const PlayedRunPtr &run) { return is(*run); });
-    };
-    const auto ofScenario = [&](auto is) {
-        return ofRuns([&](const PlayedRun &run) { return is(run.recording().scenario); });
-    };
-    const auto happens = [&](auto is) {
-        return ofRuns([&](const PlayedRun &run) {
-            const auto &all = run.recording().events;
-            return std::any_of(all.begin(),
-                               until ? all.begin() + static_cast<std::ptrdiff_t>(run.countUntil(*until)) : all.end(),
-                               is);
-        });
-    };
-    const auto isIn = [&](LaneGlyph sign) {
-        const auto marked = [&](Mark mark) {
-            return happens([mark](const Event &event) { return event.mark == mark; });
-        };
-        switch (sign) {
-        case LaneGlyph::Reads: return ofScenario([](const auto &one) { return one.readersPercent > 0; });
-        case LaneGlyph::HasOne: return ofScenario([](const auto &one) { return one.locks > 1 || one.acquires > 1; });
-        case LaneGlyph::Works:
-            return ofScenario([](const auto &one) { return contention::isOptimistic(one.recipe); });
-        case LaneGlyph::Woken: return happens([](const Event &event) { return isTold(event) && !event.isWasted; });
-        case LaneGlyph::WokenInVain:
-            return happens([](const Event &event) { return isTold(event) && event.isWasted; });
-        case LaneGlyph::Paused: return marked(Mark::Pauses);
-        case LaneGlyph::Dead: return marked(Mark::Dies);
-        case LaneGlyph::GivesUp: return marked(Mark::GivesUp);
-        case LaneGlyph::Loses: return marked(Mark::Loses);
-        case LaneGlyph::Fault:
-            return happens(&isDrawnFault) || ofRuns([&](const PlayedRun &run) {
-                       return hasMessagesToShow(run) && !run.serverFaults().empty()
-                              && (!until || run.serverFaults().front() <= *until);
-                   });
-        case LaneGlyph::ServerDown:
-            return ofRuns([&](const PlayedRun &run) {
-                return hasMessagesToShow(run)
-                       && std::ranges::any_of(run.recording().history.changes, [&](const auto &change) {
-                              return change.line.name.isEmpty() && change.line.text == "down"
-                                     && (!until || change.at <= *until);
-                          });
-            });
-        case LaneGlyph::Breaks: return marked(Mark::Breaks);
-        case LaneGlyph::Write: return marked(Mark::Writes);
-        case LaneGlyph::Act: return marked(Mark::Acts);
-        case LaneGlyph::WriteRefused: return happens([](const Event &event) { return event.what == "refused"; });
-        case LaneGlyph::SentRequest:
-        case LaneGlyph::SentReply: return ofRuns(hasMessagesToShow);
-        case LaneGlyph::SentEvent: return ofRuns(hasMessagesToShow) && happens(isTold);
-        case LaneGlyph::SentInVain:
-            return ofRuns([&](const PlayedRun &run) {
-                return hasMessagesToShow(run)
-                       && std::ranges::any_of(run.recording().history.messages, [&](const auto &message) {
-                              return !message.arrives && (!until || message.at <= *until);
-                          });
-            });
-        default: return true;
-        }
-    };
     Signs all;
     for (const auto &[sign, word] : entries()) {
-        if (runs.empty() || isIn(sign))
+        const auto has = [sign = sign, until](const PlayedRunPtr &run) { return run->signs().isSeen(sign, until); };
+        if (runs.empty() || std::ranges::any_of(runs, has))
             all.push_back(sign);
     }
     return all;

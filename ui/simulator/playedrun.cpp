@@ -122,6 +122,7 @@ PlayedRun::PlayedRun(contention::Recording recording)
     indexEvents(m_writes, isWrite);
     indexNames();
     indexServers();
+    m_signs = SignTimes(*this);
     tally();
 }
 

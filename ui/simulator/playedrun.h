@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/workspace/values.h"
+#include "ui/simulator/signtimes.h"
 
 #include <memory>
 #include <span>
@@ -83,6 +84,8 @@ public:
     // A lock's name or token by which the server knows this lane; the longest first. Empty: it never held.
     [[nodiscard]] const std::vector<std::pair<QByteArray, int>> &heldAs() const { return m_heldAs; }
 
+    [[nodiscard]] const SignTimes &signs() const { return m_signs; }
+
     // How many of its events happened until this moment, that moment included.
     [[nodiscard]] std::size_t countUntil(Moment at) const;
     // After its first `count` events; counted from the first release on, as the recording's own counters. Nothing as
@@ -114,6 +117,7 @@ private:
     std::vector<Moment> m_serverFaults;
     std::vector<quint32> m_unusual;
     std::vector<std::pair<QByteArray, int>> m_heldAs;
+    SignTimes m_signs;
     std::vector<Tally> m_tallies;           // after each thousandth event
     std::optional<std::size_t> m_drainFrom; // the first release
     Tally m_beforeDrain;
