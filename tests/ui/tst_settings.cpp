@@ -64,6 +64,9 @@ private slots:
     void cleanup()
     {
         m_dialog.reset();
+        m_mutes.reset();
+        m_settings.reset(); // writes once more
+        m_folder.reset();
         m_theme->setChoice(ui::ThemeChoice::Light);
     }
 
