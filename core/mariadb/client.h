@@ -28,6 +28,7 @@ struct SessionOptions {
     std::chrono::milliseconds connectsWithin{15'000};
     // How long the network may be silent inside of an answer; 0: for ever, as who waits for a lock has to.
     std::chrono::seconds readsWithin{0};
+    Secured secured = Secured::No;
     std::shared_ptr<void> keep;             // what has to live for as long as it may connect
     const Dialect *dialect = &ownDialect(); // lives for ever
 };

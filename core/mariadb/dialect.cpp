@@ -124,7 +124,10 @@ public:
     {
         return mariadb::statementError(error, isLasting);
     }
-    Error connectError(const QSqlError &error) const override { return mariadb::connectError(error); }
+    Error connectError(const QSqlError &error, Secured secured) const override
+    {
+        return mariadb::connectError(error, secured);
+    }
 };
 
 } // namespace

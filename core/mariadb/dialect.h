@@ -13,6 +13,9 @@ class QSqlQuery;
 
 namespace lockscope::mariadb {
 
+// By what a connection proves itself, beside user and password.
+enum class Secured { No, ByTls, ByCertificate };
+
 class Dialect {
 public:
     // What a connection is told of itself when it stands.
@@ -42,7 +45,7 @@ public:
     [[nodiscard]] virtual bool run(QSqlQuery &query, const Statement &statement) const = 0;
     [[nodiscard]] virtual bool isLost(const QSqlError &error) const = 0;
     [[nodiscard]] virtual Error statementError(const QSqlError &error, bool isLasting) const = 0;
-    [[nodiscard]] virtual Error connectError(const QSqlError &error) const = 0;
+    [[nodiscard]] virtual Error connectError(const QSqlError &error, Secured secured) const = 0;
 };
 
 // MariaDB and MySQL.

@@ -19,6 +19,18 @@ QString said(const QSqlError &error)
     return number > 0 ? u"%1 (%2)"_s.arg(harmless, QString::number(number)) : harmless;
 }
 
+// REQUIRE SSL and REQUIRE X509 are refused in the words of a wrong password.
+QString alsoRefused(Secured secured)
+{
+    switch (secured) {
+    case Secured::No: return u"; the server says the same to a user who has to come over TLS (tls=on)"_s;
+    case Secured::ByTls:
+        return u"; the server says the same to a user who has to show a client certificate (cert= and key=)"_s;
+    case Secured::ByCertificate: break;
+    }
+    return {};
+}
+
 } // namespace
 
 int numberOf(const QSqlError &error)
@@ -88,12 +100,12 @@ Error statementError(const QSqlError &error, bool isLasting)
     }
 }
 
-Error connectError(const QSqlError &error)
+Error connectError(const QSqlError &error, Secured secured)
 {
     switch (numberOf(error)) {
     case 3159: return Error{ErrorCode::AuthFailed, u"TLS: the server demands it; add tls=on (%1)"_s.arg(said(error))};
+    case 1045: return Error{ErrorCode::AuthFailed, said(error) + alsoRefused(secured)};
     case 1044:
-    case 1045:
     case 1130:
     case 1251:
     case 1698:

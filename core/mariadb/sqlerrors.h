@@ -2,9 +2,7 @@
 // What the server's (and the client library's) error numbers mean.
 #pragma once
 
-#include "core/mariadb/session.h"
-
-class QSqlError;
+#include "core/mariadb/dialect.h"
 
 namespace lockscope::mariadb {
 
@@ -18,6 +16,6 @@ constexpr int queryInterrupted = 1317;
 // Of a statement that was out. The text of the server is made harmless.
 [[nodiscard]] Error statementError(const QSqlError &error, bool isLasting);
 // Of an attempt to connect: AuthFailed and Unsupported mean that trying again cannot help.
-[[nodiscard]] Error connectError(const QSqlError &error);
+[[nodiscard]] Error connectError(const QSqlError &error, Secured secured);
 
 } // namespace lockscope::mariadb

@@ -219,7 +219,7 @@ bool Worker::connectNow(SqlConnection &connection)
         return false;
     }
     if (!connection.open()) {
-        const auto why = m_options.dialect->connectError(connection.database().lastError());
+        const auto why = m_options.dialect->connectError(connection.database().lastError(), m_options.secured);
         tellLost(why);
         if (!why.retryable)
             pauseForGood();
@@ -228,7 +228,7 @@ bool Worker::connectNow(SqlConnection &connection)
     QSqlQuery query(connection.database());
     const auto met = m_options.dialect->meet(query);
     if (!met) {
-        tellLost(m_options.dialect->connectError(query.lastError()));
+        tellLost(m_options.dialect->connectError(query.lastError(), m_options.secured));
         query.clear();
         connection.close();
         return false;

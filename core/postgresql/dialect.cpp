@@ -123,7 +123,11 @@ public:
     {
         return postgresql::statementError(error.nativeErrorCode(), textOf(error), isLasting);
     }
-    Error connectError(const QSqlError &error) const override { return postgresql::connectError(textOf(error)); }
+    // It says itself what is wanted.
+    Error connectError(const QSqlError &error, mariadb::Secured) const override
+    {
+        return postgresql::connectError(textOf(error));
+    }
 };
 
 } // namespace

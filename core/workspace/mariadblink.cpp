@@ -86,9 +86,7 @@ public:
             return std::nullopt;
         const auto why = reason(m_session->lastError());
         if (m_session->state() == mariadb::SessionState::AuthFailed)
-            return Error{ErrorCode::AuthFailed,
-                         u"%1 refused the credentials: %2"_s.arg(m_spec.displayUri(), m_session->lastError())
-                             + alsoRefused()};
+            return Error{ErrorCode::AuthFailed, u"%1 refused the credentials: %2"_s.arg(m_spec.displayUri(), why)};
         return Error{ErrorCode::NotConnected, u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), why), true};
     }
     [[nodiscard]] QString serverVersion() override
@@ -134,22 +132,15 @@ private:
         mariadb::SessionOptions options;
         options.host = m_passage->throughMySqlTls(m_spec.hosts.front());
         options.keep = m_passage;
+        const auto &tls = m_spec.transport.tls;
+        if (tls.isOn)
+            options.secured = tls.cert.isEmpty() ? mariadb::Secured::ByTls : mariadb::Secured::ByCertificate;
         options.user = m_spec.user;
         options.password = m_password;
         options.database = m_spec.databaseName;
         return options;
     }
 
-    // REQUIRE SSL and REQUIRE X509 are refused in the words of a wrong password.
-    [[nodiscard]] QString alsoRefused() const
-    {
-        const auto &tls = m_spec.transport.tls;
-        if (!m_session->lastError().contains("(1045)"_L1) || !tls.cert.isEmpty())
-            return {};
-        return tls.isOn
-                   ? u"; the server says the same to a user who has to show a client certificate (cert= and key=)"_s
-                   : u"; the server says the same to a user who has to come over TLS (tls=on)"_s;
-    }
     void stateChanged(mariadb::SessionState state)
     {
         if (state == mariadb::SessionState::Connected && !m_started && m_context.options.observe) {

@@ -3,9 +3,11 @@
 // MariaDB's plugin and MySQL are not on every machine.
 #include "core/async/virtualloop.h"
 #include "core/inspect/mariadb/reader.h"
+#include "core/mariadb/sqlerrors.h"
 #include "core/world/mariadb/server.h"
 #include "tests/support/testmain.h"
 
+#include <QSqlError>
 #include <QTest>
 
 #include <algorithm>
@@ -222,6 +224,23 @@ private slots:
                                            return one.contains("(m.OBJECT_SCHEMA, m.OBJECT_NAME) IN ((?, ?))");
                                        }),
                  1);
+    }
+
+    // By the server's number; 1698 says "Access denied", too, and is of a user without a password.
+    void saysWhatElseIsRefusedInTheWordsOfAWrongPassword()
+    {
+        const auto said = [](const char *number, mariadb::Secured secured) {
+            const QSqlError error(u"driver"_s, u"Access denied for user 'a'@'h'"_s, QSqlError::ConnectionError,
+                                  QString::fromLatin1(number));
+            const auto why = mariadb::connectError(error, secured);
+            return why.code == ErrorCode::AuthFailed ? why.message : u"not AuthFailed: "_s + why.message;
+        };
+        const auto words = u"Access denied for user 'a'@'h' (1045)"_s;
+        QCOMPARE(said("1045", mariadb::Secured::No),
+                 words + u"; the server says the same to a user who has to come over TLS (tls=on)"_s);
+        QVERIFY(said("1045", mariadb::Secured::ByTls).endsWith(u"show a client certificate (cert= and key=)"_s));
+        QCOMPARE(said("1045", mariadb::Secured::ByCertificate), words);
+        QCOMPARE(said("1698", mariadb::Secured::No), u"Access denied for user 'a'@'h' (1698)"_s);
     }
 };
 
