@@ -3,22 +3,11 @@
 #pragma once
 
 #include "core/mariadb/session.h"
-#include "core/workspace/contenderpool.h"
+#include "core/workspace/workspace.h"
 
 namespace lockscope {
 
-class MariaDbPort {
-public:
-    virtual ~MariaDbPort() = default;
-    [[nodiscard]] virtual mariadb::Session &session() = 0; // gated
-    // A fresh one for a contender of ours, gated and logged as this link's.
-    [[nodiscard]] virtual std::unique_ptr<mariadb::Session> openSession() = 0;
-    [[nodiscard]] virtual QString uri() const = 0; // as it is shown
-};
-
 // Null unless of that backend. Gated.
 [[nodiscard]] mariadb::Session *mariaDbOf(Link *link);
-
-[[nodiscard]] std::unique_ptr<ContenderPool> makeMariaDbPool(MariaDbPort &port, const ContenderPoolContext &context);
 
 } // namespace lockscope

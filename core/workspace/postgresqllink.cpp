@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PostgreSQL connection: session, gate, observer. The session reconnects by itself.
-#include "core/workspace/postgresqllink.h"
-
 #include "core/inspect/postgresql/observer.h"
 #include "core/inspect/postgresql/ownid.h"
 #include "core/inspect/postgresql/rights.h"
 #include "core/operate/postgresqlrelease.h"
 #include "core/postgresql/client.h"
 #include "core/recipes/postgresql/make.h"
-#include "core/workspace/linkbase.h"
+#include "core/workspace/sqllink.h"
 
 namespace lockscope {
 
@@ -16,146 +13,43 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-class PostgreSqlContender : public OwnContender {
-public:
-    PostgreSqlContender(std::unique_ptr<mariadb::Session> session, HoldRequest request)
-        : m_session(std::move(session)), m_request(std::move(request))
-    {
+// A row of our own needs a table of our own, and that a schema.
+SqlRunLock postgreSqlRunLock(const recipes::RecipeInfo &recipe, const QByteArray &name)
+{
+    if (recipe.shape == recipes::Shape::NamedLock) {
+        const auto key = QByteArray::number(static_cast<qint64>(Random::fromSystem().next() >> 1));
+        const auto lock = "ADVISORY#" + key;
+        // Free if it can be had; what is had by that ends with the statement's own transaction.
+        return {lock, {}, {"SELECT (NOT pg_try_advisory_xact_lock(?))::int AS held", {key}, {}, false}, lock};
     }
+    return {name + ".row#id=1",
+            {"CREATE SCHEMA " + name, "CREATE TABLE " + name + ".row (id INT PRIMARY KEY)",
+             "INSERT INTO " + name + ".row VALUES (1)"},
+            {"DROP SCHEMA " + name + " CASCADE", {}, {}, true},
+            "schema " + name};
+}
 
-    Task<Result<void>> connect(Deadline deadline) override
-    {
-        auto &loop = m_session->loop();
-        while (m_session->state() == mariadb::SessionState::Connecting && !deadline.hasPassed(loop)) {
-            const Completion<bool> changed(loop);
-            changed.completeAt(deadline, false);
-            const auto subscription =
-                m_session->onState([changed](mariadb::SessionState) { changed.complete(true); });
-            co_await changed;
-        }
-        if (m_session->state() == mariadb::SessionState::Connected)
-            co_return Result<void>();
-        const bool refused = m_session->state() == mariadb::SessionState::AuthFailed;
-        co_return Error{refused ? ErrorCode::AuthFailed : ErrorCode::NotConnected,
-                        u"no session for the contender: %1"_s.arg(m_session->lastError()), !refused};
-    }
-    Result<std::unique_ptr<recipes::Lock>> makeLock() override
-    {
-        const recipes::AcquireOptions options{m_request.readMode, m_request.limit, m_request.ttl,
-                                              m_request.isLimitGiven};
-        return recipes::makePostgreSqlLock(m_request.recipe, *m_session, m_request.lock.name, options);
-    }
-    // A connection names a hold only with when it or its transaction began.
-    Task<QByteArray> idOf(QByteArray granted) override
-    {
-        const auto askBy = Deadline::after(m_session->loop(), std::chrono::milliseconds(1500));
-        const auto id = co_await inspect::ownBackendId(m_session.get(), m_request.recipe, askBy);
-        co_return id.value_or(granted);
-    }
-    // The session itself asks whether it still stands, and the recipe tells.
-    void watchOver(const Holding &, const recipes::Grant &) override {}
-    [[nodiscard]] bool isGivenBackBySession() const override { return true; }
-
-private:
-    std::unique_ptr<mariadb::Session> m_session;
-    const HoldRequest m_request;
-};
-
-class PostgreSqlLink : public LinkBase, public PostgreSqlPort {
-public:
-    PostgreSqlLink(ConnectionSpec spec, LinkContext context) : LinkBase(std::move(spec), std::move(context))
-    {
-        // It looks and kills, and waits for no lock: silence means that nobody answers.
-        auto options = sessionOptions();
-        options.readsWithin = std::chrono::seconds(15);
-        m_session = postgresql::openSession(m_context.loop, std::move(options));
-        m_gated = operate::gated(*m_session, m_gate);
-        m_observer =
-            std::make_unique<inspect::PostgreSqlObserver>(*m_gated, m_spec.name, m_context.options.observer, m_proxy);
-        m_state = m_session->onState([this](mariadb::SessionState state) { stateChanged(state); });
-    }
-
-    [[nodiscard]] bool isConnected() const override { return m_session->state() == mariadb::SessionState::Connected; }
-    [[nodiscard]] std::optional<Error> problem() const override
-    {
-        if (isConnected() || m_session->lastError().isEmpty())
-            return std::nullopt;
-        const auto why = reason(m_session->lastError());
-        if (m_session->state() == mariadb::SessionState::AuthFailed)
-            return Error{ErrorCode::AuthFailed, u"%1 refused the credentials: %2"_s.arg(m_spec.displayUri(), why)};
-        return Error{ErrorCode::NotConnected, u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), why), true};
-    }
-    [[nodiscard]] QString serverVersion() override
-    {
-        const auto version = m_session->serverVersion();
-        return version.isEmpty() ? QString() : u"PostgreSQL "_s + QString::fromUtf8(version);
-    }
-    [[nodiscard]] Task<QStringList> rights(Deadline deadline) override
-    {
-        return inspect::postgreSqlRights(m_gated.get(), deadline);
-    }
-    [[nodiscard]] mariadb::Session &session() override { return *m_gated; }
-    [[nodiscard]] QString uri() const override { return m_spec.displayUri(); }
-    [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
-
-    [[nodiscard]] std::unique_ptr<mariadb::Session> openSession() override
-    {
-        return operate::gated(postgresql::openSession(m_context.loop, sessionOptions()), m_gate);
-    }
-    [[nodiscard]] std::unique_ptr<OwnContender> openContender(const HoldRequest &request) override
-    {
-        return std::make_unique<PostgreSqlContender>(openSession(), request);
-    }
-    [[nodiscard]] std::unique_ptr<ContenderPool> openPool(const ContenderPoolContext &context) override
-    {
-        return makePostgreSqlPool(*this, context);
-    }
-    [[nodiscard]] Task<operate::ForceReleasePlan> withLosses(operate::ForceReleasePlan plan,
-                                                             Deadline deadline) override
-    {
-        return operate::withBackendLosses(std::move(plan), m_gated.get(), deadline);
-    }
-    [[nodiscard]] Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan, Deadline deadline) override
-    {
-        return operate::sendPostgreSqlRelease(std::move(plan), m_gated.get(), deadline);
-    }
-
-private:
-    [[nodiscard]] mariadb::SessionOptions sessionOptions() const
-    {
-        mariadb::SessionOptions options;
-        options.host = m_passage->throughPostgreSqlTls(m_spec.hosts.front());
-        options.keep = m_passage;
-        options.user = m_spec.user;
-        options.password = m_password;
-        options.database = m_spec.databaseName;
-        return options;
-    }
-
-    void stateChanged(mariadb::SessionState state)
-    {
-        if (state == mariadb::SessionState::Connected && !m_started && m_context.options.observe) {
-            m_started = true;
-            m_observer->firstSnapshot().then([this](bool) { m_proxy.firstSnapshotComplete(); });
-            m_observer->start();
-        }
-        m_context.changed(*this);
-    }
-
-    std::unique_ptr<mariadb::Session> m_session;
-    std::unique_ptr<mariadb::Session> m_gated;
-    std::unique_ptr<inspect::PostgreSqlObserver> m_observer;
-    Subscription m_state;
-    bool m_started = false;
+const SqlKit postgreSqlKit{
+    .through = &passage::Passage::throughPostgreSqlTls,
+    .open = postgresql::openSession,
+    .observe = [](mariadb::Session &session, const ConnectionName &name, const inspect::ObserverOptions &options,
+                  inspect::ObserverSink &sink) -> std::unique_ptr<inspect::Observer> {
+        return std::make_unique<inspect::PostgreSqlObserver>(session, name, options, sink);
+    },
+    .title = [](const QByteArray &) { return u"PostgreSQL"_s; },
+    .rights = inspect::postgreSqlRights,
+    .makeLock = recipes::makePostgreSqlLock,
+    .ownId = inspect::ownBackendId,
+    .withLosses = operate::withBackendLosses,
+    .sendRelease = operate::sendPostgreSqlRelease,
+    .runLock = postgreSqlRunLock,
 };
 
 } // namespace
 
 Result<std::unique_ptr<LinkBase>> makePostgreSqlLink(ConnectionSpec spec, LinkContext context)
 {
-    if (spec.hosts.size() > 1)
-        return Error{ErrorCode::BadInput, u"%1: one PostgreSQL server at a time"_s.arg(spec.displayUri())};
-    return std::unique_ptr<LinkBase>(std::make_unique<PostgreSqlLink>(std::move(spec), std::move(context)));
+    return makeSqlLink(std::move(spec), std::move(context), postgreSqlKit);
 }
 
 } // namespace lockscope

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workspace/sqllink.h"
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+class SqlContender : public OwnContender {
+public:
+    SqlContender(std::unique_ptr<mariadb::Session> session, HoldRequest request, const SqlKit &kit)
+        : m_session(std::move(session)), m_request(std::move(request)), m_kit(kit)
+    {
+    }
+
+    Task<Result<void>> connect(Deadline deadline) override
+    {
+        auto &loop = m_session->loop();
+        while (m_session->state() == mariadb::SessionState::Connecting && !deadline.hasPassed(loop)) {
+            const Completion<bool> changed(loop);
+            changed.completeAt(deadline, false);
+            const auto subscription =
+                m_session->onState([changed](mariadb::SessionState) { changed.complete(true); });
+            co_await changed;
+        }
+        if (m_session->state() == mariadb::SessionState::Connected)
+            co_return Result<void>();
+        const bool refused = m_session->state() == mariadb::SessionState::AuthFailed;
+        co_return Error{refused ? ErrorCode::AuthFailed : ErrorCode::NotConnected,
+                        u"no session for the contender: %1"_s.arg(m_session->lastError()), !refused};
+    }
+    Result<std::unique_ptr<recipes::Lock>> makeLock() override
+    {
+        const recipes::AcquireOptions options{m_request.readMode, m_request.limit, m_request.ttl,
+                                              m_request.isLimitGiven};
+        return m_kit.makeLock(m_request.recipe, *m_session, m_request.lock.name, options);
+    }
+    Task<QByteArray> idOf(QByteArray granted) override
+    {
+        const auto askBy = Deadline::after(m_session->loop(), std::chrono::milliseconds(1500));
+        auto asking = m_kit.ownId(m_session.get(), m_request.recipe, askBy);
+        const auto id = co_await asking;
+        co_return id.value_or(granted);
+    }
+    // The session itself asks whether it still stands, and the recipe tells.
+    void watchOver(const Holding &, const recipes::Grant &) override {}
+    // The optimistic lock's release is a write.
+    [[nodiscard]] bool isGivenBackBySession() const override
+    {
+        return !recipes::recipeOf(m_request.recipe).optimistic;
+    }
+
+private:
+    std::unique_ptr<mariadb::Session> m_session;
+    const HoldRequest m_request;
+    const SqlKit &m_kit;
+};
+
+} // namespace
+
+SqlLink::SqlLink(ConnectionSpec spec, LinkContext context, const SqlKit &kit)
+    : LinkBase(std::move(spec), std::move(context)), m_kit(kit)
+{
+    // It looks and kills, and waits for no lock: silence means that nobody answers.
+    auto options = sessionOptions();
+    options.readsWithin = std::chrono::seconds(15);
+    m_session = m_kit.open(m_context.loop, std::move(options));
+    m_gated = operate::gated(*m_session, m_gate);
+    m_observer = m_kit.observe(*m_gated, m_spec.name, m_context.options.observer, m_proxy);
+    m_state = m_session->onState([this](mariadb::SessionState state) { stateChanged(state); });
+}
+
+std::unique_ptr<mariadb::Session> SqlLink::openSession()
+{
+    return operate::gated(m_kit.open(m_context.loop, sessionOptions()), m_gate);
+}
+
+bool SqlLink::isConnected() const
+{
+    return m_session->state() == mariadb::SessionState::Connected;
+}
+
+std::optional<Error> SqlLink::problem() const
+{
+    if (isConnected() || m_session->lastError().isEmpty())
+        return std::nullopt;
+    const auto why = reason(m_session->lastError());
+    if (m_session->state() == mariadb::SessionState::AuthFailed)
+        return Error{ErrorCode::AuthFailed, u"%1 refused the credentials: %2"_s.arg(m_spec.displayUri(), why)};
+    return Error{ErrorCode::NotConnected, u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), why), true};
+}
+
+QString SqlLink::serverVersion()
+{
+    const auto version = m_session->serverVersion();
+    return version.isEmpty() ? QString() : m_kit.title(version) + u' ' + QString::fromUtf8(version);
+}
+
+Task<QStringList> SqlLink::rights(Deadline deadline)
+{
+    return m_kit.rights(m_gated.get(), deadline);
+}
+
+std::unique_ptr<OwnContender> SqlLink::openContender(const HoldRequest &request)
+{
+    return std::make_unique<SqlContender>(openSession(), request, m_kit);
+}
+
+std::unique_ptr<ContenderPool> SqlLink::openPool(const ContenderPoolContext &context)
+{
+    return makeSqlPool(*this, context);
+}
+
+Task<operate::ForceReleasePlan> SqlLink::withLosses(operate::ForceReleasePlan plan, Deadline deadline)
+{
+    return m_kit.withLosses(std::move(plan), m_gated.get(), deadline);
+}
+
+Task<Result<operate::Sent>> SqlLink::sendRelease(operate::ForceReleasePlan plan, Deadline deadline)
+{
+    return m_kit.sendRelease(std::move(plan), m_gated.get(), deadline);
+}
+
+mariadb::SessionOptions SqlLink::sessionOptions() const
+{
+    mariadb::SessionOptions options;
+    options.host = ((*m_passage).*m_kit.through)(m_spec.hosts.front());
+    options.keep = m_passage;
+    options.user = m_spec.user;
+    options.password = m_password;
+    options.database = m_spec.databaseName;
+    const auto &tls = m_spec.transport.tls;
+    if (tls.isOn)
+        options.secured = tls.cert.isEmpty() ? mariadb::Secured::ByTls : mariadb::Secured::ByCertificate;
+    return options;
+}
+
+void SqlLink::stateChanged(mariadb::SessionState state)
+{
+    if (state == mariadb::SessionState::Connected && !m_started && m_context.options.observe) {
+        m_started = true;
+        m_observer->firstSnapshot().then([this](bool) { m_proxy.firstSnapshotComplete(); });
+        m_observer->start();
+    }
+    m_context.changed(*this);
+}
+
+Result<std::unique_ptr<LinkBase>> makeSqlLink(ConnectionSpec spec, LinkContext context, const SqlKit &kit)
+{
+    if (spec.hosts.size() > 1)
+        return Error{ErrorCode::BadInput,
+                     u"%1: one %2 server at a time"_s.arg(spec.displayUri(), infoOf(*backendOf(spec.scheme)).title)};
+    return std::unique_ptr<LinkBase>(std::make_unique<SqlLink>(std::move(spec), std::move(context), kit));
+}
+
+} // namespace lockscope
