@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows that are locks by what stands in them: Liquibase's DATABASECHANGELOGLOCK and ShedLock's table. Found by the
-// names of their tables in the schemas that the credentials may see, and by their columns.
+// names of their tables where the credentials may look, and by their columns. Of any SQL server: what it is asked
+// differs, and how it answers.
 #pragma once
 
 #include "core/async/task.h"
@@ -11,29 +12,56 @@
 
 namespace lockscope::inspect {
 
+struct LockRowTable {
+    QByteArray schema, name;
+    SqlLockRow::Kind kind{};
+    bool isZoned = false; // its times say their zone
+};
+
+constexpr std::size_t mostLockRows = 1000, mostLockTables = 100; // of one table, and of those
+
+struct LockRowDialect {
+    // Columns table_schema and name; and, without whichColumns, columns (in one, with commas) and is_zoned.
+    QByteArray whichTables;
+    // Of a table, by schema and name: column name, in lower case. Not asked again of a table that is known.
+    QByteArray whichColumns;
+    // Columns name, locked_by, stamp, since, ends and ends_in_utc of those that are locked.
+    QByteArray (*rowsOf)(const LockRowTable &table);
+    QByteArray beforeRows; // sent before that, if anything
+    std::optional<ServerTime> (*moment)(const mariadb::Rows &rows, std::size_t row, const QByteArray &column);
+    // The server has an opinion: what the connection is suffering from is nobody's gap.
+    bool (*isRefusal)(const Error &error);
+    QString (*whyUnread)(const Error &error); // of a table's rows
+};
+
+// MariaDB's and MySQL's.
+[[nodiscard]] const LockRowDialect &ownLockRows();
+
 // Tables are looked for seldom, their rows are read each second; else what was read last is told again.
 class SqlLockRows {
 public:
     using Send = std::function<Reply<mariadb::Rows>(const QByteArray &text, Deadline, const QByteArrayList &)>;
 
-    void forget();
+    // The dialect lives for ever.
+    explicit SqlLockRows(const LockRowDialect &dialect) : m_dialect(&dialect) {}
+
+    void forget() { *this = SqlLockRows(*m_dialect); }
     // The next read is of now.
     void readAnew() { m_read.reset(); }
-    // What cannot be read is said in gaps().
-    Task<Result<void>> read(SqlLook *look, Send send, Loop *loop, Deadline deadline);
+    // What cannot be read is said in gaps(). Tables that somebody keeps others out of are not asked for: a question
+    // would wait, too.
+    Task<Result<void>> read(Send send, Loop *loop, std::vector<SqlTableLock> kept, Deadline deadline);
+    [[nodiscard]] const std::vector<SqlLockRow> &rows() const { return m_rows; }
     [[nodiscard]] const QStringList &gaps() const { return m_gaps; }
 
 private:
-    struct Table {
-        QByteArray schema, name;
-        SqlLockRow::Kind kind{};
-    };
-
     Task<Result<void>> findTables(Send send, Deadline deadline);
-    Task<Result<bool>> hasColumns(Send send, Table table, Deadline deadline);
-    Task<Result<void>> readTable(Send send, Table table, Deadline deadline);
+    Task<Result<bool>> hasColumns(Send send, LockRowTable table, QByteArrayList told, Deadline deadline);
+    Task<Result<void>> readTable(Send send, LockRowTable table, Deadline deadline);
+    void take(const LockRowTable &table, const mariadb::Rows &rows);
 
-    std::vector<Table> m_tables;
+    const LockRowDialect *m_dialect;
+    std::vector<LockRowTable> m_tables;
     std::vector<SqlLockRow> m_rows;
     QStringList m_gaps;
     std::optional<Instant> m_looked, m_read;

@@ -80,7 +80,7 @@ private:
     NamedLocks m_namedLocks = NamedLocks::NotAsked;
     bool m_tellsAttributes = true; // performance_schema is on and may be read
     IndexColumns m_columns;
-    SqlLockRows m_lockRows;
+    SqlLockRows m_lockRows{ownLockRows()};
     QStringList m_gaps;    // of the last look
     QStringList m_newGaps; // of the one under way
     qint64 m_requests = 0;

@@ -149,8 +149,9 @@ Task<Result<void>> SqlReader::readLockRows(SqlLook *look, Deadline deadline)
         return send(query, by, parameters);
     };
     auto *loop = &m_session.loop();
-    auto reading = m_lockRows.read(look, sending, loop, deadline);
+    auto reading = m_lockRows.read(sending, loop, look->tableLocks, deadline);
     const auto read = co_await reading;
+    look->lockRows = m_lockRows.rows();
     for (const auto &gap : m_lockRows.gaps())
         note(gap);
     co_return read;

@@ -199,10 +199,13 @@ Task<Result<PgLook>> PgReader::look(Deadline deadline)
 
 Task<Result<void>> PgReader::readLockRows(PgLook *look, Deadline deadline)
 {
-    const PgLockRows::Send sending = [this](const QByteArray &query, Deadline by) { return send(query, by); };
+    const SqlLockRows::Send sending = [this](const QByteArray &query, Deadline by, const QByteArrayList &parameters) {
+        return send(query, by, parameters);
+    };
     auto *loop = &m_session.loop();
-    auto reading = m_lockRows.read(look, sending, loop, deadline);
+    auto reading = m_lockRows.read(sending, loop, {}, deadline);
     const auto read = co_await reading;
+    look->lockRows = m_lockRows.rows();
     co_return read;
 }
 

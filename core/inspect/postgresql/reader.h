@@ -47,7 +47,7 @@ private:
     };
     std::map<PgRowKeys::key_type, KnownKey> m_rowKeys;
     bool m_isReconnected = false;
-    PgLockRows m_lockRows;
+    SqlLockRows m_lockRows{pgLockRows()};
     QStringList m_gaps;
     qint64 m_requests = 0;
     bool m_hasLooked = false;
