@@ -1,60 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the snapshots of one MariaDB or MySQL server's locks up to date, by asking: such a server tells nothing
-// unasked. At most every 250 ms, and resting nine times as long as a look takes (the quicker of the last two: one
-// that was slow once was held up, and is not made up for by resting); less often where the looks of others keep the
-// server from renewing what it tells of rows (core/mariadb/freshness.h). Coverage says then how old that may be, and
-// so does each snapshot of a row.
-//
-// Survives reconnects. Loop thread only; not to be destroyed from within a call to its sink.
+// One MariaDB's or MySQL's observer. It looks less often where the looks of others keep the server from renewing what
+// it tells of rows (core/mariadb/freshness.h). Coverage says then how old that may be, and so does each snapshot of a
+// row.
 #pragma once
 
-#include "core/async/scope.h"
-#include "core/inspect/changereporter.h"
 #include "core/inspect/mariadb/reader.h"
-#include "core/inspect/snapshotstore.h"
-#include "core/inspect/usualholds.h"
+#include "core/inspect/mariadb/sqlobserver.h"
 
 namespace lockscope::inspect {
 
-class MariaDbObserver : public Observer {
+class MariaDbObserver final : public SqlObserver {
 public:
-    // `session` (behind the gate) and `sink` must outlive the observer.
-    MariaDbObserver(mariadb::Session &session, ConnectionName name, ObserverOptions options, ObserverSink &sink);
+    MariaDbObserver(mariadb::Session &session, ConnectionName name, ObserverOptions options, ObserverSink &sink)
+        : SqlObserver(session, std::move(name), std::move(options), sink), m_reader(session)
+    {
+    }
+    ~MariaDbObserver() override { stop(); }
 
-    void start() override;
-    [[nodiscard]] Completion<bool> firstSnapshot() const override { return m_firstSnapshot; }
     // The task must not outlive the observer.
-    Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) override;
-    [[nodiscard]] std::vector<LockSnapshot> snapshots() const override { return m_known.all(); }
-    [[nodiscard]] std::vector<SessionSnapshot> sessions() const override { return m_reporter.sessions(); }
-    [[nodiscard]] std::vector<Coverage> coverage() const override;
+    Task<Result<LockSnapshot>> readNow(QByteArray lock, Deadline deadline) override;
 
 private:
-    Task<void> poll();
-    Task<Result<SqlLook>> lookAndTell(Deadline deadline);
+    Task<Result<Seen>> look(Deadline deadline) override;
+    [[nodiscard]] Duration restAfterLook(Duration usual) override { return m_reader.restAfterLook(usual); }
+    [[nodiscard]] Looks looks() const override;
+    [[nodiscard]] QString whatIsSeen() const override;
     [[nodiscard]] std::vector<LockSnapshot> steadied(std::vector<LockSnapshot> snapshots) const;
     [[nodiscard]] QString oldRowsText() const;
-    // How long a look took, for the rest after it.
-    [[nodiscard]] Duration workOf(Duration took);
-    void settle(const SqlLook &look);
-    void tellCoverage();
-    void tellProgress();
-    void tellCost(Duration rest);
 
-    mariadb::Session &m_session;
-    Loop &m_loop;
-    ConnectionName m_name;
-    ObserverOptions m_options;
-    ObserverSink &m_sink;
     SqlReader m_reader;
-    Completion<bool> m_firstSnapshot;
-    SnapshotStore m_known;
-    UsualHolds m_usual;
-    ChangeReporter m_reporter;
-    qint64 m_costRequests = 0;
-    QString m_notAnswering; // why what is shown may be of earlier; empty while looks succeed
-    Duration m_tookBefore{0};
-    Scope m_work; // last: its coroutines use everything above
 };
 
 } // namespace lockscope::inspect

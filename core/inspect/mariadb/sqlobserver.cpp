@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/inspect/mariadb/sqlobserver.h"
+
+#include "core/async/sleep.h"
+#include "core/inspect/findings.h"
+#include "core/inspect/pace.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::chrono::milliseconds leastPause = 250ms;
+constexpr auto lookTakesAtMost = 10s;
+// Then coverage says that the server does not answer.
+constexpr auto answersWithin = 2s;
+// After a look that failed: there was no work to rest from.
+constexpr auto restAfterFailedLook = 500ms;
+
+} // namespace
+
+SqlObserver::SqlObserver(mariadb::Session &session, ConnectionName name, ObserverOptions options, ObserverSink &sink)
+    : m_session(session), m_loop(session.loop()), m_name(std::move(name)), m_options(std::move(options)),
+      m_sink(sink), m_firstSnapshot(m_loop), m_reporter(m_name, sink), m_work(m_loop)
+{
+}
+
+void SqlObserver::start()
+{
+    if (m_work.isIdle())
+        m_work.launch(poll());
+}
+
+Task<void> SqlObserver::poll()
+{
+    for (;;) {
+        const auto begun = m_loop.now();
+        const auto limit = Deadline::after(m_loop, lookTakesAtMost);
+        auto silence = m_loop.callAt(begun + answersWithin, [this] {
+            m_notAnswering = u"the server has not answered for some seconds: what is shown is of before"_s;
+            tellCoverage();
+        });
+        const bool isDone = co_await lookAndTell(limit);
+        silence = Timer();
+        if (isDone && !m_firstSnapshot.isComplete()) {
+            m_firstSnapshot.complete(true);
+            tellCoverage();
+        }
+        tellProgress();
+        if (isDone && !m_options.follow)
+            co_return;
+        // A stall, the server's or ours, makes one look slow, and is no work that the server was put to.
+        const auto took = m_loop.now() - begun;
+        const auto work =
+            isDone ? std::min(took, std::exchange(m_tookBefore, took)) * restPerWork : Duration(restAfterFailedLook);
+        const auto rest = restAfterLook(std::max<Duration>({work, m_options.pollEvery, leastPause}));
+        tellCost(rest);
+        auto pause = sleepFor(m_loop, rest);
+        co_await pause;
+    }
+}
+
+Task<bool> SqlObserver::lookAndTell(Deadline deadline)
+{
+    auto looking = look(deadline);
+    auto seen = co_await looking;
+    if (seen) {
+        settle(std::move(*seen));
+        m_sink.looked(m_name);
+    }
+    m_notAnswering =
+        seen ? QString() : u"the last look failed, what is shown is of before: "_s + seen.error().message;
+    tellCoverage();
+    co_return seen.operator bool();
+}
+
+std::vector<LockSnapshot> SqlObserver::judged(std::vector<LockSnapshot> snapshots) const
+{
+    for (auto &snapshot : snapshots)
+        addAgeFindings(snapshot, *m_options.thresholds, m_usual);
+    return snapshots;
+}
+
+void SqlObserver::settle(Seen seen)
+{
+    for (const auto &snapshot : seen.snapshots)
+        m_usual.note(snapshot);
+    auto changes = m_known.replace({}, std::move(seen.snapshots));
+    for (const auto &change : changes) {
+        const auto observed = change.lock.observed;
+        if (change.kind == ChangeKind::Removed)
+            m_usual.noteGone(change.lock.lock.name, std::max(seen.now.value_or(observed), observed));
+    }
+    if (!changes.empty())
+        m_sink.locksChanged(std::move(changes));
+    m_reporter.tell(std::move(seen.sessions));
+}
+
+std::vector<Coverage> SqlObserver::coverage() const
+{
+    std::vector<Coverage> all;
+    const auto looked = looks();
+    const bool isConnected = m_session.state() == mariadb::SessionState::Connected;
+    if (!isConnected) {
+        const auto why = m_session.lastError();
+        all.push_back({m_name, false, why.isEmpty() ? u"not connected yet"_s : u"not connected: "_s + why});
+    } else if (!looked.any) {
+        all.push_back({m_name, false, u"the first look is still under way"_s});
+    }
+    if (isConnected && !m_notAnswering.isEmpty())
+        all.push_back({m_name, false, m_notAnswering});
+    for (const auto &gap : looked.gaps)
+        all.push_back({m_name, false, gap});
+    if (all.empty())
+        all.push_back({m_name, true, whatIsSeen()});
+    return all;
+}
+
+void SqlObserver::tellProgress()
+{
+    const auto every = std::max(m_options.pollEvery, leastPause);
+    const auto how = m_options.follow ? u"polling every %1 ms"_s.arg(every.count()) : u"one look"_s;
+    m_reporter.tell(Progress{m_name, how, 0, 0, false, m_firstSnapshot.isComplete()});
+}
+
+void SqlObserver::tellCost(Duration rest)
+{
+    const auto requests = looks().requests;
+    Cost cost;
+    cost.requestsPerSecond = static_cast<double>(requests - std::exchange(m_costRequests, requests))
+                             / std::chrono::duration<double>(rest).count();
+    m_reporter.tell(cost);
+}
+
+} // namespace lockscope::inspect
