@@ -21,8 +21,8 @@ public:
 
     [[nodiscard]] std::unique_ptr<contention::ContenderAccess> open(world::Process &process, int contender) override
     {
-        auto access = std::make_unique<contention::SqlAccess>(m_context.scenario, m_context.network, m_context.trace,
-                                                              m_server, process, contender);
+        auto access = contention::openMariaDbAccess(
+            {m_context.scenario, m_context.network, m_context.trace, m_server, process, contender});
         m_accesses[contender] = access.get();
         return access;
     }

@@ -15,13 +15,13 @@ public:
     explicit PostgreSqlStage(const StageContext &context)
         : m_context(context), m_server(context.world, world::postgreSqlRules)
     {
-        m_server.addRow(contention::simulatedPgTable, contention::simulatedPgKey, contention::simulatedPgRow, 1);
+        m_server.addRow(contention::simulatedTable, contention::simulatedKey, contention::simulatedRow, 1);
     }
 
     [[nodiscard]] std::unique_ptr<contention::ContenderAccess> open(world::Process &process, int contender) override
     {
-        auto access = std::make_unique<contention::PostgreSqlAccess>(m_context.scenario.recipe, m_context.network,
-                                                                     m_context.trace, m_server, process, contender);
+        auto access = contention::openPostgreSqlAccess(
+            {m_context.scenario, m_context.network, m_context.trace, m_server, process, contender});
         m_accesses[contender] = access.get();
         return access;
     }
@@ -37,7 +37,7 @@ public:
 private:
     const StageContext m_context;
     world::SqlServer m_server;
-    std::map<int, const contention::PostgreSqlAccess *> m_accesses; // while they live
+    std::map<int, const contention::SqlAccess *> m_accesses; // while they live
 };
 
 } // namespace

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A contender's way to a row or a named lock on a simulated SQL server, in a run or in a rehearsal. Which one it is
+// changes nothing.
+#pragma once
+
+#include "core/contention/servers.h"
+#include "core/contention/traced/tracedsql.h"
+#include "core/rules/catalogue.h"
+#include "core/world/mariadb/server.h"
+
+namespace lockscope::contention {
+
+inline const QByteArray simulatedTable("sim.row"), simulatedKey("id"), simulatedRow("1");
+
+[[nodiscard]] inline bool takesNamedLock(const QByteArray &recipe)
+{
+    return recipes::recipeOf(recipe).shape == recipes::Shape::NamedLock;
+}
+
+class SqlAccess final : public ContenderAccess {
+public:
+    using Make = std::function<Result<std::unique_ptr<recipes::Lock>>(mariadb::Session &session, Random random)>;
+
+    SqlAccess(std::unique_ptr<mariadb::Session> session, Trace &trace, int contender, Make make)
+        : m_session(std::move(session)), m_traced(*m_session, trace, contender), m_make(std::move(make))
+    {
+    }
+    ~SqlAccess() override
+    {
+        if (onGone)
+            onGone();
+    }
+    SqlAccess(const SqlAccess &) = delete;
+    SqlAccess &operator=(const SqlAccess &) = delete;
+
+    [[nodiscard]] bool isReady() const override { return m_session->state() == mariadb::SessionState::Connected; }
+    [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makeLock(bool /*readMode*/, Random random) override
+    {
+        return m_make(m_traced, std::move(random));
+    }
+    [[nodiscard]] mariadb::ConnectionId connection() const { return m_session->connectionId(); }
+    // Told when it goes.
+    std::function<void()> onGone;
+
+private:
+    std::unique_ptr<mariadb::Session> m_session;
+    TracedSql m_traced;
+    const Make m_make;
+};
+
+// What opens one.
+struct SqlAccessContext {
+    const Scenario &scenario;
+    world::Network &network;
+    Trace &trace;
+    world::SqlServer &server;
+    world::Process &process;
+    int contender;
+};
+
+} // namespace lockscope::contention

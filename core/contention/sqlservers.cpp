@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/contention/sqlservers.h"
+
+namespace lockscope::contention {
+
+using namespace std::chrono_literals;
+
+SqlServers::SqlServers(const ServersContext &context, const world::SqlServerRules &rules, QByteArray kind,
+                       QByteArray name)
+    : m_server(context.world, rules), m_context(context), m_kind(std::move(kind)), m_name(std::move(name))
+{
+}
+
+std::unique_ptr<ContenderAccess> SqlServers::open(world::Process &process, int contender)
+{
+    auto access = openAccess({m_context.scenario, m_context.network, m_context.trace, m_server, process, contender});
+    m_accesses[contender] = access.get();
+    access->onGone = [this, contender] { m_accesses.erase(contender); };
+    return access;
+}
+
+bool SqlServers::expire(int contender)
+{
+    const auto at = m_accesses.find(contender);
+    return at != m_accesses.end() && m_server.kill(at->second->connection());
+}
+
+bool SqlServers::forceRelease(bool ofWaiter)
+{
+    const bool named = takesNamedLock(m_context.scenario.recipe);
+    const world::RowId id{simulatedTable, simulatedRow};
+    const auto &rows = m_server.rowLocks();
+    const auto &names = m_server.namedLocks();
+    const auto whose = ofWaiter ? (named ? names.firstWaiterFor(m_name) : rows.firstWaiterFor(id))
+                                : (named ? names.holderOf(m_name) : rows.holderOf(id));
+    return whose && m_server.kill(*whose);
+}
+
+std::vector<ServerLine> SqlServers::state() const
+{
+    if (!takesNamedLock(m_context.scenario.recipe))
+        return rows();
+    std::vector<ServerLine> lines;
+    for (const auto &name : m_server.namedLocks().names())
+        lines.push_back(line(m_kind + ' ' + name, {}, m_server.namedLocks().queueOf(name)));
+    return lines;
+}
+
+std::vector<QByteArray> SqlServers::leftBehind() const
+{
+    const auto left = m_server.leftBehind();
+    return {left.begin(), left.end()};
+}
+
+Duration SqlServers::longestGap() const
+{
+    return 2 * Duration(m_context.scenario.ttl) + 10s;
+}
+
+Duration SqlServers::longestLife() const
+{
+    return 2 * Duration(m_context.scenario.ttl) + 2s;
+}
+
+ServerLine SqlServers::rowLine(const world::RowId &row, const QByteArray &what) const
+{
+    return line(row.table + ' ' + simulatedKey + '=' + row.value, what, m_server.rowLocks().queueOf(row));
+}
+
+ServerLine SqlServers::line(const QByteArray &name, const QByteArray &what,
+                            const std::deque<mariadb::ConnectionId> &queue) const
+{
+    QByteArrayList words, waiting;
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+        if (i == 0)
+            words << "locked by " + nameOf(queue[i]);
+        else
+            waiting << nameOf(queue[i]);
+    }
+    if (!waiting.isEmpty())
+        words << "queue: " + waiting.join(' ');
+    if (!what.isEmpty()) // last: where there is little room, who has it is to be seen
+        words << what;
+    return {0, name, words.join(", "), {}};
+}
+
+QByteArray SqlServers::nameOf(mariadb::ConnectionId connection) const
+{
+    for (const auto &[contender, access] : m_accesses) {
+        if (access->connection() == connection)
+            return contenderName(contender, m_context.scenario.contenders);
+    }
+    return "connection " + QByteArray::number(connection);
+}
+
+} // namespace lockscope::contention
