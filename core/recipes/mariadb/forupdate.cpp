@@ -7,7 +7,7 @@
 //   4. No such row: nothing is locked. That is an error of its own, not "free".
 //   5. Whatever else went wrong (no time left, victim of a deadlock, connection lost): ROLLBACK, so that
 //      an attempt that failed holds nothing.
-//   6. To release, COMMIT. Who waited next has the row at once, and is told by its own answer.
+//   6. To release, COMMIT (transactionlock.cpp). Who waited next has the row at once, and is told by its own answer.
 //
 // A lost reply needs no question: with the connection the server drops the transaction and its locks. No
 // fencing token.
@@ -20,7 +20,7 @@ namespace lockscope::recipes {
 using namespace Qt::StringLiterals;
 
 ForUpdateLock::ForUpdateLock(mariadb::Session &session, const QByteArray &lock, RowName row)
-    : SqlLock(session, lock), m_row(std::move(row))
+    : TransactionLock(session, lock), m_row(std::move(row))
 {
 }
 
@@ -60,26 +60,6 @@ Task<Result<mariadb::Rows>> ForUpdateLock::lockRow(mariadb::ConnectionId connect
     }
 }
 
-Task<Result<void>> ForUpdateLock::release(Deadline deadline)
-{
-    if (!isHeld()) {
-        forget();
-        co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(name())};
-    }
-    const auto what = name();
-    const auto connection = session().connectionId();
-    forget();
-    UndoGuard guard(waitGroup(), undoing(connection));                             // should the COMMIT not be done
-    auto committing = session().commit(connection, answerBy(session(), deadline)); // 6
-    const auto committed = co_await committing;
-    if (!committed && committed.error().code == ErrorCode::SessionExpired) // before the COMMIT was sent
-        co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more: %2"_s.arg(what, committed.error().message)};
-    if (!committed)
-        co_return Error{committed.error().code, u"%1: %2"_s.arg(what, committed.error().message)};
-    guard.keep();
-    co_return Result<void>();
-}
-
 mariadb::Statement ForUpdateLock::whetherMine() const
 {
     // It ends only with the transaction, and that only with the connection, or when the server rolls it back: of that
@@ -88,11 +68,6 @@ mariadb::Statement ForUpdateLock::whetherMine() const
     const QByteArray notTold = "SELECT 1 AS mine";
     const auto byEvents = features.transactionEvents ? mariadb::hasTransactionByEvents : notTold;
     return {features.inTransaction ? "SELECT @@in_transaction AS mine" : byEvents, {}, {}, false};
-}
-
-Undo ForUpdateLock::undoing(mariadb::ConnectionId connection) const
-{
-    return {&session(), connection, "ROLLBACK", {}};
 }
 
 } // namespace lockscope::recipes

@@ -3,9 +3,8 @@
 //   1. SELECT GET_LOCK(name, seconds left). If another connection has the name, the server queues us,
 //      first come first served, and answers 1 when it is ours, 0 when the time was over.
 //   2. NULL: somebody ended the wait (KILL QUERY). Named locks have deadlocks, too: an error of its own.
-//   3. Whatever went wrong: RELEASE_LOCK, so that an attempt that failed holds nothing.
-//   4. Who holds it gets it again at once, and has to release it as often.
-//   5. To release, SELECT RELEASE_LOCK(name). 0 or NULL: it was not ours.
+//   3. To give it back, SELECT RELEASE_LOCK(name). 0 or NULL: it was not ours.
+// When that is done: namedlock.cpp.
 //
 // COMMIT does not release it; the end of the connection does, so a lost reply needs no question. It is not
 // replicated: each server has its own. MariaDB compares names byte by byte, MySQL does not mind case. No
@@ -38,36 +37,11 @@ QByteArray wholeSecondsLeft(const Loop &loop, Deadline deadline)
 } // namespace
 
 GetLockLock::GetLockLock(mariadb::Session &session, const QByteArray &lock, QByteArray name)
-    : SqlLock(session, lock), m_name(std::move(name))
+    : NamedLock(session, lock), m_name(std::move(name))
 {
 }
 
-Task<Result<Grant>> GetLockLock::takeOn(mariadb::ConnectionId connection, Deadline deadline)
-{
-    UndoGuard guard(waitGroup(), undoing(connection));       // 3
-    const auto got = co_await getLock(connection, deadline); // 1
-    if (!got)
-        co_return got.error();
-    if (!*got)
-        co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
-    guard.keep();
-    m_count = 1;
-    co_return holdOn(connection);
-}
-
-Task<Result<Grant>> GetLockLock::reenter(Deadline deadline)
-{
-    const auto connection = session().connectionId();
-    const auto got = co_await getLock(connection, deadline); // 4
-    if (!got)
-        co_return got.error();
-    if (!*got)
-        co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(name())};
-    ++m_count;
-    co_return holdOn(connection);
-}
-
-Task<Result<bool>> GetLockLock::getLock(mariadb::ConnectionId connection, Deadline deadline)
+Task<Result<bool>> GetLockLock::ask(mariadb::ConnectionId connection, Deadline deadline)
 {
     constexpr auto tooSoon = 20ms;
     auto &loop = session().loop();
@@ -91,35 +65,6 @@ Task<Result<bool>> GetLockLock::getLock(mariadb::ConnectionId connection, Deadli
         if (*mine == "1" || (!deadline.isNever() && !isTooSoon))
             co_return *mine == "1";
     }
-}
-
-Task<Result<void>> GetLockLock::release(Deadline deadline)
-{
-    if (!isHeld()) {
-        forget();
-        co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(name())};
-    }
-    const auto what = name();
-    const auto connection = session().connectionId();
-    std::optional<UndoGuard> guard; // should there be no answer
-    if (--m_count == 0) {
-        forget();
-        guard.emplace(waitGroup(), undoing(connection));
-    }
-    const mariadb::Statement statement{"SELECT RELEASE_LOCK(?) AS again", {m_name}, connection, false};
-    auto releasing = session().execute(statement, answerBy(session(), deadline)); // 5
-    const auto released = co_await releasing;
-    if (!released && released.error().code == ErrorCode::SessionExpired)
-        co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more: %2"_s.arg(what, released.error().message)};
-    if (!released)
-        co_return Error{released.error().code,
-                        u"%1 may still be held, it is being given back in the background: %2"_s.arg(
-                            what, released.error().message)};
-    if (guard)
-        guard->keep();
-    if (released->cell(0, "again") != QByteArray("1"))
-        co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
-    co_return Result<void>();
 }
 
 mariadb::Statement GetLockLock::whetherMine() const

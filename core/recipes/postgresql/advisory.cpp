@@ -4,9 +4,8 @@
 //      first served, and answers when it is ours. Without time to wait: pg_try_advisory_lock.
 //   2. A wait ends by pg_cancel_backend, ours at the deadline or somebody else's. It may come when the lock is ours
 //      already: that stays, whatever becomes of the statement.
-//   3. So, whatever went wrong: pg_advisory_unlock, so that an attempt that failed holds nothing.
-//   4. Who holds it gets it again at once, and has to release it as often.
-//   5. To release, pg_advisory_unlock(key). False: it was not ours.
+//   3. To give it back, pg_advisory_unlock(key). False: it was not ours.
+// When that is done, whatever went wrong included: namedlock.cpp.
 //
 // It outlives transactions; the end of the connection ends it, so a lost reply needs no question. Each database has
 // its own. No fencing token.
@@ -19,32 +18,11 @@ namespace lockscope::recipes {
 using namespace Qt::StringLiterals;
 
 AdvisoryLock::AdvisoryLock(mariadb::Session &session, const QByteArray &lock, AdvisoryName name)
-    : SqlLock(session, lock), m_name(std::move(name)), m_places(m_name.keys.size() == 1 ? "?" : "?, ?")
+    : NamedLock(session, lock), m_name(std::move(name)), m_places(m_name.keys.size() == 1 ? "?" : "?, ?")
 {
 }
 
-Task<Result<Grant>> AdvisoryLock::takeOn(mariadb::ConnectionId connection, Deadline deadline)
-{
-    UndoGuard guard(waitGroup(), undoing(connection));    // 3
-    const auto got = co_await lock(connection, deadline); // 1
-    if (!got)
-        co_return got.error();
-    guard.keep();
-    m_count = 1;
-    co_return holdOn(connection);
-}
-
-Task<Result<Grant>> AdvisoryLock::reenter(Deadline deadline)
-{
-    const auto connection = session().connectionId();
-    const auto got = co_await lock(connection, deadline); // 4
-    if (!got)
-        co_return got.error();
-    ++m_count;
-    co_return holdOn(connection);
-}
-
-Task<Result<void>> AdvisoryLock::lock(mariadb::ConnectionId connection, Deadline deadline)
+Task<Result<bool>> AdvisoryLock::ask(mariadb::ConnectionId connection, Deadline deadline)
 {
     if (deadline.hasPassed(session().loop())) {
         const mariadb::Statement once{"SELECT pg_try_advisory_lock(" + m_places + ")::int AS mine", m_name.keys,
@@ -55,7 +33,7 @@ Task<Result<void>> AdvisoryLock::lock(mariadb::ConnectionId connection, Deadline
             co_return answer.error();
         if (answer->cell(0, "mine") != QByteArray("1"))
             co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
-        co_return Result<void>();
+        co_return true;
     }
     const mariadb::Statement waiting{"SELECT pg_advisory_lock(" + m_places + ")::text AS mine", m_name.keys,
                                      connection, false};
@@ -65,37 +43,7 @@ Task<Result<void>> AdvisoryLock::lock(mariadb::ConnectionId connection, Deadline
         co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
     if (!answer) // 2
         co_return answer.error();
-    co_return Result<void>();
-}
-
-Task<Result<void>> AdvisoryLock::release(Deadline deadline)
-{
-    if (!isHeld()) {
-        forget();
-        co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(name())};
-    }
-    const auto what = name();
-    const auto connection = session().connectionId();
-    std::optional<UndoGuard> guard; // should there be no answer
-    if (--m_count == 0) {
-        forget();
-        guard.emplace(waitGroup(), undoing(connection));
-    }
-    const auto statement = undoing(connection);
-    auto releasing = session().execute({statement.text, statement.parameters, connection, false},
-                                       answerBy(session(), deadline)); // 5
-    const auto released = co_await releasing;
-    if (!released && released.error().code == ErrorCode::SessionExpired)
-        co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more: %2"_s.arg(what, released.error().message)};
-    if (!released)
-        co_return Error{released.error().code,
-                        u"%1 may still be held, it is being given back in the background: %2"_s.arg(
-                            what, released.error().message)};
-    if (guard)
-        guard->keep();
-    if (released->cell(0, "again") != QByteArray("1"))
-        co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
-    co_return Result<void>();
+    co_return true;
 }
 
 mariadb::Statement AdvisoryLock::whetherMine() const

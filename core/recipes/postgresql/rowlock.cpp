@@ -7,7 +7,7 @@
 //   3. No such row: nothing is locked. That is an error of its own, not "free".
 //   4. Whatever went wrong (no time left, victim of a deadlock, connection lost): ROLLBACK. A statement that
 //      failed has ended the transaction already; until its ROLLBACK the connection is good for nothing.
-//   5. To release, COMMIT.
+//   5. To release, COMMIT (transactionlock.cpp).
 //
 // Who comes in the moment in which it is freed, before the next one has woken up, gets it: not quite first come first
 // served. A lost reply needs no question: with the connection the server drops the transaction and its locks. No
@@ -23,7 +23,7 @@ namespace lockscope::recipes {
 using namespace Qt::StringLiterals;
 
 PgRowLock::PgRowLock(mariadb::Session &session, const QByteArray &lock, RowName row)
-    : PgTransactionLock(session, lock), m_row(std::move(row))
+    : TransactionLock(session, lock), m_row(std::move(row))
 {
 }
 
@@ -49,37 +49,6 @@ Task<Result<Grant>> PgRowLock::takeOn(mariadb::ConnectionId connection, Deadline
         co_return Error{ErrorCode::NoRow, u"there is no such row, so there is nothing to lock"_s};
     guard.keep();
     co_return holdOn(connection);
-}
-
-Task<Result<void>> PgTransactionLock::release(Deadline deadline)
-{
-    if (!isHeld()) {
-        forget();
-        co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(name())};
-    }
-    const auto what = name();
-    const auto connection = session().connectionId();
-    forget();
-    UndoGuard guard(waitGroup(), undoing(connection));                             // should the COMMIT not be done
-    auto committing = session().commit(connection, answerBy(session(), deadline)); // 5
-    const auto committed = co_await committing;
-    if (!committed && committed.error().code == ErrorCode::SessionExpired) // before the COMMIT was sent
-        co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more: %2"_s.arg(what, committed.error().message)};
-    if (!committed)
-        co_return Error{committed.error().code, u"%1: %2"_s.arg(what, committed.error().message)};
-    guard.keep();
-    co_return Result<void>();
-}
-
-mariadb::Statement PgTransactionLock::whetherMine() const
-{
-    // It ends only with the transaction, and that only with the connection.
-    return {"SELECT 1 AS mine", {}, {}, false};
-}
-
-Undo PgTransactionLock::undoing(mariadb::ConnectionId connection) const
-{
-    return {&session(), connection, "ROLLBACK", {}};
 }
 
 } // namespace lockscope::recipes

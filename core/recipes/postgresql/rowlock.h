@@ -3,24 +3,11 @@
 #pragma once
 
 #include "core/recipes/mariadb/rowname.h"
-#include "core/recipes/mariadb/sqllock.h"
+#include "core/recipes/mariadb/transactionlock.h"
 
 namespace lockscope::recipes {
 
-// What holds by a transaction, whatever its statement asks for.
-class PgTransactionLock : public SqlLock {
-public:
-    // UnknownOutcome when the connection broke while the COMMIT was out: the lock is gone in any case,
-    // whether what was written stays is not known.
-    Task<Result<void>> release(Deadline deadline) final;
-
-protected:
-    using SqlLock::SqlLock;
-    [[nodiscard]] mariadb::Statement whetherMine() const final;
-    [[nodiscard]] Undo undoing(mariadb::ConnectionId connection) const final;
-};
-
-class PgRowLock final : public PgTransactionLock {
+class PgRowLock final : public TransactionLock {
 public:
     PgRowLock(mariadb::Session &session, const QByteArray &lock, RowName row);
     ~PgRowLock() override { shutDown(); }

@@ -5,8 +5,8 @@
 //      nobody waits.
 //   3. None: ROLLBACK, so that what comes meanwhile is seen, rest a little, and begin anew while there is time.
 //   4. Whatever went wrong: ROLLBACK.
-//   5. To release, COMMIT. What was done for the row is to be written in it before, on the same connection; or the
-//      row is handed out again.
+//   5. To release, COMMIT (transactionlock.cpp). What was done for the row is to be written in it before, on the same
+//      connection; or the row is handed out again.
 //
 // In which order rows are handed out is the table's business. Nobody waits, so a server never shows who has which.
 #include "core/recipes/postgresql/skiplocked.h"
@@ -28,7 +28,7 @@ constexpr auto pollsQueueEvery = 100ms;
 } // namespace
 
 SkipLockedLock::SkipLockedLock(mariadb::Session &session, const QByteArray &lock, RowName queue)
-    : PgTransactionLock(session, lock), m_queue(std::move(queue))
+    : TransactionLock(session, lock), m_queue(std::move(queue))
 {
 }
 

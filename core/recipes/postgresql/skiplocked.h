@@ -2,11 +2,12 @@
 // pg-skip-locked: any one row of a work queue, held for the length of a transaction.
 #pragma once
 
-#include "core/recipes/postgresql/rowlock.h"
+#include "core/recipes/mariadb/rowname.h"
+#include "core/recipes/mariadb/transactionlock.h"
 
 namespace lockscope::recipes {
 
-class SkipLockedLock final : public PgTransactionLock {
+class SkipLockedLock final : public TransactionLock {
 public:
     // `queue`: the rows that fit, as the name of one.
     SkipLockedLock(mariadb::Session &session, const QByteArray &lock, RowName queue);
