@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/contention/servers.h"
-#include "core/contention/traced/tracedetcd.h"
+#include "core/contention/etcdtraced.h"
 #include "core/recipes/etcd/make.h"
 #include "core/world/etcd/client.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An etcd connection: client, gate, observer. The client reconnects by itself.
 #include "core/async/sleep.h"
-#include "core/contention/traced/tracedetcd.h"
+#include "core/contention/etcdtraced.h"
 #include "core/inspect/etcd/observer.h"
 #include "core/inspect/etcd/rights.h"
 #include "core/operate/etcdgate.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/contention/traced/tracedetcd.h"
+#include "core/contention/etcdtraced.h"
 
 namespace lockscope::contention {
 
