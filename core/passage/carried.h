@@ -4,20 +4,13 @@
 #pragma once
 
 #include "core/passage/mysqlprelude.h"
+#include "core/passage/speech.h"
 #include "core/passage/sshtunnel.h"
 #include "core/passage/thread.h"
 
 #include <QSslSocket>
 
 namespace lockscope::passage {
-
-// What is spoken on the far side of a door.
-enum class Speech {
-    AsItIs,       // what the client says
-    Tls,          // that, in TLS
-    MySqlTls,     // that, in TLS from where MariaDB's protocol begins it
-    PostgreSqlTls // that, in TLS that a PostgreSQL is asked for first
-};
 
 // Where a door leads.
 struct Route {

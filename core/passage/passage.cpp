@@ -64,17 +64,12 @@ HostPort Passage::through(const HostPort &server)
 
 HostPort Passage::throughTls(const HostPort &server)
 {
-    return m_transport.tls.isOn ? door(server, Speech::Tls) : through(server);
+    return throughTls(server, Speech::Tls);
 }
 
-HostPort Passage::throughMySqlTls(const HostPort &server)
+HostPort Passage::throughTls(const HostPort &server, Speech speech)
 {
-    return m_transport.tls.isOn ? door(server, Speech::MySqlTls) : through(server);
-}
-
-HostPort Passage::throughPostgreSqlTls(const HostPort &server)
-{
-    return m_transport.tls.isOn ? door(server, Speech::PostgreSqlTls) : through(server);
+    return m_transport.tls.isOn ? door(server, speech) : through(server);
 }
 
 } // namespace lockscope::passage

@@ -9,13 +9,12 @@
 
 #include "core/base/connectionuri.h"
 #include "core/passage/problem.h"
+#include "core/passage/speech.h"
 #include "core/passage/thread.h"
 
 #include <memory>
 
 namespace lockscope::passage {
-
-enum class Speech;
 
 class Passage {
 public:
@@ -29,10 +28,8 @@ public:
     [[nodiscard]] HostPort through(const HostPort &server);
     // The same for what knows no TLS: encrypted and verified behind the door, if TLS is on.
     [[nodiscard]] HostPort throughTls(const HostPort &server);
-    // And for what speaks MariaDB's protocol, where TLS begins after a greeting.
-    [[nodiscard]] HostPort throughMySqlTls(const HostPort &server);
-    // And for what speaks PostgreSQL's, where it is asked for; its client must not ask by itself.
-    [[nodiscard]] HostPort throughPostgreSqlTls(const HostPort &server);
+    // And for what speaks a protocol in which TLS begins later; its client must not ask for it by itself.
+    [[nodiscard]] HostPort throughTls(const HostPort &server, Speech speech);
 
     [[nodiscard]] bool isDirect() const { return !m_transport.tls.isOn && !m_transport.ssh.isOn(); }
     // What last went wrong on the way; empty while something comes back. Any thread.

@@ -18,7 +18,7 @@ DemoMariaDb::DemoMariaDb(DemoStage &stage, const ConnectionSpec &server)
 std::unique_ptr<mariadb::Session> DemoMariaDb::openSession()
 {
     mariadb::SessionOptions options;
-    options.host = m_passage.throughMySqlTls(m_server.hosts.front());
+    options.host = m_passage.throughTls(m_server.hosts.front(), passage::Speech::MySqlTls);
     options.user = m_server.user;
     return mariadb::openSession(m_stage.loop(), options);
 }

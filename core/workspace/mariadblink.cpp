@@ -37,7 +37,7 @@ SqlRunLock mariaDbRunLock(const recipes::RecipeInfo &recipe, const QByteArray &n
 }
 
 const SqlKit mariaDbKit{
-    .through = &passage::Passage::throughMySqlTls,
+    .speech = passage::Speech::MySqlTls,
     .open = mariadb::openSession,
     .observe = [](mariadb::Session &session, const ConnectionName &name, const inspect::ObserverOptions &options,
                   inspect::ObserverSink &sink) -> std::unique_ptr<inspect::Observer> {

@@ -30,7 +30,7 @@ SqlRunLock postgreSqlRunLock(const recipes::RecipeInfo &recipe, const QByteArray
 }
 
 const SqlKit postgreSqlKit{
-    .through = &passage::Passage::throughPostgreSqlTls,
+    .speech = passage::Speech::PostgreSqlTls,
     .open = postgresql::openSession,
     .observe = [](mariadb::Session &session, const ConnectionName &name, const inspect::ObserverOptions &options,
                   inspect::ObserverSink &sink) -> std::unique_ptr<inspect::Observer> {

@@ -125,7 +125,7 @@ Task<Result<operate::Sent>> SqlLink::sendRelease(operate::ForceReleasePlan plan,
 mariadb::SessionOptions SqlLink::sessionOptions() const
 {
     mariadb::SessionOptions options;
-    options.host = ((*m_passage).*m_kit.through)(m_spec.hosts.front());
+    options.host = m_passage->throughTls(m_spec.hosts.front(), m_kit.speech);
     options.keep = m_passage;
     options.user = m_spec.user;
     options.password = m_password;
