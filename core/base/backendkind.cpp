@@ -131,6 +131,7 @@ BackendInfo mariaDb()
         .userMissing = u"none: an anonymous user"_s,
         .pathLabel = u"&Database"_s,
         .pathMissing = u"none: all that the user may see"_s,
+        .endsStatement = u"KILL QUERY"_s,
         .words = {.entry = u"row"_s,
                   .looked = u"locks"_s,
                   .client = u"connection"_s,
@@ -212,6 +213,9 @@ BackendInfo postgreSql()
         .userMissing = u"none: the system's login name"_s,
         .pathLabel = u"&Database"_s,
         .pathMissing = u"none: the one of the user's name"_s,
+        .endsStatement = u"pg_cancel_backend"_s,
+        .breaksCycles = u"PostgreSQL finds it, a second after somebody began to wait (deadlock_timeout, unless set "
+                        u"otherwise), and ends a statement of it"_s,
         .words = {.entry = u"lock"_s,
                   .looked = u"locks"_s,
                   .client = u"connection"_s,

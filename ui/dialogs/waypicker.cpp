@@ -43,19 +43,14 @@ QString WayPicker::titleOf(const operate::WayOffer &offer, const inspect::LockSn
     const auto *one = lock.find(offer.contender);
     const QString who = ForceReleaseWords::hostOf(one, offer.contender);
     const QString connection = one ? one->session.value_or(QString()).left(40) : QString();
+    const auto &endsStatement = infoOf(lock.backend).endsStatement;
     switch (offer.way) {
     case Way::Revoke: return tr("Ask %1 to let go (__REVOKE__)").arg(who);
     case Way::ShortenTtl: return tr("Let its lease end in 10 s");
     case Way::KillWaiter:
-        if (lock.backend == BackendKind::PostgreSql)
-            return tr("pg_cancel_backend %1: the chosen waiter waits no more").arg(connection);
-        return lock.backend == BackendKind::MariaDb
-                   ? tr("KILL QUERY %1: the chosen waiter waits no more").arg(connection)
-                   : tr("Take the chosen waiter %1 out of the queue").arg(who);
-    case Way::KillQuery:
-        return lock.backend == BackendKind::PostgreSql
-                   ? tr("pg_cancel_backend %1: end its running statement").arg(connection)
-                   : tr("KILL QUERY %1: end its running statement").arg(connection);
+        return endsStatement.isEmpty() ? tr("Take the chosen waiter %1 out of the queue").arg(who)
+                                       : tr("%1 %2: the chosen waiter waits no more").arg(endsStatement, connection);
+    case Way::KillQuery: return tr("%1 %2: end its running statement").arg(endsStatement, connection);
     case Way::EndLease: return tr("End the lease of %1, with all keys that hang on it").arg(who);
     case Way::Release: break;
     }

@@ -144,11 +144,10 @@ private:
                 ways << u"%1 gives up waiting for %2 after innodb_lock_wait_timeout (50 s unless set otherwise)"_s
                             .arg(client(m_sources.client(wait)), lock(wait.contest));
         }
-        if (isOnOnePostgreSql())
-            ways
-                << u"PostgreSQL finds it, a second after somebody began to wait (deadlock_timeout, unless set otherwise), "
-                   u"and ends a statement of it"_s;
+        if (isOnOneServer())
+            ways << infoOf(m_sources.lock(m_knot.waits.front().contest).backend).breaksCycles;
         ways.removeDuplicates();
+        ways.removeAll(QString());
         return ways.isEmpty() ? std::nullopt : std::optional(ways.join(u", or "_s));
     }
 
@@ -157,13 +156,12 @@ private:
         const auto *found = m_sources.lock(at.contest).find(FindingCode::HolderDisconnected);
         return found && std::ranges::find(found->contenders, m_sources.contender(at).id) != found->contenders.end();
     }
-    // Where one server sees all of it.
-    [[nodiscard]] bool isOnOnePostgreSql() const
+    // Which sees all of it.
+    [[nodiscard]] bool isOnOneServer() const
     {
         return !m_knot.waits.empty() && std::ranges::all_of(m_knot.waits, [this](const ClaimAt &wait) {
-            const auto &lock = m_sources.lock(wait.contest);
-            return lock.backend == BackendKind::PostgreSql
-                   && lock.lock.connection == m_sources.lock(m_knot.waits.front().contest).lock.connection;
+            return m_sources.lock(wait.contest).lock.connection
+                   == m_sources.lock(m_knot.waits.front().contest).lock.connection;
         });
     }
 
