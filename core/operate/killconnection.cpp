@@ -422,12 +422,17 @@ Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *sessi
     co_return Sent();
 }
 
+void planClearOwnRow(ForceReleasePlan &plan, const inspect::Contender &holder)
+{
+    planClearRow(plan, holder, freeingText);
+}
+
 } // namespace
 
 std::vector<ReleaseMethod> releaseMethodsOfMariaDb()
 {
     return {{ReleaseWay::KillConnection, &planKill, &nextInLine, {}, true},
-            {ReleaseWay::ClearRow, &planClearRow, &askedAgain, &hasRow}};
+            {ReleaseWay::ClearRow, &planClearOwnRow, &askedAgain, &hasRow}};
 }
 
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
@@ -436,7 +441,7 @@ Task<Result<Sent>> sendRelease(ForceReleasePlan plan, mariadb::Session *session,
         return killQuery(std::move(plan), session, deadline);
     const auto way = plan.way == Way::Release ? releaseWay(plan.before) : Result<ReleaseWay>(ReleaseWay::None);
     if (way && *way == ReleaseWay::ClearRow)
-        return clearRow(std::move(plan), session, deadline);
+        return clearRow(std::move(plan), session, freeingText, deadline);
     return way && *way == ReleaseWay::KillConnection ? killConnection(plan, session, deadline) : nothingSent(plan);
 }
 

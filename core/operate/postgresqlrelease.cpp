@@ -9,7 +9,7 @@
 #include "core/inspect/postgresql/reader.h"
 #include "core/operate/gentler.h"
 #include "core/operate/releasemethod.h"
-#include "core/operate/rowrelease.h"
+#include "core/operate/postgresqlrowrelease.h"
 #include "core/postgresql/dialect.h"
 #include "core/rules/catalogue.h"
 
@@ -249,12 +249,17 @@ Task<Result<Sent>> signalBackend(ForceReleasePlan plan, mariadb::Session *sessio
     co_return Sent();
 }
 
+void planClearPgRow(ForceReleasePlan &plan, const inspect::Contender &holder)
+{
+    planClearRow(plan, holder, freeingPgText);
+}
+
 } // namespace
 
 std::vector<ReleaseMethod> releaseMethodsOfPostgreSql()
 {
     return {{ReleaseWay::TerminateBackend, &planTerminate, &nextAtPostgreSql, {}, true},
-            {ReleaseWay::ClearPgRow, &planClearRow, &askedAgain, &hasRow}};
+            {ReleaseWay::ClearPgRow, &planClearPgRow, &askedAgain, &hasRow}};
 }
 
 std::vector<GentlerMethod> gentlerMethodsOfPostgreSql()
@@ -267,7 +272,7 @@ Task<Result<Sent>> sendPostgreSqlRelease(ForceReleasePlan plan, mariadb::Session
 {
     const auto way = releaseWay(plan.before);
     if (way && *way == ReleaseWay::ClearPgRow && plan.way == Way::Release)
-        return clearRow(std::move(plan), session, deadline);
+        return clearRow(std::move(plan), session, freeingPgText, deadline);
     const bool isOurs = way && *way == ReleaseWay::TerminateBackend
                         && (plan.way == Way::Release || plan.way == Way::KillQuery || plan.way == Way::KillWaiter);
     return isOurs ? signalBackend(std::move(plan), session, deadline) : nothingSent(std::move(plan));

@@ -4,8 +4,6 @@
 
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
-#include "core/inspect/mariadb/look.h"
-#include "core/postgresql/literals.h"
 #include "core/rules/catalogue.h"
 
 namespace lockscope::operate {
@@ -27,40 +25,12 @@ bool isLiquibase(const inspect::LockSnapshot &snapshot)
     return row && row->kind == SqlLockRow::Kind::Liquibase;
 }
 
-// Compared byte by byte: collations take A for a. ShedLock's time is set back to when the row was taken: whatever
-// zone its client writes, that has passed there.
-QByteArray freeingText(const SqlLockRow &row)
+mariadb::Statement freeing(const SqlLockRow &row, const ForceReleasePlan &plan, FreeingText text)
 {
-    const auto table = inBackticks(row.schema) + '.' + inBackticks(row.table);
-    if (row.kind == SqlLockRow::Kind::Liquibase)
-        return "UPDATE " + table
-               + " SET LOCKED = 0, LOCKGRANTED = NULL, LOCKEDBY = NULL WHERE ID = 1 AND LOCKED <> 0 AND "
-                 "LOCKEDBY = BINARY ? AND CAST(LOCKGRANTED AS CHAR) = ?";
-    return "UPDATE " + table
-           + " SET lock_until = locked_at WHERE name = BINARY ? AND lock_until > locked_at AND locked_by = BINARY ? "
-             "AND CAST(locked_at AS CHAR) = ?";
-}
-
-// The same of PostgreSQL, whose usual collations compare bytes; a column's own may not.
-QByteArray freeingPgText(const SqlLockRow &row)
-{
-    const auto table = postgresql::quotedName(row.schema) + '.' + postgresql::quotedName(row.table);
-    if (row.kind == SqlLockRow::Kind::Liquibase)
-        return "UPDATE ONLY " + table
-               + " SET locked = FALSE, lockgranted = NULL, lockedby = NULL WHERE id = 1 AND locked AND "
-                 "lockedby COLLATE \"C\" = ? AND lockgranted::text = ?";
-    return "UPDATE ONLY " + table
-           + " SET lock_until = locked_at WHERE name COLLATE \"C\" = ? AND lock_until > locked_at AND "
-             "locked_by COLLATE \"C\" = ? AND locked_at::text = ?";
-}
-
-mariadb::Statement freeing(const SqlLockRow &row, const ForceReleasePlan &plan)
-{
-    const bool isOfPostgreSql = recipes::recipeOf(plan.before.recipe).release == recipes::ReleaseWay::ClearPgRow;
     QByteArrayList values{plan.guard.value, plan.guard.group};
     if (row.kind == SqlLockRow::Kind::ShedLock)
         values.prepend(row.name);
-    return {isOfPostgreSql ? freeingPgText(row) : freeingText(row), values, std::nullopt, true};
+    return {text(row), values, std::nullopt, true};
 }
 
 void planOfLiquibase(ForceReleasePlan &plan)
@@ -88,17 +58,31 @@ void planOfShedLock(ForceReleasePlan &plan, const inspect::Contender &holder)
 
 } // namespace
 
+// Compared byte by byte: collations take A for a. ShedLock's time is set back to when the row was taken: whatever
+// zone its client writes, that has passed there.
+QByteArray freeingText(const SqlLockRow &row)
+{
+    const auto table = inBackticks(row.schema) + '.' + inBackticks(row.table);
+    if (row.kind == SqlLockRow::Kind::Liquibase)
+        return "UPDATE " + table
+               + " SET LOCKED = 0, LOCKGRANTED = NULL, LOCKEDBY = NULL WHERE ID = 1 AND LOCKED <> 0 AND "
+                 "LOCKEDBY = BINARY ? AND CAST(LOCKGRANTED AS CHAR) = ?";
+    return "UPDATE " + table
+           + " SET lock_until = locked_at WHERE name = BINARY ? AND lock_until > locked_at AND locked_by = BINARY ? "
+             "AND CAST(locked_at AS CHAR) = ?";
+}
+
 bool hasRow(const inspect::Contender &one)
 {
     return !one.guard.value.isEmpty() && !one.guard.group.isEmpty();
 }
 
-void planClearRow(ForceReleasePlan &plan, const inspect::Contender &holder)
+void planClearRow(ForceReleasePlan &plan, const inspect::Contender &holder, FreeingText text)
 {
     const auto row = inspect::lockRowNamed(plan.before.lock.name).value_or(SqlLockRow());
     const bool isOfLiquibase = row.kind == SqlLockRow::Kind::Liquibase;
     const auto values = u" [%1, %2]"_s.arg(label(holder.guard.value, 120), label(holder.guard.group, 60));
-    plan.commands << label(freeing(row, plan).text, 400) + values;
+    plan.commands << label(text(row), 400) + values;
     plan.guardText = u"%1 as they were seen%2, compared in the same statement"_s.arg(
         isOfLiquibase ? u"LOCKEDBY and LOCKGRANTED"_s : u"locked_by and locked_at"_s, values);
     if (isOfLiquibase)
@@ -117,12 +101,12 @@ QString askedAgain(const inspect::LockSnapshot &snapshot, const inspect::Contend
                : u"nobody: ShedLock asks when the job is next due, and who waits by our recipe within 75 ms"_s;
 }
 
-Task<Result<Sent>> clearRow(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
+Task<Result<Sent>> clearRow(ForceReleasePlan plan, mariadb::Session *session, FreeingText text, Deadline deadline)
 {
     const auto row = inspect::lockRowNamed(plan.before.lock.name);
     if (!row)
         co_return changedMeanwhile(plan, u"its table is not known"_s);
-    auto acting = session->execute(freeing(*row, plan), deadline);
+    auto acting = session->execute(freeing(*row, plan, text), deadline);
     const auto done = co_await acting;
     if (!done)
         co_return done.error();

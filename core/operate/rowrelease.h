@@ -3,14 +3,19 @@
 // when.
 #pragma once
 
+#include "core/inspect/mariadb/look.h"
 #include "core/mariadb/session.h"
 #include "core/operate/releaseact.h"
 
 namespace lockscope::operate {
 
 [[nodiscard]] bool hasRow(const inspect::Contender &one);
-void planClearRow(ForceReleasePlan &plan, const inspect::Contender &holder);
+// An UPDATE of that row alone; its parameters: of ShedLock the row's name, then who has set it, and when.
+using FreeingText = QByteArray (*)(const inspect::SqlLockRow &row);
+[[nodiscard]] QByteArray freeingText(const inspect::SqlLockRow &row); // MariaDB's and MySQL's
+void planClearRow(ForceReleasePlan &plan, const inspect::Contender &holder, FreeingText text);
 [[nodiscard]] QString askedAgain(const inspect::LockSnapshot &snapshot, const inspect::Contender &holder);
-[[nodiscard]] Task<Result<Sent>> clearRow(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline);
+[[nodiscard]] Task<Result<Sent>> clearRow(ForceReleasePlan plan, mariadb::Session *session, FreeingText text,
+                                          Deadline deadline);
 
 } // namespace lockscope::operate
