@@ -1,83 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row per rule of docs/layouts.md, "Rules for Redis", by its number: keys in, locks out.
-//
-// What lies beside a key is text too, a line each: "list KEY item…", "zset KEY member:score…",
-// "string KEY value", "channel NAME subscribers".
 #include "tests/support/testmain.h"
-#include "znodetable.h"
-
-#include "core/inspect/findings.h"
-#include "core/inspect/redis/recognise.h"
+#include "rediskeytable.h"
 
 #include <QTest>
 
 using namespace lockscope;
 using namespace lockscope::inspect;
 using namespace lockscope::inspect::table;
-using std::chrono::milliseconds;
-
-namespace {
-
-const ServerTime now{milliseconds(1700000000000)};
-// A version 1 UUID made at that moment.
-const QByteArray uuid1 = "04afc000833b11ee8000001122334455";
-
-KeyView keyOf(const QByteArray &key, KeyType type, qint64 ttlMs, const QByteArray &content)
-{
-    KeyView view;
-    view.key = RedisKey(key);
-    view.type = type;
-    if (ttlMs >= 0)
-        view.ttl = milliseconds(ttlMs);
-    if (type == KeyType::String)
-        view.value = content;
-    for (const auto &line : content.split('\n')) {
-        const auto words = line.trimmed().split(' ');
-        if (type == KeyType::Hash && words.size() == 2)
-            view.fields.emplace_back(words[0], words[1]);
-    }
-    return view;
-}
-
-struct Beside {
-    std::vector<KeyView> companions;
-    RedisContext context;
-
-    explicit Beside(const QByteArray &text)
-    {
-        context.connection = ConnectionName("redis");
-        context.observed = now;
-        for (const auto &line : text.split('\n')) {
-            auto words = line.trimmed().split(' ');
-            if (words.size() < 2)
-                continue;
-            const QByteArray kind = words.takeFirst();
-            const QByteArray key = words.takeFirst();
-            if (kind == "channel")
-                context.subscribers[key] = words[0].toLongLong();
-            else
-                companions.push_back(read(kind, key, words));
-        }
-    }
-
-private:
-    static KeyView read(const QByteArray &kind, const QByteArray &key, const QByteArrayList &words)
-    {
-        if (kind == "string")
-            return keyOf(key, KeyType::String, words.value(1, "-1").toLongLong(), words[0]);
-        KeyView view = keyOf(key, kind == "list" ? KeyType::List : KeyType::SortedSet, -1, {});
-        for (const auto &word : words) {
-            if (kind == "list")
-                view.items.push_back(word);
-            else
-                view.scored.emplace_back(word.left(word.lastIndexOf('=')),
-                                         word.mid(word.lastIndexOf('=') + 1).toDouble());
-        }
-        return view;
-    }
-};
-
-} // namespace
 
 class TestRecogniseRedis : public QObject {
     Q_OBJECT
@@ -92,16 +22,6 @@ class TestRecogniseRedis : public QObject {
     {
         QTest::newRow(name.constData()) << main << beside << expected;
     }
-    static KeyView hash(const char *key, const char *fields, qint64 ttlMs = 30000)
-    {
-        return keyOf(key, KeyType::Hash, ttlMs, expand(fields));
-    }
-    static KeyView string(const char *key, const QByteArray &value, qint64 ttlMs = 30000)
-    {
-        return keyOf(key, KeyType::String, ttlMs, expand(value));
-    }
-    static KeyView missing(const char *key) { return keyOf(key, KeyType::None, -1, {}); }
-
     static QByteArray drawn(bool includeLow)
     {
         const auto *main = static_cast<KeyView *>(QTest::qData("main", QMetaType::fromType<KeyView>().id()));
@@ -349,67 +269,6 @@ private slots:
     }
     void naive() { check(); }
 
-    // The next holder writes the same value: what tells them apart is when the key ends, if the server says it.
-    void aConstantIsCalledByItsExpiry()
-    {
-        auto key = keyOf("orders-lock", KeyType::String, 30000, "1");
-        const auto holder = [&key] { return recognise(key, {}, RedisContext())->contenders.at(0); };
-        QVERIFY(holder().guard.comesAgain); // a server before Redis 7
-        QCOMPARE(holder().id, QByteArray("1"));
-        key.expiresAt = ServerTime(milliseconds(1700000030000));
-        QVERIFY(!holder().guard.comesAgain);
-        QCOMPARE(holder().id, QByteArray("1@1700000030000"));
-        QCOMPARE(holder().guard.value, QByteArray("1"));
-        QCOMPARE(holder().guard.expiryMs, std::optional<qint64>(1700000030000));
-        QCOMPARE(holder().expiresAt, key.expiresAt);
-        // A random token needs no more, however often it is prolonged.
-        key.value = uuid1;
-        QCOMPARE(holder().id, uuid1);
-        QVERIFY(!holder().guard.comesAgain && !holder().guard.expiryMs);
-        // Endless, and a moment, can be anybody's.
-        RedisContext context;
-        context.observed = ServerTime(milliseconds(1700000000000));
-        QVERIFY(recognise(keyOf("lock.orders", KeyType::String, -1, "1700000060000"), {}, context)
-                    ->contenders[0]
-                    .guard.comesAgain);
-        QVERIFY(recognise(keyOf("orders-lock", KeyType::String, -1, "1"), {}, RedisContext())
-                    ->contenders[0]
-                    .guard.comesAgain);
-    }
-
-    void rslockWritesBytes()
-    {
-        Beside beside("");
-        const QByteArray bytes("\xff\x80\x81 sixteen bytes mo", 20);
-        const auto lock = recognise(string("orders-lock", bytes), {}, beside.context);
-        QCOMPARE(lock->recipe, QByteArray("redis-set-nx"));
-        QCOMPARE(lock->client, QStringLiteral("rslock"));
-        QCOMPARE(lock->contenders[0].guard.value, bytes);
-    }
-
-    void whatWasGivenMoreTimeIsNoLockInItsLastMinute()
-    {
-        Beside beside("");
-        const auto key = string("account:1", "{h7}", 20'000);
-        QVERIFY(recognise(key, {}, beside.context));
-        beside.context.behaviour[key.key].lifetime = std::chrono::minutes(10);
-        QVERIFY(!recognise(key, {}, beside.context));
-    }
-
-    // The moment of taking it, not of its end: whoever wrote it holds it.
-    void aMomentThatSaysSinceWhenIsNotOver()
-    {
-        Beside beside("");
-        const auto key = string("lock:orders", "1699999990", -1);
-        QVERIFY(recognise(key, {}, beside.context)->find(FindingCode::ExpiredValue));
-        beside.context.behaviour[key.key].momentOfTaking = true;
-        const auto lock = recognise(key, {}, beside.context);
-        QCOMPARE(lock->state, LockState::Held);
-        QVERIFY(!lock->find(FindingCode::ExpiredValue));
-        QCOMPARE(lock->contenders[0].heldSince, now - milliseconds(10'000));
-        QVERIFY(lock->contenders[0].guard.comesAgain);
-    }
-
     void withAll_data()
     {
         columns();
@@ -425,127 +284,6 @@ private slots:
     {
         QFETCH(QByteArray, expected);
         QCOMPARE(drawn(true), lines(expected));
-    }
-
-    // Who asks for a key by its name may know that it is an RSemaphore; among all keys it is a counter.
-    void aSmallNumberIsASemaphoreWhereItIsAskedFor()
-    {
-        Beside beside("");
-        beside.context.includeLowConfidence = true;
-        QVERIFY(!recognise(string("plainsem", "2", -1), {}, beside.context));
-        beside.context.isAskedFor = true;
-        const auto lock = recognise(string("plainsem", "2", -1), {}, beside.context);
-        QVERIFY(lock);
-        QCOMPARE(lock->recipe, QByteArray("redisson-semaphore"));
-        QVERIFY(lock->confidence == Confidence::Low && lock->state == LockState::Free);
-        QVERIFY2(lock->why.contains(QStringLiteral("2 permits left")), qPrintable(lock->why));
-        QVERIFY(lock->findings.empty() && lock->contenders.empty());
-        QVERIFY(recognise(string("plainsem", "0", -1), {}, beside.context)->state == LockState::Held);
-        QVERIFY(!recognise(string("plainsem", "2"), {}, beside.context)); // one that ends
-        QVERIFY(!recognise(string("plainsem", "1234567", -1), {}, beside.context));
-        QVERIFY(!recognise(string("plainsem", "two", -1), {}, beside.context));
-    }
-
-    void agesAndLeases()
-    {
-        Beside beside("");
-        const auto held = [&beside](const KeyView &key) {
-            return recognise(key, beside.companions, beside.context)->contenders[0];
-        };
-        const KeyView py = string("orders-lock", uuid1, 5000);
-        QCOMPARE(*held(py).heldSince, now);
-        QVERIFY(held(py).heldAtMost);
-        QCOMPARE(*held(py).expiresAt, now + milliseconds(5000));
-        QCOMPARE(held(py).guard.value, uuid1);
-        beside.context.firstSeen[py.key] = now - milliseconds(70);
-        QCOMPARE(*held(py).heldSince, now - milliseconds(70));
-        QVERIFY(!held(py).heldAtMost);
-        QVERIFY(!held(string("other-lock", "1")).heldSince);
-        const auto shed = held(string("job-lock:default:report", "ADDED:2023-11-14T22:13:19.000Z@host-a"));
-        QCOMPARE(*shed.heldSince, now - milliseconds(1000));
-        QCOMPARE(shed.identity, QByteArray("host-a"));
-        QCOMPARE(held(string("lock.orders", "1700000060", -1)).expiresAt, now + milliseconds(60000));
-    }
-
-    void redissonHolds()
-    {
-        Beside beside(
-            expand("string {rw}:{u1}:5:rwlock_timeout:1 1 4000\nstring {rw}:{u1}:5:rwlock_timeout:2 1 9000"));
-        const auto lock = recognise(hash("rw", "mode read\n{u1}:5 2"), beside.companions, beside.context);
-        QCOMPARE(lock->contenders[0].reentry, 2);
-        QCOMPARE(*lock->contenders[0].expiresAt, now + milliseconds(9000));
-        QCOMPARE(lock->companions.size(), size_t(2));
-        QVERIFY2(!lock->waitersKnown, "the channel was not counted");
-        const auto group =
-            recognise(hash("g", "YWJj {u1}:5\nYWJj:{u1}:5:expire_time 1700000009000\nYWJj:{u1}:5:lock_count 2"), {},
-                      Beside("").context);
-        QCOMPARE(group->contenders[0].reentry, 2);
-        QCOMPARE(group->contenders[0].identity, expand("{u1}:5"));
-        QCOMPARE(group->contenders[0].guard.group, QByteArray("YWJj"));
-        QCOMPARE(group->contenders[0].guard.value, expand("{u1}:5"));
-    }
-
-    void companions_data()
-    {
-        QTest::addColumn<QByteArray>("key");
-        QTest::addColumn<QByteArray>("main"); // empty: no companion
-        const auto companion = [](const char *key, const char *main) {
-            QTest::newRow(key) << expand(key) << QByteArray(main);
-        };
-        companion("redisson_lock_queue:{orders}", "orders");
-        companion("redisson_lock_queue:{a}:b", "{a}:b");
-        companion("redisson_lock_timeout:{orders}", "orders");
-        companion("redisson_lock_token:{orders}", "orders");
-        companion("redisson_unlock_latch:{orders}:{h1}", "orders");
-        companion("redisson_unlock_latch:{orders}:x", "");
-        companion("{rw}:{u1}:5:rwlock_timeout:1", "rw");
-        companion("{a}b:{u1}:5:rwlock_timeout:1", "{a}b");
-        companion("{rw}:x:5:rwlock_timeout:1", "");
-        companion("{sem}:timeout", "sem");
-        companion("sem:timeout", "");
-        companion("lock-signal:orders", "lock:orders");
-        companion("orders", "");
-        companion("redisson_lock_queue:", "");
-    }
-    void companions()
-    {
-        QFETCH(QByteArray, key);
-        QFETCH(QByteArray, main);
-        QCOMPARE(companionOf(RedisKey(key)).value_or(RedisKey()).bytes(), main);
-    }
-
-    void companionsBelongToWhatTheyAreReadFor()
-    {
-        const std::vector<KeyView> mains{hash("orders", "{u1}:5 1"), hash("rw", "mode read\n{u1}:5 2"),
-                                         hash("{a}b", "mode read\n{u1}:5 1"), string("lock:orders", "1"),
-                                         missing("orders")};
-        for (const auto &main : mains) {
-            const auto keys = companionsToRead(main);
-            QVERIFY(!keys.empty());
-            for (const auto &key : keys)
-                QVERIFY2(companionOf(key) == main.key, key.bytes().constData());
-        }
-        QCOMPARE(companionsToRead(mains[1]).size(), size_t(2));
-        QVERIFY2(companionsToRead(hash("rw", "mode read\n{u1}:5 999999999")).size() < 100, "a stranger's number");
-        QCOMPARE(channelsToCount(mains[0]), std::vector<QByteArray>{"redisson_lock__channel:{orders}"});
-        QCOMPARE(channelsToCount(mains[1]), std::vector<QByteArray>{"redisson_rwlock:{rw}"});
-        QCOMPARE(channelsToCount(string("n", "7")),
-                 (std::vector<QByteArray>{"redisson_sc:{n}", "redisson_countdownlatch__channel__{n}"}));
-        QVERIFY(channelsToCount(string("n", "x")).empty());
-    }
-
-    void springIsSeenTogether()
-    {
-        Beside beside("");
-        std::vector<LockSnapshot> locks;
-        for (const char *key : {"app-lock:a", "app-lock:b", "other-lock:c"})
-            locks.push_back(*recognise(string(key, "{u7}"), {}, beside.context));
-        locks.push_back(*recognise(string("app-lock:d", "{u8}"), {}, beside.context));
-        attributeToRegistries(locks);
-        QCOMPARE(locks[0].client, QStringLiteral("Spring Integration"));
-        QCOMPARE(locks[1].confidence, Confidence::High);
-        QVERIFY(!locks[2].client);
-        QVERIFY(!locks[3].client);
     }
 };
 
