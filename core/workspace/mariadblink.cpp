@@ -67,7 +67,7 @@ mariadb::Session *mariaDbOf(Link *link)
 
 Result<std::unique_ptr<LinkBase>> makeMariaDbLink(ConnectionSpec spec, LinkContext context)
 {
-    return makeSqlLink(std::move(spec), std::move(context), mariaDbKit);
+    return makeSqlLink(std::move(spec), std::move(context), mariaDbKit, u"MariaDB"_s);
 }
 
 } // namespace lockscope

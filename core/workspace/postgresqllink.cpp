@@ -49,7 +49,7 @@ const SqlKit postgreSqlKit{
 
 Result<std::unique_ptr<LinkBase>> makePostgreSqlLink(ConnectionSpec spec, LinkContext context)
 {
-    return makeSqlLink(std::move(spec), std::move(context), postgreSqlKit);
+    return makeSqlLink(std::move(spec), std::move(context), postgreSqlKit, u"PostgreSQL"_s);
 }
 
 } // namespace lockscope

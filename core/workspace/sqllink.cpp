@@ -146,11 +146,11 @@ void SqlLink::stateChanged(mariadb::SessionState state)
     m_context.changed(*this);
 }
 
-Result<std::unique_ptr<LinkBase>> makeSqlLink(ConnectionSpec spec, LinkContext context, const SqlKit &kit)
+Result<std::unique_ptr<LinkBase>> makeSqlLink(ConnectionSpec spec, LinkContext context, const SqlKit &kit,
+                                              const QString &server)
 {
     if (spec.hosts.size() > 1)
-        return Error{ErrorCode::BadInput,
-                     u"%1: one %2 server at a time"_s.arg(spec.displayUri(), infoOf(*backendOf(spec.scheme)).title)};
+        return Error{ErrorCode::BadInput, u"%1: one %2 server at a time"_s.arg(spec.displayUri(), server)};
     return std::unique_ptr<LinkBase>(std::make_unique<SqlLink>(std::move(spec), std::move(context), kit));
 }
 

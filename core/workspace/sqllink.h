@@ -75,8 +75,8 @@ private:
 
 [[nodiscard]] std::unique_ptr<ContenderPool> makeSqlPool(SqlLink &link, const ContenderPoolContext &context);
 
-// An error where several servers are named.
+// An error, which calls it a `server`, where several are named.
 [[nodiscard]] Result<std::unique_ptr<LinkBase>> makeSqlLink(ConnectionSpec spec, LinkContext context,
-                                                            const SqlKit &kit);
+                                                            const SqlKit &kit, const QString &server);
 
 } // namespace lockscope
