@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A private PostgreSQL: psql sessions that lock as applications do, beside lockscopectl that waits, shows, and takes
 // away. Both ways: what psql holds lockscopectl queues for, and the other way round.
-#include "core/sandbox/postgresqlserver.h"
-#include "psql.h"
-#include "tests/support/ctlfixture.h"
+#include "postgresqlfixture.h"
 #include "tests/support/testmain.h"
 
 #include <QRegularExpression>
-#include <QStandardPaths>
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -38,34 +35,14 @@ QString role(const char *word, const Psql &of, const char *mode)
 
 } // namespace
 
-class TestPostgreSql : public QObject {
+class TestPostgreSql : public PostgreSqlFixture {
     Q_OBJECT
 
-    std::unique_ptr<sandbox::Server> m_server;
-    QTemporaryDir m_state;
-
-    [[nodiscard]] QString uri() const
-    {
-        return u"postgresql://shop@127.0.0.1:%1/shop"_s.arg(m_server->address().port);
-    }
     [[nodiscard]] std::unique_ptr<Psql> psql() const { return std::make_unique<Psql>(uri()); }
-    [[nodiscard]] QStringList with(const QStringList &words) const
-    {
-        return QStringList{u"--connect"_s, u"pg="_s + uri()} + words;
-    }
     [[nodiscard]] QStringList acquiring(const QString &lock, const QString &recipe,
                                         const QStringList &more = {}) const
     {
         return with(QStringList{u"acquire"_s, u"pg:"_s + lock, u"--recipe"_s, recipe, u"--json"_s} + more);
-    }
-    [[nodiscard]] QJsonObject shown(const QString &lock) const
-    {
-        return run(with({u"show"_s, u"pg:"_s + lock, u"--json"_s})).json().value("lock"_L1).toObject();
-    }
-    [[nodiscard]] Ran forced(const QString &lock, const QString &id, const QStringList &more = {}) const
-    {
-        return run(with(QStringList{u"force-release"_s, u"pg:"_s + lock, u"--holder"_s, id, u"--yes"_s, u"--json"_s}
-                        + more));
     }
     static QString findingOf(const QJsonObject &lock, const QString &code)
     {
@@ -79,19 +56,8 @@ class TestPostgreSql : public QObject {
 private slots:
     void initTestCase()
     {
-        qputenv("XDG_STATE_HOME", m_state.path().toUtf8());
-        if (QStandardPaths::findExecutable(u"psql"_s).isEmpty())
-            QSKIP("psql is not installed (postgresql-client)");
-        auto made = sandbox::makePostgreSql();
-        if (!made)
-            QSKIP(qPrintable(made.error().message));
-        m_server = std::move(*made);
-        const auto started = m_server->start(std::chrono::seconds(60));
-        QVERIFY2(started, started ? "" : qPrintable(started.error().message));
-        const auto ours = run(with({u"locks"_s, u"--json"_s}));
-        if (ours.err.contains("libqt6sql6-psql"))
-            QSKIP("Qt's driver for PostgreSQL is not installed (libqt6sql6-psql)");
-        QVERIFY2(ours.status == 0, ours.what());
+        if (const auto why = startServer(); !why.isEmpty())
+            QSKIP(qPrintable(why));
     }
     void cleanupTestCase() { m_server.reset(); }
 
@@ -102,7 +68,7 @@ private slots:
         QCOMPARE(one->ask("SHOW is_superuser;"), QByteArray("off"));
         QCOMPARE(one->ask("SHOW listen_addresses;"), QByteArray("127.0.0.1"));
         QVERIFY(one->ask("SELECT pg_read_file('/etc/hostname');").contains("permission denied"));
-        const Psql keeper(u"postgresql://keeper@127.0.0.1:%1/shop"_s.arg(m_server->address().port));
+        const Psql keeper(uri(u"keeper"_s));
         QVERIFY2(keeper.pid().contains("pg_hba.conf"), keeper.pid());
     }
 

@@ -1,46 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a real PostgreSQL that are locks by what stands in them. Liquibase's and ShedLock's statements are those of
 // their sources (LockDatabaseChangeLogGenerator, PostgresSqlServerTimeStatementsSource), with the values put in.
-#include "core/sandbox/postgresqlserver.h"
-#include "psql.h"
-#include "tests/support/ctlfixture.h"
+#include "postgresqlfixture.h"
 #include "tests/support/testmain.h"
-
-#include <QStandardPaths>
 
 using namespace lockscope;
 using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
 
-class TestPostgreSqlLockRows : public QObject {
+class TestPostgreSqlLockRows : public PostgreSqlFixture {
     Q_OBJECT
 
-    std::unique_ptr<sandbox::Server> m_server;
     std::unique_ptr<Psql> m_psql;
-    QTemporaryDir m_state;
 
     const QString m_liquibase = u"LIQUIBASE#public.databasechangeloglock"_s;
     const QString m_shedLock = u"SHEDLOCK#jobs.shedlock#reports"_s;
 
-    [[nodiscard]] QString uri() const
-    {
-        return u"postgresql://shop@127.0.0.1:%1/shop"_s.arg(m_server->address().port);
-    }
-    [[nodiscard]] Ran ctl(const QStringList &words) const
-    {
-        return run(QStringList{u"--connect"_s, u"pg="_s + uri(), u"--json"_s} + words);
-    }
-    [[nodiscard]] QJsonObject shown(const QString &lock) const
-    {
-        return ctl({u"show"_s, u"pg:"_s + lock}).json().value("lock"_L1).toObject();
-    }
     [[nodiscard]] static QJsonObject holderIn(const QJsonObject &lock)
     {
         return lock.value("contenders"_L1).toArray().at(0).toObject();
-    }
-    [[nodiscard]] Ran forced(const QString &lock, const QString &holder, const QStringList &more) const
-    {
-        return ctl(QStringList{u"force-release"_s, u"pg:"_s + lock, u"--holder"_s, holder} + more);
     }
     void must(const QByteArray &statements)
     {
@@ -69,17 +47,8 @@ class TestPostgreSqlLockRows : public QObject {
 private slots:
     void initTestCase()
     {
-        qputenv("XDG_STATE_HOME", m_state.path().toUtf8());
-        if (QStandardPaths::findExecutable(u"psql"_s).isEmpty())
-            QSKIP("psql is not installed (postgresql-client)");
-        auto made = sandbox::makePostgreSql();
-        if (!made)
-            QSKIP(qPrintable(made.error().message));
-        m_server = std::move(*made);
-        const auto started = m_server->start(std::chrono::seconds(60));
-        QVERIFY2(started, started ? "" : qPrintable(started.error().message));
-        if (ctl({u"locks"_s}).err.contains("libqt6sql6-psql"))
-            QSKIP("Qt's driver for PostgreSQL is not installed (libqt6sql6-psql)");
+        if (const auto why = startServer(); !why.isEmpty())
+            QSKIP(qPrintable(why));
         m_psql = std::make_unique<Psql>(uri());
         must("CREATE TABLE public.databasechangeloglock (ID INTEGER NOT NULL, LOCKED BOOLEAN NOT NULL, LOCKGRANTED "
              "TIMESTAMP WITHOUT TIME ZONE, LOCKEDBY VARCHAR(255), CONSTRAINT pk PRIMARY KEY (ID)); "
@@ -112,13 +81,13 @@ private slots:
         QVERIFY2(listed.out.contains("pg:LIQUIBASE#public.databasechangeloglock"), listed.what());
 
         const auto id = holderIn(lock).value("id"_L1).toString();
-        const auto risky = forced(m_liquibase, id, {u"--yes"_s});
+        const auto risky = forced(m_liquibase, id);
         QVERIFY2(risky.status != 0 && (risky.out + risky.err).contains("nothing was sent"), risky.what());
         const auto closed = run({u"--connect"_s, u"pg="_s + uri(), u"--read-only"_s, u"force-release"_s,
                                  u"pg:"_s + m_liquibase, u"--holder"_s, id, u"--yes"_s, u"--not-exact"_s});
         QVERIFY2(closed.status == 4, closed.what());
         QCOMPARE(m_psql->ask("SELECT locked FROM databasechangeloglock;"), QByteArray("t"));
-        const auto done = forced(m_liquibase, id, {u"--yes"_s, u"--not-exact"_s});
+        const auto done = forced(m_liquibase, id, {u"--not-exact"_s});
         QVERIFY2(done.status == 0 && done.json().value("released"_L1).toBool(), done.what());
         QCOMPARE(m_psql->ask("SELECT locked, lockedby IS NULL, lockgranted IS NULL FROM databasechangeloglock;"),
                  QByteArray("f|t|t"));
@@ -169,7 +138,7 @@ private slots:
     {
         shedLockLocks("reports", 600);
         const auto id = holderIn(shown(m_shedLock)).value("id"_L1).toString();
-        const auto done = forced(m_shedLock, id, {u"--yes"_s, u"--not-exact"_s});
+        const auto done = forced(m_shedLock, id, {u"--not-exact"_s});
         QVERIFY2(done.status == 0 && done.json().value("released"_L1).toBool(), done.what());
         QCOMPARE(m_psql->ask("SELECT lock_until = locked_at FROM jobs.shedlock;"), QByteArray("t"));
     }
@@ -186,7 +155,7 @@ private slots:
         shedLockLocks("reports", 600);
         const auto id = holderIn(shown(m_shedLock)).value("id"_L1).toString();
         must("UPDATE jobs.shedlock SET " + change + ';');
-        const auto done = forced(m_shedLock, id, {u"--yes"_s, u"--not-exact"_s});
+        const auto done = forced(m_shedLock, id, {u"--not-exact"_s});
         QVERIFY2(done.status == 4, done.what());
         QCOMPARE(m_psql->ask("SELECT lock_until > locked_at FROM jobs.shedlock;"), QByteArray("t"));
     }
