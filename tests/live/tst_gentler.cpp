@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is gentler than a force-release, on real servers: it does what it says and no more, and hits nobody who was
 // not looked at.
-#include "tests/support/finish.h"
-#include "tests/support/ctlfixture.h"
-
-#include "core/base/random.h"
-#include "core/operate/gentler.h"
 #include "core/recipes/curator/revocation.h"
-#include "core/redis/client.h"
-#include "core/workspace/hold.h"
-#include "tests/support/redlockfixture.h"
+#include "gentlerfixture.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using operate::Way;
 
 namespace {
-
-constexpr int killRaces = 100;
 
 // Lets go when it is asked to.
 Task<void> revocable(HeldLock *lock, zk::Session *session, ZPath node)
@@ -36,94 +24,15 @@ Task<void> revocable(HeldLock *lock, zk::Session *session, ZPath node)
 
 } // namespace
 
-class TestGentler : public QObject {
+class TestGentler : public GentlerFixture {
     Q_OBJECT
-
-    Servers m_servers;
-    std::unique_ptr<redis::Connection> m_redis; // somebody else's
-    std::unique_ptr<Workspace> m_workspace;
-    Random m_random = Random(20261123);
-    int m_count = 0;
-
-    Loop &loop() { return m_servers.loop; }
-    Deadline soon() { return Deadline::after(loop(), 20s); }
-    template <class T>
-    Result<T> perform(Task<Result<T>> task)
-    {
-        return testing::finish(loop(), std::move(task));
-    }
-    HoldRequest request(const char *recipe, const char *connection)
-    {
-        HoldRequest wanted;
-        wanted.recipe = recipe;
-        const auto number = QByteArray::number(++m_count);
-        wanted.lock = {ConnectionName(connection),
-                       (QByteArray(connection) == "zk" ? "/gentle/lock" : "gentle-lock") + number};
-        wanted.ttl = 60s;
-        return wanted;
-    }
-    Result<operate::ForceReleasePlan> plan(const inspect::LockName &lock, const QByteArray &contender, Way way)
-    {
-        return perform(m_workspace->planForceRelease(lock, contender, soon(), way));
-    }
-    Result<operate::ForceReleaseOutcome> act(const operate::ForceReleasePlan &plan)
-    {
-        return perform(m_workspace->forceRelease(plan, u"stuck"_s, soon()));
-    }
-    qint64 command(const redis::Command &words)
-    {
-        const auto answer = testing::await(m_redis->command(words, soon()));
-        return answer ? answer->integer : -100;
-    }
-    Result<inspect::LockSnapshot> read(const inspect::LockName &lock)
-    {
-        return perform(m_workspace->read(lock, soon()));
-    }
-    // Whoever waits, once it is there.
-    QByteArray waiterOf(const inspect::LockName &lock)
-    {
-        QByteArray id;
-        (void)QTest::qWaitFor(
-            [&] {
-                const auto now = read(lock);
-                for (const auto &one : now ? now->contenders : std::vector<inspect::Contender>()) {
-                    if (one.role == inspect::Role::Waiter)
-                        id = one.id;
-                }
-                return !id.isEmpty();
-            },
-            5'000);
-        return id;
-    }
-    std::vector<operate::AuditRecord> records()
-    {
-        const auto all = m_workspace->audit().read(nullptr);
-        return all ? *all : std::vector<operate::AuditRecord>();
-    }
-
 private slots:
     void initTestCase()
     {
-        const auto why = m_servers.start();
-        if (!why.isEmpty())
+        if (const auto why = startServers(); !why.isEmpty())
             QSKIP(qPrintable(why));
-        m_redis = redis::openConnection(loop(), testing::optionsFor(m_servers.redis->address()));
-        QVERIFY(testing::becomes(*m_redis, redis::ConnectionState::Connected));
-        WorkspaceOptions options;
-        options.observe = false;
-        m_workspace = std::make_unique<Workspace>(loop(), options, nullptr);
-        for (const auto &uri : {u"zk="_s + m_servers.zk(), u"redis="_s + m_servers.redisUri()}) {
-            auto spec = parseConnection(uri);
-            QVERIFY(spec);
-            QVERIFY(m_workspace->add(*spec));
-        }
     }
-    void cleanupTestCase()
-    {
-        m_workspace.reset();
-        m_redis.reset();
-        m_servers.stop();
-    }
+    void cleanupTestCase() { stopServers(); }
 
     void whoMadeItsLockRevocableLetsGoWhenAsked()
     {
@@ -366,135 +275,6 @@ private slots:
         QCOMPARE(perform(backend->sendRelease(*taking, soon())).error().code, ErrorCode::Refused);
         QCOMPARE(command({"HLEN", "gentle:GRABBED"}), 2);
         QCOMPARE(command({"DEL", "gentle:GRABBED", "gentle:EXISTS", "gentle:AVAILABLE"}), 3);
-    }
-
-    void aPlaceInAFairQueueIsTakenAway()
-    {
-        const auto wanted = request("redisson-fair-lock", "redis");
-        HeldLock holder(*m_workspace, wanted), waiter(*m_workspace, wanted);
-        QVERIFY(perform(holder.acquire(10s)));
-        std::optional<Result<recipes::Grant>> got;
-        Scope scope(loop());
-        scope.launch(keepResult(waiter.acquire(60s), &got));
-        const auto id = waiterOf(wanted.lock);
-        QVERIFY(!id.isEmpty());
-        const auto killing = plan(wanted.lock, id, Way::KillWaiter);
-        QVERIFY2(killing, killing ? "" : qPrintable(killing.error().message));
-        const auto outcome = act(*killing);
-        QVERIFY2(outcome && outcome->done, outcome ? "" : qPrintable(outcome.error().message));
-        QCOMPARE(command({"LLEN", "redisson_lock_queue:{" + wanted.lock.name + '}'}), 0);
-        QCOMPARE(records().back().action, u"kill-waiter"_s);
-        QCOMPARE(act(*killing).error().code, ErrorCode::Refused);
-        QVERIFY(perform(holder.release(soon())));
-    }
-
-    void aHolderIsNoWaiter()
-    {
-        const auto wanted = request("zk-mutex", "zk");
-        HeldLock holder(*m_workspace, wanted);
-        const auto had = perform(holder.acquire(10s));
-        QVERIFY(had);
-        const auto killing = plan(wanted.lock, had->id, Way::KillWaiter);
-        QCOMPARE(killing.error().code, ErrorCode::Refused);
-        const auto shortening = plan(wanted.lock, had->id, Way::ShortenTtl);
-        QCOMPARE(shortening.error().code, ErrorCode::Unsupported);
-        QVERIFY2(shortening.error().message.contains(u"there is: revoke, release"_s),
-                 qPrintable(shortening.error().message));
-        QVERIFY(perform(holder.release(soon())));
-    }
-
-    // The holder lets go at a random moment around the act: the waiter is removed while it waits, or keeps what it
-    // got.
-    void aKilledWaiterIsNeverTheHolder_data()
-    {
-        QTest::addColumn<QByteArray>("recipe");
-        for (const char *recipe : {"zk-mutex", "zk-shared"})
-            QTest::newRow(recipe) << QByteArray(recipe);
-    }
-    void aKilledWaiterIsNeverTheHolder()
-    {
-        QFETCH(const QByteArray, recipe);
-        int killed = 0, refused = 0, wrong = 0;
-        std::chrono::microseconds takes(0); // an act that nobody disturbs: the first
-        for (int n = 0; n < killRaces; ++n) {
-            const auto wanted = request(recipe.constData(), "zk");
-            HeldLock holder(*m_workspace, wanted), waiter(*m_workspace, wanted);
-            QVERIFY(perform(holder.acquire(10s)));
-            std::optional<Result<recipes::Grant>> got;
-            std::optional<Result<operate::ForceReleaseOutcome>> outcome;
-            std::optional<Result<void>> released;
-            Scope scope(loop());
-            scope.launch(keepResult(waiter.acquire(20s), &got));
-            const auto id = waiterOf(wanted.lock);
-            const auto killing = plan(wanted.lock, id, Way::KillWaiter);
-            QVERIFY2(killing, killing ? "" : qPrintable(killing.error().message));
-            scope.launch(keepResult(m_workspace->forceRelease(*killing, {}, soon()), &outcome));
-            const auto begun = loop().now();
-            const auto until =
-                begun + std::chrono::microseconds(m_random.below(static_cast<quint64>(2 * takes.count() + 1)));
-            while (n == 0 ? !outcome : loop().now() < until)
-                QCoreApplication::processEvents(QEventLoop::AllEvents, 1);
-            if (n == 0)
-                takes = std::chrono::duration_cast<std::chrono::microseconds>(loop().now() - begun);
-            scope.launch(keepResult(holder.release(soon()), &released));
-            QTRY_VERIFY_WITH_TIMEOUT(outcome && released, patienceMs);
-            const bool isKilled = bool(*outcome) && (*outcome)->done;
-            ++(isKilled ? killed : refused);
-            if (!isKilled) {
-                QTRY_VERIFY_WITH_TIMEOUT(got, patienceMs);
-                const auto now = read(wanted.lock);
-                wrong += !(*got && (*got)->id == id && now && now->find(id)) ? 1 : 0;
-                (void)perform(waiter.release(soon()));
-            } else {
-                wrong += got && *got && (*got)->id == id ? 1 : 0;
-            }
-        }
-        qInfo("%s: killed %d, refused %d, wrong %d", recipe.constData(), killed, refused, wrong);
-        QCOMPARE(wrong, 0);
-        QVERIFY(killed > 0);
-    }
-
-    // Thirty locks of one session's list, of which the twelfth is another's by the time it is its turn.
-    void severalStopWhereOneChangedHands()
-    {
-        std::vector<std::unique_ptr<HeldLock>> holders;
-        std::vector<inspect::LockSnapshot> seen;
-        std::vector<HoldRequest> wanted;
-        for (int n = 0; n < 30; ++n) {
-            wanted.push_back(request("zk-mutex", "zk"));
-            holders.push_back(std::make_unique<HeldLock>(*m_workspace, wanted.back()));
-            QVERIFY(perform(holders.back()->acquire(10s)));
-            auto now = read(wanted.back().lock);
-            QVERIFY(now);
-            seen.push_back(std::move(*now));
-        }
-        std::vector<const inspect::LockSnapshot *> listed;
-        for (const auto &lock : seen)
-            listed.push_back(&lock);
-        const auto targets = operate::targetsOf(
-            listed, [](const inspect::LockSnapshot &, const inspect::Contender &) { return true; });
-        QCOMPARE(targets.size(), std::size_t(30));
-        QVERIFY(perform(holders[11]->release(soon())));
-        HeldLock other(*m_workspace, wanted[11]);
-        const auto had = perform(other.acquire(10s));
-        QVERIFY(had);
-        const auto before = records().size();
-        int heard = 0;
-        const auto report = perform(
-            m_workspace->bulkRelease(targets, u"the night of the 22nd"_s, [&heard](int done) { heard = done; }));
-        QVERIFY(report);
-        QCOMPARE(report->done.size(), std::size_t(11));
-        QVERIFY2(report->stoppedAt && report->stoppedAt->lock == wanted[11].lock, qPrintable(report->why));
-        QVERIFY2(report->why.contains(u"does not hold"_s), qPrintable(report->why));
-        QCOMPARE(report->left.size(), std::size_t(18));
-        QCOMPARE(heard, 11);
-        QCOMPARE(records().size(), before + 22); // an intent and a result each; nothing was sent to the twelfth
-        const auto twelfth = read(wanted[11].lock);
-        QVERIFY(twelfth && twelfth->find(had->id) && twelfth->find(had->id)->role == inspect::Role::Holder);
-        for (std::size_t n = 0; n < 30; ++n) {
-            const auto now = read(wanted[n].lock);
-            QCOMPARE(now && now->find(targets[n].contender) != nullptr, n > 11);
-        }
     }
 
     void theTerminalListsTheWaysAndTakesOne()

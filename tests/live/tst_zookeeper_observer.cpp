@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The observer against a real server: what it finds, what a server proves, how it follows changes, and
-// what it says when it may not ask.
-#include "tests/support/finish.h"
-#include "tests/support/keepingsink.h"
-#include "tests/support/zookeeperfixture.h"
-
-#include "core/inspect/zookeeper/observer.h"
+// The observer against a real server: what it finds, what a server proves, and how it follows changes.
+#include "zookeeperobserverfixture.h"
 #include "tests/support/testmain.h"
 
 #include <QElapsedTimer>
@@ -13,158 +8,31 @@
 using namespace lockscope;
 using namespace lockscope::inspect;
 using namespace lockscope::testing;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 
-namespace {
-
-// One client with one node in one queue, waiting as Curator's mutex does.
-struct Client {
-    std::unique_ptr<zk::Session> session;
-    ZPath node;
-};
-
-} // namespace
-
-class TestZooKeeperObserver : public QObject {
+class TestZooKeeperObserver : public ZooKeeperObserverFixture {
     Q_OBJECT
 private slots:
-    void initTestCase();
-    void cleanup();
-    void cleanupTestCase();
+    void initTestCase()
+    {
+        if (const auto why = startServers(); !why.isEmpty())
+            QSKIP(qPrintable(why));
+    }
+    void cleanup() { forgetAll(); }
+    void cleanupTestCase() { stopServers(); }
 
     void aQueueInOrderWithProvenWatches();
     void sessionsKnowWhatTheyHoldAndAwait();
     void aReleaseIsSeenAtOnce();
-    void aLockIsSeenComingAndGoing();
     void aQuietServerIsHeardAllTheSame();
+    void aLockIsSeenComingAndGoing();
     void holdingSinceWeSawIt();
     void plainAndCompositeLocks();
     void onlyWhatLiesBelowTheChroot();
-    void aCrawlWhereDumpIsRefused();
-    void nodesThatMayNotBeRead();
-    void beyondTheWatchBudgetItPolls();
-    void aBrokenConnectionKeepsTheSnapshots();
     void readNowIsFresh();
-    void readAloneItSaysWhatWasNotSeen();
     void withoutFollowingNothingIsWatched();
     void locksAmongManyNodes();
     void destroyedAtAnyMoment();
-
-private:
-    std::unique_ptr<zk::Session> open(const sandbox::ZooKeeperServer &server, zk::SessionOptions options = {});
-    void ensure(const QByteArray &path);
-    // Joins a queue; waiters watch the node before theirs.
-    Client join(const QByteArray &directory, const QByteArray &base = "-lock-");
-    void look(const sandbox::ZooKeeperServer &server, ObserverOptions options = {}, zk::SessionOptions how = {});
-    Result<LockSnapshot> readNow(const QByteArray &name);
-
-    QtLoop m_loop;
-    std::unique_ptr<sandbox::ZooKeeperServer> m_open;   // allows everything
-    std::unique_ptr<sandbox::ZooKeeperServer> m_strict; // answers srvr only, no AdminServer
-    sandbox::ZooKeeperServer *m_server = nullptr;       // where clients() go
-    std::unique_ptr<zk::Session> m_maker;               // makes directories
-    int m_uuid = 0;
-    QByteArrayList m_queue; // nodes in the order joined
-
-    KeepingSink m_sink;
-    std::unique_ptr<zk::Session> m_session;
-    std::unique_ptr<zk::EvidenceSource> m_source;
-    std::unique_ptr<ZooKeeperObserver> m_observer;
 };
-
-void TestZooKeeperObserver::initTestCase()
-{
-    auto server = sandbox::makeZooKeeper();
-    if (!server)
-        QSKIP(qPrintable(server.error().message));
-    m_open = std::move(*server);
-    sandbox::ZooKeeperOptions strict;
-    strict.fourLetterWords = "srvr";
-    strict.adminServer = false;
-    m_strict = std::move(*sandbox::makeZooKeeper(strict));
-    QVERIFY(m_open->start(30s));
-    QVERIFY(m_strict->start(30s));
-    m_server = m_open.get();
-    m_maker = open(*m_open);
-    QVERIFY(m_maker);
-}
-
-void TestZooKeeperObserver::cleanup()
-{
-    QVERIFY(m_sink.isConsistent);
-    m_observer.reset();
-    m_source.reset();
-    m_session.reset();
-    m_sink = {};
-    m_queue.clear();
-    if (m_server != m_open.get()) {
-        m_server = m_open.get();
-        m_maker = open(*m_open);
-    }
-}
-
-void TestZooKeeperObserver::cleanupTestCase()
-{
-    m_maker.reset();
-    zk::waitForClosingSessions(10s);
-    m_open.reset();
-    m_strict.reset();
-}
-
-std::unique_ptr<zk::Session> TestZooKeeperObserver::open(const sandbox::ZooKeeperServer &server,
-                                                         zk::SessionOptions options)
-{
-    if (options.hosts.empty())
-        options.hosts = {server.address()};
-    auto session = zk::openSession(m_loop, std::move(options));
-    return waitForState(*session, zk::SessionState::Connected) ? std::move(session) : nullptr;
-}
-
-void TestZooKeeperObserver::ensure(const QByteArray &path)
-{
-    for (auto slash = path.indexOf('/', 1); slash > 0; slash = path.indexOf('/', slash + 1))
-        m_maker->create(ZPath(path.left(slash)), {}, zk::CreateMode::Persistent, zk::openAcl(), Deadline::never());
-    m_maker->create(ZPath(path), {}, zk::CreateMode::Persistent, zk::openAcl(), Deadline::never());
-    QVERIFY(await(m_maker->exists(ZPath(path), {}, Deadline::never())));
-}
-
-Client TestZooKeeperObserver::join(const QByteArray &directory, const QByteArray &base)
-{
-    Client client{open(*m_server), {}};
-    if (!client.session)
-        return client;
-    const auto uuid = "_c_00000000-0000-4000-8000-" + QByteArray::number(++m_uuid).rightJustified(12, '0');
-    const auto made =
-        await(client.session->create(ZPath(directory + '/' + uuid + base), "10.0.0.1",
-                                     zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never()));
-    if (!made)
-        return client;
-    client.node = made->path;
-    if (!m_queue.isEmpty()
-        && !await(client.session->get(ZPath(m_queue.back()), zk::Watch(m_loop), Deadline::never())))
-        qWarning("the node before is gone");
-    m_queue.append(client.node.bytes());
-    return client;
-}
-
-void TestZooKeeperObserver::look(const sandbox::ZooKeeperServer &server, ObserverOptions options,
-                                 zk::SessionOptions how)
-{
-    const auto chroot = how.chroot;
-    m_session = open(server, std::move(how));
-    QVERIFY(m_session);
-    m_source = std::make_unique<zk::EvidenceSource>(m_loop, std::vector{server.address()}, server.adminPort());
-    m_observer =
-        std::make_unique<ZooKeeperObserver>(*m_session, *m_source, ConnectionName("zk"), chroot, options, m_sink);
-    m_observer->start();
-    QVERIFY(await(m_observer->firstSnapshot(), false));
-}
-
-Result<LockSnapshot> TestZooKeeperObserver::readNow(const QByteArray &name)
-{
-    return finish(m_loop, m_observer->readNow(name, Deadline::after(m_loop, 10s)));
-}
 
 void TestZooKeeperObserver::aQueueInOrderWithProvenWatches()
 {
@@ -329,98 +197,6 @@ void TestZooKeeperObserver::onlyWhatLiesBelowTheChroot()
     QTRY_COMPARE(m_sink.find("/one/locks")->contenders.size(), std::size_t(1));
 }
 
-void TestZooKeeperObserver::aCrawlWhereDumpIsRefused()
-{
-    m_server = m_strict.get();
-    m_maker = open(*m_strict);
-    ensure("/deep/er/orders");
-    ensure("/elsewhere/nothing");
-    std::vector<Client> clients;
-    for (int i = 0; i < 3; ++i)
-        clients.push_back(join("/deep/er/orders"));
-    look(*m_strict);
-    const auto *lock = m_sink.find("/deep/er/orders");
-    QVERIFY(lock);
-    QCOMPARE(lock->contenders.size(), std::size_t(3));
-    QCOMPARE(lock->contenders[1].watches.front().evidence, inspect::Evidence::Inferred);
-    QVERIFY(!lock->contenders[1].endpoint);
-    QVERIFY(m_sink.says(u"0 of 1 members answered dump: found by crawling"_s));
-    QVERIFY(m_sink.says(u"not in the whitelist"_s));
-    QVERIFY(m_sink.says(u"watches: 0 of 1 members answered wchp"_s));
-    QVERIFY(std::ranges::none_of(m_sink.coverage, &Coverage::complete));
-    QCOMPARE(m_sink.how(), u"crawl"_s);
-    QVERIFY(m_sink.steps.back().done > 5);
-    // Followed all the same.
-    QVERIFY(await(clients[0].session->remove(clients[0].node, zk::anyVersion, Deadline::never())));
-    QTRY_COMPARE(m_sink.find("/deep/er/orders")->contenders.size(), std::size_t(2));
-}
-
-void TestZooKeeperObserver::nodesThatMayNotBeRead()
-{
-    ensure("/private/x");
-    const auto client = open(*m_open);
-    QVERIFY(await(client->addAuth("digest", "alice:secret", Deadline::never())));
-    const zk::Acls onlyAlice{{zk::perms::all, "auth", ""}};
-    const auto made = await(client->create(ZPath("/private/x/_c_00000000-0000-4000-8000-aaaaaaaaaaaa-lock-"), "hers",
-                                           zk::CreateMode::EphemeralSequential, onlyAlice, Deadline::never()));
-    QVERIFY(made);
-    ensure("/private/closed-lock");
-    const auto inside = await(client->create(ZPath("/private/closed-lock/lock-"), {},
-                                             zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never()));
-    QVERIFY(inside);
-    QVERIFY(await(client->setAcls(ZPath("/private/closed-lock"), onlyAlice, zk::anyVersion, Deadline::never())));
-    look(*m_open);
-    // Whose node it is shows without permission to read it.
-    const auto *lock = m_sink.find("/private/x");
-    QVERIFY(lock);
-    QCOMPARE(lock->contenders.front().session, client->id().text());
-    QVERIFY(!lock->contenders.front().identity);
-    QVERIFY(m_sink.says(u"no permission to list 1 znodes, /private/closed-lock"_s));
-    QVERIFY(await(client->setAcls(ZPath("/private/closed-lock"), zk::openAcl(), zk::anyVersion, Deadline::never())));
-}
-
-void TestZooKeeperObserver::beyondTheWatchBudgetItPolls()
-{
-    ensure("/budget/one");
-    ensure("/budget/two");
-    std::vector<Client> clients;
-    clients.push_back(join("/budget/one"));
-    m_queue.clear();
-    clients.push_back(join("/budget/two"));
-    zk::SessionOptions how;
-    how.watchBudgetBytes = 12; // one of them
-    ObserverOptions options;
-    options.dumpEvery = 100ms;
-    look(*m_open, options, how);
-    QVERIFY(m_sink.find("/budget/one") && m_sink.find("/budget/two"));
-    QVERIFY(m_sink.says(u"1 lock directories are polled: the watch budget is used up"_s));
-    for (const auto &client : clients)
-        QVERIFY(await(client.session->remove(client.node, zk::anyVersion, Deadline::never())));
-    QTRY_VERIFY(!m_sink.find("/budget/one") && !m_sink.find("/budget/two"));
-}
-
-void TestZooKeeperObserver::aBrokenConnectionKeepsTheSnapshots()
-{
-    ensure("/broken/x");
-    std::vector<Client> clients;
-    for (int i = 0; i < 2; ++i)
-        clients.push_back(join("/broken/x"));
-    Cable cable(m_open->address());
-    zk::SessionOptions how;
-    how.hosts = {cable.address()};
-    look(*m_open, {}, how);
-    QVERIFY(m_sink.find("/broken/x"));
-    cable.cut();
-    QVERIFY(waitForState(*m_session, zk::SessionState::Connecting));
-    QVERIFY(await(clients[0].session->remove(clients[0].node, zk::anyVersion, Deadline::never())));
-    QVERIFY(m_sink.find("/broken/x"));
-    cable.mend();
-    QVERIFY(waitForState(*m_session, zk::SessionState::Connected));
-    QTRY_COMPARE(m_sink.find("/broken/x")->contenders.size(), std::size_t(1));
-    QVERIFY(await(clients[1].session->remove(clients[1].node, zk::anyVersion, Deadline::never())));
-    QTRY_VERIFY_WITH_TIMEOUT(!m_sink.find("/broken/x"), 20'000);
-}
-
 void TestZooKeeperObserver::readNowIsFresh()
 {
     ensure("/now/x");
@@ -449,30 +225,6 @@ void TestZooKeeperObserver::readNowIsFresh()
     QCOMPARE(readNow("/now/plain-lock")->recipe, QByteArray("zk-ephemeral"));
     QCOMPARE(readNow("/now/stock")->recipe, QByteArray("zk-flat-mutex"));
     m_maker = open(*m_open);
-}
-
-void TestZooKeeperObserver::readAloneItSaysWhatWasNotSeen()
-{
-    constexpr int crowd = 2100;
-    m_server = m_strict.get();
-    m_maker = open(*m_strict);
-    ensure("/crowd");
-    const ZPath name("/crowd/_c_00000000-0000-4000-8000-000000000001-lock-");
-    for (int i = 1; i < crowd; ++i)
-        m_maker->create(name, {}, zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never());
-    QVERIFY(await(m_maker->create(name, {}, zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never())));
-    m_session = open(*m_strict);
-    m_source = std::make_unique<zk::EvidenceSource>(m_loop, std::vector{m_strict->address()}, 0);
-    m_observer = std::make_unique<ZooKeeperObserver>(*m_session, *m_source, ConnectionName("zk"), QByteArray(),
-                                                     ObserverOptions{}, m_sink);
-    QVERIFY(m_observer->coverage().empty());
-    const auto lock = readNow("/crowd");
-    QVERIFY2(lock, "nothing is followed, as for `show`");
-    QCOMPARE(lock->contenders.size(), std::size_t(crowd));
-    const auto coverage = m_observer->coverage();
-    QVERIFY(std::ranges::any_of(coverage, [](const Coverage &one) {
-        return !one.complete && one.message.contains(u"watches: 0 of 1 members answered wchp"_s);
-    }));
 }
 
 void TestZooKeeperObserver::withoutFollowingNothingIsWatched()
