@@ -26,14 +26,11 @@ constexpr std::chrono::minutes lookWithin(10);
 
 QString withRemedy(const Error &error)
 {
-    // Where the server has said why, that is the remedy.
-    const auto has = [&error](QLatin1StringView words) { return error.message.contains(words); };
-    const bool hasAnswered =
-        has("FATAL"_L1) || has("ERR "_L1) || has("TLS"_L1) || has("it knows no"_L1) || has("is the server up"_L1);
-    if (error.code == ErrorCode::NotConnected && !hasAnswered)
+    if (error.isExplained)
+        return error.message;
+    if (error.code == ErrorCode::NotConnected)
         return error.message + u"; is the server up, and are host and port right?"_s;
-    // No password helps whom a certificate is missing, which it says.
-    if (error.code == ErrorCode::AuthFailed && !has("TLS: "_L1))
+    if (error.code == ErrorCode::AuthFailed)
         return error.message + u"; give user and password in the URI or in LOCKSCOPE_PASSWORD_<NAME>"_s;
     return error.message;
 }

@@ -40,6 +40,8 @@ struct Error {
     ErrorCode code = ErrorCode::Server;
     QString message;        // one line for a person; no secrets
     bool retryable = false; // whether trying the same again can help
+    // The message says why, as whoever answered did, or what to do: advice on what it might be would mislead.
+    bool isExplained = false;
 };
 
 // A union of its own: a std::variant's layers, instantiated for each T, were a fifth of the compiler's time.

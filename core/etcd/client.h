@@ -118,8 +118,9 @@ public:
 
     [[nodiscard]] virtual Loop &loop() const = 0;
     [[nodiscard]] virtual ClientState state() const = 0;
-    [[nodiscard]] virtual QString lastError() const = 0;        // why it is not connected; empty when it is
-    [[nodiscard]] virtual QByteArray serverVersion() const = 0; // "3.4.23"; empty until it was said
+    [[nodiscard]] virtual QString lastError() const = 0;             // why it is not connected; empty when it is
+    [[nodiscard]] virtual bool isExplained() const { return false; } // of that: Error::isExplained
+    [[nodiscard]] virtual QByteArray serverVersion() const = 0;      // "3.4.23"; empty until it was said
     // Called on every change; with Connecting also when another attempt failed.
     virtual Subscription onState(std::function<void(ClientState)> listener) = 0;
 

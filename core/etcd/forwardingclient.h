@@ -13,6 +13,7 @@ public:
     [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
     [[nodiscard]] ClientState state() const override { return m_inner.state(); }
     [[nodiscard]] QString lastError() const override { return m_inner.lastError(); }
+    [[nodiscard]] bool isExplained() const override { return m_inner.isExplained(); }
     [[nodiscard]] QByteArray serverVersion() const override { return m_inner.serverVersion(); }
     Subscription onState(std::function<void(ClientState)> listener) override
     {

@@ -29,7 +29,8 @@ public:
 
     [[nodiscard]] Loop &loop() const override { return m_loop; }
     [[nodiscard]] ClientState state() const override { return m_state; }
-    [[nodiscard]] QString lastError() const override { return m_lastError; }
+    [[nodiscard]] QString lastError() const override { return m_why.message; }
+    [[nodiscard]] bool isExplained() const override { return m_why.isExplained; }
     [[nodiscard]] QByteArray serverVersion() const override { return m_version; }
     Subscription onState(std::function<void(ClientState)> listener) override
     {
@@ -113,12 +114,12 @@ private:
     Task<void> readAccess(Deadline deadline, Reply<Access> reply);
     Task<void> lookAfterServer();
     Task<Result<void>> look();
-    void become(ClientState state, const QString &why);
+    void become(ClientState state, const Error &why);
 
     Loop &m_loop;
     const ClientOptions m_options;
     ClientState m_state = ClientState::Connecting;
-    QString m_lastError;
+    Error m_why; // it is not connected; without words when it is
     QByteArray m_version;
     StateListeners<ClientState> m_listeners;
     Gateway m_gateway;
@@ -190,15 +191,15 @@ Task<void> JsonClient::lookAfterServer()
         auto looking = look();
         const auto answer = co_await looking;
         if (!answer && answer.error().code == ErrorCode::AuthFailed) {
-            become(ClientState::AuthFailed, answer.error().message);
+            become(ClientState::AuthFailed, answer.error());
             co_return;
         }
         if (answer) {
             backOff = firstBackOff;
-            become(ClientState::Connected, {});
+            become(ClientState::Connected, Error());
         } else {
             m_gateway.tryNextHost();
-            become(ClientState::Connecting, answer.error().message);
+            become(ClientState::Connecting, answer.error());
         }
         const auto rest = answer ? Duration(m_options.askEvery) : backOff;
         auto pause = sleepFor(m_loop, rest);
@@ -209,9 +210,9 @@ Task<void> JsonClient::lookAfterServer()
 }
 
 // A failed attempt is told, too.
-void JsonClient::become(ClientState state, const QString &why)
+void JsonClient::become(ClientState state, const Error &why)
 {
-    m_lastError = why;
+    m_why = why;
     if (state == m_state && state == ClientState::Connected)
         return;
     m_state = state;

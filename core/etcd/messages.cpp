@@ -302,7 +302,8 @@ Error errorOfText(const QString &host, int status, const QByteArray &text)
     if (text.contains("CommonName of client sending a request against gateway"))
         return {ErrorCode::AuthFailed,
                 u"TLS: %1 says \"%2\": where users are on, etcd's gateway refuses a client certificate that has a "
-                "CommonName; name one without it with cert= and key="_s.arg(host, said)};
+                "CommonName; name one without it with cert= and key="_s.arg(host, said),
+                false, true};
     const auto words = said.isEmpty() ? QString() : u": \"%1\""_s.arg(said);
     return {ErrorCode::Server,
             u"what answers at %1 is no etcd v3: HTTP status %2"_s.arg(host, QString::number(status)) + words};

@@ -37,6 +37,7 @@ public:
     Loop &loop() const override { return m_loop; }
     SessionState state() const override { return m_state; }
     QString lastError() const override { return m_lastError; }
+    bool isExplained() const override { return m_isExplained; }
     ConnectionId connectionId() const override { return m_connection; }
     QByteArray serverVersion() const override { return m_version; }
     Features features() const override { return m_features; }
@@ -95,7 +96,7 @@ private:
             return Error{ErrorCode::SessionExpired, u"nothing was sent: the connection was lost before"_s, true};
         if (m_state != SessionState::Connected)
             return Error{m_state == SessionState::AuthFailed ? ErrorCode::AuthFailed : ErrorCode::NotConnected,
-                         m_lastError.isEmpty() ? u"not connected yet"_s : m_lastError, true};
+                         m_lastError.isEmpty() ? u"not connected yet"_s : m_lastError, true, m_isExplained};
         if (deadline.hasPassed(m_loop))
             return Error{ErrorCode::TimedOut, u"too late to send it"_s, true};
         return std::nullopt;
@@ -179,6 +180,7 @@ private:
         m_question = 0;
         m_looksWhileConnecting = 0;
         m_lastError = why.message;
+        m_isExplained = why.isExplained;
         become(why.code == ErrorCode::AuthFailed    ? SessionState::AuthFailed
                : why.code == ErrorCode::Unsupported ? SessionState::Closed
                                                     : SessionState::Connecting);
@@ -207,6 +209,7 @@ private:
     SessionOptions m_options;
     SessionState m_state = SessionState::Connecting;
     QString m_lastError;
+    bool m_isExplained = false; // that
     ConnectionId m_connection = 0;
     QByteArray m_version;
     Features m_features;

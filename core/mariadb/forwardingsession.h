@@ -14,6 +14,7 @@ public:
     [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
     [[nodiscard]] SessionState state() const override { return m_inner.state(); }
     [[nodiscard]] QString lastError() const override { return m_inner.lastError(); }
+    [[nodiscard]] bool isExplained() const override { return m_inner.isExplained(); }
     [[nodiscard]] ConnectionId connectionId() const override { return m_inner.connectionId(); }
     [[nodiscard]] QByteArray serverVersion() const override { return m_inner.serverVersion(); }
     [[nodiscard]] Features features() const override { return m_inner.features(); }

@@ -59,7 +59,9 @@ public:
 
     [[nodiscard]] virtual Loop &loop() const = 0;
     [[nodiscard]] virtual SessionState state() const = 0;
-    [[nodiscard]] virtual QString lastError() const = 0;         // why it is not connected; empty when it is
+    [[nodiscard]] virtual QString lastError() const = 0; // why it is not connected; empty when it is
+    // Of lastError(): Error::isExplained.
+    [[nodiscard]] virtual bool isExplained() const { return false; }
     [[nodiscard]] virtual ConnectionId connectionId() const = 0; // 0 when there is none
     [[nodiscard]] virtual QByteArray serverVersion() const = 0;  // "10.11.6-MariaDB"; for people
     [[nodiscard]] virtual Features features() const = 0;         // of the server of this connection, or of the last

@@ -31,6 +31,12 @@ QString alsoRefused(Secured secured)
     return {};
 }
 
+// The client library's own are 2000 to 2999.
+bool isOfServer(int number)
+{
+    return number >= 1000 && number / 1000 != 2;
+}
+
 } // namespace
 
 int numberOf(const QSqlError &error)
@@ -103,7 +109,9 @@ Error statementError(const QSqlError &error, bool isLasting)
 Error connectError(const QSqlError &error, Secured secured)
 {
     switch (numberOf(error)) {
-    case 3159: return Error{ErrorCode::AuthFailed, u"TLS: the server demands it; add tls=on (%1)"_s.arg(said(error))};
+    case 3159:
+        return Error{ErrorCode::AuthFailed, u"TLS: the server demands it; add tls=on (%1)"_s.arg(said(error)), false,
+                     true};
     case 1045: return Error{ErrorCode::AuthFailed, said(error) + alsoRefused(secured)};
     case 1044:
     case 1130:
@@ -115,7 +123,7 @@ Error connectError(const QSqlError &error, Secured secured)
     case 1049: return Error{ErrorCode::Unsupported, said(error)};
     case 2013:
         return Error{ErrorCode::NotConnected, u"it takes connections, and does not answer: "_s + said(error), true};
-    default: return Error{ErrorCode::NotConnected, said(error), true};
+    default: return Error{ErrorCode::NotConnected, said(error), true, isOfServer(numberOf(error))};
     }
 }
 

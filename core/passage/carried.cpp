@@ -84,7 +84,7 @@ void Carried::dialHost()
     m_socket->setProxy(QNetworkProxy::NoProxy);
     if (m_route.speech != Speech::AsItIs) {
         if (const auto ready = prepareTls(*m_socket, m_route.tls, m_route.server.host); !ready)
-            return farBroke(ready.error().message);
+            return farBroke(ready.error().message, true);
     }
     m_socket->setReadBufferSize(mostUnsent);
     connect(m_socket, &QSslSocket::readyRead, this, [this] { readServer(); });
@@ -95,11 +95,14 @@ void Carried::dialHost()
     connect(m_socket, &QSslSocket::errorOccurred, this, [this](QAbstractSocket::SocketError error) {
         // A server that refuses our certificate says so after its own handshake is over.
         const auto alert = alertInWords(m_socket->errorString(), m_route.tls);
-        if (m_route.speech != Speech::AsItIs && !alert.isEmpty())
-            farBroke(alert);
-        else if (!m_isOpen || error != QAbstractSocket::RemoteHostClosedError)
-            farBroke(m_route.speech == Speech::AsItIs ? m_socket->errorString()
-                                                      : tlsProblem(*m_socket, m_route.tls, m_route.server.host));
+        if (m_route.speech != Speech::AsItIs && !alert.isEmpty()) {
+            farBroke(alert, true);
+        } else if (!m_isOpen || error != QAbstractSocket::RemoteHostClosedError) {
+            const auto problem = m_route.speech == Speech::AsItIs
+                                     ? TlsProblem{m_socket->errorString()}
+                                     : tlsProblem(*m_socket, m_route.tls, m_route.server.host);
+            farBroke(problem.text, problem.isOfTls);
+        }
     });
     const auto &to = m_route.dialled;
     if (m_route.speech == Speech::Tls) {
@@ -136,10 +139,10 @@ void Carried::readTlsAnswer()
     if (answer.isEmpty())
         return;
     if (answer != "S")
-        return farBroke(u"TLS: the server does not offer it"_s);
+        return farBroke(u"TLS: the server does not offer it"_s, true);
     // Who stands in between could have put there what then passes for the server's own words.
     if (m_socket->bytesAvailable() > 0)
-        return farBroke(u"TLS: something was said in clear after it was agreed on"_s);
+        return farBroke(u"TLS: something was said in clear after it was agreed on"_s, true);
     m_socket->startClientEncryption();
 }
 
@@ -151,16 +154,15 @@ void Carried::tlsIsOn()
 }
 
 // The client hears of it by the end of its connection, and MariaDB's in its own words.
-void Carried::farBroke(const QString &why)
+void Carried::farBroke(const QString &why, bool isOfTls)
 {
     if (m_isTold || m_isEnding)
         return;
     m_isTold = true;
     // What the inner door says is nearer to the truth than that it closed.
     const bool isInner = !(m_route.dialled == m_route.server) || m_route.tunnel;
-    const bool isOfTls = why.startsWith("TLS"_L1);
     if (!why.isEmpty() && (isOfTls || !isInner || m_route.problem->text().isEmpty()))
-        m_route.problem->set(isOfTls ? why : u"%1: %2"_s.arg(displayHost(m_route.server), why));
+        m_route.problem->set(isOfTls ? why : u"%1: %2"_s.arg(displayHost(m_route.server), why), isOfTls);
     if (m_route.speech == Speech::MySqlTls && !m_prelude.isOver())
         m_client->write(m_prelude.failure(m_route.problem->text(), isOfTls ? noTls : noConnection));
     serverEnded();
@@ -169,7 +171,7 @@ void Carried::farBroke(const QString &why)
 void Carried::take(const MySqlPrelude::Step &step)
 {
     if (!step.problem.isEmpty())
-        return farBroke(step.problem.startsWith("TLS"_L1) ? step.problem : u"TLS: "_s + step.problem);
+        return farBroke(step.problem.startsWith("TLS"_L1) ? step.problem : u"TLS: "_s + step.problem, true);
     if (!step.toClient.isEmpty())
         m_client->write(step.toClient);
     if (!step.toServer.isEmpty())

@@ -37,7 +37,7 @@ private:
     void askForTls();
     void readTlsAnswer();
     void tlsIsOn();
-    void farBroke(const QString &why);
+    void farBroke(const QString &why, bool isOfTls = false);
     void take(const MySqlPrelude::Step &step);
     void readClient();
     void readServer();

@@ -34,6 +34,7 @@ public:
     [[nodiscard]] bool isDirect() const { return !m_transport.tls.isOn && !m_transport.ssh.isOn(); }
     // What last went wrong on the way; empty while something comes back. Any thread.
     [[nodiscard]] QString problem() const { return m_problem->text(); }
+    [[nodiscard]] bool isProblemOfTls() const { return m_problem->isOfTls(); }
 
 private:
     struct Inside; // touched by the passages' thread

@@ -161,7 +161,7 @@ Result<void> prepareTls(QSslSocket &socket, const TlsOptions &tls, const QString
     return {};
 }
 
-QString tlsProblem(const QSslSocket &socket, const TlsOptions &tls, const QString &host)
+TlsProblem tlsProblem(const QSslSocket &socket, const TlsOptions &tls, const QString &host)
 {
     const auto errors = socket.sslHandshakeErrors();
     if (tls.isVerified && !errors.isEmpty() && socket.error() == QAbstractSocket::SslHandshakeFailedError) {
@@ -169,11 +169,11 @@ QString tlsProblem(const QSslSocket &socket, const TlsOptions &tls, const QStrin
         for (const auto &error : errors)
             words << inWords(error, tls, tlsNameOf(tls, host));
         words.removeDuplicates();
-        return u"TLS: "_s + words.join(u"; "_s);
+        return {u"TLS: "_s + words.join(u"; "_s), true};
     }
     const auto said = socket.errorString();
     const auto alert = alertInWords(said, tls);
-    return alert.isEmpty() ? label(said.toUtf8()) : alert;
+    return alert.isEmpty() ? TlsProblem{label(said.toUtf8())} : TlsProblem{alert, true};
 }
 
 QString alertInWords(const QString &said, const TlsOptions &tls)

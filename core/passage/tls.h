@@ -18,7 +18,11 @@ namespace lockscope::passage {
 // Makes a socket ready to connect encrypted, or to start it.
 [[nodiscard]] Result<void> prepareTls(QSslSocket &socket, const TlsOptions &tls, const QString &host);
 // After errorOccurred: what it was. Text of the server is made harmless.
-[[nodiscard]] QString tlsProblem(const QSslSocket &socket, const TlsOptions &tls, const QString &host);
+struct TlsProblem {
+    QString text;
+    bool isOfTls = false; // or of what is below it
+};
+[[nodiscard]] TlsProblem tlsProblem(const QSslSocket &socket, const TlsOptions &tls, const QString &host);
 // The same of what a library said, "tlsv13 alert certificate required": empty if that is none of TLS's.
 [[nodiscard]] QString alertInWords(const QString &said, const TlsOptions &tls);
 

@@ -187,18 +187,20 @@ Error connectError(const QString &text)
     if (has("requires a valid client certificate"_L1))
         return Error{
             ErrorCode::AuthFailed,
-            u"TLS: the server demands a client certificate; name it and its key with cert= and key= (%1)"_s.arg(
-                said)};
+            u"TLS: the server demands a client certificate; name it and its key with cert= and key= (%1)"_s.arg(said),
+            false, true};
     // "SSL off" until PostgreSQL 13.
     if (has("pg_hba.conf"_L1) && (has("no encryption"_L1) || has("SSL off"_L1)))
-        return Error{ErrorCode::AuthFailed, u"TLS: the server may demand it; try tls=on (%1)"_s.arg(said)};
+        return Error{ErrorCode::AuthFailed, u"TLS: the server may demand it; try tls=on (%1)"_s.arg(said), false,
+                     true};
     if (has("password authentication failed"_L1) || has("no pg_hba.conf entry"_L1) || has("rejects connection"_L1)
         || has("no password supplied"_L1) || has("authentication failed"_L1)
         || (has("role \""_L1) && has("does not exist"_L1)) || has("is not permitted to log in"_L1))
         return Error{ErrorCode::AuthFailed, said};
     if (has("database \""_L1) && has("does not exist"_L1))
         return Error{ErrorCode::Unsupported, said};
-    return Error{ErrorCode::NotConnected, said, true};
+    // libpq gives no code: a server's own word begins so.
+    return Error{ErrorCode::NotConnected, said, true, has("FATAL"_L1)};
 }
 
 } // namespace lockscope::postgresql

@@ -67,6 +67,7 @@ public:
     Loop &loop() const override { return m_loop; }
     ConnectionState state() const override { return m_link.state(); }
     QString lastError() const override { return m_link.lastError(); }
+    bool isExplained() const override { return m_link.isExplained(); }
 
     Subscription onState(std::function<void(ConnectionState)> listener) override
     {

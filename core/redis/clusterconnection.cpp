@@ -77,6 +77,7 @@ public:
     Loop &loop() const override { return m_loop; }
     ConnectionState state() const override { return m_nodes.state(); }
     QString lastError() const override { return m_nodes.lastError(); }
+    bool isExplained() const override { return m_nodes.isExplained(); }
     Subscription onState(std::function<void(ConnectionState)> listener) override
     {
         return m_listeners.add(std::move(listener));

@@ -33,7 +33,7 @@ Error ClusterNodes::notConnected() const
     const auto why = m_lastError.isEmpty() ? u"it has not told its layout yet"_s : m_lastError;
     if (m_state == ConnectionState::AuthFailed)
         return {ErrorCode::AuthFailed, why, false};
-    return {ErrorCode::NotConnected, u"not connected to the Redis Cluster: "_s + why, true};
+    return {ErrorCode::NotConnected, u"not connected to the Redis Cluster: "_s + why, true, isExplained()};
 }
 
 Connection &ClusterNodes::at(const HostPort &host)
@@ -208,6 +208,14 @@ ClusterNodes::Finding ClusterNodes::finding() const
     found.why = isHopeful ? m_refusal : reasons.join(u"; "_s);
     found.isRefused &= !isHopeful;
     return found;
+}
+
+bool ClusterNodes::isExplained() const
+{
+    return std::ranges::any_of(m_nodes, [](const auto &one) {
+        const auto &connection = *one.second.connection;
+        return connection.state() != ConnectionState::Connected && connection.isExplained();
+    });
 }
 
 void ClusterNodes::judge(bool mayHaveMissed)

@@ -23,6 +23,7 @@ public:
 
     [[nodiscard]] ConnectionState state() const { return m_state; }
     [[nodiscard]] const QString &lastError() const { return m_lastError; }
+    [[nodiscard]] bool isExplained() const; // of that: by any of those that say why
     // Why a command cannot be sent now.
     [[nodiscard]] Error notConnected() const;
     // Whether the layout has ever been told.

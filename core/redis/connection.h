@@ -59,7 +59,8 @@ public:
 
     [[nodiscard]] virtual Loop &loop() const = 0;
     [[nodiscard]] virtual ConnectionState state() const = 0;
-    [[nodiscard]] virtual QString lastError() const = 0; // why it is not connected; empty when it is
+    [[nodiscard]] virtual QString lastError() const = 0;             // why it is not connected; empty when it is
+    [[nodiscard]] virtual bool isExplained() const { return false; } // of that: Error::isExplained
     // Called on every change; with Connecting also when another attempt failed (lastError says why);
     // with Connected also when only the pub/sub connection broke and is back: its subscriberId() is
     // another one then, and messages may have been lost.

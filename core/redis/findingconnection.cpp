@@ -36,6 +36,7 @@ public:
         return state == ConnectionState::Connected && !m_isPlaced ? ConnectionState::Connecting : state;
     }
     QString lastError() const override { return m_inner->lastError(); }
+    bool isExplained() const override { return m_inner->isExplained(); }
     Subscription onState(std::function<void(ConnectionState)> listener) override
     {
         return m_listeners.add(std::move(listener));
@@ -77,7 +78,7 @@ private:
         const auto why = lastError().isEmpty() ? u"the connection is not open yet"_s : lastError();
         const bool isRefused = m_inner->state() == ConnectionState::AuthFailed;
         reply.complete(Error{isRefused ? ErrorCode::AuthFailed : ErrorCode::NotConnected,
-                             u"not connected to Redis: "_s + why, !isRefused});
+                             u"not connected to Redis: "_s + why, !isRefused, isExplained()});
         return reply;
     }
 

@@ -14,6 +14,7 @@ public:
     [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
     [[nodiscard]] ConnectionState state() const override { return m_inner.state(); }
     [[nodiscard]] QString lastError() const override { return m_inner.lastError(); }
+    [[nodiscard]] bool isExplained() const override { return m_inner.isExplained(); }
     Subscription onState(std::function<void(ConnectionState)> listener) override
     {
         return m_inner.onState(std::move(listener));

@@ -63,17 +63,18 @@ QString RespConnection::place() const
 Error RespConnection::notConnected() const
 {
     if (m_state == ConnectionState::AuthFailed)
-        return {ErrorCode::AuthFailed, m_lastError, false};
+        return {ErrorCode::AuthFailed, m_lastError, false, m_isExplained};
     const auto why = m_lastError.isEmpty() ? u"the connection is not open yet"_s : m_lastError;
-    return {ErrorCode::NotConnected, u"not connected to Redis at "_s + place() + u": "_s + why, true};
+    return {ErrorCode::NotConnected, u"not connected to Redis at "_s + place() + u": "_s + why, true, m_isExplained};
 }
 
 void RespConnection::connectNow()
 {
     m_reader = std::make_unique<RespReader>(m_options.replyLimitBytes);
     m_timer = m_loop.callAt(m_loop.now() + attemptAtMost, [this] { broken(place() + u": no answer within 5 s"_s); });
-    m_transport = m_makeTransport({[this] { opened(); }, [this](QByteArrayView bytes) { read(bytes); },
-                                   [this](const QString &why) { broken(place() + u": "_s + why); }});
+    m_transport =
+        m_makeTransport({[this] { opened(); }, [this](QByteArrayView bytes) { read(bytes); },
+                         [this](const QString &why, bool isOfTls) { broken(place() + u": "_s + why, isOfTls); }});
 }
 
 void RespConnection::opened()
@@ -104,7 +105,7 @@ void RespConnection::loggedIn(const std::vector<Value> &replies)
     size_t at = 0;
     for (const auto &reply : replies) {
         if (reply.isError() && isPassing(reply)) {
-            broken(place() + u": "_s + label(reply.text));
+            broken(place() + u": "_s + label(reply.text), true);
             return;
         }
     }
@@ -143,6 +144,8 @@ void RespConnection::refuse(const Error &why)
     m_transport.reset();
     m_timer.cancel();
     m_lastError = place() + u": "_s + why.message;
+    // What was refused but for a password has a reason of its own.
+    m_isExplained = why.code != ErrorCode::AuthFailed;
     qCWarning(logRedis).noquote() << "giving up on" << m_lastError;
     m_state = why.code == ErrorCode::AuthFailed ? ConnectionState::AuthFailed : ConnectionState::Closed;
     answerAll(why, why);
@@ -174,7 +177,8 @@ bool RespConnection::accept(Value reply)
             m_callbacks.unsolicited(std::move(reply));
             return m_transport.get() == transport;
         }
-        broken(place() + (reply.isError() ? u": "_s + label(reply.text) : u": an answer that nobody asked for"_s));
+        const bool isError = reply.isError();
+        broken(place() + (isError ? u": "_s + label(reply.text) : u": an answer that nobody asked for"_s), isError);
         return false;
     }
     auto &front = m_pending.front();
@@ -187,9 +191,9 @@ bool RespConnection::accept(Value reply)
     return m_transport.get() == transport;
 }
 
-void RespConnection::broken(const QString &why)
+void RespConnection::broken(const QString &why, bool isExplained)
 {
-    broken(Error{ErrorCode::UnknownOutcome, why, true});
+    broken(Error{ErrorCode::UnknownOutcome, why, true, isExplained});
 }
 
 void RespConnection::broken(const Error &why)
@@ -201,6 +205,7 @@ void RespConnection::broken(const Error &why)
     if (m_options.logs && (m_state == ConnectionState::Connected || why.message != m_lastError))
         qCInfo(logRedis).noquote() << "connection lost:" << why.message;
     m_lastError = why.message;
+    m_isExplained = why.isExplained;
     planReconnect();
     m_state = ConnectionState::Connecting;
     const Error rest{ErrorCode::UnknownOutcome,

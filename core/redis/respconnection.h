@@ -32,6 +32,7 @@ public:
 
     [[nodiscard]] ConnectionState state() const { return m_state; }
     [[nodiscard]] QString lastError() const { return m_lastError; }
+    [[nodiscard]] bool isExplained() const { return m_isExplained; } // of that: Error::isExplained
     // Why nothing can be sent now.
     [[nodiscard]] Error notConnected() const;
 
@@ -53,7 +54,7 @@ private:
     void refuse(const Error &why);
     void read(QByteArrayView bytes);
     bool accept(Value reply);
-    void broken(const QString &why);
+    void broken(const QString &why, bool isExplained = false);
     void broken(const Error &why);
     void answerAll(const Error &first, const Error &rest);
     void planReconnect();
@@ -65,6 +66,7 @@ private:
     Callbacks m_callbacks;
     ConnectionState m_state = ConnectionState::Connecting;
     QString m_lastError;
+    bool m_isExplained = false; // that
     MakeTransport m_makeTransport;
     std::unique_ptr<Transport> m_transport;
     std::unique_ptr<RespReader> m_reader;

@@ -44,7 +44,8 @@ public:
 
     Loop &loop() const override { return m_loop; }
     ConnectionState state() const override { return m_state; }
-    QString lastError() const override { return m_lastError; }
+    QString lastError() const override { return m_why.message; }
+    bool isExplained() const override { return m_why.isExplained; }
     Subscription onState(std::function<void(ConnectionState)> listener) override
     {
         return m_listeners.add(std::move(listener));
@@ -124,10 +125,10 @@ private:
     [[nodiscard]] Error notConnected() const
     {
         if (m_state == ConnectionState::AuthFailed)
-            return {ErrorCode::AuthFailed, m_lastError, false};
-        const auto why = m_lastError.isEmpty() ? u"the sentinels have not named it yet"_s : m_lastError;
+            return {ErrorCode::AuthFailed, m_why.message, false};
+        const auto why = m_why.message.isEmpty() ? u"the sentinels have not named it yet"_s : m_why.message;
         return {ErrorCode::NotConnected, u"not connected to the primary of %1: %2"_s.arg(label(m_service, 80), why),
-                true};
+                true, m_why.isExplained};
     }
 
     Subscription add(MovingTopic topic)
@@ -175,7 +176,7 @@ private:
             if (!isPrimaryWell())
                 become(named.error().code == ErrorCode::AuthFailed ? ConnectionState::AuthFailed
                                                                    : ConnectionState::Connecting,
-                       named.error().message);
+                       named.error());
             co_return;
         }
         if (!m_primary || *m_address != *named)
@@ -183,7 +184,7 @@ private:
         if (m_primary->state() != ConnectionState::Connected) {
             become(m_primary->state() == ConnectionState::AuthFailed ? ConnectionState::AuthFailed
                                                                      : ConnectionState::Connecting,
-                   m_primary->lastError());
+                   whyOf(*m_primary));
             co_return;
         }
         const Command question{"ROLE"};
@@ -194,12 +195,14 @@ private:
             role ? !role->items.empty() && role->items.front().text == "master"
                  : role.error().code == ErrorCode::NoPermission || role.error().code == ErrorCode::Server;
         if (isPrimary)
-            become(ConnectionState::Connected, {});
+            become(ConnectionState::Connected, Error());
         else
             become(ConnectionState::Connecting,
-                   role ? u"%1, which the sentinels name as the primary of %2, says it is a replica"_s.arg(
-                       displayHost(*named), label(m_service, 80))
-                        : role.error().message);
+                   role ? Error{ErrorCode::NotConnected,
+                                u"%1, which the sentinels name as the primary of %2, says it is a replica"_s.arg(
+                                    displayHost(*named), label(m_service, 80)),
+                                true, true}
+                        : role.error());
     }
 
     [[nodiscard]] bool isPrimaryWell() const
@@ -210,7 +213,7 @@ private:
     Task<Result<HostPort>> askSentinels()
     {
         QStringList reasons;
-        bool isRefused = false;
+        bool isRefused = false, isExplained = false;
         std::size_t silent = 0;
         for (std::size_t i = 0; i < m_sentinels.size(); ++i) {
             auto &sentinel = m_sentinels[i];
@@ -224,6 +227,7 @@ private:
                 isRefused |= state == ConnectionState::AuthFailed;
                 const auto why = sentinel.connection->lastError();
                 silent += why.isEmpty() ? 1 : 0;
+                isExplained |= sentinel.connection->isExplained();
                 if (!why.isEmpty())
                     reasons << u"sentinel "_s + why;
                 continue;
@@ -234,13 +238,15 @@ private:
             const quint16 port = answer && answer->items.size() == 2 ? answer->items[1].text.toUShort() : quint16(0);
             if (port != 0)
                 co_return HostPort{QString::fromUtf8(answer->items[0].text), port};
+            isExplained |= answer.operator bool();
             reasons << u"sentinel %1: %2"_s.arg(displayHost(m_hosts[i]),
                                                 answer ? u"it knows no %1"_s.arg(label(m_service, 80))
                                                        : answer.error().message);
         }
         // Some only take their time.
         const auto why = silent > 0 ? QString() : reasons.join(u"; "_s);
-        co_return Error{isRefused && silent == 0 ? ErrorCode::AuthFailed : ErrorCode::NotConnected, why, true};
+        co_return Error{isRefused && silent == 0 ? ErrorCode::AuthFailed : ErrorCode::NotConnected, why, true,
+                        isExplained};
     }
 
     void take(const HostPort &address)
@@ -262,15 +268,19 @@ private:
             return;
         }
         if (state != ConnectionState::Connected && m_state == ConnectionState::Connected)
-            become(ConnectionState::Connecting, m_primary->lastError());
+            become(ConnectionState::Connecting, whyOf(*m_primary));
         m_wake.complete(true);
     }
-    void become(ConnectionState state, const QString &why)
+    static Error whyOf(const Connection &connection)
     {
-        if (state == m_state && why == m_lastError)
+        return {ErrorCode::NotConnected, connection.lastError(), true, connection.isExplained()};
+    }
+    void become(ConnectionState state, const Error &why)
+    {
+        if (state == m_state && why.message == m_why.message)
             return;
         m_state = state;
-        m_lastError = why;
+        m_why = why;
         m_listeners.tell(m_loop, state);
     }
 
@@ -280,7 +290,7 @@ private:
     SentinelOpeners m_openers;
     StateListeners<ConnectionState> m_listeners;
     ConnectionState m_state = ConnectionState::Connecting;
-    QString m_lastError;
+    Error m_why; // it is not connected; without words when it is
     std::vector<std::weak_ptr<MovingTopic>> m_topics;
     Completion<bool> m_wake;
     std::shared_ptr<SentinelConnection *> m_self; // for replies that come when it is gone

@@ -26,7 +26,10 @@ public:
         auto *socket = m_socket.get();
         QObject::connect(socket, &QAbstractSocket::readyRead, socket, [this] { readAll(); });
         QObject::connect(socket, &QAbstractSocket::errorOccurred, socket,
-                         [this, tls = options.tls, host = options.host.host] { broken(whatBroke(tls, host)); });
+                         [this, tls = options.tls, host = options.host.host] {
+                             const auto problem = whatBroke(tls, host);
+                             broken(problem.text, problem.isOfTls);
+                         });
         QObject::connect(socket, &QAbstractSocket::disconnected, socket,
                          [this] { broken(u"the server closed the connection"_s); });
         const auto to = options.door ? options.door(options.host) : options.host;
@@ -81,16 +84,16 @@ private:
         if (const auto ready = passage::prepareTls(*socket, options.tls, options.host.host); !ready) {
             // Said from the loop, as all that goes wrong.
             QMetaObject::invokeMethod(
-                socket, [this, why = ready.error().message] { broken(why); }, Qt::QueuedConnection);
+                socket, [this, why = ready.error().message] { broken(why, true); }, Qt::QueuedConnection);
             return;
         }
         QObject::connect(socket, &QSslSocket::encrypted, socket, [this] { opened(); });
         socket->connectToHostEncrypted(to.host, to.port, passage::tlsNameOf(options.tls, options.host.host));
     }
-    [[nodiscard]] QString whatBroke(const TlsOptions &tls, const QString &host) const
+    [[nodiscard]] passage::TlsProblem whatBroke(const TlsOptions &tls, const QString &host) const
     {
         return tls.isOn ? passage::tlsProblem(static_cast<const QSslSocket &>(*m_socket), tls, host)
-                        : m_socket->errorString();
+                        : passage::TlsProblem{m_socket->errorString()};
     }
     void opened()
     {
@@ -99,10 +102,10 @@ private:
         m_socket->setSocketOption(QAbstractSocket::KeepAliveOption, 1);
         state->callbacks.opened();
     }
-    void broken(const QString &why)
+    void broken(const QString &why, bool isOfTls = false)
     {
         const Handling state(m_state);
-        state->callbacks.broken(why);
+        state->callbacks.broken(why, isOfTls);
     }
     void readAll()
     {

@@ -18,7 +18,7 @@ public:
     struct Callbacks {
         std::function<void()> opened;
         std::function<void(QByteArrayView)> received;
-        std::function<void(const QString &)> broken; // why, in the end that nobody of us wanted
+        std::function<void(const QString &, bool isOfTls)> broken; // why, in the end that nobody of us wanted
     };
     Transport() = default;
     virtual ~Transport() = default;

@@ -137,10 +137,8 @@ public:
         if (isConnected() || m_client->lastError().isEmpty())
             return std::nullopt;
         if (m_client->state() == etcd::ClientState::AuthFailed)
-            return Error{ErrorCode::AuthFailed,
-                         u"%1 refused the credentials: %2"_s.arg(m_spec.displayUri(), m_client->lastError())};
-        return Error{ErrorCode::NotConnected,
-                     u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), reason(m_client->lastError())), true};
+            return refused(m_client->lastError(), m_client->isExplained());
+        return notConnected(m_client->lastError(), m_client->isExplained());
     }
     [[nodiscard]] QString serverVersion() override
     {

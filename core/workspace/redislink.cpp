@@ -39,11 +39,9 @@ public:
     {
         if (isConnected() || m_connection->lastError().isEmpty())
             return std::nullopt;
-        const auto why = reason(m_connection->lastError());
         if (m_connection->state() == redis::ConnectionState::AuthFailed)
-            return Error{ErrorCode::AuthFailed,
-                         u"%1 refused the credentials: %2"_s.arg(m_spec.displayUri(), m_connection->lastError())};
-        return Error{ErrorCode::NotConnected, u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), why), true};
+            return refused(m_connection->lastError(), m_connection->isExplained());
+        return notConnected(m_connection->lastError(), m_connection->isExplained());
     }
     [[nodiscard]] std::vector<redis::Connection *> nodes() override { return {m_gated.get()}; }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }

@@ -45,11 +45,13 @@ public:
         if (isConnected() || failed() <= size() - quorum())
             return std::nullopt;
         int refused = 0;
+        bool isExplained = false;
         QStringList reasons;
         for (const auto &node : m_nodes) {
             if (!hasFailed(node))
                 continue;
             refused += node.client->state() == redis::ConnectionState::AuthFailed ? 1 : 0;
+            isExplained |= node.client->isExplained();
             reasons << u"%1: %2"_s.arg(node.name, reason(node.client->lastError()));
         }
         const auto text = u"%1: %2 of %3 nodes can be reached, and it takes %4: %5"_s.arg(
@@ -57,7 +59,7 @@ public:
             QString::number(quorum()), reasons.join(u"; "_s));
         if (refused > size() - quorum())
             return Error{ErrorCode::AuthFailed, text};
-        return Error{ErrorCode::NotConnected, text, true};
+        return Error{ErrorCode::NotConnected, text, true, isExplained};
     }
     [[nodiscard]] std::vector<redis::Connection *> nodes() override
     {

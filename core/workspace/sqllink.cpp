@@ -28,7 +28,8 @@ public:
             co_return Result<void>();
         const bool refused = m_session->state() == mariadb::SessionState::AuthFailed;
         co_return Error{refused ? ErrorCode::AuthFailed : ErrorCode::NotConnected,
-                        u"no session for the contender: %1"_s.arg(m_session->lastError()), !refused};
+                        u"no session for the contender: %1"_s.arg(m_session->lastError()), !refused,
+                        m_session->isExplained()};
     }
     Result<std::unique_ptr<recipes::Lock>> makeLock() override
     {
@@ -85,10 +86,9 @@ std::optional<Error> SqlLink::problem() const
 {
     if (isConnected() || m_session->lastError().isEmpty())
         return std::nullopt;
-    const auto why = reason(m_session->lastError());
     if (m_session->state() == mariadb::SessionState::AuthFailed)
-        return Error{ErrorCode::AuthFailed, u"%1 refused the credentials: %2"_s.arg(m_spec.displayUri(), why)};
-    return Error{ErrorCode::NotConnected, u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), why), true};
+        return refused(reason(m_session->lastError()), m_session->isExplained());
+    return notConnected(m_session->lastError(), m_session->isExplained());
 }
 
 QString SqlLink::serverVersion()

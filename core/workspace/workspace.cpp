@@ -148,7 +148,7 @@ Task<Result<void>> Workspace::whenConnected(ConnectionName name, Deadline deadli
             co_return Error{
                 ErrorCode::NotConnected,
                 u"could not connect to %1 in time; is the server up and answering?"_s.arg(link->spec().displayUri()),
-                true};
+                true, true};
         Completion<bool> changed(d->loop);
         changed.completeAt(deadline, false);
         d->waiters.push_back(changed);

@@ -223,12 +223,13 @@ private:
                 reachable = answer;
             } else if (const auto why = m_passage->problem(); !why.isEmpty()) {
                 // A door opens to whoever knocks; what is behind it is another matter.
-                reachable = Error{ErrorCode::NotConnected, why, true};
+                reachable = Error{ErrorCode::NotConnected, why, true, m_passage->isProblemOfTls()};
             }
             if (!reachable && !isConnected()) {
                 m_problem =
                     Error{ErrorCode::NotConnected,
-                          u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), reachable.error().message), true};
+                          u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), reachable.error().message), true,
+                          reachable.error().isExplained};
                 m_context.changed(*this);
             } else if (reachable) {
                 m_problem.reset(); // somebody listens: the client gets on with it

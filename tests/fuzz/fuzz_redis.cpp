@@ -171,7 +171,7 @@ void readLink(const QByteArray &input)
             } else if (step == 'a') {
                 give(bytes.size());
             } else if (step == 'b' && which < server.links.size()) {
-                server.links[which]->calls.broken(QStringLiteral("broken"));
+                server.links[which]->calls.broken(QStringLiteral("broken"), false);
             } else if (step == 't' || step == 'T') {
                 loop.advance(step == 't' ? Duration(1s) : Duration(31s));
             }

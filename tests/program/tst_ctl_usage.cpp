@@ -5,6 +5,7 @@
 #include "tests/support/ctlfixture.h"
 
 #include <QTcpServer>
+#include <QTcpSocket>
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -133,6 +134,29 @@ private slots:
             QVERIFY2(ran.err.count('\n') == 1, ran.what());
             QVERIFY2(ran.out.isEmpty(), ran.what());
         }
+    }
+
+    // A server that says why nobody comes in is up, and its words are not followed by that question.
+    void adviceIsForWhomNobodyAnswers()
+    {
+        const QByteArray advice("; is the server up, and are host and port right?");
+        const auto silent = run({u"locks"_s, u"--connect"_s, u"redis://127.0.0.1:1"_s});
+        QVERIFY2(silent.err.contains("Connection refused" + advice), silent.what());
+
+        QTcpServer full;
+        QVERIFY(full.listen(QHostAddress::LocalHost));
+        connect(&full, &QTcpServer::newConnection, this, [&full] {
+            auto *caller = full.nextPendingConnection();
+            caller->write("-ERR max number of clients reached\r\n");
+            caller->disconnectFromHost();
+        });
+        QProcess ctl;
+        ctl.start(QStringLiteral(LOCKSCOPECTL),
+                  {u"locks"_s, u"--connect"_s, u"redis://127.0.0.1:%1"_s.arg(full.serverPort())});
+        QTRY_COMPARE_WITH_TIMEOUT(ctl.state(), QProcess::NotRunning, patienceMs);
+        const auto said = ctl.readAllStandardError();
+        QCOMPARE(ctl.exitCode(), 3);
+        QVERIFY2(said.contains("max number of clients reached\n") && !said.contains(advice), said);
     }
 
     void helpAndVersion()

@@ -302,6 +302,10 @@ private slots:
                 .message.contains(u"(::1), port 1"_s));
         QCOMPARE(said("connection to server at \"h\" (::1), port 1 failed: timeout expired").message,
                  u"timeout expired"_s);
+        QVERIFY(said("FATAL: sorry, too many clients already").isExplained);
+        QVERIFY(nameless.isExplained);
+        QVERIFY(!said("connection to server at \"127.0.0.1\", port 1 failed: Connection refused").isExplained);
+        QVERIFY(!said("FATAL: password authentication failed for user \"a\"").isExplained);
         QCOMPARE(postgresql::connectError(u"FATAL: the database system is starting up"_s).code,
                  ErrorCode::NotConnected);
     }

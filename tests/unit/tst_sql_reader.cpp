@@ -242,6 +242,20 @@ private slots:
         QCOMPARE(said("1045", mariadb::Secured::ByCertificate), words);
         QCOMPARE(said("1698", mariadb::Secured::No), u"Access denied for user 'a'@'h' (1698)"_s);
     }
+
+    // Or the client library had to say it, which heard nobody.
+    void knowsWhatAServerSaidItself()
+    {
+        const auto isExplained = [](const char *number) {
+            const QSqlError error(u"driver"_s, u"why"_s, QSqlError::ConnectionError, QString::fromLatin1(number));
+            return mariadb::connectError(error, mariadb::Secured::No).isExplained;
+        };
+        QVERIFY(isExplained("1040"));  // too many connections
+        QVERIFY(isExplained("3159"));  // not without TLS
+        QVERIFY(!isExplained("2002")); // nobody is there
+        QVERIFY(!isExplained("2013"));
+        QVERIFY(!isExplained("1045")); // what is wrong with the password is not said
+    }
 };
 
 LOCKSCOPE_TEST(TestSqlReader)

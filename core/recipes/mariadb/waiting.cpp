@@ -15,9 +15,9 @@ Task<Result<void>> untilConnected(mariadb::Session *session, Deadline deadline)
         if (state == mariadb::SessionState::Connected)
             co_return Result<void>();
         if (state == mariadb::SessionState::AuthFailed)
-            co_return Error{ErrorCode::AuthFailed, session->lastError()};
+            co_return Error{ErrorCode::AuthFailed, session->lastError(), false, session->isExplained()};
         if (state == mariadb::SessionState::Closed)
-            co_return Error{ErrorCode::NotConnected, session->lastError()};
+            co_return Error{ErrorCode::NotConnected, session->lastError(), false, session->isExplained()};
         const Completion<bool> changed(session->loop());
         const auto subscription = session->onState([changed](mariadb::SessionState) { changed.complete(true); });
         changed.completeAt(deadline, false);

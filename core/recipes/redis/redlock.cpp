@@ -171,7 +171,8 @@ std::optional<Error> RedlockLock::hopeless() const
         if (!isAuth && node->state() != redis::ConnectionState::Closed)
             continue;
         ++shut;
-        why = Error{isAuth ? ErrorCode::AuthFailed : ErrorCode::NotConnected, node->lastError()};
+        why = Error{isAuth ? ErrorCode::AuthFailed : ErrorCode::NotConnected, node->lastError(), false,
+                    node->isExplained()};
     }
     return shut > spare() ? why : std::nullopt;
 }

@@ -15,9 +15,9 @@ Task<Result<void>> untilConnected(redis::Connection *connection, Deadline deadli
         if (state == redis::ConnectionState::Connected)
             co_return Result<void>();
         if (state == redis::ConnectionState::AuthFailed)
-            co_return Error{ErrorCode::AuthFailed, connection->lastError()};
+            co_return Error{ErrorCode::AuthFailed, connection->lastError(), false, connection->isExplained()};
         if (state == redis::ConnectionState::Closed)
-            co_return Error{ErrorCode::NotConnected, connection->lastError()};
+            co_return Error{ErrorCode::NotConnected, connection->lastError(), false, connection->isExplained()};
         const Completion<bool> changed(connection->loop());
         const auto subscription = connection->onState([changed](redis::ConnectionState) { changed.complete(true); });
         changed.completeAt(deadline, false);

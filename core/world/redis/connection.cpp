@@ -40,7 +40,7 @@ private:
             m_retry = m_process.callAt(m_process.now() + 1s, [this] { connectNow(); });
         } else {
             const auto callbacks = m_callbacks; // we may go away by it
-            callbacks->broken(u"connection refused"_s);
+            callbacks->broken(u"connection refused"_s, false);
         }
     }
     [[nodiscard]] bool isCutOff() const
@@ -63,7 +63,7 @@ private:
         m_link->onBroken(End::Server, [&server = m_server, session = m_session] { server.ended(session); });
         m_link->onBroken(End::Client, [weak] {
             if (const auto callbacks = weak.lock())
-                callbacks->broken(u"the connection broke"_s);
+                callbacks->broken(u"the connection broke"_s, false);
         });
         m_callbacks->opened();
     }
