@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/backendrules.h"
 #include "core/contention/mutants/mutants.h"
+#include "core/world/mariadb/statements.h"
+#include "core/base/text.h"
 
 namespace lockscope::contention {
 
@@ -80,6 +82,18 @@ GuaranteeRule twoBelieveOnMariaDb(const RecipeInfo &recipe, FaultKind fault, con
     return {whyOnMariaDb(recipe, fault)};
 }
 
+Result<void> checkSqlAct(const QByteArray &command)
+{
+    const auto what = world::readSqlStatement(command);
+    const bool isKill = what && what->kind >= world::SqlStatement::Kind::KillQuery;
+    if (what && what->parameters == 0 && !isKill)
+        return {};
+    return Error{
+        ErrorCode::BadInput,
+        u"the simulated server does not know \"%1\": SELECT * FROM sim.row WHERE id >= 3 FOR UPDATE (or code = '3', code = 3), or SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, START TRANSACTION, COMMIT, ROLLBACK"_s
+            .arg(label(command))};
+}
+
 Duration untilSilent(const Scenario &scenario)
 {
     return isLeased(*playable(scenario.recipe)) ? Duration(scenario.ttl) : silence;
@@ -96,6 +110,7 @@ BackendRules rulesOfMariaDb()
             .outOfOrder = nullptr,
             .leasesAreSessions = false,
             .playsTwoLocks = false,
+            .checkAct = &checkSqlAct,
             .playsRows = true};
 }
 

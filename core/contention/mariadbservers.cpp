@@ -51,8 +51,11 @@ private:
         }
         for (int i = 0; i < scenario().rows; ++i) {
             const world::RowId row{simulatedTable, simulatedRowOf(i)};
-            lines.push_back(
-                rowLine(row, "version " + QByteArray::number(m_server.committedVersion(row).value_or(0))));
+            // Of a row that is locked it says nothing.
+            const auto version = isOptimistic(scenario().recipe)
+                                     ? "version " + QByteArray::number(m_server.committedVersion(row).value_or(0))
+                                     : QByteArray();
+            lines.push_back(rowLine(row, version));
         }
         return lines;
     }

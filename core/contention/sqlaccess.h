@@ -17,6 +17,17 @@ inline const QByteArray simulatedTable("sim.row"), simulatedKey("id"), simulated
     return recipes::recipeOf(recipe).shape == recipes::Shape::NamedLock;
 }
 
+// What came of a statement that somebody typed: which rows it found.
+[[nodiscard]] inline QByteArray sqlWords(const mariadb::Rows &answer)
+{
+    if (answer.columns.isEmpty())
+        return "ok";
+    QByteArrayList first;
+    for (const auto &row : answer.rows)
+        first << row.front().value_or("NULL");
+    return first.isEmpty() ? QByteArray("no row") : answer.columns.front() + ' ' + first.join(", ");
+}
+
 class SqlAccess final : public ContenderAccess {
 public:
     using Make = std::function<Result<std::unique_ptr<recipes::Lock>>(mariadb::Session &session, Random random)>;
@@ -37,6 +48,15 @@ public:
     [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makeLock(bool /*readMode*/, Random random) override
     {
         return m_make(m_traced, std::move(random));
+    }
+    [[nodiscard]] std::optional<Completion<QByteArray>> act(const QByteArray &command) override
+    {
+        Completion<QByteArray> words(m_traced.loop());
+        m_traced.execute({command, {}, {}, false}, Deadline::never())
+            .then([words](const Result<mariadb::Rows> &answer) {
+                words.complete(answer ? sqlWords(*answer) : answer.error().message.toUtf8());
+            });
+        return words;
     }
     [[nodiscard]] mariadb::ConnectionId connection() const { return m_session->connectionId(); }
     // Told when it goes.

@@ -79,6 +79,8 @@ ServerLine SqlServers::line(const QByteArray &name, const QByteArray &what,
     }
     if (!waiting.isEmpty())
         words << "queue: " + waiting.join(' ');
+    if (words.isEmpty() && what.isEmpty())
+        words << "free";
     if (!what.isEmpty()) // last: where there is little room, who has it is to be seen
         words << what;
     return {0, name, words.join(", "), {}};

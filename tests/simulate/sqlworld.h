@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulated MariaDB with two rows, a table without an index, one of rows that are locks by what stands in them, and
-// statements sent to it without a network: what each connection was answered, in the order of the answers.
+// A simulated MariaDB with two rows, a table without an index, one of five rows with two, one of rows that are locks
+// by what stands in them, and statements sent to it without a network: what each connection was answered, in the
+// order of the answers.
 #pragma once
 
 #include "core/world/mariadb/server.h"
@@ -18,6 +19,8 @@ public:
         for (const auto *id : {"1", "2", "3"})
             server.addRow("shop.heap", "id", id, 1);
         server.dropIndex("shop.heap");
+        for (const auto *id : {"1", "2", "3", "4", "5"})
+            server.addRow("shop.goods", "id", id, 1);
         server.leasedRows().addTable("shop.shedlock");
     }
 
@@ -56,6 +59,18 @@ public:
         run(name, "SELECT GET_LOCK(?, ?) AS mine", {lock, seconds});
     }
     void releaseLock(char name, const QByteArray &lock) { run(name, "SELECT RELEASE_LOCK(?) AS again", {lock}); }
+    // Which rows somebody else cannot have now.
+    QByteArray lockedGoods(char by)
+    {
+        QByteArrayList locked;
+        heard();
+        for (const auto *id : {"1", "2", "3", "4", "5"}) {
+            run(by, "SELECT `id` FROM `shop`.`goods` WHERE `id` = ? FOR UPDATE NOWAIT", {id});
+            if (heard().last().endsWith(" 1205"))
+                locked << id;
+        }
+        return locked.join(' ');
+    }
     // Since it was asked last.
     QByteArrayList heard() { return std::exchange(answers, {}); }
 

@@ -296,6 +296,107 @@ private slots:
         QCOMPARE(sql.heard(), (Heard{answer}));
     }
 
+    // What a statement looks at is locked. Each row is asked for by somebody who does not wait.
+    void whatIsLookedAtIsLocked_data()
+    {
+        QTest::addColumn<bool>("isReadCommitted");
+        QTest::addColumn<QByteArray>("where");
+        QTest::addColumn<QByteArray>("locked");
+        QTest::newRow("by the index") << false << QByteArray("id >= 3") << QByteArray("3 4 5");
+        QTest::newRow("too many for the index") << false << QByteArray("id >= 2") << QByteArray("1 2 3 4 5");
+        QTest::newRow("none") << false << QByteArray("id >= 9") << QByteArray();
+        QTest::newRow("the number of a number") << false << QByteArray("id = 3") << QByteArray("3");
+        QTest::newRow("a text for a number") << false << QByteArray("id = '3'") << QByteArray("3");
+        QTest::newRow("a text for a text") << false << QByteArray("code = '3'") << QByteArray("3");
+        QTest::newRow("a number for a text") << false << QByteArray("code = 3") << QByteArray("1 2 3 4 5");
+        QTest::newRow("too many, READ COMMITTED") << true << QByteArray("id >= 2") << QByteArray("2 3 4 5");
+        QTest::newRow("a number for a text, READ COMMITTED") << true << QByteArray("code = 3") << QByteArray("3");
+    }
+    void whatIsLookedAtIsLocked()
+    {
+        QFETCH(bool, isReadCommitted);
+        QFETCH(QByteArray, where);
+        QFETCH(QByteArray, locked);
+        SqlWorld sql;
+        sql.open("ab");
+        if (isReadCommitted)
+            sql.run('a', "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
+        sql.begin('a');
+        sql.run('a', "SELECT * FROM shop.goods WHERE " + where + " FOR UPDATE");
+        QVERIFY(!sql.heard().last().contains("10")); // 1054, 1064
+        QCOMPARE(sql.lockedGoods('b'), locked);
+        sql.run('a', "COMMIT");
+        QCOMPARE(sql.lockedGoods('b'), QByteArray());
+    }
+
+    // It has what it has seen, and waits where it comes to another's; granted, it looks on.
+    void whoReadsAllWaitsForEachInTurn()
+    {
+        SqlWorld sql;
+        sql.open("abc");
+        const QByteArray lock("SELECT `id` FROM `shop`.`goods` WHERE `id` = ? FOR UPDATE");
+        for (const auto name : QByteArray("abc"))
+            sql.begin(name);
+        sql.run('a', lock, {"2"});
+        sql.run('b', lock, {"4"});
+        sql.heard();
+        sql.run('c', "SELECT * FROM shop.goods WHERE code = 5 FOR UPDATE");
+        const auto hasC = [&](const char *id) {
+            return sql.server.rowLocks().holderOf({"shop.goods", id}) == sql.connections['c'];
+        };
+        QVERIFY(hasC("1") && !hasC("2") && !hasC("3"));
+        sql.run('a', "COMMIT");
+        QVERIFY(hasC("2") && hasC("3") && !hasC("4") && !hasC("5"));
+        QCOMPARE(sql.heard(), (Heard{"a 0 changed"}));
+        sql.run('b', "COMMIT");
+        QVERIFY(hasC("4") && hasC("5"));
+        QCOMPARE(sql.heard(), (Heard{"b 0 changed", "c row 5"}));
+    }
+
+    // READ COMMITTED: it lets go of what it got at once and does not want; what it had, or waited for, it keeps.
+    void readCommittedLetsGoOfWhatDoesNotMatch()
+    {
+        SqlWorld sql;
+        sql.open("abc");
+        const QByteArray lock("SELECT `id` FROM `shop`.`heap` WHERE `id` = ? FOR UPDATE");
+        for (const auto name : QByteArray("abc")) {
+            sql.run(name, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
+            sql.begin(name);
+        }
+        sql.heard();
+        sql.run('a', lock, {"1"});
+        sql.run('a', lock, {"2"});
+        sql.run('b', lock, {"3"}); // waits at 1
+        sql.run('c', lock, {"2"}); // behind it
+        QCOMPARE(sql.heard(), (Heard{"a row 1", "a row 2"}));
+        sql.run('a', "COMMIT");
+        QCOMPARE(sql.heard(), (Heard{"a 0 changed", "b row 3"}));
+        const auto holderOf = [&](const char *id) { return sql.server.rowLocks().holderOf({"shop.heap", id}); };
+        QCOMPARE(holderOf("1"), std::optional(sql.connections['b'])); // it waited for that
+        QVERIFY(!holderOf("2"));
+        QCOMPARE(holderOf("3"), std::optional(sql.connections['b']));
+        sql.run('b', "COMMIT");
+        QCOMPARE(sql.heard(), (Heard{"b 0 changed", "c row 2"}));
+        sql.run('c', "COMMIT");
+        QVERIFY(sql.server.leftBehind().isEmpty());
+    }
+    void readCommittedIsForTheTransactionsThatFollow()
+    {
+        SqlWorld sql;
+        sql.open("ab");
+        sql.begin('a');
+        sql.run('a', "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
+        sql.run('a', "SELECT * FROM shop.goods WHERE code = 3 FOR UPDATE");
+        QCOMPARE(sql.lockedGoods('b'), QByteArray("1 2 3 4 5"));
+        // Its plain reads see what others have committed meanwhile.
+        sql.begin('a');
+        sql.readVersion('a', "1");
+        sql.write('b', "1", "1");
+        sql.heard();
+        sql.readVersion('a', "1");
+        QCOMPARE(sql.heard(), (Heard{"a row 2"}));
+    }
+
     void unknownTablesAndColumns()
     {
         SqlWorld sql;

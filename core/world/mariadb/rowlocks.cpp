@@ -90,6 +90,15 @@ void RowLocks::leave(TransactionId transaction, const RowId &row, std::vector<Tr
     granted.push_back(queue.front());
 }
 
+std::vector<TransactionId> RowLocks::unlock(TransactionId transaction, const RowId &row)
+{
+    std::vector<TransactionId> granted;
+    const auto at = m_transactions.find(transaction);
+    if (at != m_transactions.end() && at->second.rows.erase(row) > 0)
+        leave(transaction, row, granted);
+    return granted;
+}
+
 std::vector<TransactionId> RowLocks::stopWaiting(TransactionId transaction)
 {
     std::vector<TransactionId> granted;

@@ -45,6 +45,8 @@ public:
     // wrote and by its lock objects; of equal ones the one that closed the circle.
     [[nodiscard]] std::optional<TransactionId> victimOf(TransactionId transaction) const;
 
+    // One that it looked at and does not want. Returns who has it now, if anybody waited.
+    [[nodiscard]] std::vector<TransactionId> unlock(TransactionId transaction, const RowId &row);
     // Its statement ends without the lock; what it has it keeps. Returns who got a lock by that, in order.
     [[nodiscard]] std::vector<TransactionId> stopWaiting(TransactionId transaction);
     // Everything it has and waits for.

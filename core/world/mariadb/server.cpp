@@ -10,7 +10,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto looksAfterClientEvery = 1s; // during a wait for a named lock
-constexpr auto noLockWaitTimeout = std::chrono::seconds(100'000'000);
 constexpr double longestWait = 365.0 * 24 * 3600;
 
 } // namespace
@@ -227,8 +226,10 @@ void SqlServer::goOn()
         if (!connection || !connection->waiting)
             continue;
         const auto statement = connection->waiting->statement;
-        tell(*connection, statement.what.isForNamedLock() ? cells({statement.what.output}, {"1"})
-                                                          : haveRow(*connection, statement));
+        if (statement.what.isForNamedLock())
+            tell(*connection, cells({statement.what.output}, {"1"}));
+        else
+            lookOn(*connection);
     }
     m_goesOn = false;
 }
@@ -252,6 +253,7 @@ void SqlServer::endTransaction(Connection &connection)
 {
     connection.isInTransaction = false;
     connection.isAborted = false;
+    connection.isReadCommitted = connection.isNextReadCommitted;
     connection.snapshot.reset();
     for (const auto next : m_rows.release(connection.id))
         m_granted.push_back(next);
@@ -289,7 +291,7 @@ std::optional<SqlAnswer> SqlServer::objectionTo(const Statement &statement) cons
     const auto table = m_tables.find(what.table);
     if (table == m_tables.end())
         return error(1146, "There is no table '" + what.table + '\'');
-    if (what.key != table->second.key)
+    if (!table->second.hasColumn(what))
         return error(1054, "There is no column '" + what.key + '\'');
     return std::nullopt;
 }
@@ -302,7 +304,14 @@ std::optional<SqlAnswer> SqlServer::run(Connection &connection, const Statement 
     case Kind::LockRow:
     case Kind::LockRowNow:
     case Kind::LockRowSkip:
-    case Kind::WriteVersion: return lockRow(connection, statement, answer);
+    case Kind::LockFrom:
+    case Kind::LockByText:
+    case Kind::LockByNumber: return lockRows(connection, statement, answer, 0);
+    case Kind::WriteVersion:
+        // It need not wait for a row whose committed version is another one.
+        if (connection.isReadCommitted)
+            return error(1235, "In READ COMMITTED this is not simulated");
+        return lockRows(connection, statement, answer, 0);
     case Kind::GetLock: return getLock(connection, statement, answer);
     case Kind::KillQuery:
         if (ConnectionId(statement.what.number) == connection.id)
@@ -336,6 +345,10 @@ SqlAnswer SqlServer::runSimple(Connection &connection, const Statement &statemen
             commit(connection);
         connection.isInTransaction = true;
         break;
+    case Kind::ReadCommitted:
+        connection.isNextReadCommitted = true;
+        connection.isReadCommitted = !connection.isInTransaction;
+        break;
     case Kind::Commit: commit(connection); break;
     case Kind::Rollback: rollback(connection); break;
     case Kind::One: return cells({what.output}, {"1"});
@@ -357,91 +370,8 @@ SqlAnswer SqlServer::runSimple(Connection &connection, const Statement &statemen
     return {};
 }
 
-std::optional<SqlAnswer> SqlServer::lockRow(Connection &connection, const Statement &statement,
-                                            const OnAnswer &answer)
-{
-    const auto row = firstLocked(statement);
-    if (!m_tables.at(row.table).versions.contains(row.value)) {
-        m_rows.lockGap(connection.id, row.table);
-        return haveRow(connection, statement);
-    }
-    const bool mayWait = statement.what.kind != Kind::LockRowNow && statement.what.kind != Kind::LockRowSkip
-                         && connection.lockWaitTimeout > 0s;
-    switch (m_rows.lock(connection.id, row, mayWait)) {
-    case RowLocks::Outcome::Granted: return haveRow(connection, statement);
-    case RowLocks::Outcome::Conflicts: return cannotHaveRow(connection, statement);
-    case RowLocks::Outcome::Waits: break;
-    }
-    if (m_rules.deadlockTimeout) {
-        wait(connection, statement, answer);
-        lookForCircle(connection);
-        return std::nullopt;
-    }
-    const auto victim = m_rows.victimOf(connection.id);
-    if (victim == connection.id) {
-        rollback(connection);
-        return deadlock();
-    }
-    wait(connection, statement, answer);
-    if (connection.lockWaitTimeout < noLockWaitTimeout)
-        endAt(connection, m_world.now() + connection.lockWaitTimeout, lockWaitTimeout());
-    if (victim) {
-        auto &other = *find(*victim);
-        rollback(other);
-        tell(other, deadlock());
-    }
-    return std::nullopt;
-}
-
-RowId SqlServer::firstLocked(const Statement &statement) const
-{
-    const auto &table = m_tables.at(statement.what.table);
-    const bool isScanned = !table.isIndexed && !table.versions.empty();
-    return {statement.what.table, isScanned ? table.versions.begin()->first : statement.parameters.front()};
-}
-
-// Another has it, and the statement does not wait.
-SqlAnswer SqlServer::cannotHaveRow(Connection &connection, const Statement &statement)
-{
-    if (statement.what.kind != Kind::LockRowSkip) {
-        failStatement(connection);
-        return lockWaitTimeout();
-    }
-    SqlAnswer none;
-    none.rows.columns = {statement.what.key.toLower()};
-    endStatement(connection);
-    return none;
-}
-
-// The row is locked, or there is none: the statement does what it is for.
-SqlAnswer SqlServer::haveRow(Connection &connection, const Statement &statement)
-{
-    const auto &[what, parameters] = statement;
-    auto &versions = m_tables.at(what.table).versions;
-    if (!m_tables.at(what.table).isIndexed) {
-        // Whoever has the first has them all, as everybody looks at them in the same order.
-        for (const auto &[value, version] : versions)
-            std::ignore = m_rows.lock(connection.id, {what.table, value}, false);
-    }
-    const auto at = versions.find(parameters.front());
-    SqlAnswer answer;
-    if (what.kind != Kind::WriteVersion) {
-        answer.rows.columns = {what.key.toLower()};
-        if (at != versions.end())
-            answer.rows.rows.push_back({at->first});
-        answer.rows.affected = qint64(answer.rows.rows.size());
-    } else if (at != versions.end() && QByteArray::number(at->second) == parameters[1]) {
-        connection.before.emplace(RowId{what.table, at->first}, at->second);
-        ++at->second;
-        m_rows.wrote(connection.id);
-        answer.rows.affected = 1;
-    }
-    endStatement(connection);
-    return answer;
-}
-
-// A plain read waits for nobody. In a transaction it sees what was committed when the first of them began, and
-// what the transaction wrote itself.
+// A plain read waits for nobody. In a transaction it sees what was committed when the first of them began (in READ
+// COMMITTED: what is committed now), and what the transaction wrote itself.
 SqlAnswer SqlServer::readVersion(Connection &connection, const Statement &statement)
 {
     const RowId row{statement.what.table, statement.parameters.front()};
@@ -458,8 +388,10 @@ SqlAnswer SqlServer::readVersion(Connection &connection, const Statement &statem
                     connection.snapshot->emplace(RowId{name, value}, *committedVersion({name, value}));
             }
         }
-        version = connection.before.contains(row) ? m_tables.at(row.table).versions.at(row.value)
-                                                  : connection.snapshot->at(row);
+        if (connection.before.contains(row))
+            version = m_tables.at(row.table).versions.at(row.value);
+        else if (!connection.isReadCommitted)
+            version = connection.snapshot->at(row);
     }
     answer.rows.rows.push_back({QByteArray::number(*version)});
     answer.rows.affected = 1;

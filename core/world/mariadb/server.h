@@ -16,7 +16,7 @@
 #include "core/world/mariadb/leasedrows.h"
 #include "core/world/mariadb/namedlocks.h"
 #include "core/world/mariadb/rowlocks.h"
-#include "core/world/mariadb/statements.h"
+#include "core/world/mariadb/table.h"
 
 namespace lockscope::world {
 
@@ -40,9 +40,8 @@ public:
     SqlServer(const SqlServer &) = delete;
     SqlServer &operator=(const SqlServer &) = delete;
 
-    // A table has one column that names its rows, and `version`.
     void addRow(const QByteArray &table, const QByteArray &key, const QByteArray &value, qint64 version);
-    // Without an index a statement that locks a row locks all that it looks at: every row of the table.
+    // Without indexes a statement that locks a row locks all that it looks at: every row of the table.
     void dropIndex(const QByteArray &table) { m_tables[table].isIndexed = false; }
     [[nodiscard]] std::optional<qint64> committedVersion(const RowId &row) const;
     [[nodiscard]] static QByteArray version() { return QByteArrayLiteral("10.11.6-MariaDB"); }
@@ -75,11 +74,6 @@ public:
     [[nodiscard]] QByteArrayList leftBehind() const;
 
 private:
-    struct Table {
-        QByteArray key;
-        bool isIndexed = true;
-        std::map<QByteArray, qint64> versions; // by row, with what is not committed yet
-    };
     struct Statement {
         SqlStatement what;
         QByteArrayList parameters;
@@ -89,6 +83,7 @@ private:
         OnAnswer answer;
         Instant since{};
         Timer timer;
+        std::size_t at = 0; // of the rows that its statement looks at, this one
     };
     struct Connection {
         mariadb::ConnectionId id = 0;
@@ -96,6 +91,8 @@ private:
         std::chrono::seconds lockWaitTimeout{50};
         bool isInTransaction = false;
         bool isAborted = false;                          // its transaction
+        bool isReadCommitted = false;                    // its transaction: not REPEATABLE READ, as is usual
+        bool isNextReadCommitted = false;                // those that follow
         bool isGone = false;                             // its client; noticed when the wait ends
         std::map<RowId, qint64> before;                  // the versions that a rollback brings back
         std::optional<std::map<RowId, qint64>> snapshot; // of the first plain read of the transaction
@@ -107,11 +104,16 @@ private:
     [[nodiscard]] std::optional<SqlAnswer> run(Connection &connection, const Statement &statement,
                                                const OnAnswer &answer);
     [[nodiscard]] SqlAnswer runSimple(Connection &connection, const Statement &statement);
-    [[nodiscard]] std::optional<SqlAnswer> lockRow(Connection &connection, const Statement &statement,
-                                                   const OnAnswer &answer);
-    // What the statement locks first: the row it names, or without an index the first that it looks at.
-    [[nodiscard]] RowId firstLocked(const Statement &statement) const;
-    [[nodiscard]] SqlAnswer haveRow(Connection &connection, const Statement &statement);
+    // From the `from`th row on that it looks at.
+    [[nodiscard]] std::optional<SqlAnswer> lockRows(Connection &connection, const Statement &statement,
+                                                    const OnAnswer &answer, std::size_t from);
+    [[nodiscard]] std::optional<SqlAnswer> waitForRow(Connection &connection, const Statement &statement,
+                                                      const OnAnswer &answer, std::size_t at);
+    // It got the row at once, and does not want it: READ COMMITTED lets go of that.
+    void letGo(Connection &connection, const Statement &statement, const RowId &row);
+    // Granted what it waited for: it looks at the next.
+    void lookOn(Connection &connection);
+    [[nodiscard]] SqlAnswer haveRows(Connection &connection, const Statement &statement);
     [[nodiscard]] SqlAnswer cannotHaveRow(Connection &connection, const Statement &statement);
     [[nodiscard]] std::optional<SqlAnswer> getLock(Connection &connection, const Statement &statement,
                                                    const OnAnswer &answer);
@@ -135,9 +137,11 @@ private:
     void goOn();
     [[nodiscard]] Connection *find(mariadb::ConnectionId connection);
 
+    static constexpr std::chrono::seconds noLockWaitTimeout{100'000'000};
+
     VirtualLoop &m_world;
     const SqlServerRules m_rules;
-    std::map<QByteArray, Table> m_tables;
+    std::map<QByteArray, SqlTable> m_tables;
     RowLocks m_rows;
     NamedLocks m_names;
     LeasedRows m_leasedRows{m_world};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the statements that the simulated MariaDB understands: exactly those that the session and the recipes
-// of core/recipes/mariadb send, and what those of a PostgreSQL become (core/world/postgresql/session.h). Anything
-// else is an error, as it is on a real server that cannot read it.
+// of core/recipes/mariadb send, what those of a PostgreSQL become (core/world/postgresql/session.h), and a few that a
+// person types who locks rows. Anything else is an error, as it is on a real server that cannot read it.
 #pragma once
 
 #include <QByteArrayList>
@@ -24,6 +24,10 @@ struct SqlStatement {
         LockRow,       // SELECT … FOR UPDATE
         LockRowNow,    // … NOWAIT
         LockRowSkip,   // … SKIP LOCKED
+        LockFrom,      // SELECT * … WHERE id >= 3 FOR UPDATE
+        LockByText,    // … WHERE code = '3' …
+        LockByNumber,  // … WHERE code = 3 …, where code is text; or id = 3
+        ReadCommitted, // of the transactions that follow
         ReadVersion,
         WriteVersion,    // SET version = version + 1 WHERE … AND version = …
         TakeLeasedRow,   // UPDATE of a row whose time is over to its new owner and time
@@ -44,6 +48,8 @@ struct SqlStatement {
     qint64 number = 0; // the one that stands in the text
     int parameters = 0;
 
+    // It looks for rows by more than their name, and is answered all of each.
+    [[nodiscard]] bool isOfManyRows() const { return kind >= Kind::LockFrom && kind <= Kind::LockByNumber; }
     [[nodiscard]] bool isForNamedLock() const { return kind == Kind::GetLock; }
     // After an error in a transaction of a PostgreSQL, until that is ended.
     [[nodiscard]] bool isRefusedWhenAborted() const
