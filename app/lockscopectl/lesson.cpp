@@ -65,8 +65,13 @@ void listLessons(const CommandContext &context, const lessons::Lessons &all, Lan
     QJsonArray array;
     Table table(
         {{u"N"_s, Table::Align::Right}, {u"LESSON"_s}, {u"WHAT IT SHOWS"_s, Table::Align::Left, false, true}});
+    QString above;
     for (std::size_t i = 0; i < all.lessons.size(); ++i) {
         const auto &lesson = all.lessons[i];
+        const auto chapter = told(lessons::chapterTitle(lesson.chapter), language);
+        if (chapter != above)
+            table.addHeading(chapter);
+        above = chapter;
         table.add({QString::number(i + 1), told(lesson.title, language), told(lesson.summary, language)});
         array.append(QJsonObject{{u"number"_s, static_cast<int>(i + 1)},
                                  {u"id"_s, escaped(lesson.id)},

@@ -128,8 +128,11 @@ QString Table::text(int width) const
             lines << QString(indent, u' ') + more;
     };
     addLine(titles);
-    for (const auto &row : m_rows)
-        addLine(row);
+    for (std::size_t row = 0; row < m_rows.size(); ++row) {
+        if (const auto heading = m_headings.find(row); heading != m_headings.end())
+            lines << QString() << heading->second;
+        addLine(m_rows[row]);
+    }
     return lines.join(u'\n');
 }
 

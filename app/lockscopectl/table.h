@@ -5,6 +5,7 @@
 
 #include <QStringList>
 
+#include <map>
 #include <vector>
 
 namespace lockscope::ctl {
@@ -21,6 +22,8 @@ public:
 
     explicit Table(std::vector<Column> columns) : m_columns(std::move(columns)) {}
     void add(QStringList cells) { m_rows.push_back(std::move(cells)); }
+    // Above the rows that follow, over the whole width.
+    void addHeading(const QString &title) { m_headings.emplace(m_rows.size(), title); }
     [[nodiscard]] bool isEmpty() const { return m_rows.empty(); }
     // Without a final newline. `width` 0: as wide as it gets, but no cell that may be cut wider than 200; a row is a
     // line then.
@@ -30,6 +33,7 @@ private:
     [[nodiscard]] std::vector<qsizetype> widths(int width) const;
     std::vector<Column> m_columns;
     std::vector<QStringList> m_rows;
+    std::map<std::size_t, QString> m_headings; // by the row they stand above
 };
 
 // Terminal cells a text takes: CJK characters take two, combining marks none.

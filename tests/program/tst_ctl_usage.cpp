@@ -20,6 +20,12 @@ private slots:
         const auto all = run({u"lesson"_s, u"--json"_s}).json().value("lessons"_L1).toArray();
         QVERIFY(all.size() >= 16);
         const auto second = all.at(1).toObject(); // by its number in that list
+        // The chapters of the course stand above their lessons, as in the window, and each once.
+        const auto list = run({u"lesson"_s, u"--language"_s, u"ru"_s}).out;
+        QVERIFY(list.indexOf("Зачем нужны блокировки") < list.indexOf("\n 1  "));
+        for (const auto *chapter : {"Зачем нужны блокировки", "Базы данных SQL"})
+            QCOMPARE(list.count(chapter), 1);
+        QCOMPARE(list.count("\n\n"), 7); // six of them, and what can be done
         const auto same = run({u"lesson"_s, u"2"_s, u"--json"_s});
         QCOMPARE(same.json().value("lesson"_L1).toObject().value("id"_L1), second.value("id"_L1));
         const auto herd = run({u"lesson"_s, u"herd"_s, u"--json"_s});
