@@ -1194,6 +1194,10 @@
         <translation>с самого начала …</translation>
     </message>
     <message>
+        <source>now</source>
+        <translation>сейчас</translation>
+    </message>
+    <message>
         <source>never</source>
         <translation>ни разу</translation>
     </message>

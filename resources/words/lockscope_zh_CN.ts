@@ -1192,6 +1192,10 @@
         <translation>从头算起 …</translation>
     </message>
     <message>
+        <source>now</source>
+        <translation>现在</translation>
+    </message>
+    <message>
         <source>never</source>
         <translation>从未</translation>
     </message>

@@ -149,7 +149,10 @@ TileFigure overlap(const PlayedRun &run, std::size_t happened, Moment at)
             tooMany.see(run.event(i));
         longest = tooMany.longestAt(at);
     }
-    return longest ? TileFigure{momentText(*longest), 1} : TileFigure{CounterTiles::tr("never")};
+    if (!longest)
+        return {CounterTiles::tr("never")};
+    // At the moment where it begins, which is where lessons stop, "0.0 ms" would deny it.
+    return {longest->count() == 0 ? CounterTiles::tr("now") : momentText(*longest), 1};
 }
 
 // No praise for none: the one that breaks nothing may simply not have come so far.
