@@ -69,7 +69,7 @@ private slots:
         QCOMPARE(figureAt(run, "violations", 3ms), u"0"_s);
         QCOMPARE(figureAt(run, "violations", 4ms), u"1"_s);
         QCOMPARE(figureAt(run, "longestOverlapMs", 3ms), u"never"_s);
-        QCOMPARE(figureAt(run, "longestOverlapMs", 4ms), u"now"_s); // it begins: "0.0 ms" would deny it
+        QCOMPARE(figureAt(run, "longestOverlapMs", 4ms), u"now"_s);        // it begins: "0.0 ms" would deny it
         QCOMPARE(figureAt(run, "longestOverlapMs", 6ms), momentText(2ms)); // it goes on
         QCOMPARE(figureAt(run, "longestOverlapMs", 8ms), momentText(3ms));
         QCOMPARE(figureAt(run, "gaveUp", 2ms), u"0"_s);

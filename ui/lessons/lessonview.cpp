@@ -411,7 +411,7 @@ void LessonView::place()
             part->layout()->invalidate();
         needed += 14 + std::max(part->heightForWidth(room), part->minimumSizeHint().height());
     }
-    m_story->setFixedHeight(std::min(needed, height() * 37 / 100));
+    m_story->setFixedHeight(std::min(needed, height() * 36 / 100));
 }
 
 void LessonView::resizeEvent(QResizeEvent *event)
