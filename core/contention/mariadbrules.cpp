@@ -90,7 +90,7 @@ Result<void> checkSqlAct(const QByteArray &command)
         return {};
     return Error{
         ErrorCode::BadInput,
-        u"the simulated server does not know \"%1\": SELECT * FROM sim.row WHERE id >= 3 FOR UPDATE (or code = '3', code = 3), or SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, START TRANSACTION, COMMIT, ROLLBACK"_s
+        u"the simulated server does not know \"%1\": SELECT * FROM sim.row WHERE id >= 3 FOR UPDATE (or code = '3', code = 3), UPDATE sim.row SET version = version + 1 WHERE id = 3, or SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, START TRANSACTION, COMMIT, ROLLBACK"_s
             .arg(label(command))};
 }
 

@@ -3,13 +3,23 @@
 #include "core/contention/mariadbaccess.h"
 #include "core/contention/sqlservers.h"
 
+#include <algorithm>
+
 namespace lockscope::contention {
 
 namespace {
 
+bool writesRow(const Act &act)
+{
+    const auto what = world::readSqlStatement(act.command);
+    return what && what->kind == world::SqlStatement::Kind::WriteRow;
+}
+
 class MariaDbServers final : public SqlServers {
 public:
-    explicit MariaDbServers(const ServersContext &context) : SqlServers(context, {}, "GET_LOCK", simulatedName)
+    explicit MariaDbServers(const ServersContext &context)
+        : SqlServers(context, {}, "GET_LOCK", simulatedName),
+          m_writes(isOptimistic(context.scenario.recipe) || std::ranges::any_of(context.scenario.acts, &writesRow))
     {
         for (int row = 0; row < context.scenario.rows; ++row)
             m_server.addRow(simulatedTable, simulatedKey, simulatedRowOf(row), 1);
@@ -51,14 +61,15 @@ private:
         }
         for (int i = 0; i < scenario().rows; ++i) {
             const world::RowId row{simulatedTable, simulatedRowOf(i)};
-            // Of a row that is locked it says nothing.
-            const auto version = isOptimistic(scenario().recipe)
-                                     ? "version " + QByteArray::number(m_server.committedVersion(row).value_or(0))
-                                     : QByteArray();
+            // Of a row that is only locked it says nothing.
+            const auto version =
+                m_writes ? "version " + QByteArray::number(m_server.committedVersion(row).value_or(0)) : QByteArray();
             lines.push_back(rowLine(row, version));
         }
         return lines;
     }
+
+    const bool m_writes; // versions of rows
 };
 
 } // namespace

@@ -21,7 +21,7 @@ inline const QByteArray simulatedTable("sim.row"), simulatedKey("id"), simulated
 [[nodiscard]] inline QByteArray sqlWords(const mariadb::Rows &answer)
 {
     if (answer.columns.isEmpty())
-        return "ok";
+        return answer.affected > 0 ? QByteArray::number(answer.affected) + " changed" : QByteArray("ok");
     QByteArrayList first;
     for (const auto &row : answer.rows)
         first << row.front().value_or("NULL");

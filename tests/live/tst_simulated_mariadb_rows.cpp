@@ -83,6 +83,21 @@ private slots:
         QVERIFY(run(*holder, "COMMIT"));
     }
 
+    // And the lock goes to who waited.
+    void whatWasWrittenInItIsRolledBackWithTheConnection()
+    {
+        makeGoods(5);
+        const auto a = openConnected(), b = openConnected();
+        QVERIFY(run(*a, "START TRANSACTION"));
+        const auto written = run(*a, "UPDATE shop.goods SET version = version + 1 WHERE id = 3");
+        QVERIFY2(written && written->affected == 1, textOf(written));
+        auto out = b->execute({"SELECT * FROM shop.goods WHERE id = 3 FOR UPDATE", {}, std::nullopt, false}, soon());
+        QVERIFY(someWait(1));
+        QVERIFY(kill(*a));
+        const auto row = answerOf(std::move(out));
+        QVERIFY2(row && row->cell(0, "version") == "1", textOf(row));
+    }
+
     // From both sides of the border: every range of every size of table.
     void theOptimiserChoosesAsItIsSaid_data()
     {

@@ -353,6 +353,25 @@ private slots:
         QCOMPARE(sql.heard(), (Heard{"b 0 changed", "c row 5"}));
     }
 
+    // What was typed into a transaction goes with its connection.
+    void whatWasWrittenInItIsRolledBackWithTheConnection()
+    {
+        SqlWorld sql;
+        sql.open("ab");
+        for (const auto name : QByteArray("ab"))
+            sql.begin(name);
+        sql.run('a', "UPDATE shop.goods SET version = version + 1 WHERE id = 3");
+        sql.run('b', "SELECT * FROM shop.goods WHERE id = 3 FOR UPDATE"); // waits
+        QCOMPARE(sql.heard(), (Heard{"a 1 changed"}));
+        QCOMPARE(sql.server.committedVersion({"shop.goods", "3"}), std::optional<qint64>(1));
+        sql.server.kill(sql.connections['a']);
+        QCOMPARE(sql.heard(), (Heard{"b row 3", "a closed"}));
+        QCOMPARE(sql.server.committedVersion({"shop.goods", "3"}), std::optional<qint64>(1));
+        sql.run('b', "UPDATE shop.goods SET version = version + 1 WHERE id = 3");
+        sql.run('b', "COMMIT");
+        QCOMPARE(sql.server.committedVersion({"shop.goods", "3"}), std::optional<qint64>(2));
+    }
+
     // READ COMMITTED: it lets go of what it got at once and does not want; what it had, or waited for, it keeps.
     void readCommittedLetsGoOfWhatDoesNotMatch()
     {

@@ -87,7 +87,7 @@ private slots:
         Scene scene;
         auto &rows = scene.page.list().rows();
         QCOMPARE(std::size_t(rows.count()), scene.page.lessons().lessons.size());
-        QVERIFY(rows.count() == 36);
+        QVERIFY(rows.count() == 37);
         QVERIFY(!rows.item(0)->text().isEmpty());
         QVERIFY(scene.page.list().complaints().isEmpty());
         scene.page.setFilter(u"quorum"_s);
@@ -510,7 +510,7 @@ private slots:
         const auto *lessons = window.findChild<LessonsPage *>();
         QTRY_VERIFY(lessons->isSettled());
         QVERIFY(window.isAllThereIs());
-        QVERIFY(lessons->lessons().lessons.size() == std::size_t(36));
+        QVERIFY(lessons->lessons().lessons.size() == std::size_t(37));
     }
 };
 

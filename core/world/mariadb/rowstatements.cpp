@@ -99,7 +99,17 @@ SqlAnswer SqlServer::haveRows(Connection &connection, const Statement &statement
     const auto &[what, parameters] = statement;
     auto &table = m_tables.at(what.table);
     SqlAnswer answer;
-    if (what.kind != Kind::WriteVersion) {
+    if (what.kind == Kind::WriteRow || what.kind == Kind::WriteVersion) {
+        for (const auto &row : table.wanted(what, parameters)) {
+            auto &version = table.versions.at(row);
+            if (what.kind == Kind::WriteVersion && QByteArray::number(version) != parameters[1])
+                continue;
+            connection.before.emplace(RowId{what.table, row}, version);
+            ++version;
+            m_rows.wrote(connection.id);
+            ++answer.rows.affected;
+        }
+    } else {
         answer.rows.columns = {table.key.toLower()};
         if (what.isOfManyRows())
             answer.rows.columns << "code"
@@ -111,12 +121,6 @@ SqlAnswer SqlServer::haveRows(Connection &connection, const Statement &statement
             answer.rows.rows.push_back(std::move(row));
         }
         answer.rows.affected = qint64(answer.rows.rows.size());
-    } else if (const auto at = table.versions.find(parameters.front());
-               at != table.versions.end() && QByteArray::number(at->second) == parameters[1]) {
-        connection.before.emplace(RowId{what.table, at->first}, at->second);
-        ++at->second;
-        m_rows.wrote(connection.id);
-        answer.rows.affected = 1;
     }
     endStatement(connection);
     return answer;

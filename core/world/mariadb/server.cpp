@@ -308,6 +308,7 @@ std::optional<SqlAnswer> SqlServer::run(Connection &connection, const Statement 
     case Kind::LockByText:
     case Kind::LockByNumber: return lockRows(connection, statement, answer, 0);
     case Kind::WriteVersion:
+    case Kind::WriteRow:
         // It need not wait for a row whose committed version is another one.
         if (connection.isReadCommitted)
             return error(1235, "In READ COMMITTED this is not simulated");

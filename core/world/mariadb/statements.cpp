@@ -37,6 +37,7 @@ constexpr Pattern patterns[] = {
     {Kind::LockFrom, "SELECT * FROM <schema> . <table> WHERE <key> > = # FOR UPDATE"},
     {Kind::LockByText, "SELECT * FROM <schema> . <table> WHERE <key> = ' # ' FOR UPDATE"},
     {Kind::LockByNumber, "SELECT * FROM <schema> . <table> WHERE <key> = # FOR UPDATE"},
+    {Kind::WriteRow, "UPDATE <schema> . <table> SET version = version + 1 WHERE <key> = #"},
     {Kind::ReadCommitted, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"},
     {Kind::ReadVersion, "SELECT `version` AS <output> FROM <schema> . <table> WHERE <key> = ?"},
     {Kind::WriteVersion, "UPDATE <schema> . <table> SET `version` = `version` + 1 WHERE <key> = ? AND `version` = ?"},

@@ -27,6 +27,7 @@ struct SqlStatement {
         LockFrom,      // SELECT * … WHERE id >= 3 FOR UPDATE
         LockByText,    // … WHERE code = '3' …
         LockByNumber,  // … WHERE code = 3 …, where code is text; or id = 3
+        WriteRow,      // UPDATE … SET version = version + 1 WHERE id = 3
         ReadCommitted, // of the transactions that follow
         ReadVersion,
         WriteVersion,    // SET version = version + 1 WHERE … AND version = …
@@ -48,8 +49,8 @@ struct SqlStatement {
     qint64 number = 0; // the one that stands in the text
     int parameters = 0;
 
-    // It looks for rows by more than their name, and is answered all of each.
-    [[nodiscard]] bool isOfManyRows() const { return kind >= Kind::LockFrom && kind <= Kind::LockByNumber; }
+    // It says in its text which rows it looks for.
+    [[nodiscard]] bool isOfManyRows() const { return kind >= Kind::LockFrom && kind <= Kind::WriteRow; }
     [[nodiscard]] bool isForNamedLock() const { return kind == Kind::GetLock; }
     // After an error in a transaction of a PostgreSQL, until that is ended.
     [[nodiscard]] bool isRefusedWhenAborted() const

@@ -24,7 +24,8 @@ bool SqlTable::isWanted(const SqlStatement &what, const QByteArrayList &paramete
     switch (what.kind) {
     case Kind::LockFrom: return row.toLongLong() >= what.number;
     case Kind::LockByText:
-    case Kind::LockByNumber: return row.toLongLong() == what.number;
+    case Kind::LockByNumber:
+    case Kind::WriteRow: return row.toLongLong() == what.number;
     default: return row == parameters.front();
     }
 }
