@@ -3,6 +3,7 @@
 // presenter's remote, and ends in the counters that prove it.
 #include "tests/support/fakebackend.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/lessonscene.h"
 #include "tests/ui/tilecounters.h"
 #include "ui/lessons/lessonlist.h"
 #include "ui/lessons/lessonpicture.h"
@@ -10,7 +11,6 @@
 #include "ui/lessons/questionbox.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/lessonspage.h"
-#include "ui/pages/simulatorpage.h"
 #include "ui/shell/sidebar.h"
 #include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
@@ -19,11 +19,9 @@
 #include "ui/theme/theme.h"
 
 #include <QApplication>
-#include <QContextMenuEvent>
 #include <QFile>
 #include <QLabel>
 #include <QListWidget>
-#include <QMenu>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -33,44 +31,9 @@ using namespace lockscope;
 using namespace lockscope::ui;
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
-
-namespace {
-
-void press(QWidget &widget, Qt::Key key)
-{
-    QTest::keyClick(&widget, key);
-}
-
-std::size_t numberOf(const LessonsPage &page, const char *id)
-{
-    const auto &all = page.lessons().lessons;
-    const auto at = std::ranges::find(all, QByteArray(id), &lessons::Lesson::id);
-    if (at == all.end())
-        qFatal("there is no lesson %s", id);
-    return static_cast<std::size_t>(at - all.begin());
-}
-
-struct Scene {
-    Scene()
-    {
-        page.resize(1200, 760);
-        page.lesson().picture().setPace(0ms);
-        page.show();
-        if (!QTest::qWaitForWindowActive(&page))
-            qFatal("the page does not get the keys");
-    }
-    bool open(std::size_t lesson)
-    {
-        page.openLesson(lesson);
-        return QTest::qWaitFor([this] { return page.lesson().isPlayed(); }, 60'000);
-    }
-    bool open(const char *id) { return open(numberOf(page, id)); }
-    LessonView &lesson() { return page.lesson(); }
-
-    LessonsPage page{nullptr, {lessons::lessonFolders().front()}};
-};
-
-} // namespace
+using testing::LessonScene;
+using testing::numberOf;
+using testing::press;
 
 class TestLessonsPage : public QObject {
     Q_OBJECT
@@ -84,7 +47,7 @@ private slots:
 
     void theListTellsWhatThereIs()
     {
-        Scene scene;
+        LessonScene scene;
         auto &rows = scene.page.list().rows();
         QCOMPARE(std::size_t(rows.count()), scene.page.lessons().lessons.size());
         QVERIFY(rows.count() == 37);
@@ -99,7 +62,7 @@ private slots:
 
     void chaptersHaveHeadings()
     {
-        Scene scene;
+        LessonScene scene;
         auto &list = scene.page.list();
         auto &rows = list.rows();
         QCOMPARE(list.headings().size(), lessons::chapterNames().size());
@@ -127,7 +90,7 @@ private slots:
 
     void aClickOpensOneAndEscapeGoesBack()
     {
-        Scene scene;
+        LessonScene scene;
         auto &rows = scene.page.list().rows();
         const auto place = rows.visualItemRect(rows.item(1)).center();
         QTest::mouseClick(rows.viewport(), Qt::LeftButton, {}, place);
@@ -152,7 +115,7 @@ private slots:
     void everyLessonRunsToItsEndAndProvesItsPoint()
     {
         QFETCH(std::size_t, number);
-        Scene scene;
+        LessonScene scene;
         QVERIFY(scene.open(number));
         auto &lesson = scene.lesson();
         const auto steps = lesson.lesson().steps.size();
@@ -190,7 +153,7 @@ private slots:
 
     void backGoesBack()
     {
-        Scene scene;
+        LessonScene scene;
         QVERIFY(scene.open("herd"));
         auto &lesson = scene.lesson();
         press(lesson, Qt::Key_PageUp);
@@ -206,7 +169,7 @@ private slots:
 
     void anAnswerIsJudgedOnce()
     {
-        Scene scene;
+        LessonScene scene;
         QVERIFY(scene.open("herd"));
         auto &lesson = scene.lesson();
         while (lesson.question().isHidden())
@@ -227,7 +190,7 @@ private slots:
 
     void thePictureRunsThere()
     {
-        Scene scene;
+        LessonScene scene;
         QVERIFY(scene.open("herd"));
         auto &picture = scene.lesson().picture();
         QSignalSpy arrived(&picture, &LessonPicture::arrived);
@@ -242,7 +205,7 @@ private slots:
 
     void itSpeaksThreeLanguages()
     {
-        Scene scene;
+        LessonScene scene;
         QVERIFY(scene.open("znodes"));
         for (const auto &[language, next] : {std::pair{Language::Chinese, u"下一步"_s},
                                              {Language::Russian, u"Дальше"_s},
@@ -310,7 +273,7 @@ private slots:
     // What is said beside the picture is what the picture says; and the line below counts what the tiles do not.
     void theTextAndTheCountersAgree()
     {
-        Scene scene;
+        LessonScene scene;
         QVERIFY(scene.open("children-watch")); // everybody watches the children
         auto &lesson = scene.lesson();
         while (lesson.step() < 2)
@@ -324,7 +287,7 @@ private slots:
     // Nothing of what comes is to be seen before the cursor was there: not in the lanes, and not in the totals.
     void whatComesIsNotGivenAway()
     {
-        Scene scene;
+        LessonScene scene;
         QVERIFY(scene.open("redlock")); // the violation is what the question is about
         auto &lesson = scene.lesson();
         auto &picture = lesson.picture();
@@ -346,7 +309,7 @@ private slots:
 
     void theServersAndWhatIsBelievedAreShown()
     {
-        Scene scene;
+        LessonScene scene;
         QVERIFY(scene.open("znodes"));
         auto &lesson = scene.lesson();
         QVERIFY(lesson.picture().servers(0).beliefs().isEmpty()); // before everything
@@ -382,7 +345,7 @@ private slots:
 
     void aHandoutHasItsWordsAndPictures()
     {
-        Scene scene;
+        LessonScene scene;
         QVERIFY(scene.open("predecessor"));
         QTemporaryDir folder;
         const QString file = folder.filePath(u"page.md"_s);
@@ -403,7 +366,7 @@ private slots:
     // no praise where nobody is told.
     void aWaitIsCountedFromItsFirstTry()
     {
-        Scene scene;
+        LessonScene scene;
         QVERIFY(scene.open("timeout-arithmetic"));
         const auto runs = scene.lesson().picture().runs();
         const auto p99 = [&](std::size_t run, std::size_t events, Moment at) {
@@ -416,65 +379,6 @@ private slots:
         QVERIFY(scene.open("redisson"));
         scene.lesson().picture().runTo(scene.lesson().picture().end());
         QCOMPARE(scene.lesson().picture().tiles(1).wasted(), u"–"_s);
-    }
-
-    void aLessonIsTriedInTheSimulatorAndBack()
-    {
-        testing::FakeBackend backend;
-        MainWindow window(backend);
-        QVERIFY(window.showPage(u"lessons"_s));
-        window.show();
-        auto *lessons = window.findChild<LessonsPage *>();
-        auto *simulator = window.findChild<SimulatorPage *>();
-        lessons->openLesson(numberOf(*lessons, "predecessor")); // the same with two recipes
-        QTRY_VERIFY(lessons->lesson().isPlayed());
-        QTest::mouseClick(lessons->findChild<QPushButton *>(u"lessonTry"_s), Qt::LeftButton);
-        QTRY_COMPARE(simulator->panels(), std::size_t(2));
-        QVERIFY(simulator->isVisible());
-        QCOMPARE(simulator->comparison().recipes, (std::vector<QByteArray>{"zk-herd-mutex", "zk-mutex"}));
-        auto *back = simulator->findChild<QPushButton *>(u"toLesson"_s);
-        QVERIFY(back->isVisible());
-        QTest::mouseClick(back, Qt::LeftButton);
-        QVERIFY(lessons->isVisible() && !lessons->isListOpen());
-        // Two scenarios that differ: one of them, by its name; broken recipes, too.
-        lessons->openLesson(numberOf(*lessons, "crash"));
-        QTRY_VERIFY(lessons->lesson().isPlayed());
-        lessons->lesson().tryIt();
-        auto *menu = lessons->findChild<QMenu *>(u"tryMenu"_s);
-        QVERIFY(!menu || menu->actions().size() == 2);
-        if (menu)
-            menu->actions().back()->trigger();
-        QTRY_VERIFY(simulator->comparison().recipes.back() == "broken-persistent-node");
-    }
-
-    // Whom and when by pointing, in the lesson's picture; the lesson itself stays what its words tell.
-    void aFaultIsPlayedInTheSimulatorFromWhereOnePoints()
-    {
-        Scene scene;
-        QVERIFY(scene.open("predecessor"));
-        QSignalSpy tried(&scene.lesson(), &LessonView::tryRequested);
-        auto &picture = scene.lesson().picture();
-        picture.runTo(picture.end());
-        picture.arrive();
-        auto &lanes = picture.lanes(0);
-        const auto frame = lanes.frame();
-        const QPoint point(int(frame.lanes.center().x()), int(frame.middleOf(1)));
-        const auto at = frame.momentAt(point.x());
-        const auto told = scene.lesson().lesson().runs.front().scenario;
-        QContextMenuEvent click(QContextMenuEvent::Mouse, point, lanes.viewport()->mapToGlobal(point));
-        QApplication::sendEvent(lanes.viewport(), &click);
-        auto *menu = scene.lesson().findChild<QMenu *>(u"lessonMenu"_s);
-        QVERIFY(menu && menu->findChild<QAction *>(u"crash"_s));
-        QVERIFY(menu->actions().front()->text().contains(u"simulator"_s) && !menu->actions().front()->isEnabled());
-        menu->findChild<QAction *>(u"crash"_s)->trigger();
-        menu->close();
-        QCOMPARE(tried.count(), 1);
-        const auto forked = tried.first().first().value<Comparison>();
-        QCOMPARE(forked.recipes, (std::vector<QByteArray>{"zk-herd-mutex", "zk-mutex"}));
-        QCOMPARE(forked.scenario.planned.size(), told.planned.size() + 1);
-        QCOMPARE(forked.scenario.planned.back().contender, 1);
-        QCOMPARE(forked.scenario.planned.back().at, at);
-        QCOMPARE(scene.lesson().lesson().runs.front().scenario, told);
     }
 
     // Nothing but the page, and no text that the last row cannot read.

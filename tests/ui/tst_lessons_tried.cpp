@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a lesson into the simulator: as it is, or with a fault where one points; and back.
+#include "tests/support/fakebackend.h"
+#include "tests/support/testmain.h"
+#include "tests/ui/lessonscene.h"
+#include "ui/mainwindow.h"
+#include "ui/pages/simulatorpage.h"
+#include "ui/simulator/lanesview.h"
+#include "ui/theme/theme.h"
+
+#include <QApplication>
+#include <QContextMenuEvent>
+#include <QMenu>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::ui;
+using namespace Qt::StringLiterals;
+using testing::LessonScene;
+using testing::numberOf;
+
+class TestLessonsTried : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<Theme> m_theme;
+
+private slots:
+    void initTestCase() { m_theme = std::make_unique<Theme>(*qApp, ThemeChoice::Light); }
+    void cleanupTestCase() { m_theme.reset(); }
+
+    void aLessonIsTriedInTheSimulatorAndBack()
+    {
+        testing::FakeBackend backend;
+        MainWindow window(backend);
+        QVERIFY(window.showPage(u"lessons"_s));
+        window.show();
+        auto *lessons = window.findChild<LessonsPage *>();
+        auto *simulator = window.findChild<SimulatorPage *>();
+        lessons->openLesson(numberOf(*lessons, "predecessor")); // the same with two recipes
+        QTRY_VERIFY(lessons->lesson().isPlayed());
+        QTest::mouseClick(lessons->findChild<QPushButton *>(u"lessonTry"_s), Qt::LeftButton);
+        QTRY_COMPARE(simulator->panels(), std::size_t(2));
+        QVERIFY(simulator->isVisible());
+        QCOMPARE(simulator->comparison().recipes, (std::vector<QByteArray>{"zk-herd-mutex", "zk-mutex"}));
+        auto *back = simulator->findChild<QPushButton *>(u"toLesson"_s);
+        QVERIFY(back->isVisible());
+        QTest::mouseClick(back, Qt::LeftButton);
+        QVERIFY(lessons->isVisible() && !lessons->isListOpen());
+        // Two scenarios that differ: one of them, by its name; broken recipes, too.
+        lessons->openLesson(numberOf(*lessons, "crash"));
+        QTRY_VERIFY(lessons->lesson().isPlayed());
+        lessons->lesson().tryIt();
+        auto *menu = lessons->findChild<QMenu *>(u"tryMenu"_s);
+        QVERIFY(!menu || menu->actions().size() == 2);
+        if (menu)
+            menu->actions().back()->trigger();
+        QTRY_VERIFY(simulator->comparison().recipes.back() == "broken-persistent-node");
+    }
+
+    // Whom and when by pointing, in the lesson's picture; the lesson itself stays what its words tell.
+    void aFaultIsPlayedInTheSimulatorFromWhereOnePoints()
+    {
+        LessonScene scene;
+        QVERIFY(scene.open("predecessor"));
+        QSignalSpy tried(&scene.lesson(), &LessonView::tryRequested);
+        auto &picture = scene.lesson().picture();
+        picture.runTo(picture.end());
+        picture.arrive();
+        auto &lanes = picture.lanes(0);
+        const auto frame = lanes.frame();
+        const QPoint point(int(frame.lanes.center().x()), int(frame.middleOf(1)));
+        const auto at = frame.momentAt(point.x());
+        const auto told = scene.lesson().lesson().runs.front().scenario;
+        QContextMenuEvent click(QContextMenuEvent::Mouse, point, lanes.viewport()->mapToGlobal(point));
+        QApplication::sendEvent(lanes.viewport(), &click);
+        auto *menu = scene.lesson().findChild<QMenu *>(u"lessonMenu"_s);
+        QVERIFY(menu && menu->findChild<QAction *>(u"crash"_s));
+        QVERIFY(menu->actions().front()->text().contains(u"simulator"_s) && !menu->actions().front()->isEnabled());
+        menu->findChild<QAction *>(u"crash"_s)->trigger();
+        menu->close();
+        QCOMPARE(tried.count(), 1);
+        const auto forked = tried.first().first().value<Comparison>();
+        QCOMPARE(forked.recipes, (std::vector<QByteArray>{"zk-herd-mutex", "zk-mutex"}));
+        QCOMPARE(forked.scenario.planned.size(), told.planned.size() + 1);
+        QCOMPARE(forked.scenario.planned.back().contender, 1);
+        QCOMPARE(forked.scenario.planned.back().at, at);
+        QCOMPARE(scene.lesson().lesson().runs.front().scenario, told);
+    }
+};
+
+LOCKSCOPE_GUI_TEST(TestLessonsTried)
+#include "tst_lessons_tried.moc"
