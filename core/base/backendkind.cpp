@@ -214,8 +214,8 @@ BackendInfo postgreSql()
         .pathLabel = u"&Database"_s,
         .pathMissing = u"none: the one of the user's name"_s,
         .endsStatement = u"pg_cancel_backend"_s,
-        .breaksCycles = u"PostgreSQL finds it, a second after somebody began to wait (deadlock_timeout, unless set "
-                        u"otherwise), and ends a statement of it"_s,
+        .breaksCycles = u"PostgreSQL finds it%1, and ends a statement of it"_s,
+        .breaksCyclesAfter = u"deadlock_timeout"_s,
         .words = {.entry = u"lock"_s,
                   .looked = u"locks"_s,
                   .client = u"connection"_s,

@@ -86,7 +86,8 @@ struct BackendInfo {
     QString userMissing;            // there: as whom one comes without a user
     QString pathLabel, pathMissing; // there: what the URI's path is called, and what it means when there is none
     QString endsStatement = {};     // the command that ends what a connection runs or waits for; empty: there is none
-    QString breaksCycles = {};      // how it ends a circle of waits that lies on one server; empty: it does not
+    QString breaksCycles = {}; // how it ends a circle of waits that lies on one server (%1: when); empty: it does not
+    QString breaksCyclesAfter = {}; // the setting that says when
     BackendWords words;
 };
 

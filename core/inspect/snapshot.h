@@ -69,6 +69,15 @@ struct Identity {
     friend bool operator==(const Identity &, const Identity &) = default;
 };
 
+// What a setting of the server's puts an end to: a waiter's wait (innodb_lock_wait_timeout), or a deadlock it is in
+// (deadlock_timeout). It is the waiter's own, or what holds for whoever has set none: which of them, isOwn says.
+struct WaitLimit {
+    QByteArray setting;
+    std::chrono::milliseconds longest{};
+    bool isOwn = false;
+    friend bool operator==(const WaitLimit &, const WaitLimit &) = default;
+};
+
 struct Contender {
     QByteArray id;
     Role role = Role::Waiter;
@@ -87,6 +96,7 @@ struct Contender {
     std::optional<ServerTime> expiresAt;
     std::vector<WatchEdge> watches;
     Identity guard;
+    std::vector<WaitLimit> limits{}; // of a waiter, as far as the server tells; recordings do not keep them
     friend bool operator==(const Contender &, const Contender &) = default;
 };
 

@@ -128,6 +128,7 @@ private slots:
         QTRY_VERIFY(observer.firstSnapshot().isComplete());
         auto one = holder();
         std::optional<Reply<mariadb::Rows>> second, third;
+        QVERIFY(run(*m_admin, "SET GLOBAL innodb_lock_wait_timeout = 41"));
         auto two = waiter(second);
         auto three = waiter(third, 1);
         QTRY_VERIFY(sink.locks.contains(row) && sink.locks[row].contenders.size() == 3);
@@ -144,6 +145,11 @@ private slots:
         QVERIFY(lock.contenders[0].endpoint->startsWith(QStringLiteral("127.0.0.1:")));
         QCOMPARE(*lock.contenders[0].identity, QByteArray("root"));
         QVERIFY(lock.find(FindingCode::IdleInTransaction));
+        QVERIFY(lock.contenders[0].limits.empty());
+        QCOMPARE(lock.contenders[1].limits.size(), size_t(1));
+        QCOMPARE(lock.contenders[1].limits[0].setting, QByteArray("innodb_lock_wait_timeout"));
+        QCOMPARE(lock.contenders[1].limits[0].longest, std::chrono::milliseconds(41s));
+        QVERIFY(run(*m_admin, "SET GLOBAL innodb_lock_wait_timeout = DEFAULT"));
         QVERIFY(std::ranges::any_of(sink.sessions, [&](const auto &s) {
             return s.session == sessionOf(*two) && s.waits == std::vector<QByteArray>{row};
         }));

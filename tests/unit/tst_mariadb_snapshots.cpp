@@ -9,6 +9,7 @@
 
 #include <QTest>
 
+using namespace Qt::StringLiterals;
 using namespace lockscope;
 using namespace lockscope::inspect;
 using namespace std::chrono_literals;
@@ -174,9 +175,32 @@ private slots:
         QCOMPARE(lock.findings.front().code, FindingCode::IdleInTransaction);
         QCOMPARE(lock.findings.front().severity, Severity::Warning);
         QCOMPARE(lock.findings.front().contenders, std::vector<QByteArray>{rowId(1, 0, "10")});
+        QVERIFY(lock.findings.front().message.startsWith(
+            u"connection 1 (app from 10.0.0.1:4000) has been idle inside its transaction for "_s));
+        auto named = look; // what two processes are called is no client's name, and helps to find them all the same
+        addAttributes(named.processes, {{1, {"billing\x1b", 4711}}, {2, {"billing\x1b", 8}}});
+        const auto message = snapshotsOf(named, db).front().findings.front().message;
+        QVERIFY2(
+            message.startsWith(u"connection 1 (billing\\x1B, process 4711; app from 10.0.0.1:4000) has been idle"_s),
+            qPrintable(message));
         auto busy = look;
         busy.processes[0].isIdle = false;
         QVERIFY(snapshotsOf(busy, db).front().findings.empty());
+    }
+
+    // A session's own limit before that of those who set none; what nobody told is not said.
+    void howLongAWaiterWaitsAtMost()
+    {
+        auto look = lookOf({transaction("10", 1, 0), transaction("11", 2, 5, at(20))}, {wait("11", "10")});
+        const auto limits = [&look] {
+            const auto lock = snapshotsOf(look, db).front();
+            return lock.contenders[0].limits.empty() ? lock.contenders[1].limits : std::vector<WaitLimit>();
+        };
+        QCOMPARE(limits(), std::vector<WaitLimit>());
+        look.usualLimits = {50s, 24h};
+        QCOMPARE(limits(), (std::vector<WaitLimit>{{"innodb_lock_wait_timeout", 50s, false}}));
+        look.ownLimits[2] = {5s, 6s};
+        QCOMPARE(limits(), (std::vector<WaitLimit>{{"innodb_lock_wait_timeout", 5s, true}}));
     }
 
     void aCycleIsTwoLocksEachHeldByTheOthersWaiter()

@@ -16,6 +16,7 @@
 using namespace lockscope;
 using namespace lockscope::inspect;
 using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -193,10 +194,11 @@ private slots:
     // The first in line waits for the transaction, all others for the right to be next.
     void aRowAndItsQueue()
     {
-        const auto look =
-            pgLook({pgTransaction(1, "740", true), pgTuple(2, true), pgTransaction(2, "740", false, {1}),
-                    pgTuple(3, false, {2}), pgTransaction(3, "741", true)},
-                   {pgSession(1, "idle in transaction"), pgSession(2), pgSession(3)});
+        auto look = pgLook({pgTransaction(1, "740", true), pgTuple(2, true), pgTransaction(2, "740", false, {1}),
+                            pgTuple(3, false, {2}), pgTransaction(3, "741", true)},
+                           {pgSession(1, "idle in transaction"), pgSession(2), pgSession(3)});
+        look.sessions.front().application = "billing";
+        look.usualLimits = {{"lock_timeout", 5s, false}};
         QCOMPARE(drawn(look),
                  QByteArray("public.stock#id=1 pg-for-update: holder 1 0, waiter 2 1 ->1, waiter 3 2 ->2"));
         const auto lock = snapshotsOf(look, pgConnection).front();
@@ -205,8 +207,11 @@ private slots:
         const auto *idle = lock.find(FindingCode::IdleInTransaction);
         QVERIFY(idle);
         QCOMPARE(idle->severity, Severity::Warning); // for 80 s
-        QVERIFY2(idle->message.startsWith(u"connection 1 (app) has been idle inside its transaction for"_s),
+        QVERIFY2(idle->message.startsWith(
+                     u"connection 1 (billing; app from 10.0.0.1:4000) has been idle inside its transaction for"_s),
                  qPrintable(idle->message));
+        QVERIFY2(lock.contenders[0].limits.empty(), "it waits for nothing");
+        QCOMPARE(lock.contenders[1].limits, look.usualLimits);
     }
     void aRowWithoutAKeyIsNamedByItsPlace()
     {

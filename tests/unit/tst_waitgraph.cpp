@@ -42,7 +42,7 @@ Contender drawnContender(const QString &text, Role role, BackendKind backend, in
         one.session = who;
     const auto says = read.captured(3).mid(1).toUtf8();
     if (!says.isEmpty())
-        (backend == BackendKind::MariaDb ? one.program : one.identity) = says;
+        (infoOf(backend).isIdentityAnAccount ? one.program : one.identity) = says;
     if (!read.captured(4).isEmpty())
         one.pid = read.captured(4).mid(1).toLongLong();
     one.guard.czxid = read.captured(5).mid(1).toLongLong();
@@ -283,7 +283,59 @@ private slots:
         graph = waitGraphOf(
             drawnLocks(u"zk:/a kazoo-lock: A@aaa | B@bbb\nmariadb:t#id=1 sql-for-update: 7@bbb | 9@aaa"_s), {},
             pictureTime);
-        QVERIFY(graph.cycles.front().ends->contains(u"innodb_lock_wait_timeout"_s));
+        QVERIFY2(graph.cycles.front().ends->endsWith(u"innodb_lock_wait_timeout (how long that is was not told)"_s),
+                 qPrintable(*graph.cycles.front().ends));
+    }
+
+    // How long, and how sure that is.
+    void aTimeoutThatEndsItIsSaid_data()
+    {
+        QTest::addColumn<QString>("row");
+        QTest::addColumn<std::vector<WaitLimit>>("limits");
+        QTest::addColumn<QString>("ends");
+        const auto inner = [](const char *what, const std::vector<WaitLimit> &limits, const QString &ends) {
+            QTest::newRow(what) << u"mariadb:t#id=1 sql-for-update: 7@bbb | 9@aaa"_s << limits << ends;
+        };
+        const QByteArray innoDb = "innodb_lock_wait_timeout";
+        inner("its own", {{innoDb, 7s, true}}, u"after its innodb_lock_wait_timeout of 7.0 s"_s);
+        inner(
+            "usual", {{innoDb, 50s, false}},
+            u"after innodb_lock_wait_timeout (50 s for sessions that set none of their own; whether this one did, the "
+            u"server does not tell)"_s);
+        inner("longer", {{innoDb, 5s, false}}, // it has waited for 10 s
+              u"after a time of its own, which the server does not tell: it has waited longer than "
+              u"innodb_lock_wait_timeout usually lasts, 5.0 s"_s);
+        QTest::newRow("of a table") << u"mariadb:TABLE#t sql-table-lock: 7@bbb | 9@aaa"_s
+                                    << std::vector<WaitLimit>{{"lock_wait_timeout", 60s, true}}
+                                    << u"after its lock_wait_timeout of 1 m 00 s"_s;
+        QTest::newRow("PostgreSQL, across servers")
+            << u"pg:t#id=1 pg-for-update: 7@bbb | 9@aaa"_s
+            << std::vector<WaitLimit>{{"deadlock_timeout", 1s, false}, {"lock_timeout", 30s, false}}
+            << u"after lock_timeout (30 s for sessions that set none of their own; whether this one did, the server "
+               u"does not tell)"_s;
+    }
+    void aTimeoutThatEndsItIsSaid()
+    {
+        QFETCH(const QString, row);
+        QFETCH(const std::vector<WaitLimit>, limits);
+        QFETCH(const QString, ends);
+        auto locks = drawnLocks(u"zk:/a kazoo-lock: A@aaa | B@bbb\n"_s + row);
+        locks[1].contenders[1].limits = limits;
+        const auto graph = waitGraphOf(locks, {}, pictureTime);
+        QCOMPARE(graph.cycles.size(), std::size_t(1));
+        QVERIFY2(graph.cycles.front().ends && graph.cycles.front().ends->endsWith(ends),
+                 qPrintable(graph.cycles.front().ends.value_or(u"nothing"_s)));
+    }
+    void whatPostgreSqlFindsItself()
+    {
+        auto locks = drawnLocks(u"pg:t#id=1 pg-for-update: 7 | 9\npg:t#id=2 pg-for-update: 9 | 7"_s);
+        auto graph = waitGraphOf(locks, {}, pictureTime);
+        QVERIFY(graph.cycles.front().ends->contains(u"deadlock_timeout, which was not told"_s));
+        for (auto &lock : locks)
+            lock.contenders[1].limits = {{"deadlock_timeout", 3s, false}};
+        graph = waitGraphOf(locks, {}, pictureTime);
+        QVERIFY2(graph.cycles.front().ends->startsWith(u"PostgreSQL finds it, 3.0 s after somebody began to wait"_s),
+                 qPrintable(*graph.cycles.front().ends));
     }
 
     void aSessionThatIsNotHeardFromEndsIt()

@@ -60,6 +60,11 @@ struct SqlLockRow {
     bool isZoneUnclear = false; // its times are of UTC or of another zone, and nothing says of which
 };
 
+// How long a connection waits at most: for a row, for a table.
+struct SqlWaitLimits {
+    std::optional<std::chrono::seconds> row{}, table{};
+};
+
 // A row of PROCESSLIST.
 struct SqlProcess {
     quint64 connection = 0;
@@ -68,8 +73,12 @@ struct SqlProcess {
     std::chrono::milliseconds inState{0}; // how long it has run or slept
     QByteArray program{};                 // program_name of its connection, where no other process has that
     std::optional<qint64> pid{};
-    QByteArray database{}; // that names without one mean
+    QByteArray database{};       // that names without one mean
+    QByteArray calledByClient{}; // its program_name, whoever else has that, too
 };
+
+// "connection 7 (billing, process 4711; root from 10.0.3.7:5531)": whose it is as it says, then as the server says.
+[[nodiscard]] QString connectionInWords(const SqlProcess &process);
 
 // What a connection said of itself when it was made (session_connect_attrs).
 struct SqlAttributes {
@@ -107,6 +116,9 @@ struct SqlLook {
     std::optional<ServerTime> rowsAsOf;
     // Without PROCESS a server tells only of the asker's own connections.
     bool seesAllProcesses = true;
+    // Only while somebody waits: what a connection begins with, and by connection what it has now, which MySQL tells.
+    SqlWaitLimits usualLimits{};
+    std::map<quint64, SqlWaitLimits> ownLimits{};
 };
 
 // A contender's id: the connection's number, which a server that was started anew uses again, and a moment that makes

@@ -64,6 +64,18 @@ public:
         }
         return one;
     }
+    // What ends its wait for a row or a table.
+    [[nodiscard]] std::vector<WaitLimit> limits(quint64 connection, bool isForRow) const
+    {
+        const QByteArray setting = isForRow ? "innodb_lock_wait_timeout" : "lock_wait_timeout";
+        const auto of = [isForRow](const SqlWaitLimits &one) { return isForRow ? one.row : one.table; };
+        const auto own = m_look.ownLimits.find(connection);
+        if (own != m_look.ownLimits.end() && of(own->second))
+            return {{setting, *of(own->second), true}};
+        if (const auto usual = of(m_look.usualLimits))
+            return {{setting, *usual, false}};
+        return {};
+    }
     [[nodiscard]] const SqlLook &look() const { return m_look; }
 
 private:

@@ -186,6 +186,7 @@ Task<Result<void>> SqlReader::meetServer(Deadline deadline)
     m_serverStarted = moment(*server, 0, "started");
     m_namedLocks = NamedLocks::NotAsked;
     m_tellsAttributes = true;
+    m_tellsOwnLimits = true;
     m_lastFresh.reset();
     m_lastFreshThere.reset();
     m_knownFor = connection;
@@ -218,6 +219,9 @@ Task<Result<SqlLook>> SqlReader::ask(Deadline deadline, QByteArray also)
     const auto attributes = co_await readAttributes(&look, deadline);
     if (!attributes)
         co_return attributes.error();
+    const auto limits = co_await readLimits(&look, deadline);
+    if (!limits)
+        co_return limits.error();
     const auto columns = co_await readColumns(&look, deadline);
     if (!columns)
         co_return columns.error();

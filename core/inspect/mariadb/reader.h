@@ -69,6 +69,7 @@ private:
     Task<Result<void>> addHolders(SqlLook *look, Deadline deadline, QByteArray also);
     Task<Result<void>> readLockRows(SqlLook *look, Deadline deadline);
     Task<Result<void>> readAttributes(SqlLook *look, Deadline deadline);
+    Task<Result<void>> readLimits(SqlLook *look, Deadline deadline);
     Task<Result<void>> readColumns(SqlLook *look, Deadline deadline);
     [[nodiscard]] Reply<mariadb::Rows> send(const QByteArray &text, Deadline deadline,
                                             const QByteArrayList &parameters = {});
@@ -79,6 +80,7 @@ private:
     mariadb::ConnectionId m_knownFor = 0; // the connection all this was found out on
     NamedLocks m_namedLocks = NamedLocks::NotAsked;
     bool m_tellsAttributes = true; // performance_schema is on and may be read
+    bool m_tellsOwnLimits = true;  // variables_by_thread is there and may be read: MySQL's, not MariaDB's
     IndexColumns m_columns;
     SqlLockRows m_lockRows{ownLockRows()};
     QStringList m_gaps;    // of the last look

@@ -31,6 +31,25 @@ const QByteArray byPlugin =
     "SUBSTRING(LOCK_MODE, 5) AS mode FROM information_schema.METADATA_LOCK_INFO WHERE LOCK_TYPE = 'User lock' "
     "OR (LOCK_TYPE = 'Table metadata lock' AND THREAD_ID <> CONNECTION_ID())";
 
+std::optional<std::chrono::seconds> secondsIn(const std::optional<QByteArray> &cell)
+{
+    bool isNumber = false;
+    const auto seconds = cell ? cell->toLongLong(&isNumber) : 0;
+    constexpr qint64 longest = 10LL * 366 * 24 * 3600; // a server may say anything
+    return isNumber && seconds >= 0 && seconds <= longest ? std::optional(std::chrono::seconds(seconds))
+                                                          : std::nullopt;
+}
+
+std::map<quint64, SqlWaitLimits> ownLimitsIn(const Rows &rows)
+{
+    std::map<quint64, SqlWaitLimits> limits;
+    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+        auto &one = limits[text(rows, i, "connection").toULongLong()];
+        (text(rows, i, "name") == "lock_wait_timeout" ? one.table : one.row) = secondsIn(rows.cell(i, "value"));
+    }
+    return limits;
+}
+
 } // namespace
 
 Task<Result<SqlReader::NamedLocks>> SqlReader::findNamedLocks(Deadline deadline)
@@ -189,6 +208,41 @@ void SqlReader::addTableWaiters(SqlLook *look)
         });
     });
     std::ranges::move(waiting, std::back_inserter(look->tableLocks));
+}
+
+// Only while somebody waits. Nothing of it is a gap: who is not told what ends a wait is told that.
+Task<Result<void>> SqlReader::readLimits(SqlLook *look, Deadline deadline)
+{
+    const bool isAnybodyWaiting =
+        !look->waits.empty()
+        || std::ranges::find(look->tableLocks, false, &SqlTableLock::isGranted) != look->tableLocks.end();
+    if (!isAnybodyWaiting)
+        co_return Result<void>();
+    auto asking = send("SELECT @@global.innodb_lock_wait_timeout AS row_limit, "
+                       "@@global.lock_wait_timeout AS table_limit",
+                       deadline);
+    const auto usual = co_await asking;
+    if (!usual && !isRefusal(usual.error()))
+        co_return usual.error();
+    if (usual && !usual->rows.empty())
+        look->usualLimits = {secondsIn(usual->cell(0, "row_limit")), secondsIn(usual->cell(0, "table_limit"))};
+    if (!m_tellsOwnLimits)
+        co_return Result<void>();
+    auto reading = send("SELECT h.PROCESSLIST_ID AS connection, v.VARIABLE_NAME AS name, v.VARIABLE_VALUE AS value "
+                        "FROM performance_schema.variables_by_thread v "
+                        "JOIN performance_schema.threads h ON h.THREAD_ID = v.THREAD_ID "
+                        "WHERE v.VARIABLE_NAME IN ('innodb_lock_wait_timeout', 'lock_wait_timeout') "
+                        "AND h.PROCESSLIST_ID IS NOT NULL",
+                        deadline);
+    const auto own = co_await reading;
+    if (!own && !isRefusal(own.error()))
+        co_return own.error();
+    if (!own || own->rows.empty()) { // our own would be in it
+        m_tellsOwnLimits = false;
+        co_return Result<void>();
+    }
+    look->ownLimits = ownLimitsIn(*own);
+    co_return Result<void>();
 }
 
 // MySQL keeps names in lower case, and takes them in any: who asks in another is told by the one it asked with.

@@ -24,6 +24,25 @@ QByteArray guardOf(const SqlTransaction &transaction)
     return "trx " + transaction.id + " started " + QByteArray::number(qint64(started));
 }
 
+QString connectionInWords(const SqlProcess &process)
+{
+    constexpr int longest = 60;
+    QStringList own;
+    if (!process.calledByClient.isEmpty())
+        own << label(process.calledByClient, longest);
+    if (process.pid)
+        own << u"process %1"_s.arg(*process.pid);
+    QStringList account;
+    if (!process.user.isEmpty())
+        account << label(process.user, longest);
+    if (!process.host.isEmpty())
+        account << u"from "_s + label(process.host, longest);
+    QStringList parts{own.join(u", "_s), account.join(u' ')};
+    parts.removeAll(QString());
+    const auto number = u"connection %1"_s.arg(process.connection);
+    return parts.isEmpty() ? number : number + u" ("_s + parts.join(u"; "_s) + u')';
+}
+
 namespace {
 
 void addIdle(LockSnapshot &lock, const Contender &holder, const SqlTransaction &transaction,
@@ -31,8 +50,7 @@ void addIdle(LockSnapshot &lock, const Contender &holder, const SqlTransaction &
 {
     if (!process || !process->isIdle)
         return;
-    Wording message = u"connection %1 (%2) has been idle inside its transaction for "_s.arg(
-        QString::number(process->connection), label(process->user, 40));
+    Wording message = u"%1 has been idle inside its transaction for "_s.arg(connectionInWords(*process));
     message.since(looked - process->inState)
         << u"; no statement runs that KILL QUERY could end; rows locked: %1, modified: %2"_s
                .arg(transaction.rowsLocked)
@@ -123,6 +141,7 @@ LockSnapshot rowLock(const Looked &looked, LockSnapshot lock, const std::vector<
         one.guard.value = guardOf(transaction);
         if (isWaiting) {
             one.waitingSince = transaction.waitStarted;
+            one.limits = looked.limits(transaction.connection, true);
         } else {
             one.role = Role::Holder;
             one.heldSince = transaction.started; // the transaction's: the row was locked then or later
@@ -186,6 +205,7 @@ void addAttributes(std::vector<SqlProcess> &processes, const std::map<quint64, S
         if (says == attributes.end())
             continue;
         one.pid = says->second.pid;
+        one.calledByClient = says->second.program;
         if (named[says->second.program].size() == 1)
             one.program = says->second.program;
     }

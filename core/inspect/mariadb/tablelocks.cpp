@@ -166,6 +166,7 @@ private:
         const auto *process = m_looked.process(connection);
         if (process)
             one.waitingSince = m_looked.look().now - process->inState;
+        one.limits = m_looked.limits(connection, false);
         for (const auto *part : m_parts) {
             if (part->connection == connection && !part->isGranted)
                 one.mode = modeOfTable(part->mode);

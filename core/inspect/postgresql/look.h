@@ -67,6 +67,8 @@ struct PgLook {
     // Why keys of rows that somebody waits for, or who shares them, could not be read; empty: they were.
     QString keysUnread, sharersUnread;
     bool seesOthers = true; // what others do is told, too
+    // Only while somebody waits: what a session begins with. What it has set since is not told.
+    std::vector<WaitLimit> usualLimits;
 };
 
 [[nodiscard]] constexpr ServerTime timeOf(PgMoment moment)

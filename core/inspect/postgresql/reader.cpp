@@ -177,6 +177,9 @@ Task<Result<PgLook>> PgReader::look(Deadline deadline)
         co_return prepared.error();
     if (!prepared)
         gaps << u"prepared transactions cannot be named: "_s + prepared.error().message;
+    const auto limits = co_await readLimits(&look, deadline);
+    if (!limits && !isPgRefusal(limits.error()))
+        co_return limits.error();
     const auto keys = co_await readRowKeys(&look, deadline);
     if (!keys)
         co_return keys.error();
@@ -223,6 +226,25 @@ Task<Result<void>> PgReader::readPrepared(PgLook *look, Deadline deadline)
     for (std::size_t i = 0; i < rows->rows.size(); ++i)
         look->prepared.push_back({pgText(*rows, i, "transaction"), pgText(*rows, i, "name"),
                                   pgText(*rows, i, "user_name"), pgText(*rows, i, "prepared").toLongLong()});
+    co_return Result<void>();
+}
+
+// Ours are others' but for what we set ourselves, and what we began with stands beside it.
+Task<Result<void>> PgReader::readLimits(PgLook *look, Deadline deadline)
+{
+    if (std::ranges::find(look->locks, false, &PgLock::isGranted) == look->locks.end())
+        co_return Result<void>();
+    auto asking = send("SELECT name::text AS name, reset_val::text AS value FROM pg_catalog.pg_settings "
+                       "WHERE name IN ('lock_timeout', 'deadlock_timeout') AND unit = 'ms' ORDER BY name",
+                       deadline);
+    const auto rows = co_await asking;
+    if (!rows)
+        co_return rows.error();
+    for (std::size_t i = 0; i < rows->rows.size(); ++i) {
+        const std::chrono::milliseconds longest(pgText(*rows, i, "value").toInt());
+        if (longest.count() > 0) // 0: it never ends
+            look->usualLimits.push_back({pgText(*rows, i, "name"), longest, false});
+    }
     co_return Result<void>();
 }
 

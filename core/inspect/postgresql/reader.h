@@ -29,6 +29,7 @@ private:
     Task<Result<void>> setUp(Deadline deadline);
     Task<Result<void>> readLockRows(PgLook *look, Deadline deadline);
     Task<Result<void>> readPrepared(PgLook *look, Deadline deadline);
+    Task<Result<void>> readLimits(PgLook *look, Deadline deadline);
     Task<Result<void>> readRowKeys(PgLook *look, Deadline deadline);
     Task<Result<PgRowKey>> readRowKey(PgLock tuple, Deadline deadline);
     Task<Result<void>> readSharers(PgLook *look, Deadline deadline);

@@ -164,6 +164,8 @@ public:
             one.identity = account;
         if (m_programs.contains(who->application))
             one.program = who->application.left(longestPgName);
+        if (role == Role::Waiter)
+            one.limits = m_look.usualLimits;
         if (role == Role::Waiter && part.lock->waitStart)
             one.waitingSince = timeOf(*part.lock->waitStart);
         if (role == Role::Holder && isOfTransaction && who->transactionStart) {
@@ -306,11 +308,17 @@ void addIdleHolder(LockSnapshot &lock, const Contender &holder, const PgLooked &
     if (lock.waiterCount() == 0 || (!isIdle && !prepared))
         return;
     const auto since = prepared ? timeOf(prepared->prepared) : timeOf(*session->stateSince);
+    SqlProcess process;
+    process.connection = held.pid;
+    if (session) {
+        process.user = session->user;
+        process.host = session->endpoint;
+        process.calledByClient = session->application;
+    }
     Wording message =
         prepared ? u"transaction \"%1\" (%2) is prepared and has no session: only COMMIT PREPARED or ROLLBACK "
                    u"PREPARED ends it. So for "_s.arg(label(prepared->name, 60), label(prepared->user, 40))
-                 : u"connection %1 (%2) has been idle inside its transaction for "_s.arg(QString::number(held.pid),
-                                                                                         label(session->user, 40));
+                 : u"%1 has been idle inside its transaction for "_s.arg(connectionInWords(process));
     message.since(since);
     if (!prepared)
         message << u"; no statement runs that pg_cancel_backend could end"_s;

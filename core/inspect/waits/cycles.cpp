@@ -139,16 +139,57 @@ private:
                                                             recipe.renewed ? u" unless it is renewed"_s : QString());
         }
         for (const auto &wait : m_knot.waits) {
-            const auto &recipe = recipes::recipeOf(m_sources.lock(wait.contest).recipe);
-            if (recipe.shape == recipes::Shape::Row && recipe.backend == BackendKind::MariaDb)
-                ways << u"%1 gives up waiting for %2 after innodb_lock_wait_timeout (50 s unless set otherwise)"_s
-                            .arg(client(m_sources.client(wait)), lock(wait.contest));
+            const auto after = givesUpAfter(wait);
+            if (!after.isEmpty())
+                ways << u"%1 gives up waiting for %2 after "_s.arg(client(m_sources.client(wait)), lock(wait.contest))
+                            + after;
         }
         if (isOnOneServer())
-            ways << infoOf(m_sources.lock(m_knot.waits.front().contest).backend).breaksCycles;
+            ways << brokenByServer();
         ways.removeDuplicates();
         ways.removeAll(QString());
         return ways.isEmpty() ? std::nullopt : std::optional(ways.join(u", or "_s));
+    }
+
+    [[nodiscard]] const WaitLimit *limitOf(ClaimAt wait, bool isOfDeadlocks) const
+    {
+        const auto &all = m_sources.contender(wait).limits;
+        const auto &ofDeadlocks = infoOf(m_sources.lock(wait.contest).backend).breaksCyclesAfter;
+        const auto at = std::ranges::find_if(all, [&](const WaitLimit &one) {
+            return (QLatin1StringView(one.setting) == ofDeadlocks) == isOfDeadlocks;
+        });
+        return at == all.end() ? nullptr : &*at;
+    }
+    // The setting that ends a wait, how long that is, and how sure it is. Nothing, where there is none.
+    [[nodiscard]] QString givesUpAfter(ClaimAt wait) const
+    {
+        const auto &recipe = recipes::recipeOf(m_sources.lock(wait.contest).recipe);
+        const auto *limit = limitOf(wait, false);
+        if (!limit) {
+            const bool isInnoDb = recipe.shape == recipes::Shape::Row && recipe.backend == BackendKind::MariaDb;
+            return isInnoDb ? u"innodb_lock_wait_timeout (how long that is was not told)"_s : QString();
+        }
+        const auto setting = QString::fromLatin1(limit->setting), longest = spokenDuration(limit->longest);
+        if (limit->isOwn)
+            return u"its %1 of %2"_s.arg(setting, longest);
+        // Servers tell of waits in whole seconds.
+        if (m_sources.age(wait).value_or(milliseconds(0)) > limit->longest + std::chrono::seconds(2))
+            return u"a time of its own, which the server does not tell: it has waited longer than %1 usually lasts, %2"_s
+                .arg(setting, longest);
+        return u"%1 (%2 for sessions that set none of their own; whether this one did, the server does not tell)"_s
+            .arg(setting, longest);
+    }
+    // Nothing, where the server leaves it as it is.
+    [[nodiscard]] QString brokenByServer() const
+    {
+        const auto &server = infoOf(m_sources.lock(m_knot.waits.front().contest).backend);
+        const auto *limit = limitOf(m_knot.waits.front(), true);
+        const auto when =
+            limit
+                ? u", %1 after somebody began to wait (%2 of sessions that set none of their own; who did, the server does not tell)"_s
+                      .arg(spokenDuration(limit->longest), server.breaksCyclesAfter)
+                : u" (after %1, which was not told)"_s.arg(server.breaksCyclesAfter);
+        return server.breaksCycles.isEmpty() ? QString() : server.breaksCycles.arg(when);
     }
 
     [[nodiscard]] bool isSilent(ClaimAt at) const
