@@ -117,6 +117,7 @@ struct Finding {
     QString message; // as of the snapshot; messageAt() words it anew
     std::vector<QByteArray> contenders;
     std::vector<SpokenMoment> moments{}; // in the message, in order
+    std::vector<LockName> also{};        // of a deadlock: the other locks in it, each of which has this finding
     friend bool operator==(const Finding &, const Finding &) = default;
 };
 

@@ -141,6 +141,48 @@ private slots:
         QCOMPARE(says(), u"held for 12 m 00 s"_s);
     }
 
+    // A deadlock is found on each of its locks, whichever is told first, and is one finding.
+    void aDeadlockIsOneRow()
+    {
+        auto one = lockWith("/b", {FindingCode::Deadlock, FindingCode::LongHeld});
+        auto other = lockWith("/b", {FindingCode::Deadlock}, "redis");
+        one.findings.front().also = {other.lock};
+        other.findings.front().also = {one.lock};
+        tell(ChangeKind::Added, one);
+        tell(ChangeKind::Added, other);
+        QCOMPARE(shownIn(*m_model), u"deadlock /b, long-held /b"_s);
+        QCOMPARE(m_model->all().critical, 1);
+        const auto &row = m_model->at(0);
+        QCOMPARE(row.locks, (std::vector<inspect::LockName>{other.lock, one.lock}));
+        QCOMPARE(row.cell(ui::FindingRow::Connection, m_now), u"redis, zk"_s);
+        QCOMPARE(row.cell(ui::FindingRow::Lock, m_now), u"/b, /b"_s);
+        auto narrow = filter();
+        for (const char *connection : {"zk", "redis"}) {
+            narrow.connection = ConnectionName(connection);
+            m_model->setFilter(narrow);
+            QVERIFY2(shownIn(*m_model).startsWith(u"deadlock"_s), connection);
+        }
+        m_model->setFilter({});
+        // Muted with all of its locks only.
+        Mute mute;
+        mute.code = FindingCode::Deadlock;
+        mute.reason = u"known"_s;
+        mute.until = std::chrono::floor<std::chrono::seconds>(m_now) + 1h;
+        mute.lock = u"zk:/b"_s;
+        auto second = mute;
+        second.lock = u"redis:/b"_s;
+        m_model->setMutes({mute});
+        QCOMPARE(m_model->all().critical, 1);
+        m_model->setMutes({mute, second});
+        QCOMPARE(m_model->all().critical, 0);
+        m_model->setMutes({});
+        other.findings.clear();
+        tell(ChangeKind::Changed, other);
+        one.findings.erase(one.findings.begin());
+        tell(ChangeKind::Changed, one);
+        QCOMPARE(shownIn(*m_model), u"long-held /b"_s);
+    }
+
     void narrowing()
     {
         m_model->apply({change(ChangeKind::Added, lockWith("/a", {FindingCode::LongHeld, FindingCode::Herd})),

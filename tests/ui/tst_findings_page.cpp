@@ -16,6 +16,7 @@
 #include <QCheckBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QRadioButton>
 #include <QSignalSpy>
@@ -153,6 +154,30 @@ private slots:
         QTest::keyClick(&table(), Qt::Key_Return);
         QVERIFY(m_window->locksPage().isVisible());
         QCOMPARE(m_window->locksPage().currentLock()->name, QByteArray("/locks/a"));
+    }
+
+    // One row, its locks listed, and each can be gone to.
+    void aDeadlockLeadsToEachOfItsLocks()
+    {
+        tellStatus();
+        auto one = testing::queueLock("zk", "/locks/a&b", 1, testing::serverTime(m_now));
+        auto other = testing::queueLock("zk", "/locks/c", 1, testing::serverTime(m_now));
+        for (auto *lock : {&one, &other}) {
+            addFinding(*lock, FindingCode::Deadlock, u"A holds a&b and waits for c"_s, {lock->contenders[0].id});
+            lock->findings.front().also = {lock == &one ? other.lock : one.lock};
+        }
+        m_backend->tellLocks({change(ChangeKind::Added, one), change(ChangeKind::Added, other)});
+        QCOMPARE(page().model().rowCount(), 1);
+        page().focusContent();
+        QCOMPARE(page().detail().valueOf(u"Locks"_s), u"zk:/locks/a&b\nzk:/locks/c"_s);
+        const auto menu = [this] { return page().findChild<QMenu *>(u"deadlockedLocks"_s); };
+        QTest::keyClick(&table(), Qt::Key_Return);
+        QTRY_VERIFY(menu() && menu()->isVisible());
+        QCOMPARE(menu()->actions().front()->text(), u"zk:/locks/a&&b"_s);
+        QTest::keyClick(menu(), Qt::Key_Down);
+        QTest::keyClick(menu(), Qt::Key_Return);
+        QTRY_VERIFY(m_window->locksPage().isVisible());
+        QCOMPARE(m_window->locksPage().currentLock()->name, QByteArray("/locks/c"));
     }
 
     void theSideBarCountsWhatIsGraveAndNotMuted()

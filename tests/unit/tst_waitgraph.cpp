@@ -407,6 +407,9 @@ private slots:
         }
         using Ids = std::vector<QByteArray>;
         QCOMPARE(found, (std::vector<Ids>{{"A", "B"}, {"B", "A"}, {}}));
+        auto first = locks.front();
+        addDeadlocks(first, graph, graph.cycles);
+        QCOMPARE(first.findings.front().also, std::vector<LockName>{locks[1].lock});
         QCOMPARE(keyOf(graph, graph.cycles.front()), keyOf(graph, graph.cycles.front()));
     }
 

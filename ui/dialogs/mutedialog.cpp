@@ -47,7 +47,7 @@ MuteTime endOf(MuteSpan span, SystemTime now)
 }
 
 MuteDialog::MuteDialog(MuteStore &store, const FindingRow &row, SystemTime now, QWidget *parent)
-    : QDialog(parent), m_store(store), m_lock(row.lock), m_code(row.finding.code), m_now(now),
+    : QDialog(parent), m_store(store), m_lock(row.lock), m_locks(row.locks), m_code(row.finding.code), m_now(now),
       m_reach(new QButtonGroup(this)), m_pattern(new QLineEdit(this)), m_span(new QComboBox(this)),
       m_date(new QDateTimeEdit(this)), m_reason(new QLineEdit(this)), m_why(makeLabel({}, u"small"_s, this))
 {
@@ -59,8 +59,11 @@ MuteDialog::MuteDialog(MuteStore &store, const FindingRow &row, SystemTime now, 
     auto *grid = new QGridLayout;
     grid->setColumnStretch(1, 1);
     grid->setVerticalSpacing(8);
-    addReach(grid, Reach::Finding, tr("%1 of this lock").arg(code), true);
-    addReach(grid, Reach::Lock, tr("Whatever is found of this lock"), true);
+    addReach(grid, Reach::Finding,
+             m_locks.size() > 1 ? tr("%1 of these locks").arg(code) : tr("%1 of this lock").arg(code), true);
+    addReach(grid, Reach::Lock,
+             m_locks.size() > 1 ? tr("Whatever is found of these locks") : tr("Whatever is found of this lock"),
+             true);
     addReach(grid, Reach::Code, tr("%1 of every lock").arg(code), !isCritical);
     addReach(grid, Reach::Pattern, tr("%1 of the locks named").arg(code), !isCritical);
     m_reach->button(0)->setChecked(true);
@@ -106,7 +109,7 @@ MuteDialog::MuteDialog(MuteStore &store, const FindingRow &row, SystemTime now, 
     column->setContentsMargins(24, 20, 24, 16);
     column->setSpacing(10);
     column->addWidget(
-        makeLabel(inspect::kindOf(m_code).title.toString() + u" · "_s + nameText(m_lock.name), u"heading"_s, this));
+        makeLabel(inspect::kindOf(m_code).title.toString() + u" · "_s + row.lockWords(u", "_s), u"heading"_s, this));
     m_why->setWordWrap(true);
     column->addLayout(grid);
     column->addWidget(m_why);
@@ -170,9 +173,15 @@ void MuteDialog::check()
 
 void MuteDialog::accept()
 {
-    if (const auto added = m_store.add(mute()); !added) {
-        m_why->setText(added.error().message);
-        return;
+    const bool isByLock = reach() == Reach::Finding || reach() == Reach::Lock;
+    for (const auto &lock : isByLock ? m_locks : std::vector{m_lock}) {
+        auto one = mute();
+        if (isByLock)
+            one.lock = escaped(lock.text());
+        if (const auto added = m_store.add(std::move(one)); !added) {
+            m_why->setText(added.error().message);
+            return;
+        }
     }
     QDialog::accept();
 }

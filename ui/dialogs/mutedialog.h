@@ -26,7 +26,7 @@ public:
     // `store` outlives the dialog. `now`: the present.
     MuteDialog(MuteStore &store, const FindingRow &row, SystemTime now, QWidget *parent = nullptr);
 
-    // As it is chosen.
+    // As it is chosen; of a deadlock, for the first of its locks.
     [[nodiscard]] Mute mute() const;
     void accept() override;
 
@@ -38,6 +38,7 @@ private:
 
     MuteStore &m_store;
     inspect::LockName m_lock;
+    std::vector<inspect::LockName> m_locks; // it, and of a deadlock all
     inspect::FindingCode m_code;
     SystemTime m_now;
     QButtonGroup *m_reach;

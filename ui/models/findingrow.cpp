@@ -51,12 +51,28 @@ FindingRow::FindingRow(const LockSnapshot &snapshot, inspect::Finding what)
     : lock(snapshot.lock), finding(std::move(what)), concerned(finding.contenders.size()), why(snapshot.why),
       serverAhead(snapshot.serverAhead)
 {
+    locks = finding.also;
+    locks.push_back(lock);
+    std::ranges::sort(locks);
     finding.contenders.resize(std::min(concerned, mostParties));
     for (const auto &id : finding.contenders) {
         const auto *one = snapshot.find(id);
         parties.push_back(one ? FindingParty{id, one->session, partyWords(*one)}
                               : FindingParty{id, {}, u"contender "_s + label(id, 80)});
     }
+}
+
+bool FindingRow::isAnothers(const inspect::LockName &lock, const inspect::Finding &finding)
+{
+    return std::ranges::any_of(finding.also, [&lock](const inspect::LockName &one) { return one < lock; });
+}
+
+QString FindingRow::lockWords(const QString &between) const
+{
+    QStringList names;
+    for (const auto &one : locks)
+        names << nameText(one.name);
+    return names.join(between);
 }
 
 bool FindingRow::isLater(const FindingRow &earlier) const
@@ -97,8 +113,14 @@ QString FindingRow::cell(int column, SystemTime now) const
     switch (column) {
     case State: return pill().word;
     case Title: return inspect::kindOf(finding.code).title.toString();
-    case Lock: return nameText(lock.name);
-    case Connection: return escaped(lock.connection.bytes());
+    case Lock: return lockWords(u", "_s);
+    case Connection: {
+        QStringList names;
+        for (const auto &one : locks)
+            names << escaped(one.connection.bytes());
+        names.removeDuplicates();
+        return names.join(u", "_s);
+    }
     case Who: return whoOf(*this);
     case Message: return muted ? u"muted · "_s + messageAtTime(now) : messageAtTime(now);
     case Since: return sinceWords(now);
@@ -109,8 +131,10 @@ QString FindingRow::cell(int column, SystemTime now) const
 const QString &FindingRow::haystack() const
 {
     if (m_haystack.isEmpty()) {
-        QStringList all{escaped(lock.text()), inspect::kindOf(finding.code).title.toString(),
-                        inspect::word(finding.code), harmless(finding.message, longestMessage)};
+        QStringList all{inspect::kindOf(finding.code).title.toString(), inspect::word(finding.code),
+                        harmless(finding.message, longestMessage)};
+        for (const auto &one : locks)
+            all << escaped(one.text());
         for (const auto &party : parties)
             all << party.words;
         m_haystack = all.join(u'\n').toLower();
@@ -144,7 +168,8 @@ int FindingOrder::compare(const FindingRow &a, const FindingRow &b) const
 
 bool FindingFilter::finds(const FindingRow &row) const
 {
-    return (connection.isEmpty() || row.lock.connection == connection) && (!code || row.finding.code == *code)
+    const auto isThere = [this](const inspect::LockName &one) { return one.connection == connection; };
+    return (connection.isEmpty() || std::ranges::any_of(row.locks, isThere)) && (!code || row.finding.code == *code)
            && (text.isEmpty() || row.haystack().contains(text));
 }
 

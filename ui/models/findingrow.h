@@ -29,9 +29,14 @@ struct FindingRow {
     // Everything the filter looks into, lower-case.
     [[nodiscard]] const QString &haystack() const;
 
+    // A deadlock is found on each of its locks, and has one row: that of the first of them.
+    [[nodiscard]] static bool isAnothers(const inspect::LockName &lock, const inspect::Finding &finding);
+    [[nodiscard]] QString lockWords(const QString &between) const;
+
     inspect::LockName lock;
-    inspect::Finding finding;  // its contenders are `parties`
-    std::size_t concerned = 0; // how many contenders it names, parties or not
+    std::vector<inspect::LockName> locks; // it, and of a deadlock all, in order
+    inspect::Finding finding;             // its contenders are `parties`
+    std::size_t concerned = 0;            // how many contenders it names, parties or not
     std::vector<FindingParty> parties;
     QString why; // what makes us think that it is a lock of this recipe
     std::chrono::milliseconds serverAhead{};

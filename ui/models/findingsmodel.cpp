@@ -104,7 +104,7 @@ void FindingsModel::replace(const LockSnapshot &lock, bool isGone, bool isFirstL
     };
     std::vector<std::optional<FindingRow>> now;
     for (const auto &finding : lock.findings) {
-        if (!isGone)
+        if (!isGone && !FindingRow::isAnothers(lock.lock, finding))
             now.emplace_back(FindingRow(lock, finding));
     }
     // First those that are about the same contenders, then those of the same code.
@@ -194,8 +194,16 @@ std::optional<Mute> FindingsModel::muteFor(const FindingRow &row) const
 {
     if (m_mutes.empty())
         return {};
-    const auto *mute = muteOf(m_mutes, row.lock, row.finding.code, row.finding.severity);
-    return mute ? std::optional(*mute) : std::nullopt;
+    // What is of several locks is muted with all of them only; as lockscopectl has it.
+    std::optional<Mute> first;
+    for (const auto &lock : row.locks) {
+        const auto *mute = muteOf(m_mutes, lock, row.finding.code, row.finding.severity);
+        if (!mute)
+            return {};
+        if (!first || mute->until < first->until)
+            first = *mute;
+    }
+    return first;
 }
 
 void FindingsModel::setMutes(std::vector<Mute> mutes)
@@ -418,7 +426,7 @@ QVariant FindingsModel::headerData(int section, Qt::Orientation orientation, int
                                    u"Who"_s,      u"What"_s,    u"Since"_s};
     static const std::array tips{u"How grave it is"_s,
                                  u"What it is; below the table stands what it means"_s,
-                                 u"The lock that it was found on"_s,
+                                 u"The lock that it was found on; of a deadlock all of them"_s,
                                  u"Where that is"_s,
                                  u"Whom it is about, the first of them"_s,
                                  u"What was seen; its ages go on counting"_s,

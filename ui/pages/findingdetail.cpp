@@ -85,8 +85,12 @@ void FindingDetail::setFinding(const FindingRow &row, SystemTime now, bool canMu
     const auto &kind = inspect::kindOf(row.finding.code);
     m_pill->setPill(row.pill());
     m_pill->show();
-    m_title->setText(u"%1 · %2"_s.arg(kind.title, nameText(row.lock.name)));
-    m_title->setToolTip(plainToolTip(escaped(row.lock.text())));
+    QStringList names;
+    for (const auto &one : row.locks)
+        names << escaped(one.text());
+    m_title->setText(u"%1 · %2"_s.arg(kind.title, row.lockWords(u", "_s)));
+    m_title->setToolTip(plainToolTip(names.join(u'\n')));
+    m_lock->setText(names.size() > 1 ? tr("Go to lock…") : tr("Go to lock"));
     m_lock->show();
     m_session->setVisible(!row.parties.empty() && row.parties.front().session);
     m_mute->setVisible(canMute && !row.muted);
@@ -98,7 +102,7 @@ void FindingDetail::setFinding(const FindingRow &row, SystemTime now, bool canMu
         about << tr("and %1 more").arg(row.concerned - row.parties.size());
     const auto muted = row.muted ? mutedWords(*row.muted) : QString();
     const QStringList what{QString::number(row.number), inspect::word(row.finding.code), muted, row.why};
-    const auto shown = (what + about).join(u'\n');
+    const auto shown = (what + names + about).join(u'\n');
     if (shown == m_shown) {
         tick(row, now);
         return;
@@ -109,6 +113,8 @@ void FindingDetail::setFinding(const FindingRow &row, SystemTime now, bool canMu
     m_facts->addText(tr("Seen"), row.messageAtTime(now));
     if (row.muted)
         m_facts->addText(tr("Muted"), muted);
+    if (names.size() > 1)
+        m_facts->addText(tr("Locks"), names.join(u'\n'));
     if (!about.isEmpty())
         m_facts->addText(tr("Who"), about.join(u'\n'));
     m_facts->addText(tr("It means"), withoutCodeMarks(kind.meaning));
@@ -125,6 +131,11 @@ void FindingDetail::setFinding(const FindingRow &row, SystemTime now, bool canMu
 void FindingDetail::tick(const FindingRow &row, SystemTime now)
 {
     m_facts->setText(tr("Seen"), row.messageAtTime(now));
+}
+
+QPoint FindingDetail::belowLockButton() const
+{
+    return m_lock->mapToGlobal(QPoint(0, m_lock->height()));
 }
 
 QString FindingDetail::valueOf(const QString &title) const

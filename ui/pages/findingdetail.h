@@ -24,6 +24,8 @@ public:
     void clear();
     // The same, a moment later.
     void tick(const FindingRow &row, SystemTime now);
+    // Where the menu of a deadlock's locks opens.
+    [[nodiscard]] QPoint belowLockButton() const;
     // For tests.
     [[nodiscard]] QString valueOf(const QString &title) const;
 

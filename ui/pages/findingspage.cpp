@@ -259,8 +259,22 @@ void FindingsPage::followBook()
 
 void FindingsPage::goToLock()
 {
-    if (const auto *row = m_table->current())
+    const auto *row = m_table->current();
+    if (!row)
+        return;
+    if (row->locks.size() == 1) {
         emit lockActivated(inspect::LockName(row->lock));
+        return;
+    }
+    auto *menu = new QMenu(this);
+    menu->setObjectName(u"deadlockedLocks"_s);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    for (const auto &lock : row->locks) {
+        auto *action = menu->addAction(label(lock.text(), 120).replace(u'&', u"&&"_s));
+        connect(action, &QAction::triggered, this, [this, lock] { emit lockActivated(lock); });
+    }
+    menu->setActiveAction(menu->actions().front());
+    menu->popup(m_detail->belowLockButton());
 }
 
 void FindingsPage::goToSession()

@@ -292,8 +292,14 @@ void addDeadlocks(LockSnapshot &lock, const WaitGraph &graph, const std::vector<
             if (isPart)
                 contenders.push_back(one.id);
         }
-        if (!contenders.empty())
-            addFinding(lock, FindingCode::Deadlock, cycle.sentence, std::move(contenders));
+        if (contenders.empty())
+            continue;
+        addFinding(lock, FindingCode::Deadlock, cycle.sentence, std::move(contenders));
+        for (const int number : cycle.locks) {
+            const auto &name = graph.locks[static_cast<std::size_t>(number)].name;
+            if (name != lock.lock)
+                lock.findings.back().also.push_back(name);
+        }
     }
 }
 
