@@ -209,6 +209,21 @@ private slots:
         }
     }
 
+    void whoQueuesIsNamed()
+    {
+        auto lock = zk("/named", 1);
+        lock.contenders[0].endpoint = u"10.0.3.7:56332"_s;
+        lock.contenders[1].endpoint = u"10.0.3.8:56315"_s;
+        lock.contenders[1].identity = "app-10";
+        QueueModel queue;
+        queue.setSnapshot(lock);
+        const auto who = [&queue](int row) { return queue.index(row, QueueModel::Who).data().toString(); };
+        QCOMPARE(who(0), u"10.0.3.7:56332"_s);
+        QCOMPARE(who(1), u"app-10 · 10.0.3.8:56315"_s);
+        queue.setOwn({lock.contenders[1].id});
+        QCOMPARE(who(1), u"app-10 · 10.0.3.8:56315 (you)"_s);
+    }
+
     void changesEnterAndLeaveTheFilter()
     {
         add(zk("/a", 0));

@@ -72,6 +72,31 @@ private slots:
         QVERIFY(!overlap(whole));
     }
 
+    // What a client calls itself stands before its address, on a line of its own where there is room for one.
+    void clientsAreNamed()
+    {
+        auto lock = queue(3);
+        const auto plain = layOutChain(lock, chainPresent, view, false);
+        QCOMPARE(plain.boxes[1].name, QString());
+        lock.recipe = "kazoo-lock";
+        lock.contenders[1].identity = "app-9";
+        auto chain = layOutChain(lock, chainPresent, view, false);
+        QCOMPARE(chain.boxes[1].name, u"app-9"_s);
+        QCOMPARE(chain.boxes[1].who, plain.boxes[1].who);
+        QVERIFY(chain.boxes[1].box.height() > plain.boxes[1].box.height());
+        QCOMPARE(chain.boxes[0].box.height(), chain.boxes[1].box.height());
+        QVERIFY(!overlap(chain));
+        lock = queue(5);
+        for (std::size_t i = 1; i < lock.contenders.size(); ++i)
+            lock.contenders[i].watches = {{{}, true, Evidence::Inferred}};
+        lock.contenders[1].identity = "app-9";
+        chain = layOutChain(lock, chainPresent, view, false);
+        const auto waiter = std::ranges::find(chain.boxes, lock.contenders[1].id, &ChainBox::contender);
+        QVERIFY(waiter != chain.boxes.end());
+        QCOMPARE(waiter->who, u"app-9 · "_s + *lock.contenders[1].endpoint);
+        QVERIFY(!overlap(chain));
+    }
+
     void herdPointsAtOneThing()
     {
         auto lock = queue(48);

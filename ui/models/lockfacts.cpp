@@ -104,8 +104,7 @@ QString holderText(const LockFacts &facts, const LockSnapshot &lock)
     if (facts.holders > 1)
         return first->mode == Mode::Read ? counted(facts.holders, u"reader"_s, u"readers"_s)
                                          : counted(facts.holders, u"holder"_s, u"holders"_s);
-    const auto self = first->endpoint ? inspect::selfNameOf(*first, lock.backend) : std::nullopt;
-    const QString who = self ? u"%1 · %2"_s.arg(label(*self, 40), whoIs(*first)) : whoIs(*first);
+    const QString who = whoIsByName(*first, lock.backend);
     if (!facts.holderDisconnected)
         return who;
     return who + (first->endpoint ? u" (silent)"_s : u" (gone)"_s);
@@ -197,6 +196,12 @@ QString whoIs(const Contender &contender)
     if (contender.guard.path.isEmpty() && id.size() <= 4)
         return u"value “%1”"_s.arg(label(id));
     return shortId(contender.id);
+}
+
+QString whoIsByName(const Contender &contender, BackendKind backend)
+{
+    const auto self = contender.endpoint ? inspect::selfNameOf(contender, backend) : std::nullopt;
+    return self ? u"%1 · %2"_s.arg(label(*self, 40), whoIs(contender)) : whoIs(contender);
 }
 
 Pill pillOf(const Contender &contender, const LockSnapshot &lock)

@@ -44,6 +44,8 @@ struct LockFacts {
 [[nodiscard]] QString helpOn(const inspect::FindingKind &kind);
 // Who a contender is, as short as possible: its endpoint, else what it wrote about itself, else its id.
 [[nodiscard]] QString whoIs(const inspect::Contender &contender);
+// "app-9 · 10.0.3.7:56332": what it calls itself before its address, where it does.
+[[nodiscard]] QString whoIsByName(const inspect::Contender &contender, BackendKind backend);
 // The id as people tell contenders apart: "…0041" for a queue node, both ends of a long token.
 [[nodiscard]] QString shortId(const QByteArray &fullId);
 [[nodiscard]] Pill pillOf(const inspect::Contender &contender, const inspect::LockSnapshot &lock);

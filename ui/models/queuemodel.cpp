@@ -160,7 +160,10 @@ QString QueueModel::cell(const Contender &contender, int column) const
 {
     const auto now = m_clock();
     switch (column) {
-    case Who: return m_own.contains(contender.id) ? u"%1 (you)"_s.arg(whoIs(contender)) : whoIs(contender);
+    case Who: {
+        const auto who = whoIsByName(contender, m_lock.backend);
+        return m_own.contains(contender.id) ? u"%1 (you)"_s.arg(who) : who;
+    }
     case Session: return contender.session ? label(contender.session->toUtf8(), 60) : u"—"_s;
     case Age: {
         const auto since = contender.role == Role::Holder ? contender.heldSince : contender.waitingSince;
@@ -237,7 +240,8 @@ QVariant QueueModel::headerData(int section, Qt::Orientation orientation, int ro
     const QStringList titles{u"#"_s,         u"Who"_s,   session,    u"Age"_s,     u"TTL"_s,
                              words.rawEntry, u"czxid"_s, u"Owner"_s, u"Version"_s, words.rawValue};
     const QStringList tips{u"holds, or the place in the queue: 1 is next"_s,
-                           u"Address, else what the client wrote, else its id"_s, u"As the server names it"_s,
+                           u"What the client calls itself, and its address; else what it wrote, else its id"_s,
+                           u"As the server names it"_s,
                            u"Since when it holds or waits; ≤ where only the earliest possible moment is known"_s,
                            u"What is left until it ends by itself"_s};
     if (role == Qt::ToolTipRole)

@@ -55,7 +55,7 @@ QString inheritor(const LockSnapshot &lock, const Contender &holder, SystemTime 
     const auto rest = withoutOthersOf(lock, *holder.session, holder.id);
     if (const auto *next = rest.nextAfter(holder.id)) {
         ++fall.toNext;
-        return u"→ "_s + whoIs(*next) + u" · "_s + shortId(next->id);
+        return u"→ "_s + whoIsByName(*next, lock.backend) + u" · "_s + shortId(next->id);
     }
     const auto isInOrder = [](const Contender &one) { return one.role == Role::Waiter && one.position.has_value(); };
     if (rest.waiterCount() == 0 && rest.waitersKnown) {
@@ -80,7 +80,7 @@ QString before(const LockSnapshot &lock, const Contender &waiter)
     const auto isFirst = std::prev(at)->role == Role::Holder;
     if (isFirst && holders > 1)
         return u"behind %1 holders"_s.arg(holders);
-    return u"behind "_s + whoIs(*std::prev(at));
+    return u"behind "_s + whoIsByName(*std::prev(at), lock.backend);
 }
 
 QString placeText(const LockSnapshot &lock, const Contender &waiter)

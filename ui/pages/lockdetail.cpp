@@ -390,7 +390,9 @@ void LockDetail::showNextOwner()
                             : tr("next owner: whoever asks first"));
         return;
     }
-    const auto name = [](const Contender &one) { return shortId(one.id) + u" · "_s + whoIs(one); };
+    const auto name = [this](const Contender &one) {
+        return shortId(one.id) + u" · "_s + whoIsByName(one, m_lock->backend);
+    };
     const int beside = readersBeside(*m_lock, *next);
     const QString who = beside == 0   ? tr("next owner: %1").arg(name(*next))
                         : beside == 1 ? tr("next owners: %1, and the reader behind it").arg(name(*next))

@@ -24,6 +24,7 @@ namespace {
 
 constexpr qreal margin = 12;
 constexpr QSizeF boxSize(118, 74);
+constexpr qreal nameHeight = 19; // more, where clients have names
 constexpr QSizeF lineSize(330, 26);
 constexpr qreal lineGap = 5;
 constexpr qreal gapX = 54;
@@ -62,6 +63,9 @@ ChainBox boxOf(const Contender &contender, const LockSnapshot &lock, SystemTime 
     if (contender.mode == Mode::Read || contender.mode == Mode::Write)
         box.title += contender.mode == Mode::Read ? u" R"_s : u" W"_s;
     box.who = whoIs(contender);
+    const auto self = contender.endpoint ? inspect::selfNameOf(contender, lock.backend) : std::nullopt;
+    if (self)
+        box.name = label(*self, 40);
     const bool holds = contender.role == Role::Holder;
     const auto since = holds ? contender.heldSince : contender.waitingSince;
     box.age = holds ? u"holds"_s : u"waits"_s;
@@ -224,6 +228,13 @@ struct Builder {
         result.size = {all.right() + margin, all.bottom() + margin};
     }
 
+    // Of these tall ones, which are equally high.
+    [[nodiscard]] static QSizeF tallSize(const std::vector<ChainBox> &boxes)
+    {
+        const bool hasNames = std::ranges::any_of(boxes, [](const ChainBox &box) { return !box.name.isEmpty(); });
+        return boxSize + QSizeF(0, hasNames ? nameHeight : 0);
+    }
+
     void queue(qreal width, bool whole)
     {
         const Drawn some = drawn(lock, whole, 11, 4, chainFoldAbove);
@@ -237,12 +248,12 @@ struct Builder {
 
         const int perLine = std::max(1, static_cast<int>((width - 2 * margin + gapX) / (boxSize.width() + gapX)));
         bool arcs = false;
+        const auto size = tallSize(result.boxes);
         for (std::size_t i = 0; i < result.boxes.size(); ++i) {
             const int column = static_cast<int>(i) % perLine;
             const int line = static_cast<int>(i) / perLine;
-            result.boxes[i].box =
-                QRectF(QPointF(margin + column * (boxSize.width() + gapX), margin + line * (boxSize.height() + gapY)),
-                       boxSize);
+            result.boxes[i].box = QRectF(
+                QPointF(margin + column * (size.width() + gapX), margin + line * (size.height() + gapY)), size);
         }
         for (const auto &contender : lock.contenders) {
             if (boxOfContender.contains(contender.id))
@@ -299,6 +310,8 @@ struct Builder {
         std::vector<ChainBox> apart; // holders: drawn at the left
         const auto addLine = [&](ChainBox box) {
             box.compact = true;
+            if (!box.name.isEmpty())
+                box.who = std::exchange(box.name, {}) + u" · "_s + box.who;
             box.box = {linesLeft, y, lineWidth, lineSize.height()};
             y += lineSize.height() + lineGap;
             add(std::move(box));
@@ -330,12 +343,13 @@ struct Builder {
             children.who = u"of the queue"_s;
             apart.push_back(std::move(children));
         }
-        const qreal height = static_cast<qreal>(apart.size()) * (boxSize.height() + 16) - 16;
+        const auto size = tallSize(apart);
+        const qreal height = static_cast<qreal>(apart.size()) * (size.height() + 16) - 16;
         qreal y = std::max(margin, (margin + bottom - lineGap - height) / 2);
         QRectF target;
         for (auto &box : apart) {
-            box.box = {QPointF(margin, y), boxSize};
-            y += boxSize.height() + 16;
+            box.box = {QPointF(margin, y), size};
+            y += size.height() + 16;
             if (herd.children ? box.kind == ChainBox::Kind::Children : box.contender == herd.target)
                 target = box.box;
             add(std::move(box));

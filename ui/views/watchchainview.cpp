@@ -83,7 +83,11 @@ void drawCompact(QPainter &painter, const ChainBox &box, const Tokens &t)
 void drawTall(QPainter &painter, const ChainBox &box, const Tokens &t)
 {
     const QRectF inside = box.box.adjusted(6, 8, -6, -8);
-    const qreal third = inside.height() / 3;
+    const bool hasName = !box.name.isEmpty();
+    const qreal height = inside.height() / (hasName ? 4 : 3);
+    const auto line = [&](int number) {
+        return QRectF(inside.left(), inside.top() + number * height, inside.width(), height);
+    };
     const QColor colour = toneColor(t, box.pill.tone);
     painter.setFont(monoFont(12, QFont::DemiBold));
     const bool hasShape = box.pill.shape != PillShape::None;
@@ -91,16 +95,19 @@ void drawTall(QPainter &painter, const ChainBox &box, const Tokens &t)
         std::min(QFontMetricsF(painter.font()).horizontalAdvance(box.title), inside.width() - 16);
     const qreal left = inside.center().x() - (titleWidth + (hasShape ? 16 : 0)) / 2;
     if (hasShape)
-        paintShape(painter, QRectF(left, inside.top(), 10, third), box.pill.shape, colour);
+        paintShape(painter, QRectF(left, inside.top(), 10, height), box.pill.shape, colour);
     painter.setPen(colour);
-    drawElided(painter, QRectF(left + (hasShape ? 16 : 0), inside.top(), titleWidth + 1, third), Qt::AlignVCenter,
+    drawElided(painter, QRectF(left + (hasShape ? 16 : 0), inside.top(), titleWidth + 1, height), Qt::AlignVCenter,
                box.title);
     painter.setFont(textFont(12));
     painter.setPen(box.kind == ChainBox::Kind::More ? t.accent : t.text);
-    drawElided(painter, QRectF(inside.left(), inside.top() + third, inside.width(), third), Qt::AlignCenter, box.who);
+    if (hasName)
+        drawElided(painter, line(1), Qt::AlignCenter, box.name);
+    if (hasName)
+        painter.setPen(t.muted);
+    drawElided(painter, line(hasName ? 2 : 1), Qt::AlignCenter, box.who);
     painter.setPen(t.muted);
-    drawTabular(painter, QRectF(inside.left(), inside.top() + 2 * third, inside.width(), third), Qt::AlignHCenter,
-                box.age);
+    drawTabular(painter, line(hasName ? 3 : 2), Qt::AlignHCenter, box.age);
 }
 
 void drawBox(QPainter &painter, const ChainBox &box, const Tokens &t, bool isCurrent, bool hasFocus)
@@ -236,7 +243,8 @@ void WatchChainView::select(int at, bool tell)
     if (box.kind != ChainBox::Kind::Contender)
         return;
     m_current = box.contender;
-    setAccessibleDescription(u"%1, %2, %3"_s.arg(box.title, box.who, box.age));
+    const auto who = box.name.isEmpty() ? box.who : box.name + u", "_s + box.who;
+    setAccessibleDescription(u"%1, %2, %3"_s.arg(box.title, who, box.age));
     reveal(box.box);
     viewport()->update();
     if (tell)
