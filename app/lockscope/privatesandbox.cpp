@@ -17,6 +17,15 @@ PrivateSandbox::PrivateSandbox(Backend &backend, bool demo, std::function<bool(c
         connectTo(spec);
         tell(u"Sandbox starting"_s, false);
     });
+    connect(&m_sandbox, &sandbox::Sandbox::ended, this,
+            [this](const QString &why) { tell(u"Sandbox: "_s + why, true); });
+    connect(&m_sandbox, &sandbox::Sandbox::answeredAgain, this, [this](const ConnectionSpec &spec) {
+        tell(u"Sandbox running; %1 was started again"_s.arg(QString::fromUtf8(spec.name.bytes())), true);
+    });
+    connect(&m_sandbox, &sandbox::Sandbox::failed, this, [this](const QString &problem) {
+        if (m_sandbox.isSettled())
+            tell(u"Sandbox: "_s + problem, true);
+    });
     connect(&m_sandbox, &sandbox::Sandbox::finished, this, &PrivateSandbox::serversReady);
 }
 

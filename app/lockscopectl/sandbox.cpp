@@ -22,6 +22,8 @@ Result<sandbox::SandboxOptions> readOptions(CommandContext &context)
 {
     sandbox::SandboxOptions options;
     options.tls = context.has(u"tls"_s);
+    if (context.has(u"no-restart"_s))
+        options.restartAfter.reset();
     const auto isChosen = [&context](const BackendInfo &backend) { return context.has(backend.defaultName); };
     for (const auto &backend : allBackends()) {
         for (const auto &variant : sandbox::kitOf(backend.kind).variants) {
@@ -123,8 +125,10 @@ CommandSpec sandboxCommand()
     spec.summary = u"start private servers on loopback, print their URIs, stay until interrupted"_s;
     const auto usual =
         app::titlesOfBackends([](const BackendInfo &backend) { return sandbox::kitOf(backend.kind).usual > 0; });
-    spec.more = u"Prints one NAME=URI per line (each fits --connect) once all of them answer. Without a choice: one "
-                u"server each of %1. Nothing is left behind."_s.arg(usual);
+    spec.more =
+        u"Prints one NAME=URI per line (each fits --connect) once all of them answer. Without a choice: one "
+        u"server each of %1. Nothing is left behind. A server that ends, by "
+        u"kill, say, is started again after 5 s, on its port, with what it had on disk; stderr says so."_s.arg(usual);
     for (const auto &backend : allBackends()) {
         const auto &kit = sandbox::kitOf(backend.kind);
         const auto number = kit.most == 1 ? QString() : kit.apart ? u"N"_s : u"[N]"_s;
@@ -133,6 +137,7 @@ CommandSpec sandboxCommand()
             spec.options.push_back({variant.option, {}, variant.what});
     }
     spec.options.push_back({u"tls"_s, {}, u"with TLS only, and client certificates: the URIs name the files"_s});
+    spec.options.push_back({u"no-restart"_s, {}, u"a server that ends stays away"_s});
     spec.options.push_back({u"demo"_s, {}, u"fill them with live locks"_s});
     spec.connects = false;
     spec.run = runSandbox;

@@ -197,6 +197,7 @@ public:
     Result<void> start(std::chrono::milliseconds atMost) override { return m_process.start(atMost); }
     Result<void> begin() override { return m_process.begin(); }
     Result<bool> poll() override { return m_process.poll(); }
+    bool isRunning() override { return m_process.isRunning(); }
     void stop() override
     {
         end();

@@ -14,6 +14,7 @@ namespace lockscope::sandbox {
 namespace {
 
 constexpr std::chrono::milliseconds pollEvery{10};
+constexpr std::chrono::milliseconds watchEvery{250};
 
 } // namespace
 
@@ -45,6 +46,8 @@ Sandbox::Sandbox(SandboxOptions options, QObject *parent) : QObject(parent), m_o
 {
     m_poll.setInterval(pollEvery);
     connect(&m_poll, &QTimer::timeout, this, &Sandbox::step);
+    m_watch.setInterval(watchEvery);
+    connect(&m_watch, &QTimer::timeout, this, &Sandbox::lookAfter);
 }
 
 Sandbox::~Sandbox() = default;
@@ -133,6 +136,44 @@ void Sandbox::addProblem(const Error &error)
     emit failed(error.message);
 }
 
+bool Sandbox::Entry::isRunning()
+{
+    bool isEach = true;
+    for (const auto &server : servers)
+        isEach = server->isRunning() && isEach;
+    return isEach;
+}
+
+Result<void> Sandbox::Entry::startAgain()
+{
+    restartAt = {};
+    for (const auto &server : servers) {
+        auto begun = server->begin();
+        if (!begun)
+            return begun;
+    }
+    return {};
+}
+
+void Sandbox::settle(Entry &entry, const Result<bool> &ready)
+{
+    if (ready) {
+        const bool isAgain = std::exchange(entry.hasAnswered, true);
+        if (isAgain)
+            emit answeredAgain(specOf(entry));
+        else
+            emit answered(specOf(entry));
+        return;
+    }
+    if (entry.hasAnswered) { // it was there, and somebody is connected to it
+        entry.isLeft = true;
+        emit failed(ready.error().message);
+        return;
+    }
+    addProblem(ready.error());
+    std::erase_if(m_entries, [&entry](const auto &one) { return one.get() == &entry; });
+}
+
 void Sandbox::step()
 {
     const bool isLate = std::chrono::steady_clock::now() - m_begunAt > m_options.atMost;
@@ -143,26 +184,65 @@ void Sandbox::step()
             ready = Error{ErrorCode::TimedOut,
                           u"the private server %1 did not answer within %2 s"_s.arg(
                               QString::fromUtf8(entry->name), QString::number(m_options.atMost.count() / 1000))};
-        if (ready && *ready) {
-            emit answered(specOf(*entry));
-        } else if (ready) {
+        if (ready && !*ready)
             m_starting.push_back(entry);
-        } else {
-            addProblem(ready.error());
-            std::erase_if(m_entries, [entry](const auto &one) { return one.get() == entry; });
-        }
+        else
+            settle(*entry, ready);
     }
     if (!isFinished())
         return;
     m_poll.stop();
-    emit finished();
+    m_watch.start();
+    if (!std::exchange(m_wasFinished, true))
+        emit finished();
+}
+
+void Sandbox::noteEnd(Entry &entry)
+{
+    entry.isLeft = !m_options.restartAfter;
+    if (m_options.restartAfter)
+        entry.restartAt = std::chrono::steady_clock::now() + *m_options.restartAfter;
+    QStringList gone;
+    for (const auto &server : entry.servers) {
+        if (!server->isRunning())
+            gone << u"%1:%2"_s.arg(server->address().host).arg(server->address().port);
+    }
+    const auto name = QString::fromUtf8(entry.name);
+    emit ended(u"%1 (%2) has ended; "_s.arg(name, gone.join(u", "_s))
+               + (m_options.restartAfter ? u"it is started again in %1 s, with what it had on disk"_s.arg(
+                      std::chrono::duration<double>(*m_options.restartAfter).count())
+                                         : u"it is not started again"_s));
+}
+
+void Sandbox::lookAfter()
+{
+    constexpr std::chrono::steady_clock::time_point never{};
+    const auto now = std::chrono::steady_clock::now();
+    for (const auto &entry : m_entries) {
+        const bool isStarting = std::ranges::find(m_starting, entry.get()) != m_starting.end();
+        if (isStarting || entry->isLeft)
+            continue;
+        if (entry->restartAt == never) {
+            if (!entry->isRunning())
+                noteEnd(*entry);
+        } else if (now >= entry->restartAt) {
+            const auto begun = entry->startAgain();
+            if (!begun) {
+                settle(*entry, begun.error());
+                continue;
+            }
+            m_begunAt = now;
+            m_starting.push_back(entry.get());
+            m_poll.start();
+        }
+    }
 }
 
 std::vector<ConnectionSpec> Sandbox::connections() const
 {
     std::vector<ConnectionSpec> specs;
     for (const auto &entry : m_entries) {
-        if (std::ranges::find(m_starting, entry.get()) == m_starting.end())
+        if (entry->hasAnswered)
             specs.push_back(specOf(*entry));
     }
     return specs;

@@ -24,6 +24,9 @@ struct SandboxOptions {
     QStringList variants = {};                    // "redis-cluster": besides, one of each of these
     std::chrono::milliseconds atMost{60'000};     // for all of them to answer
     bool tls = false;                             // and nothing in clear
+    // After this, a server that has ended (somebody killed it) is started again, on its port, with what it has on
+    // disk. Empty: it stays away.
+    std::optional<std::chrono::milliseconds> restartAfter{5'000};
 
     static std::map<BackendKind, int> usual();
     static SandboxOptions everything();
@@ -41,6 +44,8 @@ public:
     [[nodiscard]] Result<void> start();
 
     [[nodiscard]] bool isFinished() const { return m_starting.empty(); }
+    // It has been so once: what happens now happens to servers that somebody is connected to.
+    [[nodiscard]] bool isSettled() const { return m_wasFinished; }
     // Named zk, redis, redis2 …, mariadb; only those that answer, in this order.
     [[nodiscard]] std::vector<ConnectionSpec> connections() const;
     // One line for each server that there is not: why, and which package has it.
@@ -50,6 +55,9 @@ signals:
     void answered(const lockscope::ConnectionSpec &connection);
     void failed(const QString &problem);
     void finished();
+    // Later: a server is gone, and when all that belongs to the connection answers again. `why`: a sentence.
+    void ended(const QString &why);
+    void answeredAgain(const lockscope::ConnectionSpec &connection);
 
 private:
     struct Entry {
@@ -57,12 +65,20 @@ private:
         std::vector<std::unique_ptr<Server>> servers; // several: an ensemble
         BackendKind backend;
         const SandboxVariant *variant = nullptr;
+        bool hasAnswered = false;
+        bool isLeft = false;                               // it has ended, and is not started again
+        std::chrono::steady_clock::time_point restartAt{}; // after it has ended; else the epoch
         [[nodiscard]] Result<bool> poll();
+        [[nodiscard]] bool isRunning();
+        [[nodiscard]] Result<void> startAgain();
     };
     void add(const QByteArray &name, BackendKind backend, int count);
     void add(Entry entry, Result<std::vector<std::unique_ptr<Server>>> made);
     void addProblem(const Error &error);
     void step();
+    void settle(Entry &entry, const Result<bool> &ready);
+    void lookAfter();
+    void noteEnd(Entry &entry);
     [[nodiscard]] ConnectionSpec specOf(const Entry &entry) const;
 
     SandboxOptions m_options;
@@ -71,6 +87,8 @@ private:
     std::vector<Entry *> m_starting;
     QStringList m_problems;
     QTimer m_poll;
+    QTimer m_watch; // once they run
+    bool m_wasFinished = false;
     std::chrono::steady_clock::time_point m_begunAt;
 };
 

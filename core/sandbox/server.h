@@ -28,9 +28,10 @@ public:
     // true (it answers) or fails. Both in the thread that start() would be called in.
     virtual Result<void> begin() = 0;
     virtual Result<bool> poll() = 0;
-    virtual void stop() = 0;   // SIGKILL, waits
-    virtual void pause() = 0;  // SIGSTOP
-    virtual void resume() = 0; // SIGCONT
+    [[nodiscard]] virtual bool isRunning() = 0; // its process; a paused one is
+    virtual void stop() = 0;                    // SIGKILL, waits
+    virtual void pause() = 0;                   // SIGSTOP
+    virtual void resume() = 0;                  // SIGCONT
     [[nodiscard]] virtual HostPort address() const = 0;
     [[nodiscard]] virtual quint16 adminPort() const = 0; // 0: none
     [[nodiscard]] virtual QString log() const = 0;       // what it printed

@@ -43,6 +43,7 @@ public:
     Result<void> start(std::chrono::milliseconds atMost) override;
     Result<void> begin() override;
     Result<bool> poll() override;
+    [[nodiscard]] bool isRunning() override { return m_child.isRunning(); }
     void stop() override { m_child.kill(); }
     void pause() override { m_child.suspend(); }
     void resume() override { m_child.resume(); }

@@ -224,6 +224,41 @@ private slots:
         QCOMPARE(names, (QByteArrayList{"zk", "redis", "redis2"}));
     }
 
+    // Whoever kills a server to see what becomes of its locks gets it back where it was; or not, as is wished.
+    void aServerThatEndsIsStartedAgain_data()
+    {
+        QTest::addColumn<bool>("again");
+        QTest::newRow("by itself") << true;
+        QTest::newRow("it stays away") << false;
+    }
+    void aServerThatEndsIsStartedAgain()
+    {
+        QFETCH(const bool, again);
+        SandboxOptions options;
+        options.servers = {{BackendKind::Redis, 1}};
+        options.restartAfter = again ? std::optional(1ms) : std::nullopt;
+        Sandbox sandbox(options);
+        QSignalSpy ended(&sandbox, &Sandbox::ended), answered(&sandbox, &Sandbox::answeredAgain);
+        QSignalSpy finished(&sandbox, &Sandbox::finished), failed(&sandbox, &Sandbox::failed);
+        sandbox.begin();
+        QTRY_COMPARE_WITH_TIMEOUT(finished.size(), 1, 60'000);
+        if (sandbox.connections().empty())
+            QSKIP("no Redis on this machine");
+        const auto where = sandbox.connections().front().hosts.front();
+        ask(where, "SHUTDOWN NOSAVE\r\n");
+        QTRY_COMPARE_WITH_TIMEOUT(ended.size(), 1, 60'000);
+        const auto said = ended.front().front().toString();
+        QVERIFY2(said.startsWith(u"redis (127.0.0.1:%1) has ended; it is "_s.arg(where.port)), qPrintable(said));
+        QCOMPARE(said.contains(u"it is not started again"_s), !again);
+        if (again) {
+            QTRY_COMPARE_WITH_TIMEOUT(answered.size(), 1, 60'000);
+            QCOMPARE(ask(where, "PING\r\n").trimmed(), QByteArray("+PONG"));
+        }
+        QCOMPARE(sandbox.connections().front().hosts.front(), where);
+        QCOMPARE(finished.size(), 1);
+        QCOMPARE(failed.size(), 0);
+    }
+
     void anEnsembleIsOneConnection()
     {
         SandboxOptions options;
