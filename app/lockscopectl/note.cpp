@@ -43,6 +43,16 @@ Result<void> addHistory(CommandContext &context, NoteFacts &facts)
     return {};
 }
 
+// A ZooKeeper says it in an answer of its own, which may not be there yet.
+Task<void> learnServer(CommandContext &context, ConnectionName connection)
+{
+    auto *link = context.pictures.recorded() ? nullptr : context.workspace.find(connection);
+    if (!link || !link->serverVersion().isEmpty())
+        co_return;
+    auto asking = link->rights(Deadline::after(context.loop(), std::chrono::seconds(5)));
+    co_await asking;
+}
+
 Task<Exit> note(CommandContext &context)
 {
     const auto name = lockOf(context);
@@ -62,6 +72,8 @@ Task<Exit> note(CommandContext &context)
         const auto graph = co_await following;
         addDeadlocks(facts.lock, graph, graph.cycles);
     }
+    auto learning = learnServer(context, name->connection);
+    co_await learning;
     facts.asOf = context.pictures.now();
     facts.coverage = context.pictures.coverageOf(name->connection);
     for (const auto &state : context.pictures.connections()) {

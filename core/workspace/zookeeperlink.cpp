@@ -88,7 +88,7 @@ public:
         co_return QStringList{
             u"ZooKeeper decides node by node what its user may do; a refusal is said where it happens"_s};
     }
-    // Once its rights were asked.
+    // Once it was asked; empty where no member says it.
     [[nodiscard]] QString serverVersion() override { return m_server; }
     [[nodiscard]] std::unique_ptr<zk::Session> openSession() override
     {
@@ -191,6 +191,8 @@ private:
                 m_observer->firstSnapshot().then([this](bool) { m_proxy.firstSnapshotComplete(); });
                 m_observer->start();
             }
+            if (m_context.options.observe)
+                m_scope.launch(learnServer());
         } else if (state == zk::SessionState::Expired) {
             m_proxy.observerReplaced();
             m_context.loop.post([alive = std::weak_ptr<int>(m_alive), this] {
@@ -205,6 +207,14 @@ private:
         } else if (state == zk::SessionState::Connecting) {
             m_scope.launch(watchReachability());
         }
+        m_context.changed(*this);
+    }
+
+    // What notes and recordings say of it. Each time: it may have been another version's before.
+    Task<void> learnServer()
+    {
+        auto asking = rights(Deadline::after(m_context.loop, std::chrono::seconds(5)));
+        co_await asking;
         m_context.changed(*this);
     }
 

@@ -147,6 +147,7 @@ private slots:
         const auto told = m_servers.run({u"findings"_s});
         QVERIFY2(told.out.contains(message.toUtf8()), told.what());
         const auto note = m_servers.run({u"note"_s, locks.front()});
+        QVERIFY2(note.out.contains("ZooKeeper 3") && !note.out.contains("version not known"), note.what());
         QVERIFY2(note.out.contains("critical `deadlock`") && note.out.contains("holds " + locks.front().toUtf8()),
                  note.what());
         onANarrowTerminal();
