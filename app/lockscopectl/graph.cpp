@@ -80,7 +80,8 @@ private:
         int shown = 0;
         for (const auto *wait : waiting) {
             if (++shown > mostWaitersShown) {
-                m_lines << indent + u"and %1 more wait"_s.arg(qsizetype(waiting.size()) - mostWaitersShown);
+                const auto more = qsizetype(waiting.size()) - mostWaitersShown;
+                m_lines << indent + (more == 1 ? u"and 1 more waits"_s : u"and %1 more wait"_s.arg(more));
                 return;
             }
             const bool isNew = m_told.insert(wait->client).second;
@@ -137,7 +138,8 @@ QStringList textOf(const WaitGraph &graph)
         const int held = graph.held();
         lines << u"nobody is seen waiting; %1 held"_s.arg(held == 1 ? u"1 lock is"_s : u"%1 locks are"_s.arg(held));
     } else if (graph.roots.empty() && graph.cycles.empty()) {
-        lines << u"%1 wait, for whom cannot be seen"_s.arg(graph.waiting());
+        lines << (graph.waiting() == 1 ? u"1 waits, for whom cannot be seen"_s
+                                       : u"%1 wait, for whom cannot be seen"_s.arg(graph.waiting()));
     }
     return lines + togetherLines(graph);
 }

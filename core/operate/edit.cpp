@@ -2,6 +2,7 @@
 #include "core/operate/edit.h"
 
 #include "core/async/loop.h"
+#include "core/base/counting.h"
 #include "core/base/text.h"
 
 #include <algorithm>
@@ -211,8 +212,8 @@ QString editAuditOutcome(const Result<EditSent> &sent)
     if (sent && !sent->stopped)
         return u"done"_s;
     if (sent)
-        return u"in part: %1 nodes, then: %2%3"_s.arg(
-            QString::number(sent->done.size()),
+        return u"in part: %1, then: %2%3"_s.arg(
+            amountOf(qint64(sent->done.size()), "node"_L1, "nodes"_L1),
             sent->stopped->code == ErrorCode::UnknownOutcome ? u"unknown: "_s : QString(), sent->stopped->message);
     const auto code = sent.error().code;
     return (code == ErrorCode::Refused          ? u"refused: "_s

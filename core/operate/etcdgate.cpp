@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/etcdgate.h"
 
+#include "core/base/counting.h"
 #include "core/base/text.h"
 #include "core/etcd/forwardingclient.h"
 #include "core/operate/gateinterceptor.h"
@@ -86,7 +87,9 @@ public:
     {
         return pass<etcd::RangeAnswer>(
             rangeText(request), false, [&] { return inner().range(request, deadline); },
-            [](const etcd::RangeAnswer &answer) { return u"ok, %1 keys"_s.arg(answer.entries.size()); });
+            [](const etcd::RangeAnswer &answer) {
+                return u"ok, "_s + amountOf(qint64(answer.entries.size()), "key"_L1, "keys"_L1);
+            });
     }
     Reply<etcd::TransactionAnswer> commit(etcd::Transaction transaction, Deadline deadline) override
     {
@@ -124,13 +127,17 @@ public:
     {
         return pass<std::vector<etcd::LeaseId>>(
             u"lease list"_s, false, [&] { return inner().leases(deadline); },
-            [](const std::vector<etcd::LeaseId> &all) { return u"ok, %1 leases"_s.arg(all.size()); });
+            [](const std::vector<etcd::LeaseId> &all) {
+                return u"ok, "_s + amountOf(qint64(all.size()), "lease"_L1, "leases"_L1);
+            });
     }
     Reply<etcd::Access> access(Deadline deadline) override
     {
         return pass<etcd::Access>(
             u"user get, role get"_s, false, [&] { return inner().access(deadline); },
-            [](const etcd::Access &answer) { return u"ok, %1 permissions"_s.arg(answer.permissions.size()); });
+            [](const etcd::Access &answer) {
+                return u"ok, "_s + amountOf(qint64(answer.permissions.size()), "permission"_L1, "permissions"_L1);
+            });
     }
     Subscription watch(etcd::WatchRequest request, std::function<void(const etcd::WatchNews &)> listener) override
     {

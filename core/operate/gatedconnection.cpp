@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/counting.h"
 #include "core/base/text.h"
 #include "core/operate/gateinterceptor.h"
 #include "core/operate/rediscommands.h"
@@ -19,8 +20,8 @@ QString outcomeOfValue(const redis::Value &value)
     case Kind::Error: return label(value.text, 120);
     case Kind::Integer: return u"ok, %1"_s.arg(value.integer);
     // The value itself stays out: it may be anything, and long.
-    case Kind::Bulk: return u"ok, %1 bytes"_s.arg(value.text.size());
-    case Kind::Array: return u"ok, %1 items"_s.arg(value.items.size());
+    case Kind::Bulk: return u"ok, "_s + amountOf(value.text.size(), "byte"_L1, "bytes"_L1);
+    case Kind::Array: return u"ok, "_s + amountOf(qint64(value.items.size()), "item"_L1, "items"_L1);
     }
     return {};
 }
@@ -42,7 +43,7 @@ QString pipelineOutcome(const std::vector<redis::Value> &values)
         return outcomeOfValue(values.front());
     const auto errors =
         std::count_if(values.begin(), values.end(), [](const auto &value) { return value.isError(); });
-    return errors == 0 ? u"ok, %1 answers"_s.arg(values.size())
+    return errors == 0 ? u"ok, "_s + amountOf(qint64(values.size()), "answer"_L1, "answers"_L1)
                        : u"%1 answers, %2 of them errors"_s.arg(values.size()).arg(errors);
 }
 

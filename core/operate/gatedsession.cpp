@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/counting.h"
 #include "core/base/text.h"
 #include "core/operate/gateinterceptor.h"
 #include "core/zookeeper/forwardingsession.h"
@@ -20,7 +21,7 @@ QString shownData(const QByteArray &data)
 {
     if (data.isEmpty())
         return u"no data"_s;
-    return u"%1 bytes \"%2\""_s.arg(data.size()).arg(label(data, mostDataShown));
+    return u"%1 \"%2\""_s.arg(amountOf(data.size(), "byte"_L1, "bytes"_L1), label(data, mostDataShown));
 }
 
 QString word(zk::CreateMode mode)
@@ -142,7 +143,7 @@ public:
         const auto noted = note(watch);
         return pass<zk::Node>(
             u"getData "_s + shown(path) + watchText(watch), false, [&] { return inner().get(path, noted, deadline); },
-            [](const zk::Node &node) { return u"ok, %1 bytes"_s.arg(node.data.size()); });
+            [](const zk::Node &node) { return u"ok, "_s + amountOf(node.data.size(), "byte"_L1, "bytes"_L1); });
     }
     Reply<zk::Stat> set(ZPath path, QByteArray data, qint32 version, Deadline deadline) override
     {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/counting.h"
 #include "core/base/text.h"
 #include "core/mariadb/forwardingsession.h"
 #include "core/mariadb/freshness.h"
@@ -38,7 +39,7 @@ QString statementText(const mariadb::Statement &statement)
 QString outcomeOfRows(const mariadb::Rows &rows)
 {
     return rows.columns.isEmpty() ? u"ok, %1 changed"_s.arg(std::max<qint64>(0, rows.affected))
-                                  : u"ok, %1 rows"_s.arg(rows.rows.size());
+                                  : u"ok, "_s + amountOf(qint64(rows.rows.size()), "row"_L1, "rows"_L1);
 }
 
 QString word(mariadb::SessionState state)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/redisedit.h"
 
+#include "core/base/counting.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/redis/client.h"
@@ -94,9 +95,8 @@ QString actText(const EditPlan &plan)
     case EditKind::KeyRename: return u"RENAMENX %1 %2"_s.arg(key, label(request.value));
     case EditKind::KeyDelete: return u"DEL %1"_s.arg(key);
     case EditKind::KeyRestore:
-        return u"RESTORE %1 0 (%2 bytes)%3"_s.arg(key, QString::number(request.value.size()),
-                                                  request.expiryMs ? u", PEXPIREAT with the moment it had"_s
-                                                                   : QString());
+        return u"RESTORE %1 0 (%2)%3"_s.arg(key, amountOf(request.value.size(), "byte"_L1, "bytes"_L1),
+                                            request.expiryMs ? u", PEXPIREAT with the moment it had"_s : QString());
     case EditKind::FieldSet: return u"HSET %1 \"%2\" \"%3\""_s.arg(key, label(request.field, 60), value);
     case EditKind::FieldDelete: return u"HDEL %1 \"%2\""_s.arg(key, label(request.field, 60));
     default: return {};
@@ -108,7 +108,7 @@ QString guardWords(const EditPlan &plan, const KeyGuard &guard)
     if (guard.type == "none")
         return u"there must be no such key; compared and done in one script"_s;
     const auto type = label(guard.type, 40);
-    QString what = u"with %1 items"_s.arg(plan.before.items);
+    QString what = u"with "_s + amountOf(plan.before.items, "item"_L1, "items"_L1);
     if (guard.how == "value")
         what = u"and hold \"%1\""_s.arg(label(guard.value, 60));
     else if (guard.how == "dump")

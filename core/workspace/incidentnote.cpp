@@ -146,7 +146,9 @@ QString timeline(const NoteFacts &facts)
         return u"No history was seen: this is one look. `lockscopectl record` keeps one.\n"_s;
     const auto line = history::timelineOf(*facts.history);
     const auto first = line.events.size() - std::min(line.events.size(), mostEvents);
-    QString text = first > 0 ? u"%1 earlier events are left out.\n\n"_s.arg(first) : QString();
+    QString text = first == 0   ? QString()
+                   : first == 1 ? u"1 earlier event is left out.\n\n"_s
+                                : u"%1 earlier events are left out.\n\n"_s.arg(first);
     text += tableHead({u"When it was seen"_s, u"Who"_s, u"From"_s, u"What"_s});
     for (auto i = first; i < line.events.size(); ++i) {
         const auto &event = line.events[i];

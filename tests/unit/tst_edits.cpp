@@ -222,7 +222,7 @@ private slots:
         QVERIFY(!outcome->done);
         QVERIFY2(outcome->message.contains(u"1 of 3 nodes were deleted"_s), qPrintable(outcome->message));
         QVERIFY(w.tree.nodes.contains(ZPath("/app/a")) && w.tree.nodes.contains(ZPath("/app")));
-        QVERIFY(w.records().back().outcome.startsWith(u"in part: 1 nodes"_s));
+        QVERIFY(w.records().back().outcome.startsWith(u"in part: 1 node, "_s));
         // What was deleted can come back.
         QVERIFY(outcome->undo);
         QCOMPARE(outcome->undo->copies.size(), std::size_t(1));

@@ -189,6 +189,35 @@ private slots:
         QVERIFY(!missing.value());
     }
 
+    // One is not several.
+    void outcomesAreCounted_data()
+    {
+        QTest::addColumn<int>("count");
+        QTest::addColumn<QString>("bulk");
+        QTest::addColumn<QString>("array");
+        QTest::newRow("none") << 0 << u"ok, 0 bytes"_s << u"ok, 0 items"_s;
+        QTest::newRow("one") << 1 << u"ok, 1 byte"_s << u"ok, 1 item"_s;
+        QTest::newRow("two") << 2 << u"ok, 2 bytes"_s << u"ok, 2 items"_s;
+    }
+    void outcomesAreCounted()
+    {
+        QFETCH(const int, count);
+        QFETCH(const QString, bulk);
+        QFETCH(const QString, array);
+        GateWorld w;
+        w.store.next.kind = redis::Value::Kind::Bulk;
+        w.store.next.text = QByteArray(count, 'x');
+        const auto got = w.redis->command(words("GET k"), Deadline::never());
+        w.loop.runReady();
+        QCOMPARE(w.last().outcome, bulk);
+        w.store.next.kind = redis::Value::Kind::Array;
+        w.store.next.items.resize(size_t(count));
+        const auto listed = w.redis->command(words("SMEMBERS k"), Deadline::never());
+        w.loop.runReady();
+        QCOMPARE(w.last().outcome, array);
+        QVERIFY(got.value() && listed.value());
+    }
+
     void watchesAreForwardedAndLogged()
     {
         GateWorld w;

@@ -198,12 +198,14 @@ void BulkDialog::showReport(const Result<operate::BulkReport> &report)
     } else if (!report->stoppedAt) {
         m_model->setReport(*report);
         look = Banner::Look::Ok;
-        word = tr("All %1 done.").arg(report->done.size());
+        word = report->done.size() == 1 ? tr("Done.") : tr("All %1 done.").arg(report->done.size());
     } else {
         m_model->setReport(*report);
         word = tr("Stopped: %1 of %2 done.").arg(report->done.size()).arg(count());
         sentence = tr("At %1: %2").arg(label(report->stoppedAt->lock.text(), 200), harmless(report->why, 1000))
-                   + tr("; %1 were not touched.").arg(report->left.size());
+                   + (report->left.empty()       ? tr(".")
+                      : report->left.size() == 1 ? tr("; 1 was not touched.")
+                                                 : tr("; %1 were not touched.").arg(report->left.size()));
     }
     m_state->say(look, word, sentence);
     QStringList lines{word, sentence};

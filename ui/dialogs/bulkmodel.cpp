@@ -49,7 +49,9 @@ QString BulkModel::text(int row, int column) const
     case What: {
         const QString what = target.way == operate::Way::KillWaiter ? tr("out of the queue") : tr("release");
         const auto more = target.goWithIt.size();
-        return more == 0 ? what : tr("KILL; %1 more locks go with it").arg(more);
+        return more == 0   ? what
+               : more == 1 ? tr("KILL; 1 more lock goes with it")
+                           : tr("KILL; %1 more locks go with it").arg(more);
     }
     case Outcome:
         if (row < m_done)

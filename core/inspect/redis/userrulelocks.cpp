@@ -236,9 +236,11 @@ Read sharedLock(const Case &about, const RuleFit &fit)
             lock.contenders.push_back(std::move(holder));
     }
     if (others == static_cast<int>(members.size()))
-        return u"none of its %1 members fits %2"_s.arg(members.size()).arg(rule.members->text());
+        return (members.size() == 1
+                    ? u"its one member does not fit %1"_s.arg(rule.members->text())
+                    : u"none of its %1 members fits %2"_s.arg(members.size()).arg(rule.members->text()));
     if (others > 0)
-        lock.why += u"; %1 members do not fit it"_s.arg(others);
+        lock.why += (others == 1 ? u"; 1 member does not fit it"_s : u"; %1 members do not fit it"_s.arg(others));
     if (over > 0)
         lock.why += u"; the moment of %1 more is over"_s.arg(over);
     return lock;
