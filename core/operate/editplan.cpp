@@ -241,6 +241,9 @@ QJsonObject wantedJson(const EditRequest &request)
     switch (request.kind) {
     case EditKind::ZnodeCreate:
         json["sequential"_L1] = request.isSequential;
+        json["ephemeral"_L1] = request.isEphemeral;
+        if (request.ttl)
+            json["ttlMs"_L1] = static_cast<qint64>(request.ttl->count());
         json["acl"_L1] = aclJson(request.acls);
         json["value"_L1] = valueJson(request.value);
         break;

@@ -68,8 +68,9 @@ struct EditRequest {
     QByteArray value;                             // the new one; of a rename the new name
     QByteArray field;                             // of a hash
     bool isSequential = false;                    // ZnodeCreate: the server adds a number
+    bool isEphemeral = false;                     // ZnodeCreate: of our own session, and gone with it
     zk::Acls acls;                                // ZnodeCreate, ZnodeAcl
-    std::optional<std::chrono::milliseconds> ttl; // KeyExpire
+    std::optional<std::chrono::milliseconds> ttl; // KeyExpire; ZnodeCreate: a node that the server takes away
     std::vector<ZnodeCopy> copies;                // ZnodeRestore: parents first
     std::optional<qint64> expiryMs;               // KeyRestore, KeyExpire taken back: when its time ends
     // An edit taken back: what has to be there still is what that edit left.

@@ -2,7 +2,6 @@
 #include "core/operate/zookeeperedit.h"
 
 #include "core/base/text.h"
-#include "core/rules/contenderid.h"
 
 #include <algorithm>
 
@@ -195,12 +194,34 @@ Task<Result<EditSent>> sendMany(EditPlan plan, zk::Session *session, Deadline de
     co_return sent;
 }
 
+zk::CreateMode createModeOf(const EditRequest &request)
+{
+    using enum zk::CreateMode;
+    if (request.ttl)
+        return request.isSequential ? PersistentSequentialWithTtl : PersistentWithTtl;
+    if (request.isEphemeral)
+        return request.isSequential ? EphemeralSequential : Ephemeral;
+    return request.isSequential ? PersistentSequential : Persistent;
+}
+
+Reply<zk::Created> createReply(const EditRequest &request, zk::Session *session, Deadline deadline)
+{
+    const ZPath path(request.name);
+    if (request.ttl)
+        return session->createWithTtl(path, request.value, createModeOf(request), *request.ttl, request.acls,
+                                      deadline);
+    return session->create(path, request.value, createModeOf(request), request.acls, deadline);
+}
+
 Task<Result<EditSent>> sendCreate(EditPlan plan, zk::Session *session, Deadline deadline)
 {
     const auto &request = plan.request;
-    const auto mode = request.isSequential ? zk::CreateMode::PersistentSequential : zk::CreateMode::Persistent;
-    auto reply = session->create(ZPath(request.name), request.value, mode, request.acls, deadline);
+    auto reply = createReply(request, session, deadline);
     const auto made = co_await reply;
+    if (!made && made.error().code == ErrorCode::Unsupported && request.ttl)
+        co_return Error{ErrorCode::Unsupported,
+                        u"nothing was created: this server makes no nodes with a TTL (zookeeper.extendedTypesEnabled "
+                        u"is not set to true there)"_s};
     if (!made)
         co_return refusedByServer(ZPath(request.name), made.error());
     EditSent sent;
@@ -238,195 +259,7 @@ Task<Result<EditSent>> noKeysHere()
     co_return Error{ErrorCode::Unsupported, u"nothing was sent: a ZooKeeper has znodes, not keys"_s};
 }
 
-bool isPathToEdit(const QByteArray &path)
-{
-    if (!path.startsWith('/') || path.size() < 2 || path.contains('\0'))
-        return false;
-    const auto parts = path.mid(1).split('/');
-    return std::ranges::none_of(parts,
-                                [](const QByteArray &part) { return part.isEmpty() || part == "." || part == ".."; });
-}
-
-QString undoOfDelete(const EditPlan &plan)
-{
-    std::size_t ephemerals = plan.before.stat.ephemeralOwner.isNone() ? 0 : 1;
-    bool isKnown = plan.before.isWhole && !isMasked(plan.before.acls);
-    for (const auto &copy : plan.before.below) {
-        const bool isEphemeral = !copy.stat.ephemeralOwner.isNone();
-        ephemerals += isEphemeral ? 1 : 0;
-        isKnown = isKnown && (isEphemeral || (copy.data && !isMasked(copy.acls)));
-    }
-    if (ephemerals == plan.before.below.size() + 1)
-        return u"cannot be taken back: an ephemeral node is its session's alone"_s;
-    if (!isKnown)
-        return u"cannot be taken back: not all of data and ACLs is known here"_s;
-    const auto back =
-        u"create again with data and ACL, as plain persistent nodes with new czxids; numbers of sequence "
-        u"nodes begin anew below a node that is made anew"_s;
-    return ephemerals == 0 ? back : u"%1; not the %2 ephemeral ones"_s.arg(back, QString::number(ephemerals));
-}
-
-void previewDelete(EditPreview &preview, const EditPlan &plan)
-{
-    const auto path = label(plan.request.name);
-    const auto below = plan.before.below.size();
-    std::size_t shown = 0;
-    constexpr std::size_t mostShown = 12;
-    for (auto copy = plan.before.below.rbegin(); copy != plan.before.below.rend() && shown < mostShown;
-         ++copy, ++shown)
-        preview.commands << u"delete %1 version %2"_s.arg(label(copy->path.bytes()),
-                                                          QString::number(copy->stat.version));
-    if (below > mostShown)
-        preview.commands << u"… and %1 more, children first"_s.arg(below - mostShown);
-    preview.commands << u"delete %1 version %2"_s.arg(path, QString::number(plan.before.stat.version));
-    preview.guard = u"each node's czxid, owner and data version, read again right before its delete; what is new or "
-                    u"changed stops it"_s;
-    if (below > 0)
-        preview.warnings << (below == 1 ? u"with it goes 1 node below it"_s
-                                        : u"with it go %1 nodes below it"_s.arg(below));
-    const auto ephemerals =
-        std::ranges::count_if(plan.before.below, [](const auto &copy) { return !copy.stat.ephemeralOwner.isNone(); });
-    if (ephemerals > 0)
-        preview.warnings
-            << (ephemerals == 1
-                    ? u"1 of them is ephemeral: the session that made it is not over, and may count on it"_s
-                    : u"%1 of them are ephemeral: the sessions that made them are not over, and may count on them"_s
-                          .arg(ephemerals));
-    if (below == 0 && !plan.before.stat.ephemeralOwner.isNone())
-        preview.warnings << u"it is ephemeral: session %1, which made it, is not over, and may count on it"_s.arg(
-            plan.before.stat.ephemeralOwner.text());
-    preview.undo = undoOfDelete(plan);
-}
-
-void previewAcl(EditPreview &preview, const EditPlan &plan)
-{
-    QStringList entries;
-    for (const auto &acl : plan.request.acls)
-        entries << aclText(acl);
-    preview.commands << u"setACL %1 aversion %2: %3"_s.arg(label(plan.request.name),
-                                                           QString::number(plan.before.stat.aversion),
-                                                           label(entries.join(u", "_s).toUtf8(), 500));
-    const bool isAdminForAll = std::ranges::any_of(plan.request.acls, [](const zk::Acl &acl) {
-        return acl.scheme == "world" && (acl.perms & zk::perms::admin) != 0;
-    });
-    if (!isAdminForAll)
-        preview.warnings
-            << u"only whom an entry with the letter a names may change the ACL again: be sure that you are "
-               u"one of them"_s;
-    preview.undo = isMasked(plan.before.acls)
-                       ? u"cannot be taken back: the server hides a part of the ACL there was"_s
-                       : u"set back to the ACL there was"_s;
-}
-
 } // namespace
-
-EditPreview previewOfZnodeEdit(const EditPlan &plan)
-{
-    const auto &request = plan.request;
-    const auto path = label(request.name);
-    EditPreview preview;
-    const bool isNew = request.kind == EditKind::ZnodeCreate || request.kind == EditKind::ZnodeRestore;
-    if (!isNew) {
-        preview.commands << u"sync %1"_s.arg(path) << u"exists %1"_s.arg(path);
-        preview.guard = u"czxid 0x%1 and %2, read again right before"_s.arg(
-            QString::number(plan.before.stat.czxid, 16), request.kind == EditKind::ZnodeAcl
-                                                             ? u"ACL version %1"_s.arg(plan.before.stat.aversion)
-                                                             : u"data version %1"_s.arg(plan.before.stat.version));
-        preview.exact = recipes::isGivenOnce(ZPath(request.name).name());
-    }
-    switch (request.kind) {
-    case EditKind::ZnodeCreate: {
-        preview.commands << u"create %1 persistent%2, %3 bytes"_s.arg(
-            path, request.isSequential ? u" sequential"_s : QString(), QString::number(request.value.size()));
-        preview.guard = u"the server refuses it if there is such a node"_s;
-        preview.undo = u"delete it again, while it is as it was made"_s;
-        break;
-    }
-    case EditKind::ZnodeRestore:
-        for (const auto &copy : request.copies) {
-            if (preview.commands.size() < 12)
-                preview.commands << u"create %1 persistent, %2 bytes"_s.arg(label(copy.path.bytes()),
-                                                                            QString::number(copy.stat.dataLength));
-        }
-        if (request.copies.size() > 12)
-            preview.commands << u"… and %1 more"_s.arg(request.copies.size() - 12);
-        preview.guard = u"the server refuses each that is there; the first such stops it"_s;
-        preview.undo = u"delete them again"_s;
-        break;
-    case EditKind::ZnodeSet:
-        preview.commands << u"setData %1 version %2, %3 bytes"_s.arg(path, QString::number(plan.before.stat.version),
-                                                                     QString::number(request.value.size()));
-        preview.undo = u"set back to what it was, while nobody else sets it"_s;
-        if (!plan.before.stat.ephemeralOwner.isNone())
-            preview.warnings
-                << u"it is ephemeral: what is set here goes with session %1, which made the node and may "
-                   u"count on what it wrote"_s.arg(plan.before.stat.ephemeralOwner.text());
-        break;
-    case EditKind::ZnodeAcl: previewAcl(preview, plan); break;
-    default: previewDelete(preview, plan);
-    }
-    if (!preview.exact)
-        preview.warnings
-            << u"ZooKeeper compares a version, not which node it is: should it be deleted and made anew in "
-               u"the moment between the last look and the request, the new one is changed"_s;
-    if (isNew && !plan.locks.empty())
-        preview.warnings << u"this is a lock's directory: its clients take what is in it for somebody who waits"_s;
-    return preview;
-}
-
-std::optional<Error> whyNoZnodeEdit(const EditPlan &plan)
-{
-    const auto &request = plan.request;
-    const auto path = label(request.name);
-    const auto bad = [](const QString &why) { return Error{ErrorCode::BadInput, why}; };
-    const bool isNew = request.kind == EditKind::ZnodeCreate || request.kind == EditKind::ZnodeRestore;
-    const bool isOnRoot =
-        request.name == "/" && (request.kind == EditKind::ZnodeSet || request.kind == EditKind::ZnodeAcl);
-    // A name that the server finishes with a number may end with a slash: below it, nothing but the number.
-    if (!isOnRoot && !isPathToEdit(request.isSequential ? request.name + '0' : request.name))
-        return request.name == "/" ? bad(u"the root itself stays"_s)
-                                   : bad(u"a path begins with / and has no empty part"_s);
-    if (request.name == "/zookeeper" || request.name.startsWith("/zookeeper/"))
-        return bad(u"%1 is the server's own"_s.arg(path));
-    if (isNew && plan.before.exists)
-        return Error{ErrorCode::NodeExists, u"%1 is there already"_s.arg(path)};
-    if (!isNew && !plan.before.exists)
-        return Error{ErrorCode::NoNode, u"there is no node %1"_s.arg(path)};
-    if ((request.kind == EditKind::ZnodeCreate || request.kind == EditKind::ZnodeAcl) && request.acls.empty())
-        return bad(u"an ACL needs an entry: nobody could do anything with the node"_s);
-    if (request.kind == EditKind::ZnodeSet && !plan.before.isWhole)
-        return Error{ErrorCode::TooLarge, u"%1 cannot be edited: not all of it could be read"_s.arg(path)};
-    if (request.kind == EditKind::ZnodeSet && request.value == plan.before.value)
-        return bad(u"nothing was changed yet"_s);
-    if (request.kind == EditKind::ZnodeAcl && request.acls == plan.before.acls)
-        return bad(u"nothing was changed yet"_s);
-    if (request.kind == EditKind::ZnodeAcl && isMasked(request.acls))
-        return bad(u"the server hides the hash of an entry (\":x\"): writing it back would make it another"_s);
-    return std::nullopt;
-}
-
-QString differenceOfZnodes(const EditRequest &request, const EditState &was, const EditState &now)
-{
-    if (was.stat.czxid != now.stat.czxid || was.stat.ephemeralOwner != now.stat.ephemeralOwner)
-        return u"it is another node of the same name"_s;
-    if (request.kind == EditKind::ZnodeAcl)
-        return was.stat.aversion == now.stat.aversion ? QString() : u"its ACL was changed"_s;
-    if (was.stat.version != now.stat.version)
-        return u"its data was changed"_s;
-    if (request.kind != EditKind::ZnodeDelete)
-        return {};
-    const auto isSame = [](const ZnodeCopy &a, const ZnodeCopy &b) {
-        return a.path == b.path && a.stat.czxid == b.stat.czxid && a.stat.version == b.stat.version
-               && a.stat.ephemeralOwner == b.stat.ephemeralOwner;
-    };
-    const auto [left, right] = std::ranges::mismatch(was.below, now.below, isSame);
-    if (right != now.below.end() && (left == was.below.end() || right->path != left->path))
-        return was.below.size() < now.below.size() ? u"%1 is new there"_s.arg(label(right->path.bytes()))
-                                                   : u"what lies below it has changed"_s;
-    if (left != was.below.end())
-        return u"%1 was changed, or is gone"_s.arg(label(left->path.bytes()));
-    return {};
-}
 
 Task<Result<EditState>> readForEdit(EditRequest request, zk::Session *session, Deadline deadline)
 {

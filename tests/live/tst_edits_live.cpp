@@ -7,6 +7,7 @@
 
 #include "core/base/random.h"
 #include "core/workspace/workspace.h"
+#include "core/workspace/zookeeperlink.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
@@ -151,6 +152,26 @@ private slots:
         QCOMPARE(testing::await(other().acls(ZPath("/made"), soon()))->acls, acl.acls);
         QVERIFY(edited(*given->undo)->done);
         QCOMPARE(testing::await(other().acls(ZPath("/made"), soon()))->acls, zk::openAcl());
+    }
+    // An ephemeral one is of the connection's session; one with a TTL nobody's.
+    void nodesThatEndByThemselvesAreMade()
+    {
+        QVERIFY(m_servers.put("/short"));
+        auto ephemeral = edit(EditKind::ZnodeCreate, zkOne, "/short/mine", "x");
+        ephemeral.isEphemeral = true;
+        const auto made = edited(ephemeral);
+        QVERIFY2(made && made->done, made ? qPrintable(made->message) : qPrintable(made.error().message));
+        const auto owner = testing::await(other().exists(ZPath("/short/mine"), {}, soon()))->ephemeralOwner;
+        QVERIFY(!owner.isNone());
+        QCOMPARE(owner, zooKeeperOf(m_workspace->find(zkOne))->id());
+        QVERIFY(edited(*made->undo)->done);
+        auto timed = edit(EditKind::ZnodeCreate, zkOne, "/short/n-", "x");
+        timed.ttl = std::chrono::hours(1);
+        timed.isSequential = true;
+        const auto numbered = edited(timed);
+        QVERIFY2(numbered && numbered->done, numbered ? "" : qPrintable(numbered.error().message));
+        QCOMPARE(dataOf(numbered->undo->name), "x");
+        QVERIFY(edited(*numbered->undo)->done);
     }
     void keysOfEveryTypeComeBackByteForByte_data()
     {

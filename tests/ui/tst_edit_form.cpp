@@ -20,6 +20,7 @@
 #include <QAction>
 #include <QApplication>
 #include <QCheckBox>
+#include <QComboBox>
 #include <QDir>
 #include <QLabel>
 #include <QLineEdit>
@@ -329,6 +330,19 @@ private slots:
         part<QLineEdit>("line")->setText(u"/app/new"_s);
         QTRY_VERIFY2(apply()->isEnabled(), qPrintable(obstacle()));
         shoot(dialog, u"edit-create"_s);
+        // How long it lives.
+        auto *life = part<QComboBox>("life");
+        life->setCurrentIndex(1);
+        QVERIFY(dialog.plan()->request.isEphemeral && !dialog.plan()->request.ttl && apply()->isEnabled());
+        life->setCurrentIndex(2);
+        QCOMPARE(obstacle(), u"a time reads 500ms, 30s, 10m or 2h"_s);
+        part<QLineEdit>("ttl")->setText(u"30s"_s);
+        QVERIFY2(apply()->isEnabled(), qPrintable(obstacle()));
+        QVERIFY(!dialog.plan()->request.isEphemeral);
+        QCOMPARE(dialog.plan()->request.ttl, std::optional(std::chrono::milliseconds(30'000)));
+        shoot(dialog, u"edit-create-ttl"_s);
+        life->setCurrentIndex(0);
+        QVERIFY(!dialog.plan()->request.ttl && apply()->isEnabled());
     }
     void timesAreReadAsTheyAreWritten()
     {

@@ -420,6 +420,25 @@ private slots:
         plan.request.value = QByteArray(largestEdit + 1, 'x');
         QCOMPARE(whyNoEdit(plan)->code, ErrorCode::TooLarge);
     }
+    void aNodeIsItsSessionsOrHasATtl()
+    {
+        EditPlan plan;
+        plan.request = request(EditKind::ZnodeCreate, "/app/new");
+        plan.request.acls = zk::openAcl();
+        plan.request.isEphemeral = true;
+        plan.request.value = "x";
+        QVERIFY(!whyNoEdit(plan));
+        QCOMPARE(previewOf(plan).commands.last(), u"create /app/new ephemeral, 1 byte"_s);
+        QVERIFY(previewOf(plan).warnings.join(u' ').contains(u"goes with it"_s));
+        plan.request.ttl = std::chrono::seconds(30);
+        QVERIFY(whyNoEdit(plan));
+        plan.request.isEphemeral = false;
+        QVERIFY(!whyNoEdit(plan));
+        QCOMPARE(previewOf(plan).commands.last(), u"create /app/new persistent TTL 30000 ms, 1 byte"_s);
+        QVERIFY(previewOf(plan).warnings.join(u' ').contains(u"was not changed for 30 s"_s));
+        plan.request.ttl = std::chrono::milliseconds(0);
+        QVERIFY(whyNoEdit(plan));
+    }
     void aHiddenHashIsNotWrittenBack()
     {
         EditPlan plan;

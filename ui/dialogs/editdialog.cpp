@@ -12,6 +12,7 @@
 #include "ui/theme/text.h"
 
 #include <QCheckBox>
+#include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
@@ -111,6 +112,19 @@ void EditDialog::showPlan(bool isFirst)
     }
 }
 
+void EditDialog::takeLife(operate::EditRequest &request)
+{
+    const auto life = static_cast<Life>(m_life->currentIndex());
+    request.isEphemeral = life == Life::Ephemeral;
+    request.ttl.reset();
+    if (life != Life::Timed)
+        return;
+    if (const auto time = parseDuration(m_ttl->text().trimmed()))
+        request.ttl = *time;
+    else if (m_fieldTrouble.isEmpty())
+        m_fieldTrouble = tr("a time reads 500ms, 30s, 10m or 2h");
+}
+
 // What is typed becomes the request.
 void EditDialog::takeFields()
 {
@@ -144,6 +158,8 @@ void EditDialog::takeFields()
     }
     if (m_sequential)
         request.isSequential = m_sequential->isChecked();
+    if (m_life)
+        takeLife(request);
     if (m_acls) {
         const auto acls = m_acls->acls();
         if (acls)

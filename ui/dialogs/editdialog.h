@@ -12,7 +12,9 @@
 #include <QTimer>
 
 class QCheckBox;
+class QComboBox;
 class QLabel;
+class QLayout;
 class QLineEdit;
 class QPushButton;
 class QScrollArea;
@@ -51,17 +53,20 @@ protected:
 
 private:
     enum class Step { Reading, Form, Sending, Done };
+    enum class Life { Stays, Ephemeral, Timed };
 
     void build();
     QWidget *makeHead();
     QWidget *makeContent();
     QWidget *makeFields();
+    QLayout *makeLife(QWidget *fields);
     QWidget *makeInputs();
     QWidget *makeButtons();
     void read();
     void lookAgain();
     void showPlan(bool isFirst);
     void takeFields();
+    void takeLife(operate::EditRequest &request);
     void showPreview();
     void showWarnings(const QStringList &warnings);
     void showError(const Error &error);
@@ -98,6 +103,8 @@ private:
     QLineEdit *m_line = nullptr; // a name, or a time
     ValueEditor *m_value = nullptr;
     QCheckBox *m_sequential = nullptr;
+    QComboBox *m_life = nullptr; // of a znode to be made
+    QLineEdit *m_ttl = nullptr;
     AclEditor *m_acls = nullptr;
     FactsForm *m_facts = nullptr;
     QVBoxLayout *m_warnings = nullptr;

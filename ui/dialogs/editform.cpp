@@ -14,6 +14,7 @@
 #include "core/base/text.h"
 
 #include <QCheckBox>
+#include <QComboBox>
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -136,12 +137,7 @@ QWidget *EditDialog::makeFields()
     if (kind == EditKind::ZnodeCreate) {
         m_sequential = new QCheckBox(tr("The server adds a number (sequence node)"), fields);
         column->addWidget(m_sequential);
-        auto *why =
-            makeLabel(tr("It stays until somebody deletes it. An ephemeral node would be of Lockscope's own "
-                         "session and go with it; a container, or a node with a TTL, is its client's to make."),
-                      u"small"_s, fields);
-        why->setWordWrap(true);
-        column->addWidget(why);
+        column->addLayout(makeLife(fields));
         connect(m_sequential, &QCheckBox::toggled, this, &EditDialog::takeFields);
     }
     if (kind == EditKind::ZnodeCreate || kind == EditKind::ZnodeSet || kind == EditKind::KeySet
@@ -158,6 +154,36 @@ QWidget *EditDialog::makeFields()
         connect(m_acls, &AclEditor::changed, this, &EditDialog::takeFields);
     }
     return fields;
+}
+
+// In the order of EditDialog::Life. Containers are not made: a client's own, which the server clears away.
+QLayout *EditDialog::makeLife(QWidget *fields)
+{
+    auto *row = new QHBoxLayout;
+    row->setSpacing(8);
+    m_life = new QComboBox(fields);
+    m_life->setObjectName(u"life"_s);
+    m_life->addItems({tr("stays until somebody deletes it"), tr("ephemeral: goes with Lockscope's session"),
+                      tr("with a TTL: the server deletes it")});
+    auto *title = new QLabel(tr("It &lives"), fields);
+    title->setBuddy(m_life);
+    title->setProperty("look", u"muted"_s);
+    m_ttl = new QLineEdit(fields);
+    m_ttl->setObjectName(u"ttl"_s);
+    m_ttl->setFont(monoFont());
+    m_ttl->setPlaceholderText(tr("30s, 10m, 2h"));
+    m_ttl->setAccessibleName(tr("Time to live"));
+    m_ttl->setVisible(false);
+    row->addWidget(title);
+    row->addWidget(m_life);
+    row->addWidget(m_ttl, 1);
+    row->addStretch();
+    connect(m_life, &QComboBox::currentIndexChanged, this, [this](int life) {
+        m_ttl->setVisible(life == static_cast<int>(Life::Timed));
+        takeFields();
+    });
+    connect(m_ttl, &QLineEdit::textChanged, this, &EditDialog::takeFields);
+    return row;
 }
 
 QWidget *EditDialog::makeInputs()
