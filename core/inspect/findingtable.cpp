@@ -84,11 +84,13 @@ constexpr std::array findingTable{
     FindingKind{FindingCode::RevocationRequested, "revocation-requested", Severity::Info, u"Revocation requested",
                 u"Curator: somebody asked this contender to let go", u"`get` of its node answers __REVOKE__",
                 u"nothing if the client listens for it; otherwise it goes on as before"},
-    FindingKind{FindingCode::IdleInTransaction, "idle-in-transaction", Severity::Warning, u"Idle in transaction",
-                u"the holder of a row, or of a table that others wait for, runs no statement",
-                u"`SHOW PROCESSLIST` says Sleep while `information_schema.INNODB_TRX` lists its transaction",
-                u"find what its application waits for in the middle of a transaction. Only KILL of the connection "
-                u"ends it from outside"},
+    FindingKind{
+        FindingCode::IdleInTransaction, "idle-in-transaction", Severity::Warning, u"Idle in transaction",
+        u"the holder of a row, or of a table that others wait for, runs no statement",
+        u"`SHOW PROCESSLIST` says Sleep while `information_schema.INNODB_TRX` lists its transaction; in "
+        u"PostgreSQL `pg_stat_activity` says idle in transaction",
+        u"find what its application waits for in the middle of a transaction. From outside only the end of its "
+        u"connection ends it (KILL, pg_terminate_backend)"},
 };
 
 constexpr bool isInOrder()
