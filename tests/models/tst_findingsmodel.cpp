@@ -183,6 +183,20 @@ private slots:
         QCOMPARE(shownIn(*m_model), u"long-held /b"_s);
     }
 
+    // By what it calls itself, and in the detail by its address, too.
+    void whomItIsAboutIsNamed()
+    {
+        auto lock = lockWith("/a", {});
+        lock.contenders[0].endpoint = u"10.0.3.7:56332"_s;
+        lock.contenders[0].identity = "app-9";
+        addFinding(lock, FindingCode::LongHeld, u"something"_s, {lock.contenders[0].id});
+        tell(ChangeKind::Added, lock);
+        const auto &row = m_model->at(0);
+        QCOMPARE(row.cell(ui::FindingRow::Who, m_now), u"app-9"_s);
+        QVERIFY2(row.parties.front().words.startsWith(u"holder app-9 · 10.0.3.7:56332 · 0x"_s),
+                 qPrintable(row.parties.front().words));
+    }
+
     void narrowing()
     {
         m_model->apply({change(ChangeKind::Added, lockWith("/a", {FindingCode::LongHeld, FindingCode::Herd})),

@@ -9,6 +9,7 @@
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/models/queuemodel.h"
 #include "ui/pages/lockdetail.h"
+#include "ui/theme/theme.h"
 #include "ui/views/queuetable.h"
 #include "ui/views/watchchainview.h"
 
@@ -131,6 +132,21 @@ private slots:
                                     .arg(wanted)
                                     .arg(queue.viewport()->width())));
         }
+    }
+    // Before the number of its session, and before its address.
+    void aNameIsReadableInANarrowWindow()
+    {
+        auto lock = queueOfTwo();
+        for (auto &one : lock.contenders)
+            one.identity = "reports-nightly";
+        Shown shown(lock);
+        shown.detail().resize(780, 340);
+        const auto &queue = *shown.detail().findChild<QueueTable *>(u"queueTable"_s);
+        const int name = QFontMetrics(monoFont()).horizontalAdvance(u"reports-nightly · "_s);
+        QTRY_VERIFY2(queue.viewport()->width() < 400, qPrintable(QString::number(queue.viewport()->width())));
+        QTRY_VERIFY2(queue.columnWidth(QueueModel::Who) >= name,
+                     qPrintable(u"%1 of %2"_s.arg(queue.columnWidth(QueueModel::Who)).arg(name)));
+        QVERIFY(queue.isColumnHidden(QueueModel::Session));
     }
     void rowLockHasConnectionsAndNoWatches()
     {

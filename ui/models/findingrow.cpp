@@ -20,10 +20,11 @@ namespace {
 
 constexpr int longestMessage = 4000;
 
-QString partyWords(const Contender &one)
+QString partyWords(const Contender &one, BackendKind backend)
 {
-    QStringList words{(one.role == Role::Holder ? u"holder "_s : u"waiter "_s) + whoIs(one)};
-    if (one.identity && one.endpoint && !one.identity->isEmpty())
+    QStringList words{(one.role == Role::Holder ? u"holder "_s : u"waiter "_s) + whoIsByName(one, backend)};
+    const bool isSaid = one.identity == inspect::selfNameOf(one, backend);
+    if (one.identity && one.endpoint && !one.identity->isEmpty() && !isSaid)
         words << label(*one.identity, 60);
     if (one.session)
         words << label(one.session->toUtf8(), 60);
@@ -57,7 +58,7 @@ FindingRow::FindingRow(const LockSnapshot &snapshot, inspect::Finding what)
     finding.contenders.resize(std::min(concerned, mostParties));
     for (const auto &id : finding.contenders) {
         const auto *one = snapshot.find(id);
-        parties.push_back(one ? FindingParty{id, one->session, partyWords(*one)}
+        parties.push_back(one ? FindingParty{id, one->session, partyWords(*one, snapshot.backend)}
                               : FindingParty{id, {}, u"contender "_s + label(id, 80)});
     }
 }

@@ -146,6 +146,21 @@ bool QueueModel::hasModes() const
                        [](const Contender &c) { return c.mode == Mode::Read || c.mode == Mode::Write; });
 }
 
+bool QueueModel::isNamed(int row) const
+{
+    return contenderAt(row).endpoint && inspect::selfNameOf(contenderAt(row), m_lock.backend);
+}
+
+bool QueueModel::hasNames() const
+{
+    constexpr int mostLookedAt = 100; // it is asked whenever the table is laid out
+    for (int row = 0; row < std::min(mostLookedAt, rowCount()); ++row) {
+        if (isNamed(row))
+            return true;
+    }
+    return false;
+}
+
 int QueueModel::rowCount(const QModelIndex &parent) const
 {
     return parent.isValid() ? 0 : static_cast<int>(m_rows.size());

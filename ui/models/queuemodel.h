@@ -34,8 +34,10 @@ public:
     [[nodiscard]] int rowOf(const QByteArray &id) const; // -1 if there is no such contender
     [[nodiscard]] bool hasTtl() const;
     [[nodiscard]] bool hasSessions() const;
-    [[nodiscard]] bool hasNodes() const; // with what only nodes have: czxid, owner, version
-    [[nodiscard]] bool hasModes() const; // readers or writers, which the pills say
+    [[nodiscard]] bool hasNodes() const;       // with what only nodes have: czxid, owner, version
+    [[nodiscard]] bool isNamed(int row) const; // its client calls itself something
+    [[nodiscard]] bool hasNames() const;       // one of the first does
+    [[nodiscard]] bool hasModes() const;       // readers or writers, which the pills say
 
     [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;

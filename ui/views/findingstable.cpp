@@ -21,7 +21,8 @@ CellLook FindingsDelegate::look(const QModelIndex &index) const
     case FindingRow::Title: cell.font = textFont(13, QFont::DemiBold); break;
     case FindingRow::Lock:
         cell.font = monoFont(12, QFont::Bold);
-        cell.elide = Qt::ElideMiddle;
+        // Of several, the first one is readable.
+        cell.elide = row.locks.size() > 1 ? Qt::ElideRight : Qt::ElideMiddle;
         break;
     case FindingRow::Who: cell.font = monoFont(); break;
     case FindingRow::Message:

@@ -15,7 +15,10 @@ CellLook QueueDelegate::look(const QModelIndex &index) const
     CellLook cell{textFont(), t.text, Qt::ElideMiddle, {}, false, false};
     switch (index.column()) {
     case QueueModel::Place: cell.pill = m_model.pillAt(index.row()); break;
-    case QueueModel::Who: cell.font = monoFont(); break;
+    case QueueModel::Who:
+        cell.font = monoFont();
+        cell.elide = m_model.isNamed(index.row()) ? Qt::ElideRight : Qt::ElideMiddle; // the name comes first
+        break;
     case QueueModel::Age:
     case QueueModel::Ttl:
         cell.tabular = true;
@@ -93,7 +96,7 @@ void QueueTable::resizeEvent(QResizeEvent *event)
 // Where one of the two needs more than its part, it has what the other leaves.
 int QueueTable::widthOfWho(int both) const
 {
-    const int part = both * 45 / 100;
+    const int part = both * (m_model.hasNames() ? 60 : 45) / 100;
     const int who = sizeHintForColumn(QueueModel::Who), session = sizeHintForColumn(QueueModel::Session);
     if (who > part)
         return std::max(part, std::min(who, both - session));
@@ -132,7 +135,10 @@ void QueueTable::fitColumns()
     const int place = isColumnHidden(QueueModel::Place) ? 0 : m_model.hasModes() ? 98 : 80;
     const int age = widthOfTime(QueueModel::Age), left = widthOfTime(QueueModel::Ttl);
     const int rest = std::max(0, width - place - age - left);
-    const bool sessions = m_model.hasSessions() && !m_tools->hides(QueueModel::Session);
+    // A name says more than a session's number where there is no room for both.
+    constexpr int roomForBoth = 200;
+    const bool isNarrow = rest < roomForBoth && m_model.hasNames();
+    const bool sessions = m_model.hasSessions() && !m_tools->hides(QueueModel::Session) && !isNarrow;
     const int who = sessions ? widthOfWho(rest) : rest;
     setColumnHidden(QueueModel::Session, !sessions);
     setColumnWidth(QueueModel::Place, place);
