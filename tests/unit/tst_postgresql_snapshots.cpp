@@ -4,6 +4,7 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/postgresql/advisory.h"
 #include "core/inspect/postgresql/look.h"
+#include "core/inspect/seentobegin.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/gate.h"
 #include "core/postgresql/dialect.h"
@@ -154,10 +155,41 @@ private slots:
         QVERIFY(!knownAdvisory({0, 42, 1}, "shop"));
         // 2053462845 times 0xCBF43926, which is the CRC-32 of this name.
         const AdvisoryKey rails{1635984199, 293609486, 1};
-        QCOMPARE(knownAdvisory(rails, "123456789"), std::optional(u"Rails, migrations"_s));
+        QCOMPARE(knownAdvisory(rails, "123456789"), std::optional(u"Rails migrations"_s));
         QVERIFY(!knownAdvisory(rails, "shop"));
         QCOMPARE(knownAdvisory({0x466C, 0x79776179, 1}, "shop"), std::optional(u"Flyway"_s));
         QVERIFY(!knownAdvisory({0x466C, 0x79776179, 2}, "shop"));
+    }
+
+    void sinceWhenIsKnownOfWhatWasSeenToBegin()
+    {
+        const ServerTime before(std::chrono::seconds(100));
+        const auto seen = [](Role role, const char *recipe = "pg-advisory") {
+            LockSnapshot lock;
+            lock.recipe = recipe;
+            lock.contenders.resize(1);
+            lock.contenders[0].id = "7@1";
+            lock.contenders[0].role = role;
+            return lock;
+        };
+        const auto beginning = [](LockSnapshot lock, const LockSnapshot *then,
+                                  std::optional<ServerTime> lookedBefore) {
+            tellBeginnings(lock, then, lookedBefore);
+            const auto &one = lock.contenders[0];
+            return one.heldAtMost == one.heldSince.has_value() ? one.heldSince : ServerTime();
+        };
+        const auto holder = seen(Role::Holder);
+        const auto waiter = seen(Role::Waiter);
+        QCOMPARE(beginning(holder, nullptr, before), std::optional(before));
+        QCOMPARE(beginning(holder, &waiter, before), std::optional(before));
+        QVERIFY(!beginning(holder, nullptr, std::nullopt)); // the first look
+        QVERIFY(!beginning(holder, &holder, before));       // had it at the first look
+        QVERIFY(!beginning(waiter, nullptr, before));
+        auto known = holder;
+        tellBeginnings(known, nullptr, before);
+        QCOMPARE(beginning(holder, &known, ServerTime(std::chrono::seconds(200))), std::optional(before));
+        // Of a row no look says that nobody has it.
+        QVERIFY(!beginning(seen(Role::Holder, "pg-table"), nullptr, before));
     }
 
     void anAdvisoryLockAndItsQueue()

@@ -39,6 +39,9 @@ Task<Result<SqlObserver::Seen>> MariaDbObserver::look(Deadline deadline)
     seen.sessions = sessionsOf(*look, seen.snapshots, name());
     if (!seen.snapshots.empty())
         seen.now = seen.snapshots.front().observed;
+    // Without its list of named locks a server shows only those that somebody waits for.
+    if (m_reader.gaps().empty())
+        seen.showedAllNamed = look->now;
     co_return seen;
 }
 

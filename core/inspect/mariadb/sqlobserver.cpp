@@ -4,6 +4,7 @@
 #include "core/async/sleep.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/pace.h"
+#include "core/inspect/seentobegin.h"
 
 #include <algorithm>
 
@@ -80,8 +81,10 @@ Task<bool> SqlObserver::lookAndTell(Deadline deadline)
 
 std::vector<LockSnapshot> SqlObserver::judged(std::vector<LockSnapshot> snapshots) const
 {
-    for (auto &snapshot : snapshots)
+    for (auto &snapshot : snapshots) {
+        tellBeginnings(snapshot, m_known.find(snapshot.lock.name), m_showedAllNamed);
         addAgeFindings(snapshot, *m_options.thresholds, m_usual);
+    }
     return snapshots;
 }
 
@@ -98,6 +101,7 @@ void SqlObserver::settle(Seen seen)
     if (!changes.empty())
         m_sink.locksChanged(std::move(changes));
     m_reporter.tell(std::move(seen.sessions));
+    m_showedAllNamed = seen.showedAllNamed;
 }
 
 std::vector<Coverage> SqlObserver::coverage() const

@@ -30,6 +30,7 @@ protected:
         std::vector<LockSnapshot> snapshots;
         std::vector<SessionSnapshot> sessions;
         std::optional<ServerTime> now;
+        std::optional<ServerTime> showedAllNamed; // when it was, where it showed every named lock
     };
     virtual Task<Result<Seen>> look(Deadline deadline) = 0;
     // At least `usual`.
@@ -44,7 +45,7 @@ protected:
     // Coverage without a gap.
     [[nodiscard]] virtual QString whatIsSeen() const = 0;
 
-    // With findings of age.
+    // With since when a named lock is held at most, and findings of age.
     [[nodiscard]] std::vector<LockSnapshot> judged(std::vector<LockSnapshot> snapshots) const;
     [[nodiscard]] const ConnectionName &name() const { return m_name; }
     [[nodiscard]] const SnapshotStore &known() const { return m_known; }
@@ -66,6 +67,7 @@ private:
     ObserverSink &m_sink;
     Completion<bool> m_firstSnapshot;
     SnapshotStore m_known;
+    std::optional<ServerTime> m_showedAllNamed; // the look that m_known is of
     UsualHolds m_usual;
     ChangeReporter m_reporter;
     qint64 m_costRequests = 0;

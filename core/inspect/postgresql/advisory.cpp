@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/postgresql/advisory.h"
 
-namespace lockscope::inspect {
+#include "core/inspect/knownclients.h"
 
-using namespace Qt::StringLiterals;
+namespace lockscope::inspect {
 
 namespace {
 
@@ -47,9 +47,9 @@ std::optional<QString> knownAdvisory(const AdvisoryKey &key, const QByteArray &d
     constexpr qint64 hashes = qint64(1) << 31;
     const auto whole = wholeOf(key);
     if (whole == railsSalt * crc32Of(database))
-        return u"Rails, migrations"_s;
+        return QString::fromUtf16(clients::railsMigrations.name);
     if (whole >= flywayMagic - hashes && whole < flywayMagic + hashes)
-        return u"Flyway"_s;
+        return QString::fromUtf16(clients::flyway.name);
     return std::nullopt;
 }
 

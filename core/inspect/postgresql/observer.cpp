@@ -42,7 +42,7 @@ Task<Result<SqlObserver::Seen>> PostgreSqlObserver::look(Deadline deadline)
     Seen seen;
     seen.snapshots = judged(snapshotsOf(*look, name()));
     seen.sessions = sessionsOf(*look, seen.snapshots, name());
-    seen.now = look->now;
+    seen.now = seen.showedAllNamed = look->now;
     co_return seen;
 }
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Since when a named lock is held: servers of SQL show who has it and not since when, but somebody who did not have
+// it at one look and has it at the next took it no sooner than the first of them.
+#pragma once
+
+#include "core/inspect/snapshot.h"
+#include "core/rules/catalogue.h"
+
+namespace lockscope::inspect {
+
+// Into a snapshot of a new look. `before`: that lock as of the look before, none if nobody had it or wanted it.
+// `lookedBefore`: when that look was, as the server has the time; none where there was none that shows all of them.
+// Who let go and took it again in between is not told from who kept it.
+inline void tellBeginnings(LockSnapshot &snapshot, const LockSnapshot *before, std::optional<ServerTime> lookedBefore)
+{
+    if (recipes::recipeOf(snapshot.recipe).shape != recipes::Shape::NamedLock)
+        return;
+    for (auto &one : snapshot.contenders) {
+        if (one.role != Role::Holder || one.heldSince)
+            continue;
+        const auto *known = before ? before->find(one.id) : nullptr;
+        one.heldSince = known && known->role == Role::Holder ? known->heldSince : lookedBefore;
+        one.heldAtMost = one.heldSince.has_value();
+    }
+}
+
+} // namespace lockscope::inspect
