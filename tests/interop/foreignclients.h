@@ -27,7 +27,12 @@ public:
     ForeignClient(const ForeignClient &) = delete;
     ForeignClient &operator=(const ForeignClient &) = delete;
 
-    void tell(const QByteArray &command) { m_process.write(command + '\n'); }
+    // It is on its way, whether or not events run.
+    void tell(const QByteArray &command)
+    {
+        m_process.write(command + '\n');
+        m_process.waitForBytesWritten(30'000);
+    }
     // Whether it says so, now or before: a whole line, or its first words.
     bool says(const QByteArray &line)
     {

@@ -67,6 +67,24 @@ print("Fetched: python-redis-lock", version("python-redis-lock"), "django-redis"
     return 1
 }
 
+# Its drivers are those that are published ready to be used: none is compiled here.
+django() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        rm -rf "$into/venv-django"
+        if "$python" -m venv "$into/venv-django" &&
+            "$into/venv-django/bin/pip" install --quiet --disable-pip-version-check django django-mysql django-pglock \
+                'psycopg[binary]' pymysql; then
+            "$into/venv-django/bin/python" -c 'from importlib.metadata import version
+print("Fetched: Django", version("django"), "with django-mysql", version("django-mysql"), "and django-pglock",
+    version("django-pglock"))' || return 1
+            let_tests_know DJANGO "$into/venv-django/bin/python"
+            return 0
+        fi
+    done
+    return 1
+}
+
 # jars FILE FOLDER [OPTION…]: what FILE.xml names.
 jars() {
     installed mvn maven || return 1
@@ -133,6 +151,12 @@ sql_tables() {
     let_tests_know SQL_TABLES "$into/sqltables"
 }
 
+flyway() {
+    newest_jars flyway flyway org.flywaydb 99 || return 1
+    tell_jars "$into"/flyway/flyway-core-*.jar || return 1
+    let_tests_know FLYWAY "$into/flyway"
+}
+
 zookeeper_server() {
     newest_jars zookeeper server org.apache.zookeeper 3.10 || return 1
     local jar version
@@ -175,6 +199,15 @@ sidekiq() {
     gem install --quiet --no-document --install-dir "$into/gems" sidekiq-unique-jobs || return 1
     printf 'Fetched: %s\n' "$(cd "$into/gems/gems" && ls -d sidekiq-* | paste -sd ' ')"
     let_tests_know SIDEKIQ "$into/gems"
+}
+
+# As Debian has it: its drivers would have to be compiled.
+rails() {
+    installed ruby ruby || return 1
+    ruby -e 'require "logger"; require "active_record"; require "pg"; require "mysql2"
+        puts "Fetched: ActiveRecord #{ActiveRecord.version} (Debian\x27s)"' ||
+        { echo "not installed: Debian's ruby-activerecord, ruby-pg and ruby-mysql2"; return 1; }
+    let_tests_know RAILS ruby
 }
 
 # redsync_of VERSION REDIGO
@@ -274,6 +307,9 @@ fetch PYTHON_LOCKS "python-redis-lock, django-redis, sherlock and redis-semaphor
 fetch SPRING "Spring Integration and ShedLock" spring
 fetch QUARTZ "Quartz" quartz
 fetch SQL_TABLES "ShedLock's JDBC provider and Liquibase" sql_tables
+fetch DJANGO "Django" django
+fetch FLYWAY "Flyway" flyway
+fetch RAILS "Rails' migrations" rails
 fetch NODE_LOCKS "redis-semaphore and BullMQ" node_locks
 fetch SIDEKIQ "sidekiq-unique-jobs" sidekiq
 [ -n "$got" ]
