@@ -7,6 +7,7 @@
 #include "app/lockscopectl/pictures.h"
 #include "app/lockscopectl/sink.h"
 #include "core/async/task.h"
+#include "core/workspace/rulefolder.h"
 #include "core/workspace/workspace.h"
 
 #include <map>
@@ -80,6 +81,8 @@ void complainOfRemark(const Link &link);
 // Puts the rules of --rules and of the user's folder into force. False, and told why, where a named file has a
 // mistake.
 [[nodiscard]] bool takeRules(const CommandSpec &command, const Arguments &arguments);
+// The same while the program runs: each change is put into force and said on stderr, mistakes are told.
+[[nodiscard]] std::unique_ptr<RuleWatch> followRules(const Arguments &arguments);
 
 [[nodiscard]] CommandSpec testCommand();
 [[nodiscard]] CommandSpec locksCommand();

@@ -38,6 +38,7 @@ private:
     std::unique_ptr<PrivateServers> m_servers; // of a sandbox: connection; outlive the workspace
     std::unique_ptr<Workspace> m_workspace;
     LivePictures m_pictures;
+    std::unique_ptr<RuleWatch> m_rules; // of a command that goes on
     CommandContext m_context;
     Timer m_waiting;
     Scope m_scope; // last: its coroutine uses everything above

@@ -193,6 +193,21 @@ bool takeRules(const CommandSpec &command, const Arguments &arguments)
     return true;
 }
 
+std::unique_ptr<RuleWatch> followRules(const Arguments &arguments)
+{
+    auto watch = std::make_unique<RuleWatch>(arguments.options.value(rulesOption));
+    QObject::connect(watch.get(), &RuleWatch::problemsChanged, watch.get(), [](const QStringList &problems) {
+        for (const auto &problem : problems)
+            complain(u"%1; nothing of this file is used"_s.arg(problem));
+    });
+    QObject::connect(watch.get(), &RuleWatch::rulesChanged, watch.get(), [] {
+        const auto rules = recipes::userRules();
+        complain(u"your rules changed; in force from now on: rules: %1; forms of tokens: %2"_s.arg(
+            QString::number(rules->rules.size()), QString::number(rules->tokens.size())));
+    });
+    return watch;
+}
+
 CommandSpec recogniseCommand()
 {
     CommandSpec spec;

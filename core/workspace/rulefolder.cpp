@@ -17,6 +17,18 @@ using namespace Qt::StringLiterals;
 namespace {
 constexpr qint64 mostOfRuleFile = (1 << 20) + 1; // longer ones are refused
 constexpr std::chrono::milliseconds writtenWithin(200);
+
+// Each file's name and text, so that two readings can be compared.
+QByteArray textsOfFiles(const QStringList &files)
+{
+    QByteArray all;
+    for (const auto &path : files) {
+        QFile file(path);
+        const bool isThere = file.open(QFile::ReadOnly);
+        all += path.toUtf8() + '\0' + (isThere ? file.read(mostOfRuleFile) : file.errorString().toUtf8()) + '\0';
+    }
+    return all;
+}
 } // namespace
 
 QString ruleFolder()
@@ -67,22 +79,33 @@ RuleWatch::RuleWatch(QStringList files, QString folder, QObject *parent)
 void RuleWatch::load()
 {
     watch();
-    auto read = readRuleFiles(m_files + ruleFilesIn(m_folder));
+    const auto files = m_files + ruleFilesIn(m_folder);
+    auto texts = textsOfFiles(files);
+    const bool isFirst = !std::exchange(m_hasRead, true);
+    if (!isFirst && texts == m_read)
+        return; // other settings lie beside them
+    m_read = std::move(texts);
+    auto read = readRuleFiles(files);
     // What was in force without a rule stays so: each set makes observers look again.
     QStringList problems;
     for (const auto &problem : read.problems)
         problems << problem.text();
-    if (!read.isEmpty() || !recipes::userRules()->isEmpty())
+    const bool isAnother = !read.isEmpty() || !recipes::userRules()->isEmpty();
+    if (isAnother)
         recipes::setUserRules(std::move(read));
     if (std::exchange(m_problems, problems) != problems)
         emit problemsChanged(m_problems);
+    if (isAnother && !isFirst)
+        emit rulesChanged();
 }
 
-// A file that was replaced is another file; a folder that is not there shows when it appears in the one above.
+// A file that was replaced is another file; a folder that is not there shows when it appears in the nearest above.
 void RuleWatch::watch()
 {
     auto paths = m_files + ruleFilesIn(m_folder);
-    const auto above = QFileInfo(m_folder).absolutePath();
+    auto above = QFileInfo(m_folder).absolutePath();
+    while (!QFileInfo::exists(above) && above != QFileInfo(above).absolutePath())
+        above = QFileInfo(above).absolutePath();
     for (const auto &folder : {m_folder, above}) {
         if (QFileInfo::exists(folder))
             paths << folder;

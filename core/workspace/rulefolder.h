@@ -27,7 +27,9 @@ public:
     [[nodiscard]] const QStringList &problems() const { return m_problems; }
 
 signals:
+    // Only where it is something else than before.
     void problemsChanged(const QStringList &problems);
+    void rulesChanged(); // after problemsChanged
 
 private:
     void load();
@@ -36,6 +38,8 @@ private:
     QStringList m_files;
     QString m_folder;
     QStringList m_problems;
+    bool m_hasRead = false;
+    QByteArray m_read; // what the files said when they were read
     QFileSystemWatcher *m_watcher;
     QTimer m_soon; // an editor writes more than once
 };

@@ -5,6 +5,8 @@
 #include "tests/support/testmain.h"
 #include "tests/support/ctlfixture.h"
 
+#include <QSaveFile>
+
 using namespace lockscope;
 using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
@@ -171,7 +173,50 @@ private slots:
         QVERIFY2(again.status != 0, again.what());
     }
 
+    // Of what goes on: a file that comes, changes or is spoilt while it runs, and what is said of it.
+    void aWatchGoesByRulesThatComeLater()
+    {
+        QTemporaryDir config;
+        const QMap<QString, QString> environment{{u"XDG_CONFIG_HOME"_s, config.path()}};
+        set({"SET", "late:1", "ann", "PX", "600000"});
+        set({"SET", "lock:first", "0b0e5e3a-5d2c-4d3a-9c1e-3f5a7f0e9b11", "PX", "600000"});
+        const QStringList connect{u"--connect"_s, uri()};
+        Ctl watch(connect + QStringList{u"locks"_s, u"--watch"_s}, environment);
+        QVERIFY(nextChangeOf(watch, u"added"_s, u"redis:lock:first"_s));
+        const auto recording = config.filePath(u"seen.lockscope"_s);
+        Ctl record(connect + QStringList{u"record"_s, recording, u"--json"_s}, environment);
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(recording), patienceMs);
+
+        QVERIFY(QDir(config.path()).mkpath(u"lockscope/rules"_s));
+        const auto write = [&config](const QByteArray &text) {
+            QSaveFile file(config.filePath(u"lockscope/rules/late.json"_s));
+            return file.open(QFile::WriteOnly) && file.write(text) == text.size() && file.commit();
+        };
+        QVERIFY(write(
+            R"({"version": 1, "rules": [{"name": "Late", "key": "late:\\d", "type": "string", "value": "\\w+"}]})"));
+        QVERIFY(nextChangeOf(watch, u"added"_s, u"redis:late:1"_s));
+        const QStringList replay{u"replay"_s, recording, u"show"_s, u"redis:late:1"_s};
+        QTRY_COMPARE_WITH_TIMEOUT(testing::run(replay).status, 0, patienceMs);
+        QVERIFY(write(R"({"version": 1, "rules": [{"name": "Late", "kee": "late:\\d"}]})"));
+        QVERIFY(nextChangeOf(watch, u"removed"_s, u"redis:late:1"_s));
+        for (auto *program : {&watch, &record}) {
+            program->signal(SIGINT);
+            const auto ran = program->finish();
+            QVERIFY2(ran.err.contains("your rules changed; in force from now on: rules: 1; forms of tokens: 0"),
+                     ran.what());
+            QVERIFY2(program == &record || ran.err.contains("rules[0].kee: is not known here"), ran.what());
+        }
+    }
+
 private:
+    static bool nextChangeOf(Ctl &watch, const QString &kind, const QString &lock)
+    {
+        for (auto line = watch.jsonLine(); !line.isEmpty(); line = watch.jsonLine()) {
+            if (line["change"_L1] == kind && line["lock"_L1]["lock"_L1] == lock)
+                return true;
+        }
+        return false;
+    }
     int subscribers()
     {
         const auto got =

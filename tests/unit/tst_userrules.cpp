@@ -432,24 +432,31 @@ value = ".*"
     void filesAreReadAgainWhenTheyChange()
     {
         QTemporaryDir folder;
-        const auto path = folder.filePath(u"mine.json"_s);
+        const auto path = folder.filePath(u"settings/rules/mine.json"_s);
         const auto write = [&path](const QByteArray &text) {
             QFile file(path);
             if (file.open(QFile::WriteOnly))
                 file.write(text);
         };
         recipes::setUserRules({});
-        RuleWatch watch({}, folder.path());
+        RuleWatch watch({}, folder.filePath(u"settings/rules"_s));
+        int changes = 0;
+        connect(&watch, &RuleWatch::rulesChanged, this, [&changes] { ++changes; });
         QVERIFY(recipes::userRules()->isEmpty());
+        // A folder that is made later is seen where there was none above it either.
+        QVERIFY(QDir(folder.path()).mkdir(u"settings"_s) && QDir(folder.path()).mkdir(u"settings/rules"_s));
         write(R"({"version": 1, "rules": [{"name": "r", "key": "k:\\d", "type": "string", "value": "."}]})");
         QTRY_COMPARE(recipes::userRules()->rules.size(), size_t(1));
         QCOMPARE(watch.problems(), QStringList());
+        QCOMPARE(changes, 1);
         write("{}");
         QTRY_VERIFY(!watch.problems().isEmpty());
         QVERIFY2(watch.problems()[0].startsWith(path), qPrintable(watch.problems()[0]));
         QVERIFY(recipes::userRules()->isEmpty());
+        QCOMPARE(changes, 2);
         QFile::remove(path);
         QTRY_VERIFY(watch.problems().isEmpty());
+        QCOMPARE(changes, 2); // there were none
     }
 };
 
