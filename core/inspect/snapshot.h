@@ -65,7 +65,8 @@ struct Identity {
     std::optional<qint64> expiryMs; // Redis, where every holder writes the same value: when this one's ends
     bool comesAgain = false;        // nothing the server says tells this hold from a later one
     QByteArray group{};             // Redis, a lock on a group of values: the value's field, whose holder is `value`;
-                                    // of a permit that is a field: what stands in it
+                                    // of a permit that is a field: what stands in it; of a hash by a rule: the
+                                    // field that says `value`
     friend bool operator==(const Identity &, const Identity &) = default;
 };
 

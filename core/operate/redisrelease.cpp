@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/operate/releasemethod.h"
+#include "core/operate/redisrulerelease.h"
 #include "core/redis/client.h"
 #include "core/rules/grabbedkeys.h"
 #include "core/rules/redissonkeys.h"
@@ -37,16 +38,6 @@ void planRisk(ForceReleasePlan &plan, const Contender &holder)
         u"the value \"%1\" is one that another holder may write as well, and %2: should the lock pass to another "
         u"before the command arrives, that one loses it"_s.arg(value, why);
     plan.warnings << plan.risk;
-}
-
-// What the script sends besides, where the name is one that clients of other makes sleep by.
-void planWakeUps(ForceReleasePlan &plan)
-{
-    const auto &wakes = plan.wakeUps;
-    if (!wakes.list.isEmpty())
-        plan.commands << u"and then: DEL %1, LPUSH %1 1, PEXPIRE %1 1000"_s.arg(escaped(wakes.list));
-    for (const auto &channel : wakes.published())
-        plan.commands << u"and then: PUBLISH %1 %2"_s.arg(escaped(channel), escaped(plan.before.lock.name));
 }
 
 void planDeleteUntil(ForceReleasePlan &plan, const Contender &holder)
@@ -419,7 +410,8 @@ std::vector<ReleaseMethod> releaseMethodsOfRedis()
             {ReleaseWay::QuorumDelete, planSet, &nobodyWoken},
             {ReleaseWay::RedissonUnlock, &planRedisson, &wokenByRedisson},
             {ReleaseWay::RedissonPermit, &planPermit, &wokenByRedisson},
-            {ReleaseWay::MemberBack, &planMemberBack, &wokenByMember}};
+            {ReleaseWay::MemberBack, &planMemberBack, &wokenByMember},
+            {ReleaseWay::ByRule, &planByRule, &wokenByKey}};
 }
 
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, std::vector<redis::Connection *> nodes, Deadline deadline)
@@ -438,6 +430,7 @@ Task<Result<Sent>> sendRelease(ForceReleasePlan plan, std::vector<redis::Connect
     case ReleaseWay::RedissonUnlock: return releaseRedisson(plan, nodes.front(), deadline);
     case ReleaseWay::RedissonPermit: return releasePermit(plan, nodes.front(), deadline);
     case ReleaseWay::MemberBack: return giveMemberBack(plan, nodes.front(), deadline);
+    case ReleaseWay::ByRule: return releaseByRule(plan, nodes.front(), deadline);
     case ReleaseWay::CompareAndDelete: return compareAndDelete(plan, nodes.front(), deadline);
     default: return nothingSent(plan);
     }

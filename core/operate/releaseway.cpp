@@ -13,8 +13,8 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-// A semaphore with expiring permits knows each of them; a plain one only how many are left. And of some clients it is
-// not known what else they wrote down.
+// A semaphore with expiring permits knows each of them; a plain one only how many are left. Of some clients it is not
+// known what else they wrote down. And a rule may have no way of release.
 bool hasPermits(const inspect::LockSnapshot &snapshot)
 {
     return std::ranges::any_of(snapshot.contenders, [](const auto &one) {
@@ -36,7 +36,8 @@ Result<ReleaseWay> releaseWay(const inspect::LockSnapshot &snapshot)
     const auto &recipe = recipes::recipeOf(snapshot.recipe);
     const auto way = recipe.release;
     const bool isOnSet = !snapshot.nodes.empty();
-    const bool isOfPermits = way == ReleaseWay::RedissonPermit || way == ReleaseWay::MemberBack;
+    const bool isOfPermits =
+        way == ReleaseWay::RedissonPermit || way == ReleaseWay::MemberBack || way == ReleaseWay::ByRule;
     const bool isKnown = way != ReleaseWay::None && (!isOfPermits || hasPermits(snapshot));
     if (isKnown && (isOnSet == (way == ReleaseWay::QuorumDelete) || hasShares(snapshot)))
         return way;

@@ -60,6 +60,7 @@ enum class ReleaseWay {
     RedissonUnlock,   // Redis: Redisson's own unlock for one field, with its publish
     RedissonPermit,   // Redis: one permit of a semaphore back to the others, with its publish
     MemberBack,       // Redis: one member of a set of holders, or field of a hash of them, taken out of it
+    ByRule,           // Redis: what a rule of the user's says is one holder's: a key, a member or a field
     KillConnection,   // MariaDB, MySQL: KILL the holder's connection
     ClearRow,         // MariaDB, MySQL: clear the row that says who holds, if it still says so
     DeleteAtRevision, // etcd: delete the contender's key, if it is still the one created at that revision

@@ -210,10 +210,11 @@ std::vector<RecipeInfo> seenRecipes()
          .fenced = false},
         {.id = "redis-rule",
          .backend = redisBackend,
-         .summary = u"a lock by a rule of yours that says no way of release"_s,
+         .summary = u"a lock by a rule of yours: a hash, a sorted set, or what has no way of release"_s,
          .shape = Shape::Hash,
          .endsBy = EndsBy::Lease,
          .wakeUp = WakeUp::Polling,
+         .release = ReleaseWay::ByRule,
          .releaseRefusal =
              u"the rule by which it was recognised has no way of release that compares whose it is (docs/rules.md)"_s,
          .fenced = false},

@@ -274,8 +274,8 @@ void RuleReader::readRelease()
         object(u"ttl"_s, choices(ttls));
     m_rule.releasable = isString;
     const auto release = oneOf(releases, m_json[u"release"_s]);
-    if (release && *release && !isString)
-        object(u"release"_s, u"\"compare-and-delete\" is for the type \"string\" only"_s);
+    if (release && *release && !isString && !m_rule.hasTokens())
+        object(u"release"_s, u"of this type needs a \"token\": nothing else tells a hold from a later one"_s);
     else if (release)
         m_rule.releasable = *release;
     else if (has(u"release"_s))

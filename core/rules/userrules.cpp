@@ -47,6 +47,12 @@ const std::map<QString, RulePart> &ruleParts()
     return all;
 }
 
+bool UserRule::hasTokens() const
+{
+    const auto &pattern = type == RuleType::String ? value : members;
+    return pattern ? pattern->groups().contains("token") : fields.contains(RulePart::Token);
+}
+
 QString RuleProblem::text() const
 {
     const auto place = line > 0 ? u"%1:%2"_s.arg(file).arg(line) : file;

@@ -34,7 +34,9 @@ struct UserRule {
     QByteArrayList companions;
     QByteArray waiters;
     QByteArray wakeList, wakeChannel;
-    bool releasable = true; // a string: deleted if it still holds the value that was seen
+    bool releasable = true; // deleted, or taken out, if it is still the holder's that was seen
+
+    [[nodiscard]] bool hasTokens() const; // each hold has one that no other ever has
 
     [[nodiscard]] bool isWaking() const { return !wakeList.isEmpty() || !wakeChannel.isEmpty(); }
 };

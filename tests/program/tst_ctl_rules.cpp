@@ -173,6 +173,61 @@ private slots:
         QVERIFY2(again.status != 0, again.what());
     }
 
+    // The hash as a whole, one member of the set: while it is that holder's, and who waits is told as the rule says.
+    void hashesAndSetsAreReleasedWhereTheRuleSaysSo()
+    {
+        const QStringList rules{u"--rules"_s, QFINDTESTDATA("../../docs/rules/seats-and-slots.json")};
+        const auto force = [&](const QString &lock, const QString &holder, const QStringList &more) {
+            return ctl(rules + QStringList{u"force-release"_s, lock, u"--holder"_s, holder, u"--reason"_s, u"t"_s}
+                       + more);
+        };
+        const auto until = QByteArray::number(QDateTime::currentMSecsSinceEpoch() + 600'000);
+        set({"HSET", "seat:LH400:12A", "user", "ann", "session", "s-1", "kind", "book", "expires", until});
+        set({"PEXPIRE", "seat:LH400:12A", "600000"});
+        const auto plan = force(u"redis:seat:LH400:12A"_s, u"s-1"_s, {u"--dry-run"_s});
+        QVERIFY2(plan.out.contains("DEL seat:LH400:12A, only if HGET seat:LH400:12A session is s-1"), plan.what());
+        QVERIFY2(plan.out.contains("PUBLISH seat:LH400:12A:free seat:LH400:12A"), plan.what());
+        const auto other = force(u"redis:seat:LH400:12A"_s, u"s-2"_s, {u"--yes"_s});
+        QVERIFY2(other.status != 0, other.what());
+        QCOMPARE(numberOf({"EXISTS", "seat:LH400:12A"}), 1);
+        const auto seat = force(u"redis:seat:LH400:12A"_s, u"s-1"_s, {u"--yes"_s});
+        QVERIFY2(seat.status == 0, seat.what());
+        QCOMPARE(numberOf({"EXISTS", "seat:LH400:12A"}), 0);
+
+        const QByteArray ann = "ann#11111111-1111-4111-8111-111111111111";
+        const QByteArray bob = "bob#22222222-2222-4222-8222-222222222222";
+        set({"ZADD", "render:slots:gpu", until, ann, until, bob});
+        const auto slot = force(u"redis:render:slots:gpu"_s, QString::fromLatin1(ann.mid(4)), {u"--yes"_s});
+        QVERIFY2(slot.status == 0, slot.what());
+        QCOMPARE(numberOf({"ZCARD", "render:slots:gpu"}), 1);
+        const auto again = force(u"redis:render:slots:gpu"_s, QString::fromLatin1(ann.mid(4)), {u"--yes"_s});
+        QVERIFY2(again.status != 0, again.what());
+        QCOMPARE(numberOf({"ZCARD", "render:slots:gpu"}), 1);
+    }
+
+    // What came between the last look and the script is another's: nothing of it goes.
+    void theScriptOfARuleComparesWhatIsThereThen()
+    {
+        const auto script = redis::loadScript("rule-release");
+        const auto outcome = [&](const QByteArray &key, const QByteArray &field, const QByteArray &mine) {
+            const auto got = await(
+                m_client->script(script, {key}, {field, mine, "", key + ":free"}, Deadline::after(m_loop, patience)));
+            return got ? static_cast<int>(got->integer) : -9;
+        };
+        set({"HSET", "by:hash", "t", "mine", "u", "x"});
+        QCOMPARE(outcome("by:hash", "t", "theirs"), 0);
+        QCOMPARE(outcome("by:hash", "gone", "mine"), -1);
+        QCOMPARE(outcome("by:none", "t", "mine"), -1);
+        QCOMPARE(outcome("by:hash", "", "v"), -1);
+        QCOMPARE(outcome("by:hash", "", "u"), 1); // a field that is a holder
+        QCOMPARE(outcome("by:hash", "t", "mine"), 1);
+        set({"SET", "by:text", "mine"});
+        QCOMPARE(outcome("by:text", "", "mine"), 0);
+        set({"ZADD", "by:set", "1", "mine"});
+        QCOMPARE(outcome("by:set", "t", "mine"), 0);
+        QCOMPARE(outcome("by:set", "", "mine"), 1);
+    }
+
     // Of what goes on: a file that comes, changes or is spoilt while it runs, and what is said of it.
     void aWatchGoesByRulesThatComeLater()
     {
@@ -216,6 +271,11 @@ private:
                 return true;
         }
         return false;
+    }
+    int numberOf(const redis::Command &command)
+    {
+        const auto got = await(m_client->command(command, Deadline::after(m_loop, patience)));
+        return got ? static_cast<int>(got->integer) : -1;
     }
     int subscribers()
     {

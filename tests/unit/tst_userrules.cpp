@@ -180,7 +180,13 @@ value = ".*"
             u"rules[0].waiters: is the same for every lock"_s);
         row("deleted without comparing",
             R"j("key": "k:\\d", "type": "hash", "fields": {"holder": "h"}, "release": "compare-and-delete")j",
-            u"rules[0].release: \"compare-and-delete\" is for the type \"string\" only"_s);
+            u"rules[0].release: of this type needs a \"token\": nothing else tells a hold from a later one"_s);
+        row("taken out without a token",
+            R"j("key": "k:\\d", "type": "sorted-set", "members": "(?<holder>.+)x", "release": "compare-and-delete")j",
+            u"rules[0].release: of this type needs a \"token\""_s);
+        row("woken without a release",
+            R"j("key": "k:(\\d)", "type": "hash", "fields": {"token": "t"}, "wakeUp": {"channel": "${key}:free"})j",
+            u"rules[0].wakeUp: is sent with a release, and there is none"_s);
         row("a mode of its own", R"j("key": "k:\\d", "type": "string", "value": ".", "mode": "shared")j",
             u"rules[0].mode: is to be"_s);
         row("out of the pattern", R"j("key": "k:\\d)|(.*", "type": "string", "value": ".")j",

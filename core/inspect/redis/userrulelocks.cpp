@@ -98,7 +98,7 @@ std::optional<ServerTime> momentOfPart(const RuleParts &parts, RulePart part)
     return ok ? momentOfNumber(number) : std::nullopt;
 }
 
-// What every rule's lock has. `isExact`: it is released by comparing a value that names its holder.
+// What every rule's lock has.
 LockSnapshot lockOfRule(const Case &about, const UserRule &rule, const QByteArray &recipe)
 {
     auto lock =
@@ -157,6 +157,8 @@ Read stringLock(const Case &about, const RuleFit &fit)
         tellApartByExpiry(holder, about.main);
     else
         holder.id = token->second;
+    if (!rule.releasable)
+        holder.guard = {};
     if (isOver(holder, about))
         lock.why += u"; the moment in its value is over"_s;
     else
@@ -188,6 +190,10 @@ Read hashLock(const Case &about, const RuleFit &fit)
     fillContender(holder, rule, parts);
     const auto token = parts.find(RulePart::Token);
     holder.id = token != parts.end() ? token->second : parts[RulePart::Holder];
+    if (rule.releasable && token != parts.end()) {
+        holder.guard.group = rule.fields.at(RulePart::Token);
+        holder.guard.value = token->second;
+    }
     if (isOver(holder, about))
         lock.why += u"; the moment in its field is over"_s;
     else
@@ -223,7 +229,10 @@ Read sharedLock(const Case &about, const RuleFit &fit)
         Contender holder;
         fillContender(holder, rule, parts);
         const auto token = parts.find(RulePart::Token);
-        holder.id = token == parts.end() || token->second.isEmpty() ? member.name : token->second;
+        const bool hasToken = token != parts.end() && !token->second.isEmpty();
+        holder.id = hasToken ? token->second : member.name;
+        if (rule.releasable && hasToken)
+            holder.guard.value = member.name;
         if (rule.score == RuleScore::Until)
             holder.expiresAt = momentOfNumber(member.score);
         else if (!holder.expiresAt)

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The release of a hash or a sorted set by a rule of the user's (docs/rules.md), and what wakes the clients of a key.
+#pragma once
+
+#include "core/operate/redisrelease.h"
+
+namespace lockscope::operate {
+
+// What the script sends besides, where the name is one that clients of other makes sleep by, or a rule says how.
+void planWakeUps(ForceReleasePlan &plan);
+
+void planByRule(ForceReleasePlan &plan, const inspect::Contender &holder);
+[[nodiscard]] Task<Result<Sent>> releaseByRule(ForceReleasePlan plan, redis::Connection *connection,
+                                               Deadline deadline);
+
+} // namespace lockscope::operate
