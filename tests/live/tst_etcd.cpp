@@ -255,6 +255,24 @@ private slots:
         QVERIFY2(bobs.out.contains("\"etcd:app/nightly\""), bobs.what());
         QVERIFY2(bobs.out.contains("only keys that begin with app/ are looked at: the user may read no others"),
                  bobs.what());
+        // Who looks on is shown more once the user may read more, without connecting anew.
+        Ctl outside({u"--connect"_s, uri(u"root:secret@"_s), u"--json"_s, u"acquire"_s, u"etcd:elsewhere"_s,
+                     u"--recipe"_s, u"etcd-mutex"_s});
+        QVERIFY(outside.jsonLine().value("acquired"_L1).toBool());
+        Ctl watch({u"--connect"_s, uri(u"bob:pw@"_s), u"locks"_s, u"--watch"_s});
+        QCOMPARE(watch.jsonLine()["lock"_L1]["lock"_L1].toString(), u"etcd:app/nightly"_s);
+        const QString asRoot = u"--user=root:secret"_s;
+        etcdctl({asRoot, u"role"_s, u"add"_s, u"all"_s});
+        etcdctl({asRoot, u"role"_s, u"grant-permission"_s, u"all"_s, u"--prefix=true"_s, u"read"_s, QString()});
+        etcdctl({asRoot, u"user"_s, u"grant-role"_s, u"bob"_s, u"all"_s});
+        QJsonObject change;
+        do
+            change = watch.jsonLine();
+        while (!change.isEmpty() && change["lock"_L1]["lock"_L1] != "etcd:elsewhere"_L1);
+        QVERIFY(!change.isEmpty());
+        outside.signal(SIGTERM);
+        QCOMPARE(outside.finish().status, 0);
+        etcdctl({asRoot, u"user"_s, u"revoke-role"_s, u"bob"_s, u"all"_s});
         etcdctl({u"--user=root:secret"_s, u"role"_s, u"grant-permission"_s, u"app"_s, u"--prefix=true"_s, u"read"_s,
                  u"/jobs/"_s});
         const auto several = asked(u"bob:pw@"_s);

@@ -19,6 +19,7 @@ constexpr auto beat = 1s;
 constexpr auto restAfterFailure = 500ms;
 constexpr auto sweepTakesAtMost = 60s;
 constexpr auto leaseAnswersWithin = 3s;
+constexpr auto widerAskedEvery = 5s;
 constexpr int leasesPerBeat = 64;
 constexpr int leasesAtFirst = 500;
 // Their time is told in whole seconds, rounded down.
@@ -29,7 +30,7 @@ constexpr qint64 mostOfOneLock = 10'000;
 
 EtcdObserver::EtcdObserver(etcd::Client &client, ConnectionName name, QByteArray prefix, ObserverOptions options,
                            ObserverSink &sink)
-    : m_client(client), m_loop(client.loop()), m_name(std::move(name)), m_prefix(std::move(prefix)),
+    : m_client(client), m_loop(client.loop()), m_name(std::move(name)), m_asked(std::move(prefix)), m_prefix(m_asked),
       m_options(std::move(options)), m_sink(sink), m_firstSnapshot(m_loop), m_known(waveringOfLeases),
       m_reporter(m_name, sink), m_over(m_loop), m_work(m_loop)
 {
@@ -97,11 +98,14 @@ Task<std::optional<Error>> EtcdObserver::narrow(Error refused)
     }
     m_prefix = prefixes.front();
     m_isNarrowed = true;
+    m_widerAsked = m_loop.now();
     co_return std::nullopt;
 }
 
 Task<Result<void>> EtcdObserver::sweep()
 {
+    m_prefix = m_asked; // rights change
+    m_isNarrowed = false;
     auto first = sweepBelow(m_prefix);
     auto swept = co_await first;
     if (!swept && swept.error().code == ErrorCode::NoPermission) {
@@ -165,6 +169,10 @@ Task<void> EtcdObserver::follow()
         const bool heard = co_await hearing;
         if (heard && m_isWatching)
             m_sink.looked(m_name);
+        auto widening = mayReadMore();
+        const bool isWider = co_await widening;
+        if (isWider)
+            over.complete(true); // and all is looked at anew
         Cost cost;
         cost.watches = 1;
         cost.requestsPerSecond = static_cast<double>(m_requests - begun);
@@ -187,6 +195,23 @@ Task<bool> EtcdObserver::isHeard()
     any.key = m_prefix;
     any.keysOnly = true;
     auto asking = m_client.range(any, Deadline::after(m_loop, leaseAnswersWithin));
+    const auto answer = co_await asking;
+    co_return static_cast<bool>(answer);
+}
+
+// Whether a look that was narrowed need not be any more.
+Task<bool> EtcdObserver::mayReadMore()
+{
+    if (!m_isNarrowed || m_loop.now() - m_widerAsked < widerAskedEvery)
+        co_return false;
+    m_widerAsked = m_loop.now();
+    ++m_requests;
+    etcd::RangeRequest all;
+    all.key = m_asked;
+    all.end = etcd::endOfPrefix(m_asked);
+    all.limit = 1;
+    all.keysOnly = true;
+    auto asking = m_client.range(all, Deadline::after(m_loop, leaseAnswersWithin));
     const auto answer = co_await asking;
     co_return static_cast<bool>(answer);
 }

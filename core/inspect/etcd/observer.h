@@ -41,6 +41,7 @@ private:
     Task<Result<void>> askLease(etcd::LeaseId id);
     Task<void> askObstacle(QByteArray name);
     Task<bool> isHeard();
+    Task<bool> mayReadMore();
     void take(EtcdSwept swept);
     void heed(const etcd::WatchNews &news);
     void apply(const etcd::WatchEvent &event, std::set<QByteArray> &changed);
@@ -54,8 +55,10 @@ private:
     etcd::Client &m_client;
     Loop &m_loop;
     const ConnectionName m_name;
-    QByteArray m_prefix;
-    bool m_isNarrowed = false; // to what the user may read
+    const QByteArray m_asked; // the prefix that whoever connected wants to see
+    QByteArray m_prefix;      // what is looked at: narrower where the user may read no more of it
+    bool m_isNarrowed = false;
+    Instant m_widerAsked{}; // when it was last tried whether the user may read more by now
     const ObserverOptions m_options;
     ObserverSink &m_sink;
     Completion<bool> m_firstSnapshot;
