@@ -19,8 +19,14 @@ Error notSent(SessionState state, const Attempt &attempt)
 {
     switch (state) {
     case SessionState::Expired: return makeError(ErrorCode::SessionExpired, attempt, u"the session has expired"_s);
-    case SessionState::AuthFailed:
-        return makeError(ErrorCode::AuthFailed, attempt, u"the server refused the credentials"_s);
+    case SessionState::AuthFailed: {
+        // Its client keeps no more than that of a server that requires SASL.
+        auto error = makeError(ErrorCode::AuthFailed, attempt,
+                               u"the server refused the credentials, or lets in only who brings others (SASL is not "
+                               u"carried here); user and password help only where its scheme is digest"_s);
+        error.isExplained = true;
+        return error;
+    }
     case SessionState::Closed: return makeError(ErrorCode::SessionExpired, attempt, u"the session was closed"_s);
     case SessionState::Connecting:
     case SessionState::Connected: break;

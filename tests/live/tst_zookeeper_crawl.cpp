@@ -239,6 +239,11 @@ private slots:
         QVERIFY2(ran.status == 3 && ran.err.contains("the connection broke before all was seen; ")
                      && ran.err.contains("SASL"),
                  ran.what());
+        // No password is asked for where it need not help.
+        const auto shown = testing::run({u"--connect"_s, there, u"show"_s, u"zk:/locks"_s});
+        QVERIFY2(shown.status != 0 && !shown.err.contains("give user and password")
+                     && shown.err.contains("help only where its scheme is digest"),
+                 shown.what());
         QVERIFY2(!ran.out.contains("no locks found"), ran.what());
     }
 
