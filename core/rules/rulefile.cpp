@@ -276,7 +276,7 @@ void RuleReader::readRelease()
     const auto release = oneOf(releases, m_json[u"release"_s]);
     if (release && *release && !isString && !m_rule.hasTokens())
         object(u"release"_s, u"of this type needs a \"token\": nothing else tells a hold from a later one"_s);
-    else if (release)
+    if (release)
         m_rule.releasable = *release;
     else if (has(u"release"_s))
         object(u"release"_s, choices(releases));

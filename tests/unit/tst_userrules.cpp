@@ -203,6 +203,15 @@ value = ".*"
         QVERIFY2(textsOf(read).join(u'\n').contains(says), qPrintable(textsOf(read).join(u'\n')));
     }
 
+    // A release that may not be is none that is missing.
+    void oneMistakeIsToldOnce()
+    {
+        const auto read = ruleOf(R"j("key": "k:(\\d)", "type": "hash", "fields": {"holder": "h"},
+            "release": "compare-and-delete", "wakeUp": {"channel": "${key}:free"})j");
+        QCOMPARE(textsOf(read).size(), 1);
+        QVERIFY2(textsOf(read)[0].contains(u"rules[0].release: of this type"), qPrintable(textsOf(read)[0]));
+    }
+
     void whatIsNoJsonIsToldByItsLine()
     {
         const auto read = readRuleFile("{\n  \"version\": 1,\n  \"rules\": [\n    {,}\n  ]\n}", u"f.json"_s);
