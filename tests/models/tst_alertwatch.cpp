@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which news is told: by the rule, once, and nothing of what was there before.
+#include "core/inspect/findings.h"
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
 #include "ui/models/alertwatch.h"
@@ -107,6 +108,33 @@ private slots:
         m_now += 10min;
         alerts->apply(lockOf("prod", "a-lock", true)); // long after it is news again
         QCOMPARE(m_told.size(), 2);
+    }
+
+    // And of one whose first lock the rule leaves out, by the other.
+    void aDeadlockIsToldOnce()
+    {
+        ui::ConnectionBook book;
+        book.apply(status("prod", true));
+        auto alerts = watch(book, onRule());
+        const auto deadlocked = [](const QByteArray &key, const QByteArray &other) {
+            auto batch = lockOf("prod", key, false);
+            auto &lock = batch.locks.front().lock;
+            addFinding(lock, inspect::FindingCode::Deadlock, u"each waits for the other"_s, {});
+            lock.findings.back().also = {{ConnectionName("prod"), other}};
+            return batch;
+        };
+        auto both = deadlocked("a", "b");
+        both.locks.push_back(deadlocked("b", "a").locks.front());
+        alerts->apply(both);
+        QCOMPARE(m_told, QStringList(u"prod:a"_s));
+        alerts->apply(both); // still there
+        QCOMPARE(m_told.size(), 1);
+
+        auto rule = onRule();
+        rule.pattern = u"*:b"_s;
+        alerts = watch(book, rule);
+        alerts->apply(both);
+        QCOMPARE(m_told, QStringList(u"prod:b"_s));
     }
 
     void theRuleNarrows()

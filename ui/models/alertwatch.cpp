@@ -5,6 +5,7 @@
 
 #include <QSettings>
 
+#include <algorithm>
 #include <set>
 
 namespace lockscope::ui {
@@ -78,6 +79,14 @@ bool AlertWatch::isMuted(const inspect::LockName &lock, const inspect::Finding &
     return mute && mute->until > std::chrono::system_clock::now();
 }
 
+bool AlertWatch::isToldElsewhere(const inspect::Finding &finding) const
+{
+    return std::ranges::any_of(finding.also, [&](const inspect::LockName &lock) {
+        const auto told = m_told.find(Key{lock, finding.code});
+        return told != m_told.end() && told->second.isThere && told->second.wasAlerted;
+    });
+}
+
 void AlertWatch::apply(const Batch &batch)
 {
     std::vector<Alert> alerts;
@@ -99,9 +108,10 @@ void AlertWatch::apply(const Batch &batch)
                 continue;
             const auto [known, isNew] = m_told.try_emplace(Key{name, finding.code}, Told{true, now});
             const bool wasLongAway = !before.contains(finding.code) && now - known->second.last >= notAgainBefore;
-            known->second = {true, now};
-            if ((isNew || wasLongAway) && !isFirstLook && m_rule.isOn && concerns(change.lock) && concerns(finding)
-                && !isMuted(name, finding))
+            const bool isNews = (isNew || wasLongAway) && !isFirstLook && m_rule.isOn && concerns(change.lock)
+                                && concerns(finding) && !isMuted(name, finding) && !isToldElsewhere(finding);
+            known->second = {true, now, isNews || (known->second.wasAlerted && before.contains(finding.code))};
+            if (isNews)
                 alerts.push_back({name, finding.severity, inspect::kindOf(finding.code).title.toString()});
         }
     }

@@ -55,12 +55,15 @@ private:
     struct Told {
         bool isThere = false;
         std::chrono::steady_clock::time_point last;
+        bool wasAlerted = false;
     };
     using Key = std::pair<inspect::LockName, inspect::FindingCode>;
 
     [[nodiscard]] bool concerns(const inspect::LockSnapshot &lock) const;
     [[nodiscard]] bool concerns(const inspect::Finding &finding) const;
     [[nodiscard]] bool isMuted(const inspect::LockName &lock, const inspect::Finding &finding) const;
+    // Of a deadlock, by another of its locks.
+    [[nodiscard]] bool isToldElsewhere(const inspect::Finding &finding) const;
     void forgetOld();
 
     const ConnectionBook &m_book;

@@ -86,8 +86,9 @@ Task<Result<LockSnapshot>> MariaDbObserver::readNow(QByteArray lock, Deadline de
 
 QString MariaDbObserver::oldRowsText() const
 {
-    return u"row locks %1 may be old: somebody else reads INNODB_TRX more often than every 100 ms, and only when "
-           u"nobody does the server makes a new copy of what it says there"_s.arg(m_reader.ageOfRows());
+    return u"row locks %1 may be old: somebody else, or another Lockscope, reads INNODB_TRX more often than every "
+           u"100 ms, and only when nobody does the server makes a new copy of what it says there"_s.arg(
+               m_reader.ageOfRows());
 }
 
 std::vector<LockSnapshot> MariaDbObserver::steadied(std::vector<LockSnapshot> snapshots) const
