@@ -209,6 +209,16 @@ private slots:
         }
     }
 
+    // The whole of its sentence is where there is room; of it the first words would be of another lock.
+    void aDeadlockIsNamedByTheOtherLocks()
+    {
+        auto lock = zk("/a", 1);
+        inspect::addFinding(lock, inspect::FindingCode::Deadlock, u"app-3 holds zk:/a and waits for zk:/b"_s);
+        lock.findings.back().also = {{ConnectionName("zk"), "/b"}, {ConnectionName("redis"), "seat"}};
+        add(lock);
+        QCOMPARE(m_model->index(0, LockRow::FindingColumn).data().toString(), u"deadlock with /b, redis:seat"_s);
+    }
+
     void whoQueuesIsNamed()
     {
         auto lock = zk("/named", 1);

@@ -145,6 +145,12 @@ QString findingAt(const LockSnapshot &lock, inspect::ServerTime now)
         return {};
     if (worst->code == FindingCode::NoTtl)
         return u"no TTL"_s;
+    if (worst->code == FindingCode::Deadlock && !worst->also.empty()) {
+        QStringList names;
+        for (const auto &other : worst->also)
+            names << label(other.connection == lock.lock.connection ? other.name : other.text(), 160);
+        return u"deadlock with "_s + names.join(u", "_s);
+    }
     const QString message = label(messageAt(*worst, now).toUtf8(), 160);
     return worst->code == FindingCode::Herd ? u"herd: "_s + message : message;
 }
