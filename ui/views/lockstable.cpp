@@ -250,9 +250,7 @@ void LocksTable::fitColumns()
     const int width = viewport()->width();
     m_fitting = true;
     // What a narrow window can do without, it goes without.
-    const int forOldestWait = m_showsConnections ? 860 : 640; // who holds it needs the room of one of the two
-    const std::map<int, int> least{
-        {LockRow::Recipe, 860}, {LockRow::Held, 720}, {LockRow::OldestWait, forOldestWait}};
+    const std::map<int, int> least{{LockRow::Recipe, 860}, {LockRow::Held, 720}, {LockRow::OldestWait, 860}};
     for (int column = 0; column < LockRow::ColumnCount; ++column) {
         const auto needs = least.find(column);
         const bool hasUse = column != LockRow::Connection || m_showsConnections;
@@ -288,9 +286,9 @@ void LocksTable::shareOut(int room)
     const bool recipe = !isColumnHidden(LockRow::Recipe);
     const bool holder = !isColumnHidden(LockRow::Holder);
     const Share shares[] = {{LockRow::Lock, 150, room * 55 / 100},
-                            {LockRow::Holder, holder ? 110 : 0, holder ? 200 : 0},
+                            {LockRow::Holder, holder ? 110 : 0, holder ? 250 : 0},
                             {LockRow::Recipe, recipe ? 80 : 0, recipe ? 180 : 0}};
-    const int leastForFinding = isColumnHidden(LockRow::FindingColumn) ? 0 : recipe ? 110 : 84;
+    const int leastForFinding = isColumnHidden(LockRow::FindingColumn) ? 0 : recipe ? 110 : room > 440 ? 150 : 84;
     setColumnWidth(LockRow::FindingColumn, leastForFinding); // the header stretches it; smaller it makes it never
     int left = room - leastForFinding;
     for (const auto &share : shares)
