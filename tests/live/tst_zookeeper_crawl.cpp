@@ -134,9 +134,9 @@ private slots:
             make("/shelves/s" + QByteArray::number(shelf) + "/b3/" + "x");
         QVERIFY(await(make("/shelves/s99/b3/lock")));
         options.opensLeaves = false;
-        const auto all = walk(options);
-        QCOMPARE(all.unopened, qint64(0));
-        QVERIFY(all.suspects.contains(ZPath("/shelves/s99/b3")));
+        const auto whole = walk(options);
+        QCOMPARE(whole.unopened, qint64(0));
+        QVERIFY(whole.suspects.contains(ZPath("/shelves/s99/b3")));
     }
 
     void aFolderToBeginWithNarrowsTheWalk()

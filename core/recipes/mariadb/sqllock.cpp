@@ -15,6 +15,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto pauseBetweenLooks = 2ms; // only where an earlier attempt came to no good end
+// What ends a wait comes to the server by a connection of its own, and giving back comes behind that.
+constexpr auto givenBackWithin = 3s;
 
 } // namespace
 
@@ -37,7 +39,8 @@ Task<Result<Grant>> SqlLock::take(Deadline deadline)
     if (taken)
         co_return taken;
     Error why = taken.error();
-    auto cleaned = m_waitGroup.finished(answerBy(*m_session, deadline));
+    const auto patience = std::max(answerBy(*m_session, deadline).when(), m_session->loop().now() + givenBackWithin);
+    auto cleaned = m_waitGroup.finished(Deadline::at(patience));
     const bool isClean = co_await cleaned;
     if (!isClean && why.code == ErrorCode::TimedOut) {
         why.code = ErrorCode::UnknownOutcome;
