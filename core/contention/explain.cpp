@@ -235,6 +235,11 @@ private:
             faults(0, last, broken.contender, holder);
             say(Told::tr("%1 was the last to get the lock").arg(name(holder)), m_recording.events[last].at);
             faults(last, m_end, broken.contender, holder);
+            // Whoever came after it may have left what all wait for, without ever having the lock.
+            const auto *made = whatIsLeft();
+            const int maker = made && made->at >= m_recording.events[last].at ? senderOf(*made) : nobody;
+            if (maker != nobody && maker != holder && maker != broken.contender)
+                tellMaker(*made, maker);
         } else {
             faults(0, m_end, broken.contender, broken.contender);
         }
@@ -245,18 +250,28 @@ private:
     // Who made what was left behind, and what befell it before it could take it away again.
     void left(const Event &broken)
     {
-        const auto *made = m_recording.leftBehind.empty() ? nullptr : lastMade(m_recording.leftBehind.front());
+        const auto *made = whatIsLeft();
         const int maker = made ? senderOf(*made) : nobody;
         if (maker == nobody)
             return stuck(broken);
-        say(Told::tr("%1 made %2").arg(name(maker), label(made->line.name, 60)), made->at);
+        tellMaker(*made, maker);
+        say(spokenViolation(m_violation.message), broken.at);
+    }
+
+    [[nodiscard]] const ServerChange *whatIsLeft() const
+    {
+        return m_recording.leftBehind.empty() ? nullptr : lastMade(m_recording.leftBehind.front());
+    }
+
+    void tellMaker(const ServerChange &made, int maker)
+    {
+        say(Told::tr("%1 made %2").arg(name(maker), label(made.line.name, 60)), made.at);
         const auto from = std::ranges::find_if(m_recording.events, [&](const Event &event) {
-            return event.contender == maker && event.at >= lastSent(*made);
+            return event.contender == maker && event.at >= lastSent(made);
         });
         faults(static_cast<std::size_t>(from - m_recording.events.begin()), m_end, maker, maker);
-        if (!made->line.ends)
+        if (!made.line.ends)
             m_parts << Told::tr("it has no time to live, and nobody else may delete it");
-        say(spokenViolation(m_violation.message), broken.at);
     }
 
     // When that line came to be, as far as the history is known.

@@ -221,6 +221,23 @@ private slots:
         QVERIFY2(parts[3].startsWith(u"left behind: sim-lock at "_s), qPrintable(story));
     }
 
+    // Who waits for ever does so because of one who came after the last that had it.
+    void whatAllWaitForHasACauseToo()
+    {
+        auto scenario = scenarioFor("redis-setnx-expire", 4);
+        scenario.seed = 6;
+        scenario.faults = {FaultKind::Crash};
+        const auto run = play(scenario);
+        QVERIFY(broke(run, "progress"));
+        const auto stuck = std::ranges::find(run.violations, QByteArray("progress"), &Violation::invariant);
+        const auto parts = explain(run, *stuck).split(u"; "_s);
+        QVERIFY2(parts.size() == 5, qPrintable(parts.join(u'\n')));
+        QVERIFY2(parts[0].startsWith(u"c03 was the last to get the lock at "_s), qPrintable(parts[0]));
+        QVERIFY2(parts[1].startsWith(u"c02 made sim-lock at "_s), qPrintable(parts[1]));
+        QVERIFY2(parts[2].startsWith(u"c02 died at "_s), qPrintable(parts[2]));
+        QVERIFY2(parts[4].startsWith(u"c01: still waits"_s), qPrintable(parts[4]));
+    }
+
     // acquire(2 s), two times, is one wait of 4 s, and one that gave up.
     void aWaitGoesOnWithTheNextTry()
     {

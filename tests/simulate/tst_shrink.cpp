@@ -8,7 +8,10 @@
 
 #include <QJsonArray>
 #include <QJsonDocument>
+#include <QRegularExpression>
 #include <QTest>
+
+#include <algorithm>
 
 using namespace lockscope;
 using namespace lockscope::contention;
@@ -164,6 +167,36 @@ private slots:
         QVERIFY(back && *back == scenario);
     }
 
+    // What a crash does to who polls begins with the crash: pages of polling would hide it.
+    void whatIsAskedOverAndOverStandsOnce()
+    {
+        Scenario scenario;
+        scenario.recipe = "redis-setnx-expire";
+        scenario.contenders = 4;
+        scenario.seed = 6;
+        scenario.faults = {FaultKind::Crash};
+        const auto played = simulate(scenario);
+        QVERIFY(played);
+        QVERIFY(played->events.size() > 1000);
+        const auto lines = eventLines(*played, "progress", 200);
+        QVERIFY2(lines.size() < 60, qPrintable(lines.join(u'\n')));
+        QVERIFY2(!lines.filter(QRegularExpression(u"dies|crash"_s)).isEmpty(), qPrintable(lines.join(u'\n')));
+        QVERIFY2(lines.filter(u" lines before"_s).isEmpty(), qPrintable(lines.first()));
+        // None is lost: those that stand there, and those that are counted.
+        const QRegularExpression fold(u"the same (\\d+) times more, until"_s);
+        qint64 requests = 0;
+        for (qsizetype i = 0; i < lines.size(); ++i) {
+            const auto match = fold.match(lines[i]);
+            if (match.hasMatch())
+                requests += match.captured(1).toLongLong();
+            requests += lines[i].contains(u"request   SETNX"_s) ? 1 : 0;
+        }
+        const auto end = std::ranges::find(played->events, Mark::Breaks, &Event::mark);
+        QCOMPARE(requests, std::count_if(played->events.begin(), end, [](const Event &event) {
+                     return event.mark == Mark::Request && event.what == "SETNX";
+                 }));
+    }
+
     void theEventsEndWhereItBreaks()
     {
         const auto found = shrink(crowded(), breaks("exclusion"), 100);
@@ -177,7 +210,7 @@ private slots:
         const auto last = eventLines(found->recording, "exclusion", 3);
         QCOMPARE(last.size(), 4);
         QCOMPARE(last.last(), lines.last());
-        QVERIFY2(last.first().contains(u"%1 events before"_s.arg(lines.size() - 3)), qPrintable(last.first()));
+        QVERIFY2(last.first().contains(u"%1 lines before"_s.arg(lines.size() - 3)), qPrintable(last.first()));
     }
 };
 
