@@ -47,6 +47,7 @@ Leaving &leaving()
 
 // A KILL on a connection of its own, which may lead elsewhere: a host name or a proxy stands for several servers,
 // and on another one that number is somebody else's. So it is sent to the same server or not at all.
+constexpr auto killAgainAfter = 500ms;  // where it had no effect
 constexpr int attemptsToFindServer = 3; // who takes turns comes round again
 
 void killOn(const QByteArray &server, const SessionOptions &options, const QByteArray &text)
@@ -157,19 +158,20 @@ void Worker::sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &t
 {
     leaving().begins();
     std::thread([worker, keep = worker->m_keep, server = worker->m_server, text, after]() mutable {
+        // Nothing else runs before this thread is done.
         const auto isOver = [&worker] { return !worker->m_running.has_value(); };
-        bool isNeeded = true;
-        {
-            std::unique_lock lock(worker->m_mutex);
-            isNeeded = !worker->m_changed.wait_for(lock, after, isOver);
-        }
-        if (isNeeded)
+        std::unique_lock lock(worker->m_mutex);
+        bool isNeeded = !worker->m_changed.wait_for(lock, after, isOver);
+        while (isNeeded) {
+            lock.unlock();
             killOn(server, worker->m_options, text);
-        {
-            const std::lock_guard lock(worker->m_mutex);
-            --worker->m_killsOut;
-            worker->m_changed.notify_all();
+            lock.lock();
+            // A server forgets one that comes before the statement that it is to end.
+            isNeeded = !worker->m_changed.wait_for(lock, killAgainAfter, isOver) && !worker->m_isClosing;
         }
+        --worker->m_killsOut;
+        worker->m_changed.notify_all();
+        lock.unlock();
         keep.reset();
         leaving().ends();
     }).detach();

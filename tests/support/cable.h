@@ -4,6 +4,7 @@
 
 #include "core/base/connectionuri.h"
 
+#include <QHash>
 #include <QPointer>
 #include <QTcpServer>
 #include <QTcpSocket>
@@ -48,6 +49,22 @@ public:
         for (auto *end : std::as_const(m_ends))
             end->setProperty("isSilent", true);
     }
+    // What those say who are connected now waits until it is let go; who comes later is carried as ever.
+    void holdBack()
+    {
+        for (auto *end : std::as_const(m_ends)) {
+            if (!end->property("isServer").toBool())
+                m_held[end] = {};
+        }
+    }
+    void letGo()
+    {
+        const auto all = std::exchange(m_held, {});
+        for (auto held = all.begin(); held != all.end(); ++held) {
+            if (const auto &to = m_others[held.key()]; to && m_ends.contains(held.key()))
+                to->write(held.value());
+        }
+    }
     // New connections lead there, to one after the other.
     void leadTo(QList<HostPort> servers) { m_servers = std::move(servers); }
 
@@ -74,15 +91,19 @@ private:
     {
         // One end may be gone before the other has said all it had to say.
         const QPointer<QTcpSocket> other(to);
+        m_others[from] = other;
         connect(from, &QTcpSocket::readyRead, this, [this, from, other] {
             const auto bytes = from->readAll();
             if (m_saysAtMost && from->property("isServer").toBool())
                 count(bytes.size());
-            if (other && !m_isSilent && !from->property("isSilent").toBool())
+            if (const auto held = m_held.find(from); held != m_held.end())
+                *held += bytes;
+            else if (other && !m_isSilent && !from->property("isSilent").toBool())
                 other->write(bytes);
         });
         connect(from, &QTcpSocket::disconnected, this, [this, from, other] {
             m_ends.removeAll(from);
+            m_others.remove(from);
             if (other)
                 other->disconnectFromHost();
             from->deleteLater();
@@ -99,6 +120,8 @@ private:
     std::optional<qint64> m_saysAtMost;
     QList<HostPort> m_servers;
     QList<QTcpSocket *> m_ends;
+    QHash<QTcpSocket *, QPointer<QTcpSocket>> m_others; // by whom they hear
+    QHash<QTcpSocket *, QByteArray> m_held;             // by who said it
     bool m_isCut = false;
     bool m_isSilent = false;
 };
