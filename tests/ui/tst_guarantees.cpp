@@ -12,8 +12,10 @@
 #include "ui/models/guaranteesmodel.h"
 #include "ui/models/lockfacts.h"
 #include "ui/pages/simulatorpage.h"
+#include "ui/shell/actions.h"
 #include "ui/theme/theme.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
@@ -178,6 +180,7 @@ private slots:
         ui::MainWindow window(backend);
         window.show();
         QVERIFY(QTest::qWaitForWindowExposed(&window));
+        window.actions().find(u"help"_s)->trigger();
         window.findChild<QPushButton *>(u"openPromises"_s)->click();
         auto *all = window.findChild<GuaranteesDialog *>(u"promisesDialog"_s);
         QVERIFY(all);

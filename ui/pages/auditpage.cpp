@@ -27,15 +27,15 @@ AuditPage::AuditPage(QWidget *parent) : Page(parent)
     m_filtered.setSourceModel(&m_model);
     m_filtered.setFilterRole(AuditModel::FilterRole);
     m_filtered.setFilterCaseSensitivity(Qt::CaseInsensitive);
-    auto *content = new QWidget(this);
+    m_stack = new QStackedWidget(this);
+    auto *content = new QWidget(m_stack);
     auto *layout = new QVBoxLayout(content);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(buildStrip());
     layout->addWidget(makeHairline(content));
     layout->addWidget(buildTable(), 1);
-    m_empty = new EmptyNotice(this);
-    m_stack = new QStackedWidget(this);
+    m_empty = new EmptyNotice(m_stack);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(content);
     m_chain = new Banner(this);

@@ -58,8 +58,8 @@ FindingsPage::FindingsPage(const ConnectionBook &book, QWidget *parent) : Page(p
     m_gaps->setObjectName(u"gapsBanner"_s);
     m_gaps->hide();
     m_table = new FindingsTable(m_model, this);
-    m_notice = new EmptyNotice(this);
     m_stack = new QStackedWidget(this);
+    m_notice = new EmptyNotice(m_stack);
     m_stack->addWidget(m_table);
     m_stack->addWidget(m_notice);
     m_detail = new FindingDetail(this);

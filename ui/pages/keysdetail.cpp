@@ -25,10 +25,11 @@ using namespace std::chrono_literals;
 
 KeyDetailView::KeyDetailView(QWidget *parent) : QWidget(parent)
 {
-    auto *empty = new EmptyNotice(this);
+    m_stack = new QStackedWidget(this);
+    auto *empty = new EmptyNotice(m_stack);
     empty->say(u"No key chosen"_s,
                u"Choose a key at the left to see its type, what is left of its time, and its value."_s);
-    auto *content = new QFrame(this);
+    auto *content = new QFrame(m_stack);
     content->setProperty("look", u"panel"_s);
     m_content = new QSplitter(Qt::Vertical, content);
     m_content->setHandleWidth(1);
@@ -56,7 +57,6 @@ KeyDetailView::KeyDetailView(QWidget *parent) : QWidget(parent)
     layout->addWidget(makeHairline(content));
     layout->addWidget(m_content, 1);
     layout->addStretch();
-    m_stack = new QStackedWidget(this);
     m_stack->addWidget(empty);
     m_stack->addWidget(content);
     auto *outer = new QVBoxLayout(this);

@@ -28,7 +28,8 @@ using namespace Qt::StringLiterals;
 LogPage::LogPage(QWidget *parent) : Page(parent)
 {
     m_filtered.setSourceModel(&m_model);
-    auto *content = new QWidget(this);
+    m_stack = new QStackedWidget(this);
+    auto *content = new QWidget(m_stack);
     auto *layout = new QVBoxLayout(content);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
@@ -36,12 +37,11 @@ LogPage::LogPage(QWidget *parent) : Page(parent)
     layout->addWidget(makeHairline(content));
     buildTable();
     layout->addWidget(m_table, 1);
-    auto *empty = new EmptyNotice(this);
+    auto *empty = new EmptyNotice(m_stack);
     empty->say(
         u"Nothing sent, nothing seen"_s,
         u"Every command that Lockscope sends to a server and every event that a server reports stands here, with "
         u"its outcome and how long it took. The newest 5,000 are kept."_s);
-    m_stack = new QStackedWidget(this);
     m_stack->addWidget(empty);
     m_stack->addWidget(content);
     auto *outer = new QVBoxLayout(this);

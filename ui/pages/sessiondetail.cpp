@@ -40,8 +40,9 @@ bool isSqlSession(const FindLock &find, const SessionSnapshot &session)
 
 SessionDetail::SessionDetail(QWidget *parent) : QWidget(parent)
 {
-    m_empty = new EmptyNotice(this);
-    auto *content = new QWidget(this);
+    m_stack = new QStackedWidget(this);
+    m_empty = new EmptyNotice(m_stack);
+    auto *content = new QWidget(m_stack);
     // No text, however long, takes the room of the locks.
     const auto words = [content](const QString &look, int mostLines) {
         auto *label = makeLabel({}, look, content);
@@ -108,7 +109,6 @@ SessionDetail::SessionDetail(QWidget *parent) : QWidget(parent)
     column->addLayout(head, 0);
     column->addWidget(makeHairline(content));
     column->addWidget(m_table, 1);
-    m_stack = new QStackedWidget(this);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(content);
     auto *outer = new QVBoxLayout(this);

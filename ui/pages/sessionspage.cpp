@@ -36,7 +36,8 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
     m_proxy->setSortRole(SessionsModel::SortRole);
     m_proxy->setSourceModel(m_ofConnection);
 
-    auto *content = new QWidget(this);
+    m_stack = new QStackedWidget(this);
+    auto *content = new QWidget(m_stack);
     auto *strip = makeToolStrip(content);
     m_filter = new QLineEdit(strip);
     m_filter->setPlaceholderText(u"Filter by session, endpoint, client or lock"_s);
@@ -96,12 +97,11 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
     layout->addWidget(strip);
     layout->addWidget(makeHairline(content));
     layout->addWidget(m_splitter, 1);
-    auto *empty = new EmptyNotice(this);
+    auto *empty = new EmptyNotice(m_stack);
     empty->say(
         u"No sessions seen"_s,
         u"Clients appear here as soon as a server tells of them: a ZooKeeper's sessions with their addresses, "
         u"the Redis clients behind the locks, SQL connections, and etcd's leases. A ZooKeeper tells only where dump and cons are allowed."_s);
-    m_stack = new QStackedWidget(this);
     m_stack->addWidget(empty);
     m_stack->addWidget(content);
     auto *outer = new QVBoxLayout(this);

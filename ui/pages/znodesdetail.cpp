@@ -62,12 +62,13 @@ ZnodeDetailView::ZnodeDetailView(QWidget *parent) : QWidget(parent)
     m_again.setInterval(readAgainAfter);
     connect(&m_again, &QTimer::timeout, this, &ZnodeDetailView::ask);
 
-    m_empty = new EmptyNotice(this);
+    m_stack = new QStackedWidget(this);
+    m_empty = new EmptyNotice(m_stack);
     m_empty->say(
         u"No znode chosen"_s,
         u"Choose a node at the left, or type its path above, to see its stat, its permissions and its data."_s);
     m_value = new ValueView(this);
-    auto *content = new QFrame(this);
+    auto *content = new QFrame(m_stack);
     content->setProperty("look", u"panel"_s);
     auto *layout = new QVBoxLayout(content);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -76,7 +77,6 @@ ZnodeDetailView::ZnodeDetailView(QWidget *parent) : QWidget(parent)
     layout->addWidget(buildFacts(), 1);
     layout->addStretch();
 
-    m_stack = new QStackedWidget(this);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(content);
     auto *outer = new QVBoxLayout(this);

@@ -45,11 +45,17 @@ int addKeys(QGridLayout &grid, const QList<std::pair<QString, QString>> &keys)
 
 } // namespace
 
-HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(window)
+HelpOverlay::HelpOverlay(QStringList pages, QWidget *window) : QWidget(window), m_pages(std::move(pages))
 {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Keys"));
     window->installEventFilter(this);
+    hide();
+}
+
+// When it is first asked for: most never ask, and all wait for the first frame.
+void HelpOverlay::fill()
+{
     auto *card = new QFrame(this);
     card->setObjectName(u"helpCard"_s);
     card->setProperty("look", u"card"_s);
@@ -60,8 +66,8 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
     auto *title = makeLabel(tr("Keys"), u"heading"_s, card);
     grid->addWidget(title, 0, 0, 1, 2);
     QList<std::pair<QString, QString>> keys;
-    if (!pages.isEmpty())
-        keys << std::pair(keysOfPage(0) + u" … "_s + keysOfPage(int(pages.size()) - 1), pages.join(u", "_s));
+    if (!m_pages.isEmpty())
+        keys << std::pair(keysOfPage(0) + u" … "_s + keysOfPage(int(m_pages.size()) - 1), m_pages.join(u", "_s));
     keys << std::pair(u"Ctrl+K"_s,
                       tr("go to a lock, session or page, or do anything: type a few letters, Enter goes"))
          << std::pair(u"Ctrl+F"_s, tr("find; Enter or ↓ goes into the rows, Esc clears"))
@@ -115,7 +121,6 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_scroll);
-    hide();
 }
 
 void HelpOverlay::open()
@@ -124,6 +129,8 @@ void HelpOverlay::open()
         close();
         return;
     }
+    if (!m_scroll)
+        fill();
     m_focusBefore = QApplication::focusWidget();
     resize(parentWidget()->size());
     m_scroll->widget()->adjustSize();

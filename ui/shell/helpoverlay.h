@@ -15,7 +15,7 @@ class HelpOverlay : public QWidget {
     Q_OBJECT
 public:
     // Covers `window`; hidden at first. `pages`: the titles behind Ctrl+1, Ctrl+2 …
-    HelpOverlay(const QStringList &pages, QWidget *window);
+    HelpOverlay(QStringList pages, QWidget *window);
 
     void open();
 
@@ -32,9 +32,11 @@ protected:
     bool eventFilter(QObject *watched, QEvent *event) override;
 
 private:
+    void fill();
     void close();
     void leaveFor(void (HelpOverlay::*request)());
 
+    const QStringList m_pages;
     QWidget *m_guarantees = nullptr;
     QScrollArea *m_scroll = nullptr;
     QPointer<QWidget> m_focusBefore;
