@@ -131,9 +131,13 @@ private slots:
             before = *moment;
         }
         QVERIFY(lesson.steps.back().until && lesson.steps.back().until->isEnd);
-        for (const auto &[where, text] : textsOf(withNumbers(lesson, played)))
+        for (const auto &[where, text] : textsOf(withNumbers(lesson, played))) {
             QVERIFY2(!text.english.contains(u'{') && !text.chinese.contains(u'{') && !text.russian.contains(u'{'),
                      qPrintable(where));
+            // A moment that was filled in ends in a Chinese unit: "3 秒时".
+            static const QRegularExpression torn(u"\\p{Han} \\p{Han}"_s);
+            QVERIFY2(!torn.match(text.chinese).hasMatch(), qPrintable(text.chinese));
+        }
         for (const auto &proof : lesson.proves) {
             const auto proven = prove(proof, played);
             QVERIFY2(proven.holds, qPrintable(proof.text.english + u": it is "_s + proven.measured));
