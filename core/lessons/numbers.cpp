@@ -28,11 +28,12 @@ const QRegularExpression &braces()
 // What stands between two braces.
 struct Number {
     std::size_t run = 0;
-    bool isMoment = false;                                     // "at": where the step stops
-    enum class Scope { All, SoFar, Drain } scope = Scope::All; // of events: up to there, or from the first release on
-    std::optional<int> holder;                                 // whose first token
-    QByteArray name;                                           // of a counter, or of a scenario's field
-    EventPattern pattern{};                                    // of events, where there is no name
+    bool isMoment = false;     // "at": where the step stops
+    bool isSoFar = false;      // of events: those up to there
+    bool isDrain = false;      // and those from the first release on
+    std::optional<int> holder; // whose first token
+    QByteArray name;           // of a counter, or of a scenario's field
+    EventPattern pattern{};    // of events, where there is no name
 };
 
 struct NamedSetting {
@@ -81,16 +82,15 @@ std::optional<EventPattern> patternOf(QStringList words)
 
 std::optional<Number> numberOf(const QString &inside)
 {
-    static const QRegularExpression form(u"^(.+?)( so far| in the drain)?(?: of run ([0-9]))?$"_s);
+    static const QRegularExpression form(u"^(.+?)( in the drain)?( so far)?(?: of run ([0-9]))?$"_s);
     const auto match = form.match(inside);
     if (!match.hasMatch())
         return std::nullopt;
     Number number;
-    const auto scope = match.captured(2);
-    number.scope = scope.isEmpty()         ? Number::Scope::All
-                   : scope == " so far"_L1 ? Number::Scope::SoFar
-                                           : Number::Scope::Drain;
-    number.run = match.captured(3).toULongLong();
+    number.isDrain = !match.captured(2).isEmpty();
+    number.isSoFar = !match.captured(3).isEmpty();
+    const bool isOfAll = !number.isDrain && !number.isSoFar;
+    number.run = match.captured(4).toULongLong();
     const auto name = match.captured(1).toUtf8();
     if (name == "at") {
         number.isMoment = true;
@@ -99,12 +99,12 @@ std::optional<Number> numberOf(const QString &inside)
     static const QRegularExpression token(u"^token c([0-9]{1,4})$"_s);
     if (const auto whose = token.match(match.captured(1)); whose.hasMatch()) {
         number.holder = whose.captured(1).toInt();
-        return scope.isEmpty() ? std::optional(number) : std::nullopt;
+        return isOfAll ? std::optional(number) : std::nullopt;
     }
     if (counterNames().contains(name) || settingOf(name)) {
         number.name = name;
         // A counter says its scope by its name.
-        return scope.isEmpty() ? std::optional(number) : std::nullopt;
+        return isOfAll ? std::optional(number) : std::nullopt;
     }
     const auto pattern = patternOf(match.captured(1).split(u' '));
     if (!pattern)
@@ -116,10 +116,9 @@ std::optional<Number> numberOf(const QString &inside)
 qint64 countOf(const Number &number, const contention::Recording &run, std::optional<contention::Moment> at)
 {
     const auto isRelease = [](const contention::Event &event) { return event.mark == contention::Mark::Releases; };
-    const auto first =
-        number.scope == Number::Scope::Drain ? std::ranges::find_if(run.events, isRelease) : run.events.begin();
+    const auto first = number.isDrain ? std::ranges::find_if(run.events, isRelease) : run.events.begin();
     return std::count_if(first, run.events.end(), [&](const contention::Event &event) {
-        const bool isInTime = number.scope != Number::Scope::SoFar || (at && event.at <= *at);
+        const bool isInTime = !number.isSoFar || (at && event.at <= *at);
         return isInTime && number.pattern.matches(event);
     });
 }
@@ -211,8 +210,7 @@ QString wrongNumberIn(const Text &text, std::size_t runs, bool hasMoment)
             if (lessonBraces().match(match.captured(0)).hasMatch())
                 continue; // another lesson's number: known once all are read
             const auto number = numberOf(match.captured(1));
-            const bool isFine = number && number->run < runs
-                                && (hasMoment || !(number->isMoment || number->scope == Number::Scope::SoFar));
+            const bool isFine = number && number->run < runs && (hasMoment || !(number->isMoment || number->isSoFar));
             if (!isFine)
                 return label(match.captured(0).toUtf8(), 60);
         }
