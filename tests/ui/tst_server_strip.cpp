@@ -99,6 +99,18 @@ private slots:
         QVERIFY(!strip.accessibleDescription().contains(u"c150"_s));
     }
 
+    // A second line of the same words had no room, and seven that waited were two.
+    void readersAndWritersThatWaitAreOneGroup()
+    {
+        const auto run = played("shared");
+        QVERIFY(run);
+        ServerStrip strip;
+        strip.setRun(run);
+        strip.setMoment(150ms, false);
+        QCOMPARE(strip.beliefs(),
+                 (QStringList{u"holds to read: c02 c03 c04"_s, u"waits: c05 c06 c07 c08 c09 … (7)"_s}));
+    }
+
     void rowsOfOneTableAreCalledByTheirKey()
     {
         const auto run = played("row-index");

@@ -189,14 +189,14 @@ std::vector<ServerStrip::Belief> ServerStrip::grouped() const
             continue;
         // Of two locks it depends on who it is which of them it has first.
         const QString words = areTwo ? beliefOf(lane, span) : QString();
+        const bool reads = span.state == LaneState::Holds && span.isReader; // who waits says no more than that
         auto group = std::ranges::find_if(groups, [&](const Belief &one) {
-            return one.state == span.state && one.isPaused == span.isPaused && one.isReader == span.isReader
+            return one.state == span.state && one.isPaused == span.isPaused && one.isReader == reads
                    && (!areTwo || one.does == words);
         });
         if (group == groups.end())
-            group = groups.insert(
-                groups.end(),
-                {span.state, span.isPaused, span.isReader, areTwo ? words : beliefOf(lane, span), {}, 0});
+            group = groups.insert(groups.end(),
+                                  {span.state, span.isPaused, reads, areTwo ? words : beliefOf(lane, span), {}, 0});
         if (++group->count <= mostNamed)
             group->first << m_run->laneName(lane);
     }
