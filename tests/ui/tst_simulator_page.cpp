@@ -273,6 +273,12 @@ private slots:
         QVERIFY(!QImage(png).isNull());
         const auto svg = saved(ui::ExportKind::Svg, u"a.svg"_s);
         QVERIFY(QSvgRenderer(svg).isValid());
+        // All lanes of both runs, and the legend of what is in them.
+        const auto drawn = QString::fromUtf8(contentOf(svg));
+        QCOMPARE(drawn.count(u">c00<"_s), 2);
+        QCOMPARE(drawn.count(u">c19<"_s), 2);
+        QVERIFY(drawn.contains(u">is told in vain<"_s) && drawn.contains(u">holds<"_s));
+        QVERIFY(!drawn.contains(u">paused<"_s));
         // Extended WebP, with a frame for each moment at which something was another.
         const auto animation = contentOf(saved(ui::ExportKind::Animation, u"a.webp"_s));
         QVERIFY(animation.startsWith("RIFF") && animation.mid(8, 8) == "WEBPVP8X" && animation.contains("ANIM"));

@@ -20,7 +20,7 @@ namespace {
 constexpr double runWidth = 720;
 constexpr double headHeight = 64;
 constexpr double exportedAxisHeight = 22;
-constexpr double mostLanesHeight = 1400; // of one picture; the lanes from the first in sight on
+constexpr double mostLanesHeight = 1400; // of one picture; of more lanes those from the first in sight on
 constexpr double margin = 16;
 
 double lanesHeight(const std::vector<RunPicture> &runs)
@@ -99,6 +99,11 @@ void paintRuns(QPainter &painter, const std::vector<RunPicture> &runs, const Tok
 }
 
 } // namespace
+
+bool hasRoomForAll(const RunPicture &one)
+{
+    return one.frame.servers.height() + one.run->lanes() * one.frame.laneHeight <= mostLanesHeight;
+}
 
 std::vector<RunPicture> picturesAt(std::vector<RunPicture> runs, Moment at)
 {

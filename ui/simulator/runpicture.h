@@ -15,6 +15,8 @@ struct RunPicture {
     QString title{}; // empty: the recipe's
 };
 
+// Whether a picture has room for each of its lanes, where the screen has it for a few.
+[[nodiscard]] bool hasRoomForAll(const RunPicture &one);
 // The same at another moment, as if nobody had been later.
 [[nodiscard]] std::vector<RunPicture> picturesAt(std::vector<RunPicture> runs, Moment at);
 // Any thread. The legend has the signs of `legendOf`, so that pictures of one run are of one size. Null: no memory.
