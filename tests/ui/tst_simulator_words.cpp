@@ -2,6 +2,7 @@
 // The simulator's page in another language, and its legend in a narrow window.
 #include "tests/support/fakerecording.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/cutparts.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/parts/pagewords.h"
 #include "ui/simulator/lanesview.h"
@@ -54,6 +55,36 @@ private slots:
                 return legend->visibleRegion().boundingRect() == legend->rect() && legend->height() > 15;
             };
             QTRY_VERIFY2(isInSight(), qPrintable(u"%1"_s.arg(m_page->width())));
+        }
+    }
+
+    // As a class sees it: the page alone, on a projector unscaled and scaled, where there is room with large text.
+    void onAProjectorNothingIsCut_data()
+    {
+        QTest::addColumn<QSize>("size");
+        QTest::addColumn<bool>("isLarge");
+        QTest::newRow("1024x768") << QSize(1024, 768) << true;
+        QTest::newRow("1280x720") << QSize(1280, 720) << true;
+        QTest::newRow("1280x720, 150 %") << QSize(853, 480) << false;
+        QTest::newRow("1280x720, 200 %") << QSize(640, 360) << false;
+    }
+    void onAProjectorNothingIsCut()
+    {
+        QFETCH(QSize, size);
+        QFETCH(bool, isLarge);
+        m_theme->setLarge(isLarge);
+        open();
+        const auto isOfThatSize = [&] {
+            m_page->resize(size); // as soon as the layout says it can
+            return m_page->size() == size;
+        };
+        const auto restore = qScopeGuard([] { ui::speak(lessons::Language::English); });
+        for (const auto language :
+             {lessons::Language::Russian, lessons::Language::Chinese, lessons::Language::English}) {
+            ui::speak(language);
+            QTRY_VERIFY2(isOfThatSize(), qPrintable(u"%1 wide"_s.arg(m_page->width())));
+            const auto cut = [this] { return testing::cutParts(*m_page); };
+            QTRY_VERIFY2(cut().isEmpty(), qPrintable(cut().join(u"; "_s)));
         }
     }
 

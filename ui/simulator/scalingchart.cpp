@@ -71,6 +71,7 @@ ScalingChart::ScalingChart(QWidget *parent)
     m_notice->setWordWrap(true);
     m_notice->hide();
     m_title->setMinimumWidth(20);
+    m_title->setWordWrap(true);
     auto *head = new QHBoxLayout;
     head->addWidget(m_title, 1);
     head->addWidget(m_time);
