@@ -45,6 +45,7 @@ constexpr Screen screens[] = {{"1024x768", {1024, 768}, false, true},
                               {"1440x900", {1440, 900}, false, true},
                               {"projector-1024x768", {1024, 768}, true, false},
                               {"projector-1024x768-125%", {819, 614}, true, false, true},
+                              {"projector-1280x720", {1280, 720}, true, false, true},
                               {"projector-1280x720-150%", {853, 480}, true, false, true},
                               {"projector-1280x720-200%", {640, 360}, true, false, true}};
 const QByteArrayList forScaled{"redlock", "herd", "row-index", "append-only-file"};

@@ -10,6 +10,7 @@
 
 #include <QBoxLayout>
 #include <QLabel>
+#include <QScopeGuard>
 #include <QScrollBar>
 
 #include <algorithm>
@@ -266,8 +267,15 @@ void LessonPicture::show(const Parts &parts)
 
 // What there is no room for is left out: the legend first, then the tiles become a line, then what the servers have
 // goes, then the messages, and that line at last; never the lanes.
+// A part that is shown is laid out at once, which may give the picture another height in the middle of this: that is
+// looked at once more, and the rest by what resizeEvent() queues. Without an end both called each other until the
+// stack was full (a window on its way to the size of a scaled projector).
 void LessonPicture::fit()
 {
+    if (m_fitting == 2)
+        return;
+    ++m_fitting;
+    const auto done = qScopeGuard([this] { --m_fitting; });
     const int each = cardWidth();
     fitTitles(each);
     showCounts();    // in the language that is spoken now
@@ -344,7 +352,8 @@ void LessonPicture::showCounts()
 int LessonPicture::cardWidth() const
 {
     const int gaps = m_cards->spacing() * static_cast<int>(m_panels.size() - 1);
-    return m_panels.empty() ? 0 : (width() - gaps) / static_cast<int>(m_panels.size());
+    constexpr int uneven = 4; // a card whose tiles want more takes it from the others
+    return m_panels.empty() ? 0 : (width() - gaps) / static_cast<int>(m_panels.size()) - uneven;
 }
 
 } // namespace lockscope::ui

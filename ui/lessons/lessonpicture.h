@@ -94,6 +94,7 @@ private:
     QElapsedTimer m_since;
     std::chrono::milliseconds m_pace{1200};
     Moment m_from{}, m_target{};
+    int m_fitting = 0; // how often fit() is running
 };
 
 } // namespace lockscope::ui
