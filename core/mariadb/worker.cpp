@@ -45,9 +45,10 @@ Leaving &leaving()
     return *instance;
 }
 
+constexpr auto killAgainAfter = 500ms; // where it had no effect
+
 // A KILL on a connection of its own, which may lead elsewhere: a host name or a proxy stands for several servers,
 // and on another one that number is somebody else's. So it is sent to the same server or not at all.
-constexpr auto killAgainAfter = 500ms;  // where it had no effect
 constexpr int attemptsToFindServer = 3; // who takes turns comes round again
 
 void killOn(const QByteArray &server, const SessionOptions &options, const QByteArray &text)
