@@ -11,6 +11,7 @@
 #include "core/workspace/linkbase.h"
 #include "core/workspace/reachability.h"
 #include "core/zookeeper/client.h"
+#include "core/zookeeper/clienterrors.h"
 
 #include <deque>
 
@@ -200,10 +201,8 @@ private:
                     open();
             });
         } else if (state == zk::SessionState::AuthFailed) {
-            m_problem = Error{
-                ErrorCode::AuthFailed,
-                u"%1 refused the credentials, or lets in only who brings others (SASL is not carried here)"_s.arg(
-                    m_spec.displayUri())};
+            m_problem =
+                Error{ErrorCode::AuthFailed, m_spec.displayUri() + u' ' + zk::refusal(), false, /*isExplained=*/true};
         } else if (state == zk::SessionState::Connecting) {
             m_scope.launch(watchReachability());
         }

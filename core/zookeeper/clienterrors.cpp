@@ -15,15 +15,18 @@ Error makeError(ErrorCode code, const Attempt &attempt, const QString &why, bool
     return {code, u"cannot "_s + what + u' ' + label(attempt.path.bytes()) + u": "_s + why, retryable};
 }
 
+QString refusal()
+{
+    return u"refused the credentials, or lets in only who brings others (SASL is not carried here); user and password "
+           u"help only where its scheme is digest"_s;
+}
+
 Error notSent(SessionState state, const Attempt &attempt)
 {
     switch (state) {
     case SessionState::Expired: return makeError(ErrorCode::SessionExpired, attempt, u"the session has expired"_s);
     case SessionState::AuthFailed: {
-        // Its client keeps no more than that of a server that requires SASL.
-        auto error = makeError(ErrorCode::AuthFailed, attempt,
-                               u"the server refused the credentials, or lets in only who brings others (SASL is not "
-                               u"carried here); user and password help only where its scheme is digest"_s);
+        auto error = makeError(ErrorCode::AuthFailed, attempt, u"the server "_s + refusal());
         error.isExplained = true;
         return error;
     }

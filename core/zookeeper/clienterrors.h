@@ -16,6 +16,9 @@ struct Attempt {
 [[nodiscard]] Error errorOf(int returnCode, const Attempt &attempt);
 // Nothing was sent: the session is in `state`, which is not Connected.
 [[nodiscard]] Error notSent(SessionState state, const Attempt &attempt);
+// What a server has done whose session ended in AuthFailed, and what helps; goes behind its name. libzookeeper keeps
+// no more of it than that: wrong credentials and a server that requires SASL look alike.
+[[nodiscard]] QString refusal();
 [[nodiscard]] Error makeError(ErrorCode code, const Attempt &attempt, const QString &why, bool retryable = false);
 
 } // namespace lockscope::zk

@@ -236,14 +236,14 @@ private slots:
         QVERIFY2(started, started ? "" : qPrintable(started.error().message));
         const auto there = u"zk://127.0.0.1:%1"_s.arg((*server)->address().port);
         const auto ran = testing::run({u"--connect"_s, there, u"locks"_s});
-        QVERIFY2(ran.status == 3 && ran.err.contains("the connection broke before all was seen; ")
-                     && ran.err.contains("SASL"),
-                 ran.what());
-        // No password is asked for where it need not help.
+        QVERIFY2(ran.status == 3 && ran.err.contains("SASL"), ran.what());
         const auto shown = testing::run({u"--connect"_s, there, u"show"_s, u"zk:/locks"_s});
-        QVERIFY2(shown.status != 0 && !shown.err.contains("give user and password")
-                     && shown.err.contains("help only where its scheme is digest"),
-                 shown.what());
+        QVERIFY2(shown.status != 0, shown.what());
+        // No password is asked for where it need not help, whether it refuses before the first question or with it.
+        for (const auto &each : {ran, shown})
+            QVERIFY2(!each.err.contains("give user and password")
+                         && each.err.contains("help only where its scheme is digest"),
+                     each.what());
         QVERIFY2(!ran.out.contains("no locks found"), ran.what());
     }
 
