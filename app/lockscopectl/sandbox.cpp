@@ -128,7 +128,8 @@ CommandSpec sandboxCommand()
     spec.more =
         u"Prints one NAME=URI per line (each fits --connect) once all of them answer. Without a choice: one "
         u"server each of %1. Nothing is left behind. A server that ends, by "
-        u"kill, say, is started again after 5 s, on its port, with what it had on disk; stderr says so."_s.arg(usual);
+        u"kill, say, is started again after 5 s (later, where that fails), on its port, with what it had on disk; "
+        u"stderr says so."_s.arg(usual);
     for (const auto &backend : allBackends()) {
         const auto &kit = sandbox::kitOf(backend.kind);
         const auto number = kit.most == 1 ? QString() : kit.apart ? u"N"_s : u"[N]"_s;

@@ -159,6 +159,7 @@ void Sandbox::settle(Entry &entry, const Result<bool> &ready)
 {
     if (ready) {
         const bool isAgain = std::exchange(entry.hasAnswered, true);
+        entry.nextPause = {};
         if (isAgain)
             emit answeredAgain(specOf(entry));
         else
@@ -166,12 +167,22 @@ void Sandbox::settle(Entry &entry, const Result<bool> &ready)
         return;
     }
     if (entry.hasAnswered) { // it was there, and somebody is connected to it
-        entry.isLeft = true;
-        emit failed(ready.error().message);
+        tryLater(entry, ready.error());
         return;
     }
     addProblem(ready.error());
     std::erase_if(m_entries, [&entry](const auto &one) { return one.get() == &entry; });
+}
+
+// What is in its way, such as another program on its port, may go away.
+void Sandbox::tryLater(Entry &entry, const Error &error)
+{
+    constexpr std::chrono::milliseconds longest{60'000};
+    const auto pause = std::min(std::max(entry.nextPause, *m_options.restartAfter), longest);
+    entry.nextPause = 2 * pause;
+    entry.restartAt = std::chrono::steady_clock::now() + pause;
+    emit failed(u"%1; it is started again in %2 s"_s.arg(
+        error.message, QString::number(std::chrono::duration<double>(pause).count())));
 }
 
 void Sandbox::step()

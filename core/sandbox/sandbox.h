@@ -25,7 +25,7 @@ struct SandboxOptions {
     std::chrono::milliseconds atMost{60'000};     // for all of them to answer
     bool tls = false;                             // and nothing in clear
     // After this, a server that has ended (somebody killed it) is started again, on its port, with what it has on
-    // disk. Empty: it stays away.
+    // disk; where that fails, again after twice as long each time, at most a minute. Empty: it stays away.
     std::optional<std::chrono::milliseconds> restartAfter{5'000};
 
     static std::map<BackendKind, int> usual();
@@ -55,7 +55,8 @@ signals:
     void answered(const lockscope::ConnectionSpec &connection);
     void failed(const QString &problem);
     void finished();
-    // Later: a server is gone, and when all that belongs to the connection answers again. `why`: a sentence.
+    // Later: a server is gone, and when all that belongs to the connection answers again; failed() of a try between.
+    // `why`: a sentence.
     void ended(const QString &why);
     void answeredAgain(const lockscope::ConnectionSpec &connection);
 
@@ -68,6 +69,7 @@ private:
         bool hasAnswered = false;
         bool isLeft = false;                               // it has ended, and is not started again
         std::chrono::steady_clock::time_point restartAt{}; // after it has ended; else the epoch
+        std::chrono::milliseconds nextPause{};             // before the next try, once one has failed
         [[nodiscard]] Result<bool> poll();
         [[nodiscard]] bool isRunning();
         [[nodiscard]] Result<void> startAgain();
@@ -77,6 +79,7 @@ private:
     void addProblem(const Error &error);
     void step();
     void settle(Entry &entry, const Result<bool> &ready);
+    void tryLater(Entry &entry, const Error &error);
     void lookAfter();
     void noteEnd(Entry &entry);
     [[nodiscard]] ConnectionSpec specOf(const Entry &entry) const;

@@ -7,6 +7,7 @@
 #include <QProcess>
 #include <QSignalSpy>
 #include <QStandardPaths>
+#include <QTcpServer>
 #include <QTcpSocket>
 #include <QTemporaryDir>
 #include <QTest>
@@ -257,6 +258,34 @@ private slots:
         QCOMPARE(sandbox.connections().front().hosts.front(), where);
         QCOMPARE(finished.size(), 1);
         QCOMPARE(failed.size(), 0);
+    }
+
+    void aServerWhosePortIsTakenIsTriedUntilItIsFree()
+    {
+        SandboxOptions options;
+        options.servers = {{BackendKind::Redis, 1}};
+        options.restartAfter = 200ms;
+        Sandbox sandbox(options);
+        QSignalSpy answered(&sandbox, &Sandbox::answeredAgain);
+        QSignalSpy finished(&sandbox, &Sandbox::finished), failed(&sandbox, &Sandbox::failed);
+        sandbox.begin();
+        QTRY_COMPARE_WITH_TIMEOUT(finished.size(), 1, 60'000);
+        if (sandbox.connections().empty())
+            QSKIP("no Redis on this machine");
+        const auto where = sandbox.connections().front().hosts.front();
+        QTcpServer somebodyElse;
+        connect(&sandbox, &Sandbox::ended, &somebodyElse,
+                [&] { somebodyElse.listen(QHostAddress::LocalHost, static_cast<quint16>(where.port)); });
+        ask(where, "SHUTDOWN NOSAVE\r\n");
+        QTRY_VERIFY_WITH_TIMEOUT(failed.size() >= 2, 60'000);
+        QVERIFY(somebodyElse.isListening());
+        const auto first = failed[0].front().toString(), second = failed[1].front().toString();
+        QVERIFY2(first.endsWith(u"; it is started again in 0.2 s"_s), qPrintable(first));
+        QVERIFY2(second.endsWith(u"; it is started again in 0.4 s"_s), qPrintable(second));
+        QCOMPARE(answered.size(), 0);
+        somebodyElse.close();
+        QTRY_COMPARE_WITH_TIMEOUT(answered.size(), 1, 60'000);
+        QCOMPARE(ask(where, "PING\r\n").trimmed(), QByteArray("+PONG"));
     }
 
     void anEnsembleIsOneConnection()
