@@ -11,7 +11,6 @@
 #include "tests/support/testmain.h"
 
 #include <QRegularExpression>
-#include <QTemporaryDir>
 #include <QTest>
 
 using namespace lockscope;
@@ -463,30 +462,6 @@ private slots:
         QCOMPARE(heldWithSentence({"b"}), u"held together with b by one thread, as the members of a MultiLock are"_s);
         QVERIFY(heldWithSentence({"b", "c"}).contains(u" b and c by "_s));
         QVERIFY(heldWithSentence({"b", "c", "d", "e", "f"}).contains(u" b, c, d and 2 more by "_s));
-    }
-
-    void labelsAreReadAndKept()
-    {
-        QVERIFY(!readClientLabel(u"billing"_s) && !readClientLabel(u"=billing"_s)
-                && !readClientLabel(u"10.0.0.1="_s));
-        const auto label = readClientLabel(u"user=app*=the till"_s);
-        QVERIFY(label && label->pattern == "user=app*" && label->name == u"the till"_s);
-        QTemporaryDir folder;
-        const auto file = folder.filePath(u"lockscope/labels"_s);
-        QVERIFY(savedClientLabels(file).empty());
-        QVERIFY(saveClientLabels({{"10.0.0.1:*", u"east"_s}, *label}, file));
-        QVERIFY(saveClientLabels({{"10.0.0.1:*", u"west"_s}}, file));
-        const std::vector<ClientLabel> kept{*label, {"10.0.0.1:*", u"west"_s}};
-        QCOMPARE(savedClientLabels(file), kept);
-        // An editor says all there are; what a person wrote about them stays.
-        QFile comment(file);
-        QVERIFY(comment.open(QFile::Append));
-        comment.write("# of the east: see the wiki\n");
-        comment.close();
-        QVERIFY(writeClientLabels({*label}, file));
-        QCOMPARE(savedClientLabels(file), std::vector<ClientLabel>{*label});
-        QVERIFY(comment.open(QFile::ReadOnly));
-        QVERIFY(comment.readAll().startsWith("# of the east: see the wiki\n"));
     }
 
     void hostileNamesStayText()

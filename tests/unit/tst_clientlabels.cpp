@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names that a person gives to clients: read from words, kept in a file that people write in, too.
+#include "core/workspace/clientlabels.h"
+#include "tests/support/testmain.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace lockscope;
+using namespace Qt::StringLiterals;
+
+class TestClientLabels : public QObject {
+    Q_OBJECT
+private slots:
+    void labelsAreReadAndKept()
+    {
+        QVERIFY(!readClientLabel(u"billing"_s) && !readClientLabel(u"=billing"_s)
+                && !readClientLabel(u"10.0.0.1="_s));
+        const auto label = readClientLabel(u"user=app*=the till"_s);
+        QVERIFY(label && label->pattern == "user=app*" && label->name == u"the till"_s);
+        QTemporaryDir folder;
+        const auto file = folder.filePath(u"lockscope/labels"_s);
+        QVERIFY(savedClientLabels(file).empty());
+        QVERIFY(saveClientLabels({{"10.0.0.1:*", u"east"_s}, *label}, file));
+        QVERIFY(saveClientLabels({{"10.0.0.1:*", u"west"_s}}, file));
+        const std::vector<ClientLabel> kept{*label, {"10.0.0.1:*", u"west"_s}};
+        QCOMPARE(savedClientLabels(file), kept);
+        // An editor says all there are; what a person wrote about them stays.
+        QFile comment(file);
+        QVERIFY(comment.open(QFile::Append));
+        comment.write("# of the east: see the wiki\n");
+        comment.close();
+        QVERIFY(writeClientLabels({*label}, file));
+        QCOMPARE(savedClientLabels(file), std::vector<ClientLabel>{*label});
+        QVERIFY(comment.open(QFile::ReadOnly));
+        QVERIFY(comment.readAll().startsWith("# of the east: see the wiki\n"));
+    }
+};
+
+LOCKSCOPE_TEST(TestClientLabels)
+#include "tst_clientlabels.moc"
