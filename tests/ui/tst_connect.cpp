@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Saved connections and the dialog that edits them: what is written down, what never is.
+// The dialog that edits saved connections: what is written down, what never is.
 #include "core/connections/connectionstore.h"
 #include "tests/support/fakesecrets.h"
 #include "tests/support/testmain.h"
@@ -79,75 +79,6 @@ private slots:
     {
         QDir(m_folder.filePath(u"deep"_s)).removeRecursively();
         m_box = {};
-    }
-
-    void keepsWhatIsNoSecret()
-    {
-        auto store = openStore();
-        auto orders = saved(u"orders-zk"_s, u"zk://10.0.1.11:2181,10.0.1.12:2181/app?admin=8081"_s, u"Orders"_s);
-        orders.colour = ConnectionColour::Teal;
-        orders.production = true;
-        const auto id = store->save(orders);
-        QVERIFY(id);
-        QVERIFY(store->save(saved(u"cache"_s, u"redis://ops:s3cret@10.0.5.1/2"_s))); // pasted with a password
-        QVERIFY(!written().contains("s3cret"));
-        QCOMPARE(QFile::permissions(file()) & (QFileDevice::ReadGroup | QFileDevice::ReadOther),
-                 QFileDevice::Permissions());
-
-        auto again = openStore();
-        QCOMPARE(again->all().size(), 2u);
-        QCOMPARE(again->all()[0], *store->find(*id)); // groups first
-        QCOMPARE(again->all()[1].uri, u"redis://10.0.5.1:6379/2"_s);
-        QCOMPARE(again->all()[1].user, u"ops"_s);
-        const auto spec = specOf(again->all()[0], u"pw"_s);
-        QVERIFY(spec);
-        QCOMPARE(spec->name.bytes(), "orders-zk"_ba);
-        QCOMPARE(spec->hosts.size(), 2u);
-        QCOMPARE(spec->chroot, "/app"_ba);
-        QCOMPARE(spec->adminPort, 8081);
-        QCOMPARE(spec->password, u"pw"_s);
-        QVERIFY(spec->production && spec->readOnly); // production opens read-only
-    }
-
-    void refusesTwoOfOneName()
-    {
-        auto store = openStore();
-        QVERIFY(store->save(saved(u"zk"_s, u"zk://a"_s)));
-        const auto second = store->save(saved(u"zk"_s, u"zk://b"_s));
-        QVERIFY(!second);
-        QCOMPARE(second.error().message, u"another connection is named zk already"_s);
-        QVERIFY(!store->save(saved(u"bad"_s, u"zk://a:99999"_s)));
-    }
-
-    void duplicatesAndRemoves()
-    {
-        auto store = openStore();
-        const auto id = store->save(saved(u"zk"_s, u"zk://a"_s));
-        store->writePassword(*id, u"pw"_s, this, [](const SecretKept &) {});
-        QTRY_VERIFY(store->find(*id)->hasPassword);
-        QVERIFY(store->duplicate(*id));
-        const auto second = store->duplicate(*id);
-        QCOMPARE(store->find(*second)->name, u"zk-3"_s);
-        QVERIFY(!store->find(*second)->hasPassword);
-        QCOMPARE(m_box.secrets.size(), 1u);
-        QVERIFY(store->remove(*id));
-        QVERIFY(m_box.secrets.empty());
-        QCOMPARE(store->all().size(), 2u);
-    }
-
-    void leavesAFileAloneThatItDoesNotUnderstand()
-    {
-        QVERIFY(QDir().mkpath(m_folder.filePath(u"deep"_s)));
-        for (const auto &content : {"{ broken"_ba, R"({"version":99,"connections":[]})"_ba}) {
-            QFile broken(file());
-            QVERIFY(broken.open(QIODevice::WriteOnly));
-            broken.write(content);
-            broken.close();
-            auto store = openStore();
-            QVERIFY(!store->loadError().isEmpty());
-            QVERIFY(!store->save(saved(u"zk"_s, u"zk://a"_s)));
-            QCOMPARE(written(), content);
-        }
     }
 
     void connectsFromTheFieldsWithTheKeyboard()
