@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dialog that edits saved connections: what is written down, what never is.
 #include "core/connections/connectionstore.h"
-#include "tests/support/fakesecrets.h"
+#include "tests/support/savedconnections.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/themedapplication.h"
 #include "ui/dialogs/connectdialog.h"
@@ -23,38 +23,13 @@
 
 using namespace lockscope;
 using namespace lockscope::ui;
-using lockscope::testing::FakeSecrets;
+using lockscope::testing::saved;
+using lockscope::testing::SavedConnections;
 using namespace Qt::StringLiterals;
 
-namespace {
-
-SavedConnection saved(const QString &name, const QString &uri, const QString &group = {})
-{
-    SavedConnection made;
-    made.name = name;
-    made.uri = uri;
-    made.group = group;
-    return made;
-}
-
-} // namespace
-
-class TestConnect : public QObject {
+class TestConnect : public QObject, private SavedConnections {
     Q_OBJECT
 
-    QTemporaryDir m_folder;
-    FakeSecrets::Box m_box;
-
-    QString file() const { return m_folder.filePath(u"deep/connections.json"_s); }
-    std::unique_ptr<ConnectionStore> openStore()
-    {
-        return std::make_unique<ConnectionStore>(file(), std::make_unique<FakeSecrets>(m_box));
-    }
-    QByteArray written() const
-    {
-        QFile read(file());
-        return read.open(QIODevice::ReadOnly) ? read.readAll() : QByteArray();
-    }
     static QLineEdit *field(ConnectDialog &dialog, const QString &placeholder)
     {
         const auto all = dialog.form()->findChildren<QLineEdit *>();
@@ -75,11 +50,7 @@ class TestConnect : public QObject {
     }
 
 private slots:
-    void init()
-    {
-        QDir(m_folder.filePath(u"deep"_s)).removeRecursively();
-        m_box = {};
-    }
+    void init() { clear(); }
 
     void connectsFromTheFieldsWithTheKeyboard()
     {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Saved connections in their file: what is written down, what never is.
 #include "core/connections/connectionstore.h"
-#include "tests/support/fakesecrets.h"
+#include "tests/support/savedconnections.h"
 #include "tests/support/testmain.h"
 
 #include <QDir>
@@ -10,45 +10,15 @@
 #include <QTest>
 
 using namespace lockscope;
-using lockscope::testing::FakeSecrets;
+using lockscope::testing::saved;
+using lockscope::testing::SavedConnections;
 using namespace Qt::StringLiterals;
 
-namespace {
-
-SavedConnection saved(const QString &name, const QString &uri, const QString &group = {})
-{
-    SavedConnection made;
-    made.name = name;
-    made.uri = uri;
-    made.group = group;
-    return made;
-}
-
-} // namespace
-
-class TestConnectionStore : public QObject {
+class TestConnectionStore : public QObject, private SavedConnections {
     Q_OBJECT
 
-    QTemporaryDir m_folder;
-    FakeSecrets::Box m_box;
-
-    QString file() const { return m_folder.filePath(u"deep/connections.json"_s); }
-    std::unique_ptr<ConnectionStore> openStore()
-    {
-        return std::make_unique<ConnectionStore>(file(), std::make_unique<FakeSecrets>(m_box));
-    }
-    QByteArray written() const
-    {
-        QFile read(file());
-        return read.open(QIODevice::ReadOnly) ? read.readAll() : QByteArray();
-    }
-
 private slots:
-    void init()
-    {
-        QDir(m_folder.filePath(u"deep"_s)).removeRecursively();
-        m_box = {};
-    }
+    void init() { clear(); }
 
     void keepsWhatIsNoSecret()
     {
