@@ -25,6 +25,19 @@ Task<void> takeTurns(DemoStage *stage, recipes::Lock *lock, std::chrono::millise
     }
 }
 
+Task<void> queueUp(DemoStage *stage, Scope *scope, int clients, JoinQueue client)
+{
+    stage->sceneBegins();
+    for (int i = 0; i < clients; ++i) {
+        const Completion<bool> joined(stage->loop());
+        scope->launch(client(joined));
+        co_await joined;
+        auto pause = sleepFor(stage->loop(), std::chrono::milliseconds(50));
+        co_await pause;
+    }
+    stage->sceneIsUp();
+}
+
 struct Demo::Private {
     Private(Loop &loop, Random random) : stage(loop, random) {}
 

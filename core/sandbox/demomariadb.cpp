@@ -2,6 +2,7 @@
 #include "core/sandbox/demomariadb.h"
 
 #include "core/recipes/make.h"
+#include "core/sandbox/sqlscenes.h"
 
 using namespace std::chrono_literals;
 
@@ -10,8 +11,8 @@ namespace lockscope::sandbox {
 DemoMariaDb::DemoMariaDb(DemoStage &stage, const ConnectionSpec &server)
     : m_stage(stage), m_server(server), m_passage(server.transport, server.hosts), m_scope(stage.loop())
 {
-    m_scope.launch(playQueue("sql-for-update", "shop.stock#id=1", 3, 9s));
-    m_scope.launch(playQueue("sql-get-lock", "GET_LOCK#nightly-report", 2, 14s));
+    m_scope.launch(queueUp(&m_stage, &m_scope, 3, contender("sql-for-update", "shop.stock#id=1", 9s)));
+    m_scope.launch(queueUp(&m_stage, &m_scope, 2, contender("sql-get-lock", "GET_LOCK#nightly-report", 14s)));
     m_scope.launch(playConflict("shop.stock#id=2"));
 }
 
@@ -23,25 +24,16 @@ std::unique_ptr<mariadb::Session> DemoMariaDb::openSession()
     return mariadb::openSession(m_stage.loop(), options);
 }
 
-// One after the other, so that the queue is in the order they came.
-Task<void> DemoMariaDb::playQueue(QByteArray recipe, QByteArray lock, int clients, std::chrono::milliseconds hold)
+JoinQueue DemoMariaDb::contender(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold)
 {
-    m_stage.sceneBegins();
-    for (int i = 0; i < clients; ++i) {
-        const Completion<bool> joined(m_stage.loop());
-        m_scope.launch(contend(recipe, lock, hold, joined));
-        co_await joined;
-        auto pause = sleepFor(m_stage.loop(), 50ms);
-        co_await pause;
-    }
-    m_stage.sceneIsUp();
+    return [this, recipe, lock, hold](const Completion<bool> &joined) { return contend(recipe, lock, hold, joined); };
 }
 
 Task<void> DemoMariaDb::contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold,
                                 Completion<bool> joined)
 {
     const auto session = openSession();
-    co_await untilConnected(session.get());
+    co_await untilConnected(&m_stage, session.get());
     joined.complete(true);
     const auto made = recipes::makeLock(recipe, *session, lock, {}, Random::fromSystem());
     if (!made)
@@ -54,7 +46,7 @@ Task<void> DemoMariaDb::playConflict(QByteArray lock)
 {
     m_stage.sceneBegins();
     const auto session = openSession();
-    co_await untilConnected(session.get());
+    co_await untilConnected(&m_stage, session.get());
     const auto soon = Deadline::after(m_stage.loop(), 10s);
     const mariadb::Statement create{
         "CREATE TABLE IF NOT EXISTS shop.version_conflicts (happened TIMESTAMP(3) NOT NULL "
@@ -95,15 +87,6 @@ Task<bool> DemoMariaDb::work(recipes::Lock *lock, std::chrono::milliseconds span
     co_await pause;
     const auto written = co_await lock->release(limit);
     co_return grant &&written;
-}
-
-Task<void> DemoMariaDb::untilConnected(mariadb::Session *session)
-{
-    const Completion<bool> done(m_stage.loop());
-    const auto subscription = session->onState([done](mariadb::SessionState) { done.complete(true); });
-    if (session->state() != mariadb::SessionState::Connecting)
-        co_return;
-    co_await done;
 }
 
 } // namespace lockscope::sandbox

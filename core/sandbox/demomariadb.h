@@ -16,14 +16,13 @@ public:
     DemoMariaDb(DemoStage &stage, const ConnectionSpec &server);
 
 private:
-    Task<void> playQueue(QByteArray recipe, QByteArray lock, int clients, std::chrono::milliseconds hold);
+    [[nodiscard]] JoinQueue contender(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold);
     Task<void> contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined);
     // Two read the same version, and both write: one of them in vain. Counted in shop.version_conflicts.
     Task<void> playConflict(QByteArray lock);
     Task<bool> work(recipes::Lock *lock, std::chrono::milliseconds span); // whether it could be written
 
     [[nodiscard]] std::unique_ptr<mariadb::Session> openSession();
-    Task<void> untilConnected(mariadb::Session *session);
 
     DemoStage &m_stage;
     ConnectionSpec m_server;

@@ -7,6 +7,8 @@
 #include "core/base/random.h"
 #include "core/recipes/lock.h"
 
+#include <functional>
+
 namespace lockscope::sandbox {
 
 // One per demo; the scenes live in its scope. Loop thread only.
@@ -43,6 +45,12 @@ private:
 // Takes the lock again and again, for as long as the task lives. Who was freed by force while it held comes back a
 // little later. Both outlive the task.
 [[nodiscard]] Task<void> takeTurns(DemoStage *stage, recipes::Lock *lock, std::chrono::milliseconds hold);
+
+// A client that comes to a queue: it says when it is connected, and contends from then on.
+using JoinQueue = std::function<Task<void>(const Completion<bool> &joined)>;
+// A scene that is up once `clients` of them have come, one after the other, so that the queue is in that order. Stage
+// and scope outlive the task.
+[[nodiscard]] Task<void> queueUp(DemoStage *stage, Scope *scope, int clients, JoinQueue client);
 
 // 8-4-4-4-12 hex digits, as clients name themselves.
 [[nodiscard]] inline QByteArray randomUuid(Random &random)

@@ -13,21 +13,9 @@ DemoEtcd::DemoEtcd(DemoStage &stage, const ConnectionSpec &server)
 {
     for (const auto &host : server.hosts)
         m_hosts.push_back(m_passage->throughTls(host));
-    m_scope.launch(playQueue("billing/invoices", 3, 9s));
-}
-
-// One after the other, so that the queue is in the order they came.
-Task<void> DemoEtcd::playQueue(QByteArray lock, int clients, std::chrono::milliseconds hold)
-{
-    m_stage.sceneBegins();
-    for (int i = 0; i < clients; ++i) {
-        const Completion<bool> joined(m_stage.loop());
-        m_scope.launch(contend(lock, hold, joined));
-        co_await joined;
-        auto pause = sleepFor(m_stage.loop(), 50ms);
-        co_await pause;
-    }
-    m_stage.sceneIsUp();
+    m_scope.launch(queueUp(&m_stage, &m_scope, 3, [this](const Completion<bool> &joined) {
+        return contend("billing/invoices", 9s, joined);
+    }));
 }
 
 Task<void> DemoEtcd::contend(QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined)

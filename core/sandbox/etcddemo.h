@@ -14,7 +14,6 @@ public:
     DemoEtcd(DemoStage &stage, const ConnectionSpec &server);
 
 private:
-    Task<void> playQueue(QByteArray lock, int clients, std::chrono::milliseconds hold);
     Task<void> contend(QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined);
 
     DemoStage &m_stage;

@@ -13,9 +13,8 @@ public:
     DemoPostgreSql(DemoStage &stage, const ConnectionSpec &server);
 
 private:
-    Task<void> playQueue(QByteArray recipe, QByteArray lock, int clients, std::chrono::milliseconds hold);
+    [[nodiscard]] JoinQueue contender(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold);
     Task<void> contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined);
-    Task<void> untilConnected(mariadb::Session *session);
 
     DemoStage &m_stage;
     ConnectionSpec m_server;
