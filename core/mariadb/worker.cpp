@@ -51,7 +51,7 @@ constexpr auto killAgainAfter = 500ms; // where it had no effect
 // and on another one that number is somebody else's. So it is sent to the same server or not at all.
 constexpr int attemptsToFindServer = 3; // who takes turns comes round again
 
-void killOn(const QByteArray &server, const SessionOptions &options, const QByteArray &text)
+void killOn(const QByteArray &server, const SessionOptions &options, const QByteArray &text, bool isFirst)
 {
     for (int i = 0; i < attemptsToFindServer; ++i) {
         SqlConnection connection(options, options.dialect->killOptions());
@@ -64,8 +64,9 @@ void killOn(const QByteArray &server, const SessionOptions &options, const QByte
             return;
         }
     }
-    qCWarning(logMariaDb).noquote() << text << "was not sent: a new connection to" << options.host.host
-                                    << options.host.port << "leads to another server";
+    if (isFirst)
+        qCWarning(logMariaDb).noquote() << text << "was not sent: a new connection to" << options.host.host
+                                        << options.host.port << "leads to another server";
 }
 
 Rows::Cell cellOf(const QVariant &value)
@@ -163,9 +164,9 @@ void Worker::sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &t
         const auto isOver = [&worker] { return !worker->m_running.has_value(); };
         std::unique_lock lock(worker->m_mutex);
         bool isNeeded = !worker->m_changed.wait_for(lock, after, isOver);
-        while (isNeeded) {
+        for (bool isFirst = true; isNeeded; isFirst = false) {
             lock.unlock();
-            killOn(server, worker->m_options, text);
+            killOn(server, worker->m_options, text, isFirst);
             lock.lock();
             // A server forgets one that comes before the statement that it is to end.
             isNeeded = !worker->m_changed.wait_for(lock, killAgainAfter, isOver) && !worker->m_isClosing;
@@ -260,7 +261,7 @@ void Worker::pauseForGood()
     m_changed.wait(lock, [this] { return m_isClosing; });
 }
 
-bool Worker::serve(const SqlConnection &connection)
+bool Worker::serve(SqlConnection &connection)
 {
     for (;;) {
         Statement statement{
@@ -291,7 +292,7 @@ bool Worker::serve(const SqlConnection &connection)
     }
 }
 
-Result<Rows> Worker::runStatement(const SqlConnection &connection, const Statement &statement, bool *isLost) const
+Result<Rows> Worker::runStatement(SqlConnection &connection, const Statement &statement, bool *isLost) const
 {
     if (statement.connection && *statement.connection != m_connection)
         return Error{ErrorCode::SessionExpired, u"nothing was sent: the connection was lost before"_s, true};
@@ -303,8 +304,13 @@ Result<Rows> Worker::runStatement(const SqlConnection &connection, const Stateme
         if (!query.lastError().isValid())
             return rows;
     }
-    *isLost = m_options.dialect->isLost(query.lastError());
-    return m_options.dialect->statementError(query.lastError(), statement.isLasting);
+    const auto error = query.lastError();
+    *isLost = m_options.dialect->isLost(error);
+    // Before the query: the client forgets its statements with the connection. One that would be given back over a
+    // lost connection makes Qt's driver complain on standard error.
+    if (*isLost)
+        connection.close();
+    return m_options.dialect->statementError(error, statement.isLasting);
 }
 
 void Worker::post(std::function<void(WorkerNews &)> call)

@@ -67,9 +67,8 @@ private:
     void main();
     void work(SqlConnection &connection);
     [[nodiscard]] bool connectNow(SqlConnection &connection);
-    [[nodiscard]] bool serve(
-        const SqlConnection &connection); // until the connection is lost (true) or closed (false)
-    [[nodiscard]] Result<Rows> runStatement(const SqlConnection &connection, const Statement &statement,
+    [[nodiscard]] bool serve(SqlConnection &connection); // until the connection is lost (true) or closed (false)
+    [[nodiscard]] Result<Rows> runStatement(SqlConnection &connection, const Statement &statement,
                                             bool *isLost) const;
     void pauseForGood();
     void tellLost(const Error &why);

@@ -218,6 +218,7 @@ private slots:
 
     void aDestroyedSessionLetsGoOfWhatItHoldsAndWaitsFor()
     {
+        QTest::failOnWarning(QRegularExpression(QStringLiteral("unable to free"))); // at each Ctrl-C
         auto one = openConnected(), other = openConnected(), third = openConnected();
         QCOMPARE(begin(*one), -1);
         QCOMPARE(codeOf(answerOf(lockRow(*one, "1", soon()))), -1);
