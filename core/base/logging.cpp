@@ -9,6 +9,5 @@ Q_LOGGING_CATEGORY(logMariaDb, "lockscope.sql", QtInfoMsg)
 Q_LOGGING_CATEGORY(logPassage, "lockscope.passage", QtInfoMsg)
 Q_LOGGING_CATEGORY(logInspect, "lockscope.inspect", QtInfoMsg)
 Q_LOGGING_CATEGORY(logSandbox, "lockscope.sandbox", QtInfoMsg)
-Q_LOGGING_CATEGORY(logUi, "lockscope.ui", QtInfoMsg)
 
 } // namespace lockscope

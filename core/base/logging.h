@@ -12,6 +12,5 @@ Q_DECLARE_LOGGING_CATEGORY(logMariaDb)   // lockscope.sql
 Q_DECLARE_LOGGING_CATEGORY(logPassage)   // lockscope.passage
 Q_DECLARE_LOGGING_CATEGORY(logInspect)   // lockscope.inspect
 Q_DECLARE_LOGGING_CATEGORY(logSandbox)   // lockscope.sandbox
-Q_DECLARE_LOGGING_CATEGORY(logUi)        // lockscope.ui
 
 } // namespace lockscope

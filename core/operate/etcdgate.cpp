@@ -77,8 +77,8 @@ QString word(etcd::ClientState state)
 
 class GatedEtcd final : public etcd::ForwardingClient {
 public:
-    GatedEtcd(etcd::Client &client, std::unique_ptr<etcd::Client> owned, Gate &gate)
-        : ForwardingClient(client), m_owned(std::move(owned)), m_key(std::make_shared<GateKey>(GateKey{&gate}))
+    GatedEtcd(etcd::Client &client, Gate &gate)
+        : ForwardingClient(client), m_key(std::make_shared<GateKey>(GateKey{&gate}))
     {
         m_states = client.onState([this](etcd::ClientState state) { noteState(state); });
     }
@@ -174,7 +174,6 @@ private:
         m_noted = state;
     }
 
-    std::unique_ptr<etcd::Client> m_owned;
     std::shared_ptr<GateKey> m_key;
     std::optional<etcd::ClientState> m_noted;
     Subscription m_states;
@@ -190,13 +189,7 @@ bool isWrite(const etcd::Transaction &transaction)
 
 std::unique_ptr<etcd::Client> gated(etcd::Client &client, Gate &gate)
 {
-    return std::make_unique<GatedEtcd>(client, nullptr, gate);
-}
-
-std::unique_ptr<etcd::Client> gated(std::unique_ptr<etcd::Client> client, Gate &gate)
-{
-    auto &inner = *client;
-    return std::make_unique<GatedEtcd>(inner, std::move(client), gate);
+    return std::make_unique<GatedEtcd>(client, gate);
 }
 
 } // namespace lockscope::operate

@@ -9,7 +9,6 @@ namespace lockscope::operate {
 
 // As those of gate.h.
 [[nodiscard]] std::unique_ptr<etcd::Client> gated(etcd::Client &client, Gate &gate);
-[[nodiscard]] std::unique_ptr<etcd::Client> gated(std::unique_ptr<etcd::Client> client, Gate &gate);
 
 // Whether any of its operations, done or not, changes anything.
 [[nodiscard]] bool isWrite(const etcd::Transaction &transaction);

@@ -103,11 +103,6 @@ void LogModel::apply(const std::vector<LogEntry> &entries)
     emit turnEnds();
 }
 
-void LogModel::clear()
-{
-    dropFront(rowCount());
-}
-
 QString LogModel::lineOf(int row) const
 {
     QStringList cells;

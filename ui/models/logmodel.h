@@ -28,7 +28,6 @@ public:
 
     // New and finished entries; at most one removal, one insertion and one change are told.
     void apply(const std::vector<operate::LogEntry> &entries);
-    void clear();
     [[nodiscard]] const operate::LogEntry &at(int row) const { return m_entries[static_cast<std::size_t>(row)]; }
     // One line, the cells with tabs between them.
     [[nodiscard]] QString lineOf(int row) const;

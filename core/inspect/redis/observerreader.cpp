@@ -233,12 +233,6 @@ void KeyReader::takeClock(const Value &time, std::chrono::system_clock::time_poi
     m_clockKnown = true;
 }
 
-ServerTime KeyReader::serverNow() const
-{
-    const auto local = std::chrono::time_point_cast<std::chrono::milliseconds>(m_connection.loop().wallNow());
-    return local + m_clock.ahead;
-}
-
 Task<Result<std::vector<KeyView>>> KeyReader::ofLockSize(std::vector<KeyView> views)
 {
     std::vector<KeyView> small;

@@ -72,8 +72,6 @@ public:
     Task<Result<std::map<QByteArray, qint64>>> countSubscribers(std::vector<QByteArray> channels);
 
     [[nodiscard]] Clock clock() const { return m_clock; }
-    // The server's clock now, carried on from the last look.
-    [[nodiscard]] ServerTime serverNow() const;
     [[nodiscard]] qint64 requests() const { return m_requests; }
 
 private:
