@@ -118,6 +118,7 @@ class TestSimulatedPostgreSql : public QObject {
     std::unique_ptr<world::Network> m_network;
     std::unique_ptr<world::SqlServer> m_simulated;
     std::map<char, Pair> m_pairs;
+    std::map<QByteArray, qsizetype> m_looksBefore; // of a process, before its last statement
     QByteArrayList m_log;
     std::map<QByteArray, int> m_seen; // answers of all seeds
     int m_waited = 0;
@@ -177,6 +178,8 @@ class TestSimulatedPostgreSql : public QObject {
         const auto sent = [&step](mariadb::Session &session) {
             return session.execute({step.text, step.parameters, session.connectionId(), false}, Deadline::never());
         };
+        m_looksBefore[QByteArray::number(pair.real->connectionId())] =
+            looksOf(QByteArray::number(pair.real->connectionId()));
         pair.out = sent(*pair.real);
         pair.simulatedOut = sent(*pair.simulated);
         m_world->advance(1500ms); // longer than its deadlock_timeout
@@ -200,18 +203,24 @@ class TestSimulatedPostgreSql : public QObject {
         }
         return heard;
     }
-    // So many have been answered, and so many wait for a lock, each for so long that it has looked for a circle.
+    // How often a process has looked for a circle: once in each wait, after deadlock_timeout, when it gets to it.
+    [[nodiscard]] qsizetype looksOf(const QByteArray &process) const
+    {
+        return m_server->log().count(u"process %1 still waiting for "_s.arg(QString::fromLatin1(process)));
+    }
+    // So many have been answered, and so many wait for a lock, each of which has looked for a circle.
     bool settle(qsizetype answers, int waits)
     {
-        const auto wanted = QByteArray::number(waits) + '/' + QByteArray::number(waits);
         return eventually([&] {
             const auto answered = std::ranges::count_if(
                 m_pairs, [](const auto &pair) { return pair.second.out && pair.second.out->isComplete(); });
-            return answered >= answers
-                   && (waits == 0
-                       || ask("SELECT count(*) || '/' || count(*) FILTER (WHERE waitstart < clock_timestamp() - "
-                              "interval '80 milliseconds') FROM pg_catalog.pg_locks WHERE NOT granted")
-                              == wanted);
+            if (answered < answers || waits == 0)
+                return answered >= answers;
+            const auto waiting = ask("SELECT string_agg(pid::text, ' ') FROM pg_catalog.pg_locks WHERE NOT granted");
+            const auto all = waiting.split(' ');
+            return all.size() == waits && std::ranges::all_of(all, [this](const QByteArray &process) {
+                       return looksOf(process) > m_looksBefore[process];
+                   });
         });
     }
     // Empty: they agree.
@@ -321,7 +330,8 @@ class TestSimulatedPostgreSql : public QObject {
 private slots:
     void initTestCase()
     {
-        auto made = sandbox::makePostgreSql(nullptr, {"deadlock_timeout=10ms"});
+        auto made = sandbox::makePostgreSql(
+            nullptr, {"deadlock_timeout=10ms", "log_lock_waits=on", "log_min_messages=log"}); // of looksOf()
         if (!made)
             QSKIP(qPrintable(made.error().message));
         m_server = std::move(*made);
