@@ -80,9 +80,11 @@ public:
     std::optional<Met> meet(QSqlQuery &query) const override
     {
         // A wait ends by our deadlines. libpq prints notices on our stderr: nobody there knows what they are about.
+        // Qt's driver sets a session to UTC from 6.8 on; times without a zone are of the server's, or the role's.
         const QString setUp = u"SELECT set_config('lock_timeout', '0', false), "
                               "set_config('statement_timeout', '0', false), "
-                              "set_config('client_min_messages', 'error', false)"_s;
+                              "set_config('client_min_messages', 'error', false), "
+                              "set_config('timezone', reset_val, false) FROM pg_settings WHERE name = 'TimeZone'"_s;
         const auto whoAmI = "SELECT pg_backend_pid()::text, current_setting('server_version'), "
                             + microseconds("backend_start")
                             + "::text FROM pg_stat_activity WHERE pid = pg_backend_pid()";
