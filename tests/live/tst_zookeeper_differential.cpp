@@ -49,6 +49,7 @@ private:
 
 class SimulatedStage : public Stage {
 public:
+    explicit SimulatedStage(keeper::EnsembleOptions options) : m_world(1, options) {}
     std::unique_ptr<zk::Session> open() override
     {
         auto client = m_world.open();
@@ -91,8 +92,24 @@ class TestZooKeeperDifferential : public QObject {
     QtLoop m_loop;
     std::unique_ptr<sandbox::ZooKeeperServer> m_server;
     std::unique_ptr<RealStage> m_realStage;
-    SimulatedStage m_simulatedStage;
+    std::unique_ptr<SimulatedStage> m_simulatedStage;
     std::unique_ptr<Player> m_real, m_simulated;
+
+    // Which of both versions it is. Played on both sides, for it moves the root's counter on.
+    [[nodiscard]] static bool doesExistsNeedRead(Stage &stage)
+    {
+        const ZPath closed("/closed");
+        const zk::Acls nobodyReads{{zk::perms::create, "world", "anyone"}};
+        const auto never = Deadline::never();
+        auto session = stage.open();
+        const auto made = session->create(closed, {}, zk::CreateMode::Persistent, nobodyReads, never);
+        const auto looked = session->exists(closed, {}, never);
+        const auto gone = session->remove(closed, zk::anyVersion, never);
+        stage.waitFor([&gone] { return gone.isComplete(); });
+        const bool isRefused = looked.isComplete() && !looked.value();
+        stage.close(std::move(session));
+        return isRefused;
+    }
 
     // What differs; empty if nothing does.
     QByteArray compare(quint64 seed)
@@ -128,8 +145,12 @@ private slots:
         const auto started = m_server->start(60s);
         QVERIFY2(started, started ? "" : qPrintable(started.error().message));
         m_realStage = std::make_unique<RealStage>(m_loop, m_server->address());
+        keeper::EnsembleOptions like;
+        like.existsNeedsRead = doesExistsNeedRead(*m_realStage);
+        m_simulatedStage = std::make_unique<SimulatedStage>(like);
+        QCOMPARE(doesExistsNeedRead(*m_simulatedStage), like.existsNeedsRead);
         m_real = std::make_unique<Player>(*m_realStage, sessionCount);
-        m_simulated = std::make_unique<Player>(m_simulatedStage, sessionCount);
+        m_simulated = std::make_unique<Player>(*m_simulatedStage, sessionCount);
     }
     void cleanupTestCase()
     {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Directories and snapshots as text, for tables of recognition rules.
 //
-// A directory is lines of "name owner [data]": owner is s1…s9 or - for a persistent node; a name may
-// stand below "locks/", "leases/" or "~guard/" (the sibling <directory>-__lock__). {u1} is a UUID,
+// A directory is lines of "name owner [data]": owner is s1…s9 or - for a persistent node, ? where that may not be
+// known, ?s2 where only the servers' lists tell it; a name may stand below "locks/", "leases/" or "~guard/" (the
+// sibling <directory>-__lock__). {u1} is a UUID,
 // {h1} the same without dashes, {d1} the session s1 in decimal, {x1} in 16 hex digits. Line n is made
 // at n seconds, as transaction n. A line "s2 > name" is a watch that the servers list.
 //
@@ -111,6 +112,13 @@ private:
         node.stat.ctime = node.stat.mtime = std::chrono::seconds(line);
         const auto dataAt = words[0].size() + words[1].size() + 2;
         node.data = row.mid(dataAt);
+        if (words[1].startsWith('?')) {
+            if (words[1].size() > 1)
+                evidence.ephemerals[zk::SessionId{owner(words[1].mid(1))}].push_back(pathOf(words[0]));
+            node.stat = {};
+            node.data.reset();
+            node.isStatKnown = false;
+        }
         if (slash < 0) {
             directory.children.push_back(node);
             return;

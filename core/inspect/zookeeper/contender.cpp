@@ -19,6 +19,11 @@ ServerTime momentOf(std::chrono::milliseconds sinceEpoch)
     return ServerTime(sinceEpoch);
 }
 
+std::optional<ServerTime> madeAt(const ZnodeView &node)
+{
+    return node.isStatKnown ? std::optional(momentOf(node.stat.ctime)) : std::nullopt;
+}
+
 Contender contenderOf(const ZnodeView &node, const ZPath &directory, const ServerView &servers)
 {
     Contender out;
@@ -47,15 +52,15 @@ void markHolder(Contender &contender, const ZnodeView &node, const RecogniseCont
             return;
         }
     }
-    contender.heldSince = momentOf(node.stat.ctime);
+    contender.heldSince = madeAt(node);
     const auto sequence = recipes::readSequence(node.name);
-    contender.heldAtMost = sequence && sequence->sequence != 0;
+    contender.heldAtMost = contender.heldSince && sequence && sequence->sequence != 0;
 }
 
 void markWaiter(Contender &contender, const ZnodeView &node)
 {
     contender.role = Role::Waiter;
-    contender.waitingSince = momentOf(node.stat.ctime);
+    contender.waitingSince = madeAt(node);
 }
 
 void numberAndJudge(LockSnapshot &lock)

@@ -8,6 +8,8 @@
 namespace lockscope::inspect {
 
 [[nodiscard]] ServerTime momentOf(std::chrono::milliseconds sinceEpoch);
+// Nothing, where that may not be known.
+[[nodiscard]] std::optional<ServerTime> madeAt(const ZnodeView &node);
 
 // Name, session, endpoint, identity and guard of a node; neither role nor ages.
 [[nodiscard]] Contender contenderOf(const ZnodeView &node, const ZPath &directory, const ServerView &servers);

@@ -55,7 +55,7 @@ void addHolders(LockSnapshot &lock, const Parts &parts, const RecogniseContext &
         Contender holder = contenderOf(*lease.member.node, parts.leasesPath, servers);
         holder.mode = Mode::Permit;
         markHolder(holder, *lease.member.node, context);
-        if (holder.guard.owner == 0)
+        if (!lease.member.node->mayBeEphemeral())
             addPersistentNode(lock, holder.id);
         lock.contenders.push_back(std::move(holder));
     }

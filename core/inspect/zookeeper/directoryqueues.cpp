@@ -61,9 +61,11 @@ std::map<QByteArray, std::vector<Member>> grouped(const std::vector<Member> &mem
 {
     std::map<QByteArray, std::vector<Member>> out;
     for (const auto &one : members) {
-        if (one.match.layout == &layout && isEphemeral(one))
+        if (one.match.layout == &layout && one.node->mayBeEphemeral())
             out[one.match.group].push_back(one);
     }
+    if (!layout.isUnmistakable)
+        std::erase_if(out, [](const auto &entry) { return std::ranges::none_of(entry.second, isEphemeral); });
     return out;
 }
 

@@ -10,8 +10,9 @@ namespace {
 
 std::optional<LayoutMatch> matchSolr(const Layout &layout, const ZnodeView &node)
 {
-    const auto owner = static_cast<qint64>(node.stat.ephemeralOwner.value);
-    if (!node.name.bytes().startsWith(QByteArray::number(owner) + '-'))
+    const bool isAnybodys = !node.isStatKnown && node.stat.ephemeralOwner.isNone();
+    const auto owner = QByteArray::number(static_cast<qint64>(node.stat.ephemeralOwner.value));
+    if (!isAnybodys && !node.name.bytes().startsWith(owner + '-'))
         return std::nullopt;
     auto sequence = recipes::readSequence(node.name, "-n_");
     return sequence ? std::optional(LayoutMatch{&layout, std::move(*sequence)}) : std::nullopt;

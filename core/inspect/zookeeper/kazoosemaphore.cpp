@@ -18,7 +18,7 @@ constexpr int longestNumber = 9;
 
 bool isLease(const ZnodeView &node)
 {
-    return isHex32(node.name.bytes()) && !node.stat.ephemeralOwner.isNone();
+    return isHex32(node.name.bytes()) && node.mayBeEphemeral();
 }
 
 // kazoo writes the guard's identifier as Python shows bytes: b'worker-1'.
@@ -65,7 +65,7 @@ void addGuards(LockSnapshot &lock, const std::vector<ZnodeView> &guards, const Z
             waiter.role = Role::Waiter;
             waiter.watches = {{{}, true, Evidence::Inferred}};
             const auto node = std::ranges::find(guards, waiter.id, [](const auto &n) { return n.name.bytes(); });
-            waiter.waitingSince = momentOf(node->stat.ctime);
+            waiter.waitingSince = madeAt(*node);
             waiter.heldSince.reset();
             waiter.heldAtMost = false;
         }

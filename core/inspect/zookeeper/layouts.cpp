@@ -36,7 +36,7 @@ std::optional<LayoutMatch> Layout::matchName(const NodeName &name) const
 std::optional<LayoutMatch> Layout::matchLayout(const ZnodeView &node, const ZPath &directory) const
 {
     const bool isElsewhere = !below.isEmpty() && directory.parent().name().bytes() != below;
-    if (isElsewhere || (isEphemeralOnly && node.stat.ephemeralOwner.isNone()))
+    if (isElsewhere || (isEphemeralOnly && !node.mayBeEphemeral()))
         return std::nullopt;
     return matches ? matches(*this, node) : matchName(node.name);
 }

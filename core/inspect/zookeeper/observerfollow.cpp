@@ -28,12 +28,26 @@ std::vector<ZPath> ephemeralsOf(const DirectoryView &view)
                 paths.push_back(folder.child(node.name));
     };
     add(view.path, view.children);
-    for (const auto &[name, nodes] : view.parts) {
-        const bool isInside = name == "locks" || name == "leases";
-        add((isInside ? view.path : view.path.parent()).child(NodeName(name)), nodes);
-    }
+    for (const auto &[name, nodes] : view.parts)
+        add(partPath(view.path, name), nodes);
     std::ranges::sort(paths);
     return paths;
+}
+
+// How many may not be known but by their names, and the first of them.
+std::pair<qint64, ZPath> hiddenIn(const DirectoryView &view)
+{
+    std::pair<qint64, ZPath> hidden;
+    const auto add = [&hidden](const ZPath &folder, const std::vector<ZnodeView> &nodes) {
+        for (const auto &node : nodes) {
+            if (!node.isStatKnown && hidden.first++ == 0)
+                hidden.second = folder.child(node.name);
+        }
+    };
+    add(view.path, view.children);
+    for (const auto &[name, nodes] : view.parts)
+        add(partPath(view.path, name), nodes);
+    return hidden;
 }
 
 } // namespace
@@ -238,6 +252,7 @@ std::vector<SnapshotChange> DirectoryFollower::take(const ZPath &path, Directory
         m_requests += answer->requests;
         m_unreadable.erase(path);
         directory.known = std::make_shared<const ReadAnswer>(std::move(*answer));
+        directory.hidden = hiddenIn(directory.known->view);
         m_answers.learnFromNodes(directory.known->view);
         auto changes = m_judge.judge(directory.known->view, isFirstLook);
         if (!m_judge.hadLock(path) && directory.suspects.empty())
@@ -298,6 +313,9 @@ void DirectoryFollower::addTo(SearchFacts &facts) const
         const bool hadLock = m_judge.hadLock(path);
         facts.polledDirectories += hadLock && directory.known->overBudget;
         facts.unreadNodes += hadLock ? directory.known->unread : 0;
+        if (facts.hiddenNodes == 0)
+            facts.firstHidden = directory.hidden.second;
+        facts.hiddenNodes += directory.hidden.first;
         for (const auto &[folder, slot] : directory.watches)
             facts.ownChildWatches += slot && slot->isArmed;
     }

@@ -48,6 +48,7 @@ private:
         std::shared_ptr<const ReadAnswer> known;             // as last read; null before
         std::vector<ZPath> suspects;                         // as last named by `dump` or a crawl, sorted
         std::map<ZPath, std::shared_ptr<WatchSlot>> watches; // by folder
+        std::pair<qint64, ZPath> hidden;                     // nodes of it of which only the names may be known
         bool isQueued = false;
         bool isReading = false;
         bool isStale = false; // something happened while it was being read

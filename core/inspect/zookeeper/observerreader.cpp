@@ -63,18 +63,22 @@ bool isAboutThisNode(const Error &error)
            || error.code == ErrorCode::BadInput || error.code == ErrorCode::Server;
 }
 
-// A node whose data we may not read still shows whose it is: exists needs no permission.
-Task<std::optional<ZnodeView>> readStatOnly(zk::Session &session, ZPath path, Error why, Deadline deadline)
+// A node whose data we may not read still shows whose it is, where exists needs no permission. Nothing: it is gone.
+Task<Result<std::optional<ZnodeView>>> readStatOnly(zk::Session &session, ZPath path, Error why, Deadline deadline)
 {
     auto reply = session.exists(path, {}, deadline);
     auto stat = co_await reply;
-    if (!stat)
-        co_return std::nullopt;
+    if (!stat && stat.error().code == ErrorCode::NoNode)
+        co_return std::optional<ZnodeView>();
+    if (!stat && !isAboutThisNode(stat.error()))
+        co_return stat.error();
     ZnodeView view;
     view.name = path.name();
-    view.stat = *stat;
     view.error = why.message;
-    co_return view;
+    view.isStatKnown = bool(stat);
+    if (stat)
+        view.stat = *stat;
+    co_return std::optional(std::move(view));
 }
 
 struct NodeOut {
@@ -116,8 +120,10 @@ Task<Result<Nodes>> readNodes(zk::Session &session, ZPath folder, std::vector<No
             const Error &why = node.error();
             auto view = co_await readStatOnly(session, path, why, deadline);
             ++nodes.requests;
-            if (view)
-                nodes.views.push_back(std::move(*view));
+            if (!view)
+                co_return view.error();
+            if (*view)
+                nodes.views.push_back(std::move(**view));
         } else if (node.error().code != ErrorCode::NoNode) {
             co_return node.error();
         }

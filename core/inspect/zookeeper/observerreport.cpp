@@ -118,6 +118,11 @@ std::vector<Coverage> coverageOf(const ConnectionName &connection, const zk::Evi
     if (search.refusedDirectories > 0)
         missing(u"no permission to list %1 znodes, %2 for one"_s.arg(counted(search.refusedDirectories),
                                                                      label(search.firstRefused.bytes(), 80)));
+    if (search.hiddenNodes > 0)
+        missing(
+            u"no permission to read %1 znodes, %2 for one: since when they are there is not known, and whose they are "
+            u"only where a server lists the sessions' nodes"_s.arg(counted(search.hiddenNodes),
+                                                                   label(search.firstHidden.bytes(), 80)));
     if (search.polledDirectories > 0)
         missing(u"%1 lock directories are polled: the watch budget is used up"_s.arg(search.polledDirectories));
     if (search.unreadNodes > 0)

@@ -28,6 +28,8 @@ struct SearchFacts {
     qint64 unopened = 0;           // leaves of large folders, by the looks of it
     qint64 refusedDirectories = 0; // we may not list them
     ZPath firstRefused;
+    qint64 hiddenNodes = 0; // we may know no more of them than their names
+    ZPath firstHidden;
     int polledDirectories = 0; // no watch: the budget is used up
     qint64 unreadNodes = 0;    // in directories with too many children
     int ownChildWatches = 0;

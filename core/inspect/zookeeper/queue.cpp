@@ -50,7 +50,8 @@ Writers writersOf(const std::vector<Placed> &queue)
 
 bool isDowngraded(const Placed &one, const Writers &writers)
 {
-    return one.member.match.access == Access::Shared && writers.contains(stampOf(one));
+    return one.member.match.access == Access::Shared && !one.member.node->stat.ephemeralOwner.isNone()
+           && writers.contains(stampOf(one));
 }
 
 // Of the queue before and with the i-th, what its turn can depend on. The decision functions search
@@ -242,9 +243,9 @@ void addMixture(LockSnapshot &lock, const std::vector<Placed> &queue)
 
 QString whyOf(const Description &description, const std::vector<Placed> &queue)
 {
-    const auto persistent =
-        std::ranges::count_if(queue, [](const auto &one) { return one.member.node->stat.ephemeralOwner.isNone(); });
-    const QString kind = persistent == 0 ? u"ephemeral "_s : QString();
+    const bool areEphemeral =
+        std::ranges::none_of(queue, [](const auto &one) { return one.member.node->stat.ephemeralOwner.isNone(); });
+    const QString kind = areEphemeral ? u"ephemeral "_s : QString();
     const QString children = queue.size() == 1 ? u"child"_s : u"children"_s;
     QString why = u"%1 %2%3 named %4"_s.arg(queue.size()).arg(kind, children, description.form);
     return description.note.isEmpty() ? why : why + u"; "_s + description.note;
@@ -308,7 +309,7 @@ LockSnapshot queueLock(const QByteArray &name, const Description &description, s
             markWaiter(contender, *one.member.node);
             addEdges(contender, one, queue, description, watching, lock);
         }
-        if (one.member.node->stat.ephemeralOwner.isNone())
+        if (!one.member.node->mayBeEphemeral())
             addPersistentNode(lock, contender.id);
         addRevocation(lock, one.member);
         lock.contenders.push_back(std::move(contender));

@@ -4,6 +4,7 @@
 #include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/queue.h"
 #include "core/inspect/zookeeper/semaphores.h"
+#include "core/inspect/zookeeper/serverview.h"
 #include "core/inspect/zookeeper/singles.h"
 #include "core/rules/contenderid.h"
 
@@ -97,6 +98,40 @@ std::vector<LockSnapshot> locksByNames(const DirectoryView &directory, const Rec
     return found;
 }
 
+template <class Directory, class Call>
+void eachNode(Directory &directory, Call call)
+{
+    for (auto &node : directory.children)
+        call(directory.path, node);
+    for (auto &[name, nodes] : directory.parts) {
+        const auto folder = partPath(directory.path, name);
+        for (auto &node : nodes)
+            call(folder, node);
+    }
+}
+
+bool hasUnknown(const DirectoryView &directory)
+{
+    bool is = false;
+    eachNode(directory, [&is](const ZPath &, const ZnodeView &node) { is = is || !node.isStatKnown; });
+    return is;
+}
+
+// Whose they are that may not be read, the servers' lists of sessions may tell.
+DirectoryView withOwners(DirectoryView directory, const ServerView &servers)
+{
+    std::map<ZPath, ZnodeView *> unknown;
+    eachNode(directory, [&unknown](const ZPath &folder, ZnodeView &node) {
+        if (!node.isStatKnown)
+            unknown.emplace(folder.child(node.name), &node);
+    });
+    servers.eachEphemeral([&unknown](zk::SessionId session, const ZPath &path) {
+        if (const auto at = unknown.find(path); at != unknown.end())
+            at->second->stat.ephemeralOwner = session;
+    });
+    return directory;
+}
+
 // From names, which may come again, to ids, which never do.
 void giveIds(LockSnapshot &lock)
 {
@@ -141,6 +176,12 @@ std::optional<ZPath> candidateDirectory(const ZPath &parent, const std::vector<N
     return likely || names.size() == 1 ? std::optional(parent) : std::nullopt;
 }
 
+ZPath partPath(const ZPath &directory, const QByteArray &part)
+{
+    const bool isInside = part == "locks" || part == "leases";
+    return (isInside ? directory : directory.parent()).child(NodeName(part));
+}
+
 std::vector<ZPath> partsToRead(const DirectoryView &directory)
 {
     std::vector<ZPath> parts;
@@ -159,7 +200,8 @@ std::vector<LockSnapshot> recognise(const DirectoryView &directory, const Recogn
 {
     auto here = context;
     here.listedAt = directory.listedAt;
-    auto locks = locksByNames(directory, here);
+    auto locks = hasUnknown(directory) ? locksByNames(withOwners(directory, ServerView(here)), here)
+                                       : locksByNames(directory, here);
     if (directory.isCut) {
         for (auto &lock : locks)
             lock.waitersKnown = false;

@@ -19,6 +19,12 @@ struct ZnodeView {
     zk::Stat stat;
     std::optional<QByteArray> data; // empty optional: not read (too large, no permission)
     std::optional<QString> error;   // why it could not be read
+    // False: that it is there is all that may be known. ZooKeeper from 3.9.3 on tells the stat, too, only to whom may
+    // read the node (ZOOKEEPER-2590).
+    bool isStatKnown = true;
+
+    // Where nobody may know, it is taken for a contender's: left out, whoever comes next would seem to be first.
+    [[nodiscard]] bool mayBeEphemeral() const { return !stat.ephemeralOwner.isNone() || !isStatKnown; }
 };
 
 // A directory and what was read around it. Paths are below the connection's chroot.
@@ -54,6 +60,8 @@ struct RecogniseContext {
 // what cannot be one. Returns the directory to look at as a whole (for `…/locks` beside `…/leases`
 // the composite's path, for a lone ephemeral its own parent).
 [[nodiscard]] std::optional<ZPath> candidateDirectory(const ZPath &parent, const std::vector<NodeName> &ephemerals);
+// Where such a part is: inside the directory, or beside it.
+[[nodiscard]] ZPath partPath(const ZPath &directory, const QByteArray &part);
 // The parts that must be read besides the children, for DirectoryView::parts.
 [[nodiscard]] std::vector<ZPath> partsToRead(const DirectoryView &directory);
 

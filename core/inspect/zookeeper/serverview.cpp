@@ -20,6 +20,19 @@ std::optional<QString> ServerView::endpoint(zk::SessionId session) const
     return found->second.endpoint;
 }
 
+void ServerView::eachEphemeral(const std::function<void(zk::SessionId, const ZPath &)> &call) const
+{
+    if (!m_context.evidence)
+        return;
+    const auto chroot = m_context.chroot == "/" ? QByteArray() : m_context.chroot;
+    for (const auto &[session, paths] : m_context.evidence->ephemerals) {
+        for (const auto &path : paths) {
+            if (path.bytes().startsWith(chroot + '/'))
+                call(session, ZPath(path.bytes().mid(chroot.size())));
+        }
+    }
+}
+
 std::optional<SessionHealth> ServerView::health(zk::SessionId session) const
 {
     const zk::Evidence *evidence = m_context.evidence;

@@ -5,6 +5,8 @@
 
 #include "core/inspect/zookeeper/recognise.h"
 
+#include <functional>
+
 namespace lockscope::inspect {
 
 struct SessionHealth {
@@ -21,6 +23,8 @@ public:
 
     [[nodiscard]] bool isOurs(zk::SessionId session) const { return session == m_context.ourselves; }
     [[nodiscard]] std::optional<QString> endpoint(zk::SessionId session) const;
+    // Each that the servers list, below the connection's chroot.
+    void eachEphemeral(const std::function<void(zk::SessionId, const ZPath &)> &call) const;
     // Empty unless every member answered `cons`.
     [[nodiscard]] std::optional<SessionHealth> health(zk::SessionId session) const;
 

@@ -22,6 +22,7 @@ struct EnsembleOptions {
     int firstServer = 0;                               // member i is server firstServer + i of the network
     std::chrono::milliseconds tick{2'000};             // sessions last 2 to 20 ticks and expire on one
     std::chrono::milliseconds reapingInterval{60'000}; // of containers and nodes whose time has passed
+    bool existsNeedsRead = false;                      // as from 3.9.3 on (ZOOKEEPER-2590)
 };
 
 class Ensemble;

@@ -77,7 +77,7 @@ void Ensemble::serve(Connection &connection, quint64 number, const Request &requ
             .remove(request.path, connection.m_number);
         break;
     default:
-        answer = read(member.tree, request, connection.m_identities);
+        answer = read(member.tree, request, connection.m_identities, m_options.existsNeedsRead);
         if (!request.watches)
             break;
         if (request.verb == Verb::Children && answer.code == Code::Ok)

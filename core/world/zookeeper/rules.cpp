@@ -123,13 +123,14 @@ Code judgeCheck(const Znode &node, const Request &request, const Identities &who
     return isOther(request.version, node.version) ? Code::BadVersion : Code::Ok;
 }
 
-int permissionFor(Verb verb)
+int permissionFor(Verb verb, bool existsNeedsRead)
 {
     switch (verb) {
     case Verb::Get:
     case Verb::Children: return zk::perms::read;
     case Verb::Acls: return zk::perms::read | zk::perms::admin;
-    default: return 0; // exists asks for none
+    case Verb::Exists: return existsNeedsRead ? zk::perms::read : 0;
+    default: return 0;
     }
 }
 
@@ -181,7 +182,7 @@ Verdict judge(Tree &tree, const Request &request, const Caller &caller)
     return {judgeCheck(*node, request, *caller.identities), {}};
 }
 
-Answer read(const Tree &tree, const Request &request, const Identities &who)
+Answer read(const Tree &tree, const Request &request, const Identities &who, bool existsNeedsRead)
 {
     Answer answer;
     const auto *const node = tree.find(request.path);
@@ -189,7 +190,7 @@ Answer read(const Tree &tree, const Request &request, const Identities &who)
         answer.code = Code::NoNode;
         return answer;
     }
-    const auto permission = permissionFor(request.verb);
+    const auto permission = permissionFor(request.verb, existsNeedsRead);
     if (permission != 0 && !isAllowed(*node->acls, permission, who)) {
         answer.code = Code::NoAuth;
         return answer;

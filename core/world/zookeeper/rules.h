@@ -20,8 +20,8 @@ struct Verdict {
 // Create, Remove, Set, SetAcls, Check.
 [[nodiscard]] Verdict judge(Tree &tree, const Request &request, const Caller &caller);
 [[nodiscard]] Change removalOf(const Znode &node);
-// Get, Exists, Children, Acls; the watch is not its business.
-[[nodiscard]] Answer read(const Tree &tree, const Request &request, const Identities &who);
+// Get, Exists, Children, Acls; the watch is not its business. `existsNeedsRead`: it is of a version that asks.
+[[nodiscard]] Answer read(const Tree &tree, const Request &request, const Identities &who, bool existsNeedsRead);
 
 [[nodiscard]] bool isWrite(Verb verb);
 
