@@ -64,6 +64,16 @@ bool areNear(const Value &one, const Value &other)
     return std::abs(number(one)) >= momentsFrom && std::abs(number(one) - number(other)) <= apartMs;
 }
 
+// Redis 8 writes a number in as few digits as tell it, those before and the simulated one in 17.
+bool writesShortNumbers = false;
+
+bool areOneNumber(const QByteArray &real, const QByteArray &simulated)
+{
+    bool isNumber = false, isSimulatedNumber = false;
+    return writesShortNumbers && real.toDouble(&isNumber) == simulated.toDouble(&isSimulatedNumber) && isNumber
+           && isSimulatedNumber && simulated.contains('.');
+}
+
 bool areEqual(const Value &one, const Value &other, bool withTime)
 {
     if (one.kind != other.kind || one.items.size() != other.items.size())
@@ -72,7 +82,8 @@ bool areEqual(const Value &one, const Value &other, bool withTime)
         if (!areEqual(one.items[i], other.items[i], withTime))
             return false;
     }
-    return (one.text == other.text && one.integer == other.integer) || (withTime && areNear(one, other));
+    return (one.text == other.text && one.integer == other.integer) || (withTime && areNear(one, other))
+           || areOneNumber(one.text, other.text);
 }
 
 // Members by their scores, two of which may be the same moment on one side and a millisecond apart on the other:
@@ -183,6 +194,9 @@ private slots:
         QVERIFY(m_server->start(20s));
         m_real = redis::openConnection(m_loop, optionsFor(m_server->address()));
         QVERIFY(becomes(*m_real, redis::ConnectionState::Connected));
+        const redis::Command tenth{"EVAL", "redis.call('SET', KEYS[1], 0.1)\nreturn redis.call('GET', KEYS[1])", "1",
+                                   "k"};
+        writesShortNumbers = reallyDo({tenth}).at(0).text == "0.1";
         m_world = std::make_unique<RedisWorld>();
         m_simulated = &m_world->connect(m_world->addProcess());
         listen(*m_real, m_heardReally);
@@ -221,6 +235,10 @@ private slots:
             QVERIFY2(rest.isEmpty(), "seed " + QByteArray::number(seed) + ", afterwards " + rest);
             const auto fence = "|fence|" + QByteArray::number(seed);
             QVERIFY(eventually([&] { return m_heardReally.contains(fence); }));
+            for (qsizetype i = 0; i < qMin(m_heardReally.size(), m_heardSimulated.size()); ++i) {
+                if (areOneNumber(m_heardReally[i].split('|').last(), m_heardSimulated[i].split('|').last()))
+                    m_heardSimulated[i] = m_heardReally[i];
+            }
             QCOMPARE(m_heardSimulated, m_heardReally);
             m_heardReally.clear();
             m_heardSimulated.clear();
