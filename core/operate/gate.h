@@ -6,7 +6,6 @@
 // with ErrorCode::Refused before anything is sent. Loop thread only.
 #pragma once
 
-#include "core/mariadb/session.h"
 #include "core/operate/commandlog.h"
 #include "core/redis/connection.h"
 #include "core/zookeeper/session.h"
@@ -62,12 +61,8 @@ private:
 // `node`: which of several servers behind one gate this is, for the log.
 [[nodiscard]] std::unique_ptr<redis::Connection> gated(redis::Connection &connection, Gate &gate,
                                                        const QString &node = {});
-[[nodiscard]] std::unique_ptr<mariadb::Session> gated(mariadb::Session &session, Gate &gate);
-[[nodiscard]] std::unique_ptr<mariadb::Session> gated(std::unique_ptr<mariadb::Session> session, Gate &gate);
 
 // Whether a Redis command changes anything (unknown commands count as writes).
 [[nodiscard]] bool isWrite(const redis::Command &command);
-// Whether an SQL statement changes or locks anything (what is not known to be a mere question counts).
-[[nodiscard]] bool isSqlWrite(const mariadb::Statement &statement);
 
 } // namespace lockscope::operate

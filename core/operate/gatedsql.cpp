@@ -4,6 +4,7 @@
 #include "core/mariadb/forwardingsession.h"
 #include "core/mariadb/freshness.h"
 #include "core/operate/gateinterceptor.h"
+#include "core/operate/sqlgate.h"
 
 #include <algorithm>
 
@@ -14,16 +15,14 @@ using namespace Qt::StringLiterals;
 namespace {
 
 // A question that locks, writes a file, or changes who holds a named lock.
-bool locksOrWrites(const QByteArray &select)
+bool locksOrWrites(const QByteArray &select, const SqlWriteWords &words)
 {
-    const QByteArray words[] = {"FOR UPDATE", "FOR SHARE", "LOCK IN SHARE MODE", " INTO ", "RELEASE_LOCK",
-                                "RELEASE_ALL_LOCKS", "NEXTVAL", "SETVAL",
-                                // PostgreSQL's
-                                "FOR NO KEY", "FOR KEY", "PG_ADVISORY", "PG_TRY_ADV", "PG_CANCEL", "PG_TERMINATE"};
     // IS_USED_LOCK and IS_FREE_LOCK only ask.
-    return select.contains("GET_LOCK") || std::any_of(std::begin(words), std::end(words), [&](const auto &word) {
-               return select.contains(word);
-           });
+    const QByteArray own[] = {"FOR UPDATE", "FOR SHARE",    "LOCK IN SHARE MODE", " INTO ",
+                              "GET_LOCK",   "RELEASE_LOCK", "RELEASE_ALL_LOCKS",  "NEXTVAL",
+                              "SETVAL"};
+    const auto isSaid = [&](const QByteArray &word) { return select.contains(word); };
+    return std::ranges::any_of(own, isSaid) || std::ranges::any_of(words, isSaid);
 }
 
 QString statementText(const mariadb::Statement &statement)
@@ -55,8 +54,9 @@ QString word(mariadb::SessionState state)
 
 class GatedSql final : public mariadb::ForwardingSession {
 public:
-    GatedSql(mariadb::Session &session, std::unique_ptr<mariadb::Session> owned, Gate &gate)
-        : ForwardingSession(session), m_owned(std::move(owned)), m_key(std::make_shared<GateKey>(GateKey{&gate}))
+    GatedSql(mariadb::Session &session, std::unique_ptr<mariadb::Session> owned, Gate &gate, SqlWriteWords words)
+        : ForwardingSession(session), m_owned(std::move(owned)), m_key(std::make_shared<GateKey>(GateKey{&gate})),
+          m_words(std::move(words))
     {
         m_states = session.onState([this](mariadb::SessionState state) { noteState(state); });
     }
@@ -64,7 +64,7 @@ public:
     Reply<mariadb::Rows> execute(mariadb::Statement statement, Deadline deadline) override
     {
         return passThrough<mariadb::Rows>(
-            m_key, inner().loop(), statementText(statement), isSqlWrite(statement),
+            m_key, inner().loop(), statementText(statement), isSqlWrite(statement, m_words),
             [&] { return inner().execute(statement, deadline); }, outcomeOfRows);
     }
     void interrupt(mariadb::ConnectionId connection) override
@@ -84,33 +84,34 @@ private:
 
     std::unique_ptr<mariadb::Session> m_owned;
     std::shared_ptr<GateKey> m_key;
+    const SqlWriteWords m_words;
     std::optional<mariadb::SessionState> m_noted;
     Subscription m_states;
 };
 
 } // namespace
 
-bool isSqlWrite(const mariadb::Statement &statement)
+bool isSqlWrite(const mariadb::Statement &statement, const SqlWriteWords &words)
 {
     const auto text = statement.text.simplified().toUpper();
     const auto first = text.left(std::max<qsizetype>(0, text.indexOf(' ')));
     if (first == "SELECT")
-        return locksOrWrites(text);
+        return locksOrWrites(text, words);
     const QByteArray ofLooks[] = {mariadb::beginLook, mariadb::withoutReadView, mariadb::shortTableWaits,
                                   mariadb::committedNext};
     const bool isLook = std::ranges::any_of(ofLooks, [&](const auto &one) { return text == one.toUpper(); });
     return first != "SHOW" && text != "ROLLBACK" && text != "DO 0" && !isLook;
 }
 
-std::unique_ptr<mariadb::Session> gated(mariadb::Session &session, Gate &gate)
+std::unique_ptr<mariadb::Session> gated(mariadb::Session &session, Gate &gate, SqlWriteWords words)
 {
-    return std::make_unique<GatedSql>(session, nullptr, gate);
+    return std::make_unique<GatedSql>(session, nullptr, gate, std::move(words));
 }
 
-std::unique_ptr<mariadb::Session> gated(std::unique_ptr<mariadb::Session> session, Gate &gate)
+std::unique_ptr<mariadb::Session> gated(std::unique_ptr<mariadb::Session> session, Gate &gate, SqlWriteWords words)
 {
     auto &inner = *session;
-    return std::make_unique<GatedSql>(inner, std::move(session), gate);
+    return std::make_unique<GatedSql>(inner, std::move(session), gate, std::move(words));
 }
 
 } // namespace lockscope::operate

@@ -256,6 +256,11 @@ void planClearPgRow(ForceReleasePlan &plan, const inspect::Contender &holder)
 
 } // namespace
 
+SqlWriteWords postgreSqlWriteWords()
+{
+    return {"FOR NO KEY", "FOR KEY", "PG_ADVISORY", "PG_TRY_ADV", "PG_CANCEL", "PG_TERMINATE"};
+}
+
 std::vector<ReleaseMethod> releaseMethodsOfPostgreSql()
 {
     return {{ReleaseWay::TerminateBackend, &planTerminate, &nextAtPostgreSql, {}, true},

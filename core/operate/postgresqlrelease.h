@@ -12,8 +12,12 @@
 
 #include "core/mariadb/session.h"
 #include "core/operate/releaseact.h"
+#include "core/operate/sqlgate.h"
 
 namespace lockscope::operate {
+
+// What the gate knows of its questions.
+[[nodiscard]] SqlWriteWords postgreSqlWriteWords();
 
 [[nodiscard]] Task<Result<Sent>> sendPostgreSqlRelease(ForceReleasePlan plan, mariadb::Session *session,
                                                        Deadline deadline);

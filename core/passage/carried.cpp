@@ -17,7 +17,6 @@ namespace {
 constexpr qint64 mostUnsent = 1024 * 1024; // one side is not read faster than the other takes
 constexpr auto opensWithin = 15s;
 constexpr auto farewellWithin = 5s;
-constexpr int noConnection = 2003, noTls = 2026; // of MariaDB's client
 
 } // namespace
 
@@ -28,7 +27,8 @@ void Carried::begin(std::unique_ptr<QTcpSocket> client, Route route)
 }
 
 Carried::Carried(std::unique_ptr<QTcpSocket> client, Route route)
-    : m_route(std::move(route)), m_client(std::move(client))
+    : m_route(std::move(route)), m_client(std::move(client)),
+      m_prelude(m_route.speech.prelude ? m_route.speech.prelude() : nullptr)
 {
     m_client->setParent(nullptr); // it came from a door that may go
     m_client->setReadBufferSize(mostUnsent);
@@ -82,7 +82,7 @@ void Carried::dialHost()
     m_socket = far.get();
     m_far = std::move(far);
     m_socket->setProxy(QNetworkProxy::NoProxy);
-    if (m_route.speech != Speech::AsItIs) {
+    if (m_route.speech.isTls) {
         if (const auto ready = prepareTls(*m_socket, m_route.tls, m_route.server.host); !ready)
             return farBroke(ready.error().message, true);
     }
@@ -95,23 +95,24 @@ void Carried::dialHost()
     connect(m_socket, &QSslSocket::errorOccurred, this, [this](QAbstractSocket::SocketError error) {
         // A server that refuses our certificate says so after its own handshake is over.
         const auto alert = alertInWords(m_socket->errorString(), m_route.tls);
-        if (m_route.speech != Speech::AsItIs && !alert.isEmpty()) {
+        if (m_route.speech.isTls && !alert.isEmpty()) {
             farBroke(alert, true);
         } else if (!m_isOpen || error != QAbstractSocket::RemoteHostClosedError) {
-            const auto problem = m_route.speech == Speech::AsItIs
-                                     ? TlsProblem{m_socket->errorString()}
-                                     : tlsProblem(*m_socket, m_route.tls, m_route.server.host);
+            const auto problem = m_route.speech.isTls ? tlsProblem(*m_socket, m_route.tls, m_route.server.host)
+                                                      : TlsProblem{m_socket->errorString()};
             farBroke(problem.text, problem.isOfTls);
         }
     });
     const auto &to = m_route.dialled;
-    if (m_route.speech == Speech::Tls) {
+    if (m_route.speech.isTls && !m_prelude) {
         m_socket->connectToHostEncrypted(to.host, to.port, tlsNameOf(m_route.tls, m_route.server.host));
         return;
     }
     connect(m_socket, &QSslSocket::connected, this, [this] {
-        if (m_route.speech == Speech::PostgreSqlTls)
-            askForTls();
+        const auto request = m_prelude ? m_prelude->request() : QByteArray();
+        m_isAsking = !request.isEmpty();
+        if (m_isAsking)
+            m_socket->write(request);
         else
             farIsOpen();
     });
@@ -127,33 +128,14 @@ void Carried::farIsOpen()
     readServer();
 }
 
-// PostgreSQL's documentation, "Frontend/Backend Protocol", SSLRequest: the server answers with one byte.
-void Carried::askForTls()
-{
-    m_socket->write(QByteArray("\0\0\0\x08\x04\xd2\x16\x2f", 8));
-}
-
-void Carried::readTlsAnswer()
-{
-    const auto answer = m_socket->read(1);
-    if (answer.isEmpty())
-        return;
-    if (answer != "S")
-        return farBroke(u"TLS: the server does not offer it"_s, true);
-    // Who stands in between could have put there what then passes for the server's own words.
-    if (m_socket->bytesAvailable() > 0)
-        return farBroke(u"TLS: something was said in clear after it was agreed on"_s, true);
-    m_socket->startClientEncryption();
-}
-
 void Carried::tlsIsOn()
 {
-    if (m_route.speech == Speech::MySqlTls)
-        take(m_prelude.tlsStarted());
+    if (m_prelude)
+        take(m_prelude->tlsStarted());
     farIsOpen();
 }
 
-// The client hears of it by the end of its connection, and MariaDB's in its own words.
+// The client hears of it by the end of its connection, and of a protocol that has words for it, in those.
 void Carried::farBroke(const QString &why, bool isOfTls)
 {
     if (m_isTold || m_isEnding)
@@ -163,12 +145,12 @@ void Carried::farBroke(const QString &why, bool isOfTls)
     const bool isInner = !(m_route.dialled == m_route.server) || m_route.tunnel;
     if (!why.isEmpty() && (isOfTls || !isInner || m_route.problem->text().isEmpty()))
         m_route.problem->set(isOfTls ? why : u"%1: %2"_s.arg(displayHost(m_route.server), why), isOfTls);
-    if (m_route.speech == Speech::MySqlTls && !m_prelude.isOver())
-        m_client->write(m_prelude.failure(m_route.problem->text(), isOfTls ? noTls : noConnection));
+    if (isInPrelude())
+        m_client->write(m_prelude->failure(m_route.problem->text(), isOfTls));
     serverEnded();
 }
 
-void Carried::take(const MySqlPrelude::Step &step)
+void Carried::take(const Prelude::Step &step)
 {
     if (!step.problem.isEmpty())
         return farBroke(step.problem.startsWith("TLS"_L1) ? step.problem : u"TLS: "_s + step.problem, true);
@@ -178,7 +160,7 @@ void Carried::take(const MySqlPrelude::Step &step)
         m_far->write(step.toServer);
     if (!step.startTls)
         return;
-    m_isOpen = false;
+    m_isOpen = m_isAsking = false;
     m_socket->flush();
     m_socket->startClientEncryption();
 }
@@ -195,23 +177,21 @@ void Carried::readClient()
     const auto bytes = m_client->readAll();
     if (bytes.isEmpty())
         return;
-    if (m_route.speech == Speech::MySqlTls && !m_prelude.isOver())
-        take(m_prelude.fromClient(bytes));
+    if (isInPrelude())
+        take(m_prelude->fromClient(bytes));
     else
         m_far->write(bytes);
 }
 
 void Carried::readServer()
 {
-    if (m_route.speech == Speech::PostgreSqlTls && m_socket && m_socket->mode() == QSslSocket::UnencryptedMode)
-        return readTlsAnswer();
-    if (!m_isOpen || !m_far || m_client->bytesToWrite() > mostUnsent)
+    if (!(m_isOpen || m_isAsking) || !m_far || m_client->bytesToWrite() > mostUnsent)
         return;
     const auto bytes = m_far->readAll();
     if (bytes.isEmpty())
         return;
-    if (m_route.speech == Speech::MySqlTls && !m_prelude.isOver()) {
-        take(m_prelude.fromServer(bytes));
+    if (isInPrelude()) {
+        take(m_prelude->fromServer(bytes));
         return;
     }
     m_route.problem->set({}); // it says something: all is well
@@ -222,7 +202,7 @@ void Carried::clientEnded()
 {
     if (std::exchange(m_isEnding, true) || !m_isOpen)
         return deleteLater();
-    if (m_route.speech != Speech::MySqlTls || m_prelude.isOver())
+    if (!isInPrelude())
         m_far->write(m_client->readAll()); // the farewell
     // Each closes once all is written, and says so.
     if (m_socket)

@@ -9,7 +9,8 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr qsizetype headSize = 4; // three bytes of length, one number
+constexpr int noConnection = 2003, noTls = 2026; // of MariaDB's client
+constexpr qsizetype headSize = 4;                // three bytes of length, one number
 constexpr int numberAt = 3;
 constexpr char tlsInSecondByte = 0x08; // CLIENT_SSL is 0x0800
 constexpr qsizetype loginHead = 32;    // capabilities, packet size, character set, 23 more
@@ -51,9 +52,9 @@ QByteArray packed(const QByteArray &body, int number)
     return head + body;
 }
 
-MySqlPrelude::Step failed(const QString &why)
+Prelude::Step failed(const QString &why)
 {
-    MySqlPrelude::Step step;
+    Prelude::Step step;
     step.problem = why;
     return step;
 }
@@ -62,7 +63,7 @@ const QString notUnderstood = u"what answers there is not the protocol of MariaD
 
 } // namespace
 
-MySqlPrelude::Step MySqlPrelude::fromServer(const QByteArray &bytes)
+Prelude::Step MySqlPrelude::fromServer(const QByteArray &bytes)
 {
     Step all;
     m_fromServer += bytes;
@@ -91,7 +92,7 @@ MySqlPrelude::Step MySqlPrelude::fromServer(const QByteArray &bytes)
     return all;
 }
 
-MySqlPrelude::Step MySqlPrelude::greeting(QByteArray packet)
+Prelude::Step MySqlPrelude::greeting(QByteArray packet)
 {
     Step step;
     if (packet.size() > headSize && packet[headSize] == errorMark) { // too many connections
@@ -113,7 +114,7 @@ MySqlPrelude::Step MySqlPrelude::greeting(QByteArray packet)
     return step;
 }
 
-MySqlPrelude::Step MySqlPrelude::fromClient(const QByteArray &bytes)
+Prelude::Step MySqlPrelude::fromClient(const QByteArray &bytes)
 {
     m_fromClient += bytes;
     Step all;
@@ -135,7 +136,7 @@ MySqlPrelude::Step MySqlPrelude::fromClient(const QByteArray &bytes)
     return all;
 }
 
-MySqlPrelude::Step MySqlPrelude::login(QByteArray packet)
+Prelude::Step MySqlPrelude::login(QByteArray packet)
 {
     if (packet.size() < headSize + loginHead)
         return failed(u"TLS: the client library speaks a protocol that is too old for it"_s);
@@ -149,7 +150,7 @@ MySqlPrelude::Step MySqlPrelude::login(QByteArray packet)
     return step;
 }
 
-MySqlPrelude::Step MySqlPrelude::tlsStarted()
+Prelude::Step MySqlPrelude::tlsStarted()
 {
     Step step;
     step.toServer = std::exchange(m_login, {});
@@ -157,8 +158,9 @@ MySqlPrelude::Step MySqlPrelude::tlsStarted()
     return step;
 }
 
-QByteArray MySqlPrelude::failure(const QString &why, int number) const
+QByteArray MySqlPrelude::failure(const QString &why, bool isOfTls) const
 {
+    const int number = isOfTls ? noTls : noConnection;
     QByteArray body(1, errorMark);
     body += static_cast<char>(number & 0xff);
     body += static_cast<char>(number >> 8);
@@ -168,6 +170,11 @@ QByteArray MySqlPrelude::failure(const QString &why, int number) const
         body += "#HY000";
     constexpr int afterLogin = 2;
     return packed(body + why.toUtf8().left(500), isGreeted ? afterLogin : 0);
+}
+
+std::unique_ptr<Prelude> makeMySqlPrelude()
+{
+    return std::make_unique<MySqlPrelude>();
 }
 
 } // namespace lockscope::passage

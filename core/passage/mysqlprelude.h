@@ -6,25 +6,17 @@
 // Sources: the MySQL internals manual, Connection Phase; MariaDB's knowledge base, Connecting.
 #pragma once
 
-#include <QByteArray>
-#include <QString>
+#include "core/passage/speech.h"
 
 namespace lockscope::passage {
 
-class MySqlPrelude {
+class MySqlPrelude final : public Prelude {
 public:
-    struct Step {
-        QByteArray toClient, toServer; // in clear until TLS has started, encrypted from then on
-        bool startTls = false;         // once toServer is out; then tlsStarted()
-        QString problem;               // not empty: tell the client (failure()) and close
-    };
-    [[nodiscard]] Step fromServer(const QByteArray &bytes);
-    [[nodiscard]] Step fromClient(const QByteArray &bytes);
-    [[nodiscard]] Step tlsStarted();
-    // From then on every byte goes through as it is.
-    [[nodiscard]] bool isOver() const { return m_state == State::Over; }
-    // What a server would say instead of going on.
-    [[nodiscard]] QByteArray failure(const QString &why, int number) const;
+    [[nodiscard]] Step fromServer(const QByteArray &bytes) override;
+    [[nodiscard]] Step fromClient(const QByteArray &bytes) override;
+    [[nodiscard]] Step tlsStarted() override;
+    [[nodiscard]] bool isOver() const override { return m_state == State::Over; }
+    [[nodiscard]] QByteArray failure(const QString &why, bool isOfTls) const override;
 
 private:
     enum class State { Greeting, Login, StartingTls, Answers, Over };
@@ -35,5 +27,8 @@ private:
     QByteArray m_fromServer, m_fromClient; // not yet a whole packet
     QByteArray m_login;                    // waits for TLS
 };
+
+[[nodiscard]] std::unique_ptr<Prelude> makeMySqlPrelude();
+inline constexpr Speech mySqlTls{true, makeMySqlPrelude};
 
 } // namespace lockscope::passage

@@ -41,7 +41,7 @@ HostPort Passage::door(const HostPort &server, Speech speech)
         m_doors, [&](const Opened &one) { return one.server == server && one.speech == speech; });
     if (known != m_doors.end())
         return known->door;
-    const auto dialled = speech == Speech::AsItIs ? server : through(server);
+    const auto dialled = !speech.isTls ? server : through(server);
     const auto open = openPort();
     if (open.port == 0) {
         m_problem->set(QStringLiteral("no port on 127.0.0.1 can be had"));
@@ -49,7 +49,7 @@ HostPort Passage::door(const HostPort &server, Speech speech)
     }
     onPassageThread([inside = m_inside, open, server, dialled, speech, tls = m_transport.tls, problem = m_problem] {
         Route route{server, dialled, speech, tls, nullptr, problem};
-        if (speech == Speech::AsItIs)
+        if (!speech.isTls)
             route.tunnel = inside->tunnel;
         inside->doors.push_back(std::make_unique<Door>(open, std::move(route)));
     });
@@ -59,12 +59,12 @@ HostPort Passage::door(const HostPort &server, Speech speech)
 
 HostPort Passage::through(const HostPort &server)
 {
-    return m_transport.ssh.isOn() ? door(server, Speech::AsItIs) : server;
+    return m_transport.ssh.isOn() ? door(server, asItIs) : server;
 }
 
 HostPort Passage::throughTls(const HostPort &server)
 {
-    return throughTls(server, Speech::Tls);
+    return throughTls(server, throughoutTls);
 }
 
 HostPort Passage::throughTls(const HostPort &server, Speech speech)

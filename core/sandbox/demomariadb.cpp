@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/sandbox/demomariadb.h"
 
+#include "core/passage/mysqlprelude.h"
 #include "core/recipes/make.h"
 #include "core/sandbox/sqlscenes.h"
 
@@ -19,7 +20,7 @@ DemoMariaDb::DemoMariaDb(DemoStage &stage, const ConnectionSpec &server)
 std::unique_ptr<mariadb::Session> DemoMariaDb::openSession()
 {
     mariadb::SessionOptions options;
-    options.host = m_passage.throughTls(m_server.hosts.front(), passage::Speech::MySqlTls);
+    options.host = m_passage.throughTls(m_server.hosts.front(), passage::mySqlTls);
     options.user = m_server.user;
     return mariadb::openSession(m_stage.loop(), options);
 }

@@ -6,6 +6,7 @@
 #include "core/inspect/mariadb/rights.h"
 #include "core/operate/killconnection.h"
 #include "core/operate/killlosses.h"
+#include "core/passage/mysqlprelude.h"
 #include "core/workspace/sqllink.h"
 
 namespace lockscope {
@@ -37,7 +38,7 @@ SqlRunLock mariaDbRunLock(const recipes::RecipeInfo &recipe, const QByteArray &n
 }
 
 const SqlKit mariaDbKit{
-    .speech = passage::Speech::MySqlTls,
+    .speech = passage::mySqlTls,
     .open = mariadb::openSession,
     .observe = [](mariadb::Session &session, const ConnectionName &name, const inspect::ObserverOptions &options,
                   inspect::ObserverSink &sink) -> std::unique_ptr<inspect::Observer> {
@@ -45,6 +46,7 @@ const SqlKit mariaDbKit{
     },
     // For people, by the server's own words; nothing else is concluded from them.
     .title = [](const QByteArray &version) { return version.contains("MariaDB") ? u"MariaDB"_s : u"MySQL"_s; },
+    .writeWords = [] { return operate::SqlWriteWords(); }, // those the gate knows are its own
     .rights = inspect::mariaDbRights,
     .makeLock =
         [](const QByteArray &recipe, mariadb::Session &session, const QByteArray &lock,

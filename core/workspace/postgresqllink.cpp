@@ -3,6 +3,7 @@
 #include "core/inspect/postgresql/ownid.h"
 #include "core/inspect/postgresql/rights.h"
 #include "core/operate/postgresqlrelease.h"
+#include "core/passage/postgresqlprelude.h"
 #include "core/postgresql/client.h"
 #include "core/recipes/postgresql/make.h"
 #include "core/workspace/sqllink.h"
@@ -30,13 +31,14 @@ SqlRunLock postgreSqlRunLock(const recipes::RecipeInfo &recipe, const QByteArray
 }
 
 const SqlKit postgreSqlKit{
-    .speech = passage::Speech::PostgreSqlTls,
+    .speech = passage::postgreSqlTls,
     .open = postgresql::openSession,
     .observe = [](mariadb::Session &session, const ConnectionName &name, const inspect::ObserverOptions &options,
                   inspect::ObserverSink &sink) -> std::unique_ptr<inspect::Observer> {
         return std::make_unique<inspect::PostgreSqlObserver>(session, name, options, sink);
     },
     .title = [](const QByteArray &) { return u"PostgreSQL"_s; },
+    .writeWords = operate::postgreSqlWriteWords,
     .rights = inspect::postgreSqlRights,
     .makeLock = recipes::makePostgreSqlLock,
     .ownId = inspect::ownBackendId,

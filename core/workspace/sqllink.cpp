@@ -67,14 +67,14 @@ SqlLink::SqlLink(ConnectionSpec spec, LinkContext context, const SqlKit &kit)
     auto options = sessionOptions();
     options.readsWithin = std::chrono::seconds(15);
     m_session = m_kit.open(m_context.loop, std::move(options));
-    m_gated = operate::gated(*m_session, m_gate);
+    m_gated = operate::gated(*m_session, m_gate, m_kit.writeWords());
     m_observer = m_kit.observe(*m_gated, m_spec.name, m_context.options.observer, m_proxy);
     m_state = m_session->onState([this](mariadb::SessionState state) { stateChanged(state); });
 }
 
 std::unique_ptr<mariadb::Session> SqlLink::openSession()
 {
-    return operate::gated(m_kit.open(m_context.loop, sessionOptions()), m_gate);
+    return operate::gated(m_kit.open(m_context.loop, sessionOptions()), m_gate, m_kit.writeWords());
 }
 
 bool SqlLink::isConnected() const

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/mariadb/client.h"
+#include "core/operate/sqlgate.h"
 #include "core/recipes/make.h"
 #include "core/workspace/contenderpool.h"
 #include "core/workspace/linkbase.h"
@@ -26,6 +27,7 @@ struct SqlKit {
                                                   const inspect::ObserverOptions &options,
                                                   inspect::ObserverSink &sink);
     QString (*title)(const QByteArray &version); // "PostgreSQL", before the version itself
+    operate::SqlWriteWords (*writeWords)();      // of its dialect, for the gate
     Task<QStringList> (*rights)(mariadb::Session *session, Deadline deadline);
     Result<std::unique_ptr<recipes::Lock>> (*makeLock)(const QByteArray &recipe, mariadb::Session &session,
                                                        const QByteArray &lock,

@@ -5,7 +5,7 @@
 #include "core/inspect/mariadb/observer.h"
 #include "core/mariadb/forwardingsession.h"
 #include "core/operate/forcerelease.h"
-#include "core/operate/gate.h"
+#include "core/operate/sqlgate.h"
 #include "core/operate/killconnection.h"
 #include "mariadbfixture.h"
 #include "tests/support/finish.h"
@@ -193,7 +193,7 @@ private slots:
     {
         operate::CommandLog log;
         operate::Gate gate{ConnectionName("db"), true, false, log};
-        const auto gated = operate::gated(*m_admin, gate);
+        const auto gated = operate::gated(*m_admin, gate, {});
         MariaDbObserver observer(*gated, ConnectionName("db"), {}, m_sink);
         QVERIFY(liquibaseLocks(*m_admin, "app-1 (10.0.0.7)"));
         const auto lock = readNow(observer, liquibaseRow); // looking is no write

@@ -4,7 +4,7 @@
 #include "core/inspect/mariadb/look.h"
 #include "core/mariadb/freshness.h"
 #include "core/operate/forcerelease.h"
-#include "core/operate/gate.h"
+#include "core/operate/sqlgate.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
@@ -402,7 +402,7 @@ private slots:
     {
         QFETCH(QByteArray, statement);
         QFETCH(bool, write);
-        QCOMPARE(operate::isSqlWrite(mariadb::Statement{statement, {}, {}, false}), write);
+        QCOMPARE(operate::isSqlWrite(mariadb::Statement{statement, {}, {}, false}, {}), write);
     }
 };
 

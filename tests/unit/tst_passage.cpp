@@ -2,6 +2,7 @@
 // The way to a server, where it is pure: who is let in at a door, how TLS begins in MariaDB's protocol, what ssh
 // and a TLS library say, in words.
 #include "core/passage/mysqlprelude.h"
+#include "core/passage/postgresqlprelude.h"
 #include "core/passage/ownpeer.h"
 #include "core/passage/sshtunnel.h"
 #include "core/passage/tls.h"
@@ -91,8 +92,31 @@ private slots:
         const auto step = prelude.fromServer(greetingOf(false));
         QCOMPARE(step.problem, u"TLS: the server offers none"_s);
         QVERIFY(step.toClient.isEmpty());
-        QCOMPARE(prelude.failure(u"no"_s, 2026), packetOf("\xff\xea\x07no", 0));
+        QCOMPARE(prelude.failure(u"no"_s, true), packetOf("\xff\xea\x07no", 0));
         QVERIFY(!MySqlPrelude().fromServer("HTTP/1.1 400 Bad Request\r\n\r\n").problem.isEmpty());
+    }
+
+    void asksAPostgreSqlForTlsBeforeAnythingOfTheClient()
+    {
+        const auto prelude = postgreSqlTls.prelude();
+        QCOMPARE(prelude->request(), QByteArray("\0\0\0\x08\x04\xd2\x16\x2f", 8));
+        QVERIFY(MySqlPrelude().request().isEmpty()); // its server speaks first
+        const auto early = prelude->fromClient("startup");
+        QVERIFY(early.toServer.isEmpty());
+        QVERIFY(!early.problem.isEmpty());
+        QVERIFY(prelude->fromServer("S").startTls);
+        QVERIFY(!prelude->isOver());
+        QVERIFY(prelude->tlsStarted().toServer.isEmpty());
+        QVERIFY(prelude->isOver());
+        QCOMPARE(prelude->fromClient("startup").toServer, QByteArray("startup"));
+        QCOMPARE(prelude->fromServer("R").toClient, QByteArray("R"));
+    }
+    void takesNoWordInClearForAPostgreSqls()
+    {
+        for (const auto *answer : {"N", "E", "SR", "HTTP/1.1 400"}) {
+            const auto step = PostgreSqlPrelude().fromServer(answer);
+            QVERIFY2(!step.startTls && step.toClient.isEmpty() && step.problem.startsWith("TLS: "_L1), answer);
+        }
     }
 
     void saysWhatSshMeant_data()

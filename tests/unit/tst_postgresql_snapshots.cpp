@@ -6,7 +6,7 @@
 #include "core/inspect/postgresql/look.h"
 #include "core/inspect/seentobegin.h"
 #include "core/operate/forcerelease.h"
-#include "core/operate/gate.h"
+#include "core/operate/postgresqlrelease.h"
 #include "core/postgresql/dialect.h"
 #include "core/postgresql/literals.h"
 #include "core/recipes/postgresql/names.h"
@@ -365,10 +365,10 @@ private slots:
              {"SELECT pg_advisory_lock('1')", "SELECT pg_try_advisory_lock('1')", "SELECT pg_terminate_backend(1)",
               "SELECT pg_cancel_backend(1)", "SELECT \"id\" FROM \"a\".\"b\" FOR UPDATE SKIP LOCKED",
               "SELECT 1 FOR NO KEY UPDATE", "WITH same AS (SELECT 1) SELECT pg_terminate_backend(1) FROM same"})
-            QVERIFY2(operate::isSqlWrite({text, {}, {}, false}), text);
+            QVERIFY2(operate::isSqlWrite({text, {}, {}, false}, operate::postgreSqlWriteWords()), text);
         for (const auto *text : {"SELECT 1", "SELECT set_config('lock_timeout', '100', false)",
                                  "SELECT pg_blocking_pids(1) FROM pg_locks WHERE locktype = 'advisory'"})
-            QVERIFY2(!operate::isSqlWrite({text, {}, {}, false}), text);
+            QVERIFY2(!operate::isSqlWrite({text, {}, {}, false}, operate::postgreSqlWriteWords()), text);
     }
 };
 
