@@ -2,8 +2,10 @@
 // force-release: the preview, the question, the act, and what came of it.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/events.h"
+#include "app/lockscopectl/lockwords.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
+#include "core/inspect/waits/together.h"
 #include "core/operate/gentler.h"
 
 #include <QJsonArray>
@@ -80,7 +82,18 @@ QString otherLocks(const ForceReleasePlan &plan)
     return names.join(u", "_s) + (plan.otherLocksKnown ? QString() : u"; there may be more"_s);
 }
 
-QString preview(const ForceReleasePlan &plan)
+// A MultiLock has lost its meaning when one of its members is somebody else's, and its client does not learn of it.
+QStringList besideTexts(const std::optional<HeldBeside> &beside)
+{
+    if (!beside)
+        return {u"not known what else: not all of the server was looked at so soon"_s};
+    if (beside->empty())
+        return {};
+    return {u"holds %1 too, maybe as one MultiLock; it keeps what is not released"_s.arg(
+        inspect::heldWithNames(*beside))};
+}
+
+QString preview(const ForceReleasePlan &plan, const std::optional<HeldBeside> &beside)
 {
     QStringList lines;
     const auto add = [&](const QString &title, const QStringList &texts) {
@@ -94,6 +107,7 @@ QString preview(const ForceReleasePlan &plan)
         : isRelease                 ? u"taken from"_s
                                     : u"holder"_s,
         {escaped(plan.holder)});
+    add(u"same thread"_s, besideTexts(beside));
     add(u"gentler"_s, plan.gentler);
     add(u"ways"_s, {waysOf(plan).join(u", "_s) + u" (--way)"_s});
     add(u"will send"_s, plan.commands);
@@ -111,6 +125,19 @@ QString preview(const ForceReleasePlan &plan)
     }
     add(u"warning"_s, plan.warnings);
     return lines.join(u'\n') + u'\n';
+}
+
+// What else its thread holds. Of one that holds only: a waiter's thread says nothing of what it waits for.
+Task<std::optional<HeldBeside>> besideHolder(CommandContext &context, ForceReleasePlan plan)
+{
+    const auto *holder = plan.before.find(plan.holder);
+    if (!holder || holder->role != inspect::Role::Holder)
+        co_return HeldBeside();
+    auto ofHolder = plan.before;
+    ofHolder.contenders = {*holder};
+    auto finding = context.pictures.heldWith(std::move(ofHolder));
+    auto beside = co_await finding;
+    co_return beside;
 }
 
 // A line from the terminal without stopping the event loop: sessions have to be kept alive meanwhile.
@@ -211,12 +238,20 @@ Task<Exit> forceRelease(CommandContext &context)
     plan->isRiskAccepted = true;
 
     auto json = answer(context, name, plan->holder, *plan);
-    if (context.has(u"dry-run"_s)) {
+    const bool isDry = context.has(u"dry-run"_s);
+    std::optional<HeldBeside> beside = HeldBeside();
+    if (isDry || !context.has(u"yes"_s)) { // who has said yes does not wait for a look at the whole server
+        auto finding = besideHolder(context, *plan);
+        beside = co_await finding;
+    }
+    if (!beside || !beside->empty())
+        json["heldWith"_L1] = beside ? QJsonValue(namesBeside(plan->before, *beside)) : QJsonValue();
+    if (isDry) {
         json["dryRun"_L1] = true;
         if (context.json)
             printJson(json);
         else
-            print(preview(*plan) + u"dry run: nothing was sent"_s);
+            print(preview(*plan, beside) + u"dry run: nothing was sent"_s);
         co_return Exit::Done;
     }
     const auto &gate = context.workspace.find(lock->connection)->gate();
@@ -227,9 +262,9 @@ Task<Exit> forceRelease(CommandContext &context)
                                    name, gate.isProduction() ? u"production, so "_s : QString(), gate.remedy())});
     const bool willAsk = !context.has(u"yes"_s) && ::isatty(STDIN_FILENO);
     if (!context.json)
-        print(preview(*plan).chopped(1));
+        print(preview(*plan, beside).chopped(1));
     else if (willAsk)
-        remark(preview(*plan));
+        remark(preview(*plan, beside));
     const auto yes = co_await confirmed(context, *plan);
     if (!yes)
         co_return refuse(context, json, yes.error());

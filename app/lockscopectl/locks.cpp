@@ -73,14 +73,6 @@ void addCycles(std::vector<LockSnapshot> &locks, const inspect::WaitGraph &graph
         addDeadlocks(lock, graph, graph.cycles);
 }
 
-QJsonArray namesOf(const LockSnapshot &lock, const std::vector<QByteArray> &others)
-{
-    QJsonArray names;
-    for (const auto &other : others)
-        names.append(escaped(inspect::LockName{lock.lock.connection, other}.text()));
-    return names;
-}
-
 void printAll(CommandContext &context, std::vector<LockSnapshot> locks, const inspect::WaitGraph &graph)
 {
     if (!context.json) {
@@ -92,7 +84,7 @@ void printAll(CommandContext &context, std::vector<LockSnapshot> locks, const in
     QJsonArray array;
     for (const auto &lock : locks) {
         auto json = inspect::toJson(lock);
-        const auto others = namesOf(lock, heldWith(lock, graph.together));
+        const auto others = namesBeside(lock, heldWith(lock, graph.together));
         if (!others.isEmpty())
             json.insert(u"heldWith"_s, others);
         array.append(json);

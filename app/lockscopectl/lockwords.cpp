@@ -37,6 +37,14 @@ QString shape(const QString &unicode, const QString &ascii)
 
 } // namespace
 
+QJsonArray namesBeside(const LockSnapshot &lock, const std::vector<QByteArray> &others)
+{
+    QJsonArray names;
+    for (const auto &other : others)
+        names.append(escaped(inspect::LockName{lock.lock.connection, other}.text()));
+    return names;
+}
+
 QString shown(const QString &text)
 {
     return escaped(text.toUtf8());

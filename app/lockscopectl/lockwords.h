@@ -4,6 +4,8 @@
 
 #include "core/inspect/snapshot.h"
 
+#include <QJsonArray>
+
 namespace lockscope::ctl {
 
 // "● held": shape and word, so that neither colour nor a font is needed to tell states apart.
@@ -19,6 +21,8 @@ namespace lockscope::ctl {
 [[nodiscard]] QString identityWords(const inspect::Contender &contender);
 [[nodiscard]] QString watchWords(const inspect::Contender &contender);
 [[nodiscard]] QString findingWords(const inspect::LockSnapshot &lock);
+// Its names in JSON, of what is held beside this lock: `heldWith`.
+[[nodiscard]] QJsonArray namesBeside(const inspect::LockSnapshot &lock, const std::vector<QByteArray> &others);
 // Text of ours that may hold text of theirs (an endpoint, a client's name).
 [[nodiscard]] QString shown(const QString &text);
 [[nodiscard]] QString shown(const std::optional<QString> &text);

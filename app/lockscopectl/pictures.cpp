@@ -4,6 +4,7 @@
 #include "app/lockscopectl/command.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
+#include "core/inspect/waits/together.h"
 #include "core/workspace/deadlocks.h"
 #include "core/workspace/recordfeed.h"
 
@@ -17,6 +18,20 @@ inspect::ServerTime Pictures::serverNow(const inspect::LockSnapshot &lock) const
 {
     return now() + lock.serverAhead;
 }
+
+namespace {
+
+// Longer than that nobody waits for what stands beside an answer: a server with millions of keys is not looked
+// through for it.
+constexpr std::chrono::seconds beholdsWithin(3);
+
+HeldBeside heldBeside(const inspect::LockSnapshot &lock, std::vector<inspect::LockSnapshot> all)
+{
+    all.push_back(lock);
+    return inspect::heldWith(lock, inspect::heldTogether(all));
+}
+
+} // namespace
 
 // --- servers -----------------------------------------------------------------------------------
 
@@ -34,6 +49,24 @@ Task<Result<inspect::LockSnapshot>> LivePictures::read(inspect::LockName lock, D
     if (const auto *link = m_workspace.find(lock.connection); link && link->isConnected())
         complainOfRemark(*link);
     co_return read;
+}
+
+Task<std::optional<HeldBeside>> LivePictures::heldWith(inspect::LockSnapshot lock)
+{
+    if (inspect::holdingThreads(lock).empty())
+        co_return HeldBeside();
+    auto *link = m_workspace.find(lock.lock.connection);
+    if (!link || !link->isConnected())
+        co_return std::nullopt;
+    link->observer().start(); // the command asked for one lock only
+    auto &loop = m_workspace.loop();
+    const Completion<bool> seen(loop);
+    link->observer().firstSnapshot().then([seen](bool) { seen.complete(true); });
+    seen.completeAt(Deadline::after(loop, beholdsWithin), false);
+    const bool isSeen = co_await seen;
+    if (!isSeen || !link->isConnected())
+        co_return std::nullopt;
+    co_return heldBeside(lock, link->observer().snapshots());
 }
 
 bool LivePictures::isAnySeen()
@@ -123,6 +156,11 @@ Task<Result<inspect::LockSnapshot>> RecordedPictures::read(inspect::LockName loc
                         u"it shows"_s.arg(escaped(lock.text()), inspect::isoTime(m_asOf))};
     auto then = history::lockAsOf(m_picture, at->second, m_asOf);
     co_return then;
+}
+
+Task<std::optional<HeldBeside>> RecordedPictures::heldWith(inspect::LockSnapshot lock)
+{
+    co_return heldBeside(lock, locks());
 }
 
 std::vector<inspect::LockSnapshot> RecordedPictures::locks()

@@ -19,6 +19,8 @@ struct RecordedMoment {
     history::Moment asOf{};
 };
 
+using HeldBeside = std::vector<QByteArray>; // names of locks
+
 class Pictures {
 public:
     virtual ~Pictures() = default;
@@ -27,6 +29,9 @@ public:
     virtual Task<app::Exit> look(CommandContext &context) = 0;
     // One lock, as it is now; waits for its connection.
     virtual Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline) = 0;
+    // What else the threads that hold this lock hold on its server (core/inspect/waits/together.h), in order; nothing
+    // where that is not known. Costs a look at all of that server where a holder's id names its thread, nothing else.
+    virtual Task<std::optional<HeldBeside>> heldWith(inspect::LockSnapshot lock) = 0;
     // Whether there is anything to answer from.
     [[nodiscard]] virtual bool isAnySeen() = 0;
     [[nodiscard]] virtual std::vector<inspect::LockSnapshot> locks() = 0;
@@ -51,6 +56,7 @@ public:
     explicit LivePictures(Workspace &workspace) : m_workspace(workspace) {}
     Task<app::Exit> look(CommandContext &context) override;
     Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline) override;
+    Task<std::optional<HeldBeside>> heldWith(inspect::LockSnapshot lock) override;
     [[nodiscard]] bool isAnySeen() override;
     [[nodiscard]] std::vector<inspect::LockSnapshot> locks() override;
     [[nodiscard]] std::vector<inspect::SessionSnapshot> sessions() override;
@@ -74,6 +80,7 @@ public:
     }
     Task<app::Exit> look(CommandContext &context) override;
     Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline) override;
+    Task<std::optional<HeldBeside>> heldWith(inspect::LockSnapshot lock) override;
     [[nodiscard]] bool isAnySeen() override { return true; }
     [[nodiscard]] std::vector<inspect::LockSnapshot> locks() override;
     [[nodiscard]] std::vector<inspect::SessionSnapshot> sessions() override;

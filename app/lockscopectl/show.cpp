@@ -8,6 +8,7 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
+#include "core/inspect/waits/together.h"
 
 #include <algorithm>
 #include <functional>
@@ -53,13 +54,22 @@ QString nodeLine(const inspect::NodeSaid &said, inspect::ServerTime now)
     return u"node %1: %2%3"_s.arg(shown(said.node), escaped(*said.value), left);
 }
 
-void printText(const LockSnapshot &lock, inspect::ServerTime now, const QJsonArray &coverage)
+QString besideLine(const std::optional<HeldBeside> &beside)
+{
+    return beside ? inspect::heldWithSentence(*beside)
+                  : u"what else its thread holds is not known: not all of the server was looked at so soon"_s;
+}
+
+void printText(const LockSnapshot &lock, const std::optional<HeldBeside> &beside, inspect::ServerTime now,
+               const QJsonArray &coverage)
 {
     QStringList lines;
     lines << inspect::answerSentence(lock, now);
     const auto client = lock.client ? u" (%1)"_s.arg(shown(*lock.client)) : QString();
     lines << u"%1%2, confidence %3: %4"_s.arg(escaped(lock.recipe), client, inspect::word(lock.confidence),
                                               shown(lock.why));
+    if (const auto together = besideLine(beside); !together.isEmpty())
+        lines << together;
     if (!lock.contenders.empty())
         lines << QString() << queueTable(lock, now);
     if (!lock.findings.empty())
@@ -114,15 +124,20 @@ Task<Exit> show(CommandContext &context)
         const auto graph = co_await following;
         addDeadlocks(*lock, graph, graph.cycles);
     }
+    auto finding = context.pictures.heldWith(*lock);
+    const auto beside = co_await finding;
     const auto coverage = inspect::toJson(context.pictures.coverageOf(name->connection));
     if (context.json) {
-        QJsonObject answer{{u"lock"_s, inspect::toJson(*lock)}, {u"coverage"_s, coverage}};
+        auto json = inspect::toJson(*lock);
+        if (!beside || !beside->empty())
+            json[u"heldWith"_s] = beside ? QJsonValue(namesBeside(*lock, *beside)) : QJsonValue();
+        QJsonObject answer{{u"lock"_s, json}, {u"coverage"_s, coverage}};
         if (*timeline)
             answer[u"timeline"_s] = timelineJson(**timeline);
         printAnswer(context, std::move(answer));
         co_return Exit::Done;
     }
-    printText(*lock, context.pictures.serverNow(*lock), coverage);
+    printText(*lock, beside, context.pictures.serverNow(*lock), coverage);
     if (*timeline)
         print(u'\n' + timelineLines(**timeline).join(u'\n'));
     co_return Exit::Done;

@@ -168,6 +168,37 @@ private slots:
         QVERIFY2(dot.out.startsWith("digraph ") && dot.out.count("color=red") == 4, dot.what());
     }
 
+    // As Redisson writes the members of a MultiLock: asked for one of them, what else its thread holds is found too.
+    void whatItsThreadHoldsBesideIsSaidOfOneLock()
+    {
+        const QString thread = u"7c1d2f0a-1111-4222-8333-444455556666:41"_s;
+        for (const auto *name : {"stock", "price", "sizes"}) {
+            const auto key = u"beside:"_s + QString::fromLatin1(name);
+            QVERIFY(redis({u"HSET"_s, key, thread, u"1"_s}) && redis({u"PEXPIRE"_s, key, u"600000"_s}));
+        }
+        const QString other = u"7c1d2f0a-1111-4222-8333-444455556666:42"_s;
+        QVERIFY(redis({u"HSET"_s, u"beside:alone"_s, other, u"1"_s})
+                && redis({u"PEXPIRE"_s, u"beside:alone"_s, u"600000"_s}));
+        const QStringList others{u"redis:beside:price"_s, u"redis:beside:sizes"_s};
+
+        const auto stock = u"redis:beside:stock"_s, alone = u"redis:beside:alone"_s;
+        const auto shown = m_servers.run({u"show"_s, stock, u"--json"_s});
+        QCOMPARE(strings(shown.json()["lock"_L1].toObject()["heldWith"_L1]), others);
+        const auto text = m_servers.run({u"show"_s, stock});
+        QVERIFY2(text.out.contains("held together with beside:price and beside:sizes by one thread"), text.what());
+        QVERIFY(!m_servers.run({u"show"_s, alone, u"--json"_s}).json()["lock"_L1].toObject().contains("heldWith"_L1));
+
+        const auto dryRun = [this](const QString &lock, const QString &holder, const QStringList &more) {
+            return m_servers.run(QStringList{u"force-release"_s, lock, u"--holder"_s, holder, u"--dry-run"_s} + more);
+        };
+        QCOMPARE(strings(dryRun(stock, thread, {u"--json"_s}).json()["heldWith"_L1]), others);
+        const auto preview = dryRun(stock, thread, {});
+        QVERIFY2(preview.out.contains("same thread  holds beside:price and beside:sizes too"), preview.what());
+        const auto ofOne = dryRun(alone, other, {u"--json"_s});
+        QVERIFY2(ofOne.status == 0 && !ofOne.json().contains("heldWith"_L1), ofOne.what());
+        QVERIFY(redis({u"DEL"_s, u"beside:stock"_s, u"beside:price"_s, u"beside:sizes"_s, u"beside:alone"_s}));
+    }
+
     void aKazooLockAndARow()
     {
         auto made = sandbox::makeMariaDb();
