@@ -247,13 +247,7 @@ Task<Result<Sent>> compareAndDelete(ForceReleasePlan plan, redis::Connection *co
         arguments << expiry;
     auto reply = connection->script(script, {plan.before.lock.name}, arguments, deadline);
     const auto answer = co_await reply;
-    if (!answer)
-        co_return answer.error();
-    if (answer->integer >= 1)
-        co_return Sent{answer->integer - 1, {}};
-    if (answer->integer < 0)
-        co_return goneAlready(plan);
-    co_return changedMeanwhile(plan, u"the key holds another value, or ends at another moment"_s);
+    co_return sentAndWoken(plan, answer, u"the key holds another value, or ends at another moment"_s);
 }
 
 // What came of it on the nodes of a set.

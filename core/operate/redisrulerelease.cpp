@@ -18,6 +18,17 @@ void planWakeUps(ForceReleasePlan &plan)
         plan.commands << u"and then: PUBLISH %1 %2"_s.arg(escaped(channel), escaped(plan.before.lock.name));
 }
 
+Result<Sent> sentAndWoken(const ForceReleasePlan &plan, const Result<redis::Value> &answer, const QString &changed)
+{
+    if (!answer)
+        return answer.error();
+    if (answer->integer >= 1)
+        return Sent{answer->integer - 1, {}};
+    if (answer->integer < 0)
+        return goneAlready(plan);
+    return changedMeanwhile(plan, changed);
+}
+
 void planByRule(ForceReleasePlan &plan, const inspect::Contender &holder)
 {
     plan.wakeUps = recipes::wakeSignalsOf(plan.before.lock.name);
@@ -44,13 +55,7 @@ Task<Result<Sent>> releaseByRule(ForceReleasePlan plan, redis::Connection *conne
     arguments << plan.wakeUps.published();
     auto reply = connection->script(script, {plan.before.lock.name}, arguments, deadline);
     const auto answer = co_await reply;
-    if (!answer)
-        co_return answer.error();
-    if (answer->integer >= 1)
-        co_return Sent{answer->integer - 1, {}};
-    if (answer->integer < 0)
-        co_return goneAlready(plan);
-    co_return changedMeanwhile(plan, u"the hash's field says another, or the key is of another type"_s);
+    co_return sentAndWoken(plan, answer, u"the hash's field says another, or the key is of another type"_s);
 }
 
 } // namespace lockscope::operate

@@ -9,6 +9,10 @@ namespace lockscope::operate {
 // What the script sends besides, where the name is one that clients of other makes sleep by, or a rule says how.
 void planWakeUps(ForceReleasePlan &plan);
 
+// What came of a script of those that wake: 1 and one more for each that heard of it, 0 what `changed` says, -1 gone.
+[[nodiscard]] Result<Sent> sentAndWoken(const ForceReleasePlan &plan, const Result<redis::Value> &answer,
+                                        const QString &changed);
+
 void planByRule(ForceReleasePlan &plan, const inspect::Contender &holder);
 [[nodiscard]] Task<Result<Sent>> releaseByRule(ForceReleasePlan plan, redis::Connection *connection,
                                                Deadline deadline);

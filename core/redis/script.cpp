@@ -16,13 +16,22 @@ namespace lockscope::redis {
 
 namespace {
 
-Script readScript(const QByteArray &name)
+QByteArray textOf(const QByteArray &name)
 {
-    initLuaResources();
     QFile file(QStringLiteral(":/lockscope/lua/%1.lua").arg(QString::fromLatin1(name)));
     if (!file.open(QIODevice::ReadOnly))
         qFatal("no script named %s in the resources", name.constData());
-    const auto text = file.readAll();
+    return file.readAll();
+}
+
+// A line "--@ NAME" stands for the script of that name, which several share as a part: Redis knows no modules.
+Script readScript(const QByteArray &name)
+{
+    initLuaResources();
+    QByteArrayList lines;
+    for (const auto &line : textOf(name).split('\n'))
+        lines << (line.startsWith("--@ ") ? textOf(line.mid(4)) : line);
+    const auto text = lines.join('\n');
     return {name, text, QCryptographicHash::hash(text, QCryptographicHash::Sha1).toHex()};
 }
 

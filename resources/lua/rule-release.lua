@@ -3,10 +3,9 @@
 -- one step.
 -- KEYS[1] the lock. ARGV[1] the field of a hash that says whose the hash is, ARGV[2] what it must say: the key is
 -- deleted. Or ARGV[1] empty, ARGV[2] the member of a sorted set, or field of a hash, that stands for the holder: it is
--- taken out. ARGV[3] the list of wake-ups or empty, ARGV[4] and on: channels that hear of the key.
+-- taken out. ARGV[3] and on: whom to wake, as the part says.
 -- Returns 1 and one more for each subscriber told, 0 it is another's by now or of another type, -1 it is not there.
---
--- As in compare-and-delete-and-wake: what cannot be sent must not keep the lock from being given back.
+--@ part-wake-up
 local lock, field, mine = KEYS[1], ARGV[1], ARGV[2]
 local kind = redis.call('TYPE', lock).ok
 if kind == 'none' then
@@ -24,16 +23,4 @@ if field ~= '' then
 elseif redis.call(kind == 'hash' and 'HDEL' or 'ZREM', lock, mine) == 0 then
   return -1
 end
-local outcome = 1
-if ARGV[3] ~= '' then
-  redis.pcall('DEL', ARGV[3])
-  redis.pcall('LPUSH', ARGV[3], '1')
-  redis.pcall('PEXPIRE', ARGV[3], 1000)
-end
-for i = 4, #ARGV do
-  local told = redis.pcall('PUBLISH', ARGV[i], lock)
-  if type(told) == 'number' then
-    outcome = outcome + told
-  end
-end
-return outcome
+return 1 + wakeUp(lock)

@@ -246,6 +246,16 @@ private slots:
         QVERIFY(script.text.contains("redis.call('DEL', KEYS[1])"));
         QCOMPARE(script.sha, QCryptographicHash::hash(script.text, QCryptographicHash::Sha1).toHex());
     }
+    // What several of them share stands once in the resources, and whole in each.
+    void partsAreInTheirScripts()
+    {
+        for (const auto *name : {"compare-and-delete-and-wake", "rule-release"}) {
+            const auto script = loadScript(name);
+            QVERIFY2(!script.text.contains("--@") && script.text.count("local function wakeUp(lock)") == 1, name);
+            QVERIFY2(script.text.indexOf("local function wakeUp") < script.text.indexOf("return 1 + wakeUp("), name);
+            QCOMPARE(script.sha, QCryptographicHash::hash(script.text, QCryptographicHash::Sha1).toHex());
+        }
+    }
 };
 
 LOCKSCOPE_TEST(TestResp)
