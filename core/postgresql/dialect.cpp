@@ -183,8 +183,11 @@ Error connectError(const QString &text)
     // Never destroyed: sessions' threads may go on when static objects are.
     static const auto *const called =
         new QRegularExpression(u"^connection to server at \"[^\"]*\"( \\([^)]*\\))?, port \\d+ failed: "_s);
+    // And it asks what whoever tells of the error asks as well.
+    static const auto *const asked = new QRegularExpression(u"\\s*Is the server running [^?]*\\?"_s);
     const bool isOneAddress = text.count(u"connection to server at "_s) == 1;
-    const auto said = harmless(isOneAddress ? QString(text).remove(*called) : text);
+    const auto answered = QString(text).remove(*asked).trimmed();
+    const auto said = harmless(isOneAddress ? QString(answered).remove(*called) : answered);
     const auto has = [&text](QLatin1StringView words) { return text.contains(words); };
     if (has("requires a valid client certificate"_L1))
         return Error{

@@ -235,10 +235,13 @@ private:
                 reachable = Error{ErrorCode::NotConnected, why, true, m_passage->isProblemOfTls()};
             }
             if (!reachable && !isConnected()) {
+                auto why = reachable.error().message;
+                const auto only = displayHost(m_spec.hosts.front()) + u": "_s;
+                if (m_spec.hosts.size() == 1 && why.startsWith(only)) // the URI names it
+                    why.remove(0, only.size());
                 m_problem =
-                    Error{ErrorCode::NotConnected,
-                          u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), reachable.error().message), true,
-                          reachable.error().isExplained};
+                    Error{ErrorCode::NotConnected, u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), why),
+                          true, reachable.error().isExplained};
                 m_context.changed(*this);
             } else if (reachable) {
                 m_problem.reset(); // somebody listens: the client gets on with it

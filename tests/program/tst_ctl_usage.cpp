@@ -116,7 +116,7 @@ private slots:
             "not answered from a recording; locks, show, sessions, findings, graph, note are");
         row("locks --production other --connect zk://127.0.0.1:1", 2, "names no connection");
         // Nobody listens on port 1.
-        row("locks --connect zk://127.0.0.1:1", 3, "Connection refused");
+        row("locks --connect zk://127.0.0.1:1", 3, "could not connect to zk://127.0.0.1:1: Connection refused");
         row("locks --connect redis://127.0.0.1:1", 3, "Connection refused");
         row("locks --connect mariadb://127.0.0.1:1", 3, "could not connect to mariadb://127.0.0.1:1");
         row("show redis:x --connect redis://127.0.0.1:1", 3, "Connection refused");

@@ -339,6 +339,17 @@ private slots:
                 .message.contains(u"(::1), port 1"_s));
         QCOMPARE(said("connection to server at \"h\" (::1), port 1 failed: timeout expired").message,
                  u"timeout expired"_s);
+        // What libpq asks, who tells of it asks too.
+        QCOMPARE(
+            said("connection to server at \"127.0.0.1\", port 1 failed: Connection refused\n\tIs the server running "
+                 "on that host and accepting TCP/IP connections?\n")
+                .message,
+            u"Connection refused"_s);
+        QCOMPARE(
+            said("could not connect: No such file\n\tIs the server running locally and accepting connections on that "
+                 "socket?")
+                .message,
+            u"could not connect: No such file"_s);
         QVERIFY(said("FATAL: sorry, too many clients already").isExplained);
         QVERIFY(nameless.isExplained);
         QVERIFY(!said("connection to server at \"127.0.0.1\", port 1 failed: Connection refused").isExplained);
