@@ -4,7 +4,8 @@
 # Without any, every test is run, and nothing is measured: that wants a quiet machine (./test.sh -L bench).
 # With --soak N, the recipes are held against N seeds each in the simulated world, after the other tests.
 # With --build-only, nothing is run.
-# With --interop, the interop tests run once more, against the newest clients and ZooKeeper server that can be fetched.
+# With --interop, the interop tests run once more, against the newest clients and ZooKeeper server that can be fetched,
+# and some of the others against newer servers of the other kinds.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$root/.ci/packages.sh"
@@ -83,6 +84,13 @@ if [ -n "$interop" ]; then
     else
         say "None of them could be fetched: --interop tested nothing more."
         status=1
+    fi
+    say "Fetching newer servers"
+    if "$root/tests/interop/newest/servers.sh" "$root/build/interop-servers"; then
+        while IFS=$'\t' read -r what programs tests; do
+            say "Against $what"
+            PATH=$programs:$PATH run_tests -R "$tests" || status=$?
+        done <"$root/build/interop-servers/list"
     fi
 fi
 exit "$status"
