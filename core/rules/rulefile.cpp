@@ -307,8 +307,7 @@ UserRule RuleReader::read()
         readContent();
     readModes();
     readNames();
-    if (type)
-        readRelease();
+    readRelease();
     return m_rule;
 }
 

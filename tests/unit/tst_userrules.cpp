@@ -108,6 +108,20 @@ private slots:
         QCOMPARE(documented.size(), 13);
     }
 
+    // What does not hang on it is told beside a wrong type.
+    void aWrongTypeHidesNoOtherMistake()
+    {
+        const auto read = readRuleFile("version = 1\n[[rules]]\nname = \"x\"\nkey = 'x:(?<a>\\w+)'\ntype = \"hsh\"\n"
+                                       "ttl = \"maybe\"\nrelease = \"delete\"\n",
+                                       u"x.toml"_s);
+        const QStringList fields{u"x.toml:5: rules[0].type: "_s, u"x.toml:6: rules[0].ttl: "_s,
+                                 u"x.toml:7: rules[0].release: "_s};
+        const auto told = textsOf(read);
+        QCOMPARE(told.size(), fields.size());
+        for (qsizetype i = 0; i < fields.size(); ++i)
+            QVERIFY2(told[i].startsWith(fields[i]), qPrintable(told[i]));
+    }
+
     // The same in TOML, by the same lines and fields.
     void tomlSaysTheSame()
     {
