@@ -190,17 +190,6 @@ QString nobodyWoken(const LockSnapshot &, const Contender &)
     return u"nobody is told: clients that want it poll, and find it free"_s;
 }
 
-QString wokenByRule(const recipes::RuleFit &fit)
-{
-    QStringList how;
-    if (!fit.rule->wakeList.isEmpty())
-        how << u"a push to %1"_s.arg(escaped(fit.name(fit.rule->wakeList)));
-    if (!fit.rule->wakeChannel.isEmpty())
-        how << u"a publish on %1"_s.arg(escaped(fit.name(fit.rule->wakeChannel)));
-    return u"who waits there, by %1, as your rule \"%2\" says; other clients poll"_s.arg(how.join(u" and "_s),
-                                                                                         fit.rule->name);
-}
-
 // By the name's own clients, as far as it has any; see planWakeUps.
 QString wokenByKey(const LockSnapshot &snapshot, const Contender &)
 {
@@ -405,7 +394,7 @@ std::vector<ReleaseMethod> releaseMethodsOfRedis()
             {ReleaseWay::RedissonUnlock, &planRedisson, &wokenByRedisson},
             {ReleaseWay::RedissonPermit, &planPermit, &wokenByRedisson},
             {ReleaseWay::MemberBack, &planMemberBack, &wokenByMember},
-            {ReleaseWay::ByRule, &planByRule, &wokenByKey}};
+            {ReleaseWay::ByRule, &planByRule, &wokenByItsRule}};
 }
 
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, std::vector<redis::Connection *> nodes, Deadline deadline)

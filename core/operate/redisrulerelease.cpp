@@ -29,9 +29,27 @@ Result<Sent> sentAndWoken(const ForceReleasePlan &plan, const Result<redis::Valu
     return changedMeanwhile(plan, changed);
 }
 
+QString wokenByRule(const recipes::RuleFit &fit)
+{
+    QStringList how;
+    if (!fit.rule->wakeList.isEmpty())
+        how << u"a push to %1"_s.arg(escaped(fit.name(fit.rule->wakeList)));
+    if (!fit.rule->wakeChannel.isEmpty())
+        how << u"a publish on %1"_s.arg(escaped(fit.name(fit.rule->wakeChannel)));
+    return u"who waits there, by %1, as your rule \"%2\" says; other clients poll"_s.arg(how.join(u" and "_s),
+                                                                                         fit.rule->name);
+}
+
+QString wokenByItsRule(const inspect::LockSnapshot &snapshot, const inspect::Contender &)
+{
+    const auto fit = recipes::wakingRule(snapshot.lock.name);
+    return fit ? wokenByRule(*fit) : u"nobody is told: clients that want it poll"_s;
+}
+
 void planByRule(ForceReleasePlan &plan, const inspect::Contender &holder)
 {
-    plan.wakeUps = recipes::wakeSignalsOf(plan.before.lock.name);
+    if (recipes::wakingRule(plan.before.lock.name))
+        plan.wakeUps = recipes::wakeSignalsOf(plan.before.lock.name);
     const auto key = escaped(plan.before.lock.name);
     const auto value = escaped(holder.guard.value);
     const auto field = escaped(holder.guard.group);

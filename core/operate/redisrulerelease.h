@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/operate/redisrelease.h"
+#include "core/rules/userrules.h"
 
 namespace lockscope::operate {
 
@@ -13,6 +14,11 @@ void planWakeUps(ForceReleasePlan &plan);
 [[nodiscard]] Result<Sent> sentAndWoken(const ForceReleasePlan &plan, const Result<redis::Value> &answer,
                                         const QString &changed);
 
+// "who waits there, by a push to …": how the rule says it.
+[[nodiscard]] QString wokenByRule(const recipes::RuleFit &fit);
+// Who hears of it: whom the rule names, and nobody else. What a name says of other clients' channels is for their
+// keys, which are strings.
+[[nodiscard]] QString wokenByItsRule(const inspect::LockSnapshot &snapshot, const inspect::Contender &holder);
 void planByRule(ForceReleasePlan &plan, const inspect::Contender &holder);
 [[nodiscard]] Task<Result<Sent>> releaseByRule(ForceReleasePlan plan, redis::Connection *connection,
                                                Deadline deadline);

@@ -197,6 +197,10 @@ private slots:
         const QByteArray ann = "ann#11111111-1111-4111-8111-111111111111";
         const QByteArray bob = "bob#22222222-2222-4222-8222-222222222222";
         set({"ZADD", "render:slots:gpu", until, ann, until, bob});
+        // Its rule names nobody who is woken: no other client's channel is guessed from the name.
+        const auto quiet = force(u"redis:render:slots:gpu"_s, QString::fromLatin1(ann.mid(4)), {u"--dry-run"_s});
+        QVERIFY2(quiet.status == 0 && !quiet.out.contains("PUBLISH") && quiet.out.contains("nobody is told"),
+                 quiet.what());
         const auto slot = force(u"redis:render:slots:gpu"_s, QString::fromLatin1(ann.mid(4)), {u"--yes"_s});
         QVERIFY2(slot.status == 0, slot.what());
         QCOMPARE(numberOf({"ZCARD", "render:slots:gpu"}), 1);
