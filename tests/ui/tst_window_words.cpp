@@ -215,6 +215,22 @@ private slots:
         QCOMPARE(asked.count(), 1);
     }
 
+    // In the banner, which can do something about it, and not once more below.
+    void whyItIsNotConnectedIsSaidOnce()
+    {
+        tell("other", false, ConnectionStatus::State::Broken);
+        auto *banner = m_window->findChild<ui::Banner *>(u"brokenBanner"_s);
+        QVERIFY(banner);
+        QTRY_VERIFY(banner->isVisible());
+        int said = 0, titles = 0;
+        for (const auto *text : m_window->findChildren<QLabel *>()) {
+            said += text->isVisible() && text->text().contains(u"refused the connection"_s) ? 1 : 0;
+            titles += text->isVisible() && text->text() == u"other is not connected"_s ? 1 : 0;
+        }
+        QCOMPARE(said, 1);
+        QCOMPARE(titles, 1);
+    }
+
     void itsMenuRetriesAndEdits()
     {
         tell("other", false, ConnectionStatus::State::AuthFailed);

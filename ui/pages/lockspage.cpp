@@ -20,6 +20,8 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
@@ -379,8 +381,9 @@ void LocksPage::showEmptyNotice()
                                                    english.toString(progress.total), progress.how)
                                         : tr("%1: %2").arg(label(looking->name.bytes(), 60), progress.how));
     } else if (unconnected) {
+        const bool isSaidAbove = std::ranges::find(m_broken, unconnected->name) != m_broken.end();
         m_empty->say(tr("%1 is not connected").arg(label(unconnected->name.bytes(), 60)),
-                     label(unconnected->message.toUtf8(), 300));
+                     isSaidAbove ? QString() : label(unconnected->message.toUtf8(), 300));
     } else {
         m_empty->say(
             tr("No locks here now"),
