@@ -269,6 +269,10 @@ private slots:
         const QMap<QString, QStringList> linked{
             {u":a"_s, {u":b"_s, u":c"_s}}, {u":b"_s, {u":a"_s, u":c"_s}}, {u":c"_s, {u":a"_s, u":b"_s}}};
         QCOMPARE(heldWith, linked);
+        // And of one of them alone.
+        const auto one = lockscopectl({u"locks"_s, u"--match"_s, u"*:b"_s}, 1)["locks"_L1][0]["lock"_L1].toString();
+        const auto shown = lockscopectl({u"show"_s, one}, 1)["lock"_L1].toObject();
+        QVERIFY2(shown["heldWith"_L1].toArray().size() == 2, qPrintable(one));
         const auto together = lockscopectl({u"graph"_s}, 1)["together"_L1].toArray();
         QCOMPARE(together.size(), 1);
         QCOMPARE(together[0]["thread"_L1].toString(), QString::fromLatin1(theirId(holder)));
