@@ -23,7 +23,7 @@ namespace {
 
 // Longer than that nobody waits for what stands beside an answer: a server with millions of keys is not looked
 // through for it.
-constexpr std::chrono::seconds beholdsWithin(3);
+constexpr std::chrono::seconds besideWithin(3);
 
 HeldBeside heldBeside(const inspect::LockSnapshot &lock, std::vector<inspect::LockSnapshot> all)
 {
@@ -62,7 +62,7 @@ Task<std::optional<HeldBeside>> LivePictures::heldWith(inspect::LockSnapshot loc
     auto &loop = m_workspace.loop();
     const Completion<bool> seen(loop);
     link->observer().firstSnapshot().then([seen](bool) { seen.complete(true); });
-    seen.completeAt(Deadline::after(loop, beholdsWithin), false);
+    seen.completeAt(Deadline::after(loop, besideWithin), false);
     const bool isSeen = co_await seen;
     if (!isSeen || !link->isConnected())
         co_return std::nullopt;

@@ -184,7 +184,7 @@ Task<Result<zk::Stat>> lookAtNode(ForceReleasePlan plan, zk::Session *session, D
 {
     const ZPath path(plan.guard.path);
     auto syncReply = session->sync(path, deadline);
-    // Whose node it is needs no permission to read what is in it.
+    // Before ZooKeeper 3.9.3 whose node it is needs no permission to read what is in it.
     auto lookReply = session->exists(path, std::nullopt, deadline);
     const auto synced = co_await syncReply;
     const auto got = co_await lookReply;

@@ -96,11 +96,11 @@ public:
                 co_await later;
                 continue;
             } else if (listed.error().code == ErrorCode::NoPermission) {
-                // Who may not list or read it is still told whose it is.
+                // Who may not list or read it is still told whose it is; from ZooKeeper 3.9.3 on that it is there.
                 auto looking = m_session.exists(first.path, {}, Deadline::never());
                 auto stat = co_await looking;
-                if (stat)
-                    takeUnreadable(first, *stat);
+                if (stat || stat.error().code == ErrorCode::NoPermission)
+                    takeUnreadable(first, stat);
             }
             settle(first);
             if (m_options.restTimes > 0 && m_report.seen % stretch == 0) {
@@ -241,9 +241,9 @@ private:
             ahead(rank).push_back({std::move(child), std::move(sample), std::move(likeThese)});
     }
 
-    void takeUnreadable(const Listing &asked, const zk::Stat &stat)
+    void takeUnreadable(const Listing &asked, const Result<zk::Stat> &stat)
     {
-        const bool isEphemeral = !stat.ephemeralOwner.isNone();
+        const bool isEphemeral = stat && !stat->ephemeralOwner.isNone();
         if (!asked.path.isRoot() && (isEphemeral || isWorthReading(asked.path)))
             suspect(asked.path);
         ++m_report.seen;
@@ -252,7 +252,8 @@ private:
             asked.sample->arePromising = true;
         }
         // An ephemeral has nothing below it; neither has a node without children.
-        if ((!isEphemeral && stat.numChildren > 0) && m_report.refused++ == 0)
+        const bool mayHaveMore = !stat || (!isEphemeral && stat->numChildren > 0);
+        if (mayHaveMore && m_report.refused++ == 0)
             m_report.firstRefused = asked.path;
     }
 

@@ -150,7 +150,9 @@ Task<void> LockFinder::keepHearing()
         auto asking = m_ensemble.session.exists(ZPath("/"), {}, Deadline::after(m_ensemble.loop, patience));
         const auto heard = co_await asking;
         const bool hasTold = m_first.isComplete() || !m_judge.snapshots().entries().empty();
-        if (heard && hasTold)
+        // That the root may not be read is an answer, too.
+        const bool isAnswer = heard || heard.error().code == ErrorCode::NoPermission;
+        if (isAnswer && hasTold)
             m_ensemble.sink.looked(m_ensemble.connection);
     }
 }
