@@ -416,6 +416,19 @@ private slots:
         QVERIFY(window.isAllThereIs());
         QVERIFY(lessons->lessons().lessons.size() == std::size_t(37));
     }
+
+    // What is posted while the window is made runs before it is painted: reading the files did.
+    void theFirstFrameDoesNotWaitForThem()
+    {
+        testing::FakeBackend backend;
+        MainWindow window(backend);
+        window.show();
+        const auto *lessons = window.findChild<LessonsPage *>();
+        QCoreApplication::sendPostedEvents();
+        QVERIFY(lessons->lessons().lessons.empty());
+        QTRY_VERIFY(lessons->isSettled()); // on another page, too: the side bar says how many there are
+        QVERIFY(!lessons->lessons().lessons.empty());
+    }
 };
 
 LOCKSCOPE_GUI_TEST(TestLessonsPage)
