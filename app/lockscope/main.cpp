@@ -160,7 +160,7 @@ int run(QApplication &application, const app::WindowOptions &options)
     }
     QSettings settings;
     const auto themeName = options.theme.isEmpty() ? settings.value(ui::settings::theme).toString() : options.theme;
-    ui::Theme theme(application, ui::themeChoice(themeName).value_or(ui::ThemeChoice::Auto));
+    ui::Theme theme(application, ui::themeChoice(themeName).value_or(ui::ThemeChoice::Auto), ui::Theme::Sheet::Later);
     WorkspaceOptions workspace;
     workspace.readOnly = options.connections.readOnly;
     workspace.labels = clientLabels(options);
@@ -178,6 +178,7 @@ int run(QApplication &application, const app::WindowOptions &options)
     MuteStore mutes;
     ui::speak(languageOf(options, settings)); // before anything is said
     ui::MainWindow window(backend);
+    theme.useSheet(); // before anything is measured
     window.fitInto(window.screen()->availableGeometry());
     if (!forScreenshot)
         window.restoreView(settings);

@@ -12,6 +12,7 @@
 
 #include <QAction>
 #include <QComboBox>
+#include <QImage>
 #include <QListWidget>
 #include <QPushButton>
 #include <QSettings>
@@ -68,6 +69,38 @@ private slots:
         m_settings.reset(); // writes once more
         m_folder.reset();
         m_theme->setChoice(ui::ThemeChoice::Light);
+    }
+
+    // The program lays the style sheet over a window that was made without it. Whatever is measured while it is made,
+    // and kept, would show here.
+    void theSheetMayComeLater()
+    {
+        const auto pictures = [this](ui::Theme::Sheet sheet) {
+            m_theme.reset();
+            qApp->setStyleSheet({});
+            m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light, sheet);
+            const bool isBare = qApp->styleSheet().isEmpty();
+            testing::FakeBackend backend;
+            ui::MainWindow window(backend);
+            m_theme->useSheet();
+            window.show();
+            QList<QImage> all;
+            for (const auto &id :
+                 {u"locks"_s, u"graph"_s, u"findings"_s, u"znodes"_s, u"keys"_s, u"sessions"_s, u"log"_s}) {
+                window.showPage(id);
+                QCoreApplication::sendPostedEvents();
+                all << window.grab().toImage();
+            }
+            return std::pair(isBare, all);
+        };
+        QApplication::setCursorFlashTime(0); // a caret that comes and goes is no difference
+        const auto [isBare, late] = pictures(ui::Theme::Sheet::Later);
+        QVERIFY(isBare);
+        QVERIFY(!qApp->styleSheet().isEmpty());
+        const auto [wasBare, atOnce] = pictures(ui::Theme::Sheet::AtOnce);
+        QVERIFY(!wasBare);
+        for (qsizetype i = 0; i < late.size(); ++i)
+            QVERIFY2(late[i] == atOnce[i], qPrintable(QString::number(i)));
     }
 
     void theLookChangesAtOnce()

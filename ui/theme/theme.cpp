@@ -125,8 +125,8 @@ std::optional<ThemeChoice> themeChoice(const QString &word)
     return std::nullopt;
 }
 
-Theme::Theme(QApplication &application, ThemeChoice choice)
-    : m_application(application), m_choice(choice), m_systemPalette(application.palette())
+Theme::Theme(QApplication &application, ThemeChoice choice, Sheet sheet)
+    : m_application(application), m_choice(choice), m_sheet(sheet), m_systemPalette(application.palette())
 {
     useThemeResources();
     g_theme = this;
@@ -168,6 +168,12 @@ void Theme::setChoice(ThemeChoice choice)
     apply();
 }
 
+void Theme::useSheet()
+{
+    if (std::exchange(m_sheet, Sheet::AtOnce) == Sheet::Later)
+        apply();
+}
+
 void Theme::setLarge(bool isLarge)
 {
     if (std::exchange(g_large, isLarge) == isLarge)
@@ -196,7 +202,8 @@ void Theme::apply()
 {
     g_dark = wantsDark();
     QApplication::setPalette(paletteOf(tokens()));
-    m_application.setStyleSheet(enlarged(styleSheetOf(tokens())));
+    if (m_sheet == Sheet::AtOnce)
+        m_application.setStyleSheet(enlarged(styleSheetOf(tokens())));
     emit changed();
 }
 

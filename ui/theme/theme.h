@@ -31,7 +31,11 @@ class PortalColorScheme;
 class Theme : public QObject {
     Q_OBJECT
 public:
-    explicit Theme(QApplication &application, ThemeChoice choice = ThemeChoice::Auto);
+    // Later: until useSheet(), widgets are made without the style sheet, which is then laid over all of them at once.
+    // With it, whatever is put into a layout, a splitter or a stack is styled again, with all that is in it, at each
+    // level.
+    enum class Sheet { AtOnce, Later };
+    explicit Theme(QApplication &application, ThemeChoice choice = ThemeChoice::Auto, Sheet sheet = Sheet::AtOnce);
     ~Theme() override;
 
     // The colours now in use (the light ones before a Theme exists).
@@ -41,6 +45,7 @@ public:
 
     [[nodiscard]] ThemeChoice choice() const { return m_choice; }
     void setChoice(ThemeChoice choice);
+    void useSheet();
     // For a projector: all text a quarter larger, and none below 14 pixels.
     void setLarge(bool isLarge);
     [[nodiscard]] bool isLarge() const;
@@ -55,6 +60,7 @@ private:
 
     QApplication &m_application;
     ThemeChoice m_choice;
+    Sheet m_sheet;
     QPalette m_systemPalette;
     std::unique_ptr<PortalColorScheme> m_portal;
 };
