@@ -5,6 +5,7 @@
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/table.h"
 #include "core/base/duration.h"
+#include "core/base/counting.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 #include "core/workspace/redislink.h"
@@ -139,6 +140,14 @@ Task<Exit> tryAll(CommandContext &context, std::vector<TriedOn> &all)
     co_return status;
 }
 
+QString othersOfName(qint64 count)
+{
+    if (count == 0)
+        return u"no other key has such a name"_s;
+    return count == 1 ? u"1 more key has such a name, and is none"_s
+                      : u"%1 more keys have such a name, and are none"_s.arg(count);
+}
+
 Task<Exit> tryRules(CommandContext &context)
 {
     const auto rules = recipes::userRules();
@@ -156,9 +165,8 @@ Task<Exit> tryRules(CommandContext &context)
     printTrials(all);
     for (const auto &rule : everyRuleOf(*rules)) {
         const auto said = u"%1 (%2): "_s.arg(shown(rule.name), shown(rule.file));
-        print(isTried ? said
-                            + u"%1 locks; %2 more keys have such a name, and are none"_s.arg(
-                                QString::number(countOf(all, rule, true)), QString::number(countOf(all, rule, false)))
+        print(isTried ? said + amountOf(countOf(all, rule, true), "lock"_L1, "locks"_L1) + u"; "_s
+                            + othersOfName(countOf(all, rule, false))
                       : said + u"nothing is wrong with it; tried on no connection"_s);
     }
     for (const auto &one : all) {

@@ -204,8 +204,9 @@ QString wokenByKey(const LockSnapshot &snapshot, const Contender &)
                    .arg(escaped(wakes.list));
     if (traits.waitsOnChannel)
         who << u"Spring's waiters in pub/sub mode, by the publish (those that spin poll)"_s;
-    else if (!wakes.channels.isEmpty() && !snapshot.client)
-        who << u"Spring's clients, should any wait in pub/sub mode, by the publish"_s;
+    else if (!wakes.channels.isEmpty())
+        who << (snapshot.client ? u"whoever listens as Spring's clients do, by the publish"_s
+                                : u"Spring's clients, should any wait in pub/sub mode, by the publish"_s);
     if (who.isEmpty())
         return u"nobody is told: clients that want it poll, and find it free"_s;
     return who.join(u"; "_s) + u"; other clients poll"_s;

@@ -71,7 +71,8 @@ private slots:
         QCOMPARE(lock.value("client"_L1).toString(), u"Acme job lock"_s);
         QCOMPARE(lock.value("contenders"_L1).toArray().size(), 3);
         const auto text = ctl({u"recognise"_s, u"--rules"_s, example()});
-        QVERIFY2(text.out.contains("redis:acme:job:43:owner is none by \"Acme job lock\": its value \"nobody\""),
+        QVERIFY2(text.out.contains("redis:acme:job:43:owner is none by \"Acme job lock\": its value \"nobody\"")
+                     && text.out.contains("1 lock; 1 more key has such a name, and is none"),
                  text.what());
     }
 
@@ -139,8 +140,14 @@ private slots:
         const auto lock = listed.json().value("locks"_L1).toArray().first().toObject();
         QCOMPARE(lock.value("client"_L1).toString(), u"acme-lock"_s);
         QCOMPARE(lock.value("confidence"_L1).toString(), u"high"_s);
-        const auto released = ctl({u"force-release"_s, u"redis:shop:17"_s, u"--rules"_s, tokens, u"--holder"_s,
-                                   QString::fromLatin1(token), u"--reason"_s, u"test"_s, u"--yes"_s});
+        const QStringList force{u"force-release"_s, u"redis:shop:17"_s,         u"--rules"_s,  tokens,
+                                u"--holder"_s,      QString::fromLatin1(token), u"--reason"_s, u"test"_s};
+        // What is published is said, whoever's the lock is.
+        const auto plan = ctl(force + QStringList{u"--dry-run"_s});
+        QVERIFY2(plan.out.contains("PUBLISH shop-channel")
+                     && plan.out.contains("whoever listens as Spring's clients do"),
+                 plan.what());
+        const auto released = ctl(force + QStringList{u"--yes"_s});
         QVERIFY2(released.status == 0, released.what());
         QCOMPARE(valueOf("shop:17"), QByteArray());
     }
