@@ -164,6 +164,13 @@ class TestSimulatedPostgreSql : public QObject {
             pair.simulated.reset();
         m_pairs.clear();
         mariadb::waitForClosingSessions(20s);
+        // Gone here, a session may hold what it held there a little longer.
+        if (m_admin)
+            QVERIFY(eventually([this] {
+                return ask("SELECT count(*)::text FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend' "
+                           "AND pid <> pg_backend_pid()")
+                       == "0";
+            }));
         m_simulated.reset();
         m_network.reset();
         m_world.reset();
