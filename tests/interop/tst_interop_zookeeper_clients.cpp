@@ -85,6 +85,22 @@ private slots:
         QVERIFY(lock["findings"_L1].toArray().isEmpty());
     }
 
+    // Folders whose names say other things in systems that are known: here a client's own lock is in them.
+    void kazoosLocksInFoldersOfAnyName()
+    {
+        if (const auto why = whyNoPythonClients(); !why.isEmpty())
+            QSKIP(why.constData());
+        const auto kazoo = pythonClient(u"kazoo_client.py"_s, {server()});
+        for (const QByteArray folder : {"owners", "leaders", "mutations", "taken"}) {
+            const QByteArray path = "/app/" + folder + "/42";
+            kazoo->tell("acquire " + folder + " lock " + path);
+            QVERIFY2(kazoo->says("held " + folder), kazoo->everythingSaid().constData());
+            const auto lock = listed(u"zk:"_s + QString::fromLatin1(path));
+            QCOMPARE(lock["recipe"_L1].toString(), u"kazoo-lock"_s);
+            QCOMPARE(rolesIn(lock), (QStringList{u"holder"_s}));
+        }
+    }
+
     // Of a session of nine seconds it pings every six: a look every now and then meets it silent for nearly as long.
     void theLatchOfRustsZooKeeper()
     {
