@@ -4,18 +4,35 @@
 #include "core/contention/simulation.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/lanepicture.h"
+#include "ui/simulator/lanepaint.h"
 #include "ui/simulator/messagepaint.h"
+#include "ui/theme/tokens.h"
 
 #include <QTest>
 
 using namespace lockscope;
 using namespace lockscope::ui;
 using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
 using contention::Event;
 using contention::Mark;
 
 class TestLanesPainted : public QObject, testing::LanePicture {
     Q_OBJECT
+
+    // Large enough for the last row of a classroom.
+    static QImage pictureOf(const Legend::Signs &signs, const Tokens &tokens)
+    {
+        constexpr double scale = 2, wide = 640, border = 10;
+        const double high = Legend::paint(nullptr, {}, wide, tokens, signs);
+        QImage image(QSizeF((wide + 2 * border) * scale, (high + 2 * border) * scale).toSize(), QImage::Format_RGB32);
+        image.fill(tokens.panel);
+        QPainter painter(&image);
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.scale(scale, scale);
+        Legend::paint(&painter, {border, border}, wide, tokens, signs);
+        return image;
+    }
 
 private slots:
     // Whoever looks at the picture sees who told whom: an arrow for each message, and never a wall of them.
@@ -47,6 +64,42 @@ private slots:
         QVERIFY(many->history.messages.size() > 300);
         const int arrows = costOf(*crowd, frame).arrows; // six and who is told for every 24 of 560 pixels
         QVERIFY2(arrows < 180, qPrintable(QString::number(arrows)));
+    }
+
+    // Each that can be drawn, with a word, and none that looks like another. LOCKSCOPE_SHOTS=folder: a picture of them.
+    void theLegendHasEachSignOnce_data()
+    {
+        QTest::addColumn<bool>("dark");
+        QTest::newRow("light") << false;
+        QTest::newRow("dark") << true;
+    }
+    void theLegendHasEachSignOnce()
+    {
+        QFETCH(const bool, dark);
+        const auto &tokens = dark ? darkTokens() : lightTokens();
+        auto signs = Legend::signsOf({}, {});
+        const auto shots = qEnvironmentVariable("LOCKSCOPE_SHOTS");
+        if (!shots.isEmpty())
+            QVERIFY(pictureOf(signs, tokens).save(u"%1/signs-%2.png"_s.arg(shots, dark ? u"dark"_s : u"light"_s)));
+        std::ranges::sort(signs);
+        QCOMPARE(signs.size(), static_cast<std::size_t>(LaneGlyph::SentInVain) + 1);
+        std::vector<QImage> drawn;
+        for (std::size_t i = 0; i < signs.size(); ++i) {
+            QCOMPARE(signs[i], static_cast<LaneGlyph>(i));
+            QImage image(36, 38, QImage::Format_RGB32);
+            image.fill(tokens.panel);
+            const QImage empty = image;
+            {
+                QPainter painter(&image);
+                painter.setRenderHint(QPainter::Antialiasing);
+                painter.scale(2, 2);
+                paintGlyph(painter, QRectF(0, 0, 18, 19), signs[i], tokens);
+            }
+            QVERIFY2(image != empty, qPrintable(QString::number(i)));
+            for (std::size_t other = 0; other < drawn.size(); ++other)
+                QVERIFY2(drawn[other] != image, qPrintable(u"%1 looks like %2"_s.arg(i).arg(other)));
+            drawn.push_back(image);
+        }
     }
 
     // However many there are: those at the start of what is seen, and all that were lost.
