@@ -66,7 +66,7 @@ private slots:
         QVERIFY2(arrows < 180, qPrintable(QString::number(arrows)));
     }
 
-    // Each that can be drawn, with a word, and none that looks like another. LOCKSCOPE_SHOTS=folder: a picture of them.
+    // Each that can be drawn, with a word, and none that looks like another. LOCKSCOPE_SHOTS=folder: a picture.
     void theLegendHasEachSignOnce_data()
     {
         QTest::addColumn<bool>("dark");

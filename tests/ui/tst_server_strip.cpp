@@ -7,7 +7,9 @@
 #include "ui/theme/theme.h"
 
 #include <QApplication>
+#include <QBuffer>
 #include <QRegularExpression>
+#include <QSvgGenerator>
 #include <QTest>
 
 using namespace lockscope;
@@ -109,6 +111,38 @@ private slots:
         strip.setMoment(150ms, false);
         QCOMPARE(strip.beliefs(),
                  (QStringList{u"holds to read: c02 c03 c04"_s, u"waits: c05 c06 c07 c08 c09 … (7)"_s}));
+    }
+
+    // What has no room in the strip's last lines was left out without a word.
+    void whatHasNoRoomIsCounted()
+    {
+        contention::Scenario scenario;
+        scenario.recipe = "zk-mutex";
+        scenario.contenders = 6;
+        scenario.hold = 2s;
+        scenario.planned = {{contention::FaultKind::Pause, 300ms, 0, 4s},
+                            {contention::FaultKind::Pause, 300ms, 4, 4s}};
+        auto simulated = contention::simulate(scenario);
+        QVERIFY(simulated);
+        ServerStrip strip;
+        strip.setRun(std::make_shared<PlayedRun>(std::move(*simulated)));
+        qsizetype believed = 0;
+        for (Moment moment = 50ms; believed < 3 && moment < 5s; moment += 50ms) {
+            strip.setMoment(moment, false);
+            believed = strip.beliefs().size();
+        }
+        QCOMPARE(believed, 3);
+        strip.resize(150, strip.heightFor(150));
+        QByteArray svg;
+        QBuffer buffer(&svg);
+        QSvgGenerator generator;
+        generator.setOutputDevice(&buffer);
+        generator.setSize(strip.size());
+        strip.render(&generator);
+        // Two lines of them have room: the first takes both.
+        const auto there = QString::fromUtf8(svg).section(u"They believe"_s, 1);
+        QVERIFY2(there.contains(u"holds: c00"_s) && !there.contains(u"waits"_s), qPrintable(there));
+        QVERIFY2(there.contains(u"and 2 more"_s), qPrintable(there));
     }
 
     void rowsOfOneTableAreCalledByTheirKey()

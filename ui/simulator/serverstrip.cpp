@@ -292,16 +292,14 @@ void ServerStrip::paintEvent(QPaintEvent *)
     };
     const auto draw = [&](const Flow &flow, const QRectF &rect, auto colourOf) {
         const int most = static_cast<int>((rect.height() + 1) / line);
-        int seen = 0;
         for (const auto &piece : flow.pieces()) {
             if (piece.line >= most)
-                break;
+                return flow.items() - piece.item; // this one and those behind it are not all there
             painter.setPen(colourOf(piece.item));
             painter.drawText(QRectF(rect.left() + piece.x, rect.top() + piece.line * line, rect.width(), line),
                              Qt::AlignVCenter, piece.text);
-            seen = piece.item + 1;
         }
-        return flow.items() - seen;
+        return 0;
     };
     const auto servers = serverWordsOf(*m_run, m_then);
     const QString title = m_run->recording().history.servers > 1 ? tr("On servers") : tr("On server");
@@ -311,23 +309,28 @@ void ServerStrip::paintEvent(QPaintEvent *)
     const QRectF there = section(title, 5, height() - believed - 4);
     const int left = draw(flowOf(servers, metrics, there.width()), there,
                           [&](int item) { return areBad[static_cast<std::size_t>(item)] ? t.critical : t.text; });
-    if (left > 0) {
-        const QString more = u"  "_s + tr("and %1 more").arg(left);
-        const QRectF last(0, height() - believed - line - 4, width() - 6, line);
+    // At the end of the last line that has room.
+    const auto tellOfMore = [&](int count, double top) {
+        if (count <= 0)
+            return;
+        const QString more = u"  "_s + tr("and %1 more").arg(count);
+        const QRectF last(0, top, width() - 6, line);
         const double wide = metrics.horizontalAdvance(more) + 1;
         painter.fillRect(QRectF(last.right() - wide, last.top(), wide, line), t.panel);
         painter.setPen(t.muted);
         painter.drawText(last, Qt::AlignRight | Qt::AlignVCenter, more);
-    }
+    };
+    tellOfMore(left, height() - believed - line - 4);
     const auto beliefs = grouped();
     const QRectF here = section(tr("They believe"), height() - believed - 3, height());
     Flow flow(metrics, here.width());
     for (const auto &belief : beliefs)
         flow.put(saidOf(belief));
-    draw(flow, here, [&](int item) {
+    const int unsaid = draw(flow, here, [&](int item) {
         const auto state = beliefs[static_cast<std::size_t>(item)].state;
         return state == LaneState::Holds || state == LaneState::Works ? t.hold : t.muted;
     });
+    tellOfMore(unsaid, here.top() + (std::floor((here.height() + 1) / line) - 1) * line);
 }
 
 } // namespace lockscope::ui
