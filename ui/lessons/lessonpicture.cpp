@@ -77,8 +77,6 @@ LessonPicture::Panel LessonPicture::makePanel()
     panel.head->addWidget(panel.title, 1);
     panel.head->addWidget(panel.recipe, 0, Qt::AlignTop);
     auto *column = new QVBoxLayout(card);
-    column->setContentsMargins(12, 8, 12, 8);
-    column->setSpacing(6);
     column->addLayout(panel.head);
     column->addWidget(panel.lanes, 1);
     column->addWidget(panel.servers);
@@ -261,12 +259,16 @@ void LessonPicture::show(const Parts &parts)
         panel.tiles->setVisible(parts.hasTiles);
         panel.counts->setVisible(!parts.hasTiles && parts.hasCounts);
         panel.lanes->setShowsMessages(parts.hasMessages);
+        const int edge = parts.isTight ? 1 : 8;
+        panel.card->layout()->setContentsMargins(12, edge, 12, edge);
+        panel.card->layout()->setSpacing(parts.isTight ? 2 : 6);
+        panel.recipe->setVisible(!parts.isTight);
     }
     m_legend->setVisible(parts.hasLegend);
 }
 
 // What there is no room for is left out: the legend first, then the tiles become a line, then what the servers have
-// goes, then the messages, and that line at last; never the lanes.
+// goes, then the messages, that line, and at last the recipe's name and what is free around the lanes; never they.
 // A part that is shown is laid out at once, which may give the picture another height in the middle of this: that is
 // looked at once more, and the rest by what resizeEvent() queues. Without an end both called each other until the
 // stack was full (a window on its way to the size of a scaled projector).
@@ -297,10 +299,14 @@ void LessonPicture::fit()
         }
         return most;
     };
-    static constexpr Parts stages[] = {{true, true, true, true},           {true, true, false, true},
-                                       {false, true, true, true},          {false, true, false, true},
-                                       {false, false, false, true},        {false, false, false, false},
-                                       {false, false, false, false, false}};
+    static constexpr Parts stages[] = {{true, true, true, true},
+                                       {true, true, false, true},
+                                       {false, true, true, true},
+                                       {false, true, false, true},
+                                       {false, false, false, true},
+                                       {false, false, false, false},
+                                       {false, false, false, false, false},
+                                       {false, false, false, false, false, true}};
     for (const auto &stage : stages) {
         show(stage);
         if (needed() + (stage.hasLegend ? legend : 0) <= height())

@@ -71,7 +71,7 @@ private:
     };
     // How much there is room for.
     struct Parts {
-        bool hasTiles, hasServers, hasLegend, hasMessages, hasCounts = true;
+        bool hasTiles, hasServers, hasLegend, hasMessages, hasCounts = true, isTight = false;
     };
     void fit();
     void fitTitles(int each);
