@@ -54,7 +54,8 @@ Task<Result<LockSnapshot>> MariaDbObserver::readNow(QByteArray lock, Deadline de
     if (isLockRow)
         m_reader.readLockRowsAnew();
     const auto also = isNamed ? lock.mid(namedPrefix.size()) : QByteArray();
-    // Named locks are told as they are; rows from a copy. That nobody waits for a row is worth more patience with it.
+    // Named locks are told as they are; rows from a copy. That nobody waits for a row is worth more patience with it,
+    // and so is a table that a statement has just got: a server shows its client at rest only after it has the answer.
     bool mayBeOld = false;
     for (int i = 0; i < (isNamed ? 1 : 2); ++i) {
         auto looking = isNamed ? m_reader.look(deadline, also) : m_reader.freshLook(deadline);
@@ -66,7 +67,10 @@ Task<Result<LockSnapshot>> MariaDbObserver::readNow(QByteArray lock, Deadline de
         if (at != snapshots.end())
             co_return std::move(*at);
         mayBeOld = !isNamed && !isTable && !isLockRow && !look->rowsAreFresh;
-        if (!mayBeOld)
+        const bool isHad = isTable && std::ranges::any_of(look->tableLocks, [&](const SqlTableLock &one) {
+                               return tableLockName(one.schema, one.table) == lock;
+                           });
+        if (!mayBeOld && !isHad)
             break;
     }
     for (const auto &gap : m_reader.gaps()) {
