@@ -13,11 +13,11 @@
     </message>
     <message>
         <source>a request never arrives; the connection breaks</source>
-        <translation>запрос не доходит, соединение рвётся</translation>
+        <translation>запрос не доходит, соединение обрывается</translation>
     </message>
     <message>
         <source>a request is done, its reply never arrives; the connection breaks</source>
-        <translation>запрос выполнен, ответ не доходит, соединение рвётся</translation>
+        <translation>запрос выполнен, ответ не доходит, соединение обрывается</translation>
     </message>
     <message>
         <source>a message is late</source>
@@ -49,7 +49,7 @@
     </message>
     <message>
         <source>a replica takes over that never saw the last writes</source>
-        <translation>место занимает реплика, не видевшая последних записей</translation>
+        <translation>роль ведущего переходит к реплике, не видевшей последних записей</translation>
     </message>
     <message>
         <source>a published message reaches nobody</source>
@@ -57,11 +57,11 @@
     </message>
     <message>
         <source>the thread that holds the lock dies; what keeps the lease alive does not</source>
-        <translation>поток с блокировкой умирает, а продление аренды живёт</translation>
+        <translation>поток с блокировкой умирает, а аренду продолжают продлевать</translation>
     </message>
     <message>
         <source>an operator takes the lock away from its holder</source>
-        <translation>оператор отбирает блокировку у владельца</translation>
+        <translation>администратор отбирает блокировку у владельца</translation>
     </message>
 </context>
 <context>
@@ -72,7 +72,7 @@
     </message>
     <message>
         <source>crash</source>
-        <translation>сбой</translation>
+        <translation>авария</translation>
     </message>
     <message>
         <source>lose-request</source>
@@ -88,11 +88,11 @@
     </message>
     <message>
         <source>partition</source>
-        <translation>разрыв связи</translation>
+        <translation>обрыв связи</translation>
     </message>
     <message>
         <source>expire</source>
-        <translation>конец сессии</translation>
+        <translation>истечение сессии</translation>
     </message>
     <message>
         <source>lag</source>
@@ -108,7 +108,7 @@
     </message>
     <message>
         <source>restart-empty</source>
-        <translation>пустой перезапуск</translation>
+        <translation>перезапуск без данных</translation>
     </message>
     <message>
         <source>failover</source>
@@ -116,7 +116,7 @@
     </message>
     <message>
         <source>lost-publish</source>
-        <translation>потеря сообщения</translation>
+        <translation>потеря публикации</translation>
     </message>
     <message>
         <source>dead-thread</source>
@@ -167,7 +167,7 @@
     </message>
     <message>
         <source>A fair queue</source>
-        <translation>Честная очередь</translation>
+        <translation>Справедливая очередь</translation>
     </message>
     <message>
         <source>One ephemeral node</source>
@@ -175,15 +175,15 @@
     </message>
     <message>
         <source>Watch the children</source>
-        <translation>Наблюдать за списком</translation>
+        <translation>Следить за списком</translation>
     </message>
     <message>
         <source>Watch the predecessor</source>
-        <translation>Наблюдать за предыдущим</translation>
+        <translation>Следить за предшественником</translation>
     </message>
     <message>
         <source>Predecessor, faster hand-off</source>
-        <translation>Предыдущий, быстрее передача</translation>
+        <translation>Предшественник, передача быстрее</translation>
     </message>
     <message>
         <source>Broken: does not look again</source>
@@ -238,19 +238,19 @@
     <name>ServerState</name>
     <message>
         <source>children watched by %1</source>
-        <translation>за дочерними следят %1</translation>
+        <translation>наблюдатели дочерних: %1</translation>
     </message>
     <message>
         <source>watched by %1</source>
-        <translation>следят %1</translation>
+        <translation>наблюдатели: %1</translation>
     </message>
     <message>
         <source>locked by %1</source>
-        <translation>заблокировал %1</translation>
+        <translation>блокировка у %1</translation>
     </message>
     <message>
         <source>created at %1</source>
-        <translation>создан при %1</translation>
+        <translation>ревизия создания %1</translation>
     </message>
     <message>
         <source>lease %1 of %2</source>
@@ -360,11 +360,11 @@
     </message>
     <message>
         <source>Herd against predecessor</source>
-        <translation>Стадо и предыдущий узел</translation>
+        <translation>Стадо и предшественник</translation>
     </message>
     <message>
         <source>Polling against publish against a fair queue</source>
-        <translation>Опрос, publish, честная очередь</translation>
+        <translation>Опрос, публикация, справедливая очередь</translation>
     </message>
     <message>
         <source>Optimistic against FOR UPDATE</source>
@@ -372,7 +372,7 @@
     </message>
     <message>
         <source>One run: watch the predecessor</source>
-        <translation>Один прогон: наблюдать за предыдущим</translation>
+        <translation>Один прогон: следить за предшественником</translation>
     </message>
     <message>
         <source>Redlock on five servers</source>
@@ -504,7 +504,7 @@
     </message>
     <message>
         <source>Pause %1 just before it hears of this</source>
-        <translation>Пауза %1 прямо перед этим известием</translation>
+        <translation>Пауза %1 прямо перед этим уведомлением</translation>
     </message>
     <message>
         <source>Cut %1 off just before</source>
@@ -552,19 +552,19 @@
     </message>
     <message>
         <source>%1 is told by a watch, in vain: it is not its turn.</source>
-        <translation>Наблюдатель сообщил %1, но впустую: очередь не его.</translation>
+        <translation>%1 уведомлён наблюдателем, но впустую: очередь не его.</translation>
     </message>
     <message>
         <source>%1 is told by its watch.</source>
-        <translation>Наблюдатель сообщил %1.</translation>
+        <translation>%1 уведомлён своим наблюдателем.</translation>
     </message>
     <message>
         <source>%1 is told by a publish, in vain: somebody else was quicker.</source>
-        <translation>Через publish сообщили %1, но впустую: кто-то успел раньше.</translation>
+        <translation>%1 уведомлён публикацией, но впустую: кто-то успел раньше.</translation>
     </message>
     <message>
         <source>%1 is told by a publish.</source>
-        <translation>Через publish сообщили %1.</translation>
+        <translation>%1 уведомлён публикацией.</translation>
     </message>
     <message>
         <source>%1 holds the lock, with fencing token %2.</source>
@@ -644,23 +644,23 @@
     </message>
     <message>
         <source>An operator: %1.</source>
-        <translation>Оператор: %1.</translation>
+        <translation>Администратор: %1.</translation>
     </message>
     <message>
         <source>; one is told, and only that one</source>
-        <translation>; сообщили одному, и только ему</translation>
+        <translation>; уведомлён один, и только он</translation>
     </message>
     <message>
         <source>; one is told, in vain</source>
-        <translation>; сообщили одному, и впустую</translation>
+        <translation>; уведомлён один, и впустую</translation>
     </message>
     <message>
         <source>; %1 are told, %2 of them in vain</source>
-        <translation>; сообщили %1, из них %2 впустую</translation>
+        <translation>; уведомлений %1, из них впустую %2</translation>
     </message>
     <message>
         <source>; %1 are told</source>
-        <translation>; сообщили %1</translation>
+        <translation>; уведомлений %1</translation>
     </message>
     <message>
         <source>; %1 holds now</source>
@@ -848,7 +848,7 @@
     </message>
     <message>
         <source>Restart the server, empty</source>
-        <translation>Пустой перезапуск сервера</translation>
+        <translation>Перезапуск сервера без данных</translation>
     </message>
     <message>
         <source>Fail over, losing the last writes</source>
@@ -856,7 +856,7 @@
     </message>
     <message>
         <source>Lose the next publish</source>
-        <translation>Потеря следующего publish</translation>
+        <translation>Потеря следующей публикации</translation>
     </message>
     <message>
         <source>Kill its thread, not its watchdog</source>
@@ -864,7 +864,7 @@
     </message>
     <message>
         <source>Force-release what it holds</source>
-        <translation>Принудительное освобождение</translation>
+        <translation>Принудительное снятие блокировки</translation>
     </message>
     <message>
         <source>%1 of server %2 at %3</source>
@@ -999,7 +999,7 @@
     </message>
     <message>
         <source>a published message reached nobody</source>
-        <translation>сообщение publish никто не получил</translation>
+        <translation>опубликованное сообщение никто не получил</translation>
     </message>
     <message>
         <source>%1 lost its thread, but not its process</source>
@@ -1027,11 +1027,11 @@
     </message>
     <message>
         <source>still holds: its process lives on, and the thread that would release is gone</source>
-        <translation>всё ещё владеет: процесс жив, а потока, который снял бы блокировку, нет</translation>
+        <translation>всё ещё владеет: процесс жив, а потока, который освободил бы блокировку, нет</translation>
     </message>
     <message>
         <source>still waits: the holder&apos;s process keeps the lock, and the thread that would release it is gone</source>
-        <translation>всё ещё ждёт: блокировку держит процесс владельца, а потока, который снял бы её, нет</translation>
+        <translation>всё ещё ждёт: блокировку держит процесс владельца, а потока, который освободил бы её, нет</translation>
     </message>
     <message>
         <source>still holds, long after everything was well again</source>
@@ -1112,7 +1112,7 @@
     </message>
     <message>
         <source>an operator took the lock away</source>
-        <translation>администратор снял блокировку</translation>
+        <translation>администратор отобрал блокировку</translation>
     </message>
 </context>
 <context>
@@ -1135,15 +1135,15 @@
     </message>
     <message>
         <source>Sent from the first release on</source>
-        <translation>Послано начиная с первого освобождения</translation>
+        <translation>Отправлено начиная с первого освобождения</translation>
     </message>
     <message>
         <source>Of watches, or messages of a publish, from the first release on</source>
-        <translation>От наблюдателей или сообщениями publish, начиная с первого освобождения</translation>
+        <translation>События наблюдателей или сообщения публикации, начиная с первого освобождения</translation>
     </message>
     <message>
         <source>Told, and yet not its turn</source>
-        <translation>Сообщили, а очередь не его</translation>
+        <translation>Уведомлён, а очередь не его</translation>
     </message>
     <message>
         <source>above: from the first release on · since the start: %1 requests, %2 told, %3 in vain</source>
@@ -1215,7 +1215,7 @@
     </message>
     <message>
         <source>Of watches, or messages of a publish, since the start</source>
-        <translation>О наблюдаемом или из канала публикации, с самого начала</translation>
+        <translation>События наблюдателей или сообщения публикации, с самого начала</translation>
     </message>
     <message>
         <source>grants</source>
@@ -1239,7 +1239,7 @@
     </message>
     <message>
         <source>How long, at the longest, more believed to hold it than may</source>
-        <translation>Как долго, самое большее, владельцами считало себя больше, чем можно</translation>
+        <translation>Самое долгое время, когда владельцами считало себя больше участников, чем можно</translation>
     </message>
     <message>
         <source>violations</source>
@@ -1309,7 +1309,7 @@
     <name>lockscope::ui::FaultChoice</name>
     <message>
         <source>PLANNED FOR CERTAIN MOMENTS OF THE RUN</source>
-        <translation>НАМЕЧЕНО НА ОПРЕДЕЛЁННЫЕ МОМЕНТЫ</translation>
+        <translation>НАМЕЧЕНО НА ОПРЕДЕЛЁННЫЕ МОМЕНТЫ ПРОГОНА</translation>
     </message>
     <message>
         <source>Cannot happen to these recipes</source>
@@ -1325,7 +1325,7 @@
     </message>
     <message>
         <source>WHAT GOES WRONG, AT LEAST ONCE IN EACH ROUND</source>
-        <translation>ЧТО ПОЙДЁТ НЕ ТАК, ХОТЯ БЫ РАЗ ЗА КАЖДЫЙ КРУГ</translation>
+        <translation>ЧТО ПОЙДЁТ НЕ ТАК, ХОТЯ БЫ РАЗ ЗА КАЖДЫЙ РАУНД</translation>
     </message>
 </context>
 <context>
@@ -1363,7 +1363,7 @@
     </message>
     <message>
         <source>works, keeps nobody out</source>
-        <translation>работает, не запирая</translation>
+        <translation>работает, никого не блокируя</translation>
     </message>
     <message>
         <source>paused</source>
@@ -1371,15 +1371,15 @@
     </message>
     <message>
         <source>dies</source>
-        <translation>умер</translation>
+        <translation>умирает</translation>
     </message>
     <message>
         <source>is told</source>
-        <translation>сообщили</translation>
+        <translation>уведомлён</translation>
     </message>
     <message>
         <source>is told in vain</source>
-        <translation>сообщили впустую</translation>
+        <translation>уведомлён впустую</translation>
     </message>
     <message>
         <source>gives up</source>
@@ -1490,7 +1490,7 @@
     </message>
     <message>
         <source>not offered: nobody is kept out</source>
-        <translation>не обещано: никого не запирает</translation>
+        <translation>не обещано: никого не блокирует</translation>
     </message>
     <message>
         <source>not promised</source>
@@ -1618,7 +1618,7 @@
     </message>
     <message>
         <source>nobody is told: it asks again</source>
-        <translation>никому не сообщают: спрашивает снова</translation>
+        <translation>никого не уведомляют: спрашивает снова</translation>
     </message>
     <message>
         <source>one wake-up per release</source>
@@ -1626,7 +1626,7 @@
     </message>
     <message>
         <source>herd: %1 wake-ups per release</source>
-        <translation>стадо: %1 пробуждения на освобождение</translation>
+        <translation>стадо: пробуждений на освобождение %1</translation>
     </message>
     <message>
         <source>More happened than was kept: the lanes end early, the totals do not.</source>
@@ -1688,11 +1688,11 @@
     </message>
     <message>
         <source>against</source>
-        <translation>против</translation>
+        <translation>сравнить с</translation>
     </message>
     <message>
         <source>and against</source>
-        <translation>и против</translation>
+        <translation>и ещё с</translation>
     </message>
     <message>
         <source>nothing</source>
@@ -1720,7 +1720,7 @@
     </message>
     <message>
         <source>How often each takes the lock, one inside the other: who is reentrant has it at once</source>
-        <translation>Сколько раз каждый берёт блокировку вложенно: реентерабельная достаётся сразу</translation>
+        <translation>Сколько раз каждый берёт блокировку вложенно: реентерабельную получает сразу</translation>
     </message>
     <message>
         <source>one</source>
@@ -1764,7 +1764,7 @@
     </message>
     <message>
         <source>Rounds</source>
-        <translation>Круги</translation>
+        <translation>Раунды</translation>
     </message>
     <message>
         <source>Seed</source>
@@ -1907,7 +1907,7 @@
     </message>
     <message>
         <source>paused, believes it %1</source>
-        <translation>на паузе, думает, что %1</translation>
+        <translation>на паузе, считает, что %1</translation>
     </message>
     <message>
         <source>%1 … (%2)</source>
@@ -2083,7 +2083,7 @@
     </message>
     <message>
         <source>Simulated time by the clock on the wall (+ and −)</source>
-        <translation>Модельное время по настенным часам (+ и −)</translation>
+        <translation>Модельное время относительно реального (+ и −)</translation>
     </message>
     <message>
         <source>Time</source>
