@@ -55,7 +55,7 @@ Task<Result<LockSnapshot>> MariaDbObserver::readNow(QByteArray lock, Deadline de
         m_reader.readLockRowsAnew();
     const auto also = isNamed ? lock.mid(namedPrefix.size()) : QByteArray();
     // Named locks are told as they are; rows from a copy. That nobody waits for a row is worth more patience with it,
-    // and so is a table that a statement has just got: a server shows its client at rest only after it has the answer.
+    // and so is a table that a statement has just got: a server shows its client at rest after that has the answer.
     bool mayBeOld = false;
     for (int i = 0; i < (isNamed ? 1 : 2); ++i) {
         auto looking = isNamed ? m_reader.look(deadline, also) : m_reader.freshLook(deadline);
