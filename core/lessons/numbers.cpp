@@ -33,6 +33,7 @@ struct Number {
     bool isDrain = false;      // and those from the first release on
     std::optional<int> holder; // whose first token
     QByteArray name;           // of a counter, or of a scenario's field
+    int less = 0;              // "{contenders - 1}": all but one
     EventPattern pattern{};    // of events, where there is no name
 };
 
@@ -82,29 +83,32 @@ std::optional<EventPattern> patternOf(QStringList words)
 
 std::optional<Number> numberOf(const QString &inside)
 {
-    static const QRegularExpression form(u"^(.+?)( in the drain)?( so far)?(?: of run ([0-9]))?$"_s);
+    static const QRegularExpression form(
+        u"^(.+?)(?: - ([1-9][0-9]?))?( in the drain)?( so far)?(?: of run ([0-9]))?$"_s);
     const auto match = form.match(inside);
     if (!match.hasMatch())
         return std::nullopt;
     Number number;
-    number.isDrain = !match.captured(2).isEmpty();
-    number.isSoFar = !match.captured(3).isEmpty();
+    number.less = match.captured(2).toInt();
+    number.isDrain = !match.captured(3).isEmpty();
+    number.isSoFar = !match.captured(4).isEmpty();
     const bool isOfAll = !number.isDrain && !number.isSoFar;
-    number.run = match.captured(4).toULongLong();
+    number.run = match.captured(5).toULongLong();
     const auto name = match.captured(1).toUtf8();
     if (name == "at") {
         number.isMoment = true;
-        return number;
+        return number.less == 0 ? std::optional(number) : std::nullopt;
     }
     static const QRegularExpression token(u"^token c([0-9]{1,4})$"_s);
     if (const auto whose = token.match(match.captured(1)); whose.hasMatch()) {
         number.holder = whose.captured(1).toInt();
-        return isOfAll ? std::optional(number) : std::nullopt;
+        return isOfAll && number.less == 0 ? std::optional(number) : std::nullopt;
     }
     if (counterNames().contains(name) || settingOf(name)) {
         number.name = name;
-        // A counter says its scope by its name.
-        return isOfAll ? std::optional(number) : std::nullopt;
+        // A counter says its scope by its name, and fewer than a time is none.
+        const bool isFine = isOfAll && (number.less == 0 || !name.endsWith("Ms"));
+        return isFine ? std::optional(number) : std::nullopt;
     }
     const auto pattern = patternOf(match.captured(1).split(u' '));
     if (!pattern)
@@ -135,9 +139,9 @@ QString spoken(const Number &number, const PlayedRuns &runs, std::optional<conte
         return held == run.events.end() ? u"–"_s : spokenCount(held->token, language);
     }
     if (number.name.isEmpty())
-        return spokenCount(countOf(number, run, at), language);
+        return spokenCount(countOf(number, run, at) - number.less, language);
     const auto *setting = settingOf(number.name);
-    const double value = setting ? setting->read(run.scenario) : counterOf(number.name, run);
+    const double value = (setting ? setting->read(run.scenario) : counterOf(number.name, run)) - number.less;
     if (number.name.endsWith("Ms"))
         return spokenMs(value, language);
     return value == std::floor(value) ? spokenCount(qint64(value), language)

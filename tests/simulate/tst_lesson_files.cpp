@@ -62,6 +62,9 @@ private slots:
         row("a moment of the whole run", broken(R"({"en": "P"})", R"({"en": "{at}"})"), u"\"proves[0].text\""_s);
         row("a choice's number", broken(R"({"en": "B"})", R"({"en": "{grants so far}"})"),
             u"\"steps[0].question.choices[1]\""_s);
+        row("less of a time", broken(R"({"en": "P"})", R"({"en": "{holdMs - 1}"})"),
+            u"without {holdMs - 1}, which is no number"_s);
+        row("less of a moment", broken(R"({"en": "one"})", R"({"en": "{at - 1}"})"), u"without {at - 1}"_s);
         row("no such chapter", broken("\"id\"", "\"chapter\": \"mongo\", \"id\""),
             u"\"chapter\" has to be one of why, zookeeper"_s);
         row("no such tile", broken("\"id\"", R"("tiles": ["grants", "elapsedMs"], "id")"),

@@ -251,6 +251,7 @@ private slots:
         row("{joins} {releases in the drain}", u"3 3"_s, u"3 3"_s);
         row("{holds so far}, {holds}", u"2, 3"_s, u"2, 3"_s); // it stops when c01 holds
         row("{request delete so far}", u"1"_s, u"1"_s);
+        row("{contenders - 1} {holds - 1 so far} {holds - 2 of run 0}", u"2 1 1"_s, u"2 1 1"_s); // all but so many
         row("{releases in the drain so far} {joins in the drain so far}", u"1 0"_s, u"1 0"_s);
         row("{holdMs}, {ttlMs}", u"50\u00a0ms, 30\u00a0s"_s, u"50\u00a0мс, 30\u00a0с"_s);
         row("{waitMs}", u"2.5\u00a0s"_s, u"2,5\u00a0с"_s);
