@@ -480,7 +480,7 @@
     </message>
     <message>
         <source>what it is told</source>
-        <translation>то, что ему сообщат</translation>
+        <translation>уведомление</translation>
     </message>
     <message>
         <source>%1: %2 at %3</source>
