@@ -238,6 +238,19 @@ private slots:
             QVERIFY(!spokenMs(1500, language).contains(u' '));
     }
 
+    // 45 пробуждений, but 21 пробуждение and 22 пробуждения: in Russian no noun follows a count that is filled in.
+    // Prepositions and verbs of the third person plural do not agree with it.
+    void inRussianNoNounFollowsACount()
+    {
+        static const QRegularExpression noun(
+            u"\\{(?!at\\}|lesson |token |[A-Za-z0-9]+Ms\\b)[^}]*\\}\\s(?!из\\b|на\\b|\\p{L}+[аяую]т\\b)\\p{L}"_s,
+            QRegularExpression::UseUnicodePropertiesOption);
+        for (const auto &lesson : m_all.lessons) {
+            for (const auto &[where, text] : textsOf(lesson))
+                QVERIFY2(!noun.match(text.russian).hasMatch(), qPrintable(text.russian));
+        }
+    }
+
     void numbersInTextsAreThoseOfTheRuns_data()
     {
         QTest::addColumn<QByteArray>("words");
