@@ -122,6 +122,8 @@ struct Lesson {
 [[nodiscard]] QLocale localeOf(Language language);
 [[nodiscard]] QString spokenCount(qint64 count, Language language);
 [[nodiscard]] QString spokenMs(double ms, Language language);
+// What was counted, to the digit of the tiles: "2.00 s", "499.8 ms".
+[[nodiscard]] QString spokenMeasuredMs(double ms, Language language);
 
 // What was measured for a proof, and where it is compared with another run, there.
 [[nodiscard]] QString spokenMeasure(const Proof &proof, double measured, std::optional<double> other,

@@ -94,7 +94,7 @@ QString spokenMeasure(const Proof &proof, double measured, std::optional<double>
     }
     const bool isTime = proof.name.endsWith("Ms");
     const auto said = [&](double number) {
-        return isTime ? spokenMs(number, language) : spokenNumber(number, language);
+        return isTime ? spokenMeasuredMs(number, language) : spokenNumber(number, language);
     };
     const QString digits = said(measured) + (other ? u" / "_s + said(*other) : QString());
     const auto *unit = std::ranges::find_if(units, [&](const Unit &one) { return proof.name == one.counter; });

@@ -127,6 +127,17 @@ qint64 countOf(const Number &number, const contention::Recording &run, std::opti
     });
 }
 
+// After a space that no line ends at.
+QString withUnit(const QString &digits, bool isSeconds, Language language)
+{
+    switch (language) {
+    case Language::Chinese: return digits + (isSeconds ? u"\u00a0秒"_s : u"\u00a0毫秒"_s);
+    case Language::Russian: return digits + (isSeconds ? u"\u00a0с"_s : u"\u00a0мс"_s);
+    case Language::English: break;
+    }
+    return digits + (isSeconds ? u"\u00a0s"_s : u"\u00a0ms"_s);
+}
+
 QString spoken(const Number &number, const PlayedRuns &runs, std::optional<contention::Moment> at, Language language)
 {
     if (number.isMoment)
@@ -143,7 +154,7 @@ QString spoken(const Number &number, const PlayedRuns &runs, std::optional<conte
     const auto *setting = settingOf(number.name);
     const double value = (setting ? setting->read(run.scenario) : counterOf(number.name, run)) - number.less;
     if (number.name.endsWith("Ms"))
-        return spokenMs(value, language);
+        return setting ? spokenMs(value, language) : spokenMeasuredMs(value, language);
     return value == std::floor(value) ? spokenCount(qint64(value), language)
                                       : localeOf(language).toString(value, 'f', 2);
 }
@@ -198,13 +209,13 @@ QString spokenMs(double ms, Language language)
     QString digits = localeOf(language).toString(shown, 'f', isLong ? 2 : shown < 10 ? 1 : 0);
     static const QRegularExpression zeros(u"[.,]0*$|([.,][0-9]*[1-9])0+$"_s);
     digits.replace(zeros, u"\\1"_s);
-    // A space that no line ends at.
-    switch (language) {
-    case Language::Chinese: return digits + (isLong ? u"\u00a0秒"_s : u"\u00a0毫秒"_s);
-    case Language::Russian: return digits + (isLong ? u"\u00a0с"_s : u"\u00a0мс"_s);
-    case Language::English: break;
-    }
-    return digits + (isLong ? u"\u00a0s"_s : u"\u00a0ms"_s);
+    return withUnit(digits, isLong, language);
+}
+
+QString spokenMeasuredMs(double ms, Language language)
+{
+    const bool isLong = ms >= 1000;
+    return withUnit(localeOf(language).toString(isLong ? ms / 1000 : ms, 'f', isLong ? 2 : 1), isLong, language);
 }
 
 QString wrongNumberIn(const Text &text, std::size_t runs, bool hasMoment)

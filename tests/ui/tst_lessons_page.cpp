@@ -23,9 +23,12 @@
 #include <QLabel>
 #include <QListWidget>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <set>
 
 using namespace lockscope;
 using namespace lockscope::ui;
@@ -34,6 +37,30 @@ using namespace std::chrono_literals;
 using testing::LessonScene;
 using testing::numberOf;
 using testing::press;
+
+namespace {
+
+// The tiles of a lesson that its texts name too: run and counter.
+std::set<std::pair<std::size_t, QByteArray>> countedInTexts(const lessons::Lesson &lesson)
+{
+    QStringList texts;
+    for (const auto &step : lesson.steps) {
+        texts << step.text.english;
+        if (step.question)
+            texts << step.question->text.english << step.question->because.english;
+    }
+    for (const auto &proof : lesson.proves)
+        texts << proof.text.english;
+    static const QRegularExpression asked(u"\\{([A-Za-z0-9]+)(?: of run ([0-9]))?\\}"_s);
+    std::set<std::pair<std::size_t, QByteArray>> all;
+    for (const auto &match : asked.globalMatch(texts.join(u' '))) {
+        if (const auto name = match.captured(1).toUtf8(); lesson.tiles.contains(name))
+            all.emplace(match.captured(2).toULongLong(), name);
+    }
+    return all;
+}
+
+} // namespace
 
 class TestLessonsPage : public QObject {
     Q_OBJECT
@@ -282,6 +309,32 @@ private slots:
         const auto &tiles = lesson.picture().tiles(0);
         QCOMPARE(tiles.watchEvents(), u"–"_s); // before the first release
         QVERIFY2(tiles.wholeRun().contains("36 told"_L1), qPrintable(tiles.wholeRun()));
+    }
+
+    // At the end a tile says of its counter what the texts say of it, to the digit.
+    void whatATextCountsItsTileShows_data()
+    {
+        QTest::addColumn<std::size_t>("number");
+        const auto all = lessons::loadLessons({lessons::lessonFolders().front()}).lessons;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (!countedInTexts(all[i]).empty())
+                QTest::newRow(all[i].id) << i;
+        }
+    }
+    void whatATextCountsItsTileShows()
+    {
+        QFETCH(std::size_t, number);
+        LessonScene scene;
+        QVERIFY(scene.open(number));
+        auto &lesson = scene.lesson();
+        while (!lesson.isAtProof())
+            lesson.next();
+        for (const auto &[run, name] : countedInTexts(scene.page.lessons().lessons[number])) {
+            const auto counted = lessons::counterOf(name, lesson.picture().runs()[run]->recording());
+            const auto said = name.endsWith("Ms") ? lessons::spokenMeasuredMs(counted, lessons::Language::English)
+                                                  : lessons::spokenCount(qint64(counted), lessons::Language::English);
+            QCOMPARE(lesson.picture().tiles(run).figure(name).replace(u' ', QChar::Nbsp), said);
+        }
     }
 
     // Nothing of what comes is to be seen before the cursor was there: not in the lanes, and not in the totals.
