@@ -25,15 +25,11 @@
 #include "ui/windowdialogs.h"
 #include "ui/workbench.h"
 
-#include <QAction>
 #include <QCloseEvent>
 #include <QKeyEvent>
-#include <QMenu>
 #include <QMessageBox>
 #include <QSettings>
-#include <QShortcut>
 #include <QStackedWidget>
-#include <QStyle>
 #include <QVBoxLayout>
 
 namespace lockscope::ui {
@@ -44,8 +40,9 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     : QMainWindow(parent), m_backend(backend), m_screen(new PausableBackend(backend, this)),
       m_clock(std::make_shared<ScreenClock>()), m_top(new TopBar(m_book, this)), m_side(new SideBar(m_book, this)),
       m_status(new StatusBar(m_book, this)), m_timeBar(new TimeBar(this)), m_stack(new QStackedWidget(this)),
-      m_dialogs(new WindowDialogs(backend, m_book, *m_clock, *this)), m_actions(new Actions(*this)),
-      m_time(new TimeTravel(backend, *m_screen, *m_clock, *m_timeBar, *this))
+      m_dialogs(new WindowDialogs(backend, m_book, *m_clock, *this)),
+      m_presentation(new Presentation(*this, {m_top, m_side, m_status}, [this] { return currentPage()->keys(); })),
+      m_actions(new Actions(*this)), m_time(new TimeTravel(backend, *m_screen, *m_clock, *m_timeBar, *this))
 {
     setWindowTitle(u"Lockscope"_s);
     setMinimumSize(640, 360); // of a projector whose scale is 200 %
@@ -61,6 +58,7 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     middle->addWidget(m_side);
     middle->addWidget(m_stack, 1);
     column->addLayout(middle, 1);
+    column->addWidget(m_presentation->keyBar());
     column->addWidget(m_status);
     centre->setAttribute(Qt::WA_StyledBackground);
     m_stack->setAutoFillBackground(true); // the frame's colour is for its edges
@@ -69,6 +67,7 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     // The clock, then the book hear of each batch before any page does.
     connect(m_screen, &Backend::updated, m_clock.get(), &ScreenClock::catchUp);
     connect(m_screen, &Backend::updated, &m_book, &ConnectionBook::apply);
+    connect(m_stack, &QStackedWidget::currentChanged, m_presentation, &Presentation::followPage);
     for (const auto &row : allPages())
         addPage(row);
     connectParts();
@@ -105,10 +104,8 @@ void MainWindow::connectParts()
     connect(m_simulator, &SimulatorPage::sandboxRequested, this, &MainWindow::sandboxRequested);
     m_simulator->listenToLessons(*this);
     connect(m_simulator, &SimulatorPage::pageRequested, this, &MainWindow::showPage);
-    QStringList titles;
-    for (const auto &row : allPages())
-        titles << row.title;
-    m_help = new HelpOverlay(titles, this);
+    m_help = new HelpOverlay(
+        pageTitles(), [this] { return keysOfPages(m_pages); }, this);
     connect(m_help, &HelpOverlay::guaranteesRequested, m_dialogs, &WindowDialogs::openGuarantees);
     connect(m_help, &HelpOverlay::findingsRequested, m_dialogs, &WindowDialogs::openFindingsHelp);
     connect(m_top, &TopBar::findChanged, this, [this](const QString &text) { currentPage()->setFilter(text); });
@@ -176,7 +173,10 @@ void MainWindow::addActions()
 {
     m_actions->add(u"find"_s, tr("Find"), {u"Ctrl+F"_s}, [this] { m_top->focusFind(); });
     m_actions->add(u"refresh"_s, tr("Refresh"), {u"F5"_s}, [this] { currentPage()->refresh(); });
-    m_actions->add(u"help"_s, tr("Keys and help"), {u"?"_s, u"F1"_s}, [this] { m_help->open(); });
+    m_actions->add(u"help"_s, tr("Keys and help"), {u"?"_s, u"F1"_s}, [this] {
+        if (!m_presentation->toggleKeys())
+            m_help->open();
+    });
     m_actions->add(u"force-release"_s, tr("Force-release the chosen lock…"), {u"Ctrl+Shift+F"_s},
                    [this] { m_dialogs->openForceRelease(); });
     using Bulk = WindowDialogs::Bulk;
@@ -192,7 +192,7 @@ void MainWindow::addActions()
         if (m_locks->detail().snapshot())
             m_locks->detail().saveNote();
     });
-    (new Presentation(*this, {m_top, m_side, m_status}))->addAction(*m_actions);
+    m_presentation->addAction(*m_actions);
     m_actions->add(u"settings"_s, tr("Settings…"), {u"Ctrl+,"_s}, [this] { m_dialogs->openSettings(); });
     m_actions->add(u"connect"_s, tr("Connect…"), {}, [this] { m_dialogs->openConnect(); });
     m_actions->add(u"guarantees"_s, tr("What each recipe promises"), {}, [this] { m_dialogs->openGuarantees(); });

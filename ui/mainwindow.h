@@ -24,6 +24,7 @@ class Actions;
 class HelpOverlay;
 class LocksPage;
 struct PageRow;
+class Presentation;
 class PausableBackend;
 class SideBar;
 class SimulatorPage;
@@ -116,6 +117,7 @@ private:
     TimeBar *m_timeBar;
     QStackedWidget *m_stack;
     WindowDialogs *m_dialogs;
+    Presentation *m_presentation;
     Actions *m_actions;
     TimeTravel *m_time;
     LocksPage *m_locks = nullptr;

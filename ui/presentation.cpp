@@ -2,6 +2,7 @@
 #include "ui/presentation.h"
 
 #include "ui/shell/actions.h"
+#include "ui/shell/keybar.h"
 #include "ui/theme/theme.h"
 
 #include <QEvent>
@@ -19,8 +20,8 @@ constexpr QSize leastForLarge(800, 640);
 
 } // namespace
 
-Presentation::Presentation(QMainWindow &window, std::vector<QWidget *> bars)
-    : QObject(&window), m_window(window), m_bars(std::move(bars))
+Presentation::Presentation(QMainWindow &window, std::vector<QWidget *> bars, std::function<KeyHints()> keys)
+    : QObject(&window), m_window(window), m_bars(std::move(bars)), m_keys(new KeyBar(std::move(keys), &window))
 {
     window.installEventFilter(this);
 }
@@ -28,6 +29,11 @@ Presentation::Presentation(QMainWindow &window, std::vector<QWidget *> bars)
 void Presentation::addAction(Actions &actions)
 {
     actions.add(u"present"_s, tr("Present on a projector: the page alone, large"), {u"F11"_s}, [this] { toggle(); });
+}
+
+QWidget *Presentation::keyBar() const
+{
+    return m_keys;
 }
 
 void Presentation::set(bool isOn)
@@ -49,7 +55,27 @@ void Presentation::set(bool isOn)
         }
     }
     m_window.setWindowState(isOn ? m_before | Qt::WindowFullScreen : m_before & ~Qt::WindowFullScreen);
+    m_showsKeys = false;
+    followPage();
     chooseTextSize();
+}
+
+bool Presentation::toggleKeys()
+{
+    if (!m_isOn)
+        return false;
+    m_showsKeys = !m_showsKeys;
+    followPage();
+    const bool isDone = !m_showsKeys || !m_keys->isHidden();
+    m_showsKeys = m_showsKeys && isDone;
+    return isDone;
+}
+
+void Presentation::followPage()
+{
+    m_keys->setVisible(m_showsKeys);
+    if (m_showsKeys)
+        m_keys->tell();
 }
 
 bool Presentation::eventFilter(QObject *watched, QEvent *event)

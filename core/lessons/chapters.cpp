@@ -17,8 +17,8 @@ struct Chapter {
 };
 constexpr Chapter chapters[] = {
     {"why", u"Why locks", u"为什么需要锁", u"Зачем нужны блокировки"},
-    {"zookeeper", u"ZooKeeper", u"ZooKeeper 上的锁", u"Блокировки на ZooKeeper"},
-    {"redis", u"Redis", u"Redis 上的锁", u"Блокировки на Redis"},
+    {"zookeeper", u"ZooKeeper", u"ZooKeeper 上的锁", u"Блокировки в ZooKeeper"},
+    {"redis", u"Redis", u"Redis 上的锁", u"Блокировки в Redis"},
     {"any-lock", u"Whatever the lock", u"无论哪种锁", u"Какой бы ни была блокировка"},
     {"sql", u"SQL databases", u"SQL 数据库里的锁", u"Базы данных SQL"},
     {"etcd-postgresql", u"etcd and PostgreSQL", u"etcd 与 PostgreSQL 上的锁", u"Ещё два сервиса: etcd и PostgreSQL"},

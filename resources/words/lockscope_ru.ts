@@ -1329,6 +1329,21 @@
     </message>
 </context>
 <context>
+    <name>lockscope::ui::KeyBar</name>
+    <message>
+        <source>Keys</source>
+        <translation>Клавиши</translation>
+    </message>
+    <message>
+        <source>end the presentation</source>
+        <translation>закончить показ</translation>
+    </message>
+    <message>
+        <source>hide this line</source>
+        <translation>скрыть эту строку</translation>
+    </message>
+</context>
+<context>
     <name>lockscope::ui::LanesView</name>
     <message>
         <source>Lanes of the contenders</source>
@@ -1432,6 +1447,21 @@
     <message>
         <source>server is down</source>
         <translation>сервер не работает</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::LessonsPage</name>
+    <message>
+        <source>next step, and back</source>
+        <translation>следующий шаг и назад</translation>
+    </message>
+    <message>
+        <source>answer</source>
+        <translation>ответить</translation>
+    </message>
+    <message>
+        <source>all lessons</source>
+        <translation>все уроки</translation>
     </message>
 </context>
 <context>
@@ -2033,6 +2063,34 @@
     <message>
         <source>Close</source>
         <translation>Закрыть</translation>
+    </message>
+    <message>
+        <source>play and pause</source>
+        <translation>пуск и пауза</translation>
+    </message>
+    <message>
+        <source>one event back, one on</source>
+        <translation>на событие назад, вперёд</translation>
+    </message>
+    <message>
+        <source>to the start, to the end</source>
+        <translation>в начало, в конец</translation>
+    </message>
+    <message>
+        <source>faster, slower</source>
+        <translation>быстрее, медленнее</translation>
+    </message>
+    <message>
+        <source>fork at the cursor</source>
+        <translation>ветка от курсора</translation>
+    </message>
+    <message>
+        <source>choose a contender; a fault for it, or for its message, at the cursor</source>
+        <translation>выбрать участника; сбой для него или его сообщения у курсора</translation>
+    </message>
+    <message>
+        <source>what holds, and what may break</source>
+        <translation>что обещано и что может нарушиться</translation>
     </message>
 </context>
 <context>

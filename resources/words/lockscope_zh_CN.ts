@@ -1327,6 +1327,21 @@
     </message>
 </context>
 <context>
+    <name>lockscope::ui::KeyBar</name>
+    <message>
+        <source>Keys</source>
+        <translation>按键</translation>
+    </message>
+    <message>
+        <source>end the presentation</source>
+        <translation>结束演示</translation>
+    </message>
+    <message>
+        <source>hide this line</source>
+        <translation>隐藏这一行</translation>
+    </message>
+</context>
+<context>
     <name>lockscope::ui::LanesView</name>
     <message>
         <source>Lanes of the contenders</source>
@@ -1430,6 +1445,21 @@
     <message>
         <source>server is down</source>
         <translation>服务器停机</translation>
+    </message>
+</context>
+<context>
+    <name>lockscope::ui::LessonsPage</name>
+    <message>
+        <source>next step, and back</source>
+        <translation>下一步，上一步</translation>
+    </message>
+    <message>
+        <source>answer</source>
+        <translation>回答</translation>
+    </message>
+    <message>
+        <source>all lessons</source>
+        <translation>全部课程</translation>
     </message>
 </context>
 <context>
@@ -2031,6 +2061,34 @@
     <message>
         <source>Close</source>
         <translation>关闭</translation>
+    </message>
+    <message>
+        <source>play and pause</source>
+        <translation>播放与暂停</translation>
+    </message>
+    <message>
+        <source>one event back, one on</source>
+        <translation>退一个事件，进一个事件</translation>
+    </message>
+    <message>
+        <source>to the start, to the end</source>
+        <translation>到开头，到结尾</translation>
+    </message>
+    <message>
+        <source>faster, slower</source>
+        <translation>更快，更慢</translation>
+    </message>
+    <message>
+        <source>fork at the cursor</source>
+        <translation>从光标处分叉</translation>
+    </message>
+    <message>
+        <source>choose a contender; a fault for it, or for its message, at the cursor</source>
+        <translation>选择竞争者；在光标处给它或它的消息加故障</translation>
+    </message>
+    <message>
+        <source>what holds, and what may break</source>
+        <translation>哪些成立，哪些会被破坏</translation>
     </message>
 </context>
 <context>

@@ -56,6 +56,11 @@ void LessonsPage::addKeys()
         on(QKeySequence(Qt::Key_1 + choice), [this, choice] { m_lesson->choose(static_cast<std::size_t>(choice)); });
 }
 
+KeyHints LessonsPage::keys() const
+{
+    return {{u"PgDn PgUp"_s, tr("next step, and back")}, {u"1 … 6"_s, tr("answer")}, {u"Esc"_s, tr("all lessons")}};
+}
+
 void LessonsPage::load()
 {
     if (m_isLoaded)

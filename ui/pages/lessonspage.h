@@ -26,6 +26,7 @@ public:
     void showConnection(const ConnectionName &) override {} // they play in a world of their own
     void setFilter(const QString &text) override;
     void focusContent() override;
+    [[nodiscard]] KeyHints keys() const override;
     // Reads the files again: whoever writes a lesson looks at it.
     void refresh() override;
     [[nodiscard]] bool isSettled() const override;

@@ -5,6 +5,7 @@
 
 #include "core/workspace/backend.h"
 #include "ui/models/screenclock.h"
+#include "ui/parts/keyhints.h"
 
 #include <QWidget>
 
@@ -52,6 +53,8 @@ public:
     virtual void freeze(std::optional<std::chrono::system_clock::time_point> at) { Q_UNUSED(at) }
     // Whether what it shows is in a recording, too; if not, it is covered while another moment than now is shown.
     [[nodiscard]] virtual bool isRecorded() const { return true; }
+    // What keys of its own do on it, in the language it speaks.
+    [[nodiscard]] virtual KeyHints keys() const { return {}; }
     // F5: asks the server again for what is on screen, where the page does not follow by itself.
     virtual void refresh() {}
     // Shows it as soon as it is known, if this page shows such.

@@ -62,6 +62,24 @@ QStringList pageIds()
     return ids;
 }
 
+QStringList pageTitles()
+{
+    QStringList titles;
+    for (const auto &row : allPages())
+        titles << row.title;
+    return titles;
+}
+
+KeyHints keysOfPages(const std::vector<Page *> &pages)
+{
+    KeyHints all;
+    for (std::size_t i = 0; i < pages.size(); ++i) {
+        for (const auto &[keys, what] : pages[i]->keys())
+            all << std::pair(keys, u"%1: %2"_s.arg(allPages()[i].title, what));
+    }
+    return all;
+}
+
 } // namespace lockscope::ui
 
 #include "moc_page.cpp"

@@ -4,6 +4,8 @@
 // run.sh walk the rows, and a test holds the manual page against them.
 #pragma once
 
+#include "ui/parts/keyhints.h"
+
 #include <QStringList>
 
 #include <vector>
@@ -24,5 +26,8 @@ struct PageRow {
 };
 [[nodiscard]] const std::vector<PageRow> &allPages();
 [[nodiscard]] QStringList pageIds();
+[[nodiscard]] QStringList pageTitles();
+// What those pages say of their keys, each with the page's title: "Simulator: play and pause". As many as allPages().
+[[nodiscard]] KeyHints keysOfPages(const std::vector<Page *> &pages);
 
 } // namespace lockscope::ui

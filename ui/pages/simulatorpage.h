@@ -42,6 +42,7 @@ public:
     // The name of a contender chooses its lane.
     void setFilter(const QString &text) override;
     void focusContent() override;
+    [[nodiscard]] KeyHints keys() const override;
     [[nodiscard]] bool isSettled() const override;
     void saveView(QSettings &settings) const override;
     void restoreView(QSettings &settings) override;

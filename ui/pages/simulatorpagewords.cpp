@@ -58,6 +58,17 @@ void SimulatorPage::changeEvent(QEvent *event)
     QMetaObject::invokeMethod(this, &SimulatorPage::sayRunsAgain, Qt::QueuedConnection);
 }
 
+KeyHints SimulatorPage::keys() const
+{
+    return {{u"Space"_s, tr("play and pause")},
+            {u"← →"_s, tr("one event back, one on")},
+            {u"Home End"_s, tr("to the start, to the end")},
+            {u"+ −"_s, tr("faster, slower")},
+            {u"F"_s, tr("fork at the cursor")},
+            {u"↑ ↓ Enter"_s, tr("choose a contender; a fault for it, or for its message, at the cursor")},
+            {u"H"_s, tr("what holds, and what may break")}};
+}
+
 QString SimulatorPage::sentence() const
 {
     return m_sentence->text();

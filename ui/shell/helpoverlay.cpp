@@ -25,7 +25,7 @@ namespace {
 constexpr int wordsWidth = 400;
 
 // In two columns: all of them stand on a screen of 768. Returns the first row that is free.
-int addKeys(QGridLayout &grid, const QList<std::pair<QString, QString>> &keys)
+int addKeys(QGridLayout &grid, const KeyHints &keys)
 {
     const int rows = static_cast<int>(keys.size() + 1) / 2;
     for (int i = 0; i < static_cast<int>(keys.size()); ++i) {
@@ -45,7 +45,8 @@ int addKeys(QGridLayout &grid, const QList<std::pair<QString, QString>> &keys)
 
 } // namespace
 
-HelpOverlay::HelpOverlay(QStringList pages, QWidget *window) : QWidget(window), m_pages(std::move(pages))
+HelpOverlay::HelpOverlay(QStringList pages, std::function<KeyHints()> keys, QWidget *window)
+    : QWidget(window), m_pages(std::move(pages)), m_keysOfPages(std::move(keys))
 {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Keys"));
@@ -65,7 +66,7 @@ void HelpOverlay::fill()
     grid->setVerticalSpacing(6);
     auto *title = makeLabel(tr("Keys"), u"heading"_s, card);
     grid->addWidget(title, 0, 0, 1, 2);
-    QList<std::pair<QString, QString>> keys;
+    KeyHints keys;
     if (!m_pages.isEmpty())
         keys << std::pair(keysOfPage(0) + u" … "_s + keysOfPage(int(m_pages.size()) - 1), m_pages.join(u", "_s));
     keys << std::pair(u"Ctrl+K"_s,
@@ -92,15 +93,9 @@ void HelpOverlay::fill()
          << std::pair(u"F5"_s, tr("read what is on screen again"))
          << std::pair(u"M U S"_s, tr("in the findings: mute, unmute, go to the session"))
          << std::pair(u"Ctrl+,"_s, tr("settings")) << std::pair(u"+ − 0"_s, tr("zoom the watch chain"))
-         << std::pair(u"Space or ."_s, tr("in the simulator: play and pause"))
-         << std::pair(u"← → Home End"_s, tr("in the simulator: one event back, one on, to the start, to the end"))
-         << std::pair(u"+ − F"_s, tr("in the simulator: faster, slower, fork at the cursor"))
-         << std::pair(u"↑ ↓ Enter"_s,
-                      tr("in the simulator: choose a contender, and a fault for it or its message at the cursor"))
-         << std::pair(u"H"_s, tr("in the simulator, and here: what holds, and what may break"))
+         << m_keysOfPages() << std::pair(u"H"_s, tr("here: what holds, and what may break"))
          << std::pair(u"F"_s, tr("here: what findings mean, and what to do"))
-         << std::pair(u"PgDn PgUp"_s, tr("in a lesson: next step and back; 1 to 6 answer, Esc leaves"))
-         << std::pair(u"?"_s, tr("this"));
+         << std::pair(u"?"_s, tr("this; while presenting, a line of the page's keys"));
     const int row = addKeys(*grid, keys);
     auto *guarantees = new QPushButton(tr("What holds, and what may break: every recipe, every fault…"), card);
     guarantees->setObjectName(u"openPromises"_s);

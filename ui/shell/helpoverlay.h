@@ -2,10 +2,14 @@
 // The keys, over the window, until any key or click; and the ways to the other help.
 #pragma once
 
+#include "ui/parts/keyhints.h"
+
 #include <version>
 
 #include <QPointer>
 #include <QWidget>
+
+#include <functional>
 
 class QScrollArea;
 
@@ -14,8 +18,8 @@ namespace lockscope::ui {
 class HelpOverlay : public QWidget {
     Q_OBJECT
 public:
-    // Covers `window`; hidden at first. `pages`: the titles behind Ctrl+1, Ctrl+2 …
-    HelpOverlay(QStringList pages, QWidget *window);
+    // Covers `window`; hidden at first. `pages`: the titles behind Ctrl+1, …; `keys`: what they say of theirs.
+    HelpOverlay(QStringList pages, std::function<KeyHints()> keys, QWidget *window);
 
     void open();
 
@@ -37,6 +41,7 @@ private:
     void leaveFor(void (HelpOverlay::*request)());
 
     const QStringList m_pages;
+    const std::function<KeyHints()> m_keysOfPages;
     QWidget *m_guarantees = nullptr;
     QScrollArea *m_scroll = nullptr;
     QPointer<QWidget> m_focusBefore;

@@ -132,6 +132,7 @@ QLabel[look="muted"] { color: @muted; }
 QLabel[look="small"] { color: @muted; font-size: 12px; }
 QLabel[look="critical"] { color: @critical; }
 QLabel[look="warning"] { color: @warning; }
+QLabel[look="keyBar"] { background: @code; padding: 6px 16px; }
 QLabel[look="code"] { background: @code; border-radius: 4px; padding: 1px 5px; }
 QLabel[look="tag"], QLabel[look="tag-readonly"] { font-size: 11px; font-weight: 600; border-radius: 4px; padding: 1px 5px;
     background: @freeSoft; color: @muted; }
