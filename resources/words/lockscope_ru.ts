@@ -942,6 +942,10 @@
         <source>typed: %1</source>
         <translation>набрано: %1</translation>
     </message>
+    <message>
+        <source>%1 … %2 of %3</source>
+        <translation>%1 … %2 из %3</translation>
+    </message>
 </context>
 <context>
     <name>Told</name>

@@ -942,6 +942,10 @@
         <source>typed: %1</source>
         <translation>输入：%1</translation>
     </message>
+    <message>
+        <source>%1 … %2 of %3</source>
+        <translation>%1 … %2，共 %3 个</translation>
+    </message>
 </context>
 <context>
     <name>Told</name>

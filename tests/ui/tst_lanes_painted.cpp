@@ -6,8 +6,11 @@
 #include "tests/ui/lanepicture.h"
 #include "ui/simulator/lanepaint.h"
 #include "ui/simulator/messagepaint.h"
+#include "ui/simulator/runpicture.h"
 #include "ui/theme/tokens.h"
 
+#include <QFile>
+#include <QTemporaryDir>
 #include <QTest>
 
 using namespace lockscope;
@@ -64,6 +67,44 @@ private slots:
         QVERIFY(many->history.messages.size() > 300);
         const int arrows = costOf(*crowd, frame).arrows; // six and who is told for every 24 of 560 pixels
         QVERIFY2(arrows < 180, qPrintable(QString::number(arrows)));
+    }
+
+    // A file has all lanes, however few of them were in sight: thinner ones, with a name where there is room for one.
+    // Of more than a thousand it says which it has. LOCKSCOPE_SHOTS=folder: the pictures.
+    void aFileHasAllLanes_data()
+    {
+        QTest::addColumn<int>("lanes");
+        QTest::addColumn<QStringList>("names");
+        QTest::addColumn<QString>("which");
+        QTest::newRow("few") << 20 << QStringList{u"c00"_s, u"c01"_s, u"c19"_s} << QString();
+        QTest::newRow("more than a screen has") << 100 << QStringList{u"c00"_s, u"c01"_s, u"c99"_s} << QString();
+        QTest::newRow("thin") << 900 << QStringList{u"c000"_s, u"c005"_s, u"c895"_s} << QString();
+        QTest::newRow("too many") << 1500 << QStringList{u"c0015"_s} << u"c0010 … c1009 of 1,500"_s;
+    }
+    void aFileHasAllLanes()
+    {
+        QFETCH(int, lanes);
+        QFETCH(QStringList, names);
+        QFETCH(QString, which);
+        const auto run = predecessor(lanes);
+        RunPicture picture{run, frameOf(*run, 26), run->eventCount()};
+        picture.frame.lanes.setLeft(80);
+        picture.frame.scrolled = 260;
+        picture.frame.showsNames = true;
+        QTemporaryDir folder;
+        const auto shots = qEnvironmentVariable("LOCKSCOPE_SHOTS");
+        const auto file = (shots.isEmpty() ? folder.path() : shots) + u"/lanes-%1.svg"_s.arg(lanes);
+        QCOMPARE(saveSvg({picture}, file), QString());
+        QFile svg(file);
+        QVERIFY(svg.open(QIODevice::ReadOnly));
+        const auto drawn = QString::fromUtf8(svg.readAll());
+        for (const auto &name : names)
+            QVERIFY2(drawn.contains(u'>' + name + u'<'), qPrintable(name));
+        QCOMPARE(drawn.contains(u" … "_s), !which.isEmpty());
+        QVERIFY2(drawn.contains(which), qPrintable(which));
+        const auto image = imageOf({picture}, lightTokens(), {picture}, 1);
+        QVERIFY2(!image.isNull() && image.height() < 3400, qPrintable(QString::number(image.height())));
+        QVERIFY(shots.isEmpty() || image.save(shots + u"/lanes-%1.png"_s.arg(lanes)));
     }
 
     // Each that can be drawn, with a word, and none that looks like another. LOCKSCOPE_SHOTS=folder: a picture.

@@ -285,11 +285,15 @@ void paintName(QPainter &painter, const PlayedRun &run, int lane, const QRectF &
         painter.setBrush(t.selection);
         painter.drawRoundedRect(QRectF(0, rect.top() + 1, rect.right(), rect.height() - 2), 3, 3);
     }
-    if (!frame.showsNames)
+    // Of thin lanes one in so many has room for its name.
+    constexpr double nameHeight = 14;
+    const int each = static_cast<int>(std::ceil(nameHeight / frame.laneHeight));
+    if (!frame.showsNames || lane % each != 0)
         return;
     painter.setPen(lane == frame.chosenLane ? t.text : t.muted);
-    painter.drawText(QRectF(6, rect.top(), rect.left() - 10, rect.height()), Qt::AlignVCenter | Qt::AlignLeft,
-                     run.laneName(lane));
+    const double height = std::max(nameHeight, rect.height());
+    painter.drawText(QRectF(6, rect.center().y() - height / 2, rect.left() - 10, height),
+                     Qt::AlignVCenter | Qt::AlignLeft, run.laneName(lane));
     painter.setPen(Qt::NoPen);
 }
 

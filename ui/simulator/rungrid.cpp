@@ -141,10 +141,6 @@ std::vector<RunPicture> RunGrid::pictures() const
     std::vector<RunPicture> all;
     for (std::size_t i = 0; i < m_panels.size() && i < m_playback.runs().size(); ++i)
         all.push_back({m_playback.runs()[i], m_panels[i]->lanes().frame(), m_playback.happened(i)});
-    if (std::ranges::all_of(all, hasRoomForAll)) {
-        for (auto &one : all)
-            one.frame.scrolled = 0;
-    }
     return all;
 }
 

@@ -20,7 +20,9 @@ namespace {
 constexpr double runWidth = 720;
 constexpr double headHeight = 64;
 constexpr double exportedAxisHeight = 22;
-constexpr double mostLanesHeight = 1400; // of one picture; of more lanes those from the first in sight on
+constexpr double usualLanesHeight = 1400; // more lanes are thinner, so that they fit
+constexpr double thinnestLane = 3;
+constexpr double mostLanesHeight = 3000; // where they cannot be thinner; of more those from the first in sight on
 constexpr double margin = 16;
 
 double lanesHeight(const std::vector<RunPicture> &runs)
@@ -30,6 +32,35 @@ double lanesHeight(const std::vector<RunPicture> &runs)
         most =
             std::max(most, one.frame.servers.height() + one.run->lanes() * one.frame.laneHeight - one.frame.scrolled);
     return std::clamp(most, 40.0, mostLanesHeight);
+}
+
+// With all of their lanes, whatever the screen has room for; of those beside each other all as high as the thinnest.
+std::vector<RunPicture> wholeOf(std::vector<RunPicture> runs)
+{
+    double height = usualLanesHeight;
+    for (const auto &one : runs) {
+        const double room = usualLanesHeight - one.frame.servers.height();
+        height = std::min({height, one.frame.laneHeight, std::max(thinnestLane, room / one.run->lanes())});
+    }
+    for (auto &[run, frame, happened, title] : runs) {
+        const int first = frame.laneAt(frame.lanes.top());
+        frame.laneHeight = height;
+        const bool hasAll = frame.servers.height() + run->lanes() * height <= mostLanesHeight;
+        frame.scrolled = hasAll ? 0 : first * height;
+    }
+    return runs;
+}
+
+// "c120 … c1119 of 5,000"; empty where all are there.
+QString lanesText(const RunPicture &one, double height)
+{
+    const int first = one.frame.laneAt(one.frame.lanes.top());
+    const int last =
+        std::min(one.run->lanes(), first + int((height - one.frame.servers.height()) / one.frame.laneHeight));
+    return first == 0 && last == one.run->lanes()
+               ? QString()
+               : Simulator::tr("%1 … %2 of %3")
+                     .arg(one.run->laneName(first), one.run->laneName(last - 1), spokenCount(one.run->lanes()));
 }
 
 Legend::Signs signsOf(const std::vector<RunPicture> &runs)
@@ -47,7 +78,7 @@ QSizeF sizeOf(const std::vector<RunPicture> &runs, const Tokens &t, const Legend
     return {width, headHeight + lanesHeight(runs) + exportedAxisHeight + 2 * margin + legend};
 }
 
-void paintHead(QPainter &painter, const RunPicture &one, const Tokens &t)
+void paintHead(QPainter &painter, const RunPicture &one, double height, const Tokens &t)
 {
     const auto &recording = one.run->recording();
     const auto tally = one.run->tallyAfter(one.happened);
@@ -57,6 +88,7 @@ void paintHead(QPainter &painter, const RunPicture &one, const Tokens &t)
     painter.drawText(QPointF(8, 28), one.title.isEmpty() ? recipeTitle(recording.scenario.recipe) : one.title);
     painter.setFont(textFont(12));
     painter.setPen(t.muted);
+    painter.drawText(QRectF(0, 12, runWidth, 20), Qt::AlignRight | Qt::AlignVCenter, lanesText(one, height));
     painter.drawText(
         QPointF(8, 48),
         Simulator::tr("%1 · %2 · contenders: %3 · requests: %4 · watch events: %5 · in vain: %6 · wait p99 %7")
@@ -77,7 +109,7 @@ void paintRuns(QPainter &painter, const std::vector<RunPicture> &runs, const Tok
     for (const auto &one : runs) {
         painter.save();
         painter.translate(x, 0);
-        paintHead(painter, one, t);
+        paintHead(painter, one, height, t);
         painter.translate(0, headHeight);
         LaneFrame frame = one.frame;
         const double above = frame.servers.height();
@@ -100,11 +132,6 @@ void paintRuns(QPainter &painter, const std::vector<RunPicture> &runs, const Tok
 
 } // namespace
 
-bool hasRoomForAll(const RunPicture &one)
-{
-    return one.frame.servers.height() + one.run->lanes() * one.frame.laneHeight <= mostLanesHeight;
-}
-
 std::vector<RunPicture> picturesAt(std::vector<RunPicture> runs, Moment at)
 {
     for (auto &one : runs) {
@@ -115,9 +142,10 @@ std::vector<RunPicture> picturesAt(std::vector<RunPicture> runs, Moment at)
     return runs;
 }
 
-QImage imageOf(const std::vector<RunPicture> &runs, const Tokens &tokens, const std::vector<RunPicture> &legendOf,
+QImage imageOf(const std::vector<RunPicture> &shown, const Tokens &tokens, const std::vector<RunPicture> &legendOf,
                double scale)
 {
+    const auto runs = wholeOf(shown);
     const auto signs = signsOf(legendOf);
     QImage image((sizeOf(runs, tokens, signs) * scale).toSize(), QImage::Format_RGB32);
     if (image.isNull())
@@ -141,7 +169,7 @@ QString savePng(const std::vector<RunPicture> &runs, const QString &file)
     return saveBytes(bytes.data(), file);
 }
 
-QString saveSvg(const std::vector<RunPicture> &runs, const QString &file)
+QString saveSvg(const std::vector<RunPicture> &shown, const QString &file)
 {
     QBuffer bytes;
     bytes.open(QIODevice::WriteOnly);
@@ -149,6 +177,7 @@ QString saveSvg(const std::vector<RunPicture> &runs, const QString &file)
     generator.setOutputDevice(&bytes);
     generator.setTitle(Simulator::tr("Lockscope: contenders of a lock"));
     const Tokens &tokens = Theme::tokens();
+    const auto runs = wholeOf(shown);
     const auto signs = signsOf(runs);
     const QSizeF size = sizeOf(runs, tokens, signs);
     generator.setSize(size.toSize());
