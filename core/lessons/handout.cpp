@@ -22,6 +22,16 @@ QString plain(const Text &text, Language language)
     return words;
 }
 
+QString playedText(Language language)
+{
+    switch (language) {
+    case Language::Chinese: return u"- %1：`%2`，竞争者 %3 个，种子 %4"_s;
+    case Language::Russian: return u"- %1: `%2`, участников: %3, зерно %4"_s;
+    case Language::English: break;
+    }
+    return u"- %1: `%2`, contenders: %3, seed %4"_s;
+}
+
 } // namespace
 
 QString claimsTable(const std::vector<Lesson> &lessons)
@@ -47,9 +57,8 @@ QString handout(const Lesson &lesson, const PlayedRuns &runs, Language language,
     QStringList lines{u"# "_s + plain(lesson.title, language), {}, plain(lesson.summary, language), {}};
     for (std::size_t i = 0; i < lesson.runs.size(); ++i) {
         const auto &scenario = lesson.runs[i].scenario;
-        lines << u"- %1: `%2`, %3 × `lockscopectl simulate`, seed %4"_s.arg(
-            plain(lesson.runs[i].title, language), QString::fromLatin1(scenario.recipe),
-            QString::number(scenario.contenders), QString::number(scenario.seed));
+        lines << playedText(language).arg(plain(lesson.runs[i].title, language), QString::fromLatin1(scenario.recipe),
+                                          spokenCount(scenario.contenders, language), QString::number(scenario.seed));
     }
     for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
         const auto &step = lesson.steps[i];

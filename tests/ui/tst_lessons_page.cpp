@@ -408,6 +408,7 @@ private slots:
         QVERIFY(written.open(QIODevice::ReadOnly));
         const auto text = QString::fromUtf8(written.readAll());
         QVERIFY(text.startsWith(u"# "_s) && text.contains(u"✓"_s) && text.contains("![2](<page-2.png>)"_L1));
+        QVERIFY(text.contains("`zk-mutex`, contenders: 10, seed 1"_L1));
         QVERIFY(QFile::exists(folder.filePath(u"page-2.png"_s)));
         QVERIFY(!QFile::exists(folder.filePath(u"page-1.png"_s))); // nothing had happened yet
         // Twice the same recipe: what the text calls left and right is told apart by the runs' own titles.
