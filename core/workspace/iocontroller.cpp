@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto frame = 16ms;
+constexpr std::size_t mostLocksInBatch = 1000; // the window takes about 6 µs for each
 // Counters and latencies in the status bar: nobody reads them faster.
-constexpr auto statusEvery = 500ms;
 
 } // namespace
 
@@ -350,15 +350,9 @@ void IoController::queueLocks(std::vector<inspect::SnapshotChange> changes)
     if (m_recorder)
         m_recorder->locksChanged(changes);
     for (auto &change : changes) {
-        const auto name = change.lock.lock;
-        if (isLeaving(name.connection) && change.kind != inspect::ChangeKind::Removed)
+        if (isLeaving(change.lock.lock.connection) && change.kind != inspect::ChangeKind::Removed)
             continue;
-        const auto at = m_pendingLocks.find(name);
-        // Added and changed in one frame is still added; added and removed is still told (harmless).
-        if (at != m_pendingLocks.end() && at->second.kind == inspect::ChangeKind::Added
-            && change.kind == inspect::ChangeKind::Changed)
-            change.kind = inspect::ChangeKind::Added;
-        m_pendingLocks.insert_or_assign(name, std::move(change));
+        m_pendingLocks.add(std::move(change), m_loop.wallNow());
     }
     scheduleFlush();
 }
@@ -408,47 +402,6 @@ void IoController::logged(const operate::LogEntry &entry)
     scheduleFlush();
 }
 
-ConnectionStatus IoController::statusOf(Link &link) const
-{
-    ConnectionStatus status;
-    status.name = link.spec().name;
-    status.scheme = link.spec().scheme;
-    status.uri = link.spec().displayUri();
-    const auto problem = link.problem();
-    if (link.isConnected())
-        status.state = ConnectionStatus::State::Connected;
-    else if (problem && problem->code == ErrorCode::AuthFailed)
-        status.state = ConnectionStatus::State::AuthFailed;
-    else if (problem || link.heardAt() != std::chrono::system_clock::time_point{})
-        status.state = ConnectionStatus::State::Broken;
-    if (!link.isConnected())
-        status.message = problem ? problem->message : u"connecting to %1"_s.arg(status.uri);
-    status.asOf = link.heardAt();
-    status.latency = link.latency();
-    status.production = link.gate().isProduction();
-    status.readOnly = link.gate().isReadOnly();
-    status.readOnlyForGood = link.gate().isReadOnlyForGood();
-    status.writesSent = link.gate().writesSent();
-    status.progress = link.progress();
-    status.cost = link.cost();
-    return status;
-}
-
-void IoController::statusChanged(const ConnectionName &name)
-{
-    if (isLeaving(name))
-        return;
-    m_pendingStatus.insert(name);
-    scheduleFlush();
-}
-
-void IoController::refreshStatuses()
-{
-    for (auto *link : m_workspace->links())
-        statusChanged(link->spec().name);
-    m_statusTimer = m_loop.callAt(m_loop.now() + statusEvery, [this] { refreshStatuses(); });
-}
-
 void IoController::scheduleFlush()
 {
     if (m_flushScheduled || m_batchOnItsWay)
@@ -461,15 +414,13 @@ void IoController::flush()
 {
     m_flushScheduled = false;
     auto batch = std::exchange(m_pending, {});
-    for (auto &[name, change] : m_pendingLocks)
-        batch.locks.push_back(std::move(change));
-    m_pendingLocks.clear();
+    batch.locks = m_pendingLocks.take(mostLocksInBatch);
     for (auto &[number, entry] : m_pendingLog)
         batch.log.push_back(std::move(entry));
     m_pendingLog.clear();
     for (const auto &name : std::exchange(m_pendingStatus, {})) {
         if (auto *link = m_workspace->find(name))
-            batch.connections.push_back(statusOf(*link));
+            batch.connections.push_back(toldStatusOf(*link));
     }
     m_batchOnItsWay = true;
     QMetaObject::invokeMethod(
@@ -484,7 +435,7 @@ void IoController::flush()
 void IoController::batchTaken()
 {
     m_batchOnItsWay = false;
-    const bool more = !m_pendingLocks.empty() || !m_pendingLog.empty() || !m_pendingStatus.empty()
+    const bool more = !m_pendingLocks.isEmpty() || !m_pendingLog.empty() || !m_pendingStatus.empty()
                       || !m_pending.sessionsOf.empty() || !m_pending.coverageOf.empty()
                       || !m_pending.connections.empty();
     if (more)

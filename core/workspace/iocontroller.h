@@ -8,6 +8,7 @@
 #include "core/workspace/deadlocks.h"
 #include "core/workspace/hold.h"
 #include "core/workspace/livebackend.h"
+#include "core/workspace/pendinglocks.h"
 #include "core/workspace/recordfeed.h"
 #include "core/workspace/runs.h"
 
@@ -68,6 +69,7 @@ private:
     [[nodiscard]] bool isLeaving(const ConnectionName &name) const { return m_leaving.contains(name); }
     void logged(const operate::LogEntry &entry);
     [[nodiscard]] ConnectionStatus statusOf(Link &link) const;
+    [[nodiscard]] ConnectionStatus toldStatusOf(Link &link);
     void statusChanged(const ConnectionName &name);
     void refreshStatuses();
     void scheduleFlush();
@@ -86,7 +88,8 @@ private:
     std::unique_ptr<history::FlightRecorder> m_recorder; // null: nothing is recorded
     std::unique_ptr<RecordFeed> m_feed;
     Batch m_pending;
-    std::map<inspect::LockName, inspect::SnapshotChange> m_pendingLocks; // the newest per lock
+    PendingLocks m_pendingLocks;
+    std::map<ConnectionName, quint64> m_completeBefore; // whose first look is over with the locks before that one
     std::map<quint64, operate::LogEntry> m_pendingLog;
     std::set<ConnectionName> m_pendingStatus;
     bool m_flushScheduled = false;
