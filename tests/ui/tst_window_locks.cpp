@@ -10,7 +10,6 @@
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/parts/notices.h"
-#include "ui/screenshot.h"
 #include "ui/theme/theme.h"
 #include "ui/views/answerlabel.h"
 #include "ui/views/holdspanel.h"
@@ -25,8 +24,6 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <QScrollBar>
-#include <QSettings>
-#include <QTemporaryDir>
 #include <QTest>
 
 using namespace Qt::StringLiterals;
@@ -485,36 +482,6 @@ private slots:
             note.contains(u"| holder | exclusive | `_c_5f0c2a9e-1f0b-4e0f-8c3b-52be0c1d20d7-lock-0000000041` |"_s));
         QVERIFY(note.contains(u"**PRODUCTION**"_s));
         QVERIFY(note.contains(u"No history was seen"_s)); // nobody recorded
-    }
-
-    void viewIsSavedAndRestored()
-    {
-        QTemporaryDir folder;
-        QSettings settings(folder.filePath(u"view.ini"_s), QSettings::IniFormat);
-        m_window->resize(1000, 700);
-        m_window->showPage(u"sessions"_s);
-        m_window->saveView(settings);
-        settings.sync();
-        ui::MainWindow other(*m_backend);
-        other.restoreView(settings);
-        QCOMPARE(other.size(), QSize(1000, 700));
-    }
-
-    void screenshotIsTakenOnceTheFirstSnapshotIsComplete()
-    {
-        QTemporaryDir folder;
-        const QString file = folder.filePath(u"window.png"_s);
-        std::optional<QString> failure;
-        new ui::ScreenshotTaker(*m_window, file, 60s, [&](const QString &what) { failure = what; });
-        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, present);
-        status.progress.firstSnapshotComplete = false;
-        m_backend->tellConnection(status);
-        QVERIFY(!m_window->isFirstSnapshotComplete());
-        connectAs(true);
-        m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
-        QTRY_VERIFY(failure.has_value());
-        QCOMPARE(*failure, QString());
-        QCOMPARE(QImage(file).size(), m_window->size() * m_window->devicePixelRatio());
     }
 };
 
