@@ -8,8 +8,6 @@
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
 #include "ui/pages/rowmenus.h"
-#include "ui/pages/graphpage.h"
-#include "ui/pages/sessionspage.h"
 #include "ui/models/pausablebackend.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/simulatorpage.h"
@@ -91,8 +89,8 @@ void MainWindow::connectParts()
     connect(m_dialogs, &WindowDialogs::refused, m_screen, &PausableBackend::refused);
     connect(m_screen, &PausableBackend::connectionLeft, this, &MainWindow::drop);
     offerAllRowMenus(*this, *m_locks, m_book);
-    findChild<GraphPage *>()->useLocks(m_locks->model());
-    findChild<SessionsPage *>()->useLocks(m_locks->model());
+    for (auto *page : m_pages)
+        page->useLocks(m_locks->model());
     connect(m_dialogs, &WindowDialogs::connectRequested, this, &MainWindow::connectRequested);
     connect(m_dialogs, &WindowDialogs::acquiring, this, &MainWindow::selectLock);
     connect(m_dialogs, &WindowDialogs::aboutToConnect, this,

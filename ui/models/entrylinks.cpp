@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/entrylinks.h"
 
+#include "ui/models/locksmodel.h"
+
 namespace lockscope::ui {
 
 using inspect::LockName;
@@ -9,16 +11,16 @@ void EntryLinks::apply(const Batch &batch)
 {
     for (const auto &change : batch.locks) {
         const auto &name = change.lock.lock;
-        if (const auto known = m_locks.find(name); known != m_locks.end()) {
+        if (const auto known = m_withCompanions.find(name); known != m_withCompanions.end()) {
             for (const auto &companion : known->second)
                 m_companions.erase({name.connection, companion});
-            m_locks.erase(known);
+            m_withCompanions.erase(known);
         }
-        if (change.kind == inspect::ChangeKind::Removed)
+        if (change.kind == inspect::ChangeKind::Removed || change.lock.companions.empty())
             continue;
         for (const auto &companion : change.lock.companions)
             m_companions.insert_or_assign({name.connection, companion}, name);
-        m_locks.emplace(name, change.lock.companions);
+        m_withCompanions.emplace(name, change.lock.companions);
     }
     for (const auto &connection : batch.sessionsOf)
         m_hosts[connection].clear();
@@ -32,7 +34,7 @@ std::optional<LockName> EntryLinks::lockOf(const ConnectionName &connection, con
     constexpr int foldersUp = 2; // Curator's semaphore keeps its nodes in folders of its own
     LockName name{connection, entry};
     for (int up = 0; up <= (isPath ? foldersUp : 0); ++up) {
-        if (m_locks.contains(name))
+        if (m_locks && m_locks->snapshot(name))
             return name;
         if (const auto at = m_companions.find(name); at != m_companions.end())
             return at->second;

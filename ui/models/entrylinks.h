@@ -8,8 +8,12 @@
 
 namespace lockscope::ui {
 
+class LocksModel;
+
 class EntryLinks {
 public:
+    // Which locks there are; it outlives this.
+    void useLocks(const LocksModel &locks) { m_locks = &locks; }
     void apply(const Batch &batch);
     // The lock that this entry is, or is a part of: of a path also that of its folder, or the one above.
     [[nodiscard]] std::optional<inspect::LockName> lockOf(const ConnectionName &connection, const QByteArray &entry,
@@ -18,8 +22,9 @@ public:
     [[nodiscard]] QString hostOf(const ConnectionName &connection, const QString &session) const;
 
 private:
-    std::map<inspect::LockName, std::vector<QByteArray>> m_locks; // with their companions
-    std::map<inspect::LockName, inspect::LockName> m_companions;  // entry → lock
+    const LocksModel *m_locks = nullptr;
+    std::map<inspect::LockName, std::vector<QByteArray>> m_withCompanions; // the locks that have some
+    std::map<inspect::LockName, inspect::LockName> m_companions;           // entry → lock
     std::map<ConnectionName, std::map<QString, QString>> m_hosts;
 };
 

@@ -4,6 +4,8 @@
 
 #include "ui/models/lockfacts.h"
 
+#include <memory>
+
 namespace lockscope::ui {
 
 struct LockRow {
@@ -23,8 +25,8 @@ struct LockRow {
     inspect::LockSnapshot snapshot;
     LockFacts facts;
     // While the order is held: what the row stands where it stands for, whatever its facts are by now.
-    std::optional<LockFacts> heldFacts;
-    bool gone = false; // removed while the order is held: the row is still there, and says so
+    std::unique_ptr<LockFacts> heldFacts; // of few
+    bool gone = false;                    // removed while the order is held: the row is still there, and says so
     bool mine = false;
     bool shown = false;
     bool leaving = false; // while rows are removed

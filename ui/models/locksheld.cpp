@@ -35,7 +35,7 @@ void LocksModel::keepPlace(LockRow &entry, LockRow next)
     if (!entry.gone)
         count(entry, -1);
     count(next, +1);
-    next.heldFacts = entry.orderedBy();
+    next.heldFacts = std::make_unique<LockFacts>(entry.orderedBy());
     next.shown = entry.shown;
     entry = std::move(next);
 }
@@ -92,7 +92,7 @@ void LocksModel::refilter()
     Rows doomed;
     bool kept = m_rankWaits;
     for (auto *entry : m_all) {
-        kept |= entry->heldFacts.has_value();
+        kept |= entry->heldFacts != nullptr;
         if (entry->gone)
             doomed.push_back(entry);
     }

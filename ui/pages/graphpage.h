@@ -26,7 +26,7 @@ public:
     ~GraphPage() override;
 
     // Where the locks are; it outlives the page. Looked at only while the page is on screen.
-    void useLocks(const LocksModel &locks);
+    void useLocks(const LocksModel &locks) override;
 
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;

@@ -15,6 +15,8 @@ class QSettings;
 
 namespace lockscope::ui {
 
+class LocksModel;
+
 // What one page may ask another to show.
 struct Subject {
     enum class Kind { Lock, Session, Znode, Key };
@@ -42,6 +44,8 @@ public:
 
     // Called once, before the page is shown. The backend outlives the page.
     virtual void setBackend(Backend *backend) = 0;
+    // The locks of all connections, as the page of locks has them; it outlives the page.
+    virtual void useLocks(const LocksModel &locks) { Q_UNUSED(locks) }
     // The connection chosen in the side bar; an empty name means all. Pages that show one connection
     // at a time take the first they can show.
     virtual void showConnection(const ConnectionName &name) = 0;

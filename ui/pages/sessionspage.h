@@ -24,7 +24,7 @@ public:
     ~SessionsPage() override;
 
     // Where what a session holds is known; it outlives the page.
-    void useLocks(const LocksModel &locks);
+    void useLocks(const LocksModel &locks) override;
 
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;

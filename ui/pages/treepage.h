@@ -30,6 +30,7 @@ class TreePage : public Page {
 public:
     ~TreePage() override;
 
+    void useLocks(const LocksModel &locks) override { m_links.useLocks(locks); }
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override;
