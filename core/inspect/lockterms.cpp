@@ -54,8 +54,9 @@ bool isLetter(char c)
 
 bool saysLock(const QByteArray &name)
 {
-    static const QByteArrayList words{"lock",  "locks",  "mutex",     "mutexes",   "mutices",
-                                      "lease", "leases", "semaphore", "semaphores"};
+    // The last is a client's name, and of the folder where its locks stand: in small letters it is one word.
+    static const QByteArrayList words{"lock",  "locks",  "mutex",     "mutexes",    "mutices",
+                                      "lease", "leases", "semaphore", "semaphores", "shedlock"};
     return saysOneOf(words, name);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients of ZooKeeper by lockscopectl: kazoo's lease, which is nobody's presence; the LeaderLatch of Rust's crate
-// zookeeper, whose sessions are silent for longer than others; the lock of its crate zookeeper-client, whose nodes
-// have the names of whoever uses it.
+// Clients of ZooKeeper by lockscopectl: kazoo's lease and ShedLock's nodes, which are nobody's presence; the
+// LeaderLatch of Rust's crate zookeeper, whose sessions are silent for longer than others; the lock of its crate
+// zookeeper-client, whose nodes have the names of whoever uses it.
 #include "core/sandbox/server.h"
 #include "tests/interop/fetched.h"
 #include "tests/support/patience.h"
@@ -24,14 +24,23 @@ class TestInteropZooKeeperClients : public QObject {
     QTemporaryDir m_files;
 
     QString server() const { return u"%1:%2"_s.arg(m_zooKeeper->address().host).arg(m_zooKeeper->address().port); }
-    QJsonObject lockscopectl(QStringList arguments) const
+    QJsonObject lockscopectl(QStringList arguments, QByteArray *complaint = nullptr) const
     {
         arguments << u"--json"_s << u"--connect"_s
                   << u"zk=zk://%1?admin=%2"_s.arg(server()).arg(m_zooKeeper->adminPort());
         QProcess ctl;
         ctl.start(QStringLiteral(LOCKSCOPECTL), arguments);
         const bool ended = QTest::qWaitFor([&] { return ctl.state() == QProcess::NotRunning; }, testing::patienceMs);
-        return ended ? QJsonDocument::fromJson(ctl.readAllStandardOutput()).object() : QJsonObject();
+        const auto answer = ctl.readAllStandardOutput();
+        if (complaint)
+            *complaint = answer + ctl.readAllStandardError();
+        return ended ? QJsonDocument::fromJson(answer).object() : QJsonObject();
+    }
+    std::unique_ptr<ForeignClient> shedLock() const
+    {
+        const QStringList java{u"-XX:TieredStopAtLevel=1"_s, u"-cp"_s, fetched("SHEDLOCK_ZOOKEEPER") + u"/*"_s,
+                               clientFile(u"ShedLockZooKeeper.java"_s), server()};
+        return std::make_unique<ForeignClient>(u"java"_s, java);
     }
     // As one look at everything lists it.
     QJsonObject listed(const QString &name) const
@@ -83,6 +92,61 @@ private slots:
         QCOMPARE(holder["identity"_L1].toString(), u"worker-1"_s);
         QVERIFY(holder["ttlMs"_L1].toInteger() > 0);
         QVERIFY(lock["findings"_L1].toArray().isEmpty());
+    }
+
+    // Two jobs, whose nodes stay when they are over and when their client has gone. Nobody waits: who comes too early
+    // is told so.
+    void shedLocksNodes()
+    {
+        if (fetched("SHEDLOCK_ZOOKEEPER").isEmpty())
+            QSKIP(whyNotFetched("SHEDLOCK_ZOOKEEPER").constData());
+        const QString report = u"zk:/shedlock/report"_s;
+        {
+            const auto jobs = shedLock();
+            for (const QByteArray job : {"report", "cleanup"}) {
+                jobs->tell("acquire first-" + job + ' ' + job + " 600");
+                QVERIFY2(jobs->says("held first-" + job), jobs->everythingSaid().constData());
+                jobs->tell("acquire second-" + job + ' ' + job + " 600");
+                QVERIFY2(jobs->says("missed second-" + job), jobs->everythingSaid().constData());
+            }
+            jobs->tell("release first-cleanup");
+            QVERIFY2(jobs->says("released first-cleanup"), jobs->everythingSaid().constData());
+        }
+        const auto lock = listed(report);
+        QCOMPARE(lock["recipe"_L1].toString(), u"zk-lease"_s);
+        QCOMPARE(lock["client"_L1].toString(), u"ShedLock"_s);
+        QCOMPARE(lock["state"_L1].toString(), u"held"_s);
+        QVERIFY(lock["findings"_L1].toArray().isEmpty());
+        const auto holder = lock["contenders"_L1].toArray().at(0).toObject();
+        QVERIFY(holder["ttlMs"_L1].toInteger() > 0);
+        QCOMPARE(shown(report)["contenders"_L1].toArray().at(0)["id"_L1], holder["id"_L1]);
+        QCOMPARE(listed(u"zk:/shedlock/cleanup"_s)["state"_L1].toString(), u"free"_s);
+    }
+    // Below its node a queue's lock would be free to be had, and it would hold beside; and nothing tells a holder
+    // from the next one but the date, so that its time is waited for.
+    void shedLocksAreNeitherAcquiredNorForced()
+    {
+        if (fetched("SHEDLOCK_ZOOKEEPER").isEmpty())
+            QSKIP(whyNotFetched("SHEDLOCK_ZOOKEEPER").constData());
+        const QString nightly = u"zk:/shedlock/nightly"_s;
+        const auto jobs = shedLock();
+        jobs->tell("acquire a nightly 600");
+        QVERIFY2(jobs->says("held a"), jobs->everythingSaid().constData());
+        const auto holder = shown(nightly)["contenders"_L1].toArray().at(0)["id"_L1].toString();
+        QByteArray said;
+        for (const auto &recipe : {u"zk-mutex"_s, u"zk-ephemeral"_s, u"curator-mutex"_s}) {
+            lockscopectl({u"acquire"_s, nightly, u"--recipe"_s, recipe, u"--hold"_s, u"0s"_s}, &said);
+            QVERIFY2(said.contains("a node of ShedLock's, which no recipe here takes"), said.constData());
+        }
+        lockscopectl({u"force-release"_s, nightly, u"--holder"_s, holder, u"--yes"_s}, &said);
+        QVERIFY2(said.contains("wait until it has passed"), said.constData());
+        QCOMPARE(shown(nightly)["contenders"_L1].toArray().at(0)["id"_L1].toString(), holder);
+        // The next one is another, although its node is the same.
+        jobs->tell("release a");
+        QVERIFY2(jobs->says("released a"), jobs->everythingSaid().constData());
+        jobs->tell("acquire b nightly 600");
+        QVERIFY2(jobs->says("held b"), jobs->everythingSaid().constData());
+        QVERIFY(shown(nightly)["contenders"_L1].toArray().at(0)["id"_L1].toString() != holder);
     }
 
     // Folders whose names say other things in systems that are known: here a client's own lock is in them.

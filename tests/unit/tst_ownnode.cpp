@@ -118,6 +118,20 @@ class TestOwnNode : public QObject {
     };
 
 private slots:
+    // What is below a node of ShedLock's keeps nobody out of it.
+    void noneIsMadeBelowANodeOfShedLocks()
+    {
+        VirtualLoop loop;
+        Server server(loop);
+        const auto made = [&](const char *lock) {
+            return makeLock("zk-ephemeral", server, ZPath(lock), {}, Random(1));
+        };
+        QVERIFY(!made("/shedlock/report"));
+        QVERIFY(!made("/app/shedlock/report"));
+        QVERIFY(made("/shedlock"));
+        QVERIFY(made("/shedlocks/report"));
+    }
+
     void whoseNodeIsDeletedIsToldAtOnce()
     {
         World world;

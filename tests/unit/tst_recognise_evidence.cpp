@@ -298,6 +298,7 @@ private slots:
         row("/", "controller", "/");
         row("/locks", "job-a job-b", "/locks");
         row("/app", "orders-lock other", "/app");
+        row("/shedlock", "job-a job-b", "/shedlock");
         row("/services/api", "host-a", "/services/api");
         row("/services/api", "host-a host-b", "");
         row("/brokers/ids", "1", "");
@@ -313,6 +314,16 @@ private slots:
         QFETCH(QByteArray, ephemerals);
         QFETCH(QByteArray, directory);
         QCOMPARE(candidateDirectory(ZPath(parent), names(ephemerals)).value_or(ZPath()).bytes(), directory);
+    }
+
+    // A node that is written anew by each holder: no id comes to mean another one.
+    void aLeaseIsKnownByWhenItWasWritten()
+    {
+        Input input("/shedlock", "job - 1970-01-01T00:20:00Z");
+        const auto first = input.locks().at(0).contenders.at(0).id;
+        QCOMPARE(input.locks().at(0).contenders.at(0).id, first);
+        input.directory.children.front().stat.mzxid += 2;
+        QVERIFY(input.locks().at(0).contenders.at(0).id != first);
     }
 
     void partsWorthReading()

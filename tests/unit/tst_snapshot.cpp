@@ -261,7 +261,7 @@ private slots:
         QTest::addColumn<bool>("says");
         for (const char *name :
              {"lock", "orders-lock", "lock:orders", "orderLock", "OrderLock", "LOCK_orders", "my.lock.7", "lock7",
-              "cron:mutex", "lease/3", "api_semaphore", "locks/orders", "HTTPLock", "лиса:lock"})
+              "cron:mutex", "lease/3", "api_semaphore", "locks/orders", "HTTPLock", "лиса:lock", "shedlock"})
             QTest::newRow(name) << QByteArray(name) << true;
         for (const char *name : {"block", "clock", "release", "blockLister", "unlocked", "Clock", "orders", "",
                                  "flock:1", "locksmith", "semaphored", "BLOCK-7"})

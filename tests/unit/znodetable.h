@@ -109,6 +109,7 @@ private:
         node.name = NodeName(words[0].mid(slash + 1));
         node.stat.ephemeralOwner = zk::SessionId{owner(words[1])};
         node.stat.czxid = line;
+        node.stat.mzxid = line;
         node.stat.ctime = node.stat.mtime = std::chrono::seconds(line);
         const auto dataAt = words[0].size() + words[1].size() + 2;
         node.data = row.mid(dataAt);

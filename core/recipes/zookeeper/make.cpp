@@ -59,6 +59,18 @@ std::unique_ptr<Lock> queued(zk::Session &session, const ZPath &lock, const Acqu
                                               options.readMode ? kazoo::Kind::ReadLock : exclusive);
 }
 
+// Whoever has one of ShedLock's has written to the node itself, and sees nothing of what is below.
+std::optional<Error> objectionTo(const ZPath &lock)
+{
+    if (!lock.bytes().startsWith('/') || lock.isRoot())
+        return Error{ErrorCode::BadInput, u"\"%1\" is no path of a lock"_s.arg(label(lock.bytes()))};
+    if (lock.parent().name().bytes() == "shedlock")
+        return Error{ErrorCode::Unsupported,
+                     u"%1 is a node of ShedLock's, which no recipe here takes: one taken below it would hold beside "
+                     "whoever ShedLock let in"_s.arg(label(lock.bytes()))};
+    return std::nullopt;
+}
+
 const std::map<QByteArray, MadeOnZooKeeper> &zooKeeperMakers()
 {
     static const std::map<QByteArray, MadeOnZooKeeper> all{
@@ -87,8 +99,8 @@ Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, zk::Session &sessio
 {
     if (const auto no = objectionTo(id, BackendKind::ZooKeeper, options))
         return *no;
-    if (!lock.bytes().startsWith('/') || lock.isRoot())
-        return Error{ErrorCode::BadInput, u"\"%1\" is no path of a lock"_s.arg(label(lock.bytes()))};
+    if (const auto no = objectionTo(lock))
+        return *no;
     if (const auto no = recipeOf(id).shape == Shape::FlatQueue ? FlatMutex::objectionTo(lock.name()) : std::nullopt)
         return *no;
     const auto maker = zooKeeperMakers().find(id);

@@ -4,6 +4,10 @@
 # they are published in. Says what it got and what it did not get, and writes DIRECTORY/environment for the tests
 # (see foreignclients.h and fetched.h) with both. Of kazoo, redis-py, Curator and the server the tests then take
 # Debian's; those of the others skip. Fails when it got nothing.
+#
+# What somebody has already, or built from its source where no registry hands it out, is taken as it is where
+# LOCKSCOPE_INTEROP_NAME says so, by the names of the last lines here: LOCKSCOPE_INTEROP_SIDEKIQ=FOLDER for one that
+# `gem install --install-dir FOLDER` filled, LOCKSCOPE_INTEROP_SHEDLOCK_ZOOKEEPER=FOLDER for one of jars.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 into=$(realpath -m "$1")
@@ -21,8 +25,13 @@ installed() { command -v "$1" >/dev/null || { echo "$1 (Debian's $2) is not inst
 # fetch NAME WHAT COMMAND…: WHAT is for people, NAME for the tests; the first line of COMMAND's output that tells of
 # an error is why it failed.
 fetch() {
-    local name=$1 what=$2 log=$into/$1.log why
+    local name=$1 what=$2 log=$into/$1.log own=LOCKSCOPE_INTEROP_$1 why
     shift 2
+    if [ -n "${!own:-}" ]; then
+        got=yes
+        say "Not fetched, for $own says ${!own}: $what"
+        return 0
+    fi
     if "$@" >"$log" 2>&1; then
         got=yes
         grep -ahE '^(Fetched|Passed over)' "$log" >&2
@@ -137,6 +146,12 @@ spring() {
     jars spring spring || return 1
     tell_jars "$into"/spring/spring-integration-redis-*.jar "$into"/spring/shedlock-provider-redis-spring-*.jar || return 1
     let_tests_know SPRING "$into/spring"
+}
+
+shedlock_zookeeper() {
+    jars shedlock-zookeeper shedlock-zookeeper || return 1
+    tell_jars "$into"/shedlock-zookeeper/shedlock-provider-zookeeper-curator-*.jar || return 1
+    let_tests_know SHEDLOCK_ZOOKEEPER "$into/shedlock-zookeeper"
 }
 
 quartz() {
@@ -305,6 +320,7 @@ fetch RSLOCK "Rust's rslock" rslock
 fetch ETCD "etcd's Go client" etcd
 fetch PYTHON_LOCKS "python-redis-lock, django-redis, sherlock and redis-semaphore" python_locks
 fetch SPRING "Spring Integration and ShedLock" spring
+fetch SHEDLOCK_ZOOKEEPER "ShedLock on ZooKeeper" shedlock_zookeeper
 fetch QUARTZ "Quartz" quartz
 fetch SQL_TABLES "ShedLock's JDBC provider and Liquibase" sql_tables
 fetch DJANGO "Django" django
