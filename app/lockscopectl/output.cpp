@@ -53,7 +53,8 @@ void complain(const QString &message)
     auto line = message;
     line.replace(u'\n', u' ');
     // Whatever is wrong with a URI, or wherever it was written: no password in it is said again.
-    static const QRegularExpression credentials(u"://\\S*:\\S*@"_s);
+    // Whom ssh is told to be is none.
+    static const QRegularExpression credentials(u"://\\S*:(?:(?![?&]ssh=[^\\s&@]*@)\\S)*@"_s);
     line.replace(credentials, u"://…@"_s);
     write(stderr, "lockscopectl: " + line.toUtf8() + '\n');
 }

@@ -270,12 +270,20 @@ private slots:
             << QStringList{u"locks"_s, u"--production"_s, uri, u"--connect"_s, u"zk://h"_s};
         QTest::newRow("a scheme unknown")
             << QStringList{u"locks"_s, u"--connect"_s, u"mysqlx://root:hunter2@127.0.0.1:1"_s};
+        QTest::newRow("beside ssh") << QStringList{u"locks"_s, u"--connect"_s,
+                                                   u"mysqlx://root:h?&@:hunter2@127.0.0.1:1?ssh=me@jump:22"_s};
     }
     void aPasswordInTheWrongPlaceIsNotSaidAgain()
     {
         QFETCH(QStringList, arguments);
         const auto ran = run(arguments);
         QVERIFY2(ran.status == 2 && !(ran.out + ran.err).contains("hunter2"), ran.what());
+    }
+
+    void whomSshIsToBeIsSaid()
+    {
+        const auto ran = run({u"locks"_s, u"--connect"_s, u"redis://127.0.0.1:1?ssh=me@127.0.0.1:1"_s});
+        QVERIFY2(ran.status == 3 && ran.err.contains("redis://127.0.0.1:1?ssh=me@127.0.0.1:1: "), ran.what());
     }
 
     void anEmptyAuditIsNoError()
