@@ -23,23 +23,37 @@ namespace {
 QString queueTable(const LockSnapshot &lock, inspect::ServerTime now)
 {
     const auto &words = infoOf(lock.backend).words;
-    Table table({{u"#"_s, Table::Align::Right},
-                 {u"ROLE"_s},
-                 {u"MODE"_s},
-                 {u"ID"_s},
-                 {words.client.toUpper()},
-                 {u"ENDPOINT"_s},
-                 {u"AGE"_s, Table::Align::Right},
-                 {words.waitsFor.toUpper(), Table::Align::Left, true},
-                 {u"IDENTITY"_s, Table::Align::Left, true}});
+    // Where time frees it: a key's, a lease's, a row's that says until when.
+    const bool ends = std::ranges::any_of(lock.contenders, [](const auto &one) { return one.expiresAt.has_value(); });
+    std::vector<Table::Column> columns{{u"#"_s, Table::Align::Right},
+                                       {u"ROLE"_s},
+                                       {u"MODE"_s},
+                                       {u"ID"_s},
+                                       {words.client.toUpper()},
+                                       {u"ENDPOINT"_s},
+                                       {u"AGE"_s, Table::Align::Right},
+                                       {words.waitsFor.toUpper(), Table::Align::Left, true},
+                                       {u"IDENTITY"_s, Table::Align::Left, true}};
+    constexpr auto behindAge = 7;
+    if (ends)
+        columns.insert(columns.begin() + behindAge, {u"TTL"_s, Table::Align::Right});
+    Table table(std::move(columns));
     for (const auto &contender : lock.contenders) {
         const auto role =
             roleWord(contender.role) + (contender.reentry > 1 ? u" ×%1"_s.arg(contender.reentry) : QString());
         // The id is never cut: it is what --holder takes.
-        table.add({contender.position ? QString::number(*contender.position) : u"-"_s, role,
-                   inspect::word(contender.mode), escaped(contender.id), shown(contender.session),
-                   shown(contender.endpoint), ageWords(contender, now), watchWords(contender),
-                   identityWords(contender)});
+        QStringList cells{contender.position ? QString::number(*contender.position) : u"-"_s,
+                          role,
+                          inspect::word(contender.mode),
+                          escaped(contender.id),
+                          shown(contender.session),
+                          shown(contender.endpoint),
+                          ageWords(contender, now),
+                          watchWords(contender),
+                          identityWords(contender)};
+        if (ends)
+            cells.insert(behindAge, contender.expiresAt ? spokenDuration(*contender.expiresAt - now) : u"-"_s);
+        table.add(std::move(cells));
     }
     return table.text(terminalWidth());
 }

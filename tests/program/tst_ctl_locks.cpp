@@ -337,6 +337,15 @@ private slots:
         QCOMPARE(watching.finish().status, 0);
     }
 
+    void whatTimeFreesHasItsTimeInTheTable()
+    {
+        const auto header = [this](const QString &lock) {
+            return m_servers.run({u"show"_s, lock}).out.split('\n').value(3).simplified();
+        };
+        QVERIFY2(header(u"redis:checkout"_s).contains("AGE TTL WAITS FOR"), header(u"redis:checkout"_s));
+        QVERIFY2(!header(u"zk:/locks/orders"_s).contains("TTL"), header(u"zk:/locks/orders"_s));
+    }
+
     void aMissingLockIsOneLine()
     {
         for (const auto &lock : {u"zk:/locks/none"_s, u"redis:none"_s}) {
