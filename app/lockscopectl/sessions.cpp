@@ -26,6 +26,15 @@ QString names(const std::vector<QByteArray> &locks)
     return words.isEmpty() ? u"-"_s : words.join(u", "_s);
 }
 
+QString holdWords(const SessionSnapshot &session)
+{
+    auto words = names(session.holds);
+    if (session.alsoEndsCount == 0)
+        return words;
+    words += u"; with it ends "_s + label(session.alsoEnds.front(), 80);
+    return session.alsoEndsCount == 1 ? words : words + u" +%1"_s.arg(session.alsoEndsCount - 1);
+}
+
 // Locks as every other answer names them: CONNECTION:NAME.
 QJsonArray lockNames(const SessionSnapshot &session, const std::vector<QByteArray> &locks)
 {
@@ -78,7 +87,7 @@ void printTable(const std::vector<SessionSnapshot> &all, const Programs &program
     for (const auto &session : all)
         table.add({shown(session.session), escaped(session.connection.bytes()), shown(session.endpoint),
                    clientWords(session, programs),
-                   session.expiresAt ? spokenDuration(*session.expiresAt - now) : u"-"_s, names(session.holds),
+                   session.expiresAt ? spokenDuration(*session.expiresAt - now) : u"-"_s, holdWords(session),
                    names(session.waits)});
     print(table.isEmpty() ? u"no sessions seen"_s : table.text(terminalWidth()));
 }

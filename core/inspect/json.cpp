@@ -183,7 +183,7 @@ QJsonArray toJson(const std::vector<Coverage> &coverage)
 QJsonObject toJson(const SessionSnapshot &session, std::optional<ServerTime> now)
 {
     const auto ours = std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
-    return {
+    QJsonObject json{
         {u"session"_s, escaped(session.session.toUtf8())},
         {u"connection"_s, escaped(session.connection.bytes())},
         {u"endpoint"_s, textOrNull(session.endpoint)},
@@ -192,6 +192,11 @@ QJsonObject toJson(const SessionSnapshot &session, std::optional<ServerTime> now
         {u"waits"_s, texts(session.waits)},
         {u"expiresMs"_s, spanOrNull(until(session.expiresAt, now.value_or(ours)))},
     };
+    if (session.alsoEndsCount > 0) {
+        json[u"alsoEnds"_s] = texts(session.alsoEnds);
+        json[u"alsoEndsCount"_s] = session.alsoEndsCount;
+    }
+    return json;
 }
 
 } // namespace lockscope::inspect

@@ -216,6 +216,10 @@ struct SessionSnapshot {
     std::vector<QByteArray> waits;
     std::optional<ServerTime> expiresAt;
     std::chrono::milliseconds serverAhead{}; // server's clock minus ours
+    // What ends with it and is no lock's: of a lease of etcd its other keys, some of so many. Recordings do not keep
+    // it.
+    std::vector<QByteArray> alsoEnds{};
+    qint64 alsoEndsCount = 0;
     friend bool operator==(const SessionSnapshot &, const SessionSnapshot &) = default;
 };
 

@@ -104,6 +104,28 @@ private slots:
         QVERIFY(sink.isConsistent);
     }
 
+    void whatElseHangsOnALeaseIsSaid()
+    {
+        if (QStandardPaths::findExecutable(u"etcdctl"_s).isEmpty())
+            QSKIP("etcdctl is not installed; Debian's package is etcd-client");
+        const auto lock = freshName();
+        EtcdCtl holder(m_server->address(), {u"lock"_s, QString::fromUtf8(lock), u"--ttl=20"_s});
+        const auto lease = QString::fromLatin1(holder.line().mid(lock.size() + 1));
+        const auto key = u"seen-by-"_s + lease;
+        etcdctl({u"put"_s, u"--lease="_s + lease, key, u"x"_s});
+        QJsonArray others;
+        const auto listed = run(connect() + QStringList{u"sessions"_s, u"--json"_s});
+        for (const auto one : listed.json()["sessions"_L1].toArray()) {
+            if (one["session"_L1] == lease)
+                others = one["alsoEnds"_L1].toArray();
+        }
+        QCOMPARE(others, QJsonArray{key});
+        const auto table = run(connect() + QStringList{u"sessions"_s});
+        QVERIFY2(table.out.contains("; with it ends " + key.toLatin1()), table.what());
+        holder.interrupt();
+        holder.finish();
+    }
+
     void aKeyThatIsNoClaimHoldsEverybodyUp()
     {
         if (QStandardPaths::findExecutable(u"etcdctl"_s).isEmpty())

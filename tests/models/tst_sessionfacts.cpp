@@ -106,6 +106,21 @@ private slots:
         QVERIFY2(facts.ifItEnds.startsWith(u"If this session ends: 1 lock stays"_s), qPrintable(facts.ifItEnds));
     }
 
+    void otherKeysOfALeaseGoWithIt()
+    {
+        inspect::SessionSnapshot lease;
+        lease.alsoEnds = {"seen/a"};
+        lease.alsoEndsCount = 1;
+        const auto said = [&] {
+            return sessionFactsOf(
+                       lease, [](const auto &) { return nullptr; }, sessionNow)
+                .ifItEnds;
+        };
+        QCOMPARE(said(), u"If this session ends: 1 other key goes with it, seen/a."_s);
+        lease.alsoEndsCount = 500;
+        QVERIFY2(said().contains(u"500 other keys go with it, seen/a first"_s), qPrintable(said()));
+    }
+
     void aPulseCountsRenewalsAndNothingElse()
     {
         LeasePulse pulse;

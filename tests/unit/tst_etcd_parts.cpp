@@ -5,6 +5,7 @@
 #include "core/inspect/etcd/recognise.h"
 #include "core/inspect/etcd/rights.h"
 #include "core/inspect/findings.h"
+#include "core/inspect/json.h"
 #include "core/operate/etcdgate.h"
 #include "core/operate/forcereleaseplan.h"
 #include "tests/support/testmain.h"
@@ -289,6 +290,26 @@ private slots:
         const auto sessions = etcdSessions({{"orders", queue}}, leases, connection);
         QVERIFY(sessions.size() == 3 && sessions[0].holds.front() == "orders"
                 && sessions[1].waits.front() == "orders");
+    }
+    // The claims' keys are the locks'; of very many others the first are kept, and their number.
+    void whatElseALeaseKeepsIsSaidOfIt()
+    {
+        const auto queue = etcdQueueOf({entryOf("orders/7", 11, 7)});
+        EtcdLeases leases{{7, {10s, etcdNow + 7s}}};
+        const auto told = [&](const std::vector<QByteArray> &keys) {
+            noteOtherKeys(leases[7], {7, 7s, 10s, keys});
+            return etcdSessions({{"orders", queue}}, leases, connection).front();
+        };
+        const auto two = told({"seen/b", "orders/7", "seen/a", "jobs/7"});
+        QCOMPARE(two.alsoEnds, (std::vector<QByteArray>{"seen/a", "seen/b"}));
+        QCOMPARE(two.alsoEndsCount, qint64(2));
+        QCOMPARE(toJson(two)["alsoEndsCount"_L1].toInt(), 2);
+        std::vector<QByteArray> many{"orders/7"};
+        for (int i = 1000; i < 1500; ++i)
+            many.push_back("seen/" + QByteArray::number(i));
+        QCOMPARE(told(many).alsoEndsCount, qint64(500));
+        QVERIFY(told(many).alsoEnds.size() < 100 && told(many).alsoEnds.front() == "seen/1000");
+        QVERIFY(!toJson(told({"orders/7"})).contains("alsoEnds"_L1));
     }
     void whoProposesStandsForElection()
     {

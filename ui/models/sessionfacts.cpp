@@ -102,8 +102,17 @@ QString lockCount(int count)
     return count == 1 ? u"1 lock"_s : u"%1 locks"_s.arg(count);
 }
 
-QString endText(const Fall &fall, std::size_t waits)
+// Of a lease: what is deleted with it besides.
+QString otherKeys(const SessionSnapshot &session)
 {
+    const auto first = label(session.alsoEnds.front(), 80);
+    return session.alsoEndsCount == 1 ? u"1 other key goes with it, "_s + first
+                                      : u"%1 other keys go with it, %2 first"_s.arg(session.alsoEndsCount).arg(first);
+}
+
+QString endText(const Fall &fall, const SessionSnapshot &session)
+{
+    const auto waits = session.waits.size();
     const int falling = fall.toNext + fall.toNobody + fall.toWhoAsks + fall.toOthers;
     QStringList parts;
     if (fall.toNext > 0)
@@ -125,6 +134,8 @@ QString endText(const Fall &fall, std::size_t waits)
         sentences << u"of %1 it is not known"_s.arg(lockCount(fall.unknown));
     if (waits > 0)
         sentences << (waits == 1 ? u"its wait is given up"_s : u"its %1 waits are given up"_s.arg(waits));
+    if (session.alsoEndsCount > 0)
+        sentences << otherKeys(session);
     return u"If this session ends: "_s
            + (sentences.isEmpty() ? u"no lock that is seen here changes hands"_s : sentences.join(u"; "_s)) + u'.';
 }
@@ -158,7 +169,7 @@ SessionFacts sessionFactsOf(const SessionSnapshot &session, const FindLock &find
             facts.locks.push_back(std::move(row));
         }
     }
-    facts.ifItEnds = endText(fall, session.waits.size());
+    facts.ifItEnds = endText(fall, session);
     return facts;
 }
 

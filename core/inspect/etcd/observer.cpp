@@ -21,6 +21,8 @@ constexpr auto sweepTakesAtMost = 60s;
 constexpr auto leaseAnswersWithin = 3s;
 constexpr auto widerAskedEvery = 5s;
 constexpr int leasesPerBeat = 64;
+constexpr int asksBetweenKeys = 10;    // of one lease
+constexpr qint64 mostKeysAsked = 1000; // of one that has had more they are not asked again
 constexpr int leasesAtFirst = 500;
 // Their time is told in whole seconds, rounded down.
 constexpr auto waveringOfLeases = 2s;
@@ -326,15 +328,31 @@ std::set<etcd::LeaseId> EtcdObserver::leasesInUse() const
     return ids;
 }
 
+// With its keys at first and every now and then, for they are all told, and may be many.
 Task<Result<void>> EtcdObserver::askLease(etcd::LeaseId id)
 {
+    auto lease = m_leases.contains(id) ? m_leases[id] : EtcdLease();
+    const bool withKeys =
+        lease.areKeysTold && lease.otherCount <= mostKeysAsked && lease.asked++ % asksBetweenKeys == 0;
     ++m_requests;
-    auto asking = m_client.timeToLive(id, false, Deadline::after(m_loop, leaseAnswersWithin));
-    const auto answer = co_await asking;
+    auto asking = m_client.timeToLive(id, withKeys, Deadline::after(m_loop, leaseAnswersWithin));
+    auto answer = co_await asking;
+    // Who may not read one of them is told none, and how long it lasts all the same.
+    if (!answer && withKeys && answer.error().code == ErrorCode::NoPermission) {
+        lease.areKeysTold = false;
+        ++m_requests;
+        auto again = m_client.timeToLive(id, false, Deadline::after(m_loop, leaseAnswersWithin));
+        answer = co_await again;
+    }
     if (!answer)
         co_return answer.error();
-    if (answer->ttl > 0s)
-        m_leases[id] = {answer->granted, now() + answer->ttl};
+    if (answer->ttl <= 0s)
+        co_return Result<void>();
+    lease.granted = answer->granted;
+    lease.ends = now() + answer->ttl;
+    if (withKeys && lease.areKeysTold)
+        noteOtherKeys(lease, *answer);
+    m_leases[id] = std::move(lease);
     co_return Result<void>();
 }
 

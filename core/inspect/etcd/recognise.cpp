@@ -101,6 +101,18 @@ LockSnapshot etcdSnapshot(const LockName &lock, const EtcdQueue &queue, const Et
     return snapshot;
 }
 
+void noteOtherKeys(EtcdLease &lease, const etcd::LeaseAnswer &answer)
+{
+    constexpr std::size_t kept = 20;
+    lease.others = answer.keys;
+    // A claim's key ends with its lease's number.
+    const auto number = '/' + etcd::leaseText(answer.id);
+    std::erase_if(lease.others, [&number](const QByteArray &key) { return key.endsWith(number); });
+    lease.otherCount = std::ssize(lease.others);
+    std::ranges::sort(lease.others);
+    lease.others.resize(std::min(kept, lease.others.size()));
+}
+
 std::vector<SessionSnapshot> etcdSessions(const std::map<QByteArray, EtcdQueue> &locks, const EtcdLeases &leases,
                                           const ConnectionName &connection)
 {
@@ -115,8 +127,11 @@ std::vector<SessionSnapshot> etcdSessions(const std::map<QByteArray, EtcdQueue> 
     for (auto &[lease, session] : sessions) {
         session.connection = connection;
         session.session = QString::fromLatin1(etcd::leaseText(lease));
-        if (const auto at = leases.find(lease); at != leases.end())
+        if (const auto at = leases.find(lease); at != leases.end()) {
             session.expiresAt = at->second.ends;
+            session.alsoEnds = at->second.others;
+            session.alsoEndsCount = at->second.otherCount;
+        }
         all.push_back(std::move(session));
     }
     return all;

@@ -22,6 +22,11 @@ using EtcdQueue = std::map<etcd::Revision, EtcdClaim>;
 struct EtcdLease {
     std::chrono::seconds granted{};
     ServerTime ends{}; // unless it is renewed
+    // The keys that are deleted with it and are no claim's, when they were last asked for: the first of so many.
+    std::vector<QByteArray> others{};
+    qint64 otherCount = 0;
+    int asked = 0; // how often
+    bool areKeysTold = true;
 };
 using EtcdLeases = std::map<etcd::LeaseId, EtcdLease>;
 
@@ -32,6 +37,8 @@ using EtcdObstacle = std::optional<etcd::KeyValue>;
 // Of a queue that is not empty. Ages are for the caller to judge.
 [[nodiscard]] LockSnapshot etcdSnapshot(const LockName &lock, const EtcdQueue &queue, const EtcdObstacle &obstacle,
                                         const EtcdLeases &leases, ServerTime now);
+// Takes over what the lease's keys are, where they were told.
+void noteOtherKeys(EtcdLease &lease, const etcd::LeaseAnswer &answer);
 // The leases by which somebody holds or waits.
 [[nodiscard]] std::vector<SessionSnapshot> etcdSessions(const std::map<QByteArray, EtcdQueue> &locks,
                                                         const EtcdLeases &leases, const ConnectionName &connection);
