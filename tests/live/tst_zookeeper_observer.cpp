@@ -28,6 +28,7 @@ private slots:
     void holdingSinceWeSawIt();
     void plainAndCompositeLocks();
     void onlyWhatLiesBelowTheChroot();
+    void aDateThatIsWrittenAnewIsSeen();
     void readNowIsFresh();
     void withoutFollowingNothingIsWatched();
     void locksAmongManyNodes();
@@ -195,6 +196,30 @@ void TestZooKeeperObserver::onlyWhatLiesBelowTheChroot()
     QCOMPARE(lock->contenders[1].watches.front().evidence, inspect::Evidence::Server);
     QVERIFY(await(clients[0].session->remove(clients[0].node, zk::anyVersion, Deadline::never())));
     QTRY_COMPARE(m_sink.find("/one/locks")->contenders.size(), std::size_t(1));
+}
+
+// ShedLock's node stays: no list of nodes changes when the next one has it. What is known of other nodes is read
+// again after a minute.
+void TestZooKeeperObserver::aDateThatIsWrittenAnewIsSeen()
+{
+    constexpr int fewLooks = 20;
+    ensure("/dates/shedlock/job");
+    const auto write = [this](const QByteArray &until) {
+        return await(m_maker->set(ZPath("/dates/shedlock/job"), until, zk::anyVersion, Deadline::never()));
+    };
+    QVERIFY(write("2999-01-01T00:00:00Z"));
+    look(*m_open);
+    const auto seen = [this] { return m_sink.find("/dates/shedlock/job"); };
+    QVERIFY(eventually([&] { return seen() && seen()->state == LockState::Held; }));
+    const auto first = seen()->contenders.front().id;
+    const auto isToldSoon = [&](const auto &isSo) {
+        const auto begun = m_sink.looks;
+        return eventually([&] { return isSo() || m_sink.looks > begun + fewLooks; }) && isSo();
+    };
+    QVERIFY(write("2999-01-01T00:01:00Z"));
+    QVERIFY(isToldSoon([&] { return seen()->state == LockState::Held && seen()->contenders.front().id != first; }));
+    QVERIFY(write("2001-01-01T00:00:00Z"));
+    QVERIFY(isToldSoon([&] { return seen()->state == LockState::Free; }));
 }
 
 void TestZooKeeperObserver::readNowIsFresh()

@@ -84,8 +84,9 @@ void DirectoryFollower::readOldOnes()
     for (auto &[path, directory] : m_directories) {
         if (!directory.known || !m_judge.hadLock(path))
             continue;
-        const bool isUnwatched = directory.known->overBudget && now - directory.readAt > m_ensemble.options.pollEvery;
-        if (isUnwatched || now - directory.readInFullAt > readInFullEvery)
+        const bool isUntold = directory.known->overBudget || m_judge.hasDates(path);
+        const bool isOld = isUntold && now - directory.readAt > m_ensemble.options.pollEvery;
+        if (isOld || now - directory.readInFullAt > readInFullEvery)
             old.emplace_back(directory.readAt, path);
     }
     std::ranges::sort(old);

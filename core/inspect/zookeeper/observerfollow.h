@@ -23,7 +23,8 @@ public:
 
     // `isComplete`: these are all the ephemerals there are, so a directory that is not named has none.
     void reconcile(const Candidates &found, bool isComplete);
-    // A few at a time: lock directories without a watch, and those whose known nodes were not read for long.
+    // A few at a time: lock directories without a watch, or of which a watch does not tell all, and those whose known
+    // nodes were not read for long.
     void readOldOnes();
     // The connection is back: nobody told us what happened meanwhile.
     void readAllAgain();

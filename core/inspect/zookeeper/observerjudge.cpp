@@ -3,6 +3,7 @@
 
 #include "core/inspect/findings.h"
 #include "core/inspect/pace.h"
+#include "core/rules/catalogue.h"
 
 #include <set>
 
@@ -66,6 +67,9 @@ std::vector<LockSnapshot> DirectoryJudge::look(Judged &judged, const DirectoryVi
         if (context.evidence)
             m_wakeups.judge(lock, context);
     }
+    judged.hasDates = std::ranges::any_of(snapshots, [](const LockSnapshot &lock) {
+        return recipes::recipeOf(lock.recipe).endsBy == recipes::EndsBy::Timestamp;
+    });
     judged.at = m_ensemble.loop.now();
     judged.took = judged.at - started;
     return snapshots;
@@ -119,6 +123,12 @@ std::vector<SnapshotChange> DirectoryJudge::replace(const ZPath &directory, std:
         m_usual.noteGone(change.lock.lock.name, m_answers.context().observed);
     }
     return changes;
+}
+
+bool DirectoryJudge::hasDates(const ZPath &directory) const
+{
+    const auto at = m_judged.find(directory);
+    return at != m_judged.end() && at->second.hasDates;
 }
 
 bool DirectoryJudge::hadLock(const ZPath &directory) const

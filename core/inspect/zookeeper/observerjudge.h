@@ -31,12 +31,15 @@ public:
     // The last judgement had to leave something open until the directory is listed again.
     [[nodiscard]] bool wantsNewerList(const ZPath &directory) const;
     [[nodiscard]] bool hadLock(const ZPath &directory) const;
+    // A lock is there whose nodes stay and are written anew: no watch on the folder tells of that.
+    [[nodiscard]] bool hasDates(const ZPath &directory) const;
     [[nodiscard]] const SnapshotStore &snapshots() const { return m_snapshots; }
 
 private:
     struct Judged {
         HeadSince headSince; // holders that we saw get there
         bool hadLock = false;
+        bool hasDates = false;
         bool wantsNewerList = false;
         Duration took{};
         Instant at{}; // when that was done
