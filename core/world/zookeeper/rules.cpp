@@ -11,6 +11,13 @@ bool isNumbered(zk::CreateMode mode)
            || mode == zk::CreateMode::PersistentSequentialWithTtl;
 }
 
+// "%010d": ten digits, a minus being one of them.
+QByteArray numbered(const QByteArray &name, qint32 number)
+{
+    const auto digits = QByteArray::number(std::abs(qint64(number))).rightJustified(number < 0 ? 9 : 10, '0');
+    return number < 0 ? name + '-' + digits : name + digits;
+}
+
 NodeKind kindOf(zk::CreateMode mode)
 {
     switch (mode) {
@@ -50,7 +57,7 @@ Verdict judgeCreate(Tree &tree, const Request &request, const Caller &caller)
     change.kind = Change::Kind::Create;
     change.path = request.path;
     if (isNumbered(request.mode))
-        change.path = ZPath(request.path.bytes() + QString::asprintf("%010d", parent->creates).toLatin1());
+        change.path = ZPath(numbered(request.path.bytes(), parent->creates));
     if (change.path.bytes().endsWith('/') && !change.path.isRoot())
         return {Code::BadArguments, {}};
     if (tree.find(change.path))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/world/zookeeper/tree.h"
 
+#include <algorithm>
+
 namespace lockscope::world::zookeeper {
 
 namespace {
@@ -111,28 +113,47 @@ std::vector<ZPath> Tree::ephemeralsOf(quint64 session) const
     const auto at = m_ephemerals.find(session);
     if (at == m_ephemerals.end())
         return paths;
-    for (const auto &[serial, node] : at->second)
+    for (const auto *node = at->second; node; node = node->before)
         paths.push_back(node->path());
+    std::ranges::reverse(paths);
     return paths;
 }
 
 void Tree::enroll(Znode *node)
 {
-    if (node->kind == NodeKind::Ephemeral)
-        m_ephemerals[node->owner].emplace(node->serial, node);
-    else if (node->kind != NodeKind::Persistent)
-        m_mortals.emplace(node->serial, node);
+    if (node->kind != NodeKind::Ephemeral) {
+        if (node->kind != NodeKind::Persistent)
+            m_mortals.emplace(node->serial, node);
+        return;
+    }
+    auto &last = m_ephemerals[node->owner];
+    // At the end, unless a removal is taken back.
+    Znode *after = nullptr;
+    Znode *before = last;
+    for (; before && before->serial > node->serial; before = before->before)
+        after = before;
+    node->before = before;
+    node->after = after;
+    if (before)
+        before->after = node;
+    (after ? after->before : last) = node;
 }
 
 void Tree::strike(Znode *node)
 {
-    m_mortals.erase(node->serial);
-    if (node->kind != NodeKind::Ephemeral)
+    if (node->kind != NodeKind::Ephemeral) {
+        m_mortals.erase(node->serial);
         return;
-    const auto at = m_ephemerals.find(node->owner);
-    at->second.erase(node->serial);
-    if (at->second.empty())
-        m_ephemerals.erase(at);
+    }
+    if (node->before)
+        node->before->after = node->after;
+    if (node->after)
+        node->after->before = node->before;
+    else if (node->before)
+        m_ephemerals[node->owner] = node->before;
+    else
+        m_ephemerals.erase(node->owner);
+    node->before = node->after = nullptr;
 }
 
 void Tree::attach(Znode &parent, std::unique_ptr<Znode> node)

@@ -22,6 +22,7 @@ struct Znode {
 
     Znode *parent = nullptr;                    // null: the root
     Znode *older = nullptr, *younger = nullptr; // siblings, as they were made
+    Znode *before = nullptr, *after = nullptr;  // the same session's, as they were made
     QByteArray name;
     QByteArray data;
     SharedAcls acls;
@@ -101,7 +102,7 @@ private:
     [[nodiscard]] std::unique_ptr<Znode> detach(Znode *node);
 
     Znode m_root;
-    std::map<quint64, BySerial> m_ephemerals; // by session
+    std::unordered_map<quint64, Znode *> m_ephemerals; // the last one of each session
     BySerial m_mortals;
     quint64 m_lastSerial = 0;
     qint64 m_count = 1;
