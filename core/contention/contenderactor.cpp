@@ -38,7 +38,13 @@ void Resource::write(int contender, qint64 grant, std::optional<qint64> token, b
     const bool isOld = m_checksTokens && token && *token < m_highestToken;
     if (token)
         m_highestToken = std::max(m_highestToken, *token);
-    m_trace.add({{}, contender, Mark::Writes, false, token.value_or(0), isOld ? "refused" : "accepted", {}});
+    m_trace.add({{},
+                 contender,
+                 Mark::Writes,
+                 false,
+                 token.value_or(0),
+                 isOld ? QByteArrayLiteral("refused") : QByteArrayLiteral("accepted"),
+                 {}});
     if (isOld || isShared)
         return;
     auto &newestGrant = m_newestGrant[std::size_t(contender) % m_newestGrant.size()];
@@ -83,7 +89,7 @@ Task<void> ContenderActor::play()
     for (;;) {
         auto granted = co_await m_lock->acquire(deadline);
         if (granted) {
-            const auto grant = *granted;
+            const auto &grant = *granted;
             const bool isDone = co_await work(grant);
             if (isDone)
                 break;
@@ -141,7 +147,7 @@ bool ContenderActor::isWritten(const recipes::Grant &grant, const Result<void> &
     return !isInVain;
 }
 
-Task<bool> ContenderActor::work(recipes::Grant grant)
+Task<bool> ContenderActor::work(const recipes::Grant &grant)
 {
     m_holds = true;
     // What stands for the hold on the server: a node's name has its place in the queue in it.

@@ -60,8 +60,9 @@ public:
 
 private:
     Task<void> play();
-    // False: all of it was in vain, and has to be done again.
-    Task<bool> work(recipes::Grant grant);
+    // False: all of it was in vain, and has to be done again. The grant is whoever's that awaits it: of those who
+    // wait for one none keeps room for another.
+    Task<bool> work(const recipes::Grant &grant);
     void write(const recipes::Grant &grant);
     [[nodiscard]] bool isWritten(const recipes::Grant &grant, const Result<void> &released);
 

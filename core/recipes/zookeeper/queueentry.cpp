@@ -6,8 +6,10 @@
 namespace lockscope::recipes {
 
 QueueEntry::QueueEntry(BackgroundCleanup cleanup, Reply<zk::Created> creating, Claim claim)
-    : m_state(std::make_unique<State>(State{std::move(cleanup), std::move(claim), std::move(creating), {}}))
 {
+    const bool comesAgain = claim.nameComesAgain();
+    m_state =
+        std::make_unique<State>(State{std::move(cleanup), std::move(claim), comesAgain, std::move(creating), {}});
 }
 
 QueueEntry &QueueEntry::operator=(QueueEntry &&other) noexcept
@@ -23,6 +25,7 @@ void QueueEntry::settle(zk::Created created)
 {
     m_state->creating.reset();
     m_state->created = std::move(created);
+    m_state->claim = {}; // it was looked for by it; of very many who wait each would keep its words
 }
 
 void QueueEntry::forget()

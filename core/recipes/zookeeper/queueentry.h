@@ -40,10 +40,11 @@ private:
     struct State {
         BackgroundCleanup cleanup;
         Claim claim;
+        bool nameComesAgain; // the claim's
         std::optional<Reply<zk::Created>> creating;
         std::optional<zk::Created> created;
         bool mayBeGone = false;
-        [[nodiscard]] bool mayBeAnothers() const { return mayBeGone || claim.nameComesAgain(); }
+        [[nodiscard]] bool mayBeAnothers() const { return mayBeGone || nameComesAgain; }
     };
     std::unique_ptr<State> m_state; // null when moved from
 };
