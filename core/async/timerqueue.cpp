@@ -36,7 +36,7 @@ struct Handle {
 
 } // namespace
 
-TimerTable::Due TimerTable::add(Instant when, Call &&call)
+TimerTable::Due TimerTable::add(Heap &heap, Instant when, Call &&call)
 {
     if (m_free.empty()) {
         m_free.push_back(m_slots.size());
@@ -47,9 +47,21 @@ TimerTable::Due TimerTable::add(Instant when, Call &&call)
     m_slots[slot].call = std::move(call);
     m_slots[slot].id = ++m_lastId;
     const Due due{when, m_lastId, slot};
-    m_heap.push_back(due);
-    std::push_heap(m_heap.begin(), m_heap.end(), IsLater());
+    heap.push_back(due);
+    std::push_heap(heap.begin(), heap.end(), IsLater());
     return due;
+}
+
+bool TimerTable::isKeptFirst() const
+{
+    return !m_kept.empty() && (m_heap.empty() || IsLater()(m_heap.front(), m_kept.front()));
+}
+
+const TimerTable::Due *TimerTable::first() const
+{
+    if (isKeptFirst())
+        return &m_kept.front();
+    return m_heap.empty() ? nullptr : &m_heap.front();
 }
 
 Call TimerTable::vacate(std::size_t slot)
@@ -69,29 +81,32 @@ void TimerTable::drop(std::size_t slot, unsigned long long id)
     tidy();
 }
 
-void TimerTable::removeFirst()
+void TimerTable::removeFirst(Heap &heap)
 {
-    std::pop_heap(m_heap.begin(), m_heap.end(), IsLater());
-    m_heap.pop_back();
+    std::pop_heap(heap.begin(), heap.end(), IsLater());
+    heap.pop_back();
 }
 
 void TimerTable::tidy()
 {
     const auto isLeft = [this](const Due &due) { return m_slots[due.slot].id != due.id; };
-    const auto alive = m_slots.size() - m_free.size();
+    const auto alive = m_slots.size() - m_free.size() - m_kept.size();
     if (m_heap.size() > 64 + 2 * alive) {
         std::erase_if(m_heap, isLeft);
         std::make_heap(m_heap.begin(), m_heap.end(), IsLater());
     }
     while (!m_heap.empty() && isLeft(m_heap.front()))
-        removeFirst();
+        removeFirst(m_heap);
 }
 
 Call TimerTable::takeFirst()
 {
-    auto call = vacate(m_heap.front().slot);
-    removeFirst();
-    tidy();
+    const bool isKept = isKeptFirst();
+    auto &heap = isKept ? m_kept : m_heap;
+    auto call = vacate(heap.front().slot);
+    removeFirst(heap);
+    if (!isKept)
+        tidy();
     return call;
 }
 
@@ -103,7 +118,7 @@ Timer TimerQueue::add(Instant when, Call &&call)
 
 void TimerQueue::addKept(Instant when, Call &&call)
 {
-    m_table->add(when, std::move(call));
+    m_table->addKept(when, std::move(call));
 }
 
 std::optional<Instant> TimerQueue::next() const

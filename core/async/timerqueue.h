@@ -10,8 +10,9 @@
 
 namespace lockscope {
 
-// The calls in places that are used again, and a heap of when each of them falls due. Who is cancelled leaves its
-// entry in the heap behind, until that comes up or there are more such entries than others.
+// The calls in places that are used again, and heaps of when each of them falls due. Who is cancelled leaves its
+// entry in the heap behind, until that comes up or there are more such entries than others. What nobody cancels has a
+// heap of its own: in a simulated world those are messages on their way, a few beside 100,000 timeouts.
 class TimerTable {
 public:
     struct Due {
@@ -19,10 +20,11 @@ public:
         unsigned long long id; // the order made decides within a moment
         std::size_t slot;
     };
-    Due add(Instant when, Call &&call);
+    Due add(Instant when, Call &&call) { return add(m_heap, when, std::move(call)); }
+    void addKept(Instant when, Call &&call) { add(m_kept, when, std::move(call)); }
     // Nothing if it ran already.
     void drop(std::size_t slot, unsigned long long id);
-    [[nodiscard]] const Due *first() const { return m_heap.empty() ? nullptr : &m_heap.front(); }
+    [[nodiscard]] const Due *first() const;
     [[nodiscard]] Call takeFirst();
 
 private:
@@ -30,14 +32,17 @@ private:
         Call call;
         unsigned long long id = 0; // 0: free
     };
+    using Heap = std::vector<Due>;
+    Due add(Heap &heap, Instant when, Call &&call);
+    [[nodiscard]] bool isKeptFirst() const;
     [[nodiscard]] Call vacate(std::size_t slot);
-    void removeFirst();
+    static void removeFirst(Heap &heap);
     // So that the first entry always stands for a call.
     void tidy();
 
     std::vector<Slot> m_slots;
     std::vector<std::size_t> m_free;
-    std::vector<Due> m_heap;
+    Heap m_heap, m_kept;
     unsigned long long m_lastId = 0;
 };
 

@@ -245,7 +245,11 @@ private slots:
                 if (dice < 5) {
                     const std::pair<Instant, int> key{now + Duration(qint64(random.below(300))), i};
                     expected.emplace(key, true);
-                    timers.emplace_back(key, queue.add(key.first, [&ran, i] { ran.push_back(i); }));
+                    const auto run = [&ran, i] { ran.push_back(i); };
+                    if (random.below(3) == 0)
+                        queue.addKept(key.first, run);
+                    else
+                        timers.emplace_back(key, queue.add(key.first, run));
                 } else if (dice < 8 && !timers.empty()) {
                     const auto which = random.below(timers.size());
                     expected.erase(timers[which].first);
