@@ -3,12 +3,7 @@
 
 namespace lockscope::detail {
 
-CompletionState::Shared CompletionState::shared(std::unique_ptr<CompletionState> state)
-{
-    return {state.release(), std::default_delete<CompletionState>(), freelist::Allocator<CompletionState>()};
-}
-
-void CompletionState::tell(const Shared &state)
+void CompletionState::tell(const SharedState &state)
 {
     state->isComplete = true;
     state->timer.cancel();

@@ -14,11 +14,36 @@
 #include "core/async/slot.h"
 #include "core/base/result.h"
 
+#include <atomic>
 #include <coroutine>
 
 namespace lockscope {
 
 namespace detail {
+
+struct CompletionState;
+
+// Whoever holds a state. One pointer, the count is in the state: there are several of them in each of the frames of
+// 100,000 waiters. May be let go on any thread.
+class SharedState {
+public:
+    explicit SharedState(CompletionState *state) noexcept;
+    SharedState(const SharedState &other) noexcept : SharedState(other.m_state) {}
+    SharedState(SharedState &&other) noexcept : m_state(std::exchange(other.m_state, nullptr)) {}
+    SharedState &operator=(SharedState other) noexcept
+    {
+        std::swap(m_state, other.m_state);
+        return *this;
+    }
+    ~SharedState();
+
+    [[nodiscard]] CompletionState *get() const { return m_state; }
+    CompletionState &operator*() const { return *m_state; }
+    CompletionState *operator->() const { return m_state; }
+
+private:
+    CompletionState *m_state; // null when moved from
+};
 
 // All of a completion that does not depend on what arrives: compiled once.
 struct CompletionState {
@@ -29,22 +54,33 @@ struct CompletionState {
     static void *operator new(std::size_t bytes) { return freelist::take(bytes); }
     static void operator delete(void *state, std::size_t bytes) noexcept { freelist::give(state, bytes); }
 
-    using Shared = std::shared_ptr<CompletionState>;
-    [[nodiscard]] static Shared shared(std::unique_ptr<CompletionState> state);
     // The value is there: whoever waits hears of it through the queue.
-    static void tell(const Shared &state);
+    static void tell(const SharedState &state);
 
     Loop *loop;
+    std::atomic<int> holders = 0;
     bool isComplete = false;
     std::coroutine_handle<> waiter;
     // Small: there are several of them for each of 100,000 waiters.
-    MoveOnlyFunction<void(), 48> listener;
+    MoveOnlyFunction<void(), 40> listener;
     Timer timer;
 };
 
+inline SharedState::SharedState(CompletionState *state) noexcept : m_state(state)
+{
+    if (m_state)
+        m_state->holders.fetch_add(1, std::memory_order_relaxed);
+}
+
+inline SharedState::~SharedState()
+{
+    if (m_state && m_state->holders.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        delete m_state;
+}
+
 class CompletionAwaiter {
 public:
-    explicit CompletionAwaiter(CompletionState::Shared state) : m_state(std::move(state)) {}
+    explicit CompletionAwaiter(SharedState state) : m_state(std::move(state)) {}
     CompletionAwaiter(const CompletionAwaiter &) = delete;
     CompletionAwaiter &operator=(const CompletionAwaiter &) = delete;
     ~CompletionAwaiter()
@@ -60,7 +96,7 @@ public:
     }
 
 protected:
-    CompletionState::Shared m_state;
+    SharedState m_state;
     bool m_isWaiting = false;
 };
 
@@ -75,7 +111,7 @@ class Completion {
     static T &valueIn(detail::CompletionState &state) { return static_cast<State &>(state).slot.value(); }
 
 public:
-    explicit Completion(Loop &loop) : m_state(State::shared(std::make_unique<State>(loop))) {}
+    explicit Completion(Loop &loop) : m_state(new State(loop)) {}
 
     [[nodiscard]] bool isComplete() const { return m_state->isComplete; }
     // Only when complete.
@@ -102,11 +138,10 @@ public:
     {
         if (isComplete() || deadline.isNever())
             return;
+        // The call is the state's own: it goes with it.
         m_state->timer =
-            m_state->loop->callAt(deadline.when(), [state = std::weak_ptr<detail::CompletionState>(m_state),
-                                                    makeLate = std::move(makeLate)] {
-                if (auto alive = state.lock())
-                    Completion(alive).complete(makeLate());
+            m_state->loop->callAt(deadline.when(), [state = m_state.get(), makeLate = std::move(makeLate)] {
+                Completion(detail::SharedState(state)).complete(makeLate());
             });
     }
 
@@ -136,8 +171,8 @@ public:
     Awaiter operator co_await() const { return Awaiter(m_state); }
 
 private:
-    explicit Completion(detail::CompletionState::Shared state) : m_state(std::move(state)) {}
-    detail::CompletionState::Shared m_state;
+    explicit Completion(detail::SharedState state) : m_state(std::move(state)) {}
+    detail::SharedState m_state;
 };
 
 // What every request of a port returns: it has been sent already; the answer arrives once.
