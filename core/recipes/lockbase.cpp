@@ -46,10 +46,8 @@ void LockBase::shutDown()
 
 Task<Result<Grant>> LockBase::acquire(Deadline deadline)
 {
-    if (m_attempt)
-        co_return Error{ErrorCode::BadInput, u"%1 is being acquired by this object already"_s.arg(m_name)};
-    if (isHeld()) {
-        auto again = co_await reenter(deadline);
+    if (m_attempt || isHeld()) {
+        auto again = co_await acquireAgain(deadline);
         co_return again;
     }
     if (m_lost.isComplete())
@@ -64,6 +62,15 @@ Task<Result<Grant>> LockBase::acquire(Deadline deadline)
     co_return result;
 }
 
+// With a frame of its own: of 100,000 who wait none needs its room.
+Task<Result<Grant>> LockBase::acquireAgain(Deadline deadline)
+{
+    if (m_attempt)
+        co_return Error{ErrorCode::BadInput, u"%1 is being acquired by this object already"_s.arg(m_name)};
+    auto again = co_await reenter(deadline);
+    co_return again;
+}
+
 Task<Result<Grant>> LockBase::reenter(Deadline /*deadline*/)
 {
     co_return Error{ErrorCode::BadInput, u"%1 is held by this object already, and not reentrant"_s.arg(m_name)};
@@ -72,13 +79,15 @@ Task<Result<Grant>> LockBase::reenter(Deadline /*deadline*/)
 Task<void> LockBase::run(Deadline deadline, Completion<Result<Grant>> outcome)
 {
     auto taken = co_await take(deadline);
-    if (taken) {
-        outcome.complete(*taken);
-        co_return;
-    }
-    Error why = taken.error();
+    if (!taken)
+        taken = refused(taken.error());
+    outcome.complete(std::move(taken));
+}
+
+Error LockBase::refused(Error why) const
+{
     why.message = u"cannot acquire %1: %2"_s.arg(m_name, why.message);
-    outcome.complete(why);
+    return why;
 }
 
 void LockBase::abandon()

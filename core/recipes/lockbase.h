@@ -39,6 +39,8 @@ private:
     class Waiting;
 
     Task<void> run(Deadline deadline, Completion<Result<Grant>> outcome);
+    Task<Result<Grant>> acquireAgain(Deadline deadline);
+    [[nodiscard]] Error refused(Error why) const;
     void abandon();
 
     Loop &m_loop;

@@ -21,6 +21,33 @@ Turn turnInMutex(const Listed &queue, const NodeName &me)
     return turnInQueue(mutexQueue(queue, me), me);
 }
 
+// Our place in a queue, and whose turn it is as we saw it last.
+struct PlaceInQueue {
+    QueueEntry entry;
+    Turn turn;
+};
+
+// Steps 1 and 2, and the listing of step 3, in frames that are gone while very many wait.
+Task<Result<PlaceInQueue>> takePlace(const BackgroundCleanup &cleanup, const QueueSpec &spec, Random *random,
+                                     Deadline deadline)
+{
+    const Claim claim = protectedClaim(spec.directory, spec.base, *random);
+    auto joined = co_await joinQueue(cleanup, claim, Listing::Plain, deadline);
+    if (!joined)
+        co_return joined.error();
+    const Turn turn = spec.turnOf(joined->takeQueue(), joined->entry.node());
+    co_return PlaceInQueue{std::move(joined->entry), turn};
+}
+
+Task<Result<void>> lookAgain(zk::Session *session, const QueueSpec &spec, PlaceInQueue *place, Deadline deadline)
+{
+    const auto listed = co_await listQueue(session, spec.directory, Listing::Plain, deadline);
+    if (!listed)
+        co_return listed.error();
+    place->turn = spec.turnOf(*listed, place->entry.node());
+    co_return Result<void>();
+}
+
 } // namespace
 
 QueueSpec mutexQueueSpec(ZPath directory)
@@ -30,27 +57,21 @@ QueueSpec mutexQueueSpec(ZPath directory)
 
 Task<Result<QueueEntry>> acquireInQueue(BackgroundCleanup cleanup, QueueSpec spec, Random *random, Deadline deadline)
 {
-    auto *session = cleanup.session();
     for (;;) {
-        const Claim claim = protectedClaim(spec.directory, spec.base, *random);
-        auto joined = co_await joinQueue(cleanup, claim, Listing::Plain, deadline); // 1
-        if (!joined)
-            co_return joined.error();
-        QueueEntry entry = std::move(joined->entry);
-        Turn turn = spec.turnOf(joined->takeQueue(), entry.node()); // 2
-        while (turn.kind == Turn::Kind::WaitFor) {
-            const ZPath predecessor = spec.directory.child(*turn.predecessor);
-            const auto gone = co_await untilGone(session, predecessor, deadline); // 3
-            if (!gone)
-                co_return gone.error();
-            const auto listed = co_await listQueue(session, spec.directory, Listing::Plain, deadline);
-            if (!listed)
-                co_return listed.error();
-            turn = spec.turnOf(*listed, entry.node());
+        auto place = co_await takePlace(cleanup, spec, random, deadline); // 1, 2
+        if (!place)
+            co_return place.error();
+        while (place->turn.kind == Turn::Kind::WaitFor) {
+            const ZPath predecessor = spec.directory.child(*place->turn.predecessor);
+            auto step = co_await untilGone(cleanup.session(), predecessor, deadline); // 3
+            if (step)
+                step = co_await lookAgain(cleanup.session(), spec, &*place, deadline);
+            if (!step)
+                co_return step.error();
         }
-        if (turn.isMine())
-            co_return std::move(entry);
-        entry.forget(); // 4
+        if (place->turn.isMine())
+            co_return std::move(place->entry);
+        place->entry.forget(); // 4
     }
 }
 

@@ -82,35 +82,40 @@ Task<Result<void>> untilFired(zk::Session *session, zk::Watch watch, Deadline de
     co_return Result<void>();
 }
 
+namespace {
+
+// Sets the watch, if the node stands. A frame that is gone before the wait: very many may wait at the same time.
+Task<Result<void>> watchNode(zk::Session *session, const ZPath &node, const zk::Watch &watch, Deadline deadline)
+{
+    auto reading = session->get(node, watch, answerBy(*session, deadline));
+    const auto read = co_await reading;
+    if (!read)
+        co_return read.error();
+    co_return Result<void>();
+}
+
+} // namespace
+
 Task<Result<void>> untilGone(zk::Session *session, ZPath node, Deadline deadline)
 {
     for (;;) {
         if (deadline.hasPassed(session->loop()))
             co_return timedOut(u"waiting for "_s + label(node.bytes()));
         const zk::Watch watch(session->loop());
-        std::optional<Error> trouble;
-        {
-            // Gone before the wait: very many may wait at the same time.
-            auto reading = session->get(node, watch, answerBy(*session, deadline));
-            const auto read = co_await reading;
-            if (!read)
-                trouble = read.error();
-        }
-        if (!trouble) {
-            const auto fired = co_await untilFired(session, watch, deadline);
-            if (!fired)
-                co_return fired.error();
-            if (watch.event().value().kind == zk::EventKind::Deleted)
-                co_return Result<void>();
+        auto step = co_await watchNode(session, node, watch, deadline);
+        if (step) {
+            step = co_await untilFired(session, watch, deadline);
+            if (!step || watch.event().value().kind == zk::EventKind::Deleted)
+                co_return step;
             continue; // its data changed: it still stands
         }
-        if (trouble->code == ErrorCode::NoNode)
+        if (step.error().code == ErrorCode::NoNode)
             co_return Result<void>();
-        if (!isConnectionError(*trouble))
-            co_return *trouble;
-        const auto connected = co_await untilReconnected(session, deadline);
-        if (!connected)
-            co_return connected.error();
+        if (!isConnectionError(step.error()))
+            co_return step;
+        step = co_await untilReconnected(session, deadline);
+        if (!step)
+            co_return step;
     }
 }
 
