@@ -118,13 +118,8 @@ public:
     [[nodiscard]] const T &value() const { return valueIn(*m_state); }
     [[nodiscard]] Loop &loop() const { return *m_state->loop; }
 
-    void complete(T value) const
-    {
-        if (isComplete())
-            return;
-        static_cast<State &>(*m_state).slot.fill(std::move(value));
-        detail::CompletionState::tell(m_state);
-    }
+    void complete(T &&value) const { fill(std::move(value)); }
+    void complete(const T &value) const { fill(value); }
 
     // Completes with `late` when the deadline passes first.
     void completeAt(Deadline deadline, T late) const
@@ -172,6 +167,14 @@ public:
 
 private:
     explicit Completion(detail::SharedState state) : m_state(std::move(state)) {}
+    template <class Value>
+    void fill(Value &&value) const
+    {
+        if (isComplete())
+            return;
+        static_cast<State &>(*m_state).slot.fill(std::forward<Value>(value));
+        detail::CompletionState::tell(m_state);
+    }
     detail::SharedState m_state;
 };
 

@@ -9,7 +9,7 @@ namespace lockscope::recipes {
 bool isGivenOnce(const NodeName &name)
 {
     const auto read = readSequence(name);
-    return read && holdsUuid(read->prefix); // 32 hex digits alone may end in ten of the other kind
+    return read && holdsUuid(read->prefix()); // 32 hex digits alone may end in ten of the other kind
 }
 
 QByteArray nodeContenderId(const NodeName &name, qint64 czxid)

@@ -81,7 +81,7 @@ std::optional<SequencedName> readSequence(const NodeName &name, const QByteArray
     const auto number = numberOf(name.bytes(), base);
     if (!number)
         return std::nullopt;
-    return SequencedName{name.bytes().chopped(number->length), number->value, name};
+    return SequencedName{name, name.bytes().size() - number->length, number->value};
 }
 
 std::optional<qint64> sequenceOf(const NodeName &name, const QByteArray &base)

@@ -14,9 +14,12 @@ namespace lockscope::recipes {
 
 // A queue node's name, read: base name and the server's sequence number.
 struct SequencedName {
-    QByteArray prefix;   // everything before the number
-    qint64 sequence = 0; // signed 32-bit on the wire; may be negative after 2^31 creates
     NodeName name;
+    qsizetype prefixLength = 0;
+    qint64 sequence = 0; // signed 32-bit on the wire; may be negative after 2^31 creates
+
+    // Everything before the number. Made when asked for: who waits for its turn does not.
+    [[nodiscard]] QByteArray prefix() const { return name.bytes().first(prefixLength); }
 };
 // Reads the number at the end: ten digits, or a minus and nine or ten of them; empty if there is
 // none. `base` ("lock-", "__lock__") must stand right before it when given; without it a single dash

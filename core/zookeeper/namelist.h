@@ -9,6 +9,7 @@
 #include "core/base/bytes.h"
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace lockscope::zk {
@@ -19,7 +20,7 @@ public:
     using const_iterator = Names::const_iterator;
     using value_type = NodeName;
 
-    NameList() : NameList(nothing()) {}
+    NameList() = default;
     NameList(Names names) : m_names(std::make_shared<const Names>(std::move(names))), m_end(m_names->size()) {}
     // The names from `begin` on, before `end`. `ascends`: see below.
     NameList(std::shared_ptr<const Names> names, std::size_t begin, std::size_t end, bool ascends)
@@ -27,12 +28,26 @@ public:
     {
     }
 
-    // Never without names, also when it has been moved from.
     NameList(const NameList &) = default;
     NameList &operator=(const NameList &) = default;
+    // What was moved from is empty. An answer is moved a dozen times on its way.
+    NameList(NameList &&other) noexcept
+        : m_names(std::move(other.m_names)), m_begin(std::exchange(other.m_begin, 0)),
+          m_end(std::exchange(other.m_end, 0)), m_ascends(std::exchange(other.m_ascends, false))
+    {
+    }
+    NameList &operator=(NameList &&other) noexcept
+    {
+        NameList moved(std::move(other));
+        m_names.swap(moved.m_names);
+        m_begin = moved.m_begin;
+        m_end = moved.m_end;
+        m_ascends = moved.m_ascends;
+        return *this;
+    }
 
-    [[nodiscard]] const_iterator begin() const { return m_names->begin() + std::ptrdiff_t(m_begin); }
-    [[nodiscard]] const_iterator end() const { return m_names->begin() + std::ptrdiff_t(m_end); }
+    [[nodiscard]] const_iterator begin() const { return all().begin() + std::ptrdiff_t(m_begin); }
+    [[nodiscard]] const_iterator end() const { return all().begin() + std::ptrdiff_t(m_end); }
     [[nodiscard]] std::size_t size() const { return m_end - m_begin; }
     [[nodiscard]] bool empty() const { return m_end == m_begin; }
     [[nodiscard]] const NodeName &operator[](std::size_t i) const { return (*m_names)[m_begin + i]; }
@@ -44,14 +59,13 @@ public:
     [[nodiscard]] bool ascends() const { return m_ascends; }
 
 private:
-    explicit NameList(std::shared_ptr<const Names> names) : m_names(std::move(names)) {}
-    static std::shared_ptr<const Names> nothing()
+    [[nodiscard]] const Names &all() const
     {
-        static const auto none = std::make_shared<const Names>();
-        return none;
+        static const Names none;
+        return m_names ? *m_names : none;
     }
 
-    std::shared_ptr<const Names> m_names;
+    std::shared_ptr<const Names> m_names; // null: none
     std::size_t m_begin = 0, m_end = 0;
     bool m_ascends = false;
 };

@@ -36,7 +36,7 @@ QByteArray spoken(const Turn &turn)
     if (!turn.predecessor)
         return "gone";
     const auto read = readSequence(*turn.predecessor);
-    return read->prefix.left(1) + QByteArray::number(read->sequence);
+    return read->prefix().left(1) + QByteArray::number(read->sequence);
 }
 
 } // namespace
@@ -93,7 +93,7 @@ private slots:
         QCOMPARE(sequenceOf(NodeName(name), base).value_or(-99), sequence);
         if (!read)
             return;
-        QCOMPARE(read->prefix, prefix);
+        QCOMPARE(read->prefix(), prefix);
         QCOMPARE(read->sequence, sequence);
         QCOMPARE(read->name.bytes(), name);
     }

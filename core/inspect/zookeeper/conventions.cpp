@@ -15,8 +15,8 @@ namespace {
 std::optional<LayoutMatch> matchTextbook(const Layout &layout, const ZnodeView &node)
 {
     auto sequence = recipes::readSequence(node.name);
-    const bool reads = sequence && sequence->prefix.endsWith("-R-");
-    if (!sequence || (!reads && !sequence->prefix.endsWith("-W-")))
+    const bool reads = sequence && sequence->prefix().endsWith("-R-");
+    if (!sequence || (!reads && !sequence->prefix().endsWith("-W-")))
         return std::nullopt;
     return LayoutMatch{&layout, std::move(*sequence), reads ? Access::Shared : Access::Exclusive};
 }
@@ -25,9 +25,9 @@ std::optional<LayoutMatch> matchFlat(const Layout &layout, const ZnodeView &node
 {
     static const QByteArray mark = "_lock_";
     auto sequence = recipes::readSequence(node.name);
-    if (!sequence || !sequence->prefix.endsWith(mark) || sequence->prefix.size() == mark.size())
+    if (!sequence || !sequence->prefix().endsWith(mark) || sequence->prefix().size() == mark.size())
         return std::nullopt;
-    const QByteArray lock = sequence->prefix.chopped(mark.size());
+    const QByteArray lock = sequence->prefix().chopped(mark.size());
     return LayoutMatch{&layout, std::move(*sequence), Access::Exclusive, lock};
 }
 
@@ -36,8 +36,8 @@ std::optional<LayoutMatch> matchAny(const Layout &layout, const ZnodeView &node)
     auto sequence = recipes::readSequence(node.name);
     if (!sequence)
         return std::nullopt;
-    const auto protection = readProtection(sequence->prefix);
-    const QByteArray base = sequence->prefix.mid(protection.kind == Protection::Kazoo ? 0 : protection.length);
+    const auto protection = readProtection(sequence->prefix());
+    const QByteArray base = sequence->prefix().mid(protection.kind == Protection::Kazoo ? 0 : protection.length);
     return LayoutMatch{&layout, std::move(*sequence), Access::Exclusive, base};
 }
 

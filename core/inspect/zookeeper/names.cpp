@@ -26,7 +26,7 @@ ProtectedName readProtection(const QByteArray &name)
 std::optional<recipes::SequencedName> sequenceAt(const NodeName &name, qsizetype before, const QByteArray &base)
 {
     auto read = recipes::readSequence(name, base);
-    if (!read || read->prefix.size() != before + base.size())
+    if (!read || read->prefixLength != before + base.size())
         return std::nullopt;
     return read;
 }

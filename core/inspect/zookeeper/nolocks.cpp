@@ -119,7 +119,7 @@ bool isNoLock(const ZPath &directory, const NodeName &name)
         return true;
     const auto sequence = recipes::readSequence(name);
     // kazoo's LockingQueue: its entries, and who has taken which.
-    return sequence && (isMessage(sequence->prefix) || sequence->prefix.startsWith("entry-"));
+    return sequence && (isMessage(sequence->prefix()) || sequence->prefix().startsWith("entry-"));
 }
 
 } // namespace lockscope::inspect

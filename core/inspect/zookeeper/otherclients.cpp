@@ -16,8 +16,8 @@ std::optional<LayoutMatch> matchHBase(const Layout &layout, const ZnodeView &nod
     auto sequence = recipes::readSequence(node.name);
     if (!sequence)
         return std::nullopt;
-    const bool reads = sequence->prefix.startsWith("read-");
-    const bool isNamed = (reads || sequence->prefix.startsWith("write-")) && sequence->prefix.contains('@');
+    const bool reads = sequence->prefix().startsWith("read-");
+    const bool isNamed = (reads || sequence->prefix().startsWith("write-")) && sequence->prefix().contains('@');
     // HBase puts a header that begins with this byte before everything it stores.
     if (!isNamed || !node.data || !node.data->startsWith('\xff'))
         return std::nullopt;
@@ -29,8 +29,8 @@ std::optional<LayoutMatch> matchRustLatch(const Layout &layout, const ZnodeView 
 {
     static const QByteArray mark = "latch-";
     auto sequence = recipes::readSequence(node.name);
-    const bool isNamed = sequence && sequence->prefix.startsWith(mark) && sequence->prefix.endsWith('-');
-    if (!isNamed || sequence->prefix.size() < mark.size() + 2)
+    const bool isNamed = sequence && sequence->prefix().startsWith(mark) && sequence->prefix().endsWith('-');
+    if (!isNamed || sequence->prefix().size() < mark.size() + 2)
         return std::nullopt;
     return LayoutMatch{&layout, std::move(*sequence), Access::Exclusive, {}};
 }

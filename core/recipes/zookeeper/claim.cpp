@@ -19,7 +19,7 @@ bool couldBe(const Claim &claim, const NodeName &name)
     if (!claim.sequential)
         return name == claim.path.name();
     const auto read = readSequence(name, claim.path.name().bytes());
-    return read && read->prefix == claim.path.name().bytes();
+    return read && read->prefix() == claim.path.name().bytes();
 }
 
 // One pass; a name that vanishes meanwhile is not ours, for ours is held by our living session.

@@ -29,7 +29,7 @@ constexpr auto separator = "_lock_";
 std::vector<Queued> contendersOf(const NodeName &base, const Listed &directory)
 {
     auto queue = contendersIn(directory, {base.bytes()});
-    std::erase_if(queue, [&base](const Queued &one) { return one.node.prefix != base.bytes(); });
+    std::erase_if(queue, [&base](const Queued &one) { return one.node.prefix() != base.bytes(); });
     return queue;
 }
 

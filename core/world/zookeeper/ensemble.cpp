@@ -185,7 +185,7 @@ void Ensemble::sendWelcome(Connection &connection, const Welcome &welcome)
     });
 }
 
-void Ensemble::sendAnswer(Connection &connection, quint64 number, Answer answer)
+void Ensemble::sendAnswer(Connection &connection, quint64 number, Answer &&answer)
 {
     answer.zxid = memberOf(connection).applied;
     connection.m_link->toClient([client = connection.m_client, number, answer = std::move(answer)] {

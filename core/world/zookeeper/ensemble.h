@@ -126,7 +126,7 @@ private:
     void watchSilence(quint64 session, bool hasJustSpoken);
     void endSession(quint64 session);
     void sendWelcome(Connection &connection, const Welcome &welcome);
-    void sendAnswer(Connection &connection, quint64 number, Answer answer);
+    void sendAnswer(Connection &connection, quint64 number, Answer &&answer);
     void sendEvent(Connection &connection, zk::EventKind kind, const ZPath &path);
 
     // Requests.

@@ -72,7 +72,7 @@ Reply<T> SimulatedSession::refused(Error error)
 }
 
 template <class T>
-Reply<T> SimulatedSession::request(Terms terms, Request request, T (*taken)(const Answer &))
+Reply<T> SimulatedSession::request(Terms &&terms, Request &&request, T (*taken)(const Answer &))
 {
     const auto &attempt = terms.attempt;
     if (auto why = zk::whyNotSent(m_state, attempt, terms.payloadBytes, terms.deadline, m_process))
@@ -106,7 +106,7 @@ Reply<T> SimulatedSession::request(Terms terms, Request request, T (*taken)(cons
     return reply;
 }
 
-void SimulatedSession::send(Outstanding outstanding, Request request)
+void SimulatedSession::send(Outstanding &&outstanding, Request &&request)
 {
     const auto number = ++m_lastNumber;
     giveUpAt(outstanding.due);

@@ -63,10 +63,10 @@ private:
         MoveOnlyFunction<void(const Answer *, const Error *)> settle;
     };
     template <class T>
-    Reply<T> request(Terms terms, Request request, T (*taken)(const Answer &));
+    Reply<T> request(Terms &&terms, Request &&request, T (*taken)(const Answer &));
     template <class T>
     Reply<T> refused(Error error);
-    void send(Outstanding outstanding, Request request);
+    void send(Outstanding &&outstanding, Request &&request);
     void settle(const Outstanding &outstanding, const Answer &answer);
     void fail(const Outstanding &outstanding, const Error &error);
     void giveUpAt(Instant due);
