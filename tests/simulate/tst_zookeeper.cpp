@@ -45,6 +45,7 @@ private slots:
     void whenAServerGoesDownTheSessionMoves();
     void wrongCredentialsEndTheSession();
     void anOperatorTakesANodeAway();
+    void aSessionsNodesGoAsTheyWereMade();
     void containersAndTimesToLiveAreReaped();
     void theCounterStopsAtItsEnd();
     void theSameSeedGivesTheSameRun();
@@ -390,6 +391,38 @@ void TestSimulatedZooKeeper::anOperatorTakesANodeAway()
     QVERIFY(world.ensemble.expire(client->id()));
     QVERIFY(!world.ensemble.expire(client->id()));
     QVERIFY(world.waitFor([&] { return client->state() == SessionState::Expired; }));
+}
+
+// Those, too, whose removal was taken back, and not those that are gone.
+void TestSimulatedZooKeeper::aSessionsNodesGoAsTheyWereMade()
+{
+    ZooKeeperWorld world;
+    const auto client = world.open();
+    const auto watcher = world.open();
+    const QByteArrayList made{"/a", "/b", "/c", "/d", "/e"};
+    for (const auto &path : made)
+        QVERIFY(world.make(client, path, zk::CreateMode::Ephemeral));
+    QVERIFY(world.await(client->remove(ZPath("/e"), zk::anyVersion, Deadline::never())));
+    for (const auto *path : {"/b", "/d", "/a"}) {
+        zk::Op remove;
+        remove.kind = zk::Op::Kind::Remove;
+        remove.path = ZPath(path);
+        zk::Op check;
+        check.kind = zk::Op::Kind::Check;
+        check.path = ZPath("/nothing");
+        QVERIFY(!world.await(client->multi({remove, check}, Deadline::never())));
+    }
+    QVERIFY(world.await(client->remove(ZPath("/c"), zk::anyVersion, Deadline::never())));
+    QVERIFY(world.make(client, "/f", zk::CreateMode::Ephemeral));
+    QByteArrayList gone;
+    for (const auto *path : {"/f", "/d", "/b", "/a"}) {
+        const zk::Watch watch(*watcher.process);
+        watch.event().then([&gone](const zk::WatchEvent &event) { gone << event.path.bytes(); });
+        QVERIFY(world.await(watcher->get(ZPath(path), watch, Deadline::never())));
+    }
+    QVERIFY(world.ensemble.expire(client->id()));
+    QVERIFY(world.waitFor([&] { return gone.size() == 4; }));
+    QCOMPARE(gone, (QByteArrayList{"/a", "/b", "/d", "/f"}));
 }
 
 void TestSimulatedZooKeeper::containersAndTimesToLiveAreReaped()
