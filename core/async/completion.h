@@ -165,6 +165,18 @@ public:
     };
     Awaiter operator co_await() const { return Awaiter(m_state); }
 
+    // For who alone asks for the value, and once: it is moved to him. A page of a thousand names is not copied.
+    class Taking : public detail::CompletionAwaiter {
+    public:
+        using CompletionAwaiter::CompletionAwaiter;
+        T await_resume()
+        {
+            m_isWaiting = false;
+            return std::move(valueIn(*m_state));
+        }
+    };
+    [[nodiscard]] Taking taken() const { return Taking(m_state); }
+
 private:
     explicit Completion(detail::SharedState state) : m_state(std::move(state)) {}
     template <class Value>

@@ -1,33 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/lockterms.h"
 
-#include <QByteArrayList>
-
 #include <algorithm>
+#include <array>
 
 namespace lockscope::inspect {
 
 namespace {
 
-bool isSmall(char c)
+constexpr bool isSmall(char c)
 {
     return c >= 'a' && c <= 'z';
 }
 
-bool isCapital(char c)
+constexpr bool isCapital(char c)
 {
     return c >= 'A' && c <= 'Z';
 }
 
-// Asked of every key of a large store: nothing is copied.
-bool isOneOf(const QByteArrayList &words, QByteArrayView word)
+constexpr char smallOf(char c)
 {
-    return std::ranges::any_of(words, [word](const QByteArray &one) {
-        return one.size() == word.size() && word.compare(one, Qt::CaseInsensitive) == 0;
+    return isCapital(c) ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// Asked of every word of every key of a large store: nothing is copied, and few words begin as one of ours.
+template <std::size_t Count>
+bool isOneOf(const std::array<QByteArrayView, Count> &words, QByteArrayView word)
+{
+    if (word.isEmpty())
+        return false;
+    const char first = smallOf(word.front());
+    return std::ranges::any_of(words, [word, first](QByteArrayView one) {
+        return one.front() == first && one.size() == word.size() && word.compare(one, Qt::CaseInsensitive) == 0;
     });
 }
 
-bool saysOneOf(const QByteArrayList &words, const QByteArray &name)
+template <std::size_t Count>
+bool saysOneOf(const std::array<QByteArrayView, Count> &words, const QByteArray &name)
 {
     qsizetype start = 0;
     for (qsizetype at = 0; at <= name.size(); ++at) {
@@ -55,14 +64,14 @@ bool isLetter(char c)
 bool saysLock(const QByteArray &name)
 {
     // The last is a client's name, and of the folder where its locks stand: in small letters it is one word.
-    static const QByteArrayList words{"lock",  "locks",  "mutex",     "mutexes",    "mutices",
-                                      "lease", "leases", "semaphore", "semaphores", "shedlock"};
+    static constexpr std::array<QByteArrayView, 10> words{"lock",  "locks",  "mutex",     "mutexes",    "mutices",
+                                                          "lease", "leases", "semaphore", "semaphores", "shedlock"};
     return saysOneOf(words, name);
 }
 
 bool saysElection(const QByteArray &name)
 {
-    static const QByteArrayList words{"leader", "leaders", "leadership", "election", "elections"};
+    static constexpr std::array<QByteArrayView, 5> words{"leader", "leaders", "leadership", "election", "elections"};
     return saysOneOf(words, name);
 }
 

@@ -87,6 +87,22 @@ Task<void> handOver(Completion<int> mine, Completion<int> next)
     next.complete(value + 1);
 }
 
+struct CopiesCounted {
+    CopiesCounted() = default;
+    ~CopiesCounted() = default;
+    CopiesCounted(const CopiesCounted &other) : copies(other.copies + 1) {}
+    CopiesCounted(CopiesCounted &&) noexcept = default;
+    CopiesCounted &operator=(const CopiesCounted &) = delete;
+    CopiesCounted &operator=(CopiesCounted &&) noexcept = default;
+    int copies = 0;
+};
+
+Task<void> countCopies(Completion<CopiesCounted> value, int &copies)
+{
+    const auto got = co_await value.taken();
+    copies = got.copies;
+}
+
 } // namespace
 
 class TestAsync : public QObject {
@@ -145,6 +161,22 @@ private slots:
         QCOMPARE(got, 7);
     }
 
+    void whoTakesTheValueGetsNoCopy()
+    {
+        VirtualLoop loop;
+        Scope scope(loop);
+        Completion<CopiesCounted> late(loop);
+        int ofLate = -1;
+        scope.launch(countCopies(late, ofLate)); // waits
+        late.complete(CopiesCounted());
+        Completion<CopiesCounted> ready(loop);
+        ready.complete(CopiesCounted());
+        int ofReady = -1;
+        scope.launch(countCopies(ready, ofReady));
+        loop.runUntilIdle();
+        QCOMPARE(ofLate, 0);
+        QCOMPARE(ofReady, 0);
+    }
     void firstCompletionWins()
     {
         VirtualLoop loop;

@@ -10,7 +10,6 @@
 #include "core/rules/redissonkeys.h"
 
 #include <algorithm>
-#include <array>
 
 namespace lockscope::inspect {
 
@@ -65,13 +64,10 @@ bool isReadWrite(const KeyView &main)
 
 bool isSuspectUnlessHash(const RedisKey &key, bool includeLowConfidence)
 {
-    constexpr std::array types = {KeyType::String, KeyType::SortedSet, KeyType::Set,
-                                  KeyType::List,   KeyType::Stream,    KeyType::Other};
     const auto &name = key.bytes();
     const bool isNamed =
         includeLowConfidence || saysLock(name) || name.startsWith("redlock:") || name.startsWith("semaphore:");
-    return (isNamed || std::ranges::any_of(types, [&key](KeyType type) { return isOfUserRule(key, type); }))
-           && !companionOf(key);
+    return (isNamed || isOfUserRuleUnlessHash(key)) && !companionOf(key);
 }
 
 bool isSuspect(const RedisKey &key, KeyType type, std::optional<std::chrono::milliseconds> ttl,

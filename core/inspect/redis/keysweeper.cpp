@@ -42,7 +42,7 @@ Task<Result<bool>> KeySweeper::page(Pace pace)
 {
     if (!m_sweep.isAtEnd) {
         auto reply = m_nextPage ? *std::exchange(m_nextPage, std::nullopt) : scan(pace);
-        auto got = co_await reply;
+        auto got = co_await reply.taken();
         if (!got)
             co_return got.error();
         const auto &answer = got->front();

@@ -156,7 +156,7 @@ Task<Result<std::vector<KeyView>>> KeyReader::look(std::vector<RedisKey> keys)
     }
     const auto sentAt = m_connection.loop().wallNow();
     auto reply = send(std::move(commands));
-    auto got = co_await reply;
+    auto got = co_await reply.taken();
     if (!got)
         co_return got.error();
     const auto &answers = *got;
@@ -177,7 +177,7 @@ Task<Result<std::vector<std::optional<std::chrono::milliseconds>>>> KeyReader::t
     for (const auto &key : keys)
         commands.push_back(Command{"PTTL", key.bytes()});
     auto reply = send(std::move(commands));
-    auto got = co_await reply;
+    auto got = co_await reply.taken();
     if (!got)
         co_return got.error();
     for (size_t i = 0; i < keys.size(); ++i) {
@@ -242,7 +242,7 @@ Task<Result<std::vector<KeyView>>> KeyReader::ofLockSize(std::vector<KeyView> vi
     for (const auto &view : views)
         commands.push_back(Command{"MEMORY", "USAGE", view.key.bytes()});
     auto reply = send(std::move(commands));
-    auto got = co_await reply;
+    auto got = co_await reply.taken();
     if (!got)
         co_return got.error();
     for (size_t i = 0; i < views.size(); ++i) {
@@ -266,7 +266,7 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
     if (commands.empty())
         co_return std::move(views);
     auto reply = send(std::move(commands));
-    auto got = co_await reply;
+    auto got = co_await reply.taken();
     if (!got)
         co_return got.error();
     std::vector<size_t> hashes;
@@ -303,7 +303,7 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
     if (second.empty())
         co_return std::move(views);
     auto fieldsReply = send(std::move(second));
-    auto fields = co_await fieldsReply;
+    auto fields = co_await fieldsReply.taken();
     if (!fields)
         co_return fields.error();
     for (size_t i = 0; i < hashes.size(); ++i)
@@ -363,7 +363,7 @@ Task<Result<ConnectedClients>> KeyReader::listClients(std::vector<QByteArray> ch
     if (!channels.empty())
         commands.push_back(Command{"PUBSUB", "NUMSUB"} + QByteArrayList(channels.begin(), channels.end()));
     auto reply = send(std::move(commands));
-    auto got = co_await reply;
+    auto got = co_await reply.taken();
     if (!got)
         co_return got.error();
     const auto &list = (*got)[1];
@@ -384,7 +384,7 @@ Task<Result<std::map<QByteArray, qint64>>> KeyReader::countSubscribers(std::vect
     std::vector<Command> commands;
     commands.push_back(Command{"PUBSUB", "NUMSUB"} + Command(channels.begin(), channels.end()));
     auto reply = send(std::move(commands));
-    auto got = co_await reply;
+    auto got = co_await reply.taken();
     if (!got)
         co_return got.error();
     const auto &answer = got->front();

@@ -330,6 +330,13 @@ bool isOfUserRule(const RedisKey &key, KeyType type)
            || (type == KeyType::String && recipes::isKeyOfTokenForm(key.bytes()));
 }
 
+bool isOfUserRuleUnlessHash(const RedisKey &key)
+{
+    const auto fits = recipes::rulesFitting(key.bytes());
+    return std::ranges::any_of(fits, [](const auto &fit) { return keyTypeOf(fit.rule->type) != KeyType::Hash; })
+           || recipes::isKeyOfTokenForm(key.bytes());
+}
+
 bool isByUserRule(const LockSnapshot &lock)
 {
     return lock.why.startsWith(byRule) || lock.why.startsWith(byTokenForm);

@@ -9,6 +9,8 @@ namespace lockscope::inspect {
 
 // Whether a rule, or a form of tokens, is about keys of such names and this type; the value is another matter.
 [[nodiscard]] bool isOfUserRule(const RedisKey &key, KeyType type);
+// The same of any type but a hash. Asked of every key of a large store.
+[[nodiscard]] bool isOfUserRuleUnlessHash(const RedisKey &key);
 // What stands beside such a key, and where its waiters listen.
 [[nodiscard]] std::vector<RedisKey> companionsByUserRules(const KeyView &main);
 
