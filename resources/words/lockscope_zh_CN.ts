@@ -5,7 +5,7 @@
     <name>FaultKind</name>
     <message>
         <source>a client stops for a while (SIGSTOP, garbage collection), shorter or longer than its lease</source>
-        <translation>客户端暂停一段时间（SIGSTOP、垃圾回收），比租约短或长</translation>
+        <translation>客户端停顿一段时间（SIGSTOP、垃圾回收），比租期短或长</translation>
     </message>
     <message>
         <source>a client dies between two of its requests</source>
@@ -57,7 +57,7 @@
     </message>
     <message>
         <source>the thread that holds the lock dies; what keeps the lease alive does not</source>
-        <translation>持锁的线程死了，续租的却没死</translation>
+        <translation>持锁的线程死亡，续期的却还在</translation>
     </message>
     <message>
         <source>an operator takes the lock away from its holder</source>
@@ -88,7 +88,7 @@
     </message>
     <message>
         <source>partition</source>
-        <translation>网络隔离</translation>
+        <translation>网络分区</translation>
     </message>
     <message>
         <source>expire</source>
@@ -187,7 +187,7 @@
     </message>
     <message>
         <source>Broken: does not look again</source>
-        <translation>有误：不再查看一次</translation>
+        <translation>有误：醒来后不再检查</translation>
     </message>
     <message>
         <source>Broken: takes the timeout for the lock</source>
@@ -199,7 +199,7 @@
     </message>
     <message>
         <source>Broken: looks without sync</source>
-        <translation>有误：查看前不做 sync</translation>
+        <translation>有误：检查前不做 sync</translation>
     </message>
     <message>
         <source>Broken: a persistent node</source>
@@ -376,11 +376,11 @@
     </message>
     <message>
         <source>Redlock on five servers</source>
-        <translation>Redlock：五个服务器</translation>
+        <translation>Redlock：五台服务器</translation>
     </message>
     <message>
         <source>Redlock on three of five servers</source>
-        <translation>Redlock：五个服务器中得到三个</translation>
+        <translation>Redlock：五台服务器中得到三台</translation>
     </message>
     <message>
         <source>production: nothing is ever simulated there</source>
@@ -468,7 +468,7 @@
     </message>
     <message>
         <source>Pause for</source>
-        <translation>暂停时长</translation>
+        <translation>停顿时长</translation>
     </message>
     <message>
         <source>Cut off for</source>
@@ -504,7 +504,7 @@
     </message>
     <message>
         <source>Pause %1 just before it hears of this</source>
-        <translation>在 %1 得知此事之前一刻暂停它</translation>
+        <translation>在 %1 得知此事的前一刻使它停顿</translation>
     </message>
     <message>
         <source>Cut %1 off just before</source>
@@ -552,15 +552,15 @@
     </message>
     <message>
         <source>%1 is told by a watch, in vain: it is not its turn.</source>
-        <translation>%1 收到监视的通知，但是徒劳：还没轮到它。</translation>
+        <translation>%1 白白收到监视器的通知：还没轮到它。</translation>
     </message>
     <message>
         <source>%1 is told by its watch.</source>
-        <translation>%1 收到监视的通知。</translation>
+        <translation>%1 收到监视器的通知。</translation>
     </message>
     <message>
         <source>%1 is told by a publish, in vain: somebody else was quicker.</source>
-        <translation>%1 收到发布的通知，但是徒劳：别人更快。</translation>
+        <translation>%1 白白收到发布的通知：别人更快。</translation>
     </message>
     <message>
         <source>%1 is told by a publish.</source>
@@ -600,11 +600,11 @@
     </message>
     <message>
         <source>%1 is paused: it hears nothing, and does not know that time passes.</source>
-        <translation>%1 被暂停：什么也听不到，也不知道时间在流逝。</translation>
+        <translation>%1 停顿：什么也听不到，也不知道时间在流逝。</translation>
     </message>
     <message>
         <source>%1 goes on where it was paused, believing what it believed.</source>
-        <translation>%1 从暂停处继续，仍相信原先所信的。</translation>
+        <translation>%1 从停顿处继续，所想的仍和停顿前一样。</translation>
     </message>
     <message>
         <source>%1 dies.</source>
@@ -636,7 +636,7 @@
     </message>
     <message>
         <source>What must hold does not: %1</source>
-        <translation>必须成立的没有成立：%1</translation>
+        <translation>必须成立的性质没有成立：%1</translation>
     </message>
     <message>
         <source>The server</source>
@@ -652,11 +652,11 @@
     </message>
     <message>
         <source>; one is told, in vain</source>
-        <translation>；一个收到通知，但是徒劳</translation>
+        <translation>；一个白白收到通知</translation>
     </message>
     <message>
         <source>; %1 are told, %2 of them in vain</source>
-        <translation>；%1 个收到通知，其中 %2 个徒劳</translation>
+        <translation>；%1 个收到通知，其中 %2 个是白白收到</translation>
     </message>
     <message>
         <source>; %1 are told</source>
@@ -808,7 +808,7 @@
     </message>
     <message>
         <source>Pause</source>
-        <translation>暂停</translation>
+        <translation>停顿</translation>
     </message>
     <message>
         <source>Crash</source>
@@ -1072,7 +1072,7 @@
     </message>
     <message>
         <source>its lease ended on the server</source>
-        <translation>服务器上的租约到期</translation>
+        <translation>服务器上的租期已到</translation>
     </message>
     <message>
         <source>on the server its lock was gone</source>
@@ -1143,7 +1143,7 @@
     </message>
     <message>
         <source>Of watches, or messages of a publish, from the first release on</source>
-        <translation>自第一次释放起，来自监视或发布的通知</translation>
+        <translation>自第一次释放起，来自监视器或发布的通知</translation>
     </message>
     <message>
         <source>Told, and yet not its turn</source>
@@ -1193,7 +1193,7 @@
     </message>
     <message>
         <source>since the start …</source>
-        <translation>从头算起 …</translation>
+        <translation>从头算起…</translation>
     </message>
     <message>
         <source>now</source>
@@ -1217,7 +1217,7 @@
     </message>
     <message>
         <source>Of watches, or messages of a publish, since the start</source>
-        <translation>监视的通知或发布的消息，从头算起</translation>
+        <translation>从头算起，来自监视器或发布的通知</translation>
     </message>
     <message>
         <source>grants</source>
@@ -1237,11 +1237,11 @@
     </message>
     <message>
         <source>two at once</source>
-        <translation>两个同时</translation>
+        <translation>两个同时持有</translation>
     </message>
     <message>
         <source>How long, at the longest, more believed to hold it than may</source>
-        <translation>相信自己持有锁的超过允许数目，最长持续多久</translation>
+        <translation>以为自己持有锁的多于锁所允许的数量，最长持续多久</translation>
     </message>
     <message>
         <source>violations</source>
@@ -1384,7 +1384,7 @@
     </message>
     <message>
         <source>paused</source>
-        <translation>已暂停</translation>
+        <translation>停顿中</translation>
     </message>
     <message>
         <source>dies</source>
@@ -1396,7 +1396,7 @@
     </message>
     <message>
         <source>is told in vain</source>
-        <translation>徒劳的通知</translation>
+        <translation>白白收到通知</translation>
     </message>
     <message>
         <source>gives up</source>
@@ -1424,7 +1424,7 @@
     </message>
     <message>
         <source>what must hold breaks</source>
-        <translation>不变式被破坏</translation>
+        <translation>性质被破坏</translation>
     </message>
     <message>
         <source>request</source>
@@ -1939,7 +1939,7 @@
     </message>
     <message>
         <source>paused, believes it %1</source>
-        <translation>已暂停，以为自己%1</translation>
+        <translation>停顿中，以为自己%1</translation>
     </message>
     <message>
         <source>%1 … (%2)</source>
@@ -1982,7 +1982,7 @@
     </message>
     <message>
         <source>Hide what comes</source>
-        <translation>隐藏未来</translation>
+        <translation>隐藏未发生的</translation>
     </message>
     <message>
         <source>What the cursor has not come to yet is not shown: not in the lanes, and not in what is counted or what broke</source>
