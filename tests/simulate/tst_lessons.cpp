@@ -251,6 +251,40 @@ private slots:
         }
     }
 
+    // The Chinese of a course is written in many sittings: what one of them calls a thing, all call it.
+    void inChineseOneThingHasOneWord_data()
+    {
+        QTest::addColumn<QString>("other");
+        const auto row = [](const char *said, const QString &other) { QTest::newRow(said) << other; };
+        row("a watch is set", u"(留下|不留|白留)[^。，]*监视"_s);
+        row("servers are counted", u"[一两三四五几]个(独立的|失忆的)?服务器"_s);
+        row("a thread hangs", u"挂死"_s);
+        row("machines, clients, processes", u"死亡|死掉"_s);
+        row("a recipe", u"配方"_s);
+        row("to the end", u"看到结束"_s);
+    }
+    void inChineseOneThingHasOneWord()
+    {
+        QFETCH(QString, other);
+        const QRegularExpression word(other);
+        for (const auto &lesson : m_all.lessons) {
+            for (const auto &[where, text] : textsOf(lesson))
+                QVERIFY2(!word.match(text.chinese).hasMatch(), qPrintable(text.chinese));
+        }
+    }
+
+    // One rule: a space between Chinese and what is Latin or a number. A time that is filled in ends in Chinese.
+    void inChineseLatinAndNumbersStandApart()
+    {
+        // Not \p{Han}: that takes in 。 and 、 with the signs.
+        static const QRegularExpression joined(
+            u"[一-鿿][A-Za-z0-9{]|[A-Za-z0-9][一-鿿]|\\{(?!at\\}|[A-Za-z0-9]+Ms\\b)[^}]*\\}[一-鿿]"_s);
+        for (const auto &lesson : m_all.lessons) {
+            for (const auto &[where, text] : textsOf(lesson))
+                QVERIFY2(!joined.match(text.chinese).hasMatch(), qPrintable(text.chinese));
+        }
+    }
+
     void numbersInTextsAreThoseOfTheRuns_data()
     {
         QTest::addColumn<QByteArray>("words");
