@@ -1948,6 +1948,10 @@
         <translation>%1 … (%2)</translation>
     </message>
     <message>
+        <source>%1: %2</source>
+        <translation>%1: %2</translation>
+    </message>
+    <message>
         <source>They believe</source>
         <translation>Считают</translation>
     </message>

@@ -1946,6 +1946,10 @@
         <translation>%1 …（共 %2 个）</translation>
     </message>
     <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
         <source>They believe</source>
         <translation>各自以为</translation>
     </message>

@@ -3,12 +3,15 @@
 // has which; and all of it, where it is narrow, too.
 #include "core/lessons/lessons.h"
 #include "tests/support/testmain.h"
+#include "ui/parts/pagewords.h"
 #include "ui/simulator/serverstrip.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>
 #include <QBuffer>
+#include <QFile>
 #include <QRegularExpression>
+#include <QScopeGuard>
 #include <QSvgGenerator>
 #include <QTest>
 
@@ -111,6 +114,22 @@ private slots:
         strip.setMoment(150ms, false);
         QCOMPARE(strip.beliefs(),
                  (QStringList{u"holds to read: c02 c03 c04"_s, u"waits: c05 c06 c07 c08 c09 … (7)"_s}));
+    }
+
+    // "持有: c00" had an English colon.
+    void itsColonIsTheLanguagesOwn()
+    {
+        if (!QFile::exists(u":/lockscope/words/lockscope_zh_CN.qm"_s))
+            QSKIP("built without lrelease (Debian: qt6-l10n-tools): the pages are in English alone");
+        const auto run = played("shared");
+        QVERIFY(run);
+        const auto restore = qScopeGuard([] { speak(lessons::Language::English); });
+        speak(lessons::Language::Chinese);
+        ServerStrip strip;
+        strip.setRun(run);
+        strip.setMoment(150ms, false);
+        QCOMPARE(strip.beliefs(),
+                 (QStringList{u"持有（读）：c02 c03 c04"_s, u"等待：c05 c06 c07 c08 c09 …（共 7 个）"_s}));
     }
 
     // What has no room in the strip's last lines was left out without a word.

@@ -207,7 +207,7 @@ QString ServerStrip::saidOf(const Belief &belief)
 {
     const bool areMany = belief.count > mostNamed;
     const QString names = belief.first.first(std::min<qsizetype>(belief.count, mostNamed - areMany)).join(u' ');
-    return u"%1: %2"_s.arg(belief.does, areMany ? tr("%1 … (%2)").arg(names).arg(belief.count) : names);
+    return tr("%1: %2").arg(belief.does, areMany ? tr("%1 … (%2)").arg(names).arg(belief.count) : names);
 }
 
 QStringList ServerStrip::beliefs() const
