@@ -300,6 +300,16 @@ private slots:
         QVERIFY2(commands <= 20'000 / 5, qPrintable(QString::number(commands)));
         QVERIFY(swept.sees("account:79") && swept.sees("checkout:19") && swept.sees("lock:99"));
     }
+    // Pages of them are read while the next are being sorted out.
+    void ofThousandsOfLocksNoneIsLeftOut()
+    {
+        Swept swept(0);
+        constexpr int many = 5000;
+        for (int i = 0; i < many; ++i)
+            swept.server.keys.push_back("mutex:" + QByteArray::number(i));
+        QVERIFY(swept.commandsOfOneSweep() > 0);
+        QCOMPARE(qint64(swept.observer->snapshots().size()), qint64(many) + 200);
+    }
     // No name and no neighbour tells of it, only that the server counts one key more that ends.
     void oneThatIsNamedAsThousandsThatAreNoLocksIsFound()
     {

@@ -14,7 +14,9 @@ namespace {
 
 using redis::Command;
 
-constexpr QByteArrayView pageSize = "1000";
+// The server goes through a page twice, the second time through what its processor still has at hand, if it is no
+// more than that; of pages that are far smaller the way to the server is most.
+constexpr QByteArrayView pageSize = "400";
 constexpr QByteArrayView smallPageSize = "100"; // of sweeps that only make sure
 constexpr std::size_t readTogether = 500;
 constexpr std::size_t askedAgainTogether = 5000;
@@ -52,6 +54,7 @@ Task<Result<bool>> KeySweeper::page(Pace pace)
             auto read = co_await readSortedOut();
             if (!read)
                 co_return read.error();
+            co_await m_queue.untilPageRead();
             co_return false;
         }
         // They are the same keys as long as both calls went equally far.
@@ -68,11 +71,14 @@ Task<Result<bool>> KeySweeper::page(Pace pace)
     }
     // At full pace what few keys there are of many pages is read at once.
     const bool isEnough = m_sweep.toAsk.size() + m_sweep.toRead.size() >= readTogether;
-    if (isEnough || m_sweep.isAtEnd || pace.isSlow) {
+    const bool isWaitedFor = m_sweep.isAtEnd || pace.isSlow;
+    if (isEnough || isWaitedFor) {
         auto read = co_await readSortedOut();
         if (!read)
             co_return read.error();
     }
+    if (isWaitedFor) // else the server goes through its keys meanwhile
+        co_await m_queue.untilPageRead();
     if (!m_sweep.isAtEnd)
         co_return true;
     auto again = co_await needsAnotherRound(pace);
@@ -130,11 +136,11 @@ Task<Result<void>> KeySweeper::readSortedOut()
             m_sweep.toRead.push_back(key);
     }
     m_sweep.toAsk.clear();
+    co_await m_queue.untilPageRead(); // that of before
     auto keys = std::exchange(m_sweep.toRead, {});
     std::ranges::sort(keys); // a lock has several companions
     keys.erase(std::ranges::unique(keys).begin(), keys.end());
     m_queue.addPage(std::move(keys));
-    co_await m_queue.untilPageRead();
     co_return Result<void>();
 }
 

@@ -34,7 +34,8 @@ public:
     }
     // A new sweep.
     Task<void> begin();
-    // One page, read; false when that was the last one of the last round. After an error it goes on where it stood.
+    // One page, at full pace not read yet; false when that was the last one of the last round, and all are read.
+    // After an error it goes on where it stood.
     Task<Result<bool>> page(Pace pace);
     // Of whatever key was looked at while it runs.
     void learn(const KeyView &view)
@@ -52,7 +53,7 @@ private:
     [[nodiscard]] Reply<std::vector<redis::Value>> scan(Pace pace);
     void readInSweep(RedisKey key);
     void sortOut(const redis::Value &names, const redis::Value *hashes);
-    Task<Result<void>> readSortedOut();
+    Task<Result<void>> readSortedOut(); // begins with it, once what was sorted out before is read
     Task<Result<std::vector<RedisKey>>> stillEnding(std::vector<RedisKey> keys);
     Task<Result<bool>> needsAnotherRound(Pace pace);
     Task<std::optional<qint64>> countEndingKeys();
