@@ -141,6 +141,34 @@ private slots:
         QCOMPARE(rowLockName({"1", "2", table, index, data, "X", "X"}, known), name);
     }
 
+    // A server tells a row only where it has its page at once: two that are not told stay two, and one that was told
+    // once, or to another, keeps its name.
+    void aRowThatIsNotToldIsNoOther()
+    {
+        const QByteArray stock("`shop`.`stock`");
+        const auto waitAt = [&](const QByteArray &id, const QByteArray &data) {
+            return SqlLockWait{"1", "2", stock, "PRIMARY", data, "X", "X", id};
+        };
+        IndexColumns columns;
+        columns[{stock, "PRIMARY"}] = QByteArrayList{"id"};
+        ToldRows told;
+        const auto namesOf = [&](std::vector<SqlLockWait> waits) {
+            told.keep(waits);
+            QByteArrayList names;
+            for (const auto &one : waits)
+                names << rowLockName(one, columns);
+            return names;
+        };
+        QCOMPARE(namesOf({waitAt("254:17:3:2", ""), waitAt("255:17:3:4", "")}),
+                 (QByteArrayList{"shop.stock#PRIMARY:?17:3:2", "shop.stock#PRIMARY:?17:3:4"}));
+        QCOMPARE(namesOf({waitAt("254:17:3:2", ""), waitAt("256:17:3:2", "7"), waitAt("255:17:3:4", "")}),
+                 (QByteArrayList{"shop.stock#id=7", "shop.stock#id=7", "shop.stock#PRIMARY:?17:3:4"}));
+        QCOMPARE(namesOf({waitAt("254:17:3:2", "")}), QByteArrayList{"shop.stock#id=7"});
+        QCOMPARE(namesOf({waitAt("257:17:3:2", "")}), QByteArrayList{"shop.stock#PRIMARY:?17:3:2"}); // later, another
+        QCOMPARE(namesOf({waitAt("140:1062:4:2:149", "")}),
+                 QByteArrayList{"shop.stock#PRIMARY:?1062:4:2"}); // MySQL's
+    }
+
     void whoIsInTheWayAndDoesNotWaitHolds()
     {
         // A later waiter lists the earlier one among those in its way.

@@ -27,6 +27,18 @@ struct SqlLockWait {
     QByteArray index;                       // "PRIMARY"; empty for a lock on the table
     QByteArray data;                        // "1", "'abc', 7", "supremum pseudo-record"; empty when not known
     QByteArray requestedMode, blockingMode; // "X", "S", "X,REC_NOT_GAP"
+    QByteArray id{}; // of the lock that is waited for: "254:17:3:2", transaction:space:page:heap
+};
+
+// A server tells what row a lock is of only where it has the row's page at once. It does not change while the lock is
+// waited for, and is the same for all who wait for that place.
+class ToldRows {
+public:
+    // Fills in what is not told this time.
+    void keep(std::vector<SqlLockWait> &waits);
+
+private:
+    std::map<QByteArray, QByteArray> m_data; // by the lock's id
 };
 
 struct SqlNamedLock {

@@ -25,7 +25,7 @@ const QByteArray rowLocksOfInnoDb =
     "t.trx_id, t.trx_mysql_thread_id AS connection, UNIX_TIMESTAMP(t.trx_started) AS started, "
     "UNIX_TIMESTAMP(t.trx_wait_started) AS wait_started, t.trx_rows_locked AS rows_locked, "
     "t.trx_rows_modified AS rows_modified, t.trx_is_read_only AS is_read_only, w.blocking_trx_id AS blocking, l.lock_table, l.lock_index, "
-    "l.lock_data, l.lock_mode AS requested_mode, b.lock_mode AS blocking_mode "
+    "l.lock_data, l.lock_mode AS requested_mode, b.lock_mode AS blocking_mode, l.lock_id "
     "FROM information_schema.INNODB_TRX t "
     "LEFT JOIN information_schema.INNODB_LOCK_WAITS w ON w.requesting_trx_id = t.trx_id "
     "LEFT JOIN information_schema.INNODB_LOCKS l ON l.lock_id = w.requested_lock_id "
@@ -35,7 +35,8 @@ const QByteArray rowLocksOfPerformanceSchema =
     "UNIX_TIMESTAMP(t.trx_wait_started) AS wait_started, t.trx_rows_locked AS rows_locked, "
     "t.trx_rows_modified AS rows_modified, t.trx_is_read_only AS is_read_only, w.BLOCKING_ENGINE_TRANSACTION_ID AS blocking, "
     "CONCAT('`', l.OBJECT_SCHEMA, '`.`', l.OBJECT_NAME, '`') AS lock_table, l.INDEX_NAME AS lock_index, "
-    "l.LOCK_DATA AS lock_data, l.LOCK_MODE AS requested_mode, b.LOCK_MODE AS blocking_mode "
+    "l.LOCK_DATA AS lock_data, l.LOCK_MODE AS requested_mode, b.LOCK_MODE AS blocking_mode, "
+    "l.ENGINE_LOCK_ID AS lock_id "
     "FROM information_schema.INNODB_TRX t "
     "LEFT JOIN performance_schema.data_lock_waits w ON w.REQUESTING_ENGINE_TRANSACTION_ID = t.trx_id "
     "LEFT JOIN performance_schema.data_locks l ON l.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID "
@@ -182,6 +183,7 @@ Task<Result<void>> SqlReader::meetServer(Deadline deadline)
     if (!server)
         co_return server.error();
     m_lockRows.forget();
+    m_toldRows = {};
     m_pace = Pace::of(text(*server, 0, "server") + ' ' + text(*server, 0, "started"), m_session.loop().now());
     m_serverStarted = moment(*server, 0, "started");
     m_namedLocks = NamedLocks::NotAsked;
@@ -296,8 +298,10 @@ Task<Result<void>> SqlReader::readRowLocks(SqlLook *look, Deadline deadline)
         if (rows->cell(i, "blocking") && !isOurs)
             look->waits.push_back({id, text(*rows, i, "blocking"), text(*rows, i, "lock_table"),
                                    text(*rows, i, "lock_index"), text(*rows, i, "lock_data"),
-                                   text(*rows, i, "requested_mode"), text(*rows, i, "blocking_mode")});
+                                   text(*rows, i, "requested_mode"), text(*rows, i, "blocking_mode"),
+                                   text(*rows, i, "lock_id")});
     }
+    m_toldRows.keep(look->waits);
     co_return Result<void>();
 }
 

@@ -77,6 +77,7 @@ private:
 
     mariadb::Session &m_session;
     Subscription m_state;
+    ToldRows m_toldRows;
     mariadb::ConnectionId m_knownFor = 0; // the connection all this was found out on
     NamedLocks m_namedLocks = NamedLocks::NotAsked;
     bool m_tellsAttributes = true; // performance_schema is on and may be read

@@ -150,7 +150,36 @@ QByteArrayList values(const QByteArray &data)
     return out;
 }
 
+// "17:3:2" of "254:17:3:2", or of MySQL's longer ones: where the row is. Two that are not told stay two.
+QByteArray placeIn(const QByteArray &lockId)
+{
+    constexpr qsizetype parts = 4;
+    const auto numbers = lockId.split(':');
+    return numbers.size() < parts ? QByteArray() : numbers.mid(1, parts - 1).join(':');
+}
+
 } // namespace
+
+void ToldRows::keep(std::vector<SqlLockWait> &waits)
+{
+    std::map<QByteArray, QByteArray> here; // by table, index and place
+    const auto whereOf = [](const SqlLockWait &wait) {
+        return wait.table + '#' + wait.index + ':' + placeIn(wait.id);
+    };
+    for (auto &wait : waits) {
+        if (const auto before = m_data.find(wait.id); wait.data.isEmpty() && before != m_data.end())
+            wait.data = before->second;
+        if (!wait.data.isEmpty() && !placeIn(wait.id).isEmpty())
+            here.emplace(whereOf(wait), wait.data);
+    }
+    m_data.clear();
+    for (auto &wait : waits) {
+        if (const auto at = here.find(whereOf(wait)); wait.data.isEmpty() && at != here.end())
+            wait.data = at->second;
+        if (!wait.id.isEmpty() && !wait.data.isEmpty())
+            m_data.emplace(wait.id, wait.data);
+    }
+}
 
 QByteArray rowLockName(const SqlLockWait &wait, const IndexColumns &columns)
 {
@@ -162,7 +191,7 @@ QByteArray rowLockName(const SqlLockWait &wait, const IndexColumns &columns)
     const bool isRecord = at != columns.end() && !at->second.isEmpty() && at->second.size() <= parts.size()
                           && !wait.data.startsWith("supremum");
     if (!isRecord)
-        return table + '#' + written(wait.index) + ':' + (wait.data.isEmpty() ? QByteArray("?") : wait.data);
+        return table + '#' + written(wait.index) + ':' + (wait.data.isEmpty() ? '?' + placeIn(wait.id) : wait.data);
     QByteArrayList named;
     const bool isOnly = at->second.size() == 1;
     for (qsizetype i = 0; i < at->second.size(); ++i) {
