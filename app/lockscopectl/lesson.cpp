@@ -33,11 +33,6 @@ QString told(const lessons::Text &text, Language language)
     return harmless(text.in(language), most);
 }
 
-QString spoken(contention::Moment moment)
-{
-    return spokenDuration(std::chrono::duration_cast<std::chrono::milliseconds>(moment));
-}
-
 struct Played {
     std::vector<Recording> recordings;
     [[nodiscard]] lessons::PlayedRuns runs() const
@@ -132,7 +127,7 @@ void printStep(const lessons::Step &step, std::size_t number, const lessons::Pla
         print(u"     "_s + told(question.because, language));
     }
     if (at)
-        print(u"   [%1]"_s.arg(spoken(*at)));
+        print(u"   [%1]"_s.arg(lessons::spokenMs(contention::inMs(*at), language)));
 }
 
 void printLesson(const Lesson &lesson, const Played &played, Language language)

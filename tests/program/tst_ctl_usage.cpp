@@ -42,6 +42,7 @@ private slots:
         QVERIFY2(told.out.contains("Один эфемерный узел") && told.out.contains("→ Всех"), told.what());
         QVERIFY2(told.out.contains("СЧЁТЧИК") && told.out.contains("выдачи"), told.what());
         QVERIFY2(!told.out.contains("wastedWakeups"), told.what());
+        QVERIFY2(told.out.contains("мс]") && !told.out.contains("ms]"), told.what()); // where a step ends, too
         const auto chinese = run({u"lesson"_s, u"herd"_s, u"--language"_s, u"zh"_s});
         QVERIFY2(chinese.status == 0 && chinese.out.contains("徒劳的唤醒"), chinese.what());
     }
