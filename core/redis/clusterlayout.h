@@ -2,7 +2,8 @@
 // Who has which slots of a Redis Cluster, as CLUSTER SLOTS says it; and where an error reply sends a command.
 //
 // CLUSTER SLOTS rather than CLUSTER SHARDS: every cluster there is answers it (SHARDS is Redis 7's), and it names who
-// serves a slot now, which is all that is asked here.
+// serves a slot now, which is all that is asked here. SHARDS leaves a shard's slots out while its old primary is out
+// (github.com/redis/redis/issues/13414, github.com/valkey-io/valkey/pull/790).
 #pragma once
 
 #include "core/base/connectionuri.h"
