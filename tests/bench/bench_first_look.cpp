@@ -8,6 +8,7 @@
 #include "core/inspect/zookeeper/observer.h"
 #include "core/sandbox/server.h"
 #include "core/zookeeper/client.h"
+#include "tests/bench/blocking.h"
 #include "tests/bench/report.h"
 
 #include <QElapsedTimer>
@@ -162,7 +163,7 @@ private slots:
             timer.start();
             int nodesRead = 0;
             scope.launch(plainRead(session, nodesRead));
-            QTRY_COMPARE_WITH_TIMEOUT(nodesRead, lockCount * contendersEach, 30'000);
+            QVERIFY(bench::waitUntil([&] { return nodesRead == lockCount * contendersEach; }, 30s));
             plain.add(timer.nsecsElapsed());
 
             NullSink sink;
@@ -171,7 +172,7 @@ private slots:
             timer.restart();
             inspect::ZooKeeperObserver observer(session, evidence, ConnectionName("zk"), {}, options, sink);
             observer.start();
-            QTRY_VERIFY_WITH_TIMEOUT(observer.firstSnapshot().isComplete(), 60'000);
+            QVERIFY(bench::waitUntil([&] { return observer.firstSnapshot().isComplete(); }, 60s));
             observed.add(timer.nsecsElapsed());
             QCOMPARE(static_cast<int>(observer.snapshots().size()), lockCount);
         }
