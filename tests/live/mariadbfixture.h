@@ -107,6 +107,18 @@ protected:
             },
             patienceMs);
     }
+    // So many wait for a table now.
+    bool waitForTables(int count)
+    {
+        return QTest::qWaitFor(
+            [&] {
+                return ask("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE = 'Waiting for table "
+                           "metadata lock'")
+                           .toInt()
+                       == count;
+            },
+            patienceMs);
+    }
     // No transaction is left. Asked slowly: the server's snapshot of them rests while somebody keeps reading.
     bool nothingIsHeld()
     {

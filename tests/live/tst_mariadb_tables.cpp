@@ -48,18 +48,6 @@ class TestMariaDbTables : public MariaDbFixture {
     {
         return session.execute({text, {}, session.connectionId(), true}, Deadline::never());
     }
-    // So many wait for a table now.
-    bool waitForTables(int count)
-    {
-        return QTest::qWaitFor(
-            [&] {
-                return ask("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE = 'Waiting for table "
-                           "metadata lock'")
-                           .toInt()
-                       == count;
-            },
-            patienceMs);
-    }
     Result<LockSnapshot> readNow(Observer &observer, const QByteArray &name)
     {
         return testing::finish(m_loop, observer.readNow(name, soon()));

@@ -135,7 +135,7 @@ private slots:
         const auto waiter = openConnected();
         const auto waiting =
             waiter->execute({"SELECT id FROM shop.stock WHERE id = 1 FOR UPDATE", {}, {}, false}, Deadline::never());
-        QVERIFY(someWait(1));
+        QVERIFY(waitForTables(1));
         const auto listed = testing::run(sql() + QStringList{u"locks"_s, u"--all"_s, u"--json"_s});
         const auto locks = listed.json().value("locks"_L1).toArray();
         QStringList names;

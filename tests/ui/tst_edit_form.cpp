@@ -8,6 +8,7 @@
 #include "ui/dialogs/editwords.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/valueeditor.h"
+#include "ui/models/locksmodel.h"
 #include "ui/pages/entryhead.h"
 #include "ui/pages/keysdetail.h"
 #include "ui/pages/keyspage.h"
@@ -396,8 +397,11 @@ private slots:
     void aNodeLeadsToItsLockAndItsSession()
     {
         FakeBackend backend;
+        LocksModel model;
         ZnodesPage page;
         playTrees(backend);
+        connect(&backend, &Backend::updated, &model, [&](const Batch &told) { model.apply(told.locks); });
+        page.useLocks(model);
         page.setBackend(&backend);
         page.show();
         auto batch = treeBatch(std::chrono::system_clock::now());
