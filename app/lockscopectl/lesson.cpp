@@ -90,19 +90,11 @@ QJsonObject countersJson(const Recording &run)
     return all;
 }
 
-QString counterHead(Language language)
-{
-    switch (language) {
-    case Language::Chinese: return u"计数"_s;
-    case Language::Russian: return u"СЧЁТЧИК"_s;
-    case Language::English: break;
-    }
-    return u"COUNTER"_s;
-}
+const lessons::Text counterHead{u"COUNTER"_s, u"计数"_s, u"СЧЁТЧИК"_s};
 
 void printCounters(const Lesson &lesson, const Played &played, Language language)
 {
-    std::vector<Table::Column> columns{{counterHead(language)}};
+    std::vector<Table::Column> columns{{counterHead.in(language)}};
     for (std::size_t i = 0; i < played.recordings.size(); ++i)
         columns.push_back({told(lesson.runs[i].title, language), Table::Align::Right});
     Table table(columns);

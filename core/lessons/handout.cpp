@@ -22,15 +22,8 @@ QString plain(const Text &text, Language language)
     return words;
 }
 
-QString playedText(Language language)
-{
-    switch (language) {
-    case Language::Chinese: return u"- %1：`%2`，竞争者 %3 个，种子 %4"_s;
-    case Language::Russian: return u"- %1: `%2`, участников: %3, зерно %4"_s;
-    case Language::English: break;
-    }
-    return u"- %1: `%2`, contenders: %3, seed %4"_s;
-}
+const Text playedForm{u"- %1: `%2`, contenders: %3, seed %4"_s, u"- %1：`%2`，竞争者 %3 个，种子 %4"_s,
+                      u"- %1: `%2`, участников: %3, зерно %4"_s};
 
 } // namespace
 
@@ -57,8 +50,9 @@ QString handout(const Lesson &lesson, const PlayedRuns &runs, Language language,
     QStringList lines{u"# "_s + plain(lesson.title, language), {}, plain(lesson.summary, language), {}};
     for (std::size_t i = 0; i < lesson.runs.size(); ++i) {
         const auto &scenario = lesson.runs[i].scenario;
-        lines << playedText(language).arg(plain(lesson.runs[i].title, language), QString::fromLatin1(scenario.recipe),
-                                          spokenCount(scenario.contenders, language), QString::number(scenario.seed));
+        lines << playedForm.in(language).arg(
+            plain(lesson.runs[i].title, language), QString::fromLatin1(scenario.recipe),
+            spokenCount(scenario.contenders, language), QString::number(scenario.seed));
     }
     for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
         const auto &step = lesson.steps[i];
