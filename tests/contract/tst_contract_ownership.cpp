@@ -3,6 +3,8 @@
 #include "fixture.h"
 #include "tests/support/testmain.h"
 
+#include <algorithm>
+
 using namespace lockscope;
 using namespace lockscope::contract;
 
@@ -115,7 +117,12 @@ private slots:
             OK(test.givesBack(one));
         }
         OK(test.isClean());
-        QCOMPARE(test.environment.everything(), furniture); // no use leaves more behind than the first
+        // No use leaves more behind than the first. What others' rows left (ZooKeeper's empty containers) is removed by
+        // the server meanwhile, and so is an empty container of ours.
+        const auto isMore = [&](const QByteArray &thing) {
+            return !furniture.contains(thing) && test.environment.names(thing, test.name);
+        };
+        EVENTUALLY(std::ranges::none_of(test.environment.everything(), isMore));
     }
 
     void A7_destroyingTheLockReleases_data() { rows("A7", {Need::Exclusive}); }
