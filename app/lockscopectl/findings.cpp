@@ -132,7 +132,9 @@ Task<Exit> findings(CommandContext &context)
         QJsonArray array;
         for (const auto &found : all)
             array.append(findingJson(found));
-        printAnswer(context, QJsonObject{{u"findings"_s, array}, {u"coverage"_s, coverageJson(context)}});
+        printAnswer(context, QJsonObject{{u"findings"_s, array},
+                                         {u"unseenWaiters"_s, unseenWaitersJson(graph)},
+                                         {u"coverage"_s, coverageJson(context)}});
         co_return looked;
     }
     Table table({{u"SEVERITY"_s},
@@ -147,7 +149,7 @@ Task<Exit> findings(CommandContext &context)
         print(table.text(terminalWidth()));
     else
         print(inspect::nothingFound(context.pictures.isAnySeen(), unseen.isEmpty()));
-    for (const auto &line : unseen)
+    for (const auto &line : unseenWaiterWords(graph) + unseen) // a deadlock over it would not be found
         print(line);
     co_return looked;
 }

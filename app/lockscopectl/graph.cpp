@@ -153,11 +153,12 @@ Task<Exit> graph(CommandContext &context)
     const auto found = co_await following;
     if (context.json) {
         auto answer = inspect::toJson(found);
+        answer.insert(u"unseenWaiters"_s, unseenWaitersJson(found));
         answer.insert(u"coverage"_s, coverageJson(context));
         printAnswer(context, answer);
         co_return looked;
     }
-    const auto unseen = coverageWords(context);
+    const auto unseen = unseenWaiterWords(found) + coverageWords(context);
     if (context.has(u"dot"_s)) {
         print(QString::fromUtf8(inspect::toDot(found)).trimmed());
         for (const auto &line : unseen)

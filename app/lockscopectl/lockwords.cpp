@@ -144,4 +144,31 @@ QString findingWords(const LockSnapshot &lock)
     return codes.join(u", "_s);
 }
 
+QJsonArray unseenWaitersJson(const inspect::WaitGraph &graph)
+{
+    QJsonArray names;
+    for (const auto &lock : graph.locks) {
+        if (!lock.waitersKnown)
+            names.append(escaped(lock.name.text()));
+    }
+    return names;
+}
+
+QStringList unseenWaiterWords(const inspect::WaitGraph &graph)
+{
+    constexpr qsizetype mostNames = 3;
+    const auto all = unseenWaitersJson(graph);
+    if (all.isEmpty())
+        return {};
+    QStringList names;
+    for (const auto &name : all) {
+        if (names.size() < mostNames)
+            names << name.toString();
+    }
+    const auto more = all.size() - names.size();
+    return {(all.size() == 1 ? u"of 1 lock no server says who waits: "_s
+                             : u"of %1 locks no server says who waits: "_s.arg(all.size()))
+            + names.join(u", "_s) + (more > 0 ? u" and %1 more"_s.arg(more) : QString())};
+}
+
 } // namespace lockscope::ctl

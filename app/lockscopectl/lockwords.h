@@ -2,7 +2,7 @@
 // Locks in words for people: the cells of tables, escaped.
 #pragma once
 
-#include "core/inspect/snapshot.h"
+#include "core/inspect/waits/waitgraph.h"
 
 #include <QJsonArray>
 
@@ -23,6 +23,9 @@ namespace lockscope::ctl {
 [[nodiscard]] QString findingWords(const inspect::LockSnapshot &lock);
 // Its names in JSON, of what is held beside this lock: `heldWith`.
 [[nodiscard]] QJsonArray namesBeside(const inspect::LockSnapshot &lock, const std::vector<QByteArray> &others);
+// "of 1 lock no server says who waits: redis:lock:job", empty where there is none: a deadlock over it cannot be seen.
+[[nodiscard]] QStringList unseenWaiterWords(const inspect::WaitGraph &graph);
+[[nodiscard]] QJsonArray unseenWaitersJson(const inspect::WaitGraph &graph);
 // Text of ours that may hold text of theirs (an endpoint, a client's name).
 [[nodiscard]] QString shown(const QString &text);
 [[nodiscard]] QString shown(const std::optional<QString> &text);

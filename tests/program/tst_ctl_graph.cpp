@@ -153,7 +153,8 @@ private slots:
         onANarrowTerminal();
 
         const auto graph = m_servers.run({u"graph"_s, u"--json"_s});
-        QCOMPARE(fields(graph.json()), sorted(words("schema clients edges roots cycles together coverage")));
+        QCOMPARE(fields(graph.json()),
+                 sorted(words("schema clients edges roots cycles together unseenWaiters coverage")));
         const auto cycle = graph.json()["cycles"_L1].toArray()[0].toObject();
         QCOMPARE(strings(cycle["locks"_L1]), locks);
         const auto ids = [](const Session &one) { return u"zk:"_s + one->id().text(); };
@@ -302,6 +303,11 @@ private slots:
         for (int i = 0; i < 2; ++i) {
             const auto ran = m_servers.run({u"findings"_s, u"--json"_s});
             QVERIFY2(ran.status == 0 && deadlocks(ran).isEmpty(), ran.what());
+            QCOMPARE(strings(ran.json()["unseenWaiters"_L1]), QStringList{u"redis:stock-lock"_s}); // who waits polls
+        }
+        for (const auto *command : {"findings", "graph"}) {
+            const auto told = m_servers.run({QString::fromLatin1(command)});
+            QVERIFY2(told.out.contains("of 1 lock no server says who waits: redis:stock-lock\n"), told.what());
         }
         const auto graph = m_servers.run({u"graph"_s, u"--json"_s});
         QVERIFY2(graph.json()["cycles"_L1].toArray().isEmpty(), graph.what());
