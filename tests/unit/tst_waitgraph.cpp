@@ -37,7 +37,7 @@ Contender drawnContender(const QString &text, Role role, BackendKind backend, in
                                              : Mode::Exclusive;
     const bool isRedisson = backend == BackendKind::Redis && who.contains(u':');
     one.id = who.toUtf8();
-    if (!isRedisson)
+    if (!isRedisson && !who.startsWith(u'+')) // "+1": of whom no more than the number is known
         one.session = who;
     const auto says = read.captured(3).mid(1).toUtf8();
     if (!says.isEmpty())
@@ -210,12 +210,27 @@ private slots:
         row("no label", labelled);
         row("a label", labelled, {u"east west"_s}, u"A=east %1*=east B=west %2*=west"_s.arg(redissonA, redissonB));
         row("a label that fits two of one server", labelled, {}, u"*=everybody"_s);
+        const QString subscribed = u"zk:/a curator-mutex: A | B\nredis:b redisson-lock: %1:1 | +1"_s.arg(redissonB);
+        const QString east = u"A=east +1=east B=west %1*=west"_s.arg(redissonB);
+        row("a label of a subscriber", subscribed, {u"east west"_s}, east);
+        const QString twice = subscribed + u"\nredis:c redisson-lock: %1:1 | +1"_s.arg(redissonA);
+        row("a label of that lock's subscriber", twice, {u"east west"_s},
+            u"A=east redis:b#+1=east B=west %1*=west"_s.arg(redissonB));
     }
     void cycles()
     {
         QFETCH(QString, picture);
         QFETCH(QString, labels);
         QTEST(cycleWords(waitGraphOf(drawnLocks(picture), drawnLabels(labels), pictureTime)), "cycles");
+    }
+
+    // Each lock counts its subscribers from 1: a label that says no more makes no client of two locks' first.
+    void aNumberIsNobodysName()
+    {
+        const auto locks = drawnLocks(u"zk:/a kazoo-lock: A | B\nredis:b redisson-lock: %1:1 | +1\n"
+                                      "redis:c redisson-lock: %2:1 | +1"_s.arg(redissonA, redissonB));
+        QCOMPARE(waitGraphOf(locks, drawnLabels(u"A=east +1=east"_s), pictureTime).clients.size(), 6U);
+        QCOMPARE(waitGraphOf(locks, drawnLabels(u"A=east redis:c#+1=east"_s), pictureTime).clients.size(), 5U);
     }
 
     void howSureAJoinIsStandsBesideIt()

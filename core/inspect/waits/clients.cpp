@@ -33,6 +33,7 @@ struct Native {
     std::vector<QString> endpoints;
     std::optional<QString> session;
     bool isSessionOneClient = false;
+    bool isNumberedOnly = false; // "subscriber 1": so many wait, and every lock counts its own from 1
 };
 
 struct Seat {
@@ -157,6 +158,7 @@ private:
         native.contenders.insert(one.id);
         native.session = one.session;
         native.isSessionOneClient = backend.isSessionOneClient;
+        native.isNumberedOnly = one.role == Role::Waiter && !field && !one.session && !one.identity;
         if (!thread.isEmpty())
             native.threads.insert(thread);
         if (one.endpoint && std::ranges::find(native.endpoints, *one.endpoint) == native.endpoints.end())
@@ -219,9 +221,12 @@ private:
         const bool isPattern =
             label.pattern.contains('*') || label.pattern.contains('?') || label.pattern.contains('[');
         const auto precise = isPattern ? Fit::Vague : Fit::Exact;
-        if (matches(label, native.id) || matchesAny(label, native.contenders)
+        const bool isItsId = matchesAny(label, native.contenders);
+        if (matches(label, native.id) || (isItsId && !native.isNumberedOnly)
             || (native.session && matches(label, native.session->toUtf8())))
             return precise;
+        if (isItsId)
+            return Fit::Vague;
         for (const auto &endpoint : native.endpoints) {
             if (matches(label, endpoint.toUtf8()))
                 return precise;
@@ -249,7 +254,7 @@ private:
             }
         }
         for (auto &[name, members] : labelled) {
-            // Several of one host, or of one name, are several clients: called so, but not made one.
+            // Several of one host, of one name or of one number are several clients: called so, but not made one.
             std::erase_if(members, [&, &called = name](const auto &one) {
                 return one.second == Fit::Vague && vague[{called, m_natives[one.first].connection}] > 1;
             });
