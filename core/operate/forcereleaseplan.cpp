@@ -119,8 +119,10 @@ void planGentler(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto &snapshot = plan.before;
     const auto &recipe = recipeOf(snapshot.recipe);
-    const auto then = plan.nextHolder         ? u"; then %1 gets the lock"_s.arg(label(*plan.nextHolder, 80))
-                      : snapshot.waitersKnown ? u"; then the lock is free"_s
+    const auto then = plan.nextHolder                  ? u"; then %1 gets the lock"_s.arg(label(*plan.nextHolder, 80))
+                      : holdersOf(snapshot).size() > 1 ? u"; the others that hold it go on"_s
+                      : snapshot.waiterCount() > 0     ? u"; then it goes to one of those that wait"_s
+                      : snapshot.waitersKnown          ? u"; then the lock is free"_s
                                               : u"; then it is free, or goes to somebody who is not seen here"_s;
     if (holder.expiresAt) {
         const auto left = spokenDuration(*holder.expiresAt - snapshot.observed);

@@ -96,6 +96,27 @@ private slots:
         QVERIFY(plan->gentler.join(u' ').contains(u"__REVOKE__"_s));
     }
 
+    // "then the lock is free" is said only where nobody else holds it or waits for it.
+    void whatComesWhenItsTimeIsUp()
+    {
+        auto snapshot = redisLock("redisson-lock", "6c8d1f2e-0b7a-4e44-9d3a-2f5d1c4b3a21:1");
+        snapshot.waitersKnown = true;
+        snapshot.contenders.front().expiresAt = snapshot.observed + std::chrono::seconds(20);
+        const auto gentler = [&snapshot] {
+            const auto plan = planForceRelease(snapshot, snapshot.contenders.front().id);
+            return plan ? plan->gentler.join(u' ') : plan.error().message;
+        };
+        QVERIFY2(gentler().contains(u"; then the lock is free"_s), qPrintable(gentler()));
+        Contender subscriber;
+        subscriber.id = "subscriber 1";
+        snapshot.contenders.push_back(subscriber);
+        QVERIFY2(gentler().contains(u"; then it goes to one of those that wait"_s), qPrintable(gentler()));
+        auto reader = snapshot.contenders.front();
+        reader.id = "6c8d1f2e-0b7a-4e44-9d3a-2f5d1c4b3a21:2";
+        snapshot.contenders.insert(snapshot.contenders.begin() + 1, reader);
+        QVERIFY2(gentler().contains(u"; the others that hold it go on"_s), qPrintable(gentler()));
+    }
+
     void aFixedNameLeavesAGap()
     {
         auto snapshot = queue();
