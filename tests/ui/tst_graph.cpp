@@ -185,6 +185,15 @@ private slots:
         QVERIFY(!nodeOf(pictureOf(locks, allOfThem()), u"/quiet"_s).key.isEmpty());
     }
 
+    // Where there is no lock at all, the pill does not say that one is held.
+    void noLockIsNotHeld()
+    {
+        const auto heading = headingOf(ui::graphFactsOf({}, {}, noon));
+        QCOMPARE(heading.pill.word, u"none held"_s);
+        QVERIFY(heading.sentence.startsWith(u"nobody is seen waiting"_s));
+        QCOMPARE(headingOf(ui::graphFactsOf({kazooLock("/quiet", {"1"})}, {}, noon)).pill.word, u"held"_s);
+    }
+
     // Who stands by for an election is not held up.
     void anElectionBlocksNobody()
     {

@@ -143,6 +143,10 @@ GraphHeading headingOf(const GraphFacts &facts)
     if (!waiting.empty())
         return {{PillShape::Ring, Tone::Wait, u"waiting"_s}, who + u", for whom cannot be seen"_s, {}};
     const int held = facts.graph.held();
+    if (held == 0)
+        return {{PillShape::Ring, Tone::Free, u"none held"_s},
+                u"nobody is seen waiting for a lock, and none is seen held"_s,
+                {}};
     return {{PillShape::Disc, Tone::Hold, u"held"_s},
             u"nobody is seen waiting for a lock; %1 held"_s.arg(held == 1 ? u"1 is"_s : u"%1 are"_s.arg(held)),
             {}};
