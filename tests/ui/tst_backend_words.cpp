@@ -148,6 +148,24 @@ private slots:
                      qPrintable(u"%1 of %2"_s.arg(queue.columnWidth(QueueModel::Who)).arg(name)));
         QVERIFY(queue.isColumnHidden(QueueModel::Session));
     }
+    // Beside a column of times to live, on a small screen.
+    void anAddressIsReadableBesideTheTimes()
+    {
+        auto lock = queueOfTwo();
+        for (auto &one : lock.contenders) {
+            one.identity.reset();
+            one.endpoint = u"127.0.0.1:49326"_s;
+        }
+        lock.contenders.front().expiresAt = lock.observed + std::chrono::seconds(44);
+        Shown shown(lock);
+        shown.detail().resize(1138, 340);
+        const auto &queue = *shown.detail().findChild<QueueTable *>(u"queueTable"_s);
+        QTRY_VERIFY2(queue.viewport()->width() < 500, qPrintable(QString::number(queue.viewport()->width())));
+        QVERIFY(!queue.isColumnHidden(QueueModel::Ttl));
+        const int wanted = static_cast<const QAbstractItemView &>(queue).sizeHintForColumn(QueueModel::Who);
+        QTRY_VERIFY2(queue.columnWidth(QueueModel::Who) >= wanted,
+                     qPrintable(u"%1 of %2"_s.arg(queue.columnWidth(QueueModel::Who)).arg(wanted)));
+    }
     void rowLockHasConnectionsAndNoWatches()
     {
         Shown shown(rowLock());

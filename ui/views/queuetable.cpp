@@ -9,6 +9,12 @@
 
 namespace lockscope::ui {
 
+namespace {
+
+constexpr int enoughOfASession = 96; // "0x10…e001b"
+
+} // namespace
+
 CellLook QueueDelegate::look(const QModelIndex &index) const
 {
     const Tokens &t = Theme::tokens();
@@ -98,8 +104,8 @@ int QueueTable::widthOfWho(int both) const
 {
     const int part = both * (m_model.hasNames() ? 60 : 45) / 100;
     const int who = sizeHintForColumn(QueueModel::Who), session = sizeHintForColumn(QueueModel::Session);
-    if (who > part)
-        return std::max(part, std::min(who, both - session));
+    if (who > part) // a session's number is mostly cut, and told apart by its end all the same
+        return std::max(part, std::min(who, both - std::min(session, enoughOfASession)));
     return std::min(part, std::max(who, both - session));
 }
 
@@ -137,7 +143,8 @@ void QueueTable::fitColumns()
     const int rest = std::max(0, width - place - age - left);
     // A name says more than a session's number where there is no room for both.
     constexpr int roomForBoth = 200;
-    const bool isNarrow = rest < roomForBoth && m_model.hasNames();
+    const int session = std::min(sizeHintForColumn(QueueModel::Session), enoughOfASession);
+    const bool isNarrow = rest < (m_model.hasNames() ? roomForBoth : sizeHintForColumn(QueueModel::Who) + session);
     const bool sessions = m_model.hasSessions() && !m_tools->hides(QueueModel::Session) && !isNarrow;
     const int who = sessions ? widthOfWho(rest) : rest;
     setColumnHidden(QueueModel::Session, !sessions);
