@@ -121,6 +121,21 @@ private slots:
         QCOMPARE(tag->text(), u"sandbox · plain"_s);
     }
 
+    // "3 keys" of one server is no word of another.
+    void progressSaysWhoseItIs()
+    {
+        auto *progress = m_window->findChild<QLabel *>(u"progress"_s);
+        tell("east", false);
+        QVERIFY2(progress->text().contains(u"311"_s) && !progress->text().contains(u"east"_s),
+                 qPrintable(progress->text())); // there is no other
+        tell("south", false);
+        QVERIFY2(progress->text().contains(u"east: 311"_s) && progress->text().contains(u"south: 311"_s),
+                 qPrintable(progress->text()));
+        tell("west", false);
+        QVERIFY2(progress->text().contains(u"south: 311"_s) && progress->text().endsWith(u" …"_s),
+                 qPrintable(progress->text()));
+    }
+
     void ourOwnHoldIsMarkedAndReleasedNotForced()
     {
         tell("test", false);

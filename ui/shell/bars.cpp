@@ -382,12 +382,13 @@ void StatusBar::refreshProgress(const std::vector<const ConnectionStatus *> &sho
         else if (progress.done > 0)
             line = tr("%1 %2").arg(grouped(progress.done), things);
         line += (line.isEmpty() ? QString() : u" · "_s) + tr("new locks by %1").arg(progress.how);
-        lines << line;
-        tips << label(status->name.bytes(), 40) + u": "_s + line;
+        const auto named = label(status->name.bytes(), 40) + u": "_s + line;
+        lines << (shown.size() > 1 ? named : line);
+        tips << named;
     }
     // All of them fit only for one or two; the tip has the rest.
-    m_progress->setText(lines.size() > 1 && width() < 1300 ? lines.front() + u" …"_s
-                                                           : lines.mid(0, 2).join(u" · "_s));
+    const qsizetype most = width() < 1300 ? 1 : 2;
+    m_progress->setText(lines.mid(0, most).join(u"   "_s) + (lines.size() > most ? u" …"_s : QString()));
     m_progress->setVisible(width() > 760);
     m_progress->setToolTip(plainToolTip(tips.join(u'\n')));
 }
