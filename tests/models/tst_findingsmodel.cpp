@@ -91,13 +91,33 @@ private slots:
     void aJumpIsAFirstLook()
     {
         tell(ChangeKind::Added, lockWith("/a", {}));
+        m_now += 10s;
         tell(ChangeKind::Changed, lockWith("/a", {FindingCode::LongHeld}));
         m_now += 1min;
         m_model->apply({change(ChangeKind::Changed, lockWith("/a", {FindingCode::LongHeld, FindingCode::Herd}))},
                        true);
-        QCOMPARE(m_model->at(0).since, findingsStart);
+        QCOMPARE(m_model->at(0).since, findingsStart + 10s);
         QVERIFY(!m_model->at(0).isOlder);
         QVERIFY(m_model->at(1).isOlder);
+    }
+
+    // A deadlock is told when it was seen twice: a window opened on one does not say that it began then.
+    void whatIsToldLateWasThereBefore()
+    {
+        const auto closed = [](SystemTime at) {
+            auto lock = lockWith("/a", {FindingCode::Deadlock});
+            lock.contenders[0].waitingSince = testing::serverTime(at);
+            lock.contenders[0].heldSince.reset();
+            return lock;
+        };
+        tell(ChangeKind::Added, lockWith("/a", {}));
+        m_now += 1s;
+        tell(ChangeKind::Changed, closed(findingsStart - 1min));
+        QVERIFY(m_model->at(0).isOlder);
+        tell(ChangeKind::Changed, lockWith("/a", {}));
+        m_now += 1min;
+        tell(ChangeKind::Changed, closed(findingsStart + 1min));
+        QVERIFY(!m_model->at(0).isOlder);
     }
 
     // A finding goes on in its row: chosen it stays chosen, and since when it is seen stays.

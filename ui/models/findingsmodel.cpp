@@ -21,6 +21,7 @@ namespace {
 // Rows that come or go at more places than this do so at the end, and are then put in order at once.
 constexpr std::size_t mostPlaces = 32;
 constexpr int bridgedRows = 8;
+constexpr std::chrono::seconds firstLooks(5);
 
 MuteTime muteTime(SystemTime now)
 {
@@ -47,6 +48,8 @@ void FindingsModel::apply(const std::vector<SnapshotChange> &changes, bool isJum
     std::unordered_set<LockName, NameHash> told;
     std::vector<const SnapshotChange *> last;
     for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
+        if (change->kind == ChangeKind::Added)
+            m_lookedSince.try_emplace(change->lock.lock.connection, m_clock());
         const bool concerns = !change->lock.findings.empty() || m_rows.contains(change->lock.lock);
         if ((concerns || changes.size() > 1) && told.insert(change->lock.lock).second && concerns)
             last.push_back(&*change);
@@ -90,6 +93,21 @@ void FindingsModel::continueRow(FindingRow &row, FindingRow next, Delta &delta)
     delta.fresh.push_back(&row);
 }
 
+// A deadlock, or a waiter that watches nothing, is told when it was seen twice, so soon after the first look. It may
+// have been there by then where those whom it is about were.
+bool FindingsModel::isOlder(const FindingRow &row, const LockSnapshot &lock, bool isFirstLook) const
+{
+    const auto looked = m_lookedSince.find(lock.lock.connection);
+    if (isFirstLook || looked == m_lookedSince.end() || m_clock() - looked->second > firstLooks)
+        return isFirstLook;
+    const auto then = std::chrono::time_point_cast<std::chrono::milliseconds>(looked->second) + row.serverAhead;
+    return std::ranges::all_of(row.finding.contenders, [&](const QByteArray &id) {
+        const auto *one = lock.find(id);
+        const auto since = one ? std::max(one->waitingSince, one->heldSince) : std::nullopt;
+        return since && *since <= then;
+    });
+}
+
 void FindingsModel::replace(const LockSnapshot &lock, bool isGone, bool isFirstLook, Delta &delta)
 {
     auto &own = m_rows[lock.lock];
@@ -127,7 +145,7 @@ void FindingsModel::replace(const LockSnapshot &lock, bool isGone, bool isFirstL
             continue;
         auto row = std::make_unique<FindingRow>(std::move(*next));
         row->since = m_clock();
-        row->isOlder = isFirstLook;
+        row->isOlder = isOlder(*row, lock, isFirstLook);
         row->number = m_nextNumber++;
         row->muted = muteFor(*row);
         count(*row, +1);

@@ -67,6 +67,7 @@ private:
     };
 
     void replace(const inspect::LockSnapshot &lock, bool isGone, bool isFirstLook, Delta &delta);
+    [[nodiscard]] bool isOlder(const FindingRow &row, const inspect::LockSnapshot &lock, bool isFirstLook) const;
     void continueRow(FindingRow &row, FindingRow next, Delta &delta);
     void commit(Delta delta);
     [[nodiscard]] std::optional<Mute> muteFor(const FindingRow &row) const;
@@ -90,6 +91,7 @@ private:
     std::vector<Mute> m_mutes;
     std::optional<MuteTime> m_nextEnd; // of a mute
     std::unordered_map<ConnectionName, SystemTime> m_frozen;
+    std::unordered_map<ConnectionName, SystemTime> m_lookedSince; // its first lock was told then
     quint64 m_nextNumber = 1;
 };
 
