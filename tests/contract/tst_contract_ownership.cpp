@@ -117,8 +117,8 @@ private slots:
             OK(test.givesBack(one));
         }
         OK(test.isClean());
-        // No use leaves more behind than the first. What others' rows left (ZooKeeper's empty containers) is removed by
-        // the server meanwhile, and so is an empty container of ours.
+        // No use leaves more behind than the first. Empty containers go in the meantime, those of other rows, too:
+        // ZooKeeper removes them when it comes to it.
         const auto isMore = [&](const QByteArray &thing) {
             return !furniture.contains(thing) && test.environment.names(thing, test.name);
         };
