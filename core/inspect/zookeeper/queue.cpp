@@ -228,12 +228,17 @@ void addRevocation(LockSnapshot &lock, const Member &member)
 
 void addMixture(LockSnapshot &lock, const std::vector<Placed> &queue)
 {
+    const auto isKazoos = [](const Placed &one) {
+        return (one.member.match.layout->queues & Layout::KazooQueue) != 0;
+    };
+    if (std::ranges::all_of(queue, isKazoos))
+        return;
     std::vector<QByteArray> kazoos;
     for (const auto &one : queue) {
         if (one.member.match.layout->seesOnlyItsOwnNames)
             kazoos.push_back(one.member.node->name.bytes());
     }
-    if (kazoos.empty() || kazoos.size() == queue.size() || lock.recipe.startsWith("kazoo-"))
+    if (kazoos.empty())
         return;
     addFinding(lock, FindingCode::ForeignNode, Severity::Warning,
                u"kazoo's nodes beside another client's exclude each other only if kazoo was given the pattern "
