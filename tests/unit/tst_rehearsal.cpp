@@ -111,6 +111,9 @@ std::map<QByteArray, Case> rehearsalCases()
         one.session.reset();
     cases["processes that listen have no order"] = {
         .lock = listeners, .next = Next::Chance, .granted = 0, .woken = 2, .inVain = 1};
+    listeners.contenders.pop_back();
+    cases["of one that listens no more is known"] = {
+        .lock = listeners, .next = Next::Chance, .granted = 0, .woken = 1};
     auto fair = rehearsedLock("redisson-fair-lock", {"Hx", "wx", "wx", "wx"});
     addFinding(fair, FindingCode::StaleQueue, QString(), {fair.contenders[1].id});
     cases["a fair queue without who is past its moment"] = {.lock = fair, .nextHolder = 2};
