@@ -161,6 +161,7 @@ struct LockSnapshot {
     ServerTime observed{};
     std::chrono::milliseconds serverAhead{}; // server's clock minus ours
     bool mayBeOld = false;                   // the server answered from a copy that it made at `observed` or later
+    bool byUserRule = false; // a rule of the user's, or a form of tokens, made it a lock; not recorded
     friend bool operator==(const LockSnapshot &, const LockSnapshot &) = default;
 
     [[nodiscard]] int holderCount() const;

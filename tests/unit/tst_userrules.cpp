@@ -277,6 +277,7 @@ value = ".*"
         if (!expected.isEmpty()) {
             const auto lock = recognise(main, {}, ruleContext());
             QVERIFY2(lock->why.startsWith(u"by your rule \""_s), qPrintable(lock->why));
+            QVERIFY(lock->byUserRule);
             QVERIFY(isSuspect(main.key, main.type, main.ttl, false));
         }
     }
@@ -425,7 +426,7 @@ value = ".*"
         QCOMPARE(trial->file, u"acme-tokens.json"_s);
         const auto lock = recognise(main, {}, ruleContext());
         QVERIFY2(lock->why.startsWith(u"by your form of tokens (acme-tokens.json): "_s), qPrintable(lock->why));
-        QVERIFY(isByUserRule(*lock));
+        QVERIFY(lock->byUserRule);
         QCOMPARE(isSuspect(main.key, main.type, main.ttl, false), main.key.bytes().endsWith(":mutex"));
     }
 

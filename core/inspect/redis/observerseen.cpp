@@ -5,7 +5,6 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/redis/pieces.h"
 #include "core/inspect/redis/tokens.h"
-#include "core/inspect/redis/userrulelocks.h"
 #include "core/rules/contenderid.h"
 
 using namespace Qt::StringLiterals;
@@ -153,7 +152,7 @@ void steady(LockSnapshot &newer, const LockSnapshot &older)
     // Whose client it is may have followed from other locks beside it.
     const bool sameHolder = !newer.contenders.empty() && !older.contenders.empty()
                             && newer.contenders.front().id == older.contenders.front().id;
-    if (!newer.client && older.client && sameHolder && newer.recipe == older.recipe && !isByUserRule(older)) {
+    if (!newer.client && older.client && sameHolder && newer.recipe == older.recipe && !older.byUserRule) {
         newer.client = older.client;
         newer.clientTraits = older.clientTraits;
         newer.confidence = older.confidence;

@@ -20,6 +20,7 @@ namespace {
 std::optional<LockSnapshot> setNx(const Case &about, const Token &token, Confidence confidence)
 {
     LockSnapshot lock = snapshotOf(about, "redis-set-nx", nullptr, confidence, token.why);
+    lock.byUserRule = !token.file.isEmpty();
     if (!token.client.isEmpty())
         lock.client = token.client;
     lock.clientTraits = token.traits;

@@ -27,9 +27,6 @@ namespace {
 constexpr qsizetype longestIdentity = 256;
 constexpr size_t mostItemsRead = 1000; // of a list or a sorted set (observerreader.cpp)
 
-const QString byRule = u"by your rule "_s;
-const QString byTokenForm = u"by your form of tokens "_s; // as tokenforms.cpp says it
-
 using RuleParts = std::map<RulePart, QByteArray>;
 
 KeyType keyTypeOf(RuleType type)
@@ -102,8 +99,9 @@ std::optional<ServerTime> momentOfPart(const RuleParts &parts, RulePart part)
 LockSnapshot lockOfRule(const Case &about, const UserRule &rule, const QByteArray &recipe)
 {
     auto lock =
-        snapshotOf(about, recipe, nullptr, Confidence::High, byRule + u"\"%1\" (%2)"_s.arg(rule.name, rule.file));
+        snapshotOf(about, recipe, nullptr, Confidence::High, u"by your rule \"%1\" (%2)"_s.arg(rule.name, rule.file));
     lock.client = rule.name;
+    lock.byUserRule = true;
     return lock;
 }
 
@@ -335,11 +333,6 @@ bool isOfUserRuleUnlessHash(const RedisKey &key)
     const auto fits = recipes::rulesFitting(key.bytes());
     return std::ranges::any_of(fits, [](const auto &fit) { return keyTypeOf(fit.rule->type) != KeyType::Hash; })
            || recipes::isKeyOfTokenForm(key.bytes());
-}
-
-bool isByUserRule(const LockSnapshot &lock)
-{
-    return lock.why.startsWith(byRule) || lock.why.startsWith(byTokenForm);
 }
 
 std::vector<RedisKey> companionsByUserRules(const KeyView &main)

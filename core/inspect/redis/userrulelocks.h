@@ -14,9 +14,6 @@ namespace lockscope::inspect {
 // What stands beside such a key, and where its waiters listen.
 [[nodiscard]] std::vector<RedisKey> companionsByUserRules(const KeyView &main);
 
-// Whether a rule, or a form of tokens, made it a lock.
-[[nodiscard]] bool isByUserRule(const LockSnapshot &lock);
-
 // One rule whose pattern of the key fits: its lock, or in words why it is none.
 struct RuleTrial {
     QString rule;
