@@ -44,6 +44,38 @@ struct Error {
     bool isExplained = false;
 };
 
+namespace detail {
+
+// An error in a place of its own. Failures are rare, and every frame that waits has room for a Result, most for
+// several: a pointer takes a fifth of it.
+class KeptError {
+public:
+    KeptError() = default; // none
+    explicit KeptError(Error error);
+    KeptError(const KeptError &other);
+    KeptError(KeptError &&other) noexcept = default;
+    KeptError &operator=(KeptError other) noexcept
+    {
+        m_error.swap(other.m_error);
+        return *this;
+    }
+    ~KeptError() = default;
+
+    explicit operator bool() const { return bool(m_error); }
+    // What is not there is never read: asking for it ends the program.
+    [[nodiscard]] const Error &operator*() const
+    {
+        if (!m_error)
+            std::terminate();
+        return *m_error;
+    }
+
+private:
+    std::unique_ptr<const Error> m_error;
+};
+
+} // namespace detail
+
 // A union of its own: a std::variant's layers, instantiated for each T, were a fifth of the compiler's time.
 template <class T>
 class [[nodiscard]] Result {
@@ -74,7 +106,7 @@ public:
     [[nodiscard]] T &&operator*() && { return require(m_hasValue), std::move(m_value); }
     [[nodiscard]] const T *operator->() const { return &**this; }
     [[nodiscard]] T *operator->() { return &**this; }
-    [[nodiscard]] const Error &error() const { return require(!m_hasValue), m_error; }
+    [[nodiscard]] const Error &error() const { return require(!m_hasValue), *m_error; }
 
 private:
     static void require(bool isThere)
@@ -99,7 +131,7 @@ private:
 
     union {
         T m_value;
-        Error m_error;
+        detail::KeptError m_error; // empty when moved from
     };
     bool m_hasValue;
 };
@@ -110,11 +142,11 @@ public:
     Result() = default;
     Result(Error error) : m_error(std::move(error)) {}
 
-    explicit operator bool() const { return !m_error.has_value(); }
+    explicit operator bool() const { return !m_error; }
     [[nodiscard]] const Error &error() const { return *m_error; }
 
 private:
-    std::optional<Error> m_error;
+    detail::KeptError m_error;
 };
 
 } // namespace lockscope

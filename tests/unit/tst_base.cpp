@@ -4,6 +4,7 @@
 #include "core/base/duration.h"
 #include "core/base/instant.h"
 #include "core/base/random.h"
+#include "core/base/result.h"
 #include "core/base/text.h"
 #include "tests/support/testmain.h"
 
@@ -50,6 +51,40 @@ private slots:
         QCOMPARE(harmless(QStringLiteral("held by ") + inside), QStringLiteral("held by ") + inside);
         QCOMPARE(harmless(QStringLiteral("raw \x1b[2J")), QStringLiteral("raw \\x1B[2J"));
         QVERIFY(harmless(QString(5000, u'x')).size() <= 1000);
+    }
+
+    // A copy keeps its own error, whatever becomes of the other.
+    void resultsAreCopiedWithTheirErrors()
+    {
+        Result<QString> failed = Error{ErrorCode::NoNode, u"no such node"_s, true};
+        auto copy = failed;
+        failed = u"found"_s;
+        QVERIFY(bool(failed));
+        QCOMPARE(*failed, u"found"_s);
+        QVERIFY(!copy);
+        QCOMPARE(copy.error().code, ErrorCode::NoNode);
+        QCOMPARE(copy.error().message, u"no such node"_s);
+        QVERIFY(copy.error().retryable);
+        const auto moved = std::move(copy);
+        QCOMPARE(moved.error().message, u"no such node"_s);
+        // Of its own error, which goes with what it held before.
+        Result<QString> again = moved;
+        again = again.error();
+        QCOMPARE(again.error().message, u"no such node"_s);
+    }
+    void resultsOfNothingAreCopiedWithTheirErrors()
+    {
+        Result<void> done;
+        QVERIFY(bool(done));
+        const Result<void> failed = Error{ErrorCode::TimedOut, u"too late"_s};
+        done = failed;
+        QVERIFY(!done);
+        QVERIFY(!failed);
+        QCOMPARE(done.error().message, failed.error().message);
+        done = done.error();
+        QCOMPARE(done.error().code, ErrorCode::TimedOut);
+        done = {};
+        QVERIFY(bool(done));
     }
 
     void refusesBrokenEscapes()
