@@ -12,8 +12,8 @@ Network::Network(VirtualLoop &world, Random random, Latency latency)
 // would let go of them.
 Network::~Network()
 {
-    for (const auto &[process, links] : m_links) {
-        for (const auto &weak : links) {
+    for (const auto &[process, its] : m_links) {
+        for (const auto &weak : its.links) {
             const auto link = weak.lock();
             if (!link)
                 continue;
@@ -34,13 +34,12 @@ std::shared_ptr<NetworkLink> Network::connect(Process &client, int server)
     if (m_down.contains(server) || isBlocked(process, server, Direction::ToServer)
         || isBlocked(process, server, Direction::ToClient) || !client.isAlive())
         return {};
-    if (m_listenedTo.insert(process).second) {
+    auto &its = m_links[process];
+    if (!std::exchange(its.isListenedTo, true))
         client.onChange([this, &client, process] { processChanged(process, client.isAlive()); });
-    }
     std::shared_ptr<NetworkLink> link(new NetworkLink(*this, client, server));
-    auto &links = m_links[process];
-    std::erase_if(links, [](const std::weak_ptr<NetworkLink> &old) { return old.expired(); });
-    links.push_back(link);
+    std::erase_if(its.links, [](const std::weak_ptr<NetworkLink> &old) { return old.expired(); });
+    its.links.push_back(link);
     return link;
 }
 
@@ -60,8 +59,10 @@ void Network::open(int process, int server, Direction direction)
         if (link->m_server != server)
             continue;
         // What was held is sent again, in its order.
-        for (auto &[delay, arrives] : std::exchange(link->way(direction).held, {}))
-            link->schedule(direction, delay, std::move(arrives));
+        if (const auto held = std::exchange(link->way(direction).held, {})) {
+            for (auto &[delay, arrives] : *held)
+                link->schedule(direction, delay, std::move(arrives));
+        }
         link->healthChanged();
     }
 }
@@ -108,13 +109,13 @@ void Network::processChanged(int process, bool isAlive)
     }
     // Its links stay known: a partition may still hold back their end.
     if (!isAlive)
-        m_listenedTo.erase(process);
+        m_links[process].isListenedTo = false;
 }
 
 std::vector<std::shared_ptr<NetworkLink>> Network::linksOf(int process)
 {
     std::vector<std::shared_ptr<NetworkLink>> alive;
-    for (const auto &weak : m_links[process]) {
+    for (const auto &weak : m_links[process].links) {
         if (auto link = weak.lock())
             alive.push_back(std::move(link));
     }
@@ -157,7 +158,7 @@ void NetworkLink::send(Direction direction, Call &&arrives)
     }
     if (m_network.isBlocked(m_process, m_server, direction)) {
         tellSent(direction, std::nullopt);
-        way(direction).held.emplace_back(delay, std::move(arrives));
+        way(direction).hold(delay, std::move(arrives));
         return;
     }
     schedule(direction, delay, std::move(arrives));
@@ -215,7 +216,7 @@ void NetworkLink::close(End by)
     // Told like a message, also when it comes from a dead process: the system sends it.
     const auto delay = m_network.latency();
     if (m_network.isBlocked(m_process, m_server, direction)) {
-        way(direction).held.emplace_back(delay, std::move(end));
+        way(direction).hold(delay, std::move(end));
         return;
     }
     if (direction == Direction::ToServer) {

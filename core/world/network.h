@@ -83,8 +83,11 @@ private:
     std::function<void()> m_arrived;
     std::set<std::tuple<int, int, Direction>> m_blocked;
     std::set<int> m_down;
-    std::map<int, std::vector<std::weak_ptr<NetworkLink>>> m_links; // by process
-    std::set<int> m_listenedTo;                                     // processes whose changes we hear of
+    struct Links {
+        std::vector<std::weak_ptr<NetworkLink>> links;
+        bool isListenedTo = false; // we hear of the process's changes
+    };
+    std::map<int, Links> m_links; // by process
 };
 
 // Both ends hold it. The last messages are delivered before an end hears that the other closed it.
@@ -113,10 +116,17 @@ public:
 private:
     friend class Network;
     NetworkLink(Network &network, Process &client, int server);
+    using Held = std::vector<std::pair<Duration, Call>>; // with its delay
     struct Way {
+        void hold(Duration delay, Call &&arrives)
+        {
+            if (!held)
+                held = std::make_unique<Held>();
+            held->emplace_back(delay, std::move(arrives));
+        }
         Instant lastArrival{};
-        Fifo<Call> flying;                           // scheduled
-        std::vector<std::pair<Duration, Call>> held; // by a partition, with its delay
+        Fifo<Call> flying;          // scheduled
+        std::unique_ptr<Held> held; // by a partition; none: nothing
     };
     void send(Direction direction, Call &&arrives);
     void schedule(Direction direction, Duration delay, Call &&arrives);

@@ -4,6 +4,23 @@
 
 namespace lockscope::world::zookeeper {
 
+namespace {
+
+const std::shared_ptr<const Identities> &withoutCredentials()
+{
+    static const auto all = std::make_shared<const Identities>(Identities{{"ip", "127.0.0.1"}});
+    return all;
+}
+
+} // namespace
+
+void Connection::add(Identity identity)
+{
+    auto all = *m_identities;
+    all.push_back(std::move(identity));
+    m_identities = std::make_shared<const Identities>(std::move(all));
+}
+
 void Connection::greet(const Hello &hello)
 {
     if (m_ensemble)
@@ -41,8 +58,7 @@ std::shared_ptr<Connection> Ensemble::accept(int member, std::shared_ptr<Network
     connection->m_member = member;
     connection->m_link = std::move(link);
     connection->m_client = std::move(client);
-    // Words that all of them share.
-    connection->m_identities.push_back({QByteArrayLiteral("ip"), QByteArrayLiteral("127.0.0.1")});
+    connection->m_identities = withoutCredentials();
     m_connections.emplace(connection->m_number, connection);
     const auto with = [this, weak = std::weak_ptr(connection)](auto call) {
         return [this, weak, call] {
@@ -85,7 +101,7 @@ void Ensemble::greet(Connection &connection, const Hello &hello)
     }
     for (const auto &[scheme, secret] : hello.credentials) {
         if (auto identity = identify(scheme, secret))
-            connection.m_identities.push_back(std::move(*identity));
+            connection.add(std::move(*identity));
     }
     if (hello.session.isNone()) {
         openSession(connection, hello);

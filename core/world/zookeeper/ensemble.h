@@ -35,6 +35,7 @@ public:
 
 private:
     friend class Ensemble;
+    void add(Identity identity);
     struct Waiting {
         qint64 zxid; // goes on when the member has applied it
         Call goOn;
@@ -47,8 +48,8 @@ private:
     bool m_isSilent = false; // as its session is
     std::shared_ptr<NetworkLink> m_link;
     std::weak_ptr<Receiver> m_client;
-    Identities m_identities;
-    std::list<Waiting> m_waiting; // behind a write or a sync, in their order
+    std::shared_ptr<const Identities> m_identities; // nearly all have the same
+    std::list<Waiting> m_waiting;                   // behind a write or a sync, in their order
 };
 
 class Ensemble {

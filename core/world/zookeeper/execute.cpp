@@ -18,7 +18,7 @@ void Ensemble::receive(Connection &connection, quint64 number, const Request &re
     }
     if (isWrite(request.verb)) {
         // The leader decides at once; its word counts here when this member has come to it.
-        const Caller caller{connection.m_session, &connection.m_identities};
+        const Caller caller{connection.m_session, connection.m_identities.get()};
         auto answer = execute(request, caller);
         if (!connection.m_ensemble)
             return;
@@ -77,7 +77,7 @@ void Ensemble::serve(Connection &connection, quint64 number, const Request &requ
             .remove(request.path, connection.m_number);
         break;
     default:
-        answer = read(member.tree, request, connection.m_identities, m_options.existsNeedsRead);
+        answer = read(member.tree, request, *connection.m_identities, m_options.existsNeedsRead);
         if (!request.watches)
             break;
         if (request.verb == Verb::Children && answer.code == Code::Ok)
@@ -95,11 +95,11 @@ Answer Ensemble::addAuth(Connection &connection, const Request &request)
 {
     Answer answer;
     auto identity = identify(request.path.bytes(), request.data);
-    auto &known = connection.m_identities;
+    const auto &known = *connection.m_identities;
     if (!identity)
         answer.code = Code::AuthFailed;
     else if (std::find(known.begin(), known.end(), *identity) == known.end())
-        known.push_back(std::move(*identity));
+        connection.add(std::move(*identity));
     return answer;
 }
 
@@ -247,7 +247,7 @@ void Ensemble::tell(const std::vector<quint64> &connections, zk::EventKind kind,
 {
     for (const auto number : connections) {
         const auto at = m_connections.find(number);
-        if (at != m_connections.end() && isAllowed(acls, zk::perms::read, at->second->m_identities))
+        if (at != m_connections.end() && isAllowed(acls, zk::perms::read, *at->second->m_identities))
             sendEvent(*at->second, kind, path);
     }
 }
