@@ -165,6 +165,14 @@ public:
     };
     Awaiter operator co_await() const { return Awaiter(m_state); }
 
+    // For who looks at the value where it is: there is no room for it in the frame that waits.
+    class Arrival : public detail::CompletionAwaiter {
+    public:
+        using CompletionAwaiter::CompletionAwaiter;
+        void await_resume() { m_isWaiting = false; }
+    };
+    [[nodiscard]] Arrival arrival() const { return Arrival(m_state); }
+
     // For who alone asks for the value, and once: it is moved to him. A page of a thousand names is not copied.
     class Taking : public detail::CompletionAwaiter {
     public:

@@ -3,7 +3,7 @@
 // believes. The same on simulated and on real servers.
 #pragma once
 
-#include "core/async/scope.h"
+#include "core/async/soletask.h"
 #include "core/contention/trace.h"
 #include "core/recipes/lock.h"
 
@@ -75,7 +75,7 @@ private:
     qint64 m_grant = 0;
     bool m_holds = false, m_isStopped = false;
     std::unique_ptr<recipes::Lock> m_lock;
-    Scope m_scope; // before everything it uses goes
+    SoleTask m_playing; // before everything it uses goes
 };
 
 } // namespace lockscope::contention

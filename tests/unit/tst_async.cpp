@@ -7,6 +7,7 @@
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
+#include "core/async/soletask.h"
 #include "core/async/virtualloop.h"
 #include "core/async/workers.h"
 #include "core/base/random.h"
@@ -103,6 +104,28 @@ Task<void> countCopies(Completion<CopiesCounted> value, int &copies)
     copies = got.copies;
 }
 
+Task<void> noteArrival(Completion<CopiesCounted> value, int &copies)
+{
+    co_await value.arrival();
+    copies = value.value().copies;
+}
+
+Task<void> launchWhenItEnds(SoleTask &place, Completion<int> value, int &got)
+{
+    struct Launching {
+        SoleTask &place;
+        Completion<int> value;
+        int &got;
+        Launching(SoleTask &where, Completion<int> what, int &to) : place(where), value(std::move(what)), got(to) {}
+        Launching(const Launching &) = delete;
+        Launching &operator=(const Launching &) = delete;
+        ~Launching() { place.launch(storeSum(value, value, got)); }
+    };
+    const Launching launching(place, value, got);
+    const Completion<int> never(value.loop());
+    co_await never;
+}
+
 } // namespace
 
 class TestAsync : public QObject {
@@ -176,6 +199,23 @@ private slots:
         loop.runUntilIdle();
         QCOMPARE(ofLate, 0);
         QCOMPARE(ofReady, 0);
+    }
+    void whoWaitsForTheArrivalFindsTheValueThere()
+    {
+        VirtualLoop loop;
+        SoleTask task;
+        const Completion<CopiesCounted> late(loop);
+        int copies = -1;
+        task.launch(noteArrival(late, copies));
+        loop.runReady();
+        QCOMPARE(copies, -1); // it waits
+        late.complete(CopiesCounted());
+        QCOMPARE(copies, -1); // through the queue
+        loop.runReady();
+        QCOMPARE(copies, 0);
+        copies = -1;
+        task.launch(noteArrival(late, copies)); // it is there already, and nobody took it
+        QCOMPARE(copies, 0);
     }
     void firstCompletionWins()
     {
@@ -352,6 +392,47 @@ private slots:
         loop.runReady();
         QCOMPARE(got, 0);
         QVERIFY(cleaned);
+    }
+
+    void aSoleTaskEndsWithItsPlaceOrTheNext()
+    {
+        VirtualLoop loop;
+        const Completion<int> value(loop);
+        bool firstCleaned = false, secondCleaned = false;
+        int first = 0, second = 0;
+        {
+            SoleTask place;
+            place.launch(waitGuarded(value, firstCleaned, first));
+            QVERIFY(!firstCleaned);
+            place.launch(waitGuarded(value, secondCleaned, second));
+            QVERIFY(firstCleaned);
+            QVERIFY(!secondCleaned);
+            value.complete(9);
+            loop.runReady();
+            QCOMPARE(second, 9);
+            QVERIFY(secondCleaned); // done, and its place still stands
+        }
+        QCOMPARE(first, 0);
+        firstCleaned = false;
+        SoleTask place;
+        place.launch(waitGuarded(Completion<int>(loop), firstCleaned, first));
+        place.cancel();
+        QVERIFY(firstCleaned);
+        place.cancel(); // of none: nothing
+    }
+
+    // What goes with a cancelled frame may launch the next one there.
+    void aSoleTaskMayBeFollowedFromItsEnd()
+    {
+        VirtualLoop loop;
+        const Completion<int> value(loop);
+        int got = 0;
+        SoleTask place;
+        place.launch(launchWhenItEnds(place, value, got));
+        place.cancel();
+        value.complete(4);
+        loop.runReady();
+        QCOMPARE(got, 8);
     }
 
     void aMillionReadyAwaitsDoNotGrowTheStack()
