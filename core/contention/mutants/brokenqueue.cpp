@@ -21,7 +21,8 @@ Task<Result<QueueEntry>> MistakenQueue::enter(Deadline deadline)
         if (turn.kind != Turn::Kind::WaitFor)
             co_return std::move(entry);
         const bool isBehindTheHead = turnInQueue(queue, *turn.predecessor).isMine();
-        const auto gone = co_await untilGone(session(), path().child(*turn.predecessor), deadline);
+        const ZPath predecessor = path().child(*turn.predecessor);
+        const auto gone = co_await untilGone(session(), predecessor, deadline);
         const bool isTimeOver = !gone && gone.error().code == ErrorCode::TimedOut;
         if ((gone || isTimeOver) && takesItForTheLock(isTimeOver, isBehindTheHead))
             co_return std::move(entry); // the mistake

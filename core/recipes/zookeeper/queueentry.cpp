@@ -8,8 +8,8 @@ namespace lockscope::recipes {
 QueueEntry::QueueEntry(BackgroundCleanup cleanup, Reply<zk::Created> creating, Claim claim)
 {
     const bool comesAgain = claim.nameComesAgain();
-    m_state =
-        std::make_unique<State>(State{std::move(cleanup), std::move(claim), comesAgain, std::move(creating), {}});
+    auto asked = std::make_unique<Asked>(Asked{std::move(creating), std::move(claim)});
+    m_state = std::make_unique<State>(State{std::move(cleanup), comesAgain, std::move(asked), {}});
 }
 
 QueueEntry &QueueEntry::operator=(QueueEntry &&other) noexcept
@@ -23,16 +23,15 @@ QueueEntry &QueueEntry::operator=(QueueEntry &&other) noexcept
 
 void QueueEntry::settle(zk::Created created)
 {
-    m_state->creating.reset();
+    m_state->asked.reset();
     m_state->created = std::move(created);
-    m_state->claim = {}; // it was looked for by it; of very many who wait each would keep its words
 }
 
 void QueueEntry::forget()
 {
     if (!m_state)
         return;
-    m_state->creating.reset();
+    m_state->asked.reset();
     m_state->created.reset();
 }
 
@@ -42,8 +41,8 @@ void QueueEntry::leave()
     const auto left = std::move(m_state);
     if (!left)
         return;
-    if (left->creating)
-        left->cleanup.followUp(*left->creating, left->claim);
+    if (left->asked)
+        left->cleanup.followUp(left->asked->creating, left->asked->claim);
     if (left->created)
         left->cleanup.remove(*left->created, left->mayBeAnothers());
 }

@@ -36,12 +36,15 @@ public:
 private:
     void leave();
 
+    struct Asked {
+        Reply<zk::Created> creating;
+        Claim claim;
+    };
     // Behind a pointer: it is handed through half a dozen coroutines, each of which has room for two of it.
     struct State {
         BackgroundCleanup cleanup;
-        Claim claim;
-        bool nameComesAgain; // the claim's
-        std::optional<Reply<zk::Created>> creating;
+        bool nameComesAgain;          // the claim's
+        std::unique_ptr<Asked> asked; // while the reply is out: of very many who wait each would keep its words
         std::optional<zk::Created> created;
         bool mayBeGone = false;
         [[nodiscard]] bool mayBeAnothers() const { return mayBeGone || nameComesAgain; }

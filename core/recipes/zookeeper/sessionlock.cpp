@@ -45,14 +45,21 @@ Task<Result<Grant>> SessionLock::take(Deadline deadline)
         connectionChanged();
         co_return grant();
     }
-    Error why = entered.error();
+    co_await tidyUp(&entered);
+    co_return entered.error();
+}
+
+// With a frame of its own: of very many who wait none needs its room.
+Task<void> SessionLock::tidyUp(Result<QueueEntry> *failed)
+{
     auto tidied = m_cleanup.tidy(answerBy(*m_session, Deadline::at(m_session->loop().now())));
     const bool clean = co_await tidied;
-    if (!clean && why.code == ErrorCode::TimedOut) {
-        why.code = ErrorCode::UnknownOutcome;
-        why.message += u"; our node is not confirmed to be gone yet, it is being taken away in the background"_s;
-    }
-    co_return why;
+    Error why = failed->error();
+    if (clean || why.code != ErrorCode::TimedOut)
+        co_return;
+    why.code = ErrorCode::UnknownOutcome;
+    why.message += u"; our node is not confirmed to be gone yet, it is being taken away in the background"_s;
+    *failed = std::move(why);
 }
 
 Grant SessionLock::grant() const

@@ -42,6 +42,7 @@ protected:
 private:
     Task<Result<Grant>> take(Deadline deadline) final;
     Task<Result<Grant>> reenter(Deadline deadline) final;
+    Task<void> tidyUp(Result<QueueEntry> *failed);
     [[nodiscard]] Grant grant() const;
     [[nodiscard]] bool isHeld() const final { return m_held.has_value(); }
     void letGo() final { m_held.reset(); }

@@ -68,7 +68,22 @@ Task<Result<void>> untilReconnected(zk::Session *session, Deadline deadline)
     co_return connected;
 }
 
-Task<Result<void>> untilFired(zk::Session *session, zk::Watch watch, Deadline deadline)
+namespace {
+
+Result<void> afterEvent(const zk::Session &session, const zk::WatchEvent &event)
+{
+    if (event.kind == zk::EventKind::SessionOver)
+        return sessionOver(session.state());
+    return {};
+}
+
+Task<Result<void>> untilFiredAtAll(zk::Session *session, zk::Watch watch)
+{
+    co_await watch.event().arrival();
+    co_return afterEvent(*session, watch.event().value());
+}
+
+Task<Result<void>> untilFiredInTime(zk::Session *session, zk::Watch watch, Deadline deadline)
 {
     // The watch's own event is left alone: the session may still complete it when we have gone.
     const Completion<std::optional<zk::WatchEvent>> news(session->loop());
@@ -77,12 +92,8 @@ Task<Result<void>> untilFired(zk::Session *session, zk::Watch watch, Deadline de
     const auto event = co_await news;
     if (!event)
         co_return timedOut(u"waiting for the lock"_s);
-    if (event->kind == zk::EventKind::SessionOver)
-        co_return sessionOver(session->state());
-    co_return Result<void>();
+    co_return afterEvent(*session, *event);
 }
-
-namespace {
 
 // Sets the watch, if the node stands. A frame that is gone before the wait: very many may wait at the same time.
 Task<Result<void>> watchNode(zk::Session *session, const ZPath &node, const zk::Watch &watch, Deadline deadline)
@@ -96,7 +107,14 @@ Task<Result<void>> watchNode(zk::Session *session, const ZPath &node, const zk::
 
 } // namespace
 
-Task<Result<void>> untilGone(zk::Session *session, ZPath node, Deadline deadline)
+// Without a deadline the wait is for the watch itself, and of very many who wait each has one completion less.
+Task<Result<void>> untilFired(zk::Session *session, zk::Watch watch, Deadline deadline)
+{
+    return deadline.isNever() ? untilFiredAtAll(session, std::move(watch))
+                              : untilFiredInTime(session, std::move(watch), deadline);
+}
+
+Task<Result<void>> untilGone(zk::Session *session, const ZPath &node, Deadline deadline)
 {
     for (;;) {
         if (deadline.hasPassed(session->loop()))

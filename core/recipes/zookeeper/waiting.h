@@ -27,7 +27,8 @@ namespace lockscope::recipes {
 [[nodiscard]] Task<Result<void>> untilFired(zk::Session *session, zk::Watch watch, Deadline deadline);
 
 // Until the node is gone, by a data watch on it; at once if it is gone already. get, not exists: that
-// would leave a watch behind on a node that does not exist. NoPermission when we may not read it.
-[[nodiscard]] Task<Result<void>> untilGone(zk::Session *session, ZPath node, Deadline deadline);
+// would leave a watch behind on a node that does not exist. NoPermission when we may not read it. The
+// path outlives the wait.
+[[nodiscard]] Task<Result<void>> untilGone(zk::Session *session, const ZPath &node, Deadline deadline);
 
 } // namespace lockscope::recipes
