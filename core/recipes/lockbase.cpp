@@ -29,7 +29,7 @@ private:
 };
 
 LockBase::LockBase(Loop &loop, QString name)
-    : m_loop(loop), m_name(std::move(name)), m_lost(loop), m_self(std::make_shared<LockBase *>(this)), m_taking(loop)
+    : m_loop(loop), m_name(std::move(name)), m_lost(loop), m_self(std::make_shared<LockBase *>(this))
 {
 }
 
@@ -38,7 +38,7 @@ LockBase::~LockBase() = default;
 void LockBase::shutDown()
 {
     m_self.reset();
-    m_taking.cancelAll();
+    m_taking.cancel();
     letGo();
     if (m_attempt)
         m_attempt->complete(Error{ErrorCode::Cancelled, u"cannot acquire %1: cancelled"_s.arg(m_name)});
@@ -46,29 +46,32 @@ void LockBase::shutDown()
 
 Task<Result<Grant>> LockBase::acquire(Deadline deadline)
 {
+    // Of 100,000 who wait each has this frame: it has no room for an answer, that stays here.
+    const Completion<Result<Grant>> outcome(m_loop);
     if (m_attempt || isHeld()) {
-        auto again = co_await acquireAgain(deadline);
-        co_return again;
+        co_await acquireAgain(deadline, outcome);
+        co_return outcome.value();
     }
     if (m_lost.isComplete())
         m_lost = Completion<Loss>(m_loop);
     // The recipe runs in a coroutine of its own, so that destroying the lock can end it, too.
-    const Completion<Result<Grant>> outcome(m_loop);
     m_attempt = outcome;
     Waiting waiting(m_self);
     m_taking.launch(run(deadline, outcome));
-    auto result = co_await outcome;
+    co_await outcome.arrival();
     waiting.answered(); // `this` may be gone by now
-    co_return result;
+    co_return outcome.value();
 }
 
 // With a frame of its own: of 100,000 who wait none needs its room.
-Task<Result<Grant>> LockBase::acquireAgain(Deadline deadline)
+Task<void> LockBase::acquireAgain(Deadline deadline, Completion<Result<Grant>> outcome)
 {
-    if (m_attempt)
-        co_return Error{ErrorCode::BadInput, u"%1 is being acquired by this object already"_s.arg(m_name)};
+    if (m_attempt) {
+        outcome.complete(Error{ErrorCode::BadInput, u"%1 is being acquired by this object already"_s.arg(m_name)});
+        co_return;
+    }
     auto again = co_await reenter(deadline);
-    co_return again;
+    outcome.complete(std::move(again));
 }
 
 Task<Result<Grant>> LockBase::reenter(Deadline /*deadline*/)
@@ -92,7 +95,7 @@ Error LockBase::refused(Error why) const
 
 void LockBase::abandon()
 {
-    m_taking.cancelAll();
+    m_taking.cancel();
     m_attempt.reset();
     letGo();
 }

@@ -3,7 +3,7 @@
 // destroys the lock. What all recipes share, whatever server they talk to.
 #pragma once
 
-#include "core/async/scope.h"
+#include "core/async/soletask.h"
 #include "core/recipes/lock.h"
 
 namespace lockscope::recipes {
@@ -39,7 +39,7 @@ private:
     class Waiting;
 
     Task<void> run(Deadline deadline, Completion<Result<Grant>> outcome);
-    Task<Result<Grant>> acquireAgain(Deadline deadline);
+    Task<void> acquireAgain(Deadline deadline, Completion<Result<Grant>> outcome);
     [[nodiscard]] Error refused(Error why) const;
     void abandon();
 
@@ -48,7 +48,7 @@ private:
     std::optional<Completion<Result<Grant>>> m_attempt;
     Completion<Loss> m_lost;
     std::shared_ptr<LockBase *> m_self;
-    Scope m_taking;
+    SoleTask m_taking;
 };
 
 } // namespace lockscope::recipes
