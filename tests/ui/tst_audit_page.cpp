@@ -2,12 +2,11 @@
 // The page of the audit file: newest first, what an act changed, whether the record is whole, and that it follows.
 #include "tests/support/fakebackend.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/themedapplication.h"
 #include "ui/pages/auditpage.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/notices.h"
-#include "ui/theme/theme.h"
 
-#include <QApplication>
 #include <QDir>
 #include <QFile>
 #include <QJsonArray>
@@ -34,7 +33,6 @@ QJsonObject lockOf(const QString &state, const QList<std::pair<QString, QString>
 class TestAuditPage : public QObject {
     Q_OBJECT
 
-    std::unique_ptr<ui::Theme> m_theme;
     std::unique_ptr<QTemporaryDir> m_folder;
     std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::AuditPage> m_page;
@@ -61,8 +59,6 @@ class TestAuditPage : public QObject {
     int rows() { return m_page->table().model()->rowCount(); }
 
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
         m_folder = std::make_unique<QTemporaryDir>();
@@ -178,5 +174,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestAuditPage)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestAuditPage)
 #include "tst_audit_page.moc"

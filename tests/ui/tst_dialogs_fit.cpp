@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every dialog over a window of 1366 × 768, light and dark: it fits in there, and no words of it are cut. With
 // LOCKSCOPE_SHOTS=folder it leaves pictures, to be looked at.
-#include "tests/support/fakebackend.h"
-#include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/cutparts.h"
-#include "tests/ui/themedapplication.h"
+#include "tests/ui/windowfixture.h"
 #include "ui/dialogs/editdialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/dialogs/settingsdialog.h"
-#include "ui/mainwindow.h"
-#include "ui/pages/lockspage.h"
 #include "ui/shell/actions.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/scenariodialog.h"
@@ -22,25 +18,21 @@
 #include <QLabel>
 #include <QTabWidget>
 #include <QTemporaryDir>
-#include <QTest>
 
 using namespace Qt::StringLiterals;
 using namespace lockscope;
 
 namespace {
 
-const ui::SystemTime fitNow = ui::SystemTime(std::chrono::seconds(1'700'000'000));
 constexpr QSize smallWindow(1366, 768);
 
 } // namespace
 
-class TestDialogsFit : public QObject {
+class TestDialogsFit : public testing::WindowFixture {
     Q_OBJECT
 
     QTemporaryDir m_folder;
-    std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ConnectionStore> m_store;
-    std::unique_ptr<ui::MainWindow> m_window;
 
     void shoot(QWidget &widget, const QString &name)
     {
@@ -76,16 +68,8 @@ class TestDialogsFit : public QObject {
 private slots:
     void init()
     {
-        m_backend = std::make_unique<testing::FakeBackend>();
-        m_backend->onPlanForceRelease = [](const inspect::LockName &lock,
-                                           const QByteArray &) -> Result<operate::ForceReleasePlan> {
-            operate::ForceReleasePlan plan;
-            plan.before = testing::queueLock("zk", lock.name, 3, testing::serverTime(fitNow));
-            plan.holder = plan.before.contenders[0].id;
-            plan.guard = plan.before.contenders[0].guard;
-            plan.commands = {u"delete"_s};
-            return plan;
-        };
+        openWindow();
+        planReleases(3);
         m_backend->onPlanEdit = [](const operate::EditRequest &request) {
             operate::EditPlan plan;
             plan.request = request;
@@ -96,23 +80,11 @@ private slots:
             return Result<operate::EditPlan>(plan);
         };
         m_store = std::make_unique<ConnectionStore>(m_folder.filePath(u"connections.json"_s), nullptr);
-        m_window = std::make_unique<ui::MainWindow>(*m_backend);
         m_window->useConnections(*m_store);
-        m_window->locksPage().setClock([] { return fitNow; });
         m_window->resize(smallWindow);
-        m_window->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
-        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, true, fitNow);
-        status.readOnly = false;
-        m_backend->tellConnection(status);
-        m_backend->tellLocks({testing::change(
-            inspect::ChangeKind::Added, testing::queueLock("zk", "/locks/orders", 3, testing::serverTime(fitNow)))});
+        tellConnected(true);
+        m_backend->tellLocks({lockOf("/locks/orders", 3)});
         m_window->selectLock({ConnectionName("zk"), "/locks/orders"});
-    }
-    void cleanup()
-    {
-        m_window.reset();
-        m_backend.reset();
     }
 
     void byAction_data()

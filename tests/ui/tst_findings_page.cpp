@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of findings in its window: what it says, where its keys lead, and that it never says more than was seen.
-#include "tests/support/fakebackend.h"
-#include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
-#include "tests/ui/themedapplication.h"
+#include "tests/ui/windowfixture.h"
 #include "ui/dialogs/mutedialog.h"
-#include "ui/mainwindow.h"
 #include "ui/pages/findingdetail.h"
 #include "ui/pages/findingspage.h"
-#include "ui/pages/lockspage.h"
 #include "ui/parts/notices.h"
-#include "ui/theme/theme.h"
 #include "ui/views/findingstable.h"
 
 #include <QCheckBox>
@@ -21,7 +16,6 @@
 #include <QRadioButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QTest>
 
 #include <algorithm>
 
@@ -32,15 +26,11 @@ using inspect::ChangeKind;
 using inspect::FindingCode;
 using testing::change;
 
-class TestFindingsPage : public QObject {
+class TestFindingsPage : public testing::WindowFixture {
     Q_OBJECT
 
-    const ui::SystemTime m_now{std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())};
-    std::unique_ptr<ui::Theme> m_theme;
     std::unique_ptr<QTemporaryDir> m_folder;
     std::unique_ptr<MuteStore> m_mutes;
-    std::unique_ptr<testing::FakeBackend> m_backend;
-    std::unique_ptr<ui::MainWindow> m_window;
 
     ui::FindingsPage &page() { return *m_window->findChild<ui::FindingsPage *>(); }
     ui::FindingsTable &table() { return page().table(); }
@@ -61,24 +51,14 @@ class TestFindingsPage : public QObject {
     }
 
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
         m_folder = std::make_unique<QTemporaryDir>();
         m_mutes = std::make_unique<MuteStore>(m_folder->filePath(u"mutes.json"_s));
-        m_backend = std::make_unique<testing::FakeBackend>();
-        m_window = std::make_unique<ui::MainWindow>(*m_backend);
+        m_now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+        openWindow();
         m_window->useMutes(*m_mutes);
-        m_window->locksPage().setClock([this] { return m_now; });
         m_window->showPage(u"findings"_s);
-        m_window->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
-    }
-    void cleanup()
-    {
-        m_window.reset();
-        m_backend.reset();
     }
 
     // Nothing is wrong only where everything was looked at.
@@ -247,5 +227,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestFindingsPage)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestFindingsPage)
 #include "tst_findings_page.moc"

@@ -3,6 +3,7 @@
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/themedapplication.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/dialogs/forcereleasewords.h"
@@ -10,7 +11,6 @@
 #include "ui/parts/notices.h"
 #include "ui/theme/theme.h"
 
-#include <QApplication>
 #include <QComboBox>
 #include <QDir>
 #include <QLabel>
@@ -72,7 +72,6 @@ class TestForceReleaseForm : public QObject {
     Q_OBJECT
 
 private:
-    std::unique_ptr<ui::Theme> m_theme;
     std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::ConnectionBook> m_book;
     std::unique_ptr<ui::ForceReleaseDialog> m_dialog;
@@ -157,8 +156,6 @@ private:
     }
 
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
         m_now = formNow;
@@ -219,7 +216,7 @@ private slots:
         QFETCH(QRect, screen);
         QFETCH(bool, production);
         QFETCH(bool, dark);
-        m_theme->setChoice(dark ? ui::ThemeChoice::Dark : ui::ThemeChoice::Light);
+        ui::Theme::instance()->setChoice(dark ? ui::ThemeChoice::Dark : ui::ThemeChoice::Light);
         tellStatus(production, production);
         auto lock = twoHolders(); // with a picker, and much to warn of
         lock.recipe = "zk-ephemeral";
@@ -490,5 +487,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestForceReleaseForm)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestForceReleaseForm)
 #include "tst_force_release_form.moc"

@@ -1,34 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of who waits for whom: what it draws of which locks, that it stays steady, and the way through it by keys.
-#include "tests/support/fakebackend.h"
-#include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/windowfixture.h"
 #include "ui/graph/graphview.h"
-#include "ui/mainwindow.h"
 #include "ui/pages/graphpage.h"
-#include "ui/pages/lockspage.h"
 #include "ui/parts/notices.h"
 
-#include <QApplication>
 #include <QLabel>
 #include <QPushButton>
-#include <QTest>
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::Contender;
-using inspect::LockName;
 using inspect::LockSnapshot;
 using testing::change;
+using testing::present;
 using ui::GraphChoice;
 using ui::GraphNode;
 using NodeMark = GraphNode::Mark;
 
 namespace {
-
-const ui::SystemTime noon = ui::SystemTime(1'700'000'000s);
 
 // A kazoo lock: the first of these sessions holds it, the others wait, in this order.
 LockSnapshot kazooLock(const QByteArray &name, const QByteArrayList &sessions)
@@ -36,7 +29,7 @@ LockSnapshot kazooLock(const QByteArray &name, const QByteArrayList &sessions)
     LockSnapshot lock;
     lock.lock = {ConnectionName("zk"), name};
     lock.recipe = "kazoo-lock";
-    lock.observed = testing::serverTime(noon);
+    lock.observed = testing::serverTime(present);
     for (const auto &session : sessions) {
         Contender one;
         one.position = static_cast<int>(lock.contenders.size());
@@ -55,7 +48,7 @@ LockSnapshot kazooLock(const QByteArray &name, const QByteArrayList &sessions)
 std::vector<LockSnapshot> aDeadlock(bool isSaid)
 {
     std::vector<LockSnapshot> locks{kazooLock("/a", {"1", "3", "2"}), kazooLock("/b", {"2", "1"})};
-    const auto graph = inspect::waitGraphOf(locks, {}, noon);
+    const auto graph = inspect::waitGraphOf(locks, {}, present);
     for (auto &lock : locks) {
         if (isSaid)
             inspect::addDeadlocks(lock, graph, graph.cycles);
@@ -72,7 +65,7 @@ GraphChoice allOfThem()
 
 ui::GraphPicture pictureOf(const std::vector<LockSnapshot> &locks, const GraphChoice &choice = {})
 {
-    return graphPictureOf(ui::graphFactsOf(locks, {}, noon), choice);
+    return graphPictureOf(ui::graphFactsOf(locks, {}, present), choice);
 }
 
 QStringList titles(const ui::GraphPicture &picture, NodeMark mark)
@@ -111,11 +104,8 @@ std::map<int, QStringList> columns(const ui::GraphPicture &picture, const ui::Gr
 
 } // namespace
 
-class TestGraph : public QObject {
+class TestGraph : public testing::WindowFixture {
     Q_OBJECT
-
-    std::unique_ptr<testing::FakeBackend> m_backend;
-    std::unique_ptr<ui::MainWindow> m_window;
 
     ui::GraphPage &page() { return *m_window->findChild<ui::GraphPage *>(); }
     template <class T>
@@ -135,17 +125,9 @@ class TestGraph : public QObject {
 private slots:
     void init()
     {
-        m_backend = std::make_unique<testing::FakeBackend>();
-        m_window = std::make_unique<ui::MainWindow>(*m_backend);
-        m_window->locksPage().setClock([] { return noon; });
+        openWindow();
         m_window->showPage(u"graph"_s);
-        m_window->show();
-        m_backend->tellConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, false, noon));
-    }
-    void cleanup()
-    {
-        m_window.reset();
-        m_backend.reset();
+        tellConnected();
     }
 
     void aDeadlockIsMarkedAndNobodyBesideIt()
@@ -156,7 +138,7 @@ private slots:
         QCOMPARE(std::ranges::count_if(picture.arcs, &ui::GraphArc::isCycle), 4);
         const auto spoken = nodeOf(picture, u"/a"_s).spoken;
         QVERIFY2(spoken.contains(u"deadlock"_s) && spoken.contains(u"held by app-1"_s), qPrintable(spoken));
-        const auto heading = headingOf(ui::graphFactsOf(aDeadlock(true), {}, noon));
+        const auto heading = headingOf(ui::graphFactsOf(aDeadlock(true), {}, present));
         QVERIFY2(heading.sentence.startsWith(u"2 clients block each other: app-1"_s), qPrintable(heading.sentence));
         QVERIFY(heading.sentence.endsWith(u"over /a and /b"_s));
     }
@@ -164,7 +146,7 @@ private slots:
     // Seen once, it may be a hand-off.
     void whatNoFindingSaysIsNoDeadlock()
     {
-        const auto facts = ui::graphFactsOf(aDeadlock(false), {}, noon);
+        const auto facts = ui::graphFactsOf(aDeadlock(false), {}, present);
         QVERIFY(facts.isCycleOpen);
         QCOMPARE(titles(graphPictureOf(facts, {}), NodeMark::Cycle), QStringList());
         QVERIFY(!headingOf(facts).sentence.contains(u"block each other"_s));
@@ -173,7 +155,7 @@ private slots:
     void aRootBlockerIsNamedWithWhatItCosts()
     {
         const std::vector locks{kazooLock("/orders", {"1", "2", "3"}), kazooLock("/quiet", {"4"})};
-        const auto facts = ui::graphFactsOf(locks, {}, noon);
+        const auto facts = ui::graphFactsOf(locks, {}, present);
         const auto sentence = headingOf(facts).sentence;
         QVERIFY2(sentence.startsWith(u"root blocker app-1 (10.0.0.7:"_s)
                      && sentence.endsWith(u"holds /orders, 2 wait behind it, together 3 m 00 s"_s),
@@ -200,7 +182,7 @@ private slots:
         auto election = kazooLock("/leader", {"1", "2"});
         election.recipe = "zk-election";
         QVERIFY(recipes::recipeOf(election.recipe).electsLeader);
-        const auto facts = ui::graphFactsOf({election}, {}, noon);
+        const auto facts = ui::graphFactsOf({election}, {}, present);
         QVERIFY(headingOf(facts).sentence.startsWith(u"nobody is seen waiting"_s));
         QVERIFY(graphPictureOf(facts, {}).nodes.empty());
         QCOMPARE(graphPictureOf(facts, allOfThem()).nodes.size(), std::size_t(3));
@@ -370,5 +352,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestGraph)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestGraph)
 #include "tst_graph.moc"

@@ -7,16 +7,15 @@
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakerecording.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/themedapplication.h"
 #include "ui/dialogs/guaranteesdialog.h"
 #include "ui/mainwindow.h"
 #include "ui/models/guaranteesmodel.h"
 #include "ui/models/lockfacts.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/shell/actions.h"
-#include "ui/theme/theme.h"
 
 #include <QAction>
-#include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
@@ -74,8 +73,6 @@ int shownColumns(const QTableView &table)
 class TestGuarantees : public QObject {
     Q_OBJECT
 
-    std::unique_ptr<ui::Theme> m_theme;
-
     static const GuaranteesModel &modelOf(const GuaranteesDialog &dialog)
     {
         return *qobject_cast<GuaranteesModel *>(dialog.table().model());
@@ -87,8 +84,6 @@ class TestGuarantees : public QObject {
     }
 
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
 
     // Every cell is what the tests of the seeds ask, for every invariant, with and without fencing.
     void everyCellIsTheCoresExpectation()
@@ -205,5 +200,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestGuarantees)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestGuarantees)
 #include "tst_guarantees.moc"

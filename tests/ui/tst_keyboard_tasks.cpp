@@ -1,39 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an operator does at three in the morning, by keyboard alone and from the first look on, with the number of
 // keys. That five minutes ago is one key is held by tst_window_time, which has a recording.
-#include "tests/support/fakebackend.h"
-#include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/windowfixture.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/graph/graphview.h"
-#include "ui/mainwindow.h"
 #include "ui/pages/graphpage.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/lockdetail.h"
-#include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
 #include "ui/pages/sessiondetail.h"
 #include "ui/pages/sessionspage.h"
-#include "ui/theme/theme.h"
 #include "ui/views/answerlabel.h"
 #include "ui/views/lockstable.h"
 
-#include <QApplication>
 #include <QClipboard>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPushButton>
-#include <QTest>
 
 using namespace Qt::StringLiterals;
 using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::LockName;
+using testing::present;
 
 namespace {
 
-const ui::SystemTime tasksNow = ui::SystemTime(std::chrono::seconds(1'700'000'000));
 constexpr int mostTabs = 40;
 
 LockName taskLock(const QByteArray &path)
@@ -43,16 +37,12 @@ LockName taskLock(const QByteArray &path)
 
 } // namespace
 
-class TestKeyboardTasks : public QObject {
+class TestKeyboardTasks : public testing::WindowFixture {
     Q_OBJECT
 
 private:
-    std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<testing::FakeBackend> m_backend;
-    std::unique_ptr<ui::MainWindow> m_window;
     int m_keys = 0;
 
-    ui::LocksPage &page() { return m_window->locksPage(); }
     // A real key to whatever has the focus; each counts, whatever is held with it.
     void press(Qt::Key key, Qt::KeyboardModifiers with = Qt::NoModifier)
     {
@@ -96,12 +86,6 @@ private:
         auto *dialog = m_window->findChild<ui::ForceReleaseDialog *>();
         return dialog ? dialog->findChild<QPushButton *>(u"releaseButton"_s) : nullptr;
     }
-    void tellConnection(bool production, bool readOnly)
-    {
-        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, production, tasksNow);
-        status.readOnly = readOnly;
-        m_backend->tellConnection(status);
-    }
     void openForceRelease()
     {
         goTo(u"nightly"_s);
@@ -128,13 +112,13 @@ private:
     {
         std::vector<inspect::LockSnapshot> locks;
         for (const QByteArray path : {"/locks/invoices", "/locks/stock"}) {
-            auto lock = testing::queueLock("zk", path, 1, testing::serverTime(tasksNow));
+            auto lock = testing::queueLock("zk", path, 1, testing::serverTime(present));
             const bool isFirst = locks.empty();
             lock.contenders[0].session = isFirst ? u"0x1"_s : u"0x2"_s;
             lock.contenders[1].session = isFirst ? u"0x2"_s : u"0x1"_s;
             locks.push_back(lock);
         }
-        const auto graph = inspect::waitGraphOf(locks, {}, tasksNow);
+        const auto graph = inspect::waitGraphOf(locks, {}, present);
         std::vector<inspect::SnapshotChange> changes;
         for (auto &lock : locks) {
             inspect::addDeadlocks(lock, graph, graph.cycles);
@@ -148,38 +132,21 @@ private:
     }
 
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
         m_keys = 0;
-        m_backend = std::make_unique<testing::FakeBackend>();
-        m_backend->onPlanForceRelease = [](const LockName &lock,
-                                           const QByteArray &) -> Result<operate::ForceReleasePlan> {
-            operate::ForceReleasePlan plan;
-            plan.before = testing::queueLock("zk", lock.name, 1, testing::serverTime(tasksNow));
-            plan.holder = plan.before.contenders[0].id;
-            plan.guard = plan.before.contenders[0].guard;
-            plan.commands = {u"delete"_s};
-            return plan;
-        };
-        m_window = std::make_unique<ui::MainWindow>(*m_backend);
-        page().setClock([] { return tasksNow; });
-        m_window->show();
+        openWindow();
+        planReleases(1);
         m_window->activateWindow();
         QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
-        tellConnection(false, false);
-        std::vector<inspect::SnapshotChange> locks;
-        for (const QByteArray path : {"/locks/invoices", "/locks/nightly-report", "/locks/orders", "/locks/stock"})
-            locks.push_back(
-                testing::change(ChangeKind::Added, testing::queueLock("zk", path, 1, testing::serverTime(tasksNow))));
-        m_backend->tellLocks(locks);
+        tellConnected();
+        m_backend->tellLocks({lockOf("/locks/invoices", 1), lockOf("/locks/nightly-report", 1),
+                              lockOf("/locks/orders", 1), lockOf("/locks/stock", 1)});
     }
     void cleanup()
     {
         qInfo("%s: %d keys", QTest::currentTestFunction(), m_keys);
-        m_window.reset();
-        m_backend.reset();
+        closeWindow();
     }
 
     void whoBlocksOrders()
@@ -203,7 +170,7 @@ private slots:
     // Armed, named, given a reason: more keys, none of them the mouse's.
     void releaseOnProduction()
     {
-        tellConnection(true, true);
+        tellConnected(true, true);
         openForceRelease();
         type(u"INC-4411"_s);
         QVERIFY(tabTo(u"armButton"_s));
@@ -213,7 +180,7 @@ private slots:
         QVERIFY(tabToButton(u"Allow writes on zk"_s));
         press(Qt::Key_Space);
         QVERIFY(m_backend->wasCalled(u"setReadOnly zk false"_s));
-        tellConnection(true, false);
+        tellConnected(true, false);
         m_window->findChild<ui::ForceReleaseDialog *>()->activateWindow(); // as every window manager does
         QTRY_VERIFY(QApplication::focusWidget()
                     && m_window->findChild<ui::ForceReleaseDialog *>()->isAncestorOf(QApplication::focusWidget()));
@@ -265,7 +232,7 @@ private slots:
     // From a lock that is stuck to what falls if its holder's session ends, and who inherits each.
     void whoInheritsFromTheHolder()
     {
-        const auto lock = testing::queueLock("zk", "/locks/orders", 2, testing::serverTime(tasksNow));
+        const auto lock = testing::queueLock("zk", "/locks/orders", 2, testing::serverTime(present));
         m_backend->tellLocks({testing::change(ChangeKind::Changed, lock)});
         inspect::SessionSnapshot session;
         session.connection = ConnectionName("zk");
@@ -285,7 +252,7 @@ private slots:
 
     void whatTheHolderOfARowRanLast()
     {
-        auto row = testing::queueLock("zk", "shop.stock#id=1", 1, testing::serverTime(tasksNow));
+        auto row = testing::queueLock("zk", "shop.stock#id=1", 1, testing::serverTime(present));
         row.backend = BackendKind::MariaDb;
         row.recipe = "sql-for-update";
         row.contenders[0].session = u"41"_s;
@@ -350,5 +317,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestKeyboardTasks)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestKeyboardTasks)
 #include "tst_keyboard_tasks.moc"

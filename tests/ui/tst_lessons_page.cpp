@@ -4,6 +4,7 @@
 #include "tests/support/fakebackend.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/lessonscene.h"
+#include "tests/ui/themedapplication.h"
 #include "tests/ui/tilecounters.h"
 #include "ui/lessons/lessonlist.h"
 #include "ui/lessons/lessonpicture.h"
@@ -16,9 +17,7 @@
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/serverstrip.h"
-#include "ui/theme/theme.h"
 
-#include <QApplication>
 #include <QFile>
 #include <QLabel>
 #include <QListWidget>
@@ -35,7 +34,6 @@ using namespace lockscope::ui;
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using testing::LessonScene;
-using testing::numberOf;
 using testing::press;
 
 namespace {
@@ -65,12 +63,7 @@ std::set<std::pair<std::size_t, QByteArray>> countedInTexts(const lessons::Lesso
 class TestLessonsPage : public QObject {
     Q_OBJECT
 
-    std::unique_ptr<Theme> m_theme;
-
 private slots:
-    void initTestCase() { m_theme = std::make_unique<Theme>(*qApp, ThemeChoice::Light); }
-
-    void cleanupTestCase() { m_theme.reset(); }
 
     void theListTellsWhatThereIs()
     {
@@ -461,5 +454,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestLessonsPage)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestLessonsPage)
 #include "tst_lessons_page.moc"

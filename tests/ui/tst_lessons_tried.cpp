@@ -3,12 +3,11 @@
 #include "tests/support/fakebackend.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/lessonscene.h"
+#include "tests/ui/themedapplication.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/simulator/lanesview.h"
-#include "ui/theme/theme.h"
 
-#include <QApplication>
 #include <QContextMenuEvent>
 #include <QMenu>
 #include <QPushButton>
@@ -24,11 +23,7 @@ using testing::numberOf;
 class TestLessonsTried : public QObject {
     Q_OBJECT
 
-    std::unique_ptr<Theme> m_theme;
-
 private slots:
-    void initTestCase() { m_theme = std::make_unique<Theme>(*qApp, ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
 
     void aLessonIsTriedInTheSimulatorAndBack()
     {
@@ -90,5 +85,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestLessonsTried)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestLessonsTried)
 #include "tst_lessons_tried.moc"

@@ -1,40 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ctrl+K: everything in one list, by a few letters.
-#include "tests/support/fakebackend.h"
-#include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
-#include "ui/mainwindow.h"
-#include "ui/pages/lockspage.h"
+#include "tests/ui/windowfixture.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/palette.h"
-#include "ui/theme/theme.h"
 #include "ui/views/lockstable.h"
 
 #include <QAction>
-#include <QApplication>
 #include <QLineEdit>
 #include <QListWidget>
-#include <QTest>
 
 using namespace Qt::StringLiterals;
 using namespace lockscope;
-using inspect::ChangeKind;
 using inspect::LockName;
 
-namespace {
-
-const ui::SystemTime paletteNow = ui::SystemTime(std::chrono::seconds(1'700'000'000));
-
-} // namespace
-
-class TestPalette : public QObject {
+class TestPalette : public testing::WindowFixture {
     Q_OBJECT
-
-private:
-    std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<testing::FakeBackend> m_backend;
-    std::unique_ptr<ui::MainWindow> m_window;
 
     ui::CommandPalette &palette() { return *m_window->findChild<ui::CommandPalette *>(); }
     QStringList rows()
@@ -47,28 +29,14 @@ private:
     void openPalette() { QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier); }
     void type(const QString &text) { QTest::keyClicks(&palette().field(), text); }
     void press(Qt::Key key) { QTest::keyClick(&palette().field(), key); }
-    inspect::SnapshotChange added(const QByteArray &path)
-    {
-        return testing::change(ChangeKind::Added, testing::queueLock("zk", path, 1, testing::serverTime(paletteNow)));
-    }
 
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
-        m_backend = std::make_unique<testing::FakeBackend>();
-        m_window = std::make_unique<ui::MainWindow>(*m_backend);
-        m_window->locksPage().setClock([] { return paletteNow; });
-        m_window->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
-        m_backend->tellConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, false, paletteNow));
-        m_backend->tellLocks({added("/locks/orders"), added("/locks/reorders"), added("/locks/nightly-report")});
-    }
-    void cleanup()
-    {
-        m_window.reset();
-        m_backend.reset();
+        openWindow();
+        tellConnected();
+        m_backend->tellLocks(
+            {lockOf("/locks/orders", 1), lockOf("/locks/reorders", 1), lockOf("/locks/nightly-report", 1)});
     }
 
     void showsPagesAndActionsWithTheirKeys()
@@ -161,8 +129,8 @@ private slots:
     {
         std::vector<inspect::SnapshotChange> many;
         for (int i = 0; i < 3000; ++i)
-            many.push_back(added("/jobs/job-" + QByteArray::number(10000 + i)));
-        many.push_back(added("/jobs/\x1b[31m"));
+            many.push_back(lockOf("/jobs/job-" + QByteArray::number(10000 + i), 1));
+        many.push_back(lockOf("/jobs/\x1b[31m", 1));
         m_backend->tellLocks(many);
         openPalette();
         type(u"job"_s);
@@ -174,5 +142,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestPalette)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestPalette)
 #include "tst_palette.moc"

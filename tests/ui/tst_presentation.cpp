@@ -4,12 +4,11 @@
 #include "tests/support/testmain.h"
 #include "tests/ui/cutparts.h"
 #include "tests/ui/lessonscene.h"
+#include "tests/ui/themedapplication.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/shell/sidebar.h"
-#include "ui/theme/theme.h"
 
-#include <QApplication>
 #include <QLabel>
 #include <QTest>
 
@@ -22,11 +21,7 @@ using testing::press;
 class TestPresentation : public QObject {
     Q_OBJECT
 
-    std::unique_ptr<Theme> m_theme;
-
 private slots:
-    void initTestCase() { m_theme = std::make_unique<Theme>(*qApp, ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
 
     // Nothing but the page, and no text that the last row cannot read.
     void aProjectorShowsThePageAlone()
@@ -40,7 +35,7 @@ private slots:
         QTRY_VERIFY(lessons->lesson().isPlayed());
         QVERIFY(QTest::qWaitForWindowActive(&window));
         press(window, Qt::Key_F11);
-        QVERIFY(m_theme->isLarge());
+        QVERIFY(Theme::instance()->isLarge());
         QVERIFY(!window.findChild<SideBar *>()->isVisible());
         QVERIFY(textFont(11).pixelSize() >= 14 && monoFont(11).pixelSize() >= 14);
         for (const auto *shown : lessons->findChildren<QLabel *>()) {
@@ -48,7 +43,7 @@ private slots:
                 QVERIFY2(shown->font().pixelSize() >= 14, qPrintable(shown->text()));
         }
         press(window, Qt::Key_F11);
-        QVERIFY(!m_theme->isLarge());
+        QVERIFY(!Theme::instance()->isLarge());
         QVERIFY(window.findChild<SideBar *>()->isVisible());
     }
 
@@ -102,5 +97,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestPresentation)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestPresentation)
 #include "tst_presentation.moc"

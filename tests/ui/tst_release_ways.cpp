@@ -4,6 +4,7 @@
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/themedapplication.h"
 #include "ui/dialogs/bulkdialog.h"
 #include "ui/dialogs/bulkmodel.h"
 #include "ui/dialogs/factsform.h"
@@ -13,7 +14,6 @@
 #include "ui/parts/notices.h"
 #include "ui/theme/theme.h"
 
-#include <QApplication>
 #include <QComboBox>
 #include <QDir>
 #include <QLabel>
@@ -39,7 +39,6 @@ constexpr QRect smallScreen(0, 0, 1024, 600);
 class TestReleaseWays : public QObject {
     Q_OBJECT
 
-    std::unique_ptr<ui::Theme> m_theme;
     std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::ConnectionBook> m_book;
     std::unique_ptr<ui::ForceReleaseDialog> m_dialog;
@@ -116,8 +115,6 @@ class TestReleaseWays : public QObject {
     }
 
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
         QSettings().remove(u"confirm/development"_s);
@@ -157,7 +154,7 @@ private slots:
     {
         QFETCH(QRect, screen);
         QFETCH(bool, dark);
-        m_theme->setChoice(dark ? ui::ThemeChoice::Dark : ui::ThemeChoice::Light);
+        ui::Theme::instance()->setChoice(dark ? ui::ThemeChoice::Dark : ui::ThemeChoice::Light);
         const QString name = QString::fromLatin1(QTest::currentDataTag());
         openForm(revocable(), {}, screen);
         auto *box = part<QComboBox>("way");
@@ -181,7 +178,7 @@ private slots:
         shoot(*m_dialog, u"way-3-done-"_s + name);
         part<QPushButton>("lookAgain")->click();
         QTRY_VERIFY(part<QPushButton>("releaseButton")->text().startsWith(u"Release from"_s));
-        m_theme->setChoice(ui::ThemeChoice::Light);
+        ui::Theme::instance()->setChoice(ui::ThemeChoice::Light);
     }
 
     // etcd: it takes more than a release, and all that falls is named.
@@ -347,5 +344,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestReleaseWays)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestReleaseWays)
 #include "tst_release_ways.moc"

@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The menu of a row, wherever the row stands: what it offers, what it copies, where it goes; and what tables share:
 // Ctrl+C, chosen columns, export.
-#include "tests/support/fakebackend.h"
-#include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
-#include "ui/mainwindow.h"
+#include "tests/ui/windowfixture.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/lockdetail.h"
-#include "ui/pages/lockspage.h"
 #include "ui/pages/logpage.h"
 #include "ui/pages/pages.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/pages/znodespage.h"
 #include "ui/parts/tabletools.h"
 #include "ui/shell/sidebar.h"
-#include "ui/theme/theme.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
 #include "ui/views/watchchainview.h"
 
-#include <QApplication>
 #include <QClipboard>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -27,35 +22,21 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QTemporaryDir>
-#include <QTest>
 
 using namespace Qt::StringLiterals;
 using namespace lockscope;
-using inspect::ChangeKind;
 using inspect::LockName;
 
 namespace {
 
-const ui::SystemTime menusNow = ui::SystemTime(std::chrono::seconds(1'700'000'000));
 const LockName menuOrders{ConnectionName("zk"), "/locks/orders"};
 
 } // namespace
 
-class TestRowMenus : public QObject {
+class TestRowMenus : public testing::WindowFixture {
     Q_OBJECT
 
-private:
-    std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<testing::FakeBackend> m_backend;
-    std::unique_ptr<ui::MainWindow> m_window;
-
-    ui::LocksPage &page() { return m_window->locksPage(); }
     ui::LocksTable &table() { return page().table(); }
-    template <class T>
-    T *part(const char *name)
-    {
-        return m_window->findChild<T *>(QString::fromLatin1(name));
-    }
     QMenu *menu() { return qobject_cast<QMenu *>(QApplication::activePopupWidget()); }
     QStringList entries()
     {
@@ -102,28 +83,18 @@ private:
     }
 
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
-        m_backend = std::make_unique<testing::FakeBackend>();
-        m_window = std::make_unique<ui::MainWindow>(*m_backend);
-        page().setClock([] { return menusNow; });
-        m_window->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
-        m_backend->tellConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, false, menusNow));
-        m_backend->tellLocks({testing::change(ChangeKind::Added, testing::queueLock("zk", "/locks/orders", 2,
-                                                                                    testing::serverTime(menusNow))),
-                              testing::change(ChangeKind::Added, testing::queueLock("zk", "/locks/=cmd", 0,
-                                                                                    testing::serverTime(menusNow)))});
+        openWindow();
+        tellConnected();
+        m_backend->tellLocks({lockOf("/locks/orders", 2), lockOf("/locks/=cmd", 0)});
         m_window->selectLock(menuOrders);
     }
     void cleanup()
     {
         if (auto *open = menu())
             open->close();
-        m_window.reset();
-        m_backend.reset();
+        closeWindow();
     }
 
     void aLockIsCopiedAsNameCommandAndJson()
@@ -279,5 +250,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestRowMenus)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestRowMenus)
 #include "tst_row_menus.moc"

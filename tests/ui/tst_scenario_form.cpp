@@ -2,11 +2,10 @@
 // The form of a scenario gives back what it was given, whatever that is; and what is planned for a moment of the run
 // is shown there, and can be taken out.
 #include "tests/support/testmain.h"
+#include "tests/ui/themedapplication.h"
 #include "ui/simulator/plannedlist.h"
 #include "ui/simulator/scenariodialog.h"
-#include "ui/theme/theme.h"
 
-#include <QApplication>
 #include <QComboBox>
 #include <QJsonDocument>
 #include <QPushButton>
@@ -23,7 +22,6 @@ using contention::Scenario;
 class TestScenarioForm : public QObject {
     Q_OBJECT
 
-    std::unique_ptr<Theme> m_theme;
     ConnectionBook m_book;
     std::vector<Comparison> m_given; // of the rows
 
@@ -58,8 +56,6 @@ class TestScenarioForm : public QObject {
     }
 
 private slots:
-    void initTestCase() { m_theme = std::make_unique<Theme>(*qApp, ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
 
     void whatIsNotTouchedComesBackAsItCame_data()
     {
@@ -133,5 +129,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestScenarioForm)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestScenarioForm)
 #include "tst_scenario_form.moc"

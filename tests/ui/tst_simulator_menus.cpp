@@ -4,13 +4,12 @@
 #include "tests/support/fakerecording.h"
 #include "tests/support/patience.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/themedapplication.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/runpanel.h"
-#include "ui/theme/theme.h"
 
-#include <QApplication>
 #include <QContextMenuEvent>
 #include <QLabel>
 #include <QMenu>
@@ -24,7 +23,6 @@ using ui::Comparison;
 class TestSimulatorMenus : public QObject {
     Q_OBJECT
 
-    std::unique_ptr<ui::Theme> m_theme;
     std::unique_ptr<ui::SimulatorPage> m_page;
 
     ui::Playback &playback() { return m_page->playback(); }
@@ -52,8 +50,6 @@ class TestSimulatorMenus : public QObject {
     }
 
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
     void cleanup() { m_page.reset(); }
 
     // A menu says whose faults it offers, and of several servers which one.
@@ -128,5 +124,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestSimulatorMenus)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestSimulatorMenus)
 #include "tst_simulator_menus.moc"

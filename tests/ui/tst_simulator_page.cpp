@@ -4,6 +4,7 @@
 #include "tests/support/fakerecording.h"
 #include "tests/support/patience.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/themedapplication.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/simulator/countertiles.h"
@@ -12,9 +13,7 @@
 #include "ui/simulator/scalingchart.h"
 #include "ui/simulator/scenariodialog.h"
 #include "ui/simulator/transportbar.h"
-#include "ui/theme/theme.h"
 
-#include <QApplication>
 #include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
@@ -36,7 +35,6 @@ using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using namespace lockscope;
 using contention::FaultKind;
-using contention::Mark;
 using contention::Scenario;
 using ui::Comparison;
 using ui::Moment;
@@ -71,7 +69,6 @@ class TestSimulatorPage : public QObject {
     Q_OBJECT
 
 private:
-    std::unique_ptr<ui::Theme> m_theme;
     std::unique_ptr<ui::SimulatorPage> m_page;
     QTemporaryDir m_folder;
 
@@ -111,8 +108,6 @@ private:
     }
 
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
     void cleanup() { m_page.reset(); }
 
     void twoRunsStandBesideEachOtherWithTheirTotals()
@@ -465,5 +460,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestSimulatorPage)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestSimulatorPage)
 #include "tst_simulator_page.moc"

@@ -4,15 +4,14 @@
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakerecording.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/themedapplication.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/countertiles.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/scenariodialog.h"
-#include "ui/theme/theme.h"
 
-#include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
@@ -69,7 +68,6 @@ contention::Recording recordingOf(const RealRunOptions &options)
 class TestSimulatorPlaces : public QObject {
     Q_OBJECT
 
-    std::unique_ptr<ui::Theme> m_theme;
     std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::ConnectionBook> m_book;
     std::unique_ptr<ui::SimulatorPage> m_page;
@@ -116,8 +114,6 @@ class TestSimulatorPlaces : public QObject {
     }
 
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
         m_backend = std::make_unique<testing::FakeBackend>();
@@ -360,5 +356,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestSimulatorPlaces)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestSimulatorPlaces)
 #include "tst_simulator_places.moc"

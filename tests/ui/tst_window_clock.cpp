@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every number on the screen is of one moment: rows, banners, queue and picture count by one clock and go on
 // together.
-#include "tests/support/fakebackend.h"
-#include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
-#include "tests/ui/themedapplication.h"
-#include "ui/mainwindow.h"
+#include "tests/ui/windowfixture.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/lockdetail.h"
-#include "ui/pages/lockspage.h"
 #include "ui/parts/notices.h"
-#include "ui/theme/theme.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
 
 #include <QSignalSpy>
-#include <QTest>
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
@@ -25,23 +19,16 @@ using inspect::FindingCode;
 using testing::change;
 using testing::queueLock;
 
-class TestWindowClock : public QObject {
+class TestWindowClock : public testing::WindowFixture {
     Q_OBJECT
 
-    const ui::SystemTime m_start{1'700'000'000s};
-    ui::SystemTime m_now;
-    std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<testing::FakeBackend> m_backend;
-    std::unique_ptr<ui::MainWindow> m_window;
-
-    ui::LocksPage &page() { return m_window->locksPage(); }
     void tick()
     {
         page().setClock([this] { return m_now; });
     }
     void show(inspect::LockSnapshot lock)
     {
-        m_backend->tellConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, false, m_now));
+        tellConnected();
         const auto name = lock.lock;
         m_backend->tellLocks({change(ChangeKind::Added, std::move(lock))});
         m_window->selectLock(name);
@@ -59,21 +46,10 @@ class TestWindowClock : public QObject {
     }
 
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
-        m_now = m_start;
-        m_backend = std::make_unique<testing::FakeBackend>();
-        m_window = std::make_unique<ui::MainWindow>(*m_backend);
-        tick();
-        m_window->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
-    }
-    void cleanup()
-    {
-        m_window.reset();
-        m_backend.reset();
+        m_now = testing::present;
+        openWindow();
     }
 
     void aBannerCountsDownWithItsRow()
@@ -134,7 +110,7 @@ private slots:
         clock.setFrozen(true);
         m_now += 5s;
         clock.catchUp();
-        QCOMPARE(clock.now(), m_start);
+        QCOMPARE(clock.now(), testing::present);
         QCOMPARE(clock.present(), m_now); // what is done is done now
         QCOMPARE(ticks.count(), 0);
         clock.setFrozen(false);
@@ -143,5 +119,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestWindowClock)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestWindowClock)
 #include "tst_window_clock.moc"

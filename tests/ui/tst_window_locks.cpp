@@ -1,30 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // A walk through the window: locks appear, one is chosen, acquired, force-released, lost.
-#include "tests/support/fakebackend.h"
-#include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/windowfixture.h"
 #include "ui/dialogs/acquiredialog.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasedialog.h"
-#include "ui/mainwindow.h"
 #include "ui/pages/lockdetail.h"
-#include "ui/pages/lockspage.h"
 #include "ui/parts/notices.h"
-#include "ui/theme/theme.h"
 #include "ui/views/answerlabel.h"
 #include "ui/views/holdspanel.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
 
 #include <QCheckBox>
-#include <QApplication>
 #include <QClipboard>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QScrollBar>
-#include <QTest>
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
@@ -33,11 +27,11 @@ using inspect::ChangeKind;
 using inspect::LockName;
 using inspect::LockSnapshot;
 using testing::change;
+using testing::present;
 using testing::queueLock;
 
 namespace {
 
-const ui::SystemTime present = ui::SystemTime(1'700'000'000s);
 const LockName orders{ConnectionName("zk"), "/locks/orders"};
 
 LockSnapshot ordersLock(int waiters = 3)
@@ -76,29 +70,12 @@ operate::ForceReleasePlan planOf(const LockSnapshot &lock)
 
 } // namespace
 
-class TestWindowLocks : public QObject {
+class TestWindowLocks : public testing::WindowFixture {
     Q_OBJECT
 
-private:
-    std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<testing::FakeBackend> m_backend;
-    std::unique_ptr<ui::MainWindow> m_window;
-
-    ui::LocksPage &page() { return m_window->locksPage(); }
     ui::LockDetail &detail() { return page().detail(); }
-    template <class T>
-    T *part(const char *name)
-    {
-        return m_window->findChild<T *>(QString::fromLatin1(name));
-    }
     QString answer() { return part<ui::AnswerLabel>("answer")->sentence(); }
 
-    void connectAs(bool readOnly, bool production = true)
-    {
-        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, production, present);
-        status.readOnly = readOnly;
-        m_backend->tellConnection(status);
-    }
     void breakConnection()
     {
         auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, true, present);
@@ -113,27 +90,10 @@ private:
     }
 
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
-    void init()
-    {
-        m_backend = std::make_unique<testing::FakeBackend>();
-        m_window = std::make_unique<ui::MainWindow>(*m_backend);
-        page().setClock([] { return present; });
-        m_window->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
-    }
-    void cleanup()
-    {
-        m_window.reset();
-        m_backend.reset();
-    }
-
     void locksAppearAndOneIsChosen()
     {
-        connectAs(true);
-        m_backend->tellLocks({change(ChangeKind::Added, queueLock("zk", "/a", 0, testing::serverTime(present))),
-                              change(ChangeKind::Added, ordersLock())});
+        tellConnected(true, true);
+        m_backend->tellLocks({lockOf("/a", 0), change(ChangeKind::Added, ordersLock())});
         QCOMPARE(page().table().model()->rowCount(), 2);
         page().focusContent(); // the first row: what waits longest
         QCOMPARE(page().currentLock(), std::optional(orders));
@@ -155,7 +115,7 @@ private slots:
 
     void lockAskedForBeforeItIsKnownIsShownWhenItComes()
     {
-        connectAs(true);
+        tellConnected(true, true);
         m_window->selectLock(orders);
         QVERIFY(!detail().snapshot());
         m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
@@ -165,7 +125,7 @@ private slots:
 
     void selectionAndScrollSurviveAThousandUpdates()
     {
-        connectAs(true);
+        tellConnected(true, true);
         std::vector<inspect::SnapshotChange> many;
         for (int i = 0; i < 300; ++i)
             many.push_back(change(ChangeKind::Added, queueLock("zk", "/l/" + QByteArray::number(1000 + i), 0,
@@ -192,9 +152,8 @@ private slots:
 
     void goneLockSaysSoAndChoosesNoNeighbour()
     {
-        connectAs(true);
-        m_backend->tellLocks({change(ChangeKind::Added, ordersLock()),
-                              change(ChangeKind::Added, queueLock("zk", "/a", 0, testing::serverTime(present)))});
+        tellConnected(true, true);
+        m_backend->tellLocks({change(ChangeKind::Added, ordersLock()), lockOf("/a", 0)});
         m_window->selectLock(orders);
         m_backend->tellLocks({change(ChangeKind::Removed, ordersLock())});
         QCOMPARE(answer(), u"/locks/orders is gone: no node of it is left"_s);
@@ -207,7 +166,7 @@ private slots:
 
     void brokenConnectionGreysTheViewAndComesBack()
     {
-        connectAs(true);
+        tellConnected(true, true);
         m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
         m_window->selectLock(orders);
         auto *veil = detail().findChild<ui::Veil *>();
@@ -220,7 +179,7 @@ private slots:
         QVERIFY(banner->sentence().contains(u"connection refused"_s));
         QVERIFY(page().model().isFrozen(ConnectionName("zk")));
         QCOMPARE(page().table().model()->rowCount(), 1); // what was seen stays
-        connectAs(true);
+        tellConnected(true, true);
         QVERIFY(!veil->isVisible());
         QVERIFY(!banner->isVisible());
         QVERIFY(!page().model().isFrozen(ConnectionName("zk")));
@@ -228,7 +187,7 @@ private slots:
 
     void forceReleaseOnProductionNeedsTheName()
     {
-        connectAs(false);
+        tellConnected(true);
         const auto lock = ordersLock();
         m_backend->tellLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(orders);
@@ -267,7 +226,7 @@ private slots:
 
     void forceReleaseSaysWhenTheSecondReadingDiffers()
     {
-        connectAs(false, false);
+        tellConnected();
         const auto lock = ordersLock();
         m_backend->tellLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(orders);
@@ -289,7 +248,7 @@ private slots:
 
     void aHolderThatNothingTellsFromTheNextIsReleasedOnlyAtARisk()
     {
-        connectAs(false, false);
+        tellConnected();
         const auto lock = ordersLock();
         m_backend->tellLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(orders);
@@ -316,7 +275,7 @@ private slots:
 
     void readOnlyShowsTheFormAndSaysWhyNot()
     {
-        connectAs(true);
+        tellConnected(true, true);
         const auto lock = ordersLock();
         m_backend->tellLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(orders);
@@ -328,7 +287,7 @@ private slots:
         QTest::keyClicks(dialog->findChild<QLineEdit *>(u"reason"_s), u"INC-4411"_s);
         QVERIFY(!release->isEnabled());
         QVERIFY(dialog->findChild<QLabel *>(u"obstacle"_s)->text().contains(u"read-only"_s));
-        connectAs(false); // armed meanwhile
+        tellConnected(true); // armed meanwhile
         QVERIFY(release->isEnabled());
         breakConnection();
         QVERIFY(!release->isEnabled());
@@ -336,7 +295,7 @@ private slots:
 
     void waitingForTheGentlerWaySendsNothing()
     {
-        connectAs(false);
+        tellConnected(true);
         auto lock = ordersLock();
         lock.contenders[0].expiresAt = lock.observed + 30s; // it ends by itself
         m_backend->tellLocks({change(ChangeKind::Added, lock)});
@@ -357,7 +316,7 @@ private slots:
 
     void armingProductionIsAskedFor()
     {
-        connectAs(true);
+        tellConnected(true, true);
         m_window->selectLock(orders);
         auto *writes = part<QPushButton>("writesButton");
         QVERIFY(writes->text().startsWith(u"READ-ONLY · 0 writes sent"_s));
@@ -371,13 +330,13 @@ private slots:
                 QTest::mouseClick(button, Qt::LeftButton);
         }
         QVERIFY(m_backend->wasCalled(u"setReadOnly zk false"_s));
-        connectAs(false);
+        tellConnected(true);
         QVERIFY(writes->text().startsWith(u"WRITES ALLOWED"_s));
     }
 
     void acquireHoldLose()
     {
-        connectAs(false, false);
+        tellConnected();
         m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
         m_window->selectLock(orders);
         QTest::mouseClick(part<QPushButton>("acquireButton"), Qt::LeftButton);
@@ -439,7 +398,7 @@ private slots:
         status.progress.firstSnapshotComplete = false;
         m_backend->tellConnection(status);
         QVERIFY(says(u"Looking for locks"_s));
-        connectAs(false, false);
+        tellConnected();
         QVERIFY(says(u"No locks here now"_s));
         m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
         QVERIFY(!says(u"No locks here now"_s));
@@ -451,9 +410,8 @@ private slots:
 
     void keysMoveThroughTheWindow()
     {
-        connectAs(true);
-        m_backend->tellLocks({change(ChangeKind::Added, ordersLock()),
-                              change(ChangeKind::Added, queueLock("zk", "/a", 0, testing::serverTime(present)))});
+        tellConnected(true, true);
+        m_backend->tellLocks({change(ChangeKind::Added, ordersLock()), lockOf("/a", 0)});
         QTest::keyClick(m_window.get(), Qt::Key_F, Qt::ControlModifier);
         auto *find = part<QLineEdit>("find");
         QCOMPARE(QApplication::focusWidget(), find);
@@ -472,7 +430,7 @@ private slots:
 
     void noteIsTheIncidentNote()
     {
-        connectAs(true);
+        tellConnected(true, true);
         m_backend->tellLocks({change(ChangeKind::Added, ordersLock(1))});
         m_window->selectLock(orders);
         const QString note = detail().note();
@@ -485,5 +443,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestWindowLocks)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestWindowLocks)
 #include "tst_window_locks.moc"

@@ -1,35 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // One selection: what is acted on is what the list shows as chosen, whatever was searched, filtered or resorted.
-#include "tests/support/fakebackend.h"
-#include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/windowfixture.h"
 #include "ui/dialogs/forcereleasedialog.h"
-#include "ui/mainwindow.h"
 #include "ui/pages/lockdetail.h"
-#include "ui/pages/lockspage.h"
 #include "ui/pages/sessionspage.h"
-#include "ui/theme/theme.h"
 #include "ui/views/lockstable.h"
 
-#include <QApplication>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QRegularExpression>
-#include <QTest>
 #include <QTreeView>
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using namespace lockscope;
-using inspect::ChangeKind;
 using inspect::LockName;
-using testing::change;
-using testing::queueLock;
+using testing::present;
 
 namespace {
-
-const ui::SystemTime selectionNow = ui::SystemTime(1'700'000'000s);
 
 LockName zkName(const QByteArray &path)
 {
@@ -38,16 +28,12 @@ LockName zkName(const QByteArray &path)
 
 } // namespace
 
-class TestWindowSelection : public QObject {
+class TestWindowSelection : public testing::WindowFixture {
     Q_OBJECT
 
 private:
-    std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<testing::FakeBackend> m_backend;
-    std::unique_ptr<ui::MainWindow> m_window;
     std::chrono::steady_clock::time_point m_steady{};
 
-    ui::LocksPage &page() { return m_window->locksPage(); }
     std::optional<LockName> shown()
     {
         const auto *lock = page().detail().snapshot();
@@ -62,10 +48,6 @@ private:
         QCOMPARE(table.selectionModel()->hasSelection(), lock.has_value());
         if (lock)
             QVERIFY(table.selectionModel()->isRowSelected(page().model().rowOf(*lock)));
-    }
-    inspect::SnapshotChange lockOf(const QByteArray &path, int waiters, ChangeKind kind = ChangeKind::Changed)
-    {
-        return change(kind, queueLock("zk", path, waiters, testing::serverTime(selectionNow)));
     }
     void find(const QString &text)
     {
@@ -82,24 +64,13 @@ private:
     }
 
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
-        m_backend = std::make_unique<testing::FakeBackend>();
-        m_window = std::make_unique<ui::MainWindow>(*m_backend);
-        page().setClock([] { return selectionNow; });
+        openWindow();
         page().table().setClock([this] { return m_steady; });
-        m_window->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
-        m_backend->tellConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, false, selectionNow));
+        tellConnected();
         m_backend->tellLocks(
             {lockOf("/locks/nightly-report", 3), lockOf("/locks/orders-1", 1), lockOf("/locks/orders-2", 0)});
-    }
-    void cleanup()
-    {
-        m_window.reset();
-        m_backend.reset();
     }
 
     void searchThatHidesTheChosenLockChoosesTheFirstItFinds()
@@ -231,7 +202,7 @@ private slots:
     void pauseStopsAllPagesAndSaysWhatItHoldsBack()
     {
         auto *asOf = m_window->findChild<QLabel *>(u"asOf"_s);
-        ui::SystemTime now = selectionNow;
+        ui::SystemTime now = present;
         page().setClock([&now] { return now; });
         m_window->selectLock(zkName("/locks/orders-1"));
         const auto held = [this] { return page().table().model()->index(0, ui::LockRow::Held).data().toString(); };
@@ -257,22 +228,22 @@ private slots:
         QVERIFY(asOf->text().endsWith(u" · 3 changes wait"_s));
         QCOMPARE(m_window->findChild<ui::SessionsPage *>()->findChild<QTreeView *>()->model()->rowCount(), 0);
         // What is done is done to what is there now, and whether it may be done is never old.
-        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, selectionNow);
+        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, present);
         status.readOnly = true;
         status.asOf += 1h;
         m_backend->tellConnection(status);
         QVERIFY(m_window->connections().find(ConnectionName("zk"))->readOnly);
-        QCOMPARE(m_window->connections().find(ConnectionName("zk"))->asOf, selectionNow);
+        QCOMPARE(m_window->connections().find(ConnectionName("zk"))->asOf, present);
         pause->click();
         QCOMPARE(page().model().rowCount(), 4);
         QCOMPARE(page().detail().snapshot()->waiterCount(), 0);
         QCOMPARE(m_window->findChild<ui::SessionsPage *>()->findChild<QTreeView *>()->model()->rowCount(), 1);
         QVERIFY(held() != before);
         QVERIFY(asOf->text().startsWith(u"as of "_s));
-        QCOMPARE(m_window->connections().find(ConnectionName("zk"))->asOf, selectionNow + 1h);
-        page().setClock([] { return selectionNow; });
+        QCOMPARE(m_window->connections().find(ConnectionName("zk"))->asOf, present + 1h);
+        page().setClock([] { return present; });
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestWindowSelection)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestWindowSelection)
 #include "tst_window_selection.moc"

@@ -1,34 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The detail of a session: who it is, what it does, what falls when it ends; also of one with hundreds of locks.
-#include "tests/support/fakebackend.h"
-#include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
-#include "ui/mainwindow.h"
+#include "tests/ui/windowfixture.h"
 #include "ui/pages/livetree.h"
-#include "ui/pages/lockspage.h"
 #include "ui/pages/sessiondetail.h"
 #include "ui/pages/sessionspage.h"
 
 #include <QLabel>
-#include <QTest>
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::SessionSnapshot;
+using testing::present;
 
-namespace {
-
-const ui::SystemTime today = ui::SystemTime(1'700'000'000s);
-
-} // namespace
-
-class TestWindowSessions : public QObject {
+class TestWindowSessions : public testing::WindowFixture {
     Q_OBJECT
-
-    std::unique_ptr<testing::FakeBackend> m_backend;
-    std::unique_ptr<ui::MainWindow> m_window;
 
     ui::SessionsPage &page() { return *m_window->findChild<ui::SessionsPage *>(); }
     QString says(const char *label) { return page().detail()->findChild<QLabel *>(QLatin1String(label))->text(); }
@@ -48,28 +36,20 @@ class TestWindowSessions : public QObject {
 private slots:
     void init()
     {
-        m_backend = std::make_unique<testing::FakeBackend>();
-        m_window = std::make_unique<ui::MainWindow>(*m_backend);
-        m_window->locksPage().setClock([] { return today; });
-        m_window->show();
-        m_backend->tellConnection(testing::connectedStatus("zk", Scheme::ZooKeeper, false, today));
-    }
-    void cleanup()
-    {
-        m_window.reset();
-        m_backend.reset();
+        openWindow();
+        tellConnected();
     }
 
     void itSaysWhatFallsAndToWhom()
     {
-        const auto lock = testing::queueLock("zk", "/locks/orders", 2, testing::serverTime(today));
+        const auto lock = testing::queueLock("zk", "/locks/orders", 2, testing::serverTime(present));
         m_backend->tellLocks({testing::change(ChangeKind::Added, lock)});
         SessionSnapshot session;
         session.connection = ConnectionName("zk");
         session.session = *lock.contenders[0].session;
         session.endpoint = u"10.0.3.7:56332"_s;
         session.holds = {"/locks/orders"};
-        session.expiresAt = testing::serverTime(today + 8s);
+        session.expiresAt = testing::serverTime(present + 8s);
         tell({session});
         QVERIFY(choose(session.session)); // and no page but this one answers
         QVERIFY(page().isVisible());
@@ -88,7 +68,7 @@ private slots:
 
     void whatAClientCallsItselfIsSaid()
     {
-        auto lock = testing::queueLock("zk", "/locks/orders", 1, testing::serverTime(today));
+        auto lock = testing::queueLock("zk", "/locks/orders", 1, testing::serverTime(present));
         lock.contenders[0].identity = "app-9";
         SessionSnapshot session;
         session.connection = ConnectionName("zk");
@@ -103,7 +83,7 @@ private slots:
 
     void itShowsTheStatementOfASqlClient()
     {
-        auto lock = testing::queueLock("zk", "shop.stock#id=1", 1, testing::serverTime(today));
+        auto lock = testing::queueLock("zk", "shop.stock#id=1", 1, testing::serverTime(present));
         lock.backend = BackendKind::MariaDb;
         lock.recipe = "mariadb-row";
         lock.contenders[0].session = u"41"_s;
@@ -141,8 +121,8 @@ private slots:
         SessionSnapshot session;
         session.connection = ConnectionName("zk");
         for (int i = 0; i < 302; ++i) {
-            auto lock =
-                testing::queueLock("zk", "/jobs/job-" + QByteArray::number(1000 + i), 0, testing::serverTime(today));
+            auto lock = testing::queueLock("zk", "/jobs/job-" + QByteArray::number(1000 + i), 0,
+                                           testing::serverTime(present));
             session.session = *lock.contenders[0].session;
             session.holds.push_back(lock.lock.name);
             changes.push_back(testing::change(ChangeKind::Added, std::move(lock)));
@@ -173,5 +153,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestWindowSessions)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestWindowSessions)
 #include "tst_window_sessions.moc"

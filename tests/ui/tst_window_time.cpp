@@ -6,6 +6,7 @@
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/themedapplication.h"
 #include "ui/dialogs/acquiredialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/mainwindow.h"
@@ -14,13 +15,11 @@
 #include "ui/pages/lockspage.h"
 #include "ui/parts/notices.h"
 #include "ui/shell/timebar.h"
-#include "ui/theme/theme.h"
 #include "ui/shell/actions.h"
 #include "ui/timetravel.h"
 #include "ui/views/timelineview.h"
 #include "ui/workbench.h"
 
-#include <QApplication>
 #include <QAction>
 #include <QClipboard>
 #include <QFileDialog>
@@ -61,7 +60,6 @@ class TestWindowTime : public QObject {
     int m_files = 0;
     history::Moment m_now{}; // when the window is opened; the recording ends a second before
     QString m_file;
-    std::unique_ptr<ui::Theme> m_theme;
     std::unique_ptr<Past> m_past;
     std::unique_ptr<testing::FakeBackend> m_backend;
     std::unique_ptr<ui::MainWindow> m_window;
@@ -143,8 +141,6 @@ class TestWindowTime : public QObject {
     }
 
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
         m_now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
@@ -455,5 +451,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestWindowTime)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestWindowTime)
 #include "tst_window_time.moc"

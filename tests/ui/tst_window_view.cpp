@@ -1,47 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is kept of how the window looks, and its picture in a file.
-#include "tests/support/fakebackend.h"
-#include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
-#include "ui/mainwindow.h"
-#include "ui/pages/lockspage.h"
+#include "tests/ui/windowfixture.h"
 #include "ui/screenshot.h"
-#include "ui/theme/theme.h"
 
-#include <QApplication>
 #include <QSettings>
 #include <QTemporaryDir>
-#include <QTest>
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using namespace lockscope;
 
-class TestWindowView : public QObject {
+class TestWindowView : public testing::WindowFixture {
     Q_OBJECT
 
-    const ui::SystemTime present = ui::SystemTime(1'700'000'000s);
-    std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<testing::FakeBackend> m_backend;
-    std::unique_ptr<ui::MainWindow> m_window;
-
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
-    void init()
-    {
-        m_backend = std::make_unique<testing::FakeBackend>();
-        m_window = std::make_unique<ui::MainWindow>(*m_backend);
-        m_window->locksPage().setClock([this] { return present; });
-        m_window->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
-    }
-    void cleanup()
-    {
-        m_window.reset();
-        m_backend.reset();
-    }
-
     void viewIsSavedAndRestored()
     {
         QTemporaryDir folder;
@@ -75,5 +48,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestWindowView)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestWindowView)
 #include "tst_window_view.moc"

@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the window says around the rows: whose they are, why a connection is not there, what a restart brings back.
 #include "core/inspect/findings.h"
-#include "tests/support/fakebackend.h"
-#include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/windowfixture.h"
 #include "ui/dialogs/acquiredialog.h"
 #include "ui/dialogs/connectdialog.h"
 #include "ui/dialogs/connectform.h"
-#include "ui/mainwindow.h"
 #include "ui/pages/lockdetail.h"
-#include "ui/pages/lockspage.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/pages/znodespage.h"
 #include "ui/parts/elidedlabel.h"
 #include "ui/parts/notices.h"
 #include "ui/shell/sidebar.h"
-#include "ui/theme/theme.h"
 #include "ui/views/answerlabel.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
 
 #include <QAbstractButton>
-#include <QApplication>
 #include <QHeaderView>
 #include <QLabel>
 #include <QMessageBox>
@@ -31,7 +26,6 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QTest>
 #include <QTreeView>
 
 using namespace Qt::StringLiterals;
@@ -39,27 +33,16 @@ using namespace std::chrono_literals;
 using namespace lockscope;
 using inspect::ChangeKind;
 using testing::change;
+using testing::present;
 using testing::queueLock;
 
-namespace {
-
-const ui::SystemTime wordsNow = ui::SystemTime(1'700'000'000s);
-
-} // namespace
-
-class TestWindowWords : public QObject {
+class TestWindowWords : public testing::WindowFixture {
     Q_OBJECT
 
-private:
-    std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<testing::FakeBackend> m_backend;
-    std::unique_ptr<ui::MainWindow> m_window;
-
-    ui::LocksPage &page() { return m_window->locksPage(); }
     void tell(const QByteArray &name, bool production,
               ConnectionStatus::State state = ConnectionStatus::State::Connected)
     {
-        auto status = testing::connectedStatus(name, Scheme::ZooKeeper, production, wordsNow);
+        auto status = testing::connectedStatus(name, Scheme::ZooKeeper, production, present);
         status.state = state;
         if (state != ConnectionStatus::State::Connected) {
             status.asOf = {};
@@ -69,21 +52,10 @@ private:
     }
 
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
-        m_backend = std::make_unique<testing::FakeBackend>();
-        m_window = std::make_unique<ui::MainWindow>(*m_backend);
-        page().setClock([] { return wordsNow; });
+        openWindow();
         m_window->resize(1366, 700);
-        m_window->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
-    }
-    void cleanup()
-    {
-        m_window.reset();
-        m_backend.reset();
     }
 
     void rowsSayWhoseTheyAreAsSoonAsThereAreTwo()
@@ -93,8 +65,8 @@ private slots:
         QVERIFY(table.isColumnHidden(ui::LockRow::Connection));
         tell("test", false);
         QVERIFY(!table.isColumnHidden(ui::LockRow::Connection));
-        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", "/a", 1, testing::serverTime(wordsNow))),
-                              change(ChangeKind::Added, queueLock("test", "/a", 0, testing::serverTime(wordsNow)))});
+        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", "/a", 1, testing::serverTime(present))),
+                              change(ChangeKind::Added, queueLock("test", "/a", 0, testing::serverTime(present)))});
         QCOMPARE(table.model()->index(0, ui::LockRow::Connection).data().toString(), u"live"_s);
         QCOMPARE(table.horizontalHeader()->visualIndex(ui::LockRow::Connection), 2);
         const int finding = table.horizontalHeader()->visualIndex(ui::LockRow::FindingColumn);
@@ -139,7 +111,7 @@ private slots:
     void ourOwnHoldIsMarkedAndReleasedNotForced()
     {
         tell("test", false);
-        const auto lock = queueLock("test", "/a", 1, testing::serverTime(wordsNow));
+        const auto lock = queueLock("test", "/a", 1, testing::serverTime(present));
         m_backend->tellLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(lock.lock);
         auto *act = m_window->findChild<QPushButton *>(u"forceReleaseButton"_s);
@@ -215,7 +187,7 @@ private slots:
     void aConnectionThatNeverCameSaysWhyInThePage()
     {
         tell("test", false);
-        m_backend->tellLocks({change(ChangeKind::Added, queueLock("test", "/a", 0, testing::serverTime(wordsNow)))});
+        m_backend->tellLocks({change(ChangeKind::Added, queueLock("test", "/a", 0, testing::serverTime(present)))});
         tell("other", false, ConnectionStatus::State::Broken);
         auto *banner = m_window->findChild<ui::Banner *>(u"brokenBanner"_s);
         QVERIFY(banner);
@@ -333,7 +305,7 @@ private slots:
     {
         m_window->resize(760, 480);
         tell("live", false);
-        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", "/a", 3, testing::serverTime(wordsNow)))});
+        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", "/a", 3, testing::serverTime(present)))});
         m_window->selectLock({ConnectionName("live"), "/a"});
         const auto *answer = page().detail().findChild<ui::AnswerLabel *>();
         const auto *button = page().detail().findChild<QPushButton *>(u"forceReleaseButton"_s);
@@ -347,7 +319,7 @@ private slots:
         m_window->resize(1024, 768);
         tell("live", false);
         tell("other", false);
-        auto lock = queueLock("live", "/locks/nightly-report", 3, testing::serverTime(wordsNow));
+        auto lock = queueLock("live", "/locks/nightly-report", 3, testing::serverTime(present));
         lock.contenders[0].identity = "billing-2";
         m_backend->tellLocks({change(ChangeKind::Added, lock)});
         const auto &table = page().table();
@@ -363,7 +335,7 @@ private slots:
     {
         m_window->resize(1200, 768);
         tell("live", false);
-        auto lock = queueLock("live", "/a", 1, testing::serverTime(wordsNow));
+        auto lock = queueLock("live", "/a", 1, testing::serverTime(present));
         inspect::addFinding(lock, inspect::FindingCode::Deadlock, u"holds zk:/a and waits for zk:/b; "_s.repeated(20),
                             {lock.contenders[0].id});
         m_backend->tellLocks({change(ChangeKind::Added, lock)});
@@ -410,7 +382,7 @@ private slots:
         tell("live", false);
         const auto &table = page().table();
         const QByteArray name = "/services/payments/locks/nightly-settlement/europe";
-        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", name, 0, testing::serverTime(wordsNow)))});
+        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", name, 0, testing::serverTime(present)))});
         const auto index = table.model()->index(0, ui::LockRow::Lock);
         QTRY_VERIFY(table.columnWidth(ui::LockRow::Lock) >= table.sizeHintForIndex(index).width());
     }
@@ -471,5 +443,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestWindowWords)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestWindowWords)
 #include "tst_window_words.moc"

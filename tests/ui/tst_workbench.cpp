@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the window has for the people who work in it: locks in windows of their own, filters that are kept, export,
 // the menu of all actions, About; and columns that keep their widths sane.
-#include "tests/support/fakebackend.h"
-#include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/windowfixture.h"
 #include "ui/dialogs/aboutdialog.h"
 #include "ui/dialogs/alertsdialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
-#include "ui/mainwindow.h"
 #include "ui/models/savedfilters.h"
 #include "ui/pages/detailwindow.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/lockdetail.h"
-#include "ui/pages/lockspage.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/parts/notices.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/palette.h"
-#include "ui/theme/theme.h"
 #include "ui/views/answerlabel.h"
 #include "ui/views/lockstable.h"
 #include "ui/workbench.h"
 
-#include <QApplication>
 #include <QCheckBox>
 #include <QFileDialog>
 #include <QHeaderView>
@@ -36,17 +31,15 @@
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QTest>
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::LockName;
+using testing::present;
 
 namespace {
-
-const ui::SystemTime benchNow = ui::SystemTime(1'700'000'000s);
 
 LockName benchName(const QByteArray &path)
 {
@@ -55,52 +48,24 @@ LockName benchName(const QByteArray &path)
 
 } // namespace
 
-class TestWorkbench : public QObject {
+class TestWorkbench : public testing::WindowFixture {
     Q_OBJECT
 
-private:
-    std::unique_ptr<ui::Theme> m_theme;
-    std::unique_ptr<testing::FakeBackend> m_backend;
-    std::unique_ptr<ui::MainWindow> m_window;
-    ui::SystemTime m_now = benchNow;
-
-    ui::LocksPage &page() { return m_window->locksPage(); }
-    inspect::SnapshotChange lockOf(const QByteArray &path, int waiters, ChangeKind kind = ChangeKind::Changed)
-    {
-        return testing::change(kind, testing::queueLock("zk", path, waiters, testing::serverTime(benchNow)));
-    }
     void press(QWidget *where, const QString &keys) { QTest::keySequence(where, QKeySequence(keys)); }
     ui::DetailWindow *detached() { return m_window->findChild<ui::DetailWindow *>(); }
     static QPushButton *release(const QWidget &window)
     {
         return window.findChild<QPushButton *>(u"forceReleaseButton"_s);
     }
-    void tellConnection(ConnectionStatus::State state)
-    {
-        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, benchNow);
-        status.state = state;
-        m_backend->tellConnection(status);
-    }
 
 private slots:
-    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
-    void cleanupTestCase() { m_theme.reset(); }
     void init()
     {
-        m_now = benchNow;
-        m_backend = std::make_unique<testing::FakeBackend>();
-        m_window = std::make_unique<ui::MainWindow>(*m_backend);
-        page().setClock([this] { return m_now; });
-        m_window->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
-        tellConnection(ConnectionStatus::State::Connected);
+        m_now = present;
+        openWindow();
+        tellConnected();
         m_backend->tellLocks({lockOf("/locks/orders", 2), lockOf("/locks/nightly-report", 0)});
         m_window->selectLock(benchName("/locks/orders"));
-    }
-    void cleanup()
-    {
-        m_window.reset();
-        m_backend.reset();
     }
 
     void aLockOpensInItsOwnWindowAndIsFollowed()
@@ -145,12 +110,14 @@ private slots:
     {
         auto *window = m_window->workbench().detach(benchName("/locks/orders"));
         QVERIFY(release(*window)->isEnabled());
-        tellConnection(ConnectionStatus::State::Broken);
+        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, present);
+        status.state = ConnectionStatus::State::Broken;
+        m_backend->tellConnection(status);
         QVERIFY(!release(*window)->isEnabled());
         QVERIFY(!release(page().detail())->isEnabled());
         emit window->detail().forceReleaseRequested(); // as if it had been clicked a moment before
         QVERIFY(!m_window->findChild<ui::ForceReleaseDialog *>());
-        tellConnection(ConnectionStatus::State::Connected);
+        tellConnected();
         QVERIFY(release(*window)->isEnabled());
     }
 
@@ -279,7 +246,7 @@ private slots:
         auto &tray = m_window->workbench().tray();
         const auto tellImmortal = [this](const QByteArray &key) {
             m_backend->tellLocks({testing::change(
-                ChangeKind::Added, testing::redisLock("zk", key, std::nullopt, testing::serverTime(benchNow)))});
+                ChangeKind::Added, testing::redisLock("zk", key, std::nullopt, testing::serverTime(present)))});
         };
         tellImmortal("first-lock");
         QCOMPARE(tray.unseen(), 0);
@@ -328,5 +295,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestWorkbench)
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestWorkbench)
 #include "tst_workbench.moc"
