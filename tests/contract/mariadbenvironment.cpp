@@ -3,12 +3,9 @@
 // which says itself until when.
 #include "sqlclient.h"
 
-#include <algorithm>
-
 namespace lockscope::contract {
 
 using namespace Qt::StringLiterals;
-using testing::await;
 
 namespace {
 
@@ -22,36 +19,24 @@ std::unique_ptr<mariadb::Session> openSession(Loop &loop, const HostPort &server
     return mariadb::openSession(loop, options);
 }
 
-class MariaDbEnvironment : public OneServer<mariadb::Session> {
+class MariaDbEnvironment : public SqlEnvironment {
 public:
-    using OneServer::OneServer;
-    ~MariaDbEnvironment() override
-    {
-        dismissClients();
-        m_admin.reset();
-        mariadb::waitForClosingSessions(5s);
-    }
+    using SqlEnvironment::SqlEnvironment;
 
     Result<void> start() override
     {
         if (auto started = startServer(sandbox::makeMariaDb()); !started)
             return started;
-        m_admin = openSession(loop(), m_server->address(), u"root"_s);
-        if (!eventually([this] { return isConnected(); }))
-            return Error{ErrorCode::NotConnected, m_admin->lastError()};
-        for (
-            const QByteArray text : {
+        m_table = "shop.contract";
+        return furnishServer(
+            openSession(loop(), m_server->address(), u"root"_s),
+            {
                 "CREATE TABLE shop.contract (name VARCHAR(64) PRIMARY KEY, version BIGINT NOT NULL DEFAULT 0) ENGINE=InnoDB",
                 "CREATE TABLE shop.leases (name VARCHAR(64) PRIMARY KEY, lock_until TIMESTAMP(3) NOT NULL, locked_at "
                 "TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), locked_by VARCHAR(255) NOT NULL) ENGINE=InnoDB",
                 "CREATE USER 'onlooker'@'%'",
                 "CREATE USER 'onlooker'@'localhost'",
-            }) {
-            const auto done = ask(text);
-            if (!done)
-                return done.error();
-        }
-        return {};
+            });
     }
 
     QByteArrayList claims(const TestName &name) override
@@ -74,8 +59,7 @@ public:
                 "AND ID <> CONNECTION_ID() AND INFO LIKE '%contract%FOR UPDATE%'");
         for (size_t row = 0; waiting && isRowLocked(name) && row < waiting->rows.size(); ++row)
             all << "waiting " + waiting->cell(row, "id").value_or("?");
-        std::sort(all.begin(), all.end());
-        return all;
+        return sorted(all);
     }
     bool confirms(const TestName &name, const recipes::Grant &grant) override
     {
@@ -93,7 +77,6 @@ public:
     {
         return bool(ask("KILL " + claim.mid(claim.lastIndexOf(' ') + 1)));
     }
-    QString whatIsForEver(const TestName &, const recipes::Grant &) override { return {}; }
     std::optional<std::chrono::milliseconds> leaseLeft(const TestName &name) override
     {
         const auto left = ask("SELECT TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), lock_until) DIV 1000 AS ms "
@@ -112,16 +95,7 @@ public:
                                "WHERE OBJECT_TYPE = 'USER LEVEL LOCK'");
         for (size_t row = 0; named && row < named->rows.size(); ++row)
             names << named->cell(row, "name").value_or("?");
-        std::sort(names.begin(), names.end());
-        return names;
-    }
-    QString addForeign(const TestName &) override { return u"nothing stands beside a row"_s; }
-    bool clear(const TestName &) override { return true; }
-    std::unique_ptr<Client> powerless(const TestName &) override
-    {
-        auto client = std::make_unique<SqlClient>(loop(), m_server->address(), way(), u"onlooker"_s);
-        eventually([&] { return client->isConnected(); });
-        return client;
+        return sorted(names);
     }
 
 protected:
@@ -131,11 +105,7 @@ protected:
     }
 
 private:
-    Result<mariadb::Rows> ask(const QByteArray &text, const QByteArrayList &parameters = {})
-    {
-        return await(m_admin->execute({text, parameters, std::nullopt, false}, Deadline::after(loop(), 15s)));
-    }
-    SqlWay way()
+    SqlWay way() override
     {
         return {
             openSession, recipes::makeLock,
@@ -161,13 +131,6 @@ private:
             "SELECT locked_by AS owner FROM shop.leases WHERE name = ? AND lock_until > UTC_TIMESTAMP(3)", {name});
         return row ? row->cell(0, "owner") : std::nullopt;
     }
-    bool isRowLocked(const TestName &name)
-    {
-        const auto all = ask("SELECT name FROM shop.contract WHERE name = ? FOR UPDATE SKIP LOCKED", {name});
-        return all && all->rows.empty();
-    }
-
-    QByteArrayList m_furnished;
 };
 
 } // namespace

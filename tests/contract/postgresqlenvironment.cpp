@@ -6,12 +6,9 @@
 #include "core/recipes/postgresql/make.h"
 #include "core/sandbox/postgresqlserver.h"
 
-#include <algorithm>
-
 namespace lockscope::contract {
 
 using namespace Qt::StringLiterals;
-using testing::await;
 
 namespace {
 
@@ -32,32 +29,20 @@ QByteArray numberOf(const TestName &name)
     return "7000" + name.split('-').value(1);
 }
 
-class PostgreSqlEnvironment final : public OneServer<mariadb::Session> {
+class PostgreSqlEnvironment final : public SqlEnvironment {
 public:
-    using OneServer::OneServer;
-    ~PostgreSqlEnvironment() override
-    {
-        dismissClients();
-        m_admin.reset();
-        mariadb::waitForClosingSessions(5s);
-    }
+    using SqlEnvironment::SqlEnvironment;
 
     Result<void> start() override
     {
         if (auto started = startServer(sandbox::makePostgreSql()); !started)
             return started;
-        m_admin = openBackend(loop(), m_server->address(), u"shop"_s);
-        if (!eventually([this] { return isConnected(); }))
-            return Error{ErrorCode::NotConnected, m_admin->lastError()};
-        for (const QByteArray text : {
-                 "CREATE TABLE public.contract (name text PRIMARY KEY)",
-                 "GRANT SELECT ON public.contract TO onlooker",
-             }) {
-            const auto done = ask(text);
-            if (!done)
-                return done.error();
-        }
-        return {};
+        m_table = "public.contract";
+        return furnishServer(openBackend(loop(), m_server->address(), u"shop"_s),
+                             {
+                                 "CREATE TABLE public.contract (name text PRIMARY KEY)",
+                                 "GRANT SELECT ON public.contract TO onlooker",
+                             });
     }
 
     [[nodiscard]] bool names(const QByteArray &text, const TestName &name) const override
@@ -93,7 +78,6 @@ public:
     // As force-release does: the backend goes, and all it holds.
     bool takeAway(const TestName &, const recipes::Grant &grant) override { return terminate(grant.id); }
     bool takeAwayClaim(const QByteArray &claim) override { return terminate(claim.mid(claim.lastIndexOf(' ') + 1)); }
-    QString whatIsForEver(const TestName &, const recipes::Grant &) override { return {}; }
     QByteArrayList everything() override
     {
         QByteArrayList names;
@@ -101,14 +85,6 @@ public:
         for (size_t row = 0; advisory && row < advisory->rows.size(); ++row)
             names << advisory->cell(row, "name").value_or("?");
         return sorted(names);
-    }
-    QString addForeign(const TestName &) override { return u"nothing stands beside a row"_s; }
-    bool clear(const TestName &) override { return true; }
-    std::unique_ptr<Client> powerless(const TestName &) override
-    {
-        auto client = std::make_unique<SqlClient>(loop(), m_server->address(), way(), u"onlooker"_s);
-        eventually([&] { return client->isConnected(); });
-        return client;
     }
 
 protected:
@@ -118,21 +94,12 @@ protected:
     }
 
 private:
-    Result<mariadb::Rows> ask(const QByteArray &text, const QByteArrayList &parameters = {})
-    {
-        return await(m_admin->execute({text, parameters, std::nullopt, false}, Deadline::after(loop(), 15s)));
-    }
-    static QByteArrayList sorted(QByteArrayList all)
-    {
-        std::sort(all.begin(), all.end());
-        return all;
-    }
     bool terminate(const QByteArray &pid)
     {
         const auto done = ask("SELECT pg_terminate_backend(?::int)::int AS done", {pid});
         return done && done->cell(0, "done") == QByteArray("1");
     }
-    SqlWay way()
+    SqlWay way() override
     {
         return {openBackend,
                 [](const QByteArray &recipe, mariadb::Session &session, const QByteArray &lock,
@@ -150,13 +117,6 @@ private:
                         qFatal("no row for a lock");
                 }};
     }
-    bool isRowLocked(const TestName &name)
-    {
-        const auto all = ask("SELECT name FROM public.contract WHERE name = ? FOR UPDATE SKIP LOCKED", {name});
-        return all && all->rows.empty();
-    }
-
-    QByteArrayList m_furnished;
 };
 
 } // namespace

@@ -9,6 +9,8 @@
 #include "tests/support/countingsql.h"
 #include "tests/support/plannedports.h"
 
+#include <algorithm>
+
 namespace lockscope::contract {
 
 struct SqlWay {
@@ -47,6 +49,61 @@ public:
 
 private:
     SqlWay m_way;
+};
+
+// What stands for a lock lives with a connection, or in a row of a table "contract".
+class SqlEnvironment : public OneServer<mariadb::Session> {
+public:
+    using OneServer::OneServer;
+    ~SqlEnvironment() override
+    {
+        dismissClients();
+        m_admin.reset();
+        mariadb::waitForClosingSessions(5s);
+    }
+
+    QString whatIsForEver(const TestName &, const recipes::Grant &) override { return {}; }
+    QString addForeign(const TestName &) override { return QStringLiteral("nothing stands beside a row"); }
+    bool clear(const TestName &) override { return true; }
+    std::unique_ptr<Client> powerless(const TestName &) override
+    {
+        auto client = std::make_unique<SqlClient>(loop(), m_server->address(), way(), QStringLiteral("onlooker"));
+        eventually([&] { return client->isConnected(); });
+        return client;
+    }
+
+protected:
+    virtual SqlWay way() = 0;
+    Result<void> furnishServer(std::unique_ptr<mariadb::Session> admin, const QByteArrayList &statements)
+    {
+        m_admin = std::move(admin);
+        if (!eventually([this] { return isConnected(); }))
+            return Error{ErrorCode::NotConnected, m_admin->lastError()};
+        for (const auto &text : statements) {
+            const auto done = ask(text);
+            if (!done)
+                return done.error();
+        }
+        return {};
+    }
+    Result<mariadb::Rows> ask(const QByteArray &text, const QByteArrayList &parameters = {})
+    {
+        return testing::await(
+            m_admin->execute({text, parameters, std::nullopt, false}, Deadline::after(loop(), 15s)));
+    }
+    bool isRowLocked(const TestName &name)
+    {
+        const auto all = ask("SELECT name FROM " + m_table + " WHERE name = ? FOR UPDATE SKIP LOCKED", {name});
+        return all && all->rows.empty();
+    }
+    static QByteArrayList sorted(QByteArrayList all)
+    {
+        std::sort(all.begin(), all.end());
+        return all;
+    }
+
+    QByteArray m_table; // "contract", with its schema
+    QByteArrayList m_furnished;
 };
 
 } // namespace lockscope::contract
