@@ -22,14 +22,10 @@ constexpr Duration readInFullEvery = 60s;
 std::vector<ZPath> ephemeralsOf(const DirectoryView &view)
 {
     std::vector<ZPath> paths;
-    const auto add = [&paths](const ZPath &folder, const std::vector<ZnodeView> &nodes) {
-        for (const auto &node : nodes)
-            if (!node.stat.ephemeralOwner.isNone())
-                paths.push_back(folder.child(node.name));
-    };
-    add(view.path, view.children);
-    for (const auto &[name, nodes] : view.parts)
-        add(partPath(view.path, name), nodes);
+    eachNode(view, [&paths](const ZPath &folder, const ZnodeView &node) {
+        if (!node.stat.ephemeralOwner.isNone())
+            paths.push_back(folder.child(node.name));
+    });
     std::ranges::sort(paths);
     return paths;
 }
@@ -38,15 +34,10 @@ std::vector<ZPath> ephemeralsOf(const DirectoryView &view)
 std::pair<qint64, ZPath> hiddenIn(const DirectoryView &view)
 {
     std::pair<qint64, ZPath> hidden;
-    const auto add = [&hidden](const ZPath &folder, const std::vector<ZnodeView> &nodes) {
-        for (const auto &node : nodes) {
-            if (!node.isStatKnown && hidden.first++ == 0)
-                hidden.second = folder.child(node.name);
-        }
-    };
-    add(view.path, view.children);
-    for (const auto &[name, nodes] : view.parts)
-        add(partPath(view.path, name), nodes);
+    eachNode(view, [&hidden](const ZPath &folder, const ZnodeView &node) {
+        if (!node.isStatKnown && hidden.first++ == 0)
+            hidden.second = folder.child(node.name);
+    });
     return hidden;
 }
 

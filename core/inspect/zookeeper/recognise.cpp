@@ -98,18 +98,6 @@ std::vector<LockSnapshot> locksByNames(const DirectoryView &directory, const Rec
     return found;
 }
 
-template <class Directory, class Call>
-void eachNode(Directory &directory, Call call)
-{
-    for (auto &node : directory.children)
-        call(directory.path, node);
-    for (auto &[name, nodes] : directory.parts) {
-        const auto folder = partPath(directory.path, name);
-        for (auto &node : nodes)
-            call(folder, node);
-    }
-}
-
 bool hasUnknown(const DirectoryView &directory)
 {
     bool is = false;

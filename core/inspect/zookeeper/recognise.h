@@ -62,6 +62,18 @@ struct RecogniseContext {
 [[nodiscard]] std::optional<ZPath> candidateDirectory(const ZPath &parent, const std::vector<NodeName> &ephemerals);
 // Where such a part is: inside the directory, or beside it.
 [[nodiscard]] ZPath partPath(const ZPath &directory, const QByteArray &part);
+// Every node of the directory and its parts, with the folder that it is in.
+template <class Directory, class Call>
+void eachNode(Directory &directory, Call call)
+{
+    for (auto &node : directory.children)
+        call(directory.path, node);
+    for (auto &[name, nodes] : directory.parts) {
+        const auto folder = partPath(directory.path, name);
+        for (auto &node : nodes)
+            call(folder, node);
+    }
+}
 // The parts that must be read besides the children, for DirectoryView::parts.
 [[nodiscard]] std::vector<ZPath> partsToRead(const DirectoryView &directory);
 
