@@ -1,47 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row or a named lock of its own: which one it is changes nothing. The release is KILL CONNECTION, as in
-// core/operate/killconnection.h, or that a row's time is ended (core/operate/rowrelease.h); what they look at
-// beforehand is not simulated and is left out.
-#include "core/rehearse/stage.h"
+// Here a lock may be a row, too, that says until when it is taken; released, its time is ended
+// (core/operate/rowrelease.h).
+#include "core/rehearse/sqlstage.h"
 
 #include "core/contention/mariadbaccess.h"
-#include "core/operate/releaseact.h"
 
 namespace lockscope::rehearse {
 
 namespace {
 
-class MariaDbStage final : public Stage {
+class MariaDbStage final : public SqlStage {
 public:
-    explicit MariaDbStage(const StageContext &context) : m_context(context), m_server(context.world)
+    explicit MariaDbStage(const StageContext &context) : SqlStage(context, contention::openMariaDbAccess)
     {
-        m_server.addRow(contention::simulatedTable, contention::simulatedKey, contention::simulatedRow, 1);
         m_server.leasedRows().addTable(contention::simulatedLeases);
     }
 
-    [[nodiscard]] std::unique_ptr<contention::ContenderAccess> open(world::Process &process, int contender) override
+protected:
+    bool endHold(int contender) override
     {
-        auto access = contention::openMariaDbAccess(
-            {m_context.scenario, m_context.network, m_context.trace, m_server, process, contender});
-        m_accesses[contender] = access.get();
-        return access;
+        if (contention::takesLeasedRow(m_context.scenario.recipe))
+            return m_server.leasedRows().end({contention::simulatedLeases, contention::simulatedName});
+        return SqlStage::endHold(contender);
     }
-
-    [[nodiscard]] Task<Result<operate::Sent>> release(operate::ForceReleasePlan plan, int contender,
-                                                      recipes::Grant /*grant*/) override
-    {
-        const bool isDone = contention::takesLeasedRow(m_context.scenario.recipe)
-                                ? m_server.leasedRows().end({contention::simulatedLeases, contention::simulatedName})
-                                : m_server.kill(m_accesses.at(contender)->connection());
-        if (!isDone)
-            co_return operate::goneAlready(plan);
-        co_return operate::Sent();
-    }
-
-private:
-    const StageContext m_context;
-    world::SqlServer m_server;
-    std::map<int, const contention::SqlAccess *> m_accesses; // while they live
 };
 
 } // namespace
