@@ -12,6 +12,8 @@ namespace lockscope::testing {
 using namespace inspect;
 
 class RedisObserved : public QObject {
+    Q_OBJECT
+
 protected:
     const QByteArray token{"0123456789abcdef0123456789abcdef"};
     const QByteArray holderField{"3f1c6a52-8d0e-4b5f-9f0a-0d6e5c4b3a21:1"};
@@ -87,6 +89,14 @@ protected:
     }
 
     std::vector<LockSnapshot> m_snapshots;
+
+private slots:
+    void init()
+    {
+        if (!serve())
+            QSKIP("redis-server is not installed or does not start");
+    }
+    void cleanup() { end(); }
 };
 
 } // namespace lockscope::testing

@@ -16,13 +16,6 @@ class TestRedisObserver : public RedisObserved {
     Q_OBJECT
 
 private slots:
-    void init()
-    {
-        if (!serve())
-            QSKIP("redis-server is not installed or does not start");
-    }
-    void cleanup() { end(); }
-
     // "As of" is the age of what is shown: nothing changes, and it is heard again and again that nothing did.
     void aQuietServerIsHeardAllTheSame()
     {

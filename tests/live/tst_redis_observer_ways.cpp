@@ -14,13 +14,6 @@ class TestRedisObserverWays : public RedisObserved {
     Q_OBJECT
 
 private slots:
-    void init()
-    {
-        if (!serve())
-            QSKIP("redis-server is not installed or does not start");
-    }
-    void cleanup() { end(); }
-
     void trackingRefusedThenPolling()
     {
         QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "allchannels", "+@all", "-client|tracking",

@@ -11,15 +11,8 @@ using namespace lockscope::testing;
 
 class TestZooKeeperObserver : public ZooKeeperObserverFixture {
     Q_OBJECT
-private slots:
-    void initTestCase()
-    {
-        if (const auto why = startServers(); !why.isEmpty())
-            QSKIP(qPrintable(why));
-    }
-    void cleanup() { forgetAll(); }
-    void cleanupTestCase() { stopServers(); }
 
+private slots:
     void aQueueInOrderWithProvenWatches();
     void sessionsKnowWhatTheyHoldAndAwait();
     void aReleaseIsSeenAtOnce();

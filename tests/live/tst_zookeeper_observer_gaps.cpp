@@ -10,15 +10,8 @@ using namespace lockscope::testing;
 
 class TestZooKeeperObserverGaps : public ZooKeeperObserverFixture {
     Q_OBJECT
-private slots:
-    void initTestCase()
-    {
-        if (const auto why = startServers(); !why.isEmpty())
-            QSKIP(qPrintable(why));
-    }
-    void cleanup() { forgetAll(); }
-    void cleanupTestCase() { stopServers(); }
 
+private slots:
     void aCrawlWhereDumpIsRefused();
     void nodesThatMayNotBeRead();
     void beyondTheWatchBudgetItPolls();

@@ -17,6 +17,8 @@ using namespace std::chrono_literals;
 using namespace Qt::StringLiterals;
 
 class ZooKeeperObserverFixture : public QObject {
+    Q_OBJECT
+
 protected:
     // One client with one node in one queue.
     struct Client {
@@ -55,29 +57,6 @@ protected:
         if (!m_maker)
             qFatal("no session on a private ZooKeeper");
         return {};
-    }
-
-    // After each test.
-    void forgetAll()
-    {
-        QVERIFY(m_sink.isConsistent);
-        m_observer.reset();
-        m_source.reset();
-        m_session.reset();
-        m_sink = {};
-        m_queue.clear();
-        if (m_server != m_open.get()) {
-            m_server = m_open.get();
-            m_maker = open(*m_open);
-        }
-    }
-
-    void stopServers()
-    {
-        m_maker.reset();
-        zk::waitForClosingSessions(10s);
-        m_open.reset();
-        m_strict.reset();
     }
 
     std::unique_ptr<zk::Session> open(const sandbox::ZooKeeperServer &server, zk::SessionOptions options = {})
@@ -133,6 +112,34 @@ protected:
     Result<inspect::LockSnapshot> readNow(const QByteArray &name)
     {
         return finish(m_loop, m_observer->readNow(name, Deadline::after(m_loop, 10s)));
+    }
+
+private slots:
+    void initTestCase()
+    {
+        if (const auto why = startServers(); !why.isEmpty())
+            QSKIP(qPrintable(why));
+    }
+    void cleanup()
+    {
+        QVERIFY(m_sink.isConsistent);
+        m_observer.reset();
+        m_source.reset();
+        m_session.reset();
+        m_sink = {};
+        m_queue.clear();
+        if (m_server != m_open.get()) {
+            m_server = m_open.get();
+            m_maker = open(*m_open);
+        }
+    }
+
+    void cleanupTestCase()
+    {
+        m_maker.reset();
+        zk::waitForClosingSessions(10s);
+        m_open.reset();
+        m_strict.reset();
     }
 };
 
