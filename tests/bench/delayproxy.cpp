@@ -3,14 +3,17 @@
 
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
+
+#include <array>
 
 namespace lockscope::bench {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 sockaddr_in loopback(quint16 port)
 {
@@ -41,19 +44,8 @@ bool writeAll(int to, const char *bytes, size_t count)
 
 } // namespace
 
-// What the server sent, and when it may go on.
-struct DelayProxy::Pipe {
-    Pipe(int f, int t) : from(f), to(t) {}
-    int from;
-    int to;
-    std::mutex mutex;
-    std::condition_variable arrived;
-    std::deque<std::pair<Clock::time_point, std::vector<char>>> held;
-    bool isOver = false;
-};
-
 DelayProxy::DelayProxy(const HostPort &server, std::chrono::microseconds delay)
-    : m_serverPort(server.port), m_delay(delay)
+    : m_serverPort(server.port), m_delay(delay), m_buffer(64 * 1024)
 {
     m_listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     auto address = loopback(0);
@@ -62,92 +54,109 @@ DelayProxy::DelayProxy(const HostPort &server, std::chrono::microseconds delay)
         || ::getsockname(m_listener, reinterpret_cast<sockaddr *>(&address), &size) != 0)
         qFatal("no delay proxy: %s", strerror(errno));
     m_port = ntohs(address.sin_port);
-    m_threads.emplace_back([this] { accept(); });
+    m_ending = ::eventfd(0, EFD_CLOEXEC);
+    m_timer = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC); // the clock of steady_clock
+    m_poll = ::epoll_create1(EPOLL_CLOEXEC);
+    if (m_ending < 0 || m_timer < 0 || m_poll < 0)
+        qFatal("no delay proxy: %s", strerror(errno));
+    for (const int own : {m_listener, m_ending, m_timer})
+        watch(own, &m_ends.emplace_back(End{own, -1, false}));
+    m_thread = std::thread([this] { run(); });
 }
 
 DelayProxy::~DelayProxy()
 {
-    m_isEnding = true;
-    ::shutdown(m_listener, SHUT_RDWR);
-    {
-        const std::lock_guard guard(m_mutex);
-        for (const int socket : m_sockets)
-            ::shutdown(socket, SHUT_RDWR);
+    const quint64 one = 1;
+    if (::write(m_ending, &one, sizeof one) != sizeof one)
+        qFatal("the delay proxy cannot be ended: %s", strerror(errno));
+    m_thread.join();
+    for (const auto &end : m_ends)
+        ::close(end.from);
+    ::close(m_poll);
+}
+
+void DelayProxy::watch(int descriptor, End *end)
+{
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.ptr = end;
+    if (::epoll_ctl(m_poll, EPOLL_CTL_ADD, descriptor, &event) != 0)
+        qFatal("the delay proxy cannot listen: %s", strerror(errno));
+}
+
+void DelayProxy::run()
+{
+    std::array<epoll_event, 64> events{};
+    for (;;) {
+        const int count = ::epoll_wait(m_poll, events.data(), static_cast<int>(events.size()), -1);
+        for (int i = 0; i < count; ++i) {
+            const auto &end = *static_cast<End *>(events[static_cast<size_t>(i)].data.ptr);
+            if (end.from == m_ending)
+                return;
+            if (end.from == m_listener)
+                accept();
+            else if (end.from != m_timer)
+                read(end);
+        }
+        deliverDue();
+        armTimer();
     }
-    m_threads.front().join(); // from here on no thread is added
-    for (auto thread = std::next(m_threads.begin()); thread != m_threads.end(); ++thread)
-        thread->join();
-    for (const int socket : m_sockets)
-        ::close(socket);
-    ::close(m_listener);
 }
 
 void DelayProxy::accept()
 {
-    while (!m_isEnding) {
-        const int near = ::accept4(m_listener, nullptr, nullptr, SOCK_CLOEXEC);
-        if (near < 0)
-            return;
-        const int far = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        const auto server = loopback(m_serverPort);
-        const bool connected = ::connect(far, reinterpret_cast<const sockaddr *>(&server), sizeof server) == 0;
-        sendAtOnce(near);
-        sendAtOnce(far);
-        const std::lock_guard guard(m_mutex);
-        m_sockets.insert(m_sockets.end(), {near, far});
-        if (!connected || m_isEnding) {
-            ::shutdown(near, SHUT_RDWR);
-            continue;
-        }
-        auto &pipe = m_pipes.emplace_back(far, near);
-        m_threads.emplace_back([this, near, far] { forward(near, far); });
-        m_threads.emplace_back([this, &pipe] { hold(pipe); });
-        m_threads.emplace_back([this, &pipe] { deliver(pipe); });
+    const int near = ::accept4(m_listener, nullptr, nullptr, SOCK_CLOEXEC);
+    if (near < 0)
+        return;
+    const int far = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const auto server = loopback(m_serverPort);
+    if (::connect(far, reinterpret_cast<const sockaddr *>(&server), sizeof server) != 0) {
+        ::close(near);
+        ::close(far);
+        return;
+    }
+    sendAtOnce(near);
+    sendAtOnce(far);
+    watch(near, &m_ends.emplace_back(End{near, far, false}));
+    watch(far, &m_ends.emplace_back(End{far, near, true}));
+}
+
+// Level-triggered: what does not fit is told of again.
+void DelayProxy::read(const End &end)
+{
+    const auto count = ::recv(end.from, m_buffer.data(), m_buffer.size(), MSG_DONTWAIT);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    const auto size = static_cast<size_t>(std::max<ssize_t>(count, 0));
+    if (size == 0)
+        ::epoll_ctl(m_poll, EPOLL_CTL_DEL, end.from, nullptr);
+    if (end.isServers)
+        m_held.push_back({Clock::now() + m_delay, end.to, {m_buffer.data(), m_buffer.data() + size}});
+    else if (size == 0 || !writeAll(end.to, m_buffer.data(), size))
+        ::shutdown(end.to, SHUT_RDWR);
+}
+
+void DelayProxy::deliverDue()
+{
+    while (!m_held.empty() && m_held.front().due <= Clock::now()) {
+        const auto next = std::move(m_held.front());
+        m_held.pop_front();
+        if (next.bytes.empty() || !writeAll(next.to, next.bytes.data(), next.bytes.size()))
+            ::shutdown(next.to, SHUT_RDWR);
     }
 }
 
-void DelayProxy::forward(int from, int to)
+// Setting it takes back that it has expired: it need not be read.
+void DelayProxy::armTimer()
 {
-    std::vector<char> bytes(64 * 1024);
-    for (;;) {
-        const auto count = ::recv(from, bytes.data(), bytes.size(), 0);
-        if (count <= 0 || !writeAll(to, bytes.data(), static_cast<size_t>(count)))
-            break;
+    itimerspec when{};
+    if (!m_held.empty()) {
+        const auto due = m_held.front().due.time_since_epoch();
+        const auto seconds = std::chrono::floor<std::chrono::seconds>(due);
+        when.it_value.tv_sec = seconds.count();
+        when.it_value.tv_nsec = std::chrono::nanoseconds(due - seconds).count();
     }
-    ::shutdown(to, SHUT_RDWR);
-}
-
-void DelayProxy::hold(Pipe &pipe)
-{
-    std::vector<char> bytes(64 * 1024);
-    for (;;) {
-        const auto count = ::recv(pipe.from, bytes.data(), bytes.size(), 0);
-        const std::lock_guard guard(pipe.mutex);
-        if (count <= 0)
-            pipe.isOver = true;
-        else
-            pipe.held.emplace_back(Clock::now() + m_delay, std::vector<char>(bytes.begin(), bytes.begin() + count));
-        pipe.arrived.notify_one();
-        if (count <= 0)
-            return;
-    }
-}
-
-void DelayProxy::deliver(Pipe &pipe)
-{
-    for (;;) {
-        std::unique_lock guard(pipe.mutex);
-        pipe.arrived.wait(guard, [&] { return pipe.isOver || !pipe.held.empty(); });
-        if (pipe.held.empty())
-            break;
-        const auto next = std::move(pipe.held.front());
-        pipe.held.pop_front();
-        guard.unlock();
-        std::this_thread::sleep_until(next.first);
-        if (!writeAll(pipe.to, next.second.data(), next.second.size()))
-            break;
-    }
-    ::shutdown(pipe.to, SHUT_RDWR);
+    ::timerfd_settime(m_timer, TFD_TIMER_ABSTIME, &when, nullptr);
 }
 
 } // namespace lockscope::bench

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loopback forwarder that adds a delay to everything the server sends, and so to every round trip.
-// Threads of its own, so that the delay is the kernel's and not that of an event loop's timers.
+// One thread for all connections, asleep in the kernel until bytes or their time come: the delay is the kernel's and
+// not that of an event loop's timers, and what the forwarder takes of the processors, which both sides of a
+// comparison would wait for, and the side that sends more for longer, is little.
 #pragma once
 
 #include "core/base/connectionuri.h"
 
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <list>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -27,21 +26,37 @@ public:
     [[nodiscard]] HostPort address() const { return {QStringLiteral("127.0.0.1"), m_port}; }
 
 private:
-    struct Pipe;
+    using Clock = std::chrono::steady_clock;
+    // One end of a connection, and where what it says goes.
+    struct End {
+        int from;
+        int to;
+        bool isServers;
+    };
+    // What a server said, and when it may go on. Without bytes: it has closed.
+    struct Held {
+        Clock::time_point due;
+        int to;
+        std::vector<char> bytes;
+    };
+    void run();
     void accept();
-    void forward(int from, int to);
-    void hold(Pipe &pipe);
-    void deliver(Pipe &pipe);
+    void watch(int descriptor, End *end);
+    void read(const End &end);
+    void deliverDue();
+    void armTimer();
 
     quint16 m_serverPort;
     std::chrono::microseconds m_delay;
     int m_listener = -1;
+    int m_ending = -1; // an eventfd
+    int m_timer = -1;
+    int m_poll = -1;
     quint16 m_port = 0;
-    std::atomic<bool> m_isEnding = false;
-    std::mutex m_mutex;
-    std::vector<int> m_sockets;
-    std::list<Pipe> m_pipes;
-    std::list<std::thread> m_threads;
+    std::list<End> m_ends;
+    std::deque<Held> m_held; // all connections', in the order of their times: the delay is the same for all
+    std::vector<char> m_buffer;
+    std::thread m_thread; // uses all of the above until it is joined
 };
 
 } // namespace lockscope::bench
