@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The observer against a real server: what it finds, what a server proves, and how it follows changes.
 #include "zookeeperobserverfixture.h"
+#include "tests/support/countingsession.h"
 #include "tests/support/testmain.h"
 
 #include <QElapsedTimer>
@@ -24,6 +25,8 @@ private slots:
     void aDateThatIsWrittenAnewIsSeen();
     void readNowIsFresh();
     void withoutFollowingNothingIsWatched();
+    void aFirstLookAsksForNothingInVain();
+    void howManyWatchChildrenIsKnownAtOnce();
     void locksAmongManyNodes();
     void destroyedAtAnyMoment();
 };
@@ -256,6 +259,41 @@ void TestZooKeeperObserver::withoutFollowingNothingIsWatched()
     QCOMPARE(m_session->watchCount(), 0);
     QVERIFY(!m_sink.steps.back().running);
     QVERIFY(m_sink.says(u"lock nodes without a session"_s));
+}
+
+// A directory's data is read only where its list says that it has any.
+void TestZooKeeperObserver::aFirstLookAsksForNothingInVain()
+{
+    ensure("/lean/x");
+    ensure("/lean/full");
+    QVERIFY(await(m_maker->set(ZPath("/lean/full"), "words", zk::anyVersion, Deadline::never())));
+    const auto holder = join("/lean/x");
+    const auto waiter = join("/lean/x");
+    m_queue.clear();
+    const auto other = join("/lean/full");
+    zk::SessionOptions below;
+    below.hosts = {m_open->address()};
+    below.chroot = "/lean";
+    const auto session = open(*m_open, below);
+    QVERIFY(session);
+    CountingSession counting(*session);
+    zk::EvidenceSource source(m_loop, {m_open->address()}, m_open->adminPort());
+    ObserverOptions once;
+    once.follow = false;
+    ZooKeeperObserver observer(counting, source, ConnectionName("zk"), "/lean", once, m_sink);
+    observer.start();
+    QVERIFY(await(observer.firstSnapshot(), false));
+    QCOMPARE(observer.snapshots().size(), std::size_t(2));
+    QCOMPARE(counting.spoken(), QByteArray("get 4, exists 1, children 2"));
+}
+
+void TestZooKeeperObserver::howManyWatchChildrenIsKnownAtOnce()
+{
+    QVERIFY(await(m_maker->children(ZPath("/"), zk::Watch(m_loop), Deadline::never())));
+    ObserverOptions once;
+    once.follow = false;
+    look(*m_open, once);
+    QVERIFY(m_sink.says(u"child watches exist; servers do not say whose"_s));
 }
 
 void TestZooKeeperObserver::locksAmongManyNodes()

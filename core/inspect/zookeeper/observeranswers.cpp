@@ -23,9 +23,7 @@ void ServerAnswers::absorb(zk::Evidence answer)
         m_evidence.connections = std::move(answer.connections);
     if (answer.answers.contains("wchp"))
         m_evidence.dataWatches = std::move(answer.dataWatches);
-    if (answer.answers.contains("wchs"))
-        m_evidence.childWatchTotal = answer.childWatchTotal;
-    for (const auto *command : {"dump", "cons", "wchp", "wchs", "mntr"}) {
+    for (const auto *command : {"dump", "cons", "wchp"}) {
         if (const auto at = answer.answers.find(command); at != answer.answers.end())
             m_evidence.answers[command] = std::move(at->second);
     }

@@ -28,6 +28,8 @@ public:
 
     // What was asked replaces what was known; what was not asked stays, and grows older.
     void absorb(zk::Evidence answer);
+    // How many watches there are, asked for by itself: of the rest it says nothing, nor makes it newer.
+    void absorbTotals(const zk::Evidence &answer) { m_evidence.childWatchTotal = answer.childWatchTotal; }
     // Where no server tells its clock: it is at least as late as the youngest node.
     void learnFromNodes(const DirectoryView &view);
     // Our own session is connected since now.

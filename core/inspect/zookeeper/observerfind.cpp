@@ -93,6 +93,7 @@ Task<void> LockFinder::firstLook()
         auto idle = m_follower.whenIdle();
         co_await idle;
     }
+    co_await hearTotals();
 }
 
 Task<void> LockFinder::keepLooking()
@@ -112,6 +113,7 @@ Task<void> LockFinder::keepLooking()
             reconcileWithDump();
         m_follower.readOldOnes();
         m_follower.judgeAll();
+        co_await hearTotals();
         tellAll();
         tellProgress(false);
     }
@@ -157,10 +159,10 @@ Task<void> LockFinder::keepHearing()
     }
 }
 
-Task<bool> LockFinder::ask(std::vector<QByteArray> words, std::chrono::milliseconds limit)
+Task<bool> LockFinder::ask(std::vector<QByteArray> words, Deadline deadline)
 {
     m_requests += static_cast<qint64>(words.size());
-    auto asked = m_ensemble.source.ask(words, Deadline::after(m_ensemble.loop, limit));
+    auto asked = m_ensemble.source.ask(words, deadline);
     auto answer = co_await asked;
     if (answer)
         m_answers.absorb(std::move(*answer));
@@ -169,16 +171,33 @@ Task<bool> LockFinder::ask(std::vector<QByteArray> words, std::chrono::milliseco
 
 Task<void> LockFinder::look(std::chrono::milliseconds limit)
 {
-    std::vector<QByteArray> words{"dump", "cons", "wchp"};
-    if (m_looks++ % totalsEvery == 0) {
+    const auto deadline = Deadline::after(m_ensemble.loop, limit);
+    const bool withTotals = m_looks++ % totalsEvery == 0;
+    if (withTotals) {
         co_await learnMembers(m_ensemble);
         ++m_requests;
-        words.emplace_back("wchs");
-        words.emplace_back("mntr");
     }
-    const bool isAnswered = co_await ask(std::move(words), limit);
+    std::vector<QByteArray> words{"dump", "cons", "wchp"};
+    const bool isAnswered = co_await ask(std::move(words), deadline);
     // Waiting is no work: after a stall the rhythm is the old one at once.
     m_lookTook = isAnswered ? m_answers.latest().work : Duration{};
+    if (!withTotals)
+        co_return;
+    // Only now: for mntr a server goes through all its znodes, and nothing of where the locks are waits for that.
+    m_totals = m_ensemble.source.ask({"wchs", "mntr"}, deadline);
+    m_requests += 2;
+}
+
+Task<void> LockFinder::hearTotals()
+{
+    if (!m_totals)
+        co_return;
+    auto asked = *std::exchange(m_totals, std::nullopt);
+    const auto answer = co_await asked;
+    if (!answer)
+        co_return;
+    m_answers.absorbTotals(*answer);
+    m_lookTook = std::max(m_lookTook, answer->work);
 }
 
 void LockFinder::reconcileWithDump()
@@ -230,7 +249,8 @@ Task<void> LockFinder::refreshEdges()
     m_edgesWanted = false; // a change from here on needs another look
     m_edgesAsked = m_ensemble.loop.now();
     std::vector<QByteArray> words{"cons", "wchp"};
-    const auto isAnswered = co_await ask(std::move(words), patience);
+    const auto limit = Deadline::after(m_ensemble.loop, patience);
+    const auto isAnswered = co_await ask(std::move(words), limit);
     m_edgesTook = m_answers.latest().work;
     if (isAnswered)
         m_follower.judgeAll();

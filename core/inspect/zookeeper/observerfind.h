@@ -31,8 +31,10 @@ private:
     void wantEdges();
     Task<void> refreshEdges();
     // False if nobody answered.
-    Task<bool> ask(std::vector<QByteArray> words, std::chrono::milliseconds limit);
+    Task<bool> ask(std::vector<QByteArray> words, Deadline deadline);
+    // Has asked for the totals, too, where it is time for them: they are heard while what was found is read.
     Task<void> look(std::chrono::milliseconds limit);
+    Task<void> hearTotals();
     void reconcileWithDump();
     [[nodiscard]] CrawlOptions crawlOptions(int restTimes);
     void crawlDone(const CrawlReport &report);
@@ -50,6 +52,7 @@ private:
     bool m_wasBroken = false;
     int m_looks = 0;
     Duration m_lookTook{};
+    std::optional<Reply<zk::Evidence>> m_totals; // on their way
     Instant m_edgesAsked{};
     Duration m_edgesTook{};
     bool m_edgesWanted = false;

@@ -216,24 +216,26 @@ void add(ReadAnswer &answer, const QByteArray &name, Part part)
 Task<Result<ReadAnswer>> readDirectory(zk::Session &session, ReadRequest request)
 {
     ReadAnswer answer;
-    answer.requests = 2;
     answer.view.path = request.path;
     answer.view.listedAt = session.loop().now();
     const auto watch = watchOf(request, request.path);
-    const auto nodeReply = session.get(request.path, {}, request.deadline);
     const auto listReply = session.children(request.path, watch, request.deadline);
     auto listed = co_await listFolder(session, request.path, watch, listReply, request);
+    answer.requests = 1;
     if (!listed)
         co_return listed.error();
-    auto node = co_await nodeReply;
-    if (node && node->data.size() <= dataLimitBytes)
-        answer.view.data = node->data;
     answer.view.stat = listed->stat;
+    // Most hold nothing, as the list has told: then there is nothing to ask for. The others' data is on its way
+    // while the children are read.
+    std::optional<Reply<zk::Node>> nodeReply;
+    if (listed->stat.dataLength > 0) {
+        nodeReply = session.get(request.path, {}, request.deadline);
+        ++answer.requests;
+    }
     answer.overBudget = listed->overBudget;
 
     for (const auto &name : listed->names)
         answer.view.children.push_back({name, {}, {}, {}});
-    const auto parts = partsToRead(answer.view);
     KnownNodes known;
     // A parent made anew counts from the beginning.
     if (request.known && request.known->view.stat.czxid == listed->stat.czxid)
@@ -242,6 +244,13 @@ Task<Result<ReadAnswer>> readDirectory(zk::Session &session, ReadRequest request
     auto children = co_await readNodes(session, request.path, std::move(names), std::move(known), request.deadline);
     if (!children)
         co_return children.error();
+    if (nodeReply) {
+        auto reply = *nodeReply;
+        auto node = co_await reply;
+        if (node && node->data.size() <= dataLimitBytes)
+            answer.view.data = std::move(node->data);
+    }
+    const auto parts = partsToRead(answer.view); // by all names that there are
     answer.view.children = std::move(children->views);
     answer.requests += children->requests;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a directory of locks in as few round trips as its shape allows: its data and children together,
-// then the children, pipelined; nodes that cannot have changed are not read again.
+// Reads a directory of locks in as few round trips and requests as its shape allows: lists it, then reads its
+// children, pipelined, and its own data where it has any; nodes that cannot have changed are not read again.
 #pragma once
 
 #include "core/async/task.h"
