@@ -56,12 +56,12 @@ bool canBe(const ChunkHeader &header, quint8 kind, qint64 first, qint64 last)
 
 } // namespace
 
-QByteArray fileHeader()
+QByteArray fileHeader(int version)
 {
-    return fileMark.toByteArray() + QByteArray::number(formatVersion) + '\n';
+    return fileMark.toByteArray() + QByteArray::number(version) + '\n';
 }
 
-Result<void> readFileHeader(QIODevice &file)
+Result<int> readFileHeader(QIODevice &file)
 {
     constexpr qint64 longest = 64;
     const auto line = file.readLine(longest);
@@ -71,13 +71,13 @@ Result<void> readFileHeader(QIODevice &file)
     const auto version = line.mid(fileMark.size()).trimmed().toInt(&isNumber);
     if (!isNumber || version < 1)
         return Error{ErrorCode::BadInput, u"is no recording of Lockscope's"_s};
-    if (version != formatVersion)
+    if (version < oldestFormat || version > formatVersion)
         return Error{ErrorCode::Unsupported,
-                     u"is a recording in format %1, and this version (%2) reads format %3; open it with the version "
-                     u"that wrote it, or a newer one"_s.arg(QString::number(version),
-                                                            QStringLiteral(LOCKSCOPE_VERSION),
-                                                            QString::number(formatVersion))};
-    return {};
+                     u"is a recording in format %1, and this version (%2) reads formats %3 to %4; open it with the "
+                     u"version that wrote it"_s.arg(QString::number(version), QStringLiteral(LOCKSCOPE_VERSION),
+                                                    QString::number(oldestFormat), QString::number(formatVersion))
+                         + (version > formatVersion ? u", or a newer one"_s : QString())};
+    return version;
 }
 
 QByteArray packChunk(ChunkHeader header, const QByteArray &raw)

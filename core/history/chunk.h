@@ -13,7 +13,8 @@
 
 namespace lockscope::history {
 
-inline constexpr int formatVersion = 2;
+inline constexpr int formatVersion = 3;
+inline constexpr int oldestFormat = 2;                  // that is read, too (fields.h: since<>)
 inline constexpr qint64 mostRaw = 64LL * 1024 * 1024;   // of one chunk, unpacked
 inline constexpr qsizetype partRaw = 4LL * 1024 * 1024; // what a writer puts into one, about
 inline constexpr quint16 mostParts = 4096;              // of one picture
@@ -33,10 +34,10 @@ struct ChunkHeader {
 };
 
 // The file's first line.
-[[nodiscard]] QByteArray fileHeader();
-// Reads it, and leaves the device behind it. An error for a file that is none, or of a version that this program does
-// not read.
-[[nodiscard]] Result<void> readFileHeader(QIODevice &file);
+[[nodiscard]] QByteArray fileHeader(int version = formatVersion);
+// Reads it, says the version, and leaves the device behind it. An error for a file that is none, or of a version that
+// this program does not read.
+[[nodiscard]] Result<int> readFileHeader(QIODevice &file);
 
 // Header and payload of these encoded changes.
 [[nodiscard]] QByteArray packChunk(ChunkHeader header, const QByteArray &raw);

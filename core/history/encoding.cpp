@@ -69,6 +69,11 @@ private:
         for (const auto &value : values)
             put(value);
     }
+    template <int Version, class T>
+    void put(const Since<Version, T> &field)
+    {
+        put(field.value); // what is written is of the newest version
+    }
     void put(const inspect::Finding &finding)
     {
         put(WrittenFinding{inspect::kindOf(finding.code).name, finding.severity, finding.message, finding.contenders,
@@ -80,14 +85,15 @@ private:
 
 class Decoder {
 public:
-    explicit Decoder(QDataStream &in) : m_in(in) {}
+    Decoder(QDataStream &in, int version) : m_in(in), m_version(version) {}
     template <class... T>
-    void operator()(T &...values)
+    void operator()(T &&...values)
     {
         (get(values), ...);
     }
     [[nodiscard]] const QString &why() const { return m_why; }
-    [[nodiscard]] int unknownFindings() const { return m_unknownFindings; }
+    // Those of the findings read since, by their codes.
+    [[nodiscard]] std::vector<QByteArray> takeUnknown() { return std::exchange(m_unknown, {}); }
     [[nodiscard]] bool isGood() const { return m_why.isEmpty(); }
     void fail(const QString &why)
     {
@@ -148,6 +154,12 @@ private:
         if (is && isGood())
             get(value.emplace());
     }
+    template <int Version, class T>
+    void get(Since<Version, T> &field)
+    {
+        if (m_version >= Version)
+            get(field.value);
+    }
     // Each element takes a byte at least.
     [[nodiscard]] quint32 getCount()
     {
@@ -175,7 +187,7 @@ private:
             const auto kind =
                 std::ranges::find_if(kinds, [&written](const auto &one) { return written.code == one.name; });
             if (kind == kinds.end())
-                ++m_unknownFindings;
+                m_unknown.push_back(written.code);
             else
                 findings.push_back(
                     {kind->code, written.severity, written.message, written.contenders, written.moments});
@@ -195,7 +207,8 @@ private:
 
     QDataStream &m_in;
     QString m_why;
-    int m_unknownFindings = 0;
+    int m_version;
+    std::vector<QByteArray> m_unknown;
 };
 
 using What = decltype(Change::what);
@@ -224,12 +237,15 @@ void encode(const Change &change, QByteArray &to)
 }
 
 struct ChangeReader::Private {
-    explicit Private(const QByteArray &bytes) : stream(bytes), in(stream) { stream.setVersion(streamVersion); }
+    Private(const QByteArray &bytes, int version) : stream(bytes), in(stream, version)
+    {
+        stream.setVersion(streamVersion);
+    }
     QDataStream stream;
     Decoder in;
 };
 
-ChangeReader::ChangeReader(const QByteArray &bytes) : d(std::make_unique<Private>(bytes)) {}
+ChangeReader::ChangeReader(const QByteArray &bytes, int version) : d(std::make_unique<Private>(bytes, version)) {}
 
 ChangeReader::~ChangeReader() = default;
 
@@ -251,12 +267,8 @@ Result<Change> ChangeReader::next()
     getWhat(d->in, change.what, index);
     if (!d->in.isGood())
         return Error{ErrorCode::BadInput, d->in.why()};
+    change.unknownFindings = d->in.takeUnknown();
     return change;
-}
-
-int ChangeReader::unknownFindings() const
-{
-    return d->in.unknownFindings();
 }
 
 } // namespace lockscope::history

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/history/chunk.h"
 #include "core/history/picture.h"
 
 namespace lockscope::history {
@@ -16,13 +17,12 @@ void encode(const Change &change, QByteArray &to);
 // Reads the changes that stand one after the other in `bytes`.
 class ChangeReader {
 public:
-    explicit ChangeReader(const QByteArray &bytes);
+    explicit ChangeReader(const QByteArray &bytes, int version = formatVersion);
     ~ChangeReader();
     [[nodiscard]] bool atEnd() const;
     [[nodiscard]] qint64 position() const;
+    // Findings whose code this version does not know are left out; the change says which.
     [[nodiscard]] Result<Change> next();
-    // Findings whose code this version does not know: they are left out.
-    [[nodiscard]] int unknownFindings() const;
 
 private:
     struct Private;

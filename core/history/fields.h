@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fields of what is recorded, in their order in a file: changing this is a new version of the format (chunk.h).
+// What came with a later version is marked with it (since<>): older files do not have it.
 // Enumerations are numbers here, but what grows (codes of findings, backends) is words.
 #pragma once
 
@@ -9,6 +10,17 @@ namespace lockscope::history {
 
 template <class T>
 struct Fields;
+
+// A field that files have from this version on.
+template <int Version, class T>
+struct Since {
+    T &value;
+};
+template <int Version, class T>
+Since<Version, T> since(T &value)
+{
+    return {value};
+}
 
 #define LOCKSCOPE_FIELDS(Type, ...)                                                                                  \
     template <>                                                                                                      \
@@ -32,8 +44,10 @@ struct WrittenFinding {
 LOCKSCOPE_FIELDS(inspect::LockName, v.connection, v.name)
 LOCKSCOPE_FIELDS(inspect::WatchEdge, v.target, v.children, v.evidence)
 LOCKSCOPE_FIELDS(inspect::Identity, v.path, v.czxid, v.owner, v.version, v.value, v.expiryMs, v.comesAgain, v.group)
+LOCKSCOPE_FIELDS(inspect::WaitLimit, v.setting, v.longest, v.isOwn)
 LOCKSCOPE_FIELDS(inspect::Contender, v.id, v.role, v.mode, v.position, v.session, v.endpoint, v.identity, v.program,
-                 v.pid, v.reentry, v.heldSince, v.heldAtMost, v.waitingSince, v.expiresAt, v.watches, v.guard)
+                 v.pid, v.reentry, v.heldSince, v.heldAtMost, v.waitingSince, v.expiresAt, v.watches, v.guard,
+                 since<3>(v.limits))
 LOCKSCOPE_FIELDS(inspect::NodeSaid, v.node, v.answered, v.value, v.expiresAt)
 LOCKSCOPE_FIELDS(inspect::SpokenMoment, v.at, v.length, v.moment, v.isAhead)
 LOCKSCOPE_FIELDS(WrittenFinding, v.code, v.severity, v.message, v.contenders, v.moments)
@@ -42,7 +56,7 @@ LOCKSCOPE_FIELDS(inspect::LockSnapshot, v.lock, v.backend, v.recipe, v.client, v
                  v.mayBeOld)
 LOCKSCOPE_FIELDS(inspect::SnapshotChange, v.kind, v.lock)
 LOCKSCOPE_FIELDS(inspect::SessionSnapshot, v.connection, v.session, v.endpoint, v.client, v.holds, v.waits,
-                 v.expiresAt, v.serverAhead)
+                 v.expiresAt, v.serverAhead, since<3>(v.alsoEnds), since<3>(v.alsoEndsCount))
 LOCKSCOPE_FIELDS(inspect::Coverage, v.connection, v.complete, v.message)
 LOCKSCOPE_FIELDS(SessionsSeen, v.connection, v.sessions)
 LOCKSCOPE_FIELDS(CoverageSeen, v.connection, v.coverage)

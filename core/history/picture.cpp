@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/history/picture.h"
 
+#include "core/base/text.h"
 #include "core/inspect/findings.h"
 
+#include <QStringList>
+
 #include <algorithm>
+#include <set>
 
 namespace lockscope::history {
 
@@ -16,6 +20,7 @@ namespace {
 void forget(Picture &picture, const ConnectionName &name)
 {
     std::erase_if(picture.locks, [&name](const auto &entry) { return entry.first.connection == name; });
+    std::erase_if(picture.unknownFindings, [&name](const auto &entry) { return entry.first.connection == name; });
     picture.sessions.erase(name);
     picture.coverage.erase(name);
     picture.connections.erase(name);
@@ -25,13 +30,17 @@ void forget(Picture &picture, const ConnectionName &name)
 // One kind of change each.
 class Applier {
 public:
-    Applier(Picture &picture, Moment at) : m_picture(picture), m_at(at) {}
+    Applier(Picture &picture, const Change &change) : m_picture(picture), m_change(change) {}
     void operator()(const inspect::SnapshotChange &change) const
     {
         if (change.kind == inspect::ChangeKind::Removed)
             m_picture.locks.erase(change.lock.lock);
         else
             m_picture.locks.insert_or_assign(change.lock.lock, change.lock);
+        if (change.kind == inspect::ChangeKind::Removed || m_change.unknownFindings.empty())
+            m_picture.unknownFindings.erase(change.lock.lock);
+        else
+            m_picture.unknownFindings.insert_or_assign(change.lock.lock, m_change.unknownFindings);
     }
     void operator()(const SessionsSeen &seen) const
     {
@@ -47,14 +56,14 @@ public:
             return forget(m_picture, state.name);
         const auto before = m_picture.connections.find(state.name);
         if (before != m_picture.connections.end() && before->second.isConnected && !state.isConnected)
-            m_picture.heardAt.insert_or_assign(state.name, m_at);
+            m_picture.heardAt.insert_or_assign(state.name, m_change.at);
         m_picture.connections.insert_or_assign(state.name, state);
     }
     void operator()(const Act &) const {}
 
 private:
     Picture &m_picture;
-    Moment m_at;
+    const Change &m_change;
 };
 
 // The spans of time that messages speak of count to the moment the lock is shown as of.
@@ -70,7 +79,7 @@ void wordAnew(LockSnapshot &lock)
 
 void Picture::apply(const Change &change)
 {
-    std::visit(Applier(*this, change.at), change.what);
+    std::visit(Applier(*this, change), change.what);
 }
 
 std::vector<Change> Picture::asChanges(Moment at) const
@@ -94,6 +103,12 @@ std::vector<Change> Picture::asChanges(Moment at) const
         changes.push_back({at, CoverageSeen{name, seen}});
     for (const auto &[name, lock] : locks)
         changes.push_back({at, inspect::SnapshotChange{inspect::ChangeKind::Added, lock}});
+    for (auto &change : changes) {
+        if (const auto *news = std::get_if<inspect::SnapshotChange>(&change.what)) {
+            if (const auto of = unknownFindings.find(news->lock.lock); of != unknownFindings.end())
+                change.unknownFindings = of->second;
+        }
+    }
     return changes;
 }
 
@@ -122,10 +137,45 @@ std::vector<LockSnapshot> locksAsOf(const Picture &picture, Moment at)
     return all;
 }
 
+namespace {
+
+// "3 findings of a newer version are not shown: CODE, CODE and 1 more", for each connection that has such.
+std::map<ConnectionName, QString> unknownFindingsOf(const Picture &picture)
+{
+    struct Left {
+        int count = 0;
+        std::set<QByteArray> codes;
+    };
+    std::map<ConnectionName, Left> all;
+    for (const auto &[lock, codes] : picture.unknownFindings) {
+        auto &left = all[lock.connection];
+        left.count += static_cast<int>(codes.size());
+        left.codes.insert(codes.begin(), codes.end());
+    }
+    constexpr qsizetype mostNamed = 8;
+    std::map<ConnectionName, QString> words;
+    for (const auto &[name, left] : all) {
+        QStringList codes;
+        for (const auto &code : left.codes)
+            codes << label(code, 40); // a file's word: it may be anything
+        const auto more = codes.size() - mostNamed;
+        const auto named = codes.first(std::min(codes.size(), mostNamed)).join(u", "_s)
+                           + (more > 0 ? u" and %1 more"_s.arg(more) : QString());
+        words[name] = left.count == 1 ? u"1 finding of a newer version is not shown: "_s + named
+                                      : u"%1 findings of a newer version are not shown: "_s.arg(left.count) + named;
+    }
+    return words;
+}
+
+} // namespace
+
 std::vector<inspect::Coverage> coverageAsOf(const Picture &picture)
 {
     std::vector<inspect::Coverage> all;
+    const auto unknown = unknownFindingsOf(picture);
     for (const auto &[name, state] : picture.connections) {
+        if (const auto left = unknown.find(name); left != unknown.end())
+            all.push_back({name, false, left->second});
         if (!state.isConnected) {
             all.push_back({name, false, state.problem.isEmpty() ? u"not connected"_s : state.problem});
             continue;

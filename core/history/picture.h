@@ -54,6 +54,8 @@ struct Act {
 struct Change {
     Moment at{}; // when it was told here
     std::variant<inspect::SnapshotChange, SessionsSeen, CoverageSeen, LinkState, Act> what;
+    // Codes of a newer version's findings of the lock: they are not among its own. Not written again.
+    std::vector<QByteArray> unknownFindings{};
 };
 
 class Picture {
@@ -62,7 +64,8 @@ public:
     std::map<ConnectionName, std::vector<inspect::SessionSnapshot>> sessions;
     std::map<ConnectionName, std::vector<inspect::Coverage>> coverage;
     std::map<ConnectionName, LinkState> connections;
-    std::map<ConnectionName, Moment> heardAt; // the last moment a connection stood
+    std::map<inspect::LockName, std::vector<QByteArray>> unknownFindings; // of locks that have such
+    std::map<ConnectionName, Moment> heardAt;                             // the last moment a connection stood
     friend bool operator==(const Picture &, const Picture &) = default;
 
     void apply(const Change &change);
@@ -75,7 +78,7 @@ public:
 [[nodiscard]] inspect::LockSnapshot lockAsOf(const Picture &picture, inspect::LockSnapshot lock, Moment at);
 // All of them.
 [[nodiscard]] std::vector<inspect::LockSnapshot> locksAsOf(const Picture &picture, Moment at);
-// What was not seen then: of connections that were not there, too.
+// What was not seen then, of connections that were not there, too; and what this version cannot show of it.
 [[nodiscard]] std::vector<inspect::Coverage> coverageAsOf(const Picture &picture);
 
 } // namespace lockscope::history

@@ -35,8 +35,13 @@ Result<void> FlightRecording::index(int number)
     QFile file(m_files[number]);
     if (!file.open(QIODevice::ReadOnly))
         return Error{ErrorCode::BadInput, u"cannot be read: %1"_s.arg(file.errorString())};
-    if (auto read = readFileHeader(file); !read)
-        return read;
+    const auto version = readFileHeader(file);
+    if (!version)
+        return version.error();
+    if (number > 0 && *version != m_version)
+        return Error{ErrorCode::Unsupported,
+                     u"is in format %1, and the files before it are in format %2"_s.arg(*version).arg(m_version)};
+    m_version = *version;
     const auto before = m_chunks.size();
     const auto size = file.size();
     m_bytes += size;
@@ -111,7 +116,7 @@ Result<void> FlightRecording::each(const Chunk &chunk, const std::function<bool(
     const auto raw = read(chunk);
     if (!raw)
         return raw.error();
-    ChangeReader reader(*raw);
+    ChangeReader reader(*raw, m_version);
     for (quint32 count = 0; count < chunk.header.changes; ++count) {
         auto change = reader.next();
         if (!change)
@@ -252,7 +257,7 @@ Result<void> FlightRecording::saveTo(const QString &path) const
         return failed(file.errorString());
     if (!file.setPermissions(QFileDevice::ReadOwner | QFileDevice::WriteOwner))
         return failed(file.errorString());
-    file.write(fileHeader());
+    file.write(fileHeader(m_version)); // the chunks are as they were
     for (const auto &chunk : m_chunks) {
         const auto bytes = packed(chunk);
         if (!bytes)

@@ -69,6 +69,7 @@ private:
 
     QStringList m_files;
     std::vector<Chunk> m_chunks;
+    int m_version = 0; // of all its files
     Moment m_end{};
     qint64 m_bytes = 0;
     QStringList m_damage;

@@ -97,7 +97,7 @@ struct Contender {
     std::optional<ServerTime> expiresAt;
     std::vector<WatchEdge> watches;
     Identity guard;
-    std::vector<WaitLimit> limits{}; // of a waiter, as far as the server tells; recordings do not keep them
+    std::vector<WaitLimit> limits{}; // of a waiter, as far as the server tells
     friend bool operator==(const Contender &, const Contender &) = default;
 };
 
@@ -217,8 +217,7 @@ struct SessionSnapshot {
     std::vector<QByteArray> waits;
     std::optional<ServerTime> expiresAt;
     std::chrono::milliseconds serverAhead{}; // server's clock minus ours
-    // What ends with it and is no lock's: of a lease of etcd its other keys, some of so many. Recordings do not keep
-    // it.
+    // What ends with it and is no lock's: of a lease of etcd its other keys, some of so many.
     std::vector<QByteArray> alsoEnds{};
     qint64 alsoEndsCount = 0;
     friend bool operator==(const SessionSnapshot &, const SessionSnapshot &) = default;

@@ -57,9 +57,9 @@ void readRecording(const QByteArray &input)
 }
 
 // What is in a recording's chunks, without the checksums that would keep nearly all spoilt ones out.
-void readChanges(const QByteArray &input)
+void readChangesOf(int version, const QByteArray &input)
 {
-    history::ChangeReader reader(input);
+    history::ChangeReader reader(input, version);
     QByteArray written;
     int count = 0;
     while (!reader.atEnd()) {
@@ -77,6 +77,12 @@ void readChanges(const QByteArray &input)
         history::encode(*change, again);
     }
     must(second.atEnd() && again == written, "and is the same");
+}
+
+void readChanges(const QByteArray &input)
+{
+    for (int version = history::oldestFormat; version <= history::formatVersion; ++version)
+        readChangesOf(version, input);
 }
 
 void readScenario(const QByteArray &input)
