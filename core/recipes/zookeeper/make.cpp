@@ -65,9 +65,11 @@ std::optional<Error> objectionTo(const ZPath &lock)
     if (!lock.bytes().startsWith('/') || lock.isRoot())
         return Error{ErrorCode::BadInput, u"\"%1\" is no path of a lock"_s.arg(label(lock.bytes()))};
     if (lock.parent().name().bytes() == "shedlock")
-        return Error{ErrorCode::Unsupported,
-                     u"%1 is a node of ShedLock's, which no recipe here takes: one taken below it would hold beside "
-                     "whoever ShedLock let in"_s.arg(label(lock.bytes()))};
+        return Error{
+            ErrorCode::Unsupported,
+            u"%1 is where ShedLock keeps its locks (a folder named shedlock), and no recipe here takes those: "
+            "should it be one, a lock taken below it would hold beside whoever ShedLock let in"_s.arg(
+                label(lock.bytes()))};
     return std::nullopt;
 }
 
