@@ -101,7 +101,7 @@ void printCounters(const Lesson &lesson, const Played &played, Language language
     for (const auto &name : lessons::counterNames()) {
         QStringList row{lessons::counterTitle(name, language)};
         for (const auto &recording : played.recordings)
-            row << lessons::counterText(name, recording);
+            row << lessons::counterText(name, recording, language);
         table.add(row);
     }
     print(table.text(terminalWidth()));

@@ -140,13 +140,18 @@ double counterOf(const QByteArray &name, const contention::Recording &run)
     return at->read(run);
 }
 
-QString counterText(const QByteArray &name, const contention::Recording &run)
+QString counterText(const QByteArray &name, const contention::Recording &run, Language language)
 {
     const bool isOfDrain = name == "requests" || name == "watchEvents" || name == "wastedWakeups";
     const bool isPraise = name == "wastedWakeups" && run.counters.watchEvents == 0; // nobody is told at all
     const bool isCounted =
         isOfDrain ? run.hasDrain() && !isPraise : name != "fairness" || run.counters.fairnessPairs > 0;
-    return isCounted ? spoken(counterOf(name, run)) : u"–"_s;
+    if (!isCounted)
+        return u"–"_s;
+    const auto number = counterOf(name, run);
+    auto locale = localeOf(language);
+    locale.setNumberOptions(QLocale::OmitGroupSeparator); // they stand in a column
+    return locale.toString(number, 'f', number == std::floor(number) ? 0 : 1);
 }
 
 Proven prove(const Proof &proof, const PlayedRuns &runs, Language language)

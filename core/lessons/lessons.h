@@ -96,8 +96,8 @@ struct Proven {
 [[nodiscard]] QString counterTitle(const QByteArray &name, Language language);
 // One of these, of a run.
 [[nodiscard]] double counterOf(const QByteArray &name, const contention::Recording &run);
-// As it is shown: "45"; "–" where there was nothing to count.
-[[nodiscard]] QString counterText(const QByteArray &name, const contention::Recording &run);
+// As it is shown in that language: "45", "0.5"; "–" where there was nothing to count.
+[[nodiscard]] QString counterText(const QByteArray &name, const contention::Recording &run, Language language);
 
 // The parts of the course, in their order, and what a list has above the first lesson of one; above those of none:
 // "More lessons".

@@ -4,6 +4,7 @@
 #include "tests/support/testmain.h"
 #include "tests/support/ctlfixture.h"
 
+#include <QRegularExpression>
 #include <QTcpServer>
 #include <QTcpSocket>
 
@@ -42,6 +43,9 @@ private slots:
         QVERIFY2(told.out.contains("Один эфемерный узел") && told.out.contains("→ Всех"), told.what());
         QVERIFY2(told.out.contains("СЧЁТЧИК") && told.out.contains("выдачи"), told.what());
         QVERIFY2(!told.out.contains("wastedWakeups"), told.what());
+        const auto counted = QString::fromUtf8(told.out.mid(told.out.indexOf("СЧЁТЧИК")));
+        QVERIFY2(counted.contains(QRegularExpression(u"\\d,\\d"_s)), told.what());
+        QVERIFY2(!counted.contains(QRegularExpression(u"\\d\\.\\d"_s)), told.what());
         QVERIFY2(told.out.contains("мс]") && !told.out.contains("ms]"), told.what()); // where a step ends, too
         const auto chinese = run({u"lesson"_s, u"herd"_s, u"--language"_s, u"zh"_s});
         QVERIFY2(chinese.status == 0 && chinese.out.contains("徒劳的唤醒"), chinese.what());
