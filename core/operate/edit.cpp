@@ -67,7 +67,7 @@ bool isAsSent(const EditPlan &plan, const EditState &after)
     case EditKind::KeyExpire: return after.exists && after.ttl.has_value() == (request.ttl || request.expiryMs);
     case EditKind::KeyDelete: return !after.exists;
     case EditKind::FieldSet: return after.hasField && after.value == request.value;
-    case EditKind::FieldDelete: return after.exists && !after.hasField;
+    case EditKind::FieldDelete: return after.exists ? !after.hasField : before.items == 1;
     case EditKind::KeyRestore: return after.exists && after.dump == request.value;
     case EditKind::ZnodeDelete:
     case EditKind::ZnodeRestore: return true;
@@ -128,6 +128,17 @@ std::optional<EditRequest> undoOfKeys(const EditPlan &plan, const EditState &aft
     const auto &before = plan.before;
     auto undo = request;
     undo.expected = after;
+    const bool isKeyGone = !after.exists; // with its last field, too
+    if (isKeyGone) {
+        if (before.dump.isEmpty() || (before.ttl && !before.expiryMs))
+            return std::nullopt;
+        undo.kind = EditKind::KeyRestore;
+        undo.field.clear();
+        undo.value = before.dump;
+        undo.expiryMs = before.expiryMs;
+        undo.expected.reset();
+        return undo;
+    }
     switch (request.kind) {
     case EditKind::KeySet:
         undo.kind = before.exists ? EditKind::KeySet : EditKind::KeyDelete;
@@ -142,14 +153,6 @@ std::optional<EditRequest> undoOfKeys(const EditPlan &plan, const EditState &aft
     case EditKind::KeyRename:
         undo.name = request.value;
         undo.value = request.name;
-        return undo;
-    case EditKind::KeyDelete:
-        if (before.dump.isEmpty() || (before.ttl && !before.expiryMs))
-            return std::nullopt;
-        undo.kind = EditKind::KeyRestore;
-        undo.value = before.dump;
-        undo.expiryMs = before.expiryMs;
-        undo.expected.reset();
         return undo;
     case EditKind::KeyRestore:
         undo.kind = EditKind::KeyDelete;

@@ -129,7 +129,8 @@ QString undoWords(const EditPlan &plan)
 {
     const auto &before = plan.before;
     const bool isMomentKnown = !before.ttl || before.expiryMs;
-    switch (plan.request.kind) {
+    const bool isLastField = plan.request.kind == EditKind::FieldDelete && before.items == 1;
+    switch (isLastField ? EditKind::KeyDelete : plan.request.kind) {
     case EditKind::KeySet:
         return before.exists ? u"set back to what it was, while nobody else sets it"_s
                              : u"delete it again, while it is as it was made"_s;

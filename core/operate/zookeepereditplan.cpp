@@ -38,7 +38,8 @@ QString undoOfDelete(const EditPlan &plan)
         return u"cannot be taken back: not all of data and ACLs is known here"_s;
     const auto back =
         u"create again with data and ACL, as plain persistent nodes with new czxids; numbers of sequence "
-        u"nodes begin anew below a node that is made anew"_s;
+        u"nodes begin anew below a node that is made anew, and what was a container or had a TTL (ZooKeeper tells "
+        u"nobody which) stays until somebody deletes it"_s;
     return ephemerals == 0 ? back : u"%1; not the %2 ephemeral ones"_s.arg(back, QString::number(ephemerals));
 }
 

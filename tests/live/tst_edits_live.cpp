@@ -245,6 +245,26 @@ private slots:
         QVERIFY(edited(*gone->undo)->done);
         QCOMPARE(said({"HGET", "h", "f"}).text, "1");
     }
+    // A hash goes with its last field, and its time to live with it: taken back, it ends when it would have.
+    void theLastFieldIsTakenBackWithTheTimeOfItsKey()
+    {
+        QVERIFY(!said({"DEL", "h"}).isError());
+        QVERIFY(!said({"HSET", "h", "f", "1"}).isError());
+        QVERIFY(!said({"PEXPIRE", "h", "600000"}).isError());
+        const auto ends = said({"PEXPIRETIME", "h"});
+        if (ends.isError())
+            QSKIP("this Redis does not say when a key ends");
+        auto field = edit(EditKind::FieldDelete, redisOne, "h", "");
+        field.field = "f";
+        const auto gone = edited(field);
+        QVERIFY2(gone && gone->done, gone ? "" : qPrintable(gone.error().message));
+        QCOMPARE(said({"EXISTS", "h"}).integer, 0);
+        QVERIFY(gone->undo);
+        const auto undone = edited(*gone->undo);
+        QVERIFY2(undone && undone->done, undone ? "" : qPrintable(undone.error().message));
+        QCOMPARE(said({"HGET", "h", "f"}).text, "1");
+        QCOMPARE(said({"PEXPIRETIME", "h"}).integer, ends.integer);
+    }
     void theLocksBelowAreNamed()
     {
         QVERIFY(m_servers.put("/locks"));

@@ -191,6 +191,7 @@ private slots:
         const auto preview = previewOf(*plan);
         QVERIFY(preview.warnings.contains(u"with it go 3 nodes below it"_s));
         QVERIFY2(preview.undo.contains(u"not the 1 ephemeral"_s), qPrintable(preview.undo));
+        QVERIFY2(preview.undo.contains(u"was a container or had a TTL"_s), qPrintable(preview.undo));
         const auto outcome = w.apply(*plan);
         QVERIFY(outcome && outcome->done);
         QCOMPARE(w.writes(),
@@ -491,6 +492,23 @@ private slots:
         const auto preview = previewOf(plan);
         QVERIFY(!preview.exact);
         QVERIFY2(preview.undo.contains(u"cannot be taken back"_s), qPrintable(preview.undo));
+    }
+    // The key goes with it: what is said before is of the key.
+    void aLastFieldIsTakenBackAsItsKey()
+    {
+        EditPlan plan;
+        plan.before.exists = plan.before.hasField = true;
+        plan.before.type = "hash";
+        plan.before.items = 2;
+        plan.before.dump = "all of it";
+        plan.before.ttl = std::chrono::seconds(10);
+        plan.request = request(EditKind::FieldDelete, "h");
+        plan.request.field = "f";
+        QVERIFY(previewOf(plan).undo.startsWith(u"give the field back"_s));
+        plan.before.items = 1;
+        QVERIFY2(previewOf(plan).undo.contains(u"does not say when a key ends"_s), qPrintable(previewOf(plan).undo));
+        plan.before.expiryMs = 1'700'000'000'000;
+        QVERIFY(previewOf(plan).undo.contains(u"the end it had"_s));
     }
 };
 
