@@ -85,7 +85,7 @@ public:
             "--socket=mariadb.sock", "--pid-file=mariadb.pid", "--tmpdir=" + QFile::encodeName(folder.path()),
             "--skip-name-resolve", "--skip-log-bin", "--max-connections=500", "--max-connect-errors=1000000000",
             // Data need only outlive the process, not the machine.
-            "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--innodb-doublewrite=0",
+            "--innodb-flush-log-at-trx-commit=2", "--innodb-flush-method=nosync", "--innodb-doublewrite=0",
             "--innodb-use-native-aio=0", "--innodb-fast-shutdown=3",
             // Small. MariaDB 11 would begin with three undo tablespaces, of 10 MB each.
             "--innodb-undo-tablespaces=0", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M",
