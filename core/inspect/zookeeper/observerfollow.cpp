@@ -11,7 +11,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int mostReading = 32;      // directories at a time
+constexpr int mostReading = 128;     // directories at a time: most are small, and the server is not to wait for us
+constexpr int mostReadingWide = 32;  // that may have as many requests out as they like; what is read beside them may
+constexpr std::size_t few = 32;      // have so many, for large ones together are not to flood a server
 constexpr Duration always = 10ms;    // what is read faster than this needs no rest
 constexpr Duration perRequest = 1ms; // more than that a server does not work for one
 constexpr int readAtOnce = 20;       // directories read again because of their age, per look
@@ -151,6 +153,8 @@ ReadRequest DirectoryFollower::requestFor(const ZPath &path)
     auto &directory = m_directories.at(path);
     ReadRequest request;
     request.path = path;
+    if (m_reading > mostReadingWide)
+        request.inFlight = few;
     if (m_ensemble.loop.now() - directory.readInFullAt < readInFullEvery) {
         request.known = directory.known;
     } else {

@@ -10,7 +10,6 @@ namespace lockscope::inspect {
 
 namespace {
 
-constexpr std::size_t inFlight = 128;           // requests out at a time for one directory
 constexpr qsizetype dataLimitBytes = 64 * 1024; // what a client writes about itself is shorter
 
 using KnownNodes = std::map<NodeName, ZnodeView>;
@@ -93,7 +92,7 @@ struct Nodes {
 
 // The nodes among `names` that still exist.
 Task<Result<Nodes>> readNodes(zk::Session &session, ZPath folder, std::vector<NodeName> names, KnownNodes known,
-                              Deadline deadline)
+                              std::size_t inFlight, Deadline deadline)
 {
     Nodes nodes;
     std::deque<NodeOut> out;
@@ -192,7 +191,8 @@ Task<Result<Part>> readPart(zk::Session &session, ZPath path, ReadRequest reques
     if (request.known && request.known->partStats.contains(name)
         && request.known->partStats.at(name).czxid == part.stat.czxid)
         known = reusable(request.known->view.parts.at(name));
-    auto nodes = co_await readNodes(session, path, std::move(names), std::move(known), request.deadline);
+    auto nodes =
+        co_await readNodes(session, path, std::move(names), std::move(known), request.inFlight, request.deadline);
     if (!nodes)
         co_return nodes.error();
     part.nodes = std::move(nodes->views);
@@ -241,7 +241,8 @@ Task<Result<ReadAnswer>> readDirectory(zk::Session &session, ReadRequest request
     if (request.known && request.known->view.stat.czxid == listed->stat.czxid)
         known = reusable(request.known->view.children);
     auto names = chosen(request.path, listed->names, request, answer.unread);
-    auto children = co_await readNodes(session, request.path, std::move(names), std::move(known), request.deadline);
+    auto children = co_await readNodes(session, request.path, std::move(names), std::move(known), request.inFlight,
+                                       request.deadline);
     if (!children)
         co_return children.error();
     if (nodeReply) {

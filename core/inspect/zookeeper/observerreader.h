@@ -27,6 +27,7 @@ struct ReadRequest {
     std::shared_ptr<const ReadAnswer> known;
     // So many children are read that nobody suspects.
     std::size_t most = 2000;
+    std::size_t inFlight = 128; // requests out at a time
     // Read first where there are too many children to read them all.
     std::shared_ptr<const std::set<ZPath>> suspects;
     // Only children whose names begin so; empty: all.
