@@ -136,7 +136,7 @@ private slots:
         QByteArray said;
         for (const auto &recipe : {u"zk-mutex"_s, u"zk-ephemeral"_s, u"curator-mutex"_s}) {
             lockscopectl({u"acquire"_s, nightly, u"--recipe"_s, recipe, u"--hold"_s, u"0s"_s}, &said);
-            QVERIFY2(said.contains("is where ShedLock keeps its locks"), said.constData());
+            QVERIFY2(said.contains("as the locks of ShedLock do"), said.constData());
         }
         lockscopectl({u"force-release"_s, nightly, u"--holder"_s, holder, u"--yes"_s}, &said);
         QVERIFY2(said.contains("wait until it has passed"), said.constData());

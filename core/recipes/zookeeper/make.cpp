@@ -67,7 +67,7 @@ std::optional<Error> objectionTo(const ZPath &lock)
     if (lock.parent().name().bytes() == "shedlock")
         return Error{
             ErrorCode::Unsupported,
-            u"%1 is where ShedLock keeps its locks (a folder named shedlock), and no recipe here takes those: "
+            u"%1 lies in a folder named shedlock, as the locks of ShedLock do, and no recipe here takes those: "
             "should it be one, a lock taken below it would hold beside whoever ShedLock let in"_s.arg(
                 label(lock.bytes()))};
     return std::nullopt;
