@@ -61,6 +61,8 @@ public:
     }
     std::atomic<bool> isFilled = false;
     std::atomic<int> changes = 0;
+    // Children of "/wide" that come after the last one.
+    void addWide(int count) { m_coming = count; }
 
 protected:
     void run() override
@@ -99,6 +101,8 @@ private:
         for (int i = 0;; i = (i + 1) % lockCount) {
             co_await takeTurn(session, second, ZPath("/locks/lock-" + QByteArray::number(i)), i);
             changes += 3;
+            const int coming = m_coming.exchange(0);
+            co_await fill(session, ZPath("/wide"), 0, coming, "c99999-");
             auto pause = sleepFor(loop, 2ms);
             co_await pause;
         }
@@ -128,6 +132,7 @@ private:
     HostPort m_server;
     int m_znodes;
     int m_children;
+    std::atomic<int> m_coming = 0;
 };
 
 int sizeFrom(const char *variable, int otherwise)
@@ -194,12 +199,30 @@ private slots:
         ZPath lastChild("/wide/c0");
         for (int i = 1; i < m_children; ++i)
             lastChild = std::max(lastChild, ZPath("/wide/c" + QByteArray::number(i)));
+        const auto isThere = [&] {
+            return tree->currentIndex().data(ui::ZnodeNode::PathRole).toByteArray() == lastChild.bytes()
+                   && page->model().isLoaded(page->model().find(ZPath("/wide")));
+        };
         const auto turns = bench::metered().during([&] {
-            page->goTo(lastChild); // everything before it comes into the tree, too
-            [&] { QTRY_VERIFY_WITH_TIMEOUT(countRows(*tree, u"wide"_s) == m_children, 120'000); }();
+            page->goTo(lastChild);
+            [&] { QTRY_VERIFY_WITH_TIMEOUT(isThere(), 120'000); }();
         });
-        QCOMPARE(countRows(*tree, u"wide"_s), m_children);
-        bench::report(u"GUI thread, one turn, while %1 children are listed"_s.arg(m_children), turns);
+        QVERIFY(isThere());
+        bench::report(u"GUI thread, one turn, while the last of %1 children is gone to"_s.arg(m_children), turns);
+        const auto changing = bench::metered().during([&] {
+            m_others->addWide(20);
+            [&] { QTRY_VERIFY_WITH_TIMEOUT(totalOf(*page) == m_children + 20, 120'000); }();
+        });
+        QCOMPARE(totalOf(*page), m_children + 20);
+        bench::report(u"GUI thread, one turn, while some come to them"_s, changing);
+        const auto sliding = bench::metered().during([&] {
+            for (int i = 0; i < 5; ++i) {
+                tree->setCurrentIndex(
+                    tree->model()->index(0, 0, tree->currentIndex().parent())); // the one before comes
+                QTest::qWait(1000);
+            }
+        });
+        bench::report(u"GUI thread, one turn, while one scrolls back among them"_s, sliding);
     }
 
     void cleanupTestCase()
@@ -214,17 +237,10 @@ private slots:
     }
 
 private:
-    // The children of the row of that name below the root, 0 when there is none.
-    static int countRows(const QTreeView &tree, const QString &name)
+    static int totalOf(ui::ZnodesPage &page)
     {
-        const auto *model = tree.model();
-        const auto root = model->index(0, 0);
-        for (int row = 0; row < model->rowCount(root); ++row) {
-            const auto index = model->index(row, 0, root);
-            if (index.data().toString() == name)
-                return model->rowCount(index);
-        }
-        return 0;
+        const auto part = page.model().part(ZPath("/wide"));
+        return part ? part->total : 0;
     }
 };
 

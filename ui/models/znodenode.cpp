@@ -34,6 +34,17 @@ bool isZnodeNumber(int column)
 
 } // namespace
 
+std::unique_ptr<ZnodeNode> ZnodeNode::make(ZnodeRow &row)
+{
+    auto node = std::make_unique<ZnodeNode>();
+    node->name = std::move(row.name);
+    node->stat = row.stat;
+    node->isStatKnown = row.statKnown && !row.error;
+    if (row.error)
+        node->error = std::make_unique<Error>(*std::move(row.error));
+    return node;
+}
+
 ZPath ZnodeNode::path() const
 {
     return !above() || !above()->above() ? ZPath("/"_ba) : above()->path().child(name);

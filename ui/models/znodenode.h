@@ -32,6 +32,8 @@ struct ZnodeNode : TreeNode {
     bool isStatKnown = false;
     bool askAgain = false; // it changed while it was asked
 
+    // Takes out of the row what it needs.
+    [[nodiscard]] static std::unique_ptr<ZnodeNode> make(ZnodeRow &row);
     [[nodiscard]] ZnodeNode *above() const { return static_cast<ZnodeNode *>(parent); }
     [[nodiscard]] ZnodeNode *child(int at) const
     {

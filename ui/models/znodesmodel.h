@@ -2,14 +2,15 @@
 // The znodes of one ZooKeeper as a tree that loads what is asked for and follows changes.
 //
 // A node's children are listed when a view first wants them. What the server answers is sorted and
-// merged into the tree a little at a time (rowsPerTurn), and of a folder of 300,000 children the first
-// 20,000 (rowsAtFirst) until more are wanted: views lay out everything that is expanded, in one go. The
+// merged into the tree a little at a time (rowsPerTurn), and of a folder of 300,000 children a part: the
+// first 20,000 (rowsAtFirst), or those around the one that is wanted (reveal), or the next ones, for which
+// others leave. Views lay out everything that is expanded, in one go, and with each change again. The
 // model is reset only when the connection changes: everything else is inserted, removed and changed in
 // runs, so that expansion and selection live through it. A node that cannot be read carries its error;
 // the rest of the tree works. GUI thread only.
 #pragma once
 
-#include "ui/models/znodenode.h"
+#include "ui/models/znodefilling.h"
 
 #include <QTimer>
 
@@ -17,13 +18,11 @@
 
 namespace lockscope::ui {
 
-struct ZnodeFilling;
-
 class ZnodesModel : public TreeModel {
     Q_OBJECT
 public:
     static constexpr int rowsPerTurn = 2048;
-    static constexpr int rowsAtFirst = 20'000;
+    static constexpr int rowsAtFirst = ZnodeFilling::rowsOfPart;
 
     explicit ZnodesModel(QObject *parent = nullptr);
     ~ZnodesModel() override;
@@ -37,10 +36,18 @@ public:
     [[nodiscard]] QModelIndex find(const ZPath &path, int column = ZnodeNode::Name) const;
     // Whether its children have been listed (those held back count).
     [[nodiscard]] bool isLoaded(const QModelIndex &index) const;
-    // How many children of a big folder are known but not in the tree yet.
+    // How many children of a big folder are known but not in the tree.
     [[nodiscard]] int heldBack(const ZPath &path) const;
-    // Puts the next rowsAtFirst of them into the tree.
+    // Which part of a big folder's children is in the tree, or is on its way; empty if they all are.
+    [[nodiscard]] std::optional<ZnodePart> part(const ZPath &path) const;
+    // Slides the part on, or back: others leave the tree for those that come.
     void showMore(const ZPath &path);
+    void showEarlier(const ZPath &path);
+    // Whether the rows that are about to leave are only no longer in the part.
+    [[nodiscard]] bool isSliding() const { return m_isSliding; }
+    // Of big folders only what contains it (in any case) is in the tree, or whose folder does: what a view's filter
+    // would let through, which sees what is in the tree alone.
+    void setFilter(const QString &text);
     // A big folder that was listed a moment ago.
     [[nodiscard]] bool isResting(const ZPath &path) const;
     [[nodiscard]] qint64 loadedCount() const { return m_loaded; }
@@ -67,8 +74,8 @@ signals:
     // Rows are about to move or have moved, once around each turn's work.
     void turnBegins();
     void turnEnds();
-    // A big folder is being filled or has children held back: how many are in the tree.
-    void filling(const lockscope::ZPath &path, int done, int total);
+    // A big folder is being filled, or has children held back.
+    void filling(const lockscope::ZPath &path);
     void revealed(const QModelIndex &index);
     void revealFailed(const lockscope::ZPath &path, const QString &why);
 
@@ -88,19 +95,21 @@ private:
     void list(ZnodeNode *node);
     void take(const ZPath &path, Result<std::vector<ZnodeRow>> answer);
     void fail(ZnodeNode *node, const Error &error);
+    ZnodeFilling &startWork(std::unique_ptr<ZnodeFilling> filling);
     void work();
-    // Returns what it used up of the turn's budget.
+    int workOn(ZnodeFilling &filling, int budget);
     int mergePage(ZnodeFilling &filling, int budget);
     void mergeInto(ZnodeNode *parent, int from, int until, std::vector<ZnodeRow> &page, int &at);
+    void insertRows(ZnodeNode *parent, int at, std::vector<ZnodeRow> &page, std::size_t from, std::size_t until);
+    void slideOff(ZnodeNode *parent, int first, int count);
     void finish(std::unique_ptr<ZnodeFilling> filling);
-    void showMore(ZnodeNode *node, int count);
-    ZnodeFilling *fillOn(ZnodeNode *node);
-    [[nodiscard]] bool showHeldBack(ZnodeNode *folder, const NodeName &wanted);
+    ZnodeFilling *workAgainOn(ZnodeNode *node);
+    [[nodiscard]] const ZnodeFilling *heldOf(const ZnodeNode *node) const;
     void rested(const ZPath &path);
-    [[nodiscard]] static std::unique_ptr<TreeNode> make(ZnodeRow &row);
     // Whether anything of it changed.
     bool update(ZnodeNode *node, ZnodeRow &row);
     void tell(const ZnodeNode *node);
+    [[nodiscard]] std::optional<NodeName> wantedChild(const ZPath &folder) const;
     void followReveal();
 
     Backend *m_backend = nullptr;
@@ -109,6 +118,8 @@ private:
     std::vector<std::unique_ptr<ZnodeFilling>> m_heldBack; // done for now, with rows left
     QTimer m_turn;
     qint64 m_loaded = 0;
+    QString m_filter;
+    bool m_isSliding = false;
     bool m_expandabilityChanged = false;
     std::optional<Wanted> m_wanted;     // by reveal()
     std::unique_ptr<QObject> m_answers; // answers come while it lives

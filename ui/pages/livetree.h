@@ -36,6 +36,8 @@ public:
     // Around a turn of changes: the row at the top of the screen keeps its place.
     void holdPlace();
     void keepPlace();
+    // Not this time: it goes to another one.
+    void letGoOfPlace() { m_held = QPersistentModelIndex(); }
     // Whether rows can be expanded is decided when the view lays out; this makes it do so soon.
     void relayoutSoon() { scheduleDelayedItemsLayout(); }
     // The expanded rows of which something is on screen, and those above them.

@@ -27,6 +27,22 @@ namespace {
 constexpr auto watchDelay = 100ms;
 constexpr int mostExpandedByFilter = 500;
 
+// Which of a big folder's children are in the tree.
+QString partText(const ZPath &path, const ZnodePart &part, bool isFiltered)
+{
+    const auto folder = label(path.bytes(), 40);
+    const auto shown = countText(part.shown);
+    if (!part.isSorted)
+        return u"%1: sorting %2 children"_s.arg(folder, countText(part.total));
+    if (isFiltered && part.shown == part.matching())
+        return u"%1: %2 of %3 children match"_s.arg(folder, shown, countText(part.total));
+    const auto all = countText(part.matching()) + (isFiltered ? u" children that match"_s : u" children"_s);
+    if (part.before == 0)
+        return u"%1: the first %2 of %3; scroll on for more"_s.arg(folder, shown, all);
+    return u"%1: %2 to %3 of %4; scroll for more"_s.arg(folder, countText(part.before + 1),
+                                                        countText(part.before + part.shown), all);
+}
+
 } // namespace
 
 ZnodesPage::ZnodesPage(QWidget *parent)
@@ -123,15 +139,17 @@ void ZnodesPage::connectModel()
     });
     connect(&m_model, &ZnodesModel::expandabilityChanged, m_tree, &LiveTree::relayoutSoon);
     connect(&m_model, &ZnodesModel::dataChanged, this, &ZnodesPage::rowsChange);
-    connect(&m_model, &ZnodesModel::filling, this, [this](const ZPath &path, int done, int total) {
+    connect(&m_model, &ZnodesModel::filling, this, [this](const ZPath &path) {
         m_filled = path;
-        m_fillingText = done == total ? QString()
-                                      : u"%1: the first %2 of %3 children; scroll on for more"_s.arg(
-                                          label(path.bytes(), 40), countText(done), countText(total));
+        if (m_filter->text().isEmpty())
+            return;
+        for (auto index = m_model.find(path); index.isValid(); index = index.parent())
+            m_tree->expand(m_proxy->mapFromSource(index)); // its matches come later than those of small ones
     });
     connect(&m_model, &ZnodesModel::revealed, this, [this](const QModelIndex &index) {
         const QModelIndex shown = m_proxy->mapFromSource(index);
         m_tree->setCurrentIndex(shown);
+        m_tree->letGoOfPlace(); // what was on screen may move away
         m_tree->scrollTo(shown, QAbstractItemView::PositionAtCenter);
         m_tree->setFocus();
     });
@@ -183,7 +201,7 @@ void ZnodesPage::connectionChosen(const ConnectionStatus &status)
     if (!m_model.connection().isEmpty())
         m_backend->watchZnodes(m_model.connection(), {});
     m_watched.clear();
-    m_fillingText.clear();
+    m_filled = {};
     m_expandedBefore.clear();
     m_detail->show(nullptr, {}, {});
     m_model.setConnection(m_backend, status.name);
@@ -242,6 +260,7 @@ void ZnodesPage::applyFilter()
     // Rows that are filtered out forget that they were expanded.
     if (wasEmpty && !text.isEmpty())
         m_expandedBefore = expandedPaths();
+    m_model.setFilter(text);
     m_proxy->setFilterFixedString(text);
     if (!text.isEmpty()) {
         int left = mostExpandedByFilter;
@@ -279,9 +298,7 @@ void ZnodesPage::watchWhatShows()
             const ZPath path = pathAt(index);
             if (index.data(ZnodeNode::ErrorRole).toString().isEmpty())
                 wanted.insert(path.bytes());
-            if (m_model.heldBack(path) > 0
-                && m_tree->isOnScreen(m_proxy->index(m_proxy->rowCount(index) - 1, 0, index)))
-                m_model.showMore(path);
+            showMoreOf(path, index);
         }
     }
     if (wanted == m_watched)
@@ -298,16 +315,29 @@ void ZnodesPage::watchWhatShows()
     m_backend->watchZnodes(m_model.connection(), paths);
 }
 
+// Of a big folder, when an end of the part that is in the tree is on screen.
+void ZnodesPage::showMoreOf(const ZPath &path, const QModelIndex &folder)
+{
+    const auto part = m_model.part(path);
+    if (part && part->after > 0 && m_tree->isOnScreen(m_proxy->index(m_proxy->rowCount(folder) - 1, 0, folder)))
+        m_model.showMore(path);
+    else if (part && part->before > 0 && m_tree->isOnScreen(m_proxy->index(0, 0, folder)))
+        m_model.showEarlier(path);
+}
+
 void ZnodesPage::rowsLeave(const QModelIndex &parent, int first, int last)
 {
     QModelIndex shown = m_proxy ? m_proxy->mapToSource(m_tree->currentIndex()) : QModelIndex();
     for (; shown.isValid(); shown = shown.parent()) {
         if (shown.parent() == parent && shown.row() >= first && shown.row() <= last) {
             // Quietly looking at a neighbour instead would be a trap.
-            m_detail->showGone();
+            if (!m_model.isSliding())
+                m_detail->showGone();
             m_isLeaving = true;
             m_tree->setCurrentIndex({});
             m_isLeaving = false;
+            if (m_model.isSliding() && !m_filter->text().isEmpty())
+                m_detail->show(nullptr, {}, {}); // what a filter hides is not shown
             return;
         }
     }
@@ -348,15 +378,13 @@ void ZnodesPage::goTo(const ZPath &path)
 void ZnodesPage::sayStatus()
 {
     sayNoMatch();
-    const QModelIndex filled = m_model.find(m_filled);
-    if (!filled.isValid() || (m_model.isLoaded(filled) && m_model.heldBack(m_filled) == 0))
-        m_fillingText.clear(); // it shrank, or it is gone
+    const auto part = m_model.part(m_filled);
     const QString loaded =
         m_model.loadedCount() == 1 ? u"1 node"_s : u"%1 nodes"_s.arg(countText(m_model.loadedCount()));
     if (!m_complaint.isEmpty()) // stays until another path is asked for
         m_status->setText(m_complaint);
-    else if (!m_fillingText.isEmpty())
-        m_status->setText(m_fillingText);
+    else if (part && part->shown < part->total)
+        m_status->setText(partText(m_filled, *part, !m_filter->text().isEmpty()));
     else if (!m_filter->text().isEmpty())
         m_status->setText(u"filters only the %1 loaded so far"_s.arg(loaded));
     else

@@ -44,6 +44,7 @@ private:
     void expandMatches(const QModelIndex &parent, int &left);
     [[nodiscard]] QSet<QByteArray> expandedPaths(const QModelIndex &parent = {}) const;
     void watchWhatShows();
+    void showMoreOf(const ZPath &path, const QModelIndex &folder);
     void rowsLeave(const QModelIndex &parent, int first, int last);
     void rowsChange(const QModelIndex &from, const QModelIndex &to);
     void goToTyped();
@@ -59,8 +60,7 @@ private:
 
     ZnodeDetailView *m_detail = nullptr;
     QLineEdit *m_goTo = nullptr;
-    QString m_fillingText; // of the big folder last filled
-    ZPath m_filled;
+    ZPath m_filled; // the big folder last filled
 };
 
 } // namespace lockscope::ui
