@@ -75,7 +75,6 @@ protected:
     void resizeEvent(QResizeEvent *event) override;
 
 private:
-    struct Sums;
     void refresh();
     void refreshProgress(const std::vector<const ConnectionStatus *> &shown);
     void refreshCoverage(const std::vector<const ConnectionStatus *> &shown);
