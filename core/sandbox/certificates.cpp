@@ -39,14 +39,19 @@ QStringList newKey(const QString &name, const QString &subject)
 
 Result<void> makeAuthority(const TemporaryFolder &folder, const QString &name)
 {
-    const QStringList itself{u"-x509"_s, u"-days"_s, validDays, u"-out"_s, name + u".pem"_s};
+    // Whoever looks closely (Python from 3.13 on) takes none that does not say what its key is for.
+    const QStringList itself{
+        u"-x509"_s, u"-days"_s,      validDays, u"-addext"_s, u"keyUsage=critical,keyCertSign,cRLSign"_s,
+        u"-out"_s,  name + u".pem"_s};
     return runOpenSsl(folder, newKey(name, u"/CN=Lockscope sandbox, "_s + name) + itself);
 }
 
 Result<void> makeCertificate(const TemporaryFolder &folder, const QString &name, const QString &subject,
                              const QByteArray &extensions)
 {
-    if (auto written = folder.write(name + u".ext"_s, extensions); !written)
+    const QByteArray always = "subjectKeyIdentifier=hash\nauthorityKeyIdentifier=keyid\nkeyUsage=critical,"
+                              "digitalSignature\n";
+    if (auto written = folder.write(name + u".ext"_s, always + extensions); !written)
         return written;
     const QString request = name + u".csr"_s;
     if (auto made = runOpenSsl(folder, newKey(name, subject) + QStringList{u"-out"_s, request}); !made)

@@ -345,7 +345,7 @@ private slots:
 
     void theLeaseIsProlonged()
     {
-        auto &one = add(client(), 300ms);
+        auto &one = add(client(), 1s); // a busy machine may be late by half of it
         one.heed();
         QVERIFY(one.takes());
         QTRY_VERIFY(client().counting[4]->count(redlockProlong) >= 6); // twice the TTL

@@ -19,13 +19,14 @@ private slots:
     {
         QTemporaryDir folder;
         QSettings settings(folder.filePath(u"view.ini"_s), QSettings::IniFormat);
-        m_window->resize(1000, 700);
+        const QSize size(780, 600); // from Qt 6.8 on none comes back larger than the screen, which is 800x800 here
+        m_window->resize(size);
         m_window->showPage(u"sessions"_s);
         m_window->saveView(settings);
         settings.sync();
         ui::MainWindow other(*m_backend);
         other.restoreView(settings);
-        QCOMPARE(other.size(), QSize(1000, 700));
+        QCOMPARE(other.size(), size);
     }
 
     void screenshotIsTakenOnceTheFirstSnapshotIsComplete()
