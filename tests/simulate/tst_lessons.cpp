@@ -365,9 +365,9 @@ private slots:
         const auto oneCommand = contention::simulate(crash->runs[1].scenario);
         QVERIFY(twoCommands && oneCommand);
         for (const auto *counter : {"requests", "watchEvents", "wastedWakeups", "fairness"})
-            QCOMPARE(counterText(counter, *twoCommands), u"–"_s);
-        QVERIFY(counterText("requestsWaiting", *twoCommands).toInt() > 100);
-        QVERIFY(counterText("requests", *oneCommand).toInt() > 0);
+            QCOMPARE(counterText(counter, *twoCommands, Language::English), u"–"_s);
+        QVERIFY(counterText("requestsWaiting", *twoCommands, Language::English).toInt() > 100);
+        QVERIFY(counterText("requests", *oneCommand, Language::English).toInt() > 0);
     }
 
     // Two that take over within a millisecond write the same time: the lesson needs a run in which they do not.
