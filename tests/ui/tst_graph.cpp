@@ -170,10 +170,10 @@ private slots:
     // Where there is no lock at all, the pill does not say that one is held.
     void noLockIsNotHeld()
     {
-        const auto heading = headingOf(ui::graphFactsOf({}, {}, noon));
+        const auto heading = headingOf(ui::graphFactsOf({}, {}, present));
         QCOMPARE(heading.pill.word, u"none held"_s);
         QVERIFY(heading.sentence.startsWith(u"nobody is seen waiting"_s));
-        QCOMPARE(headingOf(ui::graphFactsOf({kazooLock("/quiet", {"1"})}, {}, noon)).pill.word, u"held"_s);
+        QCOMPARE(headingOf(ui::graphFactsOf({kazooLock("/quiet", {"1"})}, {}, present)).pill.word, u"held"_s);
     }
 
     // Who stands by for an election is not held up.
