@@ -10,7 +10,7 @@ using namespace recipes;
 
 Task<Result<QueueEntry>> MistakenQueue::enter(Deadline deadline)
 {
-    const Claim claim = mutexClaim(path(), random());
+    const NodeClaim claim = mutexClaim(path(), random());
     auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline);
     if (!joined)
         co_return joined.error();
