@@ -86,7 +86,7 @@ struct Permission {
     friend bool operator==(const Permission &, const Permission &) = default;
 };
 // What the connection's user may do.
-struct Access {
+struct AccessRights {
     bool areUsersOn = false; // otherwise whoever comes may do everything
     QByteArray user;
     bool isRoot = false; // may do everything, too
@@ -132,7 +132,7 @@ public:
     virtual Reply<bool> revoke(LeaseId id, Deadline deadline) = 0;
     virtual Reply<LeaseAnswer> timeToLive(LeaseId id, bool withKeys, Deadline deadline) = 0;
     virtual Reply<std::vector<LeaseId>> leases(Deadline deadline) = 0;
-    virtual Reply<Access> access(Deadline deadline) = 0;
+    virtual Reply<AccessRights> access(Deadline deadline) = 0;
     // Told through the loop's queue until it is over or dropped.
     virtual Subscription watch(WatchRequest request, std::function<void(const WatchNews &)> listener) = 0;
 

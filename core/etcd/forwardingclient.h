@@ -19,7 +19,7 @@ public:
     {
         return m_inner.onState(std::move(listener));
     }
-    Reply<Access> access(Deadline deadline) override { return m_inner.access(deadline); }
+    Reply<AccessRights> access(Deadline deadline) override { return m_inner.access(deadline); }
 
 protected:
     [[nodiscard]] Client &inner() const { return m_inner; }

@@ -72,10 +72,10 @@ public:
     {
         return send<std::vector<LeaseId>>("/v3/lease/leases", QJsonObject(), deadline, &readLeases);
     }
-    Reply<Access> access(Deadline deadline) override
+    Reply<AccessRights> access(Deadline deadline) override
     {
-        const Reply<Access> reply(m_loop);
-        m_work.launch(readAccess(deadline, reply));
+        const Reply<AccessRights> reply(m_loop);
+        m_work.launch(readAccessRights(deadline, reply));
         return reply;
     }
     Subscription watch(WatchRequest request, std::function<void(const WatchNews &)> listener) override
@@ -111,7 +111,7 @@ private:
         reply.complete(answer ? read(*answer) : Result<T>(answer.error()));
     }
 
-    Task<void> readAccess(Deadline deadline, Reply<Access> reply);
+    Task<void> readAccessRights(Deadline deadline, Reply<AccessRights> reply);
     Task<void> lookAfterServer();
     Task<Result<void>> look();
     void become(ClientState state, const Error &why);
@@ -127,9 +127,9 @@ private:
 };
 
 // Each user may ask for itself and for its own roles; root is a role by its name alone.
-Task<void> JsonClient::readAccess(Deadline deadline, Reply<Access> reply)
+Task<void> JsonClient::readAccessRights(Deadline deadline, Reply<AccessRights> reply)
 {
-    Access access;
+    AccessRights access;
     access.areUsersOn = !m_gateway.isAnonymous();
     if (!access.areUsersOn) {
         reply.complete(access);

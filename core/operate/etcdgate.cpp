@@ -131,11 +131,11 @@ public:
                 return u"ok, "_s + amountOf(qint64(all.size()), "lease"_L1, "leases"_L1);
             });
     }
-    Reply<etcd::Access> access(Deadline deadline) override
+    Reply<etcd::AccessRights> access(Deadline deadline) override
     {
-        return pass<etcd::Access>(
+        return pass<etcd::AccessRights>(
             u"user get, role get"_s, false, [&] { return inner().access(deadline); },
-            [](const etcd::Access &answer) {
+            [](const etcd::AccessRights &answer) {
                 return u"ok, "_s + amountOf(qint64(answer.permissions.size()), "permission"_L1, "permissions"_L1);
             });
     }

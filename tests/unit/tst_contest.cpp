@@ -32,13 +32,13 @@ Puzzle randomPuzzle(Random &random)
         contest.permits = shared ? 1 : static_cast<int>(1 + random.below(holders));
         const auto waiters = 1 + random.below(2);
         for (quint64 j = 0; j < holders + waiters; ++j) {
-            Claim claim;
-            claim.agent = static_cast<int>(random.below(static_cast<quint64>(puzzle.agents)));
-            claim.holds = j < holders;
-            claim.reads = shared && random.below(2) == 0;
+            LockRequest request;
+            request.agent = static_cast<int>(random.below(static_cast<quint64>(puzzle.agents)));
+            request.holds = j < holders;
+            request.reads = shared && random.below(2) == 0;
             if (random.below(6) == 0)
-                claim.made = static_cast<qint64>(random.below(20));
-            contest.claims.push_back(claim);
+                request.made = static_cast<qint64>(random.below(20));
+            contest.requests.push_back(request);
         }
         puzzle.contests.push_back(contest);
     }
@@ -46,26 +46,26 @@ Puzzle randomPuzzle(Random &random)
 }
 
 // The rules once more, as sentences: is each of these waits kept out while none of them gets in? `gone`: agents whose
-// claims do not count.
-bool keepThemselvesStuck(const Puzzle &puzzle, const Contests &contests, const std::set<ClaimAt> &stuck,
+// requests do not count.
+bool keepThemselvesStuck(const Puzzle &puzzle, const Contests &contests, const std::set<RequestAt> &stuck,
                          const std::set<int> &gone)
 {
-    const auto goesAway = [&](ClaimAt at, const Claim &one) {
+    const auto goesAway = [&](RequestAt at, const LockRequest &one) {
         if (gone.contains(one.agent))
             return true;
         if (!one.holds)
             return !stuck.contains(at);
         const auto &bound = contests.binding(at);
         return bound.empty()
-               || std::ranges::any_of(bound, [&](const ClaimAt &wait) { return !stuck.contains(wait); });
+               || std::ranges::any_of(bound, [&](const RequestAt &wait) { return !stuck.contains(wait); });
     };
-    return std::ranges::all_of(stuck, [&](const ClaimAt &wait) {
+    return std::ranges::all_of(stuck, [&](const RequestAt &wait) {
         const auto &contest = puzzle.contests[static_cast<std::size_t>(wait.contest)];
-        const auto &me = contests.claim(wait);
+        const auto &me = contests.request(wait);
         int inTheWay = 0;
-        for (int i = 0; i < static_cast<int>(contest.claims.size()); ++i) {
-            const auto &one = contest.claims[static_cast<std::size_t>(i)];
-            const bool isAhead = one.holds || (contest.ordered && i < wait.claim);
+        for (int i = 0; i < static_cast<int>(contest.requests.size()); ++i) {
+            const auto &one = contest.requests[static_cast<std::size_t>(i)];
+            const bool isAhead = one.holds || (contest.ordered && i < wait.request);
             if (isAhead && one.agent != me.agent && !(one.reads && me.reads) && !goesAway({wait.contest, i}, one))
                 ++inTheWay;
         }
@@ -73,13 +73,13 @@ bool keepThemselvesStuck(const Puzzle &puzzle, const Contests &contests, const s
     });
 }
 
-std::vector<ClaimAt> waitsOf(const Puzzle &puzzle)
+std::vector<RequestAt> waitsOf(const Puzzle &puzzle)
 {
-    std::vector<ClaimAt> all;
+    std::vector<RequestAt> all;
     for (int c = 0; c < static_cast<int>(puzzle.contests.size()); ++c) {
-        const auto &claims = puzzle.contests[static_cast<std::size_t>(c)].claims;
-        for (int i = 0; i < static_cast<int>(claims.size()); ++i) {
-            if (!claims[static_cast<std::size_t>(i)].holds)
+        const auto &requests = puzzle.contests[static_cast<std::size_t>(c)].requests;
+        for (int i = 0; i < static_cast<int>(requests.size()); ++i) {
+            if (!requests[static_cast<std::size_t>(i)].holds)
                 all.push_back({c, i});
         }
     }
@@ -87,14 +87,14 @@ std::vector<ClaimAt> waitsOf(const Puzzle &puzzle)
 }
 
 // All that any set of waits can keep stuck.
-std::set<ClaimAt> stuckByTrying(const Puzzle &puzzle, const Contests &contests, const std::set<int> &gone)
+std::set<RequestAt> stuckByTrying(const Puzzle &puzzle, const Contests &contests, const std::set<int> &gone)
 {
     const auto waits = waitsOf(puzzle);
-    std::set<ClaimAt> all;
+    std::set<RequestAt> all;
     for (unsigned bits = 1; bits < (1U << waits.size()); ++bits) {
-        std::set<ClaimAt> some;
+        std::set<RequestAt> some;
         for (std::size_t i = 0; i < waits.size(); ++i) {
-            if (bits & (1U << i) && !gone.contains(contests.claim(waits[i]).agent))
+            if (bits & (1U << i) && !gone.contains(contests.request(waits[i]).agent))
                 some.insert(waits[i]);
         }
         if (!some.empty() && keepThemselvesStuck(puzzle, contests, some, gone))
@@ -129,7 +129,7 @@ private slots:
             const Contests contests(puzzle.contests, puzzle.agents);
             const auto found = contests.stuck();
             const auto tried = stuckByTrying(puzzle, contests, {});
-            QVERIFY2(std::set<ClaimAt>(found.begin(), found.end()) == tried, QByteArray::number(seed));
+            QVERIFY2(std::set<RequestAt>(found.begin(), found.end()) == tried, QByteArray::number(seed));
             const auto knots = contests.knots();
             // Somebody is stuck exactly where there is a knot.
             QVERIFY2(knots.empty() == tried.empty(), QByteArray::number(seed));
@@ -148,7 +148,7 @@ private slots:
                              QByteArray::number(seed));
                 }
                 for (const int agent : knot.agents) {
-                    const auto isIts = [&](ClaimAt at) { return contests.claim(at).agent == agent; };
+                    const auto isIts = [&](RequestAt at) { return contests.request(at).agent == agent; };
                     QVERIFY2(std::ranges::any_of(knot.waits, isIts), QByteArray::number(seed));
                 }
             }
@@ -163,7 +163,7 @@ private slots:
         std::vector<Contest> contests;
         for (int i = 0; i < many; ++i)
             contests.push_back({{{i, true, false, {}, 0}, {(i + 1) % many, false, false, {}, 0}}, true, 1});
-        contests.back().claims.pop_back();
+        contests.back().requests.pop_back();
         QVERIFY(Contests(contests, many).stuck().empty());
     }
 

@@ -185,7 +185,7 @@ private slots:
 
     void aUserIsToldWhichKeysAreItsOwn()
     {
-        etcd::Access access;
+        etcd::AccessRights access;
         QVERIFY(etcdRightsOf(access).front().startsWith(u"users are off there"_s));
         access.areUsersOn = true;
         access.user = "bob\x1b";
@@ -208,7 +208,7 @@ private slots:
 
     void whichPrefixesMayBeRead()
     {
-        etcd::Access access;
+        etcd::AccessRights access;
         const auto may = [&access](const QByteArray &key, const QByteArray &end, bool reads) {
             access.permissions.push_back({key, end, reads, true});
         };

@@ -330,11 +330,11 @@ private slots:
 
     void whichNamesComeAgain()
     {
-        Claim fixed;
+        NodeClaim fixed;
         fixed.path = path;
         fixed.sequential = false;
         QVERIFY(fixed.nameComesAgain());
-        Claim numbered = fixed;
+        NodeClaim numbered = fixed;
         numbered.sequential = true;
         QVERIFY(!numbered.nameComesAgain());
         Random random(1);

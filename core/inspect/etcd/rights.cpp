@@ -29,7 +29,7 @@ QString etcdRange(const etcd::Permission &permission)
 
 } // namespace
 
-QStringList etcdRightsOf(const etcd::Access &access)
+QStringList etcdRightsOf(const etcd::AccessRights &access)
 {
     if (!access.areUsersOn)
         return {u"users are off there: whoever connects may do everything"_s};
@@ -60,7 +60,7 @@ QStringList etcdRightsOf(const etcd::Access &access)
     return said;
 }
 
-QByteArrayList readablePrefixes(const etcd::Access &access, const QByteArray &prefix)
+QByteArrayList readablePrefixes(const etcd::AccessRights &access, const QByteArray &prefix)
 {
     QByteArrayList all;
     for (const auto &one : access.permissions) {

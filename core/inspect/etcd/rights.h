@@ -10,9 +10,9 @@
 namespace lockscope::inspect {
 
 // A sentence each.
-[[nodiscard]] QStringList etcdRightsOf(const etcd::Access &access);
+[[nodiscard]] QStringList etcdRightsOf(const etcd::AccessRights &access);
 // The prefixes below `prefix` of which the user may read every key, none of them below another, in order.
-[[nodiscard]] QByteArrayList readablePrefixes(const etcd::Access &access, const QByteArray &prefix);
+[[nodiscard]] QByteArrayList readablePrefixes(const etcd::AccessRights &access, const QByteArray &prefix);
 // Which of several to name in the URI, and how; or that there is none.
 [[nodiscard]] QString prefixToChoose(const QByteArrayList &prefixes);
 // The rights, asked; where that is refused, that. `client` outlives the task.

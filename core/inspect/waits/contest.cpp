@@ -14,12 +14,12 @@ std::size_t at(int index)
     return static_cast<std::size_t>(index);
 }
 
-bool conflict(const Claim &a, const Claim &b)
+bool conflict(const LockRequest &a, const LockRequest &b)
 {
     return !(a.reads && b.reads);
 }
 
-bool isLater(const Claim &hold, const Claim &wait)
+bool isLater(const LockRequest &hold, const LockRequest &wait)
 {
     return hold.made && wait.made && hold.clock == wait.clock && *hold.made > *wait.made;
 }
@@ -30,62 +30,62 @@ Contests::Contests(std::vector<Contest> contests, int agents)
     : m_contests(std::move(contests)), m_waits(at(agents)), m_holds(at(agents))
 {
     for (int c = 0; c < static_cast<int>(m_contests.size()); ++c) {
-        const auto &claims = m_contests[at(c)].claims;
-        for (int i = 0; i < static_cast<int>(claims.size()); ++i)
-            (claims[at(i)].holds ? m_holds : m_waits)[at(claims[at(i)].agent)].push_back({c, i});
+        const auto &requests = m_contests[at(c)].requests;
+        for (int i = 0; i < static_cast<int>(requests.size()); ++i)
+            (requests[at(i)].holds ? m_holds : m_waits)[at(requests[at(i)].agent)].push_back({c, i});
     }
     m_binding.resize(m_contests.size());
     for (int c = 0; c < static_cast<int>(m_contests.size()); ++c)
-        m_binding[at(c)].resize(m_contests[at(c)].claims.size());
+        m_binding[at(c)].resize(m_contests[at(c)].requests.size());
     for (int agent = 0; agent < agents; ++agent) {
         std::set<int> held;
         for (const auto &hold : m_holds[at(agent)])
             held.insert(hold.contest);
         const auto &waits = m_waits[at(agent)];
-        if (std::ranges::any_of(waits, [&](const ClaimAt &wait) { return held.contains(wait.contest); }))
+        if (std::ranges::any_of(waits, [&](const RequestAt &wait) { return held.contains(wait.contest); }))
             continue;
         for (const auto &hold : m_holds[at(agent)]) {
-            auto &bound = m_binding[at(hold.contest)][at(hold.claim)];
-            const bool isOthers =
-                std::ranges::any_of(waits, [&](const ClaimAt &wait) { return isLater(claim(hold), claim(wait)); });
+            auto &bound = m_binding[at(hold.contest)][at(hold.request)];
+            const bool isOthers = std::ranges::any_of(
+                waits, [&](const RequestAt &wait) { return isLater(request(hold), request(wait)); });
             if (!isOthers)
                 bound = waits;
         }
     }
 }
 
-const std::vector<ClaimAt> &Contests::binding(ClaimAt holder) const
+const std::vector<RequestAt> &Contests::binding(RequestAt holder) const
 {
-    return m_binding[at(holder.contest)][at(holder.claim)];
+    return m_binding[at(holder.contest)][at(holder.request)];
 }
 
 // `involved`: agents that count; all others have gone on, and what they hold is free.
-bool Contests::leaves(ClaimAt where, const Flags &free, const std::vector<char> *involved) const
+bool Contests::leaves(RequestAt where, const Flags &free, const std::vector<char> *involved) const
 {
-    const auto &one = claim(where);
+    const auto &one = request(where);
     if (involved && !(*involved)[at(one.agent)])
         return true;
     if (!one.holds)
-        return free[at(where.contest)][at(where.claim)];
+        return free[at(where.contest)][at(where.request)];
     const auto &bound = binding(where);
     // One way out of several is enough: which of its threads holds is not known.
-    return bound.empty() || std::ranges::any_of(bound, [&free](const ClaimAt &wait) {
-               return free[at(wait.contest)][at(wait.claim)] != 0;
+    return bound.empty() || std::ranges::any_of(bound, [&free](const RequestAt &wait) {
+               return free[at(wait.contest)][at(wait.request)] != 0;
            });
 }
 
 void Contests::free(int contest, Flags &free, const std::vector<char> *involved, std::vector<int> &news) const
 {
-    const auto &[claims, ordered, permits] = m_contests[at(contest)];
+    const auto &[requests, ordered, permits] = m_contests[at(contest)];
     struct Ahead {
         int all = 0;
         int writers = 0;
     };
     Ahead ahead;
     std::map<int, Ahead> own;
-    for (int i = 0; i < static_cast<int>(claims.size()); ++i) {
-        const auto &one = claims[at(i)];
-        const ClaimAt here{contest, i};
+    for (int i = 0; i < static_cast<int>(requests.size()); ++i) {
+        const auto &one = requests[at(i)];
+        const RequestAt here{contest, i};
         if (!one.holds && !free[at(contest)][at(i)]) {
             const auto mine = own.contains(one.agent) ? own[one.agent] : Ahead();
             const int inTheWay = one.reads ? ahead.writers - mine.writers : ahead.all - mine.all;
@@ -107,7 +107,7 @@ Contests::Flags Contests::freed(const std::vector<char> *involved) const
 {
     Flags flags;
     for (const auto &contest : m_contests)
-        flags.emplace_back(contest.claims.size(), 0);
+        flags.emplace_back(contest.requests.size(), 0);
     std::vector<int> waiting;
     std::vector<char> isQueued(m_contests.size(), 1);
     for (int c = static_cast<int>(m_contests.size()) - 1; c >= 0; --c)
@@ -128,13 +128,13 @@ Contests::Flags Contests::freed(const std::vector<char> *involved) const
     return flags;
 }
 
-std::vector<ClaimAt> Contests::stuck() const
+std::vector<RequestAt> Contests::stuck() const
 {
     const auto flags = freed(nullptr);
-    std::vector<ClaimAt> all;
+    std::vector<RequestAt> all;
     for (const auto &waits : m_waits) {
         for (const auto &wait : waits) {
-            if (!flags[at(wait.contest)][at(wait.claim)])
+            if (!flags[at(wait.contest)][at(wait.request)])
                 all.push_back(wait);
         }
     }
@@ -148,22 +148,22 @@ std::vector<int> Contests::stuckAmong(const std::vector<char> &involved) const
     const auto flags = freed(&involved);
     std::vector<int> agents;
     for (int agent = 0; agent < static_cast<int>(m_waits.size()); ++agent) {
-        const auto isStuck = [&flags](const ClaimAt &wait) { return !flags[at(wait.contest)][at(wait.claim)]; };
+        const auto isStuck = [&flags](const RequestAt &wait) { return !flags[at(wait.contest)][at(wait.request)]; };
         if (involved[at(agent)] && std::ranges::any_of(m_waits[at(agent)], isStuck))
             agents.push_back(agent);
     }
     return agents;
 }
 
-std::vector<ClaimAt> Contests::blockers(ClaimAt waiter) const
+std::vector<RequestAt> Contests::blockers(RequestAt waiter) const
 {
-    const auto &[claims, ordered, permits] = m_contests[at(waiter.contest)];
-    const auto &me = claim(waiter);
-    const auto isMine = [&me](const Claim &one) { return one.agent == me.agent; };
-    std::vector<ClaimAt> found;
-    int i = ordered ? waiter.claim - 1 : static_cast<int>(claims.size()) - 1;
+    const auto &[requests, ordered, permits] = m_contests[at(waiter.contest)];
+    const auto &me = request(waiter);
+    const auto isMine = [&me](const LockRequest &one) { return one.agent == me.agent; };
+    std::vector<RequestAt> found;
+    int i = ordered ? waiter.request - 1 : static_cast<int>(requests.size()) - 1;
     for (; i >= 0; --i) {
-        const auto &one = claims[at(i)];
+        const auto &one = requests[at(i)];
         if (isMine(one) || !conflict(one, me) || (!ordered && !one.holds))
             continue;
         // Behind the nearest writer, or the nearest waiter for a permit, all others are that one's business.
@@ -179,15 +179,16 @@ std::vector<ClaimAt> Contests::blockers(ClaimAt waiter) const
 }
 
 // Who keeps a stuck waiter out for good: holders where that is enough, else those before it in the queue, too.
-std::vector<ClaimAt> Contests::inTheWay(ClaimAt waiter, const Flags &free, const std::vector<char> *involved) const
+std::vector<RequestAt> Contests::inTheWay(RequestAt waiter, const Flags &free,
+                                          const std::vector<char> *involved) const
 {
-    const auto &[claims, ordered, permits] = m_contests[at(waiter.contest)];
-    const auto &me = claim(waiter);
-    std::vector<ClaimAt> holders, queued;
-    for (int i = 0; i < static_cast<int>(claims.size()); ++i) {
-        const auto &one = claims[at(i)];
-        const ClaimAt here{waiter.contest, i};
-        if (!one.holds && (!ordered || i >= waiter.claim))
+    const auto &[requests, ordered, permits] = m_contests[at(waiter.contest)];
+    const auto &me = request(waiter);
+    std::vector<RequestAt> holders, queued;
+    for (int i = 0; i < static_cast<int>(requests.size()); ++i) {
+        const auto &one = requests[at(i)];
+        const RequestAt here{waiter.contest, i};
+        if (!one.holds && (!ordered || i >= waiter.request))
             break;
         if (one.agent == me.agent || !conflict(one, me) || leaves(here, free, involved))
             continue;

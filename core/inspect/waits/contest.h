@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who can still go on? Locks reduced to what decides that: claims in a queue, each of an agent (whoever does one
+// Who can still go on? Locks reduced to what decides that: requests in a queue, each of an agent (whoever does one
 // thing after the other: a session, a thread, a connection). Pure; the wait-for graph and its deadlocks stand on it.
 //
-// A waiter gets in as soon as fewer conflicting claims than there are permits are ahead of it. A claim ahead goes
+// A waiter gets in as soon as fewer conflicting requests than there are permits are ahead of it. A request ahead goes
 // away if it waits itself and gets in; or if it holds, and what its agent waits for meanwhile can be had. What never
 // happens by these rules, whatever the order of events, is stuck.
 #pragma once
@@ -14,35 +14,35 @@
 
 namespace lockscope::inspect {
 
-struct Claim {
+struct LockRequest {
     int agent = 0;
     bool holds = false;
     bool reads = false;
-    // The server's number of the moment the claim was made, where it has one. Who waits cannot make another claim:
-    // a later one is another thread's of the same session.
+    // The server's number of the moment the request was made, where it has one. Who waits cannot make another: a
+    // later one is another thread's of the same session.
     std::optional<qint64> made;
     int clock = 0; // only moments of one clock can be compared
 };
 
 struct Contest {
-    std::vector<Claim> claims; // holders first, then in the order of the queue
-    bool ordered = true;       // a waiter is in the way of those behind it
-    int permits = 1;           // so many conflicting claims may hold at once
+    std::vector<LockRequest> requests; // holders first, then in the order of the queue
+    bool ordered = true;               // a waiter is in the way of those behind it
+    int permits = 1;                   // so many conflicting requests may hold at once
 };
 
-struct ClaimAt {
+struct RequestAt {
     int contest = 0;
-    int claim = 0;
-    friend bool operator==(const ClaimAt &, const ClaimAt &) = default;
-    friend auto operator<=>(const ClaimAt &, const ClaimAt &) = default;
+    int request = 0;
+    friend bool operator==(const RequestAt &, const RequestAt &) = default;
+    friend auto operator<=>(const RequestAt &, const RequestAt &) = default;
 };
 
 // Agents that cannot go on by themselves, in the smallest set that keeps itself stuck: with everybody else gone it
 // would be stuck still, and without any of them it would not.
 struct Knot {
-    std::vector<int> agents;    // each waits for one after it, as far as they are a cycle
-    std::vector<ClaimAt> waits; // of each agent: what it waits for
-    std::vector<ClaimAt> holds; // what the others wait for
+    std::vector<int> agents;      // each waits for one after it, as far as they are a cycle
+    std::vector<RequestAt> waits; // of each agent: what it waits for
+    std::vector<RequestAt> holds; // what the others wait for
 };
 
 class Contests {
@@ -50,36 +50,36 @@ public:
     Contests(std::vector<Contest> contests, int agents);
 
     // The waits that nobody but somebody outside can end.
-    [[nodiscard]] std::vector<ClaimAt> stuck() const;
+    [[nodiscard]] std::vector<RequestAt> stuck() const;
     // All of it, each with different agents, the smallest first where they overlap.
     [[nodiscard]] std::vector<Knot> knots() const;
-    // The claims that keep this waiter out as its recipe has it: the one before it, the readers before a writer, the
-    // writer before a reader, any of the permits; not its agent's own.
-    [[nodiscard]] std::vector<ClaimAt> blockers(ClaimAt waiter) const;
+    // The requests that keep this waiter out as its recipe has it: the one before it, the readers before a writer,
+    // the writer before a reader, any of the permits; not its agent's own.
+    [[nodiscard]] std::vector<RequestAt> blockers(RequestAt waiter) const;
 
-    [[nodiscard]] const Claim &claim(ClaimAt at) const
+    [[nodiscard]] const LockRequest &request(RequestAt at) const
     {
-        return m_contests[static_cast<std::size_t>(at.contest)].claims[static_cast<std::size_t>(at.claim)];
+        return m_contests[static_cast<std::size_t>(at.contest)].requests[static_cast<std::size_t>(at.request)];
     }
     // What its agent waits for that keeps this holder from letting go. None where the agent waits for a lock that it
     // holds: then it has several threads, and which of them holds is not known.
-    [[nodiscard]] const std::vector<ClaimAt> &binding(ClaimAt holder) const;
+    [[nodiscard]] const std::vector<RequestAt> &binding(RequestAt holder) const;
 
 private:
     using Flags = std::vector<std::vector<char>>;
     [[nodiscard]] Flags freed(const std::vector<char> *involved) const;
     [[nodiscard]] std::vector<int> stuckAmong(const std::vector<char> &involved) const;
     void free(int contest, Flags &free, const std::vector<char> *involved, std::vector<int> &news) const;
-    [[nodiscard]] bool leaves(ClaimAt at, const Flags &free, const std::vector<char> *involved) const;
+    [[nodiscard]] bool leaves(RequestAt at, const Flags &free, const std::vector<char> *involved) const;
     [[nodiscard]] std::vector<std::vector<int>> components(const Flags &free) const;
-    [[nodiscard]] std::vector<ClaimAt> inTheWay(ClaimAt waiter, const Flags &free,
-                                                const std::vector<char> *involved) const;
+    [[nodiscard]] std::vector<RequestAt> inTheWay(RequestAt waiter, const Flags &free,
+                                                  const std::vector<char> *involved) const;
     [[nodiscard]] Knot knotOf(std::vector<int> agents) const;
 
     std::vector<Contest> m_contests;
-    std::vector<std::vector<ClaimAt>> m_waits; // by agent
-    std::vector<std::vector<ClaimAt>> m_holds;
-    std::vector<std::vector<std::vector<ClaimAt>>> m_binding; // by contest and claim
+    std::vector<std::vector<RequestAt>> m_waits; // by agent
+    std::vector<std::vector<RequestAt>> m_holds;
+    std::vector<std::vector<std::vector<RequestAt>>> m_binding; // by contest and request
 };
 
 } // namespace lockscope::inspect

@@ -58,7 +58,7 @@ public:
     }
 
 private:
-    [[nodiscard]] GraphSeat seat(ClaimAt at) const
+    [[nodiscard]] GraphSeat seat(RequestAt at) const
     {
         const auto &one = m_sources.contender(at);
         return {m_sources.client(at), at.contest, one.id, one.role == Role::Holder};
@@ -151,7 +151,7 @@ private:
         return ways.isEmpty() ? std::nullopt : std::optional(ways.join(u", or "_s));
     }
 
-    [[nodiscard]] const WaitLimit *limitOf(ClaimAt wait, bool isOfDeadlocks) const
+    [[nodiscard]] const WaitLimit *limitOf(RequestAt wait, bool isOfDeadlocks) const
     {
         const auto &all = m_sources.contender(wait).limits;
         const auto &ofDeadlocks = infoOf(m_sources.lock(wait.contest).backend).breaksCyclesAfter;
@@ -161,7 +161,7 @@ private:
         return at == all.end() ? nullptr : &*at;
     }
     // The setting that ends a wait, how long that is, and how sure it is. Nothing, where there is none.
-    [[nodiscard]] QString givesUpAfter(ClaimAt wait) const
+    [[nodiscard]] QString givesUpAfter(RequestAt wait) const
     {
         const auto &recipe = recipes::recipeOf(m_sources.lock(wait.contest).recipe);
         const auto *limit = limitOf(wait, false);
@@ -192,7 +192,7 @@ private:
         return server.breaksCycles.isEmpty() ? QString() : server.breaksCycles.arg(when);
     }
 
-    [[nodiscard]] bool isSilent(ClaimAt at) const
+    [[nodiscard]] bool isSilent(RequestAt at) const
     {
         const auto *found = m_sources.lock(at.contest).find(FindingCode::HolderDisconnected);
         return found && std::ranges::find(found->contenders, m_sources.contender(at).id) != found->contenders.end();
@@ -200,7 +200,7 @@ private:
     // Which sees all of it.
     [[nodiscard]] bool isOnOneServer() const
     {
-        return !m_knot.waits.empty() && std::ranges::all_of(m_knot.waits, [this](const ClaimAt &wait) {
+        return !m_knot.waits.empty() && std::ranges::all_of(m_knot.waits, [this](const RequestAt &wait) {
             return m_sources.lock(wait.contest).lock.connection
                    == m_sources.lock(m_knot.waits.front().contest).lock.connection;
         });

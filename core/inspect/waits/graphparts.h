@@ -14,16 +14,16 @@ struct GraphSources {
     std::chrono::system_clock::time_point now;
 
     [[nodiscard]] const LockSnapshot &lock(int number) const { return locks[static_cast<std::size_t>(number)]; }
-    [[nodiscard]] const Contender &contender(ClaimAt at) const
+    [[nodiscard]] const Contender &contender(RequestAt at) const
     {
-        return lock(at.contest).contenders[static_cast<std::size_t>(at.claim)];
+        return lock(at.contest).contenders[static_cast<std::size_t>(at.request)];
     }
-    [[nodiscard]] int client(ClaimAt at) const
+    [[nodiscard]] int client(RequestAt at) const
     {
-        return clients.client[static_cast<std::size_t>(at.contest)][static_cast<std::size_t>(at.claim)];
+        return clients.client[static_cast<std::size_t>(at.contest)][static_cast<std::size_t>(at.request)];
     }
     // How long it holds or waits.
-    [[nodiscard]] std::optional<std::chrono::milliseconds> age(ClaimAt at) const;
+    [[nodiscard]] std::optional<std::chrono::milliseconds> age(RequestAt at) const;
 };
 
 [[nodiscard]] std::vector<Contest> contestsOf(const std::vector<LockSnapshot> &locks, const ClientsOfLocks &clients);

@@ -102,10 +102,10 @@ std::vector<std::vector<int>> Contests::components(const Flags &free) const
     std::vector<std::vector<int>> next(m_waits.size());
     for (std::size_t agent = 0; agent < m_waits.size(); ++agent) {
         for (const auto &wait : m_waits[agent]) {
-            if (free[index(wait.contest)][index(wait.claim)])
+            if (free[index(wait.contest)][index(wait.request)])
                 continue;
             for (const auto &blocker : inTheWay(wait, free, nullptr))
-                next[agent].push_back(claim(blocker).agent);
+                next[agent].push_back(request(blocker).agent);
         }
     }
     return StrongComponents(next).found;
@@ -146,14 +146,14 @@ Knot Contests::knotOf(std::vector<int> agents) const
     const auto involved = onlyThese(agents, m_waits.size());
     const auto flags = freed(&involved);
     std::map<int, std::vector<int>> next;
-    std::map<int, std::vector<ClaimAt>> waits, holds;
+    std::map<int, std::vector<RequestAt>> waits, holds;
     for (const int agent : agents) {
         for (const auto &wait : m_waits[index(agent)]) {
-            if (flags[index(wait.contest)][index(wait.claim)])
+            if (flags[index(wait.contest)][index(wait.request)])
                 continue;
             waits[agent].push_back(wait);
             for (const auto &blocker : inTheWay(wait, flags, &involved)) {
-                const int who = claim(blocker).agent;
+                const int who = request(blocker).agent;
                 next[agent].push_back(who);
                 holds[who].push_back(blocker);
             }

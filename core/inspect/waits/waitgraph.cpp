@@ -43,17 +43,17 @@ std::vector<Contest> contestsOf(const std::vector<LockSnapshot> &locks, const Cl
         const int clock = clocks.emplace(lock.lock.connection, static_cast<int>(clocks.size())).first->second;
         for (std::size_t j = 0; j < lock.contenders.size(); ++j) {
             const auto &one = lock.contenders[j];
-            Claim claim{clients.agent[i][j], one.role == Role::Holder, one.mode == Mode::Read, {}, clock};
+            LockRequest request{clients.agent[i][j], one.role == Role::Holder, one.mode == Mode::Read, {}, clock};
             if (one.guard.czxid > 0)
-                claim.made = one.guard.czxid;
-            contest.claims.push_back(claim);
+                request.made = one.guard.czxid;
+            contest.requests.push_back(request);
         }
         all.push_back(std::move(contest));
     }
     return all;
 }
 
-std::optional<milliseconds> GraphSources::age(ClaimAt at) const
+std::optional<milliseconds> GraphSources::age(RequestAt at) const
 {
     const auto &one = contender(at);
     const auto since = one.role == Role::Holder ? one.heldSince : one.waitingSince;
@@ -140,7 +140,7 @@ WaitGraph waitGraphOf(const std::vector<LockSnapshot> &all, const std::vector<Cl
         const auto &lock = sources.lock(i);
         graph.locks.push_back({lock.lock, lock.state, lock.waitersKnown});
         for (int j = 0; j < static_cast<int>(lock.contenders.size()); ++j) {
-            const ClaimAt at{i, j};
+            const RequestAt at{i, j};
             const auto &one = sources.contender(at);
             const bool holds = one.role == Role::Holder;
             GraphEdge edge;
@@ -152,7 +152,7 @@ WaitGraph waitGraphOf(const std::vector<LockSnapshot> &all, const std::vector<Cl
             edge.age = sources.age(at);
             edge.atMost = holds && one.heldAtMost;
             edge.isBound = holds && !contests.binding(at).empty();
-            for (const auto &blocker : holds ? std::vector<ClaimAt>() : contests.blockers(at)) {
+            for (const auto &blocker : holds ? std::vector<RequestAt>() : contests.blockers(at)) {
                 const int who = sources.client(blocker);
                 if (who != edge.client && std::ranges::find(edge.behind, who) == edge.behind.end())
                     edge.behind.push_back(who);

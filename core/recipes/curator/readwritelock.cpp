@@ -72,7 +72,7 @@ Task<Result<QueueEntry>> CuratorReadLock::enter(Deadline deadline)
 Task<Result<QueueEntry>> CuratorReadLock::enterBeside(NodeName writer, Deadline deadline)
 {
     const auto number = writer.bytes().mid(writer.bytes().lastIndexOf(writes) + writes.size());
-    Claim claim = protectedClaim(path(), reads + number, random()); // 4
+    NodeClaim claim = protectedClaim(path(), reads + number, random()); // 4
     claim.sequential = false;
     auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline);
     if (!joined)

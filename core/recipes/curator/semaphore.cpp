@@ -51,7 +51,7 @@ Task<Result<QueueEntry>> CuratorSemaphore::enter(Deadline deadline)
 Task<Result<QueueEntry>> CuratorSemaphore::takeLease(Deadline deadline)
 {
     const ZPath leases = path().child(NodeName("leases"));
-    const Claim claim = protectedClaim(leases, "lease-", random());
+    const NodeClaim claim = protectedClaim(leases, "lease-", random());
     auto joined = co_await joinQueue(cleanup(), claim, Listing::Watched, deadline); // 2
     if (!joined)
         co_return joined.error();

@@ -33,10 +33,10 @@ std::vector<Queued> readersAndWriters(const Listed &queue)
 
 } // namespace
 
-Claim contender(Kind kind, const ZPath &directory, QByteArray data, Random &random)
+NodeClaim contender(Kind kind, const ZPath &directory, QByteArray data, Random &random)
 {
     const QByteArray id = uuidToken(random).replace("-", "");
-    Claim claim;
+    NodeClaim claim;
     claim.path = directory.child(NodeName(id + (kind == Kind::ReadLock ? readBase : lockBase)));
     claim.data = std::move(data);
     return claim;
@@ -77,7 +77,7 @@ QueueLock::QueueLock(zk::Session &session, ZPath path, Random random, Kind kind)
 Task<Result<QueueEntry>> QueueLock::enter(Deadline deadline)
 {
     for (;;) {
-        const Claim claim = contender(m_kind, path(), hostAddress(), random());
+        const NodeClaim claim = contender(m_kind, path(), hostAddress(), random());
         auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline); // 1
         if (!joined)
             co_return joined.error();

@@ -10,7 +10,7 @@ namespace lockscope::recipes::kazoo {
 enum class Kind { Lock, WriteLock, ReadLock };
 
 // A new contender for a queue of that kind in `directory`: "<uuid hex>__lock__", readers "__rlock__".
-[[nodiscard]] Claim contender(Kind kind, const ZPath &directory, QByteArray data, Random &random);
+[[nodiscard]] NodeClaim contender(Kind kind, const ZPath &directory, QByteArray data, Random &random);
 
 // Whose turn it is by kazoo's rules, among the names in the directory.
 [[nodiscard]] Turn turnOf(Kind kind, const Listed &queue, const NodeName &me);

@@ -36,7 +36,7 @@ Task<Result<QueueEntry>> Semaphore::enter(Deadline deadline)
         const std::function<void(Deadline)> askPool = [&](Deadline by) {
             asked = session()->get(path(), std::nullopt, by);
         };
-        const Claim waiting = guard();
+        const NodeClaim waiting = guard();
         auto joined = co_await joinQueue(cleanup(), waiting, Listing::Plain, deadline, askPool); // 1
         if (!joined)
             co_return joined.error();
@@ -56,14 +56,14 @@ Task<Result<QueueEntry>> Semaphore::enter(Deadline deadline)
         const auto room = co_await untilRoom(atOnce ? *leases : m_limit, deadline); // 4
         if (!room)
             co_return room.error();
-        const Claim wanted = lease();
+        const NodeClaim wanted = lease();
         auto traded = co_await tradeEntry(cleanup(), &entry, wanted, deadline); // 5
         if (traded || traded.error().code != ErrorCode::NoNode)
             co_return traded;
     }
 }
 
-Claim Semaphore::guard()
+NodeClaim Semaphore::guard()
 {
     // kazoo passes the identifier on as Python prints bytes.
     const QByteArray host = hostAddress();
@@ -71,9 +71,9 @@ Claim Semaphore::guard()
     return contender(Kind::Lock, directory, host.isEmpty() ? host : "b'" + host + '\'', random());
 }
 
-Claim Semaphore::lease()
+NodeClaim Semaphore::lease()
 {
-    Claim claim;
+    NodeClaim claim;
     claim.path = path().child(NodeName(uuidToken(random()).replace("-", "")));
     claim.data = hostAddress();
     claim.sequential = false;

@@ -15,8 +15,8 @@ protected:
     Task<Result<QueueEntry>> enter(Deadline deadline) override;
 
 private:
-    [[nodiscard]] Claim guard();
-    [[nodiscard]] Claim lease();
+    [[nodiscard]] NodeClaim guard();
+    [[nodiscard]] NodeClaim lease();
     // How many leases are out; the pool is made if it is missing. `asked` is a read of the pool that was
     // sent already. BadInput when the pool has another number of permits.
     Task<Result<int>> leasesOut(Reply<zk::Node> asked, Deadline deadline);

@@ -29,7 +29,7 @@ void complete(const Answers &answers, const ZPath &path, const Reply<zk::Created
 }
 
 // Sends both, and answers as a create would: whoever follows up a lost create can follow up this.
-Reply<zk::Created> sendTrade(zk::Session *session, const ZPath &old, const Claim &claim, Deadline by)
+Reply<zk::Created> sendTrade(zk::Session *session, const ZPath &old, const NodeClaim &claim, Deadline by)
 {
     zk::Op remove;
     remove.kind = zk::Op::Kind::Remove;
@@ -56,7 +56,7 @@ Reply<zk::Created> sendTrade(zk::Session *session, const ZPath &old, const Claim
 
 } // namespace
 
-Task<Result<QueueEntry>> tradeEntry(BackgroundCleanup cleanup, QueueEntry *old, Claim claim, Deadline deadline)
+Task<Result<QueueEntry>> tradeEntry(BackgroundCleanup cleanup, QueueEntry *old, NodeClaim claim, Deadline deadline)
 {
     auto *session = cleanup.session();
     for (;;) {

@@ -52,7 +52,7 @@ Task<bool> takeAway(zk::Session *session, zk::Created node, bool looksFirst)
 }
 
 // True when what the create made (if anything) is certainly gone.
-Task<bool> clearUp(zk::Session *session, Reply<zk::Created> creating, Claim claim)
+Task<bool> clearUp(zk::Session *session, Reply<zk::Created> creating, NodeClaim claim)
 {
     const auto created = co_await creating;
     std::optional<zk::Created> node;
@@ -79,7 +79,7 @@ void BackgroundCleanup::remove(zk::Created node, bool looksFirst) const
     m_waitGroup.add(m_session->background(), takeAway(m_session, std::move(node), looksFirst));
 }
 
-void BackgroundCleanup::followUp(Reply<zk::Created> creating, Claim claim) const
+void BackgroundCleanup::followUp(Reply<zk::Created> creating, NodeClaim claim) const
 {
     m_waitGroup.add(m_session->background(), clearUp(m_session, std::move(creating), std::move(claim)));
 }

@@ -14,7 +14,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-bool couldBe(const Claim &claim, const NodeName &name)
+bool couldBe(const NodeClaim &claim, const NodeName &name)
 {
     if (!claim.sequential)
         return name == claim.path.name();
@@ -23,7 +23,7 @@ bool couldBe(const Claim &claim, const NodeName &name)
 }
 
 // One pass; a name that vanishes meanwhile is not ours, for ours is held by our living session.
-Task<Result<std::optional<zk::Created>>> lookOnce(zk::Session *session, Claim claim, Deadline deadline)
+Task<Result<std::optional<zk::Created>>> lookOnce(zk::Session *session, NodeClaim claim, Deadline deadline)
 {
     const auto by = answerBy(*session, deadline);
     const ZPath directory = claim.path.parent();
@@ -54,9 +54,9 @@ Task<Result<std::optional<zk::Created>>> lookOnce(zk::Session *session, Claim cl
 
 } // namespace
 
-Claim protectedClaim(const ZPath &directory, const QByteArray &name, Random &random)
+NodeClaim protectedClaim(const ZPath &directory, const QByteArray &name, Random &random)
 {
-    Claim claim;
+    NodeClaim claim;
     claim.path = directory.child(NodeName("_c_" + uuidToken(random) + '-' + name));
     claim.data = hostAddress();
     claim.isUnique = true;
@@ -64,7 +64,7 @@ Claim protectedClaim(const ZPath &directory, const QByteArray &name, Random &ran
     return claim;
 }
 
-Task<Result<std::optional<zk::Created>>> findOwn(zk::Session *session, Claim claim, Deadline deadline)
+Task<Result<std::optional<zk::Created>>> findOwn(zk::Session *session, NodeClaim claim, Deadline deadline)
 {
     for (;;) {
         const auto connected = co_await untilReconnected(session, deadline);

@@ -8,7 +8,7 @@
 
 namespace lockscope::recipes {
 
-struct Claim {
+struct NodeClaim {
     ZPath path;      // as asked for; a sequential one without its number
     QByteArray data; // our mark, unless the name itself is unique
     bool sequential = true;
@@ -26,12 +26,13 @@ struct Claim {
 };
 
 // Curator's: "_c_<uuid>-" before the name makes it ours among all others; the data is this host's address.
-[[nodiscard]] Claim protectedClaim(const ZPath &directory, const QByteArray &name, Random &random);
+[[nodiscard]] NodeClaim protectedClaim(const ZPath &directory, const QByteArray &name, Random &random);
 
 // Looks for the claim's node after a reply was lost: sync, list, compare name, data and owner. Empty
 // if there is none; then there never will be, because the server answers a session in order (also
 // over a new connection). Keeps trying over broken connections until the deadline.
-[[nodiscard]] Task<Result<std::optional<zk::Created>>> findOwn(zk::Session *session, Claim claim, Deadline deadline);
+[[nodiscard]] Task<Result<std::optional<zk::Created>>> findOwn(zk::Session *session, NodeClaim claim,
+                                                               Deadline deadline);
 
 // Whether this very node still stands, by czxid and owner, and not another that got its name. One try. What was done
 // to it before it was asked is seen (sync): a follower may still show a node that was replaced already.

@@ -45,7 +45,7 @@ Task<Result<QueueEntry>> EagerMutex::enter(Deadline deadline)
 {
     for (;;) {
         WatchSet watchSet(session());
-        const Claim claim = mutexClaim(path(), random());
+        const NodeClaim claim = mutexClaim(path(), random());
         auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline); // 1
         if (!joined)
             co_return joined.error();

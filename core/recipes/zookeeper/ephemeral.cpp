@@ -19,7 +19,7 @@ namespace lockscope::recipes {
 
 Task<Result<QueueEntry>> EphemeralLock::enter(Deadline deadline)
 {
-    Claim claim;
+    NodeClaim claim;
     claim.path = path();
     claim.sequential = false;
     claim.data = hostAddress() + ' ' + uuidToken(random()); // all of them have one name: this tells ours

@@ -47,7 +47,7 @@ Task<Result<QueueEntry>> FlatMutex::enter(Deadline deadline)
 {
     const ZPath directory = path().parent();
     const NodeName base(path().name().bytes() + separator);
-    Claim claim;
+    NodeClaim claim;
     claim.path = directory.child(base);
     claim.data = hostAddress() + ' ' + uuidToken(random()); // the name does not tell ours from others'
     for (;;) {

@@ -18,7 +18,7 @@ namespace lockscope::recipes {
 Task<Result<QueueEntry>> HerdMutex::enter(Deadline deadline)
 {
     const QByteArrayList bases{"herd-"};
-    Claim claim;
+    NodeClaim claim;
     claim.path = path().child(NodeName("herd-"));
     claim.data = hostAddress() + ' ' + uuidToken(random()); // the name does not tell ours from others'
     for (;;) {

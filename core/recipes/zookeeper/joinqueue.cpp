@@ -60,7 +60,7 @@ zk::NameList::const_iterator placeOf(const NodeName &me, qint64 number, const zk
 
 } // namespace
 
-Task<Result<Joined>> joinQueue(BackgroundCleanup cleanup, Claim claim, Listing how, Deadline deadline,
+Task<Result<Joined>> joinQueue(BackgroundCleanup cleanup, NodeClaim claim, Listing how, Deadline deadline,
                                std::function<void(Deadline by)> pipelined)
 {
     auto *session = cleanup.session();

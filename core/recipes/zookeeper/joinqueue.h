@@ -29,8 +29,8 @@ struct Joined {
 // a session in order, the list knows the node. Server error when the directory's counter is used up:
 // numbers no longer tell then who came first. `pipelined`, if given, is called after each pair,
 // as in queueentry.h.
-[[nodiscard]] Task<Result<Joined>> joinQueue(BackgroundCleanup cleanup, Claim claim, Listing how, Deadline deadline,
-                                             std::function<void(Deadline by)> pipelined = {});
+[[nodiscard]] Task<Result<Joined>> joinQueue(BackgroundCleanup cleanup, NodeClaim claim, Listing how,
+                                             Deadline deadline, std::function<void(Deadline by)> pipelined = {});
 
 // The directory's children now; none if it is gone. Keeps trying over broken connections.
 [[nodiscard]] Task<Result<Listed>> listQueue(zk::Session *session, ZPath directory, Listing how, Deadline deadline);

@@ -3,7 +3,7 @@
 
 namespace lockscope::recipes {
 
-Claim mutexClaim(const ZPath &directory, Random &random)
+NodeClaim mutexClaim(const ZPath &directory, Random &random)
 {
     return protectedClaim(directory, mutexBase, random);
 }

@@ -11,7 +11,7 @@ inline const QByteArray mutexBase = "lock-";
 
 // A new node "_c_<uuid>-lock-<seq>" in that directory, as Curator's InterProcessMutex makes it. The
 // name alone tells it from all others.
-[[nodiscard]] Claim mutexClaim(const ZPath &directory, Random &random);
+[[nodiscard]] NodeClaim mutexClaim(const ZPath &directory, Random &random);
 
 // Curator's and go-zookeeper's contenders, and kazoo's: its Lock queues with them when told to. All of them, or as
 // contendersBefore() has them.

@@ -5,7 +5,7 @@
 
 namespace lockscope::recipes {
 
-QueueEntry::QueueEntry(BackgroundCleanup cleanup, Reply<zk::Created> creating, Claim claim)
+QueueEntry::QueueEntry(BackgroundCleanup cleanup, Reply<zk::Created> creating, NodeClaim claim)
 {
     const bool comesAgain = claim.nameComesAgain();
     auto asked = std::make_unique<Asked>(Asked{std::move(creating), std::move(claim)});
@@ -47,7 +47,7 @@ void QueueEntry::leave()
         left->cleanup.remove(*left->created, left->mayBeAnothers());
 }
 
-Task<Result<QueueEntry>> createEntry(BackgroundCleanup cleanup, Claim claim, Deadline deadline,
+Task<Result<QueueEntry>> createEntry(BackgroundCleanup cleanup, NodeClaim claim, Deadline deadline,
                                      std::function<void(Deadline by)> pipelined)
 {
     auto *session = cleanup.session();

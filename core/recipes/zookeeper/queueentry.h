@@ -10,7 +10,7 @@ namespace lockscope::recipes {
 class QueueEntry {
 public:
     // A create is out: whatever it makes is ours.
-    QueueEntry(BackgroundCleanup cleanup, Reply<zk::Created> creating, Claim claim);
+    QueueEntry(BackgroundCleanup cleanup, Reply<zk::Created> creating, NodeClaim claim);
     ~QueueEntry() { leave(); }
     QueueEntry(QueueEntry &&other) noexcept = default;
     QueueEntry &operator=(QueueEntry &&other) noexcept;
@@ -38,7 +38,7 @@ private:
 
     struct Asked {
         Reply<zk::Created> creating;
-        Claim claim;
+        NodeClaim claim;
     };
     // Behind a pointer: it is handed through half a dozen coroutines, each of which has room for two of it.
     struct State {
@@ -57,7 +57,7 @@ private:
 // everybody (world:anyone), as the clients' own defaults are; ZooKeeper's ACLs are not inherited.
 // `pipelined`, if given, is called right after each create was sent, with the deadline of its
 // requests.
-[[nodiscard]] Task<Result<QueueEntry>> createEntry(BackgroundCleanup cleanup, Claim claim, Deadline deadline,
+[[nodiscard]] Task<Result<QueueEntry>> createEntry(BackgroundCleanup cleanup, NodeClaim claim, Deadline deadline,
                                                    std::function<void(Deadline by)> pipelined = {});
 
 } // namespace lockscope::recipes

@@ -31,7 +31,7 @@ struct PlaceInQueue {
 Task<Result<PlaceInQueue>> takePlace(const BackgroundCleanup &cleanup, const QueueSpec &spec, Random *random,
                                      Deadline deadline)
 {
-    const Claim claim = protectedClaim(spec.directory, spec.base, *random);
+    const NodeClaim claim = protectedClaim(spec.directory, spec.base, *random);
     auto joined = co_await joinQueue(cleanup, claim, Listing::Plain, deadline);
     if (!joined)
         co_return joined.error();

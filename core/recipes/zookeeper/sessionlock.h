@@ -3,7 +3,7 @@
 // with the session, cleaning up and the fencing token are the same for all of them.
 //
 // A delete names nothing but the path, and a data version. A node whose name may come again
-// (Claim::nameComesAgain) is therefore looked at before each removal, here and by the cleanup: only the
+// (NodeClaim::nameComesAgain) is therefore looked at before each removal, here and by the cleanup: only the
 // one with our czxid and owner is removed. Between that look and the delete a moment remains in which
 // somebody may take our node away and another make his own. No request of ZooKeeper's closes it (check
 // and delete in one transaction compare the version, which starts at 0 with every node) but the end of

@@ -16,7 +16,7 @@ namespace lockscope::recipes {
 
 Task<Result<QueueEntry>> SharedHerd::enter(Deadline deadline)
 {
-    const Claim claim = sharedClaim(path(), m_access, random());
+    const NodeClaim claim = sharedClaim(path(), m_access, random());
     for (;;) {
         auto joined = co_await joinQueue(cleanup(), claim, Listing::Watched, deadline); // 1
         if (!joined)

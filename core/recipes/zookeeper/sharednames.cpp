@@ -12,11 +12,11 @@ constexpr auto writer = "-W-";
 
 } // namespace
 
-Claim sharedClaim(const ZPath &directory, Access access, Random &random)
+NodeClaim sharedClaim(const ZPath &directory, Access access, Random &random)
 {
     const QByteArray address = hostAddress();
     const QByteArray host = address.isEmpty() ? QByteArray("localhost") : address;
-    Claim claim;
+    NodeClaim claim;
     claim.path = directory.child(NodeName(host + (access == Access::Shared ? reader : writer)));
     claim.data = host + ' ' + uuidToken(random);
     return claim;

@@ -8,7 +8,7 @@
 namespace lockscope::recipes {
 
 // A new node of this host in that directory. Its data tells it from the others of this host.
-[[nodiscard]] Claim sharedClaim(const ZPath &directory, Access access, Random &random);
+[[nodiscard]] NodeClaim sharedClaim(const ZPath &directory, Access access, Random &random);
 
 // Readers and writers among the children, whatever their host. Sorted.
 [[nodiscard]] std::vector<Queued> sharedQueue(const Listed &children);

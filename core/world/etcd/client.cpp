@@ -77,9 +77,10 @@ public:
         return send<std::vector<etcd::LeaseId>>([](EtcdServer &server) { return server.leases(); }, deadline);
     }
     // There are no users there.
-    Reply<etcd::Access> access(Deadline deadline) override
+    Reply<etcd::AccessRights> access(Deadline deadline) override
     {
-        return send<etcd::Access>([](EtcdServer &) { return Result<etcd::Access>(etcd::Access()); }, deadline);
+        return send<etcd::AccessRights>([](EtcdServer &) { return Result<etcd::AccessRights>(etcd::AccessRights()); },
+                                        deadline);
     }
     Subscription watch(etcd::WatchRequest request, std::function<void(const etcd::WatchNews &)> listener) override;
 
