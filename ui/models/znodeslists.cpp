@@ -153,7 +153,7 @@ int ZnodesModel::workOn(ZnodeFilling &filling, int budget)
     if (filling.toPutBefore > 0) {
         auto page = filling.pageBefore(budget);
         const int count = static_cast<int>(page.size());
-        insertRows(node, 0, page, 0, page.size());
+        putRows(node, 0, page, 0, page.size());
         return count;
     }
     return mergePage(filling, budget);
@@ -195,8 +195,7 @@ void ZnodesModel::slideOff(ZnodeNode *parent, int first, int count)
     m_isSliding = false;
 }
 
-void ZnodesModel::insertRows(ZnodeNode *parent, int at, std::vector<ZnodeRow> &page, std::size_t from,
-                             std::size_t until)
+void ZnodesModel::putRows(ZnodeNode *parent, int at, std::vector<ZnodeRow> &page, std::size_t from, std::size_t until)
 {
     Run run;
     for (; from < until; ++from)
@@ -243,7 +242,7 @@ void ZnodesModel::mergeInto(ZnodeNode *parent, int from, int until, std::vector<
         const auto first = next;
         while (next < page.size() && !isKnown[next])
             ++next;
-        insertRows(parent, row, page, first, next);
+        putRows(parent, row, page, first, next);
         row += static_cast<int>(next - first);
     }
     if (firstChanged >= 0)

@@ -100,7 +100,7 @@ private:
     int workOn(ZnodeFilling &filling, int budget);
     int mergePage(ZnodeFilling &filling, int budget);
     void mergeInto(ZnodeNode *parent, int from, int until, std::vector<ZnodeRow> &page, int &at);
-    void insertRows(ZnodeNode *parent, int at, std::vector<ZnodeRow> &page, std::size_t from, std::size_t until);
+    void putRows(ZnodeNode *parent, int at, std::vector<ZnodeRow> &page, std::size_t from, std::size_t until);
     void slideOff(ZnodeNode *parent, int first, int count);
     void finish(std::unique_ptr<ZnodeFilling> filling);
     ZnodeFilling *workAgainOn(ZnodeNode *node);
