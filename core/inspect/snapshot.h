@@ -98,6 +98,8 @@ struct Contender {
     std::vector<WatchEdge> watches;
     Identity guard;
     std::vector<WaitLimit> limits{}; // of a waiter, as far as the server tells
+    // "subscriber 1": that so many listen is all that a server says of them; every lock counts its own from 1.
+    [[nodiscard]] bool isOnlyCounted() const;
     friend bool operator==(const Contender &, const Contender &) = default;
 };
 

@@ -61,12 +61,6 @@ bool isOrderOfTimesSure(const std::vector<const Contender *> &waiters)
     return isSaid || isLater;
 }
 
-// "subscriber 1": that so many listen is all that a server says of them, and who listens may not want it.
-bool isNumberOnly(const Contender &waiter)
-{
-    return !waiter.session && !waiter.identity && !waiter.endpoint && !waiter.position;
-}
-
 // Whether who is first of those who wait is known, and that nobody else can come before.
 bool isOrderKnown(const LockSnapshot &lock, const std::vector<const Contender *> &waiters)
 {
@@ -75,7 +69,7 @@ bool isOrderKnown(const LockSnapshot &lock, const std::vector<const Contender *>
         return false;
     const bool isQueue = std::ranges::all_of(waiters, [](const auto *one) { return one->position.has_value(); });
     if (!recipe.fair || !isQueue)
-        return waiters.size() == 1 && !isNumberOnly(*waiters.front());
+        return waiters.size() == 1 && !waiters.front()->isOnlyCounted();
     return recipe.wakeUp != recipes::WakeUp::Answer || isOrderOfTimesSure(waiters);
 }
 
@@ -127,7 +121,7 @@ void judge(Rehearsal &rehearsal, const LockSnapshot &lock, const Outcome &outcom
     } else {
         rehearsal.next = Next::Chance;
         const bool isQueue = std::ranges::all_of(waiters, [](const auto *one) { return one->position.has_value(); });
-        const bool isListener = waiters.size() == 1 && isNumberOnly(*waiters.front());
+        const bool isListener = waiters.size() == 1 && waiters.front()->isOnlyCounted();
         const auto why = isListener ? u"that somebody listens is all that is known of who waits: who comes first is "
                                       u"chance: %1%2"_s
                          : isQueue && !recipeOf(lock.recipe).fair

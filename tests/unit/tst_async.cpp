@@ -110,22 +110,6 @@ Task<void> noteArrival(Completion<CopiesCounted> value, int &copies)
     copies = value.value().copies;
 }
 
-Task<void> launchWhenItEnds(SoleTask &place, Completion<int> value, int &got)
-{
-    struct Launching {
-        SoleTask &place;
-        Completion<int> value;
-        int &got;
-        Launching(SoleTask &where, Completion<int> what, int &to) : place(where), value(std::move(what)), got(to) {}
-        Launching(const Launching &) = delete;
-        Launching &operator=(const Launching &) = delete;
-        ~Launching() { place.launch(storeSum(value, value, got)); }
-    };
-    const Launching launching(place, value, got);
-    const Completion<int> never(value.loop());
-    co_await never;
-}
-
 } // namespace
 
 class TestAsync : public QObject {
@@ -360,79 +344,6 @@ private slots:
             QCOMPARE(line.isEmpty(), in == out);
         }
         QVERIFY(out > 1500);
-    }
-
-    void destroyingAScopeCancels()
-    {
-        VirtualLoop loop;
-        Completion<int> value(loop);
-        bool cleaned = false;
-        int got = 0;
-        {
-            Scope scope(loop);
-            scope.launch(waitGuarded(value, cleaned, got));
-            QVERIFY(!cleaned);
-        }
-        QVERIFY(cleaned);
-        value.complete(9);
-        loop.runReady();
-        QCOMPARE(got, 0);
-    }
-
-    void cancelAfterCompletionBeforeResume()
-    {
-        VirtualLoop loop;
-        Completion<int> value(loop);
-        bool cleaned = false;
-        int got = 0;
-        auto scope = std::make_unique<Scope>(loop);
-        scope->launch(waitGuarded(value, cleaned, got));
-        value.complete(9);
-        scope.reset();
-        loop.runReady();
-        QCOMPARE(got, 0);
-        QVERIFY(cleaned);
-    }
-
-    void aSoleTaskEndsWithItsPlaceOrTheNext()
-    {
-        VirtualLoop loop;
-        const Completion<int> value(loop);
-        bool firstCleaned = false, secondCleaned = false;
-        int first = 0, second = 0;
-        {
-            SoleTask place;
-            place.launch(waitGuarded(value, firstCleaned, first));
-            QVERIFY(!firstCleaned);
-            place.launch(waitGuarded(value, secondCleaned, second));
-            QVERIFY(firstCleaned);
-            QVERIFY(!secondCleaned);
-            value.complete(9);
-            loop.runReady();
-            QCOMPARE(second, 9);
-            QVERIFY(secondCleaned); // done, and its place still stands
-        }
-        QCOMPARE(first, 0);
-        firstCleaned = false;
-        SoleTask place;
-        place.launch(waitGuarded(Completion<int>(loop), firstCleaned, first));
-        place.cancel();
-        QVERIFY(firstCleaned);
-        place.cancel(); // of none: nothing
-    }
-
-    // What goes with a cancelled frame may launch the next one there.
-    void aSoleTaskMayBeFollowedFromItsEnd()
-    {
-        VirtualLoop loop;
-        const Completion<int> value(loop);
-        int got = 0;
-        SoleTask place;
-        place.launch(launchWhenItEnds(place, value, got));
-        place.cancel();
-        value.complete(4);
-        loop.runReady();
-        QCOMPARE(got, 8);
     }
 
     void aMillionReadyAwaitsDoNotGrowTheStack()

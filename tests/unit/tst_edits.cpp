@@ -2,15 +2,9 @@
 // Edits of znodes and keys: what is refused before anything is sent, what stops one on its way, what can be taken
 // back, and what is written down.
 #include "core/base/text.h"
-#include "core/operate/gate.h"
-#include "core/operate/redisedit.h"
-#include "core/operate/zookeeperedit.h"
 #include "tests/support/testmain.h"
-#include "tests/unit/tst_gate_fakes.h"
+#include "tests/unit/editworld.h"
 
-#include "core/async/scope.h"
-
-#include <QTemporaryDir>
 #include <QTest>
 
 using namespace lockscope;
@@ -18,79 +12,6 @@ using namespace lockscope::operate;
 using namespace Qt::StringLiterals;
 
 namespace {
-
-struct EditWorld {
-    QTemporaryDir folder;
-    AuditFile audit{folder.path() + u"/audit.jsonl"_s};
-    VirtualLoop loop;
-    CommandLog log;
-    Gate gate{ConnectionName("zk"), false, false, log};
-    fakes::Session tree{loop};
-    fakes::Connection store{loop};
-    std::unique_ptr<zk::Session> session = gated(tree, gate);
-    std::unique_ptr<redis::Connection> redis = gated(store, gate);
-    std::vector<inspect::LockSnapshot> locks;
-    Scope scope{loop};
-
-    template <class T>
-    static Task<void> keep(Task<T> task, std::optional<T> *result)
-    {
-        auto got = co_await task;
-        result->emplace(std::move(got));
-    }
-    template <class T>
-    Result<T> run(Task<Result<T>> task)
-    {
-        std::optional<Result<T>> result;
-        scope.launch(keep(std::move(task), &result));
-        loop.runReady();
-        return result ? *result : Result<T>(Error{ErrorCode::TimedOut, u"never ended"_s});
-    }
-
-    EditTools tools(bool ofKeys = false)
-    {
-        EditTools tools;
-        tools.read = [this, ofKeys](EditRequest request, Deadline by) {
-            return ofKeys ? readForEdit(std::move(request), redis.get(), by)
-                          : readForEdit(std::move(request), session.get(), by);
-        };
-        tools.send = [this, ofKeys](EditPlan plan, Deadline by) {
-            return ofKeys ? sendEdit(std::move(plan), redis.get(), by) : sendEdit(std::move(plan), session.get(), by);
-        };
-        tools.locks = [this] { return locks; };
-        tools.audit = &audit;
-        tools.loop = &loop;
-        return tools;
-    }
-    Result<EditPlan> plan(const EditRequest &request) { return run(planEdit(request, tools(), Deadline::never())); }
-    Result<EditOutcome> apply(const EditPlan &plan, const QString &reason = u"INC-7"_s)
-    {
-        return run(applyEdit(plan, tools(), reason, Deadline::never()));
-    }
-    // Everything that changes something.
-    QStringList writes() const
-    {
-        QStringList found;
-        for (const auto &one : tree.sent) {
-            if (!one.startsWith(u"get "_s) && !one.startsWith(u"exists "_s) && !one.startsWith(u"sync "_s)
-                && !one.startsWith(u"children "_s) && !one.startsWith(u"acls "_s))
-                found << one;
-        }
-        return found;
-    }
-    std::vector<AuditRecord> records() const { return audit.read(nullptr).operator*(); }
-};
-
-EditRequest request(EditKind kind, const QByteArray &name, const QByteArray &value = {})
-{
-    EditRequest made;
-    made.kind = kind;
-    made.connection = ConnectionName("zk");
-    made.name = name;
-    made.value = value;
-    made.acls = zk::openAcl();
-    return made;
-}
 
 inspect::LockSnapshot heldLock(const QByteArray &path, const QByteArray &node)
 {
@@ -108,7 +29,7 @@ inspect::LockSnapshot heldLock(const QByteArray &path, const QByteArray &node)
 
 } // namespace
 
-class TestEdits : public QObject {
+class TestEdits : public EditsFixture {
     Q_OBJECT
 private slots:
     void aNodeIsSetUnderItsVersionAndBackAgain()
@@ -449,66 +370,6 @@ private slots:
         QVERIFY(previewOf(plan).undo.contains(u"cannot be taken back"_s));
         plan.request.acls = {{zk::perms::read, "digest", "ops:x"}};
         QVERIFY(whyNoEdit(plan));
-    }
-    void keysAreComparedInOneScript()
-    {
-        EditWorld w;
-        EditPlan plan;
-        plan.before.exists = true;
-        plan.before.type = "string";
-        plan.before.value = "old";
-        plan.before.items = 3;
-        plan.before.ttl = std::chrono::seconds(30);
-        plan.request = request(EditKind::KeySet, "k", "new");
-        w.store.next.kind = redis::Value::Kind::Bulk;
-        w.store.next.text = "done";
-        QVERIFY(w.run(sendEdit(plan, w.redis.get(), Deadline::never())));
-        QCOMPARE(w.store.sent.back(),
-                 (redis::Command{"EVALSHA", "edit-key", "k", "string", "value", "old", "1", "", "set", "new", ""}));
-        w.store.next.text = "value";
-        const auto refused = w.run(sendEdit(plan, w.redis.get(), Deadline::never()));
-        QCOMPARE(refused.error().code, ErrorCode::Refused);
-        w.store.next.text = "past";
-        plan.request = request(EditKind::KeyExpire, "k");
-        plan.request.expiryMs = 1'900'000'000'000;
-        plan.request.expected.emplace(); // taken back: only from the end that the edit gave
-        plan.before.expiryMs = 1'800'000'000'000;
-        const auto past = w.run(sendEdit(plan, w.redis.get(), Deadline::never()));
-        QVERIFY2(past.error().message.contains(u"server's clock"_s), qPrintable(past.error().message));
-        QCOMPARE(w.store.sent.back(), (redis::Command{"EVALSHA", "edit-key", "k", "string", "value", "old", "1",
-                                                      "1800000000000", "expireat", "1900000000000", ""}));
-    }
-    void aKeyTooLargeIsNeverSetAndItsDeleteSaysWhatIsCompared()
-    {
-        EditPlan plan;
-        plan.before.exists = true;
-        plan.before.type = "string";
-        plan.before.isWhole = false;
-        plan.before.items = largestEdit + 1;
-        plan.request = request(EditKind::KeySet, "k", "new");
-        QCOMPARE(whyNoEdit(plan)->code, ErrorCode::TooLarge);
-        plan.request = request(EditKind::KeyDelete, "k");
-        QVERIFY(!whyNoEdit(plan));
-        const auto preview = previewOf(plan);
-        QVERIFY(!preview.exact);
-        QVERIFY2(preview.undo.contains(u"cannot be taken back"_s), qPrintable(preview.undo));
-    }
-    // The key goes with it: what is said before is of the key.
-    void aLastFieldIsTakenBackAsItsKey()
-    {
-        EditPlan plan;
-        plan.before.exists = plan.before.hasField = true;
-        plan.before.type = "hash";
-        plan.before.items = 2;
-        plan.before.dump = "all of it";
-        plan.before.ttl = std::chrono::seconds(10);
-        plan.request = request(EditKind::FieldDelete, "h");
-        plan.request.field = "f";
-        QVERIFY(previewOf(plan).undo.startsWith(u"give the field back"_s));
-        plan.before.items = 1;
-        QVERIFY2(previewOf(plan).undo.contains(u"does not say when a key ends"_s), qPrintable(previewOf(plan).undo));
-        plan.before.expiryMs = 1'700'000'000'000;
-        QVERIFY(previewOf(plan).undo.contains(u"the end it had"_s));
     }
 };
 

@@ -82,7 +82,6 @@ private:
     quint32 pop(std::vector<quint32> &heap);
     // Whether it is deeper in that heap.
     [[nodiscard]] auto isBelow(const std::vector<quint32> &heap) const;
-    void allAreHeaped();
 
     NodeName m_from;
     bool m_isAround = false;

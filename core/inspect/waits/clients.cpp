@@ -33,7 +33,7 @@ struct Native {
     std::vector<QString> endpoints;
     std::optional<QString> session;
     bool isSessionOneClient = false;
-    bool isNumberedOnly = false; // "subscriber 1": so many wait, and every lock counts its own from 1
+    bool isNumberedOnly = false; // Contender::isOnlyCounted
 };
 
 struct Seat {
@@ -158,7 +158,7 @@ private:
         native.contenders.insert(one.id);
         native.session = one.session;
         native.isSessionOneClient = backend.isSessionOneClient;
-        native.isNumberedOnly = one.role == Role::Waiter && !field && !one.session && !one.identity;
+        native.isNumberedOnly = !field && one.isOnlyCounted();
         if (!thread.isEmpty())
             native.threads.insert(thread);
         if (one.endpoint && std::ranges::find(native.endpoints, *one.endpoint) == native.endpoints.end())
