@@ -45,6 +45,7 @@ inside apt-get -qq -y --no-install-recommends install /tmp/lockscope.deb
 inside lockscopectl --version
 inside lockscopectl recipes >/dev/null
 inside lockscope --version
+inside test -x /usr/libexec/lockscope/lockscope-graph-layout
 # A machine without the servers says which packages it wants.
 if inside lockscopectl sandbox 2>"$clean/said"; then
     say "A sandbox started without servers?"

@@ -52,7 +52,8 @@ AboutDialog::AboutDialog(QWidget *parent) : QDialog(parent)
         false);
     addSection(*rows, page, tr("MADE WITH"),
                tr("Qt %1 (LGPL-3) and its module Charts (GPL-3)\nThe ZooKeeper C client (Apache-2.0)\nhiredis "
-                  "(BSD-3-Clause)\nLua 5.1 (MIT)\nQtKeychain (BSD-3-Clause)\nzlib (Zlib)")
+                  "(BSD-3-Clause)\nLua 5.1 (MIT)\ntoml++ (MIT)\nQtKeychain (BSD-3-Clause)\nlibwebp "
+                  "(BSD-3-Clause)\nzlib (Zlib)\nGraphviz (EPL-1.0), in a program of its own")
                    .arg(QString::fromLatin1(qVersion())),
                false);
     const QString dataFolder = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation);

@@ -1,30 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphviz' "dot", as a library: where the boxes of one connected graph stand, in columns from left to right, and the
-// lines between them. Any thread; one at a time, for libgvc has state of its own.
+// Where the boxes of connected graphs stand, in columns from left to right, and the lines between them: Graphviz'
+// "dot", in a program of its own (app/graphlayout). Graphviz ends the program it runs in when it meets what it did
+// not expect; and its licence, the EPL-1.0, does not go into one program with Qt Charts' GPL-3.
 #pragma once
 
 #include "core/base/result.h"
+#include "ui/graph/dotgraph.h"
 
-#include <QPointF>
-#include <QSizeF>
-
-#include <utility>
-#include <vector>
+#include <stop_token>
 
 namespace lockscope::ui {
 
-struct DotGraph {
-    std::vector<QSizeF> boxes;
-    std::vector<std::pair<int, int>> lines;  // from one box to another, to the right where that is possible
-    std::vector<std::vector<int>> columns{}; // boxes that stand in one column, in this order from top to bottom
-};
-
-struct DotPlaces {
-    std::vector<QPointF> centres;            // of the boxes; the top left of everything is 0, 0
-    std::vector<std::vector<QPointF>> lines; // Bézier curves: a beginning, then three points for each
-    QSizeF size;
-};
-
-[[nodiscard]] Result<DotPlaces> layOutByDot(const DotGraph &graph);
+// Of each graph, in their order. Any thread but the window's: it waits for the other program, 20 s at most and no
+// longer than 50 ms after `stop`.
+[[nodiscard]] Result<QList<DotPlaces>> layOutByDot(const QList<DotGraph> &graphs, const std::stop_token &stop);
+// By that program, whose answer is taken for nothing more than it is.
+[[nodiscard]] Result<QList<DotPlaces>> layOutBy(const QString &program, const QList<DotGraph> &graphs,
+                                                const std::stop_token &stop);
 
 } // namespace lockscope::ui

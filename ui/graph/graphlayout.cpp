@@ -32,42 +32,41 @@ int rankOf(const GraphPicture &picture, const std::vector<int> &nodes)
 DotGraph dotGraphOf(const GraphPicture &picture, const std::vector<int> &nodes, const std::vector<int> &arcs)
 {
     DotGraph graph;
-    std::map<int, int> number;
+    std::map<int, qint32> number;
     for (const int one : nodes) {
-        number.emplace(one, static_cast<int>(graph.boxes.size()));
+        number.emplace(one, static_cast<qint32>(graph.boxes.size()));
         graph.boxes.push_back(boxSizeOf(picture.nodes[static_cast<std::size_t>(one)]));
     }
     for (const int one : arcs) {
         // From who is in the way to who waits: whoever blocks stands at the left, where reading begins.
         const auto &arc = picture.arcs[static_cast<std::size_t>(one)];
-        const int client = number.at(arc.client), lock = number.at(arc.lock);
+        const qint32 client = number.at(arc.client), lock = number.at(arc.lock);
         graph.lines.emplace_back(arc.holds ? client : lock, arc.holds ? lock : client);
     }
     return graph;
 }
 
 // The columns of a layout, those that were there before in the order that they had; empty if they have it anyway.
-std::vector<std::vector<int>> columnsToKeep(const DotPlaces &places,
-                                            const std::vector<std::optional<QPointF>> &before)
+QList<QList<qint32>> columnsToKeep(const DotPlaces &places, const std::vector<std::optional<QPointF>> &before)
 {
-    std::map<long, std::vector<int>> columns;
-    for (std::size_t i = 0; i < places.centres.size(); ++i) {
-        if (before[i])
-            columns[std::lround(places.centres[i].x())].push_back(static_cast<int>(i));
+    std::map<long, QList<qint32>> columns;
+    for (qsizetype i = 0; i < places.centres.size(); ++i) {
+        if (before[static_cast<std::size_t>(i)])
+            columns[std::lround(places.centres[i].x())].push_back(static_cast<qint32>(i));
     }
-    const auto y = [&places](int one) { return places.centres[static_cast<std::size_t>(one)].y(); };
-    const auto yBefore = [&before](int one) { return before[static_cast<std::size_t>(one)]->y(); };
+    const auto y = [&places](qint32 one) { return places.centres[one].y(); };
+    const auto yBefore = [&before](qint32 one) { return before[static_cast<std::size_t>(one)]->y(); };
     bool isKept = true;
-    std::vector<std::vector<int>> all;
+    QList<QList<qint32>> all;
     for (auto &[x, column] : columns) {
         std::ranges::stable_sort(column, {}, yBefore);
         isKept = isKept && std::ranges::is_sorted(column, {}, y);
         all.push_back(std::move(column));
     }
-    return isKept ? std::vector<std::vector<int>>() : all;
+    return isKept ? QList<QList<qint32>>() : all;
 }
 
-GraphLine lineOf(std::vector<QPointF> points, const QRectF &from, const QRectF &to)
+GraphLine lineOf(QList<QPointF> points, const QRectF &from, const QRectF &to)
 {
     GraphLine line;
     if (points.size() < 4) // none was drawn
@@ -77,7 +76,7 @@ GraphLine lineOf(std::vector<QPointF> points, const QRectF &from, const QRectF &
         > distance(points.back(), from.center()) + distance(points.front(), to.center()))
         std::ranges::reverse(points);
     line.path.moveTo(points[0]);
-    for (std::size_t i = 3; i < points.size(); i += 3)
+    for (qsizetype i = 3; i < points.size(); i += 3)
         line.path.cubicTo(points[i - 2], points[i - 1], points[i]);
     line.tip = points.back();
     line.tipAngle = -line.path.angleAtPercent(0.98);
@@ -143,24 +142,36 @@ std::vector<GraphLayouter::Part> GraphLayouter::partsOf(const GraphPicture &pict
     return all;
 }
 
-Result<GraphLayouter::Placed> GraphLayouter::place(const GraphPicture &picture, const Part &part) const
+Result<QList<DotPlaces>> GraphLayouter::placesOf(const GraphPicture &picture, const std::vector<Part> &parts,
+                                                 const std::stop_token &stop) const
 {
-    auto graph = dotGraphOf(picture, part.nodes, part.arcs);
-    auto places = layOutByDot(graph);
+    QList<DotGraph> graphs;
+    for (const auto &part : parts)
+        graphs.push_back(dotGraphOf(picture, part.nodes, part.arcs));
+    auto places = layOutByDot(graphs, stop);
     if (!places)
         return places.error();
-    std::vector<std::optional<QPointF>> before;
-    for (const int one : part.nodes) {
-        const auto known = m_before.find(picture.nodes[static_cast<std::size_t>(one)].key);
-        before.push_back(known == m_before.end() ? std::nullopt : std::optional(known->second));
+    QList<DotGraph> again;
+    std::vector<qsizetype> whose;
+    for (qsizetype i = 0; i < graphs.size(); ++i) {
+        std::vector<std::optional<QPointF>> before;
+        for (const int one : parts[static_cast<std::size_t>(i)].nodes) {
+            const auto known = m_before.find(picture.nodes[static_cast<std::size_t>(one)].key);
+            before.push_back(known == m_before.end() ? std::nullopt : std::optional(known->second));
+        }
+        graphs[i].columns = columnsToKeep((*places)[i], before);
+        if (graphs[i].columns.empty())
+            continue;
+        again.push_back(graphs[i]);
+        whose.push_back(i);
     }
-    graph.columns = columnsToKeep(*places, before);
-    if (!graph.columns.empty()) {
-        auto kept = layOutByDot(graph);
-        if (kept)
-            places = std::move(kept);
+    // What cannot be laid out in the order it had is laid out in another.
+    auto kept = again.empty() ? Result<QList<DotPlaces>>(QList<DotPlaces>()) : layOutByDot(again, stop);
+    if (kept) {
+        for (std::size_t i = 0; i < whose.size(); ++i)
+            (*places)[whose[i]] = std::move((*kept)[static_cast<qsizetype>(i)]);
     }
-    return Placed{std::move(places->centres), std::move(places->lines), places->size};
+    return places;
 }
 
 GraphLayout GraphLayouter::packed(const GraphPicture &picture, const std::vector<Part> &parts, qreal width) const
@@ -177,13 +188,13 @@ GraphLayout GraphLayouter::packed(const GraphPicture &picture, const std::vector
         for (std::size_t i = 0; i < part.nodes.size(); ++i) {
             const auto number = static_cast<std::size_t>(part.nodes[i]);
             QRectF box(QPointF(), boxSizeOf(picture.nodes[number]));
-            box.moveCenter(at + one.centres[i]);
+            box.moveCenter(at + one.centres[static_cast<qsizetype>(i)]);
             layout.boxes[number] = box;
         }
         for (std::size_t i = 0; i < part.arcs.size(); ++i) {
             const auto number = static_cast<std::size_t>(part.arcs[i]);
             const auto &arc = picture.arcs[number];
-            auto points = one.lines[i];
+            auto points = one.lines[static_cast<qsizetype>(i)];
             for (auto &point : points)
                 point += at;
             const auto &client = layout.boxes[static_cast<std::size_t>(arc.client)];
@@ -197,16 +208,25 @@ GraphLayout GraphLayouter::packed(const GraphPicture &picture, const std::vector
     return layout;
 }
 
-Result<GraphLayout> GraphLayouter::layOut(const GraphPicture &picture, qreal width, qreal height)
+Result<GraphLayout> GraphLayouter::layOut(const GraphPicture &picture, qreal width, qreal height,
+                                          const std::stop_token &stop)
 {
     const auto parts = partsOf(picture);
-    std::map<QByteArray, Placed> placed;
+    std::map<QByteArray, DotPlaces> placed;
+    std::vector<Part> fresh;
     for (const auto &part : parts) {
         const auto known = m_placed.find(part.content);
-        auto one = known != m_placed.end() ? Result<Placed>(known->second) : place(picture, part);
-        if (!one)
-            return one.error();
-        placed.insert_or_assign(part.content, std::move(*one));
+        if (known != m_placed.end())
+            placed.insert(*known);
+        else
+            fresh.push_back(part);
+    }
+    if (!fresh.empty()) {
+        auto places = placesOf(picture, fresh, stop);
+        if (!places)
+            return places.error();
+        for (std::size_t i = 0; i < fresh.size(); ++i)
+            placed.insert_or_assign(fresh[i].content, std::move((*places)[static_cast<qsizetype>(i)]));
     }
     m_placed = std::move(placed);
     GraphLayout layout;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the boxes of a graph stand: each connected part laid out by Graphviz, one below or beside the other. What was
 // there before keeps its order, above and below, so that somebody else's coming moves nothing past anything else.
-// Any thread, one at a time.
+// Any thread but the window's, one at a time.
 #pragma once
 
 #include "core/base/result.h"
+#include "ui/graph/dotgraph.h"
 #include "ui/graph/graphpicture.h"
 
 #include <QPainterPath>
 
 #include <limits>
 #include <map>
+#include <stop_token>
 
 namespace lockscope::ui {
 
@@ -30,8 +32,10 @@ class GraphLayouter {
 public:
     // No wider than that, where a part of it is not; or as much wider as it takes to stay in that shape, up to what
     // can still be read when it is made smaller. What would be too high even so is only a little wider.
+    // `stop` ends it, with ErrorCode::Cancelled.
     [[nodiscard]] Result<GraphLayout> layOut(const GraphPicture &picture, qreal width,
-                                             qreal height = std::numeric_limits<qreal>::max());
+                                             qreal height = std::numeric_limits<qreal>::max(),
+                                             const std::stop_token &stop = {});
 
 private:
     // Of one part: by the places in `nodes` and `arcs`.
@@ -39,19 +43,16 @@ private:
         std::vector<int> nodes, arcs;
         QByteArray content; // the same content has the same layout
     };
-    struct Placed {
-        std::vector<QPointF> centres; // by the key of the node, in order of the part's nodes
-        std::vector<std::vector<QPointF>> lines;
-        QSizeF size;
-    };
     [[nodiscard]] std::vector<Part> partsOf(const GraphPicture &picture) const;
-    [[nodiscard]] Result<Placed> place(const GraphPicture &picture, const Part &part) const;
+    // The places of those parts, in order of each part's nodes and arcs.
+    [[nodiscard]] Result<QList<DotPlaces>> placesOf(const GraphPicture &picture, const std::vector<Part> &parts,
+                                                    const std::stop_token &stop) const;
     // All parts in rows of that width; they are in m_placed.
     [[nodiscard]] GraphLayout packed(const GraphPicture &picture, const std::vector<Part> &parts, qreal width) const;
 
-    std::map<QByteArray, Placed> m_placed;  // of the last layout, by content
-    std::map<QByteArray, QPointF> m_before; // centres, by the key of the node
-    std::map<QByteArray, int> m_partBefore; // the place of its part, by the key of the node
+    std::map<QByteArray, DotPlaces> m_placed; // of the last layout, by content
+    std::map<QByteArray, QPointF> m_before;   // centres, by the key of the node
+    std::map<QByteArray, int> m_partBefore;   // the place of its part, by the key of the node
 };
 
 [[nodiscard]] QSizeF boxSizeOf(const GraphNode &node);

@@ -9,7 +9,8 @@ namespace lockscope::ui {
 
 namespace {
 
-std::shared_ptr<GraphSight> sightOf(const GraphQuestion &question, GraphLayouter &layouter)
+std::shared_ptr<GraphSight> sightOf(const GraphQuestion &question, GraphLayouter &layouter,
+                                    const std::stop_token &stop)
 {
     auto sight = std::make_shared<GraphSight>();
     const auto facts = graphFactsOf(question.locks, question.labels, question.now);
@@ -19,7 +20,7 @@ std::shared_ptr<GraphSight> sightOf(const GraphQuestion &question, GraphLayouter
     sight->held = facts.graph.held();
     sight->isCycleOpen = facts.isCycleOpen;
     sight->unseenWaiters = facts.unseenWaiters;
-    auto layout = layouter.layOut(sight->picture, question.width, question.height);
+    auto layout = layouter.layOut(sight->picture, question.width, question.height, stop);
     if (layout)
         sight->layout = std::move(*layout);
     else
@@ -36,6 +37,7 @@ GraphMaker::GraphMaker(QObject *parent) : QObject(parent), m_layouter(std::make_
 
 GraphMaker::~GraphMaker()
 {
+    m_stop.request_stop();
     m_worker.waitForDone();
 }
 
@@ -51,10 +53,10 @@ void GraphMaker::begin(GraphQuestion question)
 {
     m_isBusy = true;
     auto asked = std::make_shared<const GraphQuestion>(std::move(question));
-    m_worker.start([this, asked, layouter = m_layouter] {
+    m_worker.start([this, asked, layouter = m_layouter, stop = m_stop.get_token()] {
         QElapsedTimer timer;
         timer.start();
-        std::shared_ptr<const GraphSight> sight = sightOf(*asked, *layouter);
+        std::shared_ptr<const GraphSight> sight = sightOf(*asked, *layouter, stop);
         const std::chrono::milliseconds took(timer.elapsed());
         QMetaObject::invokeMethod(
             this,

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <memory>
+#include <stop_token>
 
 namespace lockscope::ui {
 
@@ -54,6 +55,7 @@ private:
     void begin(GraphQuestion question);
 
     std::shared_ptr<GraphLayouter> m_layouter; // the worker's
+    std::stop_source m_stop;                   // of the look under way
     std::optional<GraphQuestion> m_next;
     std::chrono::milliseconds m_took{0};
     bool m_isBusy = false;
