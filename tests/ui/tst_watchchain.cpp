@@ -72,6 +72,45 @@ private slots:
         QVERIFY(!overlap(whole));
     }
 
+    // At 1366 × 768 70 to 90 pixels are left below a banner: nothing is cut through there.
+    void aLowViewShowsWholeBoxes_data()
+    {
+        QTest::addColumn<int>("waiters");
+        QTest::addColumn<bool>("isHerd");
+        QTest::addColumn<int>("height");
+        for (const int waiters : {0, 1, 3, 5, 59}) {
+            for (const int height : {68, 92}) {
+                QTest::addRow("%d in %d", waiters, height) << waiters << false << height;
+                QTest::addRow("herd of %d in %d", waiters, height) << waiters << true << height;
+            }
+        }
+    }
+    void aLowViewShowsWholeBoxes()
+    {
+        QFETCH(int, waiters);
+        QFETCH(bool, isHerd);
+        QFETCH(int, height);
+        const QSizeF low(645, height);
+        auto lock = queue(waiters);
+        for (std::size_t i = 1; isHerd && i < lock.contenders.size(); ++i)
+            lock.contenders[i].watches = {{{}, true, Evidence::Inferred}};
+        const auto chain = layOutChain(lock, chainPresent, low, false);
+        QVERIFY2(chain.size.height() <= low.height() && chain.size.width() <= low.width(),
+                 qPrintable(u"%1x%2"_s.arg(chain.size.width()).arg(chain.size.height())));
+        QVERIFY(!overlap(chain));
+        const auto drawn = std::ranges::count(chain.boxes, ChainBox::Kind::Contender, &ChainBox::kind);
+        QCOMPARE(drawn + chain.hidden, waiters + 1);
+        QCOMPARE(chain.boxes.front().compact || chain.boxes.front().box.height() >= 3 * 15, true); // lines of 12 px
+        for (const auto &arrow : chain.arrows) {
+            const QRectF word(arrow.wordAt - QPointF(22, 7), QSizeF(44, 14)); // "inferred"
+            for (const auto &box : chain.boxes)
+                QVERIFY(!arrow.showWord || !word.intersects(box.box));
+        }
+        const auto whole = layOutChain(lock, chainPresent, low, true);
+        QCOMPARE(whole.hidden, 0);
+        QVERIFY(!overlap(whole));
+    }
+
     // What a client calls itself stands before its address, on a line of its own where there is room for one.
     void clientsAreNamed()
     {

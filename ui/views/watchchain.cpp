@@ -22,14 +22,26 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr qreal margin = 12;
-constexpr QSizeF boxSize(118, 74);
-constexpr qreal nameHeight = 19; // more, where clients have names
-constexpr QSizeF lineSize(330, 26);
-constexpr qreal lineGap = 5;
+constexpr qreal lineWidest = 330;
 constexpr qreal gapX = 54;
 constexpr qreal gapY = 38;
+constexpr qreal arcHeight = 20; // of arrows that pass over boxes
 constexpr int herdFrom = 4;
+
+// How large things are. A view that has no room for one line of boxes as usual gets lower ones, and no more of them
+// than it shows: what is cut through at an edge reads as if it ended there.
+struct ChainScale {
+    bool isLow;
+    qreal margin;
+    QSizeF box;
+    qreal name;
+    qreal line; // one of a herd
+    qreal lineGap;
+};
+constexpr ChainScale usualScale{false, 12, {118, 74}, 19, 26, 5}; // taller, where clients have names
+constexpr ChainScale lowScale{true, 6, {118, 52}, 15, 24, 3};
+constexpr qreal lowBelow = usualScale.box.height() + usualScale.name + 2 * usualScale.margin + arcHeight;
+constexpr QSizeF lowHolderSize(306, lowScale.line); // beside a herd
 
 // The contenders that are drawn: all, or the head and the tail of a long queue with a gap between.
 struct Drawn {
@@ -208,6 +220,7 @@ ChainArrow upwards(const QRectF &from, const QRectF &to, bool seen)
 struct Builder {
     const LockSnapshot &lock;
     SystemTime now;
+    ChainScale scale;
     ChainPicture result;
     QHash<QByteArray, std::size_t> boxOfContender;
 
@@ -225,19 +238,29 @@ struct Builder {
             all |= box.box;
         for (const auto &arrow : result.arrows)
             all |= arrow.path.boundingRect();
-        result.size = {all.right() + margin, all.bottom() + margin};
+        result.size = {all.right() + scale.margin, all.bottom() + scale.margin};
     }
 
     // Of these tall ones, which are equally high.
-    [[nodiscard]] static QSizeF tallSize(const std::vector<ChainBox> &boxes)
+    [[nodiscard]] QSizeF tallSize(const std::vector<ChainBox> &boxes) const
     {
         const bool hasNames = std::ranges::any_of(boxes, [](const ChainBox &box) { return !box.name.isEmpty(); });
-        return boxSize + QSizeF(0, hasNames ? nameHeight : 0);
+        return scale.box + QSizeF(0, hasNames ? scale.name : 0);
+    }
+
+    // Of a queue: the head and the tail, as many as the view shows where it is low.
+    [[nodiscard]] Drawn queueDrawn(std::size_t perLine, bool whole) const
+    {
+        if (scale.isLow && perLine >= 3)
+            return drawn(lock, whole, perLine - 2, 1, perLine);
+        return drawn(lock, whole, 11, 4, chainFoldAbove);
     }
 
     void queue(qreal width, bool whole)
     {
-        const Drawn some = drawn(lock, whole, 11, 4, chainFoldAbove);
+        const auto fitting = (width - 2 * scale.margin + gapX) / (scale.box.width() + gapX);
+        const int perLine = std::max(1, static_cast<int>(fitting));
+        const Drawn some = queueDrawn(static_cast<std::size_t>(perLine), whole);
         result.hidden = some.hidden;
         for (const auto *contender : some.head)
             add(boxOf(*contender, lock, now));
@@ -246,21 +269,21 @@ struct Builder {
         for (const auto *contender : some.tail)
             add(boxOf(*contender, lock, now));
 
-        const int perLine = std::max(1, static_cast<int>((width - 2 * margin + gapX) / (boxSize.width() + gapX)));
         bool arcs = false;
         const auto size = tallSize(result.boxes);
         for (std::size_t i = 0; i < result.boxes.size(); ++i) {
             const int column = static_cast<int>(i) % perLine;
             const int line = static_cast<int>(i) / perLine;
             result.boxes[i].box = QRectF(
-                QPointF(margin + column * (size.width() + gapX), margin + line * (size.height() + gapY)), size);
+                QPointF(scale.margin + column * (size.width() + gapX), scale.margin + line * (size.height() + gapY)),
+                size);
         }
         for (const auto &contender : lock.contenders) {
             if (boxOfContender.contains(contender.id))
                 arcs |= addQueueArrows(contender);
         }
         if (arcs)
-            moveDown(20);
+            moveDown(arcHeight);
     }
 
     // Whether one of them passes over other boxes.
@@ -301,19 +324,20 @@ struct Builder {
     void herd(const Herd &herd, QSizeF view, bool whole)
     {
         const auto lines = static_cast<std::size_t>(
-            std::clamp((view.height() - 2 * margin) / (lineSize.height() + lineGap), 6.0, 24.0));
-        const Drawn some = drawn(lock, whole, lines - 2, 2, lines + 1);
+            std::clamp((view.height() - 2 * scale.margin + scale.lineGap) / (scale.line + scale.lineGap),
+                       scale.isLow ? 2.0 : 6.0, 24.0));
+        // The holder takes no line of them.
+        const Drawn some =
+            scale.isLow ? drawn(lock, whole, lines - 1, 1, lines + 1) : drawn(lock, whole, lines - 2, 2, lines + 1);
         result.hidden = some.hidden;
-        const qreal linesLeft = margin + boxSize.width() + 110;
-        const qreal lineWidth = std::clamp(view.width() - linesLeft - margin, 210.0, lineSize.width());
-        qreal y = margin;
+        const qreal linesLeft = scale.margin + (scale.isLow ? lowHolderSize.width() + 68 : scale.box.width() + 110);
+        const qreal lineWidth = std::clamp(view.width() - linesLeft - scale.margin, 210.0, lineWidest);
+        qreal y = scale.margin;
         std::vector<ChainBox> apart; // holders: drawn at the left
         const auto addLine = [&](ChainBox box) {
-            box.compact = true;
-            if (!box.name.isEmpty())
-                box.who = std::exchange(box.name, {}) + u" · "_s + box.who;
-            box.box = {linesLeft, y, lineWidth, lineSize.height()};
-            y += lineSize.height() + lineGap;
+            makeCompact(box);
+            box.box = {linesLeft, y, lineWidth, scale.line};
+            y += scale.line + scale.lineGap;
             add(std::move(box));
         };
         const auto addContender = [&](const Contender *contender) {
@@ -333,6 +357,13 @@ struct Builder {
         addHerdArrows(herd, target);
     }
 
+    static void makeCompact(ChainBox &box)
+    {
+        box.compact = true;
+        if (!box.name.isEmpty())
+            box.who = std::exchange(box.name, {}) + u" · "_s + box.who;
+    }
+
     QRectF placeHerdTarget(const Herd &herd, std::vector<ChainBox> apart, qreal bottom)
     {
         if (herd.children) {
@@ -343,13 +374,16 @@ struct Builder {
             children.who = u"of the queue"_s;
             apart.push_back(std::move(children));
         }
-        const auto size = tallSize(apart);
-        const qreal height = static_cast<qreal>(apart.size()) * (size.height() + 16) - 16;
-        qreal y = std::max(margin, (margin + bottom - lineGap - height) / 2);
+        const auto size = scale.isLow ? lowHolderSize : tallSize(apart);
+        const qreal gap = scale.isLow ? 8 : 16;
+        const qreal height = static_cast<qreal>(apart.size()) * (size.height() + gap) - gap;
+        qreal y = std::max(scale.margin, (scale.margin + bottom - scale.lineGap - height) / 2);
         QRectF target;
         for (auto &box : apart) {
-            box.box = {QPointF(margin, y), size};
-            y += size.height() + 16;
+            if (scale.isLow)
+                makeCompact(box);
+            box.box = {QPointF(scale.margin, y), size};
+            y += size.height() + gap;
             if (herd.children ? box.kind == ChainBox::Kind::Children : box.contender == herd.target)
                 target = box.box;
             add(std::move(box));
@@ -377,7 +411,7 @@ struct Builder {
                 arrow.tipAngle = 180;
                 arrow.path.moveTo(start);
                 arrow.path.cubicTo(start - QPointF(50, 0), arrow.tip + QPointF(56, 0), arrow.tip);
-                arrow.wordAt = {(start.x() + arrow.tip.x()) / 2 + 22, start.y() - 9};
+                arrow.wordAt = {(start.x() + arrow.tip.x()) / 2 + (scale.isLow ? 0 : 22), start.y() - 9};
                 arrow.showWord = std::exchange(isFirst, false);
                 result.arrows.push_back(std::move(arrow));
             }
@@ -389,7 +423,7 @@ struct Builder {
 
 ChainPicture layOutChain(const LockSnapshot &lock, SystemTime now, QSizeF view, bool whole)
 {
-    Builder builder{lock, now, {}, {}};
+    Builder builder{lock, now, view.height() < lowBelow ? lowScale : usualScale, {}, {}};
     const Herd herd = herdOf(lock);
     if (herd.is)
         builder.herd(herd, view, whole);

@@ -39,7 +39,7 @@ struct ChainPicture {
 };
 
 // Queues of more than this are drawn with their middle folded, unless asked for whole; a herd folds to
-// what the view can show.
+// what the view can show, and so does a queue in a low view.
 constexpr int chainFoldAbove = 20;
 
 [[nodiscard]] ChainPicture layOutChain(const inspect::LockSnapshot &lock, SystemTime now, QSizeF view, bool whole);

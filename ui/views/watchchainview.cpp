@@ -82,8 +82,9 @@ void drawCompact(QPainter &painter, const ChainBox &box, const Tokens &t)
 
 void drawTall(QPainter &painter, const ChainBox &box, const Tokens &t)
 {
-    const QRectF inside = box.box.adjusted(6, 8, -6, -8);
     const bool hasName = !box.name.isEmpty();
+    const qreal edge = box.box.height() < 70 ? 3 : 8; // a low one keeps its lines' height
+    const QRectF inside = box.box.adjusted(6, edge, -6, -edge);
     const qreal height = inside.height() / (hasName ? 4 : 3);
     const auto line = [&](int number) {
         return QRectF(inside.left(), inside.top() + number * height, inside.width(), height);
