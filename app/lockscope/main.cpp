@@ -182,7 +182,7 @@ int run(QApplication &application, const app::WindowOptions &options)
     window.fitInto(window.screen()->availableGeometry());
     if (!forScreenshot)
         window.restoreView(settings);
-    if (options.size || forScreenshot || !settings.contains(u"window/geometry"_s))
+    if (options.size || forScreenshot) // a first window keeps to its screen
         window.resize(options.size.value_or(usualSize));
     window.findChild<ui::LessonsPage *>()->setLanguage(languageOf(options, settings));
     window.showPage(options.page);
