@@ -95,19 +95,26 @@ QString counted(int count, const QString &one, const QString &many)
     return u"%1 %2"_s.arg(count).arg(count == 1 ? one : many);
 }
 
+const Contender *firstHolder(const LockSnapshot &lock)
+{
+    const auto first = std::ranges::find(lock.contenders, Role::Holder, &Contender::role);
+    return first == lock.contenders.end() ? nullptr : &*first;
+}
+
+QString silence(const Contender &holder, bool isDisconnected)
+{
+    return !isDisconnected ? QString() : holder.endpoint ? u" (silent)"_s : u" (gone)"_s;
+}
+
 QString holderText(const LockFacts &facts, const LockSnapshot &lock)
 {
-    const auto first = std::find_if(lock.contenders.begin(), lock.contenders.end(),
-                                    [](const Contender &c) { return c.role == Role::Holder; });
-    if (first == lock.contenders.end())
+    const auto *first = firstHolder(lock);
+    if (!first)
         return u"—"_s;
     if (facts.holders > 1)
         return first->mode == Mode::Read ? counted(facts.holders, u"reader"_s, u"readers"_s)
                                          : counted(facts.holders, u"holder"_s, u"holders"_s);
-    const QString who = whoIsByName(*first, lock.backend);
-    if (!facts.holderDisconnected)
-        return who;
-    return who + (first->endpoint ? u" (silent)"_s : u" (gone)"_s);
+    return whoIsByName(*first, lock.backend) + silence(*first, facts.holderDisconnected);
 }
 
 QString waitingText(const LockFacts &facts, const LockSnapshot &lock)
@@ -153,6 +160,20 @@ QString findingAt(const LockSnapshot &lock, inspect::ServerTime now)
     }
     const QString message = label(messageAt(*worst, now).toUtf8(), 160);
     return worst->code == FindingCode::Herd ? u"herd: "_s + message : message;
+}
+
+QString findingBriefly(const LockSnapshot &lock)
+{
+    const auto *worst = worstOf(lock);
+    return worst && worst->code != FindingCode::Deadlock ? inspect::kindOf(worst->code).title.toString().toLower()
+                                                         : QString();
+}
+
+QString holderBriefly(const LockSnapshot &lock, bool isDisconnected)
+{
+    const auto *holder = firstHolder(lock);
+    const auto self = holder && holder->endpoint ? inspect::selfNameOf(*holder, lock.backend) : std::nullopt;
+    return self ? label(*self, 40) + silence(*holder, isDisconnected) : QString();
 }
 
 QString withoutCodeMarks(QStringView text)

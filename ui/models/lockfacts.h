@@ -38,6 +38,10 @@ struct LockFacts {
 [[nodiscard]] LockFacts factsOf(const inspect::LockSnapshot &lock);
 // The worst finding of the lock, at the server's `now`; empty without one.
 [[nodiscard]] QString findingAt(const inspect::LockSnapshot &lock, inspect::ServerTime now);
+// What kind it is of; empty of a deadlock, whose state says that already.
+[[nodiscard]] QString findingBriefly(const inspect::LockSnapshot &lock);
+// What its one holder calls itself, without the address; empty if it does not.
+[[nodiscard]] QString holderBriefly(const inspect::LockSnapshot &lock, bool isDisconnected);
 // What a finding means, how to confirm it, what to do: plain text of three lines.
 // The table of findings is Markdown as well; what is shown here is not.
 [[nodiscard]] QString withoutCodeMarks(QStringView text);

@@ -87,6 +87,13 @@ QString LockRow::cell(int column, SystemTime now) const
     }
 }
 
+QString LockRow::brief(int column) const
+{
+    if (column == Holder)
+        return facts.holders == 1 ? holderBriefly(snapshot, facts.holderDisconnected) : QString();
+    return column == FindingColumn ? findingBriefly(snapshot) : QString();
+}
+
 const QString &LockRow::haystack() const
 {
     if (m_haystack.isEmpty()) {

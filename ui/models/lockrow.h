@@ -18,6 +18,8 @@ struct LockRow {
     [[nodiscard]] static Qt::Alignment alignmentOf(int column);
     // At the present of its connection.
     [[nodiscard]] QString cell(int column, SystemTime now) const;
+    // The same in fewer words, for where it has no room; empty where there are none.
+    [[nodiscard]] QString brief(int column) const;
     [[nodiscard]] const LockFacts &orderedBy() const { return heldFacts ? *heldFacts : facts; }
     // Everything the filter looks into, in one lower-case string, made when first searched.
     [[nodiscard]] const QString &haystack() const;

@@ -420,6 +420,7 @@ QVariant LocksModel::data(const QModelIndex &index, int role) const
     switch (role) {
     case Qt::DisplayRole: return text();
     case NameRole: return entry.snapshot.lock.name;
+    case BriefRole: return entry.brief(index.column());
     case Qt::TextAlignmentRole: return QVariant::fromValue(LockRow::alignmentOf(index.column()));
     case Qt::ToolTipRole:
         if (index.column() == LockRow::Lock)

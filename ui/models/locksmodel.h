@@ -25,7 +25,7 @@ class LocksModel : public QAbstractTableModel {
 public:
     using Chip = LockFilter::Chip;
     using Clock = std::function<SystemTime()>;
-    enum Role { NameRole = Qt::UserRole }; // QByteArray
+    enum Role { NameRole = Qt::UserRole, BriefRole }; // QByteArray; LockRow::brief()
 
     explicit LocksModel(QObject *parent = nullptr);
     ~LocksModel() override;

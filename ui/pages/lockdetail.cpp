@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/workspace/values.h"
 #include "ui/models/lockfacts.h"
+#include "ui/pages/findingbanners.h"
 #include "ui/parts/elidedlabel.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
@@ -34,7 +35,6 @@ using inspect::Contender;
 using inspect::LockSnapshot;
 using inspect::Mode;
 using inspect::Role;
-using inspect::Severity;
 
 namespace {
 
@@ -52,6 +52,7 @@ int readersBeside(const LockSnapshot &lock, const Contender &next)
 
 constexpr int narrowBelow = 780;
 constexpr int lowBelow = 270;
+constexpr int fewLinesBelow = 360; // as in a window of 768
 
 QWidget *hairline(QWidget *parent)
 {
@@ -79,10 +80,7 @@ LockDetail::LockDetail(QWidget *parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(m_header = makeHeader());
-    m_findings = new QVBoxLayout;
-    m_findings->setContentsMargins(16, 0, 16, 0);
-    m_findings->setSpacing(6);
-    column->addLayout(m_findings);
+    column->addWidget(m_findings = new FindingBanners(m_content));
     column->addSpacing(8);
     column->addWidget(hairline(m_content));
     m_splitter = new QSplitter(Qt::Horizontal, m_content);
@@ -249,7 +247,7 @@ void LockDetail::setSnapshot(const LockSnapshot &lock)
     m_chain->setAccessibleName(words.whoWaits);
     m_rawTable->setAccessibleName(words.raw);
     showAnswer();
-    showFindings();
+    m_findings->show(*m_lock, serverTimeAt(m_clock(), *m_lock));
     showNextOwner();
     updateFold();
     updateVeil();
@@ -285,7 +283,7 @@ void LockDetail::tick()
     if (!m_lock)
         return;
     showAnswer();
-    showFindings();
+    m_findings->show(*m_lock, serverTimeAt(m_clock(), *m_lock));
     m_queue.tick();
     m_chain->tick();
     m_timeline->setLock(m_lock->lock, std::chrono::floor<std::chrono::milliseconds>(m_clock()));
@@ -339,36 +337,6 @@ QString LockDetail::holderInFull() const
     if (holder.identity && !holder.identity->isEmpty())
         parts << u"“%1”"_s.arg(label(*holder.identity, 60));
     return parts.isEmpty() ? QString() : tr("holder %1").arg(parts.join(u' '));
-}
-
-void LockDetail::showFindings()
-{
-    constexpr qsizetype most = 3;
-    auto findings = m_lock->findings;
-    std::stable_sort(findings.begin(), findings.end(),
-                     [](const auto &a, const auto &b) { return a.severity > b.severity; });
-    const auto shown = std::min<qsizetype>(most, static_cast<qsizetype>(findings.size()));
-    while (m_findings->count() > shown) {
-        auto *item = m_findings->takeAt(m_findings->count() - 1);
-        item->widget()->deleteLater();
-        item->widget()->hide();
-        delete item;
-    }
-    while (m_findings->count() < shown)
-        m_findings->addWidget(new Banner(m_content));
-    for (qsizetype i = 0; i < shown; ++i) {
-        const auto &finding = findings[static_cast<std::size_t>(i)];
-        const auto look = finding.severity == Severity::Critical  ? Banner::Look::Critical
-                          : finding.severity == Severity::Warning ? Banner::Look::Warning
-                                                                  : Banner::Look::Info;
-        QString sentence = harmless(messageAt(finding, serverTimeAt(m_clock(), *m_lock)));
-        if (i == most - 1 && static_cast<qsizetype>(findings.size()) > most)
-            sentence += tr("  (and %1 more)").arg(static_cast<qsizetype>(findings.size()) - most);
-        const auto &kind = inspect::kindOf(finding.code);
-        auto *banner = static_cast<Banner *>(m_findings->itemAt(static_cast<int>(i))->widget());
-        banner->say(look, kind.title.toString(), sentence);
-        banner->setToolTip(plainToolTip(helpOn(kind)));
-    }
 }
 
 void LockDetail::showNextOwner()
@@ -471,6 +439,7 @@ void LockDetail::focusQueue()
 void LockDetail::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
+    m_findings->setLow(height() < fewLinesBelow);
     m_why->setVisible(height() >= lowBelow); // the answer, what to do and the queue come first; it is in the note
     const bool narrow = width() < narrowBelow;
     if (std::exchange(m_narrow, narrow) == narrow)

@@ -18,12 +18,12 @@ class QSplitter;
 class QStackedWidget;
 class QTabWidget;
 class QToolButton;
-class QVBoxLayout;
 
 namespace lockscope::ui {
 
 class AnswerLabel;
 class EmptyNotice;
+class FindingBanners;
 class PillLabel;
 class QueueTable;
 class TimelineView;
@@ -84,7 +84,6 @@ private:
     QWidget *makeQueuePane();
     QWidget *makeChainPane();
     void showAnswer();
-    void showFindings();
     [[nodiscard]] QString holderInFull() const;
     [[nodiscard]] NoteFacts noteFacts() const;
     void showNextOwner();
@@ -114,7 +113,7 @@ private:
     QWidget *m_buttons = nullptr;
     QPushButton *m_forceRelease = nullptr;
     QWidget *m_header = nullptr;
-    QVBoxLayout *m_findings = nullptr;
+    FindingBanners *m_findings = nullptr;
     QSplitter *m_splitter = nullptr;
     QWidget *m_queuePane = nullptr;
     QLabel *m_queueTitle = nullptr;

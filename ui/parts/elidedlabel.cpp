@@ -32,7 +32,19 @@ WholeLinesLabel::WholeLinesLabel(QWidget *parent) : QLabel(parent)
 
 bool WholeLinesLabel::isCut() const
 {
-    return height() < heightForWidth(width());
+    return height() < QLabel::heightForWidth(width());
+}
+
+void WholeLinesLabel::setMostLines(int lines)
+{
+    if (std::exchange(m_mostLines, lines) != lines)
+        updateGeometry();
+}
+
+int WholeLinesLabel::heightForWidth(int width) const
+{
+    const int all = QLabel::heightForWidth(width);
+    return m_mostLines > 0 ? std::min(all, m_mostLines * fontMetrics().lineSpacing()) : all;
 }
 
 void WholeLinesLabel::paintEvent(QPaintEvent *event)

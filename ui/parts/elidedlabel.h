@@ -22,10 +22,16 @@ class WholeLinesLabel : public QLabel {
 public:
     explicit WholeLinesLabel(QWidget *parent = nullptr);
     [[nodiscard]] bool isCut() const; // not all of it is shown
+    // Asks for the height of no more lines than that; 0 for that of all.
+    void setMostLines(int lines);
+    [[nodiscard]] int heightForWidth(int width) const override;
     [[nodiscard]] QSize minimumSizeHint() const override { return {40, fontMetrics().lineSpacing()}; }
 
 protected:
     void paintEvent(QPaintEvent *event) override;
+
+private:
+    int m_mostLines = 0;
 };
 
 } // namespace lockscope::ui

@@ -4,6 +4,8 @@
 #include "core/base/text.h"
 #include "core/base/transportoptions.h"
 
+#include <QCoreApplication>
+#include <QEvent>
 #include <QLabel>
 #include <QStyle>
 
@@ -43,9 +45,10 @@ void showEnvironment(QLabel &tag, const ConnectionBook &book, const ConnectionNa
         tag.setProperty("look", look);
         tag.style()->unpolish(&tag);
         tag.style()->polish(&tag);
+        QEvent changed(QEvent::StyleChange); // or a frame does not learn of its new padding
+        QCoreApplication::sendEvent(&tag, &changed);
     }
     const QString shown = label(name.bytes(), 40);
-    tag.setText(QString()); // a label takes new padding into account when its text is set
     tag.setText(environment.word.isEmpty() ? shown : environment.word + u" · "_s + shown);
 }
 

@@ -56,6 +56,21 @@ void Banner::say(Look look, const QString &word, const QString &sentence, const 
     m_second->setVisible(!second.isEmpty());
 }
 
+void Banner::setMostLines(int lines)
+{
+    m_sentence->setMostLines(lines);
+}
+
+int Banner::linesOf(const QString &word, const QString &sentence, int width) const
+{
+    const auto edges = layout()->contentsMargins();
+    const int room =
+        width - edges.left() - edges.right() - m_word->fontMetrics().horizontalAdvance(word) - layout()->spacing();
+    const auto metrics = m_sentence->fontMetrics();
+    const auto needed = metrics.boundingRect(0, 0, std::max(1, room), 1 << 20, Qt::TextWordWrap, sentence);
+    return needed.height() / std::max(1, metrics.lineSpacing());
+}
+
 QString Banner::sentence() const
 {
     return m_sentence->text();

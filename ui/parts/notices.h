@@ -9,6 +9,8 @@
 
 namespace lockscope::ui {
 
+class WholeLinesLabel;
+
 // A coloured line that says something is wrong (or done): a bold word, a sentence, perhaps a button.
 class Banner : public QFrame {
     Q_OBJECT
@@ -21,6 +23,10 @@ public:
     void say(Look look, const QString &word, const QString &sentence, const QString &action = {},
              const QString &second = {});
     [[nodiscard]] QString sentence() const;
+    // No more lines of the sentence; the last one says that there is more. 0: all of them.
+    void setMostLines(int lines);
+    // How many it takes in a banner of that width without buttons.
+    [[nodiscard]] int linesOf(const QString &word, const QString &sentence, int width) const;
     [[nodiscard]] QPushButton *button() const { return m_action; }
     [[nodiscard]] QPushButton *secondButton() const { return m_second; }
 
@@ -30,7 +36,7 @@ signals:
 
 private:
     QLabel *m_word;
-    QLabel *m_sentence;
+    WholeLinesLabel *m_sentence;
     QPushButton *m_action;
     QPushButton *m_second;
 };

@@ -41,6 +41,8 @@ public:
 
 protected:
     [[nodiscard]] virtual CellLook look(const QModelIndex &index) const = 0;
+    // Fewer words for a cell that has no room for its text; empty: the text is elided.
+    [[nodiscard]] virtual QString brief(const QModelIndex &) const { return {}; }
 };
 
 } // namespace lockscope::ui

@@ -51,6 +51,20 @@ CellLook LocksDelegate::look(const QModelIndex &index) const
     return cell;
 }
 
+QString LocksDelegate::brief(const QModelIndex &index) const
+{
+    return index.data(LocksModel::BriefRole).toString();
+}
+
+int LocksDelegate::briefWidth(const QModelIndex &index) const
+{
+    const QString few = brief(index);
+    const int whole = sizeHint({}, index).width();
+    if (few.isEmpty())
+        return whole;
+    return std::min(whole, static_cast<int>(tabularWidth(look(index).font, few)) + 2 * padding + 1);
+}
+
 LocksTable::LocksTable(LocksModel &model, QWidget *parent) : QTableView(parent), m_model(model)
 {
     setModel(&model);
@@ -260,13 +274,13 @@ void LocksTable::fitColumns()
     }
     if (!m_widthsChosen) {
         measure();
-        const int connection = std::clamp(m_needed[LockRow::Connection], 98, 140);
+        const auto within = [this](int column, int low, int high) {
+            return std::pair(column, std::clamp(m_needed[column], low, high));
+        };
         int left = width;
-        for (const auto &[column, wide] : {std::pair(int(LockRow::State), 134),
-                                           {LockRow::Waiting, 84},
-                                           {LockRow::OldestWait, 96},
-                                           {LockRow::Held, 96},
-                                           {LockRow::Connection, connection}}) {
+        for (const auto &[column, wide] : {within(LockRow::State, 108, 140), within(LockRow::Waiting, 76, 96),
+                                           std::pair(int(LockRow::OldestWait), 96), within(LockRow::Held, 78, 110),
+                                           within(LockRow::Connection, 98, 140)}) {
             setColumnWidth(column, wide);
             left -= isColumnHidden(column) ? 0 : wide;
         }
@@ -275,24 +289,21 @@ void LocksTable::fitColumns()
     m_fitting = false;
 }
 
-// A lock's name is the last thing to be cut; then who holds it. The findings take what is left.
+// A lock's name is the last thing to be cut; then its recipe, what kind of finding it has, and who holds it, in their
+// fewest words. What then is left goes to the holder's address, and to the findings, which the header stretches.
 void LocksTable::shareOut(int room)
 {
-    struct Share {
-        int column;
-        int least;
-        int most;
-    };
+    const auto shown = [this](int column, int width) { return isColumnHidden(column) ? 0 : width; };
     const bool recipe = !isColumnHidden(LockRow::Recipe);
-    const bool holder = !isColumnHidden(LockRow::Holder);
-    const Share shares[] = {{LockRow::Lock, 150, room * 55 / 100},
-                            {LockRow::Holder, holder ? 110 : 0, holder ? 250 : 0},
-                            {LockRow::Recipe, recipe ? 80 : 0, recipe ? 180 : 0}};
-    const int leastForFinding = isColumnHidden(LockRow::FindingColumn) ? 0 : recipe ? 110 : room > 440 ? 150 : 84;
-    setColumnWidth(LockRow::FindingColumn, leastForFinding); // the header stretches it; smaller it makes it never
-    int left = room - leastForFinding;
-    for (const auto &share : shares)
-        left -= share.least;
+    std::map<int, int> widths{{LockRow::Lock, 150},
+                              {LockRow::Holder, shown(LockRow::Holder, 110)},
+                              {LockRow::Recipe, shown(LockRow::Recipe, 80)},
+                              {LockRow::FindingColumn, shown(LockRow::FindingColumn, recipe       ? 110
+                                                                                     : room > 440 ? 150
+                                                                                                  : 84)}};
+    int left = room;
+    for (const auto &[column, least] : widths)
+        left -= least;
     if (left < 0) { // not even room for the least: the name first
         const int name =
             std::clamp(m_needed[LockRow::Lock], room * 40 / 100, std::max(room * 40 / 100, room * 64 / 100));
@@ -300,13 +311,22 @@ void LocksTable::shareOut(int room)
         setColumnWidth(LockRow::Lock, name);
         setColumnWidth(LockRow::Holder, rest * (recipe ? 36 : 50) / 100);
         setColumnWidth(LockRow::Recipe, rest * 30 / 100);
+        setColumnWidth(LockRow::FindingColumn, widths[LockRow::FindingColumn]);
         return;
     }
-    for (const auto &share : shares) {
-        const int wanted = std::clamp(m_needed[share.column], share.least, std::max(share.least, share.most));
-        const int extra = std::min(left, wanted - share.least);
+    const std::pair<int, int> wishes[] = {{LockRow::Lock, std::min(m_needed[LockRow::Lock], room * 55 / 100)},
+                                          {LockRow::Recipe, std::min(m_needed[LockRow::Recipe], 190)},
+                                          {LockRow::FindingColumn, std::min(m_brief[LockRow::FindingColumn], 200)},
+                                          {LockRow::Holder, std::min(m_brief[LockRow::Holder], 250)},
+                                          {LockRow::Holder, std::min(m_needed[LockRow::Holder], 250)}};
+    for (const auto &[column, wish] : wishes) {
+        const int extra = std::clamp(shown(column, wish) - widths[column], 0, left);
         left -= extra;
-        setColumnWidth(share.column, share.least + extra);
+        widths[column] += extra;
+    }
+    for (const auto &[column, width] : widths) {
+        if (!isColumnHidden(column))
+            setColumnWidth(column, width);
     }
 }
 
@@ -315,11 +335,15 @@ bool LocksTable::measure()
     const auto [first, last] = visibleRows();
     bool grew = false;
     for (int row = std::max(0, first); row <= last; ++row) {
-        for (const int column : {LockRow::Lock, LockRow::Recipe, LockRow::Holder, LockRow::Connection}) {
-            const int width = m_cells->sizeHint({}, m_model.index(row, column)).width();
-            grew |= width > m_needed[column];
-            m_needed[column] = std::max(m_needed[column], width);
-        }
+        const auto grow = [&grew](int &known, int width) {
+            grew |= width > known;
+            known = std::max(known, width);
+        };
+        for (const int column : {LockRow::State, LockRow::Lock, LockRow::Recipe, LockRow::Holder, LockRow::Waiting,
+                                 LockRow::Held, LockRow::Connection})
+            grow(m_needed[column], m_cells->sizeHint({}, m_model.index(row, column)).width());
+        for (const int column : {LockRow::Holder, LockRow::FindingColumn})
+            grow(m_brief[column], m_cells->briefWidth(m_model.index(row, column)));
     }
     return grew;
 }

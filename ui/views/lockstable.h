@@ -21,9 +21,12 @@ public:
     LocksDelegate(const LocksModel &model, QObject *parent) : CellDelegate(parent), m_model(model) {}
 
     std::set<ConnectionName> production; // those that are marked so
+    // Of the fewest words that say what stands there.
+    [[nodiscard]] int briefWidth(const QModelIndex &index) const;
 
 protected:
     [[nodiscard]] CellLook look(const QModelIndex &index) const override;
+    [[nodiscard]] QString brief(const QModelIndex &index) const override;
 
 private:
     const LocksModel &m_model;
@@ -95,7 +98,9 @@ private:
     bool m_fitting = false;
     bool m_widthsChosen = false;
     bool m_isSoughtLock = false; // asked for by name: kept on screen until somebody goes elsewhere
-    std::map<int, int> m_needed; // by column; grows only, so that nothing jitters
+    // By column; they grow only, so that nothing jitters.
+    std::map<int, int> m_needed;
+    std::map<int, int> m_brief; // for the fewest words
 };
 
 } // namespace lockscope::ui

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The window on a small screen, 1366 × 768: what a row says has its room, and a queue is whole below its findings.
+#include "core/inspect/findings.h"
+#include "tests/support/testmain.h"
+#include "tests/ui/windowfixture.h"
+#include "ui/pages/lockdetail.h"
+#include "ui/parts/notices.h"
+#include "ui/views/lockstable.h"
+#include "ui/views/watchchainview.h"
+
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollBar>
+
+using namespace Qt::StringLiterals;
+using namespace lockscope;
+using inspect::ChangeKind;
+using testing::change;
+using testing::present;
+using testing::queueLock;
+
+class TestSmallWindow : public testing::WindowFixture {
+    Q_OBJECT
+
+    void tell(const QByteArray &name)
+    {
+        m_backend->tellConnection(testing::connectedStatus(name, Scheme::ZooKeeper, false, m_now));
+    }
+
+private slots:
+    void init()
+    {
+        openWindow();
+        m_window->resize(1366, 768);
+    }
+
+    // Five servers, long names of everything: a name, its recipe and what is wrong are whole at 1366 pixels.
+    void fiveConnectionsHaveRoom()
+    {
+        for (const auto *name : {"zk", "redis", "mariadb", "etcd", "postgresql"})
+            tell(name);
+        auto lock = queueLock("postgresql", "GET_LOCK#nightly-report", 3, testing::serverTime(present));
+        lock.recipe = "kazoo-semaphore"; // whose clients name themselves
+        lock.contenders[0].identity = "billing-2";
+        lock.contenders[0].endpoint = u"127.0.0.1:41780"_s;
+        inspect::addFinding(lock, inspect::FindingCode::IdleInTransaction,
+                            u"connection 21 (process 20624; root from 127.0.0.1:41480) has been idle for long"_s,
+                            {lock.contenders[0].id});
+        auto other = queueLock("zk", "/locks/orders", 1, testing::serverTime(present));
+        other.recipe = "curator-semaphore-mutex";
+        m_backend->tellLocks({change(ChangeKind::Added, lock), change(ChangeKind::Added, other)});
+        auto &table = page().table();
+        QTRY_COMPARE(table.model()->rowCount(), 2);
+        QTRY_COMPARE(table.horizontalScrollBar()->maximum(), 0);
+        for (int row = 0; row < 2; ++row) {
+            for (int column = 0; column < ui::LockRow::ColumnCount; ++column) {
+                const auto index = table.model()->index(row, column);
+                const auto brief = index.data(ui::LocksModel::BriefRole).toString();
+                const auto font = column == ui::LockRow::Holder ? ui::monoFont() : ui::textFont();
+                const int whole = table.sizeHintForIndex(index).width();
+                const int few = static_cast<int>(ui::tabularWidth(font, brief)) + 2 * ui::CellDelegate::padding;
+                const int least = brief.isEmpty() ? whole : std::min(whole, few);
+                QVERIFY2(
+                    table.columnWidth(column) >= least,
+                    qPrintable(
+                        u"%1: %2 of %3"_s.arg(index.data().toString()).arg(table.columnWidth(column)).arg(least)));
+            }
+        }
+    }
+
+    // At the height of a small screen a finding of many lines leaves the queue its room, and opens.
+    void aLongFindingIsTwoLinesUntilItIsOpened()
+    {
+        tell("live");
+        auto lock = queueLock("live", "/a", 2, testing::serverTime(present));
+        inspect::addFinding(lock, inspect::FindingCode::Deadlock, u"holds zk:/a and waits for zk:/b; "_s.repeated(20),
+                            {lock.contenders[0].id});
+        inspect::addFinding(lock, inspect::FindingCode::LongWait, u"has waited for 4 m"_s, {lock.contenders[1].id});
+        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_window->selectLock({ConnectionName("live"), "/a"});
+        const auto banners = [this] {
+            auto all = page().detail().findChildren<ui::Banner *>();
+            all.removeIf([](const auto *one) { return !one->isVisible(); });
+            return all;
+        };
+        QTRY_COMPARE(banners().size(), 1);
+        const auto line = banners()[0]->fontMetrics().lineSpacing();
+        QTRY_VERIFY(banners()[0]->height() <= 2 * line + 16);
+        const auto *chain = page().detail().findChild<ui::WatchChainView *>();
+        QTRY_COMPARE(chain->verticalScrollBar()->maximum(), 0);
+        QCOMPARE(banners()[0]->button()->text(), u"and 1 more"_s);
+        banners()[0]->button()->click();
+        QTRY_COMPARE(banners().size(), 2);
+        QTRY_VERIFY(banners()[0]->height() > 2 * line + 16);
+        QCOMPARE(banners()[0]->button()->text(), u"Less"_s);
+        banners()[0]->button()->click();
+        QTRY_COMPARE(banners().size(), 1);
+    }
+
+    void theMarkOfAnEnvironmentHasItsPadding()
+    {
+        tell("zk");
+        m_backend->tellLocks({lockOf("/a", 1)});
+        m_window->selectLock({ConnectionName("zk"), "/a"});
+        const auto *mark = part<QLabel>("environment");
+        QTRY_VERIFY(mark->isVisible());
+        QTRY_VERIFY2(mark->width() >= mark->fontMetrics().horizontalAdvance(mark->text()) + 10,
+                     qPrintable(QString::number(mark->width())));
+    }
+};
+
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestSmallWindow)
+#include "tst_small_window.moc"
