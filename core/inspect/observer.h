@@ -37,6 +37,11 @@ public:
     // Reads one lock afresh from the server (after a sync), whether known or not. NoNode when there is
     // no such lock now.
     virtual Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) = 0;
+    // The same, but nobody is asked who watches what: for who only wants to know who holds it, and often.
+    virtual Task<Result<LockSnapshot>> readHolds(QByteArray name, Deadline deadline)
+    {
+        return readNow(std::move(name), deadline);
+    }
     // Everything known now.
     [[nodiscard]] virtual std::vector<LockSnapshot> snapshots() const = 0;
     [[nodiscard]] virtual std::vector<SessionSnapshot> sessions() const = 0;

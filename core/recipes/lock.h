@@ -13,6 +13,8 @@
 #include "core/async/task.h"
 #include "core/base/bytes.h"
 
+#include <functional>
+
 namespace lockscope::recipes {
 
 struct Grant {
@@ -27,6 +29,13 @@ enum class Loss {
     CutOff,      // no connection for so long that the session may be over: it may be somebody else's by now
     TakenAway,   // our node or key was removed or replaced
     LeaseOver,   // the lease ran out
+};
+
+// Who holds already, as an onlooker sees it.
+struct SeenHold {
+    QByteArray recipe; // as it is seen (docs/command-line.md, "Recipe ids")
+    ZPath node;        // ZooKeeper: what stands for it
+    QByteArray value;  // Redis: what the key says
 };
 
 class Lock {
@@ -53,6 +62,9 @@ public:
     // more, nothing is removed, and lost() completes with TakenAway. Of a grant that is over: nothing. Recipes
     // that compare whatever they remove with what is theirs need not be told.
     virtual void noteTakenAway(const Grant & /*grant*/) {}
+    // Tells whether this lock would be had beside a hold under its name that it does not wait for, for the layouts of
+    // several recipes fit under one name. Empty: the server keeps all of them apart.
+    [[nodiscard]] virtual std::function<bool(const SeenHold &)> overlooks() const { return {}; }
 };
 
 } // namespace lockscope::recipes

@@ -27,7 +27,7 @@ constexpr int mostWaiters = 1000;
 QByteArray playedAs(const LockSnapshot &lock)
 {
     const auto &recipe = recipeOf(lock.recipe);
-    return recipe.acquirable ? lock.recipe : recipe.interoperable;
+    return recipe.acquirable ? lock.recipe : recipe.playedBy;
 }
 
 bool isNamedBy(const LockSnapshot &lock, FindingCode code, const QByteArray &contender)

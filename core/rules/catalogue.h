@@ -78,10 +78,10 @@ struct RecipeInfo {
     WakeUp wakeUp = WakeUp::Watch;
     ListedWatch listedWatch = ListedWatch::No;
     ReleaseWay release = ReleaseWay::None;
-    QString releaseRefusal{};   // why there is no way, or not always
-    QByteArray interoperable{}; // only seen: which of ours queues with its clients
-    bool acquirable = false;    // it is when its requests are counted
-    bool preferred = false;     // what one wants unless one knows better
+    QString releaseRefusal{}; // why there is no way, or not always
+    QByteArray playedBy{};    // only seen: which of ours plays its clients in a rehearsal
+    bool acquirable = false;  // it is when its requests are counted
+    bool preferred = false;   // what one wants unless one knows better
     bool fair = false;
     bool reentrant = false;
     bool teachingOnly = false; // refused on a production connection
@@ -92,6 +92,7 @@ struct RecipeInfo {
     bool quorum = false;       // held on a majority of independent servers
     bool electsLeader = false;
     bool fenced = true;               // its grants have fencing tokens
+    bool tellsClientsTokens = false;  // the library whose layout it is hands them to its callers
     bool losesTokensWithData = false; // they begin anew when the server's data is gone
     bool renewed = false;             // the lease is prolonged while it is held
     bool namesHolder = true;          // what it leaves says whose it is, so a release takes away nobody else's

@@ -125,7 +125,7 @@ std::vector<RecipeInfo> seenOnZooKeeper()
          .summary = u"ZooKeeper's own lock recipe, x-<session>-<seq>"_s,
          .listedWatch = ListedWatch::Always,
          .release = ReleaseWay::DeleteNode,
-         .interoperable = "zk-mutex",
+         .playedBy = "zk-mutex",
          .fair = true,
          .flaws = {u"a waiter whose predecessor vanishes early gives up its place (C recipe)"_s}},
     };

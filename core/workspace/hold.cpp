@@ -15,6 +15,7 @@ struct HeldLock::Private {
     {
     }
 
+    Task<Result<void>> refuseBesideOthers(Link *link, Deadline deadline);
     void watchOver(const recipes::Grant &grant);
     void closeSession();
     Task<void> heedRecipe();
@@ -42,6 +43,31 @@ QString lossText(recipes::Loss loss)
     return {};
 }
 
+QString recipeAndClient(const inspect::LockSnapshot &lock)
+{
+    const auto recipe = QString::fromUtf8(lock.recipe);
+    return lock.client ? u"%1, %2"_s.arg(recipe, escaped(lock.client->toUtf8())) : recipe;
+}
+
+// Why a recipe of ours that overlooks such holds is not to take that lock; nothing if it may.
+std::optional<QString> besideWhom(const inspect::LockSnapshot &lock, const QString &ours,
+                                  const std::function<bool(const recipes::SeenHold &)> &overlooks)
+{
+    for (const auto &one : lock.contenders) {
+        if (one.role != inspect::Role::Holder || !overlooks({lock.recipe, ZPath(one.guard.path), one.guard.value}))
+            continue;
+        return u"is held by %1 (%2), which %3 does not wait for: both would hold it"_s.arg(
+            escaped(one.id), recipeAndClient(lock), ours);
+    }
+    // A node with a date: its clients write it whoever else is there.
+    const auto &seen = recipes::recipeOf(lock.recipe);
+    const bool isDate = seen.shape == recipes::Shape::Node && seen.endsBy == recipes::EndsBy::Timestamp;
+    if (isDate && lock.contenders.empty())
+        return u"is free by its node's date (%1), and its clients do not wait for %2: both would hold it"_s.arg(
+            recipeAndClient(lock), ours);
+    return std::nullopt;
+}
+
 } // namespace
 
 Task<Result<void>> OwnContender::connect(Deadline)
@@ -52,6 +78,28 @@ Task<Result<void>> OwnContender::connect(Deadline)
 Task<QByteArray> OwnContender::idOf(QByteArray granted)
 {
     co_return granted;
+}
+
+// What stands under that name and would not be waited for: refused. Who comes after this look is not seen, but shown
+// (finding foreign-node).
+Task<Result<void>> HeldLock::Private::refuseBesideOthers(Link *link, Deadline deadline)
+{
+    const auto overlooks = lock->overlooks();
+    if (!overlooks)
+        co_return Result<void>();
+    const auto standing = co_await link->observer().readHolds(request.lock.name, deadline);
+    if (!standing && standing.error().code == ErrorCode::NoNode)
+        co_return Result<void>();
+    if (!standing)
+        co_return Error{standing.error().code,
+                        u"acquire refused: could not look who holds %1: %2"_s.arg(escaped(request.lock.text()),
+                                                                                  standing.error().message),
+                        standing.error().retryable};
+    const auto why = besideWhom(*standing, QString::fromUtf8(request.recipe), overlooks);
+    if (why)
+        co_return Error{ErrorCode::Refused,
+                        u"acquire refused: %1 %2; nothing was written"_s.arg(escaped(request.lock.text()), *why)};
+    co_return Result<void>();
 }
 
 void HeldLock::Private::watchOver(const recipes::Grant &grant)
@@ -116,6 +164,9 @@ Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::millis
             co_return made.error();
         d->lock = std::move(*made);
     }
+    const auto apart = co_await d->refuseBesideOthers(link, connectBy);
+    if (!apart)
+        co_return apart.error();
     // The wait counts from connected.
     const auto deadline = wait ? Deadline::after(d->workspace.loop(), *wait) : Deadline::never();
     auto grant = co_await d->lock->acquire(deadline);

@@ -67,7 +67,7 @@ private slots:
             QVERIFY2(recipe.quorum == (recipe.release == ReleaseWay::QuorumDelete), recipe.id);
             const bool isWoken = recipe.wakeUp == WakeUp::Watch || recipe.wakeUp == WakeUp::Message;
             QVERIFY2(!recipe.acquirable || isWoken == (recipe.wakeupsPerRelease != u"0"), recipe.id);
-            QVERIFY2(recipe.interoperable.isEmpty() || recipeOf(recipe.interoperable).acquirable, recipe.id);
+            QVERIFY2(recipe.playedBy.isEmpty() || recipeOf(recipe.playedBy).acquirable, recipe.id);
         }
     }
 

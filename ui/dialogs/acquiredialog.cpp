@@ -35,11 +35,10 @@ bool isOffered(const recipes::RecipeInfo &recipe, const ConnectionStatus &status
            && !(recipe.teachingOnly && status.production);
 }
 
-// Which of ours queues with the clients that left this lock.
+// Which of ours queues with the clients that left this lock; none where it is only seen.
 QByteArray compatibleRecipe(const QByteArray &seen)
 {
-    const auto &same = recipes::recipeOf(seen);
-    return same.acquirable ? seen : same.interoperable;
+    return recipes::recipeOf(seen).acquirable ? seen : QByteArray();
 }
 
 void showRow(QGridLayout &grid, QWidget *field, bool visible)

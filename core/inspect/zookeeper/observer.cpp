@@ -87,19 +87,28 @@ std::vector<ReadRequest> placesOf(const QByteArray &name, const SnapshotStore &k
 
 Task<Result<LockSnapshot>> ZooKeeperObserver::readNow(QByteArray name, Deadline deadline)
 {
+    const auto &ensemble = d->ensemble;
+    const std::vector<QByteArray> words{"dump", "cons", "wchp"};
+    // First what the servers say, then the list: what is judged is never older than what it is judged by.
+    if (name.startsWith('/') && !d->finder.answers().isKnown())
+        co_await learnMembers(ensemble);
+    if (name.startsWith('/')) {
+        const auto evidenceDeadline = Deadline::at(std::min(ensemble.loop.now() + 1s, deadline.when()));
+        auto asked = ensemble.source.ask(words, evidenceDeadline);
+        auto said = co_await asked;
+        if (said)
+            d->finder.answers().absorb(std::move(*said));
+    }
+    auto read = co_await readHolds(std::move(name), deadline);
+    co_return read;
+}
+
+Task<Result<LockSnapshot>> ZooKeeperObserver::readHolds(QByteArray name, Deadline deadline)
+{
     const ZPath path(name);
     if (!name.startsWith('/'))
         co_return Error{ErrorCode::BadInput, u"%1 is no znode path: it has to begin with /"_s.arg(label(name))};
-    const auto &[session, source, loop, connection, chroot, options, sink] = d->ensemble;
-    const std::vector<QByteArray> words{"dump", "cons", "wchp"};
-    // First what the servers say, then the list: what is judged is never older than what it is judged by.
-    if (!d->finder.answers().isKnown())
-        co_await learnMembers(d->ensemble);
-    const auto evidenceDeadline = Deadline::at(std::min(loop.now() + 1s, deadline.when()));
-    auto asked = source.ask(words, evidenceDeadline);
-    auto said = co_await asked;
-    if (said)
-        d->finder.answers().absorb(std::move(*said));
+    auto &session = d->ensemble.session;
     auto syncing = session.sync(path, deadline);
     auto synced = co_await syncing;
     if (!synced && synced.error().code != ErrorCode::NoNode)
@@ -117,7 +126,7 @@ Task<Result<LockSnapshot>> ZooKeeperObserver::readNow(QByteArray name, Deadline 
     facts.sweepComplete = true; // nothing was searched for
     for (const auto &answer : answers)
         facts.unreadNodes += answer.unread;
-    d->readCoverage = coverageOf(connection, d->finder.answers().latest(), facts);
+    d->readCoverage = coverageOf(d->ensemble.connection, d->finder.answers().latest(), facts);
     for (auto &answer : answers) {
         auto snapshots = d->finder.judge().snapshotsOf(answer.view);
         const auto at = std::ranges::find(snapshots, name, [](const LockSnapshot &lock) { return lock.lock.name; });

@@ -28,6 +28,7 @@ public:
     // Evidence is asked for along with it, for at most a second. The sink is told, too, if the lock's
     // directory is being followed.
     Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) override;
+    Task<Result<LockSnapshot>> readHolds(QByteArray name, Deadline deadline) override;
     [[nodiscard]] std::vector<LockSnapshot> snapshots() const override;
     [[nodiscard]] std::vector<SessionSnapshot> sessions() const override;
     [[nodiscard]] std::vector<Coverage> coverage() const override;

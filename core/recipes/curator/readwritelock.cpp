@@ -24,6 +24,11 @@ namespace {
 const QByteArray writes = "__WRIT__";
 const QByteArray reads = "__READ__";
 
+bool readsOrWrites(const NodeName &node)
+{
+    return readSequence(node, writes) || readSequence(node, reads);
+}
+
 Turn turnToReadOrWrite(const Listed &listed, const NodeName &me) // 2, 3
 {
     auto queue = contendersIn(listed, {writes});
@@ -88,6 +93,16 @@ CuratorReadWriteLock::CuratorReadWriteLock(zk::Session &session, const ZPath &pa
     : m_writer(session, path, Random(random.next())), m_reader(session, path, Random(random.next()), &m_writer)
 {
     m_writer.setReader(&m_reader);
+}
+
+bool CuratorWriteLock::minds(const ZPath &node) const
+{
+    return isIn(path(), node) && readsOrWrites(node.name());
+}
+
+bool CuratorReadLock::minds(const ZPath &node) const
+{
+    return isIn(path(), node) && readsOrWrites(node.name());
 }
 
 } // namespace lockscope::recipes

@@ -23,6 +23,7 @@ public:
 
 protected:
     Task<Result<QueueEntry>> enter(Deadline deadline) override;
+    [[nodiscard]] bool minds(const ZPath &node) const override;
     [[nodiscard]] bool isReentrant() const override { return true; }
 
 private:
@@ -37,6 +38,7 @@ public:
 
 protected:
     Task<Result<QueueEntry>> enter(Deadline deadline) override;
+    [[nodiscard]] bool minds(const ZPath &node) const override;
     [[nodiscard]] bool isReentrant() const override { return true; }
 
 private:

@@ -80,4 +80,9 @@ Task<Result<QueueEntry>> CuratorSemaphore::takeLease(Deadline deadline)
     co_return Error{ErrorCode::NotHeld, QStringLiteral("our lease was taken away")};
 }
 
+bool CuratorSemaphore::minds(const ZPath &node) const
+{
+    return isIn(path().child(NodeName("leases")), node) && readSequence(node.name(), "lease-");
+}
+
 } // namespace lockscope::recipes

@@ -18,6 +18,7 @@ public:
 
 protected:
     Task<Result<QueueEntry>> enter(Deadline deadline) override;
+    [[nodiscard]] bool minds(const ZPath &node) const override;
 
 private:
     Task<Result<QueueEntry>> takeLease(Deadline deadline);

@@ -19,6 +19,9 @@ namespace {
 
 const QByteArray lockBase = "__lock__";
 const QByteArray readBase = "__rlock__";
+// The nodes of Curator, go-zookeeper and zk-mutex count in a Lock, as with kazoo's
+// extra_lock_patterns; readers do not.
+const QByteArrayList locks{"lock-", lockBase};
 
 std::vector<Queued> readersAndWriters(const Listed &queue)
 {
@@ -44,9 +47,6 @@ NodeClaim contender(Kind kind, const ZPath &directory, QByteArray data, Random &
 
 Turn turnOf(Kind kind, const Listed &queue, const NodeName &me)
 {
-    // The nodes of Curator, go-zookeeper and zk-mutex count in a Lock, as with kazoo's
-    // extra_lock_patterns; readers do not.
-    static const QByteArrayList locks{"lock-", lockBase};
     if (kind == Kind::Lock)
         return turnInQueue(contendersBefore(queue, locks, me), me);
     return turnInReadWriteQueue(readersAndWriters(queue), me);
@@ -91,6 +91,13 @@ Task<Result<QueueEntry>> QueueLock::enter(Deadline deadline)
             co_return std::move(entry);
         entry.forget(); // 4
     }
+}
+
+bool QueueLock::minds(const ZPath &node) const
+{
+    const Listed alone = onlyThat(node.name());
+    return isIn(path(), node)
+           && !(m_kind == Kind::Lock ? contendersIn(alone, locks) : readersAndWriters(alone)).empty();
 }
 
 } // namespace lockscope::recipes::kazoo

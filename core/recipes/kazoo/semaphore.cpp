@@ -14,6 +14,7 @@
 // still was its own. The nodes are the same.
 #include "core/recipes/kazoo/semaphore.h"
 
+#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/recipes/kazoo/queuelock.h"
 #include "core/recipes/kazoo/trade.h"
@@ -151,6 +152,12 @@ Task<Result<void>> Semaphore::makePool(Deadline deadline)
         if (!next)
             co_return next.error();
     }
+}
+
+// It counts whatever stands in the pool; but what is no lease of kazoo's is no pool's.
+bool Semaphore::minds(const ZPath &node) const
+{
+    return isIn(path(), node) && isHex32(node.name().bytes());
 }
 
 } // namespace lockscope::recipes::kazoo

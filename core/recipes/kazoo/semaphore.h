@@ -13,6 +13,7 @@ public:
 
 protected:
     Task<Result<QueueEntry>> enter(Deadline deadline) override;
+    [[nodiscard]] bool minds(const ZPath &node) const override;
 
 private:
     [[nodiscard]] NodeClaim guard();

@@ -23,6 +23,7 @@
 #include "core/recipes/redis/detachedattempt.h"
 #include "core/recipes/polling.h"
 #include "core/recipes/redis/waiting.h"
+#include "core/rules/catalogue.h"
 
 namespace lockscope::recipes {
 
@@ -162,6 +163,15 @@ void GetSetLock::letGo()
         return;
     m_life.reset();
     removeToken(*m_connection, m_waitGroup, m_stamp);
+}
+
+// A constant or a count is a number, too, and for who reads it as a time long past.
+std::function<bool(const SeenHold &)> GetSetLock::overlooks() const
+{
+    return [&loop = m_connection->loop()](const SeenHold &hold) {
+        const auto &theirs = recipeOf(hold.recipe);
+        return theirs.shape == Shape::Counter || (theirs.endsBy != EndsBy::Timestamp && isPast(hold.value, loop));
+    };
 }
 
 } // namespace lockscope::recipes

@@ -20,6 +20,8 @@ public:
     // Whether our time is not over and the key says one that is not past: a loser may have changed it.
     Task<Result<bool>> isStillMine(Deadline deadline) override;
 
+    [[nodiscard]] std::function<bool(const SeenHold &)> overlooks() const override;
+
 private:
     Task<Result<Grant>> take(Deadline deadline) override;
     // Until released: the recipe looks at the clock only then.

@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/recipes/redis/waiting.h"
 #include "core/redis/client.h"
+#include "core/rules/catalogue.h"
 
 #include <algorithm>
 
@@ -122,6 +123,17 @@ Grant ScriptLock::hold(const Entered &entered, Instant asked)
         },
         [this](Loss loss) { lose(loss); });
     return m_held->grant;
+}
+
+std::function<bool(const SeenHold &)> ScriptLock::overlooks() const
+{
+    if (!m_scripts.isCounter)
+        return {};
+    return [](const SeenHold &hold) {
+        bool isNumber = false;
+        hold.value.toLongLong(&isNumber);
+        return isNumber && recipeOf(hold.recipe).shape != Shape::Counter;
+    };
 }
 
 // Counted on the server, as all of Redisson's are.

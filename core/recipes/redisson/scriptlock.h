@@ -22,6 +22,7 @@ public:
 
     Task<Result<void>> release(Deadline deadline) override;
     Task<Result<bool>> isStillMine(Deadline deadline) override;
+    [[nodiscard]] std::function<bool(const SeenHold &)> overlooks() const override;
     [[nodiscard]] int holdCount() const override { return isHeld() ? static_cast<int>(m_held->count) : 0; }
 
 private:

@@ -35,6 +35,7 @@ struct ScriptSet {
     ReleaseSubscription::Wakes wakes;
     bool isReentrant = true;
     bool isForOneHold = false; // another id every time
+    bool isCounter = false;    // its key is a number, and it takes any number there for its own
 };
 
 [[nodiscard]] inline QByteArray inMilliseconds(std::chrono::milliseconds span)

@@ -51,6 +51,7 @@ ScriptSet redissonPermit(const RedisKey &semaphore, const QByteArray &permit, Pe
     scripts.takeAway = scripts.leave;
     scripts.isReentrant = false;
     scripts.isForOneHold = true;
+    scripts.isCounter = true;
     return scripts;
 }
 

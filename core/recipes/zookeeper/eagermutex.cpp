@@ -73,4 +73,9 @@ Task<Result<QueueEntry>> EagerMutex::enter(Deadline deadline)
     }
 }
 
+bool EagerMutex::minds(const ZPath &node) const
+{
+    return isInMutexQueue(path(), node);
+}
+
 } // namespace lockscope::recipes

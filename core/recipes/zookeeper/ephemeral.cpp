@@ -33,4 +33,9 @@ Task<Result<QueueEntry>> EphemeralLock::enter(Deadline deadline)
     }
 }
 
+bool EphemeralLock::minds(const ZPath &node) const
+{
+    return node == path();
+}
+
 } // namespace lockscope::recipes

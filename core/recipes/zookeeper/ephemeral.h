@@ -12,6 +12,7 @@ public:
 
 protected:
     Task<Result<QueueEntry>> enter(Deadline deadline) override;
+    [[nodiscard]] bool minds(const ZPath &node) const override;
 };
 
 } // namespace lockscope::recipes

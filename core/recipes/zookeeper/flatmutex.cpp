@@ -72,4 +72,10 @@ Task<Result<QueueEntry>> FlatMutex::enter(Deadline deadline)
     }
 }
 
+bool FlatMutex::minds(const ZPath &node) const
+{
+    const NodeName base(path().name().bytes() + separator);
+    return isIn(path().parent(), node) && !contendersOf(base, onlyThat(node.name())).empty();
+}
+
 } // namespace lockscope::recipes

@@ -15,11 +15,16 @@
 
 namespace lockscope::recipes {
 
+namespace {
+
+const QByteArrayList herdBases{"herd-"};
+
+} // namespace
+
 Task<Result<QueueEntry>> HerdMutex::enter(Deadline deadline)
 {
-    const QByteArrayList bases{"herd-"};
     NodeClaim claim;
-    claim.path = path().child(NodeName("herd-"));
+    claim.path = path().child(NodeName(herdBases.front()));
     claim.data = hostAddress() + ' ' + uuidToken(random()); // the name does not tell ours from others'
     for (;;) {
         auto joined = co_await joinQueue(cleanup(), claim, Listing::Watched, deadline); // 1
@@ -28,7 +33,7 @@ Task<Result<QueueEntry>> HerdMutex::enter(Deadline deadline)
         QueueEntry entry = std::move(joined->entry);
         const NodeName me = entry.node();
         std::optional<zk::Watch> news = joined->queue.watch;
-        Turn turn = turnInQueue(contendersBefore(joined->takeQueue(), bases, me), me);
+        Turn turn = turnInQueue(contendersBefore(joined->takeQueue(), herdBases, me), me);
         while (turn.kind == Turn::Kind::WaitFor) {
             const zk::Watch watch = *news;
             const auto changed = co_await untilFired(session(), watch, deadline); // 3
@@ -38,12 +43,17 @@ Task<Result<QueueEntry>> HerdMutex::enter(Deadline deadline)
             if (!listed)
                 co_return listed.error();
             news = listed->watch;
-            turn = turnInQueue(contendersBefore(*listed, bases, me), me);
+            turn = turnInQueue(contendersBefore(*listed, herdBases, me), me);
         }
         if (turn.isMine()) // 2
             co_return std::move(entry);
         entry.forget(); // 4
     }
+}
+
+bool HerdMutex::minds(const ZPath &node) const
+{
+    return isIn(path(), node) && !contendersIn(onlyThat(node.name()), herdBases).empty();
 }
 
 } // namespace lockscope::recipes

@@ -17,6 +17,10 @@ struct Listed {
     zk::NameList names;
     std::optional<zk::Watch> watch; // Watched, unless the directory is gone
 };
+[[nodiscard]] inline Listed onlyThat(const NodeName &name)
+{
+    return {zk::NameList(std::vector<NodeName>{name}), std::nullopt};
+}
 struct Joined {
     QueueEntry entry;
     Listed queue;

@@ -24,4 +24,9 @@ std::vector<Queued> mutexQueue(const Listed &children, const NodeName &me, int a
     return contendersBefore(children, bases, me, ahead);
 }
 
+bool isInMutexQueue(const ZPath &directory, const ZPath &node)
+{
+    return isIn(directory, node) && !mutexQueue(onlyThat(node.name())).empty();
+}
+
 } // namespace lockscope::recipes

@@ -17,5 +17,7 @@ inline const QByteArray mutexBase = "lock-";
 // contendersBefore() has them.
 [[nodiscard]] std::vector<Queued> mutexQueue(const Listed &children);
 [[nodiscard]] std::vector<Queued> mutexQueue(const Listed &children, const NodeName &me, int ahead = 1);
+// Whether that node is a contender in the directory's.
+[[nodiscard]] bool isInMutexQueue(const ZPath &directory, const ZPath &node);
 
 } // namespace lockscope::recipes

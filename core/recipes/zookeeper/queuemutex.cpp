@@ -81,4 +81,9 @@ Task<Result<QueueEntry>> QueueMutex::enter(Deadline deadline)
     return acquireInQueue(cleanup(), mutexQueueSpec(path()), &random(), deadline);
 }
 
+bool QueueMutex::minds(const ZPath &node) const
+{
+    return isInMutexQueue(path(), node);
+}
+
 } // namespace lockscope::recipes

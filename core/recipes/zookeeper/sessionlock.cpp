@@ -149,6 +149,11 @@ void SessionLock::noteTakenAway(const Grant &grant)
     lose(Loss::TakenAway);
 }
 
+std::function<bool(const SeenHold &)> SessionLock::overlooks() const
+{
+    return [this](const SeenHold &hold) { return !minds(hold.node); };
+}
+
 void SessionLock::sessionChanged(zk::SessionState state)
 {
     if (!isOver(state)) {

@@ -16,6 +16,12 @@
 
 namespace lockscope::recipes {
 
+// Whether a node lies right in that directory.
+[[nodiscard]] inline bool isIn(const ZPath &directory, const ZPath &node)
+{
+    return !node.isRoot() && node.parent() == directory;
+}
+
 class SessionLock : public LockBase {
 public:
     SessionLock(zk::Session &session, ZPath path, Random random);
@@ -24,11 +30,14 @@ public:
     Task<Result<void>> release(Deadline deadline) final;
     Task<Result<bool>> isStillMine(Deadline deadline) final;
     void noteTakenAway(const Grant &grant) final;
+    [[nodiscard]] std::function<bool(const SeenHold &)> overlooks() const final;
     [[nodiscard]] int holdCount() const final { return m_held ? m_holdCount : 0; }
 
 protected:
     // The recipe: comes back with the place that holds the lock.
     virtual Task<Result<QueueEntry>> enter(Deadline deadline) = 0;
+    // Whether a contender that the recipe waits for may be that node.
+    [[nodiscard]] virtual bool minds(const ZPath & /*node*/) const { return true; }
     // Reentry is counted here; the server sees none of it, as with Curator.
     [[nodiscard]] virtual bool isReentrant() const { return false; }
 

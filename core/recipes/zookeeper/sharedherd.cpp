@@ -41,4 +41,9 @@ Task<Result<QueueEntry>> SharedHerd::enter(Deadline deadline)
     }
 }
 
+bool SharedHerd::minds(const ZPath &node) const
+{
+    return isIn(path(), node) && !sharedQueue(onlyThat(node.name())).empty();
+}
+
 } // namespace lockscope::recipes

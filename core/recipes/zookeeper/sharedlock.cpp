@@ -41,4 +41,9 @@ Task<Result<QueueEntry>> SharedLock::enter(Deadline deadline)
     }
 }
 
+bool SharedLock::minds(const ZPath &node) const
+{
+    return isIn(path(), node) && !sharedQueue(onlyThat(node.name())).empty();
+}
+
 } // namespace lockscope::recipes

@@ -16,6 +16,7 @@ public:
 
 protected:
     Task<Result<QueueEntry>> enter(Deadline deadline) override;
+    [[nodiscard]] bool minds(const ZPath &node) const override;
 
 private:
     Access m_access;
