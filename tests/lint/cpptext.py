@@ -44,6 +44,42 @@ def closing(text, position):
     return len(text)
 
 
+def _end_of_statement(code, index):
+    """The position behind the statement that begins there: a block, a plain one, or what a condition governs."""
+    index += len(code[index:]) - len(code[index:].lstrip())
+    if code[index:index + 1] == "{":
+        return closing(code, index) + 1
+    control = re.match(r"(?:if(?: constexpr)?|while|for|switch)\s*\(", code[index:])
+    if control:
+        return _end_of_branches(code, closing(code, index + control.end() - 1) + 1)
+    depth = 0
+    while index < len(code):
+        depth += (code[index] in "({[") - (code[index] in ")}]")
+        index += 1
+        if code[index - 1] == ";" and depth == 0:
+            break
+    return index
+
+
+def _end_of_branches(code, index):
+    index = _end_of_statement(code, index)
+    while match := re.match(r"\s*else\b", code[index:]):
+        index = _end_of_statement(code, index + match.end())
+    return index
+
+
+def ifs_with_initialiser(code):
+    """(position, what stands in its branches) of every `if (…; …)`."""
+    for match in re.finditer(r"\bif(?: constexpr)?\s*\(", code):
+        end = closing(code, match.end() - 1)
+        depth = 0
+        for char in code[match.end():end]:
+            depth += (char in "({[") - (char in ")}]")
+            if char == ";" and depth == 0:
+                yield match.start(), code[end + 1:_end_of_branches(code, end + 1)]
+                break
+
+
 def statements(code):
     """(line, text) of everything between ';', '{' and '}' outside parentheses.
 

@@ -79,6 +79,9 @@ def check_await(path, text):
     for position, captures, body in cpptext.lambdas(code):
         if captures and re.search(r"\bco_(await|return|yield)\b", body):
             yield cpptext.line_of(code, position), "a lambda with captures is a coroutine: the captures die with the lambda"
+    for position, branches in cpptext.ifs_with_initialiser(code):
+        if "co_await" in branches:
+            yield cpptext.line_of(code, position), "co_await in an `if` that declares a variable first: GCC 12 miscompiles it; declare it before"
     for match in re.finditer(r"\bcatch\s*\(", code):
         brace = code.find("{", cpptext.closing(code, match.end() - 1))
         if brace >= 0 and "co_await" in code[brace:cpptext.closing(code, brace)]:
