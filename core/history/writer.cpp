@@ -27,7 +27,7 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const QString &
         return Error{ErrorCode::BadInput, u"cannot record to %1: %2"_s.arg(path, why)};
     }
     writer->m_picture = std::move(picture);
-    writer->m_begin = writer->m_first = writer->m_last = now;
+    writer->m_begin = writer->m_first = writer->m_last = writer->m_written.end = now;
     if (auto written = writer->write(fileHeader()); !written)
         return written.error();
     if (auto written = writer->writePicture(); !written)
@@ -69,7 +69,10 @@ Result<void> RecordingWriter::writeChanges()
     if (raw.size() > mostRaw)
         return Error{ErrorCode::TooLarge, u"cannot record to %1: one change takes %2 bytes"_s.arg(
                                               m_file.fileName(), QString::number(raw.size()))};
-    return write(packChunk(header, raw));
+    auto written = write(packChunk(header, raw));
+    if (written)
+        m_written = {m_lockChanges, static_cast<qint64>(m_locksSeen.size()), m_last};
+    return written;
 }
 
 Result<void> RecordingWriter::writePicture()
@@ -101,8 +104,14 @@ Result<void> RecordingWriter::writePicture()
 
 Result<void> RecordingWriter::write(const QByteArray &bytes)
 {
-    if (m_file.write(bytes) != bytes.size())
-        return Error{ErrorCode::Server, u"cannot record to %1: %2"_s.arg(m_file.fileName(), m_file.errorString())};
+    // What no longer fits is taken in part, and only the next try says why.
+    for (qint64 done = 0; done < bytes.size();) {
+        const auto taken = m_file.write(bytes.constData() + done, bytes.size() - done);
+        if (taken <= 0)
+            return Error{ErrorCode::Server,
+                         u"cannot record to %1: %2"_s.arg(m_file.fileName(), m_file.errorString())};
+        done += taken;
+    }
     m_bytes += bytes.size();
     return {};
 }

@@ -26,11 +26,12 @@ public:
 
     [[nodiscard]] const Picture &picture() const { return m_picture; }
     [[nodiscard]] QString path() const { return m_file.fileName(); }
+    // Of what is in the file.
     [[nodiscard]] qint64 bytes() const { return m_bytes; }
-    [[nodiscard]] qint64 lockChanges() const { return m_lockChanges; }
-    [[nodiscard]] qint64 locksSeen() const { return static_cast<qint64>(m_locksSeen.size()); }
+    [[nodiscard]] qint64 lockChanges() const { return m_written.lockChanges; }
+    [[nodiscard]] qint64 locksSeen() const { return m_written.locksSeen; }
     [[nodiscard]] Moment begin() const { return m_begin; }
-    [[nodiscard]] Moment end() const { return m_last; }
+    [[nodiscard]] Moment end() const { return m_written.end; }
 
 private:
     explicit RecordingWriter(const QString &path) : m_file(path) {}
@@ -51,6 +52,11 @@ private:
     qint64 m_pictureRaw = 0;
     qint64 m_lockChanges = 0;
     std::map<inspect::LockName, char> m_locksSeen;
+    struct {
+        qint64 lockChanges = 0;
+        qint64 locksSeen = 0;
+        Moment end{};
+    } m_written;
 };
 
 } // namespace lockscope::history

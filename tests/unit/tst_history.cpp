@@ -12,6 +12,9 @@
 
 #include <QTest>
 
+#include <csignal>
+#include <sys/resource.h>
+
 using namespace lockscope;
 using namespace lockscope::history;
 using namespace Qt::StringLiterals;
@@ -20,6 +23,31 @@ using inspect::ChangeKind;
 using inspect::LockName;
 using inspect::LockSnapshot;
 using inspect::Role;
+
+namespace {
+
+class FilesNoLargerThan {
+public:
+    explicit FilesNoLargerThan(rlim_t bytes) : m_signal(signal(SIGXFSZ, SIG_IGN))
+    {
+        getrlimit(RLIMIT_FSIZE, &m_before);
+        const rlimit limit{bytes, m_before.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    ~FilesNoLargerThan()
+    {
+        setrlimit(RLIMIT_FSIZE, &m_before);
+        signal(SIGXFSZ, m_signal);
+    }
+    FilesNoLargerThan(const FilesNoLargerThan &) = delete;
+    FilesNoLargerThan &operator=(const FilesNoLargerThan &) = delete;
+
+private:
+    rlimit m_before{};
+    sighandler_t m_signal;
+};
+
+} // namespace
 
 class TestHistory : public RecordingsFixture {
     Q_OBJECT
@@ -228,6 +256,36 @@ private slots:
         recording = FlightRecording::open({path});
         QCOMPARE(recording->end(), now + 61s);
         QCOMPARE(recording->at(recording->end())->locks.size(), 1U);
+    }
+
+    // A disk that fills up takes a part of the last chunk.
+    void whatDidNotGetToTheFileIsNotCounted()
+    {
+        VirtualLoop loop;
+        const auto path = freshPath();
+        const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(loop.wallNow());
+        auto made = RecordingWriter::create(path, now);
+        QVERIFY(made);
+        QString said;
+        Recorder recorder(loop, std::move(*made), [&said](const Error &error) { said = error.message; });
+        recorder.connectionIs(standing());
+        recorder.locksChanged({{ChangeKind::Added, heldLock("/locks/a", now)}});
+        loop.advance(1s);
+        const auto &writer = recorder.writer();
+        const auto bytes = writer.bytes();
+        {
+            const FilesNoLargerThan limit(static_cast<rlim_t>(bytes) + 40);
+            recorder.locksChanged({{ChangeKind::Added, heldLock("/locks/b", now)}});
+            loop.advance(1s);
+        }
+        QVERIFY2(said.endsWith(qt_error_string(EFBIG)), qPrintable(said));
+        QCOMPARE(QFileInfo(path).size(), bytes + 40);
+        QCOMPARE(writer.locksSeen(), 1);
+        QCOMPARE(writer.lockChanges(), 1);
+        const auto recording = FlightRecording::open({path});
+        QVERIFY(recording);
+        QCOMPARE(writer.end(), recording->end());
+        QCOMPARE(writer.end(), now + 1s);
     }
 
     void aMomentIsReadAsPeopleWriteIt()
