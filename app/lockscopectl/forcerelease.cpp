@@ -144,6 +144,7 @@ Task<std::optional<HeldBeside>> besideHolder(CommandContext &context, ForceRelea
 // An end of file or an interrupt answers with nothing.
 Task<QString> askTerminal(CommandContext &context, QString question)
 {
+    context.waiting.cancel();
     remark(question);
     const EventQueue<QString> lines(context.loop());
     QSocketNotifier notifier(STDIN_FILENO, QSocketNotifier::Read);

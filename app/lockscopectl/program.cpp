@@ -104,12 +104,13 @@ Task<Exit> Program::runCommand()
         if (added != Exit::Done)
             co_return added;
         if (m_command.answersSoon && ::isatty(STDERR_FILENO))
-            m_waiting = m_loop.callAt(m_loop.now() + saysWhatItWaitsForAfter, [this] { sayWhatItWaitsFor(); });
+            m_context.waiting =
+                m_loop.callAt(m_loop.now() + saysWhatItWaitsForAfter, [this] { sayWhatItWaitsFor(); });
     }
     if (m_command.follows || (m_command.observes && m_arguments.has(u"watch"_s)))
         m_rules = followRules(m_arguments);
     const auto status = co_await m_command.run(m_context);
-    m_waiting.cancel();
+    m_context.waiting.cancel();
     co_return status;
 }
 

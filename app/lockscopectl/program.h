@@ -40,7 +40,6 @@ private:
     LivePictures m_pictures;
     std::unique_ptr<RuleWatch> m_rules; // of a command that goes on
     CommandContext m_context;
-    Timer m_waiting;
     Scope m_scope; // last: its coroutine uses everything above
 };
 

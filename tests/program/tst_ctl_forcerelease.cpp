@@ -6,6 +6,10 @@
 
 #include "core/redis/client.h"
 
+#include <poll.h>
+#include <pty.h>
+#include <unistd.h>
+
 using namespace lockscope;
 using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
@@ -93,6 +97,39 @@ private slots:
         }
         QCOMPARE(m_servers.childrenWithZxids(path()), before);
         QVERIFY(records().isEmpty());
+    }
+
+    // Who thinks for a while before the answer: no server is waited for then.
+    void whoIsAskedIsNotToldWhatIsWaitedFor()
+    {
+        int terminal = -1;
+        int itsEnd = -1;
+        QCOMPARE(::openpty(&terminal, &itsEnd, nullptr, nullptr, nullptr), 0);
+        QProcess asks;
+        asks.setChildProcessModifier([itsEnd] {
+            ::dup2(itsEnd, STDIN_FILENO);
+            ::dup2(itsEnd, STDERR_FILENO);
+        });
+        asks.start(QStringLiteral(LOCKSCOPECTL),
+                   m_servers.connect() + QStringList{u"force-release"_s, m_lock, u"--holder"_s, m_ids[0]});
+        QByteArray said;
+        const auto hears = [&] {
+            pollfd ready{terminal, POLLIN, 0};
+            char bytes[4096];
+            if (::poll(&ready, 1, 0) > 0)
+                said.append(bytes, std::max<ssize_t>(0, ::read(terminal, bytes, sizeof bytes)));
+            return said.contains("Type yes to release: ");
+        };
+        QTRY_VERIFY2_WITH_TIMEOUT(hears(), said.constData(), 30'000);
+        QTest::qWait(3500); // it would say it after three seconds
+        QCOMPARE(::write(terminal, "no\n", 3), 3);
+        QTRY_VERIFY_WITH_TIMEOUT(asks.state() == QProcess::NotRunning, 30'000);
+        hears();
+        ::close(itsEnd);
+        ::close(terminal);
+        QCOMPARE(asks.exitCode(), 4);
+        QVERIFY2(said.contains("not confirmed"), said.constData());
+        QVERIFY2(!said.contains("waiting for"), said.constData());
     }
 
     void aDryRunSaysEverythingAndDoesNothing()
