@@ -23,7 +23,7 @@ std::optional<Error> refusalAfterReading(const ForceReleasePlan &plan, const Res
     if (!fresh && fresh.error().code == ErrorCode::NoNode)
         return recipes::recipeOf(plan.before.recipe).seenContended ? unseenNow(plan) : goneAlready(plan);
     if (!fresh)
-        return fresh.error();
+        return fresh.error().code == ErrorCode::Refused ? fresh.error() : nothingChanged(plan, fresh.error());
     const auto *holder = fresh->find(plan.holder);
     if (!holder)
         return goneAlready(plan);
@@ -37,7 +37,7 @@ std::optional<Error> refusalAfterReading(const ForceReleasePlan &plan, const Res
         return changedMeanwhile(plan, u"it is on other nodes of the set now, or by another client there"_s);
     if (holder->guard != plan.guard)
         return changedMeanwhile(plan, u"it is another node or key of the same name, or its data was changed"_s);
-    return std::nullopt;
+    return refusalOfAnotherHold(plan, *holder);
 }
 
 bool stillHolds(const ForceReleasePlan &plan, const LockSnapshot &after)

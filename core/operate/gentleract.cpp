@@ -22,7 +22,7 @@ std::optional<Error> refusalOfGentler(const ForceReleasePlan &plan, const Result
     if (!fresh && fresh.error().code == ErrorCode::NoNode)
         return recipes::recipeOf(plan.before.recipe).seenContended ? unseenNow(plan) : goneAlready(plan);
     if (!fresh)
-        return fresh.error();
+        return fresh.error().code == ErrorCode::Refused ? fresh.error() : nothingChanged(plan, fresh.error());
     const auto *one = fresh->find(plan.holder);
     if (!one)
         return goneAlready(plan);
@@ -31,7 +31,7 @@ std::optional<Error> refusalOfGentler(const ForceReleasePlan &plan, const Result
         return changedMeanwhile(plan, one->role == Role::Holder ? u"it holds the lock now"_s : u"it waits now"_s);
     if (one->guard != plan.guard)
         return changedMeanwhile(plan, u"it is another node or key of the same name, or its data was changed"_s);
-    return std::nullopt;
+    return refusalOfAnotherHold(plan, *one);
 }
 
 QString doneWord(Way way)

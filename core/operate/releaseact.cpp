@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/operate/releaseway.h"
+#include "core/rules/catalogue.h"
 
 namespace lockscope::operate {
 
@@ -46,6 +47,26 @@ Error changedMeanwhile(const ForceReleasePlan &plan, const QString &what)
     return Error{ErrorCode::Refused,
                  u"%1 is not what it was in the preview (%2), and nothing was taken away; look again"_s.arg(
                      holdText(plan), what)};
+}
+
+Error nothingChanged(const ForceReleasePlan &plan, const Error &why)
+{
+    const bool isLost = why.code == ErrorCode::UnknownOutcome;
+    return Error{isLost ? ErrorCode::NotConnected : why.code,
+                 u"nothing was changed: the last look at %1 failed: %2"_s.arg(holdText(plan), why.message),
+                 why.retryable};
+}
+
+std::optional<Error> refusalOfAnotherHold(const ForceReleasePlan &plan, const inspect::Contender &now)
+{
+    const auto &recipe = recipes::recipeOf(plan.before.recipe);
+    const bool keepsItsId =
+        recipe.shape == recipes::Shape::NamedLock || recipe.release == recipes::ReleaseWay::RedissonUnlock;
+    const bool isAnother =
+        now.role == inspect::Role::Holder && now.heldSince && *now.heldSince > plan.before.observed;
+    if (!keepsItsId || !isAnother)
+        return std::nullopt;
+    return changedMeanwhile(plan, u"it let go since, and took it again"_s);
 }
 
 Task<Result<Sent>> nothingSent(ForceReleasePlan plan)

@@ -121,16 +121,6 @@ void planKillWaiter(ForceReleasePlan &plan, const Contender &waiter)
                      u"at the end (kazoo)"_s;
 }
 
-// A read that failed has changed nothing, whatever became of the read.
-Error nothingChanged(const ForceReleasePlan &plan, const Error &why)
-{
-    const bool isLost = why.code == ErrorCode::UnknownOutcome;
-    return Error{isLost ? ErrorCode::NotConnected : why.code,
-                 u"nothing was changed: the last look at \"%1\" in %2 failed: %3"_s.arg(
-                     label(plan.holder, 80), label(plan.before.lock.text()), why.message),
-                 why.retryable};
-}
-
 Error refusedByServer(const ForceReleasePlan &plan, const Error &error)
 {
     if (error.code == ErrorCode::NoNode)

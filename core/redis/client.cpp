@@ -43,7 +43,7 @@ Command scriptCall(const QByteArray &verb, const QByteArray &what, const QByteAr
 
 Error late(const QString &what)
 {
-    return {ErrorCode::UnknownOutcome, what + u": no answer from Redis in time, the outcome is unknown"_s, true};
+    return {ErrorCode::UnknownOutcome, what + u": no answer from Redis in time"_s, true};
 }
 
 Result<Value> asResult(Result<std::vector<Value>> got)

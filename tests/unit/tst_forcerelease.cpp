@@ -13,6 +13,7 @@ using namespace lockscope::operate;
 using namespace lockscope::inspect;
 using namespace lockscope::testing::releases;
 using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
 using lockscope::testing::onSet, lockscope::testing::redisLock;
 
 namespace {
@@ -127,6 +128,70 @@ private slots:
         QVERIFY2(outcome.error().message.contains(says), qPrintable(outcome.error().message));
         QCOMPARE(w.tree.sent, QStringList());
         QCOMPARE(w.outcomes(), QStringList());
+    }
+
+    // A server that stops after the preview: the second look is a question only, and nothing follows it.
+    void aLastLookThatFailsHasChangedNothing_data()
+    {
+        QTest::addColumn<bool>("isGentle");
+        QTest::newRow("release") << false;
+        QTest::newRow("shorten-ttl") << true;
+    }
+    void aLastLookThatFailsHasChangedNothing()
+    {
+        QFETCH(bool, isGentle);
+        ReleaseWorld w;
+        const auto before = redisLock("redis-set-nx", "token");
+        const auto plan = isGentle ? planWay(before, "token", Way::ShortenTtl) : planForceRelease(before, "token");
+        QVERIFY(plan);
+        w.observer.answers = {Error{ErrorCode::UnknownOutcome, u"GET: no answer from Redis in time"_s, true}};
+        const auto outcome = w.release(*plan);
+        QVERIFY(!outcome);
+        QVERIFY(outcome.error().code != ErrorCode::UnknownOutcome);
+        QVERIFY2(outcome.error().message.startsWith(u"nothing was changed: "_s), qPrintable(outcome.error().message));
+        QVERIFY2(outcome.error().message.contains(u"GET: no answer"_s), qPrintable(outcome.error().message));
+        QVERIFY(w.store.sent.empty());
+        QCOMPARE(w.outcomes(), QStringList());
+    }
+
+    // By its id it is the same: a thread of Redisson's, a connection of a pool.
+    void aHoldThatItTookSinceIsAnother_data()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        QTest::addColumn<bool>("isGentle");
+        QTest::newRow("Redisson's thread") << QByteArray("redisson-lock") << false;
+        QTest::newRow("shortened") << QByteArray("redisson-lock") << true;
+        QTest::newRow("a connection of MariaDB's") << QByteArray("sql-get-lock") << false;
+        QTest::newRow("a connection of PostgreSQL's") << QByteArray("pg-advisory") << false;
+    }
+    void aHoldThatItTookSinceIsAnother()
+    {
+        QFETCH(QByteArray, recipe);
+        QFETCH(bool, isGentle);
+        auto before = redisLock(recipe, "c8b9e7b0-8f6e-4d5e-a7a5-11d0f0a0b0c0:45");
+        before.observed = ServerTime(1000s);
+        before.contenders[0].heldSince = ServerTime(400s);
+        auto plan = isGentle ? planWay(before, before.contenders[0].id, Way::ShortenTtl)
+                             : planForceRelease(before, before.contenders[0].id);
+        QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
+        auto again = before;
+        again.observed = ServerTime(1060s);
+        for (const auto since : {1030s, 400s}) {
+            ReleaseWorld w;
+            w.store.next.items = {numberReply(1), numberReply(0)};
+            again.contenders[0].heldSince = ServerTime(since);
+            w.observer.answers = {again, noNode()};
+            const auto outcome = w.release(*plan);
+            if (since == 400s) {
+                QCOMPARE(w.outcomes().value(0), u"intent"_s); // it went on
+                continue;
+            }
+            QVERIFY(!outcome);
+            QCOMPARE(outcome.error().code, ErrorCode::Refused);
+            QVERIFY2(outcome.error().message.contains(u"took it again"_s), qPrintable(outcome.error().message));
+            QCOMPARE(w.outcomes(), QStringList());
+            QVERIFY(w.store.sent.empty());
+        }
     }
 
     void whatChangedAtTheVeryLastMomentIsLeftAlone_data()
