@@ -46,6 +46,7 @@ QJsonObject timelineJson(const history::Timeline &timeline)
         const auto &who = event.contender;
         QJsonObject json{{u"at"_s, inspect::isoTime(event.at)}, {u"event"_s, history::nameOf(event.kind)}};
         json[u"id"_s] = who.id.isEmpty() ? QJsonValue() : QJsonValue(escaped(who.id));
+        json[u"identity"_s] = who.identity ? QJsonValue(escaped(*who.identity)) : QJsonValue();
         json[u"endpoint"_s] = who.endpoint ? QJsonValue(shown(*who.endpoint)) : QJsonValue();
         json[u"spanMs"_s] = event.span ? QJsonValue(static_cast<qint64>(event.span->count())) : QJsonValue();
         json[u"words"_s] = harmless(history::wordsOf(event));
@@ -61,11 +62,15 @@ QJsonObject timelineJson(const history::Timeline &timeline)
 
 QStringList timelineLines(const history::Timeline &timeline)
 {
-    Table table({{u"SEEN AT"_s}, {u"ID"_s}, {u"ENDPOINT"_s}, {u"WHAT"_s, Table::Align::Left, false, true}});
+    Table table({{u"SEEN AT"_s},
+                 {u"ID"_s},
+                 {u"ENDPOINT"_s},
+                 {u"IDENTITY"_s, Table::Align::Left, true},
+                 {u"WHAT"_s, Table::Align::Left, false, true}});
     for (const auto &event : timeline.events) {
         const auto &who = event.contender;
         table.add({inspect::isoTime(event.at), who.id.isEmpty() ? u"-"_s : escaped(who.id), shown(who.endpoint),
-                   harmless(history::wordsOf(event))});
+                   who.id.isEmpty() ? u"-"_s : identityWords(who), harmless(history::wordsOf(event))});
     }
     return {table.text(terminalWidth()),
             u"hand-offs: %1, forced to let go: %2"_s.arg(QString::number(timeline.handOffs),

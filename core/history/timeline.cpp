@@ -23,6 +23,13 @@ struct Known {
     std::optional<Moment> holdsSince;
 };
 
+// What was said last of one that was ever seen.
+struct Said {
+    decltype(Contender::endpoint) endpoint;
+    decltype(Contender::identity) identity;
+    decltype(Contender::program) program;
+};
+
 class Teller {
 public:
     explicit Teller(const LockHistory &history) : m_history(history) {}
@@ -34,6 +41,8 @@ public:
         for (const auto &[at, act] : m_history.acts)
             m_timeline.events.push_back({act.time, EventKind::Acted, {}, {}, actWords(act)});
         tellUnseen();
+        for (auto &event : m_timeline.events)
+            addSaidLater(event.contender);
         std::ranges::stable_sort(m_timeline.events, {}, &TimelineEvent::at);
         std::ranges::sort(m_holds);
         std::ranges::sort(m_waits);
@@ -70,6 +79,20 @@ private:
             m_freeSince.reset();
         if (!moment.lock)
             m_timeline.events.push_back({moment.at, EventKind::Disappears, {}, {}, {}});
+    }
+
+    // Where it is and what it wrote is often read a moment after it was seen to come.
+    void addSaidLater(Contender &contender) const
+    {
+        const auto said = m_said.find(contender.id);
+        if (said == m_said.end())
+            return;
+        if (!contender.endpoint)
+            contender.endpoint = said->second.endpoint;
+        if (!contender.identity)
+            contender.identity = said->second.identity;
+        if (!contender.program)
+            contender.program = said->second.program;
     }
 
     // What is found by the first look was there before it, nobody knows since when.
@@ -140,6 +163,13 @@ private:
             m_timeline.events.push_back({at, isFirst ? EventKind::IsHeld : EventKind::Holds, contender, waited, {}});
         }
         last = contender;
+        auto &said = m_said[contender.id];
+        if (contender.endpoint)
+            said.endpoint = contender.endpoint;
+        if (contender.identity)
+            said.identity = contender.identity;
+        if (contender.program)
+            said.program = contender.program;
     }
 
     static std::optional<milliseconds> spanOf(const std::optional<Moment> &from, Moment to)
@@ -181,6 +211,7 @@ private:
     const LockHistory &m_history;
     Timeline m_timeline;
     std::map<QByteArray, Known> m_known;
+    std::map<QByteArray, Said> m_said;
     std::optional<Moment> m_freeSince; // released while somebody waited
     std::vector<milliseconds> m_holds, m_waits, m_gaps;
     bool m_isBegun = false;

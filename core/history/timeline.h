@@ -26,7 +26,7 @@ struct TimelineEvent {
     };
     Moment at{};
     Kind kind = Kind::Holds;
-    inspect::Contender contender; // as it was seen last; empty where it is about none
+    inspect::Contender contender; // as it was seen then, and who it is as far as it was ever said; empty: about none
     std::optional<std::chrono::milliseconds> span;
     QString words; // Acted: what was done by whom
 };

@@ -149,13 +149,13 @@ QString timeline(const NoteFacts &facts)
     QString text = first == 0   ? QString()
                    : first == 1 ? u"1 earlier event is left out.\n\n"_s
                                 : u"%1 earlier events are left out.\n\n"_s.arg(first);
-    text += tableHead({u"When it was seen"_s, u"Who"_s, u"From"_s, u"What"_s});
+    text += tableHead({u"When it was seen"_s, u"Who"_s, u"Says of itself"_s, u"From"_s, u"What"_s});
     for (auto i = first; i < line.events.size(); ++i) {
         const auto &event = line.events[i];
         const bool isActed = event.kind == history::TimelineEvent::Kind::Acted;
         const auto words = history::wordsOf(event);
-        text += row({clock(event.at), cell(escaped(event.contender.id)), textCell(event.contender.endpoint),
-                     isActed ? cell(escaped(words.toUtf8())) : words});
+        text += row({clock(event.at), cell(escaped(event.contender.id)), ofItself(event.contender),
+                     textCell(event.contender.endpoint), isActed ? cell(escaped(words.toUtf8())) : words});
     }
     text +=
         u"\nHand-offs: %1. Forced to let go: %2. Moments are those of looks: what came and went between two is not "
@@ -176,8 +176,10 @@ QString stateWords(const QByteArray &json)
     int waiting = 0;
     for (const auto &entry : lock.value("contenders"_L1).toArray()) {
         const auto contender = entry.toObject();
+        const auto identity = contender.value("identity"_L1).toString().left(80);
         if (contender.value("role"_L1).toString() == "holder"_L1)
-            holders << contender.value("id"_L1).toString();
+            holders << contender.value("id"_L1).toString()
+                           + (identity.isEmpty() ? QString() : u" (%1)"_s.arg(identity));
         else
             ++waiting;
     }

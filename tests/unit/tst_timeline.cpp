@@ -69,7 +69,8 @@ Act forced(std::chrono::seconds after, const QByteArray &holder, const QString &
 {
     // With single quotes: moc 6.4 loses its way in a raw string of double ones.
     const auto before =
-        QByteArray("{'state':'contended','contenders':[{'id':'a','role':'holder'},{'id':'b','role':'waiter'}]}")
+        QByteArray(
+            "{'state':'contended','contenders':[{'id':'a','role':'holder','identity':'billing-7'},{'id':'b','role':'waiter'}]}")
             .replace('\'', '"');
     return {begun + after,
             u"ann@host"_s,
@@ -161,6 +162,29 @@ private slots:
         QCOMPARE(timelineOf(history).forced, 0);
     }
 
+    // A client is seen to come before it is known where it is; the note names it although it is long gone.
+    void whoItIsMayBeSaidLater()
+    {
+        auto history = historyOf({seenAt(0s, "-"), seenAt(1s, "a b"), seenAt(2s, "a b"), seenAt(9s, "b")});
+        auto &later = history.moments[2].lock->contenders;
+        later[0].identity = "billing-7";
+        later[1].endpoint = u"10.0.3.7:4711"_s;
+        const auto timeline = timelineOf(history);
+        QCOMPARE(timeline.events.size(), 4U);
+        for (const auto &event : timeline.events) {
+            QCOMPARE(event.contender.identity.has_value(), event.contender.id == "a");
+            QCOMPARE(event.contender.endpoint.has_value(), event.contender.id == "b");
+        }
+        NoteFacts facts;
+        facts.lock = *seenAt(9s, "b").lock;
+        facts.asOf = begun + 10s;
+        facts.connection = stood(true);
+        facts.history = history;
+        const auto note = incidentNote(facts);
+        QVERIFY2(note.contains(u"| `a` | `billing-7` | - | does not hold it any more, after 8.0 s |"_s),
+                 qPrintable(note));
+    }
+
     // What happened while nobody looked is not measured.
     void whatIsNotSeenIsNotCounted()
     {
@@ -237,8 +261,9 @@ private slots:
         facts.history->acts = {{begun + 41s, forced(41s, "a", u"result"_s)}};
         facts.acts = {facts.history->acts.front().second};
         const auto whole = incidentNote(facts);
-        for (const auto &part : {u"**PRODUCTION**"_s, u"is forced to let go"_s, u"Forced to let go: 1"_s,
-                                 u"`` stuck \\| `really` ``"_s, u"`contended by a; 1 waiting`"_s, u"`ann@host`"_s})
+        for (const auto &part :
+             {u"**PRODUCTION**"_s, u"is forced to let go"_s, u"Forced to let go: 1"_s, u"`` stuck \\| `really` ``"_s,
+              u"`contended by a (billing-7); 1 waiting`"_s, u"`ann@host`"_s})
             QVERIFY2(whole.contains(part), qPrintable(part + u"\n\n"_s + whole));
         QVERIFY(!whole.contains(u"No history"_s));
         // Each row of a table has as many cells as its head.
