@@ -24,6 +24,15 @@ Error editRefused(const EditRequest &request, const QString &why)
                                          subjectText(request), why)};
 }
 
+// Whatever became of the last look, it was a look.
+Error unreadBeforeEdit(const EditRequest &request, const Error &why)
+{
+    const bool isLost = why.code == ErrorCode::UnknownOutcome;
+    return Error{isLost ? ErrorCode::NotConnected : why.code,
+                 u"%1: nothing was changed: the last look at it failed: %2"_s.arg(subjectText(request), why.message),
+                 why.retryable};
+}
+
 // Who holds a lock there that the plan does not name so; empty: nobody.
 QString unnamedHolder(const EditPlan &plan, const std::vector<TouchedLock> &now)
 {
@@ -259,7 +268,7 @@ Error editUnknown(const EditPlan &plan, const Error &lost, const Result<EditStat
 std::optional<Error> refusalOfEdit(const EditPlan &plan, const Result<EditState> &now, const EditTools &tools)
 {
     if (!now)
-        return now.error();
+        return unreadBeforeEdit(plan.request, now.error());
     if (const auto other = differenceFor(plan.request, plan.before, *now); !other.isEmpty())
         return editRefused(plan.request, other);
     const auto locks = touchedLocks(plan.request, tools.locks());

@@ -98,6 +98,20 @@ private slots:
         QCOMPARE(w.tree.nodes[ZPath("/app/config")].data, "theirs");
         QVERIFY(w.records().back().outcome.startsWith(u"refused: "_s));
     }
+    void aLastLookThatFailsHasChangedNothing()
+    {
+        EditWorld w;
+        w.tree.put("/app/config", 5, 0, "old", 3);
+        auto plan = w.plan(request(EditKind::ZnodeSet, "/app/config"));
+        plan->request.value = "new";
+        w.tree.fails.insert({u"get"_s, Error{ErrorCode::UnknownOutcome, u"the connection broke"_s, true}});
+        const auto outcome = w.apply(*plan);
+        QVERIFY(!outcome);
+        QVERIFY(outcome.error().code != ErrorCode::UnknownOutcome);
+        QVERIFY2(outcome.error().message.contains(u"nothing was changed: "_s), qPrintable(outcome.error().message));
+        QCOMPARE(w.writes(), QStringList());
+        QVERIFY(w.records().empty());
+    }
     void aTreeGoesChildrenFirstAndComesBack()
     {
         EditWorld w;
