@@ -5,6 +5,8 @@
 #include "core/operate/releasemethod.h"
 #include "core/rules/contenderid.h"
 
+#include <algorithm>
+
 namespace lockscope::operate {
 
 using namespace Qt::StringLiterals;
@@ -34,19 +36,26 @@ void planDelete(ForceReleasePlan &plan, const Contender &holder)
 QString wokenByDelete(const LockSnapshot &snapshot, const Contender &holder)
 {
     int watchers = 0;
-    bool herd = false;
+    int seen = 0;
     for (const auto &contender : snapshot.contenders) {
-        const bool watches = std::any_of(contender.watches.begin(), contender.watches.end(),
-                                         [&](const auto &edge) { return edge.children || edge.target == holder.id; });
-        watchers += watches ? 1 : 0;
-        herd = herd || (watches && watchers > 1);
+        if (contender.id == holder.id)
+            continue; // it may watch its own node
+        const auto hears = [&](const auto &edge) { return edge.children || edge.target == holder.id; };
+        const auto isSeen = [&](const auto &edge) {
+            return hears(edge) && edge.evidence == inspect::Evidence::Server;
+        };
+        watchers += std::ranges::any_of(contender.watches, hears) ? 1 : 0;
+        seen += std::ranges::any_of(contender.watches, isSeen) ? 1 : 0;
     }
     if (watchers == 0)
         return snapshot.waiterCount() == 0 && snapshot.waitersKnown ? u"nobody waits"_s
                                                                     : u"no waiter seen to watch it"_s;
     const auto text = (watchers == 1 ? u"1 waiter"_s : u"%1 waiters"_s.arg(watchers))
                       + u", by the deletion; nothing else to publish"_s;
-    return herd ? text + u" (a herd: one of them gets it)"_s : text;
+    const auto all = watchers > 1 ? text + u" (a herd: one of them gets it)"_s : text;
+    return seen == watchers ? all
+           : watchers == 1  ? all + u"; that it watches was not seen, its recipe says so"_s
+                            : all + u"; that they watch was seen of %1, their recipe says it of all"_s.arg(seen);
 }
 
 Task<Result<Sent>> deleteNode(ForceReleasePlan plan, zk::Session *session, Deadline deadline)

@@ -96,6 +96,25 @@ private slots:
         QVERIFY(plan->gentler.join(u' ').contains(u"__REVOKE__"_s));
     }
 
+    // What the recipe says of a watch is not what the server said.
+    void whetherAWatchWasSeenIsSaid()
+    {
+        auto snapshot = queue();
+        const auto wakes = [&] { return planForceRelease(snapshot, snapshot.contenders[0].id)->wakes; };
+        snapshot.contenders[0].watches = {WatchEdge{nodeName(0), false, Evidence::Server}}; // its own node
+        QVERIFY2(!wakes().contains(u"its recipe"_s) && wakes().startsWith(u"1 waiter, "_s), qPrintable(wakes()));
+        snapshot.contenders[1].watches[0].evidence = Evidence::Inferred;
+        QVERIFY2(wakes().startsWith(u"1 waiter, by the deletion"_s), qPrintable(wakes()));
+        QVERIFY2(wakes().endsWith(u"that it watches was not seen, its recipe says so"_s), qPrintable(wakes()));
+        for (auto &one : snapshot.contenders)
+            one.watches = {WatchEdge{{}, true, Evidence::Inferred}};
+        snapshot.contenders[0].watches.clear();
+        snapshot.contenders[2].watches[0].evidence = Evidence::Server;
+        QVERIFY2(wakes().endsWith(u"that they watch was seen of 1, their recipe says it of all"_s),
+                 qPrintable(wakes()));
+        QVERIFY(wakes().startsWith(u"2 waiters, "_s));
+    }
+
     // "then the lock is free" is said only where nobody else holds it or waits for it.
     void whatComesWhenItsTimeIsUp()
     {
