@@ -2,6 +2,7 @@
 #include "core/async/timerqueue.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace lockscope {
 
@@ -18,10 +19,10 @@ struct IsLater {
 // What a Timer keeps alive: it finds its entry again by slot and number, so it stays valid after the call ran.
 struct Handle {
     std::weak_ptr<TimerTable> table;
-    std::size_t slot;
+    quint32 slot;
     unsigned long long id;
 
-    Handle(std::weak_ptr<TimerTable> table_, std::size_t slot_, unsigned long long id_)
+    Handle(std::weak_ptr<TimerTable> table_, quint32 slot_, unsigned long long id_)
         : table(std::move(table_)), slot(slot_), id(id_)
     {
     }
@@ -34,18 +35,39 @@ struct Handle {
     }
 };
 
+// A heap that a crowd has left goes on in less memory.
+void shrink(std::vector<TimerTable::Due> &heap)
+{
+    constexpr std::size_t small = 1024;
+    if (heap.capacity() > small && heap.size() < heap.capacity() / 8)
+        heap.shrink_to_fit();
+}
+
 } // namespace
+
+quint32 TimerTable::freeSlot()
+{
+    if (m_withRoom.empty()) {
+        m_withRoom.push_back(static_cast<quint32>(m_chunks.size()));
+        m_chunks.emplace_back();
+    }
+    const auto number = m_withRoom.back();
+    auto &chunk = m_chunks[number];
+    if (!chunk)
+        chunk = m_spare ? std::move(m_spare) : std::make_unique<Chunk>();
+    const auto place = static_cast<quint32>(std::countr_one(chunk->taken));
+    chunk->taken |= quint64(1) << place;
+    if (chunk->taken == ~quint64(0))
+        m_withRoom.pop_back();
+    ++m_alive;
+    return number * slotsPerChunk + place;
+}
 
 TimerTable::Due TimerTable::add(Heap &heap, Instant when, Call &&call)
 {
-    if (m_free.empty()) {
-        m_free.push_back(m_slots.size());
-        m_slots.emplace_back();
-    }
-    const auto slot = m_free.back();
-    m_free.pop_back();
-    m_slots[slot].call = std::move(call);
-    m_slots[slot].id = ++m_lastId;
+    const auto slot = freeSlot();
+    at(slot).call = std::move(call);
+    at(slot).id = ++m_lastId;
     const Due due{when, m_lastId, slot};
     heap.push_back(due);
     std::push_heap(heap.begin(), heap.end(), IsLater());
@@ -64,17 +86,30 @@ const TimerTable::Due *TimerTable::first() const
     return m_heap.empty() ? nullptr : &m_heap.front();
 }
 
-Call TimerTable::vacate(std::size_t slot)
+Call TimerTable::vacate(quint32 slot)
 {
-    auto call = std::move(m_slots[slot].call);
-    m_slots[slot].id = 0;
-    m_free.push_back(slot);
+    auto call = std::move(at(slot).call);
+    at(slot).id = 0;
+    const auto number = slot / slotsPerChunk;
+    auto &chunk = m_chunks[number];
+    if (chunk->taken == ~quint64(0))
+        m_withRoom.push_back(number);
+    chunk->taken &= ~(quint64(1) << slot % slotsPerChunk);
+    if (chunk->taken == 0)
+        m_spare = std::move(chunk);
+    --m_alive;
     return call;
 }
 
-void TimerTable::drop(std::size_t slot, unsigned long long id)
+bool TimerTable::isLeft(const Due &due) const
 {
-    if (m_slots[slot].id != id)
+    const auto &chunk = m_chunks[due.slot / slotsPerChunk];
+    return !chunk || chunk->places[due.slot % slotsPerChunk].id != due.id;
+}
+
+void TimerTable::drop(quint32 slot, unsigned long long id)
+{
+    if (isLeft({{}, id, slot}))
         return;
     // Goes last: what it captured may come back here.
     const auto dropped = vacate(slot);
@@ -85,14 +120,15 @@ void TimerTable::removeFirst(Heap &heap)
 {
     std::pop_heap(heap.begin(), heap.end(), IsLater());
     heap.pop_back();
+    shrink(heap);
 }
 
 void TimerTable::tidy()
 {
-    const auto isLeft = [this](const Due &due) { return m_slots[due.slot].id != due.id; };
-    const auto alive = m_slots.size() - m_free.size() - m_kept.size();
+    const auto alive = m_alive - m_kept.size();
     if (m_heap.size() > 64 + 2 * alive) {
-        std::erase_if(m_heap, isLeft);
+        std::erase_if(m_heap, [this](const Due &due) { return isLeft(due); });
+        shrink(m_heap);
         std::make_heap(m_heap.begin(), m_heap.end(), IsLater());
     }
     while (!m_heap.empty() && isLeft(m_heap.front()))

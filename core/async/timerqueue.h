@@ -5,25 +5,29 @@
 
 #include "core/async/loop.h"
 
+#include <QtGlobal>
+
+#include <array>
 #include <optional>
 #include <vector>
 
 namespace lockscope {
 
-// The calls in places that are used again, and heaps of when each of them falls due. Who is cancelled leaves its
-// entry in the heap behind, until that comes up or there are more such entries than others. What nobody cancels has a
-// heap of its own: in a simulated world those are messages on their way, a few beside 100,000 timeouts.
+// The calls in places that are used again, and heaps of when each of them falls due. What a crowd took at once is
+// given back when it has gone. Who is cancelled leaves its entry in the heap behind, until that comes up or there are
+// more such entries than others. What nobody cancels has a heap of its own: in a simulated world those are messages
+// on their way, a few beside 100,000 timeouts.
 class TimerTable {
 public:
     struct Due {
         Instant when;
         unsigned long long id; // the order made decides within a moment
-        std::size_t slot;
+        quint32 slot;
     };
     Due add(Instant when, Call &&call) { return add(m_heap, when, std::move(call)); }
     void addKept(Instant when, Call &&call) { add(m_kept, when, std::move(call)); }
     // Nothing if it ran already.
-    void drop(std::size_t slot, unsigned long long id);
+    void drop(quint32 slot, unsigned long long id);
     [[nodiscard]] const Due *first() const;
     [[nodiscard]] Call takeFirst();
 
@@ -32,16 +36,26 @@ private:
         Call call;
         unsigned long long id = 0; // 0: free
     };
+    static constexpr quint32 slotsPerChunk = 64; // a bit for each
+    struct Chunk {
+        quint64 taken = 0;
+        std::array<Slot, slotsPerChunk> places;
+    };
     using Heap = std::vector<Due>;
     Due add(Heap &heap, Instant when, Call &&call);
     [[nodiscard]] bool isKeptFirst() const;
-    [[nodiscard]] Call vacate(std::size_t slot);
+    [[nodiscard]] quint32 freeSlot();
+    [[nodiscard]] bool isLeft(const Due &due) const;
+    [[nodiscard]] Slot &at(quint32 slot) { return m_chunks[slot / slotsPerChunk]->places[slot % slotsPerChunk]; }
+    [[nodiscard]] Call vacate(quint32 slot);
     static void removeFirst(Heap &heap);
     // So that the first entry always stands for a call.
     void tidy();
 
-    std::vector<Slot> m_slots;
-    std::vector<std::size_t> m_free;
+    std::vector<std::unique_ptr<Chunk>> m_chunks; // null where nothing is
+    std::unique_ptr<Chunk> m_spare;               // so that one call after the other takes no memory
+    std::vector<quint32> m_withRoom;              // chunks that are not full
+    std::size_t m_alive = 0;
     Heap m_heap, m_kept;
     unsigned long long m_lastId = 0;
 };

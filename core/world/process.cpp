@@ -50,13 +50,18 @@ std::chrono::system_clock::time_point Process::wallNow() const
     return std::chrono::system_clock::time_point(now().time_since_epoch()) + m_wallOffset;
 }
 
+Instant Process::inWorld(Instant own) const
+{
+    auto span = own - now();
+    if (m_rate != 1)
+        span = Duration(static_cast<Duration::rep>(std::ceil(static_cast<double>(span.count()) / m_rate)));
+    return m_world.now() + std::max(span, Duration::zero());
+}
+
 Timer Process::callAt(Instant when, Call call)
 {
     if (!m_state->isAlive)
         return {};
-    auto span = when - now();
-    if (m_rate != 1)
-        span = Duration(static_cast<Duration::rep>(std::ceil(static_cast<double>(span.count()) / m_rate)));
     // Cancelling has to reach a call also when it is due already but deferred by a pause.
     struct Pending {
         Call call;
@@ -64,13 +69,12 @@ Timer Process::callAt(Instant when, Call call)
     };
     auto pending = std::allocate_shared<Pending>(freelist::Allocator<Pending>());
     pending->call = std::move(call);
-    pending->timer = m_world.callAt(m_world.now() + std::max(span, Duration::zero()),
-                                    [state = m_state, weak = std::weak_ptr<Pending>(pending)] {
-                                        state->pass([weak] {
-                                            if (const auto alive = weak.lock())
-                                                std::exchange(alive->call, {})();
-                                        });
-                                    });
+    pending->timer = m_world.callAt(inWorld(when), [state = m_state, weak = std::weak_ptr<Pending>(pending)] {
+        state->pass([weak] {
+            if (const auto alive = weak.lock())
+                std::exchange(alive->call, {})();
+        });
+    });
     return Timer(pending);
 }
 

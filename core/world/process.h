@@ -26,6 +26,8 @@ public:
     [[nodiscard]] Instant now() const override;
     [[nodiscard]] std::chrono::system_clock::time_point wallNow() const override;
     [[nodiscard]] Timer callAt(Instant when, Call call) override;
+    // The moment of the world at which its clock, as it goes now, will say so; now, of one that has passed.
+    [[nodiscard]] Instant inWorld(Instant own) const;
 
     // While it is paused nothing of it runs; what falls due and what arrives runs at resume(), in its order.
     void pause();

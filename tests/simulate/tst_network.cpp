@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes and links of the simulated world: what is paused, cut, lost or killed behaves as it does on a
 // machine.
+#include "core/world/duetimes.h"
 #include "core/world/network.h"
 #include "tests/support/testmain.h"
 
@@ -9,6 +10,22 @@
 using namespace lockscope;
 using namespace lockscope::world;
 using namespace std::chrono_literals;
+
+namespace {
+
+class Patient : public DueTimes::Waiter {
+public:
+    Patient(QByteArrayList &heard, QByteArray name) : m_heard(heard), m_name(std::move(name)) {}
+    void leave() { stopWaiting(); }
+
+private:
+    void isDue() override { m_heard << m_name; }
+
+    QByteArrayList &m_heard;
+    const QByteArray m_name;
+};
+
+} // namespace
 
 class TestSimulatedNetwork : public QObject {
     Q_OBJECT
@@ -22,6 +39,31 @@ class TestSimulatedNetwork : public QObject {
 
 private slots:
     void init() { heard.clear(); }
+
+    // In whatever order they were put; who stops waiting, or goes, is not told.
+    void whoWaitsForNothingAnyMoreIsNotTold()
+    {
+        DueTimes times(world);
+        Patient first(heard, "first"), second(heard, "second"), third(heard, "third"), again(heard, "again");
+        const auto now = world.now();
+        times.put(second, now + 2ms);
+        times.put(third, now + 2ms);
+        times.put(first, now + 1ms);
+        times.put(again, now + 1ms);
+        times.put(again, now + 5ms);
+        {
+            Patient gone(heard, "gone");
+            times.put(gone, now + 1ms);
+        }
+        world.advance(1ms);
+        QCOMPARE(heard, (QByteArrayList{"first"}));
+        world.advance(1ms);
+        QCOMPARE(heard, (QByteArrayList{"first", "second", "third"}));
+        again.leave();
+        world.advance(1s);
+        QCOMPARE(heard, (QByteArrayList{"first", "second", "third"}));
+        QVERIFY(!world.next());
+    }
 
     void messagesArriveInTheirOrder()
     {

@@ -33,7 +33,8 @@ void Connection::receive(quint64 number, const Request &request)
         m_ensemble->receive(*this, number, request);
 }
 
-Ensemble::Ensemble(Network &network, EnsembleOptions options) : m_network(network), m_options(options)
+Ensemble::Ensemble(Network &network, EnsembleOptions options)
+    : m_network(network), m_options(options), m_dueTimes(network.world())
 {
     const auto isOpen = [this](quint64 connection) { return m_connections.contains(connection); };
     for (int i = 0; i < m_options.members; ++i)

@@ -7,6 +7,7 @@
 // ensemble outlives the sessions on it, and nothing of the world runs any more when it is gone.
 #pragma once
 
+#include "core/world/duetimes.h"
 #include "core/world/network.h"
 #include "core/world/zookeeper/reaper.h"
 #include "core/world/zookeeper/rules.h"
@@ -62,6 +63,8 @@ public:
     [[nodiscard]] Network &network() const { return m_network; }
     [[nodiscard]] int memberCount() const { return static_cast<int>(m_members.size()); }
     [[nodiscard]] int serverOf(int member) const { return m_options.firstServer + member; }
+    // For sessions: until when they wait for answers.
+    [[nodiscard]] DueTimes &dueTimes() { return m_dueTimes; }
     // For sessions: the end of a link that has just been made to that member.
     [[nodiscard]] std::shared_ptr<Connection> accept(int member, std::shared_ptr<NetworkLink> link,
                                                      std::weak_ptr<Receiver> client);
@@ -156,6 +159,7 @@ private:
 
     Network &m_network;
     const EnsembleOptions m_options;
+    DueTimes m_dueTimes;
     std::deque<Member> m_members; // the leader first
     std::unordered_map<quint64, Session> m_sessions;
     std::unordered_map<quint64, std::shared_ptr<Connection>> m_connections;

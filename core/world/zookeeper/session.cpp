@@ -119,8 +119,25 @@ void SimulatedSession::healthChanged()
     }
 }
 
+// In the world, while the process may be paused: then it finds out when it goes on.
+void SimulatedSession::isDue()
+{
+    if (!m_process.isAlive())
+        return;
+    if (!m_process.isPaused()) {
+        giveUpOverdue();
+        return;
+    }
+    m_process.post([weak = std::weak_ptr(m_inbox)] {
+        const auto inbox = weak.lock();
+        if (inbox && inbox->session())
+            inbox->session()->giveUpOverdue();
+    });
+}
+
 void SimulatedSession::hangUp()
 {
+    noneIsOut();
     if (m_inbox)
         m_inbox->close();
     m_inbox.reset();

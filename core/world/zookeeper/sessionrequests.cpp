@@ -120,7 +120,13 @@ void SimulatedSession::giveUpAt(Instant due)
     if (due >= m_earliestDue)
         return;
     m_earliestDue = due;
-    m_dueTimer = m_process.callAt(due, [this] { giveUpOverdue(); });
+    m_ensemble.dueTimes().put(*this, m_process.inWorld(due));
+}
+
+void SimulatedSession::noneIsOut()
+{
+    m_earliestDue = Instant::max();
+    stopWaiting();
 }
 
 void SimulatedSession::giveUpOverdue()
@@ -146,6 +152,8 @@ void SimulatedSession::answered(quint64 number, const Answer &answer)
     auto at = m_out.extract(number);
     if (at.empty())
         return;
+    if (m_out.empty())
+        noneIsOut();
     settle(at.mapped(), answer);
     if (answer.code == Code::AuthFailed)
         endSession(zk::SessionState::AuthFailed);

@@ -9,7 +9,7 @@
 
 namespace lockscope::world::zookeeper {
 
-class SimulatedSession : public zk::Session {
+class SimulatedSession : public zk::Session, private DueTimes::Waiter {
 public:
     SimulatedSession(Process &process, Ensemble &ensemble, SessionOptions options);
     ~SimulatedSession() override;
@@ -70,7 +70,9 @@ private:
     void settle(const Outstanding &outstanding, const Answer &answer);
     void fail(const Outstanding &outstanding, const Error &error);
     void giveUpAt(Instant due);
+    void isDue() override;
     void giveUpOverdue();
+    void noneIsOut();
 
     void connect();
     void connectLater();
@@ -109,9 +111,7 @@ private:
     template <class Key, class Value>
     using Map = std::map<Key, Value, std::less<Key>, freelist::Allocator<std::pair<const Key, Value>>>;
     Map<quint64, Outstanding> m_out;
-    // One timer for all of them, at the earliest: nearly all are answered long before.
-    Instant m_earliestDue = Instant::max();
-    Timer m_dueTimer;
+    Instant m_earliestDue = Instant::max(); // of them, by the process's clock; nearly all are answered long before
     StateListeners<zk::SessionState> m_listeners;
 };
 
