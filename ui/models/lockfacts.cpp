@@ -20,53 +20,48 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// The findings that are a state of their own, worst first.
+// What a lock's pill can say, worst first: the findings that are a state of their own, then what every lock has.
 struct NamedState {
-    FindingCode code;
     PillShape shape;
     const char16_t *word;
+    FindingCode code{}; // of the first ones
 };
-constexpr std::array<NamedState, 6> namedStates{{
-    {FindingCode::Deadlock, PillShape::Cross, u"deadlock"},
-    {FindingCode::NoQuorum, PillShape::Cross, u"no quorum"},
-    {FindingCode::NoTtl, PillShape::Cross, u"immortal"},
-    {FindingCode::PersistentNode, PillShape::Cross, u"immortal"},
-    {FindingCode::ExpiredValue, PillShape::Cross, u"expired"},
-    {FindingCode::HolderDisconnected, PillShape::Bars, u"disconnected"},
+constexpr std::size_t ofFindings = 6;
+constexpr std::array<NamedState, ofFindings + 3> namedStates{{
+    {PillShape::Cross, u"deadlock", FindingCode::Deadlock},
+    {PillShape::Cross, u"no quorum", FindingCode::NoQuorum},
+    {PillShape::Cross, u"immortal", FindingCode::NoTtl},
+    {PillShape::Cross, u"immortal", FindingCode::PersistentNode},
+    {PillShape::Cross, u"expired", FindingCode::ExpiredValue},
+    {PillShape::Bars, u"disconnected", FindingCode::HolderDisconnected},
+    {PillShape::Quarter, u"contended"},
+    {PillShape::Disc, u"held"},
+    {PillShape::Ring, u"free"},
 }};
 
 void setState(LockFacts &facts, const LockSnapshot &lock)
 {
-    for (std::size_t i = 0; i < namedStates.size(); ++i) {
-        const auto &state = namedStates[i];
-        const auto *found = lock.find(state.code);
+    for (std::size_t i = 0; i < ofFindings; ++i) {
+        const auto *found = lock.find(namedStates[i].code);
         if (!found || found->severity == Severity::Info)
             continue;
-        facts.pill = {state.shape, found->severity == Severity::Critical ? Tone::Critical : Tone::Warning,
-                      QString::fromUtf16(state.word)};
-        facts.stateRank = static_cast<int>(i);
+        facts.tone = found->severity == Severity::Critical ? Tone::Critical : Tone::Warning;
+        facts.stateRank = static_cast<quint8>(i);
         return;
     }
-    constexpr int afterNamed = static_cast<int>(namedStates.size());
+    const auto stand = [&facts](std::size_t rank, Tone tone) {
+        facts.stateRank = static_cast<quint8>(ofFindings + rank);
+        facts.tone = tone;
+    };
     switch (lock.state) {
-    case LockState::Contended:
-        facts.pill = {PillShape::Quarter, Tone::Wait, u"contended"_s};
-        facts.stateRank = afterNamed;
-        break;
-    case LockState::Held:
-        facts.pill = {PillShape::Disc, Tone::Hold, u"held"_s};
-        facts.stateRank = afterNamed + 1;
-        break;
-    case LockState::Free:
-        facts.pill = {PillShape::Ring, Tone::Free, u"free"_s};
-        facts.stateRank = afterNamed + 2;
-        break;
+    case LockState::Contended: stand(0, Tone::Wait); break;
+    case LockState::Held: stand(1, Tone::Hold); break;
+    case LockState::Free: stand(2, Tone::Free); break;
     }
 }
 
 void addHolder(LockFacts &facts, const Contender &holder, const LockSnapshot &lock)
 {
-    ++facts.holders;
     if (holder.heldSince) {
         const auto since = ourTime(*holder.heldSince, lock);
         if (!facts.heldSince || since < *facts.heldSince) {
@@ -111,16 +106,27 @@ QString holderText(const LockFacts &facts, const LockSnapshot &lock)
     const auto *first = firstHolder(lock);
     if (!first)
         return u"—"_s;
-    if (facts.holders > 1)
-        return first->mode == Mode::Read ? counted(facts.holders, u"reader"_s, u"readers"_s)
-                                         : counted(facts.holders, u"holder"_s, u"holders"_s);
+    const int holders = lock.holderCount();
+    if (holders > 1)
+        return first->mode == Mode::Read ? counted(holders, u"reader"_s, u"readers"_s)
+                                         : counted(holders, u"holder"_s, u"holders"_s);
     return whoIsByName(*first, lock.backend) + silence(*first, facts.holderDisconnected);
 }
 
-QString waitingText(const LockFacts &facts, const LockSnapshot &lock)
+const Finding *worstOf(const LockSnapshot &lock)
 {
+    const auto worst = std::max_element(lock.findings.begin(), lock.findings.end(),
+                                        [](const Finding &a, const Finding &b) { return a.severity < b.severity; });
+    return worst == lock.findings.end() ? nullptr : &*worst;
+}
+
+} // namespace
+
+QString waitingText(const LockSnapshot &lock)
+{
+    const int waiters = lock.waiterCount();
     if (!lock.waitersKnown)
-        return facts.waiters == 0 ? u"?"_s : u"%1+"_s.arg(facts.waiters);
+        return waiters == 0 ? u"?"_s : u"%1+"_s.arg(waiters);
     int readers = 0;
     int writers = 0;
     for (const auto &c : lock.contenders) {
@@ -133,17 +139,8 @@ QString waitingText(const LockFacts &facts, const LockSnapshot &lock)
         return counted(readers, u"reader"_s, u"readers"_s);
     if (writers > 0 && readers == 0)
         return counted(writers, u"writer"_s, u"writers"_s);
-    return QString::number(facts.waiters);
+    return QString::number(waiters);
 }
-
-const Finding *worstOf(const LockSnapshot &lock)
-{
-    const auto worst = std::max_element(lock.findings.begin(), lock.findings.end(),
-                                        [](const Finding &a, const Finding &b) { return a.severity < b.severity; });
-    return worst == lock.findings.end() ? nullptr : &*worst;
-}
-
-} // namespace
 
 QString findingAt(const LockSnapshot &lock, inspect::ServerTime now)
 {
@@ -244,14 +241,18 @@ Pill pillOf(const Contender &contender, const LockSnapshot &lock)
     return {PillShape::Disc, Tone::Hold, u"holds"_s};
 }
 
+Pill LockFacts::pill() const
+{
+    const auto &state = namedStates[stateRank];
+    return {state.shape, tone, QString::fromUtf16(state.word)};
+}
+
 LockFacts factsOf(const LockSnapshot &lock)
 {
     LockFacts facts;
     facts.recipe = lock.recipe;
     // Standing by is what an election's waiters are for; days of it must not top the list.
     facts.isElection = recipes::recipeOf(lock.recipe).electsLeader;
-    facts.waitersKnown = lock.waitersKnown;
-    facts.findings = static_cast<int>(lock.findings.size());
     for (const auto &finding : lock.findings)
         facts.worst = std::max(facts.worst.value_or(Severity::Info), finding.severity);
     for (const auto &contender : lock.contenders) {
@@ -263,7 +264,6 @@ LockFacts factsOf(const LockSnapshot &lock)
     facts.holderDisconnected = lock.find(FindingCode::HolderDisconnected) != nullptr;
     setState(facts, lock);
     facts.holder = holderText(facts, lock);
-    facts.waiting = waitingText(facts, lock);
     facts.finding = findingAt(lock, lock.observed);
     const auto *worst = worstOf(lock);
     facts.findingTicks = worst && !worst->moments.empty();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a row of the table says about a lock, derived once when its snapshot changes, so that sorting
-// and filtering a hundred thousand of them touches no snapshot.
+// and filtering a hundred thousand of them touches no snapshot. There is one of these for every lock: what only the
+// rows on screen need is a function of the snapshot instead.
 #pragma once
 
 #include "core/workspace/values.h"
@@ -12,30 +13,29 @@ using SystemTime = std::chrono::system_clock::time_point;
 
 struct LockFacts {
     std::optional<inspect::Severity> worst; // of its findings; empty without one
-    int findings = 0;
-    int holders = 0;
     int waiters = 0;
-    QByteArray recipe;
-    bool isElection = false;
-    bool waitersKnown = true;
+    int waitersTimed = 0; // whose beginning is known
     // By our clock: the server's moments less how far its clock is ahead.
     qint64 waitingSinceSumMs = 0; // over the waiters whose beginning is known
-    int waitersTimed = 0;
     std::optional<SystemTime> oldestWait;
     std::optional<SystemTime> heldSince;
-    bool heldAtMost = false;
     std::optional<SystemTime> expiresAt; // of the first holder
-    bool holderDisconnected = false;
-    Pill pill;
-    int stateRank = 0; // worse first
+    QByteArray recipe;
     QString holder;
-    QString waiting;           // "3", "1 writer", "?"
-    QString finding;           // as of the snapshot
+    QString finding; // as of the snapshot
+    Tone tone = Tone::Hold;
+    quint8 stateRank = 0; // worse first; says which pill it is
+    bool heldAtMost = false;
+    bool isElection = false;
+    bool holderDisconnected = false;
     bool findingTicks = false; // it speaks of time: findingAt() words it
     [[nodiscard]] bool isContended() const { return waiters > 0; }
+    [[nodiscard]] Pill pill() const;
 };
 
 [[nodiscard]] LockFacts factsOf(const inspect::LockSnapshot &lock);
+// How many wait: "3", "1 writer", "?".
+[[nodiscard]] QString waitingText(const inspect::LockSnapshot &lock);
 // The worst finding of the lock, at the server's `now`; empty without one.
 [[nodiscard]] QString findingAt(const inspect::LockSnapshot &lock, inspect::ServerTime now);
 // What kind it is of; empty of a deadlock, whose state says that already.

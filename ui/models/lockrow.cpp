@@ -63,12 +63,12 @@ QString LockRow::cell(int column, SystemTime now) const
 {
     const auto age = [now](SystemTime since) { return spokenDuration(duration_cast<milliseconds>(now - since)); };
     switch (column) {
-    case State: return gone ? u"gone"_s : facts.pill.word;
+    case State: return gone ? u"gone"_s : facts.pill().word;
     case Lock: return label(snapshot.lock.name, 400);
     case Connection: return label(snapshot.lock.connection.bytes(), 60);
     case Recipe: return QString::fromLatin1(snapshot.recipe);
     case Holder: return facts.holder;
-    case Waiting: return facts.waiting;
+    case Waiting: return waitingText(snapshot);
     case OldestWait: return facts.oldestWait ? age(*facts.oldestWait) : u"—"_s;
     case Held:
         if (!facts.heldSince)
@@ -79,7 +79,7 @@ QString LockRow::cell(int column, SystemTime now) const
         const auto left = expires ? spokenDuration(duration_cast<milliseconds>(*facts.expiresAt - now)) : QString();
         if (facts.holderDisconnected && expires && facts.worst != Severity::Critical)
             return *facts.expiresAt > now ? u"session ends in %1"_s.arg(left) : u"session should be over"_s;
-        if (facts.findings == 0 && expires)
+        if (snapshot.findings.empty() && expires)
             return *facts.expiresAt > now ? u"expires in %1"_s.arg(left) : u"expiring"_s;
         return facts.findingTicks ? findingAt(snapshot, serverTimeAt(now, snapshot)) : facts.finding;
     }
@@ -90,21 +90,21 @@ QString LockRow::cell(int column, SystemTime now) const
 QString LockRow::brief(int column) const
 {
     if (column == Holder)
-        return facts.holders == 1 ? holderBriefly(snapshot, facts.holderDisconnected) : QString();
+        return snapshot.holderCount() == 1 ? holderBriefly(snapshot, facts.holderDisconnected) : QString();
     return column == FindingColumn ? findingBriefly(snapshot) : QString();
 }
 
 const QString &LockRow::haystack() const
 {
-    if (m_haystack.isEmpty()) {
+    if (!m_haystack) {
         QStringList parts{label(snapshot.lock.text(), 1000), QString::fromLatin1(snapshot.recipe),
-                          snapshot.client.value_or(QString()), facts.pill.word, facts.finding};
+                          snapshot.client.value_or(QString()), facts.pill().word, facts.finding};
         for (const auto &c : snapshot.contenders)
             parts << c.endpoint.value_or(QString()) << c.session.value_or(QString()) << label(c.id, 100)
                   << label(c.identity.value_or(QByteArray()), 100) << label(c.program.value_or(QByteArray()), 100);
-        m_haystack = parts.join(u'\n').toLower();
+        m_haystack = std::make_unique<const QString>(parts.join(u'\n').toLower());
     }
-    return m_haystack;
+    return *m_haystack;
 }
 
 qint64 LockOrder::waitingSum(const LockFacts &facts) const

@@ -35,7 +35,16 @@ struct LockRow {
     int row = 0;          // while the layout changes
 
 private:
-    mutable QString m_haystack;
+    mutable std::unique_ptr<const QString> m_haystack; // of few, until one searches
+};
+
+// Rows are found by the name in them: a key beside each would be a second one for every lock.
+struct ByLockName {
+    using is_transparent = void;
+    static const inspect::LockName &nameOf(const inspect::LockName &name) { return name; }
+    static const inspect::LockName &nameOf(const std::unique_ptr<LockRow> &row) { return row->snapshot.lock; }
+    size_t operator()(const auto &of) const { return qHash(nameOf(of)); }
+    bool operator()(const auto &a, const auto &b) const { return nameOf(a) == nameOf(b); }
 };
 
 struct LockOrder {

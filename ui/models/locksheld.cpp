@@ -55,8 +55,8 @@ void LocksModel::sayWaiting()
     Waiting waiting{static_cast<int>(m_waiting.size()), 0};
     for (const auto &lock : std::as_const(m_waiting)) {
         const auto known = m_entries.find(lock);
-        if (known != m_entries.end() && !known->second->gone)
-            waiting.critical += known->second->facts.worst == Severity::Critical ? 1 : 0;
+        if (known != m_entries.end() && !(*known)->gone)
+            waiting.critical += (*known)->facts.worst == Severity::Critical ? 1 : 0;
     }
     if (waiting.rows == 0 && m_rankWaits)
         waiting.rows = 1;

@@ -39,7 +39,7 @@ void LocksModel::apply(const std::vector<SnapshotChange> &changes)
         return;
     emit aboutToApply();
     // Within one batch only the last word about a lock counts.
-    std::unordered_map<LockName, const SnapshotChange *, NameHash> last;
+    std::unordered_map<LockName, const SnapshotChange *, ByLockName> last;
     std::vector<const SnapshotChange *> order;
     for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
         if (last.try_emplace(change->lock.lock, &*change).second)
@@ -67,10 +67,10 @@ void LocksModel::take(const SnapshotChange &change, Batch &batch)
 {
     const auto known = m_entries.find(change.lock.lock);
     if (change.kind == ChangeKind::Removed) {
-        if (known != m_entries.end() && m_isHeld && known->second->shown)
-            leaveLater(*known->second, batch.changedRows);
+        if (known != m_entries.end() && m_isHeld && (*known)->shown)
+            leaveLater(**known, batch.changedRows);
         else if (known != m_entries.end())
-            batch.doomed.push_back(known->second.get());
+            batch.doomed.push_back(known->get());
         return;
     }
     LockRow next(change.lock);
@@ -79,7 +79,7 @@ void LocksModel::take(const SnapshotChange &change, Batch &batch)
         batch.fresh.push_back(std::make_unique<LockRow>(std::move(next)));
         return;
     }
-    LockRow &entry = *known->second;
+    LockRow &entry = **known;
     if (m_isHeld) {
         keepPlace(entry, std::move(next));
         if (entry.shown)
@@ -120,7 +120,7 @@ void LocksModel::remove(const Rows &doomed)
     removeShown(visible);
     takeRows(m_all, doomed, m_order);
     for (auto *entry : doomed)
-        m_entries.erase(LockName(entry->snapshot.lock));
+        m_entries.erase(m_entries.find(entry->snapshot.lock));
 }
 
 void LocksModel::move(std::vector<Move> moves)
@@ -203,8 +203,7 @@ void LocksModel::add(std::vector<std::unique_ptr<LockRow>> fresh)
             visible.push_back(entry.get());
         else if (m_filter.shows(*entry))
             m_waiting.insert(entry->snapshot.lock);
-        const LockName name = entry->snapshot.lock;
-        m_entries.emplace(name, std::move(entry));
+        m_entries.insert(std::move(entry));
     }
     putRows(m_all, all, m_order);
     insertShown(std::move(visible));
@@ -361,7 +360,7 @@ void LocksModel::setFrozen(const ConnectionName &connection, std::optional<Syste
 const LockSnapshot *LocksModel::snapshot(const LockName &lock) const
 {
     const auto known = m_entries.find(lock);
-    return known == m_entries.end() || known->second->gone ? nullptr : &known->second->snapshot;
+    return known == m_entries.end() || (*known)->gone ? nullptr : &(*known)->snapshot;
 }
 
 const LockSnapshot &LocksModel::snapshotAt(int row) const
@@ -377,7 +376,7 @@ const LockFacts &LocksModel::factsAt(int row) const
 int LocksModel::rowOf(const LockName &lock) const
 {
     const auto known = m_entries.find(lock);
-    return known == m_entries.end() || !known->second->shown ? -1 : position(m_shown, *known->second);
+    return known == m_entries.end() || !(*known)->shown ? -1 : position(m_shown, **known);
 }
 
 void LocksModel::tick(int firstRow, int lastRow)

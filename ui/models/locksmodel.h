@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace lockscope::ui {
 
@@ -103,9 +104,6 @@ private:
         void take();
     };
     struct Batch;
-    struct NameHash {
-        size_t operator()(const inspect::LockName &name) const { return qHash(name); }
-    };
 
     using Rows = LockRows; // in order, unless said otherwise
     [[nodiscard]] int position(const Rows &rows, const LockRow &entry) const { return placeOf(rows, entry, m_order); }
@@ -126,7 +124,7 @@ private:
     void emitRanges(std::vector<int> rows);
 
     Clock m_clock;
-    std::unordered_map<inspect::LockName, std::unique_ptr<LockRow>, NameHash> m_entries;
+    std::unordered_set<std::unique_ptr<LockRow>, ByLockName, ByLockName> m_entries;
     Rows m_all;   // every lock, in order
     Rows m_shown; // those that pass the filter, in the same order
     std::unordered_map<ConnectionName, SystemTime> m_frozen;

@@ -300,7 +300,7 @@ void LockDetail::showAnswer()
         m_pill->setPill({PillShape::Ring, Tone::Free, u"gone"_s});
         m_answer->setSentence(tr("%1 is gone: %2").arg(name, infoOf(m_lock->backend).words.nothing), name);
     } else {
-        m_pill->setPill(facts.pill);
+        m_pill->setPill(facts.pill());
         // Cut as a whole: a name of a megabyte must not be laid out once a second.
         m_answer->setSentence(inspect::answerSentence(*m_lock, serverTimeAt(m_clock(), *m_lock)).left(600), name);
     }

@@ -24,7 +24,7 @@ CellLook LocksDelegate::look(const QModelIndex &index) const
     CellLook cell{textFont(), t.text, Qt::ElideRight, {}, false, stale};
     switch (index.column()) {
     case LockRow::State:
-        cell.pill = isGone ? Pill{PillShape::Ring, Tone::Free, index.data().toString()} : facts.pill;
+        cell.pill = isGone ? Pill{PillShape::Ring, Tone::Free, index.data().toString()} : facts.pill();
         break;
     case LockRow::Lock:
         cell.font = monoFont(12, QFont::Bold);
