@@ -3,17 +3,17 @@
 
 #include "core/workspace/values.h"
 #include "ui/dialogs/connectform.h"
-#include "ui/pages/lockdetail.h"
 #include "ui/pages/findingspage.h"
+#include "ui/pages/lessonspage.h"
+#include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
+#include "ui/pages/pagestack.h"
 #include "ui/pages/rowmenus.h"
 #include "ui/models/pausablebackend.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/simulatorpage.h"
-#include "ui/parts/notices.h"
 #include "ui/presentation.h"
-#include "ui/parts/tabletools.h"
 #include "ui/shell/bars.h"
 #include "ui/shell/helpoverlay.h"
 #include "ui/shell/sidebar.h"
@@ -27,7 +27,6 @@
 #include <QKeyEvent>
 #include <QMessageBox>
 #include <QSettings>
-#include <QStackedWidget>
 #include <QVBoxLayout>
 
 namespace lockscope::ui {
@@ -37,7 +36,8 @@ using namespace Qt::StringLiterals;
 MainWindow::MainWindow(Backend &backend, QWidget *parent)
     : QMainWindow(parent), m_backend(backend), m_screen(new PausableBackend(backend, this)),
       m_clock(std::make_shared<ScreenClock>()), m_top(new TopBar(m_book, this)), m_side(new SideBar(m_book, this)),
-      m_status(new StatusBar(m_book, this)), m_timeBar(new TimeBar(this)), m_stack(new QStackedWidget(this)),
+      m_status(new StatusBar(m_book, this)), m_timeBar(new TimeBar(this)),
+      m_pages(new PageStack([this](std::size_t row) { return makePage(row); }, this)),
       m_dialogs(new WindowDialogs(backend, m_book, *m_clock, *this)),
       m_presentation(new Presentation(*this, {m_top, m_side, m_status}, [this] { return currentPage()->keys(); })),
       m_actions(new Actions(*this)), m_time(new TimeTravel(backend, *m_screen, *m_clock, *m_timeBar, *this))
@@ -54,20 +54,21 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     auto *middle = new QHBoxLayout;
     middle->setSpacing(0);
     middle->addWidget(m_side);
-    middle->addWidget(m_stack, 1);
+    middle->addWidget(m_pages, 1);
     column->addLayout(middle, 1);
     column->addWidget(m_presentation->keyBar());
     column->addWidget(m_status);
     centre->setAttribute(Qt::WA_StyledBackground);
-    m_stack->setAutoFillBackground(true); // the frame's colour is for its edges
+    m_pages->setAutoFillBackground(true); // the frame's colour is for its edges
     setCentralWidget(centre);
 
     // The clock, then the book hear of each batch before any page does.
     connect(m_screen, &Backend::updated, m_clock.get(), &ScreenClock::catchUp);
     connect(m_screen, &Backend::updated, &m_book, &ConnectionBook::apply);
-    connect(m_stack, &QStackedWidget::currentChanged, m_presentation, &Presentation::followPage);
-    for (const auto &row : allPages())
-        addPage(row);
+    connect(m_screen, &PausableBackend::aboutToTell, m_pages, &PageStack::all); // none misses a word
+    connect(m_pages, &QStackedWidget::currentChanged, m_presentation, &Presentation::followPage);
+    addPageActions();
+    m_pages->at(0); // that of locks, in which the others look up theirs
     connectParts();
     addActions();
     m_workbench = new Workbench(*this, *m_top, *m_actions, *m_dialogs, *m_clock);
@@ -79,8 +80,6 @@ MainWindow::~MainWindow() = default;
 
 void MainWindow::connectParts()
 {
-    m_locks = findChild<LocksPage *>();
-    m_simulator = findChild<SimulatorPage *>();
     m_dialogs->useLocks(*m_locks);
     m_screen->useLocks(m_locks->model());
     connect(m_time, &TimeTravel::moved, this, &MainWindow::showMoment);
@@ -88,9 +87,6 @@ void MainWindow::connectParts()
     connect(m_time, &TimeTravel::said, m_status, &StatusBar::notify);
     connect(m_dialogs, &WindowDialogs::refused, m_screen, &PausableBackend::refused);
     connect(m_screen, &PausableBackend::connectionLeft, this, &MainWindow::drop);
-    offerAllRowMenus(*this, *m_locks, m_book);
-    for (auto *page : m_pages)
-        page->useLocks(m_locks->model());
     connect(m_dialogs, &WindowDialogs::connectRequested, this, &MainWindow::connectRequested);
     connect(m_dialogs, &WindowDialogs::acquiring, this, &MainWindow::selectLock);
     connect(m_dialogs, &WindowDialogs::aboutToConnect, this,
@@ -99,11 +95,19 @@ void MainWindow::connectParts()
                     forget(replaces);
                 emit aboutToConnect(spec);
             });
-    connect(m_simulator, &SimulatorPage::sandboxRequested, this, &MainWindow::sandboxRequested);
-    m_simulator->listenToLessons(*this);
-    connect(m_simulator, &SimulatorPage::pageRequested, this, &MainWindow::showPage);
+    m_pages->whenMade<SimulatorPage>([this](SimulatorPage &page) {
+        connect(&page, &SimulatorPage::sandboxRequested, this, &MainWindow::sandboxRequested);
+        connect(&page, &SimulatorPage::pageRequested, this, &MainWindow::showPage);
+    });
+    m_pages->whenMade<LessonsPage>([this](LessonsPage &page) {
+        connect(&page, &LessonsPage::tryRequested, this, [this](const Comparison &comparison) {
+            m_pages->all();
+            m_pages->whenMade<SimulatorPage>([&](SimulatorPage &simulator) { simulator.tryOut(comparison); });
+            showPage(u"simulator"_s);
+        });
+    });
     m_help = new HelpOverlay(
-        pageTitles(), [this] { return keysOfPages(m_pages); }, this);
+        pageTitles(), [this] { return keysOfPages(m_pages->all()); }, this);
     connect(m_help, &HelpOverlay::guaranteesRequested, m_dialogs, &WindowDialogs::openGuarantees);
     connect(m_help, &HelpOverlay::findingsRequested, m_dialogs, &WindowDialogs::openFindingsHelp);
     connect(m_top, &TopBar::findChanged, this, [this](const QString &text) { currentPage()->setFilter(text); });
@@ -139,13 +143,12 @@ void MainWindow::connectParts()
     connect(&m_book, &ConnectionBook::changed, this, &MainWindow::checkFirstSnapshot);
 }
 
-void MainWindow::addPage(const PageRow &row)
+Page *MainWindow::makePage(std::size_t row)
 {
-    const int number = static_cast<int>(m_pages.size());
-    auto *page = row.make(m_book, m_stack);
-    m_pages.push_back(page);
-    m_stack->addWidget(page);
-    m_side->addPage(row.title, number);
+    auto *page = allPages()[row].make(m_book, m_pages);
+    if (!m_locks)
+        m_locks = qobject_cast<LocksPage *>(page); // the first that is made
+    const int number = static_cast<int>(row);
     connect(page, &Page::countChanged, this,
             [this, number](const QString &count) { m_side->setPageCount(number, count); });
     connect(page, &Page::settled, this, &MainWindow::checkFirstSnapshot);
@@ -160,11 +163,22 @@ void MainWindow::addPage(const PageRow &row)
     connect(m_dialogs, &WindowDialogs::edited, page, &Page::edited);
     page->useClock(m_clock);
     page->setBackend(m_screen);
-    const QKeySequence keys(keysOfPage(number));
-    m_actions->add(row.id, row.title, {keys}, [this, number] {
-        showPageAt(number);
-        currentPage()->focusContent();
-    });
+    page->useLocks(m_locks->model());
+    offerRowMenusOf(*page, *m_locks, m_book);
+    return page;
+}
+
+// What leads to each page, made or not.
+void MainWindow::addPageActions()
+{
+    for (int number = 0; number < static_cast<int>(allPages().size()); ++number) {
+        const auto &row = allPages()[static_cast<std::size_t>(number)];
+        m_side->addPage(row.title, number);
+        m_actions->add(row.id, row.title, {QKeySequence(keysOfPage(number))}, [this, number] {
+            showPageAt(number);
+            currentPage()->focusContent();
+        });
+    }
 }
 
 void MainWindow::addActions()
@@ -209,19 +223,19 @@ void MainWindow::openAcquire()
 
 Page *MainWindow::currentPage() const
 {
-    return m_pages[static_cast<std::size_t>(m_stack->currentIndex())];
+    return &m_pages->at(m_pages->current());
 }
 
 bool MainWindow::showsConnections() const
 {
-    return allPages()[static_cast<std::size_t>(m_stack->currentIndex())].showsConnections;
+    return allPages()[m_pages->current()].showsConnections;
 }
 
 void MainWindow::showPageAt(int at)
 {
-    if (at < 0 || at >= static_cast<int>(m_pages.size()))
+    if (at < 0 || at >= static_cast<int>(allPages().size()))
         return;
-    m_stack->setCurrentIndex(at);
+    m_pages->showRow(static_cast<std::size_t>(at));
     m_side->setCurrentPage(at);
     currentPage()->setFilter(m_top->findText());
     showContext();
@@ -236,20 +250,20 @@ bool MainWindow::showPage(const QString &name)
 
 void MainWindow::selectLock(const inspect::LockName &lock)
 {
-    showPageAt(m_stack->indexOf(m_locks));
+    showPage(u"locks"_s);
     m_locks->selectLock(lock);
 }
 
 bool MainWindow::showSubject(const Subject &subject, const QString &page)
 {
-    for (std::size_t i = 0; i < m_pages.size(); ++i) {
+    for (std::size_t i = 0; i < allPages().size(); ++i) {
         const auto &row = allPages()[i];
-        if ((page.isEmpty() ? row.isAskedByName : row.id != page) || !m_pages[i]->showSubject(subject))
+        if ((page.isEmpty() ? row.isAskedByName : row.id != page) || !m_pages->at(i).showSubject(subject))
             continue;
         if (subject.kind != Subject::Kind::Lock)
             m_top->setFindText({}); // what is searched elsewhere would hide it
         showPageAt(static_cast<int>(i));
-        m_pages[i]->focusContent();
+        m_pages->at(i).focusContent();
         return true;
     }
     if (subject.kind != Subject::Kind::Session || !page.isEmpty())
@@ -263,7 +277,8 @@ bool MainWindow::showSubject(const Subject &subject, const QString &page)
 void MainWindow::setSandbox(const QString &state, bool isComplete)
 {
     m_side->setSandbox(state);
-    m_simulator->sandboxChanged(state, isComplete);
+    m_pages->whenMade<SimulatorPage>(
+        [state, isComplete](SimulatorPage &page) { page.sandboxChanged(state, isComplete); });
 }
 
 void MainWindow::setPaused(bool paused)
@@ -273,7 +288,7 @@ void MainWindow::setPaused(bool paused)
     m_paused = paused;
     m_clock->setFrozen(paused);
     const auto at = paused ? std::optional(m_clock->now()) : std::nullopt;
-    for (auto *page : m_pages)
+    for (auto *page : m_pages->all())
         page->freeze(at);
     m_top->setPaused(paused);
     disconnect(m_screen, &PausableBackend::waitingChanged, m_status, nullptr);
@@ -288,17 +303,9 @@ void MainWindow::setPaused(bool paused)
 void MainWindow::showMoment(std::optional<std::chrono::system_clock::time_point> at)
 {
     const auto frozen = at || !m_paused ? at : std::optional(m_clock->now());
-    for (auto *page : m_pages) {
+    for (auto *page : m_pages->all())
         page->freeze(frozen);
-        auto *cover = page->findChild<Cover *>({}, Qt::FindDirectChildrenOnly);
-        if (at && !cover && !page->isRecorded()) {
-            cover = new Cover(page);
-            cover->say(tr("Not recorded"),
-                       tr("A recording has locks, sessions and findings. What this page shows is of now only."));
-        }
-        if (cover)
-            cover->setVisible(at.has_value());
-    }
+    m_pages->cover(at.has_value());
     m_locks->model().settle(); // rows of another moment are nobody's aim
     m_status->setPast(at);
     auto *centre = centralWidget();
@@ -313,7 +320,7 @@ void MainWindow::setConnection(const ConnectionName &name)
 {
     m_connection = name;
     m_side->setCurrentConnection(name);
-    for (auto *page : m_pages)
+    for (auto *page : m_pages->all())
         page->showConnection(name);
     showContext();
 }
@@ -381,7 +388,7 @@ void MainWindow::useConnections(ConnectionStore &store)
 
 void MainWindow::useMutes(MuteStore &mutes)
 {
-    findChild<FindingsPage *>()->useMutes(mutes);
+    m_pages->whenMade<FindingsPage>([&mutes](FindingsPage &page) { page.useMutes(mutes); });
     m_dialogs->useMutes(mutes);
     m_workbench->alerts().setMutes(&mutes);
 }
@@ -447,10 +454,13 @@ void MainWindow::showEvent(QShowEvent *event)
     // Not the find field, first though it is: arrows walk through the rows at once.
     if (std::exchange(m_wasShown, true))
         return;
+    m_pages->makeAfterFirstFrame(*windowHandle());
     if (currentPage() == m_locks)
         m_locks->table().setFocus(); // chooses nothing yet
     else
         currentPage()->focusContent();
+    if (currentPage() != m_locks && focusWidget() && !focusWidget()->isVisibleTo(this))
+        m_side->focusPage(); // it has no rows yet
     if (m_top->isAncestorOf(focusWidget()))
         focusWidget()->clearFocus();
 }
@@ -471,24 +481,14 @@ void MainWindow::saveView(QSettings &settings) const
 {
     settings.setValue(u"window/geometry"_s, saveGeometry());
     m_workbench->save(settings);
-    settings.setValue(u"window/page"_s, pageIds().at(m_stack->currentIndex()));
-    for (std::size_t i = 0; i < m_pages.size(); ++i) {
-        settings.beginGroup(u"page-"_s + allPages()[i].id); // pages name their columns alike
-        m_pages[i]->saveView(settings);
-        TableTools::saveAll(*m_pages[i], settings);
-        settings.endGroup();
-    }
+    settings.setValue(u"window/page"_s, allPages()[m_pages->current()].id);
+    m_pages->saveView(settings);
 }
 
 void MainWindow::restoreView(QSettings &settings)
 {
     restoreGeometry(settings.value(u"window/geometry"_s).toByteArray());
-    for (std::size_t i = 0; i < m_pages.size(); ++i) {
-        settings.beginGroup(u"page-"_s + allPages()[i].id);
-        m_pages[i]->restoreView(settings);
-        TableTools::restoreAll(*m_pages[i], settings);
-        settings.endGroup();
-    }
+    m_pages->restoreView(settings);
     m_workbench->restore(settings);
     showPage(settings.value(u"window/page"_s).toString());
 }

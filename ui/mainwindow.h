@@ -11,7 +11,6 @@
 #include <QMainWindow>
 
 class QSettings;
-class QStackedWidget;
 
 namespace lockscope {
 class ConnectionStore;
@@ -23,11 +22,10 @@ namespace lockscope::ui {
 class Actions;
 class HelpOverlay;
 class LocksPage;
-struct PageRow;
+class PageStack;
 class Presentation;
 class PausableBackend;
 class SideBar;
-class SimulatorPage;
 class StatusBar;
 class TimeBar;
 class TimeTravel;
@@ -60,6 +58,7 @@ public:
     // A line for the side bar; complete: all of its servers that answer are connected to.
     void setSandbox(const QString &state, bool isComplete = false);
     [[nodiscard]] LocksPage &locksPage() { return *m_locks; }
+    [[nodiscard]] PageStack &pages() { return *m_pages; }
     [[nodiscard]] ConnectionBook &connections() { return m_book; }
     // Whether every connection has reported all it can find at first sight (or failed).
     [[nodiscard]] bool isFirstSnapshotComplete() const;
@@ -93,7 +92,8 @@ protected:
     void closeEvent(QCloseEvent *event) override;
 
 private:
-    void addPage(const PageRow &row);
+    [[nodiscard]] Page *makePage(std::size_t row);
+    void addPageActions();
     void addActions();
     void connectParts();
     void showPageAt(int at);
@@ -115,17 +115,15 @@ private:
     SideBar *m_side;
     StatusBar *m_status;
     TimeBar *m_timeBar;
-    QStackedWidget *m_stack;
+    PageStack *m_pages;
     WindowDialogs *m_dialogs;
     Presentation *m_presentation;
     Actions *m_actions;
     TimeTravel *m_time;
     LocksPage *m_locks = nullptr;
-    SimulatorPage *m_simulator = nullptr;
     HelpOverlay *m_help = nullptr;
     Workbench *m_workbench = nullptr;
     ConnectionStore *m_store = nullptr;
-    std::vector<Page *> m_pages;
     ConnectionName m_connection; // chosen in the side bar
     bool m_paused = false;
     bool m_wasShown = false;

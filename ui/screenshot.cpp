@@ -2,6 +2,7 @@
 #include "ui/screenshot.h"
 
 #include "ui/mainwindow.h"
+#include "ui/pages/pagestack.h"
 #include "ui/theme/theme.h"
 
 #include <QDialog>
@@ -62,8 +63,8 @@ void ScreenshotTaker::settle()
 {
     if (std::exchange(m_settling, true))
         return;
-    // Rows, detail and evidence arrive within the next few frames.
-    QTimer::singleShot(700ms, this, &ScreenshotTaker::take);
+    // The side bar has numbers of every page; rows, detail and evidence arrive within the next few frames.
+    m_window.pages().whenComplete(this, [this] { QTimer::singleShot(700ms, this, &ScreenshotTaker::take); });
 }
 
 void ScreenshotTaker::take()

@@ -18,6 +18,7 @@
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
+#include "ui/pages/pagestack.h"
 
 #include <QMenu>
 #include <QMessageBox>
@@ -251,7 +252,9 @@ void WindowDialogs::openSettings()
     auto *dialog = new SettingsDialog(*settings, m_mutes, thresholdFile(), &m_window);
     settings->setParent(dialog);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    connect(dialog, &SettingsDialog::languageChosen, m_window.findChild<LessonsPage *>(), &LessonsPage::setLanguage);
+    connect(dialog, &SettingsDialog::languageChosen, this, [this](lessons::Language language) {
+        m_window.pages().whenMade<LessonsPage>([language](LessonsPage &page) { page.setLanguage(language); });
+    });
     connect(dialog, &SettingsDialog::thresholdsChanged, this,
             [this](const inspect::ThresholdRules &rules) { m_backend.setThresholds(rules); });
     connect(dialog, &SettingsDialog::labelsChanged, this,

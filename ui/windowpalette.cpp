@@ -71,8 +71,10 @@ void fillPalette(CommandPalette &palette, MainWindow &window, const Actions &act
 {
     palette.addSource([&actions](PaletteHits &hits) { offerActions(hits, actions); });
     palette.addSource([&window](PaletteHits &hits) { offerLocks(hits, window); });
-    if (const auto *sessions = window.findChild<SessionsPage *>())
-        palette.addSource([&window, sessions](PaletteHits &hits) { offerSessions(hits, window, sessions->model()); });
+    palette.addSource([&window](PaletteHits &hits) {
+        if (const auto *sessions = window.findChild<SessionsPage *>()) // it is made before any session is known
+            offerSessions(hits, window, sessions->model());
+    });
 }
 
 } // namespace lockscope::ui

@@ -15,6 +15,7 @@
 #include "ui/mainwindow.h"
 #include "ui/pages/findingspage.h"
 #include "ui/pages/lessonspage.h"
+#include "ui/pages/pagestack.h"
 #include "ui/parts/pagewords.h"
 #include "ui/screenshot.h"
 #include "ui/theme/theme.h"
@@ -76,8 +77,10 @@ void planPicture(ui::MainWindow &window, const app::WindowOptions &options)
                            [&] { takePicture(window, options, std::chrono::milliseconds::zero()); });
         return;
     }
+    takePicture(window, options, options.after);
     const bool isAlone = options.connections.specs.empty() && options.replay.isEmpty() && window.isAllThereIs();
-    takePicture(window, options, isAlone ? std::min(options.after, afterNothing) : options.after);
+    if (isAlone)
+        window.pages().whenComplete(&window, [&] { takePicture(window, options, afterNothing); });
 }
 
 // Starts the sandbox, once; asked again the window is connected to what it was disconnected from, and hears what
@@ -144,9 +147,10 @@ void sayRuleProblems(RuleWatch &rules, ui::MainWindow &window)
 {
     for (const auto &problem : rules.problems())
         qWarning("%s", qPrintable(problem));
-    auto *findings = window.findChild<ui::FindingsPage *>();
-    findings->sayRuleProblems(rules.problems());
-    QObject::connect(&rules, &RuleWatch::problemsChanged, findings, &ui::FindingsPage::sayRuleProblems);
+    window.pages().whenMade<ui::FindingsPage>([&rules](ui::FindingsPage &findings) {
+        findings.sayRuleProblems(rules.problems());
+        QObject::connect(&rules, &RuleWatch::problemsChanged, &findings, &ui::FindingsPage::sayRuleProblems);
+    });
 }
 
 int run(QApplication &application, const app::WindowOptions &options)
@@ -184,13 +188,15 @@ int run(QApplication &application, const app::WindowOptions &options)
         window.restoreView(settings);
     if (options.size || forScreenshot) // a first window keeps to its screen
         window.resize(options.size.value_or(usualSize));
-    window.findChild<ui::LessonsPage *>()->setLanguage(languageOf(options, settings));
+    window.pages().whenMade<ui::LessonsPage>(
+        [language = languageOf(options, settings)](ui::LessonsPage &page) { page.setLanguage(language); });
     window.showPage(options.page);
     window.useConnections(store);
     window.useMutes(mutes);
     mutes.follow();  // the terminal mutes, too
     if (!thresholds) // who starts it from a menu sees no stderr
-        window.findChild<ui::FindingsPage *>()->sayThresholdsProblem(thresholds.error().message);
+        window.pages().whenMade<ui::FindingsPage>(
+            [why = thresholds.error().message](ui::FindingsPage &page) { page.sayThresholdsProblem(why); });
     sayRuleProblems(rules, window);
     QObject::connect(&window, &ui::MainWindow::aboutToConnect, &window, [](const ConnectionSpec &spec) {
         if (!spec.password.isEmpty())
@@ -217,25 +223,22 @@ int run(QApplication &application, const app::WindowOptions &options)
         handover.listen();
     if (!options.link.isEmpty())
         QTimer::singleShot(0, &window, [&] { window.workbench().openLink(options.link); });
-    // The window stands before anything touches the network.
-    QMetaObject::invokeMethod(
-        &application,
-        [&] {
-            for (const auto &spec : options.connections.specs) {
-                if (spec.scheme == Scheme::Simulated)
-                    continue; // there is nothing to connect to: the simulator is a page
-                if (spec.scheme != Scheme::Sandbox) {
-                    fillInPassword(store, spec, keychainPatience, &window,
-                                   [&backend](const ConnectionSpec &filled) { connectWith(backend, filled); });
-                    continue;
-                }
-                beginSandbox(sandbox, options.demo, backend, window);
-                if (forScreenshot)
-                    QObject::connect(sandbox.get(), &app::PrivateSandbox::settled, &window,
-                                     [&] { takePicture(window, options, options.after); });
+    // The window stands, and every page that is to hear of it, before anything touches the network.
+    window.pages().whenComplete(&application, [&] {
+        for (const auto &spec : options.connections.specs) {
+            if (spec.scheme == Scheme::Simulated)
+                continue; // there is nothing to connect to: the simulator is a page
+            if (spec.scheme != Scheme::Sandbox) {
+                fillInPassword(store, spec, keychainPatience, &window,
+                               [&backend](const ConnectionSpec &filled) { connectWith(backend, filled); });
+                continue;
             }
-        },
-        Qt::QueuedConnection);
+            beginSandbox(sandbox, options.demo, backend, window);
+            if (forScreenshot)
+                QObject::connect(sandbox.get(), &app::PrivateSandbox::settled, &window,
+                                 [&] { takePicture(window, options, options.after); });
+        }
+    });
     const int result = QApplication::exec();
     if (!forScreenshot)
         window.saveView(settings);

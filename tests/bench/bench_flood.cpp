@@ -10,6 +10,7 @@
 #include "ui/mainwindow.h"
 #include "ui/models/locksmodel.h"
 #include "ui/pages/lockspage.h"
+#include "ui/pages/pagestack.h"
 #include "ui/theme/theme.h"
 
 #include <QFile>
@@ -94,6 +95,7 @@ private slots:
         m_window = std::make_unique<ui::MainWindow>(m_backend);
         m_window->resize(1440, 900);
         m_window->show();
+        m_window->pages().all();
         m_backend.tellConnection(
             testing::connectedStatus("redis", Scheme::Redis, false, std::chrono::system_clock::now()));
         const auto before = residentBytes();

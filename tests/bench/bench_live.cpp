@@ -10,6 +10,7 @@
 #include "tests/bench/report.h"
 #include "ui/mainwindow.h"
 #include "ui/models/locksmodel.h"
+#include "ui/pages/pagestack.h"
 
 #include <QAbstractItemView>
 #include <QElapsedTimer>
@@ -130,6 +131,7 @@ private slots:
         m_window = std::make_unique<ui::MainWindow>(*m_backend);
         m_window->resize(1440, 900);
         m_window->show();
+        m_window->pages().all();
         ConnectionSpec spec;
         spec.name = queueLock.connection;
         spec.hosts = {m_zooKeeper->address()};

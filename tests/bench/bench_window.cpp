@@ -12,6 +12,7 @@
 #include "tests/bench/metered.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/lockspage.h"
+#include "ui/pages/pagestack.h"
 #include "ui/pages/znodespage.h"
 #include "ui/theme/theme.h"
 
@@ -170,6 +171,7 @@ private slots:
         m_window = std::make_unique<ui::MainWindow>(*m_backend);
         m_window->resize(1440, 900);
         m_window->show();
+        m_window->pages().all();
         ConnectionSpec spec;
         spec.name = ConnectionName("zk");
         spec.hosts = {m_server->address()};

@@ -5,6 +5,7 @@
 #include "tests/ui/lessonscene.h"
 #include "tests/ui/themedapplication.h"
 #include "ui/mainwindow.h"
+#include "ui/pages/pagestack.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/simulator/lanesview.h"
 
@@ -31,6 +32,7 @@ private slots:
         MainWindow window(backend);
         QVERIFY(window.showPage(u"lessons"_s));
         window.show();
+        window.pages().all();
         auto *lessons = window.findChild<LessonsPage *>();
         auto *simulator = window.findChild<SimulatorPage *>();
         lessons->openLesson(numberOf(*lessons, "predecessor")); // the same with two recipes

@@ -6,6 +6,7 @@
 #include "tests/support/testmain.h"
 #include "tests/ui/themedapplication.h"
 #include "ui/mainwindow.h"
+#include "ui/pages/pagestack.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/countertiles.h"
@@ -290,6 +291,7 @@ private slots:
     {
         testing::FakeBackend backend;
         ui::MainWindow window(backend);
+        window.pages().all();
         auto *page = window.findChild<ui::SimulatorPage *>();
         QSignalSpy wanted(&window, &ui::MainWindow::sandboxRequested);
         page->play(on({PlaceKind::Sandbox, {}}, {"zk-mutex"}, 3));

@@ -8,6 +8,7 @@
 #include "ui/mainwindow.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
+#include "ui/pages/pagestack.h"
 #include "ui/shell/timebar.h"
 #include "ui/theme/theme.h"
 #include "ui/timetravel.h"
@@ -129,6 +130,7 @@ private slots:
         m_window = std::make_unique<ui::MainWindow>(*m_backend);
         m_window->resize(1366, 768);
         m_window->show();
+        m_window->pages().all();
         QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
     }
     void cleanupTestCase()

@@ -13,6 +13,7 @@
 #include "ui/models/pausablebackend.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
+#include "ui/pages/pagestack.h"
 #include "ui/parts/notices.h"
 #include "ui/shell/timebar.h"
 #include "ui/shell/actions.h"
@@ -129,6 +130,7 @@ class TestWindowTime : public QObject {
         m_window = std::make_unique<ui::MainWindow>(*m_backend);
         m_window->resize(1366, 768);
         m_window->show();
+        m_window->pages().all();
         QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
     }
     void tellNow()

@@ -407,6 +407,7 @@ private slots:
         m_window->saveView(settings);
         settings.sync();
         ui::MainWindow other(*m_backend);
+        other.pages().all();
         const auto *znodes = other.findChild<ui::ZnodesPage *>()->findChild<QTreeView *>();
         const int usual = znodes->columnWidth(1);
         other.restoreView(settings);

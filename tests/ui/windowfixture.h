@@ -7,6 +7,7 @@
 #include "tests/ui/themedapplication.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/lockspage.h"
+#include "ui/pages/pagestack.h"
 
 #include <QTest>
 
@@ -32,6 +33,7 @@ protected:
     {
         m_backend = std::make_unique<FakeBackend>();
         m_window = std::make_unique<ui::MainWindow>(*m_backend);
+        m_window->pages().all();
         page().setClock([this] { return m_now; });
         m_window->show();
         QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));

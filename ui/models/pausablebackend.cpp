@@ -60,6 +60,12 @@ void PausableBackend::take(const Batch &batch)
         m_toldCoverage[name].clear();
     for (const auto &coverage : batch.coverage)
         m_toldCoverage[coverage.connection].push_back(coverage);
+    tell(batch);
+}
+
+void PausableBackend::tell(const Batch &batch)
+{
+    emit aboutToTell();
     emit updated(batch);
 }
 
@@ -132,8 +138,8 @@ void PausableBackend::tellDifference(const Shown &from, const Shown &to)
         back.connections.push_back(standing);
     }
     if (!back.connections.empty())
-        emit updated(back);
-    emit updated(batch);
+        tell(back);
+    tell(batch);
     for (const auto &[name, status] : from.statuses) {
         if (!to.statuses.contains(name))
             emit connectionLeft(name);
@@ -191,7 +197,7 @@ void PausableBackend::keep(const Batch &batch)
         told->second = std::move(shown);
     }
     if (!now.connections.empty())
-        emit updated(now);
+        tell(now);
     if (waiting() != before)
         emit waitingChanged();
 }

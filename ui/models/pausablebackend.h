@@ -79,6 +79,8 @@ public:
     void cancelRun(quint64 runId) override;
 
 signals:
+    // updated() follows: who is to hear it and is not there yet has to be made now.
+    void aboutToTell();
     void waitingChanged();
     // Something was to be asked of a server, or done there, in the past.
     void refused();
@@ -87,6 +89,7 @@ signals:
 
 private:
     void take(const Batch &batch);
+    void tell(const Batch &batch);
     void keep(const Batch &batch);
     void goOn();
     void takeRows();

@@ -15,14 +15,6 @@
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
-namespace {
-
-// A picture of another page (--screenshot) is taken later than this: their number is in it.
-constexpr auto afterFirstFrame = 200ms;
-
-} // namespace
 
 LessonsPage::LessonsPage(QWidget *parent, const QStringList &folders, Simulate simulate)
     : Page(parent), m_folders(folders), m_stack(new QStackedWidget(this)), m_list(new LessonList(m_stack)),
@@ -38,8 +30,7 @@ LessonsPage::LessonsPage(QWidget *parent, const QStringList &folders, Simulate s
     connect(m_lesson, &LessonView::played, this, &Page::settled);
     connect(m_lesson, &LessonView::tryRequested, this, &LessonsPage::tryRequested);
     addKeys();
-    // Reading them is quick, but the window comes first: what is only posted runs before the first frame is painted.
-    QTimer::singleShot(afterFirstFrame, this, &LessonsPage::load);
+    QTimer::singleShot(0, this, &LessonsPage::load); // their number stands in the side bar
 }
 
 void LessonsPage::addKeys()

@@ -140,17 +140,18 @@ void offerRowMenus(LogPage &page)
     page.table()->addActions({find, ofConnection});
 }
 
-void offerAllRowMenus(QWidget &window, LocksPage &locks, const ConnectionBook &book)
+void offerRowMenusOf(Page &page, LocksPage &locks, const ConnectionBook &book)
 {
-    offerRowMenus(locks, book);
-    if (auto *page = window.findChild<SessionsPage *>())
-        offerRowMenus(*page, book);
-    if (auto *page = window.findChild<ZnodesPage *>())
-        offerRowMenus(*page, locks, book);
-    if (auto *page = window.findChild<KeysPage *>())
-        offerRowMenus(*page, locks, book);
-    if (auto *page = window.findChild<LogPage *>())
-        offerRowMenus(*page);
+    if (&page == &locks)
+        offerRowMenus(locks, book);
+    else if (auto *sessions = qobject_cast<SessionsPage *>(&page))
+        offerRowMenus(*sessions, book);
+    else if (auto *znodes = qobject_cast<ZnodesPage *>(&page))
+        offerRowMenus(*znodes, locks, book);
+    else if (auto *keys = qobject_cast<KeysPage *>(&page))
+        offerRowMenus(*keys, locks, book);
+    else if (auto *log = qobject_cast<LogPage *>(&page))
+        offerRowMenus(*log);
 }
 
 } // namespace lockscope::ui

@@ -2,8 +2,6 @@
 // Which menu each table of a page opens at its rows.
 #pragma once
 
-class QWidget;
-
 namespace lockscope::ui {
 
 class ConnectionBook;
@@ -22,7 +20,7 @@ void offerRowMenus(SessionsPage &page, const ConnectionBook &book);
 void offerRowMenus(ZnodesPage &page, LocksPage &locks, const ConnectionBook &book);
 void offerRowMenus(KeysPage &page, LocksPage &locks, const ConnectionBook &book);
 void offerRowMenus(LogPage &page);
-// Of each of them that is somewhere in the window.
-void offerAllRowMenus(QWidget &window, LocksPage &locks, const ConnectionBook &book);
+// Of that page, if it is one of them.
+void offerRowMenusOf(Page &page, LocksPage &locks, const ConnectionBook &book);
 
 } // namespace lockscope::ui

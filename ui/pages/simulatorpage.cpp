@@ -2,7 +2,6 @@
 #include "ui/pages/simulatorpage.h"
 
 #include "ui/dialogs/guaranteesdialog.h"
-#include "ui/pages/lessonspage.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/pagewords.h"
 #include "ui/parts/parts.h"
@@ -190,15 +189,11 @@ void SimulatorPage::begin(const Comparison &comparison, std::optional<Moment> cu
     m_player->play(comparison);
 }
 
-void SimulatorPage::listenToLessons(const QWidget &window)
+void SimulatorPage::tryOut(const Comparison &comparison)
 {
-    connect(window.findChild<LessonsPage *>(), &LessonsPage::tryRequested, this,
-            [this](const Comparison &comparison) {
-                m_wasShown = true; // not first what it opens with
-                m_toLesson->show();
-                play(comparison);
-                emit pageRequested(u"simulator"_s);
-            });
+    m_wasShown = true; // not first what it opens with
+    m_toLesson->show();
+    play(comparison);
 }
 
 void SimulatorPage::openRecordings(const QStringList &files)

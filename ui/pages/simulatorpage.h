@@ -50,8 +50,8 @@ public:
     // What is shown, and what to show.
     [[nodiscard]] const Comparison &comparison() const { return m_shown; }
     void play(const Comparison &comparison) { begin(comparison, std::nullopt); }
-    // What a lesson asks for is played here, with a way back.
-    void listenToLessons(const QWidget &window);
+    // What a lesson plays, with a way back to it.
+    void tryOut(const Comparison &comparison);
     // The same once more, with a fault at a moment; the cursor stays there.
     void fork(const contention::PlannedFault &fault);
     void openRecordings(const QStringList &files);

@@ -246,6 +246,12 @@ void SideBar::setCurrentPage(int page)
         button->setChecked(true);
 }
 
+void SideBar::focusPage()
+{
+    if (auto *button = m_pageGroup->checkedButton())
+        button->setFocus();
+}
+
 void SideBar::setPageCount(int page, const QString &count)
 {
     if (auto *item = qobject_cast<SideItem *>(m_pageGroup->button(page)))

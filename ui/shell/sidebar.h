@@ -60,6 +60,8 @@ public:
 
     void addPage(const QString &title, int number);
     void setCurrentPage(int page);
+    // The keyboard is at the entry of the page that is shown.
+    void focusPage();
     void setPageCount(int page, const QString &count);
     // Empty: all.
     void setCurrentConnection(const ConnectionName &name);
