@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
 
 namespace lockscope::sandbox {
 
@@ -64,8 +66,14 @@ Result<std::unique_ptr<TemporaryFolder>> TemporaryFolder::make()
 
 TemporaryFolder::~TemporaryFolder()
 {
-    // The lock goes last: whoever finds the folder before is told that it is ours.
-    if (!QDir(m_path).removeRecursively())
+    // The lock goes last: whoever finds the folder before is told that it is ours. What a program that was killed had
+    // started itself (initdb's servers) may write for a moment yet.
+    bool isGone = QDir(m_path).removeRecursively();
+    for (int tries = 0; !isGone && tries < 40; ++tries) {
+        std::this_thread::sleep_for(50ms);
+        isGone = QDir(m_path).removeRecursively();
+    }
+    if (!isGone)
         qCWarning(logSandbox).noquote() << "could not remove" << m_path;
     if (m_lock >= 0)
         ::close(m_lock);

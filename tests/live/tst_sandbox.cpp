@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private servers: they start, answer, stop and start again, and leave nothing behind.
 #include "core/sandbox/sandbox.h"
+#include "core/sandbox/temporaryfolder.h"
 #include "tests/support/testmain.h"
 
+#include <QDeadlineTimer>
 #include <QDir>
 #include <QProcess>
 #include <QSignalSpy>
@@ -12,7 +14,9 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <atomic>
 #include <csignal>
+#include <thread>
 
 #include <unistd.h>
 
@@ -111,6 +115,27 @@ private slots:
         QVERIFY2(again, whyNot(again).constData());
         QCOMPARE(redis.address(), address);
         QCOMPARE(ask(address, "PING\r\n"), "+PONG\r\n");
+    }
+
+    // initdb's own children, after it was killed.
+    void aFolderThatIsWrittenIntoForAMomentYetGoes()
+    {
+        auto folder = TemporaryFolder::make();
+        QVERIFY(folder);
+        const auto path = (*folder)->path();
+        std::atomic<bool> isWriting = false;
+        std::thread writer([&] {
+            const QDeadlineTimer limit(400);
+            for (int i = 0; !limit.hasExpired(); ++i) {
+                QDir().mkdir(path + u"/%1"_s.arg(i % 50));
+                isWriting = true;
+            }
+        });
+        while (!isWriting)
+            std::this_thread::yield();
+        folder->reset();
+        writer.join();
+        QVERIFY(!QFileInfo::exists(path));
     }
 
     void redisPasswordIsNotInTheProcessList()
