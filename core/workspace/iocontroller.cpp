@@ -13,6 +13,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto frame = 16ms;
+constexpr std::size_t mostListed = 64;
 constexpr std::size_t mostLocksInBatch = 1000; // the window takes about 6 µs for each
 // Counters and latencies in the status bar: nobody reads them faster.
 
@@ -86,6 +87,7 @@ void IoController::remove(const ConnectionName &name)
     m_tasks.erase(name);
     abandonHolds(name);
     m_followed.erase(name);
+    std::erase_if(m_listed, [&name](const Listed &one) { return one.name == name; });
     if (!m_runs->areOn(name)) {
         m_workspace->remove(name);
         recordGone(name);
@@ -307,6 +309,23 @@ void IoController::watchZnodes(const ConnectionName &name, std::vector<ZPath> pa
     }
 }
 
+void IoController::listed(const ConnectionName &name, const ZPath &path, const zk::Stat &folder)
+{
+    std::erase_if(m_listed, [&](const Listed &one) { return one.name == name && one.path == path; });
+    m_listed.push_front({name, path, folder.pzxid});
+    if (m_listed.size() > mostListed)
+        m_listed.pop_back();
+}
+
+// What changed between the list that the window has and the watch is told as well: a list of 300,000 children is on
+// its way, and being sorted in, for seconds.
+bool IoController::isAsListed(const ConnectionName &name, const ZPath &path, const zk::Stat &folder) const
+{
+    return std::ranges::any_of(m_listed, [&](const Listed &one) {
+        return one.name == name && one.path == path && one.pzxid == folder.pzxid;
+    });
+}
+
 // Tells of every change of the children of one path, through reconnects.
 Task<void> IoController::followZnode(ConnectionName name, ZPath path)
 {
@@ -322,7 +341,8 @@ Task<void> IoController::followZnode(ConnectionName name, ZPath path)
             auto reply = session->children(path, watch, Deadline::never());
             const auto listed = co_await reply;
             watching = static_cast<bool>(listed);
-            if (watching && !first)
+            const bool isNews = watching && (!first || !isAsListed(name, path, listed->stat));
+            if (isNews)
                 QMetaObject::invokeMethod(
                     &m_front, [front = &m_front, name, path] { emit front->znodesChanged(name, path); },
                     Qt::QueuedConnection);

@@ -13,6 +13,7 @@
 #include "core/workspace/runs.h"
 
 #include <atomic>
+#include <deque>
 #include <set>
 
 namespace lockscope {
@@ -43,6 +44,8 @@ public:
     [[nodiscard]] Runs &runs() { return *m_runs; }
 
     void watchZnodes(const ConnectionName &name, std::vector<ZPath> paths);
+    // The window was given the children of this folder, which was so then.
+    void listed(const ConnectionName &name, const ZPath &path, const zk::Stat &folder);
     // The GUI thread took the last batch.
     void batchTaken();
 
@@ -79,6 +82,7 @@ private:
     Task<void> runHold(quint64 id);
     Task<void> endHold(quint64 id);
     Task<void> giveBack(Duration atMost, std::function<void(QStringList)> done);
+    [[nodiscard]] bool isAsListed(const ConnectionName &name, const ZPath &path, const zk::Stat &folder) const;
     Task<void> followZnode(ConnectionName name, ZPath path);
 
     LiveBackend &m_front;
@@ -101,6 +105,12 @@ private:
     // Closed for the window, while a run still takes away there what it made; and who is to take its name then.
     std::map<ConnectionName, std::optional<ConnectionSpec>> m_leaving;
     std::map<ConnectionName, std::map<ZPath, std::unique_ptr<Scope>>> m_followed;
+    struct Listed {
+        ConnectionName name;
+        ZPath path;
+        qint64 pzxid = 0; // the last change of its children
+    };
+    std::deque<Listed> m_listed; // newest first; a few, for a list is followed at once or not
     std::map<ConnectionName, std::unique_ptr<Scope>> m_tasks; // these coroutines use everything above
     Scope m_farewell{m_loop};                                 // last, for the same reason
 };

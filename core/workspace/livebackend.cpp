@@ -174,7 +174,8 @@ void LiveBackend::listZnodes(const ConnectionName &name, const ZPath &path, QObj
 {
     onIoThread([name, path, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
-        io.launch(name, answering(questions::listZnodes(io.workspace(), name, path, limit), deliver));
+        const auto asOf = [&io, name, path](const zk::Stat &folder) { io.listed(name, path, folder); };
+        io.launch(name, answering(questions::listZnodes(io.workspace(), name, path, limit, asOf), deliver));
     });
 }
 

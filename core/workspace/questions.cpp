@@ -78,7 +78,7 @@ redis::Command readCommand(const QByteArray &type, const QByteArray &key)
 } // namespace
 
 Task<Result<std::vector<ZnodeRow>>> listZnodes(Workspace &workspace, ConnectionName name, ZPath path,
-                                               Deadline deadline)
+                                               Deadline deadline, std::function<void(const zk::Stat &)> asOf)
 {
     const auto connected = co_await workspace.whenConnected(name, deadline);
     if (!connected)
@@ -90,6 +90,8 @@ Task<Result<std::vector<ZnodeRow>>> listZnodes(Workspace &workspace, ConnectionN
     auto listed = co_await reply;
     if (!listed)
         co_return listed.error();
+    if (asOf)
+        asOf(listed->stat);
     auto names = listed->names.toVector();
     std::sort(names.begin(), names.end());
     std::vector<ZnodeRow> rows;

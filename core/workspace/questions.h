@@ -6,12 +6,15 @@
 #include "core/workspace/backend.h"
 #include "core/workspace/workspace.h"
 
+#include <functional>
+
 namespace lockscope::questions {
 
 // The children of a path with their Stat, sorted by name; of more than 5,000 only the names. A child that cannot be
-// read carries its error; the list itself fails only when the path cannot be listed.
+// read carries its error; the list itself fails only when the path cannot be listed. `asOf` hears which list it is.
 [[nodiscard]] Task<Result<std::vector<ZnodeRow>>> listZnodes(Workspace &workspace, ConnectionName name, ZPath path,
-                                                             Deadline deadline);
+                                                             Deadline deadline,
+                                                             std::function<void(const zk::Stat &folder)> asOf = {});
 // Data (at most 1 MiB of it), Stat and ACL.
 [[nodiscard]] Task<Result<ZnodeDetail>> readZnode(Workspace &workspace, ConnectionName name, ZPath path,
                                                   Deadline deadline);

@@ -9,6 +9,7 @@
 #include <QRegularExpression>
 #include <QScopeGuard>
 #include <QTemporaryDir>
+#include <QSignalSpy>
 #include <QTest>
 
 using namespace lockscope;
@@ -297,6 +298,22 @@ private slots:
         m_backend->release(hold);
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(hold), Hold::State::Released, 15'000);
         QVERIFY(m_seen.logEntries > 0);
+    }
+
+    void aChangeBetweenAListAndItsWatchIsTold()
+    {
+        std::optional<Result<std::vector<ZnodeRow>>> rows;
+        m_backend->listZnodes(zkName, ZPath("/"), this, [&](auto answer) { rows = std::move(answer); });
+        QTRY_VERIFY_WITH_TIMEOUT(rows.has_value() && *rows, 15'000);
+        const auto hold = acquire({zkName, "/between"}, "curator-mutex"); // a child of "/" comes
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(hold), Hold::State::Held, 15'000);
+        QSignalSpy changed(m_backend.get(), &Backend::znodesChanged);
+        m_backend->watchZnodes(zkName, {ZPath("/")});
+        QTRY_VERIFY_WITH_TIMEOUT(!changed.isEmpty(), 15'000);
+        QCOMPARE(changed.front().at(1).value<ZPath>(), ZPath("/"));
+        m_backend->watchZnodes(zkName, {});
+        m_backend->release(hold);
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(hold), Hold::State::Released, 15'000);
     }
 
     void aBrokenConnectionComesBackByItself()
