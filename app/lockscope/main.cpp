@@ -190,7 +190,8 @@ int run(QApplication &application, const app::WindowOptions &options)
         window.resize(options.size.value_or(usualSize));
     window.pages().whenMade<ui::LessonsPage>(
         [language = languageOf(options, settings)](ui::LessonsPage &page) { page.setLanguage(language); });
-    window.showPage(options.page);
+    if (!options.page.isEmpty())
+        window.showPage(options.page);
     window.useConnections(store);
     window.useMutes(mutes);
     mutes.follow();  // the terminal mutes, too

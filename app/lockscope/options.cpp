@@ -122,11 +122,13 @@ Result<WindowOptions> readWindowOptions(const Arguments &arguments)
             return lock.error();
         options.lock = std::move(*lock);
     }
-    auto page = readPage(arguments.value(u"page"_s, u"locks"_s));
-    if (!page)
-        return page.error();
-    options.page = *page;
     options.replay = arguments.value(u"replay"_s);
+    if (arguments.has(u"page"_s) || !options.replay.isEmpty()) {
+        auto page = readPage(arguments.value(u"page"_s, u"locks"_s));
+        if (!page)
+            return page.error();
+        options.page = *page;
+    }
     options.rules = arguments.options.value(u"rules"_s);
     options.at = arguments.value(u"at"_s);
     if (!options.at.isEmpty() && options.replay.isEmpty())

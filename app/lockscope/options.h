@@ -17,7 +17,7 @@ struct WindowOptions {
     Connections connections;
     bool demo = false; // fill a sandbox with live locks
     std::optional<inspect::LockName> lock;
-    QString page;              // empty: locks
+    QString page;              // empty: where it was left
     QString replay;            // a recording to show instead of servers
     QString at;                // as of when
     QStringList rules;         // files of recogniser rules

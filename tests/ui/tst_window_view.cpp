@@ -2,6 +2,7 @@
 // What is kept of how the window looks, and its picture in a file.
 #include "tests/support/testmain.h"
 #include "tests/ui/windowfixture.h"
+#include "ui/pages/pages.h"
 #include "ui/screenshot.h"
 
 #include <QSettings>
@@ -27,6 +28,7 @@ private slots:
         ui::MainWindow other(*m_backend);
         other.restoreView(settings);
         QCOMPARE(other.size(), size);
+        QCOMPARE(ui::pageIds().at(static_cast<qsizetype>(other.pages().current())), u"sessions"_s);
     }
 
     void screenshotIsTakenOnceTheFirstSnapshotIsComplete()
