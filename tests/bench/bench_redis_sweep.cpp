@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What it takes to find 10,000 locks among 1,000,000 keys of a Redis: half of the locks say in their names that they
-// are, the others only end soon. Measured against a plain client that goes through all keys by SCAN with COUNT 1000
-// and looks at none of them. Prints the ratio of times, by the clock and of the processor, and how many commands the
-// server counted for each key; asserts only what was found. Size by LOCKSCOPE_BENCH_KEYS (1000000); a hundredth of
-// them are locks.
+// are, the others only end soon. Measured against plain clients that go through all keys and look at none of them:
+// our own connection and hiredis by SCAN with COUNT 1000, and redis-cli --scan. Prints the ratios of times, by the
+// clock and of the processor, ours and the server's apart, and how many commands the server counted for each key;
+// asserts only what was found. So that the server's share is seen by itself, it is asked for the pages of a sweep
+// alone, too. Size by LOCKSCOPE_BENCH_KEYS (1000000); a hundredth of them are locks.
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
 #include "core/inspect/redis/observer.h"
@@ -13,7 +14,11 @@
 #include "tests/bench/report.h"
 
 #include <QElapsedTimer>
+#include <QProcess>
+#include <QStandardPaths>
 #include <QTest>
+
+#include <hiredis/hiredis.h>
 
 #include <sys/resource.h>
 
@@ -94,6 +99,66 @@ double numberIn(const QByteArray &info, const QByteArray &field)
     return at < 0 ? 0 : info.mid(at + field.size() + 1).split('\r').front().toDouble();
 }
 
+// Milliseconds of our processor, and of programs that ran for us.
+double ownProcessor()
+{
+    const auto milliseconds = [](const timeval &time) {
+        return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
+    };
+    double sum = 0;
+    for (const auto whose : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+        rusage own{};
+        getrusage(whose, &own);
+        sum += milliseconds(own.ru_utime) + milliseconds(own.ru_stime);
+    }
+    return sum;
+}
+
+// A plain client that waits for each answer and does nothing else: of each page these questions are sent together.
+class BlockingClient {
+public:
+    explicit BlockingClient(const HostPort &server)
+        : m_context(redisConnect(server.host.toUtf8().constData(), server.port), redisFree)
+    {
+        if (!m_context || m_context->err != 0)
+            qFatal("hiredis: no connection");
+    }
+    // The names that it was told.
+    qint64 goThrough(const std::vector<QByteArray> &questions)
+    {
+        qint64 names = 0;
+        QByteArray cursor = "0";
+        do {
+            for (const auto &question : questions)
+                redisAppendCommand(m_context.get(), question.constData(), cursor.constData());
+            for (size_t i = 0; i < questions.size(); ++i) {
+                const auto page = answer();
+                names += static_cast<qint64>(page->element[1]->elements);
+                cursor = page->element[0]->str;
+            }
+        } while (cursor != "0");
+        return names;
+    }
+
+private:
+    using Reply = std::unique_ptr<redisReply, void (*)(void *)>;
+    Reply answer()
+    {
+        void *reply = nullptr;
+        redisGetReply(m_context.get(), &reply);
+        Reply got(static_cast<redisReply *>(reply), freeReplyObject);
+        if (!got || got->type != REDIS_REPLY_ARRAY)
+            qFatal("hiredis: %s", got ? got->str : m_context->errstr);
+        return got;
+    }
+    std::unique_ptr<redisContext, void (*)(redisContext *)> m_context;
+};
+
+// By the clock (milliseconds) and of the processor.
+struct Times {
+    bench::Medians clock, own, server, both;
+};
+
 } // namespace
 
 class BenchRedisSweep : public QObject {
@@ -105,24 +170,63 @@ class BenchRedisSweep : public QObject {
     qint64 m_keys = qEnvironmentVariableIntValue("LOCKSCOPE_BENCH_KEYS");
     qint64 m_locks = 0;
 
-    // So far: commands, and milliseconds of the processor that both took.
     struct Spent {
         double commands = 0;
-        double processor = 0;
+        double own = 0; // milliseconds of the processor
+        double server = 0;
     };
+    // So far.
     Spent spent(Scope &scope)
     {
         QByteArray info;
         scope.launch(readInfo(*m_connection, info));
         bench::waitUntil([&] { return !info.isEmpty(); });
-        rusage own{};
-        getrusage(RUSAGE_SELF, &own);
-        const auto milliseconds = [](const timeval &time) {
-            return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
-        };
-        return {numberIn(info, "total_commands_processed"),
-                milliseconds(own.ru_utime) + milliseconds(own.ru_stime)
-                    + 1e3 * (numberIn(info, "used_cpu_user") + numberIn(info, "used_cpu_sys"))};
+        return {numberIn(info, "total_commands_processed"), ownProcessor(),
+                1e3 * (numberIn(info, "used_cpu_user") + numberIn(info, "used_cpu_sys"))};
+    }
+    // How many commands it took.
+    template <class Work>
+    double measure(Scope &scope, Times &times, Work work)
+    {
+        const auto before = spent(scope);
+        QElapsedTimer timer;
+        timer.start();
+        work();
+        times.clock.add(timer.nsecsElapsed());
+        const auto after = spent(scope);
+        times.own.addValue(after.own - before.own);
+        times.server.addValue(after.server - before.server);
+        times.both.addValue(after.own - before.own + after.server - before.server);
+        return after.commands - before.commands;
+    }
+
+    void scanPlainly(Scope &scope)
+    {
+        qint64 keys = 0;
+        bool isOver = false;
+        scope.launch(plainScan(*m_connection, keys, isOver));
+        QVERIFY(bench::waitUntil([&] { return isOver; }, 120s));
+        QVERIFY(keys >= m_keys);
+    }
+    void observe()
+    {
+        SilentSink sink;
+        inspect::ObserverOptions options;
+        options.follow = false;
+        inspect::RedisObserver observer(*m_connection, ConnectionName("redis"), options, sink);
+        observer.start();
+        QVERIFY(bench::waitUntil([&] { return observer.firstSnapshot().isComplete(); }, 120s));
+        QCOMPARE(qint64(observer.snapshots().size()), m_locks);
+    }
+    // As it comes: in pages of ten, each name written on a line.
+    void runRedisCli()
+    {
+        const auto &server = m_server->address();
+        QProcess process;
+        process.setStandardOutputFile(QProcess::nullDevice());
+        process.start(u"redis-cli"_s, {u"-h"_s, server.host, u"-p"_s, QString::number(server.port), u"--scan"_s});
+        QVERIFY(bench::waitUntil([&] { return process.state() == QProcess::NotRunning; }, 120s));
+        QCOMPARE(process.exitCode(), 0);
     }
 
 private slots:
@@ -147,39 +251,36 @@ private slots:
 
     void sweep()
     {
-        bench::Medians plain, observed, plainProcessor, observedProcessor, commandsOfKey, one;
+        Times observed, plain, hiredis, passes, cli;
+        bench::Medians commandsOfKey, one;
         one.addValue(1);
         Scope scope(m_loop);
+        BlockingClient blocking(m_server->address());
+        const bool hasRedisCli = !QStandardPaths::findExecutable(u"redis-cli"_s).isEmpty();
         for (int round = 0; round < 3; ++round) {
-            const auto atFirst = spent(scope);
-            QElapsedTimer timer;
-            timer.start();
-            qint64 keys = 0;
-            bool isOver = false;
-            scope.launch(plainScan(*m_connection, keys, isOver));
-            QVERIFY(bench::waitUntil([&] { return isOver; }, 120s));
-            plain.add(timer.nsecsElapsed());
-            QVERIFY(keys >= m_keys);
-
-            const auto before = spent(scope);
-            plainProcessor.addValue(before.processor - atFirst.processor);
-            SilentSink sink;
-            inspect::ObserverOptions options;
-            options.follow = false;
-            timer.restart();
-            inspect::RedisObserver observer(*m_connection, ConnectionName("redis"), options, sink);
-            observer.start();
-            QVERIFY(bench::waitUntil([&] { return observer.firstSnapshot().isComplete(); }, 120s));
-            observed.add(timer.nsecsElapsed());
-            QCOMPARE(qint64(observer.snapshots().size()), m_locks);
-            const auto after = spent(scope);
-            observedProcessor.addValue(after.processor - before.processor);
-            commandsOfKey.addValue((after.commands - before.commands) / static_cast<double>(m_keys));
+            measure(scope, plain, [&] { scanPlainly(scope); });
+            measure(scope, hiredis, [&] { QVERIFY(blocking.goThrough({"SCAN %s COUNT 1000"}) >= m_keys); });
+            measure(scope, passes, [&] {
+                QVERIFY(blocking.goThrough({"SCAN %s COUNT 400", "SCAN %s COUNT 400 TYPE hash"}) >= m_keys);
+            });
+            const auto commands = measure(scope, observed, [&] { observe(); });
+            commandsOfKey.addValue(commands / static_cast<double>(m_keys));
+            if (hasRedisCli)
+                measure(scope, cli, [&] { runRedisCli(); });
         }
         bench::report(
             u"sweep of %1 keys, %2 of them locks: observer ÷ plain SCAN (limit 1.5)"_s.arg(m_keys).arg(m_locks),
-            observed, plain);
-        bench::report(u"the same, time of the processor, ours and the server's"_s, observedProcessor, plainProcessor);
+            observed.clock, plain.clock);
+        bench::report(u"the same, time of the processor, ours and the server's"_s, observed.both, plain.both);
+        bench::report(u"of it ours"_s, observed.own, plain.own);
+        bench::report(u"of it the server's"_s, observed.server, plain.server);
+        bench::report(u"the server's alone, of a sweep's pages ÷ of a plain SCAN's"_s, passes.server, plain.server);
+        bench::report(u"a plain SCAN, ours ÷ hiredis'"_s, plain.own, hiredis.own);
+        bench::report(u"observer ÷ hiredis, ours and the server's"_s, observed.both, hiredis.both);
+        if (hasRedisCli) {
+            bench::report(u"observer ÷ redis-cli --scan, by the clock (limit 1.1)"_s, observed.clock, cli.clock);
+            bench::report(u"observer ÷ redis-cli --scan, its processor and the server's"_s, observed.both, cli.both);
+        }
         bench::reportRatio(u"commands of that sweep for each key (limit 0.2)"_s, commandsOfKey, one, u"commands"_s);
     }
 };
