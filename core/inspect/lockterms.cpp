@@ -3,75 +3,112 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 namespace lockscope::inspect {
 
 namespace {
 
-constexpr bool isSmall(char c)
+enum class CharacterKind : quint8 { NoLetter, Small, Capital, Other };
+
+constexpr CharacterKind kindOfByte(std::size_t c)
 {
-    return c >= 'a' && c <= 'z';
+    if (c >= 'a' && c <= 'z')
+        return CharacterKind::Small;
+    if (c >= 'A' && c <= 'Z')
+        return CharacterKind::Capital;
+    return c >= 0x80 ? CharacterKind::Other : CharacterKind::NoLetter;
 }
 
-constexpr bool isCapital(char c)
+constexpr auto characterKinds = [] {
+    std::array<CharacterKind, 256> all{};
+    for (std::size_t c = 0; c < all.size(); ++c)
+        all[c] = kindOfByte(c);
+    return all;
+}();
+
+inline CharacterKind characterKind(char c)
 {
-    return c >= 'A' && c <= 'Z';
+    return characterKinds[static_cast<uchar>(c)];
 }
 
-constexpr char smallOf(char c)
+inline char smallOf(char c)
 {
-    return isCapital(c) ? static_cast<char>(c - 'A' + 'a') : c;
+    return characterKind(c) == CharacterKind::Capital ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
 // Asked of every word of every key of a large store: nothing is copied, and few words begin as one of ours.
 template <std::size_t Count>
-bool isOneOf(const std::array<QByteArrayView, Count> &words, QByteArrayView word)
-{
-    if (word.isEmpty())
-        return false;
-    const char first = smallOf(word.front());
-    return std::ranges::any_of(words, [word, first](QByteArrayView one) {
-        return one.front() == first && one.size() == word.size() && word.compare(one, Qt::CaseInsensitive) == 0;
-    });
-}
+class Words {
+public:
+    constexpr explicit Words(const std::array<std::string_view, Count> &words) : m_words(words)
+    {
+        for (const auto &word : words)
+            m_initials |= bitOf(word.front());
+    }
+    [[nodiscard]] bool contains(const char *word, std::size_t size) const
+    {
+        if (size == 0 || (m_initials & bitOf(*word)) == 0)
+            return false;
+        return std::ranges::any_of(m_words, [word, size](std::string_view one) {
+            return one.size() == size
+                   && std::equal(one.begin(), one.end(), word, [](char a, char b) { return a == smallOf(b); });
+        });
+    }
+
+private:
+    // The same of a letter, small or capital.
+    static constexpr quint32 bitOf(char c) { return 1U << (static_cast<uchar>(c) & 0x1f); }
+
+    std::array<std::string_view, Count> m_words;
+    quint32 m_initials = 0;
+};
 
 template <std::size_t Count>
-bool saysOneOf(const std::array<QByteArrayView, Count> &words, const QByteArray &name)
+bool saysOneOf(const Words<Count> &words, const QByteArray &name)
 {
-    qsizetype start = 0;
-    for (qsizetype at = 0; at <= name.size(); ++at) {
-        const bool end = at == name.size() || !isLetter(name[at]);
-        // "orderLock" parts before the capital; "HTTPLock" before the last of a run of capitals.
-        const bool hump =
-            !end && at > start && isCapital(name[at])
-            && (isSmall(name[at - 1]) || (isCapital(name[at - 1]) && at + 1 < name.size() && isSmall(name[at + 1])));
-        if (!end && !hump)
+    const char *start = name.constData();
+    const char *const end = start + name.size();
+    const auto isHump = [&start, end](const char *at) {
+        if (at == start || characterKind(*at) != CharacterKind::Capital)
+            return false;
+        const auto before = characterKind(at[-1]);
+        return before == CharacterKind::Small
+               || (before == CharacterKind::Capital && at + 1 != end && characterKind(at[1]) == CharacterKind::Small);
+    };
+    for (const char *at = start; at != end; ++at) {
+        const auto kind = characterKind(*at);
+        if (kind == CharacterKind::Small) // nearly all
             continue;
-        if (isOneOf(words, QByteArrayView(name).sliced(start, at - start)))
+        // "orderLock" parts before the capital; "HTTPLock" before the last of a run of capitals.
+        const bool isInside = kind != CharacterKind::NoLetter && !isHump(at);
+        if (isInside)
+            continue;
+        if (words.contains(start, static_cast<std::size_t>(at - start)))
             return true;
-        start = hump ? at : at + 1;
+        start = kind == CharacterKind::NoLetter ? at + 1 : at;
     }
-    return false;
+    return words.contains(start, static_cast<std::size_t>(end - start));
 }
 
 } // namespace
 
 bool isLetter(char c)
 {
-    return isSmall(c) || isCapital(c) || static_cast<uchar>(c) >= 0x80;
+    return characterKind(c) != CharacterKind::NoLetter;
 }
 
 bool saysLock(const QByteArray &name)
 {
     // The last is a client's name, and of the folder where its locks stand: in small letters it is one word.
-    static constexpr std::array<QByteArrayView, 10> words{"lock",  "locks",  "mutex",     "mutexes",    "mutices",
-                                                          "lease", "leases", "semaphore", "semaphores", "shedlock"};
+    static constexpr Words<10> words(
+        {"lock", "locks", "mutex", "mutexes", "mutices", "lease", "leases", "semaphore", "semaphores", "shedlock"});
     return saysOneOf(words, name);
 }
 
 bool saysElection(const QByteArray &name)
 {
-    static constexpr std::array<QByteArrayView, 5> words{"leader", "leaders", "leadership", "election", "elections"};
+    static constexpr Words<5> words({"leader", "leaders", "leadership", "election", "elections"});
     return saysOneOf(words, name);
 }
 

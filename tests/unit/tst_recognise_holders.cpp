@@ -150,6 +150,10 @@ private slots:
         companion("{rw}:{u1}:5:rwlock_timeout:1", "rw");
         companion("{a}b:{u1}:5:rwlock_timeout:1", "{a}b");
         companion("{rw}:x:5:rwlock_timeout:1", "");
+        companion("{rw}:{u1}:5:rwlock_timeout:120", "rw");
+        companion("{rw}:{u1}:5:rwlock_timeout:", "");
+        companion("{rw}:{u1}:5:rwlock_timeout:1x", "");
+        companion("120", "");
         companion("{sem}:timeout", "sem");
         companion("sem:timeout", "");
         companion("lock-signal:orders", "lock:orders");

@@ -260,11 +260,14 @@ private slots:
         QTest::addColumn<QByteArray>("name");
         QTest::addColumn<bool>("says");
         for (const char *name :
-             {"lock", "orders-lock", "lock:orders", "orderLock", "OrderLock", "LOCK_orders", "my.lock.7", "lock7",
-              "cron:mutex", "lease/3", "api_semaphore", "locks/orders", "HTTPLock", "лиса:lock", "shedlock"})
+             {"lock",      "orders-lock", "lock:orders", "orderLock",  "OrderLock",     "LOCK_orders",
+              "my.lock.7", "lock7",       "cron:mutex",  "lease/3",    "api_semaphore", "locks/orders",
+              "HTTPLock",  "лиса:lock",   "shedlock",    "ordersLOCK", "SLocks",        "7Lease",
+              "lock{",     "a:MUTEX:b",   "xSemaphoreY"})
             QTest::newRow(name) << QByteArray(name) << true;
-        for (const char *name : {"block", "clock", "release", "blockLister", "unlocked", "Clock", "orders", "",
-                                 "flock:1", "locksmith", "semaphored", "BLOCK-7"})
+        for (const char *name :
+             {"block", "clock", "release", "blockLister", "unlocked", "Clock", "orders", "", "flock:1", "locksmith",
+              "semaphored", "BLOCK-7", "LOCKorders", "lOCK", "блокlock", "loc", "mute:x", "-", "sema:phore"})
             QTest::newRow(name[0] ? name : "empty") << QByteArray(name) << false;
     }
     void namesThatSayLock()

@@ -10,6 +10,7 @@
 #include "core/rules/redissonkeys.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace lockscope::inspect {
 
@@ -20,13 +21,22 @@ namespace {
 // Far more holds of one reader than anybody has; a hash from a stranger may say any number.
 constexpr qint64 mostReadHolds = 64;
 
+// Asked of every key of a large store: no call, nothing is measured.
+inline bool beginsWith(const QByteArray &name, std::string_view word)
+{
+    return std::string_view(name.constData(), std::size_t(name.size())).starts_with(word);
+}
+
 // "{orders}:<uuid>:<thread>:rwlock_timeout:<n>" → "{orders}"
 std::optional<QByteArray> ofReadHold(const QByteArray &key)
 {
-    static const QByteArray mark = ":rwlock_timeout:";
-    const auto at = key.lastIndexOf(mark);
-    if (at < 0 || !isDigits(key.mid(at + mark.size())))
+    constexpr std::string_view mark = ":rwlock_timeout:";
+    std::string_view rest(key.constData(), std::size_t(key.size()));
+    while (!rest.empty() && rest.back() >= '0' && rest.back() <= '9')
+        rest.remove_suffix(1);
+    if (!rest.ends_with(mark) || std::ssize(rest) == key.size())
         return std::nullopt;
+    const auto at = std::ssize(rest) - std::ssize(mark);
     const auto thread = key.lastIndexOf(':', at - 1);
     const auto client = thread < 0 ? -1 : key.lastIndexOf(':', thread - 1);
     if (client <= 0 || !readHolder(key.mid(client + 1, at - client - 1)))
@@ -38,7 +48,7 @@ std::optional<QByteArray> ofReadHold(const QByteArray &key)
 // "redisson_unlock_latch:{orders}:<hex32>" → "orders"
 std::optional<QByteArray> ofRedisson(const QByteArray &key)
 {
-    if (!key.startsWith("redisson_") && !key.startsWith('{'))
+    if (!beginsWith(key, "redisson_") && !beginsWith(key, "{"))
         return std::nullopt; // of millions of keys nearly all
     const auto first = key.indexOf(':');
     const auto last = key.lastIndexOf(':');
@@ -66,7 +76,7 @@ bool isSuspectUnlessHash(const RedisKey &key, bool includeLowConfidence)
 {
     const auto &name = key.bytes();
     const bool isNamed =
-        includeLowConfidence || saysLock(name) || name.startsWith("redlock:") || name.startsWith("semaphore:");
+        includeLowConfidence || saysLock(name) || beginsWith(name, "redlock:") || beginsWith(name, "semaphore:");
     return (isNamed || isOfUserRuleUnlessHash(key)) && !companionOf(key);
 }
 
@@ -125,9 +135,9 @@ std::optional<RedisKey> companionOf(const RedisKey &key)
         return RedisKey(*main);
     if (const auto main = ofReadHold(bytes))
         return RedisKey(withoutBraces(*main));
-    static const QByteArray signal = "lock-signal:";
-    if (bytes.startsWith(signal))
-        return RedisKey("lock:" + bytes.mid(signal.size()));
+    constexpr std::string_view signal = "lock-signal:";
+    if (beginsWith(bytes, signal))
+        return RedisKey("lock:" + bytes.mid(std::ssize(signal)));
     return std::nullopt;
 }
 

@@ -2,7 +2,6 @@
 #include "core/inspect/redis/keysieve.h"
 
 #include <QByteArrayList>
-#include <QHashFunctions>
 
 #include <algorithm>
 #include <vector>
@@ -38,11 +37,15 @@ quint64 kindNumber(const QByteArray &name)
         --tail;
     if (tail > head && isDigitOfName(name[tail - 1])) // the end of a number in hexadecimal digits
         tail = name.size();
-    constexpr std::size_t seed = 1;
-    const quint64 beginning = qHashBits(name.constData(), std::size_t(head), seed);
-    const quint64 ending = qHashBits(name.constData() + tail, std::size_t(name.size() - tail), seed);
-    constexpr quint64 apart = 0x9e3779b97f4a7c15;
-    return beginning * apart + ending;
+    const char *const bytes = name.constData();
+    quint64 number = 0xcbf29ce484222325; // FNV-1a: they are short
+    const auto add = [&number](char c) { number = (number ^ static_cast<uchar>(c)) * 0x100000001b3; };
+    for (qsizetype at = 0; at < head; ++at)
+        add(bytes[at]);
+    add('\0');
+    for (auto at = tail; at < name.size(); ++at)
+        add(bytes[at]);
+    return number;
 }
 
 } // namespace

@@ -65,7 +65,7 @@ Task<Result<bool>> KeySweeper::page(Pace pace)
         m_sweep.isAtEnd = m_sweep.cursor == "0";
         if (!m_sweep.isAtEnd && !pace.isSlow)
             m_nextPage = scan(pace);
-        sortOut(answer.items[1], areTold ? &hashes->items[1] : nullptr);
+        sortOut(answer.items[1], areTold ? &hashes->items[1] : nullptr, pace);
         m_sweep.done += static_cast<qint64>(answer.items[1].items.size());
         m_sweep.total = std::max(m_sweep.total, m_sweep.done);
     }
@@ -91,8 +91,9 @@ Task<Result<bool>> KeySweeper::page(Pace pace)
     co_return true;
 }
 
-// What may be a lock by its name or type is read; of all else a token lock has a time to live.
-void KeySweeper::sortOut(const redis::Value &names, const redis::Value *hashes)
+// What may be a lock by its name or type is read; of all else a token lock has a time to live. At full pace what is
+// known already is not asked for, by name among thousands for each of millions: it was read a moment ago.
+void KeySweeper::sortOut(const redis::Value &names, const redis::Value *hashes, Pace pace)
 {
     std::unordered_set<QByteArray> areHashes;
     for (size_t i = 0; hashes && i < hashes->items.size(); ++i)
@@ -111,7 +112,8 @@ void KeySweeper::sortOut(const redis::Value &names, const redis::Value *hashes)
         }
         if (areHashes.contains(item.text))
             continue;
-        if (!hashes || isSuspectUnlessHash(key, m_includesLowConfidence) || m_callbacks.isWanted(key))
+        const bool isToRead = !hashes || isSuspectUnlessHash(key, m_includesLowConfidence);
+        if (isToRead || (pace.isSlow && m_callbacks.isWanted(key)))
             readInSweep(key);
         else if (m_sieve.isDue(item.text))
             m_sweep.toAsk.push_back(key);

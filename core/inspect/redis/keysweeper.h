@@ -14,7 +14,7 @@ namespace lockscope::inspect {
 class KeySweeper {
 public:
     struct Callbacks {
-        std::function<bool(const RedisKey &)> isWanted; // read in any case
+        std::function<bool(const RedisKey &)> isWanted; // read in any case, by a sweep that is slow
         std::function<void(const RedisKey &companion, const RedisKey &main)> foundCompanion;
     };
     struct Pace {
@@ -52,7 +52,7 @@ public:
 private:
     [[nodiscard]] Reply<std::vector<redis::Value>> scan(Pace pace);
     void readInSweep(RedisKey key);
-    void sortOut(const redis::Value &names, const redis::Value *hashes);
+    void sortOut(const redis::Value &names, const redis::Value *hashes, Pace pace);
     Task<Result<void>> readSortedOut(); // begins with it, once what was sorted out before is read
     Task<Result<std::vector<RedisKey>>> stillEnding(std::vector<RedisKey> keys);
     Task<Result<bool>> needsAnotherRound(Pace pace);

@@ -38,11 +38,11 @@ bool saysSinceWhen(const KeyView &main, ServerTime now, bool witnessed)
 
 // Who holds the key, as far as its value says; not how often or for how long. A value that is no token may be
 // the next holder's as well: another expiry is taken for another hold.
-QByteArray fingerprint(const KeyView &main, ServerTime now)
+QByteArray fingerprint(const KeyView &main, bool isToken)
 {
     if (main.type == KeyType::String) {
         const auto value = main.value.value_or(QByteArray());
-        return isTokenIn(main, now) || !main.expiresAt
+        return isToken || !main.expiresAt
                    ? value
                    : recipes::constantContenderId(value, main.expiresAt->time_since_epoch().count());
     }
@@ -73,10 +73,10 @@ void SeenSince::note(const KeyView &main, ServerTime now, bool complete)
         return;
     }
     Seen fresh;
-    fresh.what = fingerprint(main, now);
+    fresh.isToken = isTokenIn(main, now);
+    fresh.what = fingerprint(main, fresh.isToken);
     fresh.since = now;
     fresh.witnessed = complete || at != m_seen.end();
-    fresh.isToken = isTokenIn(main, now);
     fresh.ends = main.expiresAt ? main.expiresAt : main.ttl ? std::optional(now + *main.ttl) : std::nullopt;
     if (fresh.ends)
         fresh.behaviour.lifetime = *fresh.ends - now + main.idle.value_or(0s);

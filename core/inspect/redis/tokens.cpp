@@ -8,6 +8,7 @@
 #include "core/base/text.h"
 #include "core/inspect/redis/nameevidence.h"
 #include "core/rules/keysignals.h"
+#include "core/rules/userrules.h"
 
 #include <QDateTime>
 
@@ -126,6 +127,8 @@ std::optional<LockSnapshot> tokenLock(const Case &about)
 std::optional<RuleTrial> tryUserTokenForms(const KeyView &main, const std::vector<KeyView> &companions,
                                            const RedisContext &context)
 {
+    if (recipes::userRulesGeneration() == 0)
+        return std::nullopt;
     const Case about{main, companions, context};
     const auto token = tokenIn(about);
     if (!token || !token->isByUser())
