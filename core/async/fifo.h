@@ -39,9 +39,6 @@ public:
         return first;
     }
 
-    // Of an empty one: its memory is given back.
-    void release() { Items().swap(m_items); }
-
 private:
     using Items = std::vector<T, freelist::Allocator<T>>;
     Items m_items;

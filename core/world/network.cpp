@@ -12,7 +12,7 @@ Network::Network(VirtualLoop &world, Random random, Latency latency)
 // would let go of them.
 Network::~Network()
 {
-    for (const auto &[process, its] : m_links) {
+    for (const auto &its : m_links) {
         for (const auto &weak : its.links) {
             const auto link = weak.lock();
             if (!link)
@@ -23,7 +23,8 @@ Network::~Network()
             const auto toClient = std::exchange(link->m_toClient, {});
             const auto clientBroken = std::exchange(link->m_clientBroken, {});
             const auto serverBroken = std::exchange(link->m_serverBroken, {});
-            const auto health = std::exchange(link->m_healthListeners, {});
+            const auto clientHealth = std::exchange(link->m_clientHealth, {});
+            const auto serverHealth = std::exchange(link->m_serverHealth, {});
         }
     }
 }
@@ -34,9 +35,9 @@ std::shared_ptr<NetworkLink> Network::connect(Process &client, int server)
     if (m_down.contains(server) || isBlocked(process, server, Direction::ToServer)
         || isBlocked(process, server, Direction::ToClient) || !client.isAlive())
         return {};
-    auto &its = m_links[process];
+    auto &its = known(process);
     if (!std::exchange(its.isListenedTo, true))
-        client.onChange([this, &client, process] { processChanged(process, client.isAlive()); });
+        client.onChange([this, &client] { processChanged(client); });
     std::shared_ptr<NetworkLink> link(new NetworkLink(*this, client, server));
     std::erase_if(its.links, [](const std::weak_ptr<NetworkLink> &old) { return old.expired(); });
     its.links.push_back(link);
@@ -79,11 +80,8 @@ void Network::setDown(int server, bool isDown)
         return;
     }
     m_down.insert(server);
-    std::vector<int> processes;
-    for (const auto &[process, links] : m_links)
-        processes.push_back(process);
-    for (const auto process : processes) {
-        for (const auto &link : linksOf(process)) {
+    for (std::size_t process = 0; process < m_links.size(); ++process) {
+        for (const auto &link : linksOf(static_cast<int>(process))) {
             if (link->m_server == server)
                 link->breakNow();
         }
@@ -96,9 +94,10 @@ void Network::breakLinks(int process)
         link->breakNow();
 }
 
-void Network::processChanged(int process, bool isAlive)
+void Network::processChanged(Process &process)
 {
-    const auto links = linksOf(process);
+    const bool isAlive = process.isAlive();
+    const auto links = linksOf(process.number());
     for (const auto &link : links) {
         if (!isAlive) {
             // The system closes what a dead program had open; a partition keeps that from the server.
@@ -109,13 +108,22 @@ void Network::processChanged(int process, bool isAlive)
     }
     // Its links stay known: a partition may still hold back their end.
     if (!isAlive)
-        m_links[process].isListenedTo = false;
+        known(process.number()).isListenedTo = false;
+}
+
+// Processes are numbered from 0.
+Network::Links &Network::known(int process)
+{
+    const auto place = static_cast<std::size_t>(process);
+    if (place >= m_links.size())
+        m_links.resize(place + 1);
+    return m_links[place];
 }
 
 std::vector<std::shared_ptr<NetworkLink>> Network::linksOf(int process)
 {
     std::vector<std::shared_ptr<NetworkLink>> alive;
-    for (const auto &weak : m_links[process].links) {
+    for (const auto &weak : known(process).links) {
         if (auto link = weak.lock())
             alive.push_back(std::move(link));
     }
@@ -135,9 +143,14 @@ NetworkLink::NetworkLink(Network &network, Process &client, int server)
 {
 }
 
-void NetworkLink::onBroken(End end, std::function<void()> listener)
+void NetworkLink::onBroken(End end, Listener listener)
 {
     (end == End::Client ? m_clientBroken : m_serverBroken) = std::move(listener);
+}
+
+void NetworkLink::onHealth(End end, Listener listener)
+{
+    (end == End::Client ? m_clientHealth : m_serverHealth) = std::move(listener);
 }
 
 void NetworkLink::send(Direction direction, Call &&arrives)
@@ -187,8 +200,6 @@ void NetworkLink::arrive(Direction direction)
     if (sent.flying.isEmpty()) // the network is gone
         return;
     auto first = sent.flying.take();
-    if (sent.flying.isEmpty())
-        sent.flying.release();
     if (!m_isUp)
         return;
     if (direction == Direction::ToClient) {
@@ -261,9 +272,10 @@ bool NetworkLink::carries(Direction direction) const
 
 void NetworkLink::healthChanged()
 {
-    const auto listeners = m_healthListeners;
-    for (const auto &listener : listeners)
-        listener();
+    if (m_serverHealth)
+        m_serverHealth();
+    if (m_clientHealth)
+        m_clientHealth();
 }
 
 } // namespace lockscope::world

@@ -8,9 +8,10 @@
 #pragma once
 
 #include "core/base/random.h"
+#include "core/world/flights.h"
 #include "core/world/process.h"
 
-#include <map>
+#include <deque>
 #include <optional>
 #include <set>
 
@@ -71,7 +72,9 @@ public:
 
 private:
     friend class NetworkLink;
-    void processChanged(int process, bool isAlive);
+    void processChanged(Process &process);
+    struct Links;
+    [[nodiscard]] Links &known(int process);
     [[nodiscard]] std::vector<std::shared_ptr<NetworkLink>> linksOf(int process);
     [[nodiscard]] Duration latency();
 
@@ -87,7 +90,7 @@ private:
         std::vector<std::weak_ptr<NetworkLink>> links;
         bool isListenedTo = false; // we hear of the process's changes
     };
-    std::map<int, Links> m_links; // by process
+    std::deque<Links> m_links; // by process
 };
 
 // Both ends hold it. The last messages are delivered before an end hears that the other closed it.
@@ -98,8 +101,10 @@ public:
     void toServer(Call &&arrives) { send(Direction::ToServer, std::move(arrives)); }
     void toClient(Call &&arrives) { send(Direction::ToClient, std::move(arrives)); }
 
+    // Each end may listen with what fits into two pointers, and needs no memory for that.
+    using Listener = MoveOnlyFunction<void(), 16>;
     // Each end is told once when the link broke or the other end closed it; on the process, and in the world.
-    void onBroken(End end, std::function<void()> listener);
+    void onBroken(End end, Listener listener);
     // By either end: the other one hears of it after what was sent before.
     void close(End by);
     // Both hear of it, after the latency. What is on its way does not arrive.
@@ -110,8 +115,8 @@ public:
     // are not simulated one by one: an end that wants to notice silence starts its clock when this turns
     // false, and stops it when it turns true.
     [[nodiscard]] bool carries(Direction direction) const;
-    // Called in the world whenever carries() or isUp() may have changed.
-    void onHealth(std::function<void()> listener) { m_healthListeners.push_back(std::move(listener)); }
+    // Called in the world whenever carries() or isUp() may have changed; the server's end first.
+    void onHealth(End end, Listener listener);
 
 private:
     friend class Network;
@@ -125,7 +130,7 @@ private:
             held->emplace_back(delay, std::move(arrives));
         }
         Instant lastArrival{};
-        Fifo<Call> flying;          // scheduled
+        Flights flying;             // scheduled
         std::unique_ptr<Held> held; // by a partition; none: nothing
     };
     void send(Direction direction, Call &&arrives);
@@ -141,8 +146,8 @@ private:
     const int m_process, m_server;
     bool m_isUp = true;
     Way m_toServer, m_toClient;
-    std::function<void()> m_clientBroken, m_serverBroken;
-    std::vector<std::function<void()>> m_healthListeners;
+    Listener m_clientBroken, m_serverBroken;
+    Listener m_clientHealth, m_serverHealth;
 };
 
 } // namespace lockscope::world

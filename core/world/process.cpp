@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/world/process.h"
 
+#include <vector>
+
 namespace lockscope::world {
 
 // Outlives the process in what is queued in the world.
@@ -107,7 +109,7 @@ void Process::kill()
     // Destroyed after the loop over it: a capture's destructor may come back here.
     const auto dropped = std::exchange(m_state->deferred, {});
     tell();
-    m_listeners.clear();
+    m_listener = {};
 }
 
 bool Process::isAlive() const
@@ -115,17 +117,10 @@ bool Process::isAlive() const
     return m_state->isAlive;
 }
 
-void Process::onChange(std::function<void()> listener)
-{
-    m_listeners.push_back(std::move(listener));
-}
-
 void Process::tell()
 {
-    // A copy: a listener may add another.
-    const auto listeners = m_listeners;
-    for (const auto &listener : listeners)
-        listener();
+    if (m_listener)
+        m_listener();
 }
 
 void Process::setRate(double rate)

@@ -8,7 +8,7 @@
 
 #include "core/async/virtualloop.h"
 
-#include <vector>
+#include <functional>
 
 namespace lockscope::world {
 
@@ -37,8 +37,8 @@ public:
     // what they still send goes nowhere. Not from inside a call that runs on it.
     void kill();
     [[nodiscard]] bool isAlive() const;
-    // Called after each of these changes, in the world, once; for the network, which notices silence.
-    void onChange(std::function<void()> listener);
+    // Called after each of these changes, in the world; for the network, which notices silence.
+    void onChange(std::function<void()> listener) { m_listener = std::move(listener); }
 
     // A second of its monotonic clock takes 1/rate seconds of the world's. Timers made before keep their moment.
     void setRate(double rate);
@@ -51,7 +51,7 @@ private:
     VirtualLoop &m_world;
     const int m_number;
     std::shared_ptr<State> m_state;
-    std::vector<std::function<void()>> m_listeners;
+    std::function<void()> m_listener;
     double m_rate = 1;
     Instant m_rateSinceWorld{}, m_rateSinceOwn{};
     std::chrono::milliseconds m_wallOffset{0};

@@ -126,7 +126,7 @@ private slots:
         Process client(world, 3);
         const auto link = network.connect(client, 0);
         int changes = 0;
-        link->onHealth([&changes] { ++changes; });
+        link->onHealth(End::Client, [&changes] { ++changes; });
         network.block(3, 0, Direction::ToServer);
         link->toServer(say("request"));
         link->toClient(say("event"));

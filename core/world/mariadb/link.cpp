@@ -70,7 +70,7 @@ std::shared_ptr<SqlLink::Far> SqlLink::accept(SqlLink &link)
     far->process = link.m_process;
     far->networkLink = link.m_networkLink;
     link.m_networkLink->onBroken(End::Server, [far] { far->server->disconnected(far->connection); });
-    link.m_networkLink->onHealth([far] { far->healthChanged(); });
+    link.m_networkLink->onHealth(End::Server, [far] { far->healthChanged(); });
     return far;
 }
 

@@ -61,18 +61,15 @@ std::shared_ptr<Connection> Ensemble::accept(int member, std::shared_ptr<Network
     connection->m_client = std::move(client);
     connection->m_identities = withoutCredentials();
     m_connections.emplace(connection->m_number, connection);
-    const auto with = [this, weak = std::weak_ptr(connection)](auto call) {
-        return [this, weak, call] {
-            const auto alive = weak.lock();
-            if (alive && alive->m_ensemble)
-                (this->*call)(*alive);
-        };
-    };
-    connection->m_link->onBroken(End::Server, with(&Ensemble::drop));
-    connection->m_link->onHealth([this, weak = std::weak_ptr(connection)] {
+    connection->m_link->onBroken(End::Server, [weak = std::weak_ptr(connection)] {
         const auto alive = weak.lock();
         if (alive && alive->m_ensemble)
-            watchSilence(alive->m_session, false);
+            alive->m_ensemble->drop(*alive);
+    });
+    connection->m_link->onHealth(End::Server, [weak = std::weak_ptr(connection)] {
+        const auto alive = weak.lock();
+        if (alive && alive->m_ensemble)
+            alive->m_ensemble->watchSilence(alive->m_session, false);
     });
     return connection;
 }

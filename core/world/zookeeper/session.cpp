@@ -86,7 +86,7 @@ void SimulatedSession::listenTo(const std::shared_ptr<NetworkLink> &link)
         if (auto *const session = inbox->session())
             session->disconnected();
     });
-    link->onHealth([weak = std::weak_ptr(m_inbox)] {
+    link->onHealth(End::Client, [weak = std::weak_ptr(m_inbox)] {
         const auto inbox = weak.lock();
         if (inbox && inbox->session())
             inbox->session()->healthChanged();
