@@ -16,6 +16,7 @@
 
 #include <coroutine>
 #include <exception>
+#include <type_traits>
 #include <utility>
 
 namespace lockscope {
@@ -106,6 +107,21 @@ public:
         return true;
     }
     T await_resume() { return m_frame.promise().take(); }
+
+    // For who looks at the value where it is: there is no room for it in the frame that waits.
+    class Finish {
+    public:
+        explicit Finish(Task &task) : m_task(task) {}
+        bool await_ready() const noexcept { return false; }
+        bool await_suspend(std::coroutine_handle<> parent) { return m_task.await_suspend(parent); }
+        void await_resume() noexcept {}
+
+    private:
+        Task &m_task;
+    };
+    [[nodiscard]] Finish finish() { return Finish(*this); }
+    // Only when finished.
+    [[nodiscard]] auto &value() requires(!std::is_void_v<T>) { return m_frame.promise().result.value(); }
 
 private:
     Handle m_frame;

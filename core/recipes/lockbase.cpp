@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/lockbase.h"
 
+#include "core/base/text.h"
+
 namespace lockscope::recipes {
 
 using namespace Qt::StringLiterals;
@@ -9,39 +11,66 @@ using namespace Qt::StringLiterals;
 // not end up held by nobody.
 class LockBase::Waiting {
 public:
-    explicit Waiting(std::weak_ptr<LockBase *> lock) : m_lock(std::move(lock)) {}
+    explicit Waiting(LockBase &lock) : m_lock(&lock) { lock.m_waiting = this; }
     Waiting(const Waiting &) = delete;
     Waiting &operator=(const Waiting &) = delete;
     ~Waiting()
     {
-        if (const auto lock = m_lock.lock())
-            (*lock)->abandon();
+        if (auto *const lock = left())
+            lock->abandon();
     }
     void answered()
     {
-        if (const auto lock = m_lock.lock())
-            (*lock)->m_attempt.reset();
-        m_lock.reset();
+        if (auto *const lock = left())
+            lock->m_attempt.reset();
     }
+    void lockIsGone() { m_lock = nullptr; }
 
 private:
-    std::weak_ptr<LockBase *> m_lock;
+    [[nodiscard]] LockBase *left()
+    {
+        auto *const lock = std::exchange(m_lock, nullptr);
+        if (lock)
+            lock->m_waiting = nullptr;
+        return lock;
+    }
+
+    LockBase *m_lock;
 };
 
-LockBase::LockBase(Loop &loop, QString name)
-    : m_loop(loop), m_name(std::move(name)), m_lost(loop), m_self(std::make_shared<LockBase *>(this))
-{
-}
+LockBase::LockBase(Loop &loop, QByteArray lock) : m_loop(loop), m_lock(std::move(lock)) {}
 
 LockBase::~LockBase() = default;
 
 void LockBase::shutDown()
 {
+    m_isShutDown = true;
     m_self.reset();
+    if (auto *const waiting = std::exchange(m_waiting, nullptr))
+        waiting->lockIsGone();
     m_taking.cancel();
     letGo();
     if (m_attempt)
-        m_attempt->complete(Error{ErrorCode::Cancelled, u"cannot acquire %1: cancelled"_s.arg(m_name)});
+        m_attempt->complete(Error{ErrorCode::Cancelled, u"cannot acquire %1: cancelled"_s.arg(name())});
+}
+
+QString LockBase::name() const
+{
+    return u"lock "_s + label(m_lock);
+}
+
+std::weak_ptr<LockBase *> LockBase::self()
+{
+    if (!m_self && !m_isShutDown)
+        m_self = std::make_shared<LockBase *>(this);
+    return m_self;
+}
+
+Completion<Loss> LockBase::lost() const
+{
+    if (!m_lost)
+        m_lost.emplace(m_loop);
+    return *m_lost;
 }
 
 Task<Result<Grant>> LockBase::acquire(Deadline deadline)
@@ -52,11 +81,11 @@ Task<Result<Grant>> LockBase::acquire(Deadline deadline)
         co_await acquireAgain(deadline, outcome);
         co_return outcome.value();
     }
-    if (m_lost.isComplete())
-        m_lost = Completion<Loss>(m_loop);
+    if (m_lost && m_lost->isComplete())
+        m_lost.reset();
     // The recipe runs in a coroutine of its own, so that destroying the lock can end it, too.
     m_attempt = outcome;
-    Waiting waiting(m_self);
+    Waiting waiting(*this);
     m_taking.launch(run(deadline, outcome));
     co_await outcome.arrival();
     waiting.answered(); // `this` may be gone by now
@@ -67,7 +96,7 @@ Task<Result<Grant>> LockBase::acquire(Deadline deadline)
 Task<void> LockBase::acquireAgain(Deadline deadline, Completion<Result<Grant>> outcome)
 {
     if (m_attempt) {
-        outcome.complete(Error{ErrorCode::BadInput, u"%1 is being acquired by this object already"_s.arg(m_name)});
+        outcome.complete(Error{ErrorCode::BadInput, u"%1 is being acquired by this object already"_s.arg(name())});
         co_return;
     }
     auto again = co_await reenter(deadline);
@@ -76,12 +105,15 @@ Task<void> LockBase::acquireAgain(Deadline deadline, Completion<Result<Grant>> o
 
 Task<Result<Grant>> LockBase::reenter(Deadline /*deadline*/)
 {
-    co_return Error{ErrorCode::BadInput, u"%1 is held by this object already, and not reentrant"_s.arg(m_name)};
+    co_return Error{ErrorCode::BadInput, u"%1 is held by this object already, and not reentrant"_s.arg(name())};
 }
 
 Task<void> LockBase::run(Deadline deadline, Completion<Result<Grant>> outcome)
 {
-    auto taken = co_await take(deadline);
+    // Of 100,000 who wait each has this frame, too.
+    auto taking = take(deadline);
+    co_await taking.finish();
+    auto &taken = taking.value();
     if (!taken)
         taken = refused(taken.error());
     outcome.complete(std::move(taken));
@@ -89,7 +121,7 @@ Task<void> LockBase::run(Deadline deadline, Completion<Result<Grant>> outcome)
 
 Error LockBase::refused(Error why) const
 {
-    why.message = u"cannot acquire %1: %2"_s.arg(m_name, why.message);
+    why.message = u"cannot acquire %1: %2"_s.arg(name(), why.message);
     return why;
 }
 

@@ -12,11 +12,11 @@ class LockBase : public Lock {
 public:
     Task<Result<Grant>> acquire(Deadline deadline) final;
     [[nodiscard]] int holdCount() const override { return isHeld() ? 1 : 0; }
-    [[nodiscard]] Completion<Loss> lost() const final { return m_lost; }
+    [[nodiscard]] Completion<Loss> lost() const final;
 
 protected:
-    // `name` for messages: "lock /locks/orders".
-    LockBase(Loop &loop, QString name);
+    // `lock` for messages: "/locks/orders".
+    LockBase(Loop &loop, QByteArray lock);
     ~LockBase() override;
     // First thing in the destructor of whoever implements take() and letGo().
     void shutDown();
@@ -29,11 +29,12 @@ protected:
     // Gives back what is held (if anything), in the background.
     virtual void letGo() = 0;
 
-    void lose(Loss loss) { m_lost.complete(loss); }
+    void lose(Loss loss) { lost().complete(loss); }
     [[nodiscard]] bool isAcquiring() const { return m_attempt.has_value(); }
-    [[nodiscard]] const QString &name() const { return m_name; }
+    // "lock /locks/orders". Made when somebody reads it: of 100,000 who wait none does.
+    [[nodiscard]] virtual QString name() const;
     // Expires with the lock: for coroutines that may outlive it.
-    [[nodiscard]] std::weak_ptr<LockBase *> self() const { return m_self; }
+    [[nodiscard]] std::weak_ptr<LockBase *> self();
 
 private:
     class Waiting;
@@ -44,10 +45,12 @@ private:
     void abandon();
 
     Loop &m_loop;
-    QString m_name;
+    const QByteArray m_lock;
     std::optional<Completion<Result<Grant>>> m_attempt;
-    Completion<Loss> m_lost;
-    std::shared_ptr<LockBase *> m_self;
+    Waiting *m_waiting = nullptr;                   // whoever waits for that
+    mutable std::optional<Completion<Loss>> m_lost; // once somebody asked
+    std::shared_ptr<LockBase *> m_self;             // once somebody asked
+    bool m_isShutDown = false;
     SoleTask m_taking;
 };
 

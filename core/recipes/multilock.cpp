@@ -39,8 +39,13 @@ private:
 };
 
 MultiLock::MultiLock(Loop &loop, std::vector<std::unique_ptr<Lock>> members)
-    : LockBase(loop, u"%1 locks together"_s.arg(members.size())), m_members(std::move(members)), m_givingBack(loop)
+    : LockBase(loop, {}), m_members(std::move(members)), m_givingBack(loop)
 {
+}
+
+QString MultiLock::name() const
+{
+    return u"%1 locks together"_s.arg(m_members.size());
 }
 
 MultiLock::~MultiLock()

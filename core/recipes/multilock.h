@@ -30,6 +30,7 @@ public:
 private:
     class Remainder;
 
+    [[nodiscard]] QString name() const override;
     Task<Result<Grant>> take(Deadline deadline) override;
     [[nodiscard]] bool isHeld() const override { return !m_owed.empty(); }
     void letGo() override;

@@ -50,8 +50,8 @@ Task<Result<QueueEntry>> CuratorWriteLock::enter(Deadline deadline)
     if (m_reader && m_reader->isHeldOrWaiting()) // 5
         co_return Error{ErrorCode::BadInput,
                         u"its owner reads, and a reader cannot become a writer: release the read lock first"_s};
-    const QueueSpec spec{path(), writes, turnToReadOrWrite};
-    auto entry = co_await acquireInQueue(cleanup(), spec, &random(), deadline); // 1
+    const QueueSpec spec{&path(), &writes, turnToReadOrWrite};
+    auto entry = co_await acquireInQueue(&cleanup(), spec, &random(), deadline); // 1
     co_return entry;
 }
 
@@ -69,8 +69,8 @@ Task<Result<QueueEntry>> CuratorReadLock::enter(Deadline deadline)
         auto beside = co_await enterBeside(*writer, deadline);
         co_return beside;
     }
-    const QueueSpec spec{path(), reads, turnToReadOrWrite};
-    auto entry = co_await acquireInQueue(cleanup(), spec, &random(), deadline); // 1
+    const QueueSpec spec{&path(), &reads, turnToReadOrWrite};
+    auto entry = co_await acquireInQueue(&cleanup(), spec, &random(), deadline); // 1
     co_return entry;
 }
 

@@ -35,9 +35,10 @@ void CuratorSemaphore::setLimit(int limit)
 
 Task<Result<QueueEntry>> CuratorSemaphore::enter(Deadline deadline)
 {
-    const QueueSpec locks = mutexQueueSpec(path().child(NodeName("locks")));
+    const ZPath queue = path().child(NodeName("locks"));
+    const QueueSpec locks = mutexQueueSpec(&queue);
     for (;;) {
-        const auto head = co_await acquireInQueue(cleanup(), locks, &random(), deadline); // 1
+        const auto head = co_await acquireInQueue(&cleanup(), locks, &random(), deadline); // 1
         if (!head)
             co_return head.error();
         auto lease = co_await takeLease(deadline);

@@ -72,7 +72,7 @@ etcd::Transaction joining(const QByteArray &prefix, const QByteArray &key, etcd:
 } // namespace
 
 EtcdMutex::EtcdMutex(etcd::Client &client, QByteArray lock, std::chrono::milliseconds ttl, Random random)
-    : LockBase(client.loop(), u"lock "_s + label(lock)), m_client(client), m_prefix(lock + '/'),
+    : LockBase(client.loop(), lock), m_client(client), m_prefix(lock + '/'),
       m_ttl(std::max(std::chrono::ceil<std::chrono::seconds>(ttl), 1s)), m_random(std::move(random)),
       m_news(client.loop())
 {

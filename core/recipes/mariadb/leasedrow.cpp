@@ -211,7 +211,7 @@ LeasedRow::Held::Held(Session &session, RowClaim its, std::chrono::milliseconds 
 
 LeasedRow::LeasedRow(Session &session, const QByteArray &lock, LeasedRowName row, std::chrono::milliseconds ttl,
                      Random random)
-    : LockBase(session.loop(), u"lock "_s + label(lock)), m_session(&session), m_row(std::move(row)), m_ttl(ttl),
+    : LockBase(session.loop(), lock), m_session(&session), m_row(std::move(row)), m_ttl(ttl),
       m_random(std::move(random)), m_waitGroup(session.loop())
 {
 }

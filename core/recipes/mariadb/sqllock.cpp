@@ -21,7 +21,7 @@ constexpr auto givenBackWithin = 3s;
 } // namespace
 
 SqlLock::SqlLock(mariadb::Session &session, const QByteArray &lock)
-    : LockBase(session.loop(), u"lock "_s + label(lock)), m_session(&session), m_waitGroup(session.loop()),
+    : LockBase(session.loop(), lock), m_session(&session), m_waitGroup(session.loop()),
       m_state(session.onState([this](mariadb::SessionState state) { heed(state); }))
 {
 }

@@ -28,7 +28,7 @@ const QByteArray versionColumn("`version`");
 } // namespace
 
 VersionLock::VersionLock(mariadb::Session &session, const QByteArray &lock, RowName row)
-    : LockBase(session.loop(), u"lock "_s + label(lock)), m_session(&session), m_row(std::move(row))
+    : LockBase(session.loop(), lock), m_session(&session), m_row(std::move(row))
 {
 }
 

@@ -71,8 +71,8 @@ private:
 } // namespace
 
 RedlockLock::RedlockLock(RedisNodes nodes, RedisKey key, std::chrono::milliseconds ttl, Random random)
-    : LockBase(nodes.front()->loop(), u"lock "_s + label(key.bytes())), m_nodes(std::move(nodes)),
-      m_loop(&m_nodes.front()->loop()), m_key(std::move(key)), m_ttl(ttl), m_random(std::move(random))
+    : LockBase(nodes.front()->loop(), key.bytes()), m_nodes(std::move(nodes)), m_loop(&m_nodes.front()->loop()),
+      m_key(std::move(key)), m_ttl(ttl), m_random(std::move(random))
 {
     for (std::size_t node = 0; node < m_nodes.size(); ++node)
         m_waitGroups.emplace_back(*m_loop); // one each: copies would share their count

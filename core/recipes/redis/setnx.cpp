@@ -24,8 +24,8 @@ namespace lockscope::recipes {
 using namespace Qt::StringLiterals;
 
 SetNxLock::SetNxLock(redis::Connection &connection, RedisKey key, std::chrono::milliseconds ttl, Random random)
-    : LockBase(connection.loop(), u"lock "_s + label(key.bytes())), m_connection(&connection), m_key(std::move(key)),
-      m_ttl(ttl), m_random(std::move(random)), m_waitGroup(connection.loop())
+    : LockBase(connection.loop(), key.bytes()), m_connection(&connection), m_key(std::move(key)), m_ttl(ttl),
+      m_random(std::move(random)), m_waitGroup(connection.loop())
 {
 }
 

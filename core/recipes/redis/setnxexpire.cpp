@@ -62,7 +62,7 @@ void sendDelete(redis::Connection &connection, const RedisKey &key)
 
 SetNxExpireLock::SetNxExpireLock(redis::Connection &connection, RedisKey key, std::chrono::milliseconds ttl,
                                  Random random)
-    : LockBase(connection.loop(), u"lock "_s + label(key.bytes())), m_connection(&connection), m_key(std::move(key)),
+    : LockBase(connection.loop(), key.bytes()), m_connection(&connection), m_key(std::move(key)),
       m_ttl(std::chrono::ceil<std::chrono::seconds>(ttl)), m_random(std::move(random)), m_waitGroup(connection.loop())
 {
 }

@@ -26,8 +26,8 @@ bool wasRefused(const Error &error)
 
 ScriptLock::ScriptLock(redis::Connection &connection, const RedisKey &key, std::chrono::milliseconds ttl,
                        Random random, Recipe recipe)
-    : LockBase(connection.loop(), u"lock "_s + label(key.bytes())), m_connection(&connection), m_ttl(ttl),
-      m_random(std::move(random)), m_recipe(std::move(recipe)), m_scripts(m_recipe()), m_waitGroup(connection.loop())
+    : LockBase(connection.loop(), key.bytes()), m_connection(&connection), m_ttl(ttl), m_random(std::move(random)),
+      m_recipe(std::move(recipe)), m_scripts(m_recipe()), m_waitGroup(connection.loop())
 {
 }
 

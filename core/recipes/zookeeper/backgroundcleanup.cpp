@@ -15,7 +15,7 @@ bool isOver(const Error &error)
 }
 
 // True when the node is certainly gone.
-Task<bool> takeAway(zk::Session *session, zk::Created node, bool looksFirst)
+Task<bool> takeAway(zk::Session *session, OwnNode node, bool looksFirst)
 {
     const auto never = Deadline::never();
     for (;;) {
@@ -67,14 +67,14 @@ Task<bool> clearUp(zk::Session *session, Reply<zk::Created> creating, NodeClaim 
     }
     if (!node)
         co_return true;
-    const zk::Created ours = *node;
+    const OwnNode ours(*node);
     const bool gone = co_await takeAway(session, ours, claim.nameComesAgain());
     co_return gone;
 }
 
 } // namespace
 
-void BackgroundCleanup::remove(zk::Created node, bool looksFirst) const
+void BackgroundCleanup::remove(OwnNode node, bool looksFirst) const
 {
     m_waitGroup.add(m_session->background(), takeAway(m_session, std::move(node), looksFirst));
 }

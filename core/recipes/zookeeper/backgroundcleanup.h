@@ -17,7 +17,7 @@ public:
     [[nodiscard]] zk::Session *session() const { return m_session; }
     // Removes that node, and no other that may have got its name meanwhile. `looksFirst`: its name may be
     // another's by now, because it comes again, or because a removal was sent before and its outcome is unknown.
-    void remove(zk::Created node, bool looksFirst) const;
+    void remove(OwnNode node, bool looksFirst) const;
     void followUp(Reply<zk::Created> creating, NodeClaim claim) const;
     // Completes when there is nothing left to do: true if everything is gone, false if something could
     // not be removed or the deadline passed first.

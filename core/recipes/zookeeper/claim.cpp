@@ -76,7 +76,7 @@ Task<Result<std::optional<zk::Created>>> findOwn(zk::Session *session, NodeClaim
     }
 }
 
-Task<Result<bool>> stillStands(zk::Session *session, zk::Created node, Deadline by)
+Task<Result<bool>> stillStands(zk::Session *session, OwnNode node, Deadline by)
 {
     auto syncing = session->sync(node.path, by);
     auto looking = session->exists(node.path, std::nullopt, by);
@@ -87,7 +87,7 @@ Task<Result<bool>> stillStands(zk::Session *session, zk::Created node, Deadline 
         co_return false;
     if (!seen)
         co_return seen.error();
-    if (seen->czxid != node.stat.czxid || seen->ephemeralOwner != node.stat.ephemeralOwner)
+    if (seen->czxid != node.czxid || seen->ephemeralOwner != node.owner)
         co_return false;
     if (!synced)
         co_return synced.error();

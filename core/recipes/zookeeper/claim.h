@@ -25,6 +25,17 @@ struct NodeClaim {
     [[nodiscard]] bool nameComesAgain() const { return !sequential && !isUnique; }
 };
 
+// A node of ours, by what never comes again: who waits keeps this of it for as long, and not the rest of its stat.
+struct OwnNode {
+    OwnNode(zk::Created created)
+        : path(std::move(created.path)), czxid(created.stat.czxid), owner(created.stat.ephemeralOwner)
+    {
+    }
+    ZPath path; // with the sequence number the server gave
+    qint64 czxid;
+    zk::SessionId owner;
+};
+
 // Curator's: "_c_<uuid>-" before the name makes it ours among all others; the data is this host's address.
 [[nodiscard]] NodeClaim protectedClaim(const ZPath &directory, const QByteArray &name, Random &random);
 
@@ -36,7 +47,7 @@ struct NodeClaim {
 
 // Whether this very node still stands, by czxid and owner, and not another that got its name. One try. What was done
 // to it before it was asked is seen (sync): a follower may still show a node that was replaced already.
-[[nodiscard]] Task<Result<bool>> stillStands(zk::Session *session, zk::Created node, Deadline by);
+[[nodiscard]] Task<Result<bool>> stillStands(zk::Session *session, OwnNode node, Deadline by);
 
 // Creates a directory and what is missing above it. Somebody else creating or reaping the same
 // directories at the same time is no error.

@@ -21,7 +21,7 @@ QueueEntry &QueueEntry::operator=(QueueEntry &&other) noexcept
     return *this;
 }
 
-void QueueEntry::settle(zk::Created created)
+void QueueEntry::settle(OwnNode created)
 {
     m_state->asked.reset();
     m_state->created = std::move(created);

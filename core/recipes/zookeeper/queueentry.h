@@ -16,7 +16,7 @@ public:
     QueueEntry &operator=(QueueEntry &&other) noexcept;
 
     // The node stands.
-    void settle(zk::Created created);
+    void settle(OwnNode created);
     // There is nothing (any more) to take away.
     void forget();
     // A removal has been sent: whoever takes the node away has to look first whether it still is ours.
@@ -29,7 +29,7 @@ public:
 
     [[nodiscard]] bool stands() const { return m_state && m_state->created.has_value(); }
     // Only while it stands.
-    [[nodiscard]] const zk::Created &created() const { return *m_state->created; }
+    [[nodiscard]] const OwnNode &created() const { return *m_state->created; }
     [[nodiscard]] const ZPath &path() const { return m_state->created->path; }
     [[nodiscard]] NodeName node() const { return m_state->created->path.name(); }
 
@@ -45,7 +45,7 @@ private:
         BackgroundCleanup cleanup;
         bool nameComesAgain;          // the claim's
         std::unique_ptr<Asked> asked; // while the reply is out: of very many who wait each would keep its words
-        std::optional<zk::Created> created;
+        std::optional<OwnNode> created;
         bool mayBeGone = false;
         [[nodiscard]] bool mayBeAnothers() const { return mayBeGone || nameComesAgain; }
     };

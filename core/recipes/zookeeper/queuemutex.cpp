@@ -21,55 +21,64 @@ Turn turnInMutex(const Listed &queue, const NodeName &me)
     return turnInQueue(mutexQueue(queue, me), me);
 }
 
-// Our place in a queue, and whose turn it is as we saw it last.
+// Our place in a queue, whose turn it is as we saw it last, and whom we wait for, if it is another's.
 struct PlaceInQueue {
     QueueEntry entry;
-    Turn turn;
+    Turn::Kind turn = Turn::Kind::Gone;
+    ZPath predecessor;
+
+    void see(const Turn &seen, const ZPath &directory)
+    {
+        turn = seen.kind;
+        predecessor = seen.predecessor ? directory.child(*seen.predecessor) : ZPath();
+    }
 };
 
 // Steps 1 and 2, and the listing of step 3, in frames that are gone while very many wait.
 Task<Result<PlaceInQueue>> takePlace(const BackgroundCleanup &cleanup, const QueueSpec &spec, Random *random,
                                      Deadline deadline)
 {
-    const NodeClaim claim = protectedClaim(spec.directory, spec.base, *random);
+    const NodeClaim claim = protectedClaim(*spec.directory, *spec.base, *random);
     auto joined = co_await joinQueue(cleanup, claim, Listing::Plain, deadline);
     if (!joined)
         co_return joined.error();
     const Turn turn = spec.turnOf(joined->takeQueue(), joined->entry.node());
-    co_return PlaceInQueue{std::move(joined->entry), turn};
+    PlaceInQueue place{std::move(joined->entry), turn.kind, {}};
+    place.see(turn, *spec.directory);
+    co_return std::move(place);
 }
 
 Task<Result<void>> lookAgain(zk::Session *session, const QueueSpec &spec, PlaceInQueue *place, Deadline deadline)
 {
-    const auto listed = co_await listQueue(session, spec.directory, Listing::Plain, deadline);
+    const auto listed = co_await listQueue(session, *spec.directory, Listing::Plain, deadline);
     if (!listed)
         co_return listed.error();
-    place->turn = spec.turnOf(*listed, place->entry.node());
+    place->see(spec.turnOf(*listed, place->entry.node()), *spec.directory);
     co_return Result<void>();
 }
 
 } // namespace
 
-QueueSpec mutexQueueSpec(ZPath directory)
+QueueSpec mutexQueueSpec(const ZPath *directory)
 {
-    return {std::move(directory), mutexBase, turnInMutex};
+    return {directory, &mutexBase, turnInMutex};
 }
 
-Task<Result<QueueEntry>> acquireInQueue(BackgroundCleanup cleanup, QueueSpec spec, Random *random, Deadline deadline)
+Task<Result<QueueEntry>> acquireInQueue(const BackgroundCleanup *cleanup, QueueSpec spec, Random *random,
+                                        Deadline deadline)
 {
     for (;;) {
-        auto place = co_await takePlace(cleanup, spec, random, deadline); // 1, 2
+        auto place = co_await takePlace(*cleanup, spec, random, deadline); // 1, 2
         if (!place)
             co_return place.error();
-        while (place->turn.kind == Turn::Kind::WaitFor) {
-            const ZPath predecessor = spec.directory.child(*place->turn.predecessor);
-            auto step = co_await untilGone(cleanup.session(), predecessor, deadline); // 3
+        while (place->turn == Turn::Kind::WaitFor) {
+            auto step = co_await untilGone(cleanup->session(), place->predecessor, deadline); // 3
             if (step)
-                step = co_await lookAgain(cleanup.session(), spec, &*place, deadline);
+                step = co_await lookAgain(cleanup->session(), spec, &*place, deadline);
             if (!step)
                 co_return step.error();
         }
-        if (place->turn.isMine())
+        if (place->turn == Turn::Kind::Mine)
             co_return std::move(place->entry);
         place->entry.forget(); // 4
     }
@@ -78,7 +87,7 @@ Task<Result<QueueEntry>> acquireInQueue(BackgroundCleanup cleanup, QueueSpec spe
 Task<Result<QueueEntry>> QueueMutex::enter(Deadline deadline)
 {
     // Without a frame of its own: of 100,000 who wait each would keep it.
-    return acquireInQueue(cleanup(), mutexQueueSpec(path()), &random(), deadline);
+    return acquireInQueue(&cleanup(), mutexQueueSpec(&path()), &random(), deadline);
 }
 
 bool QueueMutex::minds(const ZPath &node) const

@@ -11,16 +11,17 @@ namespace lockscope::recipes {
 
 // A queue of Curator's kind: they differ in the name of their nodes and in who may enter.
 struct QueueSpec {
-    ZPath directory;
-    QByteArray base; // "lock-"
+    const ZPath *directory;
+    const QByteArray *base; // "lock-"
     Turn (*turnOf)(const Listed &queue, const NodeName &me);
 };
-// Joins the queue and comes back with its entry when it may enter.
-[[nodiscard]] Task<Result<QueueEntry>> acquireInQueue(BackgroundCleanup cleanup, QueueSpec spec, Random *random,
-                                                      Deadline deadline);
+// Joins the queue and comes back with its entry when it may enter. What is pointed to outlives it: of 100,000 who
+// wait none keeps what its lock has already.
+[[nodiscard]] Task<Result<QueueEntry>> acquireInQueue(const BackgroundCleanup *cleanup, QueueSpec spec,
+                                                      Random *random, Deadline deadline);
 
 // A queue where only the first may enter.
-[[nodiscard]] QueueSpec mutexQueueSpec(ZPath directory);
+[[nodiscard]] QueueSpec mutexQueueSpec(const ZPath *directory);
 
 class QueueMutex : public SessionLock {
 public:

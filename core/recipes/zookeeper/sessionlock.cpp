@@ -23,10 +23,9 @@ Duration certainLife(const zk::Session &session)
 } // namespace
 
 SessionLock::SessionLock(zk::Session &session, ZPath path, Random random)
-    : LockBase(session.loop(), u"lock "_s + label(path.bytes())), m_session(&session), m_path(std::move(path)),
+    : LockBase(session.loop(), path.bytes()), m_session(&session), m_path(std::move(path)),
       m_random(std::move(random)), m_cleanup(session)
 {
-    m_states = session.onState([this](zk::SessionState state) { sessionChanged(state); });
 }
 
 SessionLock::~SessionLock()
@@ -42,6 +41,8 @@ Task<Result<Grant>> SessionLock::take(Deadline deadline)
     if (entered) {
         m_held.emplace(std::move(*entered));
         m_holdCount = 1;
+        if (!m_states) // who waits has nothing to lose
+            m_states = m_session->onState([this](zk::SessionState state) { sessionChanged(state); });
         connectionChanged();
         co_return grant();
     }
@@ -64,7 +65,7 @@ Task<void> SessionLock::tidyUp(Result<QueueEntry> *failed)
 
 Grant SessionLock::grant() const
 {
-    const auto czxid = m_held->created().stat.czxid;
+    const auto czxid = m_held->created().czxid;
     return {nodeContenderId(m_held->node(), czxid), czxid, m_held->path()};
 }
 
@@ -92,7 +93,7 @@ Task<Result<void>> SessionLock::release(Deadline deadline)
     // if an answer is lost or nobody waits for it any more, the cleanup sees to it
     QueueEntry entry(std::move(*m_held));
     m_held.reset();
-    const zk::Created node = entry.created();
+    const OwnNode node = entry.created();
     Result<void> removed;
     if (entry.mayBeAnothers()) {
         const auto by = answerBy(*session, deadline);
@@ -130,11 +131,11 @@ Task<Result<bool>> SessionLock::isStillMine(Deadline deadline)
 {
     if (!m_held)
         co_return false;
-    const zk::Created node = m_held->created();
+    const OwnNode node = m_held->created();
     auto looking = m_session->exists(node.path, std::nullopt, deadline);
     const auto seen = co_await looking;
     if (seen)
-        co_return seen->czxid == node.stat.czxid;
+        co_return seen->czxid == node.czxid;
     if (seen.error().code == ErrorCode::NoNode || seen.error().code == ErrorCode::SessionExpired)
         co_return false;
     co_return seen.error();
@@ -142,7 +143,7 @@ Task<Result<bool>> SessionLock::isStillMine(Deadline deadline)
 
 void SessionLock::noteTakenAway(const Grant &grant)
 {
-    if (!m_held || m_held->created().stat.czxid != grant.fencingToken)
+    if (!m_held || m_held->created().czxid != grant.fencingToken)
         return;       // a hold that is over already
     m_held->forget(); // what stands there now, if anything, is another's
     m_held.reset();

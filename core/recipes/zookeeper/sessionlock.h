@@ -64,9 +64,9 @@ private:
     Random m_random;
     BackgroundCleanup m_cleanup;
     std::optional<QueueEntry> m_held;
-    int m_holdCount = 0; // while held
-    Subscription m_states;
-    Timer m_stopsBelieving; // runs while we hold it and are cut off
+    int m_holdCount = 0;                  // while held
+    std::optional<Subscription> m_states; // from the first hold on
+    Timer m_stopsBelieving;               // runs while we hold it and are cut off
 };
 
 } // namespace lockscope::recipes
