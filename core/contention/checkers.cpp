@@ -13,7 +13,8 @@ namespace lockscope::contention {
 using namespace Qt::StringLiterals;
 
 Checkers::Checkers(const Scenario &scenario, Trace &trace)
-    : m_scenario(scenario), m_trace(trace), m_isOptimistic(isOptimistic(scenario.recipe))
+    : m_scenario(scenario), m_trace(trace), m_isOptimistic(isOptimistic(scenario.recipe)),
+      m_readers(std::size_t(scenario.contenders))
 {
     const auto *recipe = playable(scenario.recipe);
     // Permits and readers may overtake each other on their way back from the server.
@@ -27,7 +28,7 @@ void Checkers::see(const Event &event)
     switch (event.mark) {
     case Mark::Joins:
         if (event.what != "again")
-            m_readers[event.contender] = event.what == "read";
+            m_readers[std::size_t(event.contender)] = event.what == "read";
         break;
     case Mark::Holds: begins(event); break;
     case Mark::Releases:
@@ -48,7 +49,7 @@ bool Checkers::isTooMany() const
     if (int(m_believers.size()) <= m_scenario.limit)
         return false;
     return std::any_of(m_believers.begin(), m_believers.end(),
-                       [this](const auto &believer) { return !m_readers.at(believer.first); });
+                       [this](const auto &believer) { return !m_readers[std::size_t(believer.first)]; });
 }
 
 void Checkers::begins(const Event &event)
@@ -65,7 +66,7 @@ void Checkers::begins(const Event &event)
         m_trace.breaks("exclusion", event.contender, u"all believe to hold it: %1"_s.arg(names.join(u", "_s)));
     }
     if (event.token != 0) {
-        if (event.token <= m_highestToken && !m_readers[event.contender] && m_scenario.limit == 1)
+        if (event.token <= m_highestToken && !m_readers[std::size_t(event.contender)] && m_scenario.limit == 1)
             m_trace.breaks("tokens", event.contender,
                            u"its fencing token %1 is not above %2"_s.arg(event.token).arg(m_highestToken));
         m_highestToken = std::max(m_highestToken, event.token);

@@ -30,8 +30,8 @@ private:
     const Scenario m_scenario;
     Trace &m_trace;
     bool m_isFair = false;
-    const bool m_isOptimistic;     // its holders exclude nobody
-    std::map<int, bool> m_readers; // by contender: how it joined last
+    const bool m_isOptimistic;   // its holders exclude nobody
+    std::vector<bool> m_readers; // by contender: how it joined last
     std::map<int, Moment> m_believers;
     std::optional<Moment> m_overlapSince;
     Moment m_longestOverlap{};

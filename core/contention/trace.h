@@ -43,17 +43,33 @@ public:
     [[nodiscard]] Recording take(QByteArray world);
 
 private:
+    // A moment or none, in the room of a moment.
+    class MaybeMoment {
+    public:
+        MaybeMoment(std::nullopt_t = std::nullopt) {}
+        MaybeMoment(Moment moment) : m_moment(moment) {}
+        explicit operator bool() const { return m_moment != none; }
+        // Only when there is one.
+        [[nodiscard]] Moment operator*() const { return m_moment; }
+        [[nodiscard]] Moment value_or(Moment otherwise) const { return *this ? m_moment : otherwise; }
+        void reset() { m_moment = none; }
+
+    private:
+        static constexpr Moment none = Moment::min();
+        Moment m_moment = none;
+    };
+    // There are as many as contenders, of whom there may be 100,000.
     struct Lane {
         bool isWaiting = false, isReader = false;
-        Moment since{};
-        std::optional<Moment> answered; // first, of this wait
-        std::optional<Moment> begun;    // optimistic: the try that may yet have been in vain
-        // When the last try ended in vain (optimistic: turned out to have been), and no other has begun yet.
-        std::optional<Moment> failed;
-        // A wake-up after which it has neither got the lock nor been woken again: index among the kept events.
-        std::optional<std::size_t> wakeUp;
         bool wasWoken = false;
         bool wokenInDrain = false;
+        Moment since{};
+        MaybeMoment answered; // first, of this wait
+        MaybeMoment begun;    // optimistic: the try that may yet have been in vain
+        // When the last try ended in vain (optimistic: turned out to have been), and no other has begun yet.
+        MaybeMoment failed;
+        // A wake-up after which it has neither got the lock nor been woken again: index among the kept events.
+        std::optional<std::size_t> wakeUp;
     };
     void wasted(Lane &lane);
     void note(Lane &lane, const Event &event);

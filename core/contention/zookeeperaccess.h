@@ -12,9 +12,10 @@ namespace lockscope::contention {
 
 class ZooKeeperAccess final : public ContenderAccess {
 public:
+    using Paths = std::shared_ptr<const std::vector<ZPath>>;
     // Of several paths it takes all, in their order. The scenario outlives it.
     ZooKeeperAccess(std::shared_ptr<zk::Session> session, const Scenario &scenario, Trace &trace, int contender,
-                    std::vector<ZPath> paths)
+                    Paths paths)
         : m_scenario(scenario), m_paths(std::move(paths)), m_trace(trace), m_contender(contender),
           m_session(std::move(session)), m_traced(tracedFor(m_scenario.recipe, *m_session, trace, contender))
     {
@@ -23,10 +24,10 @@ public:
     [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makeLock(bool readMode, Random random) override
     {
         const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
-        if (m_paths.size() == 1)
-            return makePlayableLock(m_scenario.recipe, *m_traced, m_paths.front(), options, random);
+        if (m_paths->size() == 1)
+            return makePlayableLock(m_scenario.recipe, *m_traced, m_paths->front(), options, random);
         std::vector<std::unique_ptr<recipes::Lock>> all;
-        for (const auto &path : m_paths) {
+        for (const auto &path : *m_paths) {
             auto made = makePlayableLock(m_scenario.recipe, *m_traced, path, options, Random(random.next()));
             if (!made)
                 return made.error();
@@ -34,7 +35,7 @@ public:
         }
         auto both = std::make_unique<recipes::MultiLock>(m_session->loop(), std::move(all));
         both->onMember([this](std::size_t place) {
-            m_trace.add({{}, m_contender, Mark::Gets, false, 0, m_paths[place].bytes(), {}});
+            m_trace.add({{}, m_contender, Mark::Gets, false, 0, (*m_paths)[place].bytes(), {}});
         });
         return std::unique_ptr<recipes::Lock>(std::move(both));
     }
@@ -45,7 +46,7 @@ public:
 
 private:
     const Scenario &m_scenario;
-    const std::vector<ZPath> m_paths;
+    const Paths m_paths;
     Trace &m_trace;
     const int m_contender;
     std::shared_ptr<zk::Session> m_session; // its process's

@@ -6,6 +6,7 @@
 #include "core/rules/turn.h"
 
 #include <algorithm>
+#include <deque>
 
 namespace lockscope::contention {
 
@@ -34,6 +35,8 @@ class ZooKeeperServers : public Servers {
 public:
     explicit ZooKeeperServers(const ServersContext &context)
         : m_context(context), m_random(context.random), m_ensemble(context.network, options(context.scenario)),
+          m_paths(paths(context.scenario.locks == 1 ? std::vector{lockPath} : std::vector{lockPath, otherPath})),
+          m_opposite(context.scenario.locks == 1 ? m_paths : paths({otherPath, lockPath})),
           m_contenders(std::size_t(context.scenario.contenders))
     {
         m_context.trace.onEvent([this](const Event &event) {
@@ -44,7 +47,10 @@ public:
 
     [[nodiscard]] std::unique_ptr<ContenderAccess> open(world::Process &process, int contender) override
     {
-        auto &shared = m_sessions[process.number()];
+        const auto number = std::size_t(process.number());
+        if (number >= m_sessions.size())
+            m_sessions.resize(number + 1);
+        auto &shared = m_sessions[number];
         auto session = shared.lock();
         if (!session || session->state() == zk::SessionState::Expired) {
             world::zookeeper::SessionOptions options;
@@ -123,10 +129,10 @@ public:
 
     [[nodiscard]] std::vector<ServerLine> state() const override
     {
-        for (const auto &[process, weak] : m_sessions) {
-            if (const auto session = weak.lock(); session && !session->id().isNone())
+        for (std::size_t process = 0; process < m_sessions.size(); ++process) {
+            if (const auto session = m_sessions[process].lock(); session && !session->id().isNone())
                 m_owners[session->id()] =
-                    contenderName(process * m_context.scenario.perProcess, m_context.scenario.contenders);
+                    contenderName(int(process) * m_context.scenario.perProcess, m_context.scenario.contenders);
         }
         std::vector<ServerLine> lines;
         for (int member = 0; member < count(); ++member) {
@@ -201,12 +207,14 @@ private:
         }
         return std::nullopt;
     }
-    [[nodiscard]] std::vector<ZPath> pathsOf(int contender) const
+    [[nodiscard]] ZooKeeperAccess::Paths pathsOf(int contender) const
     {
-        if (m_context.scenario.locks == 1)
-            return {lockPath};
         const bool isOpposite = m_context.scenario.isOppositeOrder && contender % 2 == 1;
-        return isOpposite ? std::vector{otherPath, lockPath} : std::vector{lockPath, otherPath};
+        return isOpposite ? m_opposite : m_paths;
+    }
+    static ZooKeeperAccess::Paths paths(std::vector<ZPath> all)
+    {
+        return std::make_shared<const std::vector<ZPath>>(std::move(all));
     }
     [[nodiscard]] QByteArray ownerName(zk::SessionId session) const
     {
@@ -236,7 +244,8 @@ private:
     const ServersContext m_context;
     Random m_random;
     world::zookeeper::Ensemble m_ensemble;
-    std::map<int, std::weak_ptr<zk::Session>> m_sessions; // by process
+    std::deque<std::weak_ptr<zk::Session>> m_sessions; // by process
+    const ZooKeeperAccess::Paths m_paths, m_opposite;  // nearly all contenders have the same
     std::vector<Known> m_contenders;
     std::set<int> m_stopped; // members
     int m_leader = 0;

@@ -30,9 +30,10 @@ public:
             session = keeper::openSession(process, m_ensemble, std::move(options));
             shared = session;
         }
+        const std::vector paths{ZPath(m_context.plan.before.lock.name)};
         return std::make_unique<contention::ZooKeeperAccess>(std::move(session), m_context.scenario, m_context.trace,
                                                              contender,
-                                                             std::vector{ZPath(m_context.plan.before.lock.name)});
+                                                             std::make_shared<const std::vector<ZPath>>(paths));
     }
 
     [[nodiscard]] Task<Result<operate::Sent>> release(operate::ForceReleasePlan plan, int /*contender*/,
