@@ -318,6 +318,15 @@ private slots:
         QCOMPARE(dialog.shownDifference(), u"+ cdrwa digest:super:D/InIHSb7yEEbrWz8b9l71RjZJU="_s);
         shoot(dialog, u"edit-acl"_s);
     }
+    // It had been selected whole: the first letter took the parent away.
+    void whatIsNewIsTypedBehindItsParent()
+    {
+        open(formRequest(EditKind::ZnodeCreate, "/app"), nodeState("there"));
+        auto *line = part<QLineEdit>("line");
+        QTRY_VERIFY(line->hasFocus());
+        QTest::keyClicks(line, u"new"_s);
+        QCOMPARE(line->text(), u"/app/new"_s);
+    }
     void whatIsNewNeedsAFreeName()
     {
         auto &dialog = open(formRequest(EditKind::ZnodeCreate, "/app"), nodeState("there"));

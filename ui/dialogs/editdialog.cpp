@@ -109,6 +109,10 @@ void EditDialog::showPlan(bool isFirst)
                       : m_acls  ? m_acls->edit()
                                 : nullptr;
         (first && first->isVisibleTo(this) ? first : m_reason)->setFocus();
+        if (m_line) { // what is there is the parent, or the name to be changed: typing goes on from it
+            m_line->deselect();
+            m_line->end(false);
+        }
     }
 }
 
