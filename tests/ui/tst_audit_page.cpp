@@ -97,6 +97,7 @@ private slots:
         QTRY_COMPARE(rows(), 4);
         QCOMPARE(cell(0, ui::AuditModel::Reason), u"INC-2"_s);
         QCOMPARE(cell(0, ui::AuditModel::Outcome), u"released"_s);
+        QCOMPARE(cell(1, ui::AuditModel::Outcome), u"intent"_s); // the detail says all of it
         QCOMPARE(cell(3, ui::AuditModel::Reason), u"INC-1"_s);
         m_page->focusContent();
         const auto text = m_page->detail();

@@ -34,6 +34,14 @@ QString auditOutcome(const AuditRecord &record)
                                        : harmless(record.outcome, 400);
 }
 
+// As a cell has room for; the detail says all of it.
+QString auditBriefly(const AuditRecord &record)
+{
+    if (record.lacksResult)
+        return u"no result recorded"_s;
+    return record.phase == "intent"_L1 ? u"intent"_s : auditOutcome(record);
+}
+
 QString auditCell(const AuditRecord &record, int column)
 {
     switch (column) {
@@ -43,7 +51,7 @@ QString auditCell(const AuditRecord &record, int column)
     case AuditModel::Lock: return label(record.lock, 400);
     case AuditModel::Holder: return label(record.holder, 200);
     case AuditModel::Reason: return harmless(record.reason, 400);
-    case AuditModel::Outcome: return auditOutcome(record);
+    case AuditModel::Outcome: return auditBriefly(record);
     default: return {};
     }
 }

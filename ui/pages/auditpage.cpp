@@ -102,6 +102,7 @@ QWidget *AuditPage::buildTable()
     m_detail->setFrameShape(QFrame::NoFrame);
     m_detail->setFont(monoFont());
     m_detail->setAccessibleName(tr("The chosen record"));
+    m_detail->setPlaceholderText(tr("Choose a record: what was done, why, and what was there before and after"));
     m_split->setStretchFactor(0, 3);
     m_split->setStretchFactor(1, 2);
     connect(m_table, &QTreeView::activated, this, &AuditPage::openLock);
