@@ -204,6 +204,7 @@ void WindowDialogs::openBulk(Bulk bulk)
     if (targets.empty() || areSeveral) {
         const QString why =
             areSeveral ? tr("These are locks of several connections. Choose one of them in the side bar first.")
+            : bulk == Bulk::Litter                       ? tr("No litter is seen: nothing that clients left behind.")
             : bulk == Bulk::Session && session.isEmpty() ? tr("Choose a lock whose holder's session is known first.")
                                                          : tr("There is nothing here that could be released.");
         auto *nothing =

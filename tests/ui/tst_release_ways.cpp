@@ -333,6 +333,20 @@ private slots:
         shoot(dialog, u"bulk-2-stopped"_s);
     }
 
+    // Two readers of one lock are two to be released, and one lock.
+    void severalHoldersOfALockAreNotSeveralLocks()
+    {
+        auto all = targets(3);
+        all[2].lock = all[1].lock;
+        ui::BulkDialog dialog(*m_backend, *m_book, u"All of it."_s, all, waysNow);
+        dialog.show();
+        QStringList said;
+        for (const auto *label : dialog.findChildren<QLabel *>())
+            said << label->text();
+        QVERIFY2(said.contains(u"2 locks are taken from their 3 holders."_s), qPrintable(said.join(u'|')));
+        QCOMPARE(partOf<QPushButton>(dialog, "releaseButton")->text(), u"Release 3 holders, one after the other"_s);
+    }
+
     void severalOnProductionWantAReason()
     {
         tellStatus(true);

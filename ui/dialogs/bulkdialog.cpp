@@ -102,8 +102,9 @@ QWidget *BulkDialog::makeButtons()
     m_release = new QPushButton(buttons);
     m_release->setObjectName(u"releaseButton"_s);
     m_release->setProperty("look", u"dangerFilled"_s);
-    m_release->setText(count() == 1 ? tr("Release 1 lock")
-                                    : tr("Release %1 locks, one after the other").arg(count()));
+    m_release->setText(count() == 1         ? tr("Release 1 lock")
+                       : locks() == count() ? tr("Release %1 locks, one after the other").arg(count())
+                                            : tr("Release %1 holders, one after the other").arg(count()));
     for (auto *button : {m_copy, m_cancel, m_release})
         button->setAutoDefault(false); // Enter in a text field shall not release anything
     auto *row = new QHBoxLayout(buttons);
@@ -145,6 +146,14 @@ QString BulkDialog::obstacle() const
     return {};
 }
 
+int BulkDialog::locks() const
+{
+    std::set<inspect::LockName> names;
+    for (const auto &target : m_targets)
+        names.insert(target.lock);
+    return static_cast<int>(names.size());
+}
+
 void BulkDialog::updateReady()
 {
     const QString why = obstacle();
@@ -164,8 +173,10 @@ void BulkDialog::setStep(Step step)
     if (step == Step::Form)
         m_state->say(
             Banner::Look::Warning,
-            count() == 1 ? tr("1 lock is taken from its holder.")
-                         : tr("%1 locks are taken from their holders.").arg(count()),
+            count() == 1         ? tr("1 lock is taken from its holder.")
+            : locks() == count() ? tr("%1 locks are taken from their holders.").arg(count())
+            : locks() == 1       ? tr("1 lock is taken from its %1 holders.").arg(count())
+                                 : tr("%1 locks are taken from their %2 holders.").arg(locks()).arg(count()),
             tr("Each is read again and guarded on its own, with a record of its own. It stops at the first that "
                "is not as expected; what was done by then stays done. The old holders may still believe that "
                "they hold them."));

@@ -41,7 +41,8 @@ private:
     void showReport(const Result<operate::BulkReport> &report);
     void setStep(Step step);
     [[nodiscard]] bool isSending() const override { return m_step == Step::Sending; }
-    [[nodiscard]] int count() const { return static_cast<int>(m_targets.size()); }
+    [[nodiscard]] int count() const { return static_cast<int>(m_targets.size()); } // holders
+    [[nodiscard]] int locks() const;                                               // that they hold
     // Why the button is disabled; empty if it is not.
     [[nodiscard]] QString obstacle() const;
 
