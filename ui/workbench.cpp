@@ -170,11 +170,30 @@ void Workbench::fillMenu(QMenu &menu) const
     const auto old = menu.findChildren<QMenu *>();
     menu.clear();
     qDeleteAll(old);
-    auto *pages = menu.addMenu(tr("Go to"));
-    const auto ids = pageIds();
+    // By what they are about: all in one list are higher than a small screen. What no group names stands by itself.
+    const std::pair<QString, QStringList> groups[] = {
+        {tr("Go to"), pageIds() + QStringList{u"to-session"_s, u"to-graph"_s}},
+        {tr("Chosen lock"),
+         {u"force-release"_s, u"release-session"_s, u"acquire"_s, u"detach"_s, u"note"_s, u"save-note"_s}},
+        {tr("List"),
+         {u"export"_s, u"columns"_s, u"filters"_s, u"save-filter"_s, u"release-listed"_s, u"remove-litter"_s}},
+        {tr("Time and recordings"),
+         {u"time"_s, u"five-minutes-ago"_s, u"five-minutes-on"_s, u"lock-changed-before"_s, u"lock-changed-after"_s,
+          u"now"_s, u"open-recording"_s, u"save-recording"_s, u"open-left"_s}},
+        {tr("Help"), {u"help"_s, u"guarantees"_s, u"findings-help"_s, u"about"_s}}};
+    QStringList grouped{u"menu"_s};
+    for (const auto &[title, ids] : groups) {
+        auto *part = menu.addMenu(title);
+        for (const auto &id : ids) {
+            if (auto *action = m_actions.find(id))
+                part->addAction(action);
+        }
+        grouped += ids;
+    }
+    menu.addSeparator();
     for (auto *action : m_actions.all()) {
-        if (action->objectName() != u"menu"_s)
-            (ids.contains(action->objectName()) ? pages : &menu)->addAction(action);
+        if (!grouped.contains(action->objectName()))
+            menu.addAction(action);
     }
 }
 

@@ -83,6 +83,35 @@ private slots:
         QVERIFY(!release(*window)->isEnabled());
     }
 
+    // In one list they took two columns and the whole of a small screen.
+    void theMenuHasEveryActionOnceAndIsLow()
+    {
+        auto *menu = part<QPushButton>("menuButton")->menu();
+        QVERIFY(menu);
+        emit menu->aboutToShow();
+        QVERIFY2(menu->sizeHint().height() < 500, qPrintable(QString::number(menu->sizeHint().height())));
+        QStringList offered;
+        const auto take = [&offered](const QMenu &one) {
+            for (const auto *action : one.actions()) {
+                if (!action->menu() && !action->isSeparator())
+                    offered << action->objectName();
+            }
+        };
+        take(*menu);
+        for (const auto *group : menu->findChildren<QMenu *>()) {
+            QVERIFY(group->sizeHint().height() < 500);
+            take(*group);
+        }
+        QStringList all;
+        for (const auto *action : m_window->actions().all()) {
+            if (action->objectName() != u"menu"_s) // which opens it
+                all << action->objectName();
+        }
+        offered.sort();
+        all.sort();
+        QCOMPARE(offered, all);
+    }
+
     void severalAtOnceEachOnce()
     {
         press(m_window.get(), u"Ctrl+D"_s);
