@@ -2,8 +2,8 @@
 // Whether the window stays fluid when 50,000 locks change ten times a second each: more than a server tells, so the
 // changes are made here and given to the window as its backend does, the newest of each lock in batches, the next one
 // when the last is taken. Prints how long the GUI thread was busy in a turn, how often a lock was told anew, and what
-// the window keeps for a lock; asserts only that what should be on screen is there. LOCKSCOPE_BENCH_LOCKS (50000) and
-// LOCKSCOPE_BENCH_SECONDS (60).
+// the window keeps for a lock; then how long it is busy with one shown lock that 10,000 wait for. Asserts only that
+// what should be on screen is there. LOCKSCOPE_BENCH_LOCKS (50000) and LOCKSCOPE_BENCH_SECONDS (60).
 #include "tests/bench/metered.h"
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
@@ -132,6 +132,37 @@ private slots:
                           .arg(inBatch)
                           .arg(double(told) / m_locks / m_seconds, 0, 'f', 2),
                       turns);
+    }
+
+    // Each change is told as the I/O thread does: an event of the window's, with the whole queue in it.
+    void oneLongQueue()
+    {
+        constexpr int waiters = 10'000;
+        constexpr int handOffs = 20;
+        auto lock = testing::queueLock("zk", "/locks/orders", waiters + handOffs,
+                                       testing::serverTime(std::chrono::system_clock::now()));
+        m_backend.tellConnection(
+            testing::connectedStatus("zk", Scheme::ZooKeeper, false, std::chrono::system_clock::now()));
+        m_backend.tellLocks({testing::change(inspect::ChangeKind::Added, lock)});
+        m_window->selectLock(lock.lock);
+        QTest::qWait(1000);
+        const auto turns = bench::metered().during([&] {
+            for (int i = 0; i < handOffs; ++i) {
+                lock.contenders.erase(lock.contenders.begin());
+                lock.contenders.front().role = inspect::Role::Holder;
+                for (std::size_t place = 0; place < lock.contenders.size(); ++place)
+                    lock.contenders[place].position = static_cast<int>(place);
+                Batch news;
+                news.locks.push_back(testing::change(inspect::ChangeKind::Changed, lock));
+                QMetaObject::invokeMethod(
+                    &m_backend, [this, news = std::move(news)] { m_backend.tell(news); }, Qt::QueuedConnection);
+                QTest::qWait(100);
+            }
+        });
+        QCOMPARE(m_window->locksPage().model().snapshot(lock.lock)->waiterCount(), waiters);
+        bench::report(
+            u"GUI thread, one turn, a shown lock that %1 wait for, handed on %2 times"_s.arg(waiters).arg(handOffs),
+            turns);
     }
 };
 

@@ -35,12 +35,12 @@ public:
             --m_depth;
             return nested;
         }
+        const auto *whose = receiver->metaObject(); // who is told of may end with it
         const qint64 began = busyNanoseconds();
         const bool done = QApplication::notify(receiver, event);
         const qint64 took = busyNanoseconds() - began;
         if (took > 16'000'000)
-            qInfo("%.1f ms: %s event %d", double(took) / 1e6, receiver->metaObject()->className(),
-                  int(event->type()));
+            qInfo("%.1f ms: %s event %d", double(took) / 1e6, whose->className(), int(event->type()));
         m_turns.add(took);
         --m_depth;
         return done;

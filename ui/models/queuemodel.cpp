@@ -20,19 +20,20 @@ using std::chrono::milliseconds;
 
 void QueueModel::setSnapshot(const LockSnapshot &lock)
 {
-    std::vector<Contender> next = lock.contenders;
-    const bool isOtherBackend = std::exchange(m_lock, lock).backend != lock.backend;
-    m_lock.contenders.clear();
+    LockSnapshot copied = lock; // once: of 10,000 contenders that is 4 MB
+    auto next = std::exchange(copied.contenders, {});
+    const bool isOtherBackend = std::exchange(m_lock, std::move(copied)).backend != lock.backend;
     if (isOtherBackend)
         emit headerDataChanged(Qt::Horizontal, 0, ColumnCount - 1);
     removeGone(next);
-    placeInOrder(next);
+    placeInOrder(std::move(next));
     emit snapshotSet();
 }
 
 void QueueModel::removeGone(const std::vector<Contender> &next)
 {
     QSet<QByteArray> staying;
+    staying.reserve(std::ssize(next));
     for (const auto &contender : next)
         staying.insert(contender.id);
     std::vector<int> gone;
@@ -48,9 +49,10 @@ void QueueModel::removeGone(const std::vector<Contender> &next)
     }
 }
 
-void QueueModel::placeInOrder(const std::vector<Contender> &next)
+void QueueModel::placeInOrder(std::vector<Contender> next)
 {
     QSet<QByteArray> present;
+    present.reserve(std::ssize(m_rows));
     for (const auto &contender : m_rows)
         present.insert(contender.id);
     std::vector<int> changed;
@@ -58,7 +60,7 @@ void QueueModel::placeInOrder(const std::vector<Contender> &next)
         const int row = static_cast<int>(at);
         if (at < m_rows.size() && m_rows[at].id == next[at].id) {
             if (!(m_rows[at] == next[at])) {
-                m_rows[at] = next[at];
+                m_rows[at] = std::move(next[at]);
                 changed.push_back(row);
             }
             continue;
@@ -81,7 +83,7 @@ void QueueModel::placeInOrder(const std::vector<Contender> &next)
         beginMoveRows({}, from, from, {}, row);
         std::rotate(m_rows.begin() + row, old, old + 1);
         endMoveRows();
-        m_rows[at] = next[at];
+        m_rows[at] = std::move(next[at]);
         changed.push_back(row);
     }
     for (const auto &range : rangesOf(changed))

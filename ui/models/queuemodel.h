@@ -49,7 +49,7 @@ signals:
 
 private:
     void removeGone(const std::vector<inspect::Contender> &next);
-    void placeInOrder(const std::vector<inspect::Contender> &next);
+    void placeInOrder(std::vector<inspect::Contender> next);
     [[nodiscard]] QString cell(const inspect::Contender &contender, int column) const;
     [[nodiscard]] QString rawCell(const inspect::Contender &contender, int column) const;
 

@@ -46,6 +46,8 @@ QueueTable::QueueTable(QueueModel &model, Columns columns, QWidget *parent)
     CellDelegate::prepare(*this);
     setAccessibleName(tr("Queue"));
     horizontalHeader()->setStretchLastSection(columns == Columns::Raw);
+    constexpr int mostMeasured = 100; // rows: columns are fitted with every change of a queue of 10,000
+    horizontalHeader()->setResizeContentsPrecision(mostMeasured);
     QList<int> own;
     for (int column = 0; column < QueueModel::ColumnCount; ++column) {
         const bool isOwn = (column >= QueueModel::Node) == (columns == Columns::Raw);

@@ -107,6 +107,7 @@ struct Herd {
 Herd herdOf(const LockSnapshot &lock)
 {
     QHash<QByteArray, int> watchers;
+    watchers.reserve(std::ssize(lock.contenders));
     int childWatchers = 0;
     int waiters = 0;
     for (const auto &c : lock.contenders) {
