@@ -52,6 +52,8 @@ public:
     std::set<QByteArray> hashes;       // Redisson's locks
     bool countsEnding = true;          // INFO is allowed
     bool knowsTypesInScan = true;      // Redis 6
+    bool countsTypes = false;          // Redis 8
+    qint64 askedForHashes = 0;         // pages
     std::function<void()> beforeInfo;  // what happens just then
     // What stands in a hash.
     std::vector<QByteArray> fields{"0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11:1", "1"};
@@ -105,8 +107,11 @@ private:
             return listOf({textOf(QByteArray::number(qint64(sinceEpoch.count()))), textOf("0")});
         if (word == "SCAN" && command.size() > 4 && !knowsTypesInScan)
             return refusalOf("ERR syntax error");
+        askedForHashes += word == "SCAN" && command.size() > 4 ? 1 : 0;
         if (word == "SCAN")
             return page(command[1].toULongLong(), command[3].toULongLong(), command.size() > 4);
+        if (word == "INFO" && command.back() == "keysizes")
+            return textOf(countsTypes ? sizes() : QByteArray());
         if (word == "INFO" && beforeInfo)
             beforeInfo();
         if (word == "INFO")
@@ -137,6 +142,11 @@ private:
         if (word == "PUBSUB")
             return listOf({});
         return word == "PING" ? textOf("PONG") : integerOf(qint64(keys.size()));
+    }
+    [[nodiscard]] QByteArray sizes() const
+    {
+        const QByteArray text = "# Keysizes\r\ndb0_distrib_strings_sizes:8=5\r\n";
+        return hashes.empty() ? text : text + "db0_distrib_hashes_items:1=1\r\n";
     }
     static Value refusalOf(const QByteArray &text)
     {
@@ -361,6 +371,66 @@ private slots:
         swept.server.knowsTypesInScan = false;
         QVERIFY(swept.commandsOfOneSweep() > 8000);
         QCOMPARE(swept.observer->snapshots().size(), 200u);
+    }
+    void whereTheServerCountsNoHashItIsNotAskedForTypes()
+    {
+        Swept swept(3800);
+        swept.server.countsTypes = true;
+        std::erase_if(swept.server.keys, [&](const auto &key) { return swept.server.hashes.contains(key); });
+        swept.server.hashes.clear();
+        QVERIFY(swept.commandsOfOneSweep() > 0);
+        QCOMPARE(swept.server.askedForHashes, 0);
+        QCOMPARE(swept.observer->snapshots().size(), 180u);
+        QVERIFY(swept.sees("account:79") && swept.sees("lock:99"));
+    }
+    void ofManyKeysTheOneHashIsFoundThatTheServerCounts()
+    {
+        Swept swept(3800);
+        swept.server.countsTypes = true;
+        swept.server.hashes = {"stock:777"};
+        QVERIFY(swept.commandsOfOneSweep() > 0);
+        QVERIFY(swept.server.askedForHashes > 0);
+        QVERIFY(swept.sees("stock:777"));
+    }
+    // Looks that make sure ask for types, whatever the server counted.
+    void aHashThatNobodyToldOfIsSeenInTheEnd()
+    {
+        VirtualLoop loop;
+        QuietRedis server{loop};
+        Unheard sink;
+        server.countsTypes = true;
+        server.keys = {"lock:1", "lock:2"};
+        RedisObserver observer{server, ConnectionName("redis"), ObserverOptions{}, sink};
+        observer.start();
+        loop.advance(1s);
+        QCOMPARE(observer.snapshots().size(), 2u);
+        QCOMPARE(server.askedForHashes, 0);
+        server.keys.insert(server.keys.begin(), "checkout:1");
+        server.hashes = {"checkout:1"};
+        loop.advance(15min);
+        QCOMPARE(observer.snapshots().size(), 3u);
+    }
+    void whetherTheServerSaysThatNoHashIs_data()
+    {
+        QTest::addColumn<QByteArray>("info");
+        QTest::addColumn<bool>("says");
+        const QByteArray strings = "# Keysizes\r\ndb0_distrib_strings_sizes:8=5,16=1\r\n";
+        QTest::newRow("none") << strings << true;
+        QTest::newRow("one") << strings + "db0_distrib_hashes_items:1=1\r\n" << false;
+        QTest::newRow("in another database") << strings + "db3_distrib_hashes_items:4=2\r\n" << false;
+        QTest::newRow("counted in another way") << strings + "db0_distrib_hashes_sizes:4=2\r\n" << false;
+        QTest::newRow("before Redis 8") << QByteArray() << false;
+        QTest::newRow("an empty server") << QByteArray("# Keysizes\r\n") << false;
+        QTest::newRow("names that we do not know") << QByteArray("# Keysizes\r\ndb0_strings:5\r\n") << false;
+        QTest::newRow("refused") << QByteArray("NOPERM this user may not") << false;
+        QTest::newRow("all nodes") << "# Node a:1\r\n" + strings + "# Node b:1\r\n# Keysizes\r\n" << true;
+        QTest::newRow("one node does not say") << "# Node a:1\r\n" + strings + "# Node b:1\r\n" << false;
+    }
+    void whetherTheServerSaysThatNoHashIs()
+    {
+        QFETCH(QByteArray, info);
+        QFETCH(bool, says);
+        QCOMPARE(saysThatNoHashIs(info), says);
     }
     void whatTheServerCounts_data()
     {

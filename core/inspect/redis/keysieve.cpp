@@ -150,4 +150,12 @@ std::optional<qint64> endingKeysIn(const QByteArray &info, qint64 keys)
     return ofThatSize.size() == 1 ? ofThatSize.front() : all;
 }
 
+bool saysThatNoHashIs(const QByteArray &info)
+{
+    const auto nodes = std::max<qsizetype>(1, info.count("# Node "));
+    // What names strings as we know it would name hashes so, too.
+    return info.count("# Keysizes") >= nodes && info.contains("_distrib_strings_sizes:")
+           && !info.contains("_distrib_hashes");
+}
+
 } // namespace lockscope::inspect

@@ -59,5 +59,8 @@ private:
 // From INFO keyspace: how many keys end, in the database of so many keys; of all of them where none, or more than one
 // has as many. Empty: it does not say.
 [[nodiscard]] std::optional<qint64> endingKeysIn(const QByteArray &info, qint64 keys);
+// From INFO keysizes (Redis 8): that no hash is in any database of any node. False, too, where it does not say so in
+// words that we know.
+[[nodiscard]] bool saysThatNoHashIs(const QByteArray &info);
 
 } // namespace lockscope::inspect

@@ -35,7 +35,7 @@ Reply<std::vector<redis::Value>> KeySweeper::scan(Pace pace)
     const auto size = (pace.isOnlyMakingSure ? smallPageSize : pageSize).toByteArray();
     std::vector<Command> commands;
     commands.push_back(Command{"SCAN", m_sweep.cursor, "COUNT", size});
-    if (m_scanTellsTypes) // the same keys, of which the server sorts out the hashes
+    if (m_scanTellsTypes && !m_hasNoHash) // the same keys, of which the server sorts out the hashes
         commands.push_back(Command{"SCAN", m_sweep.cursor, "COUNT", size, "TYPE", "hash"});
     return m_reader.send(std::move(commands));
 }
@@ -59,13 +59,16 @@ Task<Result<bool>> KeySweeper::page(Pace pace)
         }
         // They are the same keys as long as both calls went equally far.
         const auto *hashes = got->size() == 2 ? &got->back() : nullptr;
-        m_scanTellsTypes = m_scanTellsTypes && hashes && !hashes->isError();
+        if (hashes)
+            m_scanTellsTypes = !hashes->isError();
         const bool areTold = hashes && hashes->items.size() == 2 && hashes->items[0].text == answer.items[0].text;
+        static const redis::Value none;
+        const auto *told = areTold ? &hashes->items[1] : !hashes && m_hasNoHash ? &none : nullptr;
         m_sweep.cursor = answer.items[0].text;
         m_sweep.isAtEnd = m_sweep.cursor == "0";
         if (!m_sweep.isAtEnd && !pace.isSlow)
             m_nextPage = scan(pace);
-        sortOut(answer.items[1], areTold ? &hashes->items[1] : nullptr, pace);
+        sortOut(answer.items[1], told, pace);
         m_sweep.done += static_cast<qint64>(answer.items[1].items.size());
         m_sweep.total = std::max(m_sweep.total, m_sweep.done);
     }
@@ -205,10 +208,25 @@ Task<std::optional<qint64>> KeySweeper::countEndingKeys()
     co_return info.isError() ? std::nullopt : endingKeysIn(info.text, keys);
 }
 
-Task<void> KeySweeper::begin()
+// To look at each key for its type takes the server half as long again. A sweep that is slow makes sure.
+Task<bool> KeySweeper::isToldOfNoHash()
+{
+    std::vector<Command> commands;
+    commands.push_back(Command{"INFO", "keysizes"});
+    auto reply = m_reader.send(std::move(commands));
+    auto got = co_await reply;
+    co_return got ? saysThatNoHashIs(got->front().text) : false;
+}
+
+Task<void> KeySweeper::begin(bool isSlow)
 {
     auto counted = co_await countEndingKeys();
     m_sieve.begin(m_sweep.total, counted);
+    m_hasNoHash = false;
+    if (isSlow)
+        co_return;
+    const bool hasNone = co_await isToldOfNoHash();
+    m_hasNoHash = hasNone;
 }
 
 } // namespace lockscope::inspect

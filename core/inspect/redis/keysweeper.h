@@ -33,7 +33,7 @@ public:
         m_nextPage.reset();
     }
     // A new sweep.
-    Task<void> begin();
+    Task<void> begin(bool isSlow);
     // One page, at full pace not read yet; false when that was the last one of the last round, and all are read.
     // After an error it goes on where it stood.
     Task<Result<bool>> page(Pace pace);
@@ -57,6 +57,7 @@ private:
     Task<Result<std::vector<RedisKey>>> stillEnding(std::vector<RedisKey> keys);
     Task<Result<bool>> needsAnotherRound(Pace pace);
     Task<std::optional<qint64>> countEndingKeys();
+    Task<bool> isToldOfNoHash();
 
     KeySweep &m_sweep;
     KeyReader &m_reader;
@@ -68,6 +69,7 @@ private:
     // At full pace the server goes on while we look at what it said.
     std::optional<Reply<std::vector<redis::Value>>> m_nextPage;
     bool m_scanTellsTypes = true; // until a server before Redis 6 says that it does not
+    bool m_hasNoHash = false;     // the server said so when this sweep began, at full pace
 };
 
 } // namespace lockscope::inspect

@@ -75,7 +75,7 @@ Task<Result<void>> RedisObserver::sweep()
         m_refusals.forgetKeys();
         m_plainHashes.clear();
         m_refusals.forget(u"SCAN"_s);
-        co_await m_sweeper.begin();
+        co_await m_sweeper.begin(m_firstSnapshot.isComplete());
         tellProgress(true);
     }
     for (;;) {
