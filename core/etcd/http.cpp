@@ -2,6 +2,7 @@
 #include "core/etcd/http.h"
 
 #include "core/base/text.h"
+#include "core/passage/tls.h"
 
 #include <QNetworkProxy>
 
@@ -146,8 +147,12 @@ HttpConnection::HttpConnection(HostPort host, HostPort name)
     m_socket->setProxy(QNetworkProxy::NoProxy);
     QObject::connect(m_socket, &QAbstractSocket::connected, m_socket, [this] { send(); });
     QObject::connect(m_socket, &QAbstractSocket::readyRead, m_socket, [this] { read(); });
-    QObject::connect(m_socket, &QAbstractSocket::errorOccurred, m_socket,
-                     [this](QAbstractSocket::SocketError) { broke(m_socket->errorString()); });
+    QObject::connect(m_socket, &QAbstractSocket::errorOccurred, m_socket, [this](QAbstractSocket::SocketError error) {
+        if (error == QAbstractSocket::RemoteHostClosedError && !m_hasHeard)
+            broke(passage::closedWithoutAWord(), true);
+        else
+            broke(m_socket->errorString());
+    });
     QObject::connect(m_socket, &QAbstractSocket::disconnected, m_socket,
                      [this] { broke(u"the server closed the connection"_s); });
     m_socket->connectToHost(m_host.host, m_host.port);
@@ -193,6 +198,7 @@ void HttpConnection::send()
 void HttpConnection::read()
 {
     const auto bytes = m_socket->readAll();
+    m_hasHeard = true;
     if (isIdle()) {
         m_isBroken = true; // nobody asked
         return;
@@ -218,7 +224,7 @@ void HttpConnection::read()
     end(HttpAnswer{m_reader.status(), std::exchange(m_body, {})});
 }
 
-void HttpConnection::broke(const QString &why)
+void HttpConnection::broke(const QString &why, bool isExplained)
 {
     m_isBroken = true;
     if (isIdle())
@@ -227,7 +233,7 @@ void HttpConnection::broke(const QString &why)
         end(HttpAnswer{m_reader.status(), std::exchange(m_body, {})});
     else
         end(Error{m_wasSent ? ErrorCode::UnknownOutcome : ErrorCode::NotConnected,
-                  u"%1: %2"_s.arg(displayHost(m_name), why), true});
+                  u"%1: %2"_s.arg(displayHost(m_name), why), true, isExplained});
 }
 
 void HttpConnection::giveUp()

@@ -74,7 +74,7 @@ public:
 private:
     void send();
     void read();
-    void broke(const QString &why);
+    void broke(const QString &why, bool isExplained = false);
     void end(Result<HttpAnswer> answer);
 
     const HostPort m_host;
@@ -87,6 +87,7 @@ private:
     OnPiece m_onPiece;
     bool m_wasSent = false;
     bool m_isBroken = false;
+    bool m_hasHeard = false; // a byte, ever
 };
 
 } // namespace lockscope::etcd

@@ -5,6 +5,7 @@
 
 #include <QFile>
 #include <QSslCertificate>
+#include <QSslCipher>
 #include <QSslConfiguration>
 #include <QSslError>
 #include <QSslKey>
@@ -19,6 +20,9 @@ namespace lockscope::passage {
 using namespace Qt::StringLiterals;
 
 namespace {
+
+// What to do about a server that speaks no TLS.
+constexpr auto withoutTls = "if that port speaks none, leave tls= out, and write redis:// or etcd://"_L1;
 
 Error unusable(const QString &what, const QString &file, const QString &why)
 {
@@ -171,9 +175,23 @@ TlsProblem tlsProblem(const QSslSocket &socket, const TlsOptions &tls, const QSt
         words.removeDuplicates();
         return {u"TLS: "_s + words.join(u"; "_s), true};
     }
+    const bool isShaken = socket.isEncrypted() || !socket.sessionCipher().isNull();
+    if (socket.error() == QAbstractSocket::RemoteHostClosedError && !isShaken)
+        return {u"TLS: the server closed the connection instead of shaking hands; "_s + withoutTls, true};
     const auto said = socket.errorString();
     const auto alert = alertInWords(said, tls);
     return alert.isEmpty() ? TlsProblem{label(said.toUtf8())} : TlsProblem{alert, true};
+}
+
+QString closedWithoutAWord()
+{
+    return u"the server closed the connection without a word, as a port does that takes TLS only (tls=on, rediss://, "
+           "etcds://)"_s;
+}
+
+QString silentHandshake()
+{
+    return u"TLS: the server has accepted the connection and does not shake hands; "_s + withoutTls;
 }
 
 QString alertInWords(const QString &said, const TlsOptions &tls)
@@ -195,8 +213,8 @@ QString alertInWords(const QString &said, const TlsOptions &tls)
               isNameless ? u"the server refuses the handshake; it may demand a client certificate (cert= and key=)"_s
                          : u"the server refuses the handshake"_s},
         Alert{"alert unrecognized name"_L1, u"the server does not know the name it was called by"_s},
-        Alert{"wrong version number"_L1, u"what answers there speaks no TLS"_s},
-        Alert{"packet length too long"_L1, u"what answers there speaks no TLS"_s},
+        Alert{"wrong version number"_L1, u"what answers there does so without TLS; "_s + withoutTls},
+        Alert{"packet length too long"_L1, u"what answers there does so without TLS; "_s + withoutTls},
     };
     for (const auto &alert : alerts) {
         if (said.contains(alert.mark, Qt::CaseInsensitive))

@@ -23,6 +23,10 @@ struct TlsProblem {
     bool isOfTls = false; // or of what is below it
 };
 [[nodiscard]] TlsProblem tlsProblem(const QSslSocket &socket, const TlsOptions &tls, const QString &host);
+// What a connection without TLS may have met that was closed before a byte came back.
+[[nodiscard]] QString closedWithoutAWord();
+// The handshake was begun, and nothing at all came back.
+[[nodiscard]] QString silentHandshake();
 // The same of what a library said, "tlsv13 alert certificate required": empty if that is none of TLS's.
 [[nodiscard]] QString alertInWords(const QString &said, const TlsOptions &tls);
 

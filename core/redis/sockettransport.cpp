@@ -5,14 +5,18 @@
 
 #include <QNetworkProxy>
 #include <QSslSocket>
+#include <QTimer>
 
 #include <array>
+#include <chrono>
 
 using namespace Qt::StringLiterals;
 
 namespace lockscope::redis {
 
 namespace {
+
+constexpr std::chrono::seconds shakesHandsWithin{4};
 
 class SocketTransport final : public Transport {
 public:
@@ -88,12 +92,22 @@ private:
             return;
         }
         QObject::connect(socket, &QSslSocket::encrypted, socket, [this] { opened(); });
+        // A Redis without TLS waits for the end of a line. Before its client gives up, which knows less.
+        QObject::connect(socket, &QAbstractSocket::connected, socket, [this, socket] {
+            QTimer::singleShot(shakesHandsWithin, socket, [this, socket] {
+                if (!socket->isEncrypted())
+                    broken(passage::silentHandshake(), true);
+            });
+        });
         socket->connectToHostEncrypted(to.host, to.port, passage::tlsNameOf(options.tls, options.host.host));
     }
     [[nodiscard]] passage::TlsProblem whatBroke(const TlsOptions &tls, const QString &host) const
     {
-        return tls.isOn ? passage::tlsProblem(static_cast<const QSslSocket &>(*m_socket), tls, host)
-                        : passage::TlsProblem{m_socket->errorString()};
+        if (tls.isOn)
+            return passage::tlsProblem(static_cast<const QSslSocket &>(*m_socket), tls, host);
+        if (!m_hasHeard && m_socket->error() == QAbstractSocket::RemoteHostClosedError)
+            return {passage::closedWithoutAWord(), true};
+        return {m_socket->errorString()};
     }
     void opened()
     {
@@ -116,11 +130,13 @@ private:
             const auto size = m_socket->read(piece.data(), piece.size());
             if (size <= 0)
                 return;
+            m_hasHeard = true;
             state->callbacks.received(QByteArrayView(piece.data(), size));
         }
     }
 
     std::unique_ptr<QTcpSocket> m_socket; // a QSslSocket with TLS
+    bool m_hasHeard = false;
     const std::shared_ptr<State> m_state;
 };
 

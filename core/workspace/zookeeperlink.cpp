@@ -21,6 +21,8 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
+constexpr int acceptedInVain = 5; // times, 2 s from one to the next
+
 class ZooKeeperContender : public OwnContender {
 public:
     ZooKeeperContender(std::unique_ptr<zk::Session> session, HoldRequest request, QString uri)
@@ -217,12 +219,24 @@ private:
         m_context.changed(*this);
     }
 
+    // Its client says nothing of a server that closes each connection.
+    void sayWithoutSession()
+    {
+        m_problem = Error{ErrorCode::NotConnected,
+                          u"could not connect to %1: the connection is accepted, and no session comes of it, as of a "
+                          "port that takes TLS only (tls=on), of a server that is starting, or of one without a "
+                          "quorum"_s.arg(m_spec.displayUri()),
+                          true, /*isExplained=*/true};
+        m_context.changed(*this);
+    }
+
     // Says why nothing connects; keeps asking until something does.
     Task<void> watchReachability()
     {
         if (m_probing)
             co_return;
         m_probing = true;
+        int accepted = 0; // so many times in a row somebody listened, and no session came of it
         while (!isConnected()) {
             Result<bool> reachable = true;
             if (m_passage->isDirect()) {
@@ -243,9 +257,13 @@ private:
                     Error{ErrorCode::NotConnected, u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), why),
                           true, reachable.error().isExplained};
                 m_context.changed(*this);
-            } else if (reachable) {
+            } else if (reachable && (!m_passage->isDirect() || ++accepted < acceptedInVain)) {
                 m_problem.reset(); // somebody listens: the client gets on with it
+            } else if (reachable && !isConnected()) {
+                sayWithoutSession();
             }
+            if (!reachable)
+                accepted = 0;
             const auto span =
                 m_passage->isDirect() ? std::chrono::milliseconds(2000) : std::chrono::milliseconds(250);
             auto pause = sleepFor(m_context.loop, span);

@@ -54,6 +54,7 @@ class TestTls : public QObject {
     Q_OBJECT
 
     std::unique_ptr<sandbox::Sandbox> m_sandbox;
+    std::unique_ptr<sandbox::Sandbox> m_plain; // the same servers without TLS
 
     // Nothing where that server is not installed.
     std::optional<ConnectionSpec> specOf(Scheme scheme)
@@ -171,6 +172,56 @@ private slots:
         OneBackend backend(*spec);
         const auto why = backend.refusal(u"tls=on"_s);
         QVERIFY2(why.contains(u"tls=on"_s), qPrintable(why));
+    }
+
+    // And the reverse of it: who wants TLS does not close without a word, and is not said to be down.
+    void saysThatAPortMayTakeTlsOnly_data()
+    {
+        QTest::addColumn<int>("number");
+        QTest::newRow("ZooKeeper") << 0;
+        QTest::newRow("Redis") << 1;
+        QTest::newRow("etcd") << 4;
+    }
+    void saysThatAPortMayTakeTlsOnly()
+    {
+        QFETCH(int, number);
+        auto spec = specOf(places[number].scheme);
+        if (!spec)
+            QSKIP(qPrintable(missing()));
+        spec->transport.tls = {};
+        if (spec->scheme == Scheme::RedisTls)
+            spec->scheme = Scheme::Redis;
+        OneBackend backend(*spec);
+        const auto why = backend.refusal(u"takes TLS only"_s);
+        QVERIFY2(why.contains(u"takes TLS only (tls=on"_s), qPrintable(why));
+    }
+
+    void saysThatAServerSpeaksNoTls_data() { addPlaces(); }
+    void saysThatAServerSpeaksNoTls()
+    {
+        QFETCH(int, number);
+        if (!m_plain) {
+            auto options = sandbox::SandboxOptions::everything();
+            options.servers[BackendKind::PostgreSql] = 1;
+            m_plain = std::make_unique<sandbox::Sandbox>(options);
+            if (!m_plain->start())
+                QSKIP("no server is installed");
+        }
+        const bool isRedis = places[number].scheme == Scheme::RedisTls;
+        for (auto spec : m_plain->connections()) {
+            if (spec.scheme != (isRedis ? Scheme::Redis : places[number].scheme))
+                continue;
+            spec.transport.tls.isOn = true;
+            if (isRedis)
+                spec.scheme = Scheme::RedisTls;
+            OneBackend backend(spec);
+            const auto why = backend.refusal(u"TLS: "_s);
+            QVERIFY2(why.contains(u"if that port speaks none, leave tls= out"_s)
+                         || why.contains(u"the server offers none"_s) || why.contains(u"does not offer it"_s),
+                     qPrintable(why));
+            return;
+        }
+        QSKIP("that server is not installed");
     }
 
     // Said at once, not by attempts that fail.
