@@ -134,9 +134,14 @@ void planGentler(ForceReleasePlan &plan, const Contender &holder)
         if (offer.way < Way::Release)
             plan.gentler << offer.what;
     }
+    const auto stopping =
+        holder.guard.owner != 0
+            ? u": killed, its session ends with its timeout, and all its ephemeral nodes with that"_s
+            : QString();
     plan.gentler << (holder.endpoint
                          ? u"have the client at %1 release it, or stop it"_s.arg(label(holder.endpoint->toUtf8()))
-                         : u"have the client that holds it release it, or stop it"_s);
+                         : u"have the client that holds it release it, or stop it"_s)
+                        + stopping;
 }
 
 void planWarnings(ForceReleasePlan &plan, const Contender &holder, const ReleaseMethod &method)
@@ -147,8 +152,11 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder, const Release
         method.endsConnection
             ? u"the old holder (%1) is told only by its next statement, which fails; until then it may go on with what "
               u"lies outside this server"_s.arg(nameOf(holder))
-            : u"the old holder (%1) may still believe it holds the lock, and go on working: most clients are not told. Only a "
-              u"resource that checks fencing tokens is safe from it"_s.arg(nameOf(holder)));
+        : recipe.tellsClientsTokens
+            ? u"the old holder (%1) may still believe it holds the lock, and go on working: most clients are not told. Only a "
+              u"resource that checks fencing tokens is safe from it"_s.arg(nameOf(holder))
+            : u"the old holder (%1) may still believe it holds the lock, and go on working: most clients are not told, and "
+              u"this lock's are handed no fencing token that a resource could check"_s.arg(nameOf(holder)));
     if (recipe.electsLeader)
         plan.warnings << u"this is an election: the node is a system's leader. Deleting it deposes the leader, and "
                          u"the system may fail over, or run with two leaders until the old one notices"_s;

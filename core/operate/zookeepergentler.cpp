@@ -2,7 +2,8 @@
 // Asking a holder to let go (Curator's Revoker), and taking one waiter's place away.
 //
 // To end somebody else's session is not among it: a client can only end a session whose password it knows, and the
-// AdminServer has no command for it. The server's JMX has (ConnectionMXBean.terminateSession), which we do not speak.
+// AdminServer has no command for it. The server's JMX has (ConnectionMXBean.terminateSession), which we do not speak;
+// docs/layouts.md says how to.
 #include "core/base/text.h"
 #include "core/operate/gentler.h"
 #include "core/operate/zookeeperrelease.h"

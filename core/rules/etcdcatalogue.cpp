@@ -20,6 +20,7 @@ std::vector<RecipeInfo> recipesOfEtcd()
          .release = DeleteAtRevision,
          .preferred = true,
          .fair = true,
+         .tellsClientsTokens = true,
          .renewed = true,
          .requestsAcquireFree = u"2"_s,
          .requestsAcquireQueued = u"6"_s,
@@ -34,6 +35,7 @@ std::vector<RecipeInfo> recipesOfEtcd()
          .release = DeleteAtRevision,
          .fair = true,
          .electsLeader = true,
+         .tellsClientsTokens = true,
          .renewed = true},
     };
 }

@@ -37,6 +37,7 @@ std::vector<RecipeInfo> recipesOfMariaDb()
          .shape = Shape::Row,
          .wakeUp = WakeUp::Polling,
          .optimistic = true,
+         .tellsClientsTokens = true,
          .requestsAcquireFree = u"1"_s,
          .requestsAcquireQueued = u"1 and 2 per lost round"_s,
          .requestsRelease = u"1"_s,

@@ -166,6 +166,7 @@ std::vector<RecipeInfo> redissonRecipes()
          .wakeUp = Message,
          .release = RedissonUnlock,
          .reentrant = true,
+         .tellsClientsTokens = true,
          .losesTokensWithData = true,
          .renewed = true,
          .requestsAcquireFree = u"1"_s,

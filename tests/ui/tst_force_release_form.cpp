@@ -479,6 +479,8 @@ private slots:
     {
         auto plan = *operate::planForceRelease(formLock(), formLock().contenders[0].id);
         QVERIFY(ui::ForceReleaseWords::fencing(plan).contains(u"0x4e2 → 0x4e3"_s));
+        // No client of this recipe is handed it.
+        QVERIFY(ui::ForceReleaseWords::fencing(plan).contains(u"no fencing token"_s));
         auto lock = twoHolders();
         plan.before = lock;
         plan.guard = lock.contenders[0].guard;

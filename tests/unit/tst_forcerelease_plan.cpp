@@ -94,6 +94,24 @@ private slots:
         QVERIFY(plan->otherLocksLost.empty() && plan->otherLocksKnown);
         QVERIFY2(plan->warnings.first().contains(u"may still believe"_s), qPrintable(plan->warnings.first()));
         QVERIFY(plan->gentler.join(u' ').contains(u"__REVOKE__"_s));
+        QVERIFY(plan->gentler.last().contains(u"killed, its session ends with its timeout"_s));
+    }
+
+    // A resource can check what its clients are handed, and that few recipes do: not kazoo's, nor Curator's.
+    void aFencingTokenIsNamedWhereClientsAreHandedOne()
+    {
+        const auto warningOf = [](const LockSnapshot &snapshot) {
+            const auto plan = planForceRelease(snapshot, snapshot.contenders.front().id);
+            return plan ? plan->warnings.first() : plan.error().message;
+        };
+        for (const auto *recipe : {"curator-mutex", "kazoo-lock", "zk-mutex", "zk-ephemeral"}) {
+            auto snapshot = queue();
+            snapshot.recipe = recipe;
+            QVERIFY2(warningOf(snapshot).contains(u"are handed no fencing token"_s), qPrintable(warningOf(snapshot)));
+        }
+        const auto holder = "6c8d1f2e-0b7a-4e44-9d3a-2f5d1c4b3a21:1";
+        QVERIFY(warningOf(redisLock("redisson-lock", holder)).contains(u"are handed no fencing token"_s));
+        QVERIFY(warningOf(redisLock("redisson-fenced-lock", holder)).contains(u"checks fencing tokens"_s));
     }
 
     // What the recipe says of a watch is not what the server said.

@@ -101,10 +101,14 @@ QString ForceReleaseWords::fencing(const operate::ForceReleasePlan &plan)
 {
     if (!plan.act.isEmpty())
         return tr("Until then it may go on with what lies outside this server.");
-    QString text = tr("Most clients are not told. A resource is safe from it only if it checks a fencing token");
+    if (recipes::recipeOf(plan.before.recipe).tellsClientsTokens)
+        return tr("Most clients are not told. A resource is safe from it only if it checks a fencing token.");
+    QString text =
+        tr("Most clients are not told, and this lock's are handed no fencing token that a resource could check");
     const auto *next = plan.nextHolder ? plan.before.find(*plan.nextHolder) : nullptr;
     if (plan.guard.czxid != 0 && next && next->guard.czxid > plan.guard.czxid && plan.before.holderCount() <= 1)
-        text += u": 0x%1 → 0x%2"_s.arg(plan.guard.czxid, 0, 16).arg(next->guard.czxid, 0, 16);
+        text += tr("; the czxid of its node would be one, where it is read and passed on: %1")
+                    .arg(u"0x%1 → 0x%2"_s.arg(plan.guard.czxid, 0, 16).arg(next->guard.czxid, 0, 16));
     return text + u'.';
 }
 
