@@ -166,6 +166,26 @@ std::optional<ServerTime> nextLongHeld(const LockSnapshot &lock, const Threshold
     return next;
 }
 
+void boundHolds(LockSnapshot &lock, const LockSnapshot &before)
+{
+    std::vector<QByteArray> fresh;
+    for (auto &one : lock.contenders) {
+        const auto *earlier = before.find(one.id);
+        if (one.role != Role::Holder || !earlier || earlier->role != Role::Waiter)
+            continue;
+        fresh.push_back(one.id);
+        if (!one.heldSince || *one.heldSince < before.observed) {
+            one.heldSince = before.observed;
+            one.heldAtMost = true;
+        }
+    }
+    std::erase_if(lock.findings, [&fresh](const Finding &finding) {
+        return finding.code == FindingCode::LongHeld && std::ranges::all_of(finding.contenders, [&](const auto &id) {
+                   return std::ranges::count(fresh, id) > 0;
+               });
+    });
+}
+
 void addAgeFindings(LockSnapshot &lock, const Thresholds &thresholds, const std::optional<Usual> &usual)
 {
     addLongHeld(lock, thresholds, usual);

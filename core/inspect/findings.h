@@ -74,6 +74,8 @@ void addLongHeld(LockSnapshot &lock, const Thresholds &thresholds, const std::op
 [[nodiscard]] std::optional<ServerTime> nextLongHeld(const LockSnapshot &lock, const Thresholds &thresholds,
                                                      const std::optional<Usual> &usual,
                                                      std::optional<ServerTime> atLeastSince = {});
+// Who waited then and holds now holds since then at most, however long its node or entry is there.
+void boundHolds(LockSnapshot &lock, const LockSnapshot &before);
 // long-held and long-wait.
 void addAgeFindings(LockSnapshot &lock, const Thresholds &thresholds, const std::optional<Usual> &usual = {});
 // The same, by what is said and known of this lock.

@@ -86,7 +86,7 @@ constexpr std::array findingTable{
                 u"nothing if the client listens for it; otherwise it goes on as before"},
     FindingKind{
         FindingCode::IdleInTransaction, "idle-in-transaction", Severity::Warning, u"Idle in transaction",
-        u"the holder of a row, or of a table that others wait for, runs no statement",
+        u"the holder of a row, or of a table that others wait for, has run no statement for 30 s",
         u"`SHOW PROCESSLIST` says Sleep while `information_schema.INNODB_TRX` lists its transaction; in "
         u"PostgreSQL `pg_stat_activity` says idle in transaction",
         u"find what its application waits for in the middle of a transaction. From outside only the end of its "

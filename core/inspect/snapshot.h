@@ -98,6 +98,7 @@ struct Contender {
     std::vector<WatchEdge> watches;
     Identity guard;
     std::vector<WaitLimit> limits{}; // of a waiter, as far as the server tells
+    bool runsNothing = false;        // SQL, of a holder: no statement that could be ended runs; not recorded
     // "subscriber 1": that so many listen is all that a server says of them; every lock counts its own from 1.
     [[nodiscard]] bool isOnlyCounted() const;
     friend bool operator==(const Contender &, const Contender &) = default;

@@ -2,6 +2,7 @@
 #include "core/operate/forcerelease.h"
 
 #include "core/base/text.h"
+#include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "core/operate/gentler.h"
 #include "core/operate/nodeshares.h"
@@ -138,6 +139,8 @@ Task<Act> actOnce(ForceReleasePlan plan, ForceReleaseTools tools, QString reason
     act.reread = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
     if (act.reread && act.reread->mayBeOld)
         act.reread = Error{ErrorCode::Refused, u"what the server says of it may be old; look again"_s, true};
+    if (act.reread)
+        inspect::boundHolds(*act.reread, fresh);
     auto result = recordOf(plan, u"result"_s, reason, fresh);
     result.outcome = auditOutcome(act.sent, u"released"_s);
     result.isDone = bool(act.sent);

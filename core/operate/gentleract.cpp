@@ -2,6 +2,7 @@
 // A gentler way, done: the steps of forcerelease.h.
 #include "core/async/sleep.h"
 #include "core/base/text.h"
+#include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "core/operate/gentler.h"
 #include "core/operate/releaseact.h"
@@ -120,7 +121,9 @@ Task<Result<ForceReleaseOutcome>> actGently(ForceReleasePlan plan, ForceReleaseT
     const auto sent = co_await sending;
 
     auto reading = readAfter(plan, tools);
-    const auto now = co_await reading;
+    auto now = co_await reading;
+    if (now)
+        inspect::boundHolds(*now, *fresh);
     auto result = recordOf(plan, u"result"_s, reason, *fresh);
     result.outcome = auditOutcome(sent, doneWord(plan.way));
     result.isDone = bool(sent);

@@ -15,9 +15,7 @@ namespace {
 
 bool canKillQuery(const inspect::LockSnapshot &snapshot, const inspect::Contender &one)
 {
-    const auto *idle = snapshot.find(inspect::FindingCode::IdleInTransaction);
-    const bool isIdle = idle && std::ranges::count(idle->contenders, one.id) > 0;
-    return one.session && one.session->toULongLong() != 0 && !one.guard.value.isEmpty() && !isIdle
+    return one.session && one.session->toULongLong() != 0 && !one.guard.value.isEmpty() && !one.runsNothing
            && recipes::recipeOf(snapshot.recipe).release == recipes::ReleaseWay::KillConnection;
 }
 

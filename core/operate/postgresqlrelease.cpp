@@ -129,9 +129,7 @@ QString nextAtPostgreSql(const inspect::LockSnapshot &snapshot, const inspect::C
 
 bool canCancel(const inspect::LockSnapshot &snapshot, const inspect::Contender &one)
 {
-    const auto *idle = snapshot.find(inspect::FindingCode::IdleInTransaction);
-    const bool isIdle = idle && std::ranges::count(idle->contenders, one.id) > 0;
-    return one.session && !one.guard.value.isEmpty() && !isIdle
+    return one.session && !one.guard.value.isEmpty() && !one.runsNothing
            && recipes::recipeOf(snapshot.recipe).release == recipes::ReleaseWay::TerminateBackend;
 }
 

@@ -153,6 +153,35 @@ private slots:
         QVERIFY(alone.findings.front().message.startsWith(u"has waited for"_s));
     }
 
+    // Its node is two hours old, and a moment ago it waited: nothing is odd about its hold.
+    void whoJustCameToHoldIsNotHeldForLong()
+    {
+        LockSnapshot before;
+        before.observed = ServerTime(2h);
+        before.contenders.resize(2);
+        before.contenders[0].id = "first";
+        before.contenders[0].role = Role::Holder;
+        before.contenders[1].id = "next";
+        LockSnapshot lock = before;
+        lock.observed += 300ms;
+        lock.contenders.erase(lock.contenders.begin());
+        lock.contenders[0].role = Role::Holder;
+        lock.contenders[0].heldSince = ServerTime(0h);
+        lock.contenders[0].heldAtMost = true;
+        addAgeFindings(lock, {});
+        QVERIFY(lock.find(FindingCode::LongHeld));
+        boundHolds(lock, before);
+        QVERIFY(lock.findings.empty());
+        QCOMPARE(lock.contenders[0].heldSince, before.observed);
+        QVERIFY(lock.contenders[0].heldAtMost);
+        LockSnapshot untouched = before; // who held before holds for as long as it did
+        untouched.contenders[0].heldSince = ServerTime(0h);
+        addAgeFindings(untouched, {});
+        boundHolds(untouched, before);
+        QVERIFY(untouched.find(FindingCode::LongHeld));
+        QCOMPARE(untouched.contenders[0].heldSince, ServerTime(0h));
+    }
+
     void theDocumentsSayTheSame()
     {
         QVERIFY(contains(textOfFile(u"docs/findings.md"_s), page()));

@@ -2,10 +2,12 @@
 // Force-release: nothing is sent unless the same holder still holds and the intent is on disk, and what came of it is
 // found out.
 #include "core/base/text.h"
+#include "core/inspect/findings.h"
 #include "tests/support/testmain.h"
 #include "tests/unit/redislocks.h"
 #include "tests/unit/releaseworld.h"
 
+#include <QJsonDocument>
 #include <QTest>
 
 using namespace lockscope;
@@ -73,6 +75,24 @@ private slots:
         QCOMPARE(records->front().reason, u"stuck"_s);
         QVERIFY(!records->front().before.isEmpty());
         QVERIFY(!records->back().after.isEmpty());
+    }
+
+    // The next one's node may be old: how long it holds is counted from when it was seen to wait.
+    void whoComesNextDoesNotHoldForHours()
+    {
+        ReleaseWorld w;
+        auto before = queue(), after = afterwards();
+        before.observed = ServerTime(std::chrono::hours(2));
+        after.observed = before.observed + std::chrono::seconds(1);
+        after.contenders.front().heldSince = ServerTime();
+        after.contenders.front().heldAtMost = true;
+        addAgeFindings(after, {});
+        w.observer.answers = {before, after};
+        QVERIFY(w.release(before));
+        const auto records = w.audit.read(nullptr);
+        QVERIFY(records);
+        const auto recorded = QJsonDocument(records->back().after).toJson();
+        QVERIFY2(!recorded.contains("long-held") && recorded.contains("\"heldMs\": 1000"), recorded);
     }
 
     void theIntentIsOnDiskBeforeTheDelete()

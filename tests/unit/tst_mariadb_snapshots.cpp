@@ -211,6 +211,10 @@ private slots:
         QVERIFY2(
             message.startsWith(u"connection 1 (billing\\x1B, process 4711; app from 10.0.0.1:4000) has been idle"_s),
             qPrintable(message));
+        auto brief = look; // between two statements: known, and nothing to report
+        brief.processes[0].inState = std::chrono::milliseconds(361);
+        const auto between = snapshotsOf(brief, db).front();
+        QVERIFY(between.findings.empty() && between.contenders[0].runsNothing);
         auto busy = look;
         busy.processes[0].isIdle = false;
         QVERIFY(snapshotsOf(busy, db).front().findings.empty());

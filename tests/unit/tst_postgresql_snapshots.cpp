@@ -242,6 +242,10 @@ private slots:
         QVERIFY2(idle->message.startsWith(
                      u"connection 1 (billing; app from 10.0.0.1:4000) has been idle inside its transaction for"_s),
                  qPrintable(idle->message));
+        QVERIFY(lock.contenders[0].runsNothing);
+        look.sessions.front().stateSince = std::chrono::microseconds(look.now.time_since_epoch()).count(); // just now
+        const auto between = snapshotsOf(look, pgConnection).front();
+        QVERIFY(!between.find(FindingCode::IdleInTransaction) && between.contenders[0].runsNothing);
         QVERIFY2(lock.contenders[0].limits.empty(), "it waits for nothing");
         QCOMPARE(lock.contenders[1].limits, look.usualLimits);
     }

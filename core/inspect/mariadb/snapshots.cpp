@@ -45,18 +45,18 @@ QString connectionInWords(const SqlProcess &process)
 
 namespace {
 
-void addIdle(LockSnapshot &lock, const Contender &holder, const SqlTransaction &transaction,
-             const SqlProcess *process, ServerTime looked)
+void addIdle(LockSnapshot &lock, Contender &holder, const SqlTransaction &transaction, const SqlProcess *process,
+             ServerTime looked)
 {
-    if (!process || !process->isIdle)
+    holder.runsNothing = process && process->isIdle;
+    if (!holder.runsNothing || process->inState < idleIsOdd)
         return;
     Wording message = u"%1 has been idle inside its transaction for "_s.arg(connectionInWords(*process));
     message.since(looked - process->inState)
         << u"; no statement runs that KILL QUERY could end; rows locked: %1, modified: %2"_s
                .arg(transaction.rowsLocked)
                .arg(transaction.rowsModified);
-    addFinding(lock, FindingCode::IdleInTransaction,
-               process->inState >= idleIsOdd ? Severity::Warning : Severity::Info, message, {holder.id});
+    addFinding(lock, FindingCode::IdleInTransaction, message, {holder.id});
 }
 
 } // namespace

@@ -208,17 +208,17 @@ private:
         std::ranges::sort(modes);
         return modes;
     }
-    void addIdleTable(LockSnapshot &lock, const Contender &holder, const SqlTransaction *transaction,
+    void addIdleTable(LockSnapshot &lock, Contender &holder, const SqlTransaction *transaction,
                       const SqlProcess *process) const
     {
-        if (!process || !process->isIdle)
+        holder.runsNothing = process && process->isIdle;
+        if (!holder.runsNothing || process->inState < idleIsOdd)
             return;
         Wording message = u"connection %1 (%2) has been idle %3 for "_s.arg(
             QString::number(process->connection), label(process->user, 40),
             transaction ? u"inside its transaction"_s : u"while it has the table"_s);
         message.since(m_looked.look().now - process->inState) << u"; no statement runs that KILL QUERY could end"_s;
-        addFinding(lock, FindingCode::IdleInTransaction,
-                   process->inState >= idleIsOdd ? Severity::Warning : Severity::Info, message, {holder.id});
+        addFinding(lock, FindingCode::IdleInTransaction, message, {holder.id});
     }
 
     const Looked &m_looked;

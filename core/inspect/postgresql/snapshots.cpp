@@ -300,14 +300,21 @@ void addObject(PgGroups &groups, const PgLooked &looked, const PgLock &waiting)
     }
 }
 
-void addIdleHolder(LockSnapshot &lock, const Contender &holder, const PgLooked &looked, const PgLock &held)
+// A prepared transaction has nobody who could end it, from its beginning on.
+void addIdleHolder(LockSnapshot &lock, const QByteArray &id, const PgLooked &looked, const PgLock &held)
 {
     const auto *session = looked.session(held.pid);
     const auto *prepared = looked.prepared(held);
     const bool isIdle = session && session->state.startsWith("idle in transaction") && session->stateSince;
     if (lock.waiterCount() == 0 || (!isIdle && !prepared))
         return;
+    const auto holder = std::ranges::find(lock.contenders, id, &Contender::id);
+    if (holder != lock.contenders.end())
+        holder->runsNothing = true;
     const auto since = prepared ? timeOf(prepared->prepared) : timeOf(*session->stateSince);
+    const bool isOdd = looked.look().now - since >= pgIdleIsOdd;
+    if (!isOdd && !prepared)
+        return;
     SqlProcess process;
     process.connection = held.pid;
     if (session) {
@@ -322,8 +329,7 @@ void addIdleHolder(LockSnapshot &lock, const Contender &holder, const PgLooked &
     message.since(since);
     if (!prepared)
         message << u"; no statement runs that pg_cancel_backend could end"_s;
-    addFinding(lock, FindingCode::IdleInTransaction,
-               looked.look().now - since >= pgIdleIsOdd ? Severity::Warning : Severity::Info, message, {holder.id});
+    addFinding(lock, FindingCode::IdleInTransaction, isOdd ? Severity::Warning : Severity::Info, message, {id});
 }
 
 // Sorts, numbers the places, and says who waits for whom. Of those who wait each is behind all who asked before and
@@ -396,7 +402,7 @@ LockSnapshot snapshotOf(const PgLooked &looked, const PgGroup &group, const Lock
         waiters.emplace_back(part, looked.contender(part, group, Role::Waiter, isOfTransaction));
     finishPg(lock, std::move(waiters));
     for (std::size_t i = 0; i < holders.size(); ++i)
-        addIdleHolder(lock, holders[i], looked, *group.holders[i].lock);
+        addIdleHolder(lock, holders[i].id, looked, *group.holders[i].lock);
     return lock;
 }
 
