@@ -41,11 +41,11 @@ ConnectionStatus IoController::statusOf(Link &link) const
     return status;
 }
 
-// Nothing is complete, and nothing newer, than the locks that the window has been told of.
+// Nothing is complete, and no connection newer, than the locks of it that the window has been told of.
 ConnectionStatus IoController::toldStatusOf(Link &link)
 {
     auto status = statusOf(link);
-    if (const auto oldest = m_pendingLocks.oldest())
+    if (const auto oldest = m_pendingLocks.oldestOf(status.name))
         status.asOf = std::min(status.asOf, *oldest);
     if (!status.progress.firstSnapshotComplete) {
         m_completeBefore.erase(status.name);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/pendinglocks.h"
 
+#include <algorithm>
+
 namespace lockscope {
 
 using inspect::ChangeKind;
@@ -30,9 +32,11 @@ std::vector<inspect::SnapshotChange> PendingLocks::take(std::size_t most)
     return taken;
 }
 
-std::optional<PendingLocks::WallTime> PendingLocks::oldest() const
+std::optional<PendingLocks::WallTime> PendingLocks::oldestOf(const ConnectionName &connection) const
 {
-    return m_order.empty() ? std::nullopt : std::optional(m_order.front().since);
+    const auto at = std::ranges::find_if(
+        m_order, [&connection](const Waiting &one) { return one.lock.connection == connection; });
+    return at == m_order.end() ? std::nullopt : std::optional(at->since);
 }
 
 bool PendingLocks::isTakenBefore(quint64 number) const

@@ -20,8 +20,8 @@ public:
     // At most so many, the longest waiting first.
     [[nodiscard]] std::vector<inspect::SnapshotChange> take(std::size_t most);
     [[nodiscard]] bool isEmpty() const { return m_order.empty(); }
-    // Since when what is here is not told; what is told of others later than that may be older than it looks.
-    [[nodiscard]] std::optional<WallTime> oldest() const;
+    // Since when something of that connection is not told: what its locks look like in the window is of then.
+    [[nodiscard]] std::optional<WallTime> oldestOf(const ConnectionName &connection) const;
     // What comes to wait from now on has this number or a higher one.
     [[nodiscard]] quint64 next() const { return m_next; }
     // Whether all that had a lower one is taken.

@@ -55,11 +55,23 @@ private slots:
         QCOMPARE(told(pending.take(1)), QByteArrayList{"~c1"});
         pending.add(change(ChangeKind::Changed, "c", "2"), start + 1s);
         pending.add(change(ChangeKind::Changed, "b", "2"), start + 1s);
-        QCOMPARE(pending.oldest(), std::optional(start));
+        QCOMPARE(pending.oldestOf(ConnectionName("zk")), std::optional(start));
         QCOMPARE(told(pending.take(2)), (QByteArrayList{"~a1", "~b2"}));
-        QCOMPARE(pending.oldest(), std::optional(start + 1s));
+        QCOMPARE(pending.oldestOf(ConnectionName("zk")), std::optional(start + 1s));
         QCOMPARE(told(pending.take(2)), QByteArrayList{"~c2"});
-        QCOMPARE(pending.oldest(), std::nullopt);
+        QCOMPARE(pending.oldestOf(ConnectionName("zk")), std::nullopt);
+    }
+
+    // What another connection has to tell makes nothing of this one older.
+    void anothersBacklogHoldsBackNothing()
+    {
+        PendingLocks pending;
+        pending.add(change(ChangeKind::Changed, "a", "1"), start);
+        auto theirs = change(ChangeKind::Changed, "a", "1");
+        theirs.lock.lock.connection = ConnectionName("other");
+        pending.add(theirs, start + 1s);
+        QCOMPARE(pending.oldestOf(ConnectionName("other")), std::optional(start + 1s));
+        QCOMPARE(pending.oldestOf(ConnectionName("third")), std::nullopt);
     }
 
     // A first look is over when the locks that it found are told, whatever else has changed since.
