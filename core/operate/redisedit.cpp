@@ -97,7 +97,11 @@ QString actText(const EditPlan &plan)
     case EditKind::KeyRestore:
         return u"RESTORE %1 0 (%2)%3"_s.arg(key, amountOf(request.value.size(), "byte"_L1, "bytes"_L1),
                                             request.expiryMs ? u", PEXPIREAT with the moment it had"_s : QString());
-    case EditKind::FieldSet: return u"HSET %1 \"%2\" \"%3\""_s.arg(key, label(request.field, 60), value);
+    case EditKind::FieldSet:
+        return u"HSET %1 \"%2\" \"%3\"%4"_s.arg(
+            key, label(request.field, 60), value,
+            plan.before.hasField ? u", and HPEXPIREAT with the end of its own, if it has one (Redis 7.4)"_s
+                                 : QString());
     case EditKind::FieldDelete: return u"HDEL %1 \"%2\""_s.arg(key, label(request.field, 60));
     default: return {};
     }
@@ -145,6 +149,8 @@ QString undoWords(const EditPlan &plan)
                    ? u"create it again with its value and the end it had"_s
                    : u"cannot be taken back: this server does not say when a key ends (Redis does from version 7)"_s;
     case EditKind::KeyRestore: return u"delete it again"_s;
+    case EditKind::FieldDelete:
+        return u"give the field back what it had, but for an end of its own (Redis 7.4), while nobody else changes it"_s;
     default: return u"give the field back what it had, while nobody else changes it"_s;
     }
 }

@@ -79,7 +79,15 @@ elseif act == 'restore' then
     redis.call('PEXPIREAT', key, ARGV[8])
   end
 elseif act == 'hset' then
+  -- Redis from 7.4 on gives a field an end of its own, which HSET takes away. Other servers know no such command.
+  local told = how == 'field' and redis.pcall('HPEXPIRETIME', key, 'FIELDS', '1', ARGV[7]) or {}
+  if told.err and not string.find(string.lower(told.err), 'unknown', 1, true) then
+    return redis.error_reply(told.err)
+  end
   redis.call('HSET', key, ARGV[7], ARGV[8])
+  if not told.err and told[1] and told[1] > 0 then
+    redis.call('HPEXPIREAT', key, string.format('%.0f', told[1]), 'FIELDS', '1', ARGV[7])
+  end
 elseif act == 'hdel' then
   redis.call('HDEL', key, ARGV[7])
 else

@@ -245,6 +245,25 @@ private slots:
         QVERIFY(edited(*gone->undo)->done);
         QCOMPARE(said({"HGET", "h", "f"}).text, "1");
     }
+    // From Redis 7.4 on. HSET alone would take it away.
+    void aFieldKeepsItsOwnEnd()
+    {
+        QVERIFY(!said({"DEL", "h"}).isError());
+        QVERIFY(!said({"HSET", "h", "f", "1", "g", "2"}).isError());
+        if (said({"HPEXPIRE", "h", "600000", "FIELDS", "1", "f"}).isError())
+            QSKIP("fields of this Redis have no end of their own");
+        const auto end = [this] { return said({"HPEXPIRETIME", "h", "FIELDS", "1", "f"}).items.at(0).integer; };
+        const auto ends = end();
+        auto field = edit(EditKind::FieldSet, redisOne, "h", "3");
+        field.field = "f";
+        const auto set = edited(field);
+        QVERIFY2(set && set->done, set ? "" : qPrintable(set.error().message));
+        QCOMPARE(said({"HGET", "h", "f"}).text, "3");
+        QCOMPARE(end(), ends);
+        QVERIFY(edited(*set->undo)->done);
+        QCOMPARE(said({"HGET", "h", "f"}).text, "1");
+        QCOMPARE(end(), ends);
+    }
     // A hash goes with its last field, and its time to live with it: taken back, it ends when it would have.
     void theLastFieldIsTakenBackWithTheTimeOfItsKey()
     {
