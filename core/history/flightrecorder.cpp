@@ -136,6 +136,15 @@ void FlightRecorder::coverageChanged(const ConnectionName &connection, std::vect
     add(CoverageSeen{connection, std::move(coverage)});
 }
 
+void FlightRecorder::tellFailed(const Error &error)
+{
+    m_loop.post([failed = m_listeners.failed, error] {
+        if (failed)
+            failed(error);
+    });
+}
+
+// For good.
 void FlightRecorder::fail(const Error &error)
 {
     {
@@ -143,10 +152,7 @@ void FlightRecorder::fail(const Error &error)
         m_isOver = true;
         m_waiting = {};
     }
-    m_loop.post([failed = m_listeners.failed, error] {
-        if (failed)
-            failed(error);
-    });
+    tellFailed(error);
 }
 
 // --- the thread --------------------------------------------------------------------------------
@@ -171,36 +177,64 @@ void FlightRecorder::run()
     m_files->set({});
 }
 
+// A disk often is full amid the very incident: what was recorded so far stays to be looked at.
 void FlightRecorder::record(RotatingWriter &writer)
 {
+    bool isOut = false;
     for (;;) {
         std::vector<Change> taken;
         Moment now{};
-        bool isLast = false;
         {
             std::unique_lock lock(m_mutex);
-            m_wake.wait_for(lock, writtenEvery, [this] { return m_isEnding; });
-            isLast = m_isEnding;
+            const auto rest = isOut ? m_options.triesAgainEvery : std::chrono::milliseconds(writtenEvery);
+            m_wake.wait_for(lock, rest, [this] { return m_isEnding; });
+            if (m_isEnding)
+                return; // its files go
             taken = std::exchange(m_waiting, {});
             now = wallNow(); // whatever comes from here on is later
         }
-        if (isLast)
-            return; // its files go
-        Result<void> written;
-        for (auto &change : taken) {
-            if (written)
-                written = writer.add(std::move(change));
+        auto written = isOut ? writer.resume(now) : Result<void>();
+        const bool isResumed = isOut && written;
+        if (isResumed) {
+            for (auto &change : taken)
+                change.at = now; // when it came nothing was recorded
         }
         if (written)
-            written = writer.flush(now);
-        if (!written) {
-            fail(written.error());
-            // What was recorded so far stays to be looked at: a disk often is full amid the very incident.
-            std::unique_lock lock(m_mutex);
-            return m_wake.wait(lock, [this] { return m_isEnding; });
-        }
+            written = write(writer, std::move(taken), now);
+        else
+            putBack(std::move(taken));
+        if (!written && !std::exchange(isOut, true))
+            tellFailed(written.error());
+        if (!written)
+            continue;
+        isOut = false;
         m_files->set(writer.files());
+        if (isResumed)
+            m_loop.post([resumed = m_listeners.resumed] {
+                if (resumed)
+                    resumed();
+            });
     }
+}
+
+// What the writer's picture does not have yet stays to be told.
+Result<void> FlightRecorder::write(RotatingWriter &writer, std::vector<Change> taken, Moment now)
+{
+    for (auto change = taken.begin(); change != taken.end(); ++change) {
+        if (auto written = writer.add(std::move(*change)); !written) {
+            taken.erase(taken.begin(), std::next(change));
+            putBack(std::move(taken));
+            return written;
+        }
+    }
+    return writer.flush(now);
+}
+
+void FlightRecorder::putBack(std::vector<Change> changes)
+{
+    const std::scoped_lock lock(m_mutex);
+    m_waiting.insert(m_waiting.begin(), std::make_move_iterator(changes.begin()),
+                     std::make_move_iterator(changes.end()));
 }
 
 // Of runs that do not live any more.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recorder that is always on: what it hears it hands to a thread of its own, which packs it and writes it, each
 // second, to files of this run alone (rotatingwriter.h). They go when the run ends; those of a run that crashed stay
-// for a day, and can be opened. What fails is told once, and ends the recording.
+// for a day, and can be opened. Where it cannot write any more (a full disk) that is told, what was written stays,
+// and it goes on once it can; what came in between is as if the connections had been broken.
 #pragma once
 
 #include "core/async/loop.h"
@@ -19,6 +20,7 @@ namespace lockscope::history {
 struct FlightOptions {
     QString folder; // of all runs; empty: recordersFolder()
     RecordingBounds bounds;
+    std::chrono::milliseconds triesAgainEvery = std::chrono::seconds(10);
 };
 
 // $XDG_STATE_HOME/lockscope/recorder, or the same below ~/.local/state.
@@ -26,11 +28,13 @@ struct FlightOptions {
 
 class FlightRecorder : public RecordingSink {
 public:
-    // On the loop's thread, where all below is called, too: `failed` when it cannot be recorded any more, `foundLeft`
-    // for each recording that a crashed run left less than a day ago. `files` may outlive this.
+    // On the loop's thread, where all below is called, too: `failed` when it cannot be recorded any more, `resumed`
+    // when it can again, `foundLeft` for each recording that a crashed run left less than a day ago. `files` may
+    // outlive this.
     struct Listeners {
         std::function<void(const Error &)> failed;
         std::function<void(const LeftRecording &)> foundLeft;
+        std::function<void()> resumed = {};
     };
     FlightRecorder(Loop &loop, FlightOptions options, std::shared_ptr<RecordedFiles> files, Listeners listeners);
     // Ends, and takes its files away.
@@ -48,7 +52,10 @@ private:
     void thin();
     void run();
     void record(RotatingWriter &writer);
+    [[nodiscard]] Result<void> write(RotatingWriter &writer, std::vector<Change> taken, Moment now);
+    void putBack(std::vector<Change> changes);
     void lookForLeft(const QString &folder, const QString &own);
+    void tellFailed(const Error &error);
     void fail(const Error &error);
 
     Loop &m_loop;

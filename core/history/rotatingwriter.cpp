@@ -25,8 +25,10 @@ Result<void> RotatingWriter::begin(Moment now, Picture picture)
 {
     const auto path = u"%1/%2.lockscope"_s.arg(m_folder, QString::number(++m_number).rightJustified(6, u'0'));
     auto next = RecordingWriter::create(path, now, std::move(picture));
-    if (!next)
+    if (!next) {
+        QFile::remove(path); // begun in part
         return next.error();
+    }
     if (m_writer) {
         m_closed.push_back({m_writer->path(), m_writer->end(), m_writer->bytes()});
         m_closedBytes += m_writer->bytes();
@@ -50,6 +52,45 @@ Result<void> RotatingWriter::flush(Moment now)
     }
     dropOld(end);
     return {};
+}
+
+Result<void> RotatingWriter::resume(Moment now)
+{
+    const auto known = m_writer->picture();
+    const auto since = m_writer->end();
+    if (m_standing.empty())
+        m_standing = known.connections;
+    const auto &unwritten = m_writer->unwritten();
+    m_missed.insert(unwritten.begin(), unwritten.end());
+    if (auto begun = begin(since, known); !begun)
+        return begun;
+    Result<void> written;
+    const auto tell = [&](Change change) {
+        if (written)
+            written = m_writer->add(std::move(change));
+    };
+    for (const auto &[name, state] : m_standing) {
+        auto unseen = state;
+        unseen.isConnected = unseen.isLookedThrough = false;
+        unseen.problem = u"the recorder could not write"_s;
+        tell({since, unseen});
+    }
+    for (const auto &[name, state] : m_standing)
+        tell({now, state});
+    for (const auto &name : m_missed) {
+        inspect::SnapshotChange change{inspect::ChangeKind::Removed, {}};
+        change.lock.lock = name;
+        if (const auto at = known.locks.find(name); at != known.locks.end())
+            change = {inspect::ChangeKind::Changed, at->second};
+        tell({now, std::move(change)});
+    }
+    if (written)
+        written = flush(now);
+    if (written) {
+        m_standing.clear();
+        m_missed.clear();
+    }
+    return written;
 }
 
 void RotatingWriter::dropOld(Moment now)

@@ -9,6 +9,7 @@
 #include <QStringList>
 
 #include <deque>
+#include <set>
 
 namespace lockscope::history {
 
@@ -26,6 +27,9 @@ public:
     [[nodiscard]] Result<void> add(Change change) { return m_writer->add(std::move(change)); }
     // To the file; then perhaps a new one is begun, and old ones go.
     [[nodiscard]] Result<void> flush(Moment now);
+    // After a failure, in a new file: from the end of what was written until now no connection stands in it, for what
+    // came in between is not there.
+    [[nodiscard]] Result<void> resume(Moment now);
     // The oldest first.
     [[nodiscard]] QStringList files() const;
 
@@ -46,6 +50,9 @@ private:
     qint64 m_begunWith = 0; // bytes
     std::deque<Closed> m_closed;
     qint64 m_closedBytes = 0;
+    // While it cannot be written: what holds again once it can.
+    std::map<ConnectionName, LinkState> m_standing;
+    std::set<inspect::LockName> m_missed;
 };
 
 } // namespace lockscope::history

@@ -42,6 +42,7 @@ Result<void> RecordingWriter::add(Change change)
     if (const auto *lock = std::get_if<inspect::SnapshotChange>(&change.what)) {
         ++m_lockChanges;
         m_locksSeen.try_emplace(lock->lock.lock);
+        m_unwritten.push_back(lock->lock.lock);
     }
     encode(change, m_raw);
     ++m_rawChanges;
@@ -70,9 +71,11 @@ Result<void> RecordingWriter::writeChanges()
         return Error{ErrorCode::TooLarge, u"cannot record to %1: one change takes %2 bytes"_s.arg(
                                               m_file.fileName(), QString::number(raw.size()))};
     auto written = write(packChunk(header, raw));
-    if (written)
-        m_written = {m_lockChanges, static_cast<qint64>(m_locksSeen.size()), m_last};
-    return written;
+    if (!written)
+        return written;
+    m_written = {m_lockChanges, static_cast<qint64>(m_locksSeen.size()), m_last};
+    m_unwritten.clear();
+    return {};
 }
 
 Result<void> RecordingWriter::writePicture()
@@ -104,12 +107,14 @@ Result<void> RecordingWriter::writePicture()
 
 Result<void> RecordingWriter::write(const QByteArray &bytes)
 {
-    // What no longer fits is taken in part, and only the next try says why.
+    // What no longer fits is taken in part, and only the next try says why. That part is taken back.
     for (qint64 done = 0; done < bytes.size();) {
         const auto taken = m_file.write(bytes.constData() + done, bytes.size() - done);
-        if (taken <= 0)
-            return Error{ErrorCode::Server,
-                         u"cannot record to %1: %2"_s.arg(m_file.fileName(), m_file.errorString())};
+        if (taken <= 0) {
+            const auto why = m_file.errorString();
+            m_file.resize(m_bytes);
+            return Error{ErrorCode::Server, u"cannot record to %1: %2"_s.arg(m_file.fileName(), why)};
+        }
         done += taken;
     }
     m_bytes += bytes.size();

@@ -32,6 +32,8 @@ public:
     [[nodiscard]] qint64 locksSeen() const { return m_written.locksSeen; }
     [[nodiscard]] Moment begin() const { return m_begin; }
     [[nodiscard]] Moment end() const { return m_written.end; }
+    // Locks that the picture has newer than the file.
+    [[nodiscard]] const std::vector<inspect::LockName> &unwritten() const { return m_unwritten; }
 
 private:
     explicit RecordingWriter(const QString &path) : m_file(path) {}
@@ -43,6 +45,7 @@ private:
     Picture m_picture;
     QByteArray m_raw; // the chunk that is being filled
     quint32 m_rawChanges = 0;
+    std::vector<inspect::LockName> m_unwritten; // what is told of in it
     Moment m_begin{};
     Moment m_first{}; // of that chunk
     Moment m_last{};

@@ -13,6 +13,7 @@ void IoController::record(history::FlightOptions options, std::shared_ptr<histor
         QMetaObject::invokeMethod(
             past, [past, error] { past->recorderFailed(error); }, Qt::QueuedConnection);
     };
+    listeners.resumed = [past] { QMetaObject::invokeMethod(past, &Past::recorderResumed, Qt::QueuedConnection); };
     listeners.foundLeft = [past](const history::LeftRecording &left) {
         QMetaObject::invokeMethod(
             past, [past, left] { past->recorderFound(left); }, Qt::QueuedConnection);

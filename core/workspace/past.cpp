@@ -223,6 +223,11 @@ void Past::recorderFailed(const Error &error)
     emit failed(m_failure);
 }
 
+void Past::recorderResumed()
+{
+    m_failure.clear();
+}
+
 void Past::recorderFound(const history::LeftRecording &left)
 {
     m_left.push_back(left);

@@ -64,6 +64,7 @@ public:
 
     // What the recorder tells; both are kept for who comes late.
     void recorderFailed(const Error &error);
+    void recorderResumed();
     void recorderFound(const history::LeftRecording &left);
     [[nodiscard]] const QString &failure() const { return m_failure; }
     [[nodiscard]] const std::vector<history::LeftRecording> &leftBehind() const { return m_left; }

@@ -4,6 +4,8 @@
 #include "core/async/qtloop.h"
 #include "core/history/flightrecorder.h"
 #include "core/history/recording.h"
+#include "core/history/timeline.h"
+#include "tests/support/filelimit.h"
 #include "tests/support/testmain.h"
 
 #include <QDateTime>
@@ -207,6 +209,63 @@ private slots:
         }
         QVERIFY(files->list().isEmpty());
         QVERIFY(QDir(folder).isEmpty());
+    }
+
+    // And once it can write again it goes on: the gap is one in which nothing was seen, and nothing that is known now
+    // is missing after it.
+    void itGoesOnOnceItCanWriteAgain()
+    {
+        QtLoop loop;
+        int failures = 0;
+        int resumes = 0;
+        FlightOptions options;
+        options.folder = freshFolder() + u"/recorder"_s;
+        options.triesAgainEvery = 50ms;
+        const auto files = std::make_shared<RecordedFiles>();
+        FlightRecorder::Listeners listeners;
+        listeners.failed = [&failures](const Error &) { ++failures; };
+        listeners.resumed = [&resumes] { ++resumes; };
+        FlightRecorder recorder(loop, options, files, listeners);
+        LinkState stands;
+        stands.name = flownName;
+        stands.isConnected = stands.isLookedThrough = true;
+        recorder.connectionIs(stands);
+        recorder.locksChanged({flown("/a", "me"), flown("/b", "me"), flown("/gone", "me")});
+        const auto held = [&files](const QByteArray &name) {
+            const auto recording = FlightRecording::open(files->list());
+            return recording ? holderAt(*recording, name, recording->end()) : QByteArray();
+        };
+        QTRY_COMPARE(held("/gone"), "me");
+        {
+            const testing::FilesNoLargerThan limit(20);
+            auto gone = flown("/gone", "me");
+            gone.kind = ChangeKind::Removed;
+            recorder.locksChanged({flown("/a", "you"), gone});
+            QTRY_COMPARE(failures, 1);
+            recorder.locksChanged({flown("/b", "you")});
+            QTest::qWait(120); // some tries
+        }
+        QTRY_COMPARE(resumes, 1);
+        QCOMPARE(failures, 1);
+        const auto recording = FlightRecording::open(files->list());
+        QVERIFY(recording && recording->damage().isEmpty());
+        QCOMPARE(files->list().size(), 2);
+        for (const auto *name : {"/a", "/b"})
+            QCOMPARE(holderAt(*recording, name, recording->end()), "you");
+        QCOMPARE(holderAt(*recording, "/gone", recording->end()), "");
+        QVERIFY(recording->at(recording->end())->connections.at(flownName) == stands);
+        const auto history = recording->historyOf({flownName, "/a"}, recording->end());
+        QVERIFY(history);
+        QList<TimelineEvent::Kind> kinds;
+        for (const auto &event : timelineOf(*history).events)
+            kinds << event.kind;
+        const auto broke = kinds.indexOf(TimelineEvent::Kind::Unseen);
+        const auto back = kinds.indexOf(TimelineEvent::Kind::SeenAgain);
+        QVERIFY2(broke >= 0 && broke < back, QByteArray::number(kinds.size()));
+        QVERIFY(kinds.lastIndexOf(TimelineEvent::Kind::Holds) > broke);
+        const auto gap = recording->at(history->connection.back().first - 1ms);
+        QVERIFY(gap && !gap->connections.at(flownName).isConnected);
+        QVERIFY(!coverageAsOf(*gap).front().complete);
     }
 
     void whatACrashedRunLeftIsFoundForADay()
