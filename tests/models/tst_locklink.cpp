@@ -34,6 +34,13 @@ private slots:
         QCOMPARE(*read, lock);
     }
 
+    void aPathWrittenByHandIsRead()
+    {
+        const auto read = ui::readLink(u"lockscope://open?connection=zk&lock=/locks/a,b:c@1"_s);
+        QVERIFY(read);
+        QCOMPARE(*read, (LockName{ConnectionName("zk"), "/locks/a,b:c@1"}));
+    }
+
     void nothingElseIsOne_data()
     {
         QTest::addColumn<QString>("link");

@@ -26,8 +26,8 @@ QString linkOf(const inspect::LockName &lock)
 
 Result<inspect::LockName> readLink(const QString &link)
 {
-    // Bytes are percent-encoded, since a lock's name need not be text.
-    static const QRegularExpression form(u"^lockscope://open/?\\?([A-Za-z0-9=&%._~-]*)$"_s);
+    // Bytes are percent-encoded, since a lock's name need not be text; a path that somebody wrote by hand may stay.
+    static const QRegularExpression form(u"^lockscope://open/?\\?([A-Za-z0-9=&%._~/:@,-]*)$"_s);
     const auto match = form.match(link);
     if (link.size() > longestLink || !match.hasMatch())
         return noLink();
