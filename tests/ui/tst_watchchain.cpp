@@ -106,6 +106,8 @@ private slots:
             for (const auto &box : chain.boxes)
                 QVERIFY(!arrow.showWord || !word.intersects(box.box));
         }
+        if (waiters > 0) // who is next is there, whoever is not
+            QVERIFY(std::ranges::find(chain.boxes, lock.contenders[1].id, &ChainBox::contender) != chain.boxes.end());
         const auto whole = layOutChain(lock, chainPresent, low, true);
         QCOMPARE(whole.hidden, 0);
         QVERIFY(!overlap(whole));

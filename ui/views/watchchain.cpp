@@ -252,8 +252,10 @@ struct Builder {
     // Of a queue: the head and the tail, as many as the view shows where it is low.
     [[nodiscard]] Drawn queueDrawn(std::size_t perLine, bool whole) const
     {
-        if (scale.isLow && perLine >= 3)
-            return drawn(lock, whole, perLine - 2, 1, perLine);
+        if (scale.isLow && perLine >= 3) {
+            const std::size_t tail = perLine > 3 ? 1 : 0; // who is first comes before who is last
+            return drawn(lock, whole, perLine - 1 - tail, tail, perLine);
+        }
         return drawn(lock, whole, 11, 4, chainFoldAbove);
     }
 
@@ -327,9 +329,9 @@ struct Builder {
         const auto lines = static_cast<std::size_t>(
             std::clamp((view.height() - 2 * scale.margin + scale.lineGap) / (scale.line + scale.lineGap),
                        scale.isLow ? 2.0 : 6.0, 24.0));
-        // The holder takes no line of them.
-        const Drawn some =
-            scale.isLow ? drawn(lock, whole, lines - 1, 1, lines + 1) : drawn(lock, whole, lines - 2, 2, lines + 1);
+        // The holder takes no line of them. Who is first comes before who is last.
+        const std::size_t tail = !scale.isLow ? 2 : lines > 2 ? 1 : 0;
+        const Drawn some = drawn(lock, whole, lines - tail, tail, lines + 1);
         result.hidden = some.hidden;
         const qreal linesLeft = scale.margin + (scale.isLow ? lowHolderSize.width() + 68 : scale.box.width() + 110);
         const qreal lineWidth = std::clamp(view.width() - linesLeft - scale.margin, 210.0, lineWidest);
