@@ -109,10 +109,6 @@ void EditDialog::showPlan(bool isFirst)
                       : m_acls  ? m_acls->edit()
                                 : nullptr;
         (first && first->isVisibleTo(this) ? first : m_reason)->setFocus();
-        if (m_line) { // what is there is the parent, or the name to be changed: typing goes on from it
-            m_line->deselect();
-            m_line->end(false);
-        }
     }
 }
 
@@ -202,7 +198,7 @@ void EditDialog::showPreview()
     showWarnings(preview.warnings);
     m_apply->setText(EditWords::act(m_plan->request, m_isNew));
     updateReady();
-    QTimer::singleShot(0, this, &EditDialog::fit); // what is new in a form is shown, and measured, a turn later
+    fit();
 }
 
 void EditDialog::showWarnings(const QStringList &warnings)

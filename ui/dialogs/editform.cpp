@@ -21,6 +21,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QShortcut>
+#include <QTimer>
 #include <QVBoxLayout>
 
 namespace lockscope::ui {
@@ -31,6 +32,20 @@ using operate::EditKind;
 namespace {
 
 constexpr int editFormWidth = 820;
+
+// The first line of a form is selected as a whole when it opens: the first letter would take away the parent there.
+class ContinuedLine : public QLineEdit {
+public:
+    using QLineEdit::QLineEdit;
+
+protected:
+    void focusInEvent(QFocusEvent *event) override
+    {
+        QLineEdit::focusInEvent(event);
+        deselect();
+        end(false);
+    }
+};
 
 } // namespace
 
@@ -113,7 +128,7 @@ QWidget *EditDialog::makeFields()
     const bool hasLine =
         m_isNew || kind == EditKind::KeyRename || (kind == EditKind::KeyExpire && !m_request.expected);
     if (hasLine) {
-        m_line = new QLineEdit(fields);
+        m_line = new ContinuedLine(fields);
         m_line->setObjectName(u"line"_s);
         m_line->setFont(monoFont());
         if (kind == EditKind::ZnodeCreate)
@@ -251,7 +266,9 @@ void EditDialog::setAvailable(const QRect &available)
 
 void EditDialog::fit()
 {
-    fitToScreen(this, m_scroll, m_available, editFormWidth);
+    const auto fitNow = [this] { fitToScreen(this, m_scroll, m_available, editFormWidth); };
+    fitNow();
+    QTimer::singleShot(0, this, fitNow); // what is new in a form is shown, and measured, a turn later
 }
 
 void EditDialog::showEvent(QShowEvent *event)

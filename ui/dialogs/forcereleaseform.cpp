@@ -202,7 +202,9 @@ void ForceReleaseDialog::setAvailable(const QRect &available)
 
 void ForceReleaseDialog::fit()
 {
-    fitToScreen(this, m_scroll, m_available, formWidth);
+    const auto fitNow = [this] { fitToScreen(this, m_scroll, m_available, formWidth); };
+    fitNow();
+    QTimer::singleShot(0, this, fitNow); // what is new in a form is shown, and measured, a turn later
 }
 
 void ForceReleaseDialog::showEvent(QShowEvent *event)
