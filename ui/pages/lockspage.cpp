@@ -156,6 +156,10 @@ QWidget *LocksPage::makeChips()
     m_resort->setObjectName(u"resort"_s);
     m_resort->setToolTip(
         tr("Rows stay where they are while the pointer is over them, and for two seconds after a key"));
+    // It comes and goes while the pointer is over the rows, which must not move for it.
+    auto policy = m_resort->sizePolicy();
+    policy.setVerticalPolicy(QSizePolicy::Ignored);
+    m_resort->setSizePolicy(policy);
     m_resort->hide();
     connect(m_resort, &QPushButton::clicked, &m_model, &LocksModel::settle);
     row->addWidget(m_resort);
