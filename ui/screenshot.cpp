@@ -5,7 +5,9 @@
 #include "ui/pages/pagestack.h"
 #include "ui/theme/theme.h"
 
+#include <QCoreApplication>
 #include <QDialog>
+#include <QEvent>
 #include <QImageWriter>
 #include <QPainter>
 #include <QPixmap>
@@ -37,6 +39,8 @@ void paintOver(QImage &image, QDialog &dialog)
 
 bool saveScreenshot(MainWindow &window, const QString &file, QString *whyNot)
 {
+    // What was said a moment ago has its room in the next turn only: a picture of before cuts it.
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
     QImage image = window.grab().toImage();
     for (auto *dialog : window.findChildren<QDialog *>(Qt::FindDirectChildrenOnly)) {
         if (dialog->isVisible())

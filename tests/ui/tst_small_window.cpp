@@ -2,15 +2,19 @@
 // The window on a small screen, 1366 × 768: what a row says has its room, and a queue is whole below its findings.
 #include "core/inspect/findings.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/cutparts.h"
 #include "tests/ui/windowfixture.h"
 #include "ui/pages/lockdetail.h"
+#include "ui/pages/pages.h"
 #include "ui/parts/notices.h"
+#include "ui/screenshot.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/watchchainview.h"
 
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollBar>
+#include <QTemporaryDir>
 
 using namespace Qt::StringLiterals;
 using namespace lockscope;
@@ -95,6 +99,62 @@ private slots:
         QCOMPARE(banners()[0]->button()->text(), u"Less"_s);
         banners()[0]->button()->click();
         QTRY_COMPARE(banners().size(), 1);
+    }
+
+    // With rows, findings and somebody who waits long for much; lessons and the simulator have suites of their own.
+    void noLabelOfAnyPageIsCut_data()
+    {
+        QTest::addColumn<bool>("none");
+        for (const auto &row : ui::allPages()) {
+            if (row.id != u"lessons"_s && row.id != u"simulator"_s)
+                QTest::addRow("%s", qPrintable(row.id)) << false;
+        }
+    }
+    void noLabelOfAnyPageIsCut()
+    {
+        for (const auto *name : {"zk", "redis", "mariadb", "etcd", "postgresql"})
+            tell(name);
+        std::vector<inspect::SnapshotChange> all;
+        for (int i = 0; i < 14; ++i) {
+            auto lock = queueLock("zk", "/services/payments/locks/nightly-settlement/europe-" + QByteArray::number(i),
+                                  i, testing::serverTime(present));
+            inspect::addFinding(lock, inspect::FindingCode::LongWait,
+                                u"has waited for long and longer; "_s.repeated(9), {lock.contenders[0].id});
+            all.push_back(change(ChangeKind::Added, lock));
+        }
+        m_backend->tellLocks(all);
+        m_window->selectLock(all.back().lock.lock);
+        m_window->showPage(QString::fromLatin1(QTest::currentDataTag()));
+        QTRY_COMPARE(testing::cutParts(*m_window), QStringList());
+        QTest::qWait(300); // what a page works out beside the window
+        QTRY_COMPARE(testing::cutParts(*m_window), QStringList());
+    }
+
+    // Its word had stood at the top, where a button makes the banner higher than its one line.
+    void aBannersWordStandsBesideItsLine()
+    {
+        ui::Banner banner;
+        banner.say(ui::Banner::Look::Ok, u"Done."_s, u"zk:/app was created"_s, u"Undo…"_s);
+        banner.resize(800, banner.sizeHint().height());
+        banner.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&banner));
+        const auto labels = banner.findChildren<QLabel *>();
+        QCOMPARE(labels.size(), 2);
+        QTRY_VERIFY(std::abs(labels[0]->geometry().center().y() - labels[1]->geometry().center().y()) <= 1);
+    }
+
+    void aPictureShowsWhatHasItsRoom()
+    {
+        auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, m_now);
+        status.cost.requestsPerSecond = 1;
+        m_backend->tellConnection(status);
+        QTRY_COMPARE(testing::cutParts(*m_window), QStringList());
+        status.cost.requestsPerSecond = 123456;
+        m_backend->tellConnection(status);
+        const QTemporaryDir folder;
+        QString whyNot;
+        QVERIFY2(ui::saveScreenshot(*m_window, folder.filePath(u"now.png"_s), &whyNot), qPrintable(whyNot));
+        QCOMPARE(testing::cutParts(*m_window), QStringList());
     }
 
     void theMarkOfAnEnvironmentHasItsPadding()

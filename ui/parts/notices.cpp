@@ -54,6 +54,21 @@ void Banner::say(Look look, const QString &word, const QString &sentence, const 
     m_action->setVisible(!action.isEmpty());
     m_second->setText(second);
     m_second->setVisible(!second.isEmpty());
+    alignWord();
+}
+
+void Banner::resizeEvent(QResizeEvent *event)
+{
+    QFrame::resizeEvent(event);
+    alignWord();
+}
+
+// Beside the first line of the sentence, also where a button is higher than its only line.
+void Banner::alignWord()
+{
+    const int needed = m_sentence->heightForWidth(m_sentence->width());
+    const bool isOneLine = needed < 2 * m_sentence->fontMetrics().lineSpacing();
+    layout()->setAlignment(m_word, isOneLine ? Qt::AlignVCenter : Qt::AlignTop);
 }
 
 void Banner::setMostLines(int lines)

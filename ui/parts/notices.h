@@ -34,7 +34,12 @@ signals:
     void actionRequested();
     void secondRequested();
 
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+
 private:
+    void alignWord();
+
     QLabel *m_word;
     WholeLinesLabel *m_sentence;
     QPushButton *m_action;

@@ -18,6 +18,8 @@ QPushButton, QToolButton { border: 1px solid @line; background: @panel; color: @
 QPushButton:hover, QToolButton:hover { background: @selection; }
 QPushButton:focus, QToolButton:focus { border-color: @accent; outline: none; }
 QPushButton:disabled, QToolButton:disabled { color: @muted; background: @background; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
+QFileDialog QToolButton { padding: 2px; }
 QPushButton[look="primary"] { background: @accent; color: @onAccent; border-color: @accent; }
 QPushButton[look="primary"]:focus { border: 2px solid @text; padding: 3px 10px; }
 QPushButton[look="primary"]:disabled { background: @freeSoft; color: @muted; border-color: @line; }
