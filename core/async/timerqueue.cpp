@@ -40,7 +40,7 @@ void shrink(std::vector<TimerTable::Due> &heap)
 {
     constexpr std::size_t small = 1024;
     if (heap.capacity() > small && heap.size() < heap.capacity() / 8)
-        heap.shrink_to_fit();
+        std::vector<TimerTable::Due>(heap).swap(heap); // shrink_to_fit() does nothing without exceptions
 }
 
 } // namespace

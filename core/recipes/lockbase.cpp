@@ -51,7 +51,7 @@ void LockBase::shutDown()
     m_taking.cancel();
     letGo();
     if (m_attempt)
-        m_attempt->complete(Error{ErrorCode::Cancelled, u"cannot acquire %1: cancelled"_s.arg(name())});
+        m_attempt->complete(answer(Error{ErrorCode::Cancelled, u"cannot acquire %1: cancelled"_s.arg(name())}));
 }
 
 QString LockBase::name() const
@@ -76,10 +76,10 @@ Completion<Loss> LockBase::lost() const
 Task<Result<Grant>> LockBase::acquire(Deadline deadline)
 {
     // Of 100,000 who wait each has this frame: it has no room for an answer, that stays here.
-    const Completion<Result<Grant>> outcome(m_loop);
+    const Completion<Answer> outcome(m_loop);
     if (m_attempt || isHeld()) {
         co_await acquireAgain(deadline, outcome);
-        co_return outcome.value();
+        co_return std::move(*outcome.value());
     }
     if (m_lost && m_lost->isComplete())
         m_lost.reset();
@@ -89,18 +89,19 @@ Task<Result<Grant>> LockBase::acquire(Deadline deadline)
     m_taking.launch(run(deadline, outcome));
     co_await outcome.arrival();
     waiting.answered(); // `this` may be gone by now
-    co_return outcome.value();
+    co_return std::move(*outcome.value());
 }
 
 // With a frame of its own: of 100,000 who wait none needs its room.
-Task<void> LockBase::acquireAgain(Deadline deadline, Completion<Result<Grant>> outcome)
+Task<void> LockBase::acquireAgain(Deadline deadline, Completion<Answer> outcome)
 {
     if (m_attempt) {
-        outcome.complete(Error{ErrorCode::BadInput, u"%1 is being acquired by this object already"_s.arg(name())});
+        outcome.complete(
+            answer(Error{ErrorCode::BadInput, u"%1 is being acquired by this object already"_s.arg(name())}));
         co_return;
     }
     auto again = co_await reenter(deadline);
-    outcome.complete(std::move(again));
+    outcome.complete(answer(std::move(again)));
 }
 
 Task<Result<Grant>> LockBase::reenter(Deadline /*deadline*/)
@@ -108,7 +109,7 @@ Task<Result<Grant>> LockBase::reenter(Deadline /*deadline*/)
     co_return Error{ErrorCode::BadInput, u"%1 is held by this object already, and not reentrant"_s.arg(name())};
 }
 
-Task<void> LockBase::run(Deadline deadline, Completion<Result<Grant>> outcome)
+Task<void> LockBase::run(Deadline deadline, Completion<Answer> outcome)
 {
     // Of 100,000 who wait each has this frame, too.
     auto taking = take(deadline);
@@ -116,7 +117,7 @@ Task<void> LockBase::run(Deadline deadline, Completion<Result<Grant>> outcome)
     auto &taken = taking.value();
     if (!taken)
         taken = refused(taken.error());
-    outcome.complete(std::move(taken));
+    outcome.complete(answer(std::move(taken)));
 }
 
 Error LockBase::refused(Error why) const

@@ -39,14 +39,17 @@ protected:
 private:
     class Waiting;
 
-    Task<void> run(Deadline deadline, Completion<Result<Grant>> outcome);
-    Task<void> acquireAgain(Deadline deadline, Completion<Result<Grant>> outcome);
+    // In a block of its own, once it is there: of 100,000 who wait each would have room for it.
+    using Answer = std::unique_ptr<Result<Grant>>;
+    static Answer answer(Result<Grant> what) { return std::make_unique<Result<Grant>>(std::move(what)); }
+    Task<void> run(Deadline deadline, Completion<Answer> outcome);
+    Task<void> acquireAgain(Deadline deadline, Completion<Answer> outcome);
     [[nodiscard]] Error refused(Error why) const;
     void abandon();
 
     Loop &m_loop;
     const QByteArray m_lock;
-    std::optional<Completion<Result<Grant>>> m_attempt;
+    std::optional<Completion<Answer>> m_attempt;
     Waiting *m_waiting = nullptr;                   // whoever waits for that
     mutable std::optional<Completion<Loss>> m_lost; // once somebody asked
     std::shared_ptr<LockBase *> m_self;             // once somebody asked

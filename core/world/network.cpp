@@ -38,7 +38,11 @@ std::shared_ptr<NetworkLink> Network::connect(Process &client, int server)
     auto &its = known(process);
     if (!std::exchange(its.isListenedTo, true))
         client.onChange([this, &client] { processChanged(client); });
-    std::shared_ptr<NetworkLink> link(new NetworkLink(*this, client, server));
+    // In one block with its count; only we make links.
+    struct Made : NetworkLink {
+        Made(Network &network, Process &itsClient, int itsServer) : NetworkLink(network, itsClient, itsServer) {}
+    };
+    const std::shared_ptr<NetworkLink> link = std::make_shared<Made>(*this, client, server);
     std::erase_if(its.links, [](const std::weak_ptr<NetworkLink> &old) { return old.expired(); });
     its.links.push_back(link);
     return link;

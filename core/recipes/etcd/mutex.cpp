@@ -13,7 +13,6 @@
 #include "core/recipes/etcd/mutex.h"
 
 #include "core/async/sleep.h"
-#include "core/base/text.h"
 #include "core/recipes/connectionerrors.h"
 
 #include <algorithm>

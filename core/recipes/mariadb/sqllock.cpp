@@ -2,7 +2,6 @@
 #include "core/recipes/mariadb/sqllock.h"
 
 #include "core/async/sleep.h"
-#include "core/base/text.h"
 #include "core/recipes/mariadb/waiting.h"
 
 #include <algorithm>

@@ -18,7 +18,6 @@
 // it is cancelled it is carried on to its end in the background and then given back.
 #include "core/recipes/redis/getset.h"
 
-#include "core/base/text.h"
 #include "core/recipes/connectionerrors.h"
 #include "core/recipes/redis/detachedattempt.h"
 #include "core/recipes/polling.h"

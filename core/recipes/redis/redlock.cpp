@@ -14,7 +14,6 @@
 // is safe as long as the nodes' clocks run about equally fast and a restarted node stays away for a TTL.
 #include "core/recipes/redis/redlock.h"
 
-#include "core/base/text.h"
 #include "core/recipes/redis/lease.h"
 #include "core/recipes/polling.h"
 #include "core/recipes/redis/waiting.h"

@@ -12,7 +12,6 @@
 // Not fair, and nobody of ours is woken: who waits finds out at the next try. No fencing token.
 #include "core/recipes/redis/setnx.h"
 
-#include "core/base/text.h"
 #include "core/recipes/connectionerrors.h"
 #include "core/recipes/polling.h"
 #include "core/recipes/redis/waiting.h"

@@ -15,7 +15,6 @@
 // carried on to its end in the background and then given back.
 #include "core/recipes/redis/setnxexpire.h"
 
-#include "core/base/text.h"
 #include "core/recipes/redis/detachedattempt.h"
 #include "core/recipes/polling.h"
 #include "core/recipes/redis/waiting.h"

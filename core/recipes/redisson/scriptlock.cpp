@@ -2,7 +2,6 @@
 #include "core/recipes/redisson/scriptlock.h"
 
 #include "core/async/sleep.h"
-#include "core/base/text.h"
 #include "core/recipes/redis/waiting.h"
 #include "core/redis/client.h"
 #include "core/rules/catalogue.h"

@@ -31,6 +31,8 @@ struct PlaceInQueue {
     {
         turn = seen.kind;
         predecessor = seen.predecessor ? directory.child(*seen.predecessor) : ZPath();
+        // Without the room that a string has got while it grew.
+        predecessor = ZPath(QByteArray(predecessor.bytes().constData(), predecessor.bytes().size()));
     }
 };
 

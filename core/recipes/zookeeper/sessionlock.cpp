@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/zookeeper/sessionlock.h"
 
-#include "core/base/text.h"
 #include "core/rules/contenderid.h"
 #include "core/recipes/zookeeper/waiting.h"
 

@@ -122,7 +122,12 @@ Task<Result<void>> untilGone(zk::Session *session, const ZPath &node, Deadline d
         const zk::Watch watch(session->loop());
         auto step = co_await watchNode(session, node, watch, deadline);
         if (step) {
-            step = co_await untilFired(session, watch, deadline);
+            if (deadline.isNever()) { // as untilFiredAtAll(), whose frame each of very many would keep
+                co_await watch.event().arrival();
+                step = afterEvent(*session, watch.event().value());
+            } else {
+                step = co_await untilFiredInTime(session, watch, deadline);
+            }
             if (!step || watch.event().value().kind == zk::EventKind::Deleted)
                 co_return step;
             continue; // its data changed: it still stands
