@@ -16,6 +16,8 @@
 #include <QDialog>
 #include <QDir>
 #include <QLabel>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QTabWidget>
 #include <QTemporaryDir>
 
@@ -57,6 +59,18 @@ class TestDialogsFit : public testing::WindowFixture {
         shoot(dialog, name);
         const auto cut = testing::cutParts(dialog);
         QVERIFY2(cut.isEmpty(), qPrintable(name + u": "_s + cut.join(u"; "_s)));
+        if (!qobject_cast<ui::EditDialog *>(
+                &dialog)) // of a new field's form the last few pixels scroll, and no words
+            scrollsOnlyForWantOfRoom(dialog, name);
+    }
+    // A form that the screen has room for does not hide what it sends behind a scroll bar.
+    static void scrollsOnlyForWantOfRoom(const QDialog &dialog, const QString &name)
+    {
+        for (const auto *area : dialog.findChildren<QScrollArea *>()) {
+            const auto hidden = [area] { return area->isVisible() ? area->verticalScrollBar()->maximum() : 0; };
+            QTRY_VERIFY2(dialog.height() + hidden() > smallWindow.height() - 60 || hidden() == 0,
+                         qPrintable(u"%1: %2 of %3 hidden"_s.arg(name).arg(hidden()).arg(area->height() + hidden())));
+        }
     }
     QDialog *dialogOf(const QString &action)
     {
@@ -100,6 +114,30 @@ private slots:
         auto *dialog = dialogOf(action);
         QVERIFY(dialog);
         fits(*dialog, action);
+    }
+
+    // What its plan says comes when the form stands already, and is of many lines.
+    void aReleaseOfManyLinesIsWhole()
+    {
+        auto held =
+            testing::redisLock("zk", "/locks/orders", std::chrono::seconds(26),
+                               testing::serverTime(testing::present)); // which has gentler ways to choose from
+        m_backend->tellLocks({testing::change(inspect::ChangeKind::Changed, held)});
+        m_backend->onPlanForceRelease = [held](const inspect::LockName &, const QByteArray &) {
+            operate::ForceReleasePlan plan;
+            plan.before = held;
+            plan.holder = held.contenders[0].id;
+            plan.guard = held.contenders[0].guard;
+            plan.gentler = {u"its TTL runs out in 26 s unless the holder renews it; then it goes to who waits"_s,
+                            u"let its lease end in 10 s, unless its holder renews it"_s,
+                            u"have the client that holds it release it, or stop it"_s};
+            plan.commands = {u"EVALSHA redisson-force-release 5 orders:checkout … "_s
+                             + u"fdaed7d2-12b1-4b23-b69c-40994ee5f8bb:1 "_s.repeated(3)};
+            return plan;
+        };
+        auto *dialog = qobject_cast<ui::ForceReleaseDialog *>(dialogOf(u"force-release"_s));
+        QVERIFY(dialog);
+        fits(*dialog, u"release-of-many-lines"_s);
     }
 
     void everyTabOfTheSettings()
