@@ -15,7 +15,7 @@ constexpr bool keeps = true;
 
 // What the system's allocator hands out without waste: its own eight bytes make it a multiple of sixteen.
 constexpr std::size_t step = 16, largest = 4096 + 8;
-constexpr std::size_t mostKeptBytes = 2 * 1024 * 1024; // of each size
+constexpr std::size_t mostKeptBytes = 512 * 1024; // of each size
 
 struct Free {
     Free *next = nullptr;
