@@ -18,6 +18,7 @@ private slots:
     void sessionsKnowWhatTheyHoldAndAwait();
     void aReleaseIsSeenAtOnce();
     void aQuietServerIsHeardAllTheSame();
+    void aQuietServerIsAskedLittle();
     void aLockIsSeenComingAndGoing();
     void holdingSinceWeSawIt();
     void plainAndCompositeLocks();
@@ -104,6 +105,35 @@ void TestZooKeeperObserver::aQuietServerIsHeardAllTheSame()
     look(*m_strict); // asked for its dump every ten seconds only
     m_sink.looks = 0;
     QTRY_VERIFY(m_sink.looks >= 2);
+}
+
+// With every look, however many locks are followed: their folders are watched, not read.
+void TestZooKeeperObserver::aQuietServerIsAskedLittle()
+{
+    std::vector<Client> clients;
+    for (int i = 0; i < 20; ++i) {
+        const auto directory = "/quiet/" + QByteArray::number(i);
+        ensure(directory);
+        clients.push_back(join(directory));
+        clients.push_back(join(directory));
+        m_queue.clear();
+    }
+    m_session = open(*m_open);
+    QVERIFY(m_session);
+    CountingSession counting(*m_session);
+    m_source = std::make_unique<zk::EvidenceSource>(m_loop, std::vector{m_open->address()}, m_open->adminPort());
+    m_observer = std::make_unique<ZooKeeperObserver>(counting, *m_source, ConnectionName("zk"), QByteArray(),
+                                                     ObserverOptions{}, m_sink);
+    m_observer->start();
+    QVERIFY(await(m_observer->firstSnapshot(), false));
+    QTRY_VERIFY(!m_sink.says(u"not looked for everywhere yet"_s));
+    m_sink.looks = 0;
+    QTRY_VERIFY(m_sink.looks >= 2);
+    counting.reset();
+    m_sink.looks = 0;
+    QTRY_VERIFY(m_sink.looks >= 4);
+    QVERIFY2(counting.requests() <= m_sink.looks, counting.spoken());
+    m_observer.reset(); // before what it asks
 }
 
 void TestZooKeeperObserver::aLockIsSeenComingAndGoing()
