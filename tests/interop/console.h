@@ -2,6 +2,7 @@
 // What Lockscope has of a Redis, whichever way its servers are deployed.
 #pragma once
 
+#include "core/async/qtloop.h"
 #include "core/inspect/redis/observer.h"
 #include "core/operate/forcereleaseplan.h"
 #include "core/operate/gate.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our mutex on etcd beside concurrency.Mutex of its Go client: they queue in one queue, each is woken by the other,
 // and together they keep one number right. What the Go program holds is seen as held.
+#include "core/async/qtloop.h"
 #include "core/etcd/client.h"
 #include "core/inspect/etcd/observer.h"
 #include "core/operate/etcdlease.h"

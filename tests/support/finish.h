@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/async/scope.h"
+#include "core/base/result.h"
 
 #include <QCoreApplication>
 #include <QDeadlineTimer>

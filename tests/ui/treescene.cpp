@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/ui/treescene.h"
 
+#include "core/async/loop.h"
+
 #include <map>
 
 namespace lockscope::testing {
