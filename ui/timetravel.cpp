@@ -90,7 +90,7 @@ void TimeTravel::listen()
     auto *past = m_live.past();
     const auto tellFailure = [this, past] {
         if (!past->failure().isEmpty())
-            emit said(tr("Not recorded any more: %1").arg(past->failure()));
+            emit said(tr("Not recorded for now, tried again every 10 s: %1").arg(past->failure()));
     };
     const auto tellLeft = [this, past] {
         if (past->leftBehind().empty())
@@ -102,6 +102,8 @@ void TimeTravel::listen()
                      m_openLeft->text()));
     };
     connect(past, &Past::failed, this, tellFailure);
+    connect(past, &Past::resumed, this,
+            [this] { emit said(tr("Recorded again; what came meanwhile is missing in the recording")); });
     connect(past, &Past::foundLeft, this, tellLeft);
     tellFailure();
     tellLeft();

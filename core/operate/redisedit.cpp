@@ -254,8 +254,9 @@ EditPreview previewOfKeyEdit(const EditPlan &plan)
     const bool comesAgain = std::ranges::any_of(plan.locks, &TouchedLock::comesAgain);
     if (comesAgain && guard.expiry.isEmpty()) {
         preview.exact = false;
-        preview.warnings << u"every holder of this lock writes the same value, and this server does not say when it "
-                            u"ends: should the lock pass to another in between, that one loses it"_s;
+        preview.warnings
+            << u"another holder of this lock may write the same value, and this server does not say when it "
+               u"ends: should the lock pass to another in between, that one loses it"_s;
     }
     if (request.kind == EditKind::KeyExpire && !request.ttl && !request.expiryMs)
         preview.warnings << u"without a TTL it stays until somebody deletes it, whatever becomes of its owner"_s;

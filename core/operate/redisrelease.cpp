@@ -53,8 +53,9 @@ void planDeleteUntil(ForceReleasePlan &plan, const Contender &holder)
     plan.guardText = u"the key must still hold %1 and still end at %2 (ms since 1970); compared and deleted in one "
                      u"script"_s.arg(value, expiry);
     plan.exact = false;
-    plan.warnings << u"every holder writes the same value: only the moment at which it ends tells them apart, to the "
-                     u"millisecond. One that took the key within a millisecond of this one would lose it"_s;
+    plan.warnings
+        << u"another holder may write the same value: only the moment at which it ends tells them apart, to the "
+           u"millisecond. One that took the key within a millisecond of this one would lose it"_s;
 }
 
 void planCompareAndDelete(ForceReleasePlan &plan, const Contender &holder)

@@ -226,6 +226,7 @@ void Past::recorderFailed(const Error &error)
 void Past::recorderResumed()
 {
     m_failure.clear();
+    emit resumed();
 }
 
 void Past::recorderFound(const history::LeftRecording &left)

@@ -71,6 +71,7 @@ public:
 
 signals:
     void failed(const QString &why);
+    void resumed();
     void foundLeft();
 
 private:

@@ -379,6 +379,9 @@ private slots:
         notice->hide();
         m_past->recorderFailed({ErrorCode::Server, u"disk full"_s});
         QTRY_VERIFY(notice->isVisible() && notice->toolTip().contains(u"disk full"_s));
+        notice->hide();
+        m_past->recorderResumed(); // a disk has room again
+        QTRY_VERIFY(notice->isVisible() && notice->text().startsWith(u"Recorded again"_s));
     }
 
     void theRecordersContentIsSaved()
