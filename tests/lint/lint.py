@@ -263,6 +263,17 @@ def check_model_reset(path, text):
                            "`// reset: …` on this line or the one before")
 
 
+def check_test_patience(path, text):
+    """Where several tests share two cores with a sanitizer, five seconds are short."""
+    if not path.startswith("tests/") or not path.endswith(CPP):
+        return
+    code = cpptext.code_only(text)
+    for match in re.finditer(r"\bqWaitFor\((?=\[)", code):
+        condition = code.index("{", match.end())
+        if code[cpptext.closing(code, condition) + 1:].lstrip().startswith(")"):
+            yield cpptext.line_of(code, match.start()), "qWaitFor() waits for five seconds: say how long, 30'000 say"
+
+
 def check_todo(path, text):
     for match in re.finditer(r"\b(TODO|FIXME|XXX|HACK)\b(?!\([^)]{8,}\))", text):
         yield cpptext.line_of(text, match.start()), f"{match.group(1)} without a reason in parentheses"
@@ -454,7 +465,7 @@ def with_licence(path, text):
 
 
 RULES = [check_await, check_arrows, check_core_without_gui, check_ui_without_servers, check_recipe_clock, check_chained_arg,
-         check_model_reset, check_todo, check_client_names, check_recipe_ids, check_size]
+         check_model_reset, check_test_patience, check_todo, check_client_names, check_recipe_ids, check_size]
 # These break the rules on purpose.
 EXEMPT = ("tests/lint/",)
 

@@ -205,6 +205,10 @@ class OneIdeaEach(unittest.TestCase):
         self.assertEqual(found("ui/models/x.cpp", "    beginResetModel(); // reset: another connection\n"), [])
         self.assertEqual(found("ui/models/x.cpp", "    // reset: another connection\n    beginResetModel();\n"), [])
 
+    def test_patience(self):
+        self.assertNotEqual(found("tests/ui/x.cpp", "return QTest::qWaitFor([&] { return isThere(a, b); });\n"), [])
+        self.assertEqual(found("tests/ui/x.cpp", "return QTest::qWaitFor([&] { return isThere(a); }, 30'000);\n"), [])
+
     def test_todo(self):
         self.assertNotEqual(found("core/base/x.cpp", "// TODO later\n"), [])
         self.assertNotEqual(found("README.md", "FIXME\n"), [])

@@ -52,7 +52,7 @@ class TestKeys : public QObject {
         bool scan()
         {
             model.start();
-            return QTest::qWaitFor([this] { return model.progress().scan == KeysModel::Scan::Done; });
+            return QTest::qWaitFor([this] { return model.progress().scan == KeysModel::Scan::Done; }, 30'000);
         }
     };
 

@@ -79,7 +79,7 @@ protected:
             if (!index.isValid())
                 return false;
             model.fetchMore(index);
-            return QTest::qWaitFor([&] { return model.isLoaded(model.find(path(text))); });
+            return QTest::qWaitFor([&] { return model.isLoaded(model.find(path(text))); }, 60'000);
         }
     };
 

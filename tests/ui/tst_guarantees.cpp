@@ -192,7 +192,7 @@ private slots:
         ui::SimulatorPage page(nullptr, testing::fakeSimulate);
         page.resize(1200, 820);
         page.show();
-        QVERIFY(QTest::qWaitFor([&] { return page.isSettled(); }));
+        QVERIFY(QTest::qWaitFor([&] { return page.isSettled(); }, 30'000));
         page.findChild<QPushButton *>(u"promisesButton"_s)->click();
         const auto *own = page.findChild<GuaranteesDialog *>(u"promisesDialog"_s);
         QVERIFY(own);

@@ -148,7 +148,7 @@ private slots:
         slow.scenario.hold = 5s;
         const auto before = page().chips();
         page().play(slow);
-        QVERIFY(QTest::qWaitFor([&] { return !page().isSettled(); }));
+        QVERIFY(QTest::qWaitFor([&] { return !page().isSettled(); }, 30'000));
         QTest::qWait(300);
         page().findChild<QPushButton *>(u"cancelRun"_s)->click();
         QVERIFY(isSettled());

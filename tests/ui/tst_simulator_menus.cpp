@@ -75,7 +75,7 @@ private slots:
         QVERIFY(!menu->findChild<QAction *>(u"pause"_s));
         menu->findChild<QAction *>(u"restart-empty"_s)->trigger();
         menu->close();
-        QVERIFY(QTest::qWaitFor([&] { return m_page->isSettled(); }));
+        QVERIFY(QTest::qWaitFor([&] { return m_page->isSettled(); }, 30'000));
         QCOMPARE(m_page->comparison().scenario.planned.back().only, 3);
         QVERIFY2(m_page->chips().join(u' ').contains(u"restart-empty of server 4 at"_s),
                  qPrintable(m_page->chips().join(u' ')));

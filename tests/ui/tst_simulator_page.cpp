@@ -233,7 +233,7 @@ private slots:
         QVERIFY(lose);
         lose->trigger();
         menu->close();
-        QVERIFY(QTest::qWaitFor([&] { return m_page->isSettled(); }));
+        QVERIFY(QTest::qWaitFor([&] { return m_page->isSettled(); }, 30'000));
         QCOMPARE(m_page->comparison().scenario.planned.size(), 1u);
         const auto forked = playback().runs()[1];
         const auto troubles = forked->troublesOf().of(2);
@@ -286,18 +286,19 @@ private slots:
         QCOMPARE(json[u"runs"][0][u"watchEvents"].toInt(), 190);
         const auto recording = saved(ui::ExportKind::Recording, u"a.lockscope"_s, 0);
         m_page->openRecordings({recording});
-        QVERIFY(QTest::qWaitFor([&] { return m_page->isSettled() && m_page->panels() == 1; }));
+        QVERIFY(QTest::qWaitFor([&] { return m_page->isSettled() && m_page->panels() == 1; }, 30'000));
         QCOMPARE(tiles(0).watchEvents(), u"190"_s);
         QCOMPARE(m_page->comparison().recipes, std::vector<QByteArray>{"zk-herd-mutex"});
 
         m_page->exportTo(ui::ExportKind::Csv, 0, m_folder.filePath(u"no/such/folder.csv"_s));
-        QVERIFY(QTest::qWaitFor([&] { return m_page->complaint().startsWith(u"folder.csv was not saved: "_s); }));
+        QVERIFY(
+            QTest::qWaitFor([&] { return m_page->complaint().startsWith(u"folder.csv was not saved: "_s); }, 30'000));
         QFile hostile(m_folder.filePath(u"h.lockscope"_s));
         QVERIFY(hostile.open(QIODevice::WriteOnly));
         hostile.write("{\"schema\":\"lockscope-recording/1\",\"scenario\":{\"contenders\":1e300}}");
         hostile.close();
         m_page->openRecordings({hostile.fileName()});
-        QVERIFY(QTest::qWaitFor([&] { return m_page->complaint().startsWith(u"h.lockscope: "_s); }));
+        QVERIFY(QTest::qWaitFor([&] { return m_page->complaint().startsWith(u"h.lockscope: "_s); }, 30'000));
         QCOMPARE(m_page->panels(), 1u); // what was shown stays
     }
 
@@ -319,16 +320,16 @@ private slots:
         };
         open(slow);
         m_page->play(herdAgainstPredecessor(33));
-        QVERIFY(QTest::qWaitFor([&] { return *begun == 1; }));
+        QVERIFY(QTest::qWaitFor([&] { return *begun == 1; }, 30'000));
         QVERIFY(!m_page->isSettled());
         m_page->play(herdAgainstPredecessor(44)); // takes its place
         QVERIFY(isPlayed(herdAgainstPredecessor(44)));
         QCOMPARE(tiles(1).watchEvents(), u"43"_s);
 
         m_page->play(herdAgainstPredecessor(33));
-        QVERIFY(QTest::qWaitFor([&] { return *begun == 2; }));
+        QVERIFY(QTest::qWaitFor([&] { return *begun == 2; }, 30'000));
         m_page->findChild<QPushButton *>(u"cancelRun"_s)->click();
-        QVERIFY(QTest::qWaitFor([&] { return m_page->isSettled(); }));
+        QVERIFY(QTest::qWaitFor([&] { return m_page->isSettled(); }, 30'000));
         QCOMPARE(m_page->comparison().scenario.contenders, 44);
         QVERIFY(m_page->complaint().isEmpty());
     }
@@ -412,19 +413,19 @@ private slots:
     {
         open(testing::fakeSimulate);
         m_page->resize(800, 400); // the window at 1024x768: words say left and right
-        QVERIFY(QTest::qWaitFor([&] { return m_page->width() == 800; }));
+        QVERIFY(QTest::qWaitFor([&] { return m_page->width() == 800; }, 30'000));
         QCOMPARE(m_page->panel(1).y(), m_page->panel(0).y());
         m_page->resize(740, 400); // what is narrow asks for less room
-        QVERIFY(QTest::qWaitFor([&] { return m_page->panel(1).y() > m_page->panel(0).y(); }));
+        QVERIFY(QTest::qWaitFor([&] { return m_page->panel(1).y() > m_page->panel(0).y(); }, 30'000));
         const auto isSmall = [&] {
             m_page->resize(560, 400); // as soon as the layout says it can
             return m_page->width() == 560;
         };
-        QVERIFY2(QTest::qWaitFor(isSmall), qPrintable(QString::number(m_page->minimumSizeHint().width())));
+        QVERIFY2(QTest::qWaitFor(isSmall, 30'000), qPrintable(QString::number(m_page->minimumSizeHint().width())));
         QVERIFY(m_page->panel(1).y() > m_page->panel(0).y());
         QVERIFY(m_page->panel(0).width() <= 560);
         m_page->resize(1200, 820);
-        QVERIFY(QTest::qWaitFor([&] { return m_page->panel(1).y() == m_page->panel(0).y(); }));
+        QVERIFY(QTest::qWaitFor([&] { return m_page->panel(1).y() == m_page->panel(0).y(); }, 30'000));
     }
 
     void hundredThousandLanesPaintWhatIsInSight()

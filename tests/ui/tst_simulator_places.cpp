@@ -88,7 +88,7 @@ class TestSimulatorPlaces : public QObject {
     }
     bool isSettled()
     {
-        return QTest::qWaitFor([&] { return m_page->isSettled(); });
+        return QTest::qWaitFor([&] { return m_page->isSettled(); }, 30'000);
     }
     QString progressText()
     {

@@ -33,7 +33,7 @@ class TestSimulatorWords : public QObject {
         m_page->resize(1200, 820);
         m_page->play(ui::presets().front().comparison);
         m_page->show();
-        QVERIFY(QTest::qWaitFor([&] { return m_page->isSettled() && m_page->panels() == 2; }));
+        QVERIFY(QTest::qWaitFor([&] { return m_page->isSettled() && m_page->panels() == 2; }, 30'000));
     }
 
 private slots:

@@ -81,7 +81,7 @@ class TestWindowTime : public QObject {
     bool goTo(history::Moment moment)
     {
         m_window->time().goTo(moment);
-        return QTest::qWaitFor([&] { return m_window->time().moment() == moment; });
+        return QTest::qWaitFor([&] { return m_window->time().moment() == moment; }, 30'000);
     }
     static history::LinkState standing()
     {

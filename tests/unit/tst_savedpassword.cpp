@@ -31,14 +31,14 @@ class TestSavedPassword : public QObject {
         QObject context;
         QString written = u"unanswered"_s;
         store.writePassword(*id, u"secret"_s, &context, [&](const SecretKept &kept) { written = kept.problem; });
-        if (!QTest::qWaitFor([&] { return written != u"unanswered"_s; }))
+        if (!QTest::qWaitFor([&] { return written != u"unanswered"_s; }, 30'000))
             return u"not written"_s;
         auto spec = parseConnection(given);
         if (!spec)
             return spec.error().message;
         std::optional<ConnectionSpec> filled;
         fillInPassword(store, *spec, 50ms, &context, [&](ConnectionSpec known) { filled = std::move(known); });
-        if (!QTest::qWaitFor([&] { return filled.has_value(); }))
+        if (!QTest::qWaitFor([&] { return filled.has_value(); }, 30'000))
             return u"no answer"_s;
         return filled->user + u':' + filled->password
                + (filled->production && filled->readOnly ? u" production"_s : QString());
@@ -60,14 +60,15 @@ class TestSavedPassword : public QObject {
         {
             std::optional<SecretKept> kept;
             store->write(u"a"_s, secret, &context, [&kept](const SecretKept &one) { kept = one; });
-            return QTest::qWaitFor([&] { return kept.has_value(); }) ? *kept : SecretKept{u"no answer"_s, {}, false};
+            return QTest::qWaitFor([&] { return kept.has_value(); }, 30'000) ? *kept
+                                                                             : SecretKept{u"no answer"_s, {}, false};
         }
         QString read()
         {
             std::optional<QString> answer;
             store->read(u"a"_s, &context,
                         [&answer](const std::optional<QString> &secret) { answer = secret.value_or(u"(none)"_s); });
-            return QTest::qWaitFor([&] { return answer.has_value(); }) ? *answer : u"no answer"_s;
+            return QTest::qWaitFor([&] { return answer.has_value(); }, 30'000) ? *answer : u"no answer"_s;
         }
     };
 
