@@ -174,7 +174,8 @@ private slots:
             }));
             QVERIFY(made.isComplete() && made.value());
         }
-        bench::report(u"ZooKeeper: a waiter joins a shown lock, until its row is painted (limit 100 ms)"_s, ours);
+        bench::report(u"ZooKeeper: a waiter joins a shown lock, until its row is painted (limit 50 ms at p99)"_s,
+                      ours);
         bench::report(u"ZooKeeper: … ÷ the watch event at a plain client"_s, ours, plain);
     }
 
@@ -201,7 +202,8 @@ private slots:
             QVERIFY(timeUntilPainted(keyLock, taking ? 1 : 0, ours, [](const QElapsedTimer &) {}));
             QVERIFY(reply.isComplete() && reply.value());
         }
-        bench::report(u"Redis: a shown key is deleted or set, until the table is painted (limit 100 ms)"_s, ours);
+        bench::report(u"Redis: a shown key is deleted or set, until the table is painted (limit 50 ms at p99)"_s,
+                      ours);
         bench::report(u"Redis: … ÷ one PING of a plain client"_s, ours, plain);
     }
 
