@@ -90,7 +90,7 @@ void TimeTravel::listen()
     auto *past = m_live.past();
     const auto tellFailure = [this, past] {
         if (!past->failure().isEmpty())
-            emit said(tr("Not recorded for now, tried again every 10 s: %1").arg(past->failure()));
+            emit said(tr("Not recorded: %1").arg(past->failure()));
     };
     const auto tellLeft = [this, past] {
         if (past->leftBehind().empty())
