@@ -214,7 +214,9 @@ private slots:
 
         // Started again by itself it leads to all of them at once.
         const auto before = sshd.pid();
+        const auto losses = backend.losses();
         sshd.killSsh();
+        QVERIFY(eventually([&] { return backend.losses() > losses; }));
         QVERIFY(eventually([&] { return sshd.pid() != 0 && sshd.pid() != before; }));
         QVERIFY2(backend.becomesConnected(), qPrintable(backend.status().message));
         backend.acquiresAndReleases("lock:{bar}", "redis-set-nx");

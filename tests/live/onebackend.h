@@ -29,6 +29,9 @@ public:
     {
         return eventually([this] { return isConnected(); });
     }
+    // How often it was connected and then not. Who breaks a connection waits for one more: until it is noticed, it is
+    // still said to be connected, and what is asked of it then fails.
+    [[nodiscard]] int losses() const { return m_losses; }
     // Why it is not connected, once something is said that holds these words; else whatever is said then.
     QString refusal(const QString &words)
     {
@@ -75,14 +78,18 @@ private:
             else
                 m_locks.insert_or_assign(change.lock.lock, change.lock);
         }
-        for (const auto &status : batch.connections)
+        for (const auto &status : batch.connections) {
+            const bool wasConnected = isConnected();
             m_status = status;
+            m_losses += wasConnected && !isConnected() ? 1 : 0;
+        }
     }
 
     const ConnectionSpec m_spec;
     QTemporaryDir m_state;
     std::map<inspect::LockName, inspect::LockSnapshot> m_locks;
     ConnectionStatus m_status;
+    int m_losses = 0;
     std::map<quint64, Hold> m_holds;
     QObject m_here;
     std::unique_ptr<LiveBackend> m_backend;

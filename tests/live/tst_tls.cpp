@@ -270,7 +270,9 @@ private slots:
             return;
         // Opened again by itself.
         const auto before = sshd.pid();
+        const auto losses = backend->losses();
         sshd.killSsh();
+        QVERIFY(eventually([&] { return backend->losses() > losses; }));
         QVERIFY(eventually([&] { return sshd.pid() != 0 && sshd.pid() != before; }));
         backend->acquiresAndReleases(places[number].lock, places[number].recipe);
         backend.reset();
