@@ -16,8 +16,9 @@ using redis::Command;
 
 // The server goes through a page twice, the second time through what its processor still has at hand, if it is no
 // more than that; of pages that are far smaller the way to the server is most.
-constexpr QByteArrayView pageSize = "400";
+constexpr QByteArrayView pageSize = "800";
 constexpr QByteArrayView smallPageSize = "100"; // of sweeps that only make sure
+constexpr std::size_t pagesAhead = 8;
 constexpr std::size_t readTogether = 500;
 constexpr std::size_t askedAgainTogether = 5000;
 
@@ -25,52 +26,53 @@ constexpr std::size_t askedAgainTogether = 5000;
 
 KeySweeper::KeySweeper(KeySweep &sweep, KeyReader &reader, ReadQueue &queue, Refusals &refusals,
                        bool includesLowConfidence, Callbacks callbacks)
-    : m_sweep(sweep), m_reader(reader), m_queue(queue), m_refusals(refusals),
+    : m_sweep(sweep), m_reader(reader), m_pages(reader), m_queue(queue), m_refusals(refusals),
       m_includesLowConfidence(includesLowConfidence), m_callbacks(std::move(callbacks))
 {
 }
 
-Reply<std::vector<redis::Value>> KeySweeper::scan(Pace pace)
+// The next page, as names and, where the server told, which of them are hashes; false where it refuses.
+Task<Result<bool>> KeySweeper::nextPage(Pace pace)
 {
-    const auto size = (pace.isOnlyMakingSure ? smallPageSize : pageSize).toByteArray();
-    std::vector<Command> commands;
-    commands.push_back(Command{"SCAN", m_sweep.cursor, "COUNT", size});
-    if (m_scanTellsTypes && !m_hasNoHash) // the same keys, of which the server sorts out the hashes
-        commands.push_back(Command{"SCAN", m_sweep.cursor, "COUNT", size, "TYPE", "hash"});
-    return m_reader.send(std::move(commands));
+    KeyPages::Questions questions;
+    questions.size = (pace.isOnlyMakingSure ? smallPageSize : pageSize).toByteArray();
+    questions.hashes = m_scanTellsTypes && !m_hasNoHash; // the same keys, of which the server sorts out the hashes
+    questions.ahead = pace.isSlow ? 0 : pagesAhead;
+    auto got = co_await m_pages.at(m_sweep.cursor, std::move(questions));
+    if (!got)
+        co_return got.error();
+    const auto &[names, hashes] = *got;
+    if (names.isError() || names.items.size() != 2) {
+        m_refusals.note(u"SCAN"_s, u"SCAN refused, locks are seen only when they change: "_s + label(names.text));
+        co_return false;
+    }
+    if (hashes)
+        m_scanTellsTypes = !hashes->isError();
+    // They are the same keys as long as both calls went equally far.
+    const bool areTold = hashes && hashes->items.size() == 2 && hashes->items[0].text == names.items[0].text;
+    static const redis::Value none;
+    const auto *told = areTold ? &hashes->items[1] : !hashes && m_hasNoHash ? &none : nullptr;
+    m_sweep.cursor = names.items[0].text;
+    m_sweep.isAtEnd = m_sweep.cursor == "0";
+    sortOut(names.items[1], told, pace);
+    m_sweep.done += static_cast<qint64>(names.items[1].items.size());
+    m_sweep.total = std::max(m_sweep.total, m_sweep.done);
+    co_return true;
 }
 
 Task<Result<bool>> KeySweeper::page(Pace pace)
 {
     if (!m_sweep.isAtEnd) {
-        auto reply = m_nextPage ? *std::exchange(m_nextPage, std::nullopt) : scan(pace);
-        auto got = co_await reply.taken();
-        if (!got)
-            co_return got.error();
-        const auto &answer = got->front();
-        if (answer.isError() || answer.items.size() != 2) {
-            m_refusals.note(u"SCAN"_s,
-                            u"SCAN refused, locks are seen only when they change: "_s + label(answer.text));
+        auto isTold = co_await nextPage(pace);
+        if (!isTold)
+            co_return isTold;
+        if (!*isTold) {
             auto read = co_await readSortedOut();
             if (!read)
                 co_return read.error();
             co_await m_queue.untilPageRead();
             co_return false;
         }
-        // They are the same keys as long as both calls went equally far.
-        const auto *hashes = got->size() == 2 ? &got->back() : nullptr;
-        if (hashes)
-            m_scanTellsTypes = !hashes->isError();
-        const bool areTold = hashes && hashes->items.size() == 2 && hashes->items[0].text == answer.items[0].text;
-        static const redis::Value none;
-        const auto *told = areTold ? &hashes->items[1] : !hashes && m_hasNoHash ? &none : nullptr;
-        m_sweep.cursor = answer.items[0].text;
-        m_sweep.isAtEnd = m_sweep.cursor == "0";
-        if (!m_sweep.isAtEnd && !pace.isSlow)
-            m_nextPage = scan(pace);
-        sortOut(answer.items[1], told, pace);
-        m_sweep.done += static_cast<qint64>(answer.items[1].items.size());
-        m_sweep.total = std::max(m_sweep.total, m_sweep.done);
     }
     // At full pace what few keys there are of many pages is read at once.
     const bool isEnough = m_sweep.toAsk.size() + m_sweep.toRead.size() >= readTogether;

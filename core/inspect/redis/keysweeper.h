@@ -3,6 +3,7 @@
 // are asked for their time to live, and those that end soon go there, too. Loop thread only.
 #pragma once
 
+#include "core/inspect/redis/keypages.h"
 #include "core/inspect/redis/keysieve.h"
 #include "core/inspect/redis/observerqueue.h"
 #include "core/inspect/redis/observerreader.h"
@@ -30,7 +31,7 @@ public:
     void connected()
     {
         m_scanTellsTypes = true;
-        m_nextPage.reset();
+        m_pages.reset();
     }
     // A new sweep.
     Task<void> begin(bool isSlow);
@@ -46,11 +47,11 @@ public:
     void end()
     {
         m_sieve.end();
-        m_nextPage.reset();
+        m_pages.reset();
     }
 
 private:
-    [[nodiscard]] Reply<std::vector<redis::Value>> scan(Pace pace);
+    Task<Result<bool>> nextPage(Pace pace);
     void readInSweep(RedisKey key);
     void sortOut(const redis::Value &names, const redis::Value *hashes, Pace pace);
     Task<Result<void>> readSortedOut(); // begins with it, once what was sorted out before is read
@@ -61,13 +62,12 @@ private:
 
     KeySweep &m_sweep;
     KeyReader &m_reader;
+    KeyPages m_pages;
     ReadQueue &m_queue;
     Refusals &m_refusals;
     const bool m_includesLowConfidence;
     const Callbacks m_callbacks;
     KeySieve m_sieve;
-    // At full pace the server goes on while we look at what it said.
-    std::optional<Reply<std::vector<redis::Value>>> m_nextPage;
     bool m_scanTellsTypes = true; // until a server before Redis 6 says that it does not
     bool m_hasNoHash = false;     // the server said so when this sweep began, at full pace
 };

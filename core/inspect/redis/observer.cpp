@@ -14,6 +14,8 @@ namespace {
 
 constexpr Duration longestRestOfLook = 20ms;
 constexpr size_t plainHashesKept = 50'000;
+// So that the server's other answers, the next page of a sweep among them, need not wait for the whole of a batch.
+constexpr std::size_t settledInTurn = 16;
 constexpr auto progressEvery = 100ms;
 // Looking right at the expiry could be a millisecond early.
 constexpr auto afterExpiry = 2ms;
@@ -42,6 +44,13 @@ QString missingIn(const redis::Connection &connection, bool isSilent, bool isFir
     return sweep.running && sweep.catchesUp && sweep.number > 1
                ? u"what came while the server was not heard is still being looked for"_s
                : QString();
+}
+
+Error noLockAt(const RedisKey &key, const std::vector<QString> &refused)
+{
+    if (!refused.empty())
+        return {ErrorCode::NoPermission, refused.front(), false};
+    return {ErrorCode::NoNode, u"no lock is at the key "_s + label(key.bytes(), 80), false};
 }
 
 } // namespace
@@ -123,16 +132,12 @@ void RedisObserver::startFollowing()
 Task<void> RedisObserver::follow()
 {
     auto mode = co_await m_follower.setUp();
-    if (!mode)
-        m_refusals.note(u"follow"_s, u"following did not start, polling meanwhile: "_s + mode.error().message);
-    else
-        m_refusals.forget(u"follow"_s);
-    if (m_options.follow && mode && *mode == Follower::Mode::Polling)
-        m_refusals.note(u"new locks"_s,
-                        u"the server tells of no changes: a new lock is seen when SCAN comes by, and one "
-                        u"that is gone before is not"_s);
-    else
-        m_refusals.forget(u"new locks"_s);
+    m_refusals.say(u"follow"_s,
+                   mode ? QString() : u"following did not start, polling meanwhile: "_s + mode.error().message);
+    const bool isDeaf = m_options.follow && mode && *mode == Follower::Mode::Polling;
+    m_refusals.say(u"new locks"_s, isDeaf ? u"the server tells of no changes: a new lock is seen when SCAN comes by, "
+                                            u"and one that is gone before is not"_s
+                                          : QString());
     // What changed before this moment may have been missed.
     m_mayHaveMissed = true;
     enqueueKnown();
@@ -219,8 +224,14 @@ Task<Result<void>> RedisObserver::readBatch(std::vector<RedisKey> keys)
     if (!gathered)
         co_return gathered.error();
     std::vector<SnapshotChange> changes;
-    for (const auto &one : *gathered)
-        settle(one, clock, changes);
+    for (std::size_t i = 0; i < gathered->size(); ++i) {
+        settle((*gathered)[i], clock, changes);
+        if ((i + 1) % settledInTurn != 0 || changes.empty())
+            continue;
+        m_sink.locksChanged(std::exchange(changes, {}));
+        auto turn = sleepFor(m_loop, Duration::zero());
+        co_await turn;
+    }
     if (!changes.empty())
         m_sink.locksChanged(std::move(changes));
     tellCoverage();
@@ -327,10 +338,7 @@ Task<Result<LockSnapshot>> RedisObserver::readNow(QByteArray name, Deadline dead
     }
     if (snapshot)
         co_return std::move(*snapshot);
-    const auto refused = refusals.messages();
-    if (!refused.empty())
-        co_return Error{ErrorCode::NoPermission, refused.front(), false};
-    co_return Error{ErrorCode::NoNode, u"no lock is at the key "_s + label(key.bytes(), 80), false};
+    co_return noLockAt(key, refusals.messages());
 }
 
 std::vector<Coverage> RedisObserver::coverage() const

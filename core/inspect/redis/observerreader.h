@@ -20,6 +20,13 @@ public:
     // True if that is news.
     bool note(const QString &topic, const QString &message);
     void noteKey(const RedisKey &key);
+    void say(const QString &topic, const QString &message) // empty: not any more
+    {
+        if (message.isEmpty())
+            forget(topic);
+        else
+            note(topic, message);
+    }
     void forget(const QString &topic) { m_byTopic.erase(topic); }
     void forgetKeys() { m_keys.clear(); }
     [[nodiscard]] bool has(const QString &topic) const { return m_byTopic.contains(topic); }
@@ -71,6 +78,7 @@ public:
     Task<Result<ConnectedClients>> listClients(std::vector<QByteArray> channels, QByteArray subscriber);
     Task<Result<std::map<QByteArray, qint64>>> countSubscribers(std::vector<QByteArray> channels);
 
+    [[nodiscard]] Loop &loop() const { return m_connection.loop(); }
     [[nodiscard]] Clock clock() const { return m_clock; }
     [[nodiscard]] qint64 requests() const { return m_requests; }
 
