@@ -6,6 +6,7 @@
 #include "core/recipes/make.h"
 #include "core/recipes/zookeeper/joinqueue.h"
 #include "core/world/zookeeper/namelog.h"
+#include "core/zookeeper/passingsession.h"
 #include "tests/simulate/zookeeperworld.h"
 #include "tests/support/testmain.h"
 
@@ -13,6 +14,35 @@
 
 using namespace lockscope;
 using namespace lockscope::testing;
+
+namespace {
+
+// Writes down how long who joined a queue took from the list that told its place to its first watch.
+class NotesItsLeisure : public zk::PassingSession<NotesItsLeisure> {
+public:
+    using PassingSession::PassingSession;
+    template <class T, class Send>
+    Reply<T> pass(zk::Request request, const ZPath & /*path*/, qsizetype /*bytes*/, Send send)
+    {
+        Reply<T> reply = send();
+        if (request == zk::Request::Create)
+            m_isJoining = true;
+        else if (request == zk::Request::Children && m_isJoining)
+            reply.then([this](const Result<T> &) { m_listed = loop().now(); });
+        else if (request == zk::Request::Get && std::exchange(m_isJoining, false))
+            m_waits.push_back(loop().now() - m_listed);
+        return reply;
+    }
+    static std::optional<zk::Watch> observed(const std::optional<zk::Watch> &watch) { return watch; }
+    [[nodiscard]] const std::vector<Duration> &waits() const { return m_waits; }
+
+private:
+    bool m_isJoining = false;
+    Instant m_listed;
+    std::vector<Duration> m_waits;
+};
+
+} // namespace
 
 class TestSimulatedZooKeeperCrowd : public QObject {
     Q_OBJECT
@@ -38,6 +68,21 @@ class TestSimulatedZooKeeperCrowd : public QObject {
         if (!given)
             qFatal("%s", qPrintable(given.error().message));
     }
+    // Again and again, held for no time.
+    Task<void> passThroughOften(Contender *contender, int times, std::vector<Instant> *grants)
+    {
+        for (int i = 0; i < times; ++i) {
+            const auto got = co_await contender->lock->acquire(Deadline::never());
+            if (!got || ++m_inside != 1)
+                qFatal("not granted, or not alone");
+            grants->push_back(contender->client.process->now());
+            m_tokens.push_back(*got->fencingToken);
+            --m_inside;
+            const auto given = co_await contender->lock->release(Deadline::never());
+            if (!given)
+                qFatal("%s", qPrintable(given.error().message));
+        }
+    }
     static NodeName numbered(const char *base, int number)
     {
         return NodeName(base + QByteArray::number(number).rightJustified(10, '0'));
@@ -49,6 +94,7 @@ private slots:
     void theEndOfAListDecidesAsTheWholeDoes();
     void aLongQueueDrains_data();
     void aLongQueueDrains();
+    void theEagerMutexIsInNoHurryFarBehind();
 };
 
 void TestSimulatedZooKeeperCrowd::aListStaysAsItWas()
@@ -163,6 +209,46 @@ void TestSimulatedZooKeeperCrowd::aLongQueueDrains()
     // In the herd the holder, too, still has a watch, all but the very first: each of them hears of its own going.
     QCOMPARE(world.ensemble.eventCount() - events, isHerd ? n * (n - 1) / 2 + n - 1 : n - 1);
     QVERIFY(world.ensemble.below(ZPath("/locks/it")).empty());
+}
+
+// Who has joined far behind begins to watch when a hand-off is not just under way. That takes no time from anybody:
+// each hand-off is one round trip all the same.
+void TestSimulatedZooKeeperCrowd::theEagerMutexIsInNoHurryFarBehind()
+{
+    constexpr std::size_t times = 10;
+    m_tokens.clear();
+    ZooKeeperWorld world(5);
+    QVERIFY(world.make(world.open(), "/locks"));
+    QVERIFY(world.make(world.open(), "/locks/it"));
+    world.network.setJudge([](const Message &) { return Delivery{false, 300us}; }); // 1 to 1.2 ms there and back
+    std::vector<std::unique_ptr<NotesItsLeisure>> sessions;
+    std::vector<Contender> crowd(8);
+    std::vector<Instant> grants;
+    for (auto &contender : crowd) {
+        contender.client = world.open();
+        sessions.push_back(std::make_unique<NotesItsLeisure>(*contender.client.session));
+        contender.scope = std::make_unique<Scope>(*contender.client.process);
+        contender.lock =
+            *recipes::makeLock("zk-eager-mutex", *sessions.back(), ZPath("/locks/it"), {}, Random(sessions.size()));
+    }
+    for (auto &contender : crowd)
+        contender.scope->launch(passThroughOften(&contender, times, &grants));
+    const auto all = times * crowd.size();
+    QVERIFY(world.waitFor([&] { return grants.size() == all; }));
+    QVERIFY(std::is_sorted(m_tokens.begin(), m_tokens.end()));
+    // A list that is told of the turn may have been asked for 0.1 ms after it.
+    for (std::size_t i = 1; i < all; ++i)
+        QVERIFY2(grants[i] - grants[i - 1] <= 1300us, qPrintable(QString::number(i)));
+    int leisurely = 0;
+    for (const auto &session : sessions) {
+        for (const auto wait : session->waits()) {
+            QVERIFY(wait == 0us || wait == 1ms || wait == 2ms);
+            leisurely += wait > 0us ? 1 : 0;
+        }
+    }
+    QVERIFY2(leisurely > int(all) * 3 / 4, qPrintable(QString::number(leisurely)));
+    QVERIFY(world.waitFor(
+        [&] { return std::ranges::all_of(crowd, [](const auto &contender) { return contender.scope->isIdle(); }); }));
 }
 
 LOCKSCOPE_TEST(TestSimulatedZooKeeperCrowd)

@@ -5,7 +5,8 @@
 //      the same pipeline.
 //   2. The lowest number holds the lock.
 //   3. Otherwise watch our own node, the child just before ours, and (unless that one is the lowest) the
-//      child before it, until one of them goes.
+//      child before it, until one of them goes. Far behind in a crowd this begins a moment later: who has
+//      released and joins again sends all its requests when the next one has to send its own.
 //   4. If the child before ours was the lowest when we listed, its going makes us the lowest: the lock is
 //      ours, without asking again. Provided that our own node stood then (had it gone earlier, we would
 //      have been told earlier) and that the connection never broke since that list.
@@ -18,25 +19,42 @@
 // Saves a round trip per hand-off, for one or two requests more; without network delay it gains nothing.
 #include "core/recipes/zookeeper/eagermutex.h"
 
+#include "core/async/sleep.h"
 #include "core/recipes/zookeeper/mutexnames.h"
 #include "core/recipes/zookeeper/watchset.h"
 
 namespace lockscope::recipes {
 
+using namespace std::chrono_literals;
+
 namespace {
+
+constexpr int countedAhead = 8;
 
 struct Rank {
     Turn turn;         // ours
     Turn predecessors; // of whom we wait for
+    int ahead = 0;     // of us, as far as they are counted
 };
 
 Rank rankOf(const Listed &children, const NodeName &me)
 {
-    const auto queue = mutexQueue(children, me, 2);
-    Rank rank{turnInQueue(queue, me), {}};
+    const auto queue = mutexQueue(children, me, countedAhead);
+    Rank rank{turnInQueue(queue, me), {}, static_cast<int>(queue.size()) - 1};
     if (rank.turn.kind == Turn::Kind::WaitFor)
         rank.predecessors = turnInQueue(queue, *rank.turn.predecessor);
     return rank;
+}
+
+// For how long the watches can wait of one whose join took so long: half of the time until the first of them is of
+// use. That is when the last but two before us goes; each before it takes a round trip at least, and ours has begun
+// with the join. Whole milliseconds, as timers have them: beside a near server none. Should all of them vanish at
+// once, we hear of it so much later.
+Duration leisure(const Rank &rank, Duration joining)
+{
+    constexpr Duration most = 2ms;
+    const auto half = joining * std::max(rank.ahead - 3, 0) / 2;
+    return std::min<Duration>(std::chrono::floor<std::chrono::milliseconds>(half), most);
 }
 
 } // namespace
@@ -46,11 +64,18 @@ Task<Result<QueueEntry>> EagerMutex::enter(Deadline deadline)
     for (;;) {
         WatchSet watchSet(session());
         const NodeClaim claim = mutexClaim(path(), random());
+        const auto came = session()->loop().now();
         auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline); // 1
         if (!joined)
             co_return joined.error();
         QueueEntry entry = std::move(joined->entry);
         Rank rank = rankOf(joined->takeQueue(), entry.node()); // 2
+        const auto now = session()->loop().now();
+        const auto pause = leisure(rank, now - came);
+        if (pause > Duration::zero()) {
+            auto woken = sleepUntil(session()->loop(), std::min(now + pause, deadline.when()));
+            co_await woken;
+        }
         while (rank.turn.kind == Turn::Kind::WaitFor) {
             const ZPath predecessor = path().child(*rank.turn.predecessor);
             std::vector<ZPath> watched{entry.path(), predecessor};
