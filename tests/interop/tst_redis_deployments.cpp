@@ -122,6 +122,28 @@ private slots:
         QVERIFY(eventually([&heard] { return heard == 300; }));
     }
 
+    // What lies beside many locks is in many slots, and cannot be asked for together.
+    void companionsAreFoundInAllSlots()
+    {
+        const auto cluster = openCluster();
+        QVERIFY(becomes(*cluster, redis::ConnectionState::Connected));
+        std::vector<redis::Command> sets{{"RPUSH", "lock-signal:7", "1"}};
+        std::vector<redis::Command> removals{{"DEL", "lock-signal:7"}};
+        for (int i = 0; i < 150; ++i) {
+            const auto key = "lock:" + QByteArray::number(i);
+            sets.push_back({"SET", key, "0123456789abcdef0123456789abcdef", "PX", "600000"});
+            removals.push_back({"DEL", key});
+        }
+        QVERIFY(answerOf(cluster->pipeline(sets, soon())));
+        Console console(*cluster);
+        QVERIFY(eventually([&] { return console.observer.firstSnapshot().isComplete(); }));
+        QCOMPARE(console.observer.snapshots().size(), std::size_t(150));
+        const auto *signalled = console.sink.find("lock:7");
+        QVERIFY(signalled);
+        QCOMPARE(signalled->why, u"a key lock:… beside its lock-signal list"_s);
+        QVERIFY(answerOf(cluster->pipeline(removals, soon())));
+    }
+
     void aPlainAddressOfAClusterIsFoundOut()
     {
         redis::ServerPlace told;

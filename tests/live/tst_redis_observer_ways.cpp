@@ -67,6 +67,36 @@ private slots:
         QVERIFY(goes("orders-lock"));
     }
 
+    // Of most locks no companion is there, which one number says of a hundred; where that may not be asked, each is.
+    void companionsThatAreNotThereAreAskedForTogether_data()
+    {
+        QTest::addColumn<QByteArray>("rights");
+        QTest::addColumn<bool>("isEachAskedFor");
+        QTest::newRow("together") << QByteArray("+exists") << false;
+        QTest::newRow("refused") << QByteArray("-exists") << true;
+    }
+    void companionsThatAreNotThereAreAskedForTogether()
+    {
+        QFETCH(QByteArray, rights);
+        QFETCH(bool, isEachAskedFor);
+        constexpr int locks = 300; // "{lock:7}:timeout" and "lock-signal:7" of each
+        for (int i = 0; i < locks; ++i)
+            QCOMPARE(act({"SET", "lock:" + QByteArray::number(i), token, "EX", "600"}), "OK");
+        QCOMPARE(act({"RPUSH", "lock-signal:7", "1"}), "1");
+        QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "allchannels", "+@all", rights}), "OK");
+        QCOMPARE(act({"CONFIG", "RESETSTAT"}), "OK");
+        observe({}, "watcher");
+        QVERIFY(firstSnapshot());
+        QCOMPARE(m_observer->snapshots().size(), std::size_t(locks));
+        const QString why = lockNamed("lock:7")->why; // of a list that each question makes anew
+        QCOMPARE(why, u"a key lock:… beside its lock-signal list"_s);
+        QVERIFY(lockNamed("lock:8")->why != why);
+        const QByteArray word("cmdstat_type:calls=");
+        const auto counted = act({"INFO", "commandstats"});
+        const auto types = counted.mid(counted.indexOf(word) + word.size()).split(',').front().toInt();
+        QCOMPARE(types, isEachAskedFor ? 3 * locks : locks + 100); // of one hundred not all are missing
+    }
+
     void aUserWhoMayHardlyAnything()
     {
         QCOMPARE(act({"MSET", "mine-lock", token, "other-lock", token}), "OK");

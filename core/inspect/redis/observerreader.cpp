@@ -24,6 +24,8 @@ constexpr QByteArrayView lastItem = "999";
 constexpr qint64 fieldsAtMost = 512;
 constexpr qint64 hashBytesAtMost = 256 * 1024;
 constexpr size_t refusedKeysKept = 10'000;
+// Of fewer it is not worth a round trip of its own.
+constexpr size_t missingTogether = 100;
 
 KeyType typeOf(const QByteArray &word)
 {
@@ -311,6 +313,51 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
     co_return std::move(views);
 }
 
+// Of most locks no companion is there, and one number says so of many. It does not count as use.
+Task<Result<std::vector<RedisKey>>> KeyReader::withoutMissing(std::vector<RedisKey> keys)
+{
+    if (!m_asksTogether || keys.size() < missingTogether)
+        co_return std::move(keys);
+    std::vector<Command> commands;
+    for (size_t i = 0; i < keys.size(); ++i) {
+        if (i % missingTogether == 0)
+            commands.push_back(Command{"EXISTS"});
+        commands.back().push_back(keys[i].bytes());
+    }
+    auto reply = send(std::move(commands));
+    auto got = co_await reply.taken();
+    if (!got && got.error().code != ErrorCode::BadInput)
+        co_return got.error();
+    m_asksTogether = bool(got);
+    if (!got) // a cluster's: they are in several slots
+        co_return std::move(keys);
+    std::vector<RedisKey> some;
+    for (size_t i = 0; i < keys.size(); ++i) {
+        const auto &count = (*got)[i / missingTogether];
+        m_asksTogether = m_asksTogether && !count.isError();
+        if (count.isError() || count.integer > 0)
+            some.push_back(std::move(keys[i]));
+    }
+    co_return std::move(some);
+}
+
+Task<Result<std::vector<KeyView>>> KeyReader::readBeside(std::vector<RedisKey> keys)
+{
+    auto some = co_await withoutMissing(std::move(keys));
+    if (!some)
+        co_return some.error();
+    if (some->empty())
+        co_return std::vector<KeyView>();
+    const auto mainsClock = m_clock; // times to live of the mains were read at that moment
+    auto looked = co_await look(std::move(*some));
+    m_clock.now = mainsClock.now;
+    if (!looked)
+        co_return looked.error();
+    std::erase_if(*looked, [](const KeyView &view) { return view.type == KeyType::None; });
+    auto read = co_await open(std::move(*looked));
+    co_return read;
+}
+
 Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gather(std::vector<KeyView> mains)
 {
     auto opened = co_await open(std::move(mains));
@@ -329,19 +376,15 @@ Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gather(std::vector<Key
             channels.push_back(std::move(channel));
         gathered.push_back({std::move(main), {}, {}});
     }
-    if (!besides.empty()) {
-        const auto mainsClock = m_clock; // times to live of the mains were read at that moment
-        auto looked = co_await look(std::move(besides));
-        m_clock.now = mainsClock.now;
-        if (!looked)
-            co_return looked.error();
-        auto read = co_await open(std::move(*looked));
-        if (!read)
-            co_return read.error();
-        for (size_t i = 0; i < owners.size(); ++i) {
-            if ((*read)[i].type != KeyType::None)
-                gathered[owners[i]].companions.push_back(std::move((*read)[i]));
-        }
+    auto read = co_await readBeside(besides);
+    if (!read)
+        co_return read.error();
+    std::map<RedisKey, KeyView> there;
+    for (auto &view : *read)
+        there.emplace(view.key, std::move(view));
+    for (size_t i = 0; i < owners.size(); ++i) {
+        if (const auto found = there.find(besides[i]); found != there.end())
+            gathered[owners[i]].companions.push_back(found->second);
     }
     auto counted = co_await countSubscribers(channels);
     if (!counted)

@@ -83,6 +83,10 @@ public:
     [[nodiscard]] qint64 requests() const { return m_requests; }
 
 private:
+    // Which of these may be there.
+    Task<Result<std::vector<RedisKey>>> withoutMissing(std::vector<RedisKey> keys);
+    // Those of them that are there, opened.
+    Task<Result<std::vector<KeyView>>> readBeside(std::vector<RedisKey> keys);
     void takeClock(const redis::Value &time, std::chrono::system_clock::time_point sentAt);
     [[nodiscard]] KeyView viewOf(const RedisKey &key, const redis::Value &type, const redis::Value &ttl);
 
@@ -91,7 +95,8 @@ private:
     Deadline m_deadline;
     Clock m_clock;
     bool m_clockKnown = false;
-    bool m_asksExpiry = true; // until a server before Redis 7 says that it does not know the command
+    bool m_asksTogether = true; // until a server refuses it, or is a cluster
+    bool m_asksExpiry = true;   // until a server before Redis 7 says that it does not know the command
     qint64 m_requests = 0;
 };
 
