@@ -10,7 +10,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 
 namespace lockscope {
 
@@ -39,18 +38,18 @@ private:
     std::shared_ptr<State> m_state;
 };
 
-// A scope that is made when the first task needs one.
+// A scope that is made when the first task needs one; until then, a pointer.
 class LazyScope {
 public:
     [[nodiscard]] Scope &in(Loop &loop)
     {
         if (!m_scope)
-            m_scope.emplace(loop);
+            m_scope = std::make_unique<Scope>(loop);
         return *m_scope;
     }
 
 private:
-    std::optional<Scope> m_scope;
+    std::unique_ptr<Scope> m_scope;
 };
 
 } // namespace lockscope

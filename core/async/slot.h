@@ -7,7 +7,10 @@
 
 #include <version>
 
+#include "core/async/freelist.h"
+
 #include <memory>
+#include <new>
 #include <utility>
 
 namespace lockscope {
@@ -40,6 +43,35 @@ private:
         T m_value;
     };
     bool m_isFilled = false;
+};
+
+// The same in one pointer: what arrives has a block of its own, and while nothing has there is no room for it.
+template <class T>
+class FarSlot {
+public:
+    FarSlot() = default;
+    FarSlot(const FarSlot &) = delete;
+    FarSlot &operator=(const FarSlot &) = delete;
+    ~FarSlot()
+    {
+        if (!m_value)
+            return;
+        std::destroy_at(m_value);
+        freelist::give(m_value, sizeof(T));
+    }
+
+    [[nodiscard]] bool isFilled() const { return m_value; }
+    // Once.
+    template <class U>
+    void fill(U &&value)
+    {
+        m_value = new (freelist::take(sizeof(T))) T(std::forward<U>(value));
+    }
+    // Only when filled.
+    [[nodiscard]] T &value() { return *m_value; }
+
+private:
+    T *m_value = nullptr;
 };
 
 } // namespace lockscope

@@ -51,7 +51,9 @@ struct TaskPromiseBase {
 
 template <class T>
 struct TaskPromise : TaskPromiseBase {
-    Slot<T> result;
+    // Ten words of a grant would be in two of the frames of each of 100,000 who wait.
+    static constexpr std::size_t largestInFrame = 9 * sizeof(void *);
+    std::conditional_t<(sizeof(T) > largestInFrame), FarSlot<T>, Slot<T>> result;
     std::coroutine_handle<TaskPromise> handle() { return std::coroutine_handle<TaskPromise>::from_promise(*this); }
     auto get_return_object() { return handle(); }
     template <class U>

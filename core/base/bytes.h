@@ -13,6 +13,9 @@
 #include <QByteArray>
 #include <QHashFunctions>
 
+#include <algorithm>
+#include <cstring>
+
 namespace lockscope {
 
 template <class Tag>
@@ -48,18 +51,32 @@ class ZPath : public StrongBytes<struct ZPathTag> {
 public:
     using StrongBytes::StrongBytes;
 
-    [[nodiscard]] bool isRoot() const { return bytes() == "/"; }
+    [[nodiscard]] bool isRoot() const { return bytes().size() == 1 && bytes().front() == '/'; }
+    // In one block of just that size: very many are kept.
     [[nodiscard]] ZPath child(const NodeName &name) const
     {
-        return isRoot() ? ZPath("/" + name.bytes()) : ZPath(bytes() + '/' + name.bytes());
+        const auto &folder = bytes(), &last = name.bytes();
+        const auto length = isRoot() ? 0 : folder.size();
+        QByteArray path(length + 1 + last.size(), Qt::Uninitialized);
+        auto *const to = std::copy_n(folder.constData(), length, path.data());
+        *to = '/';
+        std::copy_n(last.constData(), last.size(), to + 1);
+        return ZPath(std::move(path));
     }
     // The root's parent is the root.
     [[nodiscard]] ZPath parent() const
     {
-        const auto slash = bytes().lastIndexOf('/');
+        const auto slash = lastSlash();
         return slash <= 0 ? ZPath(QByteArrayLiteral("/")) : ZPath(bytes().left(slash));
     }
-    [[nodiscard]] NodeName name() const { return NodeName(bytes().mid(bytes().lastIndexOf('/') + 1)); }
+    [[nodiscard]] NodeName name() const { return NodeName(bytes().mid(lastSlash() + 1)); }
+
+private:
+    [[nodiscard]] qsizetype lastSlash() const
+    {
+        const auto *const at = memrchr(bytes().constData(), '/', static_cast<std::size_t>(bytes().size()));
+        return at ? static_cast<const char *>(at) - bytes().constData() : -1;
+    }
 };
 
 } // namespace lockscope
