@@ -74,16 +74,33 @@ TimerTable::Due TimerTable::add(Heap &heap, Instant when, Call &&call)
     return due;
 }
 
-bool TimerTable::isKeptFirst() const
+void TimerTable::addKept(Instant now, Instant when, Call &&call)
 {
-    return !m_kept.empty() && (m_heap.empty() || IsLater()(m_heap.front(), m_kept.front()));
+    if (!NearCalls::isNear(now, when)) {
+        add(m_kept, when, std::move(call));
+        return;
+    }
+    if (!m_near)
+        m_near = std::make_unique<NearCalls>();
+    m_near->put(when, ++m_lastId, std::move(call));
 }
 
-const TimerTable::Due *TimerTable::first() const
+TimerTable::Source TimerTable::first() const
 {
-    if (isKeptFirst())
-        return &m_kept.front();
-    return m_heap.empty() ? nullptr : &m_heap.front();
+    Source first;
+    if (m_near && !m_near->isEmpty())
+        first = {m_near->firstWhen(), m_near->firstId(), nullptr, true};
+    for (const auto *heap : {&m_kept, &m_heap}) {
+        if (!heap->empty() && first.isAfter(heap->front().when, heap->front().id))
+            first = {heap->front().when, heap->front().id, heap, false};
+    }
+    return first;
+}
+
+std::optional<Instant> TimerTable::next() const
+{
+    const auto earliest = first();
+    return earliest.isNone() ? std::nullopt : std::optional(earliest.when);
 }
 
 Call TimerTable::vacate(quint32 slot)
@@ -135,13 +152,17 @@ void TimerTable::tidy()
         removeFirst(m_heap);
 }
 
-Call TimerTable::takeFirst()
+Call TimerTable::takeDue(Instant now)
 {
-    const bool isKept = isKeptFirst();
-    auto &heap = isKept ? m_kept : m_heap;
+    const auto earliest = first();
+    if (earliest.isNone() || earliest.when > now)
+        return {};
+    if (earliest.isNear)
+        return m_near->take();
+    auto &heap = earliest.heap == &m_kept ? m_kept : m_heap;
     auto call = vacate(heap.front().slot);
     removeFirst(heap);
-    if (!isKept)
+    if (&heap == &m_heap)
         tidy();
     return call;
 }
@@ -152,23 +173,19 @@ Timer TimerQueue::add(Instant when, Call &&call)
     return Timer(std::allocate_shared<Handle>(freelist::Allocator<Handle>(), m_table, due.slot, due.id));
 }
 
-void TimerQueue::addKept(Instant when, Call &&call)
+void TimerQueue::addKept(Instant now, Instant when, Call &&call)
 {
-    m_table->addKept(when, std::move(call));
+    m_table->addKept(now, when, std::move(call));
 }
 
 std::optional<Instant> TimerQueue::next() const
 {
-    const auto *const first = m_table->first();
-    return first ? std::optional(first->when) : std::nullopt;
+    return m_table->next();
 }
 
 Call TimerQueue::takeDue(Instant now)
 {
-    const auto *const first = m_table->first();
-    if (!first || first->when > now)
-        return {};
-    return m_table->takeFirst();
+    return m_table->takeDue(now);
 }
 
 } // namespace lockscope

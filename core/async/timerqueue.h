@@ -3,7 +3,7 @@
 // A cancelled call is dropped at once with everything it captured.
 #pragma once
 
-#include "core/async/loop.h"
+#include "core/async/nearcalls.h"
 
 #include <QtGlobal>
 
@@ -14,9 +14,9 @@
 namespace lockscope {
 
 // The calls in places that are used again, and heaps of when each of them falls due. What a crowd took at once is
-// given back when it has gone. Who is cancelled leaves its entry in the heap behind, until that comes up or there are
-// more such entries than others. What nobody cancels has a heap of its own: in a simulated world those are messages
-// on their way, a few beside 100,000 timeouts.
+// given back when it has gone. Who is cancelled leaves its entry in the heap behind, until that comes up or there
+// are more such entries than others. What nobody cancels has places of its own: in a simulated world those are
+// messages on their way, which fall due soon, or a heap, a few beside 100,000 timeouts.
 class TimerTable {
 public:
     struct Due {
@@ -25,11 +25,13 @@ public:
         quint32 slot;
     };
     Due add(Instant when, Call &&call) { return add(m_heap, when, std::move(call)); }
-    void addKept(Instant when, Call &&call) { add(m_kept, when, std::move(call)); }
+    // Of a clock that says `now` and has let everything before run.
+    void addKept(Instant now, Instant when, Call &&call);
     // Nothing if it ran already.
     void drop(quint32 slot, unsigned long long id);
-    [[nodiscard]] const Due *first() const;
-    [[nodiscard]] Call takeFirst();
+    [[nodiscard]] std::optional<Instant> next() const;
+    // The first one; none when it is due after that.
+    [[nodiscard]] Call takeDue(Instant now);
 
 private:
     struct Slot {
@@ -42,8 +44,20 @@ private:
         std::array<Slot, slotsPerChunk> places;
     };
     using Heap = std::vector<Due>;
+    // Where the next call comes from, and when it is due.
+    struct Source {
+        Instant when = Instant::max();
+        unsigned long long id = 0;
+        const Heap *heap = nullptr; // null: the near ones, or none
+        bool isNear = false;
+        [[nodiscard]] bool isNone() const { return !heap && !isNear; }
+        [[nodiscard]] bool isAfter(Instant otherWhen, unsigned long long otherId) const
+        {
+            return isNone() || when > otherWhen || (when == otherWhen && id > otherId);
+        }
+    };
     Due add(Heap &heap, Instant when, Call &&call);
-    [[nodiscard]] bool isKeptFirst() const;
+    [[nodiscard]] Source first() const;
     [[nodiscard]] quint32 freeSlot();
     [[nodiscard]] bool isLeft(const Due &due) const;
     [[nodiscard]] Slot &at(quint32 slot) { return m_chunks[slot / slotsPerChunk]->places[slot % slotsPerChunk]; }
@@ -57,6 +71,7 @@ private:
     std::vector<quint32> m_withRoom;              // chunks that are not full
     std::size_t m_alive = 0;
     Heap m_heap, m_kept;
+    std::unique_ptr<NearCalls> m_near; // once there is one
     unsigned long long m_lastId = 0;
 };
 
@@ -65,8 +80,8 @@ public:
     TimerQueue() : m_table(std::make_shared<TimerTable>()) {}
 
     [[nodiscard]] Timer add(Instant when, Call &&call);
-    // One that nobody cancels.
-    void addKept(Instant when, Call &&call);
+    // One that nobody cancels. `now`: everything before has run.
+    void addKept(Instant now, Instant when, Call &&call);
     [[nodiscard]] std::optional<Instant> next() const;
     // The earliest call that is due, taken out of the queue.
     [[nodiscard]] Call takeDue(Instant now);

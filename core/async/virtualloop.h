@@ -3,31 +3,28 @@
 #pragma once
 
 #include "core/async/fifo.h"
+#include "core/async/localptr.h"
 #include "core/async/timerqueue.h"
 
 namespace lockscope {
 
 // Stands between the loop and what is posted through it: a process that may be paused, or dead.
-class ExecutorHook {
+class ExecutorHook : public LocallyCounted {
 public:
-    virtual ~ExecutorHook() = default;
     // Calls it, or keeps it, or drops it.
     virtual void pass(Call &&call) = 0;
 };
 
 class VirtualLoop : public Loop {
 public:
-    void post(Call call) override { m_queue.emplace(std::move(call), std::shared_ptr<ExecutorHook>()); }
-    void postThrough(std::shared_ptr<ExecutorHook> hook, Call &&call)
-    {
-        m_queue.emplace(std::move(call), std::move(hook));
-    }
+    void post(Call call) override { m_queue.emplace(std::move(call), LocalPtr<ExecutorHook>()); }
+    void postThrough(LocalPtr<ExecutorHook> hook, Call &&call) { m_queue.emplace(std::move(call), std::move(hook)); }
     [[nodiscard]] Instant now() const override { return m_now; }
     [[nodiscard]] std::chrono::system_clock::time_point wallNow() const override;
     [[nodiscard]] Timer callAt(Instant when, Call call) override;
 
     // As callAt, for what nobody cancels.
-    void runAt(Instant when, Call &&call) { m_timers.addKept(when, std::move(call)); }
+    void runAt(Instant when, Call &&call) { m_timers.addKept(m_now, when, std::move(call)); }
     // The next moment at which something falls due; empty when nothing will.
     [[nodiscard]] std::optional<Instant> next() const { return m_timers.next(); }
 
@@ -41,7 +38,7 @@ public:
 private:
     struct Queued {
         Call call;
-        std::shared_ptr<ExecutorHook> hook;
+        LocalPtr<ExecutorHook> hook;
     };
     Fifo<Queued> m_queue;
     TimerQueue m_timers;

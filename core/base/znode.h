@@ -47,7 +47,7 @@ struct Acl {
 using Acls = std::vector<Acl>;
 [[nodiscard]] inline Acls openAcl()
 {
-    return {{perms::all, "world", "anyone"}};
+    return {{perms::all, QByteArrayLiteral("world"), QByteArrayLiteral("anyone")}};
 }
 
 } // namespace lockscope::zk

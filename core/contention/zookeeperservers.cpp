@@ -14,7 +14,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const ZPath lockPath("/sim/lock"), otherPath("/sim/other");
+// Literals: copies of the path that every request names count nothing.
+const ZPath lockPath(QByteArrayLiteral("/sim/lock")), otherPath(QByteArrayLiteral("/sim/other"));
 constexpr auto electionTime = 200ms; // the votes; then followers learn what they missed
 
 bool has(const Scenario &scenario, FaultKind kind)
@@ -245,7 +246,8 @@ private:
     Random m_random;
     world::zookeeper::Ensemble m_ensemble;
     std::deque<std::weak_ptr<zk::Session>> m_sessions; // by process
-    const ZooKeeperAccess::Paths m_paths, m_opposite;  // nearly all contenders have the same
+    const ZooKeeperAccess::Paths m_paths,
+        m_opposite; // nearly all contenders have the same
     std::vector<Known> m_contenders;
     std::set<int> m_stopped; // members
     int m_leader = 0;

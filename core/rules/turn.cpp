@@ -7,47 +7,51 @@ namespace lockscope::recipes {
 
 namespace {
 
-// A number at the end of a name.
+// A number at the end of a name. In two words, which a processor hands on in registers: a herd reads millions of
+// them.
 struct Number {
-    qsizetype length = 0;
+    qsizetype length = 0; // 0: there is none
     qint64 value = 0;
 };
 
-// A sign or not, and then digits; empty if they are not.
-std::optional<Number> numberAt(QByteArrayView bytes, qsizetype length)
+// The last ten characters: digits, or a minus and nine.
+Number numberAt(const char *at)
 {
-    const auto *const end = bytes.data() + bytes.size();
-    const auto *at = end - length;
+    constexpr qsizetype length = 10;
+    const auto *const end = at + length;
     const bool isNegative = *at == '-';
     qint64 value = 0;
     for (at += isNegative ? 1 : 0; at != end; ++at) {
         const auto digit = static_cast<unsigned char>(*at - '0');
         if (digit > 9)
-            return std::nullopt;
+            return {};
         value = 10 * value + digit;
     }
-    return Number{length, isNegative ? -value : value};
+    return {length, isNegative ? -value : value};
+}
+
+bool isBefore(QByteArrayView base, QByteArrayView bytes, qsizetype end)
+{
+    return end >= base.size() && std::equal(base.begin(), base.end(), bytes.begin() + end - base.size());
 }
 
 // The server writes "%010d": ten digits, or a minus with nine or ten.
-std::optional<Number> numberOf(QByteArrayView bytes, QByteArrayView base)
+Number numberOf(QByteArrayView bytes, QByteArrayView base)
 {
     const auto length = bytes.size();
     if (length < 10)
-        return std::nullopt;
-    const auto number = numberAt(bytes, 10);
-    if (!number)
-        return std::nullopt;
+        return {};
+    const auto number = numberAt(bytes.data() + length - 10);
+    if (number.length == 0)
+        return {};
     // A dash before ten digits may be a sign or the end of the base name. Only a base that is known
     // (or a second dash) makes it a sign.
     const bool dashBefore = length >= 11 && bytes[length - 11] == '-' && bytes[length - 10] != '-';
-    if (dashBefore) {
-        const auto prefix = bytes.chopped(11);
-        if (prefix.endsWith(base) && (!base.isEmpty() || prefix.endsWith('-')))
-            return Number{11, -number->value};
-    }
-    if (!base.isEmpty() && !bytes.chopped(10).endsWith(base))
-        return std::nullopt;
+    if (dashBefore && isBefore(base, bytes, length - 11)
+        && (!base.isEmpty() || (length >= 12 && bytes[length - 12] == '-')))
+        return {11, -number.value};
+    if (!isBefore(base, bytes, length - 10))
+        return {};
     return number;
 }
 
@@ -79,15 +83,15 @@ Turn waitFor(const Queued &predecessor)
 std::optional<SequencedName> readSequence(const NodeName &name, const QByteArray &base)
 {
     const auto number = numberOf(name.bytes(), base);
-    if (!number)
+    if (number.length == 0)
         return std::nullopt;
-    return SequencedName{name, name.bytes().size() - number->length, number->value};
+    return SequencedName{name, name.bytes().size() - number.length, number.value};
 }
 
 std::optional<qint64> sequenceOf(const NodeName &name, const QByteArray &base)
 {
     const auto number = numberOf(name.bytes(), base);
-    return number ? std::optional(number->value) : std::nullopt;
+    return number.length > 0 ? std::optional(number.value) : std::nullopt;
 }
 
 bool comesBefore(const SequencedName &a, const SequencedName &b)

@@ -22,10 +22,7 @@ struct Process::State : ExecutorHook {
     }
 };
 
-Process::Process(VirtualLoop &world, int number)
-    : m_world(world), m_number(number), m_state(std::make_shared<State>())
-{
-}
+Process::Process(VirtualLoop &world, int number) : m_world(world), m_number(number), m_state(new State) {}
 
 Process::~Process()
 {
@@ -35,7 +32,7 @@ Process::~Process()
 void Process::post(Call call)
 {
     if (m_state->isAlive)
-        m_world.postThrough(m_state, std::move(call));
+        m_world.postThrough(LocalPtr<ExecutorHook>(m_state.get()), std::move(call));
 }
 
 Instant Process::now() const
@@ -93,7 +90,7 @@ void Process::resume()
         return;
     // Through the queue, so that a pause that comes at once finds the rest of them.
     for (auto &call : std::exchange(m_state->deferred, {}))
-        m_world.postThrough(m_state, std::move(call));
+        m_world.postThrough(LocalPtr<ExecutorHook>(m_state.get()), std::move(call));
     tell();
 }
 

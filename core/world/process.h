@@ -50,7 +50,7 @@ private:
 
     VirtualLoop &m_world;
     const int m_number;
-    std::shared_ptr<State> m_state;
+    LocalPtr<State> m_state;
     std::function<void()> m_listener;
     double m_rate = 1;
     Instant m_rateSinceWorld{}, m_rateSinceOwn{};

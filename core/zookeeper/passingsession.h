@@ -22,8 +22,8 @@ enum class Request {
 };
 
 // Derived has
-//     Reply<T> pass<T>(Request, const ZPath &, qsizetype bytes, send): of send(), which it calls when it likes;
-//     std::optional<Watch> observed(const std::optional<Watch> &): what is handed on in the caller's place.
+//     Reply<T> pass<T>(Request, const ZPath &, qsizetype bytes, send): of send(), which it calls when it likes, once;
+//     std::optional<Watch> observed(std::optional<Watch>): what is handed on in the caller's place.
 template <class Derived>
 class PassingSession : public ForwardingSession {
 public:
@@ -31,8 +31,9 @@ public:
 
     Reply<Created> create(ZPath path, QByteArray data, CreateMode mode, Acls acls, Deadline deadline) override
     {
-        return self().template pass<Created>(Request::Create, path, data.size(),
-                                             [=, this] { return inner().create(path, data, mode, acls, deadline); });
+        return self().template pass<Created>(Request::Create, path, data.size(), [=, this]() mutable {
+            return inner().create(std::move(path), std::move(data), mode, std::move(acls), deadline);
+        });
     }
     Reply<Created> createWithTtl(ZPath path, QByteArray data, CreateMode mode, std::chrono::milliseconds timeToLive,
                                  Acls acls, Deadline deadline) override
@@ -48,8 +49,9 @@ public:
     }
     Reply<Node> get(ZPath path, std::optional<Watch> watch, Deadline deadline) override
     {
-        return self().template pass<Node>(Request::Get, path, 0,
-                                          [=, this] { return inner().get(path, self().observed(watch), deadline); });
+        return self().template pass<Node>(Request::Get, path, 0, [=, this]() mutable {
+            return inner().get(std::move(path), self().observed(std::move(watch)), deadline);
+        });
     }
     Reply<Stat> set(ZPath path, QByteArray data, qint32 version, Deadline deadline) override
     {
@@ -63,8 +65,8 @@ public:
     }
     Reply<Children> children(ZPath path, std::optional<Watch> watch, Deadline deadline) override
     {
-        return self().template pass<Children>(Request::Children, path, 0, [=, this] {
-            return inner().children(path, self().observed(watch), deadline);
+        return self().template pass<Children>(Request::Children, path, 0, [=, this]() mutable {
+            return inner().children(std::move(path), self().observed(std::move(watch)), deadline);
         });
     }
     Reply<std::vector<OpResult>> multi(std::vector<Op> ops, Deadline deadline) override

@@ -3,6 +3,8 @@
 
 #include <zookeeper/zookeeper.h>
 
+#include <algorithm>
+
 using namespace Qt::StringLiterals;
 
 namespace lockscope::zk {
@@ -32,6 +34,11 @@ std::optional<Error> whyBadPath(const Attempt &attempt)
     if (!attempt.path.bytes().contains('\0'))
         return {};
     return makeError(ErrorCode::BadInput, attempt, u"a path cannot hold a zero byte"_s);
+}
+
+bool isNoName(QByteArrayView name)
+{
+    return name.isEmpty() || (name.front() == '.' && (name == "." || name == ".."));
 }
 
 } // namespace
@@ -77,15 +84,16 @@ bool isPath(const ZPath &path, CreateMode mode)
         return true;
     const bool isNumbered = mode == CreateMode::PersistentSequential || mode == CreateMode::EphemeralSequential
                             || mode == CreateMode::PersistentSequentialWithTtl;
-    for (qsizetype begin = 1; begin <= bytes.size();) {
-        const auto slash = bytes.indexOf('/', begin);
-        const auto end = slash < 0 ? bytes.size() : slash;
-        const auto name = QByteArrayView(bytes).sliced(begin, end - begin);
+    const auto *const end = bytes.end();
+    for (const auto *name = bytes.begin() + 1;; ++name) {
+        const auto *const slash = std::find(name, end, '/');
         // Whatever the last one is called, it will have a number.
-        const bool isFree = isNumbered && slash < 0;
-        if (!isFree && (name.isEmpty() || name == "." || name == ".."))
+        const bool isFree = isNumbered && slash == end;
+        if (!isFree && isNoName(QByteArrayView(name, slash)))
             return false;
-        begin = end + 1;
+        if (slash == end)
+            break;
+        name = slash;
     }
     return std::none_of(bytes.begin(), bytes.end(), [](char c) { return c >= 0 && c < 0x1f; });
 }

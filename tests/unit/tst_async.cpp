@@ -4,6 +4,7 @@
 
 #include "core/async/closing.h"
 #include "core/async/completion.h"
+#include "core/async/localptr.h"
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
@@ -110,6 +111,28 @@ Task<void> noteArrival(Completion<CopiesCounted> value, int &copies)
     copies = value.value().copies;
 }
 
+// More than nine words.
+using LargeAnswer = std::array<std::shared_ptr<int>, 6>;
+Task<LargeAnswer> answerLarge(Completion<bool> go, std::shared_ptr<int> kept)
+{
+    co_await go;
+    LargeAnswer answer;
+    answer.back() = std::move(kept);
+    co_return std::move(answer);
+}
+Task<void> takeLarge(Task<LargeAnswer> asked, LargeAnswer &got)
+{
+    got = co_await asked;
+}
+
+struct Gone : LocallyCounted {
+    explicit Gone(bool &isGone) : m_isGone(isGone) {}
+    ~Gone() override { m_isGone = true; }
+
+private:
+    bool &m_isGone;
+};
+
 } // namespace
 
 class TestAsync : public QObject {
@@ -200,6 +223,47 @@ private slots:
         copies = -1;
         task.launch(noteArrival(late, copies)); // it is there already, and nobody took it
         QCOMPARE(copies, 0);
+    }
+    // It has a block of its own beside the frame, which goes with the task whoever takes it.
+    void aLargeAnswerIsMovedAndEndsOnce()
+    {
+        VirtualLoop loop;
+        const auto kept = std::make_shared<int>(7);
+        const Completion<bool> go(loop);
+        LargeAnswer got;
+        SoleTask taking;
+        taking.launch(takeLarge(answerLarge(go, kept), got));
+        QCOMPARE(kept.use_count(), 2L); // the frame's
+        go.complete(true);
+        loop.runReady();
+        QCOMPARE(*got.back(), 7);
+        QCOMPARE(kept.use_count(), 2L); // what was taken
+        {
+            auto ready = answerLarge(go, kept);
+            QVERIFY(ready.start());
+            QCOMPARE(kept.use_count(), 3L);
+        }
+        QCOMPARE(kept.use_count(), 2L); // nobody took that one
+    }
+    void whoIsCountedOnOneThreadGoesWithTheLast()
+    {
+        bool isGone = false;
+        LocalPtr<Gone> first(new Gone(isGone));
+        LocalPtr<LocallyCounted> second;
+        {
+            const LocalPtr<Gone> third = first;
+            second = LocalPtr<LocallyCounted>(third.get());
+            first = {};
+        }
+        QVERIFY(!isGone);
+        auto moved = std::move(second);
+        second = {};
+        QVERIFY(!isGone && moved);
+        second = moved;
+        moved = {};
+        QVERIFY(!isGone);
+        second = {};
+        QVERIFY(isGone);
     }
     void firstCompletionWins()
     {
@@ -299,11 +363,11 @@ private slots:
             for (int i = 0; i < 2000; ++i) {
                 const auto dice = random.below(10);
                 if (dice < 5) {
-                    const std::pair<Instant, int> key{now + Duration(qint64(random.below(300))), i};
+                    const std::pair<Instant, int> key{now + Duration(qint64(random.below(seed % 2 ? 300 : 3000))), i};
                     expected.emplace(key, true);
                     const auto run = [&ran, i] { ran.push_back(i); };
                     if (random.below(3) == 0)
-                        queue.addKept(key.first, run);
+                        queue.addKept(now, key.first, run);
                     else
                         timers.emplace_back(key, queue.add(key.first, run));
                 } else if (dice < 8 && !timers.empty()) {
@@ -311,7 +375,7 @@ private slots:
                     expected.erase(timers[which].first);
                     timers.erase(timers.begin() + std::ptrdiff_t(which));
                 } else {
-                    now += Duration(qint64(random.below(40)));
+                    now += Duration(qint64(random.below(seed % 3 ? 40 : 1500)));
                     std::vector<int> wanted;
                     while (!expected.empty() && expected.begin()->first.first <= now) {
                         wanted.push_back(expected.begin()->first.second);

@@ -19,9 +19,12 @@ QByteArray kindName(zk::EventKind kind)
 
 } // namespace
 
-const std::array<QByteArray, 12> TracedSession::verbs{"create", "delete", "get",     "set",
-                                                      "exists", "list",   "multi",   "sync",
-                                                      "getAcl", "setAcl", "addAuth", "removeWatches"};
+// Literals, which nobody counts the holders of.
+const std::array<QByteArray, 12> TracedSession::verbs{
+    QByteArrayLiteral("create"), QByteArrayLiteral("delete"),  QByteArrayLiteral("get"),
+    QByteArrayLiteral("set"),    QByteArrayLiteral("exists"),  QByteArrayLiteral("list"),
+    QByteArrayLiteral("multi"),  QByteArrayLiteral("sync"),    QByteArrayLiteral("getAcl"),
+    QByteArrayLiteral("setAcl"), QByteArrayLiteral("addAuth"), QByteArrayLiteral("removeWatches")};
 
 qint64 TracedSession::sizeOf(const zk::Children &children)
 {
@@ -31,17 +34,18 @@ qint64 TracedSession::sizeOf(const zk::Children &children)
     return packetBytes + qint64(children.names.size()) * (nameBytes + children.names.front().bytes().size());
 }
 
-std::optional<zk::Watch> TracedSession::observed(const std::optional<zk::Watch> &watch)
+std::optional<zk::Watch> TracedSession::observed(std::optional<zk::Watch> watch)
 {
     if (!watch)
         return watch;
     zk::Watch inner(loop());
-    inner.event().then([outer = *watch, weak = std::weak_ptr<TraceContext>(m_context)](const zk::WatchEvent &event) {
-        const auto context = weak.lock();
-        if (context && event.kind != zk::EventKind::SessionOver)
-            context->trace->woken(context->contender, Mark::WatchEvent, kindName(event.kind), event.path.bytes());
-        outer.event().complete(event);
-    });
+    inner.event().then(
+        [outer = *std::move(watch), weak = std::weak_ptr<TraceContext>(m_context)](const zk::WatchEvent &event) {
+            const auto context = weak.lock();
+            if (context && event.kind != zk::EventKind::SessionOver)
+                context->trace->woken(context->contender, Mark::WatchEvent, kindName(event.kind), event.path.bytes());
+            outer.event().complete(event);
+        });
     return inner;
 }
 

@@ -39,7 +39,7 @@ private:
     static qint64 sizeOf(const zk::Node &node) { return packetBytes + node.data.size(); }
 
     template <class T, class Send>
-    Reply<T> pass(zk::Request request, const ZPath &path, qsizetype bytes, const Send &send)
+    Reply<T> pass(zk::Request request, const ZPath &path, qsizetype bytes, Send &&send)
     {
         const auto &verb = verbs[static_cast<std::size_t>(request)];
         m_context->trace->sent(m_context->contender, verb, path.bytes(), packetBytes + path.bytes().size() + bytes);
@@ -51,7 +51,7 @@ private:
         });
         return reply;
     }
-    [[nodiscard]] std::optional<zk::Watch> observed(const std::optional<zk::Watch> &watch);
+    [[nodiscard]] std::optional<zk::Watch> observed(std::optional<zk::Watch> watch);
 
     std::shared_ptr<TraceContext> m_context;
 };

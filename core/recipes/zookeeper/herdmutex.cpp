@@ -35,14 +35,14 @@ Task<Result<QueueEntry>> HerdMutex::enter(Deadline deadline)
         std::optional<zk::Watch> news = joined->queue.watch;
         Turn turn = turnInQueue(contendersBefore(joined->takeQueue(), herdBases, me), me);
         while (turn.kind == Turn::Kind::WaitFor) {
-            const zk::Watch watch = *news;
-            const auto changed = co_await untilFired(session(), watch, deadline); // 3
+            auto waiting = untilFired(session(), *std::exchange(news, std::nullopt), deadline);
+            const auto changed = co_await waiting; // 3
             if (!changed)
                 co_return changed.error();
-            const auto listed = co_await listQueue(session(), path(), Listing::Watched, deadline);
+            auto listed = co_await listQueue(session(), path(), Listing::Watched, deadline);
             if (!listed)
                 co_return listed.error();
-            news = listed->watch;
+            news = std::move(listed->watch);
             turn = turnInQueue(contendersBefore(*listed, herdBases, me), me);
         }
         if (turn.isMine()) // 2

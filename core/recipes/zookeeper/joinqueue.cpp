@@ -29,7 +29,8 @@ bool isCounterSpent(const NodeName &node)
 
 Error counterSpent(const ZPath &directory)
 {
-    const auto why = u"the counter of %1 is used up: its numbers no longer tell who came first; use another "
+    const auto why = u"the counter of %1 is used up: its numbers no longer tell "
+                     u"who came first; use another "
                      "directory, or remove and re-create this one"_s;
     return {ErrorCode::Server, why.arg(label(directory.bytes()))};
 }
@@ -44,8 +45,8 @@ std::optional<SequencedName> contender(const NodeName &name, const QByteArrayLis
     return std::nullopt;
 }
 
-// Where the name with that number is, or would be, in a list that ascends. Mostly the numbers follow each other, so
-// that its distance from the first one is known.
+// Where that name with that number is in a list that ascends; the end if it is not. Mostly the numbers follow each
+// other, so that its distance from the first one is known.
 zk::NameList::const_iterator placeOf(const NodeName &me, qint64 number, const zk::NameList &names)
 {
     const auto numberAt = [](const NodeName &name) { return *sequenceOf(name); };
@@ -54,8 +55,9 @@ zk::NameList::const_iterator placeOf(const NodeName &me, qint64 number, const zk
     const auto distance = number - numberAt(names.front());
     if (distance >= 0 && distance < std::ssize(names) && names.begin()[distance] == me)
         return names.begin() + distance;
-    return std::lower_bound(names.begin(), names.end(), number,
-                            [&](const NodeName &name, qint64 wanted) { return numberAt(name) < wanted; });
+    const auto at = std::lower_bound(names.begin(), names.end(), number,
+                                     [&](const NodeName &name, qint64 wanted) { return numberAt(name) < wanted; });
+    return at != names.end() && *at == me ? at : names.end();
 }
 
 } // namespace
@@ -98,11 +100,11 @@ Task<Result<Joined>> joinQueue(BackgroundCleanup cleanup, NodeClaim claim, Listi
 Task<Result<Listed>> listQueue(zk::Session *session, ZPath directory, Listing how, Deadline deadline)
 {
     for (;;) {
-        const auto watch = watchFor(session, how);
+        auto watch = watchFor(session, how);
         auto listing = session->children(directory, watch, answerBy(*session, deadline));
-        auto listed = co_await listing;
+        auto listed = co_await listing.taken();
         if (listed) {
-            Listed queue{std::move(listed->names), watch};
+            Listed queue{std::move(listed->names), std::move(watch)};
             co_return std::move(queue);
         }
         if (listed.error().code == ErrorCode::NoNode)
@@ -134,7 +136,7 @@ std::vector<Queued> contendersBefore(const Listed &queue, const QByteArrayList &
     if (!mine || !names.ascends())
         return contendersIn(queue, bases);
     auto at = placeOf(me, *mine, names);
-    if (at == names.end() || *at != me)
+    if (at == names.end())
         return {};
     std::vector<Queued> contenders;
     contenders.reserve(std::size_t(std::clamp<qint64>(ahead, 0, at - names.begin())) + 1);

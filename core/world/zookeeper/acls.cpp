@@ -3,6 +3,8 @@
 
 #include <QCryptographicHash>
 
+#include <cstring>
+
 namespace lockscope::world::zookeeper {
 
 std::optional<Identity> identify(const QByteArray &scheme, const QByteArray &credentials)
@@ -16,13 +18,24 @@ std::optional<Identity> identify(const QByteArray &scheme, const QByteArray &cre
     return Identity{scheme, user + ':' + hash.toBase64()};
 }
 
+namespace {
+
+// Asked of each who is told of a change: a herd's millions.
+template <std::size_t size>
+bool isWord(const QByteArray &bytes, const char (&word)[size])
+{
+    return std::size_t(bytes.size()) == size - 1 && std::memcmp(bytes.constData(), word, size - 1) == 0;
+}
+
+} // namespace
+
 bool isAllowed(const zk::Acls &acls, int permissions, const Identities &who)
 {
     return std::any_of(acls.begin(), acls.end(), [&](const zk::Acl &acl) {
         if ((acl.perms & permissions) == 0)
             return false;
-        if (acl.scheme == "world")
-            return acl.id == "anyone";
+        if (isWord(acl.scheme, "world"))
+            return isWord(acl.id, "anyone");
         return std::find(who.begin(), who.end(), Identity{acl.scheme, acl.id}) != who.end();
     });
 }

@@ -5,7 +5,7 @@ namespace lockscope::world::zookeeper {
 
 bool ClientWatches::reserve(const ZPath &path, zk::WatchKind kind)
 {
-    const auto at = m_slots.find({path, kind});
+    const auto at = m_slots.find(Sought{path, kind});
     if (at != m_slots.end()) {
         ++at->second.reserved;
         return true;
@@ -19,7 +19,7 @@ bool ClientWatches::reserve(const ZPath &path, zk::WatchKind kind)
 
 void ClientWatches::arm(const ZPath &path, zk::WatchKind kind, bool isMissing, zk::Watch listener)
 {
-    const auto at = m_slots.find({path, kind});
+    const auto at = m_slots.find(Sought{path, kind});
     if (at == m_slots.end())
         return;
     auto &slot = at->second;
@@ -32,7 +32,7 @@ void ClientWatches::arm(const ZPath &path, zk::WatchKind kind, bool isMissing, z
 
 void ClientWatches::release(const ZPath &path, zk::WatchKind kind)
 {
-    const auto at = m_slots.find({path, kind});
+    const auto at = m_slots.find(Sought{path, kind});
     if (at == m_slots.end())
         return;
     --at->second.reserved;
@@ -49,7 +49,7 @@ void ClientWatches::fire(const zk::WatchEvent &event)
 
 void ClientWatches::fireOne(const zk::WatchEvent &event, zk::WatchKind kind)
 {
-    const auto at = m_slots.find({event.path, kind});
+    const auto at = m_slots.find(Sought{event.path, kind});
     if (at == m_slots.end())
         return;
     const auto listeners = std::exchange(at->second.listeners, {});
@@ -61,7 +61,7 @@ void ClientWatches::fireOne(const zk::WatchEvent &event, zk::WatchKind kind)
 
 void ClientWatches::remove(const ZPath &path, zk::WatchKind kind)
 {
-    const auto at = m_slots.find({path, kind});
+    const auto at = m_slots.find(Sought{path, kind});
     if (at == m_slots.end())
         return;
     at->second.listeners.clear();
@@ -75,7 +75,7 @@ void ClientWatches::endSession()
     m_bytes = 0;
     for (const auto &[key, slot] : all) {
         for (const auto &listener : slot.listeners)
-            listener.event().complete({zk::EventKind::SessionOver, key.first});
+            listener.event().complete({zk::EventKind::SessionOver, key.path});
     }
 }
 
@@ -94,7 +94,7 @@ void ClientWatches::dropIfEmpty(WatchSlots::iterator at)
 {
     if (at->second.reserved > 0 || !at->second.listeners.empty())
         return;
-    m_bytes -= at->first.first.bytes().size();
+    m_bytes -= at->first.path.bytes().size();
     m_slots.erase(at);
 }
 

@@ -35,8 +35,24 @@ private:
         bool onNode = false, onMissing = false; // what the servers watch
         std::vector<zk::Watch, freelist::Allocator<zk::Watch>> listeners;
     };
-    using Key = std::pair<ZPath, zk::WatchKind>;
-    using WatchSlots = std::map<Key, WatchSlot, std::less<Key>, freelist::Allocator<std::pair<const Key, WatchSlot>>>;
+    struct Key {
+        ZPath path;
+        zk::WatchKind kind;
+    };
+    // To be looked for by: a path is not copied for that.
+    struct Sought {
+        const ZPath &path;
+        zk::WatchKind kind;
+    };
+    struct IsBefore {
+        using is_transparent = void;
+        bool operator()(const auto &a, const auto &b) const
+        {
+            const auto order = a.path <=> b.path;
+            return order < 0 || (order == 0 && a.kind < b.kind);
+        }
+    };
+    using WatchSlots = std::map<Key, WatchSlot, IsBefore, freelist::Allocator<std::pair<const Key, WatchSlot>>>;
     void fireOne(const zk::WatchEvent &event, zk::WatchKind kind);
     void dropIfEmpty(WatchSlots::iterator at);
 

@@ -135,6 +135,7 @@ private:
 
     // Requests.
     void serve(Connection &connection, quint64 number, const Request &request);
+    [[nodiscard]] Answer answerTo(Connection &connection, const Request &request);
     [[nodiscard]] Answer addAuth(Connection &connection, const Request &request);
     [[nodiscard]] Answer execute(const Request &request, const Caller &caller);
     [[nodiscard]] Answer executeAll(const Request &request, const Caller &caller);

@@ -67,28 +67,34 @@ void Ensemble::goOnWaiting(Member &member)
 
 void Ensemble::serve(Connection &connection, quint64 number, const Request &request)
 {
-    auto &member = memberOf(connection);
-    Answer answer;
-    switch (request.verb) {
-    case Verb::Sync: break;
-    case Verb::AddAuth: answer = addAuth(connection, request); break;
-    case Verb::Unwatch:
-        (request.unwatched == zk::WatchKind::Data ? member.data : member.children)
-            .remove(request.path, connection.m_number);
-        break;
-    default:
-        answer = read(member.tree, request, *connection.m_identities, m_options.existsNeedsRead);
-        if (!request.watches)
-            break;
-        if (request.verb == Verb::Children && answer.code == Code::Ok)
-            member.children.add(request.path, connection.m_number);
-        else if (answer.code == Code::Ok || (request.verb == Verb::Exists && answer.code == Code::NoNode))
-            member.data.add(request.path, connection.m_number);
-    }
+    auto answer = answerTo(connection, request);
     const bool isOver = answer.code == Code::AuthFailed;
     sendAnswer(connection, number, std::move(answer));
     if (isOver)
         drop(connection);
+}
+
+// What is no write: read, watched, or said of the connection.
+Answer Ensemble::answerTo(Connection &connection, const Request &request)
+{
+    auto &member = memberOf(connection);
+    switch (request.verb) {
+    case Verb::Sync: return {};
+    case Verb::AddAuth: return addAuth(connection, request);
+    case Verb::Unwatch:
+        (request.unwatched == zk::WatchKind::Data ? member.data : member.children)
+            .remove(request.path, connection.m_number);
+        return {};
+    default: break;
+    }
+    auto answer = read(member.tree, request, *connection.m_identities, m_options.existsNeedsRead);
+    if (!request.watches)
+        return answer;
+    if (request.verb == Verb::Children && answer.code == Code::Ok)
+        member.children.add(request.path, connection.m_number);
+    else if (answer.code == Code::Ok || (request.verb == Verb::Exists && answer.code == Code::NoNode))
+        member.data.add(request.path, connection.m_number);
+    return answer;
 }
 
 Answer Ensemble::addAuth(Connection &connection, const Request &request)

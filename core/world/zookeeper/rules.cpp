@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/world/zookeeper/rules.h"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+
 namespace lockscope::world::zookeeper {
 
 namespace {
@@ -11,11 +15,20 @@ bool isNumbered(zk::CreateMode mode)
            || mode == zk::CreateMode::PersistentSequentialWithTtl;
 }
 
-// "%010d": ten digits, a minus being one of them.
+// "%010d": ten digits, a minus being one of them. In one block: very many are kept.
 QByteArray numbered(const QByteArray &name, qint32 number)
 {
-    const auto digits = QByteArray::number(std::abs(qint64(number))).rightJustified(number < 0 ? 9 : 10, '0');
-    return number < 0 ? name + '-' + digits : name + digits;
+    std::array<char, 12> digits;
+    auto *const end = std::to_chars(digits.begin(), digits.end(), std::abs(qint64(number))).ptr;
+    const bool isNegative = number < 0;
+    const qsizetype count = end - digits.begin(), zeros = std::max<qsizetype>((isNegative ? 9 : 10) - count, 0);
+    QByteArray all(name.size() + (isNegative ? 1 : 0) + zeros + count, Qt::Uninitialized);
+    auto *at = std::copy(name.begin(), name.end(), all.data());
+    if (isNegative)
+        *at++ = '-';
+    at = std::fill_n(at, zeros, '0');
+    std::copy(digits.begin(), end, at);
+    return all;
 }
 
 NodeKind kindOf(zk::CreateMode mode)
@@ -45,10 +58,12 @@ bool isOther(qint32 asked, qint32 actual)
 
 Verdict judgeCreate(Tree &tree, const Request &request, const Caller &caller)
 {
-    const auto fixed = fixedUp(request.acls, *caller.identities);
-    if (!fixed)
+    // Nearly always; then there is nothing to be fixed up, nor to be kept.
+    const bool isOpen = request.acls == *openAcls();
+    auto fixed = isOpen ? std::nullopt : fixedUp(request.acls, *caller.identities);
+    if (!isOpen && !fixed)
         return {Code::InvalidAcl, {}};
-    const auto *const parent = tree.find(request.path.parent());
+    const auto *const parent = tree.parentOf(request.path);
     if (!parent)
         return {Code::NoNode, {}};
     if (!isAllowed(*parent->acls, zk::perms::create, *caller.identities))
@@ -65,7 +80,7 @@ Verdict judgeCreate(Tree &tree, const Request &request, const Caller &caller)
     if (parent->kind == NodeKind::Ephemeral)
         return {Code::NoChildrenForEphemerals, {}};
     change.data = request.data;
-    change.acls = std::make_shared<const zk::Acls>(*fixed);
+    change.acls = isOpen ? openAcls() : std::make_shared<const zk::Acls>(*std::move(fixed));
     change.parentAcls = parent->acls;
     change.nodeKind = kindOf(request.mode);
     change.owner = change.nodeKind == NodeKind::Ephemeral ? caller.session : 0;
@@ -79,7 +94,7 @@ Verdict judgeRemove(Tree &tree, const Request &request, const Caller &caller)
     const auto &path = request.path.bytes();
     if (path == "/" || path == "/zookeeper" || path == "/zookeeper/config" || path == "/zookeeper/quota")
         return {Code::BadArguments, {}};
-    const auto *const parent = tree.find(request.path.parent());
+    const auto *const parent = tree.parentOf(request.path);
     if (!parent)
         return {Code::NoNode, {}};
     if (!isAllowed(*parent->acls, zk::perms::remove, *caller.identities))

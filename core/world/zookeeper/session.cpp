@@ -152,7 +152,7 @@ void SimulatedSession::disconnected()
 {
     hangUp();
     changeState(zk::SessionState::Connecting);
-    for (const auto &[number, request] : std::exchange(m_out, {}))
+    for (const auto &request : std::exchange(m_out, {}))
         fail(request, zk::errorOf(static_cast<int>(Code::ConnectionLoss), request.attempt));
     connectLater();
 }
@@ -189,7 +189,7 @@ void SimulatedSession::endSession(zk::SessionState state)
         });
     hangUp();
     changeState(state);
-    for (const auto &[number, request] : std::exchange(m_out, {}))
+    for (const auto &request : std::exchange(m_out, {}))
         fail(request, state == zk::SessionState::Closed
                           ? zk::errorOf(static_cast<int>(Code::Closing), request.attempt)
                           : zk::notSent(state, request.attempt));

@@ -2,6 +2,8 @@
 // What a simulated session sends and what becomes of the answers.
 #include "core/world/zookeeper/simulatedsession.h"
 
+#include <algorithm>
+
 namespace lockscope::world::zookeeper {
 
 namespace {
@@ -87,13 +89,8 @@ Reply<T> SimulatedSession::request(Terms &&terms, Request &&request, T (*taken)(
     }
     Reply<T> reply(m_process);
     request.watches = terms.watch.has_value();
-    Outstanding outstanding{std::move(terms.attempt),
-                            std::move(terms.parts),
-                            std::move(terms.watch),
-                            request.verb,
-                            request.unwatched,
-                            terms.deadline.when(),
-                            {}};
+    Outstanding outstanding{++m_lastNumber, std::move(terms.attempt), std::move(terms.parts), std::move(terms.watch),
+                            request.verb,   request.unwatched,        terms.deadline.when(),  {}};
     outstanding.settle = [reply, taken](const Answer *answer, const Error *error) {
         if (reply.isComplete()) // too late
             return;
@@ -108,9 +105,9 @@ Reply<T> SimulatedSession::request(Terms &&terms, Request &&request, T (*taken)(
 
 void SimulatedSession::send(Outstanding &&outstanding, Request &&request)
 {
-    const auto number = ++m_lastNumber;
+    const auto number = outstanding.number;
     giveUpAt(outstanding.due);
-    m_out.emplace_hint(m_out.end(), number, std::move(outstanding));
+    m_out.push_back(std::move(outstanding));
     m_link->toServer(
         [connection = m_connection, number, request = std::move(request)] { connection->receive(number, request); });
 }
@@ -133,7 +130,7 @@ void SimulatedSession::giveUpOverdue()
 {
     const auto now = m_process.now();
     auto next = Instant::max();
-    for (auto &[number, request] : m_out) {
+    for (auto &request : m_out) {
         if (request.due > now) {
             next = std::min(next, request.due);
             continue;
@@ -149,12 +146,15 @@ void SimulatedSession::giveUpOverdue()
 void SimulatedSession::answered(quint64 number, const Answer &answer)
 {
     m_lastZxid = std::max(m_lastZxid, answer.zxid);
-    auto at = m_out.extract(number);
-    if (at.empty())
+    const auto at = std::ranges::find(m_out, number,
+                                      &Outstanding::number); // the first, mostly
+    if (at == m_out.end())
         return;
+    decltype(m_out) its;
+    its.splice(its.end(), m_out, at);
     if (m_out.empty())
         noneIsOut();
-    settle(at.mapped(), answer);
+    settle(its.front(), answer);
     if (answer.code == Code::AuthFailed)
         endSession(zk::SessionState::AuthFailed);
 }
@@ -226,7 +226,8 @@ Reply<bool> SimulatedSession::remove(ZPath path, qint32 version, Deadline deadli
 
 Reply<zk::Node> SimulatedSession::get(ZPath path, std::optional<zk::Watch> watch, Deadline deadline)
 {
-    return request({{"read", path}, deadline, 0, std::move(watch), {}}, requestOf(Verb::Get, path), takeNode);
+    Terms terms{{"read", path}, deadline, 0, std::move(watch), {}};
+    return request(std::move(terms), requestOf(Verb::Get, std::move(path)), takeNode);
 }
 
 Reply<zk::Stat> SimulatedSession::set(ZPath path, QByteArray data, qint32 version, Deadline deadline)
@@ -245,8 +246,8 @@ Reply<zk::Stat> SimulatedSession::exists(ZPath path, std::optional<zk::Watch> wa
 
 Reply<zk::Children> SimulatedSession::children(ZPath path, std::optional<zk::Watch> watch, Deadline deadline)
 {
-    return request({{"list", path}, deadline, 0, std::move(watch), {}}, requestOf(Verb::Children, path),
-                   takeChildren);
+    Terms terms{{"list", path}, deadline, 0, std::move(watch), {}};
+    return request(std::move(terms), requestOf(Verb::Children, std::move(path)), takeChildren);
 }
 
 Reply<std::vector<zk::OpResult>> SimulatedSession::multi(std::vector<zk::Op> ops, Deadline deadline)

@@ -7,6 +7,8 @@
 #include "core/world/zookeeper/session.h"
 #include "core/zookeeper/sendable.h"
 
+#include <list>
+
 namespace lockscope::world::zookeeper {
 
 class SimulatedSession : public zk::Session, private DueTimes::Waiter {
@@ -54,6 +56,7 @@ private:
     };
     // A request that is out: `settle` is given the answer, or why there is none.
     struct Outstanding {
+        quint64 number = 0; // grows
         zk::Attempt attempt;
         std::vector<zk::Attempt> parts;
         std::optional<zk::Watch> watch;
@@ -108,10 +111,9 @@ private:
     Timer m_timer;                        // until a silent connection is given up, or the next attempt
 
     quint64 m_lastNumber = 0;
-    template <class Key, class Value>
-    using Map = std::map<Key, Value, std::less<Key>, freelist::Allocator<std::pair<const Key, Value>>>;
-    Map<quint64, Outstanding> m_out;
-    Instant m_earliestDue = Instant::max(); // of them, by the process's clock; nearly all are answered long before
+    std::list<Outstanding, freelist::Allocator<Outstanding>> m_out; // as they were sent, and are answered
+    // Of them, by the process's clock; nearly all are answered long before.
+    Instant m_earliestDue = Instant::max();
     StateListeners<zk::SessionState> m_listeners;
 };
 

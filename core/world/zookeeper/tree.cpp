@@ -2,6 +2,7 @@
 #include "core/world/zookeeper/tree.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace lockscope::world::zookeeper {
 
@@ -12,13 +13,13 @@ std::string_view viewOf(QByteArrayView bytes)
     return {bytes.data(), static_cast<std::size_t>(bytes.size())};
 }
 
+} // namespace
+
 const SharedAcls &openAcls()
 {
     static const auto acls = std::make_shared<const zk::Acls>(zk::openAcl());
     return acls;
 }
-
-} // namespace
 
 Znode::Znode() = default;
 Znode::~Znode() = default;
@@ -94,17 +95,24 @@ void Tree::addBuiltin(Znode &parent, const char *name)
 Znode *Tree::findBytes(QByteArrayView path)
 {
     auto *node = &m_root;
-    qsizetype at = 1;
-    while (node && at < path.size()) {
-        const auto slash = path.indexOf('/', at);
-        const auto end = slash < 0 ? path.size() : slash;
+    const auto all = viewOf(path);
+    std::size_t at = 1;
+    while (node && at < all.size()) {
+        const auto end = std::min(all.find('/', at), all.size());
         if (!node->family)
             return nullptr;
-        const auto found = node->family->byName.find(viewOf(path.sliced(at, end - at)));
+        const auto found = node->family->byName.find(all.substr(at, end - at));
         node = found == node->family->byName.end() ? nullptr : found->second.get();
         at = end + 1;
     }
     return node;
+}
+
+Znode *Tree::parentOf(const ZPath &path)
+{
+    const QByteArrayView all = path.bytes();
+    const auto *const slash = memrchr(all.data(), '/', static_cast<std::size_t>(all.size()));
+    return findBytes(all.first(slash ? static_cast<const char *>(slash) - all.data() : 0));
 }
 
 std::vector<ZPath> Tree::ephemeralsOf(quint64 session) const
@@ -204,12 +212,12 @@ void Tree::apply(const Change &change, Stamp stamp, Undo *undo)
 
 void Tree::create(const Change &change, Stamp stamp, Undo *undo)
 {
-    auto *const parent = find(change.path.parent());
+    auto *const parent = parentOf(change.path);
     auto node = std::make_unique<Znode>();
     auto *const child = node.get();
     child->name = change.path.name().bytes();
     child->data = change.data;
-    child->acls = *change.acls == *openAcls() ? openAcls() : change.acls;
+    child->acls = change.acls == openAcls() || *change.acls == *openAcls() ? openAcls() : change.acls;
     child->czxid = child->mzxid = child->pzxid = stamp.zxid;
     child->ctime = child->mtime = stamp.time;
     child->kind = change.nodeKind;

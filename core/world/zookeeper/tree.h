@@ -13,6 +13,8 @@ namespace lockscope::world::zookeeper {
 
 enum class NodeKind : quint8 { Persistent, Ephemeral, Container, TimeToLive };
 using SharedAcls = std::shared_ptr<const zk::Acls>;
+// What nearly every node has, kept once.
+[[nodiscard]] const SharedAcls &openAcls();
 
 struct Family;
 
@@ -77,6 +79,8 @@ public:
     [[nodiscard]] Znode *find(const ZPath &path) { return findBytes(path.bytes()); }
     [[nodiscard]] const Znode *find(const ZPath &path) const { return const_cast<Tree *>(this)->find(path); }
     [[nodiscard]] Znode &root() { return m_root; }
+    // Where that is, or would be; the root's is the root.
+    [[nodiscard]] Znode *parentOf(const ZPath &path);
 
     // What takes the changes back again, the last one first.
     using Undo = std::vector<std::function<void()>>;

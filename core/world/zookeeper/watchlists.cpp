@@ -19,7 +19,9 @@ void WatchLists::tidy(std::vector<quint64> &watchers) const
 
 void WatchLists::add(const ZPath &path, quint64 connection)
 {
-    auto &list = m_lists[path];
+    if (!m_last || m_last->first != path)
+        m_last = &*m_lists.try_emplace(path).first;
+    auto &list = m_last->second;
     list.watchers.push_back(connection);
     if (list.watchers.size() < list.tidyAt)
         return;
@@ -33,16 +35,21 @@ void WatchLists::remove(const ZPath &path, quint64 connection)
     if (at == m_lists.end())
         return;
     std::erase(at->second.watchers, connection);
-    if (at->second.watchers.empty())
-        m_lists.erase(at);
+    if (!at->second.watchers.empty())
+        return;
+    m_last = nullptr;
+    m_lists.erase(at);
 }
 
 std::vector<quint64> WatchLists::take(const ZPath &path)
 {
+    if (m_lists.empty())
+        return {};
     const auto at = m_lists.find(path);
     if (at == m_lists.end())
         return {};
     auto watchers = std::move(at->second.watchers);
+    m_last = nullptr;
     m_lists.erase(at);
     sort(watchers);
     return watchers;

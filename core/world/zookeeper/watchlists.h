@@ -36,7 +36,10 @@ private:
     void tidy(std::vector<quint64> &watchers) const;
 
     IsOpen m_isOpen;
-    std::unordered_map<ZPath, List> m_lists; // never walked where the order would show
+    // Never walked where the order would show.
+    using Lists = std::unordered_map<ZPath, List>;
+    Lists m_lists;
+    Lists::value_type *m_last = nullptr; // added to last: that of a herd is added to again and again
 };
 
 // What a client that connects again watches there: what it is told of at once, since it has changed after the last
