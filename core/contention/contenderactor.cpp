@@ -62,7 +62,7 @@ void Resource::writeAfter(int contender, qint64 version)
 }
 
 ContenderActor::ContenderActor(Loop &loop, std::unique_ptr<recipes::Lock> lock, ContenderPlan plan, Trace &trace,
-                               Resource &resource, std::function<void()> whenDone)
+                               Resource &resource, WhenDone whenDone)
     : m_loop(loop), m_plan(std::move(plan)), m_trace(trace), m_resource(resource), m_whenDone(std::move(whenDone)),
       m_lock(std::move(lock))
 {

@@ -45,15 +45,20 @@ struct ContenderPlan {
 
 class ContenderActor {
 public:
+    // Small: there may be 100,000 of them.
+    using WhenDone = MoveOnlyFunction<void(), 16>;
     // `lock` is made for this contender; everything is on `loop` and outlives it. `whenDone` is called there once
     // it has released, given up, or lost what it held.
     ContenderActor(Loop &loop, std::unique_ptr<recipes::Lock> lock, ContenderPlan plan, Trace &trace,
-                   Resource &resource, std::function<void()> whenDone);
+                   Resource &resource, WhenDone whenDone);
     ~ContenderActor();
 
     void join();
     // Keeps what it holds until then; without: as long as its plan says, from when it got it.
-    void holdUntil(Completion<bool> mayRelease) { m_mayRelease = std::move(mayRelease); }
+    void holdUntil(Completion<bool> mayRelease)
+    {
+        m_mayRelease = std::make_unique<const Completion<bool>>(std::move(mayRelease));
+    }
     // Its thread dies: it neither works nor releases any more, while what renews its lease goes on.
     void stopWorking();
     [[nodiscard]] bool holds() const { return m_holds; }
@@ -70,8 +75,8 @@ private:
     const ContenderPlan m_plan;
     Trace &m_trace;
     Resource &m_resource;
-    std::function<void()> m_whenDone;
-    std::optional<Completion<bool>> m_mayRelease;
+    WhenDone m_whenDone;
+    std::unique_ptr<const Completion<bool>> m_mayRelease; // the first one's, mostly
     qint64 m_grant = 0;
     bool m_holds = false, m_isStopped = false;
     std::unique_ptr<recipes::Lock> m_lock;

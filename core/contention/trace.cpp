@@ -105,11 +105,11 @@ void Trace::note(Lane &lane, const Event &event)
         ++m_counters.grants;
         endWait(lane, event.at, true);
         lane.wasWoken = false; // not in vain
-        lane.wakeUp.reset();
+        lane.wakeUp = Lane::none;
         break;
     case Mark::Gets: // not in vain: one of them is had
         lane.wasWoken = false;
-        lane.wakeUp.reset();
+        lane.wakeUp = Lane::none;
         break;
     case Mark::GivesUp:
         wasted(lane);
@@ -148,9 +148,9 @@ void Trace::wasted(Lane &lane)
         return;
     if (lane.wokenInDrain)
         ++m_counters.wastedWakeups;
-    if (lane.wakeUp)
-        m_events[*lane.wakeUp].isWasted = true;
-    lane.wakeUp.reset();
+    if (lane.wakeUp != Lane::none)
+        m_events[lane.wakeUp].isWasted = true;
+    lane.wakeUp = Lane::none;
 }
 
 void Trace::sent(int contender, const QByteArray &verb, const QByteArray &where, qint64 bytes)

@@ -8,6 +8,7 @@
 #include "core/contention/waitstatistics.h"
 
 #include <functional>
+#include <limits>
 
 namespace lockscope::contention {
 
@@ -69,7 +70,8 @@ private:
         // When the last try ended in vain (optimistic: turned out to have been), and no other has begun yet.
         MaybeMoment failed;
         // A wake-up after which it has neither got the lock nor been woken again: index among the kept events.
-        std::optional<std::size_t> wakeUp;
+        static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+        std::size_t wakeUp = none;
     };
     void wasted(Lane &lane);
     void note(Lane &lane, const Event &event);

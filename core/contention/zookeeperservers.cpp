@@ -38,11 +38,11 @@ public:
         : m_context(context), m_random(context.random), m_ensemble(context.network, options(context.scenario)),
           m_paths(paths(context.scenario.locks == 1 ? std::vector{lockPath} : std::vector{lockPath, otherPath})),
           m_opposite(context.scenario.locks == 1 ? m_paths : paths({otherPath, lockPath})),
-          m_contenders(std::size_t(context.scenario.contenders))
+          m_granted(std::size_t(context.scenario.contenders))
     {
         m_context.trace.onEvent([this](const Event &event) {
             if (event.mark == Mark::Holds)
-                m_contenders[std::size_t(event.contender)].granted = NodeName(event.what);
+                m_granted[std::size_t(event.contender)] = NodeName(event.what);
         });
     }
 
@@ -60,7 +60,6 @@ public:
             session = world::zookeeper::openSession(process, m_ensemble, std::move(options));
             shared = session;
         }
-        m_contenders[std::size_t(contender)].session = session;
         return std::make_unique<ZooKeeperAccess>(session, m_context.scenario, m_context.trace, contender,
                                                  pathsOf(contender));
     }
@@ -68,15 +67,13 @@ public:
 
     bool expire(int contender) override
     {
-        const auto session = m_contenders[std::size_t(contender)].session.lock();
+        const auto session = sessionOf(contender);
         return session && m_ensemble.expire(session->id());
     }
     bool forceRelease(bool ofWaiter) override
     {
         for (const auto &path : m_ensemble.below(ZPath("/sim"))) {
-            const bool wasGranted = std::any_of(m_contenders.begin(), m_contenders.end(), [&](const auto &contender) {
-                return contender.granted == path.name();
-            });
+            const bool wasGranted = std::ranges::find(m_granted, path.name()) != m_granted.end();
             const bool isWaiters = !wasGranted && recipes::readSequence(path.name());
             if ((ofWaiter ? isWaiters : wasGranted) && m_ensemble.removeByForce(path))
                 return true;
@@ -197,10 +194,15 @@ private:
             words.push_front("= " + node->data);
         return words.join(", ");
     }
+    [[nodiscard]] std::shared_ptr<zk::Session> sessionOf(int contender) const
+    {
+        const auto process = std::size_t(contender / m_context.scenario.perProcess);
+        return process < m_sessions.size() ? m_sessions[process].lock() : nullptr;
+    }
     // What stands for it in the tree, if anything does.
     [[nodiscard]] std::optional<ZPath> nodeOf(int contender) const
     {
-        const auto session = m_contenders[std::size_t(contender)].session.lock();
+        const auto session = sessionOf(contender);
         for (const auto &path : m_ensemble.below(ZPath("/sim"))) {
             const auto node = m_ensemble.node(path);
             if (session && node && node->stat.ephemeralOwner == session->id())
@@ -230,10 +232,6 @@ private:
         std::sort(names.begin(), names.end());
         return names.join(' ');
     }
-    struct Known {
-        std::weak_ptr<zk::Session> session;
-        NodeName granted;
-    };
     static world::zookeeper::EnsembleOptions options(const Scenario &scenario)
     {
         world::zookeeper::EnsembleOptions options;
@@ -247,9 +245,9 @@ private:
     world::zookeeper::Ensemble m_ensemble;
     std::deque<std::weak_ptr<zk::Session>> m_sessions; // by process
     const ZooKeeperAccess::Paths m_paths,
-        m_opposite; // nearly all contenders have the same
-    std::vector<Known> m_contenders;
-    std::set<int> m_stopped; // members
+        m_opposite;                  // nearly all contenders have the same
+    std::vector<NodeName> m_granted; // by contender
+    std::set<int> m_stopped;         // members
     int m_leader = 0;
     mutable std::map<zk::SessionId, QByteArray> m_owners; // as they were seen, the dead ones too
 };

@@ -9,16 +9,20 @@ namespace lockscope::world {
 struct Process::State : ExecutorHook {
     bool isPaused = false;
     bool isAlive = true;
-    std::vector<Call> deferred;
+    using Deferred = std::vector<Call>;
+    std::unique_ptr<Deferred> deferred; // while it is paused; none: nothing
 
     void pass(Call &&call) override
     {
         if (!isAlive)
             return;
-        if (isPaused)
-            deferred.push_back(std::move(call));
-        else
+        if (!isPaused) {
             call();
+            return;
+        }
+        if (!deferred)
+            deferred = std::make_unique<Deferred>();
+        deferred->push_back(std::move(call));
     }
 };
 
@@ -89,8 +93,10 @@ void Process::resume()
     if (!m_state->isAlive || !std::exchange(m_state->isPaused, false))
         return;
     // Through the queue, so that a pause that comes at once finds the rest of them.
-    for (auto &call : std::exchange(m_state->deferred, {}))
-        m_world.postThrough(LocalPtr<ExecutorHook>(m_state.get()), std::move(call));
+    if (const auto deferred = std::exchange(m_state->deferred, {})) {
+        for (auto &call : *deferred)
+            m_world.postThrough(LocalPtr<ExecutorHook>(m_state.get()), std::move(call));
+    }
     tell();
 }
 

@@ -8,7 +8,7 @@
 
 #include "core/async/virtualloop.h"
 
-#include <functional>
+#include <memory>
 
 namespace lockscope::world {
 
@@ -38,7 +38,8 @@ public:
     void kill();
     [[nodiscard]] bool isAlive() const;
     // Called after each of these changes, in the world; for the network, which notices silence.
-    void onChange(std::function<void()> listener) { m_listener = std::move(listener); }
+    using Listener = MoveOnlyFunction<void(), 16>;
+    void onChange(Listener listener) { m_listener = std::move(listener); }
 
     // A second of its monotonic clock takes 1/rate seconds of the world's. Timers made before keep their moment.
     void setRate(double rate);
@@ -51,7 +52,7 @@ private:
     VirtualLoop &m_world;
     const int m_number;
     LocalPtr<State> m_state;
-    std::function<void()> m_listener;
+    Listener m_listener;
     double m_rate = 1;
     Instant m_rateSinceWorld{}, m_rateSinceOwn{};
     std::chrono::milliseconds m_wallOffset{0};

@@ -79,7 +79,7 @@ void Ensemble::drop(Connection &connection)
     const auto keep = connection.shared_from_this();
     const auto session = std::exchange(connection.m_session, 0);
     connection.m_ensemble = nullptr;
-    connection.m_waiting.clear();
+    connection.m_waiting.reset();
     memberOf(connection).waiting.erase(connection.m_number);
     connection.m_link->close(End::Server);
     m_connections.erase(connection.m_number);

@@ -50,7 +50,7 @@ private:
     std::shared_ptr<NetworkLink> m_link;
     std::weak_ptr<Receiver> m_client;
     std::shared_ptr<const Identities> m_identities; // nearly all have the same
-    std::list<Waiting> m_waiting;                   // behind a write or a sync, in their order
+    std::unique_ptr<std::list<Waiting>> m_waiting;  // behind a write or a sync, in their order; none: nothing
 };
 
 class Ensemble {
@@ -139,6 +139,11 @@ private:
     [[nodiscard]] Answer addAuth(Connection &connection, const Request &request);
     [[nodiscard]] Answer execute(const Request &request, const Caller &caller);
     [[nodiscard]] Answer executeAll(const Request &request, const Caller &caller);
+    // Whether nothing that this connection asked before waits, and its member has applied that transaction.
+    [[nodiscard]] bool isReady(const Connection &connection, qint64 zxid)
+    {
+        return !connection.m_waiting && memberOf(connection).applied >= zxid;
+    }
     void orderly(Connection &connection, qint64 zxid, Call goOn);
     [[nodiscard]] Stamp newStamp();
     // What the leader's tree has taken already.

@@ -22,13 +22,18 @@ void Ensemble::receive(Connection &connection, quint64 number, const Request &re
         auto answer = execute(request, caller);
         if (!connection.m_ensemble)
             return;
-        orderly(connection, leader().applied, [this, &connection, number, answer = std::move(answer)]() mutable {
+        const auto decided = leader().applied;
+        if (isReady(connection, decided)) {
+            sendAnswer(connection, number, std::move(answer));
+            return;
+        }
+        orderly(connection, decided, [this, &connection, number, answer = std::move(answer)]() mutable {
             sendAnswer(connection, number, std::move(answer));
         });
         return;
     }
     const auto after = request.verb == Verb::Sync ? leader().applied : 0;
-    if (connection.m_waiting.empty() && memberOf(connection).applied >= after)
+    if (isReady(connection, after))
         serve(connection, number, request);
     else
         orderly(connection, after, [this, &connection, number, request] { serve(connection, number, request); });
@@ -37,13 +42,14 @@ void Ensemble::receive(Connection &connection, quint64 number, const Request &re
 // After what this connection asked before, and not before the member has applied that transaction.
 void Ensemble::orderly(Connection &connection, qint64 zxid, Call goOn)
 {
-    auto &member = memberOf(connection);
-    if (connection.m_waiting.empty() && member.applied >= zxid) {
+    if (isReady(connection, zxid)) {
         goOn();
         return;
     }
-    connection.m_waiting.push_back({zxid, std::move(goOn)});
-    member.waiting.insert(connection.m_number);
+    if (!connection.m_waiting)
+        connection.m_waiting = std::make_unique<std::list<Connection::Waiting>>();
+    connection.m_waiting->push_back({zxid, std::move(goOn)});
+    memberOf(connection).waiting.insert(connection.m_number);
 }
 
 void Ensemble::goOnWaiting(Member &member)
@@ -55,12 +61,14 @@ void Ensemble::goOnWaiting(Member &member)
             continue;
         const auto connection = at->second;
         auto &waiting = connection->m_waiting;
-        while (!waiting.empty() && waiting.front().zxid <= member.applied) {
-            const auto first = std::move(waiting.front());
-            waiting.pop_front();
+        while (waiting && waiting->front().zxid <= member.applied) {
+            const auto first = std::move(waiting->front());
+            waiting->pop_front();
+            if (waiting->empty())
+                waiting.reset();
             first.goOn();
         }
-        if (waiting.empty())
+        if (!waiting)
             member.waiting.erase(number);
     }
 }
@@ -183,7 +191,7 @@ void Ensemble::commitRemovals(const std::vector<ZPath> &paths)
 {
     Transaction transaction{world().now(), newStamp(), {}};
     for (const auto &path : paths) {
-        auto change = removalOf(*leader().tree.find(path));
+        auto change = removalOf(*leader().tree.find(path), path);
         leader().tree.apply(change, transaction.stamp);
         transaction.changes.push_back(std::move(change));
     }
@@ -242,6 +250,8 @@ void Ensemble::announce(Member &member, const Change &change)
     case Change::Kind::SetData: tell(member.data.take(path), zk::EventKind::DataChanged, path, acls); return;
     case Change::Kind::SetAcls: return;
     }
+    if (member.children.isEmpty())
+        return;
     const auto parent = path.parent();
     tell(member.children.take(parent), zk::EventKind::ChildrenChanged, parent, *change.parentAcls);
 }

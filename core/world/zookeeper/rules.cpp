@@ -106,7 +106,7 @@ Verdict judgeRemove(Tree &tree, const Request &request, const Caller &caller)
         return {Code::BadVersion, {}};
     if (node->childCount() > 0)
         return {Code::NotEmpty, {}};
-    return {Code::Ok, removalOf(*node)};
+    return {Code::Ok, removalOf(*node, request.path)};
 }
 
 Verdict judgeSet(const Znode &node, const Request &request, const Identities &who)
@@ -172,11 +172,11 @@ bool isWrite(Verb verb)
     }
 }
 
-Change removalOf(const Znode &node)
+Change removalOf(const Znode &node, const ZPath &path)
 {
     Change change;
     change.kind = Change::Kind::Remove;
-    change.path = node.path();
+    change.path = path;
     change.acls = node.acls;
     change.parentAcls = node.parent->acls;
     return change;

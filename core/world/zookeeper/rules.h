@@ -19,7 +19,8 @@ struct Verdict {
 };
 // Create, Remove, Set, SetAcls, Check.
 [[nodiscard]] Verdict judge(Tree &tree, const Request &request, const Caller &caller);
-[[nodiscard]] Change removalOf(const Znode &node);
+// Of the node of that path.
+[[nodiscard]] Change removalOf(const Znode &node, const ZPath &path);
 // Get, Exists, Children, Acls; the watch is not its business. `existsNeedsRead`: it is of a version that asks.
 [[nodiscard]] Answer read(const Tree &tree, const Request &request, const Identities &who, bool existsNeedsRead);
 

@@ -245,14 +245,15 @@ void Tree::remove(const Change &change, Stamp stamp, Undo *undo)
     auto *const node = find(change.path);
     auto *const parent = node->parent;
     const auto pzxid = parent->pzxid;
-    // The very same node comes back: its siblings and what else is taken back know it by its place in memory.
-    const auto kept = std::make_shared<std::unique_ptr<Znode>>(detach(node));
+    auto removed = detach(node);
     parent->pzxid = std::max(parent->pzxid, stamp.zxid);
-    if (undo)
-        undo->push_back([this, parent, kept, pzxid] {
-            parent->pzxid = pzxid;
-            attach(*parent, std::move(*kept));
-        });
+    if (!undo)
+        return;
+    // The very same node comes back: its siblings and what else is taken back know it by its place in memory.
+    undo->push_back([this, parent, kept = std::make_shared<std::unique_ptr<Znode>>(std::move(removed)), pzxid] {
+        parent->pzxid = pzxid;
+        attach(*parent, std::move(*kept));
+    });
 }
 
 void Tree::setData(const Change &change, Stamp stamp, Undo *undo)

@@ -21,6 +21,7 @@ public:
     void remove(const ZPath &path, quint64 connection);
     // Those that are to be told, as they connected, also who is gone since; the list is empty afterwards.
     [[nodiscard]] std::vector<quint64> take(const ZPath &path);
+    [[nodiscard]] bool isEmpty() const { return m_lists.empty(); }
     // Of open connections, each once.
     [[nodiscard]] std::vector<quint64> of(const ZPath &path) const;
     // Of open connections, each counted once per path.
