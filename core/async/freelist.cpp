@@ -22,12 +22,12 @@ struct Free {
 };
 struct FreeList {
     Free *first = nullptr;
-    std::size_t bytes = 0;
+    std::size_t count = 0;
+    std::size_t atMost = 0; // none until the first block comes, and when the thread ends
 };
 struct Kept {
     std::array<FreeList, largest / step + 1> lists;
-    std::size_t atMost = keeps ? mostKeptBytes : 0; // of each size
-    bool isWatched = false;                         // somebody clears up when the thread ends
+    bool hasEnded = !keeps;
 };
 // No constructor and no destructor: nothing has to be asked before it is used, at whatever end of the thread.
 constinit thread_local Kept kept;
@@ -37,8 +37,9 @@ struct Clearing {
     Clearing() = default;
     ~Clearing()
     {
-        kept.atMost = 0;
+        kept.hasEnded = true;
         for (auto &list : kept.lists) {
+            list.atMost = 0;
             while (list.first) {
                 auto *const block = list.first;
                 list.first = block->next;
@@ -60,12 +61,31 @@ constexpr std::size_t sizeOn(std::size_t list)
     return list * step + 8;
 }
 
-// The first block of a thread makes sure that there is somebody to clear up.
-void watch()
+void keep(FreeList &list, void *block)
 {
-    kept.isWatched = true;
+    list.first = new (block) Free{list.first};
+    ++list.count;
+}
+
+// What is rare has functions of its own, so that the two below, a tenth of a simulation, need no room on the stack.
+[[gnu::noinline]] void *allocate(std::size_t bytes)
+{
+    return ::operator new(bytes > largest ? bytes : sizeOn(listFor(bytes)));
+}
+
+[[gnu::noinline]] void giveBack(void *block, std::size_t bytes) noexcept
+{
+    if (bytes > largest || kept.hasEnded || kept.lists[listFor(bytes)].atMost > 0) {
+        ::operator delete(block);
+        return;
+    }
+    // The first block of a thread makes sure that there is somebody to clear up.
     static thread_local Clearing clearing;
     (void)&clearing;
+    auto &list = kept.lists[listFor(bytes)];
+    const auto size = sizeOn(listFor(bytes));
+    list.atMost = (mostKeptBytes + size - 1) / size;
+    keep(list, block);
 }
 
 } // namespace
@@ -73,37 +93,34 @@ void watch()
 void *take(std::size_t bytes)
 {
     if (!keeps || bytes > largest)
-        return ::operator new(bytes);
-    const auto number = listFor(bytes);
-    auto &list = kept.lists[number];
+        return allocate(bytes);
+    auto &list = kept.lists[listFor(bytes)];
     auto *const block = list.first;
     if (!block)
-        return ::operator new(sizeOn(number));
+        return allocate(bytes);
     list.first = block->next;
-    list.bytes -= sizeOn(number);
+    --list.count;
     return block;
 }
 
 void give(void *block, std::size_t bytes) noexcept
 {
-    const auto number = listFor(bytes);
-    auto &mine = kept;
-    if (bytes > largest || mine.lists[number].bytes >= mine.atMost) {
-        ::operator delete(block);
+    if (bytes > largest) {
+        giveBack(block, bytes);
         return;
     }
-    if (!mine.isWatched)
-        watch();
-    auto &list = mine.lists[number];
-    list.first = new (block) Free{list.first};
-    list.bytes += sizeOn(number);
+    auto &list = kept.lists[listFor(bytes)];
+    if (list.count < list.atMost)
+        keep(list, block);
+    else
+        giveBack(block, bytes);
 }
 
 std::size_t keptBytes() noexcept
 {
     std::size_t bytes = 0;
-    for (const auto &list : kept.lists)
-        bytes += list.bytes;
+    for (std::size_t list = 0; list < kept.lists.size(); ++list)
+        bytes += kept.lists[list].count * sizeOn(list);
     return bytes;
 }
 

@@ -6,6 +6,8 @@
 
 #include "core/async/loop.h"
 
+#include <QtGlobal>
+
 #include <array>
 
 namespace lockscope {

@@ -152,11 +152,13 @@ void TimerTable::tidy()
         removeFirst(m_heap);
 }
 
-Call TimerTable::takeDue(Instant now)
+Call TimerTable::takeDue(Instant until, Instant *when)
 {
     const auto earliest = first();
-    if (earliest.isNone() || earliest.when > now)
+    if (earliest.isNone() || earliest.when > until)
         return {};
+    if (when)
+        *when = earliest.when;
     if (earliest.isNear)
         return m_near->take();
     auto &heap = earliest.heap == &m_kept ? m_kept : m_heap;
@@ -183,9 +185,9 @@ std::optional<Instant> TimerQueue::next() const
     return m_table->next();
 }
 
-Call TimerQueue::takeDue(Instant now)
+Call TimerQueue::takeDue(Instant until, Instant *when)
 {
-    return m_table->takeDue(now);
+    return m_table->takeDue(until, when);
 }
 
 } // namespace lockscope

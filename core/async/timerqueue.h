@@ -30,8 +30,8 @@ public:
     // Nothing if it ran already.
     void drop(quint32 slot, unsigned long long id);
     [[nodiscard]] std::optional<Instant> next() const;
-    // The first one; none when it is due after that.
-    [[nodiscard]] Call takeDue(Instant now);
+    // The first one, and when it was due; none when that is after `until`.
+    [[nodiscard]] Call takeDue(Instant until, Instant *when);
 
 private:
     struct Slot {
@@ -83,8 +83,8 @@ public:
     // One that nobody cancels. `now`: everything before has run.
     void addKept(Instant now, Instant when, Call &&call);
     [[nodiscard]] std::optional<Instant> next() const;
-    // The earliest call that is due, taken out of the queue.
-    [[nodiscard]] Call takeDue(Instant now);
+    // The earliest call that is due by then, taken out of the queue; `when`, if given, is told when it was.
+    [[nodiscard]] Call takeDue(Instant until, Instant *when = nullptr);
 
 private:
     std::shared_ptr<TimerTable> m_table;

@@ -30,20 +30,26 @@ void VirtualLoop::advance(Duration span)
     const auto until = m_now + span;
     for (;;) {
         runReady();
-        const auto next = m_timers.next();
-        if (!next || *next > until)
+        Instant when;
+        const auto due = m_timers.takeDue(until, &when);
+        if (!due)
             break;
-        m_now = std::max(m_now, *next);
-        m_timers.takeDue(m_now)();
+        m_now = std::max(m_now, when);
+        due();
     }
     m_now = until;
 }
 
 void VirtualLoop::runUntilIdle()
 {
-    for (runReady(); m_timers.next(); runReady()) {
-        m_now = std::max(m_now, *m_timers.next());
-        m_timers.takeDue(m_now)();
+    for (;;) {
+        runReady();
+        Instant when;
+        const auto due = m_timers.takeDue(Instant::max(), &when);
+        if (!due)
+            break;
+        m_now = std::max(m_now, when);
+        due();
     }
 }
 

@@ -131,16 +131,17 @@ std::vector<Queued> contendersIn(const Listed &queue, const QByteArrayList &base
 
 std::vector<Queued> contendersBefore(const Listed &queue, const QByteArrayList &bases, const NodeName &me, int ahead)
 {
-    const auto mine = sequenceOf(me);
     const auto &names = queue.names;
-    if (!mine || !names.ascends())
+    auto mine = names.ascends() ? contender(me, bases) : std::nullopt;
+    if (!mine || mine->sequence < 0) // what ascends has no signs
         return contendersIn(queue, bases);
-    auto at = placeOf(me, *mine, names);
+    auto at = placeOf(me, mine->sequence, names);
     if (at == names.end())
         return {};
     std::vector<Queued> contenders;
     contenders.reserve(std::size_t(std::clamp<qint64>(ahead, 0, at - names.begin())) + 1);
-    for (++at; at != names.begin() && std::ssize(contenders) <= ahead;) {
+    contenders.push_back({*std::move(mine), Access::Exclusive});
+    while (at != names.begin() && std::ssize(contenders) <= ahead) {
         if (auto read = contender(*--at, bases))
             contenders.push_back({*std::move(read), Access::Exclusive});
     }

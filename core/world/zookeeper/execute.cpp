@@ -22,14 +22,12 @@ void Ensemble::receive(Connection &connection, quint64 number, const Request &re
         auto answer = execute(request, caller);
         if (!connection.m_ensemble)
             return;
-        const auto decided = leader().applied;
-        if (isReady(connection, decided)) {
+        if (isReady(connection, leader().applied))
             sendAnswer(connection, number, std::move(answer));
-            return;
-        }
-        orderly(connection, decided, [this, &connection, number, answer = std::move(answer)]() mutable {
-            sendAnswer(connection, number, std::move(answer));
-        });
+        else
+            orderly(connection, leader().applied, [this, &connection, number, answer = std::move(answer)]() mutable {
+                sendAnswer(connection, number, std::move(answer));
+            });
         return;
     }
     const auto after = request.verb == Verb::Sync ? leader().applied : 0;
