@@ -207,6 +207,8 @@ struct Cost {
     qint64 watchedBytes = 0;
     qint64 watchBudgetBytes = 0;
     double requestsPerSecond = 0;
+    // What all clients together asked the servers in the same span, by their own count; empty: they do not tell.
+    std::optional<double> servedPerSecond{};
     friend bool operator==(const Cost &, const Cost &) = default;
 };
 

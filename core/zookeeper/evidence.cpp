@@ -60,6 +60,8 @@ void Evidence::merge(const Evidence &other)
     for (const auto &[path, sessions] : other.dataWatches)
         dataWatches[path].insert(sessions.begin(), sessions.end());
     members.insert(members.end(), other.members.begin(), other.members.end());
+    if (other.requestsServed)
+        requestsServed = requestsServed.value_or(0) + *other.requestsServed;
     if (other.childWatchTotal)
         childWatchTotal = childWatchTotal.value_or(0) + *other.childWatchTotal;
 }

@@ -45,6 +45,7 @@ struct Evidence {
     std::map<SessionId, std::chrono::milliseconds> expiresIn; // dump of the leader or standalone
     std::map<ZPath, std::set<SessionId>> dataWatches;         // wchp; exists and get watches only
     std::optional<qint64> childWatchTotal;                    // mntr's watch count minus wchs' total
+    std::optional<qint64> requestsServed;                     // mntr's packets received, of whom it says them
     std::chrono::system_clock::time_point askedAt;            // our clock
     std::vector<MemberFacts> members;                         // srvr; one for each that said what it is
     Instant answeredAt{};                                     // when the last answer was there
@@ -97,6 +98,8 @@ public:
     [[nodiscard]] Reply<Evidence> ask(std::vector<QByteArray> commands, Deadline deadline);
     // The servers' clock minus ours, once known: their dump gives expiry by the clock on the wall.
     void setServerAhead(std::chrono::milliseconds ahead);
+    // How many questions were sent so far, of all members taken together.
+    [[nodiscard]] qint64 questions() const;
     // What /zookeeper/config holds, for servers that do not answer `conf`.
     void setConfiguration(const QByteArray &text);
 

@@ -93,6 +93,7 @@ bool readAdmin(const QByteArray &command, const QByteArray &json, Evidence &into
         return into.raw.dataWatchTotal.has_value();
     } else if (command == "monitor") {
         into.raw.watchTotal = integer(answer[u"watch_count"_s]);
+        into.requestsServed = integer(answer[u"packets_received"_s]);
         return into.raw.watchTotal.has_value();
     } else if (command == "server_stats") {
         into.raw.member.mode = answer[u"server_stats"_s].toObject()[u"server_state"_s].toString().toUtf8();

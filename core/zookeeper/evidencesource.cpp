@@ -459,6 +459,11 @@ void EvidenceSource::setServerAhead(std::chrono::milliseconds ahead)
     d->serverAhead = ahead;
 }
 
+qint64 EvidenceSource::questions() const
+{
+    return static_cast<qint64>(d->nextExchange);
+}
+
 void EvidenceSource::setConfiguration(const QByteArray &text)
 {
     d->membership.learnConfiguration(text);

@@ -155,6 +155,7 @@ void readWchs(const QByteArray &fourLetterAnswer, Evidence &into)
 void readMntr(const QByteArray &fourLetterAnswer, Evidence &into)
 {
     into.raw.watchTotal = numberAfter(fourLetterAnswer, "zk_watch_count\t");
+    into.requestsServed = numberAfter(fourLetterAnswer, "zk_packets_received\t");
 }
 
 bool readFourLetter(const QByteArray &command, const QByteArray &answer, Evidence &into)

@@ -5,6 +5,7 @@
 #include "tests/support/testmain.h"
 
 #include <QDeadlineTimer>
+#include <QTimer>
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -114,6 +115,44 @@ private slots:
         QVERIFY(firstSnapshot());
         QVERIFY(m_sink.says(u"SCAN refused"_s));
         QVERIFY(m_observer->snapshots().empty());
+    }
+
+    // By the server's own count. Others send it 3,000 commands a second, as a small service does; then they rest.
+    void amongOthersCommandsOursAreFew()
+    {
+        for (int i = 0; i < 20; ++i)
+            act({"SET", "job-" + QByteArray::number(i) + "-lock", token, "PX", "600000"});
+        QTimer others;
+        others.setInterval(100ms);
+        QObject::connect(&others, &QTimer::timeout, [this] {
+            m_other->pipeline(std::vector<redis::Command>(300, redis::Command{"PING"}), soon());
+        });
+        others.start();
+        observe();
+        QVERIFY(firstSnapshot());
+        QVERIFY(!m_sink.cost.servedPerSecond); // a count by itself says nothing
+        QTRY_VERIFY(m_sink.cost.servedPerSecond);
+        const auto cost = m_sink.cost;
+        qInfo("%.1f of %.0f requests a second", cost.requestsPerSecond, *cost.servedPerSecond);
+        QVERIFY2(cost.requestsPerSecond > 1, qPrintable(QString::number(cost.requestsPerSecond)));
+        QVERIFY2(cost.requestsPerSecond <= *cost.servedPerSecond / 100,
+                 qPrintable(u"%1 of %2"_s.arg(cost.requestsPerSecond).arg(*cost.servedPerSecond)));
+        others.stop();
+        QTRY_VERIFY(m_sink.cost.requestsPerSecond >= *m_sink.cost.servedPerSecond / 2); // nobody else is there
+        QVERIFY2(m_sink.cost.requestsPerSecond < 10, qPrintable(QString::number(m_sink.cost.requestsPerSecond)));
+    }
+
+    // Whoever may not ask what the server counts is told what is sent, and no share of anything.
+    void howMuchItIsAskedIsNotToldToEverybody()
+    {
+        act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "allchannels", "+@all", "-info"});
+        observe({}, "watcher");
+        QVERIFY(firstSnapshot());
+        QTRY_VERIFY(m_sink.cost.requestsPerSecond > 1);
+        m_sink.looks = 0;
+        QTRY_VERIFY(m_sink.looks > 6 && m_sink.cost.requestsPerSecond > 1);
+        QVERIFY(!m_sink.cost.servedPerSecond);
+        QVERIFY(m_sink.cost.requestsPerSecond < 50);
     }
 
     void comesBackAfterARestart()

@@ -5,6 +5,7 @@
 #include "tests/support/testmain.h"
 
 #include <QElapsedTimer>
+#include <QTimer>
 
 using namespace lockscope;
 using namespace lockscope::inspect;
@@ -19,6 +20,7 @@ private slots:
     void aReleaseIsSeenAtOnce();
     void aQuietServerIsHeardAllTheSame();
     void aQuietServerIsAskedLittle();
+    void amongOthersRequestsOursAreFew();
     void aLockIsSeenComingAndGoing();
     void holdingSinceWeSawIt();
     void plainAndCompositeLocks();
@@ -134,6 +136,34 @@ void TestZooKeeperObserver::aQuietServerIsAskedLittle()
     QTRY_VERIFY(m_sink.looks >= 4);
     QVERIFY2(counting.requests() <= m_sink.looks, counting.spoken());
     m_observer.reset(); // before what it asks
+}
+
+// By the server's own count, over the ten looks between two of which it is asked for: others ask for 3,000 things a
+// second, as beside a small service, and we look at twenty locks at rest.
+void TestZooKeeperObserver::amongOthersRequestsOursAreFew()
+{
+    std::vector<Client> clients;
+    for (int i = 0; i < 20; ++i) {
+        const auto directory = "/beside/" + QByteArray::number(i);
+        ensure(directory);
+        clients.push_back(join(directory));
+        m_queue.clear();
+    }
+    QTimer others;
+    others.setInterval(100ms);
+    QObject::connect(&others, &QTimer::timeout, [this] {
+        for (int i = 0; i < 300; ++i)
+            m_maker->exists(ZPath("/"), {}, Deadline::never());
+    });
+    others.start();
+    look(*m_open);
+    QVERIFY(!m_sink.cost.servedPerSecond); // a count by itself says nothing
+    QTRY_VERIFY(m_sink.cost.servedPerSecond);
+    const auto cost = m_sink.cost;
+    qInfo("%.1f of %.0f requests a second", cost.requestsPerSecond, *cost.servedPerSecond);
+    QVERIFY2(cost.requestsPerSecond > 1, qPrintable(QString::number(cost.requestsPerSecond)));
+    QVERIFY2(cost.requestsPerSecond <= *cost.servedPerSecond / 100,
+             qPrintable(u"%1 of %2"_s.arg(cost.requestsPerSecond).arg(*cost.servedPerSecond)));
 }
 
 void TestZooKeeperObserver::aLockIsSeenComingAndGoing()

@@ -157,6 +157,37 @@ private slots:
         QCOMPARE(testing::cutParts(*m_window), QStringList());
     }
 
+    // What Lockscope asks, and of how much. Of several servers the one on which it weighs most; the tip has all.
+    void theShareOfWhatIsAskedIsSaid()
+    {
+        auto zk = testing::connectedStatus("zk", Scheme::ZooKeeper, false, m_now);
+        zk.cost.requestsPerSecond = 4.5;
+        m_backend->tellConnection(zk);
+        const auto *asked = part<QLabel>("requests");
+        QTRY_COMPARE(asked->text(), u"4.5 requests/s"_s);
+        QVERIFY(
+            asked->toolTip().contains(u"zk: 4.5 requests/s; how much the servers are asked by all is not told"_s));
+        zk.cost.servedPerSecond = 1500;
+        m_backend->tellConnection(zk);
+        QTRY_COMPARE(asked->text(), u"4.5 requests/s · 0.3 % of all"_s);
+        QVERIFY(
+            asked->toolTip().contains(u"zk: 4.5 of the 1500 requests/s that the servers count themselves, 0.3 %"_s));
+        auto redis = testing::connectedStatus("redis", Scheme::Redis, false, m_now);
+        redis.cost.requestsPerSecond = 4;
+        redis.cost.servedPerSecond = 3; // one was on its way
+        m_backend->tellConnection(redis);
+        m_backend->tellConnection(testing::connectedStatus("etcd", Scheme::Etcd, false, m_now));
+        QTRY_COMPARE(asked->text(), u"12 requests/s · redis: 100 % of all"_s);
+        QVERIFY(asked->toolTip().contains(u"etcd: 3.5 requests/s; how much"_s));
+        redis.cost.servedPerSecond = 40'000;
+        m_backend->tellConnection(redis);
+        QTRY_COMPARE(asked->text(), u"12 requests/s · zk: 0.3 % of all"_s);
+        QTRY_COMPARE(testing::cutParts(*m_window), QStringList());
+        zk.cost.servedPerSecond = 4'000'000;
+        m_backend->tellConnection(zk);
+        QTRY_COMPARE(asked->text(), u"12 requests/s · redis: < 0.1 % of all"_s);
+    }
+
     void theMarkOfAnEnvironmentHasItsPadding()
     {
         tell("zk");

@@ -215,15 +215,19 @@ private slots:
     {
         zk::Evidence evidence;
         QVERIFY(readFourLetter("wchs", "2 connections watching 2 paths\nTotal watches:3\n", evidence));
-        QVERIFY(readFourLetter("mntr", "zk_version\t3.8.0\nzk_watch_count\t4\nzk_watch_bytes\t0\n", evidence));
+        QVERIFY(readFourLetter("mntr", "zk_version\t3.8.0\nzk_watch_count\t4\nzk_packets_received\t912\n", evidence));
         evidence.settle();
         QCOMPARE(evidence.childWatchTotal, qint64(1));
+        QCOMPARE(evidence.requestsServed, qint64(912));
         zk::Evidence half;
         QVERIFY(readFourLetter("wchs", "0 connections watching 0 paths\nTotal watches:0", half));
         half.settle();
-        QVERIFY(!half.childWatchTotal);
+        QVERIFY(!half.childWatchTotal && !half.requestsServed);
         evidence.merge(half);
         QCOMPARE(evidence.childWatchTotal, qint64(1));
+        half.requestsServed = 8;
+        evidence.merge(half);
+        QCOMPARE(evidence.requestsServed, qint64(920));
     }
 
     void whatIsNoAnswer_data()
@@ -292,7 +296,9 @@ private slots:
             "watch_summary",
             R"({"num_connections":2,"num_paths":2,"num_total_watches":3,"command":"watch_summary","error":null})",
             evidence));
-        QVERIFY(readAdmin("monitor", R"({"watch_count":10,"command":"monitor","error":null})", evidence));
+        QVERIFY(readAdmin("monitor", R"({"watch_count":10,"packets_received":71,"command":"monitor","error":null})",
+                          evidence));
+        QCOMPARE(evidence.requestsServed, qint64(71));
         evidence.settle();
         QCOMPARE(evidence.childWatchTotal, qint64(7));
     }

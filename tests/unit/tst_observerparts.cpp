@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The observer's pure parts: which directories to read, when two snapshots say the same, who the sessions
 // are, what the coverage says.
+#include "core/inspect/askedrate.h"
 #include "core/inspect/equivalence.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/observer.h"
@@ -42,7 +43,61 @@ zk::Evidence::Answer answer(int answered, int members, const QString &refusal = 
 
 class TestZooKeeperObserverParts : public QObject {
     Q_OBJECT
+    static Cost costOf(const AskedRate &rate)
+    {
+        Cost cost;
+        rate.putInto(cost);
+        return cost;
+    }
 private slots:
+    // What is asked and what the servers count are of one span: neither is newer than the other.
+    void oursAndAllAreOfOneSpan()
+    {
+        const Instant start(100s);
+        AskedRate rate;
+        rate.note(start, 0);
+        rate.note(start + 2s, 20);
+        QCOMPARE(costOf(rate), (Cost{0, 0, 0, 10.0}));
+        rate.noteServed(start + 3s, 25, 1'000'000);
+        QVERIFY(!costOf(rate).servedPerSecond); // since when they count is not known
+        rate.note(start + 4s, 30);
+        QCOMPARE(costOf(rate), (Cost{0, 0, 0, 5.0}));
+        rate.noteServed(start + 13s, 65, 1'020'000);
+        QCOMPARE(costOf(rate), (Cost{0, 0, 0, 4.0, 2000.0}));
+        rate.note(start + 14s, 1000);
+        QCOMPARE(costOf(rate), (Cost{0, 0, 0, 4.0, 2000.0}));
+        rate.noteServed(start + 13s + 100ms, 1000, 1'030'000); // too soon for a rate
+        QCOMPARE(costOf(rate), (Cost{0, 0, 0, 4.0, 2000.0}));
+        rate.noteServed(start + 23s, 1065, 1'030'000);
+        QCOMPARE(costOf(rate), (Cost{0, 0, 0, 100.0, 1000.0}));
+    }
+    void whoCountsAnewOrNotAtAllIsNoMeasure_data()
+    {
+        QTest::addColumn<qint64>("served"); // -1: not told
+        QTest::addColumn<int>("servers");
+        QTest::newRow("began anew") << qint64(50) << 3;
+        QTest::newRow("one more member") << qint64(900'000) << 4;
+        QTest::newRow("not told") << qint64(-1) << 3;
+    }
+    void whoCountsAnewOrNotAtAllIsNoMeasure()
+    {
+        QFETCH(const qint64, served);
+        QFETCH(const int, servers);
+        const Instant start(100s);
+        AskedRate rate;
+        rate.noteServed(start, 0, 1000, 3);
+        rate.noteServed(start + 10s, 50, 11'000, 3);
+        QCOMPARE(costOf(rate), (Cost{0, 0, 0, 5.0, 1000.0}));
+        rate.noteServed(start + 20s, 100, served < 0 ? std::nullopt : std::optional(served), servers);
+        QVERIFY(!costOf(rate).servedPerSecond);
+        rate.note(start + 21s, 165);
+        QCOMPARE(costOf(rate).requestsPerSecond, 115.0 / 11); // since the last that was told
+        if (served < 0)
+            return;
+        rate.noteServed(start + 30s, 200, served + 5000, servers);
+        QCOMPARE(costOf(rate), (Cost{0, 0, 0, 10.0, 500.0}));
+    }
+
     void theChrootIsStrippedAtItsBoundary_data()
     {
         QTest::addColumn<QByteArray>("chroot");

@@ -432,6 +432,22 @@ private slots:
         QFETCH(bool, says);
         QCOMPARE(saysThatNoHashIs(info), says);
     }
+    void howMuchTheServerWasSent_data()
+    {
+        QTest::addColumn<QByteArray>("info");
+        QTest::addColumn<qint64>("commands"); // -1: not told
+        const QByteArray stats = "# Stats\r\ntotal_connections_received:2\r\ntotal_commands_processed:4711\r\n";
+        QTest::newRow("told") << stats << qint64(4711);
+        QTest::newRow("another section") << QByteArray("# Keyspace\r\ndb0:keys=9\r\n") << qint64(-1);
+        QTest::newRow("nonsense") << QByteArray("total_commands_processed:many\r\n") << qint64(-1);
+        QTest::newRow("nodes of a cluster") << "# Node a:1\r\n" + stats + "# Node b:1\r\n" + stats << qint64(-1);
+        QTest::newRow("nothing") << QByteArray() << qint64(-1);
+    }
+    void howMuchTheServerWasSent()
+    {
+        QFETCH(const QByteArray, info);
+        QTEST(commandsServedIn(info).value_or(-1), "commands");
+    }
     void whatTheServerCounts_data()
     {
         QTest::addColumn<QByteArray>("info");

@@ -222,6 +222,24 @@ void setTone(QLabel &label, const QString &tone)
     label.style()->polish(&label);
 }
 
+QString rate(double perSecond)
+{
+    return QString::number(perSecond, 'f', perSecond < 9.95 ? 1 : 0);
+}
+
+// Of all that a connection's servers are asked, what Lockscope asks. What is on its way is counted by us first.
+std::optional<double> shareOf(const inspect::Cost &cost)
+{
+    const auto all = cost.servedPerSecond.value_or(0);
+    return all > 0 ? std::optional(std::min(cost.requestsPerSecond / all, 1.0)) : std::nullopt;
+}
+
+QString percent(double share)
+{
+    const double all = share * 100;
+    return all > 0 && all < 0.05 ? u"< 0.1 %"_s : QString::number(all, 'f', all < 9.95 ? 1 : 0) + u" %"_s;
+}
+
 } // namespace
 
 StatusBar::StatusBar(const ConnectionBook &book, QWidget *parent)
@@ -246,7 +264,7 @@ StatusBar::StatusBar(const ConnectionBook &book, QWidget *parent)
     for (QWidget *part : std::initializer_list<QWidget *>{m_watches, m_budget, m_bytes})
         part->setToolTip(tr("Watches that Lockscope has set on ZooKeeper, and how much of its budget they take: what "
                             "a server has to send again after a reconnect. Beyond it Lockscope polls."));
-    m_requests->setToolTip(tr("What Lockscope asks the servers, all connections shown taken together"));
+    m_requests->setObjectName(u"requests"_s);
     auto *row = new QHBoxLayout(this);
     row->setContentsMargins(12, 1, 12, 0);
     row->setSpacing(18);
@@ -343,10 +361,35 @@ void StatusBar::refresh()
         m_bytes->setText(
             tr("%1 of %2 KiB").arg(grouped((sum.watchedBytes + 1023) / 1024), grouped(sum.watchBudgetBytes / 1024)));
     }
-    m_requests->setVisible(!shown.empty() && !m_past); // what is recorded costs nothing
-    m_requests->setText(tr("%1 requests/s").arg(sum.requestsPerSecond, 0, 'f', sum.requestsPerSecond < 9.95 ? 1 : 0));
+    refreshRequests(shown, sum.requestsPerSecond);
     refreshCoverage(shown);
     refreshProgress(shown);
+}
+
+// With several connections the one counts on which Lockscope weighs most, by its name; the tip has all of them.
+void StatusBar::refreshRequests(const std::vector<const ConnectionStatus *> &shown, double perSecond)
+{
+    m_requests->setVisible(!shown.empty() && !m_past); // what is recorded costs nothing
+    QStringList tips{tr("What Lockscope asks the servers, all connections shown taken together")};
+    QString named;
+    double most = -1;
+    for (const auto *status : shown) {
+        const auto name = label(status->name.bytes(), 40);
+        const auto ours = rate(status->cost.requestsPerSecond);
+        const auto share = shareOf(status->cost);
+        tips << (share ? tr("%1: %2 of the %3 requests/s that the servers count themselves, %4")
+                             .arg(name, ours, rate(*status->cost.servedPerSecond), percent(*share))
+                       : tr("%1: %2 requests/s; how much the servers are asked by all is not told").arg(name, ours));
+        if (share.value_or(-1) > most) {
+            most = *share;
+            named = shown.size() > 1 ? label(status->name.bytes(), 20) + u": "_s : QString();
+        }
+    }
+    auto text = tr("%1 requests/s").arg(rate(perSecond));
+    if (most >= 0 && width() > 860)
+        text += u" · "_s + named + tr("%1 of all").arg(percent(most));
+    m_requests->setText(text);
+    m_requests->setToolTip(plainToolTip(tips.join(u'\n')));
 }
 
 void StatusBar::refreshCoverage(const std::vector<const ConnectionStatus *> &shown)

@@ -77,6 +77,7 @@ protected:
 private:
     void refresh();
     void refreshProgress(const std::vector<const ConnectionStatus *> &shown);
+    void refreshRequests(const std::vector<const ConnectionStatus *> &shown, double perSecond);
     void refreshCoverage(const std::vector<const ConnectionStatus *> &shown);
 
     const ConnectionBook &m_book;

@@ -58,7 +58,7 @@ Error noLockAt(const RedisKey &key, const std::vector<QString> &refused)
 RedisObserver::RedisObserver(redis::Connection &connection, ConnectionName name, ObserverOptions options,
                              ObserverSink &sink)
     : m_connection(connection), m_loop(connection.loop()), m_name(std::move(name)), m_options(options), m_sink(sink),
-      m_firstSnapshot(m_loop), m_reader(connection, m_refusals),
+      m_firstSnapshot(m_loop), m_reader(connection, m_refusals), m_pulse(m_loop, m_reader),
       m_follower(connection, m_reader, m_refusals,
                  {[this](const RedisKey &key) { enqueue(key); }, [this] { reconsider(); }}),
       m_reporter(m_name, sink), m_queue(m_loop), m_followed(m_loop),
@@ -108,6 +108,7 @@ void RedisObserver::connected()
 {
     m_refusals = {}; // rights may have changed
     m_isSilent = false;
+    m_pulse.connected();
     m_sweeper.connected();
     m_followed = Completion<bool>(m_loop);
     startFollowing();
@@ -362,14 +363,6 @@ void RedisObserver::tellProgress(bool atOnce)
         return;
     m_progressToldAt = m_loop.now();
     m_reporter.tell(std::move(progress));
-}
-
-void RedisObserver::tellCost()
-{
-    Cost cost;
-    const auto sent = m_reader.requests();
-    cost.requestsPerSecond = static_cast<double>(sent - std::exchange(m_costRequests, sent));
-    m_reporter.tell(cost);
 }
 
 } // namespace lockscope::inspect

@@ -21,6 +21,7 @@
 #include "core/inspect/redis/observerqueue.h"
 #include "core/inspect/redis/observerrules.h"
 #include "core/inspect/redis/observerseen.h"
+#include "core/inspect/redis/serverpulse.h"
 
 #include <set>
 
@@ -84,7 +85,6 @@ private:
 
     void tellProgress(bool atOnce);
     void tellCoverage();
-    void tellCost();
 
     redis::Connection &m_connection;
     Loop &m_loop;
@@ -94,6 +94,7 @@ private:
     Completion<bool> m_firstSnapshot;
     Refusals m_refusals;
     KeyReader m_reader;
+    ServerPulse m_pulse;
     Follower m_follower;
 
     SnapshotStore m_snapshots;
@@ -104,7 +105,6 @@ private:
     ConnectedClients m_clients;
     bool m_clientsDue = false; // others wait than did when they were listed
     Instant m_progressToldAt{};
-    qint64 m_costRequests = 0;
     ReadQueue m_queue;
     std::set<RedisKey> m_forced;      // to be read even if nothing is there but companions
     std::set<RedisKey> m_plainHashes; // looked into and no locks; not again before the next sweep

@@ -135,6 +135,20 @@ std::vector<Coverage> coverageOf(const ConnectionName &connection, const QString
     return out;
 }
 
+std::optional<qint64> commandsServedIn(const QByteArray &info)
+{
+    const QByteArray word("total_commands_processed:");
+    if (info.contains("# Node "))
+        return {};
+    for (const auto &line : info.split('\n')) {
+        bool isNumber = false;
+        const auto count = line.startsWith(word) ? line.mid(word.size()).trimmed().toLongLong(&isNumber) : 0;
+        if (isNumber)
+            return count;
+    }
+    return {};
+}
+
 KeyReader::KeyReader(redis::Connection &connection, Refusals &refusals, Deadline deadline)
     : m_connection(connection), m_refusals(refusals), m_deadline(deadline)
 {

@@ -41,6 +41,10 @@ private:
 [[nodiscard]] std::vector<Coverage> coverageOf(const ConnectionName &connection, const QString &missing,
                                                const Refusals &refusals);
 
+// From INFO stats: how many commands the server was sent so far. Empty where it does not say, or where many nodes do:
+// what all of them are asked is one request of ours.
+[[nodiscard]] std::optional<qint64> commandsServedIn(const QByteArray &info);
+
 class KeyReader {
 public:
     struct Clock {
@@ -63,6 +67,11 @@ public:
     [[nodiscard]] Reply<std::vector<redis::Value>> ping()
     {
         return send(std::vector<redis::Command>(1, redis::Command{"PING"}));
+    }
+    // The same, of a server that says then how many commands it was sent in all.
+    [[nodiscard]] Reply<std::vector<redis::Value>> askStats()
+    {
+        return send(std::vector<redis::Command>(1, redis::Command{"INFO", "stats"}));
     }
     // Type and time to live, in the order of the keys. Refreshes clock().
     Task<Result<std::vector<KeyView>>> look(std::vector<RedisKey> keys);

@@ -192,13 +192,12 @@ Task<void> RedisObserver::housekeeping()
             m_plainHashes.clear();
             reconsider();
         }
-        tellCost();
         tellCoverage();
         // What was told is true, where all is quiet, too. Where nobody tells of changes a poll says so instead.
-        auto asking = m_reader.ping();
-        const auto heard = co_await asking;
-        m_isSilent = !heard; // told by the next round
-        if (heard && (m_follower.tellsOfKnownKeys() || m_known.empty()))
+        const bool isHeard = co_await m_pulse.beat();
+        m_reporter.tell(m_pulse.cost());
+        m_isSilent = !isHeard; // told by the next round
+        if (isHeard && (m_follower.tellsOfKnownKeys() || m_known.empty()))
             m_sink.looked(m_name);
         m_loudSeconds = m_follower.takeHeard() > loudPerSecond ? m_loudSeconds + 1 : 0;
         const auto mode = m_follower.mode();

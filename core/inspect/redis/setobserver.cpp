@@ -319,11 +319,16 @@ void RedisSetObserver::tellLooked()
 void RedisSetObserver::tellCost()
 {
     Cost all;
+    all.servedPerSecond = 0;
     for (const auto &part : m_parts) {
         all.watches += part->cost().watches;
         all.watchedBytes += part->cost().watchedBytes;
         all.watchBudgetBytes += part->cost().watchBudgetBytes;
         all.requestsPerSecond += part->cost().requestsPerSecond;
+        if (const auto &served = part->cost().servedPerSecond; served && all.servedPerSecond)
+            *all.servedPerSecond += *served;
+        else
+            all.servedPerSecond.reset();
     }
     m_reporter.tell(all);
 }

@@ -161,7 +161,6 @@ Task<void> LockFinder::keepHearing()
 
 Task<bool> LockFinder::ask(std::vector<QByteArray> words, Deadline deadline)
 {
-    m_requests += static_cast<qint64>(words.size());
     auto asked = m_ensemble.source.ask(words, deadline);
     auto answer = co_await asked;
     if (answer)
@@ -185,7 +184,6 @@ Task<void> LockFinder::look(std::chrono::milliseconds limit)
         co_return;
     // Only now: for mntr a server goes through all its znodes, and nothing of where the locks are waits for that.
     m_totals = m_ensemble.source.ask({"wchs", "mntr"}, deadline);
-    m_requests += 2;
 }
 
 Task<void> LockFinder::hearTotals()
@@ -194,6 +192,7 @@ Task<void> LockFinder::hearTotals()
         co_return;
     auto asked = *std::exchange(m_totals, std::nullopt);
     const auto answer = co_await asked;
+    m_reporter.noteServed(requests(), answer ? &*answer : nullptr);
     if (!answer)
         co_return;
     m_answers.absorbTotals(*answer);
@@ -256,6 +255,11 @@ Task<void> LockFinder::refreshEdges()
         m_follower.judgeAll();
 }
 
+qint64 LockFinder::requests() const
+{
+    return m_requests + m_follower.requests() + m_ensemble.source.questions();
+}
+
 void LockFinder::tellAll()
 {
     SearchFacts facts;
@@ -268,7 +272,7 @@ void LockFinder::tellAll()
     facts.refusedDirectories = m_crawled.refused;
     facts.firstRefused = m_crawled.firstRefused;
     m_follower.addTo(facts);
-    m_reporter.tell(facts, m_requests + m_follower.requests());
+    m_reporter.tell(facts, requests());
 }
 
 } // namespace lockscope::inspect

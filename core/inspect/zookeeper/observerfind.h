@@ -38,6 +38,7 @@ private:
     void reconcileWithDump();
     [[nodiscard]] CrawlOptions crawlOptions(int restTimes);
     void crawlDone(const CrawlReport &report);
+    [[nodiscard]] qint64 requests() const; // all that were sent so far
     void tellAll();
     void tellProgress(bool isRunning) { m_reporter.tellProgress(isRunning, m_first.isComplete(), m_lookTook); }
 
@@ -59,7 +60,7 @@ private:
     CrawlReport m_crawled;
     QString m_refusal;         // SearchFacts
     bool m_hasCrawled = false; // to the end, at least once
-    qint64 m_requests = 0;     // the follower's not included
+    qint64 m_requests = 0;     // neither the follower's nor what the servers' commands are asked included
     Subscription m_states;
     Scope m_scope; // last: its coroutines use all of the above
 };

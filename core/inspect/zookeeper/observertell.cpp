@@ -25,16 +25,18 @@ void Reporter::tell(const SearchFacts &search, qint64 requests)
 void Reporter::tellCost(qint64 requests)
 {
     const auto &session = m_ensemble.session;
-    const auto now = m_ensemble.loop.now();
-    const double seconds = std::chrono::duration<double>(now - m_costTold).count();
-    Cost cost{session.watchCount(), session.watchedBytes(), session.watchBudgetBytes(),
-              m_told.cost().requestsPerSecond};
-    // A rate over a few milliseconds would be a burst, called a load.
-    if (seconds >= 0.9) {
-        cost.requestsPerSecond = static_cast<double>(requests - std::exchange(m_requestsTold, requests)) / seconds;
-        m_costTold = now;
-    }
+    m_asked.note(m_ensemble.loop.now(), requests);
+    Cost cost{session.watchCount(), session.watchedBytes(), session.watchBudgetBytes()};
+    m_asked.putInto(cost);
     m_told.tell(cost);
+}
+
+void Reporter::noteServed(qint64 requests, const zk::Evidence *totals)
+{
+    // What is missing is no small share of theirs: it is said of all members or not at all.
+    const bool isWhole = totals && totals->isComplete("mntr");
+    m_asked.noteServed(m_ensemble.loop.now(), requests, isWhole ? totals->requestsServed : std::nullopt,
+                       isWhole ? totals->answers.at("mntr").members : 0);
 }
 
 void Reporter::tellProgress(bool isRunning, bool isFirstComplete, Duration lookTook)

@@ -2,6 +2,7 @@
 // Tells what there is to say beside the locks: sessions, coverage, progress, cost. Each only when it is news.
 #pragma once
 
+#include "core/inspect/askedrate.h"
 #include "core/inspect/changereporter.h"
 #include "core/inspect/zookeeper/observerjudge.h"
 
@@ -16,6 +17,8 @@ public:
 
     // `requests`: sent so far.
     void tell(const SearchFacts &search, qint64 requests);
+    // What the servers say they were asked in all, in an answer to mntr; null: nobody answered.
+    void noteServed(qint64 requests, const zk::Evidence *totals);
     void tellProgress(bool isRunning, bool isFirstComplete, Duration lookTook);
     void tellCrawled(qint64 done, qint64 total);
 
@@ -29,8 +32,7 @@ private:
     const ServerAnswers &m_answers;
     const SnapshotStore &m_snapshots;
     ChangeReporter m_told;
-    qint64 m_requestsTold = 0;
-    Instant m_costTold{};
+    AskedRate m_asked;
 };
 
 } // namespace lockscope::inspect
