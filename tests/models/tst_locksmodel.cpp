@@ -71,6 +71,7 @@ class TestLocksModel : public QObject {
 private:
     SystemTime m_now = start;
     std::unique_ptr<LocksModel> m_model;
+    int m_shows = 0;
     std::unique_ptr<QAbstractItemModelTester> m_tester;
 
     LockSnapshot zk(const QByteArray &path, int waiters)
@@ -226,7 +227,7 @@ private slots:
         lock.contenders[1].endpoint = u"10.0.3.8:56315"_s;
         lock.contenders[1].identity = "app-10";
         QueueModel queue;
-        queue.setSnapshot(lock);
+        queue.setSnapshot(std::make_shared<inspect::LockSnapshot>(lock));
         const auto who = [&queue](int row) { return queue.index(row, QueueModel::Who).data().toString(); };
         QCOMPARE(who(0), u"10.0.3.7:56332"_s);
         QCOMPARE(who(1), u"app-10 · 10.0.3.8:56315"_s);
@@ -452,13 +453,47 @@ private slots:
         QVERIFY(m_model->index(0, LockRow::Lock).data(Qt::ToolTipRole).toString().contains(u"&lt;b&gt;bold"_s));
     }
 
+    // Rows are of the newest snapshot, whatever stands in it.
+    void anIdTwiceInAQueueLeavesNoRowOfBefore()
+    {
+        QueueModel queue;
+        const QAbstractItemModelTester tester(&queue, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        auto lock = zk("/a", 3);
+        const auto all = lock.contenders;
+        const auto show = [&](std::vector<std::size_t> which) {
+            lock.contenders.clear();
+            for (const auto one : which) {
+                lock.contenders.push_back(all[one]);
+                lock.contenders.back().identity = QByteArray::number(qulonglong(++m_shows));
+            }
+            const auto shared = std::make_shared<LockSnapshot>(lock);
+            queue.setSnapshot(shared);
+            for (int row = 0; row < queue.rowCount(); ++row) {
+                const auto &shown = queue.contenderAt(row);
+                QVERIFY(
+                    std::ranges::any_of(shared->contenders, [&shown](const auto &one) { return &one == &shown; }));
+            }
+        };
+        show({0, 1});
+        show({0, 0, 1});
+        show({1, 1, 1});
+        show({1});
+        QCOMPARE(queue.rowCount(), 1);
+        show({});
+        QCOMPARE(queue.rowCount(), 0);
+        show({2, 2, 0, 1});
+        show({0, 1, 2});
+        QCOMPARE(queue.rowCount(), 3);
+        QCOMPARE(queue.contenderAt(2).id, all[2].id);
+    }
+
     void queueMovesUpInDeltas()
     {
         QueueModel queue;
         QAbstractItemModelTester tester(&queue, QAbstractItemModelTester::FailureReportingMode::QtTest);
         queue.setClock([this] { return m_now; });
         auto lock = zk("/a", 4);
-        queue.setSnapshot(lock);
+        queue.setSnapshot(std::make_shared<inspect::LockSnapshot>(lock));
         Recorder recorder(queue);
         QCOMPARE(queue.rowCount(), 5);
         QCOMPARE(queue.pillAt(0).word, u"holds"_s);
@@ -466,15 +501,15 @@ private slots:
         lock.contenders.erase(lock.contenders.begin());
         lock.contenders[0].role = inspect::Role::Holder;
         lock.contenders[0].heldSince = testing::serverTime(start);
-        queue.setSnapshot(lock);
+        queue.setSnapshot(std::make_shared<inspect::LockSnapshot>(lock));
         QCOMPARE(recorder.take(), (QStringList{u"-0-0"_s, u"~0-0"_s}));
         QCOMPARE(second.row(), 1);
         auto joined = zk("/a", 7);
         lock.contenders.insert(lock.contenders.end(), joined.contenders.begin() + 5, joined.contenders.end());
-        queue.setSnapshot(lock);
+        queue.setSnapshot(std::make_shared<inspect::LockSnapshot>(lock));
         QCOMPARE(recorder.take(), (QStringList{u"+4-6"_s}));
         std::swap(lock.contenders[1], lock.contenders[2]);
-        queue.setSnapshot(lock);
+        queue.setSnapshot(std::make_shared<inspect::LockSnapshot>(lock));
         QCOMPARE(recorder.take(), (QStringList{u"2>1"_s, u"~1-1"_s}));
         QCOMPARE(second.row(), 2);
     }

@@ -18,27 +18,35 @@ using inspect::Role;
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
-void QueueModel::setSnapshot(const LockSnapshot &lock)
+void QueueModel::setSnapshot(std::shared_ptr<const LockSnapshot> lock)
 {
-    LockSnapshot copied = lock; // once: of 10,000 contenders that is 4 MB
-    auto next = std::exchange(copied.contenders, {});
-    const bool isOtherBackend = std::exchange(m_lock, std::move(copied)).backend != lock.backend;
-    if (isOtherBackend)
+    const auto before = std::exchange(m_lock, std::move(lock)); // the rows are its contenders until all are replaced
+    if (before->backend != m_lock->backend)
         emit headerDataChanged(Qt::Horizontal, 0, ColumnCount - 1);
+    Rows next;
+    next.reserve(m_lock->contenders.size());
+    for (const auto &contender : m_lock->contenders)
+        next.push_back(&contender);
     removeGone(next);
-    placeInOrder(std::move(next));
+    placeInOrder(next);
     emit snapshotSet();
 }
 
-void QueueModel::removeGone(const std::vector<Contender> &next)
+void QueueModel::removeGone(const Rows &next)
 {
+    // Mostly those who were first are gone, and the others are who they were: then there is nothing to look up.
+    const auto isSame = [](const Contender *a, const Contender *b) { return a->id == b->id; };
+    const auto [rowEnd, nextEnd] = std::mismatch(m_rows.rbegin(), m_rows.rend(), next.rbegin(), next.rend(), isSame);
     QSet<QByteArray> staying;
-    staying.reserve(std::ssize(next));
-    for (const auto &contender : next)
-        staying.insert(contender.id);
+    if (nextEnd != next.rend()) {
+        staying.reserve(std::ssize(next));
+        for (const auto *contender : next)
+            staying.insert(contender->id);
+    }
     std::vector<int> gone;
-    for (std::size_t row = 0; row < m_rows.size(); ++row) {
-        if (!staying.contains(m_rows[row].id))
+    const auto looked = static_cast<std::size_t>(m_rows.rend() - rowEnd);
+    for (std::size_t row = 0; row < looked; ++row) {
+        if (!staying.contains(m_rows[row]->id))
             gone.push_back(static_cast<int>(row));
     }
     const auto ranges = rangesOf(gone);
@@ -49,25 +57,30 @@ void QueueModel::removeGone(const std::vector<Contender> &next)
     }
 }
 
-void QueueModel::placeInOrder(std::vector<Contender> next)
+void QueueModel::placeInOrder(const Rows &next)
 {
-    QSet<QByteArray> present;
-    present.reserve(std::ssize(m_rows));
-    for (const auto &contender : m_rows)
-        present.insert(contender.id);
+    std::optional<QSet<QByteArray>> present; // asked for only where somebody came, or stands elsewhere
+    const auto isPresent = [&present, this](const QByteArray &id) {
+        if (!present) {
+            present.emplace();
+            present->reserve(std::ssize(m_rows));
+            for (const auto *contender : m_rows)
+                present->insert(contender->id);
+        }
+        return present->contains(id);
+    };
     std::vector<int> changed;
     for (std::size_t at = 0; at < next.size(); ++at) {
         const int row = static_cast<int>(at);
-        if (at < m_rows.size() && m_rows[at].id == next[at].id) {
-            if (!(m_rows[at] == next[at])) {
-                m_rows[at] = std::move(next[at]);
+        if (at < m_rows.size() && m_rows[at]->id == next[at]->id) {
+            const auto *before = std::exchange(m_rows[at], next[at]);
+            if (!(*before == *next[at]))
                 changed.push_back(row);
-            }
             continue;
         }
-        if (!present.contains(next[at].id)) {
+        if (!isPresent(next[at]->id)) {
             std::size_t upTo = at + 1;
-            while (upTo < next.size() && !present.contains(next[upTo].id))
+            while (upTo < next.size() && !isPresent(next[upTo]->id))
                 ++upTo;
             beginInsertRows({}, row, static_cast<int>(upTo) - 1);
             m_rows.insert(m_rows.begin() + row, next.begin() + row, next.begin() + static_cast<std::ptrdiff_t>(upTo));
@@ -75,19 +88,33 @@ void QueueModel::placeInOrder(std::vector<Contender> next)
             at = upTo - 1;
             continue;
         }
-        const auto old =
-            std::find_if(m_rows.begin() + row, m_rows.end(), [&](const Contender &c) { return c.id == next[at].id; });
+        const auto old = std::find_if(m_rows.begin() + row, m_rows.end(),
+                                      [&](const Contender *c) { return c->id == next[at]->id; });
         if (old == m_rows.end())
             continue; // an id twice in one snapshot: the second has no row of its own
         const int from = static_cast<int>(old - m_rows.begin());
         beginMoveRows({}, from, from, {}, row);
         std::rotate(m_rows.begin() + row, old, old + 1);
         endMoveRows();
-        m_rows[at] = std::move(next[at]);
+        m_rows[at] = next[at];
         changed.push_back(row);
     }
     for (const auto &range : rangesOf(changed))
         emit dataChanged(index(range.first, 0), index(range.last, ColumnCount - 1));
+    dropOlder(next);
+}
+
+// An id twice in one snapshot leaves rows behind that are of the one before.
+void QueueModel::dropOlder(const Rows &next)
+{
+    const auto isOfNow = [&next](const Contender *row) {
+        return !std::less<>()(row, next.front()) && !std::less<>()(next.back(), row);
+    };
+    if (m_rows.empty() || (!next.empty() && std::ranges::all_of(m_rows, isOfNow)))
+        return;
+    beginResetModel(); // reset: which row is whose cannot be told
+    m_rows = next;
+    endResetModel();
 }
 
 void QueueModel::tick()
@@ -107,13 +134,13 @@ void QueueModel::setOwn(QSet<QByteArray> own)
 
 const Contender &QueueModel::contenderAt(int row) const
 {
-    return m_rows[static_cast<std::size_t>(row)];
+    return *m_rows[static_cast<std::size_t>(row)];
 }
 
 Pill QueueModel::pillAt(int row) const
 {
     const Contender &contender = contenderAt(row);
-    Pill pill = pillOf(contender, m_lock);
+    Pill pill = pillOf(contender, *m_lock);
     if (contender.mode == Mode::Read || contender.mode == Mode::Write)
         pill.word += contender.mode == Mode::Read ? u" R"_s : u" W"_s;
     if (contender.reentry > 1)
@@ -123,34 +150,34 @@ Pill QueueModel::pillAt(int row) const
 
 int QueueModel::rowOf(const QByteArray &id) const
 {
-    const auto at = std::find_if(m_rows.begin(), m_rows.end(), [&](const Contender &c) { return c.id == id; });
+    const auto at = std::find_if(m_rows.begin(), m_rows.end(), [&](const Contender *c) { return c->id == id; });
     return at == m_rows.end() ? -1 : static_cast<int>(at - m_rows.begin());
 }
 
 bool QueueModel::hasTtl() const
 {
-    return std::any_of(m_rows.begin(), m_rows.end(), [](const Contender &c) { return c.expiresAt.has_value(); });
+    return std::any_of(m_rows.begin(), m_rows.end(), [](const Contender *c) { return c->expiresAt.has_value(); });
 }
 
 bool QueueModel::hasSessions() const
 {
-    return std::any_of(m_rows.begin(), m_rows.end(), [](const Contender &c) { return c.session.has_value(); });
+    return std::any_of(m_rows.begin(), m_rows.end(), [](const Contender *c) { return c->session.has_value(); });
 }
 
 bool QueueModel::hasNodes() const
 {
-    return std::any_of(m_rows.begin(), m_rows.end(), [](const Contender &c) { return !c.guard.path.isEmpty(); });
+    return std::any_of(m_rows.begin(), m_rows.end(), [](const Contender *c) { return !c->guard.path.isEmpty(); });
 }
 
 bool QueueModel::hasModes() const
 {
     return std::any_of(m_rows.begin(), m_rows.end(),
-                       [](const Contender &c) { return c.mode == Mode::Read || c.mode == Mode::Write; });
+                       [](const Contender *c) { return c->mode == Mode::Read || c->mode == Mode::Write; });
 }
 
 bool QueueModel::isNamed(int row) const
 {
-    return contenderAt(row).endpoint && inspect::selfNameOf(contenderAt(row), m_lock.backend);
+    return contenderAt(row).endpoint && inspect::selfNameOf(contenderAt(row), m_lock->backend);
 }
 
 bool QueueModel::hasNames() const
@@ -178,7 +205,7 @@ QString QueueModel::cell(const Contender &contender, int column) const
     const auto now = m_clock();
     switch (column) {
     case Who: {
-        const auto who = whoIsByName(contender, m_lock.backend);
+        const auto who = whoIsByName(contender, m_lock->backend);
         return m_own.contains(contender.id) ? u"%1 (you)"_s.arg(who) : who;
     }
     case Session: return contender.session ? label(contender.session->toUtf8(), 60) : u"—"_s;
@@ -186,13 +213,13 @@ QString QueueModel::cell(const Contender &contender, int column) const
         const auto since = contender.role == Role::Holder ? contender.heldSince : contender.waitingSince;
         if (!since)
             return u"—"_s;
-        const auto age = spokenDuration(duration_cast<milliseconds>(now - ourTime(*since, m_lock)));
+        const auto age = spokenDuration(duration_cast<milliseconds>(now - ourTime(*since, *m_lock)));
         return contender.role == Role::Holder && contender.heldAtMost ? u"≤ "_s + age : age;
     }
     case Ttl:
         if (!contender.expiresAt)
             return u"—"_s;
-        return spokenDuration(duration_cast<milliseconds>(ourTime(*contender.expiresAt, m_lock) - now));
+        return spokenDuration(duration_cast<milliseconds>(ourTime(*contender.expiresAt, *m_lock) - now));
     default: return rawCell(contender, column);
     }
 }
@@ -252,7 +279,7 @@ QVariant QueueModel::headerData(int section, Qt::Orientation orientation, int ro
         return {};
     if (role == Qt::TextAlignmentRole)
         return QVariant::fromValue(alignmentOf(section));
-    const auto &words = infoOf(m_lock.backend).words;
+    const auto &words = infoOf(m_lock->backend).words;
     const QString session = words.client.left(1).toUpper() + words.client.mid(1);
     const QStringList titles{u"#"_s,         u"Who"_s,   session,    u"Age"_s,     u"TTL"_s,
                              words.rawEntry, u"czxid"_s, u"Owner"_s, u"Version"_s, words.rawValue};

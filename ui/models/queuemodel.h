@@ -11,6 +11,8 @@
 #include <QSet>
 
 #include <functional>
+#include <memory>
+#include <vector>
 
 namespace lockscope::ui {
 
@@ -22,7 +24,8 @@ public:
 
     explicit QueueModel(QObject *parent = nullptr) : QAbstractTableModel(parent) {}
 
-    void setSnapshot(const inspect::LockSnapshot &lock);
+    // Its rows are the snapshot's contenders themselves: of 10,000 a copy takes a tenth of a frame.
+    void setSnapshot(std::shared_ptr<const inspect::LockSnapshot> lock);
     // The present, by our clock, for the ages.
     void setClock(std::function<SystemTime()> clock) { m_clock = std::move(clock); }
     void tick();
@@ -48,13 +51,16 @@ signals:
     void snapshotSet();
 
 private:
-    void removeGone(const std::vector<inspect::Contender> &next);
-    void placeInOrder(std::vector<inspect::Contender> next);
+    using Rows = std::vector<const inspect::Contender *>;
+
+    void removeGone(const Rows &next);
+    void placeInOrder(const Rows &next);
+    void dropOlder(const Rows &next);
     [[nodiscard]] QString cell(const inspect::Contender &contender, int column) const;
     [[nodiscard]] QString rawCell(const inspect::Contender &contender, int column) const;
 
-    inspect::LockSnapshot m_lock; // without its contenders: those are the rows
-    std::vector<inspect::Contender> m_rows;
+    std::shared_ptr<const inspect::LockSnapshot> m_lock = std::make_shared<inspect::LockSnapshot>();
+    Rows m_rows; // of m_lock
     QSet<QByteArray> m_own;
     std::function<SystemTime()> m_clock = [] { return std::chrono::system_clock::now(); };
 };

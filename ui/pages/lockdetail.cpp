@@ -231,11 +231,11 @@ void LockDetail::clear()
 void LockDetail::setSnapshot(const LockSnapshot &lock)
 {
     const bool isAnother = !m_lock || m_lock->lock != lock.lock;
-    m_lock = lock;
+    m_lock = std::make_shared<LockSnapshot>(lock);
     m_gone = Gone::No;
-    m_queue.setSnapshot(lock);
+    m_queue.setSnapshot(m_lock);
     m_timeline->setLock(lock.lock, std::chrono::floor<std::chrono::milliseconds>(m_clock()));
-    m_chain->setSnapshot(lock);
+    m_chain->setSnapshot(m_lock);
     if (isAnother) {
         m_queueTable->clearSelection();
         m_queueTable->setCurrentIndex({});

@@ -57,7 +57,7 @@ public:
     void setOwn(const QSet<QByteArray> &own);
     void tick();
 
-    [[nodiscard]] const inspect::LockSnapshot *snapshot() const { return m_lock ? &*m_lock : nullptr; }
+    [[nodiscard]] const inspect::LockSnapshot *snapshot() const { return m_lock.get(); }
     // The holder a force-release is about: the chosen one, else the first; empty if nobody holds.
     [[nodiscard]] QByteArray holder() const;
     // The contender chosen in the queue; empty if none is.
@@ -92,7 +92,7 @@ private:
     void updateVeil();
     void updateRelease();
 
-    std::optional<inspect::LockSnapshot> m_lock;
+    std::shared_ptr<const inspect::LockSnapshot> m_lock; // shared by what shows parts of it
     QSet<QByteArray> m_own;
     Gone m_gone = Gone::No;
     bool m_stale = false;

@@ -142,15 +142,15 @@ WatchChainView::WatchChainView(QWidget *parent) : QAbstractScrollArea(parent)
     verticalScrollBar()->setSingleStep(20);
 }
 
-void WatchChainView::setSnapshot(const inspect::LockSnapshot &lock)
+void WatchChainView::setSnapshot(std::shared_ptr<const inspect::LockSnapshot> lock)
 {
-    if (lock.lock != m_lock.lock) {
+    if (lock->lock != m_lock->lock) {
         m_whole = false;
         m_current.clear();
         horizontalScrollBar()->setValue(0);
         verticalScrollBar()->setValue(0);
     }
-    m_lock = lock;
+    m_lock = std::move(lock);
     layOut();
 }
 
@@ -175,7 +175,7 @@ void WatchChainView::layOut()
 {
     const QString captionBefore = m_chain.caption;
     const int hiddenBefore = m_chain.hidden;
-    m_chain = layOutChain(m_lock, m_clock(), QSizeF(viewport()->size()) / m_zoom, m_whole);
+    m_chain = layOutChain(*m_lock, m_clock(), QSizeF(viewport()->size()) / m_zoom, m_whole);
     const QSize content = (m_chain.size * m_zoom).toSize();
     horizontalScrollBar()->setPageStep(viewport()->width());
     horizontalScrollBar()->setRange(0, std::max(0, content.width() - viewport()->width()));
@@ -309,11 +309,11 @@ bool WatchChainView::viewportEvent(QEvent *event)
         const auto *help = static_cast<QHelpEvent *>(event);
         const int box = boxAt(help->pos());
         const auto *contender =
-            box < 0 ? nullptr : m_lock.find(m_chain.boxes[static_cast<std::size_t>(box)].contender);
+            box < 0 ? nullptr : m_lock->find(m_chain.boxes[static_cast<std::size_t>(box)].contender);
         if (contender) {
             QString tip = label(contender->id, 400);
             if (contender->session)
-                tip += u'\n' + infoOf(m_lock.backend).words.client + u' ' + label(contender->session->toUtf8());
+                tip += u'\n' + infoOf(m_lock->backend).words.client + u' ' + label(contender->session->toUtf8());
             QToolTip::showText(help->globalPos(), plainToolTip(tip), viewport());
         } else {
             QToolTip::hideText();

@@ -10,6 +10,7 @@
 #include <QAbstractScrollArea>
 
 #include <functional>
+#include <memory>
 
 namespace lockscope::ui {
 
@@ -20,7 +21,7 @@ public:
 
     void setClock(std::function<SystemTime()> clock) { m_clock = std::move(clock); }
     // A change of lock goes back to the folded view.
-    void setSnapshot(const inspect::LockSnapshot &lock);
+    void setSnapshot(std::shared_ptr<const inspect::LockSnapshot> lock);
     void tick();
     void setCurrentContender(const QByteArray &id);
     void setWhole(bool whole);
@@ -52,7 +53,7 @@ private:
     [[nodiscard]] int currentBox() const;
     void reveal(const QRectF &box);
 
-    inspect::LockSnapshot m_lock;
+    std::shared_ptr<const inspect::LockSnapshot> m_lock = std::make_shared<inspect::LockSnapshot>();
     ChainPicture m_chain;
     QByteArray m_current;
     bool m_whole = false;
