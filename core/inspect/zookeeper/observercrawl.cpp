@@ -5,6 +5,7 @@
 #include "core/inspect/lockterms.h"
 #include "core/rules/turn.h"
 
+#include <algorithm>
 #include <array>
 #include <deque>
 
@@ -152,7 +153,8 @@ private:
             ++asked.sample->seen;
             asked.sample->arePromising |= isEphemeral || listed.stat.numChildren > 0;
         }
-        const auto names = listed.names.toVector();
+        auto names = listed.names.toVector();
+        passOverEphemerals(path, names);
         if (names.size() > smallFolder && !isNamedSo(path))
             takeLarge(path, names);
         else
@@ -162,6 +164,21 @@ private:
                 m_options.progressed(m_report.seen, m_report.seen + waiting() + static_cast<qint64>(m_out.size()));
             m_found(m_report.suspects);
         }
+    }
+
+    void passOverEphemerals(const ZPath &folder, std::vector<NodeName> &names)
+    {
+        if (!m_options.ephemerals)
+            return;
+        const auto known = m_options.ephemerals->find(folder);
+        if (known == m_options.ephemerals->end())
+            return;
+        std::erase_if(names, [&](const NodeName &name) {
+            const bool isEphemeral = std::ranges::binary_search(known->second, name);
+            if (isEphemeral)
+                suspect(folder.child(name));
+            return isEphemeral;
+        });
     }
 
     static bool isServersOwn(const ZPath &path) { return path.bytes() == "/zookeeper"; }

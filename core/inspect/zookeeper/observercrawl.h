@@ -12,6 +12,7 @@
 #include "core/inspect/zookeeper/observercandidates.h"
 
 #include <functional>
+#include <memory>
 
 namespace lockscope::inspect {
 
@@ -22,6 +23,8 @@ struct CrawlOptions {
     ZPath from{"/"};       // only what is there and below
     // False: what looks like a leaf because its neighbours are leaves is judged by its name only.
     bool opensLeaves = true;
+    // Ephemerals that are known, sorted by name: they are suspects, and are not asked, as nothing can be below them.
+    std::shared_ptr<const NamesByParent> ephemerals;
     // What was found so far (complete at the end) and how many znodes were looked at.
     std::function<void(qint64 seen, qint64 known)> progressed;
 };

@@ -199,6 +199,14 @@ Task<void> LockFinder::hearTotals()
     m_lookTook = std::max(m_lookTook, answer->work);
 }
 
+std::shared_ptr<const NamesByParent> LockFinder::knownEphemerals() const
+{
+    auto known = ephemeralsBelow(m_answers.latest(), m_ensemble.chroot);
+    for (auto &[folder, names] : known)
+        std::ranges::sort(names);
+    return std::make_shared<const NamesByParent>(std::move(known));
+}
+
 void LockFinder::reconcileWithDump()
 {
     m_follower.reconcile(candidates(ephemeralsBelow(m_answers.latest(), m_ensemble.chroot)), true);
@@ -209,6 +217,8 @@ CrawlOptions LockFinder::crawlOptions(int restTimes)
     CrawlOptions how;
     how.restTimes = restTimes;
     how.most = m_ensemble.options.mostCrawled;
+    if (m_answers.canDump())
+        how.ephemerals = knownEphemerals();
     if (!m_ensemble.options.within.isEmpty())
         how.from = ZPath(m_ensemble.options.within);
     how.progressed = [this, last = qint64(0)](qint64 seen, qint64 known) mutable {

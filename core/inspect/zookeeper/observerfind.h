@@ -35,6 +35,7 @@ private:
     // Has asked for the totals, too, where it is time for them: they are heard while what was found is read.
     Task<void> look(std::chrono::milliseconds limit);
     Task<void> hearTotals();
+    [[nodiscard]] std::shared_ptr<const NamesByParent> knownEphemerals() const; // as the dump names them
     void reconcileWithDump();
     [[nodiscard]] CrawlOptions crawlOptions(int restTimes);
     void crawlDone(const CrawlReport &report);

@@ -19,6 +19,8 @@ constexpr Duration perRequest = 1ms; // more than that a server does not work fo
 constexpr int readAtOnce = 20;       // directories read again because of their age, per look
 // So old may be what is known of a node: its client may change what it wrote into it.
 constexpr Duration readInFullEvery = 60s;
+// Of more nodes than these not all: a queue of 10,000 would be asked 170 things a second, though nothing happens.
+constexpr std::size_t mostReadAgain = 600;
 
 // The suspects as we see them: every ephemeral of the directory and its parts.
 std::vector<ZPath> ephemeralsOf(const DirectoryView &view)
@@ -41,6 +43,14 @@ std::pair<qint64, ZPath> hiddenIn(const DirectoryView &view)
             hidden.second = folder.child(node.name);
     });
     return hidden;
+}
+
+std::size_t largestFolderOf(const DirectoryView &view)
+{
+    std::size_t most = view.children.size();
+    for (const auto &[name, nodes] : view.parts)
+        most = std::max(most, nodes.size());
+    return most;
 }
 
 } // namespace
@@ -155,11 +165,18 @@ ReadRequest DirectoryFollower::requestFor(const ZPath &path)
     request.path = path;
     if (m_reading > mostReadingWide)
         request.inFlight = few;
-    if (m_ensemble.loop.now() - directory.readInFullAt < readInFullEvery) {
+    const bool isDue = m_ensemble.loop.now() - directory.readInFullAt >= readInFullEvery;
+    const auto size = directory.known ? largestFolderOf(directory.known->view) : 0;
+    if (!isDue || size > mostReadAgain)
         request.known = directory.known;
-    } else {
+    if (isDue) {
         directory.readInFullAt = m_ensemble.loop.now();
         directory.isInFull = true;
+    }
+    if (isDue && request.known) {
+        request.again = mostReadAgain;
+        request.againFrom = directory.againFrom < size ? directory.againFrom : 0;
+        directory.againFrom = request.againFrom + mostReadAgain;
     }
     request.suspects = std::make_shared<std::set<ZPath>>(directory.suspects.begin(), directory.suspects.end());
     if (m_ensemble.options.follow) {

@@ -56,8 +56,9 @@ private:
         bool hadGap = false;  // the connection was broken since it was read
         Duration took{};      // the last reading
         Instant readAt{};
-        Instant readInFullAt{}; // nodes known before included
-        bool isInFull = false;  // is being read so
+        Instant readInFullAt{};    // nodes known before included, of a large one a part of them
+        std::size_t againFrom = 0; // where that part begins the next time
+        bool isInFull = false;     // is being read so
         Timer later;
     };
 

@@ -10,18 +10,33 @@ namespace lockscope::inspect {
 
 namespace {
 
+constexpr std::size_t headsReadAgain = 32;
 constexpr qsizetype dataLimitBytes = 64 * 1024; // what a client writes about itself is shorter
 
 using KnownNodes = std::map<NodeName, ZnodeView>;
 
 // The nodes that need not be read again: a server never gives the same number twice while the parent
 // stands, so such a node is the one we know.
-KnownNodes reusable(const std::vector<ZnodeView> &nodes)
+KnownNodes reusable(const std::vector<ZnodeView> &nodes, const ReadRequest &request)
 {
     KnownNodes known;
     for (const auto &node : nodes)
         if (!node.error && recipes::readSequence(node.name))
             known.emplace(node.name, node);
+    if (request.again == 0)
+        return known;
+    // Who is near its turn is looked at most.
+    std::vector<recipes::SequencedName> queue;
+    for (const auto &[name, node] : known)
+        queue.push_back(*recipes::readSequence(name));
+    const auto heads = std::min(queue.size(), headsReadAgain);
+    std::ranges::partial_sort(queue, queue.begin() + static_cast<std::ptrdiff_t>(heads), recipes::comesBefore);
+    const auto from =
+        std::next(known.begin(), static_cast<std::ptrdiff_t>(std::min(request.againFrom, known.size())));
+    const auto left = static_cast<std::size_t>(std::distance(from, known.end()));
+    known.erase(from, std::next(from, static_cast<std::ptrdiff_t>(std::min(request.again, left))));
+    for (std::size_t i = 0; i < heads; ++i)
+        known.erase(queue[i].name);
     return known;
 }
 
@@ -190,7 +205,7 @@ Task<Result<Part>> readPart(zk::Session &session, ZPath path, ReadRequest reques
     const auto name = path.name().bytes();
     if (request.known && request.known->partStats.contains(name)
         && request.known->partStats.at(name).czxid == part.stat.czxid)
-        known = reusable(request.known->view.parts.at(name));
+        known = reusable(request.known->view.parts.at(name), request);
     auto nodes =
         co_await readNodes(session, path, std::move(names), std::move(known), request.inFlight, request.deadline);
     if (!nodes)
@@ -239,7 +254,7 @@ Task<Result<ReadAnswer>> readDirectory(zk::Session &session, ReadRequest request
     KnownNodes known;
     // A parent made anew counts from the beginning.
     if (request.known && request.known->view.stat.czxid == listed->stat.czxid)
-        known = reusable(request.known->view.children);
+        known = reusable(request.known->view.children, request);
     auto names = chosen(request.path, listed->names, request, answer.unread);
     auto children = co_await readNodes(session, request.path, std::move(names), std::move(known), request.inFlight,
                                        request.deadline);

@@ -25,6 +25,10 @@ struct ReadRequest {
     ZPath path;
     // What was read before: nodes with a number are taken from it. Null: everything afresh.
     std::shared_ptr<const ReadAnswer> known;
+    // Of a large folder so many of them are read again all the same: those at the head of the queue, and a part of
+    // the others, from that one on in the order of their names. None: all are taken from it.
+    std::size_t again = 0;
+    std::size_t againFrom = 0;
     // So many children are read that nobody suspects.
     std::size_t most = 2000;
     std::size_t inFlight = 128; // requests out at a time
