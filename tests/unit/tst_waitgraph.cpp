@@ -282,6 +282,29 @@ private slots:
                  qPrintable(graph.cycles.front().victimBecause));
     }
 
+    // Of two whose holds are of unlike age, the younger is called that only where the other cannot be younger still.
+    void theNewestHoldIsOnlySaidWhereItIsSure()
+    {
+        const auto because = [](const std::vector<LockSnapshot> &locks) {
+            const auto graph = waitGraphOf(locks, {}, pictureTime);
+            const auto &cycle = graph.cycles.front();
+            return graph.clients[size_t(cycle.victim)].name + u": "_s + cycle.victimBecause;
+        };
+        const auto locks = drawnLocks(u"zk:/a kazoo-lock: A=10 | B\nzk:/b kazoo-lock: B=40 | A"_s);
+        const auto sure = u"zk:A: nobody outside waits for it, and what it took last is the newest hold"_s;
+        const auto unsure = u"zk:A: nobody outside waits for it"_s;
+        QCOMPARE(because(locks), sure);
+        auto changed = locks;
+        changed[1].contenders[0].heldAtMost = true;
+        QCOMPARE(because(changed), unsure);
+        changed = locks;
+        changed[1].contenders[0].heldSince.reset();
+        QCOMPARE(because(changed), unsure);
+        changed = locks;
+        changed[0].contenders[0].heldAtMost = true; // then it is younger still
+        QCOMPARE(because(changed), sure);
+    }
+
     void whatMayEndItIsSaid()
     {
         auto graph = waitGraphOf(drawnLocks(u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: B | A"_s), {}, pictureTime);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 namespace lockscope::inspect {
 
@@ -73,7 +74,8 @@ private:
         int behind = 0;                            // others wait for it, beside those in the cycle
         milliseconds newest = milliseconds::max(); // it has held the last of its locks for so long
         int holds = 0;
-        friend auto operator<=>(const Cost &, const Cost &) = default;
+        bool isSure = true; // since when it has each of them: one that may be newer than that is no proof
+        [[nodiscard]] auto order() const { return std::tie(behind, newest, holds); }
     };
     [[nodiscard]] Cost costOf(int client) const
     {
@@ -84,6 +86,7 @@ private:
                 continue;
             held.insert(edge.lock);
             cost.newest = std::min(cost.newest, edge.age.value_or(milliseconds::max()));
+            cost.isSure = cost.isSure && edge.age && !edge.atMost;
         }
         for (const auto &edge : m_graph.edges) {
             const bool isPart = std::ranges::find(m_cycle.clients, edge.client) != m_cycle.clients.end();
@@ -100,7 +103,7 @@ private:
         std::optional<Cost> least;
         for (const int one : m_cycle.clients) {
             const auto cost = costOf(one);
-            if (least && *least <= cost)
+            if (least && least->order() <= cost.order())
                 continue;
             least = cost;
             m_cycle.victim = one;
@@ -111,8 +114,10 @@ private:
                             : least->behind == 1 ? u"1 outside waits for it"_s
                                                  : u"%1 outside wait for it"_s.arg(least->behind);
         // No ages: the sentence stands on a screen for as long as the deadlock does.
-        const bool isYoungest = std::ranges::all_of(
-            m_cycle.clients, [&](int one) { return one == m_cycle.victim || costOf(one).newest > least->newest; });
+        const bool isYoungest = std::ranges::all_of(m_cycle.clients, [&](int one) {
+            const auto cost = costOf(one);
+            return one == m_cycle.victim || (cost.isSure && cost.newest > least->newest);
+        });
         m_cycle.victimBecause = isYoungest ? others + u", and what it took last is the newest hold"_s : others;
     }
 
