@@ -7,6 +7,7 @@
 #include "tests/models/treetext.h"
 
 #include <QAbstractItemModelTester>
+#include <QSortFilterProxyModel>
 #include <QTest>
 
 using namespace lockscope;
@@ -52,6 +53,21 @@ private slots:
         QVERIFY(signalWords.words.isEmpty());
         model.apply({zkName}, {});
         QCOMPARE(treeText(model, {0, 1}), u"redis|7\n"_s); // the other connection's stay
+    }
+
+    // Where as much is held, nothing as well, who waits stands before who has nothing to do with any lock.
+    void whoWaitsStandsBeforeTheIdle()
+    {
+        SessionsModel model;
+        model.apply({zkName}, {session(zkName, u"0x1"_s), session(zkName, u"0x2"_s, {}, {"/a"}),
+                               session(zkName, u"0x3"_s, {"/a"}), session(zkName, u"0x4"_s, {"/b"}, {"/a"})});
+        QSortFilterProxyModel sorted;
+        sorted.setSourceModel(&model);
+        sorted.setSortRole(SessionsModel::SortRole);
+        sorted.sort(SessionsModel::Holds, Qt::DescendingOrder);
+        QCOMPARE(treeText(sorted, {1}), u"0x4\n0x3\n0x2\n0x1\n"_s);
+        sorted.sort(SessionsModel::Waits, Qt::DescendingOrder);
+        QCOMPARE(treeText(sorted, {1}), u"0x4\n0x2\n0x3\n0x1\n"_s);
     }
 
     void countsDown()

@@ -200,10 +200,13 @@ QString SessionsModel::display(const SessionSnapshot &session, int column) const
 
 QVariant SessionsModel::sortKey(const SessionSnapshot &session, int column) const
 {
+    // Of those that hold as much, who waits comes before who has to do with no lock; and the other way round.
+    constexpr int room = 32;
+    const auto holds = static_cast<qint64>(session.holds.size()), waits = static_cast<qint64>(session.waits.size());
     if (column == Holds)
-        return static_cast<int>(session.holds.size());
+        return (holds << room) + waits;
     if (column == Waits)
-        return static_cast<int>(session.waits.size());
+        return (waits << room) + holds;
     if (column == Expires)
         return session.expiresAt ? QVariant(qint64(session.expiresAt->time_since_epoch().count()))
                                  : QVariant(LLONG_MAX);
