@@ -61,6 +61,27 @@ private slots:
         m_window->showPage(u"findings"_s);
     }
 
+    // Of what is found one after the other the gravest is looked at, until somebody chooses.
+    void theGravestIsChosenUntilSomebodyDoes()
+    {
+        const auto chosen = [this] { return table().current()->lock.name; };
+        tellStatus();
+        tellLock(FindingCode::LongHeld, "/locks/b");
+        page().focusContent();
+        QCOMPARE(chosen(), QByteArray("/locks/b"));
+        QVERIFY(table().selectionModel()->isRowSelected(table().currentIndex().row()));
+        tellLock(FindingCode::LongHeld, "/locks/a"); // no graver, so it stays
+        QCOMPARE(chosen(), QByteArray("/locks/b"));
+        tellLock(FindingCode::Deadlock, "/locks/c");
+        QCOMPARE(chosen(), QByteArray("/locks/c"));
+        QVERIFY(table().selectionModel()->isRowSelected(table().currentIndex().row()));
+        QTest::keyClick(&table(), Qt::Key_Down);
+        const auto theirs = chosen();
+        QVERIFY(theirs != QByteArray("/locks/c"));
+        tellLock(FindingCode::NoTtl, "/locks/c2");
+        QCOMPARE(chosen(), theirs);
+    }
+
     // Nothing is wrong only where everything was looked at.
     void saysNoMoreThanWasSeen()
     {

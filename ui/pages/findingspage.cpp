@@ -92,7 +92,11 @@ FindingsPage::FindingsPage(const ConnectionBook &book, QWidget *parent) : Page(p
     connect(m_detail, &FindingDetail::muteRequested, this, &FindingsPage::mute);
     connect(m_detail, &FindingDetail::unmuteRequested, this, &FindingsPage::unmute);
     connect(&m_model, &FindingsModel::countsChanged, this, &FindingsPage::showCounts);
-    connect(&m_model, &QAbstractItemModel::rowsInserted, this, &FindingsPage::showNotice);
+    connect(&m_model, &QAbstractItemModel::rowsInserted, this, [this] {
+        showNotice();
+        if (m_table->current())
+            m_table->chooseGravest();
+    });
     connect(&m_model, &QAbstractItemModel::rowsRemoved, this, [this] {
         showDetail();
         showNotice();
@@ -238,8 +242,10 @@ void FindingsPage::focusContent()
         m_chips->button(0)->setFocus(); // until there is a row
         return;
     }
+    if (!m_table->current()) // before it has the focus: then Qt chooses, and does not show it
+        m_table->chooseGravest();
     m_table->setFocus();
-    if (!m_table->current() && m_model.rowCount() > 0)
+    if (!m_table->current())
         m_table->setCurrentIndex(m_model.index(0, 0));
 }
 
@@ -259,6 +265,7 @@ void FindingsPage::followBook()
 
 void FindingsPage::goToLock()
 {
+    m_table->keepChoice();
     const auto *row = m_table->current();
     if (!row)
         return;
@@ -279,6 +286,7 @@ void FindingsPage::goToLock()
 
 void FindingsPage::goToSession()
 {
+    m_table->keepChoice();
     const auto *row = m_table->current();
     if (!row || row->parties.empty() || !row->parties.front().session)
         return;
@@ -287,6 +295,7 @@ void FindingsPage::goToSession()
 
 void FindingsPage::mute()
 {
+    m_table->keepChoice();
     const auto *row = m_table->current();
     if (!row || !m_mutes || row->muted)
         return;

@@ -78,8 +78,30 @@ std::pair<int, int> FindingsTable::visibleRows() const
     return {std::max(0, rowAt(0)), last < 0 ? m_model.rowCount() - 1 : last};
 }
 
+// Deadlocks are found last, after what is less grave.
+void FindingsTable::chooseGravest()
+{
+    if (m_isChoiceTheirs || m_model.rowCount() == 0)
+        return;
+    const auto *chosen = current();
+    int gravest = 0;
+    for (int row = 1; row < m_model.rowCount(); ++row) {
+        if (m_model.at(row).finding.severity > m_model.at(gravest).finding.severity)
+            gravest = row;
+    }
+    if (!chosen || chosen->finding.severity < m_model.at(gravest).finding.severity)
+        setCurrentIndex(m_model.index(gravest, 0));
+}
+
+void FindingsTable::mousePressEvent(QMouseEvent *event)
+{
+    keepChoice();
+    QTableView::mousePressEvent(event);
+}
+
 void FindingsTable::keyPressEvent(QKeyEvent *event)
 {
+    keepChoice();
     if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && current()) {
         emit opened();
         return;

@@ -29,6 +29,9 @@ public:
     [[nodiscard]] const FindingRow *current() const;
     [[nodiscard]] std::pair<int, int> visibleRows() const;
     void showConnections(bool areSeveral) { setColumnHidden(FindingRow::Connection, !areSeveral); }
+    // Until somebody does something with a row, the chosen one is never less grave than another.
+    void keepChoice() { m_isChoiceTheirs = true; }
+    void chooseGravest();
 
 signals:
     void chosen();
@@ -36,11 +39,13 @@ signals:
 
 protected:
     void keyPressEvent(QKeyEvent *event) override;
+    void mousePressEvent(QMouseEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void currentChanged(const QModelIndex &current, const QModelIndex &previous) override;
 
 private:
     FindingsModel &m_model;
+    bool m_isChoiceTheirs = false;
 };
 
 } // namespace lockscope::ui
