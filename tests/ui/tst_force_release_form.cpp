@@ -298,6 +298,15 @@ private slots:
         m_dialog->tick();
         QVERIFY(gentler->sentence().contains(u"in 4.0 s"_s));
         QVERIFY(m_dialog->facts().valueOf(u"Next owner"_s).contains(u"waiting 4 m 03 s"_s));
+        // Not heard from, it is not known to wait any longer.
+        auto broken = testing::connectedStatus("orders-zk", Scheme::ZooKeeper, false, formNow);
+        broken.state = ConnectionStatus::State::Broken;
+        m_backend->tellConnection(broken);
+        m_now += 1s;
+        m_dialog->tick();
+        QVERIFY(m_dialog->facts().valueOf(u"Next owner"_s).contains(u"waiting 4 m 03 s"_s));
+        m_now -= 1s;
+        tellStatus(false, false);
         m_now += 10s;
         m_dialog->tick();
         QVERIFY(gentler->sentence().contains(u"its time is up: look again"_s));
@@ -353,15 +362,30 @@ private slots:
         const auto lock = formLock();
         openForm(lock);
         auto *rehearse = part<QPushButton>("rehearseButton");
-        rehearse->click();
+        m_dialog->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(m_dialog.get()));
+        part<QLineEdit>("reason")->setFocus();
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+        QCOMPARE(QApplication::focusWidget(), rehearse);
+        QTest::keyClick(rehearse, Qt::Key_Space);
         auto &facts = m_dialog->facts();
         QTRY_VERIFY(facts.valueOf(u"Rehearsed"_s)
                         .contains(u"%1 at 10.0.3.8:"_s.arg(QString::fromLatin1(lock.contenders[1].id))));
         QVERIFY(facts.valueOf(u"Rehearsed"_s).contains(u"gets it next; 1 client is woken; no other lock is lost"_s));
         QVERIFY(facts.valueOf(u"Rehearsed"_s).contains(u"assumed: "_s));
         QVERIFY(m_backend->calls.filter(u"forceRelease "_s).isEmpty());
+        QCOMPARE(QApplication::focusWidget(), rehearse); // and not the choice of another way
         verifyWhole(QRect(0, 0, 1366, 768));
         shoot(u"9-rehearsed"_s);
+        // Another look at the same queue says nothing else.
+        const auto answer = facts.valueOf(u"Rehearsed"_s);
+        m_onServer.observed += 1s;
+        addFinding(m_onServer, inspect::FindingCode::LongWait, u"has waited for long"_s, {lock.contenders[1].id});
+        m_backend->tellLocks({change(ChangeKind::Changed, m_onServer)});
+        const auto plans = m_backend->calls.filter(u"planForceRelease "_s).size();
+        m_dialog->tick();
+        QTRY_VERIFY(m_backend->calls.filter(u"planForceRelease "_s).size() > plans);
+        QTRY_COMPARE(facts.valueOf(u"Rehearsed"_s), answer);
         // What was played is not what is there now.
         m_onServer.contenders.pop_back();
         m_backend->tellLocks({change(ChangeKind::Changed, m_onServer)});

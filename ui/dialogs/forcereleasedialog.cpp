@@ -182,6 +182,10 @@ void ForceReleaseDialog::tick()
 {
     if (m_step != Step::Form || !m_plan)
         return;
+    // Of a server that is not heard from it is not known who waits, or what ends.
+    const auto *status = m_book.find(m_lock.connection);
+    if (!status || status->state != ConnectionStatus::State::Connected)
+        return;
     if (m_isOutdated && !m_isAsking) {
         read(true);
         return;

@@ -134,6 +134,11 @@ QWidget *ForceReleaseDialog::makeInputs()
 QWidget *ForceReleaseDialog::makeButtons()
 {
     auto *buttons = new QWidget(this);
+    // As they stand, for Tab follows the order in which they are made.
+    m_arm = new QPushButton(buttons);
+    m_arm->setObjectName(u"armButton"_s);
+    m_arm->setProperty("look", u"danger"_s);
+    m_rehearse = new RehearseButton(m_backend, *m_facts, buttons, [this] { fit(); });
     m_copy = new QPushButton(tr("Copy as command"), buttons);
     m_copyNote = new QPushButton(tr("Copy note"), buttons);
     m_copyNote->setObjectName(u"copyNote"_s);
@@ -144,9 +149,6 @@ QWidget *ForceReleaseDialog::makeButtons()
     m_release = new QPushButton(buttons);
     m_release->setObjectName(u"releaseButton"_s);
     m_release->setProperty("look", u"dangerFilled"_s);
-    m_arm = new QPushButton(buttons);
-    m_arm->setObjectName(u"armButton"_s);
-    m_arm->setProperty("look", u"danger"_s);
     m_why = makeLabel({}, u"small"_s, buttons);
     m_why->setObjectName(u"obstacle"_s);
     m_why->setWordWrap(true);
@@ -155,7 +157,7 @@ QWidget *ForceReleaseDialog::makeButtons()
         button->setAutoDefault(false); // Enter in a text field shall not release anything
     auto *row = new QHBoxLayout;
     row->setSpacing(10);
-    row->addWidget(m_rehearse = new RehearseButton(m_backend, *m_facts, buttons, [this] { fit(); }));
+    row->addWidget(m_rehearse);
     for (auto *button : {m_copy, m_copyNote, m_again})
         row->addWidget(button);
     row->addStretch(1);

@@ -30,7 +30,8 @@ private:
     std::function<void()> m_said;
     std::optional<operate::ForceReleasePlan> m_plan;
     int m_plans = 0;
-    bool m_isAnswered = false;
+    bool m_isPlaying = false;
+    QString m_answer; // of this plan; empty while there is none
 };
 
 } // namespace lockscope::ui

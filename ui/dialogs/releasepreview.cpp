@@ -74,8 +74,8 @@ QString ReleasePreview::buttonText(const operate::ForceReleasePlan &plan, const 
 
 QString ReleasePreview::sendingText(const operate::ForceReleasePlan &plan)
 {
-    return plan.way == Way::Release ? tr("Recording the intent, reading once more, then releasing…")
-                                    : tr("Recording the intent, reading once more, then sending it…");
+    return plan.way == Way::Release ? tr("Reading once more, recording the intent, then releasing…")
+                                    : tr("Reading once more, recording the intent, then sending it…");
 }
 
 QString ReleasePreview::outcomeWord(const operate::ForceReleasePlan &plan,
