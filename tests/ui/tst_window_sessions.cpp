@@ -104,6 +104,13 @@ private slots:
         tell({session});
         QVERIFY(choose(u"41"_s));
         QTRY_COMPARE(says("sessionStatement"), u"last: UPDATE stock SET n = n - 1 WHERE id = 1"_s);
+        // Its words stand together, and what they leave is the locks'.
+        m_window->resize(1366, 768);
+        const auto *last = page().detail()->findChild<QLabel *>(u"sessionStatement"_s);
+        const auto *locks = page().detail()->locks();
+        QTRY_VERIFY2(locks->y()
+                         < last->mapTo(page().detail(), QPoint(0, last->heightForWidth(last->width()))).y() + 20,
+                     qPrintable(QString::number(locks->y())));
         const auto doing = says("sessionDoing");
         QVERIFY2(doing.startsWith(u"Idle for 1 m 30 s"_s) && doing.contains(u"rows modified: 1, locked: 2"_s),
                  qPrintable(doing));

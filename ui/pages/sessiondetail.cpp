@@ -73,7 +73,8 @@ SessionDetail::SessionDetail(QWidget *parent) : QWidget(parent)
     doing->setSpacing(2);
     doing->addWidget(m_doing);
     doing->addWidget(m_statement);
-    m_pulse = new PulseView(content);
+    m_lease = new QWidget(content);
+    m_pulse = new PulseView(m_lease);
     m_beats = words(u"muted"_s, 1);
     m_beats->setObjectName(u"sessionPulse"_s);
     m_table = new LiveTree(content);
@@ -93,16 +94,17 @@ SessionDetail::SessionDetail(QWidget *parent) : QWidget(parent)
         if (row.isValid())
             emit lockActivated(m_model.at(row.row()).lock);
     });
-    auto *beats = new QHBoxLayout;
+    // Not a layout alone: one in which all is hidden takes what room there is (Qt 6.4).
+    auto *beats = new QHBoxLayout(m_lease);
+    beats->setContentsMargins(0, 0, 0, 0);
     beats->setSpacing(10);
     beats->addWidget(m_pulse);
     beats->addWidget(m_beats, 1);
     auto *head = new QVBoxLayout;
     head->setContentsMargins(14, 10, 14, 8);
     head->setSpacing(4);
-    for (auto *one : std::initializer_list<QWidget *>{m_title, m_who, m_gone, m_end, m_doingBox})
+    for (auto *one : std::initializer_list<QWidget *>{m_title, m_who, m_gone, m_end, m_doingBox, m_lease})
         head->addWidget(one);
-    head->addLayout(beats);
     auto *column = new QVBoxLayout(content);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
@@ -166,8 +168,7 @@ void SessionDetail::show(const SessionSnapshot &session, const LeasePulse &pulse
     m_who->setText(who.join(u" · "_s));
     setGone({});
     m_pulse->show(pulse, now);
-    m_pulse->setVisible(!pulse.beats().empty());
-    m_beats->setVisible(!pulse.beats().empty());
+    m_lease->setVisible(!pulse.beats().empty());
     m_beats->setText(u"Lease: "_s + pulse.text(now));
     showFacts(now);
     if (isAnother) {

@@ -59,6 +59,7 @@ private:
     QLabel *m_statement = nullptr;
     QLabel *m_doing = nullptr;
     QLabel *m_beats = nullptr;
+    QWidget *m_lease = nullptr; // its pulse
     PulseView *m_pulse = nullptr;
     LiveTree *m_table = nullptr;
     std::chrono::steady_clock::time_point m_asked;
