@@ -55,7 +55,9 @@ void offerSessions(PaletteHits &hits, MainWindow &window, const SessionsModel &s
         return;
     for (int row = 0; row < sessions.rowCount(); ++row) {
         const auto &session = sessions.at(row);
-        const QString who = session.endpoint.value_or(QString()) + u' ' + session.client.value_or(QString());
+        // What a client calls itself is what an alert or its log names.
+        const auto client = sessions.index(row, SessionsModel::Client).data().toString();
+        const QString who = session.endpoint.value_or(QString()) + u' ' + client;
         hits.offer(session.session.toUtf8(), who.toUtf8(), [&window, &session, who] {
             const Subject subject{Subject::Kind::Session, session.connection, session.session.toUtf8()};
             return PaletteItem{
