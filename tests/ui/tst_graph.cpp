@@ -311,6 +311,20 @@ private slots:
         QTRY_VERIFY(part<QLabel>("graphUnseen")->text().contains(u"Not all was seen: zk: watches"_s));
     }
 
+    // What is said below the sentence has the room below the buttons as well, and how to go on is said whole.
+    void inANarrowWindowWordsUseTheWidth()
+    {
+        m_window->resize(1024, 640);
+        tell(aDeadlock(true));
+        const auto *more = page().findChild<QLabel *>(u"graphMore"_s);
+        const auto *all = page().findChild<QPushButton *>(u"graphAll"_s);
+        const auto *chosen = page().findChild<QLabel *>(u"graphChosen"_s);
+        const auto on = [this](const QWidget *one) { return QRect(one->mapTo(&page(), QPoint(0, 0)), one->size()); };
+        QTRY_VERIFY(more->isVisible() && on(more).right() > page().width() - 20);
+        QVERIFY(on(more).top() >= on(all).bottom());
+        QVERIFY2(!chosen->text().endsWith(u'…'), qPrintable(chosen->text()));
+    }
+
     void keysWalkAlongTheLinesAndEnterOpens()
     {
         tell({kazooLock("/orders", {"1", "2"})});

@@ -108,18 +108,19 @@ QWidget *GraphPage::makeStrip()
     connect(fit, &QPushButton::clicked, m_view, &GraphView::fit);
     connect(m_view, &GraphView::zoomChanged, m_zoom,
             [this] { m_zoom->setText(u"%1 %"_s.arg(qRound(m_view->zoom() * 100))); });
-    auto *words = new QVBoxLayout;
-    words->setSpacing(2);
-    words->addWidget(m_sentence);
-    words->addWidget(m_more);
-    words->addWidget(m_unseen);
-    auto *row = new QHBoxLayout(strip);
-    row->setContentsMargins(12, 8, 12, 8);
+    auto *row = new QHBoxLayout;
     row->setSpacing(8);
     row->addWidget(m_pill, 0, Qt::AlignTop);
-    row->addLayout(words, 1);
+    row->addWidget(m_sentence, 1, Qt::AlignTop);
     for (auto *one : {m_all, smaller, m_zoom, larger, fit})
         row->addWidget(one, 0, Qt::AlignTop);
+    // Below the buttons, too: in a narrow window each line of words is one less of the graph.
+    auto *words = new QVBoxLayout(strip);
+    words->setContentsMargins(12, 8, 12, 8);
+    words->setSpacing(2);
+    words->addLayout(row);
+    words->addWidget(m_more);
+    words->addWidget(m_unseen);
     return strip;
 }
 
@@ -250,7 +251,7 @@ void GraphPage::showWords()
     const auto *node = m_view->current();
     const bool isOpened = node && !node->isFold() && (node->lock || !node->sessions.empty());
     const auto does = isOpened ? u"Enter opens: "_s : QString();
-    const auto text = node ? does + node->spoken : u"Arrows walk along the lines, Enter opens"_s;
+    const auto text = node ? does + node->spoken : u"Arrows walk, Enter opens"_s;
     m_chosen->setText(m_chosen->fontMetrics().elidedText(text, Qt::ElideRight, std::max(200, m_chosen->width())));
     m_chosen->setToolTip(plainToolTip(text));
 }
