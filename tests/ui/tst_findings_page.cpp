@@ -82,6 +82,17 @@ private slots:
         QCOMPARE(chosen(), theirs);
     }
 
+    void whateverBringsTheKeyboardShowsTheRow()
+    {
+        tellStatus();
+        tellLock(FindingCode::LongHeld, "/locks/b");
+        table().clearFocus();
+        table().setCurrentIndex({});
+        table().setFocus(Qt::TabFocusReason);
+        QTRY_VERIFY(table().hasFocus());
+        QVERIFY(table().selectionModel()->isRowSelected(0));
+    }
+
     // Nothing is wrong only where everything was looked at.
     void saysNoMoreThanWasSeen()
     {

@@ -93,6 +93,14 @@ void FindingsTable::chooseGravest()
         setCurrentIndex(m_model.index(gravest, 0));
 }
 
+// Without a chosen row Qt would make the first one current, and not show it.
+void FindingsTable::focusInEvent(QFocusEvent *event)
+{
+    if (!current() && event->reason() != Qt::MouseFocusReason)
+        chooseGravest();
+    QTableView::focusInEvent(event);
+}
+
 void FindingsTable::mousePressEvent(QMouseEvent *event)
 {
     keepChoice();
