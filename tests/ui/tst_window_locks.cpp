@@ -113,6 +113,29 @@ private slots:
         QCOMPARE(QApplication::focusWidget(), queue);
     }
 
+    // Where the server tells nobody's age, a column of dashes takes no room from who it is.
+    void anAgeThatNobodyHasGivesWayToWho()
+    {
+        m_window->resize(1024, 640);
+        tellConnected();
+        auto lock = ordersLock();
+        for (auto &one : lock.contenders) {
+            one.heldSince.reset();
+            one.waitingSince.reset();
+            one.session.reset();
+            one.expiresAt = lock.observed + 30s;
+            one.identity = "a name that is as long as it takes to need all of the room there is, and more of it";
+        }
+        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        page().focusContent();
+        auto *queue = part<ui::QueueTable>("queueTable");
+        QTRY_VERIFY(queue->isVisible() && queue->isColumnHidden(ui::QueueModel::Age));
+        QVERIFY(!queue->isColumnHidden(ui::QueueModel::Ttl));
+        lock.contenders[0].heldSince = lock.observed - 5s;
+        m_backend->tellLocks({change(ChangeKind::Changed, lock)});
+        QTRY_VERIFY(!queue->isColumnHidden(ui::QueueModel::Age));
+    }
+
     void lockAskedForBeforeItIsKnownIsShownWhenItComes()
     {
         tellConnected(true, true);

@@ -159,6 +159,12 @@ bool QueueModel::hasTtl() const
     return std::any_of(m_rows.begin(), m_rows.end(), [](const Contender *c) { return c->expiresAt.has_value(); });
 }
 
+bool QueueModel::hasAges() const
+{
+    return std::any_of(m_rows.begin(), m_rows.end(),
+                       [](const Contender *c) { return c->heldSince.has_value() || c->waitingSince.has_value(); });
+}
+
 bool QueueModel::hasSessions() const
 {
     return std::any_of(m_rows.begin(), m_rows.end(), [](const Contender *c) { return c->session.has_value(); });

@@ -36,6 +36,7 @@ public:
     [[nodiscard]] Pill pillAt(int row) const;
     [[nodiscard]] int rowOf(const QByteArray &id) const; // -1 if there is no such contender
     [[nodiscard]] bool hasTtl() const;
+    [[nodiscard]] bool hasAges() const; // of anybody it is known since when it holds or waits
     [[nodiscard]] bool hasSessions() const;
     [[nodiscard]] bool hasNodes() const;       // with what only nodes have: czxid, owner, version
     [[nodiscard]] bool isNamed(int row) const; // its client calls itself something

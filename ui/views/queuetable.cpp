@@ -141,7 +141,12 @@ void QueueTable::fitColumns()
     setColumnHidden(QueueModel::Place, m_tools->hides(QueueModel::Place));
     setColumnHidden(QueueModel::Age, m_tools->hides(QueueModel::Age));
     const int place = isColumnHidden(QueueModel::Place) ? 0 : m_model.hasModes() ? 98 : 80;
-    const int age = widthOfTime(QueueModel::Age), left = widthOfTime(QueueModel::Ttl);
+    const int left = widthOfTime(QueueModel::Ttl);
+    // Where nobody's age is known its column says nothing, and who it is may need the room.
+    const int withAge = width - place - left - widthOfTime(QueueModel::Age);
+    if (!m_model.hasAges() && sizeHintForColumn(QueueModel::Who) > withAge)
+        setColumnHidden(QueueModel::Age, true);
+    const int age = widthOfTime(QueueModel::Age);
     const int rest = std::max(0, width - place - age - left);
     // A name says more than a session's number where there is no room for both.
     constexpr int roomForBoth = 200;
