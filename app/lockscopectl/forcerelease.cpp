@@ -141,7 +141,7 @@ Task<std::optional<HeldBeside>> besideHolder(CommandContext &context, ForceRelea
 }
 
 // A line from the terminal without stopping the event loop: sessions have to be kept alive meanwhile.
-// An end of file or an interrupt answers with nothing.
+// An end of file or an interrupt answers with nothing, and ends the line of the question.
 Task<QString> askTerminal(CommandContext &context, QString question)
 {
     context.waiting.cancel();
@@ -152,9 +152,14 @@ Task<QString> askTerminal(CommandContext &context, QString question)
         char buffer[256];
         const auto got = ::read(STDIN_FILENO, buffer, sizeof buffer);
         notifier.setEnabled(false);
+        if (got <= 0)
+            remark(u"\n"_s);
         lines.push(QString::fromUtf8(buffer, std::max<ssize_t>(0, got)).trimmed());
     });
-    context.interrupts.setHandler([lines](Interrupt) { lines.push(QString()); });
+    context.interrupts.setHandler([lines](Interrupt) {
+        remark(u"\n"_s);
+        lines.push(QString());
+    });
     const auto next = lines.next();
     const auto line = co_await next;
     co_return line;

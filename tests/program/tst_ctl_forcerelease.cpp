@@ -6,6 +6,8 @@
 
 #include "core/redis/client.h"
 
+#include <csignal>
+
 #include <poll.h>
 #include <pty.h>
 #include <unistd.h>
@@ -100,8 +102,16 @@ private slots:
     }
 
     // Who thinks for a while before the answer: no server is waited for then.
+    void whoIsAskedIsNotToldWhatIsWaitedFor_data()
+    {
+        QTest::addColumn<bool>("interrupts");
+        QTest::newRow("says no") << false;
+        QTest::newRow("Ctrl-C") << true;
+    }
     void whoIsAskedIsNotToldWhatIsWaitedFor()
     {
+        QFETCH(bool, interrupts);
+        const auto before = m_servers.childrenWithZxids(path());
         int terminal = -1;
         int itsEnd = -1;
         QCOMPARE(::openpty(&terminal, &itsEnd, nullptr, nullptr, nullptr), 0);
@@ -122,13 +132,18 @@ private slots:
         };
         QTRY_VERIFY2_WITH_TIMEOUT(hears(), said.constData(), 30'000);
         QTest::qWait(3500); // it would say it after three seconds
-        QCOMPARE(::write(terminal, "no\n", 3), 3);
+        if (interrupts)
+            QCOMPARE(::kill(static_cast<pid_t>(asks.processId()), SIGINT), 0);
+        else
+            QCOMPARE(::write(terminal, "no\n", 3), 3);
         QTRY_VERIFY_WITH_TIMEOUT(asks.state() == QProcess::NotRunning, 30'000);
         hears();
         ::close(itsEnd);
         ::close(terminal);
         QCOMPARE(asks.exitCode(), 4);
-        QVERIFY2(said.contains("not confirmed"), said.constData());
+        QVERIFY2(said.contains("\nlockscopectl: force-release: not confirmed: nothing was sent"), said.constData());
+        QCOMPARE(m_servers.childrenWithZxids(path()), before);
+        QVERIFY(records().isEmpty());
         QVERIFY2(!said.contains("waiting for"), said.constData());
     }
 
