@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The menu of a row, wherever the row stands: what it offers, what it copies, where it goes; and what tables share:
 // Ctrl+C, chosen columns, export.
+#include "core/inspect/findings.h"
+#include "core/workspace/mutes.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/windowfixture.h"
+#include "ui/dialogs/mutedialog.h"
+#include "ui/pages/findingspage.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/logpage.h"
 #include "ui/pages/pages.h"
 #include "ui/pages/sessionspage.h"
+#include "ui/pages/subjectmenu.h"
 #include "ui/pages/znodespage.h"
 #include "ui/parts/tabletools.h"
 #include "ui/shell/sidebar.h"
+#include "ui/views/findingstable.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
 #include "ui/views/watchchainview.h"
@@ -21,7 +27,9 @@
 #include <QJsonObject>
 #include <QLineEdit>
 #include <QMenu>
+#include <QTableView>
 #include <QTemporaryDir>
+#include <QTreeView>
 
 using namespace Qt::StringLiterals;
 using namespace lockscope;
@@ -109,6 +117,58 @@ private slots:
         const auto json = QJsonDocument::fromJson(copied(u"Copy as JSON"_s).toUtf8()).object();
         QCOMPARE(json[u"schema"_s].toString(), u"lockscope/1"_s);
         QCOMPARE(json[u"lock"_s][u"contenders"_s].toArray().size(), 3);
+    }
+
+    // Where something is listed it can be copied and written to a file, and columns be chosen.
+    void everyTableHasItsTools()
+    {
+        for (const auto *one : m_window->findChildren<ui::Page *>()) {
+            const QString what = QString::fromLatin1(one->metaObject()->className());
+            if (what.contains(u"Simulator"_s) || what.contains(u"Lessons"_s))
+                continue; // which have exports of their own
+            for (const auto *view : one->findChildren<QAbstractItemView *>()) {
+                if (qobject_cast<const QTableView *>(view) || qobject_cast<const QTreeView *>(view))
+                    QVERIFY2(ui::TableTools::of(view), qPrintable(what + u": "_s + view->accessibleName()));
+            }
+        }
+    }
+
+    void aFindingIsMutedCopiedAndExported()
+    {
+        QTemporaryDir folder;
+        MuteStore mutes(folder.filePath(u"mutes.json"_s));
+        m_window->useMutes(mutes);
+        auto lock = lockOf("/locks/=cmd", 1);
+        inspect::addFinding(lock.lock, inspect::FindingCode::LongWait, u"has waited for \"long\", 4 m"_s,
+                            {lock.lock.contenders[1].id});
+        m_backend->tellLocks({lock});
+        m_window->showPage(u"findings"_s);
+        auto *findings = m_window->findChild<ui::FindingsPage *>();
+        findings->focusContent();
+        auto &view = findings->table();
+        const auto csv = view.tools().csv();
+        QVERIFY2(csv.contains(",/locks/=cmd,") && csv.contains(",\"has waited for \"\"long\"\", 4 m\","),
+                 csv.constData());
+        QCOMPARE(ui::TableTools::nearest(m_window.get()), &view.tools());
+        openMenuOf(&view);
+        QCOMPARE(copied(u"Copy name"_s), u"zk:/locks/=cmd"_s);
+        openMenuOf(&view);
+        QVERIFY(copied(u"Copy the finding"_s).contains(u"/locks/=cmd\t"_s));
+        openMenuOf(&view);
+        choose(u"Mute…"_s);
+        QVERIFY(findings->findChild<ui::MuteDialog *>());
+        // A column that was hidden stays so at every width.
+        view.tools().restoreChoices({u"-%1"_s.arg(ui::FindingRow::Since)});
+        m_window->resize(1500, 800);
+        QVERIFY(view.isColumnHidden(ui::FindingRow::Since));
+        QVERIFY(!view.isColumnHidden(ui::FindingRow::Who));
+    }
+
+    // What is copied means that key alone, in a shell and as a pattern.
+    void aKeyWithSignsOfAPatternIsCopiedAsItself()
+    {
+        QCOMPARE(ui::SubjectMenu::keyCommand(nullptr, {ConnectionName("redis"), "it's:[a]*\\"}),
+                 u"lockscopectl keys 'redis:it'\\''s:\\\\[a\\\\]\\\\*\\\\\\\\'"_s);
     }
 
     void theGraphIsOfferedWhereThereIsOne()

@@ -293,6 +293,25 @@ void FindingsPage::goToSession()
     emit subjectActivated({Subject::Kind::Session, row->lock.connection, row->parties.front().session->toUtf8()});
 }
 
+void FindingsPage::offerActs(QMenu &menu)
+{
+    const auto *row = m_table->current();
+    if (!row)
+        return;
+    const auto offer = [&](const QString &words, const QKeySequence &keys, void (FindingsPage::*act)()) {
+        auto *action = menu.addAction(words);
+        action->setShortcut(keys);
+        connect(action, &QAction::triggered, this, act);
+    };
+    offer(tr("Go to the lock"), Qt::Key_Return, &FindingsPage::goToLock);
+    if (!row->parties.empty() && row->parties.front().session)
+        offer(tr("Go to the session"), Qt::Key_S, &FindingsPage::goToSession);
+    if (m_mutes && row->muted)
+        offer(tr("Unmute"), Qt::Key_U, &FindingsPage::unmute);
+    else if (m_mutes)
+        offer(tr("Mute…"), Qt::Key_M, &FindingsPage::mute);
+}
+
 void FindingsPage::mute()
 {
     m_table->keepChoice();

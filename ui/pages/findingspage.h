@@ -48,6 +48,9 @@ public:
     [[nodiscard]] FindingsModel &model() { return m_model; }
     [[nodiscard]] EmptyNotice &notice() { return *m_notice; }
 
+    // What can be done with the chosen one.
+    void offerActs(QMenu &menu);
+
 public slots:
     void mute();
     void unmute();

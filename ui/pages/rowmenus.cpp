@@ -2,6 +2,7 @@
 #include "ui/pages/rowmenus.h"
 
 #include "core/base/text.h"
+#include "ui/pages/findingspage.h"
 #include "ui/pages/keyspage.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/lockdetail.h"
@@ -11,6 +12,7 @@
 #include "ui/pages/subjectmenu.h"
 #include "ui/pages/znodespage.h"
 #include "ui/parts/tabletools.h"
+#include "ui/views/findingstable.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
 #include "ui/views/watchchainview.h"
@@ -29,15 +31,15 @@ namespace {
 constexpr std::size_t mostLocksInMenu = 20;
 
 // What a tree of nodes or keys offers beside its own actions: the command, and the lock that this one is.
-void offerNodeActions(Page &page, LiveTree &tree, int nameRole, const QString &command,
+using Command = std::function<QString(const ConnectionStatus *, const LockName &)>;
+void offerNodeActions(Page &page, LiveTree &tree, int nameRole, const Command &command,
                       const std::function<ConnectionName()> &connection, LocksPage &locks, const ConnectionBook &book)
 {
     const auto nameAt = [&tree, nameRole] { return tree.currentIndex().data(nameRole).toByteArray(); };
     auto *copy = new QAction(SubjectMenu::tr("Copy as command"), &tree);
     QObject::connect(copy, &QAction::triggered, &page, [nameAt, connection, command, &book] {
         const LockName name{connection(), nameAt()};
-        QGuiApplication::clipboard()->setText(
-            SubjectMenu::commandFor(book.find(name.connection), name.connection, command, escaped(name.text())));
+        QGuiApplication::clipboard()->setText(command(book.find(name.connection), name));
     });
     auto *show = new QAction(SubjectMenu::tr("Show the lock"), &tree);
     QObject::connect(show, &QAction::triggered, &page, [nameAt, connection, &page, &locks] {
@@ -113,16 +115,18 @@ void offerRowMenus(SessionsPage &page, const ConnectionBook &book)
 
 void offerRowMenus(ZnodesPage &page, LocksPage &locks, const ConnectionBook &book)
 {
+    const auto tree = [](const ConnectionStatus *status, const LockName &node) {
+        return SubjectMenu::commandFor(status, node.connection, u"tree"_s, escaped(node.text()));
+    };
     offerNodeActions(
-        page, *page.tree(), ZnodeNode::PathRole, u"tree"_s, [&page] { return page.model().connection(); }, locks,
-        book);
+        page, *page.tree(), ZnodeNode::PathRole, tree, [&page] { return page.model().connection(); }, locks, book);
 }
 
 void offerRowMenus(KeysPage &page, LocksPage &locks, const ConnectionBook &book)
 {
     offerNodeActions(
-        page, *page.tree(), KeysModel::KeyRole, u"keys"_s, [&page] { return page.model().connection(); }, locks,
-        book);
+        page, *page.tree(), KeysModel::KeyRole, &SubjectMenu::keyCommand,
+        [&page] { return page.model().connection(); }, locks, book);
 }
 
 void offerRowMenus(LogPage &page)
@@ -140,6 +144,21 @@ void offerRowMenus(LogPage &page)
     page.table()->addActions({find, ofConnection});
 }
 
+void offerRowMenus(FindingsPage &page, LocksPage &locks, const ConnectionBook &book)
+{
+    QObject::connect(&page.table().tools(), &TableTools::menuRequested, &page,
+                     [&page, &locks, &book](const QModelIndex &row, const QPoint &at) {
+                         auto *menu = new SubjectMenu(&book, &page);
+                         menu->answeredBy(page);
+                         page.offerActs(*menu);
+                         menu->addCopy(SubjectMenu::tr("Copy the finding"), page.table().tools().rowText(row));
+                         menu->addSeparator();
+                         if (const auto *lock = locks.model().snapshot(page.model().at(row.row()).lock))
+                             menu->addLock(*lock);
+                         menu->popup(at);
+                     });
+}
+
 void offerRowMenusOf(Page &page, LocksPage &locks, const ConnectionBook &book)
 {
     if (&page == &locks)
@@ -150,6 +169,8 @@ void offerRowMenusOf(Page &page, LocksPage &locks, const ConnectionBook &book)
         offerRowMenus(*znodes, locks, book);
     else if (auto *keys = qobject_cast<KeysPage *>(&page))
         offerRowMenus(*keys, locks, book);
+    else if (auto *findings = qobject_cast<FindingsPage *>(&page))
+        offerRowMenus(*findings, locks, book);
     else if (auto *log = qobject_cast<LogPage *>(&page))
         offerRowMenus(*log);
 }

@@ -5,6 +5,7 @@
 namespace lockscope::ui {
 
 class ConnectionBook;
+class FindingsPage;
 class KeysPage;
 class LockDetail;
 class LocksPage;
@@ -20,6 +21,7 @@ void offerRowMenus(SessionsPage &page, const ConnectionBook &book);
 void offerRowMenus(ZnodesPage &page, LocksPage &locks, const ConnectionBook &book);
 void offerRowMenus(KeysPage &page, LocksPage &locks, const ConnectionBook &book);
 void offerRowMenus(LogPage &page);
+void offerRowMenus(FindingsPage &page, LocksPage &locks, const ConnectionBook &book);
 // Of that page, if it is one of them.
 void offerRowMenusOf(Page &page, LocksPage &locks, const ConnectionBook &book);
 

@@ -107,6 +107,17 @@ QString SubjectMenu::commandFor(const ConnectionStatus *status, const Connection
     return ctlCommand(status, connection, {command, shellWord(word)});
 }
 
+QString SubjectMenu::keyCommand(const ConnectionStatus *status, const LockName &key)
+{
+    QByteArray pattern;
+    for (const char c : key.name) {
+        if (QByteArrayView("\\*?[]").contains(c))
+            pattern += '\\';
+        pattern += c;
+    }
+    return commandFor(status, key.connection, u"keys"_s, escaped(LockName{key.connection, pattern}.text()));
+}
+
 QString SubjectMenu::rehearsalCommand(const ConnectionStatus *status, const LockName &lock, const QByteArray &holder)
 {
     return ctlCommand(status, lock.connection,

@@ -31,6 +31,8 @@ public:
     // COMMAND WORD on that connection.
     [[nodiscard]] static QString commandFor(const ConnectionStatus *status, const ConnectionName &connection,
                                             const QString &command, const QString &word);
+    // Of one key: the pattern that means its name, whatever is in it.
+    [[nodiscard]] static QString keyCommand(const ConnectionStatus *status, const inspect::LockName &key);
     [[nodiscard]] static QString rehearsalCommand(const ConnectionStatus *status, const inspect::LockName &lock,
                                                   const QByteArray &holder);
 

@@ -55,17 +55,20 @@ TableTools *TableTools::of(const QWidget *view)
 
 TableTools *TableTools::nearest(QWidget *page)
 {
-    TableTools *first = nullptr;
+    // Where none has the focus, the page's own: details stand below it, or beside it below a head.
+    TableTools *highest = nullptr;
+    const auto topOf = [page](const TableTools &tools) { return tools.m_view.mapTo(page, QPoint()).y(); };
     const auto all = page->findChildren<TableTools *>();
     for (auto *tools : all) {
-        if (!tools->m_view.isVisible())
+        if (!tools->m_view.isVisible() || !page->isAncestorOf(&tools->m_view)
+            || tools->m_view.window() != page->window())
             continue;
         if (tools->m_view.hasFocus())
             return tools;
-        if (!first)
-            first = tools;
+        if (!highest || topOf(*tools) < topOf(*highest))
+            highest = tools;
     }
-    return first;
+    return highest;
 }
 
 void TableTools::askForMenu(const QModelIndex &index, const QPoint &at)

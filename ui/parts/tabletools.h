@@ -28,7 +28,7 @@ public:
 
     // Null where a view has none.
     [[nodiscard]] static TableTools *of(const QWidget *view);
-    // Of the table in `page` that has the focus, else of the first on screen; null without one.
+    // Of the table in `page` that has the focus, else of the highest on screen; null without one.
     [[nodiscard]] static TableTools *nearest(QWidget *page);
 
     void setNameRole(int role) { m_shape.nameRole = role; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/views/findingstable.h"
 
+#include "ui/parts/tabletools.h"
 #include "ui/theme/theme.h"
 
 #include <QHeaderView>
@@ -60,7 +61,9 @@ FindingsTable::FindingsTable(FindingsModel &model, QWidget *parent) : QTableView
                                                                                   {FindingRow::Who, 180},
                                                                                   {FindingRow::Since, 104}})
         setColumnWidth(column, width);
-    setColumnHidden(FindingRow::Connection, true);
+    m_tools = new TableTools(*this, *header, {FindingRow::Lock, Qt::DisplayRole, {}});
+    connect(m_tools, &TableTools::columnsChosen, this, &FindingsTable::arrangeColumns);
+    arrangeColumns();
     connect(this, &QTableView::doubleClicked, this, &FindingsTable::opened);
 }
 
@@ -122,11 +125,26 @@ void FindingsTable::keyPressEvent(QKeyEvent *event)
     QTableView::keyPressEvent(event);
 }
 
-// In a narrow window whom it is about, and since when, stand in the detail only.
+void FindingsTable::showConnections(bool areSeveral)
+{
+    m_areSeveral = areSeveral;
+    arrangeColumns();
+}
+
+// In a narrow window whom it is about, and since when, stand in the detail only; what was chosen counts more.
+void FindingsTable::arrangeColumns()
+{
+    for (int column = 0; column < FindingRow::ColumnCount; ++column) {
+        const bool hasRoom = column == FindingRow::Who     ? width() >= 1200
+                             : column == FindingRow::Since ? width() >= 900
+                                                           : true;
+        setColumnHidden(column, m_tools->hides(column, hasRoom, column != FindingRow::Connection || m_areSeveral));
+    }
+}
+
 void FindingsTable::resizeEvent(QResizeEvent *event)
 {
-    setColumnHidden(FindingRow::Who, width() < 1200);
-    setColumnHidden(FindingRow::Since, width() < 900);
+    arrangeColumns();
     setColumnWidth(FindingRow::Lock, std::clamp(width() / 5, 140, 230)); // what was seen needs the room, too
     QTableView::resizeEvent(event);
 }

@@ -9,6 +9,8 @@
 
 namespace lockscope::ui {
 
+class TableTools;
+
 class FindingsDelegate : public CellDelegate {
     Q_OBJECT
 public:
@@ -28,7 +30,8 @@ public:
     // Null when no row is chosen.
     [[nodiscard]] const FindingRow *current() const;
     [[nodiscard]] std::pair<int, int> visibleRows() const;
-    void showConnections(bool areSeveral) { setColumnHidden(FindingRow::Connection, !areSeveral); }
+    void showConnections(bool areSeveral);
+    [[nodiscard]] TableTools &tools() { return *m_tools; }
     // Until somebody does something with a row, the chosen one is never less grave than another.
     void keepChoice() { m_isChoiceTheirs = true; }
     void chooseGravest();
@@ -45,8 +48,12 @@ protected:
     void currentChanged(const QModelIndex &current, const QModelIndex &previous) override;
 
 private:
+    void arrangeColumns();
+
     FindingsModel &m_model;
     bool m_isChoiceTheirs = false;
+    TableTools *m_tools;
+    bool m_areSeveral = false; // connections
 };
 
 } // namespace lockscope::ui
