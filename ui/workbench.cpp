@@ -75,6 +75,7 @@ Workbench::Workbench(MainWindow &window, TopBar &top, Actions &actions, WindowDi
         if (m_locks.model().snapshot(lock))
             m_window.selectLock(lock);
     });
+    connect(&window.connections(), &ConnectionBook::changed, this, &Workbench::openWhatWaited);
     window.installEventFilter(this);
 }
 
@@ -296,6 +297,36 @@ void Workbench::openLink(const QString &link)
     }
     m_window.selectLock(*lock);
     m_locks.table().setFocus();
+}
+
+void Workbench::openLinkAmong(const QString &link, const std::function<bool(const ConnectionName &)> &isComing)
+{
+    const auto lock = readLink(link);
+    if (!lock || m_window.connections().find(lock->connection) || !isComing(lock->connection)) {
+        openLink(link);
+        return;
+    }
+    m_waitingLink = link;
+    m_waitsFor = lock->connection;
+}
+
+void Workbench::openWhatWaited()
+{
+    if (!m_waitingLink.isEmpty() && m_window.connections().find(m_waitsFor))
+        endWaitOfLink();
+}
+
+void Workbench::endWaitOfLink()
+{
+    if (const auto link = std::exchange(m_waitingLink, {}); !link.isEmpty())
+        openLink(link);
+}
+
+void Workbench::showOn(const QString &page, const LockName &lock)
+{
+    m_window.selectLock(lock);
+    if (!m_window.showSubject({Subject::Kind::Lock, lock.connection, lock.name}, page))
+        m_window.showPage(page);
 }
 
 void Workbench::chooseColumns()

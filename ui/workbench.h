@@ -40,6 +40,12 @@ public:
     void apply(const SavedFilter &filter);
     // Shows the lock where its connection is open; else says so. It connects to nothing.
     void openLink(const QString &link);
+    // One given at the start: it waits for its connection where that is `coming`; else it is opened at once.
+    void openLinkAmong(const QString &link, const std::function<bool(const ConnectionName &)> &isComing);
+    // No more connections come by themselves: what waits for one is said to have none.
+    void endWaitOfLink();
+    // The lock on that page, where it shows one; else the page, and the lock in the list of locks.
+    void showOn(const QString &page, const inspect::LockName &lock);
     // It is closed: what is told of one of that name from here on is another's.
     void forget(const ConnectionName &name) { m_live.remove(name); }
 
@@ -51,6 +57,7 @@ protected:
 
 private:
     void addActions();
+    void openWhatWaited();
     void askForAlerts();
     void fillMenu(QMenu &menu) const;
     void fillFilterMenu(QMenu &menu);
@@ -78,6 +85,8 @@ private:
     ConnectionBook m_live; // now, whatever moment the window shows
     AlertWatch m_alerts;
     Tray m_tray;
+    QString m_waitingLink; // for its connection
+    ConnectionName m_waitsFor;
 };
 
 } // namespace lockscope::ui

@@ -102,6 +102,22 @@ void beginSandbox(std::unique_ptr<app::PrivateSandbox> &sandbox, bool demo, Back
     sandbox->begin();
 }
 
+// Once the connections of this run are being made: it shows a lock of one of them.
+void openLinkOf(const app::WindowOptions &options, const app::PrivateSandbox *sandbox, ui::MainWindow &window)
+{
+    if (options.link.isEmpty())
+        return;
+    window.workbench().openLinkAmong(options.link, [&](const ConnectionName &name) {
+        return sandbox || std::ranges::count(options.connections.specs, name, &ConnectionSpec::name) > 0;
+    });
+    const auto giveUp = [&window](const QString &, bool isComplete) {
+        if (isComplete) // the window hears of the last server a frame after that has answered
+            QTimer::singleShot(std::chrono::seconds(2), &window, [&window] { window.workbench().endWaitOfLink(); });
+    };
+    if (sandbox)
+        QObject::connect(sandbox, &app::PrivateSandbox::stateChanged, &window, giveUp);
+}
+
 // Those of this run, kept for later ones; a picture changes nothing.
 std::vector<inspect::ClientLabel> clientLabels(const app::WindowOptions &options)
 {
@@ -190,7 +206,11 @@ int run(QApplication &application, const app::WindowOptions &options)
         window.resize(options.size.value_or(usualSize));
     window.pages().whenMade<ui::LessonsPage>(
         [language = languageOf(options, settings)](ui::LessonsPage &page) { page.setLanguage(language); });
-    if (!options.page.isEmpty())
+    if (options.lock && !options.page.isEmpty())
+        window.workbench().showOn(options.page, *options.lock);
+    else if (options.lock)
+        window.selectLock(*options.lock);
+    else if (!options.page.isEmpty())
         window.showPage(options.page);
     window.useConnections(store);
     window.useMutes(mutes);
@@ -205,9 +225,6 @@ int run(QApplication &application, const app::WindowOptions &options)
     });
     QObject::connect(&window, &ui::MainWindow::sandboxRequested, &window,
                      [&] { beginSandbox(sandbox, false, backend, window); });
-    if (options.lock)
-        window.selectLock(*options.lock);
-
     sandbox::EndSignals signals_;
     QObject::connect(&signals_, &sandbox::EndSignals::asked, &application, [] {
         QApplication::exit(0); // not quit(), which a window may refuse
@@ -222,8 +239,6 @@ int run(QApplication &application, const app::WindowOptions &options)
                      [&window](const QString &link) { window.workbench().openLink(link); });
     if (!forScreenshot)
         handover.listen();
-    if (!options.link.isEmpty())
-        QTimer::singleShot(0, &window, [&] { window.workbench().openLink(options.link); });
     // The window stands, and every page that is to hear of it, before anything touches the network.
     window.pages().whenComplete(&application, [&] {
         for (const auto &spec : options.connections.specs) {
@@ -239,6 +254,7 @@ int run(QApplication &application, const app::WindowOptions &options)
                 QObject::connect(sandbox.get(), &app::PrivateSandbox::settled, &window,
                                  [&] { takePicture(window, options, options.after); });
         }
+        openLinkOf(options, sandbox.get(), window);
     });
     const int result = QApplication::exec();
     if (!forScreenshot)

@@ -10,6 +10,8 @@
 #include "ui/pages/detailwindow.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/lockdetail.h"
+#include "ui/pages/pages.h"
+#include "ui/pages/pagestack.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/parts/notices.h"
 #include "ui/shell/actions.h"
@@ -267,6 +269,46 @@ private slots:
         QCOMPARE(page().currentLock(), std::optional(benchName("/locks/nightly-report")));
         QCOMPARE(m_backend->calls, asked);
         QVERIFY(m_backend->connected.empty());
+    }
+
+    // A link given at the start comes before its connection does.
+    void aLinkWaitsForAConnectionThatIsComing()
+    {
+        const auto isShown = [this] {
+            return page().currentLock() == std::optional(LockName{ConnectionName("late"), "/a"});
+        };
+        const auto said = [this] { return m_window->findChild<QMessageBox *>(u"workbenchSays"_s); };
+        const auto link = u"lockscope://open?connection=late&lock=%2Fa"_s;
+        const auto isLate = [](const ConnectionName &name) { return name == ConnectionName("late"); };
+        auto lock = lockOf("/a", 0);
+        lock.lock.lock.connection = ConnectionName("late");
+        auto &bench = m_window->workbench();
+        bench.openLinkAmong(link, isLate);
+        QVERIFY(!said());
+        m_backend->tellConnection(testing::connectedStatus("other", Scheme::Redis, false, m_now));
+        QVERIFY(!said());
+        m_backend->tellConnection(testing::connectedStatus("late", Scheme::ZooKeeper, false, m_now));
+        QVERIFY(!said());
+        m_backend->tellLocks({lock});
+        QVERIFY(isShown());
+        // One that none of them will be called, or that never came, is said.
+        bench.openLinkAmong(u"lockscope://open?connection=never&lock=%2Fa"_s, isLate);
+        QVERIFY(said());
+        delete said();
+        bench.openLinkAmong(u"lockscope://open?connection=never&lock=%2Fa"_s, [](const auto &) { return true; });
+        QVERIFY(!said());
+        bench.endWaitOfLink();
+        QVERIFY(said());
+    }
+
+    void aLockIsShownOnThePageThatIsAskedFor()
+    {
+        for (const auto &one : {u"graph"_s, u"sessions"_s, u"locks"_s}) {
+            m_window->showPage(u"log"_s);
+            m_window->workbench().showOn(one, benchName("/locks/nightly-report"));
+            QCOMPARE(ui::allPages()[m_window->pages().current()].id, one);
+            QCOMPARE(page().currentLock(), std::optional(benchName("/locks/nightly-report")));
+        }
     }
 
     // Off until asked for; then what is new is told once, and a click goes to it. Nothing a client wrote is said.
