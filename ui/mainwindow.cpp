@@ -3,6 +3,7 @@
 
 #include "core/workspace/values.h"
 #include "ui/dialogs/connectform.h"
+#include "ui/firstfocus.h"
 #include "ui/pages/findingspage.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockdetail.h"
@@ -74,6 +75,7 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     addActions();
     m_workbench = new Workbench(*this, *m_top, *m_actions, *m_dialogs, *m_clock);
     m_workbench->watch(m_backend);
+    m_focus = new FirstFocus(*this, *m_top, *m_side);
     showPageAt(0);
 }
 
@@ -452,18 +454,10 @@ void MainWindow::keyPressEvent(QKeyEvent *event)
 void MainWindow::showEvent(QShowEvent *event)
 {
     QMainWindow::showEvent(event);
-    // Not the find field, first though it is: arrows walk through the rows at once.
     if (std::exchange(m_wasShown, true))
         return;
     m_pages->makeAfterFirstFrame(*windowHandle());
-    if (currentPage() == m_locks)
-        m_locks->table().setFocus(); // chooses nothing yet
-    else
-        currentPage()->focusContent();
-    if (currentPage() != m_locks && focusWidget() && !focusWidget()->isVisibleTo(this))
-        m_side->focusPage(); // it has no rows yet
-    if (m_top->isAncestorOf(focusWidget()))
-        focusWidget()->clearFocus();
+    m_focus->give();
 }
 
 void MainWindow::resizeEvent(QResizeEvent *event)

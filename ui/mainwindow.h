@@ -20,6 +20,7 @@ class MuteStore;
 namespace lockscope::ui {
 
 class Actions;
+class FirstFocus;
 class HelpOverlay;
 class LocksPage;
 class PageStack;
@@ -123,6 +124,7 @@ private:
     LocksPage *m_locks = nullptr;
     HelpOverlay *m_help = nullptr;
     Workbench *m_workbench = nullptr;
+    FirstFocus *m_focus = nullptr;
     ConnectionStore *m_store = nullptr;
     ConnectionName m_connection; // chosen in the side bar
     bool m_paused = false;

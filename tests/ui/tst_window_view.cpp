@@ -5,6 +5,7 @@
 #include "ui/pages/pages.h"
 #include "ui/screenshot.h"
 
+#include <QLineEdit>
 #include <QSettings>
 #include <QTemporaryDir>
 
@@ -29,6 +30,23 @@ private slots:
         other.restoreView(settings);
         QCOMPARE(other.size(), size);
         QCOMPARE(ui::pageIds().at(static_cast<qsizetype>(other.pages().current())), u"sessions"_s);
+    }
+
+    // A letter is a key of the page, and Space pauses: neither is typed into the find field.
+    void thePageHasTheKeyboardFirst()
+    {
+        closeWindow();
+        for (const auto &one : {u"locks"_s, u"graph"_s, u"znodes"_s, u"log"_s}) {
+            testing::FakeBackend backend;
+            ui::MainWindow window(backend);
+            window.showPage(one);
+            window.show();
+            QVERIFY(QTest::qWaitForWindowActive(&window));
+            QCoreApplication::processEvents();
+            const auto *find = window.findChild<QLineEdit *>(u"find"_s);
+            QVERIFY2(!find->hasFocus(), qPrintable(one));
+        }
+        openWindow();
     }
 
     void screenshotIsTakenOnceTheFirstSnapshotIsComplete()
