@@ -45,8 +45,9 @@ ActingInputs makeActingInputs(QWidget *parent, const QString &typedName, const A
     return made;
 }
 
-void fitToScreen(QDialog *form, const QScrollArea *scroll, const std::optional<QRect> &available, int width)
+void fitToScreen(QDialog *form, QScrollArea *scroll, const std::optional<QRect> &available, int width)
 {
+    constexpr int spare = 2;
     constexpr QMargins frame(8, 36, 8, 8); // what a window manager puts around it
     const QRect screen = available ? *available : form->screen()->availableGeometry();
     const QRect room = screen.marginsRemoved(frame);
@@ -69,13 +70,18 @@ void fitToScreen(QDialog *form, const QScrollArea *scroll, const std::optional<Q
             others += item->hasHeightForWidth() ? item->heightForWidth(inside) : item->sizeHint().height();
     }
     others += std::max(0, parts - 1) * layout->spacing();
-    const int high = std::min(room.height(), others + content + 2);
+    const int high = std::min(room.height(), others + content + spare);
     QRect place(QPoint(), QSize(wide, high));
     const auto *parent = form->parentWidget();
     place.moveCenter(parent && parent->isVisible() ? parent->window()->geometry().center() : room.center());
     place.moveLeft(std::clamp(place.left(), room.left(), std::max(room.left(), room.right() + 1 - wide)));
     place.moveTop(std::clamp(place.top(), room.top(), std::max(room.top(), room.bottom() + 1 - high)));
+    // A bar that once was there stays as long as the content, narrowed by it, is too high: it has to go first.
+    if (high == others + content + spare)
+        scroll->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     form->setGeometry(place);
+    form->layout()->activate();
+    scroll->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
 }
 
 } // namespace lockscope::ui

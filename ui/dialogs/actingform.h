@@ -30,6 +30,6 @@ struct ActingWords {
 
 // As high as its texts are, as far as the screen goes (its own, unless `available` is said): what is more scrolls,
 // and the buttons stay.
-void fitToScreen(QDialog *form, const QScrollArea *scroll, const std::optional<QRect> &available, int width);
+void fitToScreen(QDialog *form, QScrollArea *scroll, const std::optional<QRect> &available, int width);
 
 } // namespace lockscope::ui

@@ -44,7 +44,8 @@ QSizeF layOut(QTextLayout &layout, qreal width)
 
 CodeLabel::CodeLabel(const QString &text, QWidget *parent) : QWidget(parent), m_text(text)
 {
-    QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Minimum);
+    // Not at least as high as its hint, which is of a width that it rarely has.
+    QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     policy.setHeightForWidth(true);
     setSizePolicy(policy);
     setAccessibleName(text);

@@ -36,7 +36,8 @@ void PortalColorScheme::ask()
     if (m_asked || qEnvironmentVariableIsEmpty("DBUS_SESSION_BUS_ADDRESS"))
         return;
     m_asked = true;
-    // After the first frame: connecting to the bus takes a few milliseconds.
+    // In a turn of its own: connecting to the bus takes a few milliseconds, and who asks is only being made. That may
+    // be before the first frame, which then is dark already where the answer comes in time.
     QTimer::singleShot(0, this, &PortalColorScheme::send);
 }
 

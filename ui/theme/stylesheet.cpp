@@ -32,6 +32,10 @@ QPushButton[look="dangerFilled"]:disabled { background: @criticalSoft; color: @m
 QPushButton[look="flat"] { border-color: transparent; background: transparent; color: @accent; text-align: left; }
 QPushButton[look="flat"]:hover { background: @selection; }
 QPushButton[look="flat"]:focus { border-color: @accent; }
+QPushButton[look="link"] { border: 1px solid transparent; border-radius: 3px; padding: 3px 1px; background: transparent;
+    color: @accent; text-align: left; }
+QPushButton[look="link"]:hover { background: @selection; }
+QPushButton[look="link"]:focus { border-color: @accent; }
 QPushButton[look="chip"] { border-radius: 11px; padding: 3px 11px; color: @muted; font-weight: 400; background: transparent; }
 QPushButton[look="chip"][tone="real"] { color: @hold; border-color: @hold; font-weight: 600; }
 QPushButton[look="chip"]:hover { color: @text; background: @selection; }

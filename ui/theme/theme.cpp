@@ -2,6 +2,7 @@
 #include "ui/theme/theme.h"
 
 #include "ui/theme/portal.h"
+#include "ui/theme/style.h"
 #include "ui/theme/tokens.h"
 
 #include <QApplication>
@@ -9,7 +10,6 @@
 #include <QFontMetricsF>
 #include <QPainter>
 #include <QRegularExpression>
-#include <QStyleFactory>
 #include <QWidget>
 
 #include <cmath>
@@ -130,8 +130,7 @@ Theme::Theme(QApplication &application, ThemeChoice choice, Sheet sheet)
 {
     useThemeResources();
     g_theme = this;
-    // Fusion draws the same on every desktop and honours the palette completely.
-    QApplication::setStyle(QStyleFactory::create(u"Fusion"_s));
+    QApplication::setStyle(new LockscopeStyle);
     QApplication::setFont(textFont());
     m_portal = std::make_unique<PortalColorScheme>();
     connect(m_portal.get(), &PortalColorScheme::answered, this, [this] {
