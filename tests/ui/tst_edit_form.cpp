@@ -421,6 +421,21 @@ private slots:
         backend.tell(batch);
         page.goTo(ZPath("/locks/orders/_c_5f0c2a9e-lock-0000000041"));
         QTRY_COMPARE(page.detail()->head()->links().size(), std::size_t(2));
+        auto *head = page.detail()->head();
+        const auto leftOf = [head](const QWidget &part) { // of what is drawn
+            const auto image = head->grab().toImage();
+            const int top = part.mapTo(head, QPoint()).y();
+            for (int x = 0; x < image.width(); ++x) {
+                for (int y = top + 4; y < top + part.height() - 4; ++y) {
+                    if (image.pixelColor(x, y).lightness() < 190)
+                        return x;
+                }
+            }
+            return -1;
+        };
+        QTRY_VERIFY(head->links()[0]->isVisible());
+        const auto off = [&] { return leftOf(*head->links()[0]) - leftOf(*head->findChild<QLineEdit *>()); };
+        QTRY_VERIFY2(std::abs(off()) <= 2, qPrintable(QString::number(off())));
         QSignalSpy locks(&page, &Page::lockActivated);
         QSignalSpy subjects(&page, &Page::subjectActivated);
         for (auto *link : page.detail()->head()->links())
@@ -452,7 +467,16 @@ private slots:
         page.action(u"Add field…"_s)->trigger();
         QCOMPARE(asked.takeFirst().first().value<EditRequest>().field, QByteArray());
         page.action(u"Set field…"_s)->trigger();
-        QCOMPARE(asked.first().first().value<EditRequest>().field, "b983c153-4d2e-4c2f-9f4b-7e2d0f1c7a55:42"_ba);
+        QCOMPARE(asked.takeFirst().first().value<EditRequest>().field, "b983c153-4d2e-4c2f-9f4b-7e2d0f1c7a55:42"_ba);
+        // The field that was chosen stays chosen when the key is read again, as it is after each edit.
+        auto *items = page.detail()->items();
+        items->setCurrentIndex(items->model()->index(1, 0));
+        EditOutcome outcome;
+        outcome.done = true;
+        page.edited(formRequest(EditKind::FieldSet, "stock", "cache-redis"), outcome);
+        QTRY_VERIFY(items->currentIndex().isValid() && page.action(u"Set field…"_s)->isEnabled());
+        page.action(u"Set field…"_s)->trigger();
+        QCOMPARE(asked.first().first().value<EditRequest>().field, "meta"_ba);
     }
 };
 

@@ -42,6 +42,24 @@ void KeyItemsModel::show(const KeyDetail &detail)
         emit dataChanged(index(0, 0), index(both - 1, ColumnCount - 1));
 }
 
+QByteArray KeyItemsModel::nameAt(int row) const
+{
+    if (row < 0 || row >= rowCount() || m_shape == Shape::Single)
+        return {};
+    if (m_shape == Shape::Numbered)
+        return QByteArray::number(row);
+    return m_items[static_cast<std::size_t>(m_shape == Shape::Pairs ? 2 * row : row)];
+}
+
+int KeyItemsModel::rowOf(const QByteArray &name) const
+{
+    for (int row = 0; row < rowCount(); ++row) {
+        if (nameAt(row) == name)
+            return row;
+    }
+    return -1;
+}
+
 void KeyItemsModel::clear()
 {
     if (const int count = countOf(m_items); count > 0) {

@@ -18,10 +18,12 @@ public:
 
     using QAbstractTableModel::QAbstractTableModel;
 
-    // Rows that are still the same stay selected.
     void show(const KeyDetail &detail);
     void clear();
     [[nodiscard]] Shape shape() const { return m_shape; }
+    // By what an item is known when the key is read again: field, member, or place in a list; empty: by nothing.
+    [[nodiscard]] QByteArray nameAt(int row) const;
+    [[nodiscard]] int rowOf(const QByteArray &name) const;
 
     [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;

@@ -17,6 +17,12 @@ namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 
+namespace {
+
+constexpr int lineMargin = 2; // QLineEdit's own, which no style sheet takes away
+
+} // namespace
+
 EntryHead::EntryHead(const QString &copy, const QString &accessibleName, QWidget *parent) : QWidget(parent)
 {
     m_name = new QLineEdit(this);
@@ -24,6 +30,7 @@ EntryHead::EntryHead(const QString &copy, const QString &accessibleName, QWidget
     m_name->setFrame(false);
     m_name->setFont(monoFont(15, QFont::DemiBold));
     m_name->setStyleSheet(u"QLineEdit { border: none; padding: 0; background: transparent; }"_s);
+    m_name->setTextMargins(-lineMargin, 0, 0, 0);
     m_name->setAccessibleName(accessibleName);
     auto *copyButton = new QPushButton(copy, this);
     connect(copyButton, &QPushButton::clicked, this,
@@ -36,6 +43,7 @@ EntryHead::EntryHead(const QString &copy, const QString &accessibleName, QWidget
     m_linkRow = new QWidget(this);
     m_linkLayout = new QHBoxLayout(m_linkRow);
     m_linkLayout->setContentsMargins(0, 0, 0, 0);
+    m_linkLayout->setSpacing(16);
     m_linkLayout->addStretch();
     m_linkRow->hide();
     m_banner = new QFrame(this);
@@ -93,7 +101,7 @@ void EntryHead::setLinks(std::vector<Link> links)
         button->deleteLater();
     for (auto &link : links) {
         auto *button = new QPushButton(link.text, m_linkRow);
-        button->setProperty("look", u"flat"_s);
+        button->setProperty("look", u"link"_s); // its words begin where those above and below do
         button->setToolTip(plainToolTip(link.tip));
         connect(button, &QPushButton::clicked, this, [follow = std::move(link.follow)] { follow(); });
         m_linkLayout->insertWidget(static_cast<int>(m_links.size()), button);

@@ -71,6 +71,7 @@ KeyDetailView::~KeyDetailView()
 
 void KeyDetailView::show(Backend *backend, const ConnectionName &connection, const RedisKey &key)
 {
+    rememberItem();
     m_backend = backend;
     m_connection = connection;
     m_key = key;
@@ -86,6 +87,15 @@ void KeyDetailView::show(Backend *backend, const ConnectionName &connection, con
     m_head->setName(key.bytes());
     m_head->setSummary(u"reading…"_s);
     refresh();
+}
+
+// A key is taken away and shown anew when it was edited.
+void KeyDetailView::rememberItem()
+{
+    if (!m_backend || !m_itemsView->currentIndex().isValid())
+        return;
+    m_chosen = m_items.nameAt(m_itemsView->currentIndex().row());
+    m_chosenOf = {m_connection, m_key};
 }
 
 void KeyDetailView::refresh()
@@ -117,10 +127,15 @@ void KeyDetailView::take(const RedisKey &key, const Result<KeyDetail> &answer)
     m_detail = *answer;
     m_seen = m_now = std::chrono::steady_clock::now();
     m_wasExpired = false;
+    rememberItem();
     m_items.show(*m_detail);
     m_itemsView->setVisible(m_items.shape() != KeyItemsModel::Shape::Single);
     m_content->show();
-    if (!m_itemsView->currentIndex().isValid() && m_items.rowCount() > 0)
+    // The field that was chosen, wherever the server lists it now: what is edited next is what was looked at.
+    const bool isIts = m_chosenOf == std::pair(m_connection, m_key);
+    if (const int at = isIts ? m_items.rowOf(m_chosen) : -1; at >= 0)
+        m_itemsView->setCurrentIndex(m_items.index(at, 0));
+    else if (!m_itemsView->currentIndex().isValid() && m_items.rowCount() > 0)
         m_itemsView->setCurrentIndex(m_items.index(0, 0));
     showItem();
     sayRest();

@@ -47,6 +47,7 @@ signals:
 private:
     void take(const RedisKey &key, const Result<KeyDetail> &answer);
     void showGone();
+    void rememberItem();
     void sayRest();
     void showItem();
 
@@ -58,6 +59,8 @@ private:
     bool m_wasExpired = false;
     std::chrono::steady_clock::time_point m_now;
     KeyItemsModel m_items;
+    QByteArray m_chosen; // the item's name, and whose it is
+    std::pair<ConnectionName, RedisKey> m_chosenOf;
 
     QStackedWidget *m_stack = nullptr;
     EntryHead *m_head = nullptr;
