@@ -8,6 +8,7 @@
 #include "ui/pages/pages.h"
 #include "ui/parts/notices.h"
 #include "ui/screenshot.h"
+#include "ui/views/lanearea.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/watchchainview.h"
 
@@ -17,6 +18,7 @@
 #include <QTemporaryDir>
 
 using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
 using namespace lockscope;
 using inspect::ChangeKind;
 using testing::change;
@@ -70,6 +72,44 @@ private slots:
                         u"%1: %2 of %3"_s.arg(index.data().toString()).arg(table.columnWidth(column)).arg(least)));
             }
         }
+    }
+
+    // Of many connections the status bar says of how many not all is seen, and what of the worst; the tip says all.
+    void theCoverageOfFiveConnectionsIsSaidShort()
+    {
+        Batch batch;
+        for (const auto *name : {"zk", "redis", "mariadb", "etcd", "postgresql"}) {
+            const ConnectionName connection(name);
+            tell(name);
+            batch.coverageOf.push_back(connection);
+            if (connection != ConnectionName("redis"))
+                batch.coverage.push_back({connection, false, u"sessions are not listed: no right to look at them"_s});
+        }
+        batch.coverage.push_back({ConnectionName("etcd"), false, u"the user may read /locks only"_s});
+        m_backend->tell(batch);
+        const auto *coverage = part<QLabel>("coverage");
+        QVERIFY2(coverage->text().startsWith(u"◐ coverage: 4 of 5 in part · etcd: "_s), qPrintable(coverage->text()));
+        QCOMPARE(coverage->toolTip().count(u"not listed"_s), 4);
+        const auto first = coverage->text().section(u" · "_s, 0, 0);
+        QVERIFY(coverage->fontMetrics().horizontalAdvance(first) < coverage->width());
+    }
+
+    void whatAHistogramSaysFits()
+    {
+        ui::SpanHistogram waits(u"Waits"_s, false, nullptr);
+        const auto fits = [&waits](qsizetype lines) {
+            const auto all = waits.linesIn(waits.sizeHint().width());
+            const QFontMetricsF metrics(ui::textFont(11));
+            return all.size() == lines && std::ranges::all_of(all, [&](const QString &line) {
+                       return metrics.horizontalAdvance(line) <= waits.sizeHint().width();
+                   });
+        };
+        waits.setSpans({});
+        QVERIFY2(fits(1), qPrintable(waits.words()));
+        waits.setSpans({16s, 19s});
+        QVERIFY2(fits(1), qPrintable(waits.words()));
+        waits.setSpans(std::vector<std::chrono::milliseconds>(12'345, 12min + 19s));
+        QVERIFY2(fits(2), qPrintable(waits.words()));
     }
 
     // At the height of a small screen a finding of many lines leaves the queue its room, and opens.

@@ -2,6 +2,7 @@
 #include "ui/shell/bars.h"
 
 #include "core/base/text.h"
+#include "ui/parts/elidedlabel.h"
 #include "ui/parts/environment.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
@@ -245,7 +246,7 @@ QString percent(double share)
 StatusBar::StatusBar(const ConnectionBook &book, QWidget *parent)
     : QFrame(parent), m_book(book), m_asOf(new QLabel(this)), m_watches(new QLabel(this)),
       m_budget(new QProgressBar(this)), m_bytes(new QLabel(this)), m_requests(new QLabel(this)),
-      m_coverage(new QLabel(this)), m_progress(new QLabel(this)), m_notice(new QLabel(this))
+      m_coverage(new ElidedLabel(this)), m_progress(new QLabel(this)), m_notice(new QLabel(this))
 {
     setProperty("look", u"statusbar"_s);
     setFixedHeight(28);
@@ -394,18 +395,26 @@ void StatusBar::refreshRequests(const std::vector<const ConnectionStatus *> &sho
 
 void StatusBar::refreshCoverage(const std::vector<const ConnectionStatus *> &shown)
 {
-    QStringList missing;
+    QStringList all;
+    QStringList worst; // of the connection of which most is missing
+    int partly = 0;
     for (const auto *status : shown) {
+        QStringList missing;
         for (const auto &coverage : m_book.coverageOf(status->name)) {
             if (!coverage.complete)
                 missing << (shown.size() > 1 ? label(status->name.bytes(), 30) + u": "_s : QString())
                                + label(coverage.message.toUtf8(), 160);
         }
+        missing.removeDuplicates();
+        all += missing;
+        partly += missing.isEmpty() ? 0 : 1;
+        if (missing.size() > worst.size())
+            worst = missing;
     }
-    missing.removeDuplicates();
-    const QString text = missing.isEmpty() ? QString() : tr("◐ coverage: ") + missing.join(u" · "_s);
-    m_coverage->setText(QFontMetrics(m_coverage->font()).elidedText(text, Qt::ElideRight, m_coverage->width()));
-    m_coverage->setToolTip(plainToolTip(missing.join(u'\n')));
+    const auto how =
+        partly > 1 ? tr("◐ coverage: %1 of %2 in part · ").arg(partly).arg(shown.size()) : tr("◐ coverage: ");
+    m_coverage->setText(all.isEmpty() ? QString() : how + worst.join(u" · "_s));
+    m_coverage->setToolTip(plainToolTip(all.join(u'\n')));
     setTone(*m_coverage, u"warning"_s);
 }
 

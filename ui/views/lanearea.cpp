@@ -177,34 +177,48 @@ SpanHistogram::SpanHistogram(const QString &title, bool holds, QWidget *parent)
 void SpanHistogram::setSpans(const std::vector<std::chrono::milliseconds> &sorted)
 {
     m_bins = binsOf(sorted);
-    m_words = sorted.empty() ? tr("%1: none whose begin and end are known").arg(m_title)
+    m_words = sorted.empty() ? tr("%1: no whole one seen").arg(m_title)
                              : tr("%1: n %2 · median %3 · p95 %4")
                                    .arg(m_title, QString::number(sorted.size()),
                                         spokenDuration(history::percentileOf(sorted, 50)),
                                         spokenDuration(history::percentileOf(sorted, 95)));
     setToolTip(tr("%1\nBins from below 10 ms, each ten times as long. Median and p95 are spans that were really "
-                  "there (nearest rank).")
+                  "there (nearest rank), recorded from their beginning to their end.")
                    .arg(m_words));
     setAccessibleName(m_words);
     update();
 }
 
+// How many there are stands above the rest where one line is too narrow for both.
+QStringList SpanHistogram::linesIn(int width) const
+{
+    const auto end = m_words.indexOf(u" · "_s);
+    if (end < 0 || QFontMetricsF(textFont(11)).horizontalAdvance(m_words) <= width)
+        return {m_words};
+    return {m_words.left(end), m_words.mid(end + 3)};
+}
+
 void SpanHistogram::paintEvent(QPaintEvent *)
 {
+    constexpr double lineHeight = 15;
     static const QStringList ends{u"10 ms"_s, {}, u"1 s"_s, {}, u"100 s"_s, {}, u"2.8 h"_s, {}};
     const auto &tokens = Theme::tokens();
     QPainter painter(this);
     painter.setFont(textFont(11));
     painter.setPen(tokens.muted);
-    painter.drawText(QRectF(0, 0, width(), 15), Qt::AlignLeft | Qt::AlignVCenter,
-                     QFontMetricsF(painter.font()).elidedText(m_words, Qt::ElideRight, width()));
+    const auto lines = linesIn(width());
+    for (qsizetype line = 0; line < lines.size(); ++line)
+        painter.drawText(QRectF(0, lineHeight * static_cast<double>(line), width(), lineHeight),
+                         Qt::AlignLeft | Qt::AlignVCenter,
+                         QFontMetricsF(painter.font()).elidedText(lines[line], Qt::ElideRight, width()));
+    const double top = lineHeight * static_cast<double>(lines.size()) + 2;
     const int most = *std::ranges::max_element(m_bins);
     if (most == 0)
         return;
     const double wide = static_cast<double>(width()) / spanBins;
-    const double high = height() - 32;
+    const double high = height() - 15 - top;
     for (std::size_t bin = 0; bin < spanBins; ++bin) {
-        const QRectF cell(wide * static_cast<double>(bin), 17, wide - 3, high);
+        const QRectF cell(wide * static_cast<double>(bin), top, wide - 3, high);
         const double part = high * m_bins[bin] / most;
         painter.fillRect(QRectF(cell.left(), cell.bottom() - part, cell.width(), part),
                          m_isOfHolds ? tokens.hold : tokens.wait);

@@ -37,6 +37,7 @@ public:
     SpanHistogram(const QString &title, bool holds, QWidget *parent);
     void setSpans(const std::vector<std::chrono::milliseconds> &sorted);
     [[nodiscard]] const QString &words() const { return m_words; }
+    [[nodiscard]] QStringList linesIn(int width) const; // as they are painted
     [[nodiscard]] QSize sizeHint() const override { return {210, 84}; }
 
 protected:
