@@ -304,6 +304,7 @@ private slots:
         auto *count = partOf<QLineEdit>(dialog, "typeCount");
         QVERIFY(!release->isEnabled());
         QCOMPARE(partOf<QLabel>(dialog, "obstacle")->text(), u"type 30 to release them"_s);
+        QVERIFY(partOf<QLabel>(dialog, "environment")->text().contains(u"orders-zk"_s));
         count->setText(u"29"_s);
         QVERIFY(!release->isEnabled());
         count->setText(u"30"_s);

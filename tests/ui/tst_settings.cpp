@@ -170,6 +170,7 @@ private slots:
         QTest::keyClick(list, Qt::Key_Delete);
         QCOMPARE(list->count(), 0);
         QVERIFY(m_mutes->all().empty());
+        QVERIFY(!m_dialog->findChild<QPushButton *>(u"unmute"_s)->isEnabled()); // there is nothing left
     }
 
     void clientsAreCalledWhatTheUserSays()

@@ -7,6 +7,7 @@
 #include "core/workspace/values.h"
 #include "ui/dialogs/bulkmodel.h"
 #include "ui/dialogs/friction.h"
+#include "ui/parts/environment.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
@@ -52,7 +53,19 @@ void BulkDialog::build(const QString &what)
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(24, 16, 24, 16);
     column->setSpacing(10);
-    column->addWidget(heading);
+    // All targets are of one connection: how grave it is where they are stands here, as in every form that acts.
+    auto *tag = makeLabel({}, {}, this);
+    tag->setObjectName(u"environment"_s);
+    const auto showTag = [this, tag] {
+        if (!m_targets.empty())
+            showEnvironment(*tag, m_book, m_targets.front().lock.connection);
+    };
+    connect(&m_book, &ConnectionBook::changed, this, showTag);
+    showTag();
+    auto *head = new QHBoxLayout;
+    head->addWidget(heading, 1);
+    head->addWidget(tag, 0, Qt::AlignVCenter);
+    column->addLayout(head);
     column->addWidget(about);
     column->addWidget(m_state);
     column->addWidget(makeTable(), 1);
@@ -73,7 +86,9 @@ QWidget *BulkDialog::makeTable()
     m_table->setModel(m_model);
     m_table->header()->setStretchLastSection(false);
     m_table->header()->setSectionResizeMode(BulkModel::Lock, QHeaderView::Stretch);
-    m_table->setColumnWidth(BulkModel::Holder, 260);
+    m_table->header()->setStyleSheet(
+        u"QHeaderView::section { padding: 5px 1px 5px 7px; }"_s); // above the cells' words
+    m_table->setColumnWidth(BulkModel::Holder, 300);
     m_table->setColumnWidth(BulkModel::Since, 96);
     m_table->setColumnWidth(BulkModel::What, 160);
     m_table->setColumnWidth(BulkModel::Outcome, 120);
@@ -142,7 +157,7 @@ QString BulkDialog::obstacle() const
     if (wantsReason && m_reason->text().trimmed().isEmpty())
         return tr("production: say why");
     if (m_count->text().trimmed() != QString::number(count()))
-        return tr("type %1 to release them").arg(count());
+        return count() == 1 ? tr("type 1 to release it") : tr("type %1 to release them").arg(count());
     return {};
 }
 

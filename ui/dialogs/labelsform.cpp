@@ -25,6 +25,7 @@ LabelsForm::LabelsForm(QString file, QWidget *parent)
     m_table->horizontalHeaderItem(Pattern)->setToolTip(
         tr("A shell's pattern: 10.0.3.7:*, app-9, billing*; the first row that fits a client counts"));
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+    m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter); // as the cells below
     m_table->verticalHeader()->hide();
     m_table->setTabKeyNavigation(false);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);

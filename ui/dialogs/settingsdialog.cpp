@@ -134,6 +134,7 @@ QWidget *SettingsDialog::makeMutes()
     m_list->setAccessibleName(tr("Muted findings"));
     m_list->setObjectName(u"mutesList"_s);
     m_list->setWordWrap(true);
+    m_list->setStyleSheet(u"QListWidget::item { padding: 5px 8px; }"_s); // rows, not lines of a text
     auto *remove = new QPushButton(tr("Unmute"), page);
     remove->setObjectName(u"unmute"_s);
     remove->setAutoDefault(false);
@@ -146,6 +147,10 @@ QWidget *SettingsDialog::makeMutes()
             m_list->addItem(harmless(removed.error().message));
     };
     connect(remove, &QPushButton::clicked, this, unmute);
+    remove->setEnabled(false);
+    connect(m_list, &QListWidget::currentItemChanged, remove, [remove](const QListWidgetItem *item) {
+        remove->setEnabled(item && item->data(Qt::UserRole).isValid());
+    });
     auto *key = new QShortcut(QKeySequence::Delete, m_list);
     key->setContext(Qt::WidgetShortcut);
     connect(key, &QShortcut::activated, this, unmute);

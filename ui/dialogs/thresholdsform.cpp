@@ -34,6 +34,7 @@ ThresholdsForm::ThresholdsForm(QString file, QWidget *parent)
     for (int column = 0; column < ColumnCount; ++column)
         m_table->horizontalHeaderItem(column)->setToolTip(tips[column]);
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+    m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter); // as the cells below
     m_table->verticalHeader()->hide();
     m_table->setTabKeyNavigation(false);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
