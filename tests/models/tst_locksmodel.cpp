@@ -391,9 +391,9 @@ private slots:
         QVERIFY(m_model->isGoneAt(1));
         QVERIFY(!m_model->snapshot({ConnectionName("zk"), "/b"}));
         QCOMPARE(m_model->counts(), (LockCounts{3, 2, 0, 0, 0}));
-        QCOMPARE(m_model->waiting(), (LocksModel::Waiting{3, 0}));
+        QCOMPARE(m_model->waiting(), (LocksModel::Waiting{3, 1, 0}));
         add(redisLock("redis", "forever", {}, testing::serverTime(start)));
-        QCOMPARE(m_model->waiting(), (LocksModel::Waiting{4, 1}));
+        QCOMPARE(m_model->waiting(), (LocksModel::Waiting{4, 2, 1}));
         m_model->setOrderHeld(false);
         QCOMPARE(names(*m_model).join(u' '), u"forever /c /aa /a"_s);
         QCOMPARE(m_model->waiting(), (LocksModel::Waiting{}));

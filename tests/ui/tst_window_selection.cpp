@@ -165,9 +165,13 @@ private slots:
         QTest::qWait(0);
         QCOMPARE(place(), before); // what says so moves nothing either
         QCOMPARE(hint->text(), u"↕ 1 row wants to move"_s);
+        m_backend->tellLocks({lockOf("/locks/quite-new", 0, ChangeKind::Added)});
+        QCOMPARE(hint->text(), u"↕ 2 rows want to move, 1 new"_s);
         hint->click();
         QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 0);
         QVERIFY(!hint->isVisible());
+        m_backend->tellLocks({lockOf("/locks/rather-new", 0, ChangeKind::Added)});
+        QCOMPARE(hint->text(), u"↕ 1 new row waits"_s);
         m_backend->tellLocks({lockOf("/locks/orders-2", 0)});
         QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 0);
         movePointer(false);

@@ -52,11 +52,13 @@ void LocksModel::leaveLater(LockRow &entry, std::vector<int> &changedRows)
 
 void LocksModel::sayWaiting()
 {
-    Waiting waiting{static_cast<int>(m_waiting.size()), 0};
+    Waiting waiting{static_cast<int>(m_waiting.size())};
     for (const auto &lock : std::as_const(m_waiting)) {
         const auto known = m_entries.find(lock);
-        if (known != m_entries.end() && !(*known)->gone)
-            waiting.critical += (*known)->facts.worst == Severity::Critical ? 1 : 0;
+        if (known == m_entries.end() || (*known)->gone)
+            continue;
+        waiting.fresh += (*known)->shown ? 0 : 1;
+        waiting.critical += (*known)->facts.worst == Severity::Critical ? 1 : 0;
     }
     if (waiting.rows == 0 && m_rankWaits)
         waiting.rows = 1;

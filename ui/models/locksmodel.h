@@ -73,6 +73,7 @@ public:
     // How many rows wait to move, come or go, and how many of them are critical.
     struct Waiting {
         int rows = 0;
+        int fresh = 0; // that are not shown yet
         int critical = 0;
         friend bool operator==(const Waiting &, const Waiting &) = default;
     };
