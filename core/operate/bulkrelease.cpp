@@ -2,6 +2,7 @@
 #include "core/operate/bulkrelease.h"
 
 #include "core/base/text.h"
+#include "core/operate/lastlook.h"
 
 #include <algorithm>
 
@@ -46,6 +47,8 @@ Task<QString> releaseOne(BulkTarget target, BulkTools tools, QString reason)
     const auto *now = plan->before.find(plan->holder);
     if (target.isLitter && !(now && isLeftBehind(plan->before, *now)))
         co_return u"nothing was sent: it is not left behind any more"_s;
+    if (now && holdsAnew(plan->before, *now, target.shown))
+        co_return u"nothing was sent: it let go since, and took it again"_s;
     auto acting = tools.act(*plan, reason, deadline);
     const auto outcome = co_await acting;
     if (!outcome)

@@ -4,6 +4,7 @@
 #include "core/async/loop.h"
 #include "core/base/counting.h"
 #include "core/base/text.h"
+#include "core/operate/lastlook.h"
 
 #include <algorithm>
 
@@ -24,16 +25,7 @@ Error editRefused(const EditRequest &request, const QString &why)
                                          subjectText(request), why)};
 }
 
-// Whatever became of the last look, it was a look.
-Error unreadBeforeEdit(const EditRequest &request, const Error &why)
-{
-    const bool isLost = why.code == ErrorCode::UnknownOutcome;
-    return Error{isLost ? ErrorCode::NotConnected : why.code,
-                 u"%1: nothing was changed: the last look at it failed: %2"_s.arg(subjectText(request), why.message),
-                 why.retryable};
-}
-
-// Who holds a lock there that the plan does not name so; empty: nobody.
+// Who holds a lock there that the plan does not name so, or took it since; empty: nobody.
 QString unnamedHolder(const EditPlan &plan, const std::vector<TouchedLock> &now)
 {
     for (const auto &lock : now) {
@@ -43,6 +35,8 @@ QString unnamedHolder(const EditPlan &plan, const std::vector<TouchedLock> &now)
             if (!named.contains(holder))
                 return u"%1 holds %2 by now"_s.arg(holder, label(lock.lock.text()));
         }
+        if (known != plan.locks.end() && lock.lastTaken && *lock.lastTaken > known->observed)
+            return u"who holds %1 let go since, and took it again"_s.arg(label(lock.lock.text()));
     }
     return {};
 }
@@ -268,7 +262,7 @@ Error editUnknown(const EditPlan &plan, const Error &lost, const Result<EditStat
 std::optional<Error> refusalOfEdit(const EditPlan &plan, const Result<EditState> &now, const EditTools &tools)
 {
     if (!now)
-        return unreadBeforeEdit(plan.request, now.error());
+        return nothingChanged(subjectText(plan.request), now.error());
     if (const auto other = differenceFor(plan.request, plan.before, *now); !other.isEmpty())
         return editRefused(plan.request, other);
     const auto locks = touchedLocks(plan.request, tools.locks());

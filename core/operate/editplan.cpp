@@ -2,6 +2,7 @@
 #include "core/operate/editplan.h"
 
 #include "core/base/text.h"
+#include "core/operate/lastlook.h"
 
 #include <QCryptographicHash>
 #include <QJsonArray>
@@ -167,7 +168,10 @@ std::vector<TouchedLock> touchedLocks(const EditRequest &request, const std::vec
         if (!reachesInto(request, madeIn, lock))
             continue;
         TouchedLock one{lock.lock, QString::fromUtf8(lock.recipe), {}, lock.waiterCount()};
+        one.observed = lock.observed;
         for (const auto &contender : lock.contenders) {
+            if (holdsAnew(lock, contender, one.lastTaken.value_or(inspect::ServerTime())))
+                one.lastTaken = contender.heldSince;
             if (contender.role != Role::Holder || one.holders.size() >= mostNamed)
                 continue;
             const auto id = label(contender.id, 80);

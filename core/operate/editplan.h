@@ -86,6 +86,8 @@ struct TouchedLock {
     QStringList holders; // who and where, for people
     int waiters = 0;
     bool comesAgain = false; // its holders write the same value
+    inspect::ServerTime observed{};
+    std::optional<inspect::ServerTime> lastTaken{}; // of a lock whose holder may take it again by the same id
     [[nodiscard]] QString text() const;
     friend bool operator==(const TouchedLock &, const TouchedLock &) = default;
 };

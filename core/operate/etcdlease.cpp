@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/etcd/sweep.h"
+#include "core/operate/lastlook.h"
 #include "core/operate/releaseact.h"
 
 #include <algorithm>
@@ -172,9 +173,7 @@ Task<Result<Sent>> endLease(ForceReleasePlan plan, etcd::Client *client, Deadlin
     auto asking = client->timeToLive(leaseOf(plan), true, deadline);
     const auto lease = co_await asking;
     if (!lease)
-        co_return Error{
-            lease.error().code == ErrorCode::UnknownOutcome ? ErrorCode::NotConnected : lease.error().code,
-            u"nothing was sent: what hangs on the lease could not be read again: "_s + lease.error().message};
+        co_return nothingChanged(u"what hangs on the lease"_s, lease.error());
     if (const auto no = objectionTo(plan, *lease))
         co_return *no;
     etcd::Operation remove, look;

@@ -2,8 +2,8 @@
 #include "core/operate/releaseact.h"
 
 #include "core/base/text.h"
+#include "core/operate/lastlook.h"
 #include "core/operate/releaseway.h"
-#include "core/rules/catalogue.h"
 
 namespace lockscope::operate {
 
@@ -51,20 +51,12 @@ Error changedMeanwhile(const ForceReleasePlan &plan, const QString &what)
 
 Error nothingChanged(const ForceReleasePlan &plan, const Error &why)
 {
-    const bool isLost = why.code == ErrorCode::UnknownOutcome;
-    return Error{isLost ? ErrorCode::NotConnected : why.code,
-                 u"nothing was changed: the last look at %1 failed: %2"_s.arg(holdText(plan), why.message),
-                 why.retryable};
+    return nothingChanged(holdText(plan), why);
 }
 
 std::optional<Error> refusalOfAnotherHold(const ForceReleasePlan &plan, const inspect::Contender &now)
 {
-    const auto &recipe = recipes::recipeOf(plan.before.recipe);
-    const bool keepsItsId =
-        recipe.shape == recipes::Shape::NamedLock || recipe.release == recipes::ReleaseWay::RedissonUnlock;
-    const bool isAnother =
-        now.role == inspect::Role::Holder && now.heldSince && *now.heldSince > plan.before.observed;
-    if (!keepsItsId || !isAnother)
+    if (!holdsAnew(plan.before, now, plan.before.observed))
         return std::nullopt;
     return changedMeanwhile(plan, u"it let go since, and took it again"_s);
 }

@@ -18,8 +18,7 @@ namespace lockscope::operate {
 // The last look failed: whatever became of that, it was a look.
 [[nodiscard]] Error nothingChanged(const ForceReleasePlan &plan, const Error &why);
 [[nodiscard]] Error changedMeanwhile(const ForceReleasePlan &plan, const QString &what);
-// Refused where a contender whose id does not say which of its holds is meant was seen to let go after the preview:
-// a thread of Redisson's that took the lock again, a connection that a pool lent to other work.
+// Refused where it was seen to let go after the preview and took the lock again by the same id (lastlook.h).
 [[nodiscard]] std::optional<Error> refusalOfAnotherHold(const ForceReleasePlan &plan, const inspect::Contender &now);
 
 } // namespace lockscope::operate

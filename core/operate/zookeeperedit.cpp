@@ -2,6 +2,7 @@
 #include "core/operate/zookeeperedit.h"
 
 #include "core/base/text.h"
+#include "core/operate/lastlook.h"
 
 #include <algorithm>
 
@@ -114,9 +115,8 @@ Task<Result<void>> sameNode(zk::Session *session, ZnodeCopy wanted, bool isToBeE
     const auto path = label(wanted.path.bytes());
     if (!stat && stat.error().code == ErrorCode::NoNode)
         co_return Error{ErrorCode::Refused, u"%1 is gone already"_s.arg(path)};
-    if (!stat) // a read that was lost has changed nothing
-        co_return Error{stat.error().code == ErrorCode::UnknownOutcome ? ErrorCode::NotConnected : stat.error().code,
-                        u"the last look at %1 failed: %2"_s.arg(path, stat.error().message), true};
+    if (!stat)
+        co_return lastLookFailed(path, stat.error());
     if (stat->czxid != wanted.stat.czxid || stat->ephemeralOwner != wanted.stat.ephemeralOwner)
         co_return Error{ErrorCode::Refused, u"%1 is another node by now"_s.arg(path)};
     if (isToBeEmpty && stat->numChildren > 0)

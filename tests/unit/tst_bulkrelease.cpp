@@ -178,6 +178,41 @@ private slots:
         QVERIFY(world.locks.contains("/locks/3"));
     }
 
+    // By its id it is the same: the dialog was open while a pooled connection did something else.
+    void stopsAtAHoldThatWasTakenSince()
+    {
+        using namespace std::chrono_literals;
+        for (const auto since : {1030s, 400s}) {
+            BulkWorld world;
+            LockSnapshot lock;
+            lock.lock = {ConnectionName("mariadb"), "GET_LOCK#nightly"};
+            lock.backend = BackendKind::MariaDb;
+            lock.recipe = "sql-get-lock";
+            lock.confidence = Confidence::High;
+            lock.observed = ServerTime(1000s);
+            Contender holder;
+            holder.id = "17@1763780400000";
+            holder.role = Role::Holder;
+            holder.session = u"17"_s;
+            holder.guard.value = "17";
+            holder.heldSince = ServerTime(400s);
+            lock.contenders = {holder};
+            const auto targets = targetsOf({&lock}, [](const LockSnapshot &, const Contender &) { return true; });
+            QCOMPARE(targets.size(), std::size_t(1));
+            lock.observed = ServerTime(1060s);
+            lock.contenders[0].heldSince = ServerTime(since);
+            world.locks[lock.lock.name] = lock;
+            const auto report = world.run(targets);
+            if (since == 400s) {
+                QCOMPARE(world.sent, 1);
+                continue;
+            }
+            QVERIFY(report.done.empty() && report.stoppedAt);
+            QVERIFY2(report.why.contains(u"took it again"_s), qPrintable(report.why));
+            QCOMPARE(world.sent, 0);
+        }
+    }
+
     // What nothing tells from the next hold is looked at by itself.
     void stopsAtARisk()
     {

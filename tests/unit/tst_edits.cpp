@@ -271,6 +271,36 @@ private slots:
         QVERIFY(done && done->done);
         QVERIFY(!done->undo || done->undo->copies.size() == 1); // the ephemeral one does not come back
     }
+    // Of Redisson's thread it is the same name: accepted was the hold that the form showed.
+    void aHoldThatWasTakenSinceHasToBeAcceptedAgain()
+    {
+        using namespace std::chrono_literals;
+        const auto heldSince = [](std::chrono::seconds since, std::chrono::seconds observed) {
+            auto lock = heldLock("/locks/orders", "c8b9e7b0-8f6e-4d5e-a7a5-11d0f0a0b0c0:45");
+            lock.recipe = "redisson-lock"; // where it lies is all the same here
+            lock.observed = inspect::ServerTime(observed);
+            lock.contenders[0].heldSince = inspect::ServerTime(since);
+            return lock;
+        };
+        for (const auto since : {1030s, 400s}) {
+            EditWorld w;
+            w.tree.put("/locks/orders", 1, 0);
+            w.locks = {heldSince(400s, 1000s)};
+            auto plan = w.plan(request(EditKind::ZnodeDelete, "/locks/orders"));
+            QVERIFY(plan->touchesHeld());
+            plan->areLocksAccepted = true;
+            w.locks = {heldSince(since, 1060s)};
+            const auto outcome = w.apply(*plan);
+            if (since == 400s) {
+                QVERIFY2(outcome && outcome->done, outcome ? "" : qPrintable(outcome.error().message));
+                continue;
+            }
+            QVERIFY(!outcome);
+            QCOMPARE(outcome.error().code, ErrorCode::Refused);
+            QVERIFY2(outcome.error().message.contains(u"took it again"_s), qPrintable(outcome.error().message));
+            QCOMPARE(w.writes(), QStringList());
+        }
+    }
     void aReadOnlyConnectionRefuses()
     {
         EditWorld w;
