@@ -50,6 +50,7 @@ struct CommandSpec {
     bool mayConnect = false;   // goes without, too, and knows sim:
     bool observes = false;     // looks at everything, not only at what it asks for
     bool follows = false;      // and goes on doing so
+    bool asks = false;         // a person first, unless --yes: what it acts on may be followed meanwhile
     bool isReplayable = false; // asks context.pictures only: is answered from a recording as well
     bool isReplay = false;     // takes the options of those, too
     bool takesRest = false;    // "-- CMD…"

@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/inspect/waits/together.h"
 #include "core/operate/gentler.h"
+#include "core/operate/lastlook.h"
 
 #include <QJsonArray>
 
@@ -165,6 +166,45 @@ Task<QString> askTerminal(CommandContext &context, QString question)
     co_return line;
 }
 
+// While a person thinks, what was shown is followed: a hold that is let go of and taken again by the same id is
+// another one, which only whoever looks meanwhile can tell (core/operate/lastlook.h). Costs a look at all of its
+// server, so only where ids come again.
+Task<void> followMeanwhile(CommandContext &context, ForceReleasePlan plan)
+{
+    if (!operate::keepsItsId(plan.before))
+        co_return;
+    auto looking = lookThrough(&context.workspace, plan.before.lock.connection);
+    co_await looking;
+}
+
+enum class Hold { AsShown, Gone, Another };
+
+Hold holdNow(const ForceReleasePlan &plan, const inspect::SnapshotChange &change)
+{
+    const auto *holder = change.kind == inspect::ChangeKind::Removed ? nullptr : change.lock.find(plan.holder);
+    if (!holder || holder->role != inspect::Role::Holder)
+        return Hold::Gone;
+    return operate::holdsAnew(change.lock, *holder, plan.before.observed) ? Hold::Another : Hold::AsShown;
+}
+
+// Told beside the question, as soon as it is seen; then the question again.
+void tellOfChanges(CommandContext &context, const ForceReleasePlan &plan, const QString &question)
+{
+    if (!operate::keepsItsId(plan.before))
+        return;
+    context.sink.onChange([plan, question, known = Hold::AsShown](const inspect::SnapshotChange &change) mutable {
+        const bool isOurs = change.lock.lock == plan.before.lock;
+        const auto now = isOurs ? holdNow(plan, change) : known;
+        if (now == std::exchange(known, now) || now == Hold::AsShown)
+            return;
+        const auto holder = escaped(plan.holder);
+        const auto words = now == Hold::Gone
+                               ? u"meanwhile: %1 is not seen to hold it any more"_s.arg(holder)
+                               : u"meanwhile: %1 let go and took it again: that is another hold"_s.arg(holder);
+        remark(u"\n%1\n%2"_s.arg(words, question));
+    });
+}
+
 // On a production connection a yes out of habit is not enough.
 Task<Result<void>> confirmed(CommandContext &context, ForceReleasePlan plan)
 {
@@ -181,7 +221,9 @@ Task<Result<void>> confirmed(CommandContext &context, ForceReleasePlan plan)
     const auto question = isProduction
                               ? u"This is production. Type the connection's name (%1) to %2: "_s.arg(wanted, act)
                               : u"Type yes to %1: "_s.arg(act);
+    tellOfChanges(context, plan, question);
     const auto typed = co_await askTerminal(context, question);
+    context.sink.onChange({});
     if (typed == wanted)
         co_return Result<void>();
     co_return no;
@@ -245,6 +287,11 @@ Task<Exit> forceRelease(CommandContext &context)
 
     auto json = answer(context, name, plan->holder, *plan);
     const bool isDry = context.has(u"dry-run"_s);
+    const bool willAsk = !isDry && !context.has(u"yes"_s) && ::isatty(STDIN_FILENO);
+    if (willAsk) {
+        auto following = followMeanwhile(context, *plan);
+        co_await following;
+    }
     std::optional<HeldBeside> beside = HeldBeside();
     if (isDry || !context.has(u"yes"_s)) { // who has said yes does not wait for a look at the whole server
         auto finding = besideHolder(context, *plan);
@@ -266,7 +313,6 @@ Task<Exit> forceRelease(CommandContext &context)
                          Error{ErrorCode::Refused,
                                u"%1: its connection is %2read-only, nothing was sent; %3"_s.arg(
                                    name, gate.isProduction() ? u"production, so "_s : QString(), gate.remedy())});
-    const bool willAsk = !context.has(u"yes"_s) && ::isatty(STDIN_FILENO);
     if (!context.json)
         print(preview(*plan, beside).chopped(1));
     else if (willAsk)
@@ -304,7 +350,7 @@ CommandSpec forceReleaseCommand()
          u"expiry, say): whoever holds it when the command arrives loses it"_s},
     };
     spec.fewestWords = spec.mostWords = 1;
-    spec.answersSoon = true;
+    spec.answersSoon = spec.asks = true;
     spec.run = forceRelease;
     return spec;
 }

@@ -33,6 +33,20 @@ HeldBeside heldBeside(const inspect::LockSnapshot &lock, std::vector<inspect::Lo
 
 } // namespace
 
+Task<bool> lookThrough(Workspace *workspace, ConnectionName name)
+{
+    auto *link = workspace->find(name);
+    if (!link || !link->isConnected())
+        co_return false;
+    link->observer().start();
+    const Completion<bool> seen(workspace->loop());
+    link->observer().firstSnapshot().then([seen](bool) { seen.complete(true); });
+    seen.completeAt(Deadline::after(workspace->loop(), besideWithin), false);
+    const bool isSeen = co_await seen;
+    link = workspace->find(name);
+    co_return isSeen &&link && link->isConnected();
+}
+
 // --- servers -----------------------------------------------------------------------------------
 
 Task<Exit> LivePictures::look(CommandContext &context)
@@ -55,18 +69,11 @@ Task<std::optional<HeldBeside>> LivePictures::heldWith(inspect::LockSnapshot loc
 {
     if (inspect::holdingThreads(lock).empty())
         co_return HeldBeside();
-    auto *link = m_workspace.find(lock.lock.connection);
-    if (!link || !link->isConnected())
+    auto looking = lookThrough(&m_workspace, lock.lock.connection);
+    const bool isSeen = co_await looking;
+    if (!isSeen)
         co_return std::nullopt;
-    link->observer().start(); // the command asked for one lock only
-    auto &loop = m_workspace.loop();
-    const Completion<bool> seen(loop);
-    link->observer().firstSnapshot().then([seen](bool) { seen.complete(true); });
-    seen.completeAt(Deadline::after(loop, besideWithin), false);
-    const bool isSeen = co_await seen;
-    if (!isSeen || !link->isConnected())
-        co_return std::nullopt;
-    co_return heldBeside(lock, link->observer().snapshots());
+    co_return heldBeside(lock, m_workspace.find(lock.lock.connection)->observer().snapshots());
 }
 
 bool LivePictures::isAnySeen()

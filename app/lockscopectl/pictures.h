@@ -51,6 +51,10 @@ public:
     [[nodiscard]] virtual std::optional<RecordedMoment> recorded() const { return {}; }
 };
 
+// Looks at all of that server from now on, whatever was asked for; true when all of it was seen soon. What stands
+// beside an answer is not waited for longer.
+[[nodiscard]] Task<bool> lookThrough(Workspace *workspace, ConnectionName name);
+
 class LivePictures : public Pictures {
 public:
     explicit LivePictures(Workspace &workspace) : m_workspace(workspace) {}

@@ -2,15 +2,10 @@
 // lockscopectl force-release on real servers: whatever is refused leaves the lock untouched, down to
 // the zxids; what is done is done to the one asked for, recorded, and reported.
 #include "tests/support/testmain.h"
+#include "tests/support/asked.h"
 #include "tests/support/ctlfixture.h"
 
 #include "core/redis/client.h"
-
-#include <csignal>
-
-#include <poll.h>
-#include <pty.h>
-#include <unistd.h>
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -112,39 +107,54 @@ private slots:
     {
         QFETCH(bool, interrupts);
         const auto before = m_servers.childrenWithZxids(path());
-        int terminal = -1;
-        int itsEnd = -1;
-        QCOMPARE(::openpty(&terminal, &itsEnd, nullptr, nullptr, nullptr), 0);
-        QProcess asks;
-        asks.setChildProcessModifier([itsEnd] {
-            ::dup2(itsEnd, STDIN_FILENO);
-            ::dup2(itsEnd, STDERR_FILENO);
-        });
-        asks.start(QStringLiteral(LOCKSCOPECTL),
-                   m_servers.connect() + QStringList{u"force-release"_s, m_lock, u"--holder"_s, m_ids[0]});
-        QByteArray said;
-        const auto hears = [&] {
-            pollfd ready{terminal, POLLIN, 0};
-            char bytes[4096];
-            if (::poll(&ready, 1, 0) > 0)
-                said.append(bytes, std::max<ssize_t>(0, ::read(terminal, bytes, sizeof bytes)));
-            return said.contains("Type yes to release: ");
-        };
-        QTRY_VERIFY2_WITH_TIMEOUT(hears(), said.constData(), 30'000);
+        Asked asks(m_servers.connect() + QStringList{u"force-release"_s, m_lock, u"--holder"_s, m_ids[0]});
+        QVERIFY2(asks.says("Type yes to release: "), asks.said());
         QTest::qWait(3500); // it would say it after three seconds
-        if (interrupts)
-            QCOMPARE(::kill(static_cast<pid_t>(asks.processId()), SIGINT), 0);
-        else
-            QCOMPARE(::write(terminal, "no\n", 3), 3);
-        QTRY_VERIFY_WITH_TIMEOUT(asks.state() == QProcess::NotRunning, 30'000);
-        hears();
-        ::close(itsEnd);
-        ::close(terminal);
-        QCOMPARE(asks.exitCode(), 4);
-        QVERIFY2(said.contains("\nlockscopectl: force-release: not confirmed: nothing was sent"), said.constData());
+        QCOMPARE(interrupts ? asks.interrupt() : asks.answer("no"), 4);
+        QVERIFY2(asks.said().contains("\nlockscopectl: force-release: not confirmed: nothing was sent"), asks.said());
         QCOMPARE(m_servers.childrenWithZxids(path()), before);
         QVERIFY(records().isEmpty());
-        QVERIFY2(!said.contains("waiting for"), said.constData());
+        QVERIFY2(!asks.said().contains("waiting for"), asks.said());
+    }
+
+    // By its id it is the same hold; what was confirmed is the one that was shown.
+    void aHoldThatIsTakenAgainWhileSomebodyIsAskedIsAnother_data()
+    {
+        QTest::addColumn<QStringList>("options");
+        QTest::addColumn<QByteArray>("question");
+        QTest::newRow("text") << QStringList() << QByteArray("Type yes to release: ");
+        QTest::newRow("json") << QStringList{u"--json"_s} << QByteArray("Type yes to release: ");
+        QTest::newRow("gentler") << QStringList{u"--way"_s, u"shorten-ttl"_s} << QByteArray("Type yes to ");
+    }
+    void aHoldThatIsTakenAgainWhileSomebodyIsAskedIsAnother()
+    {
+        QFETCH(QStringList, options);
+        QFETCH(QByteArray, question);
+        redis::ConnectionOptions to;
+        to.host = m_servers.redis->address();
+        const auto client = redis::openConnection(m_servers.loop, to);
+        QTRY_COMPARE(client->state(), redis::ConnectionState::Connected);
+        const auto ask = [&](const redis::Command &command) {
+            return testing::await(client->command(command, m_servers.soon()));
+        };
+        const QByteArray thread = "c8b9e7b0-8f6e-4d5e-a7a5-11d0f0a0b0c0:45";
+        const auto take = [&] { return ask({"HSET", "pooled", thread, "1"}) && ask({"PEXPIRE", "pooled", "60000"}); };
+        QVERIFY(take());
+        const QStringList force{u"force-release"_s, u"redis:pooled"_s, u"--holder"_s, QString::fromUtf8(thread)};
+        Asked asks(m_servers.connect() + force + options);
+        QVERIFY2(asks.says(question), asks.said());
+        QVERIFY(ask({"DEL", "pooled"}));
+        QVERIFY2(asks.says("is not seen to hold it any more"), asks.said());
+        QVERIFY(take());
+        QVERIFY2(asks.says("let go and took it again"), asks.said());
+        QCOMPARE(asks.said().count(question), 3);
+        const int status = asks.answer("yes");
+        QVERIFY2(status == 4, asks.said());
+        QVERIFY2(asks.said().contains("took it again), and nothing was taken away"), asks.said());
+        const auto left = ask({"PTTL", "pooled"});
+        QVERIFY(left && left->integer > 30'000);
+        QVERIFY(ask({"DEL", "pooled"}));
+        QVERIFY(records().isEmpty());
     }
 
     void aDryRunSaysEverythingAndDoesNothing()

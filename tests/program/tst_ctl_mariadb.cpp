@@ -2,7 +2,10 @@
 // lockscopectl on a private MariaDB: a row and a named lock acquired, seen and taken away by force; conflicts of
 // a version column in the answer; passwords that stay secret.
 #include "tests/support/testmain.h"
+#include "tests/support/asked.h"
 #include "tests/support/ctlfixture.h"
+
+#include "core/mariadb/client.h"
 
 #include <QRegularExpression>
 
@@ -87,6 +90,35 @@ private slots:
         QVERIFY2(lost.status == 1 && lost.out.contains("\"lost\""), lost.what());
         const auto entered = waiter.finish();
         QVERIFY2(entered.status == 0 && entered.out.contains("\"done\""), entered.what());
+    }
+
+    // A pool lent the connection to other work while somebody was asked: its number, and so its id, is the same.
+    void aConnectionThatTookItAgainIsNotKilled()
+    {
+        QtLoop loop;
+        mariadb::SessionOptions options;
+        options.host = m_server->address();
+        options.user = u"root"_s;
+        const auto pooled = mariadb::openSession(loop, options);
+        QTRY_COMPARE_WITH_TIMEOUT(pooled->state(), mariadb::SessionState::Connected, patienceMs);
+        const auto ask = [&](const QByteArray &text) {
+            const auto rows =
+                await(pooled->execute({text, {}, std::nullopt, false}, Deadline::after(loop, patience)));
+            return rows && rows->cell(0, "done") == "1";
+        };
+        const auto lock = u"mariadb:GET_LOCK#nightly"_s;
+        QVERIFY(ask("SELECT GET_LOCK('nightly', 0) AS done"));
+        const auto id = shown(lock).value("contenders"_L1).toArray().at(0).toObject().value("id"_L1).toString();
+        Asked asks(connect() + QStringList{u"force-release"_s, lock, u"--holder"_s, id});
+        QVERIFY2(asks.says("Type yes to "), asks.said());
+        QVERIFY(ask("SELECT RELEASE_LOCK('nightly') AS done"));
+        QVERIFY2(asks.says("is not seen to hold it any more"), asks.said());
+        QVERIFY(ask("SELECT GET_LOCK('nightly', 0) AS done"));
+        QVERIFY2(asks.says("let go and took it again"), asks.said());
+        const int status = asks.answer("yes");
+        QVERIFY2(status == 4, asks.said());
+        QVERIFY2(asks.said().contains("took it again), and nothing was taken away"), asks.said());
+        QVERIFY(ask("SELECT RELEASE_LOCK('nightly') AS done")); // it is still there, and has it
     }
 
     void conflictsOfAVersionAreInTheAnswer()

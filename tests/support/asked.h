@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// lockscopectl on a terminal, where it asks: what it says there, and what somebody types.
+#pragma once
+
+#include "tests/support/patience.h"
+
+#include <QByteArray>
+#include <QProcess>
+#include <QTest>
+
+#include <algorithm>
+#include <csignal>
+#include <poll.h>
+#include <pty.h>
+#include <unistd.h>
+
+namespace lockscope::testing {
+
+class Asked {
+public:
+    explicit Asked(const QStringList &arguments)
+    {
+        if (::openpty(&m_terminal, &m_itsEnd, nullptr, nullptr, nullptr) != 0)
+            qFatal("no terminal");
+        m_process.setChildProcessModifier([itsEnd = m_itsEnd] {
+            ::dup2(itsEnd, STDIN_FILENO);
+            ::dup2(itsEnd, STDERR_FILENO);
+        });
+        m_process.start(QStringLiteral(LOCKSCOPECTL), arguments);
+    }
+    ~Asked()
+    {
+        m_process.kill();
+        m_process.waitForFinished();
+        ::close(m_itsEnd);
+        ::close(m_terminal);
+    }
+    Asked(const Asked &) = delete;
+    Asked &operator=(const Asked &) = delete;
+
+    // Until it has said so; false when it does not.
+    bool says(const QByteArray &words)
+    {
+        return QTest::qWaitFor([&] { return said().contains(words); }, patienceMs);
+    }
+    // All so far, what is typed included.
+    const QByteArray &said()
+    {
+        pollfd ready{m_terminal, POLLIN, 0};
+        char bytes[4096];
+        while (::poll(&ready, 1, 0) > 0 && (ready.revents & POLLIN) != 0)
+            m_said.append(bytes, std::max<ssize_t>(0, ::read(m_terminal, bytes, sizeof bytes)));
+        return m_said;
+    }
+    // With what was typed; its exit status, -1 when it did not end.
+    int answer(const QByteArray &line)
+    {
+        if (::write(m_terminal, (line + '\n').constData(), static_cast<std::size_t>(line.size() + 1)) < 0)
+            return -1;
+        return status();
+    }
+    // As by Ctrl-C.
+    int interrupt()
+    {
+        ::kill(static_cast<pid_t>(m_process.processId()), SIGINT);
+        return status();
+    }
+
+private:
+    int status()
+    {
+        const bool isOver = QTest::qWaitFor([&] { return m_process.state() == QProcess::NotRunning; }, patienceMs);
+        return isOver ? m_process.exitCode() : -1;
+    }
+
+    int m_terminal = -1;
+    int m_itsEnd = -1;
+    QByteArray m_said;
+    QProcess m_process;
+};
+
+} // namespace lockscope::testing
