@@ -16,6 +16,7 @@ struct HeldLock::Private {
     }
 
     Task<Result<void>> refuseBesideOthers(Link *link, Deadline deadline);
+    Task<Result<void>> refuseBeside(Link *link, QByteArray name, Deadline deadline);
     void watchOver(const recipes::Grant &grant);
     void closeSession();
     Task<void> heedRecipe();
@@ -49,6 +50,13 @@ QString recipeAndClient(const inspect::LockSnapshot &lock)
     return lock.client ? u"%1, %2"_s.arg(recipe, escaped(lock.client->toUtf8())) : recipe;
 }
 
+// A node with a date: its clients write it whoever else is there.
+bool isDated(const inspect::LockSnapshot &lock)
+{
+    const auto &seen = recipes::recipeOf(lock.recipe);
+    return seen.shape == recipes::Shape::Node && seen.endsBy == recipes::EndsBy::Timestamp;
+}
+
 // Why a recipe of ours that overlooks such holds is not to take that lock; nothing if it may.
 std::optional<QString> besideWhom(const inspect::LockSnapshot &lock, const QString &ours,
                                   const std::function<bool(const recipes::SeenHold &)> &overlooks)
@@ -59,10 +67,7 @@ std::optional<QString> besideWhom(const inspect::LockSnapshot &lock, const QStri
         return u"is held by %1 (%2), which %3 does not wait for: both would hold it"_s.arg(
             escaped(one.id), recipeAndClient(lock), ours);
     }
-    // A node with a date: its clients write it whoever else is there.
-    const auto &seen = recipes::recipeOf(lock.recipe);
-    const bool isDate = seen.shape == recipes::Shape::Node && seen.endsBy == recipes::EndsBy::Timestamp;
-    if (isDate && lock.contenders.empty())
+    if (isDated(lock) && lock.contenders.empty())
         return u"is free by its node's date (%1), and its clients do not wait for %2: both would hold it"_s.arg(
             recipeAndClient(lock), ours);
     return std::nullopt;
@@ -84,10 +89,22 @@ Task<QByteArray> OwnContender::idOf(QByteArray granted)
 // (finding foreign-node).
 Task<Result<void>> HeldLock::Private::refuseBesideOthers(Link *link, Deadline deadline)
 {
-    const auto overlooks = lock->overlooks();
-    if (!overlooks)
+    if (!lock->overlooks())
         co_return Result<void>();
-    const auto standing = co_await link->observer().readHolds(request.lock.name, deadline);
+    auto names = contender->leasesBelow();
+    names.insert(names.begin(), request.lock.name);
+    for (const auto &name : names) {
+        auto looking = refuseBeside(link, name, deadline);
+        const auto apart = co_await looking;
+        if (!apart)
+            co_return apart.error();
+    }
+    co_return Result<void>();
+}
+
+Task<Result<void>> HeldLock::Private::refuseBeside(Link *link, QByteArray name, Deadline deadline)
+{
+    const auto standing = co_await link->observer().readHolds(name, deadline);
     if (!standing && standing.error().code == ErrorCode::NoNode)
         co_return Result<void>();
     if (!standing)
@@ -95,10 +112,12 @@ Task<Result<void>> HeldLock::Private::refuseBesideOthers(Link *link, Deadline de
                         u"acquire refused: could not look who holds %1: %2"_s.arg(escaped(request.lock.text()),
                                                                                   standing.error().message),
                         standing.error().retryable};
-    const auto why = besideWhom(*standing, QString::fromUtf8(request.recipe), overlooks);
+    if (name != request.lock.name && !isDated(*standing))
+        co_return Result<void>(); // another lock
+    const auto why = besideWhom(*standing, QString::fromUtf8(request.recipe), lock->overlooks());
     if (why)
         co_return Error{ErrorCode::Refused,
-                        u"acquire refused: %1 %2; nothing was written"_s.arg(escaped(request.lock.text()), *why)};
+                        u"acquire refused: %1 %2; nothing was written"_s.arg(escaped(standing->lock.text()), *why)};
     co_return Result<void>();
 }
 

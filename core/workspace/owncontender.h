@@ -27,6 +27,9 @@ public:
     [[nodiscard]] virtual Task<Result<void>> connect(Deadline deadline);
     // It is outlived by the contender.
     [[nodiscard]] virtual Result<std::unique_ptr<recipes::Lock>> makeLock() = 0;
+    // Locks below that name whose leases are parts of one that several may hold at once, the first of them (kazoo's
+    // MultiNonBlockingLease: folders 0, 1, …, tried in this order).
+    [[nodiscard]] virtual std::vector<QByteArray> leasesBelow() const { return {}; }
     // What the inspector calls our hold, as far as that is the server's to say; asked outside of the recipe's counts.
     [[nodiscard]] virtual Task<QByteArray> idOf(QByteArray granted);
 

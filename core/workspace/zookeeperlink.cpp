@@ -59,6 +59,10 @@ public:
         holding.scope.launch(recipes::watchOwnNode(m_session.get(), &holding.lock, grant)); // and the lock tells
     }
     [[nodiscard]] bool isGivenBackBySession() const override { return true; }
+    [[nodiscard]] std::vector<QByteArray> leasesBelow() const override
+    {
+        return {ZPath(m_request.lock.name).child(NodeName("0")).bytes()};
+    }
 
 private:
     std::unique_ptr<zk::Session> m_session;

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whatever holds a lock, of every layout that is recognised (docs/layouts.md): no recipe of ours gets it beside that.
 // It waits, where it takes what stands there into account, and is refused or fails where it does not.
-#include "core/rules/catalogue.h"
-#include "core/workspace/hold.h"
-#include "tests/support/finish.h"
+#include "besidefixture.h"
 #include "tests/support/redisfixture.h"
-#include "tests/support/testmain.h"
 #include "tests/support/zookeeperfixture.h"
 
 #include <QDateTime>
-#include <QTemporaryDir>
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -21,68 +17,22 @@ namespace {
 const QByteArray uuid = "_c_0d5a1c2e-5c55-4a2b-9a3e-1f2d3c4b5a69-";
 const QByteArray hex32 = "0d5a1c2e5c554a2b9a3e1f2d3c4b5a69";
 
-QByteArrayList acquirableOn(BackendKind backend)
-{
-    QByteArrayList ids;
-    for (const auto &recipe : recipes::catalogue()) {
-        if (recipe.acquirable && recipe.backend == backend && !recipe.quorum)
-            ids << recipe.id;
-    }
-    return ids;
-}
-
-QByteArrayList listed(const QByteArray &ids)
-{
-    auto list = ids.split(' ');
-    list.removeAll(QByteArray());
-    return list;
-}
-
 } // namespace
 
-class TestAcquireBeside : public QObject {
+class TestAcquireBeside : public BesideFixture {
     Q_OBJECT
 
-    QtLoop m_loop;
-    QTemporaryDir m_state;
     std::unique_ptr<sandbox::ZooKeeperServer> m_zooKeeper;
     std::unique_ptr<sandbox::Server> m_redis;
     std::unique_ptr<zk::Session> m_other; // whose hold it is
     std::unique_ptr<redis::Connection> m_keys;
-    std::unique_ptr<Workspace> m_workspace;
 
-    [[nodiscard]] Deadline soon() { return Deadline::after(m_loop, patience); }
     bool make(const ZPath &path, const QByteArray &data, zk::CreateMode mode)
     {
         if (!path.parent().isRoot())
             make(path.parent(), {}, zk::CreateMode::Persistent);
         const auto made = await(m_other->create(path, data, mode, zk::openAcl(), soon()));
         return made || made.error().code == ErrorCode::NodeExists;
-    }
-    // One try without waiting.
-    Result<recipes::Grant> attempt(const inspect::LockName &lock, const QByteArray &recipe)
-    {
-        HeldLock hold(*m_workspace, {lock, recipe, false, 1, 30'000ms, true});
-        auto got = finish(m_loop, hold.acquire(0ms));
-        if (got)
-            (void)finish(m_loop, hold.release(soon()));
-        return got;
-    }
-    // Of all recipes of that backend those in `waiting` wait; none gets it.
-    void nobodyGetsIt(const inspect::LockName &lock, const QByteArrayList &waiting)
-    {
-        const auto seen = finish(m_loop, m_workspace->read(lock, soon()));
-        QVERIFY2(seen, seen ? "" : qPrintable(seen.error().message));
-        QVERIFY2(seen->holderCount() > 0, qPrintable(seen->why));
-        for (const auto &recipe : acquirableOn(seen->backend)) {
-            const auto got = attempt(lock, recipe);
-            QVERIFY2(!got, recipe + " got it beside " + seen->recipe);
-            const auto &message = got.error().message;
-            const bool isInTime = got.error().code == ErrorCode::TimedOut;
-            QVERIFY2(isInTime == waiting.contains(recipe), recipe + ": " + message.toUtf8());
-            if (got.error().code == ErrorCode::Refused)
-                QVERIFY2(message.contains(u"both would hold it"), qPrintable(message));
-        }
     }
 
 private slots:
@@ -101,10 +51,6 @@ private slots:
         QVERIFY(waitForState(*m_other, zk::SessionState::Connected));
         m_keys = redis::openConnection(m_loop, optionsFor(m_redis->address()));
         QVERIFY(becomes(*m_keys, redis::ConnectionState::Connected));
-        WorkspaceOptions options;
-        options.observe = false;
-        options.auditPath = m_state.filePath(u"audit.jsonl"_s);
-        m_workspace = std::make_unique<Workspace>(m_loop, options, nullptr);
         ConnectionSpec zk;
         zk.name = ConnectionName("zk");
         zk.hosts = {m_zooKeeper->address()};
@@ -113,10 +59,7 @@ private slots:
         keys.name = ConnectionName("redis");
         keys.scheme = Scheme::Redis;
         keys.hosts = {m_redis->address()};
-        for (const auto &spec : {zk, keys}) {
-            QVERIFY(m_workspace->add(spec));
-            QVERIFY(finish(m_loop, m_workspace->whenConnected(spec.name, soon())));
-        }
+        connectTo({zk, keys});
     }
     void cleanupTestCase()
     {
@@ -178,7 +121,7 @@ private slots:
                           isLasting ? zk::CreateMode::Persistent : zk::CreateMode::Ephemeral),
                      node);
         }
-        nobodyGetsIt({ConnectionName("zk"), lock}, waiting);
+        nobodyGetsWhatIsSeen({ConnectionName("zk"), lock}, waiting);
     }
 
     // Its clients look at the date, and at nobody's queue.
@@ -191,6 +134,35 @@ private slots:
         QVERIFY(!got);
         QCOMPARE(got.error().code, ErrorCode::Refused);
         QVERIFY2(got.error().message.contains(u"is free by its node's date"), qPrintable(got.error().message));
+    }
+
+    // Its leases lie in folders below the name that its clients give it.
+    void aLeaseOfSeveralIsNotTakenFromItsClients_data()
+    {
+        QTest::addColumn<QByteArray>("end");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("held") << QByteArray("2999-01-01T00:00:00") << u"both would hold it"_s;
+        QTest::newRow("free") << QByteArray("2001-01-01T00:00:00") << u"is free by its node's date"_s;
+    }
+    void aLeaseOfSeveralIsNotTakenFromItsClients()
+    {
+        QFETCH(QByteArray, end);
+        QFETCH(QString, says);
+        const QByteArray lock = "/several-" + QByteArray(QTest::currentDataTag());
+        QVERIFY(make(ZPath(lock + "/0/lease_holder"), R"({"version":1,"holder":"me","end":")" + end + R"("})",
+                     zk::CreateMode::Persistent));
+        for (const auto &recipe : acquirableOn(BackendKind::ZooKeeper)) {
+            const auto got = attempt({ConnectionName("zk"), lock}, recipe);
+            QVERIFY2(!got && got.error().code == ErrorCode::Refused, recipe);
+            QVERIFY2(got.error().message.contains(says), qPrintable(got.error().message));
+            QVERIFY2(got.error().message.contains(QString::fromUtf8(lock + "/0 ")), qPrintable(got.error().message));
+        }
+    }
+    // A queue of that name is another lock.
+    void aQueueInAFolderOfThatNameIsAnotherLock()
+    {
+        QVERIFY(make(ZPath("/apart/0/" + uuid + "lock-0000000000"), "x", zk::CreateMode::Ephemeral));
+        QVERIFY(attempt({ConnectionName("zk"), "/apart"}, "curator-rwlock"));
     }
 
     void onRedis_data()
@@ -230,7 +202,7 @@ private slots:
         QFETCH(QByteArrayList, waiting);
         for (const auto &command : commands)
             QVERIFY(valueOf(m_keys->command(command, soon())).kind != redis::Value::Kind::Error);
-        nobodyGetsIt({ConnectionName("redis"), key}, waiting);
+        nobodyGetsWhatIsSeen({ConnectionName("redis"), key}, waiting);
     }
 };
 
