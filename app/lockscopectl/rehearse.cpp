@@ -29,6 +29,7 @@ QJsonObject rehearsalJson(const Rehearsal &rehearsal)
             {u"granted"_s, granted},
             {u"woken"_s, rehearsal.woken ? QJsonValue(*rehearsal.woken) : none},
             {u"wokenInVain"_s, rehearsal.woken ? QJsonValue(rehearsal.wokenInVain) : none},
+            {u"wokenSeen"_s, rehearsal.woken ? QJsonValue(rehearsal.isWokenSeen) : none},
             {u"alsoLost"_s, lost},
             {u"alsoLostKnown"_s, rehearsal.isAlsoLostKnown},
             {u"assumed"_s, QJsonArray::fromStringList(rehearsal.assumed)}};

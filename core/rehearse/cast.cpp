@@ -72,6 +72,7 @@ void sayWatches(Cast &cast, const LockSnapshot &lock)
     };
     const auto unseen = std::ranges::count_if(
         lock.contenders, [&](const auto &one) { return one.role == Role::Waiter && !isSeen(one); });
+    cast.hasUnseenWatches = unseen > 0;
     if (unseen > 0)
         cast.assumed << countOf(unseen, u"the watch of 1 waiter was not seen: taken from the recipe"_s,
                                 u"the watches of %1 waiters were not seen: taken from the recipe"_s);

@@ -17,8 +17,9 @@ struct Part {
 struct Cast {
     QByteArray recipe; // the one that is played
     int limit = 1;
-    std::vector<Part> parts;      // as they come
-    bool hasUnknownModes = false; // of its waiters: whether they want to read is not on the server
+    std::vector<Part> parts;       // as they come
+    bool hasUnseenWatches = false; // of its waiters: they are the recipe's
+    bool hasUnknownModes = false;  // of its waiters: whether they want to read is not on the server
     QStringList assumed;
 };
 

@@ -203,12 +203,15 @@ Result<Rehearsal> rehearse(const operate::ForceReleasePlan &plan)
     auto outcome = playRelease(plan, *cast);
     if (!outcome)
         return outcome.error();
+    rehearsal.isWokenSeen = lock.waitersKnown && !cast->hasUnseenWatches;
     bool isSure = outcome->isAlike;
+    bool isWokenAlike = true;
     if (isSure && cast->hasUnknownModes) {
         const auto reading = castOf(plan, true);
         const auto other = reading ? playRelease(plan, *reading) : Result<Outcome>(reading.error());
         // Of several in no order nothing is said but that one of them gets it.
         isSure = other && other->granted.empty() == outcome->granted.empty();
+        isWokenAlike = other && other->woken.size() == outcome->woken.size();
         rehearsal.assumed << u"whether those who wait want to read or to write is not on the server: both were "
                              u"played"_s;
     }
@@ -220,6 +223,7 @@ Result<Rehearsal> rehearse(const operate::ForceReleasePlan &plan)
         return rehearsal;
     }
     judge(rehearsal, lock, *outcome);
+    rehearsal.isWokenSeen = rehearsal.isWokenSeen && isWokenAlike;
     return rehearsal;
 }
 
@@ -230,10 +234,11 @@ QString wokenWords(const Rehearsal &rehearsal)
     if (!rehearsal.woken)
         return u"who is woken is not known"_s;
     const auto count = *rehearsal.woken;
-    if (count == 0)
-        return u"no client is woken"_s;
-    const auto woken = count == 1 ? u"1 client is woken"_s : u"%1 clients are woken"_s.arg(count);
-    return rehearsal.wokenInVain == 0 ? woken : woken + u", %1 of them in vain"_s.arg(rehearsal.wokenInVain);
+    const auto woken = count == 0   ? u"no client is woken"_s
+                       : count == 1 ? u"1 client is woken"_s
+                                    : u"%1 clients are woken"_s.arg(count);
+    const auto inVain = rehearsal.wokenInVain == 0 ? QString() : u", %1 of them in vain"_s.arg(rehearsal.wokenInVain);
+    return woken + inVain + (rehearsal.isWokenSeen ? QString() : u", if it is as assumed"_s);
 }
 
 QString lostWords(const Rehearsal &rehearsal)

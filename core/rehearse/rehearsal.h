@@ -33,6 +33,7 @@ struct Rehearsal {
     std::vector<QByteArray> granted;      // all who get it by this, as they stand in the queue; only where certain
     std::optional<int> woken;             // clients that hear of the release; empty when it could not be played
     int wokenInVain = 0;                  // of them: who does not get the lock
+    bool isWokenSeen = true;              // false: who is woken follows from what was not seen (watches, waiters)
     std::vector<inspect::LockName> alsoLost;
     bool isAlsoLostKnown = true; // false: there may be more of them
     QStringList assumed;         // one line each

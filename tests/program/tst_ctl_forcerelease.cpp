@@ -187,8 +187,9 @@ private slots:
         const auto ran = m_servers.run({u"rehearse"_s, m_lock, u"--holder"_s, m_ids[0], u"--json"_s});
         QVERIFY2(ran.status == 0 && ran.err.isEmpty(), ran.what());
         const auto json = ran.json();
-        QCOMPARE(fields(json), sorted(words("lock holder next nextHolder granted woken wokenInVain alsoLost "
-                                            "alsoLostKnown assumed schema")));
+        QCOMPARE(fields(json),
+                 sorted(words("lock holder next nextHolder granted woken wokenInVain wokenSeen alsoLost "
+                              "alsoLostKnown assumed schema")));
         QCOMPARE(json.value("next"_L1).toString(), u"certain"_s);
         QCOMPARE(json.value("nextHolder"_L1).toString(), m_ids[1]);
         QCOMPARE(json.value("woken"_L1).toInt(), 1);

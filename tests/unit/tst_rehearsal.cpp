@@ -185,6 +185,23 @@ private slots:
         QVERIFY(assumedOf(rehearsedLock("pg-for-update", {"Hx", "wx", "wx"})).contains("may be quicker"_L1));
     }
 
+    // A number that hangs on what was not seen is not said as one that was.
+    void whoIsWokenIsSaidAsFirmlyAsItIsKnown()
+    {
+        const auto said = [](const LockSnapshot &lock) {
+            const auto plan = operate::planForceRelease(lock, lock.contenders.front().id);
+            const auto rehearsal = rehearse::rehearse(*plan);
+            return rehearsal ? sentenceOf(*rehearsal, lock) : rehearsal.error().message;
+        };
+        auto lock = rehearsedLock("zk-mutex", {"Hx", "wx"});
+        QVERIFY2(said(lock).contains(u"; 1 client is woken, if it is as assumed; "), qPrintable(said(lock)));
+        lock.contenders[1].watches = {{lock.contenders[0].id, false, Evidence::Server}};
+        QVERIFY2(said(lock).contains(u"; 1 client is woken; "), qPrintable(said(lock)));
+        auto polled = rehearsedLock("redis-set-nx", {"Hx"});
+        polled.waitersKnown = false;
+        QVERIFY2(said(polled).contains(u"; no client is woken, if it is as assumed; "), qPrintable(said(polled)));
+    }
+
     // The snapshot's holders are what the fork must come to; two in one mutex were let in by something else.
     void whatCannotBePlayedIsNotForetold()
     {
