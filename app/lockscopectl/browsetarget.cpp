@@ -2,6 +2,7 @@
 #include "app/lockscopectl/browsetarget.h"
 
 #include "core/base/text.h"
+#include "core/base/typedname.h"
 
 namespace lockscope::ctl {
 
@@ -19,7 +20,7 @@ Result<BrowseTarget> readTarget(CommandContext &context, BackendKind backend, co
     if (auto *link = colon > 0 ? context.workspace.find(ConnectionName(raw->left(colon))) : nullptr) {
         if (backendOf(link->spec().scheme) != backend)
             return Error{ErrorCode::BadInput, u"connection %1 is no %2"_s.arg(escaped(raw->left(colon)), wanted)};
-        return BrowseTarget{link->spec().name, raw->mid(colon + 1)};
+        return BrowseTarget{link->spec().name, nameAsStored(backend, raw->mid(colon + 1))};
     }
     std::vector<Link *> fitting;
     for (auto *link : context.workspace.links()) {
@@ -27,7 +28,7 @@ Result<BrowseTarget> readTarget(CommandContext &context, BackendKind backend, co
             fitting.push_back(link);
     }
     if (fitting.size() == 1)
-        return BrowseTarget{fitting.front()->spec().name, *raw};
+        return BrowseTarget{fitting.front()->spec().name, nameAsStored(backend, *raw)};
     return Error{
         ErrorCode::BadInput,
         fitting.empty()

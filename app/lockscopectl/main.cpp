@@ -76,10 +76,22 @@ std::vector<OptionSpec> optionsOf(const CommandSpec &command)
     return options;
 }
 
+// What is replayed has options that no recording knows: of which command they are, and why not here, is said by that.
+std::optional<Arguments> ofAnyCommand(const QStringList &words)
+{
+    auto options = app::sharedOptions();
+    for (const auto &other : commands())
+        options.insert(options.end(), other.options.begin(), other.options.end());
+    auto read = app::readArguments(words, options);
+    return read ? std::optional(std::move(*read)) : std::nullopt;
+}
+
 int runCommand(const CommandSpec &command, const QStringList &words)
 {
     const auto options = optionsOf(command);
     auto arguments = app::readArguments(words, options);
+    if (auto of = arguments || !command.isReplay ? std::nullopt : ofAnyCommand(words))
+        arguments = std::move(*of);
     if (!arguments)
         return endAsBadUsage(arguments.error().message);
     for (const auto &[name, meant] : command.otherNames) {

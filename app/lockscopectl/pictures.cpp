@@ -3,6 +3,7 @@
 
 #include "app/lockscopectl/command.h"
 #include "core/base/text.h"
+#include "core/base/typedname.h"
 #include "core/inspect/json.h"
 #include "core/inspect/waits/together.h"
 #include "core/workspace/deadlocks.h"
@@ -214,7 +215,10 @@ Result<inspect::LockName> RecordedPictures::parseLock(const QString &text)
     std::vector<ConnectionName> names;
     for (const auto &[name, state] : m_picture.connections)
         names.push_back(name);
-    return lockscope::parseLock(text, names);
+    auto lock = lockscope::parseLock(text, names);
+    if (lock)
+        lock->name = nameAsStored(m_picture.connections.at(lock->connection).backend, lock->name);
+    return lock;
 }
 
 } // namespace lockscope::ctl

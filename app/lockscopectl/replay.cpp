@@ -29,8 +29,9 @@ Result<const CommandSpec *> innerCommand(const Arguments &inner)
     const auto bad = [](const QString &what) { return Error{ErrorCode::BadInput, u"replay: "_s + what}; };
     const auto *command = findCommand(inner.words.value(0));
     if (!command || !command->isReplayable)
-        return bad(u"\"%1\" is not answered from a recording; %2 are"_s.arg(inner.words.value(0),
-                                                                            replayable().join(u", "_s)));
+        return bad(u"\"%1\" is not answered from a recording; %2 are%3"_s.arg(
+            inner.words.value(0), replayable().join(u", "_s),
+            command ? u": what was recorded cannot be acted on, only looked at"_s : QString()));
     const auto given = inner.words.size() - 1;
     if (given < command->fewestWords)
         return bad(u"%1 wants %2"_s.arg(command->name, command->words));

@@ -2,6 +2,7 @@
 #include "core/workspace/workspace.h"
 
 #include "core/base/text.h"
+#include "core/base/typedname.h"
 #include "core/passage/tls.h"
 #include "core/workspace/linkbase.h"
 
@@ -161,7 +162,10 @@ Result<inspect::LockName> Workspace::parseLock(const QString &text) const
     std::vector<ConnectionName> names;
     for (const auto &[name, link] : d->links)
         names.push_back(name);
-    return lockscope::parseLock(text, names);
+    auto lock = lockscope::parseLock(text, names);
+    if (lock)
+        lock->name = nameAsStored(*backendOf(d->links.at(lock->connection)->spec().scheme), lock->name);
+    return lock;
 }
 
 Result<inspect::LockName> parseLock(const QString &text, const std::vector<ConnectionName> &connections)

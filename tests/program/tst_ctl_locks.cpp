@@ -355,6 +355,19 @@ private slots:
     }
 
     // Its address says nothing of that: whoever looks at one lock of it is told, too.
+    // As a shell completes a folder. A key of Redis may end so: it is another.
+    void aSlashBehindAPathIsNotPartOfIt()
+    {
+        const auto plain = m_servers.run({u"show"_s, u"zk:/locks/orders"_s, u"--json"_s});
+        const auto slash = m_servers.run({u"show"_s, u"zk:/locks/orders/"_s, u"--json"_s});
+        QVERIFY2(plain.status == 0 && slash.status == 0, slash.what());
+        QCOMPARE(slash.json().value("lock"_L1).toObject().value("lock"_L1).toString(), u"zk:/locks/orders"_s);
+        const auto tree = m_servers.run({u"tree"_s, u"/locks/orders/"_s, u"--json"_s});
+        QVERIFY2(tree.status == 0 && tree.out.contains("\"/locks/orders\""), tree.what());
+        const auto key = m_servers.run({u"show"_s, u"redis:nobody/"_s});
+        QVERIFY2(key.status == 1 && key.err.contains("nobody/"), key.what());
+    }
+
     void aLockOnAReplicaIsShownAsSuch()
     {
         auto made = sandbox::makeRedis({});

@@ -119,6 +119,12 @@ private slots:
         row("replay /nowhere/file locks", 2, "/nowhere/file cannot be read");
         row("replay /nowhere/file acquire", 2,
             "not answered from a recording; locks, show, sessions, findings, graph, note are");
+        row("replay /nowhere/file force-release zk:/a --holder x --yes", 2,
+            "\"force-release\" is not answered from a recording; locks, show, sessions, findings, graph, note are: what "
+            "was recorded cannot be acted on");
+        row("replay /nowhere/file rehearse zk:/a --holder x", 2, "\"rehearse\" is not answered from a recording");
+        row("replay /nowhere/file locks --holder x", 2, "locks knows no --holder");
+        row("replay /nowhere/file locks --nonsense", 2, "unknown option");
         row("locks --production other --connect zk://127.0.0.1:1", 2, "names no connection");
         // Nobody listens on port 1.
         row("locks --connect zk://127.0.0.1:1", 3, "could not connect to zk://127.0.0.1:1: Connection refused");
