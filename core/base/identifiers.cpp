@@ -2,17 +2,41 @@
 #include "core/base/identifiers.h"
 
 #include <algorithm>
+#include <array>
 
 namespace lockscope {
 
 namespace {
 constexpr qsizetype hexLength = 32;
+
+constexpr bool isHexDigit(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
+// Of a UUID's characters, large letters or small. Asked of each name of a folder, and more than once: one look each.
+enum UuidPart : quint8 { NoPart, HexPart, DashPart };
+constexpr auto uuidParts = [] {
+    std::array<UuidPart, 256> all{};
+    for (std::size_t c = 0; c < 128; ++c) {
+        const bool isCapital = c >= 'A' && c <= 'F';
+        all[c] = isCapital || isHexDigit(static_cast<char>(c)) ? HexPart : NoPart;
+    }
+    all['-'] = DashPart;
+    return all;
+}();
+constexpr auto uuidShape = [] {
+    std::array<UuidPart, uuidLength> all{};
+    all.fill(HexPart);
+    for (const auto dash : {8U, 13U, 18U, 23U})
+        all[dash] = DashPart;
+    return all;
+}();
 } // namespace
 
-bool isHex(const QByteArray &text)
+bool isHex(QByteArrayView text)
 {
-    return !text.isEmpty()
-           && std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+    return !text.isEmpty() && std::ranges::all_of(text, isHexDigit);
 }
 
 bool isDigits(const QByteArray &text)
@@ -27,28 +51,33 @@ bool isSqlWord(const QByteArray &text)
     });
 }
 
-bool isUuid36(const QByteArray &text)
+bool isUuid36(QByteArrayView text)
 {
-    if (text.size() != uuidLength || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-')
+    if (text.size() != uuidLength)
         return false;
-    return isHex(QByteArray(text).remove(23, 1).remove(18, 1).remove(13, 1).remove(8, 1).toLower());
+    const char *const bytes = text.data();
+    for (std::size_t at = 0; at < uuidShape.size(); ++at) {
+        if (uuidParts[static_cast<uchar>(bytes[at])] != uuidShape[at])
+            return false;
+    }
+    return true;
 }
 
-bool isHex32(const QByteArray &text)
+bool isHex32(QByteArrayView text)
 {
     return text.size() == hexLength && isHex(text);
 }
 
-bool holdsUuid(const QByteArray &text)
+bool holdsUuid(QByteArrayView text)
 {
     qsizetype hexRun = 0;
     for (qsizetype at = 0; at < text.size(); ++at) {
         const char c = text[at];
-        hexRun = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') ? hexRun + 1 : 0;
+        hexRun = isHexDigit(c) ? hexRun + 1 : 0;
         if (hexRun == hexLength)
             return true;
         const bool endsGroup = c == '-' && at >= 8 && at + (uuidLength - 8) <= text.size() && text[at + 5] == '-';
-        if (endsGroup && isUuid36(text.mid(at - 8, uuidLength)))
+        if (endsGroup && isUuid36(text.sliced(at - 8, uuidLength)))
             return true;
     }
     return false;

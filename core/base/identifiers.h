@@ -6,13 +6,13 @@
 
 namespace lockscope {
 
-[[nodiscard]] bool isHex(const QByteArray &text);     // small letters, as UUIDs are written
+[[nodiscard]] bool isHex(QByteArrayView text);        // small letters, as UUIDs are written
 [[nodiscard]] bool isDigits(const QByteArray &text);  // not empty
 [[nodiscard]] bool isSqlWord(const QByteArray &text); // an identifier that needs no quotes, or a number
 inline constexpr qsizetype uuidLength = 36;
-[[nodiscard]] bool isUuid36(const QByteArray &text); // with its four dashes
-[[nodiscard]] bool isHex32(const QByteArray &text);  // without
+[[nodiscard]] bool isUuid36(QByteArrayView text); // with its four dashes
+[[nodiscard]] bool isHex32(QByteArrayView text);  // without
 // Whether a UUID, in either form, stands anywhere in the text.
-[[nodiscard]] bool holdsUuid(const QByteArray &text);
+[[nodiscard]] bool holdsUuid(QByteArrayView text);
 
 } // namespace lockscope

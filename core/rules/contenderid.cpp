@@ -9,7 +9,8 @@ namespace lockscope::recipes {
 bool isGivenOnce(const NodeName &name)
 {
     const auto read = readSequence(name);
-    return read && holdsUuid(read->prefix()); // 32 hex digits alone may end in ten of the other kind
+    // Without the number: 32 hex digits alone may end in ten of the other kind.
+    return read && holdsUuid(QByteArrayView(name.bytes()).first(read->prefixLength));
 }
 
 QByteArray nodeContenderId(const NodeName &name, qint64 czxid)

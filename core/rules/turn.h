@@ -21,6 +21,8 @@ struct SequencedName {
     // Everything before the number. Made when asked for: who waits for its turn does not.
     [[nodiscard]] QByteArray prefix() const { return name.bytes().first(prefixLength); }
 };
+// How long a number is, with its sign.
+inline constexpr qsizetype leastDigits = 10, mostDigits = 11;
 // Reads the number at the end: ten digits, or a minus and nine or ten of them; empty if there is
 // none. `base` ("lock-", "__lock__") must stand right before it when given; without it a single dash
 // before ten digits counts as part of the prefix.

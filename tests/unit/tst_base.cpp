@@ -2,6 +2,7 @@
 // Escaping, durations, moments, connection URIs.
 #include "core/base/connectionuri.h"
 #include "core/base/duration.h"
+#include "core/base/identifiers.h"
 #include "core/base/instant.h"
 #include "core/base/random.h"
 #include "core/base/result.h"
@@ -21,6 +22,30 @@ using namespace std::chrono_literals;
 class TestBase : public QObject {
     Q_OBJECT
 private slots:
+    // Each with a letter too few, one of another kind, and a dash elsewhere: what is no UUID is said to be none.
+    void uuidsAreKnownByEachOfTheirCharacters()
+    {
+        const QByteArray uuid = "01234567-89ab-cdef-0123-456789abcdef";
+        QVERIFY(isUuid36(uuid));
+        QVERIFY(isUuid36(uuid.toUpper()));
+        QVERIFY(!isUuid36(uuid.chopped(1)));
+        QVERIFY(!isUuid36(uuid + '0'));
+        QVERIFY(!isUuid36({}));
+        for (qsizetype at = 0; at < uuid.size(); ++at) {
+            for (const char other : {'g', 'G', '/', ':', '@', '`', ' ', '\0', '\xc3', uuid[at] == '-' ? 'a' : '-'}) {
+                auto wrong = uuid;
+                wrong[at] = other;
+                QVERIFY2(!isUuid36(wrong), wrong.constData());
+                QVERIFY2(!holdsUuid("_c_" + wrong + "-lock-"), wrong.constData());
+            }
+        }
+        QVERIFY(holdsUuid("_c_" + uuid + "-lock-"));
+        QVERIFY(holdsUuid(uuid));
+        const auto hex = QByteArray(uuid).replace("-", "");
+        QVERIFY(isHex32(hex) && holdsUuid("_c_" + hex + "-lock-"));
+        QVERIFY(!isHex32(hex.toUpper()) && !isHex32(hex.chopped(1)) && !isHex({}) && !isHex("G"));
+    }
+
     void escapes_data()
     {
         QTest::addColumn<QByteArray>("bytes");

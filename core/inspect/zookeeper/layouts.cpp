@@ -24,10 +24,14 @@ const std::vector<const Layout *> &layouts()
 std::optional<LayoutMatch> Layout::matchName(const NodeName &name) const
 {
     for (const auto &form : names) {
-        const auto before = form.protection == Protection::None ? ProtectedName{} : readProtection(name.bytes());
-        if (before.kind != form.protection)
+        // Each name is asked about in every row, and few have the length.
+        const auto before = lengthOf(form.protection);
+        const auto digits = name.bytes().size() - before - form.base.size();
+        if (digits < recipes::leastDigits || digits > recipes::mostDigits)
             continue;
-        if (auto sequence = sequenceAt(name, before.length, form.base))
+        auto sequence = sequenceAt(name, before, form.base);
+        const bool isProtected = form.protection != Protection::None;
+        if (sequence && (!isProtected || readProtection(name.bytes()).kind == form.protection))
             return LayoutMatch{this, std::move(*sequence), form.access, {}};
     }
     return std::nullopt;

@@ -3,23 +3,37 @@
 
 #include "core/base/identifiers.h"
 
+#include <algorithm>
+
 namespace lockscope::inspect {
 
 namespace {
 constexpr qsizetype hexLength = 32;
 } // namespace
 
-ProtectedName readProtection(const QByteArray &name)
+qsizetype lengthOf(Protection protection)
 {
+    switch (protection) {
+    case Protection::None: break;
+    case Protection::Dashed: return 3 + uuidLength + 1;
+    case Protection::Plain: return 3 + hexLength + 1;
+    case Protection::Kazoo: return hexLength;
+    }
+    return 0;
+}
+
+ProtectedName readProtection(QByteArrayView name)
+{
+    const auto found = [](Protection kind) { return ProtectedName{kind, lengthOf(kind)}; };
     if (!name.startsWith("_c_"))
-        return isHex32(name.left(hexLength)) ? ProtectedName{Protection::Kazoo, hexLength} : ProtectedName{};
+        return found(isHex32(name.first(std::min(name.size(), hexLength))) ? Protection::Kazoo : Protection::None);
     const auto endsAt = [&name](qsizetype idLength) {
         return name.size() > 3 + idLength && name[3 + idLength] == '-';
     };
-    if (endsAt(uuidLength) && isUuid36(name.mid(3, uuidLength)))
-        return {Protection::Dashed, 3 + uuidLength + 1};
-    if (endsAt(hexLength) && isHex32(name.mid(3, hexLength)))
-        return {Protection::Plain, 3 + hexLength + 1};
+    if (endsAt(uuidLength) && isUuid36(name.sliced(3, uuidLength)))
+        return found(Protection::Dashed);
+    if (endsAt(hexLength) && isHex32(name.sliced(3, hexLength)))
+        return found(Protection::Plain);
     return {};
 }
 

@@ -16,7 +16,8 @@ struct ProtectedName {
     Protection kind = Protection::None;
     qsizetype length = 0;
 };
-[[nodiscard]] ProtectedName readProtection(const QByteArray &name);
+[[nodiscard]] ProtectedName readProtection(QByteArrayView name);
+[[nodiscard]] qsizetype lengthOf(Protection protection);
 
 // The number behind `base` when `base` ends exactly `before` bytes into the name.
 [[nodiscard]] std::optional<recipes::SequencedName> sequenceAt(const NodeName &name, qsizetype before,
