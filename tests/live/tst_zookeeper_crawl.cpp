@@ -151,6 +151,32 @@ private slots:
         QCOMPARE(walk(options).seen, qint64(0));
     }
 
+    // A folder that somebody has read is taken as it was read; its ephemerals have nothing below them, and show that
+    // the others may be locks.
+    void whatWasReadIsNotAskedForAgain()
+    {
+        const auto read = std::make_shared<ReadAnswer>();
+        read->view.path = ZPath("/zz/queue");
+        read->view.stat.numChildren = 300;
+        for (int i = 0; i < 300; ++i) {
+            ZnodeView child;
+            child.name = NodeName("queued-" + QByteArray::number(i).rightJustified(10, '0'));
+            child.stat.ephemeralOwner = {i < 200 ? 7ULL : 0ULL};
+            read->view.children.push_back(child);
+        }
+        CrawlOptions options;
+        options.from = read->view.path;
+        options.opensLeaves = false;
+        qint64 asked = 0;
+        options.progressed = [&asked](qint64, qint64, qint64 sent) { asked = sent; };
+        options.readAlready = [&read](const ZPath &path) { return path == read->view.path ? read : nullptr; };
+        const auto report = walk(options);
+        QCOMPARE(asked, qint64(100)); // those that may have children; they are not there now
+        QCOMPARE(report.seen, qint64(1));
+        QCOMPARE(report.unopened, qint64(0));
+        QCOMPARE(report.suspects.at(read->view.path).size(), std::size_t(200));
+    }
+
     void whatMayNotBeReadIsSeen()
     {
         const zk::Acls nobodys{{zk::perms::all, "digest", "alice:unknown="}};

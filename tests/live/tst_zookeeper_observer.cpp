@@ -29,6 +29,7 @@ private slots:
     void readNowIsFresh();
     void withoutFollowingNothingIsWatched();
     void aFirstLookAsksForNothingInVain();
+    void theWalkDoesNotListAgainWhatWasRead();
     void howManyWatchChildrenIsKnownAtOnce();
     void locksAmongManyNodes();
     void destroyedAtAnyMoment();
@@ -345,6 +346,40 @@ void TestZooKeeperObserver::aFirstLookAsksForNothingInVain()
     QVERIFY(await(observer.firstSnapshot(), false));
     QCOMPARE(observer.snapshots().size(), std::size_t(2));
     QCOMPARE(counting.spoken(), QByteArray("get 4, exists 1, children 2"));
+}
+
+// Nor looks for what is below an ephemeral. What belongs to no session is found beside them all the same.
+void TestZooKeeperObserver::theWalkDoesNotListAgainWhatWasRead()
+{
+    ensure("/walked/locks/a");
+    ensure("/walked/locks/b/_c_00000000-0000-4000-8000-aaaaaaaaaaaa-lock-0000000007");
+    ensure("/walked/locks/left/_c_00000000-0000-4000-8000-bbbbbbbbbbbb-lock-0000000001");
+    ensure("/walked/other");
+    const auto holder = join("/walked/locks/a");
+    const auto waiter = join("/walked/locks/a");
+    m_queue.clear();
+    const auto behind = join("/walked/locks/b");
+    zk::SessionOptions below;
+    below.hosts = {m_open->address()};
+    below.chroot = "/walked";
+    const auto session = open(*m_open, below);
+    QVERIFY(session);
+    CountingSession counting(*session);
+    zk::EvidenceSource source(m_loop, {m_open->address()}, m_open->adminPort());
+    ObserverOptions once;
+    once.follow = false;
+    once.everywhere = true;
+    ZooKeeperObserver observer(counting, source, ConnectionName("zk"), "/walked", once, m_sink);
+    observer.start();
+    QVERIFY(await(observer.firstSnapshot(), false));
+    QCOMPARE(observer.snapshots().size(), std::size_t(3));
+    QCOMPARE(m_sink.find("/walked/locks/b"), nullptr);
+    QVERIFY(m_sink.find("/locks/left"));
+    QCOMPARE(m_sink.find("/locks/b")->contenders.size(), std::size_t(2));
+    // Read: a, b and, as the walk has found it, left. Walked: the root, locks, other, left, and the two nodes that
+    // belong to no session.
+    QCOMPARE(counting.count(Request::Children), 3 + 6);
+    QCOMPARE(counting.spoken(), QByteArray("get 5, exists 1, children 9"));
 }
 
 void TestZooKeeperObserver::howManyWatchChildrenIsKnownAtOnce()

@@ -43,7 +43,28 @@ struct Ahead {
 
 struct Listing : Ahead {
     Reply<zk::Children> reply;
+    std::shared_ptr<const ReadAnswer> read; // in place of a request
 };
+
+// As it would be listed.
+zk::Children listingOf(const DirectoryView &read)
+{
+    std::vector<NodeName> names;
+    names.reserve(read.children.size());
+    for (const auto &child : read.children)
+        names.push_back(child.name);
+    return {std::move(names), read.stat};
+}
+
+std::vector<NodeName> ephemeralsIn(const DirectoryView &read)
+{
+    std::vector<NodeName> names;
+    for (const auto &child : read.children)
+        if (!child.stat.ephemeralOwner.isNone())
+            names.push_back(child.name);
+    std::ranges::sort(names);
+    return names;
+}
 
 // A node without a session may be part of a lock only if its name says so.
 bool isWorthReading(const ZPath &path)
@@ -113,7 +134,7 @@ public:
         }
         m_report.isCut = !m_report.sessionOver && waiting() > 0;
         if (m_options.progressed)
-            m_options.progressed(m_report.seen, m_report.seen);
+            m_options.progressed(m_report.seen, m_report.seen, m_asked);
         co_return std::move(m_report);
     }
 
@@ -133,11 +154,19 @@ private:
             while (!queue.empty() && m_out.size() < m_options.inFlight && m_asked < m_options.most) {
                 auto next = std::move(queue.front());
                 queue.pop_front();
-                ++m_asked;
-                auto reply = m_session.children(next.path, {}, Deadline::never());
-                m_out.push_back({std::move(next), std::move(reply)});
+                auto read = m_options.readAlready ? m_options.readAlready(next.path) : nullptr;
+                auto reply = read ? Reply<zk::Children>(m_session.loop()) : ask(next.path);
+                if (read)
+                    reply.complete(listingOf(read->view));
+                m_out.push_back({std::move(next), std::move(reply), std::move(read)});
             }
         }
+    }
+
+    Reply<zk::Children> ask(const ZPath &path)
+    {
+        ++m_asked;
+        return m_session.children(path, {}, Deadline::never());
     }
 
     void take(const Listing &asked, const zk::Children &listed)
@@ -154,40 +183,53 @@ private:
             asked.sample->arePromising |= isEphemeral || listed.stat.numChildren > 0;
         }
         auto names = listed.names.toVector();
-        passOverEphemerals(path, names);
-        if (names.size() > smallFolder && !isNamedSo(path))
-            takeLarge(path, names);
+        const bool isLarge = names.size() > smallFolder && !isNamedSo(path);
+        const bool hasEphemerals = passOverEphemerals(asked, names);
+        if (isLarge)
+            takeLarge(path, names, hasEphemerals);
         else
-            takeSmall(asked, names);
+            takeSmall(asked, names, hasEphemerals);
         if (m_report.seen % reportEvery == 0) {
+            const auto known = m_report.seen + waiting() + static_cast<qint64>(m_out.size());
             if (m_options.progressed)
-                m_options.progressed(m_report.seen, m_report.seen + waiting() + static_cast<qint64>(m_out.size()));
+                m_options.progressed(m_report.seen, known, m_asked);
             m_found(m_report.suspects);
         }
     }
 
-    void passOverEphemerals(const ZPath &folder, std::vector<NodeName> &names)
+    // There is nothing below them; they are suspects. Whether there are any.
+    bool passOverEphemerals(const Listing &asked, std::vector<NodeName> &names)
     {
-        if (!m_options.ephemerals)
-            return;
-        const auto known = m_options.ephemerals->find(folder);
-        if (known == m_options.ephemerals->end())
-            return;
-        std::erase_if(names, [&](const NodeName &name) {
-            const bool isEphemeral = std::ranges::binary_search(known->second, name);
+        const auto ephemerals = asked.read ? ephemeralsIn(asked.read->view) : knownEphemerals(asked.path);
+        if (ephemerals.empty())
+            return false;
+        const auto passed = std::erase_if(names, [&](const NodeName &name) {
+            const bool isEphemeral = std::ranges::binary_search(ephemerals, name);
             if (isEphemeral)
-                suspect(folder.child(name));
+                suspect(asked.path.child(name));
             return isEphemeral;
         });
+        return passed > 0;
+    }
+
+    [[nodiscard]] std::vector<NodeName> knownEphemerals(const ZPath &folder) const
+    {
+        if (!m_options.ephemerals)
+            return {};
+        const auto known = m_options.ephemerals->find(folder);
+        return known == m_options.ephemerals->end() ? std::vector<NodeName>() : known->second;
     }
 
     static bool isServersOwn(const ZPath &path) { return path.bytes() == "/zookeeper"; }
     static bool isNamedSo(const ZPath &path) { return !path.isRoot() && saysLock(path.name().bytes()); }
 
-    void takeSmall(const Listing &asked, const std::vector<NodeName> &names)
+    // `hasEphemerals`: beside the names, and done with.
+    void takeSmall(const Listing &asked, const std::vector<NodeName> &names, bool hasEphemerals)
     {
         const bool areLeaves = !m_options.opensLeaves && asked.likeThese && asked.likeThese->showsLeaves();
         const auto below = asked.sample ? asked.sample->below : nullptr;
+        if (below)
+            below->arePromising |= hasEphemerals;
         for (const auto &name : names) {
             const auto child = asked.path.child(name);
             if (isNamedSo(child) || isNamedSo(asked.path)) {
@@ -203,7 +245,7 @@ private:
     }
 
     // Some from all over it, for its names may be in any order; only of those that are asked, or nobody would decide.
-    void takeLarge(const ZPath &path, const std::vector<NodeName> &names)
+    void takeLarge(const ZPath &path, const std::vector<NodeName> &names, bool hasEphemerals)
     {
         std::vector<NodeName> unnamed;
         for (const auto &name : names) {
@@ -214,6 +256,7 @@ private:
                 unnamed.push_back(name);
         }
         const auto sample = std::make_shared<Sample>();
+        sample->arePromising = hasEphemerals;
         sample->below = std::make_shared<Sample>();
         const auto step = std::max<std::size_t>(1, unnamed.size() / sampled);
         for (std::size_t i = 0; i < unnamed.size(); ++i) {

@@ -10,6 +10,7 @@
 
 #include "core/async/task.h"
 #include "core/inspect/zookeeper/observercandidates.h"
+#include "core/inspect/zookeeper/observerreader.h"
 
 #include <functional>
 #include <memory>
@@ -23,10 +24,13 @@ struct CrawlOptions {
     ZPath from{"/"};       // only what is there and below
     // False: what looks like a leaf because its neighbours are leaves is judged by its name only.
     bool opensLeaves = true;
-    // Ephemerals that are known, sorted by name: they are suspects, and are not asked, as nothing can be below them.
+    // A folder that was read just now, or is being watched since: neither it nor its ephemerals are listed again.
+    // Null: it has to be asked for. May be empty.
+    std::function<std::shared_ptr<const ReadAnswer>(const ZPath &)> readAlready;
+    // Of other folders the ephemerals that are known, sorted by name: they are suspects, and not asked either.
     std::shared_ptr<const NamesByParent> ephemerals;
-    // What was found so far (complete at the end) and how many znodes were looked at.
-    std::function<void(qint64 seen, qint64 known)> progressed;
+    // How many znodes were looked at, are known of, and were asked for.
+    std::function<void(qint64 seen, qint64 known, qint64 asked)> progressed;
 };
 
 struct CrawlReport {

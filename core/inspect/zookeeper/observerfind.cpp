@@ -82,6 +82,7 @@ Task<void> LockFinder::firstLook()
     if (m_answers.canDump())
         reconcileWithDump();
     if (!m_answers.canDump() || m_ensemble.options.everywhere) {
+        co_await haveRead(); // of that nothing is listed twice
         auto crawlOnce = crawlOptions(0);
         crawlOnce.inFlight = 32; // somebody waits for it
         crawlOnce.opensLeaves = !m_answers.canDump();
@@ -89,11 +90,16 @@ Task<void> LockFinder::firstLook()
         auto report = co_await crawl(m_ensemble.session, crawlOnce, found);
         crawlDone(report);
     }
+    co_await haveRead();
+    co_await hearTotals();
+}
+
+Task<void> LockFinder::haveRead()
+{
     while (!m_follower.isIdle()) {
         auto idle = m_follower.whenIdle();
         co_await idle;
     }
-    co_await hearTotals();
 }
 
 Task<void> LockFinder::keepLooking()
@@ -221,8 +227,9 @@ CrawlOptions LockFinder::crawlOptions(int restTimes)
         how.ephemerals = knownEphemerals();
     if (!m_ensemble.options.within.isEmpty())
         how.from = ZPath(m_ensemble.options.within);
-    how.progressed = [this, last = qint64(0)](qint64 seen, qint64 known) mutable {
-        m_requests += seen - std::exchange(last, seen);
+    how.readAlready = [this](const ZPath &path) { return m_follower.readAlready(path); };
+    how.progressed = [this, last = qint64(0)](qint64 seen, qint64 known, qint64 asked) mutable {
+        m_requests += asked - std::exchange(last, asked);
         m_crawled.seen = seen;
         if (!m_first.isComplete())
             m_reporter.tellCrawled(seen, known);

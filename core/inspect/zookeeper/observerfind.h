@@ -23,6 +23,8 @@ private:
     void stateChanged(zk::SessionState state);
     Task<void> find();
     Task<void> firstLook();
+    // Until nothing is left to be read of what was found.
+    Task<void> haveRead();
     Task<void> keepLooking();
     Task<void> keepSweeping();
     // Says that what was told is true, where all is quiet, too.

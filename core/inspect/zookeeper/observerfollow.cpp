@@ -287,6 +287,21 @@ std::vector<SnapshotChange> DirectoryFollower::forget(const ZPath &path)
     return m_judge.forget(path);
 }
 
+std::shared_ptr<const ReadAnswer> DirectoryFollower::readAlready(const ZPath &path) const
+{
+    const auto at = m_directories.find(path);
+    if (at == m_directories.end())
+        return nullptr;
+    const auto &directory = at->second;
+    if (!directory.known || directory.known->unread > 0 || directory.isQueued || directory.isReading)
+        return nullptr;
+    if (!m_ensemble.options.follow)
+        return directory.known;
+    const auto slot = directory.watches.find(path);
+    const bool isTold = slot != directory.watches.end() && slot->second && slot->second->isArmed;
+    return isTold && !directory.hadGap ? directory.known : nullptr;
+}
+
 void DirectoryFollower::readAllAgain()
 {
     std::vector<ZPath> all;

@@ -37,6 +37,9 @@ public:
     // What has to be known of us to say what could not be seen.
     void addTo(SearchFacts &facts) const;
     [[nodiscard]] qint64 requests() const { return m_requests; }
+    // The directory as it was read, where that is all of it and nothing can have changed since without being told, or
+    // nothing is followed at all; else null.
+    [[nodiscard]] std::shared_ptr<const ReadAnswer> readAlready(const ZPath &path) const;
 
 private:
     // One watch on the children of a folder.
