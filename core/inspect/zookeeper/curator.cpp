@@ -28,13 +28,12 @@ bool hasTextOfItsOwn(const Member &member)
 
 void mutexOrLeader(Description &description, const std::vector<Member> &members, const ZPath &directory)
 {
-    std::vector<Member> curators;
-    std::ranges::copy_if(members, std::back_inserter(curators),
-                         [](const auto &one) { return one.match.layout == &curatorLock; });
+    const auto isOfCurator = [](const Member &one) { return one.match.layout == &curatorLock; };
+    const auto saysNothing = [&](const Member &one) { return isOfCurator(one) && !hasTextOfItsOwn(one); };
     if (directory.parent().name().bytes() == "SpringIntegration-LockRegistry") {
         description.client = u"Spring Integration"_s;
         description.recipeOfSemaphore = {};
-    } else if (!curators.empty() && std::ranges::all_of(curators, hasTextOfItsOwn)) {
+    } else if (std::ranges::any_of(members, isOfCurator) && std::ranges::none_of(members, saysNothing)) {
         description.recipe = "curator-leader";
         description.note = u"the data is an id of its own, as LeaderSelector writes"_s;
     } else {

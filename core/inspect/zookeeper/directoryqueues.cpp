@@ -144,9 +144,11 @@ QueueLocks queueLocks(const DirectoryView &directory, const RecogniseContext &co
     }
     Description description = leading->describe(queue, directory.path);
     nameEveryClient(description, queue);
-    LockSnapshot lock = queueLock(directory.path.bytes(), description, std::move(queue), directory.path, context);
-    addForeignNodes(lock, foreign, leading->breaksBesideForeignNodes);
-    return {{std::move(lock)}, true};
+    QueueLocks out;
+    out.claimsDirectory = true;
+    out.locks.push_back(queueLock(directory.path.bytes(), description, std::move(queue), directory.path, context));
+    addForeignNodes(out.locks.back(), foreign, leading->breaksBesideForeignNodes);
+    return out;
 }
 
 } // namespace lockscope::inspect

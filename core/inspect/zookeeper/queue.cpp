@@ -65,6 +65,7 @@ public:
     {
         const size_t near = std::min(i, static_cast<size_t>(m_permits));
         std::vector<recipes::Queued> out;
+        out.reserve(near + 3);
         for (const auto writer : {m_lowestWriter, m_nearestWriter}) {
             if (writer && *writer + near < i && (out.empty() || m_lowestWriter != m_nearestWriter))
                 out.push_back(m_queue[*writer]);
@@ -261,6 +262,7 @@ QString whyOf(const Description &description, const std::vector<Placed> &queue)
 std::vector<Placed> place(const Description &description, std::vector<Member> members, int permits)
 {
     std::vector<recipes::Queued> queue;
+    queue.reserve(members.size());
     for (const auto &member : members)
         queue.push_back({member.match.sequence, member.match.access});
     recipes::sortQueue(queue);
@@ -268,6 +270,7 @@ std::vector<Placed> place(const Description &description, std::vector<Member> me
     for (const auto &member : members)
         byName.emplace(member.node->name, &member);
     std::vector<Placed> out;
+    out.reserve(queue.size());
     Shortened relevant(queue, permits);
     for (size_t i = 0; i < queue.size(); ++i) {
         const NodeName &name = queue[i].node.name;
@@ -291,28 +294,30 @@ LockSnapshot queueLock(const QByteArray &name, const Description &description, s
     auto queue = place(description, std::move(members), 1);
     lock.why = whyOf(description, queue);
     Mode exclusive = description.mode;
+    std::optional<Watching> watching(std::in_place, queue, directory, context);
     if (description.maybeSemaphore) {
-        const int permits = permitsByWatches(queue, Watching(queue, directory, context));
+        const int permits = permitsByWatches(queue, *watching);
         if (permits > 1) {
             std::vector<Member> again;
             for (const auto &one : queue)
                 again.push_back(one.member);
             queue = place(description, std::move(again), permits);
+            watching.emplace(queue, directory, context);
             exclusive = Mode::Permit;
             lock.why += u"; each watches the one %1 places before it, so %1 may enter"_s.arg(permits);
             if (!description.recipeOfSemaphore.isEmpty())
                 lock.recipe = description.recipeOfSemaphore;
         }
     }
-    const Watching watching(queue, directory, context);
+    lock.contenders.reserve(queue.size());
     for (const auto &one : queue) {
-        Contender contender = contenderOf(*one.member.node, directory, watching.servers());
+        Contender contender = contenderOf(*one.member.node, directory, watching->servers());
         contender.mode = modeOf(one.member, exclusive);
         if (one.turn.isMine()) {
             markHolder(contender, *one.member.node, context);
         } else {
             markWaiter(contender, *one.member.node);
-            addEdges(contender, one, queue, description, watching, lock);
+            addEdges(contender, one, queue, description, *watching, lock);
         }
         if (!one.member.node->mayBeEphemeral())
             addPersistentNode(lock, contender.id);
