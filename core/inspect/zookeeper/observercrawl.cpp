@@ -227,19 +227,19 @@ private:
     void takeSmall(const Listing &asked, const std::vector<NodeName> &names, bool hasEphemerals)
     {
         const bool areLeaves = !m_options.opensLeaves && asked.likeThese && asked.likeThese->showsLeaves();
+        const bool isNamed = isNamedSo(asked.path);
         const auto below = asked.sample ? asked.sample->below : nullptr;
         if (below)
             below->arePromising |= hasEphemerals;
         for (const auto &name : names) {
-            const auto child = asked.path.child(name);
-            if (isNamedSo(child) || isNamedSo(asked.path)) {
-                enqueue(Rank::Lock, child);
+            if (isNamed || saysLock(name.bytes())) {
+                enqueue(Rank::Lock, asked.path.child(name));
             } else if (areLeaves) {
-                leaveUnopened(child);
+                leaveUnopened(asked.path, name);
             } else {
                 if (below)
                     ++below->open;
-                enqueue(Rank::Small, child, below);
+                enqueue(Rank::Small, asked.path.child(name), below);
             }
         }
     }
@@ -249,10 +249,9 @@ private:
     {
         std::vector<NodeName> unnamed;
         for (const auto &name : names) {
-            const auto child = path.child(name);
-            if (isNamedSo(child))
-                enqueue(Rank::Lock, child);
-            else if (!isServersOwn(child))
+            if (saysLock(name.bytes()))
+                enqueue(Rank::Lock, path.child(name));
+            else if (!path.isRoot() || !isServersOwn(path.child(name)))
                 unnamed.push_back(name);
         }
         const auto sample = std::make_shared<Sample>();
@@ -276,22 +275,22 @@ private:
             return;
         const auto folder = asked.path.parent();
         for (const auto &name : asked.sample->others) {
-            const auto child = folder.child(name);
             if (asked.sample->arePromising)
-                enqueue(Rank::Large, child, nullptr, asked.sample->below);
+                enqueue(Rank::Large, folder.child(name), nullptr, asked.sample->below);
             else if (m_options.opensLeaves)
-                enqueue(Rank::Leaf, child);
+                enqueue(Rank::Leaf, folder.child(name));
             else
-                leaveUnopened(child);
+                leaveUnopened(folder, name);
         }
         asked.sample->others.clear();
     }
 
-    void leaveUnopened(const ZPath &child)
+    // Neither its name nor its folder's says that it is a lock. Of a hundred thousand no path is made.
+    void leaveUnopened(const ZPath &folder, const NodeName &name)
     {
         ++m_report.unopened;
-        if (isWorthReading(child))
-            suspect(child);
+        if (recipes::sequenceOf(name))
+            m_report.suspects[folder].push_back(name);
     }
 
     void enqueue(Rank rank, ZPath child, std::shared_ptr<Sample> sample = {},
