@@ -71,16 +71,19 @@ QMap<QByteArray, QByteArray> readFields(const QByteArray &line)
     return fields;
 }
 
-// The number at the end of the line that begins with `label`.
+// The number at the end of the line that begins with `label`. No line but that is made: `mntr` has hundreds.
 std::optional<qint64> numberAfter(const QByteArray &text, const QByteArray &label)
 {
-    for (const auto &line : text.split('\n'))
-        if (line.startsWith(label)) {
-            bool ok = false;
-            const auto number = line.mid(label.size()).trimmed().toLongLong(&ok);
-            return ok ? std::optional(number) : std::nullopt;
-        }
-    return {};
+    auto at = text.indexOf(label);
+    while (at > 0 && text[at - 1] != '\n')
+        at = text.indexOf(label, at + 1);
+    if (at < 0)
+        return {};
+    const auto begin = at + label.size();
+    const auto end = text.indexOf('\n', begin);
+    bool ok = false;
+    const auto number = text.mid(begin, end < 0 ? -1 : end - begin).trimmed().toLongLong(&ok);
+    return ok ? std::optional(number) : std::nullopt;
 }
 
 } // namespace

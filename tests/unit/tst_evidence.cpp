@@ -230,6 +230,21 @@ private slots:
         QCOMPARE(evidence.requestsServed, qint64(920));
     }
 
+    // Its name may stand in another line, too; and the last line need not end.
+    void aNumberIsOfTheLineThatBeginsWithItsName()
+    {
+        zk::Evidence evidence;
+        QVERIFY(readFourLetter("mntr", "zk_max_zk_watch_count\t9\nzk_watch_count\t4", evidence));
+        QCOMPARE(evidence.raw.watchTotal, qint64(4));
+        zk::Evidence twice;
+        QVERIFY(readFourLetter("mntr", "zk_watch_count\t5\r\nzk_watch_count\t6\n", twice));
+        QCOMPARE(twice.raw.watchTotal, qint64(5));
+        zk::Evidence none;
+        QVERIFY(!readFourLetter("mntr", "zk_max_zk_watch_count\t9\n", none));
+        QVERIFY(!readFourLetter("mntr", "zk_watch_count\t\nzk_watch_bytes\t7\n", none));
+        QVERIFY(!readFourLetter("mntr", "", none));
+    }
+
     void whatIsNoAnswer_data()
     {
         QTest::addColumn<QByteArray>("command");
