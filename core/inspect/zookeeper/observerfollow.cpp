@@ -127,6 +127,10 @@ void DirectoryFollower::enqueue(const ZPath &path)
 
 void DirectoryFollower::pump()
 {
+    // Without a connection every reading ends at once: they end in this loop, thousands of them would on one stack.
+    if (m_isPumping)
+        return;
+    m_isPumping = true;
     while (m_reading < mostReading && !m_queue.empty()) {
         const auto path = std::move(m_queue.front());
         m_queue.pop_front();
@@ -138,6 +142,7 @@ void DirectoryFollower::pump()
         ++m_reading;
         m_scope.launch(read(path));
     }
+    m_isPumping = false;
     if (!isIdle())
         return;
     const auto waiters = std::exchange(m_idleWaiters, {});
@@ -230,8 +235,7 @@ void DirectoryFollower::watchFired(const ZPath &directory, const std::shared_ptr
 void DirectoryFollower::finish(const ZPath &path, Instant started, Result<ReadAnswer> answer)
 {
     --m_reading;
-    // Not from here: without a connection every reading ends at once, and thousands would end on one stack.
-    m_pumpSoon = m_ensemble.loop.callAt(m_ensemble.loop.now(), [this] { pump(); });
+    pump(); // at once: while this is judged the server has the next to work at
     const auto at = m_directories.find(path);
     if (at == m_directories.end())
         return;

@@ -85,8 +85,8 @@ private:
     std::map<ZPath, QString> m_unreadable; // directories we may not read
     std::deque<ZPath> m_queue;
     int m_reading = 0;
+    bool m_isPumping = false;
     qint64 m_requests = 0;
-    Timer m_pumpSoon;
     std::vector<Completion<bool>> m_idleWaiters;
     Scope m_scope; // last: its coroutines use all of the above
 };
