@@ -2,11 +2,42 @@
 // The observer against a real server that tells little, or where it may not ask: what it sees all the same, and what
 // it says that it does not see.
 #include "zookeeperobserverfixture.h"
+#include "tests/support/sessiondecorator.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::inspect;
 using namespace lockscope::testing;
+
+namespace {
+
+// Keeps the first lists waiting, and refuses the others before the caller waits.
+class UnlistedSession : public SessionDecorator {
+public:
+    using SessionDecorator::SessionDecorator;
+    static constexpr int kept = 128; // as many as are read at a time
+    int asked = 0;
+
+protected:
+    RequestFault fateOf(Request kind) override
+    {
+        if (kind != Request::Children)
+            return RequestFault::Pass;
+        return ++asked <= kept ? RequestFault::HoldRequest : RequestFault::Refuse;
+    }
+};
+
+zk::Op creationOf(const QByteArray &path, zk::CreateMode mode)
+{
+    zk::Op op;
+    op.kind = zk::Op::Kind::Create;
+    op.path = ZPath(path);
+    op.mode = mode;
+    op.acls = zk::openAcl();
+    return op;
+}
+
+} // namespace
 
 class TestZooKeeperObserverGaps : public ZooKeeperObserverFixture {
     Q_OBJECT
@@ -17,6 +48,7 @@ private slots:
     void beyondTheWatchBudgetItPolls();
     void aBrokenConnectionKeepsTheSnapshots();
     void readAloneItSaysWhatWasNotSeen();
+    void thousandsOfReadingsMayEndAtOnce();
 };
 
 void TestZooKeeperObserverGaps::aCrawlWhereDumpIsRefused()
@@ -137,6 +169,40 @@ void TestZooKeeperObserverGaps::readAloneItSaysWhatWasNotSeen()
     QVERIFY(std::ranges::any_of(coverage, [](const Coverage &one) {
         return !one.complete && one.message.contains(u"watches: 0 of 1 members answered wchp"_s);
     }));
+}
+
+// As they do without a connection: each begins where one ends, and all of them on one stack would be too many.
+void TestZooKeeperObserverGaps::thousandsOfReadingsMayEndAtOnce()
+{
+    constexpr int locks = 20'000;
+    constexpr int atOnce = 500;
+    ensure("/many");
+    for (int first = 0; first < locks; first += atOnce) {
+        std::vector<zk::Op> ops;
+        for (int i = first; i < first + atOnce; ++i) {
+            const auto directory = "/many/" + QByteArray::number(i);
+            ops.push_back(creationOf(directory, zk::CreateMode::Persistent));
+            ops.push_back(creationOf(directory + "/lock-", zk::CreateMode::EphemeralSequential));
+        }
+        QVERIFY(await(m_maker->multi(std::move(ops), Deadline::never())));
+    }
+    zk::SessionOptions below;
+    below.hosts = {m_open->address()};
+    below.chroot = "/many";
+    const auto session = open(*m_open, below);
+    QVERIFY(session);
+    UnlistedSession unlisted(*session);
+    zk::EvidenceSource source(m_loop, {m_open->address()}, m_open->adminPort());
+    ObserverOptions once;
+    once.follow = false;
+    ZooKeeperObserver observer(unlisted, source, ConnectionName("zk"), "/many", once, m_sink);
+    observer.start();
+    QTRY_COMPARE(unlisted.held(), qsizetype(UnlistedSession::kept));
+    QCOMPARE(unlisted.asked, UnlistedSession::kept);
+    unlisted.letThrough();
+    QVERIFY(await(observer.firstSnapshot(), false));
+    QCOMPARE(unlisted.asked, locks);
+    QCOMPARE(observer.snapshots().size(), std::size_t(UnlistedSession::kept));
 }
 
 LOCKSCOPE_TEST(TestZooKeeperObserverGaps)
