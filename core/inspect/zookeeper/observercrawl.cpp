@@ -312,8 +312,8 @@ private:
         }
         // An ephemeral has nothing below it; neither has a node without children.
         const bool mayHaveMore = !stat || (!isEphemeral && stat->numChildren > 0);
-        if (mayHaveMore && m_report.refused++ == 0)
-            m_report.firstRefused = asked.path;
+        if (mayHaveMore)
+            m_report.refused.insert(asked.path);
     }
 
     void suspect(const ZPath &path) { m_report.suspects[path.parent()].push_back(path.name()); }

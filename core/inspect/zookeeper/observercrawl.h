@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 
 namespace lockscope::inspect {
 
@@ -39,8 +40,7 @@ struct CrawlReport {
     bool isCut = false;       // stopped at `most`
     qint64 unopened = 0;      // of those that look like leaves
     bool sessionOver = false; // it ended before the crawl did
-    qint64 refused = 0;       // directories we may not list
-    ZPath firstRefused;
+    std::set<ZPath> refused;  // directories we may not list
 };
 
 // `found` is called now and then with the suspects so far. The session must outlive the task.

@@ -286,9 +286,10 @@ void LockFinder::tellAll()
     facts.crawlSeen = m_crawled.seen;
     facts.crawlCut = m_crawled.isCut;
     facts.unopened = m_crawled.unopened;
-    facts.refusedDirectories = m_crawled.refused;
-    facts.firstRefused = m_crawled.firstRefused;
-    m_follower.addTo(facts);
+    facts.refusedDirectories = static_cast<qint64>(m_crawled.refused.size());
+    if (!m_crawled.refused.empty())
+        facts.firstRefused = *m_crawled.refused.begin();
+    m_follower.addTo(facts, m_crawled.refused);
     m_reporter.tell(facts, requests());
 }
 

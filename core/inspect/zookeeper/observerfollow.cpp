@@ -334,11 +334,12 @@ void DirectoryFollower::judgeAll()
         enqueue(path);
 }
 
-void DirectoryFollower::addTo(SearchFacts &facts) const
+void DirectoryFollower::addTo(SearchFacts &facts, const std::set<ZPath> &refused) const
 {
-    if (facts.refusedDirectories == 0 && !m_unreadable.empty())
-        facts.firstRefused = m_unreadable.begin()->first;
-    facts.refusedDirectories += static_cast<qint64>(m_unreadable.size());
+    for (const auto &[path, why] : m_unreadable) {
+        if (!refused.contains(path) && facts.refusedDirectories++ == 0)
+            facts.firstRefused = path;
+    }
     for (const auto &[path, directory] : m_directories) {
         if (!directory.known)
             continue;

@@ -34,8 +34,8 @@ public:
     [[nodiscard]] bool isIdle() const { return m_queue.empty() && m_reading == 0; }
     // Completes when nothing is left to be read.
     [[nodiscard]] Completion<bool> whenIdle();
-    // What has to be known of us to say what could not be seen.
-    void addTo(SearchFacts &facts) const;
+    // What has to be known of us to say what could not be seen; `refused`: directories that the facts count already.
+    void addTo(SearchFacts &facts, const std::set<ZPath> &refused) const;
     [[nodiscard]] qint64 requests() const { return m_requests; }
     // The directory as it was read, where that is all of it and nothing can have changed since without being told, or
     // nothing is followed at all; else null.
