@@ -15,6 +15,8 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollBar>
+#include <QSettings>
+#include <QSplitter>
 #include <QTemporaryDir>
 
 using namespace Qt::StringLiterals;
@@ -120,7 +122,11 @@ private slots:
         inspect::addFinding(lock, inspect::FindingCode::Deadlock, u"holds zk:/a and waits for zk:/b; "_s.repeated(20),
                             {lock.contenders[0].id});
         inspect::addFinding(lock, inspect::FindingCode::LongWait, u"has waited for 4 m"_s, {lock.contenders[1].id});
-        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        std::vector<inspect::SnapshotChange> changes{change(ChangeKind::Added, lock)};
+        for (int i = 0; i < 40; ++i) // a list that takes its half
+            changes.push_back(change(ChangeKind::Added, queueLock("live", "/more/" + QByteArray::number(i), 1,
+                                                                  testing::serverTime(present))));
+        m_backend->tellLocks(changes);
         m_window->selectLock({ConnectionName("live"), "/a"});
         const auto banners = [this] {
             auto all = page().detail().findChildren<ui::Banner *>();
@@ -181,6 +187,44 @@ private slots:
         const auto labels = banner.findChildren<QLabel *>();
         QCOMPARE(labels.size(), 2);
         QTRY_VERIFY(std::abs(labels[0]->geometry().center().y() - labels[1]->geometry().center().y()) <= 1);
+    }
+
+    // A list of a few rows leaves the room to who waits; where somebody dragged the handle it stays.
+    void aShortListLeavesItsRoomToTheDetail()
+    {
+        tell("zk");
+        std::vector<inspect::SnapshotChange> changes;
+        for (const auto *name : {"/locks/a", "/locks/b", "/locks/c"})
+            changes.push_back(change(ChangeKind::Added, queueLock("zk", name, 3, testing::serverTime(present))));
+        m_backend->tellLocks(changes);
+        auto &table = page().table();
+        QTRY_COMPARE(table.model()->rowCount(), 3);
+        auto *splitter = qobject_cast<QSplitter *>(page().detail().parentWidget());
+        QVERIFY(splitter);
+        const auto share = [&] { return splitter->sizes().front(); };
+        QTRY_VERIFY2(share() < 200, QByteArray::number(share()).constData());
+        QCOMPARE(table.verticalScrollBar()->maximum(), 0); // all rows are whole
+        changes.clear();
+        for (int i = 0; i < 40; ++i)
+            changes.push_back(change(ChangeKind::Added, queueLock("zk", "/more/" + QByteArray::number(i), 1,
+                                                                  testing::serverTime(present))));
+        m_backend->tellLocks(changes);
+        QTRY_COMPARE(table.model()->rowCount(), 43);
+        const auto whole = splitter->sizes().front() + splitter->sizes().back();
+        QTRY_COMPARE(share(), whole / 2);
+
+        const QTemporaryDir folder;
+        QSettings settings(folder.filePath(u"view.ini"_s), QSettings::IniFormat);
+        page().saveView(settings);
+        QVERIFY(!settings.contains(u"locks/splitter"_s)); // nobody dragged it
+        splitter->setSizes({260, whole - 260});
+        emit splitter->splitterMoved(260, 1);
+        m_window->resize(1366, 740);
+        m_window->resize(1366, 768);
+        QTest::qWait(50); // in which it would be divided anew
+        QVERIFY2(std::abs(share() - 260) <= 20, QByteArray::number(share()).constData());
+        page().saveView(settings);
+        QVERIFY(settings.contains(u"locks/splitter"_s));
     }
 
     void aPictureShowsWhatHasItsRoom()

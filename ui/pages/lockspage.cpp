@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/parts/elidedlabel.h"
+#include "ui/parts/listshare.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/views/holdspanel.h"
@@ -36,8 +37,8 @@ constexpr int ticksPerRanking = 10;
 LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     : Page(parent), m_book(book), m_banners(new QVBoxLayout), m_holds(new HoldsPanel(this)),
       m_splitter(new QSplitter(Qt::Vertical, this)), m_stack(new QStackedWidget(m_splitter)),
-      m_table(new LocksTable(m_model, m_stack)), m_empty(new EmptyNotice(m_stack)),
-      m_detail(new LockDetail(m_splitter))
+      m_table(new LocksTable(m_model, m_stack)), m_share(new ListShare(*m_splitter, *m_table)),
+      m_empty(new EmptyNotice(m_stack)), m_detail(new LockDetail(m_splitter))
 {
     m_banners->setContentsMargins(12, 0, 12, 0);
     m_banners->setSpacing(4);
@@ -68,6 +69,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     connect(&m_model, &LocksModel::applied, this, [this] {
         followList();
         showEmptyNotice();
+        m_share->divide();
     });
     connect(&m_model, &LocksModel::waitingChanged, this, &LocksPage::showWaiting);
     connect(m_table, &LocksTable::inUseChanged, this, &LocksPage::holdOrder);
@@ -477,14 +479,14 @@ void LocksPage::ticked()
 
 void LocksPage::saveView(QSettings &settings) const
 {
-    settings.setValue(u"locks/splitter"_s, m_splitter->saveState());
+    m_share->save(settings, u"locks/splitter"_s);
     settings.setValue(u"locks/detailSplitter"_s, m_detail->splitter()->saveState());
     settings.setValue(u"locks/columns"_s, m_table->saveColumns());
 }
 
 void LocksPage::restoreView(QSettings &settings)
 {
-    m_splitter->restoreState(settings.value(u"locks/splitter"_s).toByteArray());
+    m_share->restore(settings, u"locks/splitter"_s);
     m_detail->splitter()->restoreState(settings.value(u"locks/detailSplitter"_s).toByteArray());
     m_table->restoreColumns(settings.value(u"locks/columns"_s).toByteArray());
 }

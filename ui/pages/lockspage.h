@@ -21,6 +21,7 @@ namespace lockscope::ui {
 class Banner;
 class EmptyNotice;
 class HoldsPanel;
+class ListShare;
 class LocksTable;
 
 class LocksPage : public Page {
@@ -104,6 +105,7 @@ private:
     QSplitter *m_splitter;
     QStackedWidget *m_stack;
     LocksTable *m_table;
+    ListShare *m_share;
     EmptyNotice *m_empty;
     LockDetail *m_detail;
     Backend *m_backend = nullptr;
