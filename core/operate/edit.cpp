@@ -95,7 +95,7 @@ std::optional<EditRequest> undoOfZnodes(const EditPlan &plan, const EditSent &se
         undo.value = plan.before.value;
         break;
     case EditKind::ZnodeAcl:
-        if (isMasked(plan.before.acls))
+        if (isMasked(plan.before.acls) || !mayBeChangedAgain(request.acls))
             return std::nullopt;
         undo.kind = EditKind::ZnodeAcl;
         undo.acls = plan.before.acls;

@@ -233,6 +233,11 @@ QByteArray digestId(const QByteArray &user, const QByteArray &password)
     return user + ':' + hash.toBase64();
 }
 
+bool mayBeChangedAgain(const zk::Acls &acls)
+{
+    return std::ranges::any_of(acls, [](const zk::Acl &acl) { return (acl.perms & zk::perms::admin) != 0; });
+}
+
 bool isMasked(const zk::Acls &acls)
 {
     return std::ranges::any_of(acls,

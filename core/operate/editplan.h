@@ -136,6 +136,8 @@ struct EditOutcome {
 [[nodiscard]] QByteArray digestId(const QByteArray &user, const QByteArray &password);
 // Whether the server hid a part of it from us, so that writing it again would be another.
 [[nodiscard]] bool isMasked(const zk::Acls &acls);
+// Somebody but a superuser has the right to.
+[[nodiscard]] bool mayBeChangedAgain(const zk::Acls &acls);
 
 // For the audit record: values to 64 KiB.
 [[nodiscard]] QJsonObject toJson(const EditRequest &request, const EditState &state);

@@ -86,13 +86,19 @@ void previewAcl(EditPreview &preview, const EditPlan &plan)
     const bool isAdminForAll = std::ranges::any_of(plan.request.acls, [](const zk::Acl &acl) {
         return acl.scheme == "world" && (acl.perms & zk::perms::admin) != 0;
     });
-    if (!isAdminForAll)
+    const bool hasAdmin = mayBeChangedAgain(plan.request.acls);
+    if (!hasAdmin)
+        preview.warnings
+            << u"no entry has the letter a: nobody but a superuser of the server may change the ACL again"_s;
+    else if (!isAdminForAll)
         preview.warnings
             << u"only whom an entry with the letter a names may change the ACL again: be sure that you are "
                u"one of them"_s;
-    preview.undo = isMasked(plan.before.acls)
-                       ? u"cannot be taken back: the server hides a part of the ACL there was"_s
-                       : u"set back to the ACL there was"_s;
+    preview.undo =
+        isMasked(plan.before.acls) ? u"cannot be taken back: the server hides a part of the ACL there was"_s
+        : !hasAdmin                ? u"cannot be taken back: nobody would have the right to"_s
+        : isAdminForAll            ? u"set back to the ACL there was"_s
+                        : u"set back to the ACL there was, if you are whom an entry with the letter a names"_s;
 }
 
 void previewCreate(EditPreview &preview, const EditPlan &plan)

@@ -405,6 +405,21 @@ private slots:
         plan.request.ttl = std::chrono::milliseconds(0);
         QVERIFY(whyNoEdit(plan));
     }
+    // Not "set back to the ACL there was" beside a warning that nobody could.
+    void anAclThatNobodyMayChangeAgainIsNotTakenBack()
+    {
+        EditWorld w;
+        w.tree.put("/app", 1, 0);
+        auto plan = w.plan(request(EditKind::ZnodeAcl, "/app"));
+        plan->request.acls = {{zk::perms::read | zk::perms::write, "world", "anyone"}};
+        QVERIFY(previewOf(*plan).undo.contains(u"cannot be taken back"_s));
+        QVERIFY(previewOf(*plan).warnings.join(u' ').contains(u"nobody but a superuser"_s));
+        const auto outcome = w.apply(*plan);
+        QVERIFY(outcome && outcome->done && !outcome->undo);
+        plan->request.acls.push_back({zk::perms::admin, "digest", "ops:x"});
+        QCOMPARE(previewOf(*plan).undo,
+                 u"set back to the ACL there was, if you are whom an entry with the letter a names"_s);
+    }
     void aHiddenHashIsNotWrittenBack()
     {
         EditPlan plan;
