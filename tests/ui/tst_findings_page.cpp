@@ -143,6 +143,23 @@ private slots:
         QVERIFY(!problem->isVisible());
     }
 
+    void whatWasSeenHasTheRoomThatNamesLeave()
+    {
+        m_window->resize(1366, 768);
+        tellStatus();
+        tellLock(FindingCode::LongHeld);
+        const auto width = [this] { return table().columnWidth(ui::FindingRow::Lock); };
+        QTRY_COMPARE(width(), 140);
+        tellLock(FindingCode::LongHeld, "/locks/" + QByteArray(60, 'x'));
+        QTRY_COMPARE(width(), table().width() / 5);
+        table().setColumnWidth(ui::FindingRow::Lock, 170); // somebody drags it
+        tellLock(FindingCode::LongHeld, "/locks/" + QByteArray(60, 'y'));
+        QTRY_COMPARE(table().model()->rowCount(), 3);
+        m_window->resize(1300, 768);
+        QTest::qWait(0);
+        QCOMPARE(width(), 170);
+    }
+
     void theDetailSaysWhatItMeansAndWhatToDo()
     {
         tellStatus();

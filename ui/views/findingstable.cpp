@@ -65,6 +65,9 @@ FindingsTable::FindingsTable(FindingsModel &model, QWidget *parent) : QTableView
     connect(m_tools, &TableTools::columnsChosen, this, &FindingsTable::arrangeColumns);
     arrangeColumns();
     connect(this, &QTableView::doubleClicked, this, &FindingsTable::opened);
+    connect(header, &QHeaderView::sectionResized, this,
+            [this](int column) { m_isNameDragged |= column == FindingRow::Lock && !m_isFittingNames; });
+    connect(&model, &QAbstractItemModel::rowsInserted, this, &FindingsTable::fitNames);
 }
 
 const FindingRow *FindingsTable::current() const
@@ -145,8 +148,21 @@ void FindingsTable::arrangeColumns()
 void FindingsTable::resizeEvent(QResizeEvent *event)
 {
     arrangeColumns();
-    setColumnWidth(FindingRow::Lock, std::clamp(width() / 5, 140, 230)); // what was seen needs the room, too
+    fitNames();
     QTableView::resizeEvent(event);
+}
+
+// As wide as the names are, a fifth at most: what was seen needs the room, too.
+void FindingsTable::fitNames()
+{
+    constexpr int least = 140;
+    constexpr int most = 230;
+    if (m_isNameDragged)
+        return;
+    m_isFittingNames = true;
+    const int share = std::clamp(width() / 5, least, most);
+    setColumnWidth(FindingRow::Lock, std::clamp(sizeHintForColumn(FindingRow::Lock), least, share));
+    m_isFittingNames = false;
 }
 
 void FindingsTable::currentChanged(const QModelIndex &current, const QModelIndex &previous)

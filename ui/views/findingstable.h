@@ -49,9 +49,12 @@ protected:
 
 private:
     void arrangeColumns();
+    void fitNames();
 
     FindingsModel &m_model;
     bool m_isChoiceTheirs = false;
+    bool m_isNameDragged = false;
+    bool m_isFittingNames = false;
     TableTools *m_tools;
     bool m_areSeveral = false; // connections
 };
