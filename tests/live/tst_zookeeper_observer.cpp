@@ -332,10 +332,7 @@ void TestZooKeeperObserver::aFirstLookAsksForNothingInVain()
     const auto waiter = join("/lean/x");
     m_queue.clear();
     const auto other = join("/lean/full");
-    zk::SessionOptions below;
-    below.hosts = {m_open->address()};
-    below.chroot = "/lean";
-    const auto session = open(*m_open, below);
+    const auto session = openBelow("/lean");
     QVERIFY(session);
     CountingSession counting(*session);
     zk::EvidenceSource source(m_loop, {m_open->address()}, m_open->adminPort());
@@ -359,10 +356,7 @@ void TestZooKeeperObserver::theWalkDoesNotListAgainWhatWasRead()
     const auto waiter = join("/walked/locks/a");
     m_queue.clear();
     const auto behind = join("/walked/locks/b");
-    zk::SessionOptions below;
-    below.hosts = {m_open->address()};
-    below.chroot = "/walked";
-    const auto session = open(*m_open, below);
+    const auto session = openBelow("/walked");
     QVERIFY(session);
     CountingSession counting(*session);
     zk::EvidenceSource source(m_loop, {m_open->address()}, m_open->adminPort());

@@ -190,10 +190,7 @@ void TestZooKeeperObserverGaps::thousandsOfReadingsMayEndAtOnce()
         }
         QVERIFY(await(m_maker->multi(std::move(ops), Deadline::never())));
     }
-    zk::SessionOptions below;
-    below.hosts = {m_open->address()};
-    below.chroot = "/many";
-    const auto session = open(*m_open, below);
+    const auto session = openBelow("/many");
     QVERIFY(session);
     UnlistedSession unlisted(*session);
     zk::EvidenceSource source(m_loop, {m_open->address()}, m_open->adminPort());

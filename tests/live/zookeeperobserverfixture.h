@@ -67,6 +67,14 @@ protected:
         return waitForState(*session, zk::SessionState::Connected) ? std::move(session) : nullptr;
     }
 
+    // One to which that folder is all there is.
+    std::unique_ptr<zk::Session> openBelow(const QByteArray &chroot)
+    {
+        zk::SessionOptions below;
+        below.hosts = {m_open->address()};
+        below.chroot = chroot;
+        return open(*m_open, std::move(below));
+    }
     void ensure(const QByteArray &path)
     {
         for (auto slash = path.indexOf('/', 1); slash > 0; slash = path.indexOf('/', slash + 1))

@@ -2,7 +2,7 @@
 // The pages of a Redis's keys, and which of each are hashes: SCAN, and SCAN with TYPE hash at the same cursor.
 //
 // At full pace both questions are under way at once, each about another page: while we look at the answer to the one,
-// the server has the other to work on, and is never without. The hashes follow a page or two behind, while what the
+// the server has the other to work on. As long as we keep up, the hashes follow a page or two behind, while what the
 // server fetched of that page is still at hand for its processor. Loop thread only.
 #pragma once
 

@@ -18,7 +18,7 @@ using redis::Command;
 // more than that; of pages that are far smaller the way to the server is most.
 constexpr QByteArrayView pageSize = "800";
 constexpr QByteArrayView smallPageSize = "100"; // of sweeps that only make sure
-constexpr std::size_t pagesAhead = 8;
+constexpr std::size_t pagesAhead = 8;           // as many as come while what was found on a page is read
 constexpr std::size_t readTogether = 500;
 constexpr std::size_t askedAgainTogether = 5000;
 
