@@ -20,7 +20,9 @@ using redis::Value;
 // A lock's value is a token, a lock's hash has a field per holder. What is larger is no lock, and
 // reading it would cost the server and us.
 constexpr QByteArrayView lastByteOfValue = "4095";
-constexpr QByteArrayView lastItem = "999";
+constexpr QByteArrayView lastAtFirst = "999"; // of a list or a sorted set: most have fewer
+constexpr qint64 membersAtFirst = 1000;
+constexpr qint64 membersAtMost = 20'000;
 constexpr qint64 fieldsAtMost = 512;
 constexpr qint64 hashBytesAtMost = 256 * 1024;
 constexpr size_t refusedKeysKept = 10'000;
@@ -59,10 +61,27 @@ std::vector<Command> questions(const KeyView &view, bool withExpiry)
         return asked;
     }
     case KeyType::Hash: return {{"HLEN", key}, {"MEMORY", "USAGE", key}};
-    case KeyType::List: return {{"LRANGE", key, "0", lastItem.toByteArray()}};
-    case KeyType::SortedSet: return {{"ZRANGE", key, "0", lastItem.toByteArray(), "WITHSCORES"}};
+    case KeyType::List: return {{"LRANGE", key, "0", lastAtFirst.toByteArray()}, {"LLEN", key}};
+    case KeyType::SortedSet: return {{"ZRANGE", key, "0", lastAtFirst.toByteArray(), "WITHSCORES"}, {"ZCARD", key}};
     default: return {};
     }
+}
+
+// What is asked after the first answers: the fields of a hash of a lock's size, the whole of a queue that is long.
+std::optional<Command> secondQuestion(const KeyView &view, const Value &first, const Value &size)
+{
+    const auto &key = view.key.bytes();
+    const auto last = QByteArray::number(membersAtMost - 1);
+    // An error (not allowed) says nothing about the size.
+    const bool isLong = size.integer > membersAtFirst && size.integer <= membersAtMost;
+    if (view.type == KeyType::Hash && first.integer > 0 && first.integer <= fieldsAtMost
+        && size.integer <= hashBytesAtMost)
+        return Command{"HGETALL", key};
+    if (view.type == KeyType::List && isLong)
+        return Command{"LRANGE", key, "0", last};
+    if (view.type == KeyType::SortedSet && isLong)
+        return Command{"ZRANGE", key, "0", last, "WITHSCORES"};
+    return {};
 }
 
 // Error replies (the key changed its type meanwhile, or may not be read) leave the view without values.
@@ -78,6 +97,24 @@ void fill(KeyView &view, const Value &answer)
         view.scored.emplace_back(answer.items[i].text, answer.items[i + 1].text.toDouble());
     for (size_t i = 0; view.type == KeyType::Hash && i + 1 < answer.items.size(); i += 2)
         view.fields.emplace_back(answer.items[i].text, answer.items[i + 1].text);
+}
+
+// Of a sorted set that is too large no part is kept: which one came first says nothing about the others.
+void fillSize(KeyView &view, const Value &size)
+{
+    if ((view.type != KeyType::List && view.type != KeyType::SortedSet) || size.isError())
+        return;
+    view.size = size.integer;
+    if (view.size > membersAtMost)
+        view.scored.clear();
+}
+
+// The answer to the second question. What came or went since the first is in it.
+void fillWhole(KeyView &view, const Value &answer)
+{
+    fill(view, answer);
+    if (!answer.isError() && view.membersRead() < membersAtMost)
+        view.size = view.membersRead();
 }
 
 // The moment a string ends, read beside its value: newer than the time to live that was read before.
@@ -285,7 +322,7 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
     auto got = co_await reply.taken();
     if (!got)
         co_return got.error();
-    std::vector<size_t> hashes;
+    std::vector<size_t> again;
     std::vector<Command> second;
     const bool withExpiry = m_asksExpiry;
     size_t at = 0;
@@ -298,32 +335,30 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
         if (const auto &idle = (*got)[at]; withIdle && !idle.isError() && !idle.isNil())
             view.idle = std::chrono::seconds(idle.integer);
         const auto &answer = (*got)[at + (withIdle ? 1 : 0)];
+        const auto &last = (*got)[at + asked - 1];
         if (answer.text.startsWith("NOPERM"))
             m_refusals.noteKey(view.key);
-        if (view.type == KeyType::Hash) {
-            const auto &bytes = (*got)[at + 1]; // an error (not allowed) says nothing about the size
-            if (answer.integer > 0 && answer.integer <= fieldsAtMost && bytes.integer <= hashBytesAtMost) {
-                hashes.push_back(i);
-                second.push_back(Command{"HGETALL", view.key.bytes()});
-            }
+        if (auto question = secondQuestion(view, answer, last)) {
+            again.push_back(i);
+            second.push_back(std::move(*question));
         } else {
             fill(view, answer);
         }
+        fillSize(view, last);
         if (view.type == KeyType::String && withExpiry) {
-            const auto &expiry = (*got)[at + asked - 1];
-            fillExpiry(view, expiry, m_clock.now);
-            m_asksExpiry = m_asksExpiry && !expiry.text.contains("unknown command");
+            fillExpiry(view, last, m_clock.now);
+            m_asksExpiry = m_asksExpiry && !last.text.contains("unknown command");
         }
         at += asked;
     }
     if (second.empty())
         co_return std::move(views);
-    auto fieldsReply = send(std::move(second));
-    auto fields = co_await fieldsReply.taken();
-    if (!fields)
-        co_return fields.error();
-    for (size_t i = 0; i < hashes.size(); ++i)
-        fill(views[hashes[i]], (*fields)[i]);
+    auto secondReply = send(std::move(second));
+    auto whole = co_await secondReply.taken();
+    if (!whole)
+        co_return whole.error();
+    for (size_t i = 0; i < again.size(); ++i)
+        fillWhole(views[again[i]], (*whole)[i]);
     co_return std::move(views);
 }
 

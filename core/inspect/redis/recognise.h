@@ -22,6 +22,12 @@ struct KeyView {
     std::vector<std::pair<QByteArray, QByteArray>> fields; // hash
     std::vector<QByteArray> items;                         // list, in order
     std::vector<std::pair<QByteArray, double>> scored;     // sorted set
+    qint64 size = 0;                                       // of a list or a sorted set, as the server counts
+
+    // Of a list that is too large only the head is read, of a sorted set nothing.
+    [[nodiscard]] qint64 membersRead() const { return static_cast<qint64>(items.size() + scored.size()); }
+    [[nodiscard]] qint64 memberCount() const { return std::max(size, membersRead()); }
+    [[nodiscard]] bool isWhole() const { return memberCount() == membersRead(); }
 };
 
 // What a key was seen to do while it was watched.

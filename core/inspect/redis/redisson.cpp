@@ -28,7 +28,7 @@ Contender holderOfField(const Case &about, const std::pair<QByteArray, QByteArra
     return holder;
 }
 
-// The waiters of a fair lock, in order, each with the moment until which the others wait for it.
+// The waiters of a fair lock, in order, as many as were read; each with the moment until which others wait for it.
 void addFairQueue(LockSnapshot &lock, const Case &about, const KeyView &queue, const KeyView *deadlines)
 {
     std::map<QByteArray, double> deadlineOf;
@@ -41,16 +41,18 @@ void addFairQueue(LockSnapshot &lock, const Case &about, const KeyView &queue, c
         waiter.guard.value = item;
         if (const auto deadline = deadlineOf.find(item); deadline != deadlineOf.end())
             waiter.expiresAt = ServerTime(millisecondsOf(deadline->second));
-        if (!waiter.expiresAt || *waiter.expiresAt <= about.context.observed)
+        const bool isDeadlineRead = !deadlines || deadlines->isWhole() || waiter.expiresAt;
+        if (isDeadlineRead && (!waiter.expiresAt || *waiter.expiresAt <= about.context.observed))
             gone.push_back(item);
         lock.contenders.push_back(std::move(waiter));
     }
     for (size_t i = 0; i < lock.contenders.size(); ++i)
         lock.contenders[i].position = static_cast<int>(i);
+    lock.waitersKnown = queue.isWhole();
     if (!gone.empty()) {
         const QString message =
             u"%1 of %2 in the queue are past their deadline or have none: they are gone"_s.arg(gone.size())
-                .arg(queue.items.size());
+                .arg(queue.memberCount());
         addFinding(lock, FindingCode::StaleQueue, message, std::move(gone));
     }
 }

@@ -164,7 +164,7 @@ std::optional<LockSnapshot> grabbedSemaphore(const Case &about)
     if (!exists || exists->type != KeyType::String || !isMember)
         return std::nullopt;
     const auto *available = about.companion(keys.available());
-    const auto left = available ? available->items.size() : 0;
+    const auto left = available ? available->memberCount() : 0;
     auto lock =
         semaphoreOf(about, clients::grabbedSemaphore, Confidence::High,
                     u"a hash …:GRABBED of permits and since when, beside …:EXISTS; %1 permits left"_s.arg(left));

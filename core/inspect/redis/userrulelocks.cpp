@@ -25,7 +25,6 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr qsizetype longestIdentity = 256;
-constexpr size_t mostItemsRead = 1000; // of a list or a sorted set (observerreader.cpp)
 
 using RuleParts = std::map<RulePart, QByteArray>;
 
@@ -287,7 +286,7 @@ void addWaiters(LockSnapshot &lock, const Case &about, const RuleFit &fit)
         addWaiter(lock, ids, item, next++, *fit.rule);
     for (const auto &[item, value] : queue->fields)
         addWaiter(lock, ids, item, {}, *fit.rule);
-    lock.waitersKnown = std::max(queue->items.size(), queue->scored.size()) < mostItemsRead;
+    lock.waitersKnown = queue->isWhole();
     if (!queue->items.empty() || !queue->scored.empty()) {
         int position = 0;
         for (auto &one : lock.contenders)
