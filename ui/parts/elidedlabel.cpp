@@ -5,8 +5,27 @@
 #include <QTextLayout>
 
 #include <algorithm>
+#include <vector>
 
 namespace lockscope::ui {
+
+namespace {
+
+// The lines into which a text falls at that width: where each begins, and how long it is.
+std::vector<std::pair<int, int>> linesOf(const QString &text, const QFont &font, int width)
+{
+    std::vector<std::pair<int, int>> lines;
+    QTextLayout layout(text, font);
+    layout.beginLayout();
+    for (auto line = layout.createLine(); line.isValid(); line = layout.createLine()) {
+        line.setLineWidth(width);
+        lines.emplace_back(line.textStart(), line.textLength());
+    }
+    layout.endLayout();
+    return lines;
+}
+
+} // namespace
 
 ElidedLabel::ElidedLabel(QWidget *parent) : QLabel(parent)
 {
@@ -30,9 +49,17 @@ WholeLinesLabel::WholeLinesLabel(QWidget *parent) : QLabel(parent)
     setTextInteractionFlags(Qt::TextSelectableByMouse);
 }
 
+// Asked while it is painted: QLabel::heightForWidth() lays the text out anew, which asks for the next painting.
 bool WholeLinesLabel::isCut() const
 {
-    return height() < QLabel::heightForWidth(width());
+    const auto lines = static_cast<int>(linesOf(text(), font(), contentsRect().width()).size());
+    return linesThatFit() < lines;
+}
+
+// Of its last line a pixel may be missing: layouts and metrics round differently.
+int WholeLinesLabel::linesThatFit() const
+{
+    return (contentsRect().height() + 1) / fontMetrics().lineSpacing();
 }
 
 void WholeLinesLabel::setMostLines(int lines)
@@ -57,20 +84,15 @@ void WholeLinesLabel::paintEvent(QPaintEvent *event)
     painter.setPen(palette().color(foregroundRole()));
     const auto room = contentsRect();
     const int lineHeight = fontMetrics().lineSpacing();
-    const int lines = room.height() / lineHeight;
-    QTextLayout layout(text(), font());
-    layout.beginLayout();
-    for (int i = 0; i < lines; ++i) {
-        auto line = layout.createLine();
-        if (!line.isValid())
-            break;
-        line.setLineWidth(room.width());
-        const bool isLast = i == lines - 1;
-        const auto rest = text().mid(line.textStart(), isLast ? -1 : line.textLength());
+    const auto lines = linesOf(text(), font(), room.width());
+    const int shown = std::min(linesThatFit(), static_cast<int>(lines.size()));
+    for (int i = 0; i < shown; ++i) {
+        const auto [start, length] = lines[static_cast<std::size_t>(i)];
+        const bool isLast = i == shown - 1;
+        const auto rest = text().mid(start, isLast ? -1 : length);
         painter.drawText(QRect(room.left(), room.top() + i * lineHeight, room.width(), lineHeight), Qt::AlignVCenter,
                          isLast ? fontMetrics().elidedText(rest, Qt::ElideRight, room.width()) : rest);
     }
-    layout.endLayout();
 }
 
 } // namespace lockscope::ui

@@ -31,6 +31,8 @@ protected:
     void paintEvent(QPaintEvent *event) override;
 
 private:
+    [[nodiscard]] int linesThatFit() const;
+
     int m_mostLines = 0;
 };
 
