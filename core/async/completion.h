@@ -24,7 +24,7 @@ namespace detail {
 struct CompletionState;
 
 // Whoever holds a state. One pointer, the count is in the state: there are several of them in each of the frames of
-// 100,000 waiters. May be let go on any thread.
+// 100,000 waiters. May be let go on any thread, unless all of the loop is on one.
 class SharedState {
 public:
     explicit SharedState(CompletionState *state) noexcept;
@@ -47,18 +47,22 @@ private:
 
 // All of a completion that does not depend on what arrives: compiled once.
 struct CompletionState {
-    explicit CompletionState(Loop &itsLoop) : loop(&itsLoop) {}
+    explicit CompletionState(Loop &itsLoop) : loop(&itsLoop), isOfOneThread(itsLoop.isOfOneThread()) {}
     CompletionState(const CompletionState &) = delete;
     CompletionState &operator=(const CompletionState &) = delete;
     virtual ~CompletionState() = default;
     static void *operator new(std::size_t bytes) { return freelist::take(bytes); }
     static void operator delete(void *state, std::size_t bytes) noexcept { freelist::give(state, bytes); }
 
+    // One more who holds it; one less, and whether that was the last.
+    void hold();
+    [[nodiscard]] bool isLetGo();
     // The value is there: whoever waits hears of it through the queue.
     static void tell(const SharedState &state);
 
     Loop *loop;
     std::atomic<int> holders = 0;
+    const bool isOfOneThread;
     bool isComplete = false;
     std::coroutine_handle<> waiter;
     // Small: there are several of them for each of 100,000 waiters.
@@ -66,15 +70,32 @@ struct CompletionState {
     Timer timer;
 };
 
+inline void CompletionState::hold()
+{
+    if (isOfOneThread)
+        holders.store(holders.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    else
+        holders.fetch_add(1, std::memory_order_relaxed);
+}
+
+inline bool CompletionState::isLetGo()
+{
+    if (!isOfOneThread)
+        return holders.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    const auto left = holders.load(std::memory_order_relaxed) - 1;
+    holders.store(left, std::memory_order_relaxed);
+    return left == 0;
+}
+
 inline SharedState::SharedState(CompletionState *state) noexcept : m_state(state)
 {
     if (m_state)
-        m_state->holders.fetch_add(1, std::memory_order_relaxed);
+        m_state->hold();
 }
 
 inline SharedState::~SharedState()
 {
-    if (m_state && m_state->holders.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    if (m_state && m_state->isLetGo())
         delete m_state;
 }
 

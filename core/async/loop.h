@@ -35,6 +35,11 @@ class Loop {
 public:
     virtual ~Loop() = default;
 
+    // Whether whatever has to do with this loop is made, used and let go on one thread, as in a simulated world: who
+    // holds it can be counted there in plain steps. A simulated request and its answer would take sixty atomic
+    // ones.
+    [[nodiscard]] bool isOfOneThread() const { return m_isOfOneThread; }
+
     // Runs `call` on the loop's thread, after what was posted before. Safe from any thread.
     virtual void post(Call call) = 0;
     // Loop thread only, as everything below.
@@ -42,6 +47,12 @@ public:
     // The wall clock, for what is shown to people; never for deadlines.
     [[nodiscard]] virtual std::chrono::system_clock::time_point wallNow() const = 0;
     [[nodiscard]] virtual Timer callAt(Instant when, Call call) = 0;
+
+protected:
+    explicit Loop(bool isOfOneThread = false) : m_isOfOneThread(isOfOneThread) {}
+
+private:
+    const bool m_isOfOneThread;
 };
 
 // The latest moment something may take; computed once and passed on, so that no retry starts the

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop on virtual time, for tests and simulations: time passes only when nothing else is to do.
+// A loop on virtual time, for tests and simulations: time passes only when nothing else is to do. All on one thread,
+// which need not always be the same one.
 #pragma once
 
 #include "core/async/fifo.h"
@@ -17,6 +18,7 @@ public:
 
 class VirtualLoop : public Loop {
 public:
+    VirtualLoop() : Loop(true) {}
     void post(Call call) override { m_queue.emplace(std::move(call), LocalPtr<ExecutorHook>()); }
     void postThrough(LocalPtr<ExecutorHook> hook, Call &&call) { m_queue.emplace(std::move(call), std::move(hook)); }
     [[nodiscard]] Instant now() const override { return m_now; }

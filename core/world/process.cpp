@@ -26,7 +26,7 @@ struct Process::State : ExecutorHook {
     }
 };
 
-Process::Process(VirtualLoop &world, int number) : m_world(world), m_number(number), m_state(new State) {}
+Process::Process(VirtualLoop &world, int number) : Loop(true), m_world(world), m_number(number), m_state(new State) {}
 
 Process::~Process()
 {

@@ -22,6 +22,7 @@
 #include <atomic>
 #include <latch>
 #include <map>
+#include <thread>
 
 using namespace lockscope;
 using namespace std::chrono_literals;
@@ -264,6 +265,23 @@ private slots:
         QVERIFY(!isGone);
         second = {};
         QVERIFY(isGone);
+    }
+    void aCompletionIsLetGoOnAnyThread()
+    {
+        const auto kept = std::make_shared<int>(7);
+        {
+            QtLoop loop;
+            const Completion<std::shared_ptr<int>> value(loop);
+            value.complete(kept);
+            const auto hold = [value] {
+                for (int i = 0; i < 200'000; ++i)
+                    const auto another = value;
+            };
+            std::thread other(hold);
+            hold();
+            other.join();
+        }
+        QCOMPARE(kept.use_count(), 1L);
     }
     void firstCompletionWins()
     {
