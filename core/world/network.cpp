@@ -29,7 +29,7 @@ Network::~Network()
     }
 }
 
-std::shared_ptr<NetworkLink> Network::connect(Process &client, int server)
+LocalShared<NetworkLink> Network::connect(Process &client, int server)
 {
     const auto process = client.number();
     if (m_down.contains(server) || isBlocked(process, server, Direction::ToServer)
@@ -42,8 +42,8 @@ std::shared_ptr<NetworkLink> Network::connect(Process &client, int server)
     struct Made : NetworkLink {
         Made(Network &network, Process &itsClient, int itsServer) : NetworkLink(network, itsClient, itsServer) {}
     };
-    const std::shared_ptr<NetworkLink> link = std::make_shared<Made>(*this, client, server);
-    std::erase_if(its.links, [](const std::weak_ptr<NetworkLink> &old) { return old.expired(); });
+    const LocalShared<NetworkLink> link = makeLocalShared<Made>(*this, client, server);
+    std::erase_if(its.links, [](const LocalWeak<NetworkLink> &old) { return old.expired(); });
     its.links.push_back(link);
     return link;
 }
@@ -124,9 +124,9 @@ Network::Links &Network::known(int process)
     return m_links[place];
 }
 
-std::vector<std::shared_ptr<NetworkLink>> Network::linksOf(int process)
+std::vector<LocalShared<NetworkLink>> Network::linksOf(int process)
 {
-    std::vector<std::shared_ptr<NetworkLink>> alive;
+    std::vector<LocalShared<NetworkLink>> alive;
     for (const auto &weak : known(process).links) {
         if (auto link = weak.lock())
             alive.push_back(std::move(link));

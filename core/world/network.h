@@ -7,6 +7,7 @@
 // what is sent, until it heals or one side gives up. World's thread only.
 #pragma once
 
+#include "core/async/localshared.h"
 #include "core/base/random.h"
 #include "core/world/flights.h"
 #include "core/world/process.h"
@@ -46,7 +47,7 @@ public:
 
     // Open at once: who connects counts the round trip itself, by sending its greeting. Null when the server is
     // down, or not to be reached in both directions.
-    [[nodiscard]] std::shared_ptr<NetworkLink> connect(Process &client, int server);
+    [[nodiscard]] LocalShared<NetworkLink> connect(Process &client, int server);
 
     // Asked for every message; none: all arrive.
     void setJudge(std::function<Delivery(const Message &)> judge) { m_judge = std::move(judge); }
@@ -75,7 +76,7 @@ private:
     void processChanged(Process &process);
     struct Links;
     [[nodiscard]] Links &known(int process);
-    [[nodiscard]] std::vector<std::shared_ptr<NetworkLink>> linksOf(int process);
+    [[nodiscard]] std::vector<LocalShared<NetworkLink>> linksOf(int process);
     [[nodiscard]] Duration latency();
 
     VirtualLoop &m_world;
@@ -87,14 +88,14 @@ private:
     std::set<std::tuple<int, int, Direction>> m_blocked;
     std::set<int> m_down;
     struct Links {
-        std::vector<std::weak_ptr<NetworkLink>> links;
+        std::vector<LocalWeak<NetworkLink>> links;
         bool isListenedTo = false; // we hear of the process's changes
     };
     std::deque<Links> m_links; // by process
 };
 
 // Both ends hold it. The last messages are delivered before an end hears that the other closed it.
-class NetworkLink : public std::enable_shared_from_this<NetworkLink> {
+class NetworkLink : public EnableLocalShared<NetworkLink> {
 public:
     // `arrives` runs in the world (ToServer), or on the process (ToClient: not while it is paused, never when it
     // is dead). Sent on a broken link it goes nowhere.

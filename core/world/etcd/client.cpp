@@ -87,7 +87,7 @@ public:
 private:
     struct Watching {
         std::function<void(const etcd::WatchNews &)> listener;
-        std::weak_ptr<NetworkLink> link;
+        LocalWeak<NetworkLink> link;
         std::weak_ptr<Far> far;
         quint64 number = 0;
         bool isOver = false;
@@ -158,7 +158,7 @@ private:
     QString m_lastError;
     QByteArray m_version;
     StateListeners<ClientState> m_listeners;
-    std::shared_ptr<NetworkLink> m_link;
+    LocalShared<NetworkLink> m_link;
     std::shared_ptr<Far> m_far;
     quint64 m_lastNumber = 0;
     std::map<quint64, Pending> m_out;
@@ -179,7 +179,7 @@ bool SimulatedEtcd::dial()
         return false;
     m_far = std::make_shared<Far>();
     m_far->server = &m_server;
-    m_link->onBroken(End::Client, [this, alive = std::weak_ptr(m_alive), link = std::weak_ptr(m_link)] {
+    m_link->onBroken(End::Client, [this, alive = std::weak_ptr(m_alive), link = LocalWeak<NetworkLink>(m_link)] {
         if (!alive.expired() && m_link == link.lock())
             lost(u"the connection broke"_s);
     });
@@ -218,7 +218,7 @@ Subscription SimulatedEtcd::watch(etcd::WatchRequest request, std::function<void
     watching->number = m_server.newWatch();
     std::erase_if(m_watches, [](const auto &one) { return one.expired(); });
     m_watches.push_back(watching);
-    m_link->toServer([link = std::weak_ptr(m_link), far = m_far, request, number = watching->number,
+    m_link->toServer([link = LocalWeak<NetworkLink>(m_link), far = m_far, request, number = watching->number,
                       weak = std::weak_ptr(watching)] {
         far->watches.insert(number);
         far->server->watch(number, request, [link, weak](const etcd::WatchNews &news) {

@@ -11,7 +11,7 @@ struct SqlLink::Far : std::enable_shared_from_this<Far> {
     Network *network = nullptr;
     SqlLinkOptions options;
     int process = 0;
-    std::weak_ptr<NetworkLink> networkLink;
+    LocalWeak<NetworkLink> networkLink;
     ConnectionId connection = 0;
     quint64 silences = 0;
 

@@ -35,7 +35,7 @@ private:
     Network &m_network;
     const SqlLinkOptions m_options;
     const int m_process;
-    std::shared_ptr<NetworkLink> m_networkLink;
+    LocalShared<NetworkLink> m_networkLink;
     std::shared_ptr<Far> m_far;
     std::function<void(mariadb::ConnectionId)> m_greeted;
     std::function<void()> m_broken;

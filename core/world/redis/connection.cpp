@@ -71,7 +71,7 @@ private:
     Process &m_process;
     RedisServer &m_server;
     const std::shared_ptr<Callbacks> m_callbacks;
-    std::shared_ptr<NetworkLink> m_link;
+    LocalShared<NetworkLink> m_link;
     qint64 m_session = 0;
     Timer m_retry;
 };

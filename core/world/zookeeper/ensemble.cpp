@@ -50,10 +50,9 @@ Ensemble::~Ensemble()
         connection->m_ensemble = nullptr;
 }
 
-std::shared_ptr<Connection> Ensemble::accept(int member, std::shared_ptr<NetworkLink> link,
-                                             std::weak_ptr<Receiver> client)
+LocalShared<Connection> Ensemble::accept(int member, LocalShared<NetworkLink> link, LocalWeak<Receiver> client)
 {
-    auto connection = std::make_shared<Connection>();
+    auto connection = makeLocalShared<Connection>();
     connection->m_ensemble = this;
     connection->m_number = ++m_lastConnection;
     connection->m_member = member;
@@ -61,12 +60,12 @@ std::shared_ptr<Connection> Ensemble::accept(int member, std::shared_ptr<Network
     connection->m_client = std::move(client);
     connection->m_identities = withoutCredentials();
     m_connections.emplace(connection->m_number, connection);
-    connection->m_link->onBroken(End::Server, [weak = std::weak_ptr(connection)] {
+    connection->m_link->onBroken(End::Server, [weak = LocalWeak<Connection>(connection)] {
         const auto alive = weak.lock();
         if (alive && alive->m_ensemble)
             alive->m_ensemble->drop(*alive);
     });
-    connection->m_link->onHealth(End::Server, [weak = std::weak_ptr(connection)] {
+    connection->m_link->onHealth(End::Server, [weak = LocalWeak<Connection>(connection)] {
         const auto alive = weak.lock();
         if (alive && alive->m_ensemble)
             alive->m_ensemble->watchSilence(alive->m_session, false);

@@ -29,7 +29,7 @@ struct EnsembleOptions {
 class Ensemble;
 
 // The servers' end of a connection. What is called on it has arrived.
-class Connection : public std::enable_shared_from_this<Connection> {
+class Connection : public EnableLocalShared<Connection> {
 public:
     void greet(const Hello &hello);
     void receive(quint64 number, const Request &request);
@@ -47,8 +47,8 @@ private:
     int m_member = 0;
     quint64 m_session = 0;
     bool m_isSilent = false; // as its session is
-    std::shared_ptr<NetworkLink> m_link;
-    std::weak_ptr<Receiver> m_client;
+    LocalShared<NetworkLink> m_link;
+    LocalWeak<Receiver> m_client;
     std::shared_ptr<const Identities> m_identities; // nearly all have the same
     std::unique_ptr<std::list<Waiting>> m_waiting;  // behind a write or a sync, in their order; none: nothing
 };
@@ -66,8 +66,8 @@ public:
     // For sessions: until when they wait for answers.
     [[nodiscard]] DueTimes &dueTimes() { return m_dueTimes; }
     // For sessions: the end of a link that has just been made to that member.
-    [[nodiscard]] std::shared_ptr<Connection> accept(int member, std::shared_ptr<NetworkLink> link,
-                                                     std::weak_ptr<Receiver> client);
+    [[nodiscard]] LocalShared<Connection> accept(int member, LocalShared<NetworkLink> link,
+                                                 LocalWeak<Receiver> client);
 
     // As that member has it; the leader has all that was decided.
     [[nodiscard]] std::optional<zk::Node> node(const ZPath &path, int member = 0) const;
@@ -116,7 +116,7 @@ private:
     };
     struct Session {
         std::chrono::milliseconds timeout{};
-        std::shared_ptr<Connection> connection;
+        LocalShared<Connection> connection;
         bool isSilent = false;
         Timer expiry;
     };
@@ -168,7 +168,7 @@ private:
     DueTimes m_dueTimes;
     std::deque<Member> m_members; // the leader first
     std::unordered_map<quint64, Session> m_sessions;
-    std::unordered_map<quint64, std::shared_ptr<Connection>> m_connections;
+    std::unordered_map<quint64, LocalShared<Connection>> m_connections;
     quint64 m_lastConnection = 0, m_lastSession = 0;
     qint64 m_zxid = 0;
     std::chrono::milliseconds m_clockOffset{0};

@@ -60,7 +60,7 @@ void SimulatedSession::connect()
         connectLater();
         return;
     }
-    m_inbox = std::make_shared<Inbox>(this);
+    m_inbox = makeLocalShared<Inbox>(this);
     m_link = link;
     m_connection = m_ensemble.accept(m_member, link, m_inbox);
     Hello hello{m_id, m_askedTimeout, m_lastZxid, m_credentials, {}, {}, {}};
@@ -80,13 +80,13 @@ void SimulatedSession::connectLater()
     m_timer = m_process.callAt(m_process.now() + pause, [this] { connect(); });
 }
 
-void SimulatedSession::listenTo(const std::shared_ptr<NetworkLink> &link)
+void SimulatedSession::listenTo(const LocalShared<NetworkLink> &link)
 {
     link->onBroken(End::Client, [inbox = m_inbox] {
         if (auto *const session = inbox->session())
             session->disconnected();
     });
-    link->onHealth(End::Client, [weak = std::weak_ptr(m_inbox)] {
+    link->onHealth(End::Client, [weak = LocalWeak<Inbox>(m_inbox)] {
         const auto inbox = weak.lock();
         if (inbox && inbox->session())
             inbox->session()->healthChanged();
@@ -128,7 +128,7 @@ void SimulatedSession::isDue()
         giveUpOverdue();
         return;
     }
-    m_process.post([weak = std::weak_ptr(m_inbox)] {
+    m_process.post([weak = LocalWeak<Inbox>(m_inbox)] {
         const auto inbox = weak.lock();
         if (inbox && inbox->session())
             inbox->session()->giveUpOverdue();

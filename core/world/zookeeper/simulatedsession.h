@@ -79,7 +79,7 @@ private:
 
     void connect();
     void connectLater();
-    void listenTo(const std::shared_ptr<NetworkLink> &link);
+    void listenTo(const LocalShared<NetworkLink> &link);
     void healthChanged();
     void disconnected();
     void hangUp();
@@ -104,9 +104,9 @@ private:
     ClientWatches m_watches;
 
     // The present connection, or attempt at one.
-    std::shared_ptr<Inbox> m_inbox;
-    std::shared_ptr<NetworkLink> m_link;
-    std::shared_ptr<Connection> m_connection;
+    LocalShared<Inbox> m_inbox;
+    LocalShared<NetworkLink> m_link;
+    LocalShared<Connection> m_connection;
     std::optional<Instant> m_silentSince; // by the process's clock
     Timer m_timer;                        // until a silent connection is given up, or the next attempt
 
