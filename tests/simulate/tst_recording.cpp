@@ -4,7 +4,9 @@
 #include "core/contention/scenariofile.h"
 #include "core/contention/simulation.h"
 #include "core/contention/trace.h"
+#include "core/contention/traced/tracedsession.h"
 #include "core/rules/catalogue.h"
+#include "tests/simulate/zookeeperworld.h"
 #include "tests/support/testmain.h"
 
 #include <QJsonArray>
@@ -224,6 +226,35 @@ private slots:
         counting.sent(1, "list", "/x", 10);
         const auto counted = counting.take("sim");
         QVERIFY(!counted.isCut && counted.events.empty() && counted.eventsNotKept == 0);
+    }
+
+    // A contender that is killed has no eyes any more: neither its answers nor its watches are its own.
+    void whatComesAfterASessionHasGoneIsNotWrittenDown_data()
+    {
+        QTest::addColumn<bool>("goes");
+        QTest::addColumn<int>("events");
+        QTest::newRow("it stays") << false << 5;
+        QTest::newRow("it goes") << true << 2;
+    }
+    void whatComesAfterASessionHasGoneIsNotWrittenDown()
+    {
+        QFETCH(bool, goes);
+        QFETCH(int, events);
+        lockscope::testing::ZooKeeperWorld world;
+        const auto client = world.open();
+        Trace trace(
+            Scenario(), [] { return Moment(0); }, 100);
+        auto traced = std::make_unique<TracedSession>(*client.session, trace, 0);
+        const zk::Watch watch(world.loop);
+        const auto listed = traced->children(ZPath("/"), watch, Deadline::never());
+        const auto made =
+            traced->create(ZPath("/a"), {}, zk::CreateMode::Persistent, zk::openAcl(), Deadline::never());
+        if (goes)
+            traced.reset();
+        QVERIFY(world.await(listed));
+        QVERIFY(world.await(made));
+        QVERIFY(world.waitFor([&] { return watch.event().isComplete(); }));
+        QCOMPARE(trace.take("sim").events.size(), std::size_t(events));
     }
 
     void whatIsNoRecordingIsRefused_data()

@@ -39,13 +39,11 @@ std::optional<zk::Watch> TracedSession::observed(std::optional<zk::Watch> watch)
     if (!watch)
         return watch;
     zk::Watch inner(loop());
-    inner.event().then(
-        [outer = *std::move(watch), weak = std::weak_ptr<TraceContext>(m_context)](const zk::WatchEvent &event) {
-            const auto context = weak.lock();
-            if (context && event.kind != zk::EventKind::SessionOver)
-                context->trace->woken(context->contender, Mark::WatchEvent, kindName(event.kind), event.path.bytes());
-            outer.event().complete(event);
-        });
+    inner.event().then([outer = *std::move(watch), context = m_context](zk::WatchEvent &event) {
+        if (context->trace && event.kind != zk::EventKind::SessionOver)
+            context->trace->woken(context->contender, Mark::WatchEvent, kindName(event.kind), event.path.bytes());
+        outer.event().complete(std::move(event));
+    });
     return inner;
 }
 

@@ -16,12 +16,13 @@ public:
         : PassingSession(inner), m_context(std::make_shared<TraceContext>(TraceContext{&trace, contender}))
     {
     }
+    ~TracedSession() override { m_context->trace = nullptr; }
 
 private:
     friend PassingSession;
     // Whom what is heard belongs to; what comes after this session has gone is not written down.
     struct TraceContext {
-        Trace *trace;
+        Trace *trace; // null once this session has gone
         int contender;
     };
     // What a packet takes beside the path, the data and the names in it: header, lengths, flags. By the layout of
@@ -44,10 +45,11 @@ private:
         const auto &verb = verbs[static_cast<std::size_t>(request)];
         m_context->trace->sent(m_context->contender, verb, path.bytes(), packetBytes + path.bytes().size() + bytes);
         Reply<T> reply(loop());
-        send().then([reply, &verb, weak = std::weak_ptr<TraceContext>(m_context)](const Result<T> &result) {
-            if (const auto context = weak.lock())
+        // Nobody else asks for what arrived there: it is handed on.
+        send().then([reply, &verb, context = m_context](Result<T> &result) {
+            if (context->trace)
                 context->trace->answered(context->contender, verb, !result, result ? sizeOf(*result) : packetBytes);
-            reply.complete(result);
+            reply.complete(std::move(result));
         });
         return reply;
     }

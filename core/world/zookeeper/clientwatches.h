@@ -48,6 +48,10 @@ private:
         using is_transparent = void;
         bool operator()(const auto &a, const auto &b) const
         {
+            // Mostly one and the same: who waits at a lock keeps its path for as long.
+            const auto &its = a.path.bytes(), &others = b.path.bytes();
+            if (its.constData() == others.constData() && its.size() == others.size())
+                return a.kind < b.kind;
             const auto order = a.path <=> b.path;
             return order < 0 || (order == 0 && a.kind < b.kind);
         }

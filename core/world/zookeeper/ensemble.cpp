@@ -201,9 +201,9 @@ void Ensemble::sendWelcome(Connection &connection, const Welcome &welcome)
 void Ensemble::sendAnswer(Connection &connection, quint64 number, Answer &&answer)
 {
     answer.zxid = memberOf(connection).applied;
-    connection.m_link->toClient([client = connection.m_client, number, answer = std::move(answer)] {
+    connection.m_link->toClient([client = connection.m_client, number, answer = std::move(answer)]() mutable {
         if (const auto alive = client.lock())
-            alive->answered(number, answer);
+            alive->answered(number, std::move(answer));
     });
 }
 

@@ -82,7 +82,7 @@ class Receiver {
 public:
     virtual ~Receiver() = default;
     virtual void welcomed(const Welcome &welcome) = 0;
-    virtual void answered(quint64 number, const Answer &answer) = 0;
+    virtual void answered(quint64 number, Answer &&answer) = 0;
     virtual void notified(const zk::WatchEvent &event) = 0;
 };
 

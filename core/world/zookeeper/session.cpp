@@ -16,10 +16,10 @@ public:
         if (m_session)
             m_session->welcomed(welcome);
     }
-    void answered(quint64 number, const Answer &answer) override
+    void answered(quint64 number, Answer &&answer) override
     {
         if (m_session)
-            m_session->answered(number, answer);
+            m_session->answered(number, std::move(answer));
     }
     void notified(const zk::WatchEvent &event) override
     {

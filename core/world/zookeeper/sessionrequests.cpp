@@ -34,33 +34,34 @@ zk::WatchKind kindFor(Verb verb)
     return verb == Verb::Children ? zk::WatchKind::Children : zk::WatchKind::Data;
 }
 
-bool takeDone(const Answer &)
+// What was asked for is moved out of the answer.
+bool takeDone(Answer &)
 {
     return true;
 }
-zk::Created takeCreated(const Answer &answer)
+zk::Created takeCreated(Answer &answer)
 {
-    return {answer.path, answer.stat};
+    return {std::move(answer.path), answer.stat};
 }
-zk::Node takeNode(const Answer &answer)
+zk::Node takeNode(Answer &answer)
 {
-    return {answer.data, answer.stat};
+    return {std::move(answer.data), answer.stat};
 }
-zk::Stat takeStat(const Answer &answer)
+zk::Stat takeStat(Answer &answer)
 {
     return answer.stat;
 }
-zk::Children takeChildren(const Answer &answer)
+zk::Children takeChildren(Answer &answer)
 {
-    return {answer.names, answer.stat};
+    return {std::move(answer.names), answer.stat};
 }
-zk::NodeAcls takeAcls(const Answer &answer)
+zk::NodeAcls takeAcls(Answer &answer)
 {
-    return {answer.acls, answer.stat};
+    return {std::move(answer.acls), answer.stat};
 }
-std::vector<zk::OpResult> takeResults(const Answer &answer)
+std::vector<zk::OpResult> takeResults(Answer &answer)
 {
-    return answer.results;
+    return std::move(answer.results);
 }
 
 } // namespace
@@ -74,7 +75,7 @@ Reply<T> SimulatedSession::refused(Error error)
 }
 
 template <class T>
-Reply<T> SimulatedSession::request(Terms &&terms, Request &&request, T (*taken)(const Answer &))
+Reply<T> SimulatedSession::request(Terms &&terms, Request &&request, T (*taken)(Answer &))
 {
     const auto &attempt = terms.attempt;
     if (auto why = zk::whyNotSent(m_state, attempt, terms.payloadBytes, terms.deadline, m_process))
@@ -91,7 +92,7 @@ Reply<T> SimulatedSession::request(Terms &&terms, Request &&request, T (*taken)(
     request.watches = terms.watch.has_value();
     Outstanding outstanding{++m_lastNumber, std::move(terms.attempt), std::move(terms.parts), std::move(terms.watch),
                             request.verb,   request.unwatched,        terms.deadline.when(),  {}};
-    outstanding.settle = [reply, taken](const Answer *answer, const Error *error) {
+    outstanding.settle = [reply, taken](Answer *answer, const Error *error) {
         if (reply.isComplete()) // too late
             return;
         if (error)
@@ -143,7 +144,7 @@ void SimulatedSession::giveUpOverdue()
     giveUpAt(next);
 }
 
-void SimulatedSession::answered(quint64 number, const Answer &answer)
+void SimulatedSession::answered(quint64 number, Answer &&answer)
 {
     m_lastZxid = std::max(m_lastZxid, answer.zxid);
     const auto at = std::ranges::find(m_out, number,
@@ -154,12 +155,13 @@ void SimulatedSession::answered(quint64 number, const Answer &answer)
     its.splice(its.end(), m_out, at);
     if (m_out.empty())
         noneIsOut();
-    settle(its.front(), answer);
-    if (answer.code == Code::AuthFailed)
+    const auto code = answer.code;
+    settle(its.front(), std::move(answer));
+    if (code == Code::AuthFailed)
         endSession(zk::SessionState::AuthFailed);
 }
 
-void SimulatedSession::settle(const Outstanding &request, const Answer &answer)
+void SimulatedSession::settle(const Outstanding &request, Answer &&answer)
 {
     const auto &path = request.attempt.path;
     if (request.watch) {

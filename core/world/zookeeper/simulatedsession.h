@@ -63,14 +63,14 @@ private:
         Verb verb = Verb::Check;
         zk::WatchKind unwatched = zk::WatchKind::Data;
         Instant due = Instant::max(); // by the process's clock; afterwards nobody waits for the answer any more
-        MoveOnlyFunction<void(const Answer *, const Error *)> settle;
+        MoveOnlyFunction<void(Answer *, const Error *)> settle;
     };
     template <class T>
-    Reply<T> request(Terms &&terms, Request &&request, T (*taken)(const Answer &));
+    Reply<T> request(Terms &&terms, Request &&request, T (*taken)(Answer &));
     template <class T>
     Reply<T> refused(Error error);
     void send(Outstanding &&outstanding, Request &&request);
-    void settle(const Outstanding &outstanding, const Answer &answer);
+    void settle(const Outstanding &outstanding, Answer &&answer);
     void fail(const Outstanding &outstanding, const Error &error);
     void giveUpAt(Instant due);
     void isDue() override;
@@ -84,7 +84,7 @@ private:
     void disconnected();
     void hangUp();
     void welcomed(const Welcome &welcome);
-    void answered(quint64 number, const Answer &answer);
+    void answered(quint64 number, Answer &&answer);
     void changeState(zk::SessionState state);
     void endSession(zk::SessionState state);
     [[nodiscard]] Duration patience() const;
