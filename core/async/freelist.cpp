@@ -99,6 +99,8 @@ void *take(std::size_t bytes)
     if (!block)
         return allocate(bytes);
     list.first = block->next;
+    // Fetched until the next take: where thousands are out and come back, it may have left the cache.
+    __builtin_prefetch(list.first, 1);
     --list.count;
     return block;
 }

@@ -165,7 +165,8 @@ void NetworkLink::send(Direction direction, Call &&arrives)
     if (m_network.m_judge) {
         const auto delivery = m_network.m_judge({m_process, m_server, direction});
         if (delivery.isLost) {
-            tellSent(direction, std::nullopt);
+            if (m_network.m_sent)
+                tellSent(direction, std::nullopt);
             breakNow();
             return;
         }
@@ -174,7 +175,8 @@ void NetworkLink::send(Direction direction, Call &&arrives)
             return;
     }
     if (m_network.isBlocked(m_process, m_server, direction)) {
-        tellSent(direction, std::nullopt);
+        if (m_network.m_sent)
+            tellSent(direction, std::nullopt);
         way(direction).hold(delay, std::move(arrives));
         return;
     }
@@ -183,8 +185,7 @@ void NetworkLink::send(Direction direction, Call &&arrives)
 
 void NetworkLink::tellSent(Direction direction, std::optional<Instant> arrives) const
 {
-    if (m_network.m_sent)
-        m_network.m_sent({m_process, m_server, direction}, arrives);
+    m_network.m_sent({m_process, m_server, direction}, arrives);
 }
 
 void NetworkLink::schedule(Direction direction, Duration delay, Call &&arrives)
@@ -192,7 +193,8 @@ void NetworkLink::schedule(Direction direction, Duration delay, Call &&arrives)
     auto &world = m_network.m_world;
     auto &sent = way(direction);
     sent.lastArrival = std::max(sent.lastArrival, world.now() + delay);
-    tellSent(direction, sent.lastArrival);
+    if (m_network.m_sent)
+        tellSent(direction, sent.lastArrival);
     sent.flying.push(std::move(arrives));
     world.runAt(sent.lastArrival, [self = shared_from_this(), direction] { self->arrive(direction); });
 }

@@ -136,6 +136,7 @@ private:
     };
     void send(Direction direction, Call &&arrives);
     void schedule(Direction direction, Duration delay, Call &&arrives);
+    // Only where somebody listens.
     void tellSent(Direction direction, std::optional<Instant> arrives) const;
     void arrive(Direction direction);
     void tellBroken(End end);
