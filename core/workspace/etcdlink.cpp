@@ -35,6 +35,13 @@ public:
     {
         holding.scope.launch(heedKey(holding, grant));
     }
+    // A slash at the end makes it another lock, whose keys are below the other's: that one's clients wait for them,
+    // and these wait for none of that one's. There are locks called so ("/my-lock/"), so it is not taken off.
+    [[nodiscard]] std::vector<QByteArray> otherNames() const override
+    {
+        const auto &name = m_request.lock.name;
+        return name.size() > 1 && name.endsWith('/') ? std::vector{name.chopped(1)} : std::vector<QByteArray>();
+    }
 
 private:
     // Everything that happens to the key after it was made is in the watch's events, however late it begins.

@@ -4,6 +4,8 @@
 #include "core/base/text.h"
 #include "core/rules/catalogue.h"
 
+#include <algorithm>
+
 namespace lockscope {
 
 using namespace Qt::StringLiterals;
@@ -17,6 +19,8 @@ struct HeldLock::Private {
 
     Task<Result<void>> refuseBesideOthers(Link *link, Deadline deadline);
     Task<Result<void>> refuseBeside(Link *link, QByteArray name, Deadline deadline);
+    Task<Result<void>> refuseUnderOtherNames(Link *link, Deadline deadline);
+    [[nodiscard]] Error couldNotLook(const Error &why) const;
     void watchOver(const recipes::Grant &grant);
     void closeSession();
     Task<void> heedRecipe();
@@ -108,16 +112,42 @@ Task<Result<void>> HeldLock::Private::refuseBeside(Link *link, QByteArray name, 
     if (!standing && standing.error().code == ErrorCode::NoNode)
         co_return Result<void>();
     if (!standing)
-        co_return Error{standing.error().code,
-                        u"acquire refused: could not look who holds %1: %2"_s.arg(escaped(request.lock.text()),
-                                                                                  standing.error().message),
-                        standing.error().retryable};
+        co_return couldNotLook(standing.error());
     if (name != request.lock.name && !isDated(*standing))
         co_return Result<void>(); // another lock
     const auto why = besideWhom(*standing, QString::fromUtf8(request.recipe), lock->overlooks());
     if (why)
         co_return Error{ErrorCode::Refused,
                         u"acquire refused: %1 %2; nothing was written"_s.arg(escaped(standing->lock.text()), *why)};
+    co_return Result<void>();
+}
+
+Error HeldLock::Private::couldNotLook(const Error &why) const
+{
+    return {why.code,
+            u"acquire refused: could not look who holds %1: %2"_s.arg(escaped(request.lock.text()), why.message),
+            why.retryable};
+}
+
+// The same row or prefix, held in a way of which the server tells under another name: refused as what stands beside.
+Task<Result<void>> HeldLock::Private::refuseUnderOtherNames(Link *link, Deadline deadline)
+{
+    const auto names = contender->otherNames();
+    for (const auto &name : names) {
+        const auto standing = co_await link->observer().readHolds(name, deadline);
+        if (!standing && standing.error().code == ErrorCode::NoNode)
+            continue;
+        if (!standing)
+            co_return couldNotLook(standing.error());
+        const auto holder = std::ranges::find(standing->contenders, inspect::Role::Holder, &inspect::Contender::role);
+        if (holder != standing->contenders.end())
+            co_return Error{
+                ErrorCode::Refused,
+                u"acquire refused: %1 is held by %2 (%3), which %4 at %5 does not wait for: both would hold it; "
+                u"nothing was written"_s.arg(escaped(standing->lock.text()), escaped(holder->id),
+                                             recipeAndClient(*standing), QString::fromUtf8(request.recipe),
+                                             escaped(request.lock.text()))};
+    }
     co_return Result<void>();
 }
 
@@ -186,6 +216,9 @@ Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::millis
     const auto apart = co_await d->refuseBesideOthers(link, connectBy);
     if (!apart)
         co_return apart.error();
+    const auto alone = co_await d->refuseUnderOtherNames(link, connectBy);
+    if (!alone)
+        co_return alone.error();
     // The wait counts from connected.
     const auto deadline = wait ? Deadline::after(d->workspace.loop(), *wait) : Deadline::never();
     auto grant = co_await d->lock->acquire(deadline);

@@ -30,6 +30,8 @@ public:
     // Locks below that name whose leases are parts of one that several may hold at once, the first of them (kazoo's
     // MultiNonBlockingLease: folders 0, 1, …, tried in this order).
     [[nodiscard]] virtual std::vector<QByteArray> leasesBelow() const { return {}; }
+    // Other names under which somebody may hold the same, whom the recipe would not wait for.
+    [[nodiscard]] virtual std::vector<QByteArray> otherNames() const { return {}; }
     // What the inspector calls our hold, as far as that is the server's to say; asked outside of the recipe's counts.
     [[nodiscard]] virtual Task<QByteArray> idOf(QByteArray granted);
 

@@ -1,11 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/sqllink.h"
 
+#include "core/inspect/mariadb/look.h"
+#include "core/recipes/mariadb/rowname.h"
+
 namespace lockscope {
 
 using namespace Qt::StringLiterals;
 
 namespace {
+
+// The name of a row that is a lock by what stands in it: who holds that has no lock on the row.
+std::optional<QByteArray> nameByWhatStandsIn(const QByteArray &lock)
+{
+    const auto row = recipes::readRowName(lock);
+    if (!row || row->columns.size() != 1)
+        return std::nullopt;
+    const auto isOf = [&row](const char *table, const char *column) {
+        return row->table.compare(table, Qt::CaseInsensitive) == 0
+               && row->columns.front().compare(column, Qt::CaseInsensitive) == 0;
+    };
+    inspect::SqlLockRow held;
+    held.schema = row->schema;
+    held.table = row->table;
+    if (isOf("shedlock", "name")) {
+        held.kind = inspect::SqlLockRow::Kind::ShedLock;
+        held.name = row->values.front();
+        return inspect::lockRowName(held);
+    }
+    held.kind = inspect::SqlLockRow::Kind::Liquibase;
+    return isOf("databasechangeloglock", "id") ? std::optional(inspect::lockRowName(held)) : std::nullopt;
+}
 
 class SqlContender : public OwnContender {
 public:
@@ -43,6 +68,11 @@ public:
         auto asking = m_kit.ownId(m_session.get(), m_request.recipe, askBy);
         const auto id = co_await asking;
         co_return id.value_or(granted);
+    }
+    [[nodiscard]] std::vector<QByteArray> otherNames() const override
+    {
+        const auto name = nameByWhatStandsIn(m_request.lock.name);
+        return name ? std::vector{*name} : std::vector<QByteArray>();
     }
     // The session itself asks whether it still stands, and the recipe tells.
     void watchOver(const Holding &, const recipes::Grant &) override {}

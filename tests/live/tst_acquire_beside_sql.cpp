@@ -91,6 +91,13 @@ private slots:
         row("ShedLock", "SHEDLOCK#shop.shedlock#job",
             {"INSERT INTO shop.shedlock (name, lock_until, locked_at, locked_by) VALUES ('job', UTC_TIMESTAMP(3) + INTERVAL 1 DAY, UTC_TIMESTAMP(3), 'app-7')"},
             "sql-shedlock");
+        row("ShedLock, by its row", "shop.shedlock#name=night",
+            {"INSERT INTO shop.shedlock (name, lock_until, locked_at, locked_by) VALUES ('night', UTC_TIMESTAMP(3) + INTERVAL 1 DAY, UTC_TIMESTAMP(3), 'app-7')"},
+            "");
+        row("Liquibase, by its row", "shop.DATABASECHANGELOGLOCK#ID=1",
+            {"CREATE TABLE shop.DATABASECHANGELOGLOCK (ID INT PRIMARY KEY, LOCKED BIT(1) NOT NULL, LOCKGRANTED DATETIME, LOCKEDBY VARCHAR(255)) ENGINE=InnoDB",
+             "INSERT INTO shop.DATABASECHANGELOGLOCK VALUES (1, 1, NOW(), 'app-7 (10.0.5.7)')"},
+            "");
     }
     void onMariaDb()
     {
@@ -126,6 +133,10 @@ private slots:
             "pg-for-update pg-skip-locked");
         row("a table, its row", "public.stock#id=1", "BEGIN; LOCK TABLE stock;", "pg-for-update pg-skip-locked");
         row("a table", "public.stock", "BEGIN; LOCK TABLE stock;", "");
+        row("ShedLock, by its row", "public.shedlock#name=night",
+            "CREATE TABLE IF NOT EXISTS shedlock (name VARCHAR(64) PRIMARY KEY, lock_until TIMESTAMP NOT NULL, locked_at TIMESTAMP NOT "
+            "NULL, locked_by VARCHAR(255) NOT NULL); INSERT INTO shedlock VALUES ('night', now() + INTERVAL '1 day', now(), 'app-7');",
+            "");
     }
     void onPostgreSql()
     {
@@ -155,6 +166,16 @@ private slots:
         EtcdCtl other(m_etcd->address(), client);
         QVERIFY(!other.line().isEmpty());
         nobodyGetsWhatIsSeen({ConnectionName("etcd"), client[1].toUtf8()}, {"etcd-mutex"});
+    }
+    // As a shell completes it: the keys of that one are below those of this, and it waits for none of them.
+    void aSlashAtTheEndIsNoWayIn()
+    {
+        if (!m_etcd)
+            QSKIP("etcd is not installed");
+        EtcdCtl other(m_etcd->address(), {u"lock"_s, u"slashed"_s});
+        QVERIFY(!other.line().isEmpty());
+        nobodyGetsIt(BackendKind::Etcd, {ConnectionName("etcd"), "slashed/"}, {});
+        QVERIFY(attempt({ConnectionName("etcd"), "my-lock/"}, "etcd-mutex"));
     }
 };
 
