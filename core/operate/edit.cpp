@@ -84,6 +84,7 @@ std::optional<EditRequest> undoOfZnodes(const EditPlan &plan, const EditSent &se
     const auto &request = plan.request;
     EditRequest undo;
     undo.connection = request.connection;
+    undo.server = request.server;
     undo.name = sent.made.isEmpty() ? request.name : sent.made;
     undo.expected = after;
     undo.expected->below.clear();

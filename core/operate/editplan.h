@@ -64,6 +64,7 @@ struct EditRequest {
     EditKind kind = EditKind::ZnodeSet;
     ConnectionName connection;
     QByteArray name; // path or key
+    QString server;  // the connection's URI when it was looked at; empty: not yet
 
     QByteArray value;                             // the new one; of a rename the new name
     QByteArray field;                             // of a hash

@@ -39,6 +39,7 @@ struct NodeShare {
 struct ForceReleasePlan {
     Way way = Way::Release;
     inspect::LockSnapshot before;
+    QString server;    // the connection's URI when that was looked at; empty: not asked of a server
     QByteArray holder; // the contender's id
     inspect::Identity guard;
     QString act;          // "KILL connection 13": where it is more than a release; else empty

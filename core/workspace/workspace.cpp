@@ -208,6 +208,22 @@ Task<operate::ForceReleasePlan> Link::withLosses(operate::ForceReleasePlan plan,
     co_return plan;
 }
 
+namespace {
+
+// A connection's name may be given to another server between a look and the act, or an edit and its undo. What is
+// there may even be the same: a copy of this one.
+std::optional<Error> refusalElsewhere(const inspect::LockName &what, const QString &server, const Link &link)
+{
+    const auto now = link.spec().displayUri();
+    if (server.isEmpty() || server == now)
+        return std::nullopt;
+    return Error{ErrorCode::Refused,
+                 u"%1 was looked at on %2, and the connection %3 leads to %4 now: nothing was sent"_s.arg(
+                     label(what.text()), server, escaped(what.connection.bytes()), now)};
+}
+
+} // namespace
+
 Task<Result<operate::ForceReleasePlan>> Workspace::planForceRelease(inspect::LockName lock, QByteArray holder,
                                                                     Deadline deadline, operate::Way way)
 {
@@ -218,6 +234,7 @@ Task<Result<operate::ForceReleasePlan>> Workspace::planForceRelease(inspect::Loc
     if (!plan)
         co_return plan.error();
     auto *link = find(lock.connection);
+    plan->server = link->spec().displayUri();
     auto full = co_await link->withLosses(*plan, deadline);
     const bool isOffered = std::ranges::find(full.ways, way, &operate::WayOffer::way) != full.ways.end();
     if (way != operate::Way::Release && !isOffered)
@@ -235,6 +252,8 @@ Task<Result<operate::ForceReleaseOutcome>> Workspace::forceRelease(operate::Forc
     if (!connected)
         co_return connected.error();
     auto *link = find(plan.before.lock.connection);
+    if (auto refusal = refusalElsewhere(plan.before.lock, plan.server, *link))
+        co_return *refusal;
     operate::ForceReleaseTools tools;
     tools.observer = &link->observer();
     tools.send = [link](operate::ForceReleasePlan sent, Deadline by) {
@@ -302,7 +321,11 @@ Task<Result<operate::EditPlan>> Workspace::planEdit(operate::EditRequest request
     auto connected = co_await whenConnected(request.connection, deadline);
     if (!connected)
         co_return connected.error();
-    const auto tools = editToolsOf(find(request.connection), d->loop, d->audit);
+    auto *link = find(request.connection);
+    if (auto refusal = refusalElsewhere(request.subject(), request.server, *link))
+        co_return *refusal;
+    request.server = link->spec().displayUri();
+    const auto tools = editToolsOf(link, d->loop, d->audit);
     auto plan = co_await operate::planEdit(request, tools, deadline);
     co_return plan;
 }
@@ -312,7 +335,10 @@ Task<Result<operate::EditOutcome>> Workspace::applyEdit(operate::EditPlan plan, 
     auto connected = co_await whenConnected(plan.request.connection, deadline);
     if (!connected)
         co_return connected.error();
-    const auto tools = editToolsOf(find(plan.request.connection), d->loop, d->audit);
+    auto *link = find(plan.request.connection);
+    if (auto refusal = refusalElsewhere(plan.request.subject(), plan.request.server, *link))
+        co_return *refusal;
+    const auto tools = editToolsOf(link, d->loop, d->audit);
     auto outcome = co_await operate::applyEdit(plan, tools, reason, deadline);
     co_return outcome;
 }

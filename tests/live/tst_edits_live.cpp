@@ -310,6 +310,52 @@ private slots:
         QVERIFY(!testing::await(other().exists(ZPath("/locks"), {}, soon())));
     }
 
+    // A connection's name is given to another server, which is a copy: nothing of what was looked at before is done
+    // there.
+    void whatWasSeenOnOneServerIsNotDoneOnAnother()
+    {
+        auto copy = sandbox::makeRedis();
+        QVERIFY(copy && (*copy)->start(10s));
+        const auto other = redis::openConnection(loop(), testing::optionsFor((*copy)->address()));
+        QVERIFY(testing::becomes(*other, redis::ConnectionState::Connected));
+        const QByteArray token("b1946ac9-2492-4d23-9c1f-0e7f7a3f6f10");
+        for (auto *one : {m_redis.get(), other.get()}) {
+            QVERIFY(!testing::valueOf(one->command({"SET", "moved:lock", token, "PX", "60000"}, soon())).isError());
+            QVERIFY(!testing::valueOf(one->command({"SET", "moved:key", "value"}, soon())).isError());
+        }
+        const ConnectionName moving("moving");
+        const auto leadTo = [&](const HostPort &server) {
+            m_workspace->remove(moving);
+            QVERIFY(m_workspace->add(*parseConnection(u"moving=redis://127.0.0.1:%1"_s.arg(server.port))));
+        };
+        const auto released = [&](const operate::ForceReleasePlan &plan) {
+            return testing::finish(loop(), m_workspace->forceRelease(plan, u"test"_s, soon()));
+        };
+        leadTo(m_servers.redis->address());
+        const auto release =
+            testing::finish(loop(), m_workspace->planForceRelease({moving, "moved:lock"}, token, soon()));
+        QVERIFY2(release, release ? "" : qPrintable(release.error().message));
+        const auto planned = plan(edit(EditKind::KeyDelete, moving, "moved:key"));
+        QVERIFY(planned);
+        const auto gone = edited(edit(EditKind::KeyDelete, moving, "moved:key"));
+        QVERIFY(gone && gone->undo);
+
+        leadTo((*copy)->address());
+        QCOMPARE(released(*release).error().code, ErrorCode::Refused);
+        QCOMPARE(apply(*planned).error().code, ErrorCode::Refused);
+        QVERIFY(!testing::valueOf(other->command({"RENAME", "moved:key", "moved:aside"}, soon())).isError());
+        const auto undone = edited(*gone->undo);
+        QVERIFY(!undone);
+        QVERIFY2(undone.error().message.contains(u"leads to redis://127.0.0.1:%1 now"_s.arg((*copy)->address().port)),
+                 qPrintable(undone.error().message));
+        QCOMPARE(testing::valueOf(other->command({"DBSIZE"}, soon())).integer, 2);
+
+        leadTo(m_servers.redis->address()); // the same server by a new connection
+        QVERIFY(edited(*gone->undo));
+        QVERIFY(released(*release));
+        QCOMPARE(testing::valueOf(other->command({"GET", "moved:lock"}, soon())).text, token);
+        m_workspace->remove(moving);
+    }
     void aNodeSetByAnotherIsNeverOverwritten()
     {
         int done = 0;
