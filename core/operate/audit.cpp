@@ -385,10 +385,14 @@ Result<std::vector<AuditRecord>> AuditFile::read(QStringList *problems) const
         const auto line = file.readLine().trimmed();
         if (line.isEmpty())
             continue;
-        const auto json = QJsonDocument::fromJson(line).object();
+        const auto document = QJsonDocument::fromJson(line);
+        const auto json = document.object();
         auto record = fromJson(json);
         if (record.hash.isEmpty()) {
-            report(number, u"is no audit record"_s);
+            const bool isHalf = document.isNull() && line.startsWith("{\"action\":");
+            report(number, isHalf ? u"is half a record: whoever wrote it ended in the middle (of an intent: before "
+                                    u"anything was sent), or it was cut since"_s
+                                  : u"is no audit record"_s);
             continue;
         }
         if (hashOf(previous, json) != record.hash)

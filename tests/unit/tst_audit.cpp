@@ -286,14 +286,19 @@ private slots:
     {
         AuditFile file(freshPath());
         QVERIFY(file.append(intent("zk:/a")));
-        overwrite(file.path(), contents(file.path()) + "{\"time\":\"2026");
+        const auto whole = contents(file.path());
+        overwrite(file.path(), whole + whole.left(whole.size() / 2));
         QVERIFY(file.append(intent("zk:/b")));
         QStringList problems;
         const auto records = file.read(&problems);
         QVERIFY(records);
         QCOMPARE(records->size(), 2U);
         QCOMPARE(problems.size(), 1);
-        QVERIFY2(problems.front().contains(u"line 2"_s), qPrintable(problems.front()));
+        QVERIFY2(problems.front().contains(u"line 2: is half a record"_s), qPrintable(problems.front()));
+        overwrite(file.path(), contents(file.path()) + "hello\n");
+        problems.clear();
+        QVERIFY(file.read(&problems));
+        QVERIFY2(problems.value(1).contains(u"line 4: is no audit record"_s), qPrintable(problems.value(1)));
     }
 
     void recordsLargerThanABlockAreFollowed()
