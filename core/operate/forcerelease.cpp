@@ -5,6 +5,7 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "core/operate/gentler.h"
+#include "core/operate/lastlook.h"
 #include "core/operate/nodeshares.h"
 #include "core/operate/releaseact.h"
 #include "core/operate/releaserecord.h"
@@ -38,7 +39,7 @@ std::optional<Error> refusalAfterReading(const ForceReleasePlan &plan, const Res
         return changedMeanwhile(plan, u"it is on other nodes of the set now, or by another client there"_s);
     if (holder->guard != plan.guard)
         return changedMeanwhile(plan, u"it is another node or key of the same name, or its data was changed"_s);
-    return refusalOfAnotherHold(plan, *holder);
+    return refusalOfAnotherHold(plan, *fresh, *holder);
 }
 
 bool stillHolds(const ForceReleasePlan &plan, const LockSnapshot &after)
@@ -46,6 +47,12 @@ bool stillHolds(const ForceReleasePlan &plan, const LockSnapshot &after)
     const auto *holder = after.find(plan.holder);
     const bool counts = holder && (holder->role == Role::Holder || recipes::recipeOf(after.recipe).quorum);
     return counts && holder->guard == plan.guard;
+}
+
+// Who takes it again by the same id is not said to hold it still.
+QString holdsItText(const ForceReleasePlan &plan)
+{
+    return label(plan.holder, 80) + (keepsItsId(plan.before) ? u" holds it, still or again"_s : u" still holds it"_s);
 }
 
 QString nowText(const ForceReleasePlan &plan, const std::optional<LockSnapshot> &after)
@@ -85,10 +92,9 @@ ForceReleaseOutcome outcomeOf(const ForceReleasePlan &plan, const Result<LockSna
         return outcome;
     }
     outcome.released = !outcome.after || !stillHolds(plan, *outcome.after);
-    outcome.message =
-        outcome.released
-            ? u"%1%2; %3"_s.arg(taken, woken, nowText(plan, outcome.after))
-            : u"%1: the command went through, yet %2 still holds it; look again"_s.arg(lock, label(plan.holder, 80));
+    outcome.message = outcome.released
+                          ? u"%1%2; %3"_s.arg(taken, woken, nowText(plan, outcome.after))
+                          : u"%1: the command went through, yet %2; look again"_s.arg(lock, holdsItText(plan));
     return outcome;
 }
 
@@ -109,7 +115,7 @@ Result<ForceReleaseOutcome> outcomeOfUnknown(const ForceReleasePlan &plan, const
     outcome.message = u"%1: the answer was lost, but read again, "_s.arg(label(plan.before.lock.text()))
                       + (outcome.released ? u"%1 does not hold it any more; %2"_s.arg(label(plan.holder, 80),
                                                                                       nowText(plan, outcome.after))
-                                          : u"%1 still holds it"_s.arg(label(plan.holder, 80)));
+                                          : holdsItText(plan));
     return outcome;
 }
 
@@ -200,6 +206,8 @@ Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceRelea
     const auto fresh = co_await tools.observer->readNow(plan.before.lock.name, deadline);
     if (auto refusal = refusalAfterReading(plan, fresh))
         co_return *refusal;
+    if (const auto *holder = fresh->find(plan.holder))
+        plan.leaseEnds = leaseEndOf(*fresh, *holder);
     if (plan.shares.empty()) {
         auto acting = actOnce(plan, tools, reason, *fresh, deadline);
         const auto act = co_await acting;

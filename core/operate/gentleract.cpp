@@ -32,7 +32,7 @@ std::optional<Error> refusalOfGentler(const ForceReleasePlan &plan, const Result
         return changedMeanwhile(plan, one->role == Role::Holder ? u"it holds the lock now"_s : u"it waits now"_s);
     if (one->guard != plan.guard)
         return changedMeanwhile(plan, u"it is another node or key of the same name, or its data was changed"_s);
-    return refusalOfAnotherHold(plan, *one);
+    return refusalOfAnotherHold(plan, *fresh, *one);
 }
 
 QString doneWord(Way way)

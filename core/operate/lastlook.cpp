@@ -24,12 +24,39 @@ Error nothingChanged(const QString &what, const Error &why)
 bool keepsItsId(const inspect::LockSnapshot &lock)
 {
     const auto &recipe = recipes::recipeOf(lock.recipe);
-    return recipe.shape == recipes::Shape::NamedLock || recipe.release == recipes::ReleaseWay::RedissonUnlock;
+    const bool isTokenKept = recipe.release == recipes::ReleaseWay::CompareAndDelete
+                             && (lock.clientTraits.waitsOnList || lock.clientTraits.waitsOnChannel);
+    return recipe.shape == recipes::Shape::NamedLock || recipe.release == recipes::ReleaseWay::RedissonUnlock
+           || isTokenKept;
 }
 
 bool holdsAnew(const inspect::LockSnapshot &lock, const inspect::Contender &now, inspect::ServerTime shown)
 {
     return keepsItsId(lock) && now.role == inspect::Role::Holder && now.heldSince && *now.heldSince > shown;
+}
+
+std::optional<qint64> leaseEndOf(const inspect::LockSnapshot &lock, const inspect::Contender &one)
+{
+    const auto &recipe = recipes::recipeOf(lock.recipe);
+    const bool isItsOwn = recipe.endsBy == recipes::EndsBy::Lease && !recipe.readWrite && one.guard.group.isEmpty()
+                          && lock.nodes.empty();
+    if (!keepsItsId(lock) || !isItsOwn || !one.expiresAt)
+        return std::nullopt;
+    return one.expiresAt->time_since_epoch().count();
+}
+
+bool isLeaseWrittenEarly(const inspect::LockSnapshot &before, const inspect::LockSnapshot &fresh,
+                         const QByteArray &id)
+{
+    const auto *then = before.find(id);
+    const auto *now = fresh.find(id);
+    const auto was = then ? leaseEndOf(before, *then) : std::nullopt;
+    const auto is = now ? leaseEndOf(fresh, *now) : std::nullopt;
+    if (!was || !is || then->reentry != now->reentry)
+        return false;
+    constexpr qint64 noise = 250; // ms: of a renewal's timer, and of what an old server says
+    const qint64 left = *is - fresh.observed.time_since_epoch().count();
+    return *is > *was + noise && *is < *was + left / 3 - noise;
 }
 
 } // namespace lockscope::operate

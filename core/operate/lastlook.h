@@ -14,10 +14,18 @@ namespace lockscope::operate {
 // The same before the first request: "nothing was changed: …".
 [[nodiscard]] Error nothingChanged(const QString &what, const Error &why);
 
-// Whether who lets go and takes the lock again has the same id as before: Redisson's thread, a connection of SQL.
+// Whether who lets go and takes the lock again has the same id as before: Redisson's thread, a process of Spring's or
+// an object of python-redis-lock's, a connection of SQL.
 [[nodiscard]] bool keepsItsId(const inspect::LockSnapshot &lock);
 // Whether such a one, who holds `lock` now, was seen to let go after `shown`, the moment of what was decided on.
 [[nodiscard]] bool holdsAnew(const inspect::LockSnapshot &lock, const inspect::Contender &now,
                              inspect::ServerTime shown);
+// When such a one's lease in Redis ends, in ms since 1970: with that its hold is told from the next. Nothing where
+// others share what ends.
+[[nodiscard]] std::optional<qint64> leaseEndOf(const inspect::LockSnapshot &lock, const inspect::Contender &one);
+// Whether the lease of `then` was written anew until `now`, and sooner than a client renews it: those that do so by
+// themselves wait for a third of it at least. Not where it was taken once more inside, as its count says.
+[[nodiscard]] bool isLeaseWrittenEarly(const inspect::LockSnapshot &before, const inspect::LockSnapshot &fresh,
+                                       const QByteArray &id);
 
 } // namespace lockscope::operate

@@ -2,6 +2,7 @@
 #include "core/operate/redisrelease.h"
 
 #include "core/base/text.h"
+#include "core/operate/lastlook.h"
 #include "core/operate/releasemethod.h"
 #include "core/operate/redisrulerelease.h"
 #include "core/redis/client.h"
@@ -40,6 +41,16 @@ void planRisk(ForceReleasePlan &plan, const Contender &holder)
     plan.warnings << plan.risk;
 }
 
+// Who lets go and takes it again has the same id.
+void planLease(ForceReleasePlan &plan, const Contender &holder)
+{
+    if (leaseEndOf(plan.before, holder))
+        plan.guardText +=
+            u", and only if its lease is the one of the last look. A client that lets go and takes it again "
+            u"has the same id: until that look it is refused only where that was seen, or its lease was "
+            u"written anew sooner than a client renews one"_s;
+}
+
 void planDeleteUntil(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto key = escaped(plan.before.lock.name);
@@ -72,6 +83,8 @@ void planCompareAndDelete(ForceReleasePlan &plan, const Contender &holder)
                   << u"in the script: DEL %1, only if GET %1 is %2"_s.arg(key, value);
     planWakeUps(plan);
     plan.guardText = u"the key must still hold %1; compared and deleted in one script"_s.arg(value);
+    if (!plan.wakeUps.isEmpty())
+        planLease(plan, holder);
 }
 
 void planQuorumDelete(ForceReleasePlan &plan, const Contender &holder)
@@ -129,6 +142,7 @@ void planRedisson(ForceReleasePlan &plan, const Contender &holder)
             key, escaped(keys.channel()));
     }
     plan.guardText = u"the hash must still have the field %1; checked and released in one script"_s.arg(field);
+    planLease(plan, holder);
 }
 
 void planPermit(ForceReleasePlan &plan, const Contender &holder)
@@ -225,9 +239,9 @@ QString wokenByRedisson(const LockSnapshot &snapshot, const Contender &holder)
 
 Task<Result<Sent>> compareAndDelete(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
 {
-    const auto &until = plan.guard.expiryMs;
-    const auto expiry = until ? QByteArray::number(*until) : QByteArray();
     const bool wakes = !plan.wakeUps.isEmpty();
+    const auto &until = wakes && !plan.guard.expiryMs ? plan.leaseEnds : plan.guard.expiryMs;
+    const auto expiry = until ? QByteArray::number(*until) : QByteArray();
     const auto script = redis::loadScript(wakes   ? "compare-and-delete-and-wake"
                                           : until ? "compare-and-delete-until"
                                                   : "compare-and-delete");
@@ -327,7 +341,9 @@ Task<Result<Sent>> releaseRedisson(ForceReleasePlan plan, redis::Connection *con
     const QByteArrayList lockKeys{plan.before.lock.name, names.channel(), names.readWriteChannel(), names.fairQueue(),
                                   names.fairDeadlines()};
     const QByteArrayList groupArgs{plan.guard.group, plan.guard.value};
-    const QByteArrayList lockArgs{plan.guard.value, names.readerTimeoutPrefix()};
+    QByteArrayList lockArgs{plan.guard.value, names.readerTimeoutPrefix()};
+    if (plan.leaseEnds)
+        lockArgs << QByteArray::number(*plan.leaseEnds);
     auto reply =
         connection->script(script, isOfGroup ? groupKeys : lockKeys, isOfGroup ? groupArgs : lockArgs, deadline);
     const auto answer = co_await reply;
@@ -339,7 +355,10 @@ Task<Result<Sent>> releaseRedisson(ForceReleasePlan plan, redis::Connection *con
     if (outcome == -1)
         co_return goneAlready(plan);
     co_return changedMeanwhile(plan, outcome == 0 ? u"another holds it now"_s
-                                                  : u"it has fields that Redisson's lock does not have"_s);
+                                     : outcome == -3
+                                         ? u"its lease was written anew just now: it was renewed, or it let "
+                                           u"go and took it again"_s
+                                         : u"it has fields that Redisson's lock does not have"_s);
 }
 
 Task<Result<Sent>> releasePermit(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)

@@ -54,11 +54,15 @@ Error nothingChanged(const ForceReleasePlan &plan, const Error &why)
     return nothingChanged(holdText(plan), why);
 }
 
-std::optional<Error> refusalOfAnotherHold(const ForceReleasePlan &plan, const inspect::Contender &now)
+std::optional<Error> refusalOfAnotherHold(const ForceReleasePlan &plan, const inspect::LockSnapshot &fresh,
+                                          const inspect::Contender &now)
 {
-    if (!holdsAnew(plan.before, now, plan.before.observed))
-        return std::nullopt;
-    return changedMeanwhile(plan, u"it let go since, and took it again"_s);
+    if (holdsAnew(plan.before, now, plan.before.observed))
+        return changedMeanwhile(plan, u"it let go since, and took it again"_s);
+    if (isLeaseWrittenEarly(plan.before, fresh, now.id))
+        return changedMeanwhile(plan, u"its lease was written anew, sooner than a client renews one: it may have let "
+                                      u"go since, and taken it again"_s);
+    return std::nullopt;
 }
 
 Task<Result<Sent>> nothingSent(ForceReleasePlan plan)

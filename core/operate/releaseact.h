@@ -18,7 +18,10 @@ namespace lockscope::operate {
 // The last look failed: whatever became of that, it was a look.
 [[nodiscard]] Error nothingChanged(const ForceReleasePlan &plan, const Error &why);
 [[nodiscard]] Error changedMeanwhile(const ForceReleasePlan &plan, const QString &what);
-// Refused where it was seen to let go after the preview and took the lock again by the same id (lastlook.h).
-[[nodiscard]] std::optional<Error> refusalOfAnotherHold(const ForceReleasePlan &plan, const inspect::Contender &now);
+// Refused where it was seen to let go after the preview and took the lock again by the same id, and where its lease
+// says that it may have (lastlook.h).
+[[nodiscard]] std::optional<Error> refusalOfAnotherHold(const ForceReleasePlan &plan,
+                                                        const inspect::LockSnapshot &fresh,
+                                                        const inspect::Contender &now);
 
 } // namespace lockscope::operate

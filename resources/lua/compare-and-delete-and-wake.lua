@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Deletes the key only while it still holds this value (and ends at this moment), and wakes who may wait for it the
 -- way its own clients do, in one step: a bare DEL would leave them asleep.
--- KEYS[1] the lock. ARGV[1] the value, ARGV[2] its expiry in ms since 1970 (PEXPIRETIME: Redis 7) or empty,
--- ARGV[3] and on: whom to wake, as the part says.
+-- KEYS[1] the lock. ARGV[1] the value, ARGV[2] when it has to end, as the part says, or empty, ARGV[3] and on: whom to
+-- wake, as the other part says.
 -- Returns 1 and one more for each subscriber told, 0 the key holds something else, -1 no key.
+--@ part-lease
 --@ part-wake-up
 local value = redis.call('GET', KEYS[1])
 if value == false then
@@ -12,7 +13,7 @@ end
 if value ~= ARGV[1] then
   return 0
 end
-if ARGV[2] ~= '' and redis.call('PEXPIRETIME', KEYS[1]) ~= tonumber(ARGV[2]) then
+if ARGV[2] ~= '' and isAnotherLease(KEYS[1], ARGV[2]) then
   return 0
 end
 redis.call('DEL', KEYS[1])

@@ -4,15 +4,12 @@
 --
 -- KEYS[1] the lock (hash), KEYS[2] its channel, KEYS[3] the channel of a read/write lock,
 -- KEYS[4] a fair lock's queue (list), KEYS[5] a fair lock's deadlines (sorted set)
--- ARGV[1] the holder's field, ARGV[2] what a reader's timeout keys begin with, before the field
+-- ARGV[1] the holder's field, ARGV[2] what a reader's timeout keys begin with, before the field,
+-- ARGV[3] when the lock has to end, as the part says; empty, or none: at any moment
 -- Returns {outcome, subscribers told}. Outcome: 1 the lock is free, 2 this hold is gone and others
--- remain, 0 somebody else holds it, -1 no such key, -2 not a layout of Redisson's.
+-- remain, 0 somebody else holds it, -1 no such key, -2 not a layout of Redisson's, -3 its lease is another.
+--@ part-lease
 local lock, field = KEYS[1], ARGV[1]
-
--- Redis before 5 replicates scripts by their text, which TIME forbids.
-if redis.replicate_commands then
-  redis.replicate_commands()
-end
 
 -- A fair lock wakes the head of its queue, on a channel of its own; heads whose deadline has passed
 -- are gone and must not be the ones told.
@@ -50,6 +47,9 @@ end
 local count = redis.call('HGET', lock, field)
 if count == false or field == 'mode' then
   return {redis.call('EXISTS', lock) == 1 and 0 or -1, 0}
+end
+if (ARGV[3] or '') ~= '' and isAnotherLease(lock, ARGV[3]) then
+  return {-3, 0}
 end
 
 local mode = redis.call('HGET', lock, 'mode')

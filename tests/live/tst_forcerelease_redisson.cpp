@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The script that takes a Redisson lock from one holder, on a real Redis: what is left, and who is told.
+// The script that takes a Redisson lock from one holder, on a real Redis: what is left, and who is told; and whom the
+// lease tells from who had it before, by the same id.
 #include "core/rules/redissonkeys.h"
+#include "core/workspace/workspace.h"
+#include "tests/support/finish.h"
 #include "tests/support/redisfixture.h"
 #include "tests/support/testmain.h"
+
+#include <QTemporaryDir>
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -14,6 +19,8 @@ namespace {
 const QByteArray alice = "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29:1";
 const QByteArray bob = "11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29:2";
 const QByteArray carol = "22222222-7c8e-4b6e-9a3e-2f5d1c4b3a29:3";
+const QByteArray pythons = "cHl0aG9uLXJlZGlzLWxvY2sx"; // python-redis-lock's, of one object of it
+constexpr qint64 leaseMs = 30'000;
 
 } // namespace
 
@@ -24,6 +31,8 @@ class TestForceReleaseRedisson : public QObject {
     std::unique_ptr<sandbox::Server> m_server;
     std::unique_ptr<redis::Connection> m_connection;
     QByteArrayList m_heard; // "channel payload"
+    QTemporaryDir m_state;
+    std::unique_ptr<Workspace> m_workspace;
 
     Deadline soon() const { return Deadline::after(m_loop, 15s); }
     redis::Value send(const Command &command) { return valueOf(m_connection->command(command, soon())); }
@@ -57,6 +66,18 @@ class TestForceReleaseRedisson : public QObject {
     }
     bool exists(const QByteArray &key) { return send({"EXISTS", key}).integer == 1; }
 
+    // Of Redisson's thread or python-redis-lock's object, and with how much of its lease left.
+    void take(const QByteArray &lock, qint64 left)
+    {
+        send(lock == "orders" ? Command{"HSET", lock, alice, "1"} : Command{"SET", lock, pythons});
+        send({"PEXPIRE", lock, QByteArray::number(left)});
+    }
+    void takeAgain(const QByteArray &lock)
+    {
+        send({"DEL", lock});
+        take(lock, leaseMs);
+    }
+
 private slots:
     void initTestCase()
     {
@@ -73,9 +94,15 @@ private slots:
     {
         send({"FLUSHALL"});
         m_heard.clear();
+        WorkspaceOptions options;
+        options.observe = false;
+        options.auditPath = m_state.filePath(u"audit.jsonl"_s);
+        m_workspace = std::make_unique<Workspace>(m_loop, options, nullptr);
+        QVERIFY(m_workspace->add(*parseConnection(u"redis=redis://127.0.0.1:%1"_s.arg(m_server->address().port))));
     }
     void cleanupTestCase()
     {
+        m_workspace.reset();
         m_connection.reset();
         m_server.reset();
     }
@@ -129,6 +156,100 @@ private slots:
         QCOMPARE(take("ZGVm", alice), (Done{1, 1}));
         QVERIFY(!exists("group"));
         QTRY_COMPARE(m_heard.size(), 2);
+    }
+
+    void whoTookItAgainByTheSameIdKeepsIt_data()
+    {
+        QTest::addColumn<QByteArray>("lock");
+        QTest::addColumn<qint64>("left"); // of the lease, when it was looked at
+        QTest::addColumn<QString>("meanwhile");
+        QTest::addColumn<bool>("isReleased");
+        for (const QByteArray lock : {"orders", "lock:orders"}) {
+            const auto row = [&lock](const char *name) -> QTestData & {
+                return QTest::addRow("%s: %s", lock.constData(), name);
+            };
+            row("nothing happened") << lock << qint64(27'000) << u"nothing"_s << true;
+            row("taken again") << lock << qint64(27'000) << u"again"_s << false;
+            row("renewed, after a third") << lock << qint64(19'000) << u"renewed"_s << true;
+        }
+        QTest::newRow("once more inside") << QByteArray("orders") << qint64(27'000) << u"inside"_s << true;
+    }
+    void whoTookItAgainByTheSameIdKeepsIt()
+    {
+        QFETCH(const QByteArray, lock);
+        QFETCH(const qint64, left);
+        QFETCH(const QString, meanwhile);
+        QFETCH(const bool, isReleased);
+        send({"RPUSH", "lock-signal:orders", "1"});
+        take(lock, left);
+        const inspect::LockName name{ConnectionName("redis"), lock};
+        const auto id = lock == "orders" ? alice : pythons;
+        const auto plan = finish(m_loop, m_workspace->planForceRelease(name, id, soon()));
+        QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
+        if (meanwhile == "again"_L1)
+            takeAgain(lock);
+        else if (meanwhile == "inside"_L1)
+            send({"HINCRBY", lock, alice, "1"});
+        if (meanwhile != "nothing"_L1)
+            send({"PEXPIRE", lock, QByteArray::number(leaseMs)});
+        const auto outcome = finish(m_loop, m_workspace->forceRelease(*plan, u"test"_s, soon()));
+        QCOMPARE(bool(outcome), isReleased);
+        if (!outcome)
+            QCOMPARE(outcome.error().code, ErrorCode::Refused);
+        QCOMPARE(exists(lock), !isReleased);
+    }
+
+    // Between the last look and the act the server itself compares, to the millisecond.
+    void whoTakesItAgainAtTheLastMomentKeepsIt_data()
+    {
+        QTest::addColumn<QByteArray>("lock");
+        QTest::newRow("Redisson's thread") << QByteArray("orders");
+        QTest::newRow("an object of python-redis-lock's") << QByteArray("lock:orders");
+    }
+    void whoTakesItAgainAtTheLastMomentKeepsIt()
+    {
+        QFETCH(const QByteArray, lock);
+        send({"RPUSH", "lock-signal:orders", "1"});
+        take(lock, leaseMs);
+        const inspect::LockName name{ConnectionName("redis"), lock};
+        auto plan = finish(m_loop, m_workspace->planForceRelease(name, lock == "orders" ? alice : pythons, soon()));
+        QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
+        plan->leaseEnds = send({"PEXPIRETIME", lock}).integer;
+        QCOMPARE(plan->before.contenders.front().expiresAt->time_since_epoch().count(), *plan->leaseEnds);
+        takeAgain(lock);
+        send({"PEXPIREAT", lock, QByteArray::number(*plan->leaseEnds + 1)});
+        const auto send = [&] {
+            return finish(m_loop, m_workspace->find(name.connection)->sendRelease(*plan, soon()));
+        };
+        const auto refused = send();
+        QVERIFY(!refused);
+        QCOMPARE(refused.error().code, ErrorCode::Refused);
+        QVERIFY(exists(lock));
+        ++*plan->leaseEnds;
+        QVERIFY(send());
+        QVERIFY(!exists(lock));
+    }
+
+    // As before Redis 7, or for a user who may not ask when a key ends.
+    void whereNoMomentIsToldTheTimeLeftIsCompared()
+    {
+        send({"ACL", "SETUSER", "default", "-pexpiretime"});
+        take("orders", 27'000);
+        const inspect::LockName name{ConnectionName("redis"), "orders"};
+        auto plan = finish(m_loop, m_workspace->planForceRelease(name, alice, soon()));
+        QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
+        plan->leaseEnds = plan->before.contenders.front().expiresAt->time_since_epoch().count();
+        takeAgain("orders");
+        const auto sent = [&] {
+            return finish(m_loop, m_workspace->find(name.connection)->sendRelease(*plan, soon()));
+        };
+        QCOMPARE(sent().error().code, ErrorCode::Refused);
+        QVERIFY(exists("orders"));
+        send({"PEXPIRE", "orders", "27000"});
+        *plan->leaseEnds += leaseMs; // far enough for a busy machine
+        QVERIFY(sent());
+        QVERIFY(!exists("orders"));
+        send({"ACL", "SETUSER", "default", "+pexpiretime"});
     }
 
     void aStringIsAnError()

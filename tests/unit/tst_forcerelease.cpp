@@ -463,18 +463,35 @@ private slots:
         auto snapshot = redisLock("redisson-lock", "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29:1");
         snapshot.lock.name = lock;
         w.observer.answers = {snapshot, noNode()};
-        w.store.next.kind = redis::Value::Kind::Array;
-        redis::Value one, told;
-        one.kind = told.kind = redis::Value::Kind::Integer;
-        one.integer = 1;
-        told.integer = 3;
-        w.store.next.items = {one, told};
+        w.store.next.items = {numberReply(1), numberReply(3)};
         const auto outcome = w.release(snapshot);
         QVERIFY(outcome);
         QVERIFY2(outcome->message.contains(u"3 subscribers told"_s), qPrintable(outcome->message));
         QCOMPARE(w.store.sent[0].value(2), lock);
         QCOMPARE(w.store.sent[0].value(3), channel);
         QCOMPARE(w.store.sent[0].last(), timeouts);
+    }
+
+    // The one of the last look: it was renewed since the preview.
+    void aLeaseIsComparedInTheScript()
+    {
+        ReleaseWorld w;
+        auto snapshot = redisLock("redisson-lock", "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29:1");
+        snapshot.observed = ServerTime(1000s);
+        snapshot.contenders[0].expiresAt = ServerTime(1020s);
+        const auto plan = planForceRelease(snapshot, snapshot.contenders[0].id);
+        snapshot.contenders[0].expiresAt = ServerTime(1030s);
+        w.observer.answers = {snapshot, snapshot};
+        w.store.next.items = {numberReply(-3), numberReply(0)};
+        const auto outcome = w.release(*plan);
+        QVERIFY(!outcome);
+        QCOMPARE(outcome.error().code, ErrorCode::Refused);
+        QCOMPARE(w.store.sent[0].last(), "1030000");
+        QCOMPARE(w.outcomes(), (QStringList{u"intent"_s, u"result: refused"_s}));
+        w.store.next.items = {numberReply(1), numberReply(0)};
+        const auto again = w.release(*plan);
+        QVERIFY(again && !again->released);
+        QVERIFY2(again->message.contains(u"holds it, still or again"_s), qPrintable(again->message));
     }
 };
 

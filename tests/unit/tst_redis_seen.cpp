@@ -220,6 +220,11 @@ private slots:
         steady(newer, older);
         QCOMPARE(isEquivalent(newer, older), same);
         QCOMPARE(newer.observed, noon + 1s);
+        // What the server says to the millisecond has no such error.
+        auto exact = heldBy("t", noon, noon + 30s + std::chrono::milliseconds(movedMs));
+        const auto said = exact.contenders.front().expiresAt;
+        steady(exact, older, true);
+        QCOMPARE(exact.contenders.front().expiresAt, said);
     }
 
     void earlierSightingsStand()

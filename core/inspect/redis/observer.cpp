@@ -264,7 +264,7 @@ std::optional<LockSnapshot> RedisObserver::snapshotOf(const KeyReader::Gathered 
     if (auto told = m_clients.told(*snapshot, gathered.subscribers))
         snapshot = std::move(told);
     if (const auto *before = m_snapshots.find(snapshot->lock.name))
-        steady(*snapshot, *before);
+        steady(*snapshot, *before, gathered.main.expiresAt.has_value());
     addLongHeld(*snapshot, *m_options.thresholds, m_usual, m_seen.heldAtLeastSince(gathered.main.key));
     return snapshot;
 }

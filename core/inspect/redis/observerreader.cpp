@@ -5,7 +5,9 @@
 #include "core/base/text.h"
 #include "core/inspect/redis/observerpace.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
@@ -68,19 +70,21 @@ std::vector<Command> questions(const KeyView &view, bool withExpiry)
 }
 
 // What is asked after the first answers: the fields of a hash of a lock's size, the whole of a queue that is long.
-std::optional<Command> secondQuestion(const KeyView &view, const Value &first, const Value &size)
+std::vector<Command> secondQuestions(const KeyView &view, const Value &first, const Value &size, bool withExpiry)
 {
     const auto &key = view.key.bytes();
     const auto last = QByteArray::number(membersAtMost - 1);
     // An error (not allowed) says nothing about the size.
     const bool isLong = size.integer > membersAtFirst && size.integer <= membersAtMost;
-    if (view.type == KeyType::Hash && first.integer > 0 && first.integer <= fieldsAtMost
-        && size.integer <= hashBytesAtMost)
-        return Command{"HGETALL", key};
+    const bool isSmall = first.integer > 0 && first.integer <= fieldsAtMost && size.integer <= hashBytesAtMost;
+    if (view.type == KeyType::Hash && isSmall && withExpiry)
+        return {{"PEXPIRETIME", key}, {"HGETALL", key}}; // not later than its fields
+    if (view.type == KeyType::Hash && isSmall)
+        return {{"HGETALL", key}};
     if (view.type == KeyType::List && isLong)
-        return Command{"LRANGE", key, "0", last};
+        return {{"LRANGE", key, "0", last}};
     if (view.type == KeyType::SortedSet && isLong)
-        return Command{"ZRANGE", key, "0", last, "WITHSCORES"};
+        return {{"ZRANGE", key, "0", last, "WITHSCORES"}};
     return {};
 }
 
@@ -117,7 +121,7 @@ void fillWhole(KeyView &view, const Value &answer)
         view.size = view.membersRead();
 }
 
-// The moment a string ends, read beside its value: newer than the time to live that was read before.
+// The moment a key ends, read beside its value: newer than the time to live that was read before.
 void fillExpiry(KeyView &view, const Value &answer, ServerTime now)
 {
     if (answer.isError())
@@ -338,9 +342,9 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
         const auto &last = (*got)[at + asked - 1];
         if (answer.text.startsWith("NOPERM"))
             m_refusals.noteKey(view.key);
-        if (auto question = secondQuestion(view, answer, last)) {
+        if (auto more = secondQuestions(view, answer, last, withExpiry); !more.empty()) {
             again.push_back(i);
-            second.push_back(std::move(*question));
+            std::ranges::move(more, std::back_inserter(second));
         } else {
             fill(view, answer);
         }
@@ -357,8 +361,16 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
     auto whole = co_await secondReply.taken();
     if (!whole)
         co_return whole.error();
-    for (size_t i = 0; i < again.size(); ++i)
-        fillWhole(views[again[i]], (*whole)[i]);
+    auto next = whole->begin();
+    for (const auto i : again) {
+        auto &view = views[i];
+        if (view.type == KeyType::Hash && withExpiry) {
+            fillExpiry(view, *next, m_clock.now);
+            m_asksExpiry = m_asksExpiry && !next->text.contains("unknown command");
+            ++next;
+        }
+        fillWhole(view, *next++);
+    }
     co_return std::move(views);
 }
 

@@ -147,7 +147,7 @@ std::optional<ServerTime> SeenSince::heldAtLeastSince(const RedisKey &key) const
     return at == m_seen.end() || at->second.isGone ? std::nullopt : std::optional(at->second.since);
 }
 
-void steady(LockSnapshot &newer, const LockSnapshot &older)
+void steady(LockSnapshot &newer, const LockSnapshot &older, bool isEndExact)
 {
     // Whose client it is may have followed from other locks beside it.
     const bool sameHolder = !newer.contenders.empty() && !older.contenders.empty()
@@ -162,7 +162,7 @@ void steady(LockSnapshot &newer, const LockSnapshot &older)
         const auto *before = older.find(contender.id);
         if (before == nullptr || before->role != contender.role)
             continue;
-        if (contender.expiresAt && before->expiresAt
+        if (!isEndExact && contender.expiresAt && before->expiresAt
             && std::chrono::abs(*contender.expiresAt - *before->expiresAt) <= sameMoment)
             contender.expiresAt = before->expiresAt;
         takeEarlier(contender.heldSince, before->heldSince);

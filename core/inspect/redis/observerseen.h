@@ -44,7 +44,7 @@ private:
 
 // Takes over from the older snapshot of the same lock what the newer one only measured again: moments
 // of expiry within the error of measurement, and earlier sightings of the same contenders.
-void steady(LockSnapshot &newer, const LockSnapshot &older);
+void steady(LockSnapshot &newer, const LockSnapshot &older, bool isEndExact = false);
 
 // When something is due of this lock that nobody tells: it or a companion expires, a moment in its values comes, or
 // it has been held for long. One in the past changes no more.
