@@ -3,6 +3,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/inspect/redis/keyquestions.h"
 #include "core/inspect/redis/observerpace.h"
 
 #include <algorithm>
@@ -19,14 +20,6 @@ namespace {
 using redis::Command;
 using redis::Value;
 
-// A lock's value is a token, a lock's hash has a field per holder. What is larger is no lock, and
-// reading it would cost the server and us.
-constexpr QByteArrayView lastByteOfValue = "4095";
-constexpr QByteArrayView lastAtFirst = "999"; // of a list or a sorted set: most have fewer
-constexpr qint64 membersAtFirst = 1000;
-constexpr qint64 membersAtMost = 20'000;
-constexpr qint64 fieldsAtMost = 512;
-constexpr qint64 hashBytesAtMost = 256 * 1024;
 constexpr size_t refusedKeysKept = 10'000;
 // Of fewer it is not worth a round trip of its own.
 constexpr size_t missingTogether = 100;
@@ -38,102 +31,6 @@ KeyType typeOf(const QByteArray &word)
         {"set", KeyType::Set},   {"zset", KeyType::SortedSet}, {"stream", KeyType::Stream}};
     const auto at = types.find(word);
     return at == types.end() ? KeyType::Other : at->second;
-}
-
-// Of a value that is a moment it tells whether it was written at that moment; of what ends soon, whether it was given
-// more time than that.
-bool asksIdle(const KeyView &view)
-{
-    constexpr auto soon = std::chrono::minutes(1);
-    return view.type == KeyType::String && (!view.ttl || *view.ttl <= soon);
-}
-
-// What is asked about a key of this type before its fields; nothing for types that no lock has.
-std::vector<Command> questions(const KeyView &view, bool withExpiry)
-{
-    const auto &key = view.key.bytes();
-    switch (view.type) {
-    case KeyType::String: {
-        std::vector<Command> asked{{"GETRANGE", key, "0", lastByteOfValue.toByteArray()}};
-        if (withExpiry)
-            asked.push_back({"PEXPIRETIME", key});
-        // Before it is read, which counts as use.
-        if (asksIdle(view))
-            asked.insert(asked.begin(), {"OBJECT", "IDLETIME", key});
-        return asked;
-    }
-    case KeyType::Hash: return {{"HLEN", key}, {"MEMORY", "USAGE", key}};
-    case KeyType::List: return {{"LRANGE", key, "0", lastAtFirst.toByteArray()}, {"LLEN", key}};
-    case KeyType::SortedSet: return {{"ZRANGE", key, "0", lastAtFirst.toByteArray(), "WITHSCORES"}, {"ZCARD", key}};
-    default: return {};
-    }
-}
-
-// What is asked after the first answers: the fields of a hash of a lock's size, the whole of a queue that is long.
-std::vector<Command> secondQuestions(const KeyView &view, const Value &first, const Value &size, bool withExpiry)
-{
-    const auto &key = view.key.bytes();
-    const auto last = QByteArray::number(membersAtMost - 1);
-    // An error (not allowed) says nothing about the size.
-    const bool isLong = size.integer > membersAtFirst && size.integer <= membersAtMost;
-    const bool isSmall = first.integer > 0 && first.integer <= fieldsAtMost && size.integer <= hashBytesAtMost;
-    if (view.type == KeyType::Hash && isSmall && withExpiry)
-        return {{"PEXPIRETIME", key}, {"HGETALL", key}}; // not later than its fields
-    if (view.type == KeyType::Hash && isSmall)
-        return {{"HGETALL", key}};
-    if (view.type == KeyType::List && isLong)
-        return {{"LRANGE", key, "0", last}};
-    if (view.type == KeyType::SortedSet && isLong)
-        return {{"ZRANGE", key, "0", last, "WITHSCORES"}};
-    return {};
-}
-
-// Error replies (the key changed its type meanwhile, or may not be read) leave the view without values.
-void fill(KeyView &view, const Value &answer)
-{
-    if (answer.isError())
-        return;
-    if (view.type == KeyType::String)
-        view.value = answer.text;
-    for (size_t i = 0; view.type == KeyType::List && i < answer.items.size(); ++i)
-        view.items.push_back(answer.items[i].text);
-    for (size_t i = 0; view.type == KeyType::SortedSet && i + 1 < answer.items.size(); i += 2)
-        view.scored.emplace_back(answer.items[i].text, answer.items[i + 1].text.toDouble());
-    for (size_t i = 0; view.type == KeyType::Hash && i + 1 < answer.items.size(); i += 2)
-        view.fields.emplace_back(answer.items[i].text, answer.items[i + 1].text);
-}
-
-// Of a sorted set that is too large no part is kept: which one came first says nothing about the others.
-void fillSize(KeyView &view, const Value &size)
-{
-    if ((view.type != KeyType::List && view.type != KeyType::SortedSet) || size.isError())
-        return;
-    view.size = size.integer;
-    if (view.size > membersAtMost)
-        view.scored.clear();
-}
-
-// The answer to the second question. What came or went since the first is in it.
-void fillWhole(KeyView &view, const Value &answer)
-{
-    fill(view, answer);
-    if (!answer.isError() && view.membersRead() < membersAtMost)
-        view.size = view.membersRead();
-}
-
-// The moment a key ends, read beside its value: newer than the time to live that was read before.
-void fillExpiry(KeyView &view, const Value &answer, ServerTime now)
-{
-    if (answer.isError())
-        return;
-    view.expiresAt.reset();
-    if (answer.integer == -1)
-        view.ttl.reset();
-    if (answer.integer < 0)
-        return;
-    view.expiresAt = ServerTime(millisecondsOf(double(answer.integer)));
-    if (!view.ttl)
-        view.ttl = std::max(0ms, *view.expiresAt - now);
 }
 
 } // namespace
@@ -317,7 +214,7 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
 {
     std::vector<Command> commands;
     for (const auto &view : views) {
-        for (auto &question : questions(view, m_asksExpiry))
+        for (auto &question : firstQuestions(view, m_asksExpiry))
             commands.push_back(std::move(question));
     }
     if (commands.empty())
@@ -332,7 +229,7 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
     size_t at = 0;
     for (size_t i = 0; i < views.size(); ++i) {
         auto &view = views[i];
-        const auto asked = questions(view, withExpiry).size();
+        const auto asked = firstQuestions(view, withExpiry).size();
         if (asked == 0)
             continue;
         const bool withIdle = asksIdle(view);
@@ -346,7 +243,7 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
             again.push_back(i);
             std::ranges::move(more, std::back_inserter(second));
         } else {
-            fill(view, answer);
+            fillValue(view, answer);
         }
         fillSize(view, last);
         if (view.type == KeyType::String && withExpiry) {
