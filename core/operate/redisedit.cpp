@@ -77,16 +77,22 @@ QByteArrayList actOf(const EditRequest &request)
     }
 }
 
+// As redis-cli reads it: "a \"b\"".
+QString inQuotes(const QByteArray &bytes)
+{
+    return u'"' + label(bytes, 60).replace(u'"', u"\\\""_s) + u'"';
+}
+
 // The command of the script, for people.
 QString actText(const EditPlan &plan)
 {
     const auto &request = plan.request;
     const auto key = label(request.name);
-    const auto value = label(request.value, 60);
+    const auto value = inQuotes(request.value);
     switch (request.kind) {
     case EditKind::KeySet:
-        return plan.before.ttl ? u"SET %1 \"%2\", and PEXPIRE %1 with what is left of its time"_s.arg(key, value)
-                               : u"SET %1 \"%2\""_s.arg(key, value);
+        return plan.before.ttl ? u"SET %1 %2, and PEXPIRE %1 with what is left of its time"_s.arg(key, value)
+                               : u"SET %1 %2"_s.arg(key, value);
     case EditKind::KeyExpire:
         if (request.expiryMs)
             return u"PEXPIREAT %1 %2"_s.arg(key, QString::number(*request.expiryMs));
@@ -98,11 +104,11 @@ QString actText(const EditPlan &plan)
         return u"RESTORE %1 0 (%2)%3"_s.arg(key, amountOf(request.value.size(), "byte"_L1, "bytes"_L1),
                                             request.expiryMs ? u", PEXPIREAT with the moment it had"_s : QString());
     case EditKind::FieldSet:
-        return u"HSET %1 \"%2\" \"%3\"%4"_s.arg(
-            key, label(request.field, 60), value,
-            plan.before.hasField ? u", and HPEXPIREAT with the end of its own, if it has one (Redis 7.4)"_s
-                                 : QString());
-    case EditKind::FieldDelete: return u"HDEL %1 \"%2\""_s.arg(key, label(request.field, 60));
+        return u"HSET %1 %2 %3%4"_s.arg(key, inQuotes(request.field), value,
+                                        plan.before.hasField
+                                            ? u", and HPEXPIREAT with the end of its own, if it has one (Redis 7.4)"_s
+                                            : QString());
+    case EditKind::FieldDelete: return u"HDEL %1 %2"_s.arg(key, inQuotes(request.field));
     default: return {};
     }
 }
@@ -114,11 +120,11 @@ QString guardWords(const EditPlan &plan, const KeyGuard &guard)
     const auto type = label(guard.type, 40);
     QString what = u"with "_s + amountOf(plan.before.items, "item"_L1, "items"_L1);
     if (guard.how == "value")
-        what = u"and hold \"%1\""_s.arg(label(guard.value, 60));
+        what = u"and hold "_s + inQuotes(guard.value);
     else if (guard.how == "dump")
         what = u"with all that is in it now, byte for byte"_s;
     else if (guard.how == "field")
-        what = u"whose field holds \"%1\""_s.arg(label(guard.value, 60));
+        what = u"whose field holds "_s + inQuotes(guard.value);
     else if (guard.how == "nofield")
         what = u"without that field"_s;
     const auto time = guard.expiry.isEmpty()
@@ -139,9 +145,10 @@ QString undoWords(const EditPlan &plan)
         return before.exists ? u"set back to what it was, while nobody else sets it"_s
                              : u"delete it again, while it is as it was made"_s;
     case EditKind::KeyExpire:
-        return isMomentKnown ? u"give it back the end it had"_s
-                             : u"cannot be taken back to the millisecond: this server does not say when a key ends "
-                               u"(Redis does from version 7)"_s;
+        return !before.ttl     ? u"take its TTL away again"_s
+               : isMomentKnown ? u"give it back the end it had"_s
+                               : u"cannot be taken back to the millisecond: this server does not say when a key ends "
+                                 u"(Redis does from version 7)"_s;
     case EditKind::KeyRename: return u"rename it back"_s;
     case EditKind::KeyDelete:
         return before.dump.isEmpty() ? u"cannot be taken back: it is too large to be kept here"_s

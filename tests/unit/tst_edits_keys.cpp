@@ -55,6 +55,26 @@ private slots:
         QVERIFY(!preview.exact);
         QVERIFY2(preview.undo.contains(u"cannot be taken back"_s), qPrintable(preview.undo));
     }
+    // As redis-cli reads it; and what had no end is given none back.
+    void quotesInValuesAreEscapedAndATtlThatWasNotThereIsTakenAway()
+    {
+        EditPlan plan;
+        plan.before.exists = plan.before.hasField = true;
+        plan.before.type = "hash";
+        plan.before.value = "a \"b\"";
+        plan.request = request(EditKind::FieldSet, "h", "c \"d\" \\");
+        plan.request.field = "f\"g";
+        const auto preview = previewOf(plan);
+        QVERIFY2(preview.commands.back().contains(u"HSET h \"f\\\"g\" \"c \\\"d\\\" \\\\\""_s),
+                 qPrintable(preview.commands.back()));
+        QVERIFY2(preview.guard.contains(u"holds \"a \\\"b\\\"\""_s), qPrintable(preview.guard));
+        plan.request = request(EditKind::KeyExpire, "h");
+        plan.request.ttl = std::chrono::hours(1);
+        QCOMPARE(previewOf(plan).undo, u"take its TTL away again"_s);
+        plan.before.ttl = std::chrono::seconds(10);
+        plan.before.expiryMs = 1'700'000'000'000;
+        QVERIFY(previewOf(plan).undo.contains(u"the end it had"_s));
+    }
     // The key goes with it: what is said before is of the key.
     void aLastFieldIsTakenBackAsItsKey()
     {
