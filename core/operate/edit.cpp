@@ -2,8 +2,10 @@
 #include "core/operate/edit.h"
 
 #include "core/async/loop.h"
+#include "core/async/sleep.h"
 #include "core/base/counting.h"
 #include "core/base/text.h"
+#include "core/operate/editundo.h"
 #include "core/operate/lastlook.h"
 
 #include <algorithm>
@@ -53,122 +55,6 @@ AuditRecord editRecord(const EditPlan &plan, const QString &phase, const QString
     record.before = toJson(plan.request, plan.before);
     record.to = wantedJson(plan.request);
     return record;
-}
-
-// Whether what is there afterwards is what we sent: else somebody was quicker, and taking ours back took theirs.
-bool isAsSent(const EditPlan &plan, const EditState &after)
-{
-    const auto &request = plan.request;
-    const auto &before = plan.before;
-    const bool isSameNode = after.exists && after.stat.czxid == before.stat.czxid;
-    switch (request.kind) {
-    case EditKind::ZnodeCreate: return after.exists && after.stat.version == 0 && after.value == request.value;
-    case EditKind::ZnodeSet: return isSameNode && after.stat.version == before.stat.version + 1;
-    case EditKind::ZnodeAcl: return isSameNode && after.stat.aversion == before.stat.aversion + 1;
-    case EditKind::KeySet: return after.exists && after.type == "string" && after.value == request.value;
-    case EditKind::KeyRename: return after.exists && after.type == before.type && after.dump == before.dump;
-    case EditKind::KeyExpire: return after.exists && after.ttl.has_value() == (request.ttl || request.expiryMs);
-    case EditKind::KeyDelete: return !after.exists;
-    case EditKind::FieldSet: return after.hasField && after.value == request.value;
-    case EditKind::FieldDelete: return after.exists ? !after.hasField : before.items == 1;
-    case EditKind::KeyRestore: return after.exists && after.dump == request.value;
-    case EditKind::ZnodeDelete:
-    case EditKind::ZnodeRestore: return true;
-    }
-    return false;
-}
-
-// What is to be sent to take it back, where what was there is known.
-std::optional<EditRequest> undoOfZnodes(const EditPlan &plan, const EditSent &sent, const EditState &after)
-{
-    const auto &request = plan.request;
-    EditRequest undo;
-    undo.connection = request.connection;
-    undo.server = request.server;
-    undo.name = sent.made.isEmpty() ? request.name : sent.made;
-    undo.expected = after;
-    undo.expected->below.clear();
-    switch (request.kind) {
-    case EditKind::ZnodeCreate:
-    case EditKind::ZnodeRestore: undo.kind = EditKind::ZnodeDelete; break;
-    case EditKind::ZnodeSet:
-        undo.kind = EditKind::ZnodeSet;
-        undo.value = plan.before.value;
-        break;
-    case EditKind::ZnodeAcl:
-        if (isMasked(plan.before.acls) || !mayBeChangedAgain(request.acls))
-            return std::nullopt;
-        undo.kind = EditKind::ZnodeAcl;
-        undo.acls = plan.before.acls;
-        break;
-    default: {
-        undo.kind = EditKind::ZnodeRestore;
-        for (auto copy = sent.done.rbegin(); copy != sent.done.rend(); ++copy) {
-            if (copy->stat.ephemeralOwner.isNone() && (!copy->data || isMasked(copy->acls)))
-                return std::nullopt;
-            if (copy->stat.ephemeralOwner.isNone())
-                undo.copies.push_back(*copy);
-        }
-        if (undo.copies.empty())
-            return std::nullopt;
-        undo.name = undo.copies.front().path.bytes();
-        undo.expected.reset();
-    }
-    }
-    if (request.kind == EditKind::ZnodeRestore) {
-        undo.expected.reset(); // the preview counts what is there
-        const auto isBelow = [&](const ZnodeCopy &copy) {
-            return copy.path.bytes() == request.name || copy.path.bytes().startsWith(request.name + '/');
-        };
-        if (!std::ranges::all_of(request.copies, isBelow)) // a part of a delete: nodes side by side
-            return std::nullopt;
-    }
-    return undo;
-}
-
-std::optional<EditRequest> undoOfKeys(const EditPlan &plan, const EditState &after)
-{
-    const auto &request = plan.request;
-    const auto &before = plan.before;
-    auto undo = request;
-    undo.expected = after;
-    const bool isKeyGone = !after.exists; // with its last field, too
-    if (isKeyGone) {
-        if (before.dump.isEmpty() || (before.ttl && !before.expiryMs))
-            return std::nullopt;
-        undo.kind = EditKind::KeyRestore;
-        undo.field.clear();
-        undo.value = before.dump;
-        undo.expiryMs = before.expiryMs;
-        undo.expected.reset();
-        return undo;
-    }
-    switch (request.kind) {
-    case EditKind::KeySet:
-        undo.kind = before.exists ? EditKind::KeySet : EditKind::KeyDelete;
-        undo.value = before.value;
-        return undo;
-    case EditKind::KeyExpire:
-        if (before.ttl && !before.expiryMs)
-            return std::nullopt;
-        undo.ttl.reset();
-        undo.expiryMs = before.expiryMs;
-        return undo;
-    case EditKind::KeyRename:
-        undo.name = request.value;
-        undo.value = request.name;
-        return undo;
-    case EditKind::KeyRestore:
-        undo.kind = EditKind::KeyDelete;
-        undo.value.clear();
-        return undo;
-    case EditKind::FieldSet:
-    case EditKind::FieldDelete:
-        undo.kind = before.hasField ? EditKind::FieldSet : EditKind::FieldDelete;
-        undo.value = before.value;
-        return undo;
-    default: return std::nullopt;
-    }
 }
 
 QString doneText(const EditPlan &plan, const EditSent &sent)
@@ -229,20 +115,10 @@ QString editAuditOutcome(const Result<EditSent> &sent)
            + sent.error().message;
 }
 
-// What is read afterwards: a rename left it under another name.
-EditRequest afterwards(const EditRequest &request, const QByteArray &made)
+// Its own words, "nothing was sent", would be taken for the edit's.
+QString whyUnread(const Error &error)
 {
-    auto look = request;
-    if (request.kind == EditKind::KeyRename) {
-        look.kind = EditKind::KeyDelete;
-        look.name = request.value;
-    }
-    if (!made.isEmpty())
-        look.name = made;
-    look.isSequential = false;
-    if (request.kind == EditKind::ZnodeRestore || request.kind == EditKind::ZnodeDelete)
-        look.kind = EditKind::ZnodeSet; // the node alone
-    return look;
+    return error.code == ErrorCode::NotConnected ? u"there is no connection"_s : error.message;
 }
 
 Error editUnknown(const EditPlan &plan, const Error &lost, const Result<EditState> &after)
@@ -250,7 +126,7 @@ Error editUnknown(const EditPlan &plan, const Error &lost, const Result<EditStat
     // Which name the server gave it went with the answer.
     const auto now =
         plan.request.isSequential ? u"look into its folder"_s
-        : !after                  ? u"it could not be read again: "_s + after.error().message
+        : !after                  ? u"it could not be read again: "_s + whyUnread(after.error())
                                   : u"read again, it "_s
                        + (differenceFor(plan.request, plan.before, *after).isEmpty()
                               ? u"is as it was before"_s
@@ -270,6 +146,29 @@ std::optional<Error> refusalOfEdit(const EditPlan &plan, const Result<EditState>
     if (const auto who = unnamedHolder(plan, locks); !who.isEmpty())
         return editRefused(plan.request, who);
     return std::nullopt;
+}
+
+Result<EditOutcome> outcomeOfLost(const EditPlan &plan, const Error &error, const Result<EditState> &after)
+{
+    if (error.code != ErrorCode::UnknownOutcome)
+        return error;
+    auto found = after ? foundDone(plan, *after) : std::nullopt;
+    return found ? Result<EditOutcome>(*std::move(found)) : Result<EditOutcome>(editUnknown(plan, error, after));
+}
+
+// A connection that broke may be back within the time there is.
+Task<Result<EditState>> readAgain(EditRequest look, EditTools tools, Deadline by)
+{
+    constexpr std::chrono::milliseconds pause(250);
+    for (;;) {
+        auto reading = tools.read(look, by);
+        auto state = co_await reading;
+        const bool isWorthWaiting = !state && state.error().code == ErrorCode::NotConnected;
+        if (!isWorthWaiting || by.when() <= tools.loop->now() + pause)
+            co_return state;
+        auto woken = sleepFor(*tools.loop, pause);
+        co_await woken;
+    }
 }
 
 } // namespace
@@ -317,28 +216,25 @@ Task<Result<EditOutcome>> applyEdit(EditPlan plan, EditTools tools, QString reas
     const auto rereadBy = Deadline::after(*tools.loop, rereadWithin);
     // Where it may not have been done, what is looked at is what the preview looked at: only so it compares.
     const auto look = sent ? afterwards(plan.request, sent->made) : plan.request;
-    const auto after = co_await tools.read(look, rereadBy);
+    auto rereading = readAgain(look, tools, rereadBy);
+    const auto after = co_await rereading;
     auto result = editRecord(plan, u"result"_s, reason);
     result.outcome = editAuditOutcome(sent);
     result.isDone = sent && !sent->stopped;
     if (after)
         result.after = toJson(look, *after);
     const auto recorded = tools.audit->append(result);
-    if (!sent && sent.error().code == ErrorCode::UnknownOutcome)
-        co_return editUnknown(plan, sent.error(), after);
     if (!sent)
-        co_return sent.error();
+        co_return outcomeOfLost(plan, sent.error(), after);
 
     EditOutcome outcome;
     outcome.done = !sent->stopped;
     outcome.message = outcome.done ? doneText(plan, *sent) : partText(plan, *sent);
     if (after) {
         outcome.after = *after;
-        if (isAsSent(plan, *after))
-            outcome.undo =
-                isOfZnodes(plan.request.kind) ? undoOfZnodes(plan, *sent, *after) : undoOfKeys(plan, *after);
+        outcome.undo = undoOf(plan, *sent, *after);
     } else {
-        outcome.message += u"; it could not be read again: "_s + after.error().message;
+        outcome.message += u"; it could not be read again: "_s + whyUnread(after.error());
     }
     if (!recorded)
         outcome.message += u"; the result is missing in the audit file: "_s + recorded.error().message;

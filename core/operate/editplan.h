@@ -124,6 +124,11 @@ struct EditOutcome {
     std::optional<EditRequest> undo;
 };
 
+// Of an edit whose answer was lost: what is to be read to find out, and what that look says. Nothing where it is not
+// what was to be, or would look the same without the edit.
+[[nodiscard]] EditRequest lookAfterLost(const EditRequest &request);
+[[nodiscard]] std::optional<EditOutcome> foundDone(const EditPlan &plan, const EditState &now);
+
 // Of the locks seen there, those the edit reaches into.
 [[nodiscard]] std::vector<TouchedLock> touchedLocks(const EditRequest &request,
                                                     const std::vector<inspect::LockSnapshot> &locks);

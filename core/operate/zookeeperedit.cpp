@@ -2,6 +2,7 @@
 #include "core/operate/zookeeperedit.h"
 
 #include "core/base/text.h"
+#include "core/operate/editundo.h"
 #include "core/operate/lastlook.h"
 
 #include <algorithm>
@@ -158,16 +159,6 @@ Task<Result<void>> createCopy(zk::Session *session, ZnodeCopy copy, Deadline dea
     if (!made)
         co_return refusedByServer(copy.path, made.error());
     co_return Result<void>();
-}
-
-ZnodeCopy itself(const EditPlan &plan)
-{
-    ZnodeCopy copy;
-    copy.path = ZPath(plan.request.name);
-    copy.stat = plan.before.stat;
-    copy.data = plan.before.isWhole ? std::optional(plan.before.value) : std::nullopt;
-    copy.acls = plan.before.acls;
-    return copy;
 }
 
 // One after the other, until one is refused: what was not counted is never taken away.
