@@ -348,6 +348,27 @@ private slots:
         QCOMPARE(partOf<QPushButton>(dialog, "releaseButton")->text(), u"Release 3 holders, one after the other"_s);
     }
 
+    // Litter waits, too: "7 locks are taken from their holders", it had said of six and a dead waiter.
+    void whoOnlyWaitsHoldsNothing()
+    {
+        auto all = targets(3);
+        all[0].way = operate::Way::KillWaiter;
+        for (const bool isMixed : {true, false}) {
+            if (!isMixed)
+                all.resize(1);
+            ui::BulkDialog dialog(*m_backend, *m_book, u"What clients that are gone left behind."_s, all, waysNow);
+            dialog.show();
+            QStringList said;
+            for (const auto *label : dialog.findChildren<QLabel *>())
+                said << label->text();
+            const auto wanted = isMixed
+                                    ? u"2 locks are taken from their holders. 1 waiter is taken out of its queue."_s
+                                    : u"1 waiter is taken out of its queue."_s;
+            QVERIFY2(said.contains(wanted), qPrintable(said.join(u'|')));
+            QVERIFY(partOf<QPushButton>(dialog, "releaseButton")->text().startsWith(u"Remove "_s));
+        }
+    }
+
     void severalOnProductionWantAReason()
     {
         tellStatus(true);

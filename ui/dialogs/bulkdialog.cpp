@@ -21,6 +21,7 @@
 #include <QPushButton>
 #include <QTreeView>
 
+#include <algorithm>
 #include <set>
 
 namespace lockscope::ui {
@@ -117,7 +118,8 @@ QWidget *BulkDialog::makeButtons()
     m_release = new QPushButton(buttons);
     m_release->setObjectName(u"releaseButton"_s);
     m_release->setProperty("look", u"dangerFilled"_s);
-    m_release->setText(count() == 1         ? tr("Release 1 lock")
+    m_release->setText(waiters() > 0        ? tr("Remove %1, one after the other").arg(count())
+                       : count() == 1       ? tr("Release 1 lock")
                        : locks() == count() ? tr("Release %1 locks, one after the other").arg(count())
                                             : tr("Release %1 holders, one after the other").arg(count()));
     for (auto *button : {m_copy, m_cancel, m_release})
@@ -157,16 +159,39 @@ QString BulkDialog::obstacle() const
     if (wantsReason && m_reason->text().trimmed().isEmpty())
         return tr("production: say why");
     if (m_count->text().trimmed() != QString::number(count()))
-        return count() == 1 ? tr("type 1 to release it") : tr("type %1 to release them").arg(count());
+        return waiters() > 0  ? tr("type %1 to remove them").arg(count())
+               : count() == 1 ? tr("type 1 to release it")
+                              : tr("type %1 to release them").arg(count());
     return {};
+}
+
+int BulkDialog::waiters() const
+{
+    return static_cast<int>(std::ranges::count(m_targets, operate::Way::KillWaiter, &operate::BulkTarget::way));
 }
 
 int BulkDialog::locks() const
 {
     std::set<inspect::LockName> names;
-    for (const auto &target : m_targets)
-        names.insert(target.lock);
+    for (const auto &target : m_targets) {
+        if (target.way != operate::Way::KillWaiter)
+            names.insert(target.lock);
+    }
     return static_cast<int>(names.size());
+}
+
+QString BulkDialog::whatIsTaken() const
+{
+    const int holders = count() - waiters();
+    const QString held = holders == 0         ? QString()
+                         : holders == 1       ? tr("1 lock is taken from its holder.")
+                         : locks() == holders ? tr("%1 locks are taken from their holders.").arg(holders)
+                         : locks() == 1       ? tr("1 lock is taken from its %1 holders.").arg(holders)
+                                        : tr("%1 locks are taken from their %2 holders.").arg(locks()).arg(holders);
+    const QString queued = waiters() == 0   ? QString()
+                           : waiters() == 1 ? tr("1 waiter is taken out of its queue.")
+                                            : tr("%1 waiters are taken out of their queues.").arg(waiters());
+    return QStringList{held, queued}.join(u' ').trimmed();
 }
 
 void BulkDialog::updateReady()
@@ -187,11 +212,7 @@ void BulkDialog::setStep(Step step)
     m_cancel->setEnabled(step != Step::Sending);
     if (step == Step::Form)
         m_state->say(
-            Banner::Look::Warning,
-            count() == 1         ? tr("1 lock is taken from its holder.")
-            : locks() == count() ? tr("%1 locks are taken from their holders.").arg(count())
-            : locks() == 1       ? tr("1 lock is taken from its %1 holders.").arg(count())
-                                 : tr("%1 locks are taken from their %2 holders.").arg(locks()).arg(count()),
+            Banner::Look::Warning, whatIsTaken(),
             tr("Each is read again and guarded on its own, with a record of its own. It stops at the first that "
                "is not as expected; what was done by then stays done. The old holders may still believe that "
                "they hold them."));
