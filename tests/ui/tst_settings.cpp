@@ -146,6 +146,22 @@ private slots:
         QVERIFY(!(m_dialog->thresholds().table().item(0, 0)->flags() & Qt::ItemIsEditable));
     }
 
+    // "aux-…" had stood there of aux-redis:lock:batch-12*.
+    void aPatternCanBeRead()
+    {
+        open();
+        auto &table = m_dialog->thresholds().table();
+        m_dialog->findChild<QTabWidget *>()->setCurrentWidget(&m_dialog->thresholds());
+        table.insertRow(1);
+        const auto pattern = u"cache-redis:lock:nightly-report-*"_s;
+        table.setItem(1, 0, new QTableWidgetItem(pattern));
+        QCoreApplication::processEvents();
+        QVERIFY(!table.wordWrap());
+        QVERIFY(table.columnWidth(0) >= table.fontMetrics().horizontalAdvance(pattern) + 12);
+        for (int column = 0; column < table.columnCount(); ++column)
+            QVERIFY(table.columnWidth(column) >= table.horizontalHeader()->sectionSizeHint(column));
+    }
+
     void aBrokenFileIsShownAndLeftAsItIs()
     {
         QFile file(thresholdsFile());

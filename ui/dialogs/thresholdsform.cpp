@@ -33,7 +33,10 @@ ThresholdsForm::ThresholdsForm(QString file, QWidget *parent)
                               "earlier; 0 for never")};
     for (int column = 0; column < ColumnCount; ++column)
         m_table->horizontalHeaderItem(column)->setToolTip(tips[column]);
-    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    m_table->horizontalHeader()->setSectionResizeMode(Pattern, QHeaderView::Stretch);
+    m_table->setWordWrap(false); // or a pattern is cut at its first hyphen
+    m_table->setTextElideMode(Qt::ElideMiddle);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter); // as the cells below
     m_table->verticalHeader()->hide();
     m_table->setTabKeyNavigation(false);
@@ -45,10 +48,11 @@ ThresholdsForm::ThresholdsForm(QString file, QWidget *parent)
     }
     buttons->addStretch(1);
     m_problem->setWordWrap(true);
-    auto *about =
-        makeLabel(tr("An empty cell takes what the next row that fits says. An election, and a lock held no "
-                     "more than twice as long as before, never warns for its age."),
-                  u"muted"_s, this);
+    auto *about = makeLabel(
+        tr("The first pattern that fits counts; an empty cell takes what the next one says, and after the last what "
+           "stands for every lock. An election, and a lock held no more than twice as long as before, never "
+           "warns for its age."),
+        u"muted"_s, this);
     about->setWordWrap(true);
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 12, 0, 0);
