@@ -281,7 +281,7 @@ void TimeTravel::askMarks()
     }
     const auto to = isInFile() ? Moment::max() : now();
     m_refreshesLeft = std::numeric_limits<int>::max(); // until it is answered
-    past()->lock(*m_lock, to, this,
+    past()->lock(*m_lock, to, {}, this,
                  [this, of = past(), lock = *m_lock, asked = now()](const Result<LockPast> &history) {
                      // A tenth of the time at most goes into reading.
                      m_refreshesLeft = refreshesPerMarks + static_cast<int>((now() - asked) / 100ms);

@@ -38,6 +38,7 @@ FoundFinding foundIn(const inspect::WaitGraph &graph, const inspect::WaitCycle &
 {
     const auto code = inspect::FindingCode::Deadlock;
     FoundFinding found{{code, inspect::kindOf(code).severity, cycle.sentence, {}}, {}, {}, {}};
+    found.finding.victim = victimOf(graph, cycle);
     for (const auto &seat : cycle.seats) {
         const auto &lock = graph.locks[static_cast<std::size_t>(seat.lock)].name;
         found.contenders.emplace_back(lock, seat.contender);
@@ -45,6 +46,17 @@ FoundFinding foundIn(const inspect::WaitGraph &graph, const inspect::WaitCycle &
             found.locks.push_back(lock);
     }
     return found;
+}
+
+// What a window recorded of a deadlock is said anew, once for all its locks, where it is seen anew.
+bool isSaidAnew(const inspect::LockSnapshot &lock, const inspect::Finding &finding, const inspect::WaitGraph &graph)
+{
+    return finding.code == inspect::FindingCode::Deadlock
+           && std::ranges::any_of(graph.cycles, [&](const inspect::WaitCycle &cycle) {
+                  return std::ranges::any_of(cycle.locks, [&](int number) {
+                      return graph.locks[static_cast<std::size_t>(number)].name == lock.lock;
+                  });
+              });
 }
 
 // Those that were there then; of a broken file none.
@@ -102,6 +114,8 @@ QJsonObject findingJson(const FoundFinding &found)
                      {u"message"_s, harmless(found.finding.message, 4000)},
                      {u"locks"_s, locks},
                      {u"contenders"_s, contenders}};
+    if (!found.finding.victim.empty())
+        json[u"victim"_s] = inspect::toJson(found.finding.victim);
     if (found.muted)
         json[u"muted"_s] = QJsonObject{{u"reason"_s, found.muted->reason},
                                        {u"until"_s, isoSeconds(found.muted->until.time_since_epoch())}};
@@ -112,14 +126,17 @@ Task<Exit> findings(CommandContext &context)
 {
     auto looking = context.pictures.look(context);
     const auto looked = co_await looking;
-    std::vector<FoundFinding> all;
-    for (const auto &lock : context.pictures.locks()) {
-        for (const auto &finding : lock.findings)
-            all.push_back(foundOn(lock.lock, finding));
-    }
+    const auto locks = context.pictures.locks();
     const auto deadline = requestDeadline(context);
     auto following = context.pictures.waits(context, deadline);
     const auto graph = co_await following;
+    std::vector<FoundFinding> all;
+    for (const auto &lock : locks) {
+        for (const auto &finding : lock.findings) {
+            if (!isSaidAnew(lock, finding, graph))
+                all.push_back(foundOn(lock.lock, finding));
+        }
+    }
     for (const auto &cycle : graph.cycles)
         all.push_back(foundIn(graph, cycle));
     const auto mutes = mutesAt(std::chrono::floor<std::chrono::seconds>(context.pictures.now()));

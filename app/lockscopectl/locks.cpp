@@ -128,7 +128,8 @@ Task<Exit> watch(CommandContext &context)
     const Completion<Exit> ended(context.loop());
     const auto glob = context.arguments.value(u"match"_s);
     context.interrupts.setHandler([ended](Interrupt) { ended.complete(Exit::Done); });
-    context.sink.onChange([ended, glob](const inspect::SnapshotChange &change) {
+    context.sink.onChange([ended, glob, labels = context.labels](inspect::SnapshotChange change) {
+        addLabels(change.lock, labels);
         if (matches(glob, change.lock) && !printChange(change))
             ended.complete(Exit::Done);
     });

@@ -80,7 +80,8 @@ QString holderWords(const LockSnapshot &lock)
     const auto name = holder->endpoint                                   ? shown(*holder->endpoint)
                       : holder->identity && !holder->identity->isEmpty() ? label(*holder->identity, mostText)
                                                                          : label(holder->id, mostText);
-    const auto self = holder->endpoint ? inspect::selfNameOf(*holder, lock.backend) : holder->program;
+    const auto beside = inspect::nameBeside(*holder, lock.backend);
+    const auto self = beside || holder->endpoint ? beside : holder->program;
     const auto whole = self ? u"%1 (%2)"_s.arg(name, label(*self, mostText)) : name;
     const int others = lock.holderCount() - 1;
     return others > 0 ? u"%1 +%2"_s.arg(whole, QString::number(others)) : whole;

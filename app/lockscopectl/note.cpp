@@ -74,6 +74,7 @@ Task<Exit> note(CommandContext &context)
     }
     auto learning = learnServer(context, name->connection);
     co_await learning;
+    facts.labels = context.labels;
     facts.asOf = context.pictures.now();
     facts.coverage = context.pictures.coverageOf(name->connection);
     for (const auto &state : context.pictures.connections()) {

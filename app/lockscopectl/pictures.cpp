@@ -20,6 +20,15 @@ inspect::ServerTime Pictures::serverNow(const inspect::LockSnapshot &lock) const
     return now() + lock.serverAhead;
 }
 
+std::vector<inspect::LockSnapshot> Pictures::labelled(std::vector<inspect::LockSnapshot> locks) const
+{
+    if (!m_labels.empty()) {
+        for (auto &lock : locks)
+            addLabels(lock, m_labels);
+    }
+    return locks;
+}
+
 namespace {
 
 // Longer than that nobody waits for what stands beside an answer: a server with millions of keys is not looked
@@ -63,6 +72,8 @@ Task<Result<inspect::LockSnapshot>> LivePictures::read(inspect::LockName lock, D
     auto read = co_await reading;
     if (const auto *link = m_workspace.find(lock.connection); link && link->isConnected())
         complainOfRemark(*link);
+    if (read)
+        addLabels(*read, clientLabels());
     co_return read;
 }
 
@@ -85,7 +96,7 @@ bool LivePictures::isAnySeen()
 
 std::vector<inspect::LockSnapshot> LivePictures::locks()
 {
-    return everySnapshot(m_workspace);
+    return labelled(everySnapshot(m_workspace));
 }
 
 std::vector<inspect::SessionSnapshot> LivePictures::sessions()
@@ -100,9 +111,9 @@ std::vector<inspect::SessionSnapshot> LivePictures::sessions()
     return all;
 }
 
-Task<inspect::WaitGraph> LivePictures::waits(CommandContext &context, Deadline deadline)
+Task<inspect::WaitGraph> LivePictures::waits(CommandContext &, Deadline deadline)
 {
-    auto looking = lookForDeadlocks(m_workspace, context.labels, deadline);
+    auto looking = lookForDeadlocks(m_workspace, clientLabels(), deadline);
     auto graph = co_await looking;
     co_return graph;
 }
@@ -163,6 +174,7 @@ Task<Result<inspect::LockSnapshot>> RecordedPictures::read(inspect::LockName loc
                         u"the recording shows no lock %1 at %2; replay FILE --at … locks lists those "
                         u"it shows"_s.arg(escaped(lock.text()), inspect::isoTime(m_asOf))};
     auto then = history::lockAsOf(m_picture, at->second, m_asOf);
+    addLabels(then, clientLabels());
     co_return then;
 }
 
@@ -173,7 +185,7 @@ Task<std::optional<HeldBeside>> RecordedPictures::heldWith(inspect::LockSnapshot
 
 std::vector<inspect::LockSnapshot> RecordedPictures::locks()
 {
-    return history::locksAsOf(m_picture, m_asOf);
+    return labelled(history::locksAsOf(m_picture, m_asOf));
 }
 
 std::vector<inspect::SessionSnapshot> RecordedPictures::sessions()
@@ -184,9 +196,9 @@ std::vector<inspect::SessionSnapshot> RecordedPictures::sessions()
     return all;
 }
 
-Task<inspect::WaitGraph> RecordedPictures::waits(CommandContext &context, Deadline)
+Task<inspect::WaitGraph> RecordedPictures::waits(CommandContext &, Deadline)
 {
-    auto graph = waitsThen(m_recording, m_picture, m_asOf, context.labels);
+    auto graph = waitsThen(m_recording, m_picture, m_asOf, clientLabels());
     co_return graph;
 }
 

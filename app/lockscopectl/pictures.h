@@ -23,6 +23,8 @@ using HeldBeside = std::vector<QByteArray>; // names of locks
 
 class Pictures {
 public:
+    // `labels`: what the user calls clients, which the contenders of every lock are given.
+    explicit Pictures(std::vector<inspect::ClientLabel> labels) : m_labels(std::move(labels)) {}
     virtual ~Pictures() = default;
 
     // Until everything that can be seen at first has been seen. What cannot is reported on stderr.
@@ -49,6 +51,13 @@ public:
     [[nodiscard]] inspect::ServerTime serverNow(const inspect::LockSnapshot &lock) const;
     // Nothing where servers answer.
     [[nodiscard]] virtual std::optional<RecordedMoment> recorded() const { return {}; }
+
+protected:
+    [[nodiscard]] const std::vector<inspect::ClientLabel> &clientLabels() const { return m_labels; }
+    [[nodiscard]] std::vector<inspect::LockSnapshot> labelled(std::vector<inspect::LockSnapshot> locks) const;
+
+private:
+    std::vector<inspect::ClientLabel> m_labels;
 };
 
 // Looks at all of that server from now on, whatever was asked for; true when all of it was seen soon. What stands
@@ -57,7 +66,10 @@ public:
 
 class LivePictures : public Pictures {
 public:
-    explicit LivePictures(Workspace &workspace) : m_workspace(workspace) {}
+    LivePictures(Workspace &workspace, std::vector<inspect::ClientLabel> labels)
+        : Pictures(std::move(labels)), m_workspace(workspace)
+    {
+    }
     Task<app::Exit> look(CommandContext &context) override;
     Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline) override;
     Task<std::optional<HeldBeside>> heldWith(inspect::LockSnapshot lock) override;
@@ -78,8 +90,9 @@ private:
 class RecordedPictures : public Pictures {
 public:
     // As of that moment of it. `recording` outlives this.
-    RecordedPictures(const history::FlightRecording &recording, history::Moment asOf, history::Picture picture)
-        : m_recording(recording), m_asOf(asOf), m_picture(std::move(picture))
+    RecordedPictures(const history::FlightRecording &recording, history::Moment asOf, history::Picture picture,
+                     std::vector<inspect::ClientLabel> labels)
+        : Pictures(std::move(labels)), m_recording(recording), m_asOf(asOf), m_picture(std::move(picture))
     {
     }
     Task<app::Exit> look(CommandContext &context) override;

@@ -75,7 +75,7 @@ Task<Exit> replay(CommandContext &context)
     auto picture = recording->at(*at);
     if (!picture)
         co_return fail(picture.error());
-    RecordedPictures pictures(*recording, *at, std::move(*picture));
+    RecordedPictures pictures(*recording, *at, std::move(*picture), context.labels);
     tellWhatItIs(*pictures.recorded());
     CommandContext then{inner,        context.workspace, pictures, context.sink,  context.interrupts,
                         context.json, context.readOnly,  {},       context.labels};

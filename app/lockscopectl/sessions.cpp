@@ -52,7 +52,7 @@ QJsonObject sessionJson(const SessionSnapshot &session, inspect::ServerTime now)
     return json;
 }
 
-// What a session's client calls itself, as its locks know it.
+// What a session's client is called, by the user or itself, as its locks know it.
 using Programs = std::map<std::pair<ConnectionName, QString>, QByteArray>;
 
 Programs programsOf(const std::vector<inspect::LockSnapshot> &locks)
@@ -60,7 +60,8 @@ Programs programsOf(const std::vector<inspect::LockSnapshot> &locks)
     Programs programs;
     for (const auto &lock : locks) {
         for (const auto &contender : lock.contenders) {
-            const auto name = inspect::selfNameOf(contender, lock.backend);
+            const auto name = contender.label.isEmpty() ? inspect::selfNameOf(contender, lock.backend)
+                                                        : std::optional(contender.label.toUtf8());
             if (contender.session && name)
                 programs[{lock.lock.connection, *contender.session}] = *name;
         }

@@ -37,6 +37,10 @@ QString queueTable(const LockSnapshot &lock, inspect::ServerTime now)
     constexpr auto behindAge = 7;
     if (ends)
         columns.insert(columns.begin() + behindAge, {u"TTL"_s, Table::Align::Right});
+    constexpr auto behindId = 4;
+    const bool isCalled = std::ranges::any_of(lock.contenders, [](const auto &one) { return !one.label.isEmpty(); });
+    if (isCalled)
+        columns.insert(columns.begin() + behindId, {u"LABEL"_s});
     Table table(std::move(columns));
     for (const auto &contender : lock.contenders) {
         const auto role =
@@ -53,6 +57,8 @@ QString queueTable(const LockSnapshot &lock, inspect::ServerTime now)
                           identityWords(contender)};
         if (ends)
             cells.insert(behindAge, contender.expiresAt ? spokenDuration(*contender.expiresAt - now) : u"-"_s);
+        if (isCalled)
+            cells.insert(behindId, contender.label.isEmpty() ? u"-"_s : shown(contender.label));
         table.add(std::move(cells));
     }
     return table.text(terminalWidth());
@@ -117,7 +123,7 @@ Result<std::optional<history::Timeline>> askedTimeline(CommandContext &context, 
     const auto history = moment->recording->historyOf(lock, moment->asOf);
     if (!history)
         return history.error();
-    return std::optional(history::timelineOf(*history));
+    return std::optional(history::timelineOf(*history, context.labels));
 }
 
 Task<Exit> show(CommandContext &context)

@@ -10,6 +10,8 @@
 
 #include <QJsonArray>
 
+#include <algorithm>
+
 namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
@@ -47,6 +49,8 @@ QJsonObject timelineJson(const history::Timeline &timeline)
         QJsonObject json{{u"at"_s, inspect::isoTime(event.at)}, {u"event"_s, history::nameOf(event.kind)}};
         json[u"id"_s] = who.id.isEmpty() ? QJsonValue() : QJsonValue(escaped(who.id));
         json[u"identity"_s] = who.identity ? QJsonValue(escaped(*who.identity)) : QJsonValue();
+        if (!who.label.isEmpty())
+            json[u"label"_s] = shown(who.label);
         json[u"endpoint"_s] = who.endpoint ? QJsonValue(shown(*who.endpoint)) : QJsonValue();
         json[u"spanMs"_s] = event.span ? QJsonValue(static_cast<qint64>(event.span->count())) : QJsonValue();
         json[u"words"_s] = harmless(history::wordsOf(event));
@@ -62,15 +66,25 @@ QJsonObject timelineJson(const history::Timeline &timeline)
 
 QStringList timelineLines(const history::Timeline &timeline)
 {
-    Table table({{u"SEEN AT"_s},
-                 {u"ID"_s},
-                 {u"ENDPOINT"_s},
-                 {u"IDENTITY"_s, Table::Align::Left, true},
-                 {u"WHAT"_s, Table::Align::Left, false, true}});
+    std::vector<Table::Column> columns{{u"SEEN AT"_s},
+                                       {u"ID"_s},
+                                       {u"ENDPOINT"_s},
+                                       {u"IDENTITY"_s, Table::Align::Left, true},
+                                       {u"WHAT"_s, Table::Align::Left, false, true}};
+    constexpr auto behindId = 2;
+    const bool isCalled =
+        std::ranges::any_of(timeline.events, [](const auto &event) { return !event.contender.label.isEmpty(); });
+    if (isCalled)
+        columns.insert(columns.begin() + behindId, {u"LABEL"_s});
+    Table table(std::move(columns));
     for (const auto &event : timeline.events) {
         const auto &who = event.contender;
-        table.add({inspect::isoTime(event.at), who.id.isEmpty() ? u"-"_s : escaped(who.id), shown(who.endpoint),
-                   who.id.isEmpty() ? u"-"_s : identityWords(who), harmless(history::wordsOf(event))});
+        QStringList cells{inspect::isoTime(event.at), who.id.isEmpty() ? u"-"_s : escaped(who.id),
+                          shown(who.endpoint), who.id.isEmpty() ? u"-"_s : identityWords(who),
+                          harmless(history::wordsOf(event))};
+        if (isCalled)
+            cells.insert(behindId, who.label.isEmpty() ? u"-"_s : shown(who.label));
+        table.add(std::move(cells));
     }
     return {table.text(terminalWidth()),
             u"hand-offs: %1, forced to let go: %2"_s.arg(QString::number(timeline.handOffs),

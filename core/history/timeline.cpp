@@ -238,9 +238,17 @@ milliseconds percentileOf(const std::vector<milliseconds> &sorted, std::size_t p
     return sorted.empty() ? milliseconds(0) : sorted[(percent * sorted.size() + 99) / 100 - 1];
 }
 
-Timeline timelineOf(const LockHistory &history)
+Timeline timelineOf(const LockHistory &history, const std::vector<inspect::ClientLabel> &labels)
 {
-    return Teller(history).tell();
+    auto timeline = Teller(history).tell();
+    const auto seen =
+        std::ranges::find_if(history.moments, [](const LockMoment &one) { return one.lock.has_value(); });
+    if (seen == history.moments.end())
+        return timeline;
+    timeline.backend = seen->lock->backend;
+    for (auto &event : timeline.events)
+        inspect::addLabel(event.contender, seen->lock->lock, timeline.backend, labels);
+    return timeline;
 }
 
 QString nameOf(EventKind kind)

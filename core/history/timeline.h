@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/history/recording.h"
+#include "core/inspect/waits/clients.h"
 
 namespace lockscope::history {
 
@@ -43,6 +44,7 @@ struct Spans {
                                                      std::size_t percent);
 
 struct Timeline {
+    BackendKind backend{};
     std::vector<TimelineEvent> events;
     Spans holds;                                                 // of those whose begin and end are known
     Spans waits;                                                 // of those that got it
@@ -51,7 +53,8 @@ struct Timeline {
     int handOffs = 0;
     int forced = 0;
 };
-[[nodiscard]] Timeline timelineOf(const LockHistory &history);
+// `labels`: what the user calls clients.
+[[nodiscard]] Timeline timelineOf(const LockHistory &history, const std::vector<inspect::ClientLabel> &labels = {});
 
 // Of the JSON: "holds".
 [[nodiscard]] QString nameOf(TimelineEvent::Kind kind);

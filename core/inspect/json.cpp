@@ -81,6 +81,8 @@ QJsonObject toJson(const Contender &contender, ServerTime now)
     };
     if (contender.heldAtMost)
         out.insert(u"heldAtMost"_s, true);
+    if (!contender.label.isEmpty())
+        out.insert(u"label"_s, escaped(contender.label.toUtf8()));
     if (contender.program)
         out.insert(u"program"_s, escaped(*contender.program));
     if (contender.pid)
@@ -90,10 +92,13 @@ QJsonObject toJson(const Contender &contender, ServerTime now)
 
 QJsonObject toJson(const Finding &finding)
 {
-    return {{u"code"_s, word(finding.code)},
-            {u"severity"_s, word(finding.severity)},
-            {u"message"_s, finding.message},
-            {u"contenders"_s, texts(finding.contenders)}};
+    QJsonObject out{{u"code"_s, word(finding.code)},
+                    {u"severity"_s, word(finding.severity)},
+                    {u"message"_s, finding.message},
+                    {u"contenders"_s, texts(finding.contenders)}};
+    if (!finding.victim.empty())
+        out.insert(u"victim"_s, toJson(finding.victim));
+    return out;
 }
 
 QJsonObject toJson(const NodeSaid &said, ServerTime now)
@@ -166,6 +171,14 @@ QJsonObject toJson(const LockSnapshot &lock)
         nodes.append(toJson(said, lock.observed));
     if (!nodes.isEmpty())
         out.insert(u"nodes"_s, nodes);
+    return out;
+}
+
+QJsonArray toJson(const std::vector<FindingPlace> &places)
+{
+    QJsonArray out;
+    for (const auto &one : places)
+        out.append(QJsonObject{{u"lock"_s, escaped(one.lock.text())}, {u"id"_s, escaped(one.contender)}});
     return out;
 }
 

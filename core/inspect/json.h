@@ -12,6 +12,7 @@ namespace lockscope::inspect {
 
 [[nodiscard]] QJsonObject toJson(const LockSnapshot &lock);
 [[nodiscard]] QJsonArray toJson(const std::vector<Coverage> &coverage);
+[[nodiscard]] QJsonArray toJson(const std::vector<FindingPlace> &places); // [{lock, id}…]
 // `now` is the server's clock; ours when it is not known.
 [[nodiscard]] QJsonObject toJson(const SessionSnapshot &session, std::optional<ServerTime> now = std::nullopt);
 [[nodiscard]] QString isoTime(ServerTime time);

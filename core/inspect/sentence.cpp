@@ -29,16 +29,12 @@ QString host(const QString &endpoint)
 QString whom(const Contender &contender, BackendKind backend)
 {
     const auto &words = infoOf(backend).words;
-    if (contender.endpoint) {
-        const auto at = host(*contender.endpoint);
-        const auto name = selfNameOf(contender, backend);
-        return name ? u"%1 (%2)"_s.arg(label(*name, labelLength), at) : at;
-    }
-    if (contender.identity && !contender.identity->isEmpty())
-        return label(*contender.identity, labelLength);
-    if (contender.session)
-        return words.client + u' ' + label(contender.session->toUtf8(), labelLength);
-    return label(contender.id, labelLength);
+    const auto at = contender.endpoint                                     ? host(*contender.endpoint)
+                    : contender.identity && !contender.identity->isEmpty() ? label(*contender.identity, labelLength)
+                    : contender.session ? words.client + u' ' + label(contender.session->toUtf8(), labelLength)
+                                        : label(contender.id, labelLength);
+    const auto name = nameBeside(contender, backend);
+    return name ? u"%1 (%2)"_s.arg(label(*name, labelLength), at) : at;
 }
 
 QString holders(const std::vector<const Contender *> &all, BackendKind backend)

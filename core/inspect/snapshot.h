@@ -99,6 +99,7 @@ struct Contender {
     Identity guard;
     std::vector<WaitLimit> limits{}; // of a waiter, as far as the server tells
     bool runsNothing = false;        // SQL, of a holder: no statement that could be ended runs; not recorded
+    QString label{};                 // what the user calls its client; empty: nothing. Not recorded
     // "subscriber 1": that so many listen is all that a server says of them; every lock counts its own from 1.
     [[nodiscard]] bool isOnlyCounted() const;
     friend bool operator==(const Contender &, const Contender &) = default;
@@ -115,6 +116,13 @@ struct SpokenMoment {
     friend bool operator==(const SpokenMoment &, const SpokenMoment &) = default;
 };
 
+struct FindingPlace {
+    LockName lock;
+    QByteArray contender;
+    std::optional<QString> session;
+    friend bool operator==(const FindingPlace &, const FindingPlace &) = default;
+};
+
 struct Finding {
     FindingCode code{};
     Severity severity = Severity::Info;
@@ -122,6 +130,7 @@ struct Finding {
     std::vector<QByteArray> contenders;
     std::vector<SpokenMoment> moments{}; // in the message, in order
     std::vector<LockName> also{};        // of a deadlock: the other locks in it, each of which has this finding
+    std::vector<FindingPlace> victim{}; // and the client whose end costs least: what it holds, then what it waits for
     friend bool operator==(const Finding &, const Finding &) = default;
 };
 

@@ -111,6 +111,8 @@ void DeadlockWatch::passing(std::vector<SnapshotChange> &changes)
     bool isNews = false;
     for (auto &change : changes) {
         const auto &name = change.lock.lock;
+        if (!m_labels.empty())
+            addLabels(change.lock, m_labels);
         const bool isContended = change.kind != ChangeKind::Removed && change.lock.waiterCount() > 0;
         if (isContended)
             m_contended.insert_or_assign(name, change.lock);
@@ -127,6 +129,11 @@ void DeadlockWatch::passing(std::vector<SnapshotChange> &changes)
 void DeadlockWatch::setLabels(std::vector<inspect::ClientLabel> labels)
 {
     m_labels = std::move(labels);
+    std::vector<SnapshotChange> all;
+    for (auto &lock : everySnapshot(m_workspace))
+        all.push_back({ChangeKind::Changed, std::move(lock)});
+    passing(all);
+    m_tell(std::move(all));
     lookAfter(m_pause);
 }
 

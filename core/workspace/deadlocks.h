@@ -28,14 +28,16 @@ void keepCyclesOf(inspect::WaitGraph &graph, const inspect::WaitGraph &before);
 [[nodiscard]] Task<inspect::WaitGraph> lookForDeadlocks(Workspace &workspace,
                                                         std::vector<inspect::ClientLabel> labels, Deadline deadline);
 
-// The same for who keeps looking: told of every change, it adds the finding to the locks of a deadlock.
+// The same for who keeps looking: told of every change, it adds the finding to the locks of a deadlock, and to every
+// contender what the user calls it.
 class DeadlockWatch {
 public:
     using Tell = std::function<void(std::vector<inspect::SnapshotChange>)>;
-    // `tell`: of locks that nothing happened to but that they are in a deadlock now, or not any more.
+    // `tell`: of locks that nothing happened to but that they are in a deadlock now, or not any more, or that their
+    // clients are called something else.
     DeadlockWatch(Workspace &workspace, std::vector<inspect::ClientLabel> labels, Tell tell);
 
-    // Remembers them, and adds the finding where it is known already.
+    // Remembers them, and adds what their clients are called, and the finding where it is known already.
     void passing(std::vector<inspect::SnapshotChange> &changes);
     // From the next look on, which is soon.
     void setLabels(std::vector<inspect::ClientLabel> labels);

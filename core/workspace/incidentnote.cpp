@@ -97,6 +97,15 @@ QString ofItself(const Contender &one)
     return words.isEmpty() ? u"-"_s : words.join(u", "_s);
 }
 
+// What the user calls it, before what its server does.
+QString labelled(const Contender &one, const QString &cells)
+{
+    if (one.label.isEmpty())
+        return cells;
+    const auto label = cell(escaped(one.label.toUtf8()));
+    return cells == "-"_L1 ? label : label + u", "_s + cells;
+}
+
 QString queue(const NoteFacts &facts)
 {
     const auto &lock = facts.lock;
@@ -109,8 +118,8 @@ QString queue(const NoteFacts &facts)
         const auto left =
             one.expiresAt ? spokenDuration(std::max(std::chrono::milliseconds(0), *one.expiresAt - now)) : u"-"_s;
         text += row({one.position ? QString::number(*one.position) : u"-"_s, inspect::word(one.role),
-                     inspect::word(one.mode), cell(escaped(one.id)), textCell(one.session), textCell(one.endpoint),
-                     age(one, now), left, ofItself(one)});
+                     inspect::word(one.mode), cell(escaped(one.id)), labelled(one, textCell(one.session)),
+                     textCell(one.endpoint), age(one, now), left, ofItself(one)});
     }
     if (!lock.waitersKnown)
         text += u"\nOthers may wait unseen.\n"_s;
@@ -144,7 +153,7 @@ QString timeline(const NoteFacts &facts)
 {
     if (!facts.history)
         return u"No history was seen: this is one look. `lockscopectl record` keeps one.\n"_s;
-    const auto line = history::timelineOf(*facts.history);
+    const auto line = history::timelineOf(*facts.history, facts.labels);
     const auto first = line.events.size() - std::min(line.events.size(), mostEvents);
     QString text = first == 0   ? QString()
                    : first == 1 ? u"1 earlier event is left out.\n\n"_s
@@ -154,8 +163,9 @@ QString timeline(const NoteFacts &facts)
         const auto &event = line.events[i];
         const bool isActed = event.kind == history::TimelineEvent::Kind::Acted;
         const auto words = history::wordsOf(event);
-        text += row({clock(event.at), cell(escaped(event.contender.id)), ofItself(event.contender),
-                     textCell(event.contender.endpoint), isActed ? cell(escaped(words.toUtf8())) : words});
+        text += row({clock(event.at), labelled(event.contender, cell(escaped(event.contender.id))),
+                     ofItself(event.contender), textCell(event.contender.endpoint),
+                     isActed ? cell(escaped(words.toUtf8())) : words});
     }
     text +=
         u"\nHand-offs: %1. Forced to let go: %2. Moments are those of looks: what came and went between two is not "

@@ -15,6 +15,7 @@ struct NoteFacts {
     std::optional<history::LockHistory> history; // up to then; nothing where nobody recorded
     QString source;                              // "a recording from … to …"; empty: one look at the server
     std::vector<history::Act> acts;              // of this lock
+    std::vector<inspect::ClientLabel> labels{};  // what the user calls clients; those of `lock` say so already
 };
 [[nodiscard]] QString incidentNote(const NoteFacts &facts);
 

@@ -25,11 +25,10 @@ RecordedSpan spanOf(const FlightRecording &recording)
     return {recording.begin(), recording.end(), recording.bytes(), recording.damage()};
 }
 
-// A window's own recorder was told of them already.
+// Those that a window's own recorder was told of are there already, without the other locks and the victim.
 void addDeadlocksThen(const FlightRecording &recording, history::Picture &picture, Moment then,
                       const std::vector<inspect::ClientLabel> &labels)
 {
-    constexpr auto code = inspect::FindingCode::Deadlock;
     // Those that somebody waits for are few; all of them, only where there seems to be one.
     std::vector<inspect::LockSnapshot> contended;
     for (const auto &[name, lock] : picture.locks) {
@@ -39,10 +38,8 @@ void addDeadlocksThen(const FlightRecording &recording, history::Picture &pictur
     if (waitGraphOf(contended, labels, then).cycles.empty())
         return;
     const auto graph = waitsThen(recording, picture, then, labels);
-    for (auto &[name, lock] : picture.locks) {
-        if (!lock.find(code))
-            addDeadlocks(lock, graph, graph.cycles);
-    }
+    for (auto &[name, lock] : picture.locks)
+        addDeadlocks(lock, graph, graph.cycles);
 }
 
 } // namespace
@@ -151,19 +148,22 @@ void Past::at(Moment moment, std::vector<inspect::ClientLabel> labels, QObject *
             if (!picture)
                 return picture.error();
             addDeadlocksThen(recording, *picture, nearest, labels);
+            for (auto &[name, lock] : picture->locks)
+                addLabels(lock, labels);
             return PastPicture{nearest, std::move(*picture)};
         });
     });
 }
 
-void Past::lock(const inspect::LockName &lock, Moment to, QObject *context, Answer<LockPast> answer)
+void Past::lock(const inspect::LockName &lock, Moment to, std::vector<inspect::ClientLabel> labels, QObject *context,
+                Answer<LockPast> answer)
 {
     auto &asked = m_lockAsked[context];
     if (!asked)
         asked = std::make_shared<std::atomic<quint64>>(0);
     const auto isWanted = [asked, mine = ++*asked] { return *asked == mine; };
     ask<LockPast>(*m_teller, context, std::move(answer),
-                  [reader = m_telling, lock, to, isWanted]() -> Result<LockPast> {
+                  [reader = m_telling, lock, to, labels = std::move(labels), isWanted]() -> Result<LockPast> {
                       if (!isWanted())
                           return Error{ErrorCode::Cancelled, {}};
                       return reader->read<LockPast>(to, [&](const FlightRecording &recording) -> Result<LockPast> {
@@ -172,7 +172,7 @@ void Past::lock(const inspect::LockName &lock, Moment to, QObject *context, Answ
                               return history.error();
                           LockPast past;
                           past.span = spanOf(recording);
-                          past.timeline = history::timelineOf(*history);
+                          past.timeline = history::timelineOf(*history, labels);
                           for (const auto &moment : history->moments)
                               past.changes.push_back(moment.at);
                           return past;

@@ -57,7 +57,8 @@ public:
     // what the user calls clients.
     void at(Moment moment, std::vector<inspect::ClientLabel> labels, QObject *context, Answer<PastPicture> answer);
     // Up to then. A context's second question drops its first one, if that is not answered yet.
-    void lock(const inspect::LockName &lock, Moment to, QObject *context, Answer<LockPast> answer);
+    void lock(const inspect::LockName &lock, Moment to, std::vector<inspect::ClientLabel> labels, QObject *context,
+              Answer<LockPast> answer);
     // With the lock's history up to facts.asOf, and what is known of its connection.
     void note(NoteFacts facts, QObject *context, Answer<QString> answer);
     void save(const QString &file, QObject *context, Answer<RecordedSpan> answer);

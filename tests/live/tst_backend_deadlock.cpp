@@ -80,6 +80,15 @@ private slots:
         QVERIFY(put(*first, "/b" + name)); // closes it
         QTRY_VERIFY(isInDeadlock("/a") && isInDeadlock("/b"));
         QVERIFY(!isInDeadlock("/c"));
+        // What the user calls a client is told of locks that nothing happens to, and so is that it is not any more.
+        const auto holder = [this] { return m_locks.at({ConnectionName("zk"), "/a"}).contenders.front().label; };
+        QCOMPARE(holder(), QString());
+        backend.setClientLabels({{first->id().text().toUtf8(), u"till"_s}});
+        QTRY_COMPARE(holder(), u"till"_s);
+        QVERIFY(isInDeadlock("/a"));
+        backend.setClientLabels({});
+        QTRY_COMPARE(holder(), QString());
+        QVERIFY(isInDeadlock("/a"));
         first.reset();
         QTRY_VERIFY(!isInDeadlock("/a") && !isInDeadlock("/b"));
         second.reset();

@@ -278,7 +278,21 @@ private slots:
         const auto graph = m_servers.run(QStringList{u"graph"_s, u"--json"_s} + labels);
         const auto cycle = graph.json()["cycles"_L1].toArray()[0].toObject();
         QCOMPARE(strings(cycle["clients"_L1]), (QStringList{u"east"_s, u"west"_s}));
-        QCOMPARE(strings(cycle["locks"_L1]), (QStringList{u"redis:orders"_s, u"zk:"_s + QString::fromUtf8(a)}));
+        const QStringList locks{u"redis:orders"_s, u"zk:"_s + QString::fromUtf8(a)};
+        QCOMPARE(strings(cycle["locks"_L1]), locks);
+        // The finding says where the victim stands, and each of its locks is shown by the same names.
+        const auto victim = deadlocks(ran)[0].toObject()["victim"_L1].toArray();
+        QVERIFY2(victim.size() == 2 && locks.contains(victim[0].toObject()["lock"_L1].toString()), ran.what());
+        for (const auto &lock : locks) {
+            const auto shown = m_servers.run(QStringList{u"show"_s, lock, u"--json"_s} + labels);
+            const auto holder = shown.json()["lock"_L1].toObject()["contenders"_L1].toArray()[0].toObject();
+            const auto name = lock == locks.front() ? "west" : "east";
+            QVERIFY2(holder["label"_L1].toString() == QLatin1StringView(name), shown.what());
+            const auto told = m_servers.run(QStringList{u"show"_s, lock} + labels);
+            QVERIFY2(told.out.contains(QByteArray(" is held by ") + name + " ("), told.what());
+            const auto note = m_servers.run(QStringList{u"note"_s, lock} + labels);
+            QVERIFY2(note.out.contains(QByteArray("`") + name + "`"), note.what());
+        }
     }
 
     // Queues, readers, permits, one session in many places: everybody gets on in the end.

@@ -228,6 +228,24 @@ private slots:
         QCOMPARE(codeSpan(QString()), u"`  `"_s);
     }
 
+    void theUsersLabelsNameClientsThroughout()
+    {
+        const auto history = historyOf({seenAt(0s, "a b"), seenAt(40s, "b")});
+        const std::vector<inspect::ClientLabel> labels{{"a", u"billing | till"_s}};
+        for (const auto &event : timelineOf(history, labels).events)
+            QCOMPARE(event.contender.label, event.contender.id == "a" ? u"billing | till"_s : QString());
+        NoteFacts facts;
+        facts.lock = *seenAt(0s, "a b").lock;
+        facts.asOf = begun + 60s;
+        facts.history = history;
+        facts.labels = labels;
+        addLabels(facts.lock, labels);
+        const auto note = incidentNote(facts);
+        for (const auto &part : {u"is held by billing | till (a)"_s, u"| `a` | `billing \\| till` |"_s,
+                                 u"| `billing \\| till`, `a` |"_s})
+            QVERIFY2(note.contains(part), qPrintable(part + u"\n\n"_s + note));
+    }
+
     void theNoteSaysWhatThereIsAndWhatIsNot()
     {
         NoteFacts facts;

@@ -5,11 +5,13 @@
 //   A.r                            reads; B@app-9: has written "app-9"; C%4711: a process of that number
 //   A~9                            its node was made as the ninth
 #include "core/inspect/findings.h"
+#include "core/inspect/json.h"
 #include "core/inspect/waits/waitgraph.h"
 #include "core/rules/catalogue.h"
 #include "core/workspace/clientlabels.h"
 #include "tests/support/testmain.h"
 
+#include <QJsonArray>
 #include <QRegularExpression>
 #include <QTest>
 
@@ -447,7 +449,84 @@ private slots:
         auto first = locks.front();
         addDeadlocks(first, graph, graph.cycles);
         QCOMPARE(first.findings.front().also, std::vector<LockName>{locks[1].lock});
+        // Of A, C waits for what it holds; nobody does of B.
+        using Places = std::vector<FindingPlace>;
+        QCOMPARE(first.findings.front().victim, (Places{{locks[1].lock, "B", u"B"_s}, {locks[0].lock, "B", u"B"_s}}));
+        const auto json = toJson(first)[u"findings"_s].toArray().at(0).toObject()[u"victim"_s].toArray();
+        QCOMPARE(json.size(), 2);
+        QCOMPARE(json.at(0).toObject(), (QJsonObject{{u"lock"_s, u"zk:/b"_s}, {u"id"_s, u"B"_s}}));
         QCOMPARE(keyOf(graph, graph.cycles.front()), keyOf(graph, graph.cycles.front()));
+    }
+
+    // A window records the finding without the other locks and the victim. What is seen again is said once, and
+    // whole; of a deadlock that is not, what was recorded stays.
+    void aRecordedDeadlockIsSaidOnce_data()
+    {
+        QTest::addColumn<QString>("picture");
+        QTest::addColumn<bool>("isSeenAgain");
+        QTest::newRow("seen again") << u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: B | A"_s << true;
+        QTest::newRow("no cycle") << u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: B |"_s << false;
+        QTest::newRow("another's") << u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: C | D\nzk:/c kazoo-lock: D | C"_s
+                                   << false;
+    }
+    void aRecordedDeadlockIsSaidOnce()
+    {
+        QFETCH(QString, picture);
+        QFETCH(bool, isSeenAgain);
+        const auto locks = drawnLocks(picture);
+        const auto graph = waitGraphOf(locks, {}, pictureTime);
+        auto lock = locks.front();
+        addFinding(lock, FindingCode::Deadlock, u"as recorded"_s, {"A"});
+        addFinding(lock, FindingCode::LongHeld, u"for an hour"_s, {"A"});
+        addDeadlocks(lock, graph, graph.cycles);
+        QCOMPARE(lock.findings.size(), std::size_t(2));
+        const auto *found = lock.find(FindingCode::Deadlock);
+        QVERIFY(found && lock.find(FindingCode::LongHeld));
+        QCOMPARE(found->message != u"as recorded"_s, isSeenAgain);
+        QCOMPARE(found->victim.empty(), !isSeenAgain);
+    }
+
+    // The user's word before its own, and also where it has no address.
+    void whatItIsCalledBesideItsAddress_data()
+    {
+        QTest::addColumn<QString>("labels");
+        QTest::addColumn<QString>("lock");
+        QTest::addColumn<bool>("hasAddress");
+        QTest::addColumn<QString>("name");
+        const auto row = [](const char *what, const QString &labels, const QString &lock, bool hasAddress,
+                            const QString &name) { QTest::newRow(what) << labels << lock << hasAddress << name; };
+        const auto kazoo = u"zk:/a kazoo-lock: A@app-9"_s;
+        row("its own", {}, kazoo, true, u"app-9"_s);
+        row("its own, which stands there instead", {}, kazoo, false, {});
+        row("by its session", u"A=till"_s, kazoo, false, u"till"_s);
+        row("by its host", u"10.0.3.*=till"_s, kazoo, true, u"till"_s);
+        row("by its name", u"app-*=till"_s, kazoo, true, u"till"_s);
+        row("the first that fits", u"B=shop app-9=till A=else"_s, kazoo, true, u"till"_s);
+        row("none that fits", u"B=shop"_s, kazoo, true, u"app-9"_s);
+        row("a thread", redissonA + u":1=till"_s, u"redis:a redisson-lock: %1:1"_s.arg(redissonA), false, u"till"_s);
+        row("a client", u"redis:%1=till"_s.arg(redissonA), u"redis:a redisson-lock: %1:1"_s.arg(redissonA), false,
+            u"till"_s);
+        row("one of whom the number is known", u"redis:a#+1=till"_s, u"redis:a redisson-lock: | +1"_s, false,
+            u"till"_s);
+    }
+    void whatItIsCalledBesideItsAddress()
+    {
+        QFETCH(QString, labels);
+        QFETCH(QString, lock);
+        QFETCH(bool, hasAddress);
+        QFETCH(QString, name);
+        auto drawn = drawnLock(lock);
+        auto &one = drawn.contenders.front();
+        if (hasAddress)
+            one.endpoint = u"10.0.3.7:4711"_s;
+        addLabels(drawn, drawnLabels(labels));
+        QCOMPARE(QString::fromUtf8(nameBeside(one, drawn.backend).value_or(QByteArray())), name);
+        // The graph calls it the same.
+        const auto clients = clientsOf({drawn}, drawnLabels(labels)).clients;
+        if (!one.label.isEmpty())
+            QCOMPARE(clients.front().name, name);
+        addLabels(drawn, {}); // nor is it called so any longer than the user does
+        QCOMPARE(one.label, QString());
     }
 
     void whatOneThreadHoldsIsSaid_data()

@@ -169,7 +169,7 @@ QString findingBriefly(const LockSnapshot &lock)
 QString holderBriefly(const LockSnapshot &lock, bool isDisconnected)
 {
     const auto *holder = firstHolder(lock);
-    const auto self = holder && holder->endpoint ? inspect::selfNameOf(*holder, lock.backend) : std::nullopt;
+    const auto self = holder ? inspect::nameBeside(*holder, lock.backend) : std::nullopt;
     return self ? label(*self, 40) + silence(*holder, isDisconnected) : QString();
 }
 
@@ -224,7 +224,7 @@ QString whoIs(const Contender &contender)
 
 QString whoIsByName(const Contender &contender, BackendKind backend)
 {
-    const auto self = contender.endpoint ? inspect::selfNameOf(contender, backend) : std::nullopt;
+    const auto self = inspect::nameBeside(contender, backend);
     return self ? u"%1 · %2"_s.arg(label(*self, 40), whoIs(contender)) : whoIs(contender);
 }
 

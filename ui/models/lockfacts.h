@@ -40,7 +40,7 @@ struct LockFacts {
 [[nodiscard]] QString findingAt(const inspect::LockSnapshot &lock, inspect::ServerTime now);
 // What kind it is of; empty of a deadlock, whose state says that already.
 [[nodiscard]] QString findingBriefly(const inspect::LockSnapshot &lock);
-// What its one holder calls itself, without the address; empty if it does not.
+// What its one holder is called, without the address; empty if it is not.
 [[nodiscard]] QString holderBriefly(const inspect::LockSnapshot &lock, bool isDisconnected);
 // What a finding means, how to confirm it, what to do: plain text of three lines.
 // The table of findings is Markdown as well; what is shown here is not.
@@ -48,7 +48,7 @@ struct LockFacts {
 [[nodiscard]] QString helpOn(const inspect::FindingKind &kind);
 // Who a contender is, as short as possible: its endpoint, else what it wrote about itself, else its id.
 [[nodiscard]] QString whoIs(const inspect::Contender &contender);
-// "app-9 · 10.0.3.7:56332": what it calls itself before its address, where it does.
+// "app-9 · 10.0.3.7:56332": what the user calls it, else it itself, before its address.
 [[nodiscard]] QString whoIsByName(const inspect::Contender &contender, BackendKind backend);
 // The id as people tell contenders apart: "…0041" for a queue node, both ends of a long token.
 [[nodiscard]] QString shortId(const QByteArray &fullId);

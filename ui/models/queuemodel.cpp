@@ -183,7 +183,7 @@ bool QueueModel::hasModes() const
 
 bool QueueModel::isNamed(int row) const
 {
-    return contenderAt(row).endpoint && inspect::selfNameOf(contenderAt(row), m_lock->backend);
+    return inspect::nameBeside(contenderAt(row), m_lock->backend).has_value();
 }
 
 bool QueueModel::hasNames() const
@@ -289,11 +289,12 @@ QVariant QueueModel::headerData(int section, Qt::Orientation orientation, int ro
     const QString session = words.client.left(1).toUpper() + words.client.mid(1);
     const QStringList titles{u"#"_s,         u"Who"_s,   session,    u"Age"_s,     u"TTL"_s,
                              words.rawEntry, u"czxid"_s, u"Owner"_s, u"Version"_s, words.rawValue};
-    const QStringList tips{u"holds, or the place in the queue: 1 is next"_s,
-                           u"What the client calls itself, and its address; else what it wrote, else its id"_s,
-                           u"As the server names it"_s,
-                           u"Since when it holds or waits; ≤ where only the earliest possible moment is known"_s,
-                           u"What is left until it ends by itself"_s};
+    const QStringList tips{
+        u"holds, or the place in the queue: 1 is next"_s,
+        u"What you or the client itself call it, and its address; else what it wrote, else its id"_s,
+        u"As the server names it"_s,
+        u"Since when it holds or waits; ≤ where only the earliest possible moment is known"_s,
+        u"What is left until it ends by itself"_s};
     if (role == Qt::ToolTipRole)
         return tips.value(section); // the raw side speaks the server's own words
     return role == Qt::DisplayRole ? QVariant(titles[section]) : QVariant();

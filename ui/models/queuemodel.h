@@ -39,7 +39,7 @@ public:
     [[nodiscard]] bool hasAges() const; // of anybody it is known since when it holds or waits
     [[nodiscard]] bool hasSessions() const;
     [[nodiscard]] bool hasNodes() const;       // with what only nodes have: czxid, owner, version
-    [[nodiscard]] bool isNamed(int row) const; // its client calls itself something
+    [[nodiscard]] bool isNamed(int row) const; // its client is called something
     [[nodiscard]] bool hasNames() const;       // one of the first does
     [[nodiscard]] bool hasModes() const;       // readers or writers, which the pills say
 

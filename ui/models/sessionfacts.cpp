@@ -182,6 +182,8 @@ QString selfNameOf(const inspect::SessionSnapshot &session, const FindLock &find
         const auto own = std::ranges::find(lock->contenders, std::optional(session.session), &Contender::session);
         if (own == lock->contenders.end())
             continue;
+        if (!own->label.isEmpty())
+            return label(own->label.toUtf8(), 40);
         if (const auto name = inspect::selfNameOf(*own, lock->backend))
             return label(*name, 40);
     }

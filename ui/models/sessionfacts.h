@@ -28,7 +28,7 @@ using FindLock = std::function<const inspect::LockSnapshot *(const inspect::Lock
 [[nodiscard]] SessionFacts sessionFactsOf(const inspect::SessionSnapshot &session, const FindLock &find,
                                           SystemTime now);
 
-// What its client calls itself, by the first of its locks; empty where that is no name.
+// What the user calls its client, else it itself, by the first of its locks; empty where that is no name.
 [[nodiscard]] QString selfNameOf(const inspect::SessionSnapshot &session, const FindLock &find);
 
 } // namespace lockscope::ui

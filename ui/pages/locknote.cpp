@@ -22,6 +22,8 @@ NoteFacts LockDetail::noteFacts() const
         finding.message = messageAt(finding, serverTimeAt(m_clock(), *m_lock));
     facts.connection.name = m_lock->lock.connection;
     facts.connection.backend = m_lock->backend;
+    if (m_backend)
+        facts.labels = m_backend->clientLabels();
     if (m_surroundings)
         m_surroundings(facts);
     return facts;

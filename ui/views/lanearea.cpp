@@ -80,8 +80,9 @@ void LaneArea::paintLane(QPainter &painter, const TimelineLane &lane, double y) 
     painter.setFont(textFont(12));
     painter.setPen(tokens.text);
     const QRectF name(8, y, namesWide - 14, laneHigh);
+    const auto who = whoIsByName(lane.contender, m_view.timeline().backend);
     painter.drawText(name, Qt::AlignLeft | Qt::AlignVCenter,
-                     QFontMetricsF(painter.font()).elidedText(whoIs(lane.contender), Qt::ElideMiddle, name.width()));
+                     QFontMetricsF(painter.font()).elidedText(who, Qt::ElideRight, name.width()));
     for (const auto &bar : lane.bars) {
         const double left = xOf(bar.from);
         const QRectF shape(left, y + (bar.holds ? 4 : 7), std::max(2.0, xOf(bar.to) - left),

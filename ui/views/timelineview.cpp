@@ -97,7 +97,7 @@ void TimelineView::ask()
     }
     m_asked = past;
     const auto now = [] { return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()); };
-    past->lock(*m_lock, past->isGoingOn() ? now() : Moment::max(), this,
+    past->lock(*m_lock, past->isGoingOn() ? now() : Moment::max(), m_backend->clientLabels(), this,
                [this, lock = *m_lock, now, asked = now()](const Result<LockPast> &answer) {
                    m_askLater.setInterval(std::max<std::chrono::milliseconds>(askedEvery, 10 * (now() - asked)));
                    if (m_lock != lock)
@@ -165,7 +165,8 @@ QString TimelineView::eventText() const
     if (m_current < 0)
         return tr("← → from event to event, Enter shows the window as of it");
     const auto &event = m_timeline.events[static_cast<std::size_t>(m_current)];
-    const QString who = event.contender.id.isEmpty() ? QString() : whoIs(event.contender) + u' ';
+    const QString who =
+        event.contender.id.isEmpty() ? QString() : whoIsByName(event.contender, m_timeline.backend) + u' ';
     return tr("%1 of %2: %3 %4")
         .arg(QString::number(m_current + 1), QString::number(m_timeline.events.size()), eventTime(event.at),
              who + harmless(history::wordsOf(event)));

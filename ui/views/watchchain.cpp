@@ -77,8 +77,7 @@ ChainBox boxOf(const Contender &contender, const LockSnapshot &lock, SystemTime 
     if (contender.mode == Mode::Read || contender.mode == Mode::Write)
         box.title += contender.mode == Mode::Read ? u" R"_s : u" W"_s;
     box.who = whoIs(contender);
-    const auto self = contender.endpoint ? inspect::selfNameOf(contender, lock.backend) : std::nullopt;
-    if (self)
+    if (const auto self = inspect::nameBeside(contender, lock.backend))
         box.name = label(*self, 40);
     const bool holds = contender.role == Role::Holder;
     const auto since = holds ? contender.heldSince : contender.waitingSince;

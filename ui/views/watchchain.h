@@ -18,7 +18,7 @@ struct ChainBox {
     bool compact = false; // one line instead of three
     Pill pill;            // shape and colours; the word is not drawn
     QString title, who, age;
-    QString name{}; // what it calls itself, on a line of its own; in a compact one it stands in `who`
+    QString name{}; // what it is called, on a line of its own; in a compact one it stands in `who`
 };
 
 struct ChainArrow {

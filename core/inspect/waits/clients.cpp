@@ -82,6 +82,76 @@ bool canBeOneHost(const Native &a, const Native &b)
     return true;
 }
 
+// What its contenders share; which of its threads it is, and whether a client wrote that.
+struct Whose {
+    QByteArray key, thread;
+    bool isWritten = false;
+};
+
+// What Redisson writes names client and thread; a session is a client; else nothing is shared.
+Whose sharedBy(const Contender &one, const LockName &lock, BackendKind backend)
+{
+    const bool areThreadsNamed = infoOf(backend).areThreadsNamed;
+    auto field = areThreadsNamed ? readHolder(one.identity.value_or(one.id)) : std::nullopt;
+    if (areThreadsNamed && !field)
+        field = readHolder(one.id);
+    if (field)
+        return {field->client, field->thread, true};
+    return {one.session ? one.session->toUtf8() : lock.name + '#' + one.id, {}, false};
+}
+
+void describeNative(Native &native, const Contender &one, const LockName &lock, BackendKind kind, const Whose &whose)
+{
+    const auto &backend = infoOf(kind);
+    native.connection = lock.connection;
+    native.id = lock.connection.bytes() + ':' + whose.key;
+    native.contenders.insert(one.id);
+    native.session = one.session;
+    native.isSessionOneClient = backend.isSessionOneClient;
+    native.isNumberedOnly = !whose.isWritten && one.isOnlyCounted();
+    if (!whose.thread.isEmpty())
+        native.threads.insert(whose.thread);
+    if (one.endpoint && std::ranges::find(native.endpoints, *one.endpoint) == native.endpoints.end())
+        native.endpoints.push_back(*one.endpoint);
+    if (one.identity && !whose.isWritten)
+        (backend.isIdentityAnAccount ? native.accounts : native.identities).insert(*one.identity);
+    if (one.program)
+        native.programs.insert(*one.program);
+    if (one.pid)
+        native.pids.insert(*one.pid);
+}
+
+bool labelMatches(const ClientLabel &label, const QByteArray &text)
+{
+    return ::fnmatch(label.pattern.constData(), text.constData(), 0) == 0;
+}
+bool labelMatchesAny(const ClientLabel &label, const std::set<QByteArray> &texts)
+{
+    return std::ranges::any_of(texts, [&label](const QByteArray &one) { return labelMatches(label, one); });
+}
+// Whether the label names this one; and whether exactly this one, or whoever has its host, account or name.
+enum class LabelFit { None, Vague, Exact };
+LabelFit labelFit(const ClientLabel &label, const Native &native)
+{
+    const bool isPattern = label.pattern.contains('*') || label.pattern.contains('?') || label.pattern.contains('[');
+    const auto precise = isPattern ? LabelFit::Vague : LabelFit::Exact;
+    const bool isItsId = labelMatchesAny(label, native.contenders);
+    if (labelMatches(label, native.id) || (isItsId && !native.isNumberedOnly)
+        || (native.session && labelMatches(label, native.session->toUtf8())))
+        return precise;
+    if (isItsId)
+        return LabelFit::Vague;
+    for (const auto &endpoint : native.endpoints) {
+        if (labelMatches(label, endpoint.toUtf8()))
+            return precise;
+        if (labelMatches(label, hostOf(endpoint).toUtf8()))
+            return LabelFit::Vague;
+    }
+    const bool isNamed = labelMatchesAny(label, native.identities) || labelMatchesAny(label, native.programs)
+                         || labelMatchesAny(label, native.accounts);
+    return isNamed ? LabelFit::Vague : LabelFit::None;
+}
+
 class Grouping {
 public:
     Grouping(const std::vector<LockSnapshot> &locks, const std::vector<ClientLabel> &labels) : m_labels(labels)
@@ -133,43 +203,14 @@ public:
     }
 
 private:
-    // What Redisson writes names client and thread; a session is a client; else nothing is shared.
     Seat seatOf(const LockSnapshot &lock, const Contender &one)
     {
-        QByteArray key, thread;
-        const auto &backend = infoOf(lock.backend);
-        auto field = backend.areThreadsNamed ? readHolder(one.identity.value_or(one.id)) : std::nullopt;
-        if (backend.areThreadsNamed && !field)
-            field = readHolder(one.id);
-        if (field) {
-            key = field->client;
-            thread = field->thread;
-        } else if (one.session) {
-            key = one.session->toUtf8();
-        } else {
-            key = lock.lock.name + '#' + one.id;
-        }
-        const auto [at, isNew] = m_known.emplace(std::pair(lock.lock.connection, key), m_natives.size());
+        const auto whose = sharedBy(one, lock.lock, lock.backend);
+        const auto [at, isNew] = m_known.emplace(std::pair(lock.lock.connection, whose.key), m_natives.size());
         if (isNew)
             m_natives.emplace_back();
-        auto &native = m_natives[at->second];
-        native.connection = lock.lock.connection;
-        native.id = lock.lock.connection.bytes() + ':' + key;
-        native.contenders.insert(one.id);
-        native.session = one.session;
-        native.isSessionOneClient = backend.isSessionOneClient;
-        native.isNumberedOnly = !field && one.isOnlyCounted();
-        if (!thread.isEmpty())
-            native.threads.insert(thread);
-        if (one.endpoint && std::ranges::find(native.endpoints, *one.endpoint) == native.endpoints.end())
-            native.endpoints.push_back(*one.endpoint);
-        if (one.identity && !field)
-            (backend.isIdentityAnAccount ? native.accounts : native.identities).insert(*one.identity);
-        if (one.program)
-            native.programs.insert(*one.program);
-        if (one.pid)
-            native.pids.insert(*one.pid);
-        return {at->second, thread};
+        describeNative(m_natives[at->second], one, lock.lock, lock.backend, whose);
+        return {at->second, whose.thread};
     }
 
     [[nodiscard]] std::size_t root(std::size_t i) const
@@ -206,57 +247,25 @@ private:
         }
     }
 
-    static bool matches(const ClientLabel &label, const QByteArray &text)
-    {
-        return ::fnmatch(label.pattern.constData(), text.constData(), 0) == 0;
-    }
-    static bool matchesAny(const ClientLabel &label, const std::set<QByteArray> &texts)
-    {
-        return std::ranges::any_of(texts, [&label](const QByteArray &one) { return matches(label, one); });
-    }
-    // Whether the label names this one; and whether exactly this one, or whoever has its host, account or name.
-    enum class Fit { None, Vague, Exact };
-    static Fit fit(const ClientLabel &label, const Native &native)
-    {
-        const bool isPattern =
-            label.pattern.contains('*') || label.pattern.contains('?') || label.pattern.contains('[');
-        const auto precise = isPattern ? Fit::Vague : Fit::Exact;
-        const bool isItsId = matchesAny(label, native.contenders);
-        if (matches(label, native.id) || (isItsId && !native.isNumberedOnly)
-            || (native.session && matches(label, native.session->toUtf8())))
-            return precise;
-        if (isItsId)
-            return Fit::Vague;
-        for (const auto &endpoint : native.endpoints) {
-            if (matches(label, endpoint.toUtf8()))
-                return precise;
-            if (matches(label, hostOf(endpoint).toUtf8()))
-                return Fit::Vague;
-        }
-        const bool isNamed = matchesAny(label, native.identities) || matchesAny(label, native.programs)
-                             || matchesAny(label, native.accounts);
-        return isNamed ? Fit::Vague : Fit::None;
-    }
-
     void joinByLabel()
     {
-        std::map<QString, std::vector<std::pair<std::size_t, Fit>>> labelled;
+        std::map<QString, std::vector<std::pair<std::size_t, LabelFit>>> labelled;
         std::map<std::pair<QString, ConnectionName>, int> vague;
         for (std::size_t i = 0; i < m_natives.size(); ++i) {
             for (const auto &label : m_labels) {
-                const auto how = fit(label, m_natives[i]);
-                if (how == Fit::None)
+                const auto how = labelFit(label, m_natives[i]);
+                if (how == LabelFit::None)
                     continue;
                 m_label[i] = label.name;
                 labelled[label.name].emplace_back(i, how);
-                vague[{label.name, m_natives[i].connection}] += how == Fit::Vague ? 1 : 0;
+                vague[{label.name, m_natives[i].connection}] += how == LabelFit::Vague ? 1 : 0;
                 break;
             }
         }
         for (auto &[name, members] : labelled) {
             // Several of one host, of one name or of one number are several clients: called so, but not made one.
             std::erase_if(members, [&, &called = name](const auto &one) {
-                return one.second == Fit::Vague && vague[{called, m_natives[one.first].connection}] > 1;
+                return one.second == LabelFit::Vague && vague[{called, m_natives[one.first].connection}] > 1;
             });
             for (std::size_t i = 1; i < members.size(); ++i)
                 unite(members.front().first, members[i].first, Join::Label,
@@ -365,6 +374,28 @@ std::optional<QByteArray> selfNameOf(const Contender &one, BackendKind backend)
     if (!one.identity || infoOf(backend).isIdentityAnAccount || *one.identity == one.id || !isName(*one.identity))
         return std::nullopt;
     return one.identity;
+}
+
+std::optional<QByteArray> nameBeside(const Contender &one, BackendKind backend)
+{
+    if (!one.label.isEmpty())
+        return one.label.toUtf8();
+    return one.endpoint ? selfNameOf(one, backend) : std::nullopt;
+}
+
+void addLabel(Contender &one, const LockName &lock, BackendKind backend, const std::vector<ClientLabel> &labels)
+{
+    Native native;
+    describeNative(native, one, lock, backend, sharedBy(one, lock, backend));
+    const auto found = std::ranges::find_if(
+        labels, [&native](const auto &label) { return labelFit(label, native) != LabelFit::None; });
+    one.label = found == labels.end() ? QString() : found->name;
+}
+
+void addLabels(LockSnapshot &lock, const std::vector<ClientLabel> &labels)
+{
+    for (auto &one : lock.contenders)
+        addLabel(one, lock.lock, lock.backend, labels);
 }
 
 std::optional<ClientLabel> readClientLabel(const QString &text)

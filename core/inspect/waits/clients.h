@@ -21,6 +21,12 @@ struct ClientLabel {
 // What this contender calls itself, where that is a name: no account, no address, no token.
 [[nodiscard]] std::optional<QByteArray> selfNameOf(const Contender &one, BackendKind backend);
 
+// Beside its address or id: what the user calls its client; else, where it has an address, what it calls itself.
+[[nodiscard]] std::optional<QByteArray> nameBeside(const Contender &one, BackendKind backend);
+// What the user calls each of them, by what is said of that one alone.
+void addLabels(LockSnapshot &lock, const std::vector<ClientLabel> &labels);
+void addLabel(Contender &one, const LockName &lock, BackendKind backend, const std::vector<ClientLabel> &labels);
+
 // How sure it is that all of a client's contenders are one client.
 enum class Join {
     SameSession, // one session, connection or client id

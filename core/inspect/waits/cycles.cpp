@@ -62,7 +62,7 @@ private:
     [[nodiscard]] GraphSeat seat(RequestAt at) const
     {
         const auto &one = m_sources.contender(at);
-        return {m_sources.client(at), at.contest, one.id, one.role == Role::Holder};
+        return {m_sources.client(at), at.contest, one.id, one.role == Role::Holder, one.session};
     }
     [[nodiscard]] QString client(int number) const
     {
@@ -286,8 +286,27 @@ QByteArray keyOf(const WaitGraph &graph, const WaitCycle &cycle)
     return seats.join('\n');
 }
 
+std::vector<FindingPlace> victimOf(const WaitGraph &graph, const WaitCycle &cycle)
+{
+    std::vector<FindingPlace> places;
+    for (const bool holds : {true, false}) {
+        for (const auto &seat : cycle.seats) {
+            if (seat.client == cycle.victim && seat.holds == holds)
+                places.push_back(
+                    {graph.locks[static_cast<std::size_t>(seat.lock)].name, seat.contender, seat.session});
+        }
+    }
+    return places;
+}
+
 void addDeadlocks(LockSnapshot &lock, const WaitGraph &graph, const std::vector<WaitCycle> &cycles)
 {
+    if (cycles.empty())
+        return;
+    auto recorded = std::exchange(lock.findings, {});
+    std::ranges::copy_if(recorded, std::back_inserter(lock.findings),
+                         [](const Finding &one) { return one.code != FindingCode::Deadlock; });
+    const auto others = lock.findings.size();
     for (const auto &cycle : cycles) {
         std::vector<QByteArray> contenders;
         for (const auto &one : lock.contenders) {
@@ -305,7 +324,10 @@ void addDeadlocks(LockSnapshot &lock, const WaitGraph &graph, const std::vector<
             if (name != lock.lock)
                 lock.findings.back().also.push_back(name);
         }
+        lock.findings.back().victim = victimOf(graph, cycle);
     }
+    if (lock.findings.size() == others) // what was seen then is not less true for what is in sight now
+        lock.findings = std::move(recorded);
 }
 
 } // namespace lockscope::inspect

@@ -39,6 +39,7 @@ struct GraphSeat {
     int lock = 0;
     QByteArray contender;
     bool holds = false;
+    std::optional<QString> session{}; // Contender::session
     friend bool operator==(const GraphSeat &, const GraphSeat &) = default;
 };
 
@@ -79,7 +80,11 @@ struct WaitGraph {
 // The same cycle is found again by its contenders.
 [[nodiscard]] QByteArray keyOf(const WaitGraph &graph, const WaitCycle &cycle);
 
-// deadlock, to each lock that has part in one.
+// Where the victim stands in the cycle: what it holds, then what it waits for.
+[[nodiscard]] std::vector<FindingPlace> victimOf(const WaitGraph &graph, const WaitCycle &cycle);
+
+// deadlock, to each lock that has part in one; instead of those it had, which a window recorded without all there is
+// to them.
 void addDeadlocks(LockSnapshot &lock, const WaitGraph &graph, const std::vector<WaitCycle> &cycles);
 
 [[nodiscard]] QString word(Join join); // "same session", "says so itself", "label"
