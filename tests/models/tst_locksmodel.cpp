@@ -399,6 +399,42 @@ private slots:
         QCOMPARE(m_model->waiting(), (LocksModel::Waiting{}));
     }
 
+    // A row whose facts changed, and which stands where it belongs all the same, does not want to move.
+    void onlyRowsThatStandWrongWantToMove_data()
+    {
+        QTest::addColumn<QList<int>>("waiters"); // of /a to /e, which begin with 8 6 4 2 0
+        QTest::addColumn<int>("rows");
+        const auto row = [](const char *what, const QList<int> &waiters, int rows) {
+            QTest::newRow(what) << waiters << rows;
+        };
+        row("none changed", {8, 6, 4, 2, 0}, 0);
+        row("more wait, fewer than above", {8, 7, 4, 2, 0}, 0);
+        row("all more by one", {9, 7, 5, 3, 1}, 0);
+        row("up by one place", {8, 6, 4, 5, 0}, 1);
+        row("to the top", {8, 6, 4, 2, 9}, 1);
+        row("down", {8, 1, 4, 2, 0}, 1);
+        row("two change places with others", {8, 4, 6, 2, 0}, 1);
+        row("two up, one of them in its place", {8, 7, 9, 2, 0}, 1);
+        row("all turned round", {0, 2, 4, 6, 8}, 4);
+    }
+    void onlyRowsThatStandWrongWantToMove()
+    {
+        QFETCH(QList<int>, waiters);
+        QFETCH(int, rows);
+        const QByteArrayList paths{"/a", "/b", "/c", "/d", "/e"};
+        for (int i = 0; i < 5; ++i)
+            add(zk(paths[i], 8 - 2 * i));
+        m_model->sort(LockRow::Waiting, Qt::DescendingOrder);
+        m_model->setOrderHeld(true);
+        for (int i = 0; i < 5; ++i)
+            m_model->apply({change(ChangeKind::Changed, zk(paths[i], waiters[i]))});
+        QCOMPARE(m_model->waiting(), (LocksModel::Waiting{rows, 0, 0}));
+        const auto before = names(*m_model);
+        m_model->setOrderHeld(false);
+        QCOMPARE(names(*m_model) == before, rows == 0);
+        QCOMPARE(m_model->waiting(), LocksModel::Waiting{});
+    }
+
     void whatComesBackWhileTheOrderIsHeldKeepsItsRow()
     {
         add(zk("/a", 0));

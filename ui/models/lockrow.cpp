@@ -45,7 +45,7 @@ QString LockRow::helpOf(int column)
         u"The worst that is known of it: immortal, disconnected, no quorum …; else contended, held or free"_s,
         u"The name on the server"_s,
         u"Which algorithm, by what its clients left there; the detail says why"_s,
-        u"Who holds it: what the client calls itself and its address, else what it wrote, else its id"_s,
+        u"Who holds it: what you or the client itself call it and its address, else what it wrote, else its id"_s,
         u"How many wait; ? where a waiter leaves no trace on the server"_s,
         u"Since when the first of those who wait does"_s,
         u"For how long it has been held; ≤ where only the earliest possible moment is known"_s,
@@ -116,10 +116,8 @@ qint64 LockOrder::waitingSum(const LockFacts &facts) const
     return std::max<qint64>(1, now * facts.waitersTimed - facts.waitingSinceSumMs);
 }
 
-int LockOrder::compare(const LockRow &rowA, const LockRow &rowB) const
+int LockOrder::compare(const LockRow &rowA, const LockFacts &a, const LockRow &rowB, const LockFacts &b) const
 {
-    const LockFacts &a = rowA.orderedBy();
-    const LockFacts &b = rowB.orderedBy();
     int order = 0;
     switch (column) {
     case LockRow::State: order = threeWay(a.stateRank, b.stateRank); break;

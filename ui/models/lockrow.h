@@ -52,10 +52,16 @@ struct LockOrder {
     Qt::SortOrder direction = Qt::AscendingOrder;
     SystemTime rankedAt; // the sums of waiting are those of this moment
 
-    [[nodiscard]] int compare(const LockRow &a, const LockRow &b) const;
+    [[nodiscard]] int compare(const LockRow &a, const LockRow &b) const
+    {
+        return compare(a, a.orderedBy(), b, b.orderedBy());
+    }
+    // By what is the case now, wherever they stand.
+    [[nodiscard]] int compareNow(const LockRow &a, const LockRow &b) const { return compare(a, a.facts, b, b.facts); }
     [[nodiscard]] bool operator()(const LockRow *a, const LockRow *b) const { return compare(*a, *b) < 0; }
 
 private:
+    [[nodiscard]] int compare(const LockRow &rowA, const LockFacts &a, const LockRow &rowB, const LockFacts &b) const;
     [[nodiscard]] qint64 waitingSum(const LockFacts &facts) const;
 };
 

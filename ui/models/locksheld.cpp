@@ -52,16 +52,17 @@ void LocksModel::leaveLater(LockRow &entry, std::vector<int> &changedRows)
 
 void LocksModel::sayWaiting()
 {
-    Waiting waiting{static_cast<int>(m_waiting.size())};
-    for (const auto &lock : std::as_const(m_waiting)) {
-        const auto known = m_entries.find(lock);
-        if (known == m_entries.end() || (*known)->gone)
-            continue;
-        waiting.fresh += (*known)->shown ? 0 : 1;
-        waiting.critical += (*known)->facts.worst == Severity::Critical ? 1 : 0;
+    Waiting waiting;
+    Rows changed;
+    for (const auto &lock : std::as_const(m_waiting))
+        if (const auto known = m_entries.find(lock); known != m_entries.end())
+            changed.push_back(known->get());
+    for (const auto *row : unsettled(m_shown, changed, m_order, m_filter)) {
+        ++waiting.rows;
+        waiting.fresh += row->shown ? 0 : 1;
+        waiting.critical += !row->gone && row->facts.worst == Severity::Critical ? 1 : 0;
     }
-    if (waiting.rows == 0 && m_rankWaits)
-        waiting.rows = 1;
+    waiting.rows = std::max(waiting.rows, m_rankWaits ? 1 : 0);
     if (std::exchange(m_waitingSaid, waiting) != waiting)
         emit waitingChanged();
 }

@@ -133,7 +133,7 @@ private:
     LockOrder m_order;
     LockFilter m_filter;
     bool m_isHeld = false;
-    QSet<inspect::LockName> m_waiting;
+    QSet<inspect::LockName> m_waiting; // whose place in the order, or in the filter, is perhaps another
     bool m_rankWaits = false;
     Waiting m_waitingSaid;
     LockTally m_tally;

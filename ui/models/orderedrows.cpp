@@ -53,6 +53,43 @@ std::vector<RowGroup> placesOf(const LockRows &rows, const LockRows &fresh, cons
     return groups;
 }
 
+LockRows unsettled(const LockRows &rows, const LockRows &changed, const LockOrder &order, const LockFilter &filter)
+{
+    LockRows all;
+    std::vector<int> places;
+    const auto stays = [&filter](const LockRow &row) { return !row.gone && row.shown == filter.shows(row); };
+    for (auto *row : changed) {
+        if (!stays(*row))
+            all.push_back(row);
+        if (row->shown)
+            places.push_back(placeOf(rows, *row, order));
+    }
+    std::ranges::sort(places);
+    const auto rowAt = [&rows](int place) {
+        const bool isThere = place >= 0 && place < static_cast<int>(rows.size());
+        return isThere ? rows[static_cast<std::size_t>(place)] : nullptr;
+    };
+    for (auto first = places.begin(); first != places.end();) {
+        auto end = first; // of those that stand beside each other
+        while (end != places.end() && *end - *first == end - first)
+            ++end;
+        const auto *before = rowAt(*first - 1);
+        const auto *after = rowAt(*std::prev(end) + 1);
+        for (; first != end; ++first) {
+            auto *row = rowAt(*first);
+            if (!stays(*row))
+                continue;
+            const bool isInPlace =
+                (!before || order.compareNow(*before, *row) < 0) && (!after || order.compareNow(*row, *after) < 0);
+            if (isInPlace)
+                before = row;
+            else
+                all.push_back(row);
+        }
+    }
+    return all;
+}
+
 std::vector<QByteArray> heldWith(const inspect::LockSnapshot &lock, const LockRows &rows)
 {
     std::vector<QByteArray> names;

@@ -22,6 +22,11 @@ struct RowGroup {
 };
 [[nodiscard]] std::vector<RowGroup> placesOf(const LockRows &rows, const LockRows &fresh, const LockOrder &order);
 
+// Of these, which changed since the others were put in order: those that leave, those that are not shown yet, and
+// those that do not belong between their neighbours any more.
+[[nodiscard]] LockRows unsettled(const LockRows &rows, const LockRows &changed, const LockOrder &order,
+                                 const LockFilter &filter);
+
 // Names of its connection's other locks that a thread holds which holds this one, in their order.
 [[nodiscard]] std::vector<QByteArray> heldWith(const inspect::LockSnapshot &lock, const LockRows &rows);
 
