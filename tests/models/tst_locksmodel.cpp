@@ -313,6 +313,27 @@ private slots:
         QCOMPARE(names(*m_model).join(u' '), u"/crowd /slow"_s);
     }
 
+    // The rows stand in the order of before until all have been settled.
+    void whoLeftIsFoundThoughTheSumsHaveOvertaken()
+    {
+        auto slow = queueLock("zk", "/slow", 1, testing::serverTime(start));
+        slow.contenders[1].waitingSince = testing::serverTime(start) - 10s;
+        add(slow);
+        add(zk("/none", 0));
+        auto crowd = queueLock("zk", "/crowd", 3, testing::serverTime(start));
+        for (std::size_t i = 1; i < 4; ++i)
+            crowd.contenders[i].waitingSince = testing::serverTime(start);
+        add(crowd);
+        m_model->setOrderHeld(true);
+        m_model->apply({change(ChangeKind::Removed, slow)});
+        m_now += 8s;
+        m_model->rank();
+        m_model->settle();
+        QCOMPARE(names(*m_model).join(u' '), u"/crowd /none"_s);
+        QCOMPARE(m_model->all().size(), std::size_t(2));
+        QCOMPARE(m_model->waiting(), (LocksModel::Waiting{}));
+    }
+
     void agesTickByTheServersClockAndFreeze()
     {
         auto lock = zk("/a", 0);

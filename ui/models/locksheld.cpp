@@ -16,13 +16,6 @@ void LocksModel::setOrderHeld(bool held)
     settle();
 }
 
-void LocksModel::settle()
-{
-    if (m_rankWaits)
-        m_order.rankedAt = m_clock();
-    refilter();
-}
-
 // Its cells say what is the case now; it stands where it stood.
 void LocksModel::keepPlace(LockRow &entry, LockRow next)
 {
@@ -99,7 +92,9 @@ void LocksModel::refilter()
         if (entry->gone)
             doomed.push_back(entry);
     }
-    remove(doomed);
+    remove(doomed); // found by the order the rows are in still
+    if (m_rankWaits)
+        m_order.rankedAt = m_clock();
     if (kept) {
         for (auto *entry : m_all)
             entry->heldFacts.reset();

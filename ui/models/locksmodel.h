@@ -79,7 +79,7 @@ public:
     };
     [[nodiscard]] const Waiting &waiting() const { return m_waitingSaid; }
     // Lets everything move that waits, held or not.
-    void settle();
+    void settle() { refilter(); }
 
     [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
