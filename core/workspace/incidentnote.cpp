@@ -234,7 +234,11 @@ QString codeSpan(const QString &text, bool inTable)
 
 QString incidentNote(const NoteFacts &facts)
 {
-    const auto sentence = inspect::answerSentence(facts.lock, facts.asOf + facts.lock.serverAhead);
+    auto sentence = inspect::answerSentence(facts.lock, facts.asOf + facts.lock.serverAhead);
+    if (facts.goneBy)
+        sentence = u"%1 is not there at %2; as of %3: "_s.arg(escaped(facts.lock.lock.name), clock(*facts.goneBy),
+                                                              clock(facts.asOf))
+                   + sentence;
     QString text = u"# Incident: %1\n\n"_s.arg(codeSpan(escaped(facts.lock.lock.text())));
     text += codeSpan(sentence) + u"\n\n"_s;
     text += u"## Environment\n\n"_s + environment(facts);

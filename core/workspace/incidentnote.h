@@ -9,7 +9,9 @@ namespace lockscope {
 
 struct NoteFacts {
     inspect::LockSnapshot lock;
-    history::Moment asOf{};        // by the clock of the machine that saw it
+    history::Moment asOf{}; // by the clock of the machine that saw it
+    std::optional<history::Moment>
+        goneBy;                    // it is not there any more: all but the history is of when it was seen last
     history::LinkState connection; // without credentials
     std::vector<inspect::Coverage> coverage;
     std::optional<history::LockHistory> history; // up to then; nothing where nobody recorded

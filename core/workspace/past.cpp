@@ -183,26 +183,27 @@ void Past::lock(const inspect::LockName &lock, Moment to, std::vector<inspect::C
 void Past::note(NoteFacts facts, QObject *context, Answer<QString> answer)
 {
     const bool isOwn = m_isGoingOn;
-    ask<QString>(
-        *m_teller, context, std::move(answer),
-        [reader = m_telling, facts = std::move(facts), isOwn]() -> Result<QString> {
-            const auto &name = facts.lock.lock;
-            return reader->read<QString>(facts.asOf, [&](const FlightRecording &recording) -> Result<QString> {
-                auto whole = facts;
-                auto history = recording.historyOf(name, facts.asOf);
-                if (!history)
-                    return history.error();
-                if (!history->connection.empty())
-                    whole.connection = history->connection.back().second;
-                for (const auto &[at, act] : history->acts)
-                    whole.acts.push_back(act);
-                whole.source =
-                    (isOwn ? u"Lockscope's window, which recorded from %1 to %2"_s : u"a recording, from %1 to %2"_s)
-                        .arg(inspect::isoTime(recording.begin()), inspect::isoTime(recording.end()));
-                whole.history = std::move(*history);
-                return incidentNote(whole);
-            });
-        });
+    ask<QString>(*m_teller, context, std::move(answer),
+                 [reader = m_telling, facts = std::move(facts), isOwn]() -> Result<QString> {
+                     const auto &name = facts.lock.lock;
+                     const auto to = std::max(facts.asOf, facts.goneBy.value_or(facts.asOf));
+                     return reader->read<QString>(to, [&](const FlightRecording &recording) -> Result<QString> {
+                         auto whole = facts;
+                         auto history = recording.historyOf(name, to);
+                         if (!history)
+                             return history.error();
+                         if (!history->connection.empty())
+                             whole.connection = history->connection.back().second;
+                         for (const auto &[at, act] : history->acts)
+                             whole.acts.push_back(act);
+                         whole.source =
+                             (isOwn ? u"Lockscope's window, which recorded from %1 to %2"_s
+                                    : u"a recording, from %1 to %2"_s)
+                                 .arg(inspect::isoTime(recording.begin()), inspect::isoTime(recording.end()));
+                         whole.history = std::move(*history);
+                         return incidentNote(whole);
+                     });
+                 });
 }
 
 void Past::save(const QString &file, QObject *context, Answer<RecordedSpan> answer)

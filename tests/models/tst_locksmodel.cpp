@@ -410,6 +410,12 @@ private slots:
         QCOMPARE(names(*m_model).join(u' '), u"/a /b /c"_s);
         QCOMPARE(m_model->factsAt(2).waiters, 3); // what it says is so, wherever it stands
         QVERIFY(m_model->isGoneAt(1));
+        const auto heldBy = [this](int row) { return m_model->index(row, LockRow::Held).data().toString(); };
+        const QString heldAtLast = heldBy(1);
+        QCOMPARE(heldBy(0), heldAtLast);
+        m_now += 1min;
+        QCOMPARE(heldBy(1), heldAtLast); // it gets no older than it was
+        QVERIFY(heldBy(0) != heldAtLast);
         QVERIFY(!m_model->snapshot({ConnectionName("zk"), "/b"}));
         QCOMPARE(m_model->counts(), (LockCounts{3, 2, 0, 0, 0}));
         QCOMPARE(m_model->waiting(), (LocksModel::Waiting{3, 1, 0}));

@@ -89,6 +89,31 @@ private slots:
         QCOMPARE(banner(), cell(ui::LockRow::FindingColumn));
     }
 
+    // Who held it held it no longer than it was there: the queue and the note say so.
+    void whatIsGoneGetsNoOlder()
+    {
+        const auto lock = queueLock("zk", "/locks/a", 1, testing::serverTime(m_now));
+        show(lock);
+        m_now += 5s;
+        tick();
+        const QString held = cell(ui::LockRow::Held);
+        const QString waits = queueAge(1);
+        QCOMPARE(queueAge(0), held);
+        m_backend->tellLocks({change(ChangeKind::Removed, lock)});
+        m_now += 1min;
+        tick();
+        QCOMPARE(queueAge(0), held);
+        QCOMPARE(queueAge(1), waits);
+        const auto note = page().detail().note();
+        QVERIFY2(note.contains(u"`/locks/a is not there at 2023-11-14T22:14:25.000Z; as of 2023-11-14T22:13:25.000Z: "
+                               "/locks/a is held by 10.0.3.7 for "_s
+                               + held),
+                 qPrintable(note));
+        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        QVERIFY(queueAge(0) != held);
+        QVERIFY2(!page().detail().note().contains(u"is not there"_s), "it is again");
+    }
+
     // A row that is painted for another reason, between two ticks, says what its neighbours say.
     void betweenTwoTicksTimeStands()
     {

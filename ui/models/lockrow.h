@@ -28,6 +28,7 @@ struct LockRow {
     LockFacts facts;
     // While the order is held: what the row stands where it stands for, whatever its facts are by now.
     std::unique_ptr<LockFacts> heldFacts; // of few
+    SystemTime goneAt;                    // its ages count no further
     bool gone = false;                    // removed while the order is held: the row is still there, and says so
     bool mine = false;
     bool shown = false;

@@ -39,6 +39,7 @@ void LocksModel::leaveLater(LockRow &entry, std::vector<int> &changedRows)
         return;
     count(entry, -1);
     entry.gone = true;
+    entry.goneAt = nowOf(entry.snapshot.lock.connection);
     m_waiting.insert(entry.snapshot.lock);
     changedRows.push_back(position(m_shown, entry));
 }

@@ -415,7 +415,9 @@ QVariant LocksModel::data(const QModelIndex &index, int role) const
     if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
         return {};
     const LockRow &entry = *m_shown[static_cast<std::size_t>(index.row())];
-    const auto text = [&] { return entry.cell(index.column(), nowOf(entry.snapshot.lock.connection)); };
+    const auto text = [&] {
+        return entry.cell(index.column(), entry.gone ? entry.goneAt : nowOf(entry.snapshot.lock.connection));
+    };
     switch (role) {
     case Qt::DisplayRole: return text();
     case NameRole: return entry.snapshot.lock.name;

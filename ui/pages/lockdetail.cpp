@@ -92,8 +92,8 @@ LockDetail::LockDetail(QWidget *parent)
     m_splitter->setSizes({410, 590});
     column->addWidget(m_splitter, 1);
     m_veil = new Veil(m_content);
-    m_queue.setClock([this] { return m_clock(); });
-    m_chain->setClock([this] { return m_clock(); });
+    m_queue.setClock([this] { return seenAt(); });
+    m_chain->setClock([this] { return seenAt(); });
     clear();
 }
 
@@ -233,6 +233,7 @@ void LockDetail::setSnapshot(const LockSnapshot &lock)
     const bool isAnother = !m_lock || m_lock->lock != lock.lock;
     m_lock = std::make_shared<LockSnapshot>(lock);
     m_gone = Gone::No;
+    m_seenAt = m_clock();
     m_queue.setSnapshot(m_lock);
     m_timeline->setLock(lock.lock, std::chrono::floor<std::chrono::milliseconds>(m_clock()));
     m_chain->setSnapshot(m_lock);
@@ -282,8 +283,10 @@ void LockDetail::tick()
 {
     if (!m_lock)
         return;
+    if (m_gone == Gone::No)
+        m_seenAt = m_clock();
     showAnswer();
-    m_findings->show(*m_lock, serverTimeAt(m_clock(), *m_lock));
+    m_findings->show(*m_lock, serverTimeAt(seenAt(), *m_lock));
     m_queue.tick();
     m_chain->tick();
     m_timeline->setLock(m_lock->lock, std::chrono::floor<std::chrono::milliseconds>(m_clock()));

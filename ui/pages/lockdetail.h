@@ -90,11 +90,13 @@ private:
     void choose(const QByteArray &contender);
     void updateFold();
     void updateVeil();
+    [[nodiscard]] SystemTime seenAt() const { return m_gone == Gone::No ? m_clock() : m_seenAt; }
     void updateRelease();
 
     std::shared_ptr<const inspect::LockSnapshot> m_lock; // shared by what shows parts of it
     QSet<QByteArray> m_own;
     Gone m_gone = Gone::No;
+    SystemTime m_seenAt; // the moment on screen when it was there last: its ages count no further
     bool m_stale = false;
     bool m_narrow = false;
     std::function<SystemTime()> m_clock = [] { return std::chrono::system_clock::now(); };

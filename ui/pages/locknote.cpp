@@ -17,9 +17,11 @@ NoteFacts LockDetail::noteFacts() const
 {
     NoteFacts facts;
     facts.lock = *m_lock;
-    facts.asOf = std::chrono::floor<std::chrono::milliseconds>(m_clock());
-    for (auto &finding : facts.lock.findings) // in the words of now
-        finding.message = messageAt(finding, serverTimeAt(m_clock(), *m_lock));
+    facts.asOf = std::chrono::floor<std::chrono::milliseconds>(seenAt());
+    if (m_gone != Gone::No)
+        facts.goneBy = std::chrono::floor<std::chrono::milliseconds>(m_clock());
+    for (auto &finding : facts.lock.findings) // in the words of then
+        finding.message = messageAt(finding, serverTimeAt(seenAt(), *m_lock));
     facts.connection.name = m_lock->lock.connection;
     facts.connection.backend = m_lock->backend;
     if (m_backend)
