@@ -332,6 +332,14 @@ private slots:
         auto *word = state()->findChildren<QLabel *>().first();
         QCOMPARE(word->text(), u"The holder is now 10.0.3.8:56315 · …0042."_s);
         QCOMPARE(state()->sentence(), u"10.0.3.7 no longer holds it. Nothing was sent."_s);
+        // Nor is it said of the next one once that has let go, too; here the first one took it again.
+        m_backend->tellLocks({change(ChangeKind::Changed, lock)});
+        QVERIFY(!release()->isVisible());
+        QVERIFY2(word->text().startsWith(u"The holder is now 10.0.3.7"_s), qPrintable(word->text()));
+        QCOMPARE(state()->sentence(),
+                 u"10.0.3.7 let go of it meanwhile, and has taken it again. Nothing was sent."_s);
+        m_backend->tellLocks({change(ChangeKind::Changed, m_onServer)});
+        QCOMPARE(word->text(), u"The holder is now 10.0.3.8:56315 · …0042."_s);
         auto *again = button(u"Look again"_s);
         QVERIFY(again);
         again->click();

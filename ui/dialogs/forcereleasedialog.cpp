@@ -268,8 +268,12 @@ void ForceReleaseDialog::onBatch(const Batch &batch)
                                   : true;
         if (m_step == Step::Waiting && !holds)
             letGo();
-        else if (m_step == Step::Form && !holds)
-            holderChanged();
+        else if (m_step == Step::Form && !holds) {
+            sayHolderChanged();
+            setStep(Step::Changed);
+            m_scroll->verticalScrollBar()->setValue(0);
+        } else if (m_step == Step::Changed)
+            sayHolderChanged(); // who holds it now may not in a moment
         else if (m_step == Step::Form)
             m_isOutdated = true;
         else if (m_step == Step::Choose) {
@@ -291,15 +295,14 @@ void ForceReleaseDialog::letGo()
 }
 
 // Never on to the next one by itself: whoever was about to release from one host did not mean another.
-void ForceReleaseDialog::holderChanged()
+void ForceReleaseDialog::sayHolderChanged()
 {
-    const QString before = nameOfHolder();
+    const QString before = holderIn(m_latest, m_holder)
+                               ? tr("%1 let go of it meanwhile, and has taken it again").arg(nameOfHolder())
+                               : Words::heldBefore(nameOfHolder(), m_isGone);
     m_state->say(Banner::Look::Warning, m_isGone ? Words::notHeldNow(true) + u'.' : Words::holdersNow(m_latest),
-                 Words::heldBefore(before, m_isGone) + tr(". Nothing was sent."),
-                 holdersOf(m_latest).empty() ? QString() : tr("Look again"));
-    m_result = Words::heldBefore(before, m_isGone) + tr("; nothing was sent.");
-    setStep(Step::Changed);
-    m_scroll->verticalScrollBar()->setValue(0);
+                 before + tr(". Nothing was sent."), holdersOf(m_latest).empty() ? QString() : tr("Look again"));
+    m_result = before + tr("; nothing was sent.");
 }
 
 void ForceReleaseDialog::setStep(Step step)

@@ -81,7 +81,7 @@ private:
     void showOutcome(const operate::ForceReleaseOutcome &outcome);
     void waitForIt();
     void onBatch(const Batch &batch);
-    void holderChanged();
+    void sayHolderChanged();
     void letGo();
     void setStep(Step step);
     [[nodiscard]] bool isSending() const override { return m_step == Step::Sending; }
