@@ -313,9 +313,11 @@ void StatusBar::notify(const QString &sentence)
     m_notice->setToolTip(plainToolTip(shown));
     setTone(*m_notice, u"warning"_s);
     m_notice->show();
+    fitProgress();
     QTimer::singleShot(std::chrono::seconds(20), m_notice, [this, text = m_notice->text()] {
         if (m_notice->text() == text)
             m_notice->hide();
+        fitProgress();
     });
 }
 
@@ -435,14 +437,35 @@ void StatusBar::refreshProgress(const std::vector<const ConnectionStatus *> &sho
             line = tr("%1 %2").arg(grouped(progress.done), things);
         line += (line.isEmpty() ? QString() : u" · "_s) + tr("new locks by %1").arg(progress.how);
         const auto named = label(status->name.bytes(), 40) + u": "_s + line;
-        lines << (shown.size() > 1 ? named : line);
+        const auto said = shown.size() > 1 ? named : line;
+        lines.insert(progress.running ? 0 : lines.size(), said);
         tips << named;
     }
-    // All of them fit only for one or two; the tip has the rest.
-    const qsizetype most = width() < 1300 ? 1 : 2;
-    m_progress->setText(lines.mid(0, most).join(u"   "_s) + (lines.size() > most ? u" …"_s : QString()));
-    m_progress->setVisible(width() > 760);
     m_progress->setToolTip(plainToolTip(tips.join(u'\n')));
+    m_progressLines = lines;
+    fitProgress();
+}
+
+// Whole lines only, as many as have room beside what matters more; the tip has the rest.
+void StatusBar::fitProgress()
+{
+    const QFontMetrics metrics(m_progress->font());
+    int room = width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
+    for (const auto *part :
+         std::initializer_list<QWidget *>{m_asOf, m_watches, m_budget, m_bytes, m_requests, m_notice})
+        room -= part->isHidden() ? 0 : part->sizeHint().width() + layout()->spacing();
+    if (!m_coverage->text().isEmpty())
+        room -= metrics.horizontalAdvance(m_coverage->text()) + layout()->spacing();
+    qsizetype most = m_progressLines.size();
+    QString text;
+    for (; most > 0; --most) {
+        const auto left = m_progressLines.size() - most;
+        text = m_progressLines.mid(0, most).join(u"   "_s) + (left > 0 ? tr("   and %1 more").arg(left) : QString());
+        if (metrics.horizontalAdvance(text) + layout()->spacing() < room)
+            break;
+    }
+    m_progress->setText(text);
+    m_progress->setVisible(most > 0);
 }
 
 void StatusBar::resizeEvent(QResizeEvent *event)

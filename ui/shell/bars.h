@@ -77,6 +77,7 @@ protected:
 private:
     void refresh();
     void refreshProgress(const std::vector<const ConnectionStatus *> &shown);
+    void fitProgress();
     void refreshRequests(const std::vector<const ConnectionStatus *> &shown, double perSecond);
     void refreshCoverage(const std::vector<const ConnectionStatus *> &shown);
 
@@ -92,6 +93,7 @@ private:
     QLabel *m_requests;
     QLabel *m_coverage;
     QLabel *m_progress;
+    QStringList m_progressLines;
     QLabel *m_notice;
 };
 
