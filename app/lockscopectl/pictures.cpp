@@ -166,13 +166,33 @@ Task<Exit> RecordedPictures::look(CommandContext &)
     co_return Exit::Done;
 }
 
+// What has ended is mostly what somebody asks for.
+QString RecordedPictures::elsewhen(const inspect::LockName &lock) const
+{
+    const auto history = m_recording.historyOf(lock, m_recording.end());
+    std::optional<history::Moment> before;
+    std::optional<history::Moment> after;
+    bool isThere = false;
+    for (const auto &moment : history ? history->moments : std::vector<history::LockMoment>()) {
+        if (isThere && moment.at <= m_asOf)
+            before = std::max(history->begin, moment.at - std::chrono::milliseconds(1));
+        isThere = moment.lock.has_value();
+        if (isThere && moment.at > m_asOf && !after)
+            after = moment.at;
+    }
+    if (before)
+        return u"it was there until then: replay FILE --at %1"_s.arg(inspect::isoTime(*before));
+    if (after)
+        return u"it came later: replay FILE --at %1"_s.arg(inspect::isoTime(*after));
+    return u"replay FILE --at … locks lists those it shows"_s;
+}
+
 Task<Result<inspect::LockSnapshot>> RecordedPictures::read(inspect::LockName lock, Deadline)
 {
     const auto at = m_picture.locks.find(lock);
     if (at == m_picture.locks.end())
-        co_return Error{ErrorCode::NoNode,
-                        u"the recording shows no lock %1 at %2; replay FILE --at … locks lists those "
-                        u"it shows"_s.arg(escaped(lock.text()), inspect::isoTime(m_asOf))};
+        co_return Error{ErrorCode::NoNode, u"the recording shows no lock %1 at %2; %3"_s.arg(
+                                               escaped(lock.text()), inspect::isoTime(m_asOf), elsewhen(lock))};
     auto then = history::lockAsOf(m_picture, at->second, m_asOf);
     addLabels(then, clientLabels());
     co_return then;

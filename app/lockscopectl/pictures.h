@@ -113,6 +113,9 @@ public:
     }
 
 private:
+    // Of a lock that is not in the picture: when it is, and how that is asked for.
+    [[nodiscard]] QString elsewhen(const inspect::LockName &lock) const;
+
     const history::FlightRecording &m_recording;
     history::Moment m_asOf;
     history::Picture m_picture;

@@ -30,12 +30,12 @@ class TestCtlRecord : public QObject {
     {
         return contenders.at(index).toObject().value("id"_L1).toString();
     }
-    std::unique_ptr<Ctl> acquire()
+    std::unique_ptr<Ctl> acquire(const QString &lock = u"zk:/locks/stuck"_s)
     {
-        return std::make_unique<Ctl>(
-            m_servers.connect()
-            + QStringList{u"acquire"_s, u"zk:/locks/stuck"_s, u"--recipe"_s, u"zk-mutex"_s, u"--json"_s});
+        return std::make_unique<Ctl>(m_servers.connect()
+                                     + QStringList{u"acquire"_s, lock, u"--recipe"_s, u"zk-mutex"_s, u"--json"_s});
     }
+    int statusOfBrief() const { return replay({u"show"_s, u"zk:/locks/brief"_s}).status; }
 
 private slots:
     // The holder stalls, a queue grows behind it, it is forced to let go.
@@ -46,6 +46,11 @@ private slots:
             QSKIP(qPrintable(why));
         m_file = m_folder.filePath(u"incident.lockscope"_s);
         Ctl recorder(m_servers.connect() + QStringList{u"record"_s, m_file, u"--json"_s});
+        const auto brief = acquire(u"zk:/locks/brief"_s);
+        QVERIFY(brief->jsonLine().value("acquired"_L1).toBool());
+        QTRY_COMPARE(statusOfBrief(), 0);
+        brief->signal(SIGTERM);
+        QTRY_COMPARE(statusOfBrief(), 1);
         const auto holder = acquire();
         QVERIFY(holder->jsonLine().value("acquired"_L1).toBool());
         QTRY_COMPARE(contendersAt({}).size(), 1);
@@ -138,6 +143,19 @@ private slots:
         QVERIFY2(text.out.contains("hand-offs: 1, forced to let go: 1"), text.what());
         const auto before = replay({u"show"_s, u"zk:/locks/stuck"_s, u"--timeline"_s, u"--at"_s, m_moments[1]});
         QVERIFY2(before.out.contains("hand-offs: 0, forced to let go: 0"), before.what());
+    }
+
+    void whatWasThereAtAnotherMomentIsNamedWithIt()
+    {
+        const auto ended = replay({u"show"_s, u"zk:/locks/brief"_s});
+        const QByteArray when = "it was there until then: replay FILE --at ";
+        QVERIFY2(ended.status == 1 && ended.err.contains(when), ended.what());
+        const auto at = QString::fromLatin1(ended.err.mid(ended.err.indexOf(when) + when.size()).trimmed());
+        const auto then = replay({u"--at"_s, at, u"show"_s, u"zk:/locks/brief"_s});
+        QVERIFY2(then.status == 0 && then.out.contains("is held by"), then.what());
+        const auto begun = m_recorded.json().value("from"_L1).toString();
+        const auto early = replay({u"--at"_s, begun, u"show"_s, u"zk:/locks/stuck"_s});
+        QVERIFY2(early.status == 1 && early.err.contains("it came later: replay FILE --at 2"), early.what());
     }
 
     void whatCannotBeAnsweredIsSaid_data()
