@@ -7,6 +7,8 @@
 #include <QSaveFile>
 #include <QStandardPaths>
 
+#include <algorithm>
+
 namespace lockscope {
 
 using namespace Qt::StringLiterals;
@@ -35,7 +37,7 @@ Result<QJsonObject> readSettings(const QString &file)
     if (!from.open(QFile::ReadOnly))
         return Error{ErrorCode::BadInput, u"%1: %2"_s.arg(file, from.errorString())};
     QJsonParseError error{};
-    const auto document = QJsonDocument::fromJson(from.read(mostSettings), &error);
+    const auto document = QJsonDocument::fromJson(from.read(std::min(mostSettings, from.size())), &error);
     if (!document.isObject())
         return badSetting(file, u"byte %1"_s.arg(error.offset),
                           error.error == QJsonParseError::NoError ? u"no JSON object"_s : error.errorString());
