@@ -209,6 +209,35 @@ private slots:
         QCOMPARE(m_window->locksPage().currentLock()->name, QByteArray("/locks/c"));
     }
 
+    // Whom ending costs least is where both keys lead, whichever lock has the row.
+    void aDeadlockLeadsToItsVictim()
+    {
+        tellStatus();
+        auto one = testing::queueLock("zk", "/locks/a", 1, testing::serverTime(m_now));
+        auto other = testing::queueLock("zk", "/locks/c", 1, testing::serverTime(m_now));
+        for (auto *lock : {&one, &other}) {
+            addFinding(*lock, FindingCode::Deadlock, u"A holds a and waits for c"_s,
+                       {lock->contenders[0].id, lock->contenders[1].id});
+            lock->findings.front().also = {lock == &one ? other.lock : one.lock};
+            lock->findings.front().victim = {{other.lock, other.contenders[0].id, u"0x77"_s},
+                                             {one.lock, one.contenders[1].id, u"0x77"_s}};
+        }
+        m_backend->tellLocks({change(ChangeKind::Added, one), change(ChangeKind::Added, other)});
+        page().focusContent();
+        QCOMPARE(table().current()->parties.front().id, one.contenders[1].id);
+        QSignalSpy subjects(&page(), &ui::Page::subjectActivated);
+        QTest::keyClick(&table(), Qt::Key_S);
+        QCOMPARE(subjects.size(), 1);
+        QCOMPARE(subjects.front().front().value<ui::Subject>().name, QByteArray("0x77"));
+        QVERIFY(m_window->showPage(u"findings"_s));
+        page().focusContent();
+        QTest::keyClick(&table(), Qt::Key_Return);
+        auto *menu = page().findChild<QMenu *>(u"deadlockedLocks"_s);
+        QVERIFY(menu && menu->activeAction());
+        QCOMPARE(menu->activeAction()->text(), u"zk:/locks/c"_s);
+        menu->close();
+    }
+
     void theSideBarCountsWhatIsGraveAndNotMuted()
     {
         QSignalSpy counts(&page(), &ui::Page::countChanged);

@@ -61,6 +61,22 @@ FindingRow::FindingRow(const LockSnapshot &snapshot, inspect::Finding what)
         parties.push_back(one ? FindingParty{id, one->session, partyWords(*one, snapshot.backend)}
                               : FindingParty{id, {}, u"contender "_s + label(id, 80)});
     }
+    std::ranges::stable_partition(parties, [this](const FindingParty &party) {
+        return std::ranges::any_of(finding.victim, [&](const inspect::FindingPlace &place) {
+            return place.lock == lock && place.contender == party.id;
+        });
+    });
+}
+
+std::optional<FindingRow::Session> FindingRow::session() const
+{
+    for (const auto &place : finding.victim) {
+        if (place.session)
+            return Session{place.lock.connection, *place.session};
+    }
+    if (!finding.victim.empty() || parties.empty() || !parties.front().session)
+        return std::nullopt;
+    return Session{lock.connection, *parties.front().session};
 }
 
 bool FindingRow::isAnothers(const inspect::LockName &lock, const inspect::Finding &finding)

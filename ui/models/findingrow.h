@@ -33,12 +33,19 @@ struct FindingRow {
     [[nodiscard]] static bool isAnothers(const inspect::LockName &lock, const inspect::Finding &finding);
     [[nodiscard]] QString lockWords(const QString &between) const;
 
+    // Whose it is: of a deadlock the victim's, else that of the first it names; nothing where that has none.
+    struct Session {
+        ConnectionName connection;
+        QString id;
+    };
+    [[nodiscard]] std::optional<Session> session() const;
+
     inspect::LockName lock;
     std::vector<inspect::LockName> locks; // it, and of a deadlock all, in order
     inspect::Finding finding;             // its contenders are `parties`
     std::size_t concerned = 0;            // how many contenders it names, parties or not
-    std::vector<FindingParty> parties;
-    QString why; // what makes us think that it is a lock of this recipe
+    std::vector<FindingParty> parties;    // of a deadlock the victim first
+    QString why;                          // what makes us think that it is a lock of this recipe
     std::chrono::milliseconds serverAhead{};
     SystemTime since{};          // first seen
     bool isOlder = false;        // it was there when we first looked

@@ -92,7 +92,7 @@ void FindingDetail::setFinding(const FindingRow &row, SystemTime now, bool canMu
     m_title->setToolTip(plainToolTip(names.join(u'\n')));
     m_lock->setText(names.size() > 1 ? tr("Go to lock…") : tr("Go to lock"));
     m_lock->show();
-    m_session->setVisible(!row.parties.empty() && row.parties.front().session);
+    m_session->setVisible(row.session().has_value());
     m_mute->setVisible(canMute && !row.muted);
     m_unmute->setVisible(canMute && row.muted);
     QStringList about;

@@ -273,14 +273,17 @@ void FindingsPage::goToLock()
         emit lockActivated(inspect::LockName(row->lock));
         return;
     }
+    const auto &victim = row->finding.victim;
     auto *menu = new QMenu(this);
     menu->setObjectName(u"deadlockedLocks"_s);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     for (const auto &lock : row->locks) {
         auto *action = menu->addAction(label(lock.text(), 120).replace(u'&', u"&&"_s));
         connect(action, &QAction::triggered, this, [this, lock] { emit lockActivated(lock); });
+        // What the victim holds is what its end gives back.
+        if (!menu->activeAction() && (victim.empty() || lock == victim.front().lock))
+            menu->setActiveAction(action);
     }
-    menu->setActiveAction(menu->actions().front());
     menu->popup(m_detail->belowLockButton());
 }
 
@@ -288,9 +291,9 @@ void FindingsPage::goToSession()
 {
     m_table->keepChoice();
     const auto *row = m_table->current();
-    if (!row || row->parties.empty() || !row->parties.front().session)
-        return;
-    emit subjectActivated({Subject::Kind::Session, row->lock.connection, row->parties.front().session->toUtf8()});
+    const auto session = row ? row->session() : std::nullopt;
+    if (session)
+        emit subjectActivated({Subject::Kind::Session, session->connection, session->id.toUtf8()});
 }
 
 void FindingsPage::offerActs(QMenu &menu)
@@ -304,7 +307,7 @@ void FindingsPage::offerActs(QMenu &menu)
         connect(action, &QAction::triggered, this, act);
     };
     offer(tr("Go to the lock"), Qt::Key_Return, &FindingsPage::goToLock);
-    if (!row->parties.empty() && row->parties.front().session)
+    if (row->session())
         offer(tr("Go to the session"), Qt::Key_S, &FindingsPage::goToSession);
     if (m_mutes && row->muted)
         offer(tr("Unmute"), Qt::Key_U, &FindingsPage::unmute);
