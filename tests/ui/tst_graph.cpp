@@ -8,6 +8,7 @@
 
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollBar>
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
@@ -272,6 +273,37 @@ private slots:
         QVERIFY(view);
         QTRY_VERIFY2(view->zoom() >= 0.75, qPrintable(QString::number(view->zoom())));
         QVERIFY(page().sight().layout.size.width() * view->zoom() <= view->viewport()->width() + 1);
+    }
+
+    // However many wait for it: whom the heading names is in sight at first, and stays in sight while more come; not
+    // any longer when somebody has looked elsewhere.
+    void whatTheHeadingSpeaksOfIsInSight()
+    {
+        QByteArrayList sessions{"h"};
+        for (int i = 0; i < 60; ++i)
+            sessions << "w" + QByteArray::number(i);
+        tell({kazooLock("/orders", sessions)});
+        auto &view = page().view();
+        const auto isSeen = [&] {
+            const int node = page().sight().picture.find(nodeOf(page().sight().picture, u"app-h"_s).key);
+            return node >= 0 && node == page().sight().subject
+                   && view.viewport()->rect().contains(view.boxOnScreen(node).toAlignedRect());
+        };
+        const auto drawn = [this] { return page().sight().picture.nodes.size(); };
+        QTRY_COMPARE(drawn(), std::size_t(62));
+        QVERIFY(view.verticalScrollBar()->maximum() > view.viewport()->height());
+        QVERIFY(isSeen());
+        for (int i = 60; i < 100; ++i)
+            sessions << "w" + QByteArray::number(i);
+        m_backend->tellLocks({change(ChangeKind::Changed, kazooLock("/orders", sessions))});
+        QTRY_COMPARE(drawn(), std::size_t(102));
+        QVERIFY(isSeen());
+        view.verticalScrollBar()->triggerAction(QAbstractSlider::SliderToMinimum);
+        QVERIFY(!isSeen());
+        sessions << "one-more";
+        m_backend->tellLocks({change(ChangeKind::Changed, kazooLock("/orders", sessions))});
+        QTRY_COMPARE(drawn(), std::size_t(103));
+        QVERIFY(!isSeen());
     }
 
     // Of locks that hang together one more waiter must not turn the picture round.

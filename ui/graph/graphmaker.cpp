@@ -16,6 +16,9 @@ std::shared_ptr<GraphSight> sightOf(const GraphQuestion &question, GraphLayouter
     const auto facts = graphFactsOf(question.locks, question.labels, question.now);
     sight->heading = headingOf(facts);
     sight->picture = graphPictureOf(facts, question.choice);
+    if (sight->heading.client)
+        sight->subject =
+            sight->picture.find(keyOfClient(facts.graph.clients[static_cast<std::size_t>(*sight->heading.client)]));
     sight->waiting = facts.graph.waiting();
     sight->held = facts.graph.held();
     sight->isCycleOpen = facts.isCycleOpen;

@@ -29,6 +29,7 @@ struct GraphQuestion {
 struct GraphSight {
     GraphHeading heading;
     GraphPicture picture;
+    int subject = -1; // the node of the client that the heading speaks of; -1: there is none
     GraphLayout layout;
     QString failure;          // why there is no layout; empty if there is one
     int waiting = 0;          // clients

@@ -123,7 +123,6 @@ private:
                || std::ranges::any_of(lock(at).edges,
                                       [this](const GraphEdge *edge) { return isChosenClient(edge->client); });
     }
-    [[nodiscard]] QByteArray keyOfClient(int at) const { return "client " + clientValue(at).id; }
 
     void chooseLocks()
     {
@@ -331,7 +330,7 @@ private:
         auto &one = client(at);
         if (one.node >= 0)
             return one.node;
-        GraphNode node{Kind::Client, one.mark, keyOfClient(at), {}, {}, {}, {}, {}};
+        GraphNode node{Kind::Client, one.mark, keyOfClient(clientValue(at)), {}, {}, {}, {}, {}};
         node.title = label(clientValue(at).name.toUtf8(), titleLength);
         node.note = clientNote(at);
         node.sessions = m_facts.sessions[static_cast<std::size_t>(at)];
@@ -419,6 +418,11 @@ int GraphPicture::find(const QByteArray &key) const
 {
     const auto at = std::ranges::find(nodes, key, &GraphNode::key);
     return at == nodes.end() ? -1 : static_cast<int>(at - nodes.begin());
+}
+
+QByteArray keyOfClient(const inspect::Client &client)
+{
+    return "client " + client.id;
 }
 
 QByteArray keyOfLock(const inspect::LockName &lock)

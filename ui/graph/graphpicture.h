@@ -57,6 +57,7 @@ struct GraphChoice {
 constexpr int mostGraphNodes = 200;
 
 [[nodiscard]] QByteArray keyOfLock(const inspect::LockName &lock);
+[[nodiscard]] QByteArray keyOfClient(const inspect::Client &client);
 [[nodiscard]] GraphPicture graphPictureOf(const GraphFacts &facts, const GraphChoice &choice);
 
 } // namespace lockscope::ui

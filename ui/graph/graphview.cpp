@@ -40,6 +40,8 @@ GraphView::GraphView(QWidget *parent) : QAbstractScrollArea(parent), m_sight(std
     horizontalScrollBar()->setSingleStep(24);
     verticalScrollBar()->setSingleStep(24);
     viewport()->setMouseTracking(true);
+    for (auto *bar : {horizontalScrollBar(), verticalScrollBar()}) // by somebody, not by what is shown
+        connect(bar, &QScrollBar::actionTriggered, this, [this] { m_isTouched = true; });
 }
 
 void GraphView::show(std::shared_ptr<const GraphSight> sight)
@@ -60,12 +62,13 @@ void GraphView::show(std::shared_ptr<const GraphSight> sight)
     if (m_fits)
         m_zoom = fittingZoom();
     updateBars();
-    const int kept = anchor && !m_fits ? m_sight->picture.find(anchor->first) : -1;
+    const int kept = anchor ? m_sight->picture.find(anchor->first) : -1;
     if (kept >= 0) {
         const auto moved = (boxOnScreen(kept).topLeft() - anchor->second).toPoint();
         horizontalScrollBar()->setValue(horizontalScrollBar()->value() + moved.x());
         verticalScrollBar()->setValue(verticalScrollBar()->value() + moved.y());
     }
+    showSubject();
     if (currentNode() < 0)
         m_current.clear();
     viewport()->update();
@@ -132,6 +135,7 @@ void GraphView::zoomBy(int steps)
 void GraphView::setZoom(qreal zoom)
 {
     m_fits = false;
+    m_isTouched = true;
     const auto before = m_zoom;
     const QPointF middle = viewport()->rect().center();
     const QPointF at = (middle - origin()) / before;
@@ -153,6 +157,20 @@ void GraphView::updateBars()
     verticalScrollBar()->setRange(0, std::max(0, content.height() - viewport()->height()));
 }
 
+void GraphView::showSubject()
+{
+    const int node = m_sight->subject;
+    if (m_isTouched || node < 0 || node >= static_cast<int>(m_sight->layout.boxes.size()))
+        return;
+    const auto seen = viewport()->rect();
+    const auto box = boxOnScreen(node).toAlignedRect();
+    if (seen.contains(box))
+        return;
+    const auto off = box.center() - seen.center();
+    horizontalScrollBar()->setValue(horizontalScrollBar()->value() + off.x());
+    verticalScrollBar()->setValue(verticalScrollBar()->value() + off.y());
+}
+
 int GraphView::nodeAt(QPoint at) const
 {
     for (int i = 0; i < static_cast<int>(m_sight->layout.boxes.size()); ++i) {
@@ -168,6 +186,7 @@ void GraphView::select(int node)
         return;
     const auto &chosen = m_sight->picture.nodes[place(node)];
     m_current = chosen.key;
+    m_isTouched = true;
     setAccessibleDescription(chosen.spoken);
     QAccessibleEvent event(this, QAccessible::DescriptionChanged);
     QAccessible::updateAccessibility(&event);
@@ -184,6 +203,11 @@ void GraphView::select(int node)
     emit currentChanged();
 }
 
+int GraphView::firstNode() const
+{
+    return m_sight->subject >= 0 ? m_sight->subject : m_sight->picture.nodes.empty() ? -1 : 0;
+}
+
 bool GraphView::isNeighbour(int a, int b) const
 {
     return std::ranges::any_of(m_sight->picture.arcs, [a, b](const GraphArc &arc) {
@@ -196,7 +220,7 @@ void GraphView::walk(int key)
 {
     const int from = currentNode();
     if (from < 0) {
-        select(m_sight->picture.nodes.empty() ? -1 : 0);
+        select(firstNode());
         return;
     }
     const bool isSideways = key == Qt::Key_Left || key == Qt::Key_Right;
@@ -268,6 +292,7 @@ void GraphView::mouseMoveEvent(QMouseEvent *event)
     }
     const QPoint by = event->pos() - *m_dragged;
     m_dragged = event->pos();
+    m_isTouched = true;
     horizontalScrollBar()->setValue(horizontalScrollBar()->value() - by.x());
     verticalScrollBar()->setValue(verticalScrollBar()->value() - by.y());
 }
@@ -293,7 +318,7 @@ void GraphView::focusInEvent(QFocusEvent *event)
 {
     QAbstractScrollArea::focusInEvent(event);
     if (currentNode() < 0 && event->reason() != Qt::MouseFocusReason)
-        select(m_sight->picture.nodes.empty() ? -1 : 0);
+        select(firstNode());
     viewport()->update();
 }
 
@@ -318,6 +343,7 @@ void GraphView::resizeEvent(QResizeEvent *event)
     if (m_fits)
         m_zoom = fittingZoom();
     updateBars();
+    showSubject();
     emit zoomChanged();
     emit resized();
 }

@@ -16,7 +16,8 @@ class GraphView : public QAbstractScrollArea {
 public:
     explicit GraphView(QWidget *parent = nullptr);
 
-    // What is chosen stays chosen, and stays where it is on screen.
+    // What is chosen stays chosen, and stays where it is on screen. Until somebody chooses, scrolls or zooms, what
+    // the heading speaks of is in sight.
     void show(std::shared_ptr<const GraphSight> sight);
     // False if there is no such node.
     bool choose(const QByteArray &key);
@@ -47,9 +48,11 @@ protected:
 private:
     void setZoom(qreal zoom);
     void updateBars();
+    void showSubject();
     void select(int node);
     void walk(int key);
     [[nodiscard]] int currentNode() const; // -1 for none
+    [[nodiscard]] int firstNode() const;   // that the keyboard comes to; -1 for none
     [[nodiscard]] int nodeAt(QPoint at) const;
     [[nodiscard]] QPointF origin() const; // of the drawing, in the viewport
     [[nodiscard]] bool isNeighbour(int a, int b) const;
@@ -59,6 +62,7 @@ private:
     QByteArray m_current;
     qreal m_zoom = 1;
     bool m_fits = true;
+    bool m_isTouched = false;
     std::optional<QPoint> m_dragged;
 };
 

@@ -73,7 +73,8 @@ GraphHeading ofCycles(const GraphFacts &facts, qsizetype blockers)
 {
     const auto &cycles = facts.graph.cycles;
     const auto &first = cycles.front();
-    GraphHeading heading{{PillShape::Cross, Tone::Critical, u"deadlock"_s}, cycleSentence(facts, first), {}};
+    GraphHeading heading{
+        {PillShape::Cross, Tone::Critical, u"deadlock"_s}, cycleSentence(facts, first), {}, first.victim};
     const auto &victim = facts.graph.clients[static_cast<std::size_t>(first.victim)];
     QStringList more{u"Least is lost by ending %1: %2"_s.arg(nameOf(victim), first.victimBecause)};
     more << (first.ends ? u"it ends when %1"_s.arg(*first.ends) : u"nothing that is known ends it by itself"_s);
@@ -121,8 +122,10 @@ GraphHeading headingOf(const GraphFacts &facts)
     if (!facts.graph.cycles.empty())
         return ofCycles(facts, static_cast<qsizetype>(blockers.size()));
     if (!blockers.empty()) {
-        GraphHeading heading{
-            {PillShape::Quarter, Tone::Warning, u"blocked"_s}, rootSentence(facts, *blockers.front()), {}};
+        GraphHeading heading{{PillShape::Quarter, Tone::Warning, u"blocked"_s},
+                             rootSentence(facts, *blockers.front()),
+                             {},
+                             blockers.front()->client};
         if (blockers.size() == 2)
             heading.more = u"next: "_s + rootSentence(facts, *blockers[1]);
         if (blockers.size() > 2)

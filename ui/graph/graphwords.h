@@ -9,8 +9,9 @@ namespace lockscope::ui {
 
 struct GraphHeading {
     Pill pill;
-    QString sentence; // "2 clients block each other: …"
-    QString more;     // what else is to be known of it, and what is not shown first
+    QString sentence;            // "2 clients block each other: …"
+    QString more;                // what else is to be known of it, and what is not shown first
+    std::optional<int> client{}; // of the graph: the victim, or the root blocker that it speaks of
     friend bool operator==(const GraphHeading &, const GraphHeading &) = default;
 };
 [[nodiscard]] GraphHeading headingOf(const GraphFacts &facts);
