@@ -370,7 +370,11 @@ private slots:
         auto *acquire = dialog->findChild<QPushButton *>(u"acquire"_s);
         name->setText(u"locks"_s);
         QVERIFY(!acquire->isEnabled());
-        name->setText(u"/locks/orders"_s);
+        name->setText(u"/"_s);
+        QVERIFY(!acquire->isEnabled());
+        name->setText(u"/locks/orders/"_s); // as it is pasted from a shell
+        QVERIFY(acquire->isEnabled());
+        QCOMPARE(dialog->request()->lock.name, "/locks/orders");
         dialog->findChild<QLineEdit *>(u"wait"_s)->setText(u"2m"_s);
         QTest::mouseClick(acquire, Qt::LeftButton);
         QVERIFY(m_backend->lastAcquire);

@@ -231,13 +231,15 @@ Result<AcquireRequest> AcquireDialog::request() const
     const auto *status = connection();
     if (!status)
         return Error{ErrorCode::BadInput, tr("choose a connection")};
-    const auto name = unescaped(m_lock->text());
+    auto name = unescaped(m_lock->text());
     if (!name || name->isEmpty())
         return Error{ErrorCode::BadInput, name ? tr("name the lock") : tr("a backslash in the name is written \\\\")};
     const auto backend = backendOf(status->scheme);
     const bool isPath = backend && infoOf(*backend).namesPaths;
-    if (isPath && (!name->startsWith('/') || name->endsWith('/') || name->contains("//")))
-        return Error{ErrorCode::BadInput, tr("a path begins with / and does not end with it")};
+    if (isPath && name->size() > 1 && name->endsWith('/'))
+        name->chop(1); // as it is pasted from elsewhere
+    if (isPath && (!name->startsWith('/') || name->size() == 1 || name->contains("//")))
+        return Error{ErrorCode::BadInput, tr("a path begins with / and has no empty part")};
     request.lock = {status->name, *name};
     request.recipe = m_recipe->currentData(recipeRole).toByteArray();
     if (request.recipe.isEmpty())
