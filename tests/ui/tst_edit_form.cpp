@@ -167,6 +167,22 @@ private slots:
         QCOMPARE(m_backend->lastReason, u"INC-7"_s);
         QVERIFY(!dialog.isVisible());
     }
+    // Each letter that made the difference longer had moved the field below the pointer.
+    void whatIsTypedMovesNothing()
+    {
+        auto &dialog = open(formRequest(EditKind::ZnodeSet, "/app/config"), nodeState("old"));
+        QCoreApplication::processEvents();
+        dialog.move(60, 60);
+        const QRect placed = dialog.geometry();
+        value()->edit()->setPlainText(u"new\nof\nseveral\nlines"_s);
+        QCoreApplication::processEvents();
+        QCOMPARE(dialog.geometry().topLeft(), placed.topLeft());
+        QVERIFY(dialog.height() > placed.height());
+        const int high = dialog.height();
+        value()->edit()->setPlainText(u"old"_s);
+        QCoreApplication::processEvents();
+        QCOMPARE(dialog.geometry(), QRect(placed.topLeft(), QSize(placed.width(), high)));
+    }
     void bytesThatAreNoTextAreEditedAsHexAndKept_data()
     {
         QTest::addColumn<QByteArray>("bytes");

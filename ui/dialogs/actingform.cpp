@@ -45,7 +45,8 @@ ActingInputs makeActingInputs(QWidget *parent, const QString &typedName, const A
     return made;
 }
 
-void fitToScreen(QDialog *form, QScrollArea *scroll, const std::optional<QRect> &available, int width)
+void fitToScreen(QDialog *form, QScrollArea *scroll, const std::optional<QRect> &available, int width,
+                 const std::optional<QRect> &stands)
 {
     constexpr int spare = 2;
     constexpr QMargins frame(8, 36, 8, 8); // what a window manager puts around it
@@ -70,14 +71,18 @@ void fitToScreen(QDialog *form, QScrollArea *scroll, const std::optional<QRect> 
             others += item->hasHeightForWidth() ? item->heightForWidth(inside) : item->sizeHint().height();
     }
     others += std::max(0, parts - 1) * layout->spacing();
-    const int high = std::min(room.height(), others + content + spare);
+    const int needed = others + content + spare;
+    const int high = std::min(room.height(), std::max(needed, stands ? stands->height() : 0));
     QRect place(QPoint(), QSize(wide, high));
     const auto *parent = form->parentWidget();
-    place.moveCenter(parent && parent->isVisible() ? parent->window()->geometry().center() : room.center());
+    if (stands)
+        place.moveTopLeft(stands->topLeft());
+    else
+        place.moveCenter(parent && parent->isVisible() ? parent->window()->geometry().center() : room.center());
     place.moveLeft(std::clamp(place.left(), room.left(), std::max(room.left(), room.right() + 1 - wide)));
     place.moveTop(std::clamp(place.top(), room.top(), std::max(room.top(), room.bottom() + 1 - high)));
     // A bar that once was there stays as long as the content, narrowed by it, is too high: it has to go first.
-    if (high == others + content + spare)
+    if (high >= needed)
         scroll->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     form->setGeometry(place);
     form->layout()->activate();

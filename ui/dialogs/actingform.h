@@ -29,7 +29,8 @@ struct ActingWords {
 [[nodiscard]] ActingInputs makeActingInputs(QWidget *parent, const QString &typedName, const ActingWords &words);
 
 // As high as its texts are, as far as the screen goes (its own, unless `available` is said): what is more scrolls,
-// and the buttons stay.
-void fitToScreen(QDialog *form, QScrollArea *scroll, const std::optional<QRect> &available, int width);
+// and the buttons stay. In the middle of its window, or where it `stands`: there it only becomes higher.
+void fitToScreen(QDialog *form, QScrollArea *scroll, const std::optional<QRect> &available, int width,
+                 const std::optional<QRect> &stands = {});
 
 } // namespace lockscope::ui

@@ -6,6 +6,7 @@
 #include "ui/dialogs/acleditor.h"
 #include "ui/dialogs/editwords.h"
 #include "ui/dialogs/factsform.h"
+#include "ui/dialogs/lostedit.h"
 #include "ui/dialogs/valueeditor.h"
 #include "ui/parts/environment.h"
 #include "ui/parts/notices.h"
@@ -25,6 +26,23 @@ namespace lockscope::ui {
 using namespace Qt::StringLiterals;
 using operate::EditKind;
 
+namespace {
+
+void showWarnings(QLayout &layout, const QStringList &warnings, QWidget *content)
+{
+    while (auto *item = layout.takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+    for (const auto &warning : warnings) {
+        auto *banner = new Banner(content);
+        banner->say(Banner::Look::Warning, {}, harmless(warning, 1000));
+        layout.addWidget(banner);
+    }
+}
+
+} // namespace
+
 EditDialog::EditDialog(Backend &backend, const ConnectionBook &book, operate::EditRequest request, QWidget *parent)
     : SendingDialog(parent), m_backend(backend), m_book(book), m_request(std::move(request)),
       m_isNew(m_request.kind == EditKind::ZnodeCreate
@@ -37,6 +55,7 @@ EditDialog::EditDialog(Backend &backend, const ConnectionBook &book, operate::Ed
     m_readSoon.setInterval(300);
     connect(&m_readSoon, &QTimer::timeout, this, &EditDialog::read);
     connect(&book, &ConnectionBook::changed, this, &EditDialog::updateReady);
+    followLost();
     if (!m_isNew) {
         read();
         return;
@@ -69,6 +88,11 @@ void EditDialog::read()
             showError(plan.error());
             return;
         }
+        // Of what is gone a form would say what cannot be.
+        if (const auto why = operate::whyNoEdit(*plan); !m_isNew && why && why->code == ErrorCode::NoNode) {
+            showError(*why);
+            return;
+        }
         auto request = m_isNew ? m_plan->request : plan->request;
         // Accepted were those that stood there when it was ticked.
         if (!m_isNew || m_plan->locks != plan->locks)
@@ -79,9 +103,21 @@ void EditDialog::read()
     });
 }
 
+void EditDialog::followLost()
+{
+    m_lost = new LostEdit(m_backend, m_book, this);
+    connect(m_lost, &LostEdit::looking, m_state, [this] { m_state->say(Banner::Look::Info, {}, tr("Reading it…")); });
+    connect(m_lost, &LostEdit::looking, this, [this] { setStep(Step::Reading); });
+    connect(m_lost, &LostEdit::unknown, this, &EditDialog::showError);
+    connect(m_lost, &LostEdit::notDone, this, &EditDialog::lookAgain);
+    connect(m_lost, &LostEdit::done, this, &EditDialog::showOutcome);
+}
+
 // From the beginning: what was typed is typed anew over what is there now.
 void EditDialog::lookAgain()
 {
+    if (m_lost->findOut())
+        return;
     if (!m_isNew) {
         read();
         return;
@@ -109,6 +145,7 @@ void EditDialog::showPlan(bool isFirst)
                       : m_acls  ? m_acls->edit()
                                 : nullptr;
         (first && first->isVisibleTo(this) ? first : m_reason)->setFocus();
+        QTimer::singleShot(0, this, [this] { m_isPlaced = isVisible(); }); // once fit() has measured it
     }
 }
 
@@ -195,23 +232,10 @@ void EditDialog::showPreview()
                      locks.mid(0, 12).join(u'\n')
                          + (locks.size() > 12 ? tr("\n… and %1 more").arg(locks.size() - 12) : QString()));
     m_acceptLocks->setVisible(m_plan->touchesHeld());
-    showWarnings(preview.warnings);
+    showWarnings(*m_warnings, preview.warnings, m_content);
     m_apply->setText(EditWords::act(m_plan->request, m_isNew));
     updateReady();
     fit();
-}
-
-void EditDialog::showWarnings(const QStringList &warnings)
-{
-    while (auto *item = m_warnings->takeAt(0)) {
-        delete item->widget();
-        delete item;
-    }
-    for (const auto &warning : warnings) {
-        auto *banner = new Banner(m_content);
-        banner->say(Banner::Look::Warning, {}, harmless(warning, 1000));
-        m_warnings->addWidget(banner);
-    }
 }
 
 void EditDialog::showError(const Error &error)
@@ -239,6 +263,8 @@ void EditDialog::send()
                                 showOutcome(*outcome);
                             else
                                 showError(outcome.error());
+                            if (!outcome && outcome.error().code == ErrorCode::UnknownOutcome)
+                                m_lost->take(*m_plan, outcome.error());
                         });
 }
 
@@ -258,6 +284,7 @@ void EditDialog::showOutcome(const operate::EditOutcome &outcome)
 
 void EditDialog::setStep(Step step)
 {
+    m_isPlaced = m_isPlaced && (step == Step::Form || step == Step::Sending);
     m_step = step;
     const bool isForm = step == Step::Form;
     m_state->setVisible(!isForm);
@@ -269,7 +296,7 @@ void EditDialog::setStep(Step step)
     m_again->hide();
     if (!isForm) {
         m_locks->hide();
-        showWarnings({});
+        showWarnings(*m_warnings, {}, m_content);
     }
     m_cancel->setText(step == Step::Done ? tr("Close") : tr("Cancel"));
     m_cancel->setEnabled(step != Step::Sending);

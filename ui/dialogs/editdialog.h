@@ -24,6 +24,7 @@ namespace lockscope::ui {
 
 class AclEditor;
 class Banner;
+class LostEdit;
 class CodeLabel;
 class FactsForm;
 class ValueEditor;
@@ -64,11 +65,11 @@ private:
     QWidget *makeButtons();
     void read();
     void lookAgain();
+    void followLost();
     void showPlan(bool isFirst);
     void takeFields();
     void takeLife(operate::EditRequest &request);
     void showPreview();
-    void showWarnings(const QStringList &warnings);
     void showError(const Error &error);
     void send();
     void showOutcome(const operate::EditOutcome &outcome);
@@ -90,7 +91,9 @@ private:
     std::optional<operate::EditPlan> m_plan;
     QString m_fieldTrouble; // what is typed is not what it should be
     std::optional<operate::EditRequest> m_undo;
+    LostEdit *m_lost = nullptr;
     Step m_step = Step::Reading;
+    bool m_isPlaced = false; // as what is there asks for: from then on what is typed only makes it higher
     std::optional<QRect> m_available;
     QTimer m_readSoon; // a name is typed
 

@@ -266,7 +266,11 @@ void EditDialog::setAvailable(const QRect &available)
 
 void EditDialog::fit()
 {
-    const auto fitNow = [this] { fitToScreen(this, m_scroll, m_available, editFormWidth); };
+    // Nothing moves below the pointer while somebody types, nor away from where the form was dragged.
+    const auto fitNow = [this] {
+        const auto stands = m_isPlaced ? std::optional(geometry()) : std::nullopt;
+        fitToScreen(this, m_scroll, m_available, editFormWidth, stands);
+    };
     fitNow();
     QTimer::singleShot(0, this, fitNow); // what is new in a form is shown, and measured, a turn later
 }
