@@ -163,6 +163,10 @@ Page *MainWindow::makePage(std::size_t row)
         currentPage()->setFilter(text); // the find field tells a moment later
     });
     connect(page, &Page::editRequested, m_dialogs, &WindowDialogs::openEditOf);
+    connect(page, &Page::connectionTurned, this, [this, page] {
+        if (page == currentPage())
+            showContext();
+    });
     connect(m_dialogs, &WindowDialogs::edited, page, &Page::edited);
     page->useClock(m_clock);
     page->setBackend(m_screen);
@@ -328,12 +332,15 @@ void MainWindow::setConnection(const ConnectionName &name)
     showContext();
 }
 
-// What the bars speak of: the chosen connection, else the one of the lock in the detail.
+// What the bars speak of: the chosen connection, else the one on screen: the page's, or the one of the lock in the
+// detail.
 void MainWindow::showContext()
 {
     ConnectionName context = m_connection;
     if (context.isEmpty() && currentPage() == m_locks && m_locks->currentLock())
         context = m_locks->currentLock()->connection;
+    if (context.isEmpty())
+        context = currentPage()->connectionShown();
     m_time->setLock(m_locks->currentLock());
     m_top->setContext(context);
     m_status->setContext(m_connection);

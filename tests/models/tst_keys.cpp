@@ -33,6 +33,7 @@ class TestKeys : public QObject {
         FakeBackend backend;
         std::vector<std::vector<KeyRow>> pages; // cursor n gives page n
         qint64 perPage = 1000;
+        std::optional<qint64> asked; // of each, where that is more
         KeysModel model{nullptr, [this] { return now; }};
         World()
         {
@@ -43,7 +44,7 @@ class TestKeys : public QObject {
                 KeyPage page;
                 page.rows = pages[cursor];
                 page.cursor = cursor + 1 < pages.size() ? cursor + 1 : 0;
-                page.scanned = perPage;
+                page.scanned = asked.value_or(perPage);
                 page.total = static_cast<qint64>(pages.size()) * perPage;
                 return page;
             };
@@ -246,6 +247,17 @@ private slots:
         QVERIFY(world.scan());
         QCOMPARE(world.backend.calls.back(), u"scanKeys r lock:* 0"_s);
         QCOMPARE(world.model.progressText(), u"1 of 1,000 keys match"_s);
+    }
+    // SCAN is asked to look at a thousand at once, also where there are four: "0 of 1,000 keys match", it had said.
+    void noMoreKeysAreSaidThanThereAre()
+    {
+        World world;
+        world.perPage = 4;
+        world.asked = 1000;
+        world.pages = {{}};
+        world.model.setPattern("config"_ba);
+        QVERIFY(world.scan());
+        QCOMPARE(world.model.progressText(), u"0 of 4 keys match"_s);
     }
 };
 

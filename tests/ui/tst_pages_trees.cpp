@@ -261,6 +261,19 @@ private slots:
         QTRY_COMPARE(page.statusText(), u"1 of 500 keys match"_s);
         QVERIFY(backend.wasCalled(u"scanKeys cache-redis lock:* 0"_s));
         QVERIFY(!rowOf(page.tree(), u"user:"_s).isValid());
+        // Where none has such a name, that is said; the list had been blank.
+        backend.onScanKeys = [](const ConnectionName &, const QByteArray &, quint64) -> Result<KeyPage> {
+            return KeyPage{{}, 0, 1000, 4, {}};
+        };
+        pattern->setText(u"lock"_s);
+        QTest::keyClick(pattern, Qt::Key_Return);
+        QTRY_COMPARE(page.statusText(), u"0 of 4 keys match"_s);
+        QVERIFY(!page.tree()->isVisible());
+        backend.onScanKeys = [](const ConnectionName &, const QByteArray &, quint64) -> Result<KeyPage> {
+            return KeyPage{{{RedisKey("lock"_ba), "string"_ba, std::nullopt, 1}}, 0, 1000, 4, {}};
+        };
+        QTest::keyClick(pattern, Qt::Key_Return);
+        QTRY_VERIFY(page.tree()->isVisible());
     }
 
     void looksAtSessions()

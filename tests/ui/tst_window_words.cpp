@@ -94,6 +94,23 @@ private slots:
         QCOMPARE(tag->text(), u"sandbox · plain"_s);
     }
 
+    // With two servers nothing had said whose tree the page shows, and whether that is production.
+    void aPageOfOneConnectionSaysWhich()
+    {
+        auto *tag = m_window->findChild<QLabel *>(u"environment"_s);
+        tell("gone", false, ConnectionStatus::State::Connecting);
+        m_window->showPage(u"znodes"_s);
+        QCOMPARE(tag->text(), u"gone"_s);
+        tell("live", true);
+        QCOMPARE(tag->text(), u"gone"_s); // it may still come
+        tell("gone", false, ConnectionStatus::State::Broken);
+        QCOMPARE(tag->text(), u"PROD · live"_s);
+        tell("gone", false);
+        QCOMPARE(tag->text(), u"PROD · live"_s); // what somebody looks at stays
+        m_window->showPage(u"findings"_s);
+        QVERIFY(!tag->isVisible());
+    }
+
     // "3 keys" of one server is no word of another.
     void progressSaysWhoseItIs()
     {

@@ -99,24 +99,56 @@ bool ConnectionChoice::take(const std::vector<ConnectionStatus> &statuses)
         else
             *known = status;
     }
+    choose();
     const auto *now = shown();
     return now && std::any_of(statuses.begin(), statuses.end(), [&](const ConnectionStatus &status) {
                return status.name == now->name;
            });
 }
 
+void ConnectionChoice::prefer(const ConnectionName &name)
+{
+    m_preferred = name;
+    choose();
+}
+
+const ConnectionStatus *ConnectionChoice::find(const ConnectionName &name) const
+{
+    const auto known = std::find_if(m_known.begin(), m_known.end(), [&](const ConnectionStatus &status) {
+        return status.name == name && canShow(status);
+    });
+    return known == m_known.end() ? nullptr : &*known;
+}
+
+// One that never answered has nothing to show.
+void ConnectionChoice::choose()
+{
+    const auto isWorth = [](const ConnectionStatus &status) {
+        using enum ConnectionStatus::State;
+        return status.state == Connected || status.state == Connecting || ConnectionBook::isStale(status);
+    };
+    const auto *now = shown();
+    if (now && (now->name == m_preferred || isWorth(*now))) {
+        m_chosen = now->name;
+        return;
+    }
+    for (const auto &status : m_known) {
+        if (canShow(status) && isWorth(status)) {
+            m_chosen = status.name;
+            return;
+        }
+    }
+}
+
 const ConnectionStatus *ConnectionChoice::shown() const
 {
-    const ConnectionStatus *first = nullptr;
-    for (const auto &status : m_known) {
-        if (!canShow(status))
-            continue;
-        if (status.name == m_preferred)
-            return &status;
-        if (!first)
-            first = &status;
-    }
-    return first;
+    if (const auto *preferred = find(m_preferred))
+        return preferred;
+    if (const auto *chosen = find(m_chosen))
+        return chosen;
+    const auto first =
+        std::find_if(m_known.begin(), m_known.end(), [this](const auto &status) { return canShow(status); });
+    return first == m_known.end() ? nullptr : &*first;
 }
 
 } // namespace lockscope::ui

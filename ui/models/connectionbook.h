@@ -56,17 +56,21 @@ public:
 
     // Takes a batch's statuses in. Returns whether the shown one's status is among them.
     bool take(const std::vector<ConnectionStatus> &statuses);
-    // The window's choice; empty, or one that this page cannot show, leaves it to the first that it can.
-    void prefer(const ConnectionName &name) { m_preferred = name; }
-    // Null when there is none.
+    // The window's choice; empty, or one that this page cannot show, leaves it to the page.
+    void prefer(const ConnectionName &name);
+    // Without a choice the first that is not known to be broken; one that was connected once stays, whatever becomes
+    // of it. Null when there is none.
     [[nodiscard]] const ConnectionStatus *shown() const;
 
 private:
     [[nodiscard]] bool canShow(const ConnectionStatus &status) const;
+    [[nodiscard]] const ConnectionStatus *find(const ConnectionName &name) const;
+    void choose();
 
     std::vector<Scheme> m_schemes;
     std::vector<ConnectionStatus> m_known;
     ConnectionName m_preferred;
+    ConnectionName m_chosen; // by this page, while nothing is preferred
 };
 
 } // namespace lockscope::ui

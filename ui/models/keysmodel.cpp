@@ -410,9 +410,11 @@ void KeysModel::remove(const RedisKey &key)
 
 QString KeysModel::progressText() const
 {
-    // Keys come and go while we count.
-    const QString scanned = countText(m_progress.scanned);
-    const QString total = countText(std::max(m_progress.total, m_progress.scanned));
+    // A page's count is what SCAN was asked to look at, which may be more than there are; keys come and go while we
+    // count.
+    const auto there = std::max(m_progress.total, m_progress.loaded);
+    const QString scanned = countText(std::min(m_progress.scanned, there));
+    const QString total = countText(there);
     switch (m_progress.scan) {
     case Scan::Idle: return u"not scanned"_s;
     case Scan::Running: return u"scanned %1 of %2 keys"_s.arg(scanned, total);

@@ -242,6 +242,12 @@ void KeysPage::sayProgress()
     sayNoMatch();
     const auto &progress = m_model.progress();
     const bool isUnderWay = progress.scan == KeysModel::Scan::Running || progress.scan == KeysModel::Scan::Paused;
+    if (progress.scan == KeysModel::Scan::Done && progress.loaded == 0)
+        sayNothing(m_model.pattern().isEmpty() ? u"No keys"_s
+                                               : u"No key is called “%1”"_s.arg(label(m_model.pattern(), 80)),
+                   m_model.pattern().isEmpty()
+                       ? u"This database is empty."_s
+                       : u"The pattern is compared with whole names: lock:* finds all that begin with lock:."_s);
     QString text = m_model.progressText();
     if (!m_filter->text().isEmpty())
         text += u" · the filter covers only those loaded"_s;

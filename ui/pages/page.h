@@ -49,6 +49,8 @@ public:
     // The connection chosen in the side bar; an empty name means all. Pages that show one connection
     // at a time take the first they can show.
     virtual void showConnection(const ConnectionName &name) = 0;
+    // Of a page that shows one at a time: which. Empty: all, or none yet.
+    [[nodiscard]] virtual ConnectionName connectionShown() const { return {}; }
     // Narrows the page to this text (the window's find field).
     virtual void setFilter(const QString &text) = 0;
     // Puts the keyboard focus where arrows move through the rows.
@@ -81,6 +83,8 @@ public:
 signals:
     // isSettled() became true.
     void settled();
+    // connectionShown() is another.
+    void connectionTurned();
     // The number (or word) at the right of the page's entry in the side bar; empty for none.
     void countChanged(const QString &text);
     // Asks the window to show this lock on the page of locks.

@@ -242,6 +242,7 @@ void TreePage::choose()
     m_cells->setStale(m_isStale);
     connectionChosen(*status);
     updateEdits();
+    emit connectionTurned();
 }
 
 // --- what every page is asked ---
@@ -259,6 +260,12 @@ void TreePage::sayNoMatch()
         m_noMatch->say(u"Nothing matches “%1”"_s.arg(m_filter->text().left(80)), m_words.noMatch,
                        u"Clear the filter"_s);
     m_rows->setCurrentIndex(isNone ? 1 : 0);
+}
+
+void TreePage::sayNothing(const QString &title, const QString &text)
+{
+    m_noMatch->say(title, text);
+    m_rows->setCurrentIndex(1);
 }
 
 void TreePage::focusContent()

@@ -33,6 +33,7 @@ public:
     void useLocks(const LocksModel &locks) override { m_links.useLocks(locks); }
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;
+    [[nodiscard]] ConnectionName connectionShown() const override { return m_shown; }
     void setFilter(const QString &text) override;
     void focusContent() override;
     [[nodiscard]] bool isRecorded() const override { return false; }
@@ -72,6 +73,8 @@ protected:
     // Whether that connection can be shown, and is by now.
     bool turnTo(const ConnectionName &name);
     void sayNoMatch();
+    // Instead of the tree, until sayNoMatch() is asked again.
+    void sayNothing(const QString &title, const QString &text);
     // Another entry is chosen, or was read.
     void updateEdits();
 
