@@ -297,6 +297,14 @@ void Workbench::openLink(const QString &link)
     }
     m_window.selectLock(*lock);
     m_locks.table().setFocus();
+    const auto *status = m_window.connections().find(lock->connection);
+    const bool wasLookedAt = status->asOf != std::chrono::system_clock::time_point{};
+    const bool hasJustCome = lock->connection == m_waitsFor;             // its locks are still to come
+    if (wasLookedAt && !hasJustCome && !m_locks.model().snapshot(*lock)) // or an empty page would be all there is
+        say(tr("Not seen"),
+            tr("%1 is not among the locks that are seen on %2: it is gone, or cannot be seen. Should it come, it is "
+               "chosen.")
+                .arg(label(lock->name, 200), label(lock->connection.bytes(), 60)));
 }
 
 void Workbench::openLinkAmong(const QString &link, const std::function<bool(const ConnectionName &)> &isComing)
@@ -320,6 +328,7 @@ void Workbench::endWaitOfLink()
 {
     if (const auto link = std::exchange(m_waitingLink, {}); !link.isEmpty())
         openLink(link);
+    m_waitsFor = {};
 }
 
 void Workbench::showOn(const QString &page, const LockName &lock)

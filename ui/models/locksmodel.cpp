@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "ui/models/orderedrows.h"
 #include "ui/models/rowdelta.h"
+#include "ui/models/wholetext.h"
 #include "ui/theme/text.h"
 
 #include <algorithm>
@@ -420,6 +421,7 @@ QVariant LocksModel::data(const QModelIndex &index, int role) const
     };
     switch (role) {
     case Qt::DisplayRole: return text();
+    case WholeTextRole: return index.column() == LockRow::Holder ? withWholeId(text(), entry.snapshot) : QVariant();
     case NameRole: return entry.snapshot.lock.name;
     case BriefRole: return entry.brief(index.column());
     case Qt::TextAlignmentRole: return QVariant::fromValue(LockRow::alignmentOf(index.column()));

@@ -4,6 +4,7 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "ui/models/rowdelta.h"
+#include "ui/models/wholetext.h"
 #include "ui/theme/text.h"
 
 #include <algorithm>
@@ -268,6 +269,7 @@ QVariant QueueModel::data(const QModelIndex &index, int role) const
     const Contender &contender = contenderAt(index.row());
     switch (role) {
     case Qt::DisplayRole: return index.column() == Place ? pillAt(index.row()).word : cell(contender, index.column());
+    case WholeTextRole: return index.column() == Who ? withWholeId(cell(contender, Who), contender) : QVariant();
     case Qt::TextAlignmentRole: return QVariant::fromValue(alignmentOf(index.column()));
     case Qt::ToolTipRole: {
         QString tip = label(contender.id, 400);

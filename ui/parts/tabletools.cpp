@@ -4,6 +4,7 @@
 #include "core/base/instant.h"
 #include "core/base/text.h"
 #include "ui/models/csv.h"
+#include "ui/models/wholetext.h"
 
 #include <QClipboard>
 #include <QContextMenuEvent>
@@ -119,6 +120,8 @@ QString TableTools::titleOf(int column) const
 QString TableTools::cell(const QModelIndex &row, int column) const
 {
     const QModelIndex index = row.siblingAtColumn(column);
+    if (const QVariant whole = index.data(WholeTextRole); whole.isValid())
+        return whole.toString();
     if (column != m_shape.name || m_shape.nameRole == Qt::DisplayRole)
         return index.data().toString();
     const QVariant name = index.data(m_shape.nameRole);
