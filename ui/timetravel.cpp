@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/timetravel.h"
 
+#include "core/base/clock.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "ui/models/screenclock.h"
 #include "ui/shell/actions.h"
 #include "ui/theme/text.h"
 
@@ -24,7 +26,14 @@ constexpr int refreshesPerMarks = 5;
 
 QString dayAndTime(history::Moment moment)
 {
-    return QDateTime::fromMSecsSinceEpoch(moment.time_since_epoch().count()).toString(u"yyyy-MM-dd HH:mm:ss"_s);
+    return timeOfDay(moment).toString(u"yyyy-MM-dd HH:mm:ss"_s);
+}
+
+// As a file has it.
+QString fileTime(std::chrono::system_clock::time_point time)
+{
+    const auto ms = std::chrono::floor<std::chrono::milliseconds>(time).time_since_epoch().count();
+    return QDateTime::fromMSecsSinceEpoch(ms).toString(u"yyyy-MM-dd HH:mm:ss"_s);
 }
 
 QString recordingFilter()
@@ -63,7 +72,10 @@ TimeTravel::TimeTravel(Backend &live, PausableBackend &screen, ScreenClock &cloc
         QTimer::singleShot(0, this, &TimeTravel::listen); // whoever hears it is not connected yet
 }
 
-TimeTravel::~TimeTravel() = default;
+TimeTravel::~TimeTravel()
+{
+    setShowsFile(false);
+}
 
 void TimeTravel::addActions(Actions &actions)
 {
@@ -96,10 +108,8 @@ void TimeTravel::listen()
         if (past->leftBehind().empty())
             return;
         m_openLeft->setEnabled(true);
-        emit said(
-            tr("A run that did not end by itself left what it recorded until %1; the command “%2” shows it")
-                .arg(dayAndTime(std::chrono::floor<std::chrono::milliseconds>(newestOf(past->leftBehind()).last)),
-                     m_openLeft->text()));
+        emit said(tr("A run that did not end by itself left what it recorded until %1; the command “%2” shows it")
+                      .arg(fileTime(newestOf(past->leftBehind()).last), m_openLeft->text()));
     };
     connect(past, &Past::failed, this, tellFailure);
     connect(past, &Past::resumed, this,
@@ -111,7 +121,7 @@ void TimeTravel::listen()
 
 TimeTravel::Moment TimeTravel::now()
 {
-    return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    return std::chrono::floor<std::chrono::milliseconds>(programClock().now());
 }
 
 void TimeTravel::setLock(const std::optional<inspect::LockName> &lock)
@@ -341,6 +351,7 @@ void TimeTravel::openFiles(const QStringList &files, const QString &title, std::
         m_wanted.reset();
         m_isAsking = false; // who was asked is not asked any more
         m_file = std::move(m_opening);
+        setShowsFile(true);
         m_title = label(title.toUtf8(), 60);
         m_span = *span;
         goTo(at.value_or(span->end));
@@ -354,6 +365,7 @@ void TimeTravel::closeFile()
         return;
     m_wanted.reset();
     m_isAsking = false;
+    setShowsFile(false);
     leave();
     m_bar.hide();
     m_refresh.stop();
@@ -394,7 +406,7 @@ void TimeTravel::save(const QString &file)
         if (!span)
             return emit said(label(span.error().message.toUtf8(), 300));
         emit said(tr("Saved %1 to %2 in %3; `lockscopectl replay` reads it")
-                      .arg(dayAndTime(span->begin), dayAndTime(span->end), label(file.toUtf8(), 200)));
+                      .arg(fileTime(span->begin), fileTime(span->end), label(file.toUtf8(), 200)));
     });
 }
 

@@ -2,6 +2,7 @@
 #include "app/lockscopectl/pictures.h"
 
 #include "app/lockscopectl/command.h"
+#include "core/async/dated.h"
 #include "core/base/text.h"
 #include "core/base/typedname.h"
 #include "core/inspect/json.h"
@@ -156,7 +157,7 @@ Result<inspect::LockName> LivePictures::parseLock(const QString &text)
 
 history::Moment LivePictures::now() const
 {
-    return std::chrono::time_point_cast<std::chrono::milliseconds>(m_workspace.loop().wallNow());
+    return std::chrono::time_point_cast<std::chrono::milliseconds>(datedNow(m_workspace.loop()));
 }
 
 // --- a recording -------------------------------------------------------------------------------

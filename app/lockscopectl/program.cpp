@@ -3,6 +3,7 @@
 
 #include "app/lockscopectl/output.h"
 #include "core/async/closing.h"
+#include "core/base/clock.h"
 #include "core/base/text.h"
 #include "core/workspace/clientlabels.h"
 #include "core/workspace/thresholdfile.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::chrono::seconds keychainPatience{30}; // it may ask its user
 constexpr std::chrono::seconds saysWhatItWaitsForAfter{3};
+constexpr std::chrono::seconds looksAtWallEvery{1};
 
 } // namespace
 
@@ -108,11 +110,20 @@ Task<Exit> Program::runCommand()
             m_context.waiting =
                 m_loop.callAt(m_loop.now() + saysWhatItWaitsForAfter, [this] { sayWhatItWaitsFor(); });
     }
-    if (m_command.follows || (m_command.observes && m_arguments.has(u"watch"_s)))
+    if (m_command.follows || (m_command.observes && m_arguments.has(u"watch"_s))) {
         m_rules = followRules(m_arguments);
+        watchWall();
+    }
     const auto status = co_await m_command.run(m_context);
     m_context.waiting.cancel();
     co_return status;
+}
+
+void Program::watchWall()
+{
+    if (const auto jump = programClock().takeJump())
+        complain(wordsOf(*jump));
+    m_wallLook = m_loop.callAt(m_loop.now() + looksAtWallEvery, [this] { watchWall(); });
 }
 
 void Program::sayWhatItWaitsFor() const

@@ -26,6 +26,8 @@ private:
     Task<Exit> openSandbox();
     Task<void> fillInPasswords();
     [[nodiscard]] Exit addConnections();
+    // Says so when the machine's wall clock is set meanwhile.
+    void watchWall();
     void sayWhatItWaitsFor() const;
 
     const CommandSpec &m_command;
@@ -39,6 +41,7 @@ private:
     std::unique_ptr<Workspace> m_workspace;
     LivePictures m_pictures;
     std::unique_ptr<RuleWatch> m_rules; // of a command that goes on
+    Timer m_wallLook;                   // of such a one, too
     CommandContext m_context;
     Scope m_scope; // last: its coroutine uses everything above
 };

@@ -3,6 +3,7 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "core/async/completion.h"
+#include "core/base/clock.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/history/recorder.h"
@@ -81,6 +82,9 @@ Task<Exit> record(CommandContext &context)
         co_return Exit::Failed; // it was told
     for (const auto &line : coverageWords(context))
         complain(line);
+    if (programClock().setBy().count() != 0)
+        complain(u"moments in the recording go by this machine's clock as it was when lockscopectl began, "
+                 u"not as it was set meanwhile"_s);
     tellWhatWasRecorded(context, recorder.writer());
     co_return status;
 }

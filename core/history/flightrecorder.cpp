@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/history/flightrecorder.h"
 
+#include "core/async/dated.h"
+#include "core/base/clock.h"
+
 #include <QDateTime>
 #include <QDir>
 #include <QLockFile>
@@ -23,9 +26,10 @@ constexpr std::size_t mostWaiting = 100'000;
 const auto ownerName = u"owner"_s; // locked while its run lives
 const auto recordingNames = u"*.lockscope"_s;
 
-Moment wallNow()
+// As the loop dates what comes, on any thread.
+Moment datedNow()
 {
-    return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    return std::chrono::time_point_cast<std::chrono::milliseconds>(programClock().now());
 }
 
 // Held while its process lives, whatever its age.
@@ -75,7 +79,7 @@ FlightRecorder::~FlightRecorder()
 
 void FlightRecorder::add(What what)
 {
-    const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(m_loop.wallNow());
+    const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(datedNow(m_loop));
     const std::scoped_lock lock(m_mutex);
     if (m_isOver)
         return;
@@ -168,7 +172,7 @@ void FlightRecorder::run()
     QLockFile owner(own.filePath(ownerName));
     if (!takeOwner(owner))
         return fail({ErrorCode::Server, u"the recorder cannot write in %1"_s.arg(own.path())});
-    auto writer = RotatingWriter::create(own.path(), m_options.bounds, wallNow());
+    auto writer = RotatingWriter::create(own.path(), m_options.bounds, datedNow());
     if (!writer)
         return fail(writer.error());
     m_files->set((*writer)->files());
@@ -191,7 +195,7 @@ void FlightRecorder::record(RotatingWriter &writer)
             if (m_isEnding)
                 return; // its files go
             taken = std::exchange(m_waiting, {});
-            now = wallNow(); // whatever comes from here on is later
+            now = datedNow(); // whatever comes from here on is later
         }
         auto written = isOut ? writer.resume(now) : Result<void>();
         const bool isResumed = isOut && written;

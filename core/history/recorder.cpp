@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/history/recorder.h"
 
+#include "core/async/dated.h"
+
 namespace lockscope::history {
 
 using namespace std::chrono_literals;
@@ -24,7 +26,7 @@ Recorder::~Recorder()
 
 Moment Recorder::now() const
 {
-    return std::chrono::time_point_cast<std::chrono::milliseconds>(m_loop.wallNow());
+    return std::chrono::time_point_cast<std::chrono::milliseconds>(datedNow(m_loop));
 }
 
 void Recorder::check(const Result<void> &result)

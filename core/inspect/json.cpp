@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/json.h"
 
+#include "core/base/clock.h"
 #include "core/base/instant.h"
 #include "core/base/text.h"
 
@@ -195,7 +196,7 @@ QJsonArray toJson(const std::vector<Coverage> &coverage)
 
 QJsonObject toJson(const SessionSnapshot &session, std::optional<ServerTime> now)
 {
-    const auto ours = std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
+    const auto ours = std::chrono::time_point_cast<milliseconds>(programClock().now());
     QJsonObject json{
         {u"session"_s, escaped(session.session.toUtf8())},
         {u"connection"_s, escaped(session.connection.bytes())},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/deadlocks.h"
 
+#include "core/async/dated.h"
 #include "core/async/sleep.h"
 
 #include <algorithm>
@@ -79,7 +80,7 @@ Task<WaitGraph> lookForDeadlocks(Workspace &workspace, std::vector<inspect::Clie
 {
     auto &loop = workspace.loop();
     auto locks = everySnapshot(workspace);
-    auto graph = waitGraphOf(locks, labels, loop.wallNow());
+    auto graph = waitGraphOf(locks, labels, datedNow(loop));
     if (graph.cycles.empty())
         co_return graph;
     const auto seen = keysOf(graph);
@@ -96,7 +97,7 @@ Task<WaitGraph> lookForDeadlocks(Workspace &workspace, std::vector<inspect::Clie
         if (again)
             locks.push_back(*again);
     }
-    graph = waitGraphOf(locks, labels, loop.wallNow());
+    graph = waitGraphOf(locks, labels, datedNow(loop));
     keepOnly(graph, seen);
     co_return graph;
 }
@@ -159,7 +160,7 @@ void DeadlockWatch::look()
 void DeadlockWatch::lookAt(std::vector<LockSnapshot> locks, bool isWhole)
 {
     auto &loop = m_workspace.loop();
-    m_worker.start([this, &loop, isWhole, locks = std::move(locks), labels = m_labels, now = loop.wallNow(),
+    m_worker.start([this, &loop, isWhole, locks = std::move(locks), labels = m_labels, now = datedNow(loop),
                     begun = loop.now(), isAlive = std::weak_ptr<bool>(m_isAlive)] {
         auto found = std::make_shared<Found>(Found{waitGraphOf(locks, labels, now), loop.now() - begun, isWhole});
         loop.post([this, found, isAlive] {

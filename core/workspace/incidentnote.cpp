@@ -49,9 +49,9 @@ QString tableHead(const QStringList &titles)
 }
 
 // The time of day is enough within a timeline: its date stands at the top.
-QString clock(Moment at)
+QString clock(const NoteFacts &facts, Moment at)
 {
-    return inspect::isoTime(at);
+    return inspect::isoTime(at + facts.wallSetBy);
 }
 
 QString serverWords(const NoteFacts &facts)
@@ -72,7 +72,7 @@ QString environment(const NoteFacts &facts)
     text +=
         row({u"Environment"_s, facts.connection.production ? u"**PRODUCTION**"_s : u"not marked as production"_s});
     text += row({u"Server"_s, serverWords(facts)});
-    text += row({u"As of"_s, u"%1, by the server's clock %2"_s.arg(clock(facts.asOf), serverTime)});
+    text += row({u"As of"_s, u"%1, by the server's clock %2"_s.arg(clock(facts, facts.asOf), serverTime)});
     text += row({u"Seen by"_s, facts.source.isEmpty() ? u"one look at the server"_s : facts.source});
     text += row({u"Recipe"_s, u"%1, confidence %2: %3"_s.arg(cell(lock.recipe), inspect::word(lock.confidence),
                                                              cell(escaped(lock.why.toUtf8())))});
@@ -163,7 +163,7 @@ QString timeline(const NoteFacts &facts)
         const auto &event = line.events[i];
         const bool isActed = event.kind == history::TimelineEvent::Kind::Acted;
         const auto words = history::wordsOf(event);
-        text += row({clock(event.at), labelled(event.contender, cell(escaped(event.contender.id))),
+        text += row({clock(facts, event.at), labelled(event.contender, cell(escaped(event.contender.id))),
                      ofItself(event.contender), textCell(event.contender.endpoint),
                      isActed ? cell(escaped(words.toUtf8())) : words});
     }
@@ -205,9 +205,9 @@ QString actions(const NoteFacts &facts)
                               u"Before"_s, u"After"_s});
     const auto shown = [](const QString &words) { return cell(escaped(words.toUtf8())); };
     for (const auto &act : facts.acts)
-        text +=
-            row({clock(act.time), shown(act.actor), shown(act.action), cell(escaped(act.holder)), shown(act.phase),
-                 shown(act.outcome), shown(act.reason), stateWords(act.before), stateWords(act.after)});
+        text += row({clock(facts, act.time), shown(act.actor), shown(act.action), cell(escaped(act.holder)),
+                     shown(act.phase), shown(act.outcome), shown(act.reason), stateWords(act.before),
+                     stateWords(act.after)});
     return text;
 }
 
@@ -236,8 +236,8 @@ QString incidentNote(const NoteFacts &facts)
 {
     auto sentence = inspect::answerSentence(facts.lock, facts.asOf + facts.lock.serverAhead);
     if (facts.goneBy)
-        sentence = u"%1 is not there at %2; as of %3: "_s.arg(escaped(facts.lock.lock.name), clock(*facts.goneBy),
-                                                              clock(facts.asOf))
+        sentence = u"%1 is not there at %2; as of %3: "_s.arg(escaped(facts.lock.lock.name),
+                                                              clock(facts, *facts.goneBy), clock(facts, facts.asOf))
                    + sentence;
     QString text = u"# Incident: %1\n\n"_s.arg(codeSpan(escaped(facts.lock.lock.text())));
     text += codeSpan(sentence) + u"\n\n"_s;

@@ -9,7 +9,8 @@ namespace lockscope {
 
 struct NoteFacts {
     inspect::LockSnapshot lock;
-    history::Moment asOf{}; // by the clock of the machine that saw it
+    std::chrono::milliseconds wallSetBy{}; // since it was seen, on this machine: its times of day are told by that
+    history::Moment asOf{};                // by the clock of the machine that saw it
     std::optional<history::Moment>
         goneBy;                    // it is not there any more: all but the history is of when it was seen last
     history::LinkState connection; // without credentials

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/iocontroller.h"
 
+#include "core/async/dated.h"
 #include "core/async/sleep.h"
 #include "core/base/text.h"
 #include "core/workspace/zookeeperlink.h"
@@ -166,7 +167,7 @@ void IoController::acquire(quint64 id, AcquireRequest request)
     PendingHold pending;
     pending.hold.id = id;
     pending.hold.request = request;
-    pending.hold.since = m_loop.wallNow();
+    pending.hold.since = datedNow(m_loop);
     pending.lock =
         std::make_unique<HeldLock>(*m_workspace, HoldRequest{request.lock, request.recipe, request.readMode,
                                                              request.limit, request.ttl, request.isLimitGiven});
@@ -186,7 +187,7 @@ Task<void> IoController::runHold(quint64 id)
     if (at == m_holds.end() || at->second.hold.state != Hold::State::Waiting)
         co_return;
     auto &hold = at->second.hold;
-    hold.since = m_loop.wallNow();
+    hold.since = datedNow(m_loop);
     if (!grant) {
         hold.state = Hold::State::Failed;
         hold.message = grant.error().message;
@@ -372,7 +373,7 @@ void IoController::queueLocks(std::vector<inspect::SnapshotChange> changes)
     for (auto &change : changes) {
         if (isLeaving(change.lock.lock.connection) && change.kind != inspect::ChangeKind::Removed)
             continue;
-        m_pendingLocks.add(std::move(change), m_loop.wallNow());
+        m_pendingLocks.add(std::move(change), datedNow(m_loop));
     }
     scheduleFlush();
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/observerproxy.h"
 
+#include "core/base/clock.h"
+
 namespace lockscope {
 
 using inspect::ChangeKind;
@@ -23,7 +25,7 @@ void ObserverProxy::locksChanged(std::vector<SnapshotChange> changes)
         }
         news.push_back(std::move(change));
     }
-    m_heardAt = std::chrono::system_clock::now();
+    m_heardAt = programClock().now();
     tell(std::move(news));
 }
 
@@ -78,7 +80,7 @@ void ObserverProxy::costChanged(const ConnectionName &connection, inspect::Cost 
 
 void ObserverProxy::looked(const ConnectionName &connection)
 {
-    m_heardAt = std::chrono::system_clock::now();
+    m_heardAt = programClock().now();
     if (m_sink)
         m_sink->looked(connection);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/recordfeed.h"
 
+#include "core/base/clock.h"
 #include "core/operate/gentler.h"
 
 #include <QFileInfo>
@@ -41,7 +42,7 @@ history::LinkState stateOf(Link &link)
 
 history::Act actOf(const operate::AuditRecord &record)
 {
-    return {std::chrono::time_point_cast<std::chrono::milliseconds>(record.time),
+    return {std::chrono::time_point_cast<std::chrono::milliseconds>(programClock().ofWall(record.time)),
             record.actor,
             record.action,
             record.lock,
@@ -54,6 +55,14 @@ history::Act actOf(const operate::AuditRecord &record)
             record.isDone && record.action == operate::actionOf(operate::Way::Release)};
 }
 
+AuditFollower::AuditFollower(const operate::AuditFile &file) : m_file(file)
+{
+    if (QFileInfo::exists(file.path()))
+        (void)news();
+    else
+        m_last.emplace(); // whatever comes is news
+}
+
 std::vector<history::Act> AuditFollower::news()
 {
     const QFileInfo file(m_file.path());
@@ -64,21 +73,20 @@ std::vector<history::Act> AuditFollower::news()
     const auto records = m_file.read(nullptr);
     if (!records)
         return {};
-    auto from = std::ranges::find_if(*records, [this](const auto &record) { return record.time >= m_since; });
-    const auto told = std::ranges::find(*records, m_last, &operate::AuditRecord::hash);
-    if (!m_last.isEmpty() && told != records->end())
-        from = std::next(told);
+    const bool isFirst = !m_last;
+    const auto told = std::ranges::find(*records, m_last.value_or(QByteArray()), &operate::AuditRecord::hash);
+    m_last = records->empty() ? QByteArray() : records->back().hash;
     std::vector<history::Act> acts;
-    for (; from != records->end(); ++from) {
+    if (isFirst)
+        return acts;
+    // Another file than before has none that was told.
+    for (auto from = told == records->end() ? records->begin() : std::next(told); from != records->end(); ++from)
         acts.push_back(actOf(*from));
-        m_last = from->hash;
-    }
     return acts;
 }
 
 RecordFeed::RecordFeed(Workspace &workspace, history::RecordingSink &recorder)
-    : m_workspace(workspace), m_recorder(recorder),
-      m_audit(workspace.audit(), std::chrono::floor<std::chrono::milliseconds>(workspace.loop().wallNow()))
+    : m_workspace(workspace), m_recorder(recorder), m_audit(workspace.audit())
 {
     tell();
     tellLater();

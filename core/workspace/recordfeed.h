@@ -10,23 +10,20 @@
 
 namespace lockscope {
 
-// As a recording has it.
+// As a recording has it: an act by the clock that dates all in it.
 [[nodiscard]] history::LinkState stateOf(Link &link);
 [[nodiscard]] history::Act actOf(const operate::AuditRecord &record);
 
-// The records of an audit file that were written since.
+// The records of an audit file that were written since. By their order: their times are the wall clock's, which may
+// be set back.
 class AuditFollower {
 public:
-    AuditFollower(const operate::AuditFile &file, std::chrono::system_clock::time_point since)
-        : m_file(file), m_since(since)
-    {
-    }
+    explicit AuditFollower(const operate::AuditFile &file);
     [[nodiscard]] std::vector<history::Act> news();
 
 private:
     const operate::AuditFile &m_file;
-    std::chrono::system_clock::time_point m_since;
-    QByteArray m_last;                     // the hash of the last record that was told
+    std::optional<QByteArray> m_last; // the hash of the last record that is no news; none while that is not known
     std::pair<qint64, QDateTime> m_looked; // size and time of the file then
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/zookeeper/callbacks.h"
 
+#include "core/base/clock.h"
 #include "core/base/logging.h"
 #include "core/zookeeper/sendable.h"
 
@@ -71,7 +72,7 @@ void onSession(zhandle_t *handle, int type, int state, const char *, void *mailb
         return;
     const SessionId id{static_cast<quint64>(zoo_client_id(handle)->client_id)};
     const std::chrono::milliseconds negotiated(zoo_recv_timeout(handle));
-    const auto when = std::chrono::system_clock::now();
+    const auto when = programClock().now();
     static_cast<Mailbox *>(mailbox)->post(
         [state, id, negotiated, when](Client &client) { client.stateReported(state, id, negotiated, when); });
 }

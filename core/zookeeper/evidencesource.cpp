@@ -3,6 +3,7 @@
 // or the other way round where that worked the last time.
 #include "core/zookeeper/evidence.h"
 
+#include "core/async/dated.h"
 #include "core/base/text.h"
 #include "core/zookeeper/exchange.h"
 
@@ -432,7 +433,7 @@ Reply<Evidence> EvidenceSource::ask(std::vector<QByteArray> commands, Deadline d
     constexpr auto longest = std::chrono::seconds(30);
     const auto now = d->loop.now();
     Evidence blank;
-    blank.askedAt = d->loop.wallNow();
+    blank.askedAt = datedNow(d->loop);
     blank.serverAhead = d->serverAhead;
 
     Reply<Evidence> reply(d->loop);

@@ -253,6 +253,44 @@ def check_recipe_clock(path, text):
                 f"{match.group(0)} in a recipe: time and chance come from the Loop and the Random it is given")
 
 
+_WALL_CLOCK = re.compile(r"\bsystem_clock::now\b|\bWallTime::clock::now\b|\bQDateTime::current\w*|\bQTime::current\w*")
+# Who may read the wall clock, which jumps when somebody sets it, and what for.
+_READS_WALL_CLOCK = {
+    "core/base/clock.cpp": "the one clock",
+    "core/async/qtloop.cpp": "Loop::wallNow()",
+    "core/sandbox/temporaryfolder.cpp": "beside the times of files",
+    "core/history/flightrecorder.cpp": "beside the times of files",
+    "core/operate/redisedit.cpp": "an expiry that is a time of day",
+    "core/operate/releaserecord.cpp": "the audit file",
+    "core/operate/edit.cpp": "the audit file",
+    "core/operate/audit.cpp": "the audit file",
+    "core/operate/gate.cpp": "the command log",
+    "core/workspace/mutes.cpp": "mutes end at a time of day, for every program that reads them",
+    "ui/models/alertwatch.cpp": "when a mute ends",
+    "ui/dialogs/settingsdialog.cpp": "when mutes end",
+    "ui/dialogs/editwords.cpp": "an expiry that is a time of day",
+    "ui/dialogs/forcereleasewords.cpp": "the time of day of an announcement",
+    "ui/parts/tabletools.cpp": "when a file was written",
+    "ui/pages/znodesdetail.cpp": "the time of day of a refusal",
+    "ui/pages/keysdetail.cpp": "the time of day of a refusal",
+    "app/lockscopectl/locks.cpp": "the time of day of a line of --watch",
+}
+
+
+def check_wall_clock(path, text):
+    if path.startswith(("core/", "ui/", "app/")) and path.endswith(CPP) and path not in _READS_WALL_CLOCK:
+        code = cpptext.code_only(text)
+        for match in _WALL_CLOCK.finditer(code):
+            yield cpptext.line_of(code, match.start()), (
+                f"{match.group(0)} jumps when somebody sets the clock: ages and spans are by programClock() "
+                "(core/base/clock.h) or datedNow(loop); what needs the time of day is named in lint.py")
+    if path.startswith(("core/inspect/", "core/history/", "core/workspace/")) and path.endswith(CPP):
+        code = cpptext.code_only(text)
+        for match in re.finditer(r"\bwallNow\(\)", code):
+            yield cpptext.line_of(code, match.start()), (
+                "wallNow() jumps when somebody sets the clock: what is seen is dated by datedNow(loop)")
+
+
 def check_model_reset(path, text):
     if not path.startswith("ui/") or not path.endswith(CPP):
         return
@@ -464,7 +502,7 @@ def with_licence(path, text):
     return f"{shebang}{licence_line(path, shebang + text)}\n{text}"
 
 
-RULES = [check_await, check_arrows, check_core_without_gui, check_ui_without_servers, check_recipe_clock, check_chained_arg,
+RULES = [check_await, check_arrows, check_core_without_gui, check_ui_without_servers, check_recipe_clock, check_wall_clock, check_chained_arg,
          check_model_reset, check_test_patience, check_todo, check_client_names, check_recipe_ids, check_size]
 # These break the rules on purpose.
 EXEMPT = ("tests/lint/",)

@@ -197,8 +197,18 @@ class OneIdeaEach(unittest.TestCase):
         for bad in ["QTimer timer;", "QDateTime::currentDateTime();", "std::chrono::steady_clock::now();",
                     "Random::fromSystem();", "std::this_thread::sleep_for(1s);"]:
             self.assertNotEqual(found("core/recipes/x.cpp", bad + "\n"), [], bad)
-            self.assertEqual(found("core/async/x.cpp", bad + "\n"), [], bad)
+            self.assertEqual(found("tests/live/x.cpp", bad + "\n"), [], bad)
         self.assertEqual(found("core/recipes/x.cpp", "// no QTimer here\nconst auto now = loop.now();\n"), [])
+
+    def test_wall_clock(self):
+        for bad in ["const auto now = std::chrono::system_clock::now();", "QDateTime::currentDateTimeUtc();",
+                    "QDateTime::currentMSecsSinceEpoch();"]:
+            for path in ["core/inspect/x.cpp", "ui/pages/x.h", "app/lockscope/x.cpp"]:
+                self.assertNotEqual(found(path, bad + "\n"), [], bad)
+            self.assertEqual(found("core/operate/audit.cpp", bad + "\n"), [], bad)
+        self.assertNotEqual(found("core/history/x.cpp", "m_loop.wallNow();\n"), [])
+        self.assertEqual(found("core/recipes/redis/x.cpp", "m_loop.wallNow();\n"), [])
+        self.assertEqual(found("core/inspect/x.cpp", "datedNow(m_loop); std::chrono::steady_clock::now();\n"), [])
 
     def test_reset(self):
         self.assertNotEqual(found("ui/models/x.cpp", "    beginResetModel();\n"), [])

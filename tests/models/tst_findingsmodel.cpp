@@ -2,6 +2,7 @@
 // The table of findings: a row each, in an order that time does not change, kept up to date in deltas.
 #include "core/inspect/findings.h"
 #include "tests/support/fakedata.h"
+#include "tests/support/setclock.h"
 #include "tests/support/testmain.h"
 #include "ui/models/findingsmodel.h"
 
@@ -262,6 +263,32 @@ private slots:
         m_model->tick(0, 2);
         QCOMPARE(m_model->all().muted, 0);
         QCOMPARE(shownIn(*m_model), u"lost-wakeup /a, long-held /a, long-held /b"_s);
+    }
+
+    // It ends by the wall clock, which others read it by, also when somebody sets that.
+    void aMuteEndsByTheWallClock()
+    {
+        testing::SetClock machine(findingsStart);
+        const auto now = std::chrono::floor<std::chrono::seconds>(findingsStart);
+        m_model->apply({change(ChangeKind::Added, lockWith("/a", {FindingCode::LongHeld}))});
+        m_model->setMutes({{{}, u"*"_s, {}, u"a migration"_s, now, now + 1h}});
+        machine.set(-2h);
+        m_now += 59min;
+        m_model->tick(0, 0);
+        QCOMPARE(m_model->all().muted, 1);
+        machine.set(3h);
+        m_model->tick(0, 0);
+        QCOMPARE(m_model->all().muted, 0);
+    }
+
+    // When it was found is told by the wall clock of now.
+    void sinceIsToldByTheWallClock()
+    {
+        testing::SetClock machine(findingsStart);
+        m_model->apply({change(ChangeKind::Changed, lockWith("/a", {FindingCode::LongHeld}))});
+        machine.set(2h);
+        const auto found = QDateTime::fromSecsSinceEpoch((findingsStart + 2h).time_since_epoch() / 1s);
+        QCOMPARE(m_model->index(0, FindingRow::Since).data().toString(), found.toString(u"HH:mm:ss"_s));
     }
 
     // Among 50,000 a batch costs its own rows: what is not told of is neither reset nor said to have changed.

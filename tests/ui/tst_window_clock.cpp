@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every number on the screen is of one moment: rows, banners, queue and picture count by one clock and go on
 // together.
+#include "tests/support/setclock.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/windowfixture.h"
 #include "ui/models/screenclock.h"
@@ -9,6 +10,7 @@
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
 
+#include <QLabel>
 #include <QSignalSpy>
 
 using namespace Qt::StringLiterals;
@@ -125,6 +127,36 @@ private slots:
         QCOMPARE(queueAge(0), held);
         QTRY_VERIFY(cell(ui::LockRow::Held) != held); // by itself
         QCOMPARE(queueAge(0), cell(ui::LockRow::Held));
+    }
+
+    void somebodySetsTheMachinesClock_data()
+    {
+        QTest::addColumn<int>("hours");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("forward") << 2 << u"This machine's clock was set 2 h 00 m forward at %1;"_s;
+        QTest::newRow("back") << -2 << u"This machine's clock was set 2 h 00 m back at %1;"_s;
+    }
+    // No age changes; what is a time of day is the clock's of now; and it is said, once.
+    void somebodySetsTheMachinesClock()
+    {
+        QFETCH(const int, hours);
+        QFETCH(const QString, said);
+        const auto timeAt = [](ui::SystemTime moment) {
+            return QDateTime::fromSecsSinceEpoch(moment.time_since_epoch() / 1s).toString(u"HH:mm:ss"_s);
+        };
+        testing::SetClock machine(m_now);
+        show(queueLock("zk", "/locks/orders", 2, testing::serverTime(testing::present)));
+        const auto held = cell(ui::LockRow::Held);
+        auto *asOf = part<QLabel>("asOf");
+        QCOMPARE(asOf->text(), u"as of "_s + timeAt(testing::present));
+        machine.set(std::chrono::hours(hours));
+        auto *notice = part<QLabel>("notice");
+        QTRY_VERIFY(notice->isVisible());
+        QVERIFY2(notice->toolTip().contains(said.arg(timeAt(testing::present))), qPrintable(notice->toolTip()));
+        QCOMPARE(cell(ui::LockRow::Held), held);
+        QCOMPARE(asOf->text(), u"as of "_s + timeAt(testing::present + std::chrono::hours(hours)));
+        notice->hide();
+        QVERIFY(!programClock().takeJump()); // who tells it has it
     }
 
     void frozenItDoesNotTick()

@@ -9,6 +9,7 @@
 
 #include <version>
 
+#include "core/base/clock.h"
 #include "ui/dialogs/sendingdialog.h"
 #include "ui/models/connectionbook.h"
 #include "ui/models/lockfacts.h"
@@ -106,7 +107,7 @@ private:
     bool m_armOffered = false;
     QString m_result;
     Step m_step = Step::Reading;
-    Clock m_clock = std::chrono::system_clock::now;
+    Clock m_clock = [] { return programClock().now(); };
     HeldWith m_heldWith;
     std::optional<QRect> m_available;
 

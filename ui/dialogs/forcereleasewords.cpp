@@ -4,6 +4,7 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/workspace/values.h"
+#include "ui/models/screenclock.h"
 
 #include <QDateTime>
 
@@ -21,12 +22,6 @@ namespace {
 QString quotedForShell(QString text)
 {
     return u'\'' + text.replace(u'\'', u"'\\''"_s) + u'\'';
-}
-
-QString timeOfDay(SystemTime time)
-{
-    const auto ms = duration_cast<milliseconds>(time.time_since_epoch()).count();
-    return QDateTime::fromMSecsSinceEpoch(ms).toString(u"HH:mm:ss"_s);
 }
 
 } // namespace
@@ -63,7 +58,7 @@ QString ForceReleaseWords::takenFrom(const Contender &holder, const LockSnapshot
     if (holder.session)
         parts << infoOf(lock.backend).words.client + u' ' + label(holder.session->toUtf8(), 40);
     if (holder.heldSince)
-        parts << tr("since %1").arg(timeOfDay(ourTime(*holder.heldSince, lock)));
+        parts << tr("since %1").arg(timeOfDay(ourTime(*holder.heldSince, lock)).toString(u"HH:mm:ss"_s));
     return parts.join(u" · "_s);
 }
 

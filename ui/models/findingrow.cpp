@@ -2,6 +2,7 @@
 #include "ui/models/findingrow.h"
 
 #include "core/base/text.h"
+#include "ui/models/screenclock.h"
 #include "ui/theme/text.h"
 
 #include <QDateTime>
@@ -105,13 +106,9 @@ QString FindingRow::messageAtTime(SystemTime now) const
 
 QString FindingRow::sinceWords(SystemTime now) const
 {
-    const auto local = [](SystemTime time) {
-        return QDateTime::fromMSecsSinceEpoch(
-            std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count());
-    };
-    const auto moment = local(since);
-    const auto words =
-        moment.date() == local(now).date() ? moment.toString(u"HH:mm:ss"_s) : moment.toString(u"yyyy-MM-dd HH:mm"_s);
+    const auto moment = timeOfDay(since);
+    const auto words = moment.date() == timeOfDay(now).date() ? moment.toString(u"HH:mm:ss"_s)
+                                                              : moment.toString(u"yyyy-MM-dd HH:mm"_s);
     return isOlder ? u"≤ "_s + words : words;
 }
 

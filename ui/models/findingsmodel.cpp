@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/findingsmodel.h"
 
+#include "core/base/clock.h"
 #include "ui/models/rowdelta.h"
 #include "ui/theme/text.h"
 
@@ -23,9 +24,10 @@ constexpr std::size_t mostPlaces = 32;
 constexpr int bridgedRows = 8;
 constexpr std::chrono::seconds firstLooks(5);
 
+// Mutes end by the wall clock: other runs, and other programs, read them.
 MuteTime muteTime(SystemTime now)
 {
-    return std::chrono::floor<std::chrono::seconds>(now);
+    return std::chrono::floor<std::chrono::seconds>(programClock().wallOf(now));
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/locksmodel.h"
 
+#include "core/base/clock.h"
 #include "core/base/text.h"
 #include "ui/models/orderedrows.h"
 #include "ui/models/rowdelta.h"
@@ -18,8 +19,7 @@ using inspect::ChangeKind, inspect::LockName, inspect::LockSnapshot, inspect::Sn
 constexpr std::size_t scatteredPlaces = 200;
 constexpr std::size_t manyMoves = 32;
 
-LocksModel::LocksModel(QObject *parent)
-    : QAbstractTableModel(parent), m_clock([] { return std::chrono::system_clock::now(); })
+LocksModel::LocksModel(QObject *parent) : QAbstractTableModel(parent), m_clock([] { return programClock().now(); })
 {
     m_order.rankedAt = m_clock();
 }

@@ -5,6 +5,7 @@
 
 #include <version>
 
+#include "core/base/clock.h"
 #include "ui/models/lockfacts.h"
 
 #include <QAbstractTableModel>
@@ -63,7 +64,7 @@ private:
     std::shared_ptr<const inspect::LockSnapshot> m_lock = std::make_shared<inspect::LockSnapshot>();
     Rows m_rows; // of m_lock
     QSet<QByteArray> m_own;
-    std::function<SystemTime()> m_clock = [] { return std::chrono::system_clock::now(); };
+    std::function<SystemTime()> m_clock = [] { return programClock().now(); };
 };
 
 } // namespace lockscope::ui

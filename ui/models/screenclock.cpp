@@ -11,12 +11,30 @@ constexpr auto ticksEvery = 500ms;
 // News may come with every frame; nobody reads ages that fast.
 constexpr auto soonestAfter = 100ms;
 
+bool showsFile = false;
+
 } // namespace
+
+void setShowsFile(bool isOfFile)
+{
+    showsFile = isOfFile;
+}
+
+std::chrono::milliseconds wallSetBy()
+{
+    return showsFile ? std::chrono::milliseconds(0) : programClock().setBy();
+}
+
+QDateTime timeOfDay(ScreenClock::Time moment)
+{
+    const auto wall = std::chrono::floor<std::chrono::milliseconds>(moment) + wallSetBy();
+    return QDateTime::fromMSecsSinceEpoch(wall.time_since_epoch().count());
+}
 
 ScreenClock::ScreenClock(QObject *parent) : QObject(parent)
 {
     m_timer.setInterval(ticksEvery);
-    connect(&m_timer, &QTimer::timeout, this, &ScreenClock::tick);
+    connect(&m_timer, &QTimer::timeout, this, &ScreenClock::lookAndTick);
     m_timer.start();
     tick();
 }
@@ -51,6 +69,15 @@ void ScreenClock::catchUp()
 {
     if (std::chrono::steady_clock::now() - m_steady >= soonestAfter)
         tick();
+}
+
+void ScreenClock::lookAndTick()
+{
+    if (const auto jump = programClock().takeJump()) {
+        emit wallSet(*jump);
+        emit ticked(); // also while it stands: what it shows has another time of day
+    }
+    tick();
 }
 
 void ScreenClock::tick()

@@ -5,6 +5,9 @@
 
 #include <version>
 
+#include "core/base/clock.h"
+
+#include <QDateTime>
 #include <QObject>
 #include <QTimer>
 
@@ -42,11 +45,14 @@ public:
 
 signals:
     void ticked();
+    // Somebody set the machine's wall clock. No age changes; every time of day that is shown does.
+    void wallSet(const lockscope::ClockJump &jump);
 
 private:
+    void lookAndTick();
     void tick();
 
-    Source m_source = std::chrono::system_clock::now;
+    Source m_source = [] { return programClock().now(); };
     Time m_now;
     Time m_before; // where it was frozen before it stood elsewhere
     Steady m_steady;
@@ -54,5 +60,12 @@ private:
     bool m_isElsewhere = false;
     QTimer m_timer;
 };
+
+// What is shown is of a file, perhaps of another machine: its moments are as that machine's clock had them.
+void setShowsFile(bool isOfFile);
+// What the wall clock was set by since: nothing, of what a file recorded.
+[[nodiscard]] std::chrono::milliseconds wallSetBy();
+// A moment of the screen's as people read it off the machine's wall clock, in local time; of a file, as recorded.
+[[nodiscard]] QDateTime timeOfDay(ScreenClock::Time moment);
 
 } // namespace lockscope::ui

@@ -3,6 +3,7 @@
 // connections, by connection and session, changed row by row. GUI thread only.
 #pragma once
 
+#include "core/base/clock.h"
 #include "core/workspace/backend.h"
 #include "ui/models/leasepulse.h"
 
@@ -21,7 +22,8 @@ public:
     enum Role { SortRole = Qt::UserRole, FilterRole, ToneRole };
     using Clock = std::function<std::chrono::system_clock::time_point()>;
 
-    explicit SessionsModel(QObject *parent = nullptr, Clock clock = std::chrono::system_clock::now);
+    explicit SessionsModel(
+        QObject *parent = nullptr, Clock clock = [] { return programClock().now(); });
 
     // What a session's client calls itself, as its locks know it; empty where it calls itself nothing.
     using SelfName = std::function<QString(const inspect::SessionSnapshot &)>;

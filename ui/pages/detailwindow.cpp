@@ -100,9 +100,8 @@ void DetailWindow::showConnection()
         return;
     }
     showEnvironment(*m_environment, m_book, m_lock.connection);
-    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(status->asOf.time_since_epoch()).count();
-    m_asOf->setText(ms == 0 ? QString()
-                            : tr("as of %1").arg(QDateTime::fromMSecsSinceEpoch(ms).toString(u"HH:mm:ss"_s)));
+    m_asOf->setText(status->asOf == WallTime{} ? QString()
+                                               : tr("as of %1").arg(timeOfDay(status->asOf).toString(u"HH:mm:ss"_s)));
 }
 
 } // namespace lockscope::ui

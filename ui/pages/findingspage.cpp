@@ -321,7 +321,7 @@ void FindingsPage::mute()
     const auto *row = m_table->current();
     if (!row || !m_mutes || row->muted)
         return;
-    auto *dialog = new MuteDialog(*m_mutes, *row, clock().present(), this);
+    auto *dialog = new MuteDialog(*m_mutes, *row, programClock().wallOf(clock().present()), this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->open();
 }

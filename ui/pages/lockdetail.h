@@ -5,6 +5,7 @@
 
 #include <version>
 
+#include "core/base/clock.h"
 #include "core/workspace/backend.h"
 #include "ui/models/queuemodel.h"
 
@@ -99,7 +100,7 @@ private:
     SystemTime m_seenAt; // the moment on screen when it was there last: its ages count no further
     bool m_stale = false;
     bool m_narrow = false;
-    std::function<SystemTime()> m_clock = [] { return std::chrono::system_clock::now(); };
+    std::function<SystemTime()> m_clock = [] { return programClock().now(); };
 
     Backend *m_backend = nullptr;
     Surroundings m_surroundings;

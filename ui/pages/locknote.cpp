@@ -2,6 +2,7 @@
 // The incident note of the lock in the detail: the one that lockscopectl writes (core/workspace/incidentnote.h).
 #include "core/base/text.h"
 #include "core/workspace/values.h"
+#include "ui/models/screenclock.h"
 #include "ui/pages/lockdetail.h"
 
 #include <QFileDialog>
@@ -17,6 +18,7 @@ NoteFacts LockDetail::noteFacts() const
 {
     NoteFacts facts;
     facts.lock = *m_lock;
+    facts.wallSetBy = wallSetBy();
     facts.asOf = std::chrono::floor<std::chrono::milliseconds>(seenAt());
     if (m_gone != Gone::No)
         facts.goneBy = std::chrono::floor<std::chrono::milliseconds>(m_clock());

@@ -433,12 +433,11 @@ void LocksPage::showBroken()
     for (std::size_t i = 0; i < broken.size(); ++i) {
         const auto &status = *broken[i];
         m_broken.push_back(status.name);
-        const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(status.asOf.time_since_epoch()).count();
         const bool refused = status.state == ConnectionStatus::State::AuthFailed;
         const bool wasSeen = ConnectionBook::isStale(status);
         QString sentence = label(status.message.toUtf8(), 400);
         if (wasSeen)
-            sentence = tr("as of %1. %2").arg(QDateTime::fromMSecsSinceEpoch(ms).toString(u"HH:mm:ss"_s), sentence);
+            sentence = tr("as of %1. %2").arg(timeOfDay(status.asOf).toString(u"HH:mm:ss"_s), sentence);
         if (!sentence.isEmpty() && !sentence.endsWith(u'.'))
             sentence += u'.';
         if (!refused && !clock().isElsewhere())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/parts/notices.h"
 
+#include "ui/models/screenclock.h"
 #include "ui/parts/elidedlabel.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
@@ -194,9 +195,8 @@ bool StaleBanner::show(const ConnectionStatus &status)
                                                            : u"Not connected"_s;
         if (!status.message.isEmpty())
             text += u": "_s + status.message;
-        const auto asOf = std::chrono::duration_cast<std::chrono::milliseconds>(status.asOf.time_since_epoch());
-        if (asOf.count() != 0)
-            text += u" · shown as of %1"_s.arg(QDateTime::fromMSecsSinceEpoch(asOf.count()).toString(u"HH:mm:ss"_s));
+        if (status.asOf != WallTime{})
+            text += u" · shown as of %1"_s.arg(timeOfDay(status.asOf).toString(u"HH:mm:ss"_s));
         m_banner->say(Banner::Look::Warning, {}, text);
     }
     setVisible(isStale);

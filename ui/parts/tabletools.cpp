@@ -4,6 +4,7 @@
 #include "core/base/instant.h"
 #include "core/base/text.h"
 #include "ui/models/csv.h"
+#include "ui/models/screenclock.h"
 #include "ui/models/wholetext.h"
 
 #include <QClipboard>
@@ -32,7 +33,7 @@ QString isoMoment(TableTools::AsOf moment)
 {
     if (!moment)
         return {};
-    return isoTime(std::chrono::duration_cast<std::chrono::milliseconds>(moment->time_since_epoch()));
+    return timeOfDay(*moment).toUTC().toString(Qt::ISODateWithMs);
 }
 
 } // namespace

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/shell/bars.h"
 
+#include "core/base/duration.h"
+#include "core/base/logging.h"
 #include "core/base/text.h"
+#include "ui/models/screenclock.h"
 #include "ui/parts/elidedlabel.h"
 #include "ui/parts/environment.h"
 #include "ui/theme/text.h"
@@ -205,8 +208,7 @@ namespace {
 
 QString clockTime(std::chrono::system_clock::time_point time)
 {
-    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
-    return QDateTime::fromMSecsSinceEpoch(ms).toString(u"HH:mm:ss"_s);
+    return timeOfDay(time).toString(u"HH:mm:ss"_s);
 }
 
 QString grouped(qint64 number)
@@ -319,6 +321,18 @@ void StatusBar::notify(const QString &sentence)
             m_notice->hide();
         fitProgress();
     });
+}
+
+void StatusBar::sayWallSet(const ClockJump &jump)
+{
+    qCWarning(logInspect, "%s", qUtf8Printable(wordsOf(jump)));
+    const auto ms = std::chrono::floor<std::chrono::milliseconds>(jump.at).time_since_epoch().count();
+    const auto at = QDateTime::fromMSecsSinceEpoch(ms).toString(u"HH:mm:ss"_s);
+    const auto span = spokenDuration(std::chrono::abs(jump.by));
+    refresh();
+    notify(jump.by < std::chrono::milliseconds(0)
+               ? tr("This machine's clock was set %1 back at %2; ages are not changed by it").arg(span, at)
+               : tr("This machine's clock was set %1 forward at %2; ages are not changed by it").arg(span, at));
 }
 
 void StatusBar::refresh()

@@ -3,6 +3,7 @@
 
 #include <version>
 
+#include "core/base/clock.h"
 #include "ui/models/connectionbook.h"
 
 #include <QFrame>
@@ -65,6 +66,8 @@ public:
 
     void setContext(const ConnectionName &connection); // empty: all
     // Since when nothing on screen moves, and how many changes that holds back; empty: it does.
+    // Said once; the times of day that stand here are told anew.
+    void sayWallSet(const ClockJump &jump);
     void setPaused(std::optional<std::chrono::system_clock::time_point> at, int waiting = 0);
     // The moment of a recording that is shown instead of now; empty: now.
     void setPast(std::optional<std::chrono::system_clock::time_point> at);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/shell/timebar.h"
 
+#include "ui/models/screenclock.h"
 #include "ui/parts/elidedlabel.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
@@ -133,7 +134,7 @@ void TimeBar::showMoment(std::optional<Moment> at, const QString &howFar)
     m_banner->setVisible(at.has_value());
     if (!at)
         return;
-    const auto time = QDateTime::fromMSecsSinceEpoch(at->time_since_epoch().count());
+    const auto time = timeOfDay(*at);
     const bool isToday = time.date() == QDate::currentDate();
     m_banner->words().setText(
         tr("NOT NOW: %1, %2").arg(time.toString(isToday ? u"HH:mm:ss"_s : u"yyyy-MM-dd HH:mm:ss"_s), howFar));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/shell/timetrack.h"
 
+#include "ui/models/screenclock.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
@@ -24,7 +25,7 @@ constexpr double handleSize = 7;
 
 QString trackTime(TimeTrack::Moment moment)
 {
-    return QDateTime::fromMSecsSinceEpoch(moment.time_since_epoch().count()).toString(u"HH:mm:ss"_s);
+    return timeOfDay(moment).toString(u"HH:mm:ss"_s);
 }
 
 } // namespace

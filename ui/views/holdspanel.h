@@ -5,6 +5,7 @@
 
 #include <version>
 
+#include "core/base/clock.h"
 #include "core/workspace/backend.h"
 
 #include <QHash>
@@ -42,7 +43,7 @@ private:
     void dismiss(quint64 id);
 
     QVBoxLayout *m_column;
-    Clock m_clock = std::chrono::system_clock::now;
+    Clock m_clock = [] { return programClock().now(); };
     std::map<quint64, HoldRow *> m_rows;
 };
 

@@ -3,6 +3,7 @@
 
 #include "core/base/duration.h"
 #include "ui/models/lockfacts.h"
+#include "ui/models/screenclock.h"
 #include "ui/theme/theme.h"
 #include "ui/views/timelineview.h"
 
@@ -26,7 +27,7 @@ constexpr double axisHigh = 16;
 
 QString laneTime(history::Moment moment)
 {
-    return QDateTime::fromMSecsSinceEpoch(moment.time_since_epoch().count()).toString(u"HH:mm:ss"_s);
+    return timeOfDay(moment).toString(u"HH:mm:ss"_s);
 }
 
 } // namespace

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/views/timelineview.h"
 
+#include "core/base/clock.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "ui/models/lockfacts.h"
+#include "ui/models/screenclock.h"
 #include "ui/parts/parts.h"
 #include "ui/views/lanearea.h"
 
@@ -28,7 +30,7 @@ constexpr auto askedEvery = 1s;
 
 QString eventTime(Moment moment)
 {
-    return QDateTime::fromMSecsSinceEpoch(moment.time_since_epoch().count()).toString(u"HH:mm:ss.zzz"_s);
+    return timeOfDay(moment).toString(u"HH:mm:ss.zzz"_s);
 }
 
 } // namespace
@@ -96,7 +98,7 @@ void TimelineView::ask()
         return;
     }
     m_asked = past;
-    const auto now = [] { return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()); };
+    const auto now = [] { return std::chrono::floor<std::chrono::milliseconds>(programClock().now()); };
     past->lock(*m_lock, past->isGoingOn() ? now() : Moment::max(), m_backend->clientLabels(), this,
                [this, lock = *m_lock, now, asked = now()](const Result<LockPast> &answer) {
                    m_askLater.setInterval(std::max<std::chrono::milliseconds>(askedEvery, 10 * (now() - asked)));

@@ -5,6 +5,7 @@
 
 #include <version>
 
+#include "core/base/clock.h"
 #include "ui/views/watchchain.h"
 
 #include <QAbstractScrollArea>
@@ -58,7 +59,7 @@ private:
     QByteArray m_current;
     bool m_whole = false;
     qreal m_zoom = 1;
-    std::function<SystemTime()> m_clock = [] { return std::chrono::system_clock::now(); };
+    std::function<SystemTime()> m_clock = [] { return programClock().now(); };
 };
 
 } // namespace lockscope::ui

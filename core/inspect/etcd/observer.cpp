@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/etcd/observer.h"
 
+#include "core/async/dated.h"
 #include "core/async/sleep.h"
 #include "core/base/text.h"
 #include "core/inspect/etcd/rights.h"
@@ -40,7 +41,7 @@ EtcdObserver::EtcdObserver(etcd::Client &client, ConnectionName name, QByteArray
 
 ServerTime EtcdObserver::now() const
 {
-    return std::chrono::time_point_cast<std::chrono::milliseconds>(m_loop.wallNow());
+    return std::chrono::time_point_cast<std::chrono::milliseconds>(datedNow(m_loop));
 }
 
 void EtcdObserver::start()

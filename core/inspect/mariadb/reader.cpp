@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/mariadb/reader.h"
 
+#include "core/async/dated.h"
 #include "core/async/sleep.h"
 #include "core/inspect/mariadb/readerrows.h"
 #include "core/mariadb/freshness.h"
@@ -327,7 +328,7 @@ Task<Result<void>> SqlReader::readProcesses(SqlLook *look, Deadline deadline)
         look->processes.push_back(std::move(process));
         look->now = moment(*rows, i, "now").value_or(ServerTime());
     }
-    const auto ours = std::chrono::time_point_cast<std::chrono::milliseconds>(m_session.loop().wallNow());
+    const auto ours = std::chrono::time_point_cast<std::chrono::milliseconds>(datedNow(m_session.loop()));
     look->ahead = look->now.time_since_epoch() - ours.time_since_epoch();
     co_return Result<void>();
 }

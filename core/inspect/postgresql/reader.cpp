@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/postgresql/reader.h"
 
+#include "core/async/dated.h"
 #include "core/inspect/postgresql/readerrows.h"
 #include "core/postgresql/dialect.h"
 #include "core/postgresql/literals.h"
@@ -166,7 +167,7 @@ Task<Result<PgLook>> PgReader::look(Deadline deadline)
         if (rows->cell(i, "type"))
             look.locks.push_back(pgLockOf(*rows, i));
     }
-    const auto ours = std::chrono::time_point_cast<std::chrono::milliseconds>(m_session.loop().wallNow());
+    const auto ours = std::chrono::time_point_cast<std::chrono::milliseconds>(datedNow(m_session.loop()));
     look.ahead = look.now.time_since_epoch() - ours.time_since_epoch();
     if (!look.seesOthers)
         gaps

@@ -14,8 +14,8 @@ namespace lockscope::inspect {
 // more time than that.
 [[nodiscard]] bool asksIdle(const KeyView &view);
 
-// Nothing for types that no lock has. `withExpiry`: the server knows PEXPIRETIME. Where asksIdle(), the first answer is
-// that; then comes the value, or its size; the last is the size, or of a string when it ends.
+// Nothing for types that no lock has. `withExpiry`: the server knows PEXPIRETIME. Where asksIdle(), the first answer
+// is that; then comes the value, or its size; the last is the size, or of a string when it ends.
 [[nodiscard]] std::vector<redis::Command> firstQuestions(const KeyView &view, bool withExpiry);
 // After those answers: the fields of a hash of a lock's size, before them when it ends (`withExpiry`); the whole of a
 // queue that is long.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/observerreader.h"
 
+#include "core/async/dated.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/redis/keyquestions.h"
@@ -108,7 +109,7 @@ Task<Result<std::vector<KeyView>>> KeyReader::look(std::vector<RedisKey> keys)
         commands.push_back(Command{"TYPE", key.bytes()});
         commands.push_back(Command{"PTTL", key.bytes()});
     }
-    const auto sentAt = m_connection.loop().wallNow();
+    const auto sentAt = datedNow(m_connection.loop());
     auto reply = send(std::move(commands));
     auto got = co_await reply.taken();
     if (!got)
@@ -170,7 +171,7 @@ KeyView KeyReader::viewOf(const RedisKey &key, const Value &type, const Value &t
 
 void KeyReader::takeClock(const Value &time, std::chrono::system_clock::time_point sentAt)
 {
-    const auto wall = m_connection.loop().wallNow();
+    const auto wall = datedNow(m_connection.loop());
     const auto local = std::chrono::time_point_cast<std::chrono::milliseconds>(sentAt + (wall - sentAt) / 2);
     if (time.isError() || time.items.size() != 2) {
         m_refusals.note(u"TIME"_s, u"TIME refused, ages are by our own clock: "_s + label(time.text));

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/zookeeper/observeranswers.h"
 
+#include "core/async/dated.h"
+
 #include <algorithm>
 
 namespace lockscope::inspect {
 
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
+
+namespace {
+
+constexpr auto anotherClock = 5s;
+
+} // namespace
 
 void ServerAnswers::absorb(zk::Evidence answer)
 {
@@ -44,9 +52,15 @@ void ServerAnswers::learnServerClock()
     if (own == m_evidence.connections.end() || !ours)
         return;
     const auto at = std::chrono::duration_cast<milliseconds>(ours->time_since_epoch());
-    m_serverAhead = own->second.established - at;
+    const auto ahead = own->second.established - at;
+    if (ahead == m_told)
+        return;
+    m_told = ahead;
+    m_ensemble.source.setServerAhead(ahead);
+    // A clock that was set, or another member's: what was seen so far is dated by the one of before, and goes on so.
+    if (!m_knowsServerClock || std::chrono::abs(ahead - m_serverAhead) < anotherClock)
+        m_serverAhead = ahead;
     m_knowsServerClock = true;
-    m_ensemble.source.setServerAhead(m_serverAhead);
 }
 
 void ServerAnswers::learnFromNodes(const DirectoryView &view)
@@ -61,7 +75,7 @@ void ServerAnswers::learnFromNodes(const DirectoryView &view)
 
 ServerTime ServerAnswers::serverNow() const
 {
-    return std::chrono::time_point_cast<milliseconds>(m_ensemble.loop.wallNow()) + m_serverAhead;
+    return std::chrono::time_point_cast<milliseconds>(datedNow(m_ensemble.loop)) + m_serverAhead;
 }
 
 ServerTime ServerAnswers::askedAt() const

@@ -2,6 +2,7 @@
 // What the servers of one connection answered last, and what their clock says.
 #pragma once
 
+#include "core/async/dated.h"
 #include "core/async/task.h"
 #include "core/inspect/observer.h"
 #include "core/inspect/zookeeper/recognise.h"
@@ -33,7 +34,7 @@ public:
     // Where no server tells its clock: it is at least as late as the youngest node.
     void learnFromNodes(const DirectoryView &view);
     // Our own session is connected since now.
-    void noteConnected() { m_connectedAt = m_ensemble.loop.wallNow(); }
+    void noteConnected() { m_connectedAt = datedNow(m_ensemble.loop); }
 
     [[nodiscard]] bool isKnown() const { return m_isKnown; }
     [[nodiscard]] const zk::Evidence &latest() const { return m_evidence; }
@@ -52,6 +53,7 @@ private:
     bool m_isKnown = false;
     bool m_knowsServerClock = false;
     std::chrono::milliseconds m_serverAhead{};
+    std::optional<std::chrono::milliseconds> m_told;                    // as the servers said last
     std::optional<std::chrono::system_clock::time_point> m_connectedAt; // seen ourselves
 };
 

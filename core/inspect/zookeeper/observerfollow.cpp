@@ -270,7 +270,8 @@ std::vector<SnapshotChange> DirectoryFollower::take(const ZPath &path, Directory
         m_unreadable.erase(path);
         directory.known = std::make_shared<const ReadAnswer>(std::move(*answer));
         directory.hidden = hiddenIn(directory.known->view);
-        m_answers.learnFromNodes(directory.known->view);
+        if (!m_judge.hasComparedClocks())
+            m_answers.learnFromNodes(directory.known->view);
         auto changes = m_judge.judge(directory.known->view, isFirstLook);
         if (!m_judge.hadLock(path) && directory.suspects.empty())
             return forget(path);

@@ -13,6 +13,20 @@ using namespace std::chrono_literals;
 
 namespace {
 constexpr Duration quickJudgement = 5ms;
+
+template <class One>
+auto &sinceOf(One &contender)
+{
+    return contender.role == Role::Holder ? contender.heldSince : contender.waitingSince;
+}
+
+// Since when it is there is what the server dated its node with; of some that is written anew.
+bool isDated(const LockSnapshot &lock, const Contender &contender)
+{
+    return contender.guard.czxid > 0 && sinceOf(contender)
+           && recipes::recipeOf(lock.recipe).endsBy != recipes::EndsBy::Timestamp;
+}
+
 } // namespace
 
 std::vector<LockSnapshot> DirectoryJudge::snapshotsOf(const DirectoryView &view) const
@@ -20,7 +34,51 @@ std::vector<LockSnapshot> DirectoryJudge::snapshotsOf(const DirectoryView &view)
     auto context = m_answers.context();
     const auto at = m_judged.find(view.path);
     context.headSince = at == m_judged.end() ? nullptr : &at->second.headSince;
-    return recognise(view, context);
+    auto snapshots = recognise(view, context);
+    dateNodes(context.headSince, snapshots);
+    return snapshots;
+}
+
+// A node that came before our eyes was made between two looks.
+void DirectoryJudge::compareClocks(Judged &judged, const DirectoryView &view, const std::vector<LockSnapshot> &now,
+                                   bool isFirstLook)
+{
+    const auto newestBefore = judged.newest;
+    bool isWhole = !view.isCut;
+    eachNode(view, [&](const ZPath &, const ZnodeView &node) {
+        judged.newest = std::max(judged.newest, node.stat.czxid);
+        isWhole &= node.isStatKnown;
+    });
+    const auto listedBefore = std::exchange(judged.listedAt, isWhole ? std::optional(view.listedAt) : std::nullopt);
+    if (isFirstLook || !listedBefore || judged.newest <= newestBefore)
+        return;
+    std::map<qint64, ServerTime> fresh; // in the order they were made
+    for (const auto &lock : now) {
+        for (const auto &contender : lock.contenders) {
+            if (contender.guard.czxid > newestBefore && isDated(lock, contender))
+                fresh.emplace(contender.guard.czxid, *sinceOf(contender));
+        }
+    }
+    const auto latest = m_answers.context().observed;
+    const auto ago = std::chrono::ceil<std::chrono::milliseconds>(m_ensemble.loop.now() - *listedBefore);
+    for (const auto &[czxid, date] : fresh) {
+        if (m_clock.saw(czxid, date, latest - ago, latest))
+            m_ensemble.source.setServerAhead(m_answers.serverAhead() + m_clock.setBy());
+    }
+}
+
+void DirectoryJudge::dateNodes(const HeadSince *headSince, std::vector<LockSnapshot> &now) const
+{
+    if (!m_clock.wasSet())
+        return;
+    for (auto &lock : now) {
+        for (auto &contender : lock.contenders) {
+            const HeadSince::key_type node(ZPath(contender.guard.path), contender.guard.czxid);
+            const bool isSeen = contender.role == Role::Holder && headSince && headSince->contains(node);
+            if (!isSeen && isDated(lock, contender))
+                sinceOf(contender) = m_clock.made(node.second, *sinceOf(contender));
+        }
+    }
 }
 
 // Since when somebody holds is not on the wire; it is what we saw ourselves. Of those who held when we
@@ -60,6 +118,8 @@ std::vector<LockSnapshot> DirectoryJudge::look(Judged &judged, const DirectoryVi
     auto snapshots = recognise(view, context);
     if (!m_ensemble.options.includeLowConfidence)
         std::erase_if(snapshots, [](const LockSnapshot &lock) { return lock.confidence == Confidence::Low; });
+    compareClocks(judged, view, snapshots, isFirstLook);
+    dateNodes(&judged.headSince, snapshots);
     noteHeads(judged.headSince, snapshots, isFirstLook);
     for (auto &lock : snapshots) {
         m_usual.note(lock);

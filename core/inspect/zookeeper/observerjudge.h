@@ -4,6 +4,7 @@
 
 #include "core/inspect/snapshotstore.h"
 #include "core/inspect/usualholds.h"
+#include "core/inspect/zookeeper/clocksteps.h"
 #include "core/inspect/zookeeper/observeranswers.h"
 #include "core/inspect/zookeeper/observerreport.h"
 #include "core/inspect/zookeeper/sessionfindings.h"
@@ -33,11 +34,15 @@ public:
     [[nodiscard]] bool hadLock(const ZPath &directory) const;
     // A lock is there whose nodes stay and are written anew: no watch on the folder tells of that.
     [[nodiscard]] bool hasDates(const ZPath &directory) const;
+    // A node came before our eyes: how far ahead the servers' clock is needs not be guessed from dates any more.
+    [[nodiscard]] bool hasComparedClocks() const { return m_clock.isCompared(); }
     [[nodiscard]] const SnapshotStore &snapshots() const { return m_snapshots; }
 
 private:
     struct Judged {
-        HeadSince headSince; // holders that we saw get there
+        HeadSince headSince;             // holders that we saw get there
+        std::optional<Instant> listedAt; // when all of its nodes were seen
+        qint64 newest = 0;               // the czxid of the newest then
         bool hadLock = false;
         bool hasDates = false;
         bool wantsNewerList = false;
@@ -46,6 +51,10 @@ private:
     };
     // Judged, nothing told yet.
     [[nodiscard]] std::vector<LockSnapshot> look(Judged &judged, const DirectoryView &view, bool isFirstLook);
+    void compareClocks(Judged &judged, const DirectoryView &view, const std::vector<LockSnapshot> &now,
+                       bool isFirstLook);
+    // By the servers' clock as it was when we began to look.
+    void dateNodes(const HeadSince *headSince, std::vector<LockSnapshot> &now) const;
     void noteHeads(HeadSince &headSince, std::vector<LockSnapshot> &now, bool isFirstLook) const;
     [[nodiscard]] std::vector<SnapshotChange> replace(const ZPath &directory, std::vector<LockSnapshot> now);
 
@@ -54,6 +63,7 @@ private:
     std::map<ZPath, Judged> m_judged;
     SnapshotStore m_snapshots{expiryWavers};
     LostWakeupMemory m_wakeups;
+    ClockSteps m_clock;
     UsualHolds m_usual;
 };
 
