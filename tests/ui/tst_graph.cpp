@@ -275,6 +275,25 @@ private slots:
         QVERIFY(page().sight().layout.size.width() * view->zoom() <= view->viewport()->width() + 1);
     }
 
+    // The program that lays it out may be missing: nothing is drawn then, and nothing chosen by "Show in graph".
+    void whatWasNotLaidOutIsNotChosen()
+    {
+        tell({kazooLock("/orders", {"h", "w"})});
+        QTRY_COMPARE(page().sight().picture.nodes.size(), std::size_t(3));
+        const auto key = nodeOf(page().sight().picture, u"app-h"_s).key;
+        auto failed = std::make_shared<ui::GraphSight>(page().sight());
+        failed->layout = {};
+        failed->failure = u"the program lockscope-graph-layout is not there"_s;
+        ui::GraphView view;
+        view.show(std::make_shared<ui::GraphSight>(page().sight()));
+        QVERIFY(view.choose(key));
+        view.show(failed);
+        QVERIFY(!view.current());
+        QVERIFY(!view.choose(key));
+        QTest::keyClick(&view, Qt::Key_Down);
+        QVERIFY(!view.current());
+    }
+
     // However many wait for it: whom the heading names is in sight at first, and stays in sight while more come; not
     // any longer when somebody has looked elsewhere.
     void whatTheHeadingSpeaksOfIsInSight()

@@ -46,6 +46,8 @@ GraphView::GraphView(QWidget *parent) : QAbstractScrollArea(parent), m_sight(std
 
 void GraphView::show(std::shared_ptr<const GraphSight> sight)
 {
+    if (!sight->failure.isEmpty()) // nothing is drawn: nothing can be chosen
+        sight = std::make_shared<GraphSight>();
     // What somebody looks at stays where it is: the chosen one, else the first on screen that is still there.
     std::optional<std::pair<QByteArray, QPointF>> anchor;
     const auto boxes = m_sight->layout.boxes;
