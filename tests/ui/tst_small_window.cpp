@@ -8,6 +8,7 @@
 #include "ui/pages/pages.h"
 #include "ui/parts/notices.h"
 #include "ui/screenshot.h"
+#include "ui/shell/bars.h"
 #include "ui/views/lanearea.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/watchchainview.h"
@@ -281,6 +282,18 @@ private slots:
         QTRY_VERIFY(mark->isVisible());
         QTRY_VERIFY2(mark->width() >= mark->fontMetrics().horizontalAdvance(mark->text()) + 10,
                      qPrintable(QString::number(mark->width())));
+    }
+
+    // What is told once is read there: the coverage, which stays, gives way for as long.
+    void aNoticeHasTheRoomThatThereIs()
+    {
+        tell("zk");
+        const auto sentence =
+            u"A run that did not end by itself left what it recorded until 12:41:07; “Open what was left” shows it"_s;
+        auto *bar = m_window->findChild<ui::StatusBar *>();
+        bar->notify(sentence);
+        QCOMPARE(part<QLabel>("notice")->text(), sentence);
+        QTRY_VERIFY2(testing::cutParts(*bar).isEmpty(), qPrintable(testing::cutParts(*bar).join(u'\n')));
     }
 };
 

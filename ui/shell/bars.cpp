@@ -311,7 +311,7 @@ void StatusBar::setPast(std::optional<std::chrono::system_clock::time_point> at)
 void StatusBar::notify(const QString &sentence)
 {
     const auto shown = label(sentence.toUtf8(), 300);
-    m_notice->setText(QFontMetrics(m_notice->font()).elidedText(shown, Qt::ElideRight, std::max(260, width() / 2)));
+    m_notice->setText(m_notice->fontMetrics().elidedText(shown, Qt::ElideRight, std::max(260, roomForWords())));
     m_notice->setToolTip(plainToolTip(shown));
     setTone(*m_notice, u"warning"_s);
     m_notice->show();
@@ -461,13 +461,19 @@ void StatusBar::refreshProgress(const std::vector<const ConnectionStatus *> &sho
 }
 
 // Whole lines only, as many as have room beside what matters more; the tip has the rest.
+int StatusBar::roomForWords() const
+{
+    int room = width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
+    for (const auto *part : std::initializer_list<QWidget *>{m_asOf, m_watches, m_budget, m_bytes, m_requests})
+        room -= part->isHidden() ? 0 : part->sizeHint().width() + layout()->spacing();
+    return room;
+}
+
 void StatusBar::fitProgress()
 {
     const QFontMetrics metrics(m_progress->font());
-    int room = width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
-    for (const auto *part :
-         std::initializer_list<QWidget *>{m_asOf, m_watches, m_budget, m_bytes, m_requests, m_notice})
-        room -= part->isHidden() ? 0 : part->sizeHint().width() + layout()->spacing();
+    int room = roomForWords();
+    room -= m_notice->isHidden() ? 0 : m_notice->sizeHint().width() + layout()->spacing();
     if (!m_coverage->text().isEmpty())
         room -= metrics.horizontalAdvance(m_coverage->text()) + layout()->spacing();
     qsizetype most = m_progressLines.size();

@@ -66,13 +66,13 @@ public:
 
     void setContext(const ConnectionName &connection); // empty: all
     // Since when nothing on screen moves, and how many changes that holds back; empty: it does.
-    // Said once; the times of day that stand here are told anew.
-    void sayWallSet(const ClockJump &jump);
     void setPaused(std::optional<std::chrono::system_clock::time_point> at, int waiting = 0);
     // The moment of a recording that is shown instead of now; empty: now.
     void setPast(std::optional<std::chrono::system_clock::time_point> at);
     // A sentence that nobody has to answer; it goes by itself.
     void notify(const QString &sentence);
+    // Notified once; the times of day that stand here are told anew.
+    void sayWallSet(const ClockJump &jump);
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
@@ -80,6 +80,8 @@ protected:
 private:
     void refresh();
     void refreshProgress(const std::vector<const ConnectionStatus *> &shown);
+    // What is left beside that which always has its room: how old, and what it costs.
+    [[nodiscard]] int roomForWords() const;
     void fitProgress();
     void refreshRequests(const std::vector<const ConnectionStatus *> &shown, double perSecond);
     void refreshCoverage(const std::vector<const ConnectionStatus *> &shown);
