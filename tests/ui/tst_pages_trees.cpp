@@ -22,6 +22,7 @@
 #include <QRegularExpression>
 #include <QScrollBar>
 #include <QSignalSpy>
+#include <QStandardItemModel>
 #include <QTest>
 
 using namespace lockscope;
@@ -404,6 +405,27 @@ private slots:
         view.showAllButton()->click();
         QVERIFY(view.shownText().size() >= megabyte.size());
         QVERIFY(view.showAllButton()->isHidden());
+    }
+
+    // In a narrow window the last columns go; in the next one, which is wide, they have the width they had.
+    void hiddenColumnsKeepTheirWidth()
+    {
+        QStandardItemModel model(1, 3);
+        model.setHorizontalHeaderLabels({u"Name"_s, u"Ephemerals"_s, u"Bytes of data"_s});
+        const auto widths = {std::pair(1, 120), std::pair(2, 130)};
+        LiveTree narrow, wide;
+        for (auto *tree : {&narrow, &wide}) {
+            tree->setModel(&model);
+            tree->setWidths(0, widths);
+        }
+        narrow.setColumnHidden(1, true);
+        narrow.setColumnHidden(2, true);
+        wide.restoreColumns(narrow.header()->saveState());
+        for (const auto &[column, width] : widths) {
+            wide.setColumnHidden(column, false);
+            QCOMPARE(wide.columnWidth(column), width);
+            QVERIFY(wide.columnWidth(column) >= wide.header()->sectionSizeHint(column));
+        }
     }
 };
 

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // The window on a projector (F11): the page alone, with large text, and its keys when asked for.
+#include "core/inspect/findings.h"
 #include "tests/support/fakebackend.h"
+#include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/cutparts.h"
 #include "tests/ui/lessonscene.h"
 #include "tests/ui/themedapplication.h"
 #include "ui/mainwindow.h"
+#include "ui/models/lockrow.h"
 #include "ui/pages/lessonspage.h"
+#include "ui/pages/lockspage.h"
 #include "ui/shell/sidebar.h"
+#include "ui/views/lockstable.h"
 
+#include <QAbstractItemDelegate>
+#include <QHeaderView>
 #include <QLabel>
+#include <QScopeGuard>
 #include <QTest>
 
 using namespace lockscope;
@@ -45,6 +53,34 @@ private slots:
         press(window, Qt::Key_F11);
         QVERIFY(!Theme::instance()->isLarge());
         QVERIFY(window.findChild<SideBar *>()->isVisible());
+    }
+
+    // Who holds what is projected, too: its titles and states are whole where they were with smaller text.
+    void titlesOfColumnsAreWholeInLargeText()
+    {
+        testing::FakeBackend backend;
+        MainWindow window(backend);
+        window.resize(1366, 768);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&window));
+        for (const auto *name : {"zk", "redis"})
+            backend.tellConnection(testing::connectedStatus(name, Scheme::ZooKeeper, false, SystemTime{}));
+        auto lock = testing::queueLock("zk", "/locks/nightly-report", 2, {});
+        inspect::addFinding(lock, inspect::FindingCode::HolderDisconnected, u"its session ends in 4 s"_s,
+                            {lock.contenders[0].id});
+        backend.tellLocks({testing::change(inspect::ChangeKind::Added, lock)});
+        const auto &table = window.locksPage().table();
+        const auto isWhole = [&table](int column) {
+            const int state = table.itemDelegate()->sizeHint({}, table.model()->index(0, LockRow::State)).width();
+            const int needed =
+                std::max(table.horizontalHeader()->sectionSizeHint(column), column == LockRow::State ? state : 0);
+            return table.isColumnHidden(column) || table.columnWidth(column) >= needed;
+        };
+        const auto largeness = qScopeGuard([] { Theme::instance()->setLarge(false); });
+        Theme::instance()->setLarge(true);
+        for (int column = 0; column < LockRow::FindingColumn; ++column)
+            QTRY_VERIFY2(isWhole(column), qPrintable(u"column %1: %2"_s.arg(column).arg(table.columnWidth(column))));
+        QVERIFY(!table.isColumnHidden(LockRow::Connection) && !table.isColumnHidden(LockRow::OldestWait));
     }
 
     // While presenting, ? shows and hides a line of the page's own keys; where it has none, and else, the whole list.

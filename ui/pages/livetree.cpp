@@ -80,8 +80,11 @@ void LiveTree::restoreColumns(const QByteArray &saved)
     header()->restoreState(saved);
     header()->setStretchLastSection(false);
     for (const auto &[column, width] : m_usual) {
+        const bool isHidden = isColumnHidden(column);
+        setColumnHidden(column, false); // a hidden one says that it is 0 wide and needs as much
         header()->setSectionResizeMode(column, QHeaderView::Interactive);
         setColumnWidth(column, std::max({columnWidth(column), header()->sectionSizeHint(column), width / 2}));
+        setColumnHidden(column, isHidden);
     }
     if (m_stretched >= 0)
         header()->setSectionResizeMode(m_stretched, QHeaderView::Stretch);
@@ -119,6 +122,16 @@ void LiveTree::showEvent(QShowEvent *event)
     m_measureSoon.start();
 }
 
+// On a projector all text is larger.
+void LiveTree::changeEvent(QEvent *event)
+{
+    QTreeView::changeEvent(event);
+    if (event->type() != QEvent::FontChange)
+        return;
+    m_needed.clear();
+    m_measureSoon.start();
+}
+
 void LiveTree::fit()
 {
     if (!m_tools)
@@ -141,6 +154,8 @@ void LiveTree::measure()
     const auto *cells = qobject_cast<const TreeCellDelegate *>(itemDelegate());
     if (!cells || m_usual.empty() || !isVisible())
         return;
+    for (const auto &[column, width] : m_usual)
+        m_needed[column] = std::max(m_needed[column], header()->sectionSizeHint(column));
     const int bottom = viewport()->height();
     for (QModelIndex index = indexAt(QPoint(0, 0)); index.isValid() && visualRect(index).top() < bottom;
          index = indexBelow(index)) {
@@ -167,7 +182,7 @@ void LiveTree::widen()
         for (const auto &[column, width] : m_usual) {
             if (isColumnHidden(column) || m_dragged.contains(column))
                 continue;
-            const int wanted = std::min(m_needed[column], width * most);
+            const int wanted = std::min(m_needed[column], shownSize(width) * most);
             const int extra = std::min(wanted - columnWidth(column), room - keep);
             if (extra <= 0)
                 continue;

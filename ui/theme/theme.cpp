@@ -32,10 +32,14 @@ bool g_large = false;
 constexpr double largeBy = 1.25;
 constexpr int leastLarge = 14;
 
+} // namespace
+
 int shownSize(int pixels)
 {
     return g_large ? std::max(leastLarge, static_cast<int>(std::lround(pixels * largeBy))) : pixels;
 }
+
+namespace {
 
 // The style sheet's own sizes, as those of the fonts.
 QString enlarged(const QString &sheet)

@@ -65,6 +65,9 @@ private:
     std::unique_ptr<PortalColorScheme> m_portal;
 };
 
+// Of text, and of what has to have room for it, as it is now: larger on a projector. Pixels of a 100 % screen.
+[[nodiscard]] int shownSize(int pixels);
+
 // Inter where present, else the system's; sizes in pixels of a 100 % screen.
 [[nodiscard]] QFont textFont(int pixels = 13, QFont::Weight weight = QFont::Normal);
 // JetBrains Mono where present, else the system's fixed font: for what can be pasted.

@@ -251,6 +251,17 @@ void LocksTable::resizeEvent(QResizeEvent *event)
     showSought();
 }
 
+// On a projector all text is larger. The header measures its titles anew after this.
+void LocksTable::changeEvent(QEvent *event)
+{
+    QTableView::changeEvent(event);
+    if (event->type() != QEvent::FontChange)
+        return;
+    m_needed = {};
+    m_brief = {};
+    QMetaObject::invokeMethod(this, &LocksTable::fitColumns, Qt::QueuedConnection);
+}
+
 void LocksTable::setConnections(int count, std::set<ConnectionName> production)
 {
     m_cells->production = std::move(production);
@@ -275,12 +286,13 @@ void LocksTable::fitColumns()
     if (!m_widthsChosen) {
         measure();
         const auto within = [this](int column, int low, int high) {
-            return std::pair(column, std::clamp(m_needed[column], low, high));
+            const int least = std::max(low, horizontalHeader()->sectionSizeHint(column)); // its title is not cut
+            return std::pair(column, std::clamp(m_needed[column], least, std::max(least, shownSize(high))));
         };
         int left = width;
-        for (const auto &[column, wide] : {within(LockRow::State, 108, 140), within(LockRow::Waiting, 76, 96),
-                                           std::pair(int(LockRow::OldestWait), 96), within(LockRow::Held, 78, 110),
-                                           within(LockRow::Connection, 98, 140)}) {
+        for (const auto &[column, wide] :
+             {within(LockRow::State, 108, 140), within(LockRow::Waiting, 76, 96), within(LockRow::OldestWait, 96, 96),
+              within(LockRow::Held, 78, 110), within(LockRow::Connection, 98, 140)}) {
             setColumnWidth(column, wide);
             left -= isColumnHidden(column) ? 0 : wide;
         }
