@@ -243,14 +243,18 @@ std::vector<history::LinkState> RecordedPictures::connections()
     return all;
 }
 
+// Also by a connection that is in the recording only later: what is said of its locks is when they came.
 Result<inspect::LockName> RecordedPictures::parseLock(const QString &text)
 {
+    auto connections = m_picture.connections;
+    if (const auto last = m_recording.at(m_recording.end()))
+        connections.insert(last->connections.begin(), last->connections.end());
     std::vector<ConnectionName> names;
-    for (const auto &[name, state] : m_picture.connections)
+    for (const auto &[name, state] : connections)
         names.push_back(name);
     auto lock = lockscope::parseLock(text, names);
     if (lock)
-        lock->name = nameAsStored(m_picture.connections.at(lock->connection).backend, lock->name);
+        lock->name = nameAsStored(connections.at(lock->connection).backend, lock->name);
     return lock;
 }
 
