@@ -12,8 +12,13 @@ using namespace lockscope::testing;
 
 namespace {
 
+#ifdef LOCKSCOPE_SANITIZED
+constexpr int waiters = 2'000; // more than are read again each minute
+constexpr int handOvers = 5;
+#else
 constexpr int waiters = 10'000;
 constexpr int handOvers = 20;
+#endif
 const QByteArray orders = "/long/orders";
 
 } // namespace
