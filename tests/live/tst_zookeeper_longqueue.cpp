@@ -84,6 +84,7 @@ private slots:
         counting.reset();
         const auto questions = m_source->questions();
         const int looks = m_sink.looks;
+        const auto begun = m_loop.now();
         for (int i = 0; i < handOvers; ++i) {
             QVERIFY(await(m_queued->remove(ZPath(nodes[i]), zk::anyVersion, Deadline::never())));
             QTRY_VERIFY(isHeldBy(nodes[i + 1]));
@@ -92,7 +93,8 @@ private slots:
         // The list each time; of the others nothing is read again because of it.
         const int heard = m_sink.looks - looks + 2; // whether the server is heard is asked once a second
         QVERIFY2(counting.count(Request::Children) <= 2 * handOvers + heard, counting.spoken());
-        const int partReadAgain = 700 * (1 + heard / 60); // of what may have changed, each minute
+        const auto minutes = std::chrono::floor<std::chrono::minutes>(m_loop.now() - begun).count();
+        const int partReadAgain = 700 * (1 + int(minutes)); // of what may have changed, each minute
         QVERIFY2(counting.count(Request::Get) <= heard + partReadAgain, counting.spoken());
         qInfo("%d hand-overs: %s; %lld questions to the server's commands; heard %d times", handOvers,
               counting.spoken().constData(), qlonglong(m_source->questions() - questions), heard);
