@@ -333,8 +333,7 @@ void MainWindow::setConnection(const ConnectionName &name)
     showContext();
 }
 
-// What the bars speak of: the chosen connection, else the one on screen: the page's, or the one of the lock in the
-// detail.
+// What the bars speak of: the chosen connection, else the one that the page or the lock in the detail is of.
 void MainWindow::showContext()
 {
     ConnectionName context = m_connection;
