@@ -286,8 +286,8 @@ void LocksTable::fitColumns()
     if (!m_widthsChosen) {
         measure();
         const auto within = [this](int column, int low, int high) {
-            const int least = std::max(low, horizontalHeader()->sectionSizeHint(column)); // its title is not cut
-            return std::pair(column, std::clamp(m_needed[column], least, std::max(least, shownSize(high))));
+            const int whole = std::max(low, horizontalHeader()->sectionSizeHint(column)); // its title is not cut
+            return std::pair(column, std::clamp(m_needed[column], whole, std::max(whole, shownSize(high))));
         };
         int left = width;
         for (const auto &[column, wide] :
