@@ -17,7 +17,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr std::size_t mostNamed = 3;
+constexpr std::size_t mostAlertsNamed = 3;
 constexpr int trayIconSize = 64;
 constexpr int mostCounted = 99;
 
@@ -56,10 +56,10 @@ QString unmarked(QString text)
 QString Tray::textOf(const std::vector<Alert> &alerts)
 {
     QStringList lines;
-    for (std::size_t i = 0; i < std::min(alerts.size(), mostNamed); ++i)
+    for (std::size_t i = 0; i < std::min(alerts.size(), mostAlertsNamed); ++i)
         lines << u"%1: %2"_s.arg(unmarked(alerts[i].title), unmarked(label(alerts[i].lock.text(), 100)));
-    if (alerts.size() > mostNamed)
-        lines << tr("and %1 more").arg(alerts.size() - mostNamed);
+    if (alerts.size() > mostAlertsNamed)
+        lines << tr("and %1 more").arg(alerts.size() - mostAlertsNamed);
     return lines.join(u'\n');
 }
 
