@@ -116,7 +116,8 @@ Result<Cast> castOf(const operate::ForceReleasePlan &plan, bool unknownRead)
         // Who polls leaves no trace; what a claim below the majority is, nobody gets a lock by.
         if (waits && recipe.wakeUp == recipes::WakeUp::Polling && one.id != plan.holder)
             continue;
-        Part part{i, static_cast<int>(i), one.mode == Mode::Read, hasNoClient(lock, one), one.reentry};
+        Part part{i, static_cast<int>(cast.parts.size()), one.mode == Mode::Read, hasNoClient(lock, one),
+                  one.reentry};
         // The next one who asks drops whoever is past its moment.
         if (waits && part.isGone && recipe.lastingQueue) {
             ++stale;

@@ -12,7 +12,7 @@ namespace {
 class EtcdStage final : public Stage {
 public:
     explicit EtcdStage(const StageContext &context)
-        : m_context(context), m_server(context.world), m_operator(context.world, operatorProcess),
+        : m_context(context), m_server(context.world), m_operator(context.world, operatorProcess(context.scenario)),
           m_client(world::openEtcd(m_operator, m_server, context.network))
     {
     }

@@ -10,7 +10,8 @@ namespace {
 
 class RedisStage final : public Stage {
 public:
-    explicit RedisStage(const StageContext &context) : m_context(context), m_operator(context.world, operatorProcess)
+    explicit RedisStage(const StageContext &context)
+        : m_context(context), m_operator(context.world, operatorProcess(context.scenario))
     {
         // A lock that each node keeps by itself is played on one: what happens on it happens on the others.
         const bool isOfSet = recipes::recipeOf(context.plan.before.recipe).quorum;

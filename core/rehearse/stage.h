@@ -31,7 +31,11 @@ public:
 LOCKSCOPE_BACKENDS(LOCKSCOPE_STAGE)
 #undef LOCKSCOPE_STAGE
 
-// The number of the process that the release is sent from: no contender's.
-constexpr int operatorProcess = 1'000'000;
+// The number of the process that the release is sent from: the first that is no contender's, since a network has a
+// place for each number up to the greatest.
+[[nodiscard]] inline int operatorProcess(const contention::Scenario &scenario)
+{
+    return scenario.contenders;
+}
 
 } // namespace lockscope::rehearse

@@ -14,7 +14,8 @@ namespace keeper = world::zookeeper;
 class ZooKeeperStage final : public Stage {
 public:
     explicit ZooKeeperStage(const StageContext &context)
-        : m_context(context), m_ensemble(context.network, {}), m_operator(context.world, operatorProcess),
+        : m_context(context), m_ensemble(context.network, {}),
+          m_operator(context.world, operatorProcess(context.scenario)),
           m_session(keeper::openSession(m_operator, m_ensemble, {}))
     {
     }

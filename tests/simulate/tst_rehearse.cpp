@@ -5,7 +5,6 @@
 
 #include "core/inspect/findings.h"
 #include "core/rehearse/rehearsal.h"
-#include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
@@ -16,7 +15,7 @@ using rehearse::Next;
 
 namespace {
 
-constexpr int scenes = sanitizerShare == 1 ? 50 : 5; // of each recipe
+constexpr int scenes = 50;
 
 struct SceneContender {
     std::unique_ptr<recipes::Lock> lock;
