@@ -25,7 +25,7 @@ struct Limits {
 };
 
 struct Effort {
-    double ofMinute = 1; // in CI, where what belongs together has a minute (LOCKSCOPE_FUZZ_SECONDS)
+    double ofMinute = 1; // in CI, where what belongs together has one (LOCKSCOPE_FUZZ_SECONDS)
     int runs = 20'000;   // everywhere; a tenth of them under a sanitizer
 };
 
