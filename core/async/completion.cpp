@@ -3,18 +3,29 @@
 
 namespace lockscope::detail {
 
+namespace {
+
+struct Telling {
+    using MovesAsBytes = void;
+    SharedState keep;
+    void operator()() const
+    {
+        if (const auto told = std::move(keep->listener))
+            told();
+        if (const auto waiting = std::exchange(keep->waiter, {}))
+            waiting.resume();
+    }
+};
+
+} // namespace
+
 void CompletionState::tell(const SharedState &state)
 {
     state->isComplete = true;
     state->timer.cancel();
     if (!state->waiter && !state->listener)
         return;
-    state->loop->post([keep = state] {
-        if (auto told = std::exchange(keep->listener, {}))
-            told();
-        if (auto waiting = std::exchange(keep->waiter, {}))
-            waiting.resume();
-    });
+    state->loop->post(Telling{state});
 }
 
 } // namespace lockscope::detail

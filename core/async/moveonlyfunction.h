@@ -8,11 +8,21 @@
 #include "core/async/freelist.h"
 
 #include <cstddef>
+#include <cstring>
 #include <new>
 #include <type_traits>
 #include <utility>
 
 namespace lockscope {
+
+// What is moved by copying its bytes, and the old place is forgotten: plain values, and who says of itself
+// `using MovesAsBytes = void;`, because it holds nothing but pointers and none to itself. A message is moved half a
+// dozen times on its way.
+template <class T>
+concept MovesAsBytes = std::is_trivially_copyable_v<T> || requires
+{
+    typename T::MovesAsBytes;
+};
 
 // `room`: bytes of what needs no memory of its own. With the pointer beside it, one line of a cache.
 template <class Signature, std::size_t room = 56>
@@ -52,7 +62,7 @@ public:
     }
     ~MoveOnlyFunction()
     {
-        if (m_manner)
+        if (m_manner && m_manner->end)
             m_manner->end(m_room);
     }
 
@@ -62,8 +72,8 @@ public:
 private:
     struct Manner {
         Answer (*call)(std::byte *at, Args... args);
-        void (*move)(std::byte *from, std::byte *to) noexcept; // leaves nothing behind
-        void (*end)(std::byte *at) noexcept;
+        void (*move)(std::byte *from, std::byte *to) noexcept; // leaves nothing behind; null: as bytes
+        void (*end)(std::byte *at) noexcept;                   // null: nothing has to be done
     };
 
     template <class Kept>
@@ -75,28 +85,46 @@ private:
             return **reinterpret_cast<Kept **>(at);
     }
     template <class Kept>
-    static constexpr Manner manner{
-        [](std::byte *at, Args... args) -> Answer { return kept<Kept>(at)(std::forward<Args>(args)...); },
-        [](std::byte *from, std::byte *to) noexcept {
-            if constexpr (fits<Kept>) {
-                new (to) Kept(std::move(kept<Kept>(from)));
-                kept<Kept>(from).~Kept();
-            } else {
-                *reinterpret_cast<Kept **>(to) = *reinterpret_cast<Kept **>(from);
-            }
-        },
-        [](std::byte *at) noexcept {
-            auto &ended = kept<Kept>(at);
-            ended.~Kept();
-            if constexpr (!fits<Kept>)
-                freelist::give(&ended, sizeof(Kept));
-        }};
+    static Answer invoke(std::byte *at, Args... args)
+    {
+        return kept<Kept>(at)(std::forward<Args>(args)...);
+    }
+    template <class Kept>
+    static void relocate(std::byte *from, std::byte *to) noexcept
+    {
+        new (to) Kept(std::move(kept<Kept>(from)));
+        kept<Kept>(from).~Kept();
+    }
+    template <class Kept>
+    static void destroy(std::byte *at) noexcept
+    {
+        auto &ended = kept<Kept>(at);
+        ended.~Kept();
+        if constexpr (!fits<Kept>)
+            freelist::give(&ended, sizeof(Kept));
+    }
+    template <class Kept>
+    static constexpr Manner mannerOf()
+    {
+        Manner manner{&invoke<Kept>, nullptr, nullptr};
+        if constexpr (fits<Kept> && !MovesAsBytes<Kept>)
+            manner.move = &relocate<Kept>;
+        if constexpr (!fits<Kept> || !std::is_trivially_destructible_v<Kept>)
+            manner.end = &destroy<Kept>;
+        return manner;
+    }
+    template <class Kept>
+    static constexpr Manner manner = mannerOf<Kept>();
 
     void take(MoveOnlyFunction &other) noexcept
     {
         m_manner = std::exchange(other.m_manner, nullptr);
-        if (m_manner)
+        if (!m_manner)
+            return;
+        if (m_manner->move)
             m_manner->move(other.m_room, m_room);
+        else
+            std::memcpy(m_room, other.m_room, room);
     }
 
     const Manner *m_manner = nullptr;

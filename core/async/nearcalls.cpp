@@ -8,10 +8,10 @@ namespace lockscope {
 NearCalls::~NearCalls()
 {
     while (!isEmpty())
-        const auto dropped = take();
+        drop(takeFirst());
 }
 
-void NearCalls::put(Instant when, unsigned long long id, Call &&call)
+void NearCalls::put(Instant when, unsigned long long id, NearCall &&call)
 {
     const auto place = placeOf(when);
     auto *const entry = new (freelist::take(sizeof(Entry))) Entry{std::move(call), id, nullptr};
@@ -23,7 +23,7 @@ void NearCalls::put(Instant when, unsigned long long id, Call &&call)
         m_first = when;
 }
 
-Call NearCalls::take()
+NearCalls::Entry *NearCalls::takeFirst()
 {
     const auto place = placeOf(m_first);
     auto *&last = m_last[place];
@@ -41,10 +41,21 @@ Call NearCalls::take()
             __builtin_prefetch(m_last[placeOf(m_first)]);
         }
     }
-    auto call = std::move(first->call);
-    first->~Entry();
-    freelist::give(first, sizeof(Entry));
-    return call;
+    return first;
+}
+
+void NearCalls::drop(Entry *entry)
+{
+    entry->~Entry();
+    freelist::give(entry, sizeof(Entry));
+}
+
+// Where it is: it was moved here when it was sent, and is not moved again.
+void NearCalls::runFirst()
+{
+    auto *const first = takeFirst();
+    first->call();
+    drop(first);
 }
 
 // How far it is from there to the next place where something is, round the end.

@@ -46,8 +46,8 @@ void QtLoop::arm()
 
 void QtLoop::runDue()
 {
-    while (auto call = m_timers.takeDue(now()))
-        call();
+    while (m_timers.runDue(now())) {
+    }
     arm();
 }
 

@@ -74,10 +74,10 @@ TimerTable::Due TimerTable::add(Heap &heap, Instant when, Call &&call)
     return due;
 }
 
-void TimerTable::addKept(Instant now, Instant when, Call &&call)
+void TimerTable::addKept(Instant now, Instant when, NearCalls::NearCall &&call)
 {
     if (!NearCalls::isNear(now, when)) {
-        add(m_kept, when, std::move(call));
+        add(m_kept, when, Call(std::move(call)));
         return;
     }
     if (!m_near)
@@ -88,12 +88,15 @@ void TimerTable::addKept(Instant now, Instant when, Call &&call)
 TimerTable::Source TimerTable::first() const
 {
     Source first;
-    if (m_near && !m_near->isEmpty())
-        first = {m_near->firstWhen(), m_near->firstId(), nullptr, true};
     for (const auto *heap : {&m_kept, &m_heap}) {
         if (!heap->empty() && first.isAfter(heap->front().when, heap->front().id))
             first = {heap->front().when, heap->front().id, heap, false};
     }
+    // Last, for mostly it is one of these, and its number need not be asked for.
+    if (!m_near || m_near->isEmpty() || m_near->firstWhen() > first.when)
+        return first;
+    if (m_near->firstWhen() < first.when || first.isNone() || m_near->firstId() < first.id)
+        first = {m_near->firstWhen(), 0, nullptr, true};
     return first;
 }
 
@@ -152,21 +155,24 @@ void TimerTable::tidy()
         removeFirst(m_heap);
 }
 
-Call TimerTable::takeDue(Instant until, Instant *when)
+bool TimerTable::runDue(Instant until, Instant *now)
 {
     const auto earliest = first();
     if (earliest.isNone() || earliest.when > until)
-        return {};
-    if (when)
-        *when = earliest.when;
-    if (earliest.isNear)
-        return m_near->take();
+        return false;
+    if (now)
+        *now = std::max(*now, earliest.when);
+    if (earliest.isNear) {
+        m_near->runFirst();
+        return true;
+    }
     auto &heap = earliest.heap == &m_kept ? m_kept : m_heap;
-    auto call = vacate(heap.front().slot);
+    const auto call = vacate(heap.front().slot);
     removeFirst(heap);
     if (&heap == &m_heap)
         tidy();
-    return call;
+    call(); // last: the loop may go with it
+    return true;
 }
 
 Timer TimerQueue::add(Instant when, Call &&call)
@@ -175,7 +181,7 @@ Timer TimerQueue::add(Instant when, Call &&call)
     return Timer(std::allocate_shared<Handle>(freelist::Allocator<Handle>(), m_table, due.slot, due.id));
 }
 
-void TimerQueue::addKept(Instant now, Instant when, Call &&call)
+void TimerQueue::addKept(Instant now, Instant when, NearCalls::NearCall &&call)
 {
     m_table->addKept(now, when, std::move(call));
 }
@@ -185,9 +191,9 @@ std::optional<Instant> TimerQueue::next() const
     return m_table->next();
 }
 
-Call TimerQueue::takeDue(Instant until, Instant *when)
+bool TimerQueue::runDue(Instant until, Instant *now)
 {
-    return m_table->takeDue(until, when);
+    return m_table->runDue(until, now);
 }
 
 } // namespace lockscope

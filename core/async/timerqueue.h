@@ -26,12 +26,11 @@ public:
     };
     Due add(Instant when, Call &&call) { return add(m_heap, when, std::move(call)); }
     // Of a clock that says `now` and has let everything before run.
-    void addKept(Instant now, Instant when, Call &&call);
+    void addKept(Instant now, Instant when, NearCalls::NearCall &&call);
     // Nothing if it ran already.
     void drop(quint32 slot, unsigned long long id);
     [[nodiscard]] std::optional<Instant> next() const;
-    // The first one, and when it was due; none when that is after `until`.
-    [[nodiscard]] Call takeDue(Instant until, Instant *when);
+    bool runDue(Instant until, Instant *now);
 
 private:
     struct Slot {
@@ -81,10 +80,11 @@ public:
 
     [[nodiscard]] Timer add(Instant when, Call &&call);
     // One that nobody cancels. `now`: everything before has run.
-    void addKept(Instant now, Instant when, Call &&call);
+    void addKept(Instant now, Instant when, NearCalls::NearCall &&call);
     [[nodiscard]] std::optional<Instant> next() const;
-    // The earliest call that is due by then, taken out of the queue; `when`, if given, is told when it was.
-    [[nodiscard]] Call takeDue(Instant until, Instant *when = nullptr);
+    // Takes the earliest call that is due by then out of the queue and runs it; false when there is none. The clock
+    // `now`, if given, is set to when it was due before, unless it is past that.
+    bool runDue(Instant until, Instant *now = nullptr);
 
 private:
     std::shared_ptr<TimerTable> m_table;

@@ -3,6 +3,16 @@
 
 namespace lockscope {
 
+void VirtualLoop::post(Call call)
+{
+    m_queue.push(std::move(call), {});
+}
+
+void VirtualLoop::postThrough(LocalPtr<ExecutorHook> hook, Call &&call)
+{
+    m_queue.push(std::move(call), std::move(hook));
+}
+
 std::chrono::system_clock::time_point VirtualLoop::wallNow() const
 {
     return std::chrono::system_clock::time_point(
@@ -16,41 +26,24 @@ Timer VirtualLoop::callAt(Instant when, Call call)
 
 void VirtualLoop::runReady()
 {
-    while (!m_queue.isEmpty()) {
-        auto next = m_queue.take();
-        if (next.hook)
-            next.hook->pass(std::move(next.call));
-        else
-            next.call();
+    while (m_queue.runFirst()) {
     }
 }
 
 void VirtualLoop::advance(Duration span)
 {
     const auto until = m_now + span;
-    for (;;) {
+    do
         runReady();
-        Instant when;
-        const auto due = m_timers.takeDue(until, &when);
-        if (!due)
-            break;
-        m_now = std::max(m_now, when);
-        due();
-    }
+    while (m_timers.runDue(until, &m_now));
     m_now = until;
 }
 
 void VirtualLoop::runUntilIdle()
 {
-    for (;;) {
+    do
         runReady();
-        Instant when;
-        const auto due = m_timers.takeDue(Instant::max(), &when);
-        if (!due)
-            break;
-        m_now = std::max(m_now, when);
-        due();
-    }
+    while (m_timers.runDue(Instant::max(), &m_now));
 }
 
 } // namespace lockscope

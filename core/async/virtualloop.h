@@ -3,30 +3,22 @@
 // which need not always be the same one.
 #pragma once
 
-#include "core/async/fifo.h"
-#include "core/async/localptr.h"
+#include "core/async/callqueue.h"
 #include "core/async/timerqueue.h"
 
 namespace lockscope {
 
-// Stands between the loop and what is posted through it: a process that may be paused, or dead.
-class ExecutorHook : public LocallyCounted {
-public:
-    // Calls it, or keeps it, or drops it.
-    virtual void pass(Call &&call) = 0;
-};
-
 class VirtualLoop : public Loop {
 public:
     VirtualLoop() : Loop(true) {}
-    void post(Call call) override { m_queue.emplace(std::move(call), LocalPtr<ExecutorHook>()); }
-    void postThrough(LocalPtr<ExecutorHook> hook, Call &&call) { m_queue.emplace(std::move(call), std::move(hook)); }
+    void post(Call call) override;
+    void postThrough(LocalPtr<ExecutorHook> hook, Call &&call);
     [[nodiscard]] Instant now() const override { return m_now; }
     [[nodiscard]] std::chrono::system_clock::time_point wallNow() const override;
     [[nodiscard]] Timer callAt(Instant when, Call call) override;
 
     // As callAt, for what nobody cancels.
-    void runAt(Instant when, Call &&call) { m_timers.addKept(m_now, when, std::move(call)); }
+    void runAt(Instant when, NearCalls::NearCall &&call) { m_timers.addKept(m_now, when, std::move(call)); }
     // The next moment at which something falls due; empty when nothing will.
     [[nodiscard]] std::optional<Instant> next() const { return m_timers.next(); }
 
@@ -38,11 +30,7 @@ public:
     void runUntilIdle();
 
 private:
-    struct Queued {
-        Call call;
-        LocalPtr<ExecutorHook> hook;
-    };
-    Fifo<Queued> m_queue;
+    CallQueue m_queue;
     TimerQueue m_timers;
     Instant m_now{};
 };

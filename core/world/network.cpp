@@ -8,8 +8,8 @@ Network::Network(VirtualLoop &world, Random random, Latency latency)
 {
 }
 
-// What is on its way or held back by a partition, and who listens at a link's ends, may hold that link: nobody else
-// would let go of them.
+// What a partition holds back, and who listens at a link's ends, may hold that link: nobody else would let go of
+// them. What is on its way is the world's, and finds a link that is down.
 Network::~Network()
 {
     for (const auto &its : m_links) {
@@ -195,25 +195,22 @@ void NetworkLink::schedule(Direction direction, Duration delay, Call &&arrives)
     sent.lastArrival = std::max(sent.lastArrival, world.now() + delay);
     if (m_network.m_sent)
         tellSent(direction, sent.lastArrival);
-    sent.flying.push(std::move(arrives));
-    world.runAt(sent.lastArrival, [self = shared_from_this(), direction] { self->arrive(direction); });
+    // None overtakes another: what is due at one moment runs as it was sent.
+    world.runAt(sent.lastArrival, [self = shared_from_this(), direction, message = std::move(arrives)]() mutable {
+        self->arrive(direction, std::move(message));
+    });
 }
 
-// The first of those that fly: none overtakes another.
-void NetworkLink::arrive(Direction direction)
+void NetworkLink::arrive(Direction direction, Call &&message)
 {
-    auto &sent = way(direction);
-    if (sent.flying.isEmpty()) // the network is gone
-        return;
-    auto first = sent.flying.take();
     if (!m_isUp)
         return;
     if (direction == Direction::ToClient) {
         if (m_client)
-            m_client->post(std::move(first));
+            m_client->post(std::move(message));
         return;
     }
-    first();
+    message();
     if (m_network.m_arrived)
         m_network.m_arrived();
 }

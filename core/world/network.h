@@ -9,7 +9,6 @@
 
 #include "core/async/localshared.h"
 #include "core/base/random.h"
-#include "core/world/flights.h"
 #include "core/world/process.h"
 
 #include <deque>
@@ -88,7 +87,7 @@ private:
     std::set<std::tuple<int, int, Direction>> m_blocked;
     std::set<int> m_down;
     struct Links {
-        std::vector<LocalWeak<NetworkLink>> links;
+        std::vector<LocalWeak<NetworkLink>, freelist::Allocator<LocalWeak<NetworkLink>>> links; // one, mostly
         bool isListenedTo = false; // we hear of the process's changes
     };
     std::deque<Links> m_links; // by process
@@ -131,14 +130,13 @@ private:
             held->emplace_back(delay, std::move(arrives));
         }
         Instant lastArrival{};
-        Flights flying;             // scheduled
         std::unique_ptr<Held> held; // by a partition; none: nothing
     };
     void send(Direction direction, Call &&arrives);
     void schedule(Direction direction, Duration delay, Call &&arrives);
     // Only where somebody listens.
     void tellSent(Direction direction, std::optional<Instant> arrives) const;
-    void arrive(Direction direction);
+    void arrive(Direction direction, Call &&message);
     void tellBroken(End end);
     void healthChanged();
     Way &way(Direction direction) { return direction == Direction::ToServer ? m_toServer : m_toClient; }

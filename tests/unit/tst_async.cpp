@@ -400,8 +400,8 @@ private slots:
                         expected.erase(expected.begin());
                     }
                     ran.clear();
-                    while (const auto due = queue.takeDue(now))
-                        due();
+                    while (queue.runDue(now)) {
+                    }
                     QCOMPARE(ran, wanted);
                 }
                 const auto next = queue.next();
@@ -412,20 +412,46 @@ private slots:
         }
     }
 
-    void aLineKeepsItsOrder()
+    // Also what is posted by one of them, and what one that runs the rest itself leaves.
+    void whatIsPostedRunsInItsOrder()
     {
-        Fifo<std::unique_ptr<int>> line;
-        int in = 0, out = 0;
-        Random random(3);
-        for (int i = 0; i < 5000; ++i) {
-            if (random.below(100) < (i < 3000 ? 60 : 40)) {
-                line.push(std::make_unique<int>(in++));
-            } else if (!line.isEmpty()) {
-                QCOMPARE(*line.take(), out++);
-            }
-            QCOMPARE(line.isEmpty(), in == out);
+        VirtualLoop loop;
+        std::vector<int> ran;
+        const auto note = [&ran](int i) { ran.push_back(i); };
+        loop.post([&] {
+            note(0);
+            loop.post([&] { note(3); });
+        });
+        loop.post([&] {
+            note(1);
+            loop.runReady();
+            note(4);
+        });
+        loop.post([&] { note(2); });
+        loop.runReady();
+        QCOMPARE(ran, (std::vector<int>{0, 1, 2, 3, 4}));
+        loop.runReady();
+        QCOMPARE(ran.size(), std::size_t(5));
+    }
+
+    // A call whose end posts another one.
+    void whatNeverRanIsDroppedWithItsLoop()
+    {
+        int ended = 0;
+        {
+            VirtualLoop loop;
+            const auto counting = [&ended, &loop](bool postsAgain) {
+                return std::shared_ptr<void>(&ended, [&ended, &loop, postsAgain](void *) {
+                    ++ended;
+                    if (postsAgain)
+                        loop.post([] { QFAIL("it has no loop any more"); });
+                });
+            };
+            loop.post([keep = counting(true)] { QFAIL("nobody ran it"); });
+            loop.runAt(loop.now() + 5us, [keep = counting(false)] { QFAIL("nobody ran it"); });
+            loop.runAt(loop.now() + 5s, [keep = counting(false)] { QFAIL("nobody ran it"); });
         }
-        QVERIFY(out > 1500);
+        QCOMPARE(ended, 3);
     }
 
     void aMillionReadyAwaitsDoNotGrowTheStack()

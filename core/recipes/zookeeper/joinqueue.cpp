@@ -138,14 +138,15 @@ std::vector<Queued> contendersBefore(const Listed &queue, const QByteArrayList &
     auto at = placeOf(me, mine->sequence, names);
     if (at == names.end())
         return {};
-    std::vector<Queued> contenders;
-    contenders.reserve(std::size_t(std::clamp<qint64>(ahead, 0, at - names.begin())) + 1);
-    contenders.push_back({*std::move(mine), Access::Exclusive});
-    while (at != names.begin() && std::ssize(contenders) <= ahead) {
+    // Filled from its end on, for the nearest ones count.
+    std::vector<Queued> contenders(std::size_t(std::clamp<qint64>(ahead, 0, at - names.begin())) + 1);
+    auto first = std::prev(contenders.end());
+    first->node = *std::move(mine);
+    while (at != names.begin() && first != contenders.begin()) {
         if (auto read = contender(*--at, bases))
-            contenders.push_back({*std::move(read), Access::Exclusive});
+            (--first)->node = *std::move(read);
     }
-    std::reverse(contenders.begin(), contenders.end());
+    contenders.erase(contenders.begin(), first);
     return contenders;
 }
 

@@ -12,6 +12,18 @@ const std::shared_ptr<const Identities> &withoutCredentials()
     return all;
 }
 
+// On its way to a client: of a herd there are millions.
+struct Notification {
+    using MovesAsBytes = void;
+    LocalWeak<Receiver> client;
+    zk::WatchEvent event;
+    void operator()() const
+    {
+        if (const auto alive = client.lock())
+            alive->notified(event);
+    }
+};
+
 } // namespace
 
 void Connection::add(Identity identity)
@@ -210,10 +222,7 @@ void Ensemble::sendAnswer(Connection &connection, quint64 number, Answer &&answe
 void Ensemble::sendEvent(Connection &connection, zk::EventKind kind, const ZPath &path)
 {
     ++m_events;
-    connection.m_link->toClient([client = connection.m_client, event = zk::WatchEvent{kind, path}] {
-        if (const auto alive = client.lock())
-            alive->notified(event);
-    });
+    connection.m_link->toClient(Notification{connection.m_client, {kind, path}});
 }
 
 } // namespace lockscope::world::zookeeper
