@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/async/freelist.h"
 
+#include "core/async/arena.h"
+
 #include <array>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include <sys/mman.h>
 
 namespace lockscope::freelist {
 
@@ -28,9 +36,45 @@ struct FreeList {
 struct Kept {
     std::array<FreeList, largest / step + 1> lists;
     bool hasEnded = !keeps;
+    // What is not of these addresses is not kept: with an arena, only what is of it.
+    std::uintptr_t from = 0, bytes = std::numeric_limits<std::uintptr_t>::max();
+    std::byte *arena = nullptr; // its next block
+    std::size_t made = 0;       // of its blocks
+    [[nodiscard]] bool mayKeep(const void *block) const
+    {
+        return reinterpret_cast<std::uintptr_t>(block) - from < bytes;
+    }
 };
 // No constructor and no destructor: nothing has to be asked before it is used, at whatever end of the thread.
 constinit thread_local Kept kept;
+
+// Where the arena is, of which there is one at a time: addresses for as many as may be simulated. Reserved once, and
+// for good, so that its blocks are known everywhere.
+constexpr std::size_t arenaBytes = std::size_t(1) << 30, hugePage = std::size_t(2) << 20;
+std::atomic<std::byte *> arenaBegin = nullptr;
+std::atomic<bool> isArenaInUse = false;
+
+bool isOfArena(const void *block)
+{
+    auto *const begin = arenaBegin.load(std::memory_order_relaxed);
+    return begin && reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(begin) < arenaBytes;
+}
+
+void giveToSystem(void *block)
+{
+    if (!isOfArena(block))
+        ::operator delete(block);
+}
+
+void clear(FreeList &list)
+{
+    while (list.first) {
+        auto *const block = list.first;
+        list.first = block->next;
+        giveToSystem(block);
+    }
+    list = {};
+}
 
 // Gives everything back when the thread ends; after that nothing is kept.
 struct Clearing {
@@ -38,14 +82,8 @@ struct Clearing {
     ~Clearing()
     {
         kept.hasEnded = true;
-        for (auto &list : kept.lists) {
-            list.atMost = 0;
-            while (list.first) {
-                auto *const block = list.first;
-                list.first = block->next;
-                ::operator delete(block);
-            }
-        }
+        for (auto &list : kept.lists)
+            clear(list);
     }
     Clearing(const Clearing &) = delete;
     Clearing &operator=(const Clearing &) = delete;
@@ -70,13 +108,20 @@ void keep(FreeList &list, void *block)
 // What is rare has functions of its own, so that the two below, a tenth of a simulation, need no room on the stack.
 [[gnu::noinline]] void *allocate(std::size_t bytes)
 {
-    return ::operator new(bytes > largest ? bytes : sizeOn(listFor(bytes)));
+    if (bytes > largest)
+        return ::operator new(bytes);
+    const auto size = sizeOn(listFor(bytes));
+    if (!kept.arena || !kept.mayKeep(kept.arena + size))
+        return ::operator new(size);
+    // As far apart as the system's.
+    ++kept.made;
+    return std::exchange(kept.arena, kept.arena + size + sizeof(void *));
 }
 
 [[gnu::noinline]] void giveBack(void *block, std::size_t bytes) noexcept
 {
     if (bytes > largest || kept.hasEnded || kept.lists[listFor(bytes)].atMost > 0) {
-        ::operator delete(block);
+        giveToSystem(block);
         return;
     }
     // The first block of a thread makes sure that there is somebody to clear up.
@@ -112,10 +157,55 @@ void give(void *block, std::size_t bytes) noexcept
         return;
     }
     auto &list = kept.lists[listFor(bytes)];
-    if (list.count < list.atMost)
+    if (list.count < list.atMost && kept.mayKeep(block))
         keep(list, block);
     else
         giveBack(block, bytes);
+}
+
+Arena::Arena()
+{
+    if (!keeps || isArenaInUse.exchange(true))
+        return;
+    auto *begin = arenaBegin.load();
+    if (!begin) {
+        auto *const all = ::mmap(nullptr, arenaBytes + hugePage, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (all == MAP_FAILED)
+            return;
+        const auto past = reinterpret_cast<std::uintptr_t>(all) % hugePage;
+        begin = static_cast<std::byte *>(all) + (past == 0 ? 0 : hugePage - past);
+        ::madvise(begin, arenaBytes, MADV_HUGEPAGE); // where there are none, it goes without
+        arenaBegin.store(begin);
+    }
+    for (auto &list : kept.lists) {
+        clear(list);
+        list.atMost = std::numeric_limits<std::size_t>::max();
+    }
+    kept.from = reinterpret_cast<std::uintptr_t>(begin);
+    kept.bytes = arenaBytes;
+    kept.arena = begin;
+    kept.made = 0;
+    m_isOurs = true;
+}
+
+Arena::~Arena()
+{
+    if (!m_isOurs)
+        return;
+    std::size_t back = 0;
+    for (auto &list : kept.lists) {
+        back += list.count;
+        list = {};
+    }
+    auto *const begin = arenaBegin.load();
+    const auto used = static_cast<std::size_t>(std::exchange(kept.arena, nullptr) - begin);
+    kept.from = 0;
+    kept.bytes = std::numeric_limits<std::uintptr_t>::max();
+    if (back != kept.made)
+        return;
+    ::madvise(begin, used, MADV_DONTNEED);
+    isArenaInUse.store(false);
 }
 
 std::size_t keptBytes() noexcept

@@ -5,6 +5,8 @@
 // libstdc++'s own, by the names it has for them: the standard's are the same templates with another policy.
 #pragma once
 
+#include "core/async/freelist.h"
+
 #include <memory>
 #include <utility>
 
@@ -20,7 +22,7 @@ using EnableLocalShared = std::__enable_shared_from_this<T, __gnu_cxx::_S_single
 template <class T, class... Args>
 [[nodiscard]] LocalShared<T> makeLocalShared(Args &&...args)
 {
-    return std::__make_shared<T, __gnu_cxx::_S_single>(std::forward<Args>(args)...);
+    return std::__allocate_shared<T, __gnu_cxx::_S_single>(freelist::Allocator<T>(), std::forward<Args>(args)...);
 }
 
 } // namespace lockscope

@@ -3,6 +3,7 @@
 // believes. The same on simulated and on real servers.
 #pragma once
 
+#include "core/async/onfreelist.h"
 #include "core/async/soletask.h"
 #include "core/contention/trace.h"
 #include "core/recipes/lock.h"
@@ -43,7 +44,7 @@ struct ContenderPlan {
     int tries = 1; // acquires in a row that each wait so long
 };
 
-class ContenderActor {
+class ContenderActor : public OnFreeList {
 public:
     // Small: there may be 100,000 of them.
     using WhenDone = MoveOnlyFunction<void(), 16>;

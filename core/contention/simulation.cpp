@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/simulation.h"
 
+#include "core/async/arena.h"
 #include "core/contention/simulatedrun.h"
 
 namespace lockscope::contention {
@@ -11,7 +12,11 @@ Result<Recording> simulate(const Scenario &scenario, const OnProgress &onProgres
 {
     if (const auto playable = scenario.check(); !playable)
         return playable.error();
-    SimulatedRun run(scenario);
+    constexpr int crowd = 1000;
+    std::optional<freelist::Arena> arena;
+    if (scenario.contenders >= crowd)
+        arena.emplace();
+    SimulatedRun run(scenario); // and whatever is of it goes before that
     if (const auto started = run.start(); !started)
         return started.error();
     const auto expected = qint64(scenario.contenders) * scenario.rounds;

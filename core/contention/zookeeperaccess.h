@@ -2,6 +2,7 @@
 // A contender's way to a lock on the simulated ZooKeeper, in a run or in a rehearsal.
 #pragma once
 
+#include "core/async/onfreelist.h"
 #include "core/contention/mutants/mutants.h"
 #include "core/contention/servers.h"
 #include "core/contention/zookeeperact.h"
@@ -10,7 +11,7 @@
 
 namespace lockscope::contention {
 
-class ZooKeeperAccess final : public ContenderAccess {
+class ZooKeeperAccess final : public ContenderAccess, public OnFreeList {
 public:
     using Paths = std::shared_ptr<const std::vector<ZPath>>;
     // Of several paths it takes all, in their order. The scenario outlives it.

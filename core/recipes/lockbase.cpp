@@ -62,7 +62,7 @@ QString LockBase::name() const
 std::weak_ptr<LockBase *> LockBase::self()
 {
     if (!m_self && !m_isShutDown)
-        m_self = std::make_shared<LockBase *>(this);
+        m_self = freelist::makeShared<LockBase *>(this);
     return m_self;
 }
 

@@ -3,12 +3,13 @@
 // destroys the lock. What all recipes share, whatever server they talk to.
 #pragma once
 
+#include "core/async/onfreelist.h"
 #include "core/async/soletask.h"
 #include "core/recipes/lock.h"
 
 namespace lockscope::recipes {
 
-class LockBase : public Lock {
+class LockBase : public Lock, public OnFreeList {
 public:
     Task<Result<Grant>> acquire(Deadline deadline) final;
     [[nodiscard]] int holdCount() const override { return isHeld() ? 1 : 0; }

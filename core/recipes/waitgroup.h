@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/async/completion.h"
+#include "core/async/onfreelist.h"
 #include "core/async/scope.h"
 
 #include <vector>
@@ -14,7 +15,7 @@ namespace lockscope::recipes {
 
 class WaitGroup {
 public:
-    explicit WaitGroup(Loop &loop) : m_list(std::make_shared<List>(List{&loop, 0, false, {}})) {}
+    explicit WaitGroup(Loop &loop) : m_list(freelist::makeShared<List>(List{&loop, 0, false, {}})) {}
 
     // Starts it at once. Its value says whether it succeeded.
     void add(Scope &background, Task<bool> work) const;

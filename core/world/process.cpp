@@ -6,7 +6,7 @@
 namespace lockscope::world {
 
 // Outlives the process in what is queued in the world.
-struct Process::State : ExecutorHook {
+struct Process::State : ExecutorHook, OnFreeList {
     bool isPaused = false;
     bool isAlive = true;
     using Deferred = std::vector<Call>;

@@ -6,13 +6,14 @@
 // cannot tell the difference. World's thread only; the world's loop outlives it.
 #pragma once
 
+#include "core/async/onfreelist.h"
 #include "core/async/virtualloop.h"
 
 #include <memory>
 
 namespace lockscope::world {
 
-class Process : public Loop {
+class Process : public Loop, public OnFreeList {
 public:
     Process(VirtualLoop &world, int number);
     ~Process() override;

@@ -3,6 +3,7 @@
 // real servers alike; several contenders may share what stands behind it. Outlived by both.
 #pragma once
 
+#include "core/async/onfreelist.h"
 #include "core/contention/trace.h"
 #include "core/zookeeper/passingsession.h"
 
@@ -10,10 +11,10 @@
 
 namespace lockscope::contention {
 
-class TracedSession : public zk::PassingSession<TracedSession> {
+class TracedSession : public zk::PassingSession<TracedSession>, public OnFreeList {
 public:
     TracedSession(zk::Session &inner, Trace &trace, int contender)
-        : PassingSession(inner), m_context(std::make_shared<TraceContext>(TraceContext{&trace, contender}))
+        : PassingSession(inner), m_context(freelist::makeShared<TraceContext>(TraceContext{&trace, contender}))
     {
     }
     ~TracedSession() override { m_context->trace = nullptr; }

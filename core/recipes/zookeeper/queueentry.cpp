@@ -8,8 +8,8 @@ namespace lockscope::recipes {
 QueueEntry::QueueEntry(BackgroundCleanup cleanup, Reply<zk::Created> creating, NodeClaim claim)
 {
     const bool comesAgain = claim.nameComesAgain();
-    auto asked = std::make_unique<Asked>(Asked{std::move(creating), std::move(claim)});
-    m_state = std::make_unique<State>(State{std::move(cleanup), comesAgain, std::move(asked), {}});
+    m_state = std::make_unique<State>(std::move(cleanup), comesAgain);
+    m_state->asked = std::make_unique<Asked>(std::move(creating), std::move(claim));
 }
 
 QueueEntry &QueueEntry::operator=(QueueEntry &&other) noexcept

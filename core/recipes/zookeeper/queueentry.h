@@ -3,6 +3,7 @@
 // background, also while the reply to its create is still out. Loop thread only.
 #pragma once
 
+#include "core/async/onfreelist.h"
 #include "core/recipes/zookeeper/backgroundcleanup.h"
 
 namespace lockscope::recipes {
@@ -36,12 +37,20 @@ public:
 private:
     void leave();
 
-    struct Asked {
+    struct Asked : OnFreeList {
+        Asked(Reply<zk::Created> creating_, NodeClaim claim_)
+            : creating(std::move(creating_)), claim(std::move(claim_))
+        {
+        }
         Reply<zk::Created> creating;
         NodeClaim claim;
     };
     // Behind a pointer: it is handed through half a dozen coroutines, each of which has room for two of it.
-    struct State {
+    struct State : OnFreeList {
+        State(BackgroundCleanup cleanup_, bool nameComesAgain_)
+            : cleanup(std::move(cleanup_)), nameComesAgain(nameComesAgain_)
+        {
+        }
         BackgroundCleanup cleanup;
         bool nameComesAgain;          // the claim's
         std::unique_ptr<Asked> asked; // while the reply is out: of very many who wait each would keep its words

@@ -167,8 +167,8 @@ private:
     const EnsembleOptions m_options;
     DueTimes m_dueTimes;
     std::deque<Member> m_members; // the leader first
-    std::unordered_map<quint64, Session> m_sessions;
-    std::unordered_map<quint64, LocalShared<Connection>> m_connections;
+    freelist::UnorderedMap<quint64, Session> m_sessions;
+    freelist::UnorderedMap<quint64, LocalShared<Connection>> m_connections;
     quint64 m_lastConnection = 0, m_lastSession = 0;
     qint64 m_zxid = 0;
     std::chrono::milliseconds m_clockOffset{0};

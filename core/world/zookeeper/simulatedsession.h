@@ -11,7 +11,7 @@
 
 namespace lockscope::world::zookeeper {
 
-class SimulatedSession : public zk::Session, private DueTimes::Waiter {
+class SimulatedSession : public zk::Session, public OnFreeList, private DueTimes::Waiter {
 public:
     SimulatedSession(Process &process, Ensemble &ensemble, SessionOptions options);
     ~SimulatedSession() override;

@@ -3,11 +3,11 @@
 // have been found good before (rules.h).
 #pragma once
 
+#include "core/async/onfreelist.h"
 #include "core/world/zookeeper/namelog.h"
 #include "core/world/zookeeper/protocol.h"
 
 #include <string_view>
-#include <unordered_map>
 
 namespace lockscope::world::zookeeper {
 
@@ -18,7 +18,7 @@ using SharedAcls = std::shared_ptr<const zk::Acls>;
 
 struct Family;
 
-struct Znode {
+struct Znode : OnFreeList {
     Znode();
     ~Znode();
 
@@ -48,7 +48,7 @@ struct Znode {
 };
 
 struct Family {
-    std::unordered_map<std::string_view, std::unique_ptr<Znode>> byName; // the view is of the child's own name
+    freelist::UnorderedMap<std::string_view, std::unique_ptr<Znode>> byName; // the view is of the child's own name
     Znode *eldest = nullptr, *youngest = nullptr;
     NameLog names;
 };
@@ -106,7 +106,7 @@ private:
     [[nodiscard]] std::unique_ptr<Znode> detach(Znode *node);
 
     Znode m_root;
-    std::unordered_map<quint64, Znode *> m_ephemerals; // the last one of each session
+    freelist::UnorderedMap<quint64, Znode *> m_ephemerals; // the last one of each session
     BySerial m_mortals;
     quint64 m_lastSerial = 0;
     qint64 m_count = 1;

@@ -38,7 +38,7 @@ private:
 
     IsOpen m_isOpen;
     // Never walked where the order would show.
-    using Lists = std::unordered_map<ZPath, List>;
+    using Lists = freelist::UnorderedMap<ZPath, List>;
     Lists m_lists;
     Lists::value_type *m_last = nullptr; // added to last: that of a herd is added to again and again
 };
