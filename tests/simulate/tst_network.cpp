@@ -198,6 +198,31 @@ private slots:
         QVERIFY(network.connect(client, 2));
     }
 
+    // Both ways: near, and so slow that it waits elsewhere. What it holds goes when its turn comes, or with the
+    // world.
+    void whatIsOnItsWayWhenTheNetworkGoesFindsNobody()
+    {
+        const auto kept = std::make_shared<int>();
+        {
+            VirtualLoop own;
+            const auto send = [&](Duration latency) {
+                Network network(own, Random(1), {latency, latency});
+                Process client(own, 0);
+                const auto link = network.connect(client, 0);
+                link->toServer([keep = kept, tell = say("to the server")] { tell(); });
+                link->toClient([keep = kept, tell = say("to the client")] { tell(); });
+            };
+            send(200us);
+            send(1s);
+            send(10s);
+            QCOMPARE(kept.use_count(), 7L);
+            own.advance(2s);
+            QCOMPARE(kept.use_count(), 3L);
+        }
+        QCOMPARE(kept.use_count(), 1L);
+        QCOMPARE(heard, QByteArrayList());
+    }
+
     void clocksDriftAndJump()
     {
         Process client(world, 0);
