@@ -93,6 +93,21 @@ private slots:
         QCOMPARE(m_told, QStringList{u"prod:new-lock"_s});
     }
 
+    // The end of the first look and the last locks that it saw are told in one.
+    void whatTheFirstLookEndsWithIsNoNews()
+    {
+        ui::ConnectionBook book;
+        book.apply(status("prod", true, false));
+        const auto alerts = watch(book, onRule());
+        auto last = status("prod", true);
+        last.locks = lockOf("prod", "old-lock", true, ChangeKind::Added).locks;
+        book.apply(last);
+        alerts->apply(last);
+        QCOMPARE(m_told, QStringList());
+        alerts->apply(lockOf("prod", "new-lock", true));
+        QCOMPARE(m_told, QStringList{u"prod:new-lock"_s});
+    }
+
     void whatComesAndGoesIsNotRepeated()
     {
         ui::ConnectionBook book;

@@ -6,7 +6,6 @@
 #include <QSettings>
 
 #include <algorithm>
-#include <set>
 
 namespace lockscope::ui {
 
@@ -45,6 +44,7 @@ void AlertRule::restore(const QSettings &settings)
 AlertWatch::AlertWatch(const ConnectionBook &book, QObject *parent, Clock clock)
     : QObject(parent), m_book(book), m_clock(std::move(clock))
 {
+    noteFirstLooks();
 }
 
 void AlertWatch::setRule(AlertRule rule)
@@ -101,8 +101,7 @@ void AlertWatch::apply(const Batch &batch)
         }
         if (change.kind == inspect::ChangeKind::Removed)
             continue;
-        const auto *status = m_book.find(name.connection);
-        const bool isFirstLook = !status || !status->progress.firstSnapshotComplete;
+        const bool isFirstLook = !m_isLookedThrough.contains(name.connection);
         for (const auto &finding : change.lock.findings) {
             if (finding.severity < Severity::Warning && finding.severity < m_rule.least)
                 continue;
@@ -115,9 +114,20 @@ void AlertWatch::apply(const Batch &batch)
                 alerts.push_back({name, finding.severity, inspect::kindOf(finding.code).title.toString()});
         }
     }
+    noteFirstLooks();
     forgetOld();
     if (!alerts.empty())
         emit alerted(alerts);
+}
+
+// A batch that says that the first look is over has the last of what that look saw.
+void AlertWatch::noteFirstLooks()
+{
+    m_isLookedThrough.clear();
+    for (const auto &status : m_book.all()) {
+        if (status.progress.firstSnapshotComplete)
+            m_isLookedThrough.insert(status.name);
+    }
 }
 
 void AlertWatch::forgetOld()

@@ -10,6 +10,7 @@
 #include <QRegularExpression>
 
 #include <map>
+#include <set>
 
 class QSettings;
 
@@ -64,6 +65,7 @@ private:
     [[nodiscard]] bool isMuted(const inspect::LockName &lock, const inspect::Finding &finding) const;
     // Of a deadlock, by another of its locks.
     [[nodiscard]] bool isToldElsewhere(const inspect::Finding &finding) const;
+    void noteFirstLooks();
     void forgetOld();
 
     const ConnectionBook &m_book;
@@ -72,6 +74,7 @@ private:
     const MuteStore *m_mutes = nullptr;
     QRegularExpression m_pattern;
     std::map<Key, Told> m_told;
+    std::set<ConnectionName> m_isLookedThrough; // as of the batch before
 };
 
 } // namespace lockscope::ui
