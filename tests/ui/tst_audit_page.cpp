@@ -89,6 +89,23 @@ private slots:
         QVERIFY(!m_page->chain().isVisible());
     }
 
+    // Beside the side bar of a window of 1024: what is cut first is not the name of the lock.
+    void theNameOfTheLockIsTheLastToBeCut()
+    {
+        force(u"INC-1"_s, "zk:/locks/nightly-report");
+        m_page->resize(796, 500);
+        m_page->show();
+        QTRY_COMPARE(rows(), 2);
+        auto &table = m_page->table();
+        const auto *cells = qobject_cast<const ui::TreeCellDelegate *>(table.itemDelegate());
+        QVERIFY(cells);
+        QTRY_VERIFY(table.columnWidth(ui::AuditModel::Lock)
+                    >= cells->widthNeeded(table.model()->index(0, ui::AuditModel::Lock)));
+        QVERIFY(!table.isColumnHidden(ui::AuditModel::Outcome) && !table.isColumnHidden(ui::AuditModel::Reason));
+        m_page->resize(1138, 500);
+        QTRY_VERIFY(!table.isColumnHidden(ui::AuditModel::Actor));
+    }
+
     void theNewestIsFirstAndSaysWhatItChanged()
     {
         force(u"INC-1"_s);

@@ -90,12 +90,13 @@ QWidget *AuditPage::buildTable()
     cells->setToneRole(AuditModel::ToneRole);
     m_table->setItemDelegate(cells);
     m_table->setModel(&m_filtered);
+    m_table->setLeastStretched(220); // in a narrow window the last of these go; they stand in the detail
     m_table->setWidths(AuditModel::Lock, {{AuditModel::Time, 168},
-                                          {AuditModel::Actor, 120},
                                           {AuditModel::Action, 104},
+                                          {AuditModel::Outcome, 170},
+                                          {AuditModel::Reason, 120},
                                           {AuditModel::Holder, 150},
-                                          {AuditModel::Reason, 150},
-                                          {AuditModel::Outcome, 170}});
+                                          {AuditModel::Actor, 120}});
     m_detail = new QPlainTextEdit(m_split);
     m_detail->setObjectName(u"auditDetail"_s);
     m_detail->setReadOnly(true);
