@@ -212,6 +212,49 @@ private slots:
         QCOMPARE(pictureOf(locks, choice).find(waiters->key), -1);
     }
 
+    // Its first ones, and one node for the others: nobody reads a column of 150. Where many locks are waited for
+    // less is enough of each.
+    void ofALongQueueTheFirstAreDrawn()
+    {
+        const auto queue = [](const QByteArray &name, int waiters) {
+            QByteArrayList sessions{name + "-h"};
+            for (int i = 0; i < waiters; ++i)
+                sessions << name + "-" + QByteArray::number(i);
+            return kazooLock('/' + name, sessions);
+        };
+        const auto picture = pictureOf({queue("a", 150)});
+        QCOMPARE(picture.nodes.size(), std::size_t(11));
+        QVERIFY(!nodeOf(picture, u"142 more waiters"_s).key.isEmpty());
+        for (int i = 0; i < 8; ++i)
+            QVERIFY(!nodeOf(picture, u"app-a-%1"_s.arg(i)).key.isEmpty());
+        QVERIFY(nodeOf(picture, u"/a"_s).note.contains(u"150 wait"_s));
+        QCOMPARE(pictureOf({queue("a", 12)}).nodes.size(), std::size_t(14)); // not for four
+        // One of those behind that holds something others wait for is no leaf.
+        QVERIFY(
+            !nodeOf(pictureOf({queue("a", 150), kazooLock("/b", {"a-140", "b-1"})}), u"app-a-140"_s).key.isEmpty());
+        std::vector<LockSnapshot> many;
+        for (int i = 0; i < 20; ++i)
+            many.push_back(queue("l" + QByteArray::number(i), 10));
+        QCOMPARE(pictureOf(many).nodes.size(), std::size_t(80));
+        GraphChoice choice;
+        choice.unfolded.insert("waiters " + many[3].lock.text());
+        QCOMPARE(pictureOf(many, choice).nodes.size(), std::size_t(88));
+    }
+
+    void aClickOnWhatIsFoldedShowsIt()
+    {
+        QByteArrayList sessions{"h"};
+        for (int i = 0; i < 40; ++i)
+            sessions << "w" + QByteArray::number(i);
+        tell({kazooLock("/orders", sessions)});
+        auto &view = page().view();
+        QTRY_VERIFY(isThere(u"32 more waiters"_s));
+        const auto &picture = page().sight().picture;
+        const auto at = view.boxOnScreen(picture.find(nodeOf(picture, u"32 more waiters"_s).key)).center().toPoint();
+        QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, at);
+        QTRY_VERIFY(isThere(u"app-w39"_s));
+    }
+
     void ofThousandsThatHoldOthersUpTheWorstAreDrawn()
     {
         auto locks = aDeadlock(true);
@@ -246,7 +289,10 @@ private slots:
                 sessions << QByteArray::number(i * 10 + j);
             locks.push_back(kazooLock("/lock-" + QByteArray::number(i), sessions));
         }
-        const auto picture = pictureOf(locks);
+        GraphChoice choice;
+        for (const auto &lock : locks)
+            choice.unfolded.insert("waiters " + lock.lock.text());
+        const auto picture = pictureOf(locks, choice);
         QCOMPARE(picture.nodes.size(), std::size_t(200));
         ui::GraphLayouter layouter;
         const auto layout = layouter.layOut(picture, 1200);
@@ -309,6 +355,8 @@ private slots:
                    && view.viewport()->rect().contains(view.boxOnScreen(node).toAlignedRect());
         };
         const auto drawn = [this] { return page().sight().picture.nodes.size(); };
+        QTRY_COMPARE(drawn(), std::size_t(11));
+        emit view.activated(nodeOf(page().sight().picture, u"52 more waiters"_s));
         QTRY_COMPARE(drawn(), std::size_t(62));
         QVERIFY(view.verticalScrollBar()->maximum() > view.viewport()->height());
         QVERIFY(isSeen());

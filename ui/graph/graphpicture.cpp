@@ -19,8 +19,10 @@ using Mark = GraphNode::Mark;
 namespace {
 
 constexpr int titleLength = 120;
-// So many waiters of each lock are shown, as few as it takes.
-constexpr std::array fewerWaiters{20, 8, 3, 1, 0};
+// So many waiters of each lock are shown: who stands in one long column is not found there. As few as it takes.
+constexpr int usualWaiters = 8;
+constexpr std::array fewerWaiters{3, 1};
+constexpr int manyNodes = 60;
 
 QString counted(qsizetype count, const QString &one, const QString &many)
 {
@@ -60,11 +62,13 @@ public:
     {
         chooseLocks();
         countEdges();
+        for (std::size_t i = 0; i < fewerWaiters.size() && count() > manyNodes; ++i)
+            m_mostWaiters = fewerWaiters[i];
         const auto isBig = [this] { return count() > mostGraphNodes; };
         if (isBig())
             foldQuiet();
-        for (std::size_t i = 0; isBig() && i < fewerWaiters.size(); ++i)
-            m_mostWaiters = fewerWaiters[i];
+        if (isBig())
+            m_mostWaiters = 0;
         if (isBig())
             leaveOutLeast();
         return drawn();
@@ -173,17 +177,24 @@ private:
         m_leftOut = static_cast<qsizetype>(order.size() - fits);
     }
 
+    // It is in nobody's way.
+    [[nodiscard]] bool isLeaf(const GraphEdge *edge)
+    {
+        const auto &who = client(edge->client);
+        return edge->kind == GraphEdge::Kind::Waits && who.shownEdges == 1 && who.mark == Mark::None
+               && !isChosenClient(edge->client);
+    }
     // Waiters that are in nobody's way, after those that are shown.
     [[nodiscard]] Shown shownOf(int at)
     {
         Shown shown;
-        int leaves = 0;
-        const bool isUnfolded = m_choice.unfolded.contains(keyOfWaiters(at));
-        for (const auto *edge : lock(at).edges) {
-            const auto &who = client(edge->client);
-            const bool isLeaf = edge->kind == GraphEdge::Kind::Waits && who.shownEdges == 1 && who.mark == Mark::None
-                                && !isChosenClient(edge->client);
-            const bool isOver = isLeaf && m_mostWaiters >= 0 && !isUnfolded && ++leaves > m_mostWaiters;
+        const auto &edges = lock(at).edges;
+        const auto leaves = std::ranges::count_if(edges, [this](const GraphEdge *edge) { return isLeaf(edge); });
+        // A few more are no reason to fold, nor to unfold when they go.
+        const bool isLong = leaves > m_mostWaiters * 3 / 2 && !m_choice.unfolded.contains(keyOfWaiters(at));
+        int seen = 0;
+        for (const auto *edge : edges) {
+            const bool isOver = isLong && isLeaf(edge) && ++seen > m_mostWaiters;
             (isOver ? shown.folded : shown.edges).push_back(edge);
         }
         if (shown.folded.size() == 1) { // it takes no more room
@@ -307,8 +318,9 @@ private:
         if (shown.folded.empty())
             return;
         GraphNode fold{Kind::Waiters, Mark::None, keyOfWaiters(at), {}, {}, {}, nameOfLock(at), {}};
-        fold.title = counted(qsizetype(shown.folded.size()), u"waiter"_s, u"waiters"_s);
-        fold.note = u"Enter shows them"_s;
+        const auto many = qsizetype(shown.folded.size());
+        fold.title = m_mostWaiters > 0 ? u"%1 more waiters"_s.arg(many) : counted(many, u"waiter"_s, u"waiters"_s);
+        fold.note = u"a click or Enter shows them"_s;
         m_picture.arcs.push_back({add(std::move(fold)), lockNode, false, false});
     }
 
@@ -317,7 +329,7 @@ private:
         const auto [who, key] = groupOf(at);
         auto &[node, count] = m_folds.try_emplace(key, std::pair(-1, 0)).first->second;
         if (node < 0) {
-            node = add({Kind::Locks, Mark::None, key, {}, u"Enter shows them"_s, {}, {}, {}});
+            node = add({Kind::Locks, Mark::None, key, {}, u"a click or Enter shows them"_s, {}, {}, {}});
             if (who >= 0)
                 m_picture.arcs.push_back({clientNode(who), node, true, false});
         }
@@ -406,7 +418,7 @@ private:
     std::set<std::tuple<int, int, bool>> m_cycleArcs;
     std::set<int> m_busy;                              // clients of locks that somebody waits for
     std::map<QByteArray, std::pair<int, int>> m_folds; // node and how many locks, by key
-    int m_mostWaiters = -1;                            // of a lock; all of them when negative
+    int m_mostWaiters = usualWaiters;                  // of a lock
     int m_hiddenLocks = 0;
     qsizetype m_leftOut = 0; // of those that hold somebody up
     GraphPicture m_picture;

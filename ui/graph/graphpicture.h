@@ -52,8 +52,9 @@ struct GraphChoice {
     std::set<QByteArray> unfolded;                    // the keys of what shall not be folded
 };
 
-// More than these are folded, but for those in a deadlock and who holds others up; of locks that hold others up,
-// where these alone are more, those with most waiters are drawn, and one node says how many more there are.
+// Of a lock with many waiters the first stand there, and one node for all others. More nodes than these are folded,
+// but for those in a deadlock and who holds others up; of locks that hold others up, where these alone are more,
+// those with most waiters are drawn, and one node says how many more there are.
 constexpr int mostGraphNodes = 200;
 
 [[nodiscard]] QByteArray keyOfLock(const inspect::LockName &lock);

@@ -282,6 +282,8 @@ void GraphView::mousePressEvent(QMouseEvent *event)
     select(node);
     if (node < 0)
         m_dragged = event->pos();
+    else if (m_sight->picture.nodes[place(node)].isFold())
+        emit activated(GraphNode(m_sight->picture.nodes[place(node)]));
 }
 
 void GraphView::mouseMoveEvent(QMouseEvent *event)
