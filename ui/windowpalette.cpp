@@ -17,18 +17,20 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-void offerActions(PaletteHits &hits, const Actions &actions)
+void offerActions(PaletteHits &hits, Actions &actions)
 {
     static const QStringList pages = pageIds();
     for (auto *action : actions.all()) {
         if (action->objectName() == u"palette"_s)
             continue;
         const QString words = action->text().remove(u'…');
-        hits.offer(words.toUtf8(), {}, [action] {
+        hits.offer(words.toUtf8(), {}, [action, &actions] {
             const bool isPage = pages.contains(action->objectName());
+            const auto keys = QKeySequence::listToString(action->shortcuts(), QKeySequence::NativeText);
+            const auto whyNot = actions.whyNot(action);
             return PaletteItem{isPage ? MainWindow::tr("Page") : MainWindow::tr("Do"), action->text(),
-                               QKeySequence::listToString(action->shortcuts(), QKeySequence::NativeText),
-                               [action] { action->trigger(); }};
+                               whyNot.isEmpty() ? keys : whyNot, [action, &actions] { actions.trigger(action); },
+                               !whyNot.isEmpty()};
         });
     }
 }
@@ -69,7 +71,7 @@ void offerSessions(PaletteHits &hits, MainWindow &window, const SessionsModel &s
 
 } // namespace
 
-void fillPalette(CommandPalette &palette, MainWindow &window, const Actions &actions)
+void fillPalette(CommandPalette &palette, MainWindow &window, Actions &actions)
 {
     palette.addSource([&actions](PaletteHits &hits) { offerActions(hits, actions); });
     palette.addSource([&window](PaletteHits &hits) { offerLocks(hits, window); });

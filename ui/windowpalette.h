@@ -9,6 +9,6 @@ class CommandPalette;
 class MainWindow;
 
 // All of them outlive the palette.
-void fillPalette(CommandPalette &palette, MainWindow &window, const Actions &actions);
+void fillPalette(CommandPalette &palette, MainWindow &window, Actions &actions);
 
 } // namespace lockscope::ui

@@ -6,6 +6,7 @@
 #include "ui/dialogs/alertsdialog.h"
 #include "ui/mainwindow.h"
 #include "ui/models/locklink.h"
+#include "ui/models/pausablebackend.h"
 #include "ui/pages/detailwindow.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
@@ -14,6 +15,7 @@
 #include "ui/shell/actions.h"
 #include "ui/shell/bars.h"
 #include "ui/shell/palette.h"
+#include "ui/timetravel.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
 #include "ui/windowdialogs.h"
@@ -25,6 +27,7 @@
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QInputDialog>
+#include <QKeyEvent>
 #include <QMenu>
 #include <QMessageBox>
 #include <QPointer>
@@ -77,6 +80,13 @@ Workbench::Workbench(MainWindow &window, TopBar &top, Actions &actions, WindowDi
     });
     connect(&window.connections(), &ConnectionBook::changed, this, &Workbench::openWhatWaited);
     window.installEventFilter(this);
+    // Nothing is done at another moment than now, whoever asks for it.
+    connect(&window.time(), &TimeTravel::moved, this, [this](const auto &moment) {
+        m_actions.setRefused(
+            {u"force-release"_s, u"acquire"_s, u"release-session"_s, u"release-listed"_s, u"remove-litter"_s},
+            moment ? PausableBackend::whyNotThere() : QString());
+    });
+    connect(&m_actions, &Actions::refused, &m_dialogs, &WindowDialogs::refused);
 }
 
 void Workbench::watch(Backend &backend)
@@ -89,6 +99,9 @@ bool Workbench::eventFilter(QObject *watched, QEvent *event)
 {
     if (watched == &m_window && event->type() == QEvent::WindowActivate)
         m_tray.seen();
+    if (watched == &m_window && event->type() == QEvent::KeyPress
+        && m_actions.refusesKeys(static_cast<QKeyEvent *>(event)->keyCombination()))
+        return true;
     return QObject::eventFilter(watched, event);
 }
 
@@ -185,6 +198,7 @@ void Workbench::fillMenu(QMenu &menu) const
     QStringList grouped{u"menu"_s};
     for (const auto &[title, ids] : groups) {
         auto *part = menu.addMenu(title);
+        part->setToolTipsVisible(true); // why one is greyed
         for (const auto &id : ids) {
             if (auto *action = m_actions.find(id))
                 part->addAction(action);
@@ -373,7 +387,7 @@ void Workbench::act(const LockName &lock, const QString &action, const QByteArra
     if (auto *queue = m_locks.detail().findChild<QueueTable *>(u"queueTable"_s); queue && !contender.isEmpty())
         queue->setCurrentContender(contender);
     raiseWindow();
-    m_actions.find(action)->trigger();
+    m_actions.trigger(m_actions.find(action));
 }
 
 void Workbench::offerFilters(PaletteHits &hits)

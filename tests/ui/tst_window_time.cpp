@@ -17,6 +17,7 @@
 #include "ui/parts/notices.h"
 #include "ui/shell/timebar.h"
 #include "ui/shell/actions.h"
+#include "ui/shell/palette.h"
 #include "ui/timetravel.h"
 #include "ui/views/timelineview.h"
 #include "ui/workbench.h"
@@ -27,6 +28,8 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTabWidget>
@@ -82,6 +85,11 @@ class TestWindowTime : public QObject {
     {
         m_window->time().goTo(moment);
         return QTest::qWaitFor([&] { return m_window->time().moment() == moment; }, 30'000);
+    }
+    static QString refusal() { return ui::PausableBackend::whyNotThere(); }
+    static QStringList acts()
+    {
+        return {u"force-release"_s, u"acquire"_s, u"release-session"_s, u"release-listed"_s, u"remove-litter"_s};
     }
     static history::LinkState standing()
     {
@@ -241,8 +249,19 @@ private slots:
         const auto before = m_backend->calls;
         press(Qt::Key_F, Qt::ControlModifier | Qt::ShiftModifier);
         press(Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
-        page().detail().findChild<QPushButton *>(u"forceReleaseButton"_s)->click();
-        page().detail().findChild<QPushButton *>(u"acquireButton"_s)->click();
+        QVERIFY2(bar().bannerText().contains(u"go back to now first"_s), qPrintable(bar().bannerText()));
+        const auto isOff = [](const auto *one) {
+            return !one->isEnabled() && one->toolTip().contains(u"go back to now first"_s);
+        };
+        for (const auto *name : {"forceReleaseButton", "acquireButton"}) {
+            auto *button = page().detail().findChild<QPushButton *>(QLatin1String(name));
+            QVERIFY2(isOff(button), name);
+            button->click();
+        }
+        for (const auto &id : acts()) {
+            QVERIFY2(isOff(m_window->actions().find(id)), qPrintable(id));
+            m_window->actions().find(id)->trigger();
+        }
         m_window->findChild<QPushButton *>(u"writesButton"_s)->click();
         press(Qt::Key_Space);
         QVERIFY(!m_window->findChild<ui::ForceReleaseDialog *>());
@@ -252,6 +271,27 @@ private slots:
             QVERIFY(status.readOnlyForGood);
         QCOMPARE(m_backend->calls, before);
         QVERIFY(m_window->time().isElsewhere());
+        press(Qt::Key_Escape);
+        QVERIFY(page().detail().findChild<QPushButton *>(u"forceReleaseButton"_s)->isEnabled());
+        QVERIFY(page().detail().findChild<QPushButton *>(u"acquireButton"_s)->isEnabled());
+        for (const auto &id : acts())
+            QVERIFY2(m_window->actions().find(id)->isEnabled()
+                         && m_window->actions().find(id)->toolTip() != refusal(),
+                     qPrintable(id));
+    }
+
+    // In the palette, too, where it stands greyed and says why.
+    void thePaletteSaysWhatIsNotDoneThere()
+    {
+        QVERIFY(goTo(m_now - 6min));
+        press(Qt::Key_K, Qt::ControlModifier);
+        auto *palette = m_window->findChild<ui::CommandPalette *>();
+        palette->field().setText(u"force-release the"_s);
+        const auto *row = palette->list().item(0);
+        QVERIFY(row->text().startsWith(u"Force-release"_s));
+        QVERIFY(row->data(Qt::AccessibleTextRole).toString().contains(refusal()));
+        QTest::keyClick(&palette->field(), Qt::Key_Return);
+        QVERIFY2(bar().bannerText().contains(u"go back to now first"_s), qPrintable(bar().bannerText()));
     }
 
     void whatIsNotRecordedIsCovered()

@@ -77,6 +77,11 @@ Error PausableBackend::notNow()
             tr("this is not now: it is not recorded, and nothing can be done there; go back to now first")};
 }
 
+QString PausableBackend::whyNotThere()
+{
+    return tr("This is not now: go back to now first");
+}
+
 void PausableBackend::showPast(PastPicture then, Past *of)
 {
     if (!m_then) {

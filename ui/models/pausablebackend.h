@@ -37,6 +37,8 @@ public:
     [[nodiscard]] Past *past() override { return m_of ? m_of : m_backend.past(); }
     // Why nothing is asked or done there.
     [[nodiscard]] static Error notNow();
+    // The same beside a greyed action.
+    [[nodiscard]] static QString whyNotThere();
 
     [[nodiscard]] std::vector<inspect::ClientLabel> clientLabels() const override { return m_backend.clientLabels(); }
     void setClientLabels(std::vector<inspect::ClientLabel> labels) override

@@ -22,7 +22,7 @@ using inspect::LockName;
 
 DetailWindow::DetailWindow(LockName lock, LocksPage &page, const ConnectionBook &book, const ScreenClock &clock,
                            QWidget *window)
-    : QWidget(window, Qt::Window), m_lock(std::move(lock)), m_page(page), m_book(book),
+    : QWidget(window, Qt::Window), m_lock(std::move(lock)), m_page(page), m_book(book), m_clock(clock),
       m_holds(page.findChild<HoldsPanel *>()), m_environment(new QLabel(this)),
       m_asOf(makeLabel({}, u"muted"_s, this)), m_detail(new LockDetail(this))
 {
@@ -94,6 +94,7 @@ void DetailWindow::showConnection()
 {
     const auto *status = m_book.find(m_lock.connection);
     m_detail->setStale(!status || m_page.model().isFrozen(m_lock.connection));
+    m_detail->setPast(m_clock.isElsewhere());
     if (!status) {
         m_environment->setText(label(m_lock.connection.bytes(), 60));
         m_asOf->setText(tr("disconnected"));

@@ -42,6 +42,7 @@ private:
     inspect::LockName m_lock;
     LocksPage &m_page;
     const ConnectionBook &m_book;
+    const ScreenClock &m_clock;
     HoldsPanel *m_holds;
     QLabel *m_environment;
     QLabel *m_asOf;

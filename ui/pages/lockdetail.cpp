@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/workspace/values.h"
 #include "ui/models/lockfacts.h"
+#include "ui/models/pausablebackend.h"
 #include "ui/pages/findingbanners.h"
 #include "ui/parts/elidedlabel.h"
 #include "ui/parts/notices.h"
@@ -109,8 +110,8 @@ QWidget *LockDetail::makeHeader()
     auto *row = new QHBoxLayout(m_buttons);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(10);
-    auto *acquire = new QPushButton(tr("Acquire…"), m_buttons);
-    acquire->setObjectName(u"acquireButton"_s);
+    m_acquire = new QPushButton(tr("Acquire…"), m_buttons);
+    m_acquire->setObjectName(u"acquireButton"_s);
     auto *copy = new QPushButton(tr("Copy note"), m_buttons);
     copy->setObjectName(u"copyNote"_s);
     copy->setToolTip(
@@ -122,9 +123,9 @@ QWidget *LockDetail::makeHeader()
     m_forceRelease = new QPushButton(tr("Force-release…"), m_buttons);
     m_forceRelease->setObjectName(u"forceReleaseButton"_s);
     m_forceRelease->setProperty("look", u"danger"_s);
-    for (auto *button : {acquire, copy, m_forceRelease})
+    for (auto *button : {m_acquire, copy, m_forceRelease})
         row->addWidget(button);
-    connect(acquire, &QPushButton::clicked, this, &LockDetail::acquireRequested);
+    connect(m_acquire, &QPushButton::clicked, this, &LockDetail::acquireRequested);
     connect(m_forceRelease, &QPushButton::clicked, this, [this] {
         if (const QByteArray who = holder(); m_own.contains(who))
             emit releaseRequested(who);
@@ -274,6 +275,14 @@ void LockDetail::setStale(bool stale)
     updateRelease();
 }
 
+void LockDetail::setPast(bool past)
+{
+    m_isPast = past;
+    m_acquire->setEnabled(!past);
+    m_acquire->setToolTip(past ? PausableBackend::whyNotThere() : QString());
+    updateRelease();
+}
+
 void LockDetail::updateVeil()
 {
     m_veil->setVisible(m_gone != Gone::No || m_stale);
@@ -398,8 +407,10 @@ void LockDetail::updateRelease()
     const QByteArray who = holder();
     const bool isOwn = m_own.contains(who);
     m_forceRelease->setText(isOwn ? tr("Release") : tr("Force-release…"));
-    m_forceRelease->setEnabled(m_gone == Gone::No && !m_stale && !who.isEmpty()); // what is old may be over
-    m_forceRelease->setToolTip(m_stale         ? tr("Not connected: who holds it now is not known")
+    m_forceRelease->setEnabled(m_gone == Gone::No && !m_stale && !m_isPast
+                               && !who.isEmpty()); // what is old may be over
+    m_forceRelease->setToolTip(m_isPast        ? PausableBackend::whyNotThere()
+                               : m_stale       ? tr("Not connected: who holds it now is not known")
                                : who.isEmpty() ? tr("Nobody holds it")
                                : isOwn         ? tr("Gives back what this window holds")
                                                : tr("Shows what would be sent; sends nothing yet"));

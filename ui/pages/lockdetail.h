@@ -54,6 +54,8 @@ public:
     void setGone(Gone gone);
     // The connection is broken: pale, ages stand still.
     void setStale(bool stale);
+    // Another moment than now is on screen, where nothing can be done.
+    void setPast(bool past);
     // Which contenders are this window's own: such a holder is released, not forced.
     void setOwn(const QSet<QByteArray> &own);
     void tick();
@@ -99,6 +101,7 @@ private:
     Gone m_gone = Gone::No;
     SystemTime m_seenAt; // the moment on screen when it was there last: its ages count no further
     bool m_stale = false;
+    bool m_isPast = false;
     bool m_narrow = false;
     std::function<SystemTime()> m_clock = [] { return programClock().now(); };
 
@@ -114,6 +117,7 @@ private:
     AnswerLabel *m_answer = nullptr;
     QLabel *m_why = nullptr;
     QWidget *m_buttons = nullptr;
+    QPushButton *m_acquire = nullptr;
     QPushButton *m_forceRelease = nullptr;
     QWidget *m_header = nullptr;
     FindingBanners *m_findings = nullptr;

@@ -33,6 +33,10 @@ public:
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override;
+    void freeze(std::optional<std::chrono::system_clock::time_point>) override
+    {
+        m_detail->setPast(clock().isElsewhere());
+    }
     void focusContent() override;
     [[nodiscard]] bool showSubject(const Subject &subject) override;
     void saveView(QSettings &settings) const override;

@@ -28,6 +28,38 @@ QAction *Actions::find(const QString &id) const
     return at == m_all.end() ? nullptr : *at;
 }
 
+void Actions::setRefused(const QStringList &ids, const QString &why)
+{
+    for (const auto &id : ids) {
+        auto *action = find(id);
+        if (why.isEmpty())
+            m_whyNot.remove(id);
+        else
+            m_whyNot.insert(id, why);
+        action->setEnabled(why.isEmpty());
+        action->setToolTip(why);
+        action->setStatusTip(why);
+    }
+}
+
+void Actions::trigger(QAction *action)
+{
+    if (whyNot(action).isEmpty())
+        action->trigger();
+    else
+        emit refused();
+}
+
+bool Actions::refusesKeys(const QKeySequence &keys)
+{
+    const bool isOne = std::ranges::any_of(m_all, [&](const QAction *action) {
+        return !whyNot(action).isEmpty() && action->shortcuts().contains(keys);
+    });
+    if (isOne)
+        emit refused();
+    return isOne;
+}
+
 } // namespace lockscope::ui
 
 #include "moc_actions.cpp"

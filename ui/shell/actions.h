@@ -3,6 +3,7 @@
 // the palette alike.
 #pragma once
 
+#include <QHash>
 #include <QKeySequence>
 #include <QObject>
 
@@ -31,9 +32,22 @@ public:
     [[nodiscard]] const std::vector<QAction *> &all() const { return m_all; }
     [[nodiscard]] QAction *find(const QString &id) const;
 
+    // They cannot be done now, and why: they stand greyed in menus and in the palette. Without a reason they can be
+    // again.
+    void setRefused(const QStringList &ids, const QString &why);
+    [[nodiscard]] QString whyNot(const QAction *action) const { return m_whyNot.value(action->objectName()); }
+    // Does it, or says that it cannot be done.
+    void trigger(QAction *action);
+    // Says so where these keys are those of such an action, which a greyed one does not hear.
+    bool refusesKeys(const QKeySequence &keys);
+
+signals:
+    void refused();
+
 private:
     QWidget &m_window;
     std::vector<QAction *> m_all;
+    QHash<QString, QString> m_whyNot; // by id
 };
 
 } // namespace lockscope::ui

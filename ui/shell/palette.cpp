@@ -22,7 +22,7 @@ namespace {
 constexpr int paletteWidth = 680;
 constexpr int paletteRow = 30;
 constexpr int shownRows = 12;
-enum PaletteRole { KindRole = Qt::UserRole, NoteRole };
+enum PaletteRole { KindRole = Qt::UserRole, NoteRole, RefusedRole };
 
 class PaletteDelegate : public QStyledItemDelegate {
 public:
@@ -49,7 +49,7 @@ public:
         painter->drawText(row, Qt::AlignVCenter | Qt::AlignRight, small.elidedText(note, Qt::ElideMiddle, most));
         const QRectF name = row.adjusted(72, 0, note.isEmpty() ? 0 : -noteWidth - 12, 0);
         painter->setFont(textFont(13));
-        painter->setPen(t.text);
+        painter->setPen(index.data(RefusedRole).toBool() ? t.muted : t.text);
         painter->drawText(
             name, Qt::AlignVCenter | Qt::TextSingleLine,
             QFontMetricsF(painter->font()).elidedText(index.data().toString(), Qt::ElideMiddle, name.width()));
@@ -140,6 +140,7 @@ void CommandPalette::search()
         auto *row = new QListWidgetItem(item.text, m_list);
         row->setData(KindRole, item.kind);
         row->setData(NoteRole, item.note);
+        row->setData(RefusedRole, item.isRefused);
         row->setData(Qt::AccessibleTextRole, QStringList{item.kind, item.text, item.note}.join(u", "_s));
     }
     if (m_items.empty()) {

@@ -21,6 +21,7 @@ struct PaletteItem {
     QString text;
     QString note; // at the right: its keys, its connection
     std::function<void()> act;
+    bool isRefused = false; // greyed; `act` says why
 };
 
 // The best of what the sources offer. Of all others nothing is made.
