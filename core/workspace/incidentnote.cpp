@@ -72,7 +72,7 @@ QString environment(const NoteFacts &facts)
     text +=
         row({u"Environment"_s, facts.connection.production ? u"**PRODUCTION**"_s : u"not marked as production"_s});
     text += row({u"Server"_s, serverWords(facts)});
-    text += row({u"As of"_s, u"%1, by the server's clock %2"_s.arg(clock(facts, facts.asOf), serverTime)});
+    text += row({u"As of"_s, u"%1, by the server's clock about %2"_s.arg(clock(facts, facts.asOf), serverTime)});
     text += row({u"Seen by"_s, facts.source.isEmpty() ? u"one look at the server"_s : facts.source});
     text += row({u"Recipe"_s, u"%1, confidence %2: %3"_s.arg(cell(lock.recipe), inspect::word(lock.confidence),
                                                              cell(escaped(lock.why.toUtf8())))});
@@ -87,13 +87,14 @@ QString age(const Contender &one, inspect::ServerTime now)
     return (one.heldAtMost ? u"at most "_s : QString()) + spokenDuration(now - *since);
 }
 
-QString ofItself(const Contender &one)
+// The account it logged in with is nothing that it says.
+QString ofItself(const Contender &one, BackendKind backend)
 {
     QStringList words;
-    for (const auto &said : {one.identity, one.program}) {
-        if (said && !said->isEmpty())
-            words << cell(*said);
-    }
+    if (one.identity && !one.identity->isEmpty())
+        words << (infoOf(backend).isIdentityAnAccount ? u"user "_s : QString()) + cell(*one.identity);
+    if (one.program && !one.program->isEmpty())
+        words << cell(*one.program);
     return words.isEmpty() ? u"-"_s : words.join(u", "_s);
 }
 
@@ -112,14 +113,14 @@ QString queue(const NoteFacts &facts)
     const auto now = facts.asOf + lock.serverAhead;
     if (lock.contenders.empty())
         return u"Nobody is seen in it.\n"_s;
-    QString text = tableHead({u"#"_s, u"Role"_s, u"Mode"_s, u"Id"_s, u"Client"_s, u"From"_s, u"Since"_s,
+    QString text = tableHead({u"#"_s, u"Role"_s, u"Mode"_s, u"Id"_s, u"Client"_s, u"From"_s, u"For"_s,
                               u"Ends by itself in"_s, u"Says of itself"_s});
     for (const auto &one : lock.contenders) {
         const auto left =
             one.expiresAt ? spokenDuration(std::max(std::chrono::milliseconds(0), *one.expiresAt - now)) : u"-"_s;
         text += row({one.position ? QString::number(*one.position) : u"-"_s, inspect::word(one.role),
                      inspect::word(one.mode), cell(escaped(one.id)), labelled(one, textCell(one.session)),
-                     textCell(one.endpoint), age(one, now), left, ofItself(one)});
+                     textCell(one.endpoint), age(one, now), left, ofItself(one, lock.backend)});
     }
     if (!lock.waitersKnown)
         text += u"\nOthers may wait unseen.\n"_s;
@@ -164,7 +165,7 @@ QString timeline(const NoteFacts &facts)
         const bool isActed = event.kind == history::TimelineEvent::Kind::Acted;
         const auto words = history::wordsOf(event);
         text += row({clock(facts, event.at), labelled(event.contender, cell(escaped(event.contender.id))),
-                     ofItself(event.contender), textCell(event.contender.endpoint),
+                     ofItself(event.contender, facts.lock.backend), textCell(event.contender.endpoint),
                      isActed ? cell(escaped(words.toUtf8())) : words});
     }
     text +=

@@ -265,13 +265,17 @@ private slots:
                  qPrintable(once));
         for (const auto &part :
              {u"`zk`, `zk://h:2181`"_s, u"not marked as production"_s, u"version not known"_s,
-              u"2023-11-14T22:14:20.000Z, by the server's clock 2023-11-14T22:14:22.000Z"_s,
+              u"2023-11-14T22:14:20.000Z, by the server's clock about 2023-11-14T22:14:22.000Z"_s,
               u"``@everyone \\| `rm -rf` <b>\\x1B[2J``"_s, u"never ends"_s, u"`1 of 3 members answered`"_s,
               u"No history was seen"_s, u"None is recorded for this lock."_s})
             QVERIFY2(once.contains(part), qPrintable(part + u"\n\n"_s + once));
         QVERIFY2(once.indexOf(u"never ends"_s) < once.indexOf(u"wakes 4"_s), "the gravest comes first");
         QVERIFY2(once.contains(u"`, `billing-7`"_s), qPrintable(once));
-        QVERIFY(!once.contains(QChar(0x1b)));
+        QVERIFY(!once.contains(QChar(0x1b)) && !once.contains(u"user `"_s) && once.contains(u"| From | For |"_s));
+        auto sql = facts;
+        sql.lock.backend = BackendKind::MariaDb; // its identity is the account it logged in with
+        sql.lock.contenders[0].identity = "app";
+        QVERIFY2(incidentNote(sql).contains(u"user `app`, `billing-7`"_s), qPrintable(incidentNote(sql)));
         QVERIFY(!once.contains(u"**PRODUCTION**"_s));
 
         facts.connection.production = true;
