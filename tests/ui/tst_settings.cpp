@@ -13,6 +13,7 @@
 #include <QAction>
 #include <QComboBox>
 #include <QImage>
+#include <QLabel>
 #include <QListWidget>
 #include <QPushButton>
 #include <QSettings>
@@ -26,6 +27,24 @@
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using namespace lockscope;
+
+// As Qt makes it where the desktop shows no notifications: black on pale yellow, whatever the theme.
+class QBalloonTip : public QWidget {
+    Q_OBJECT
+public:
+    QBalloonTip() : m_text(u"Lockscope: 3 new findings"_s, this)
+    {
+        QPalette colours = palette();
+        colours.setColor(QPalette::Window, QColor(0xff, 0xff, 0xe1));
+        colours.setColor(QPalette::WindowText, Qt::black);
+        setPalette(colours);
+        resize(240, 40);
+    }
+    QLabel &text() { return m_text; }
+
+private:
+    QLabel m_text;
+};
 
 class TestSettings : public QObject {
     Q_OBJECT
@@ -69,6 +88,15 @@ private slots:
         m_settings.reset(); // writes once more
         m_folder.reset();
         m_theme->setChoice(ui::ThemeChoice::Light);
+    }
+
+    void theTraysBalloonIsReadableInTheDark()
+    {
+        m_theme->setChoice(ui::ThemeChoice::Dark);
+        QBalloonTip balloon;
+        balloon.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&balloon));
+        QCOMPARE(balloon.text().palette().color(QPalette::WindowText), QColor(Qt::black));
     }
 
     // The program lays the style sheet over a window that was made without it. Whatever is measured while it is made,

@@ -132,6 +132,7 @@ QMenu::separator { height: 1px; background: @line; margin: 4px 6px; }
 
 constexpr auto frames = R"(
 QLabel { background: transparent; }
+QBalloonTip QLabel { color: #000000; }
 QLabel[look="heading"] { font-size: 17px; font-weight: 600; }
 QLabel[look="section"] { color: @muted; font-size: 11px; font-weight: 600; }
 QLabel[look="muted"] { color: @muted; }
