@@ -2,10 +2,13 @@
 // The detail of a session: who it is, what it does, what falls when it ends; also of one with hundreds of locks.
 #include "tests/support/testmain.h"
 #include "tests/ui/windowfixture.h"
+#include "ui/models/shown.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/sessiondetail.h"
 #include "ui/pages/sessionspage.h"
+#include "ui/shell/sidebar.h"
 
+#include <QAbstractButton>
 #include <QLabel>
 
 using namespace Qt::StringLiterals;
@@ -38,6 +41,42 @@ private slots:
     {
         openWindow();
         tellConnected();
+    }
+
+    // The account it logged in with is nothing that it wrote about itself.
+    void theUserOfASqlSessionIsSaidToBeThat()
+    {
+        auto row = testing::queueLock("zk", "shop.stock#id=1", 1, testing::serverTime(present));
+        row.backend = BackendKind::MariaDb;
+        row.recipe = "sql-for-update";
+        row.contenders[0].session = u"41"_s;
+        row.contenders[0].identity = "app";
+        row.contenders[0].program = "billing";
+        m_backend->tellLocks({testing::change(ChangeKind::Added, row)});
+        SessionSnapshot session;
+        session.connection = ConnectionName("zk");
+        session.session = u"41"_s;
+        session.client = u"app"_s;
+        session.holds = {"shop.stock#id=1"};
+        tell({session});
+        QVERIFY(choose(session.session));
+        QCOMPARE(says("sessionWho"), u"host unknown · user app · writes program “billing”"_s);
+    }
+
+    // What the recording says nothing of was not broken, as far as anybody knows.
+    void whatIsNotRecordedIsNotSaidToBeBroken()
+    {
+        const auto known = *m_window->connections().find(ConnectionName("zk"));
+        const auto shown = ui::shownOf({}, {{known.name, known}});
+        Batch batch;
+        batch.connections = {shown.statuses.at(known.name)};
+        m_backend->tell(batch);
+        QStringList said;
+        const auto buttons = m_window->findChild<ui::SideBar *>()->findChildren<QAbstractButton *>();
+        for (const auto *one : buttons)
+            said << one->accessibleDescription();
+        QVERIFY2(said.join(u'\n').contains(u"not recorded"_s) && !said.join(u'\n').contains(u"broken"_s),
+                 qPrintable(said.join(u'\n')));
     }
 
     void itSaysWhatFallsAndToWhom()

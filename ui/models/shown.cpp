@@ -85,6 +85,11 @@ Batch difference(const Shown &from, const Shown &to)
     return batch;
 }
 
+QString nothingRecorded()
+{
+    return QCoreApplication::translate("Shown", "nothing is recorded of it then");
+}
+
 Shown shownOf(PastPicture past, const std::map<ConnectionName, ConnectionStatus> &known)
 {
     Shown shown;
@@ -97,7 +102,7 @@ Shown shownOf(PastPicture past, const std::map<ConnectionName, ConnectionStatus>
     for (const auto &[name, status] : known) {
         if (shown.statuses.contains(name))
             continue;
-        const QString unknown = QCoreApplication::translate("Shown", "nothing is recorded of it then");
+        const QString unknown = nothingRecorded();
         auto then = status;
         then.state = ConnectionStatus::State::Broken;
         then.asOf = {};

@@ -22,6 +22,8 @@ struct Shown {
 
 // As it was then. Nothing may be written to any of its connections. Those of `known` that the recording says nothing
 // of are there, not connected.
+// What a connection's message is then, of which the recording says nothing: nor that it was broken.
+[[nodiscard]] QString nothingRecorded();
 [[nodiscard]] Shown shownOf(PastPicture past, const std::map<ConnectionName, ConnectionStatus> &known);
 
 } // namespace lockscope::ui

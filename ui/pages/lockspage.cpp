@@ -2,6 +2,7 @@
 #include "ui/pages/lockspage.h"
 
 #include "core/base/text.h"
+#include "ui/models/shown.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/parts/elidedlabel.h"
 #include "ui/parts/listshare.h"
@@ -392,8 +393,10 @@ void LocksPage::showEmptyNotice()
                                         : tr("%1: %2").arg(label(looking->name.bytes(), 60), progress.how));
     } else if (unconnected) {
         const bool isSaidAbove = std::ranges::find(m_broken, unconnected->name) != m_broken.end();
-        m_empty->say(tr("%1 is not connected").arg(label(unconnected->name.bytes(), 60)),
-                     isSaidAbove ? QString() : label(unconnected->message.toUtf8(), 300));
+        const bool isUnknown = unconnected->message == nothingRecorded();
+        m_empty->say((isUnknown ? tr("Nothing is recorded of %1 then") : tr("%1 is not connected"))
+                         .arg(label(unconnected->name.bytes(), 60)),
+                     isSaidAbove || isUnknown ? QString() : label(unconnected->message.toUtf8(), 300));
     } else {
         m_empty->say(
             tr("No locks here now"),

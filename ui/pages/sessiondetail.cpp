@@ -146,22 +146,24 @@ void SessionDetail::show(const SessionSnapshot &session, const LeasePulse &pulse
     m_session = session;
     m_title->setText(label(session.session.toUtf8(), 80) + u" · "_s + label(session.connection.bytes(), 40));
     QStringList who{session.endpoint ? u"from "_s + label(session.endpoint->toUtf8(), 120) : u"host unknown"_s};
-    if (session.client && !session.client->isEmpty())
-        who << u"client "_s + label(session.client->toUtf8(), 120);
     QStringList names; // what it wrote about itself
+    bool isAccount = false;
     for (const auto *locks : {&session.holds, &session.waits}) {
         for (const auto &name : *locks) {
             const auto *lock = m_find ? m_find({session.connection, name}) : nullptr;
             const auto one = lock ? std::ranges::find(lock->contenders, std::optional(session.session),
                                                       &inspect::Contender::session)
                                   : std::vector<inspect::Contender>::const_iterator();
-            if (lock && one != lock->contenders.end() && one->identity)
+            isAccount |= lock && infoOf(lock->backend).isIdentityAnAccount;
+            if (lock && one != lock->contenders.end() && one->identity && !isAccount)
                 names << u"“%1”"_s.arg(label(*one->identity, 60));
             if (lock && one != lock->contenders.end() && one->program)
                 names << u"program “%1”"_s.arg(label(*one->program, 60));
         }
     }
     names.removeDuplicates();
+    if (session.client && !session.client->isEmpty())
+        who << (isAccount ? u"user "_s : u"client "_s) + label(session.client->toUtf8(), 120);
     constexpr qsizetype mostNames = 3;
     if (!names.isEmpty())
         who << u"writes "_s + names.mid(0, mostNames).join(u", "_s);

@@ -3,6 +3,7 @@
 
 #include "ui/shell/actions.h"
 #include "core/base/text.h"
+#include "ui/models/shown.h"
 #include "ui/parts/environment.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
@@ -179,6 +180,11 @@ void describe(SideItem &item, const ConnectionStatus &status, const Environment 
         item.setNote(u"connecting"_s, Tone::Wait);
         break;
     case State::Broken:
+        if (status.message == nothingRecorded()) { // of the moment shown, which is not now
+            item.setDot(Tone::Free, true);
+            item.setNote(u"not recorded"_s, Tone::Free);
+            break;
+        }
         item.setDot(Tone::Critical, true);
         item.setNote(u"broken"_s, Tone::Critical);
         break;
