@@ -11,6 +11,7 @@
 #include "ui/shell/bars.h"
 #include "ui/views/lanearea.h"
 #include "ui/views/lockstable.h"
+#include "ui/views/queuetable.h"
 #include "ui/views/watchchainview.h"
 
 #include <QLabel>
@@ -41,6 +42,27 @@ private slots:
     {
         openWindow();
         m_window->resize(1366, 768);
+    }
+
+    // What a client calls itself, and its address.
+    void theQueueNamesItsClientsWhole()
+    {
+        tell("zk");
+        auto lock = queueLock("zk", "/locks/payout", 2, testing::serverTime(present));
+        int port = 45538;
+        for (auto &one : lock.contenders) {
+            one.identity = "payout-" + QByteArray::number(*one.position + 1);
+            one.endpoint = u"127.0.0.1:%1"_s.arg(port++);
+        }
+        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_window->selectLock(lock.lock);
+        const auto *queue = page().detail().findChild<ui::QueueTable *>(u"queueTable"_s);
+        QTRY_COMPARE(queue->model()->rowCount(), 3);
+        for (int row = 0; row < 3; ++row) {
+            const auto who = queue->model()->index(row, ui::QueueModel::Who);
+            QTRY_VERIFY2(queue->columnWidth(ui::QueueModel::Who) >= queue->sizeHintForIndex(who).width(),
+                         qPrintable(who.data().toString()));
+        }
     }
 
     // Five servers, long names of everything: a name, its recipe and what is wrong are whole at 1366 pixels.

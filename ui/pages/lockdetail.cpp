@@ -51,6 +51,7 @@ int readersBeside(const LockSnapshot &lock, const Contender &next)
     return int(std::find_if_not(at, lock.contenders.end(), isReader) - at) - 1;
 }
 
+constexpr int queueShare = 44; // of the width, in percent: a client's name with its address has room at 1366
 constexpr int narrowBelow = 780;
 constexpr int lowBelow = 270;
 constexpr int fewLinesBelow = 360; // as in a window of 768
@@ -88,9 +89,9 @@ LockDetail::LockDetail(QWidget *parent)
     m_splitter->setChildrenCollapsible(false);
     m_splitter->addWidget(m_queuePane = makeQueuePane());
     m_splitter->addWidget(makeChainPane());
-    m_splitter->setStretchFactor(0, 41);
-    m_splitter->setStretchFactor(1, 59);
-    m_splitter->setSizes({410, 590});
+    m_splitter->setStretchFactor(0, queueShare);
+    m_splitter->setStretchFactor(1, 100 - queueShare);
+    m_splitter->setSizes({queueShare * 10, (100 - queueShare) * 10});
     column->addWidget(m_splitter, 1);
     m_veil = new Veil(m_content);
     m_queue.setClock([this] { return seenAt(); });
@@ -471,7 +472,7 @@ void LockDetail::resizeEvent(QResizeEvent *event)
         m_splitter->insertWidget(0, m_queuePane);
         m_queuePane->show();
         m_queueTitle->show();
-        m_splitter->setSizes({width() * 41 / 100, width() * 59 / 100});
+        m_splitter->setSizes({width() * queueShare / 100, width() * (100 - queueShare) / 100});
     }
 }
 
