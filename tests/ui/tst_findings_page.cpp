@@ -263,6 +263,8 @@ private slots:
         QVERIFY(dialog);
         auto *reason = qobject_cast<QLineEdit *>(dialog->focusWidget());
         QVERIFY(reason);
+        constexpr int margins = 24; // what is asked for can be read whole
+        QVERIFY(reason->fontMetrics().horizontalAdvance(reason->placeholderText()) + margins <= reason->width());
         QTest::keyClick(reason, Qt::Key_Return);
         QVERIFY2(dialog->isVisible(), "not without a reason");
         QTest::keyClicks(reason, u"a migration"_s);

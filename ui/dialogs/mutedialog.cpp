@@ -88,7 +88,7 @@ MuteDialog::MuteDialog(MuteStore &store, const FindingRow &row, SystemTime now, 
     ends->addStretch(1);
     grid->addWidget(makeLabel(tr("How long"), u"muted"_s, this), 4, 0);
     grid->addLayout(ends, 4, 1);
-    m_reason->setPlaceholderText(tr("Why it is no matter: a change, a ticket, who knows"));
+    m_reason->setPlaceholderText(tr("a change, a ticket, who knows of it"));
     m_reason->setMaxLength(500);
     m_reason->setAccessibleName(tr("Reason"));
     grid->addWidget(makeLabel(tr("Reason"), u"muted"_s, this), 5, 0);
