@@ -214,6 +214,9 @@ void WindowDialogs::openBulk(Bulk bulk)
         nothing->open();
         return;
     }
+    const auto *status = m_book.find(targets.front().lock.connection);
+    for (auto &target : targets)
+        target.server = status ? status->uri : QString();
     auto *dialog = new BulkDialog(m_backend, m_book, what, std::move(targets),
                                   m_clock.isFrozen() ? m_clock.present() : m_clock.now(), &m_window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);

@@ -34,7 +34,7 @@ QString unchosen(const BulkTarget &target, const ForceReleasePlan &plan)
 Task<QString> releaseOne(BulkTarget target, BulkTools tools, QString reason)
 {
     const auto deadline = Deadline::after(*tools.loop, eachWithin);
-    auto planning = tools.plan(target.lock, target.contender, target.way, deadline);
+    auto planning = tools.plan(target, deadline);
     const auto plan = co_await planning;
     if (!plan)
         co_return plan.error().message;

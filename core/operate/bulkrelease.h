@@ -11,7 +11,7 @@ namespace lockscope::operate {
 
 // All outlive the task.
 struct BulkTools {
-    std::function<Task<Result<ForceReleasePlan>>(inspect::LockName, QByteArray, Way, Deadline)> plan;
+    std::function<Task<Result<ForceReleasePlan>>(BulkTarget, Deadline)> plan;
     std::function<Task<Result<ForceReleaseOutcome>>(ForceReleasePlan, QString, Deadline)> act;
     std::function<void(int)> progressed; // so many are done
     Loop *loop = nullptr;

@@ -10,6 +10,7 @@ namespace lockscope::operate {
 
 struct BulkTarget {
     inspect::LockName lock;
+    QString server;       // the connection's URI when it was seen to hold; empty: not known
     QByteArray contender; // its full id
     Way way = Way::Release;
     QString who;                                  // for people: the host, else what it says of itself

@@ -225,8 +225,14 @@ std::optional<Error> refusalElsewhere(const inspect::LockName &what, const QStri
 } // namespace
 
 Task<Result<operate::ForceReleasePlan>> Workspace::planForceRelease(inspect::LockName lock, QByteArray holder,
-                                                                    Deadline deadline, operate::Way way)
+                                                                    Deadline deadline, operate::Way way,
+                                                                    QString server)
 {
+    auto connected = co_await whenConnected(lock.connection, deadline);
+    if (!connected)
+        co_return connected.error();
+    if (auto refusal = refusalElsewhere(lock, server, *find(lock.connection)))
+        co_return *refusal;
     auto snapshot = co_await read(lock, deadline);
     if (!snapshot)
         co_return snapshot.error();
@@ -269,8 +275,8 @@ Task<Result<operate::BulkReport>> Workspace::bulkRelease(std::vector<operate::Bu
                                                          std::function<void(int)> progressed)
 {
     operate::BulkTools tools;
-    tools.plan = [this](inspect::LockName lock, QByteArray contender, operate::Way way, Deadline by) {
-        return planForceRelease(std::move(lock), std::move(contender), by, way);
+    tools.plan = [this](operate::BulkTarget target, Deadline by) {
+        return planForceRelease(target.lock, target.contender, by, target.way, target.server);
     };
     tools.act = [this](operate::ForceReleasePlan plan, QString why, Deadline by) {
         return forceRelease(std::move(plan), std::move(why), by);

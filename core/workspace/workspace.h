@@ -102,10 +102,12 @@ public:
     [[nodiscard]] Result<inspect::LockName> parseLock(const QString &text) const;
     // Reads the lock afresh.
     [[nodiscard]] Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline);
-    // By any way; of KillWaiter `holder` is one that waits.
+    // By any way; of KillWaiter `holder` is one that waits. `server`: the connection's URI when that was seen; empty:
+    // it is looked at now only.
     [[nodiscard]] Task<Result<operate::ForceReleasePlan>> planForceRelease(inspect::LockName lock, QByteArray holder,
                                                                            Deadline deadline,
-                                                                           operate::Way way = operate::Way::Release);
+                                                                           operate::Way way = operate::Way::Release,
+                                                                           QString server = {});
     [[nodiscard]] Task<Result<operate::ForceReleaseOutcome>> forceRelease(operate::ForceReleasePlan plan,
                                                                           QString reason, Deadline deadline);
 

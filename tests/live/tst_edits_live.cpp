@@ -335,6 +335,13 @@ private slots:
         const auto release =
             testing::finish(loop(), m_workspace->planForceRelease({moving, "moved:lock"}, token, soon()));
         QVERIFY2(release, release ? "" : qPrintable(release.error().message));
+        operate::BulkTarget target;
+        target.lock = {moving, "moved:lock"};
+        target.server = release->server;
+        target.contender = token;
+        const auto bulk = [&] {
+            return testing::finish(loop(), m_workspace->bulkRelease({target}, u"test"_s, {}))->why;
+        };
         const auto planned = plan(edit(EditKind::KeyDelete, moving, "moved:key"));
         QVERIFY(planned);
         const auto gone = edited(edit(EditKind::KeyDelete, moving, "moved:key"));
@@ -342,6 +349,7 @@ private slots:
 
         leadTo((*copy)->address());
         QCOMPARE(released(*release).error().code, ErrorCode::Refused);
+        QVERIFY2(bulk().contains(u"leads to redis"_s), qPrintable(bulk()));
         QCOMPARE(apply(*planned).error().code, ErrorCode::Refused);
         QVERIFY(!testing::valueOf(other->command({"RENAME", "moved:key", "moved:aside"}, soon())).isError());
         const auto undone = edited(*gone->undo);
@@ -353,6 +361,9 @@ private slots:
         leadTo(m_servers.redis->address()); // the same server by a new connection
         QVERIFY(edited(*gone->undo));
         QVERIFY(released(*release));
+        QVERIFY(!said({"SET", "moved:lock", token, "PX", "60000"}).isError());
+        QCOMPARE(bulk(), QString());
+        QCOMPARE(said({"EXISTS", "moved:lock"}).integer, 0);
         QCOMPARE(testing::valueOf(other->command({"GET", "moved:lock"}, soon())).text, token);
         m_workspace->remove(moving);
     }

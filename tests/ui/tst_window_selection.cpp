@@ -5,6 +5,7 @@
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/sessionspage.h"
+#include "ui/shell/actions.h"
 #include "ui/views/lockstable.h"
 
 #include <QLabel>
@@ -250,6 +251,25 @@ private slots:
         QVERIFY(asOf->text().startsWith(u"as of "_s));
         QCOMPARE(m_window->connections().find(ConnectionName("zk"))->asOf, present + 1h);
         page().setClock([] { return present; });
+    }
+
+    // By then the connection may lead elsewhere: each says on which server it was seen to hold.
+    void severalAreOfTheServerThatWasShown()
+    {
+        tellConnected();
+        m_backend->tellLocks({lockOf("/locks/orders-1", 0), lockOf("/locks/orders-2", 0)});
+        m_window->actions().find(u"release-listed"_s)->trigger();
+        auto *dialog = m_window->findChild<QDialog *>(u"bulkDialog"_s);
+        QVERIFY(dialog);
+        const auto shown = m_window->connections().find(ConnectionName("zk"))->uri;
+        auto elsewhere = testing::connectedStatus("zk", Scheme::ZooKeeper, false, present);
+        elsewhere.uri = u"zk://other:2181"_s;
+        m_backend->tellConnection(elsewhere);
+        dialog->findChild<QLineEdit *>(u"typeCount"_s)->setText(u"2"_s);
+        dialog->findChild<QPushButton *>(u"releaseButton"_s)->click();
+        QCOMPARE(m_backend->lastBulk.size(), std::size_t(2));
+        for (const auto &target : m_backend->lastBulk)
+            QCOMPARE(target.server, shown);
     }
 };
 

@@ -68,12 +68,12 @@ struct BulkWorld {
     std::function<void(int)> afterSend; // so many were sent
     QList<int> heard;
 
-    Task<Result<ForceReleasePlan>> plan(LockName lock, QByteArray contender, Way way, Deadline)
+    Task<Result<ForceReleasePlan>> plan(BulkTarget target, Deadline)
     {
-        const auto at = locks.find(lock.name);
+        const auto at = locks.find(target.lock.name);
         if (at == locks.end())
             co_return Error{ErrorCode::NoNode, u"there is no such lock"_s};
-        auto planned = planWay(at->second, contender, way);
+        auto planned = planWay(at->second, target.contender, target.way);
         if (planned)
             planned->otherLocksLost = alsoLost;
         co_return planned;
@@ -107,9 +107,7 @@ struct BulkWorld {
     BulkReport run(const std::vector<BulkTarget> &targets)
     {
         BulkTools tools;
-        tools.plan = [this](LockName lock, QByteArray contender, Way way, Deadline by) {
-            return plan(std::move(lock), std::move(contender), way, by);
-        };
+        tools.plan = [this](BulkTarget target, Deadline by) { return plan(std::move(target), by); };
         tools.act = [this](ForceReleasePlan planned, QString reason, Deadline by) {
             return act(std::move(planned), std::move(reason), by);
         };
