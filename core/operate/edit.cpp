@@ -136,6 +136,19 @@ Error editUnknown(const EditPlan &plan, const Error &lost, const Result<EditStat
                      subjectText(plan.request), lost.message, now)};
 }
 
+// By the key's end, where the id of who let go and took the lock again is the same.
+bool isLeaseAnother(const std::vector<TouchedLock> &locks, const EditState &was, const EditState &now)
+{
+    return std::ranges::any_of(locks, &TouchedLock::endTellsHolds) && was.expiryMs && now.expiryMs && now.ttl
+           && isWrittenEarly(*was.expiryMs, *now.expiryMs, now.ttl->count());
+}
+
+QString leaseAnotherText()
+{
+    return u"its lease was written anew, sooner than a client renews one: who holds it may have let go since, and "
+           u"taken it again"_s;
+}
+
 std::optional<Error> refusalOfEdit(const EditPlan &plan, const Result<EditState> &now, const EditTools &tools)
 {
     if (!now)
@@ -145,6 +158,8 @@ std::optional<Error> refusalOfEdit(const EditPlan &plan, const Result<EditState>
     const auto locks = touchedLocks(plan.request, tools.locks());
     if (const auto who = unnamedHolder(plan, locks); !who.isEmpty())
         return editRefused(plan.request, who);
+    if (isLeaseAnother(plan.locks, plan.before, *now))
+        return editRefused(plan.request, leaseAnotherText());
     return std::nullopt;
 }
 
@@ -178,17 +193,20 @@ Task<Result<EditPlan>> planEdit(EditRequest request, EditTools tools, Deadline d
     auto state = co_await tools.read(request, deadline);
     if (!state)
         co_return state.error();
+    auto locks = touchedLocks(request, tools.locks());
     if (request.expected) {
         auto other = differenceFor(request, *request.expected, *state);
         if (other.isEmpty() && request.kind == EditKind::KeyExpire && request.expected->expiryMs != state->expiryMs)
             other = u"its time to live is another"_s;
+        if (other.isEmpty() && isLeaseAnother(locks, *request.expected, *state))
+            other = leaseAnotherText();
         if (!other.isEmpty())
             co_return Error{ErrorCode::Refused, u"%1 was changed since (%2): it is not taken back over that"_s.arg(
                                                     subjectText(request), other)};
     }
     EditPlan plan;
     plan.before = std::move(*state);
-    plan.locks = touchedLocks(request, tools.locks());
+    plan.locks = std::move(locks);
     plan.locksKnown = tools.areLocksKnown;
     plan.request = std::move(request);
     co_return plan;
@@ -204,6 +222,8 @@ Task<Result<EditOutcome>> applyEdit(EditPlan plan, EditTools tools, QString reas
     auto now = co_await tools.read(plan.request, deadline);
     if (auto refusal = refusalOfEdit(plan, now, tools))
         co_return *refusal;
+    if (plan.endTellsHolds())
+        plan.leaseEnds = now->expiryMs;
     const auto intent = editRecord(plan, u"intent"_s, reason);
     if (const auto written = tools.audit->append(intent); !written)
         co_return written.error();

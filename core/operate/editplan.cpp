@@ -128,6 +128,11 @@ bool EditPlan::touchesHeld() const
     return std::ranges::any_of(locks, [](const auto &one) { return !one.holders.isEmpty(); });
 }
 
+bool EditPlan::endTellsHolds() const
+{
+    return std::ranges::any_of(locks, &TouchedLock::endTellsHolds);
+}
+
 EditPreview previewOf(const EditPlan &plan)
 {
     auto preview = isOfZnodes(plan.request.kind) ? previewOfZnodeEdit(plan) : previewOfKeyEdit(plan);
@@ -176,6 +181,8 @@ std::vector<TouchedLock> touchedLocks(const EditRequest &request, const std::vec
                 continue;
             const auto id = label(contender.id, 80);
             one.holders << (contender.endpoint ? u"%1 at %2"_s.arg(id, label(contender.endpoint->toUtf8(), 80)) : id);
+            one.endTellsHolds =
+                one.endTellsHolds || (lock.lock == request.subject() && leaseEndOf(lock, contender).has_value());
             one.comesAgain = one.comesAgain || contender.guard.comesAgain || contender.guard.expiryMs.has_value();
         }
         touched.push_back(std::move(one));

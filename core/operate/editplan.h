@@ -86,7 +86,8 @@ struct TouchedLock {
     QString recipe;
     QStringList holders; // who and where, for people
     int waiters = 0;
-    bool comesAgain = false; // its holders write the same value
+    bool comesAgain = false;    // its holders write the same value
+    bool endTellsHolds = false; // who takes it again has the same id; when its key ends tells one hold from the next
     inspect::ServerTime observed{};
     std::optional<inspect::ServerTime> lastTaken{}; // of a lock whose holder may take it again by the same id
     [[nodiscard]] QString text() const;
@@ -97,10 +98,12 @@ struct EditPlan {
     EditRequest request;
     EditState before; // as it was looked at
     std::vector<TouchedLock> locks;
-    bool locksKnown = true;        // false: the connection's locks are not all seen (yet)
-    bool areLocksAccepted = false; // somebody read their names; without it nothing under a held lock is touched
+    bool locksKnown = true;            // false: the connection's locks are not all seen (yet)
+    bool areLocksAccepted = false;     // somebody read their names; without it nothing under a held lock is touched
+    std::optional<qint64> leaseEnds{}; // of a lock of which that tells: as of the last look
 
     [[nodiscard]] bool touchesHeld() const;
+    [[nodiscard]] bool endTellsHolds() const;
 };
 
 struct EditPreview {

@@ -45,6 +45,12 @@ std::optional<qint64> leaseEndOf(const inspect::LockSnapshot &lock, const inspec
     return one.expiresAt->time_since_epoch().count();
 }
 
+bool isWrittenEarly(qint64 was, qint64 is, qint64 left)
+{
+    constexpr qint64 noise = 250; // ms: of a renewal's timer, and of what an old server says
+    return is > was + noise && is < was + left / 3 - noise;
+}
+
 bool isLeaseWrittenEarly(const inspect::LockSnapshot &before, const inspect::LockSnapshot &fresh,
                          const QByteArray &id)
 {
@@ -54,9 +60,14 @@ bool isLeaseWrittenEarly(const inspect::LockSnapshot &before, const inspect::Loc
     const auto is = now ? leaseEndOf(fresh, *now) : std::nullopt;
     if (!was || !is || then->reentry != now->reentry)
         return false;
-    constexpr qint64 noise = 250; // ms: of a renewal's timer, and of what an old server says
-    const qint64 left = *is - fresh.observed.time_since_epoch().count();
-    return *is > *was + noise && *is < *was + left / 3 - noise;
+    return isWrittenEarly(*was, *is, *is - fresh.observed.time_since_epoch().count());
+}
+
+QString leaseGuardText()
+{
+    return u", and only if its lease is the one of the last look. A client that lets go and takes it again has the same "
+           u"id: until that look it is refused only where that was seen, or its lease was written anew sooner than a "
+           u"client renews one"_s;
 }
 
 } // namespace lockscope::operate

@@ -23,9 +23,14 @@ namespace lockscope::operate {
 // When such a one's lease in Redis ends, in ms since 1970: with that its hold is told from the next. Nothing where
 // others share what ends.
 [[nodiscard]] std::optional<qint64> leaseEndOf(const inspect::LockSnapshot &lock, const inspect::Contender &one);
-// Whether the lease of `then` was written anew until `now`, and sooner than a client renews it: those that do so by
-// themselves wait for a third of it at least. Not where it was taken once more inside, as its count says.
+// Whether a lease that was to end at `was` (ms since 1970), and ends at `is` with so much of it left, was written
+// anew sooner than a client renews it: those that do so by themselves wait for a third of it at least.
+[[nodiscard]] bool isWrittenEarly(qint64 was, qint64 is, qint64 left);
+// The same of the one of that id, between two looks. Not where it was taken once more inside, as its count says.
 [[nodiscard]] bool isLeaseWrittenEarly(const inspect::LockSnapshot &before, const inspect::LockSnapshot &fresh,
                                        const QByteArray &id);
+
+// What a preview says of it behind its guard.
+[[nodiscard]] QString leaseGuardText();
 
 } // namespace lockscope::operate

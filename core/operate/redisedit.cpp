@@ -4,6 +4,7 @@
 #include "core/base/counting.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/operate/lastlook.h"
 #include "core/redis/client.h"
 
 #include <algorithm>
@@ -212,6 +213,8 @@ Error otherThanItWas(const EditPlan &plan, const QByteArray &said)
                       : said == "there" ? u"it is there by now"_s
                       : said == "type"  ? u"it is of another type"_s
                       : said == "ttl"   ? u"its time to live is another"_s
+                      : said == "lease" ? u"its lease was written anew just now: it was renewed, or who holds it let "
+                                          u"go and took it again"_s
                                         : u"it holds something else"_s;
     return {ErrorCode::Refused,
             u"%1 is not what it was in the preview (%2): nothing was changed; look again"_s.arg(key, what)};
@@ -232,6 +235,8 @@ Task<Result<EditSent>> sendKeyEdit(EditPlan plan, redis::Connection *connection,
     args += actOf(plan.request);
     while (args.size() < 8)
         args << QByteArray();
+    if (plan.leaseEnds)
+        args << QByteArray::number(*plan.leaseEnds);
     const auto script = redis::loadScript("edit-key");
     auto reply = connection->script(script, keys, args, deadline);
     const auto said = co_await reply;
@@ -252,7 +257,8 @@ EditPreview previewOfKeyEdit(const EditPlan &plan)
     preview.commands << u"EVALSHA edit-key %1 %2 …"_s.arg(request.kind == EditKind::KeyRename ? u"2"_s : u"1"_s,
                                                           label(request.name))
                      << u"in the script, if nothing has changed: "_s + actText(plan);
-    preview.guard = guardWords(plan, guard);
+    preview.guard =
+        guardWords(plan, guard) + (plan.endTellsHolds() && plan.before.expiryMs ? leaseGuardText() : QString());
     preview.undo = undoWords(plan);
     if (guard.how == "items") {
         preview.exact = false;

@@ -45,10 +45,7 @@ void planRisk(ForceReleasePlan &plan, const Contender &holder)
 void planLease(ForceReleasePlan &plan, const Contender &holder)
 {
     if (leaseEndOf(plan.before, holder))
-        plan.guardText +=
-            u", and only if its lease is the one of the last look. A client that lets go and takes it again "
-            u"has the same id: until that look it is refused only where that was seen, or its lease was "
-            u"written anew sooner than a client renews one"_s;
+        plan.guardText += leaseGuardText();
 }
 
 void planDeleteUntil(ForceReleasePlan &plan, const Contender &holder)

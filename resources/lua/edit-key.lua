@@ -7,8 +7,11 @@
 -- ARGV[4] '1' it ends by itself, '0' it does not, '' either; ARGV[5] when (PEXPIRETIME), '' at any time
 -- ARGV[6] what is done: 'set', 'expire' (in ms), 'expireat' (ms since 1970), 'persist', 'rename', 'delete',
 --         'restore', 'hset', 'hdel'; ARGV[7], ARGV[8] with what
--- Returns 'done', or what is not as it was: 'gone', 'there', 'type', 'value', 'ttl', 'taken' (the new name); or 'past':
--- the moment has passed, and the key would be gone at once.
+-- ARGV[9] of a lock whose holder may take it again by the same id: when it has to end, as the part says; empty, or
+--         none: at any moment
+-- Returns 'done', or what is not as it was: 'gone', 'there', 'type', 'value', 'ttl', 'lease', 'taken' (the new name); or
+-- 'past': the moment has passed, and the key would be gone at once.
+--@ part-lease
 local key = KEYS[1]
 local kind = redis.call('TYPE', key)
 if type(kind) == 'table' then
@@ -45,6 +48,10 @@ if (ARGV[4] == '1' and left < 0) or (ARGV[4] == '0' and left >= 0) then
 end
 if ARGV[5] ~= '' and redis.call('PEXPIRETIME', key) ~= tonumber(ARGV[5]) then
   return 'ttl'
+end
+
+if (ARGV[9] or '') ~= '' and isAnotherLease(key, ARGV[9]) then
+  return 'lease'
 end
 
 local act = ARGV[6]

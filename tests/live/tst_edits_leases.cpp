@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Edits of a key that is a lock of Redis whose holder may let go and take it again by the same id: what was decided
+// on for one hold is not done to the next. Only the lease tells them apart: nobody sees the key gone.
+#include "core/workspace/workspace.h"
+#include "tests/support/finish.h"
+#include "tests/support/redisfixture.h"
+#include "tests/support/testmain.h"
+
+#include <QTemporaryDir>
+
+using namespace lockscope;
+using namespace lockscope::testing;
+using namespace Qt::StringLiterals;
+using operate::EditKind;
+using operate::EditPlan;
+using operate::EditRequest;
+
+namespace {
+
+const QByteArray threadOfRedisson = "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29:1"; // a thread of its
+const QByteArray tokenOfPython = "cHl0aG9uLXJlZGlzLWxvY2sx";                  // of one object of python-redis-lock's
+
+} // namespace
+
+class TestEditsLeases : public QObject {
+    Q_OBJECT
+
+    QtLoop m_loop;
+    std::unique_ptr<sandbox::Server> m_server;
+    std::unique_ptr<redis::Connection> m_connection;
+    QTemporaryDir m_state;
+    std::unique_ptr<Workspace> m_workspace;
+    QByteArray m_key; // another one for each row: what was seen of one says nothing of the next
+
+    Deadline soon() const { return Deadline::after(m_loop, 15s); }
+    redis::Value send(const redis::Command &command) { return valueOf(m_connection->command(command, soon())); }
+    Result<EditPlan> plan(const EditRequest &request)
+    {
+        return finish(m_loop, m_workspace->planEdit(request, soon()));
+    }
+    Result<operate::EditOutcome> apply(const EditPlan &plan)
+    {
+        return finish(m_loop, m_workspace->applyEdit(plan, u"test"_s, soon()));
+    }
+    [[nodiscard]] bool isHash() const { return !m_key.startsWith("lock:"); }
+
+    // In one step: whoever looks sees it held before and after.
+    void take(qint64 left, const QByteArray &count = "1")
+    {
+        const QByteArray script = isHash()
+                                      ? "redis.call('DEL', KEYS[1]) redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) "
+                                        "return redis.call('PEXPIRE', KEYS[1], ARGV[2])"
+                                      : "return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])";
+        const auto id = isHash() ? threadOfRedisson : tokenOfPython;
+        QVERIFY(!send({"EVAL", script, "1", m_key, id, QByteArray::number(left), count}).isError());
+    }
+    EditRequest request(EditKind kind, const QByteArray &value = {})
+    {
+        EditRequest made;
+        made.kind = kind;
+        made.connection = ConnectionName("redis");
+        made.name = m_key;
+        made.value = value;
+        if (kind == EditKind::FieldSet || kind == EditKind::FieldDelete)
+            made.field = threadOfRedisson;
+        if (kind == EditKind::KeyExpire)
+            made.ttl = std::chrono::milliseconds(600'000);
+        return made;
+    }
+    // Once its lock is seen there.
+    std::optional<EditPlan> planOfHeld(const EditRequest &wanted)
+    {
+        std::optional<EditPlan> made;
+        const auto isSeen = [&] {
+            const auto planned = plan(wanted);
+            if (planned && planned->touchesHeld())
+                made = *planned;
+            return made.has_value();
+        };
+        [&] { QTRY_VERIFY_WITH_TIMEOUT(isSeen(), patienceMs); }();
+        if (made)
+            made->areLocksAccepted = true;
+        return made;
+    }
+
+private slots:
+    void initTestCase()
+    {
+        auto made = sandbox::makeRedis();
+        if (!made)
+            QSKIP("redis-server is not installed");
+        m_server = std::move(*made);
+        const auto started = m_server->start(10s);
+        QVERIFY2(bool(started), started ? "" : qPrintable(started.error().message));
+        m_connection = redis::openConnection(m_loop, optionsFor(m_server->address()));
+        QVERIFY(becomes(*m_connection, redis::ConnectionState::Connected));
+        if (send({"PEXPIRETIME", "none"}).isError())
+            QSKIP("this Redis does not say when a key ends");
+        WorkspaceOptions options;
+        options.auditPath = m_state.filePath(u"audit.jsonl"_s);
+        m_workspace = std::make_unique<Workspace>(m_loop, options, nullptr);
+        QVERIFY(m_workspace->add(*parseConnection(u"redis=redis://127.0.0.1:%1"_s.arg(m_server->address().port))));
+    }
+    void init()
+    {
+        static int row = 0;
+        const bool isString = QByteArray(QTest::currentDataTag()).startsWith("token");
+        m_key = (isString ? "lock:orders-" : "orders-") + QByteArray::number(++row);
+        if (isString)
+            send({"RPUSH", "lock-signal:" + m_key.mid(5), "1"});
+    }
+    void cleanupTestCase()
+    {
+        m_workspace.reset();
+        m_connection.reset();
+        m_server.reset();
+    }
+
+    void whoTookItAgainByTheSameIdKeepsIt_data()
+    {
+        QTest::addColumn<int>("kind");
+        QTest::addColumn<qint64>("left"); // of the lease, when it was looked at
+        QTest::addColumn<qint64>("then"); // nothing: it is not written anew
+        QTest::addColumn<bool>("isDone");
+        const std::vector<std::pair<const char *, EditKind>> kinds{
+            {"thread: expire", EditKind::KeyExpire},      {"thread: delete", EditKind::KeyDelete},
+            {"thread: rename", EditKind::KeyRename},      {"thread: set its field", EditKind::FieldSet},
+            {"thread: delete it", EditKind::FieldDelete}, {"token: set", EditKind::KeySet},
+            {"token: expire", EditKind::KeyExpire},       {"token: delete", EditKind::KeyDelete}};
+        for (const auto &[name, kind] : kinds) {
+            QTest::addRow("%s, nothing happened", name) << int(kind) << qint64(27'000) << qint64(0) << true;
+            QTest::addRow("%s, taken again", name) << int(kind) << qint64(27'000) << qint64(30'000) << false;
+            QTest::addRow("%s, renewed after a third", name) << int(kind) << qint64(19'000) << qint64(30'000) << true;
+        }
+    }
+    void whoTookItAgainByTheSameIdKeepsIt()
+    {
+        QFETCH(const int, kind);
+        QFETCH(const qint64, left);
+        QFETCH(const qint64, then);
+        QFETCH(const bool, isDone);
+        take(left);
+        const auto value = m_key + (kind == int(EditKind::KeyRename) ? "-aside" : "2");
+        const auto made = planOfHeld(request(static_cast<EditKind>(kind), value));
+        QVERIFY(made && made->endTellsHolds());
+        QVERIFY2(operate::previewOf(*made).guard.contains(u"its lease is the one of the last look"_s),
+                 qPrintable(operate::previewOf(*made).guard));
+        if (then > 0)
+            take(then);
+        const auto before = send({"DUMP", m_key}).text;
+        const auto ends = send({"PEXPIRETIME", m_key}).integer;
+        const auto outcome = apply(*made);
+        QVERIFY2(bool(outcome) == isDone, outcome ? "" : qPrintable(outcome.error().message));
+        if (isDone)
+            return;
+        QCOMPARE(outcome.error().code, ErrorCode::Refused);
+        QCOMPARE(send({"DUMP", m_key}).text, before);
+        QCOMPARE(send({"PEXPIRETIME", m_key}).integer, ends);
+    }
+
+    // Between the last look and the act the server itself compares, to the millisecond.
+    void whoTakesItAgainAtTheLastMomentKeepsIt()
+    {
+        take(30'000);
+        auto made = planOfHeld(request(EditKind::FieldDelete));
+        QVERIFY(made);
+        made->leaseEnds = made->before.expiryMs;
+        take(30'000);
+        send({"PEXPIREAT", m_key, QByteArray::number(*made->leaseEnds + 1)});
+        const auto sent = [&] {
+            return finish(m_loop, m_workspace->find(ConnectionName("redis"))->sendEdit(*made, soon()));
+        };
+        const auto refused = sent();
+        QVERIFY(!refused);
+        QVERIFY2(refused.error().message.contains(u"its lease was written anew"_s),
+                 qPrintable(refused.error().message));
+        QCOMPARE(send({"EXISTS", m_key}).integer, 1);
+        ++*made->leaseEnds;
+        QVERIFY(sent());
+        QCOMPARE(send({"EXISTS", m_key}).integer, 0);
+    }
+
+    // What is there is by its value what the edit left.
+    void anEditIsNotTakenBackOverTheNextHold_data()
+    {
+        QTest::addColumn<bool>("isTakenAgain");
+        QTest::newRow("the same hold") << false;
+        QTest::newRow("the next") << true;
+    }
+    void anEditIsNotTakenBackOverTheNextHold()
+    {
+        QFETCH(const bool, isTakenAgain);
+        take(27'000);
+        const auto made = planOfHeld(request(EditKind::FieldSet, "2"));
+        QVERIFY(made);
+        const auto edited = apply(*made);
+        QVERIFY2(edited && edited->undo, edited ? "" : qPrintable(edited.error().message));
+        if (isTakenAgain)
+            take(30'000, "2");
+        const auto undo = plan(*edited->undo);
+        QCOMPARE(bool(undo), !isTakenAgain);
+        if (!undo)
+            QVERIFY2(undo.error().message.contains(u"its lease was written anew"_s),
+                     qPrintable(undo.error().message));
+    }
+};
+
+LOCKSCOPE_TEST(TestEditsLeases)
+#include "tst_edits_leases.moc"
