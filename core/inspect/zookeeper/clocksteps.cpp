@@ -9,13 +9,6 @@ namespace lockscope::inspect {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-namespace {
-
-// What a leader's clock may differ from that of the member we asked, and a look may take.
-constexpr auto leastStep = 5s;
-
-} // namespace
-
 milliseconds ClockSteps::setBy(qint64 czxid) const
 {
     const auto last =
@@ -33,7 +26,7 @@ bool ClockSteps::saw(qint64 czxid, ServerTime dated, ServerTime before, ServerTi
     m_isCompared = true;
     const bool isLast = m_steps.empty() || czxid > m_steps.back().czxid;
     const auto at = made(czxid, dated);
-    if (!isLast || (at >= before - leastStep && at <= now + leastStep))
+    if (!isLast || (at >= before - anotherClock && at <= now + anotherClock))
         return false;
     m_steps.push_back({czxid, dated - now});
     return true;

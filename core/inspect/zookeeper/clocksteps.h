@@ -10,6 +10,10 @@
 
 namespace lockscope::inspect {
 
+// From so much on it is another clock: less is what a leader's may differ from that of the member we asked, and what
+// a look takes.
+constexpr std::chrono::seconds anotherClock(5);
+
 class ClockSteps {
 public:
     // A node that came between the two looks, by the clock as it was when we began. True: that clock was set.

@@ -2,6 +2,7 @@
 #include "core/inspect/zookeeper/observeranswers.h"
 
 #include "core/async/dated.h"
+#include "core/inspect/zookeeper/clocksteps.h"
 
 #include <algorithm>
 
@@ -9,12 +10,6 @@ namespace lockscope::inspect {
 
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
-
-namespace {
-
-constexpr auto anotherClock = 5s;
-
-} // namespace
 
 void ServerAnswers::absorb(zk::Evidence answer)
 {
