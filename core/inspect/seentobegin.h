@@ -10,7 +10,7 @@ namespace lockscope::inspect {
 
 // Into a snapshot of a new look. `before`: that lock as of the look before, none if nobody had it or wanted it.
 // `lookedBefore`: when that look was, as the server has the time; none where there was none that shows all of them.
-// Who let go and took it again in between is not told from who kept it.
+// Who let go and took it again in between is told from who kept it only where the server has a word for each hold.
 inline void tellBeginnings(LockSnapshot &snapshot, const LockSnapshot *before, std::optional<ServerTime> lookedBefore)
 {
     if (recipes::recipeOf(snapshot.recipe).shape != recipes::Shape::NamedLock)
@@ -19,7 +19,8 @@ inline void tellBeginnings(LockSnapshot &snapshot, const LockSnapshot *before, s
         if (one.role != Role::Holder || one.heldSince)
             continue;
         const auto *known = before ? before->find(one.id) : nullptr;
-        one.heldSince = known && known->role == Role::Holder ? known->heldSince : lookedBefore;
+        const bool isSame = known && known->role == Role::Holder && !areTwoHolds(known->hold, one.hold);
+        one.heldSince = isSame ? known->heldSince : lookedBefore;
         one.heldAtMost = one.heldSince.has_value();
     }
 }

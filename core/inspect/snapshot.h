@@ -100,10 +100,19 @@ struct Contender {
     std::vector<WaitLimit> limits{}; // of a waiter, as far as the server tells
     bool runsNothing = false;        // SQL, of a holder: no statement that could be ended runs; not recorded
     QString label{};                 // what the user calls its client; empty: nothing. Not recorded
+    // SQL, of a holder: the server's word for this hold, which the next one by the same id has not; empty: it has
+    // none. Not recorded.
+    QByteArray hold{};
     // "subscriber 1": that so many listen is all that a server says of them; every lock counts its own from 1.
     [[nodiscard]] bool isOnlyCounted() const;
     friend bool operator==(const Contender &, const Contender &) = default;
 };
+
+// Of two words for holds (Contender::hold): whether they are of two. What a server does not tell says nothing.
+[[nodiscard]] inline bool areTwoHolds(const QByteArray &one, const QByteArray &other)
+{
+    return !one.isEmpty() && !other.isEmpty() && one != other;
+}
 
 enum class FindingCode : quint8; // core/inspect/findings.h, not all of which every snapshot has to know
 

@@ -29,6 +29,7 @@ BulkTarget targetOfBulk(const LockSnapshot &lock, const Contender &one, Way way)
                  : one.identity ? label(*one.identity, 80)
                                 : QString();
     target.since = one.role == Role::Holder ? one.heldSince : one.waitingSince;
+    target.hold = one.hold;
     target.shown = lock.observed;
     target.serverAhead = lock.serverAhead;
     return target;

@@ -15,6 +15,7 @@ struct BulkTarget {
     Way way = Way::Release;
     QString who;                                  // for people: the host, else what it says of itself
     std::optional<inspect::ServerTime> since;     // it holds or waits
+    QByteArray hold = {};                         // inspect::Contender::hold
     inspect::ServerTime shown{};                  // when it was seen to, as the server has the time
     std::chrono::milliseconds serverAhead{};      // the server's clock minus ours
     std::vector<inspect::LockName> goWithIt = {}; // locks of the same connection, which the same KILL ends

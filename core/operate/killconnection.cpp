@@ -4,6 +4,7 @@
 #include "core/async/sleep.h"
 #include "core/base/random.h"
 #include "core/base/text.h"
+#include "core/inspect/mariadb/look.h"
 #include "core/mariadb/freshness.h"
 #include "core/operate/killrow.h"
 #include "core/operate/releasemethod.h"
@@ -286,6 +287,10 @@ Result<Target> targetOf(const ForceReleasePlan &plan, mariadb::Session *session,
         target.waits = "User lock";
         target.held = "COALESCE(IS_USED_LOCK(" + sqlLiteral(plan.before.lock.name.mid(namedPrefix.size()))
                       + ") = " + target.number() + ", 0)";
+        if (!holder->hold.isEmpty())
+            target.held += " AND (SELECT COUNT(*) FROM performance_schema.metadata_locks m WHERE m.OBJECT_TYPE = "
+                           "'USER LEVEL LOCK' AND m.LOCK_STATUS = 'GRANTED' AND "
+                           + inspect::metadataHold + " = " + sqlLiteral(holder->hold) + ") = 1";
     }
     if (shape == recipes::Shape::Table) {
         target.waits = "Waiting for table metadata lock";

@@ -35,6 +35,15 @@ bool holdsAnew(const inspect::LockSnapshot &lock, const inspect::Contender &now,
     return keepsItsId(lock) && now.role == inspect::Role::Holder && now.heldSince && *now.heldSince > shown;
 }
 
+bool isAnotherHold(const inspect::LockSnapshot &before, const inspect::LockSnapshot &fresh, const QByteArray &id)
+{
+    const auto *then = before.find(id);
+    const auto *now = fresh.find(id);
+    if (!then || !now || fresh.observed < before.observed)
+        return false;
+    return holdsAnew(before, *now, before.observed) || inspect::areTwoHolds(then->hold, now->hold);
+}
+
 std::optional<qint64> leaseEndOf(const inspect::LockSnapshot &lock, const inspect::Contender &one)
 {
     const auto &recipe = recipes::recipeOf(lock.recipe);
@@ -48,7 +57,7 @@ std::optional<qint64> leaseEndOf(const inspect::LockSnapshot &lock, const inspec
 bool isWrittenEarly(qint64 was, qint64 is, qint64 left)
 {
     constexpr qint64 noise = 250; // ms: of a renewal's timer, and of what an old server says
-    return is > was + noise && is < was + left / 3 - noise;
+    return is < was - noise || (is > was + noise && is < was + left / 3 - noise);
 }
 
 bool isLeaseWrittenEarly(const inspect::LockSnapshot &before, const inspect::LockSnapshot &fresh,
@@ -58,7 +67,7 @@ bool isLeaseWrittenEarly(const inspect::LockSnapshot &before, const inspect::Loc
     const auto *now = fresh.find(id);
     const auto was = then ? leaseEndOf(before, *then) : std::nullopt;
     const auto is = now ? leaseEndOf(fresh, *now) : std::nullopt;
-    if (!was || !is || then->reentry != now->reentry)
+    if (!was || !is || then->reentry != now->reentry || fresh.observed < before.observed)
         return false;
     return isWrittenEarly(*was, *is, *is - fresh.observed.time_since_epoch().count());
 }

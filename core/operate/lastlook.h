@@ -20,11 +20,15 @@ namespace lockscope::operate {
 // Whether such a one, who holds `lock` now, was seen to let go after `shown`, the moment of what was decided on.
 [[nodiscard]] bool holdsAnew(const inspect::LockSnapshot &lock, const inspect::Contender &now,
                              inspect::ServerTime shown);
+// The same between two looks, of the one of that id; also where the server has another word for its hold.
+[[nodiscard]] bool isAnotherHold(const inspect::LockSnapshot &before, const inspect::LockSnapshot &fresh,
+                                 const QByteArray &id);
 // When such a one's lease in Redis ends, in ms since 1970: with that its hold is told from the next. Nothing where
 // others share what ends.
 [[nodiscard]] std::optional<qint64> leaseEndOf(const inspect::LockSnapshot &lock, const inspect::Contender &one);
 // Whether a lease that was to end at `was` (ms since 1970), and ends at `is` with so much of it left, was written
-// anew sooner than a client renews it: those that do so by themselves wait for a third of it at least.
+// anew sooner than a client renews it: those that do so by themselves wait for a third of it at least. Or it ends
+// earlier, which no renewal makes it do.
 [[nodiscard]] bool isWrittenEarly(qint64 was, qint64 is, qint64 left);
 // The same of the one of that id, between two looks. Not where it was taken once more inside, as its count says.
 [[nodiscard]] bool isLeaseWrittenEarly(const inspect::LockSnapshot &before, const inspect::LockSnapshot &fresh,

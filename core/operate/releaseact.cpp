@@ -57,7 +57,7 @@ Error nothingChanged(const ForceReleasePlan &plan, const Error &why)
 std::optional<Error> refusalOfAnotherHold(const ForceReleasePlan &plan, const inspect::LockSnapshot &fresh,
                                           const inspect::Contender &now)
 {
-    if (holdsAnew(plan.before, now, plan.before.observed))
+    if (isAnotherHold(plan.before, fresh, now.id))
         return changedMeanwhile(plan, u"it let go since, and took it again"_s);
     if (isLeaseWrittenEarly(plan.before, fresh, now.id))
         return changedMeanwhile(plan, u"its lease was written anew, sooner than a client renews one: it may have let "

@@ -170,6 +170,7 @@ private slots:
             };
             row("nothing happened") << lock << qint64(27'000) << u"nothing"_s << true;
             row("taken again") << lock << qint64(27'000) << u"again"_s << false;
+            row("taken again for less") << lock << qint64(27'000) << u"for less"_s << false;
             row("renewed, after a third") << lock << qint64(19'000) << u"renewed"_s << true;
         }
         QTest::newRow("once more inside") << QByteArray("orders") << qint64(27'000) << u"inside"_s << true;
@@ -188,9 +189,11 @@ private slots:
         QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
         if (meanwhile == "again"_L1)
             takeAgain(lock);
+        else if (meanwhile == "for less"_L1)
+            take(lock, 5'000);
         else if (meanwhile == "inside"_L1)
             send({"HINCRBY", lock, alice, "1"});
-        if (meanwhile != "nothing"_L1)
+        if (meanwhile != "nothing"_L1 && meanwhile != "for less"_L1)
             send({"PEXPIRE", lock, QByteArray::number(leaseMs)});
         const auto outcome = finish(m_loop, m_workspace->forceRelease(*plan, u"test"_s, soon()));
         QCOMPARE(bool(outcome), isReleased);

@@ -45,6 +45,7 @@ struct SqlNamedLock {
     QByteArray name;
     quint64 connection = 0;
     bool isGranted = false;
+    QByteArray hold{}; // of METADATA_LOCKS: each that is granted has another
 };
 
 // Of METADATA_LOCKS or METADATA_LOCK_INFO: one lock of a connection on the name of a table. What the server calls it
@@ -107,6 +108,11 @@ using IndexColumns = std::map<std::pair<QByteArray, QByteArray>, QByteArrayList>
 inline const QByteArray metadataInstrument =
     QByteArrayLiteral("SELECT COUNT(*) AS enabled FROM performance_schema.setup_instruments "
                       "WHERE NAME = 'wait/lock/metadata/sql/mdl' AND ENABLED = 'YES' AND @@performance_schema = 1");
+
+// Of a lock in metadata_locks m: where the server keeps it, and at which of its connection's statements it was taken.
+// MariaDB counts those only where it keeps them (events_statements_current), and gives no place twice (10.11); MySQL
+// counts them, and gives places again.
+inline const QByteArray metadataHold = QByteArrayLiteral("CONCAT(m.OBJECT_INSTANCE_BEGIN, ':', m.OWNER_EVENT_ID)");
 
 struct SqlLook {
     ServerTime now{};

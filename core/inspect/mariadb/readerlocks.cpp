@@ -17,9 +17,11 @@ namespace {
 const QByteArray strongModes = "IN ('SHARED_NO_READ_WRITE', 'SHARED_READ_ONLY', 'SHARED_NO_WRITE', 'EXCLUSIVE')";
 const QByteArray tableColumns =
     "SELECT m.OBJECT_TYPE AS kind, m.OBJECT_SCHEMA AS table_schema, m.OBJECT_NAME AS name, "
-    "t.PROCESSLIST_ID AS connection, m.LOCK_STATUS AS status, m.LOCK_TYPE AS mode "
-    "FROM performance_schema.metadata_locks m "
-    "JOIN performance_schema.threads t ON t.THREAD_ID = m.OWNER_THREAD_ID WHERE ";
+    "t.PROCESSLIST_ID AS connection, m.LOCK_STATUS AS status, m.LOCK_TYPE AS mode, "
+    + metadataHold
+    + " AS hold "
+      "FROM performance_schema.metadata_locks m "
+      "JOIN performance_schema.threads t ON t.THREAD_ID = m.OWNER_THREAD_ID WHERE ";
 const QByteArray byPerformanceSchema =
     tableColumns
     + "m.OBJECT_TYPE = 'USER LEVEL LOCK' OR (m.OBJECT_TYPE = 'TABLE' AND t.PROCESSLIST_ID <> CONNECTION_ID() "
@@ -85,7 +87,7 @@ Task<Result<void>> SqlReader::readNamedLocks(SqlLook *look, Deadline deadline, Q
         for (std::size_t i = 0; rows && i < rows->rows.size(); ++i) {
             if (text(*rows, i, "kind") == "USER LEVEL LOCK")
                 look->namedLocks.push_back({text(*rows, i, "name"), text(*rows, i, "connection").toULongLong(),
-                                            text(*rows, i, "status") == "GRANTED"});
+                                            text(*rows, i, "status") == "GRANTED", text(*rows, i, "hold")});
         }
         const auto spelt = co_await findBySpelling(look, also, deadline);
         if (!spelt)

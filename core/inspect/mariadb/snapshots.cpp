@@ -176,10 +176,12 @@ LockSnapshot namedLock(const Looked &looked, LockSnapshot lock, const std::vecto
         const auto *process = looked.process(part->connection);
         one.guard.value = "connection " + QByteArray::number(part->connection)
                           + (process ? " of " + process->user + " from " + process->host : QByteArray());
-        if (part->isGranted)
+        if (part->isGranted) {
             one.role = Role::Holder;
-        else if (process)
+            one.hold = part->hold;
+        } else if (process) {
             one.waitingSince = looked.look().now - process->inState;
+        }
         lock.contenders.push_back(std::move(one));
     }
     finish(lock);
