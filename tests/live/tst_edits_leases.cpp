@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Edits of a key that is a lock of Redis whose holder may let go and take it again by the same id: what was decided
 // on for one hold is not done to the next. Only the lease tells them apart: nobody sees the key gone.
+#include "core/rules/redissonkeys.h"
 #include "core/workspace/workspace.h"
 #include "tests/support/finish.h"
 #include "tests/support/redisfixture.h"
@@ -130,6 +131,7 @@ private slots:
         for (const auto &[name, kind] : kinds) {
             QTest::addRow("%s, nothing happened", name) << int(kind) << qint64(27'000) << qint64(0) << true;
             QTest::addRow("%s, taken again", name) << int(kind) << qint64(27'000) << qint64(30'000) << false;
+            QTest::addRow("%s, taken again for less", name) << int(kind) << qint64(27'000) << qint64(5'000) << false;
             QTest::addRow("%s, renewed after a third", name) << int(kind) << qint64(19'000) << qint64(30'000) << true;
         }
     }
@@ -178,6 +180,47 @@ private slots:
         ++*made->leaseEnds;
         QVERIFY(sent());
         QCOMPARE(send({"EXISTS", m_key}).integer, 0);
+    }
+
+    // As late as a renewal comes, when the lease tells nothing: its unlock is heard.
+    void whoTakesItAgainAsLateAsARenewalIsHeard_data()
+    {
+        QTest::addColumn<bool>("isReleased"); // by what Redisson's unlock publishes
+        QTest::newRow("renewed") << false;
+        QTest::newRow("taken again") << true;
+    }
+    void whoTakesItAgainAsLateAsARenewalIsHeard()
+    {
+        QFETCH(const bool, isReleased);
+        take(19'000);
+        const auto made = planOfHeld(request(EditKind::FieldDelete));
+        QVERIFY(made);
+        const inspect::LockName name{ConnectionName("redis"), m_key};
+        const auto release = finish(m_loop, m_workspace->planForceRelease(name, threadOfRedisson, soon()));
+        QVERIFY2(release, release ? "" : qPrintable(release.error().message));
+        QTRY_COMPARE_WITH_TIMEOUT(send({"PUBSUB", "NUMPAT"}).integer, 1, patienceMs);
+        const auto shown = [&]() -> std::optional<inspect::LockSnapshot> {
+            for (auto &lock : m_workspace->find(name.connection)->observer().snapshots()) {
+                if (lock.lock == name)
+                    return std::move(lock);
+            }
+            return std::nullopt;
+        };
+        const auto ends = shown()->contenders.front().expiresAt;
+        if (isReleased)
+            send({"PUBLISH", redis::RedissonKeys(m_key).channel(), "0"});
+        take(30'000);
+        QTRY_VERIFY_WITH_TIMEOUT(shown() && shown()->contenders.front().expiresAt > ends, patienceMs);
+        QCOMPARE(shown()->waiterCount(), 0); // who listens so is no waiter
+        const auto edited = apply(*made);
+        QCOMPARE(bool(edited), !isReleased);
+        if (!isReleased)
+            return;
+        QVERIFY2(edited.error().message.contains(u"took it again"_s), qPrintable(edited.error().message));
+        const auto released = finish(m_loop, m_workspace->forceRelease(*release, u"test"_s, soon()));
+        QVERIFY(!released);
+        QVERIFY2(released.error().message.contains(u"took it again"_s), qPrintable(released.error().message));
+        QCOMPARE(send({"EXISTS", m_key}).integer, 1);
     }
 
     // What is there is by its value what the edit left.

@@ -106,6 +106,46 @@ private slots:
         QCOMPARE(once.behaviourOf(lockKey).lifetime, 230s);
     }
 
+    // By the same id: only its end, written anew, and that somebody was heard to let go tell it.
+    void whoLetGoAndTookItAgainHoldsItAnew_data()
+    {
+        QTest::addColumn<bool>("isReleased");
+        QTest::addColumn<int>("later"); // ms by which it ends later
+        QTest::addColumn<bool>("isAnew");
+        QTest::newRow("renewed") << false << 10'000 << false;
+        QTest::newRow("taken again") << true << 10'000 << true;
+        QTest::newRow("taken again at once") << true << 1 << true;
+        QTest::newRow("what was read was the next hold already") << true << 0 << false;
+    }
+    void whoLetGoAndTookItAgainHoldsItAnew()
+    {
+        QFETCH(bool, isReleased);
+        QFETCH(int, later);
+        QFETCH(bool, isAnew);
+        SeenSince seen;
+        auto view = hashKey({{"3f1c6a52-8d0e-4b5f-9f0a-0d6e5c4b3a21:1", "1"}});
+        view.expiresAt = noon + 30s;
+        seen.note(view, noon, true);
+        QVERIFY(!seen.noteRelease(RedisKey("another")));
+        if (isReleased)
+            QVERIFY(seen.noteRelease(lockKey));
+        view.expiresAt = noon + 30s + std::chrono::milliseconds(later);
+        const auto came = isAnew ? noon + 5s : noon;
+        QCOMPARE(seen.cameAt(view, noon + 5s), came);
+        seen.note(view, noon + 5s, true);
+        QCOMPARE(seen.cameAt(lockKey), came);
+        // The next renewal is one again.
+        view.expiresAt = noon + 60s;
+        seen.note(view, noon + 9s, true);
+        QCOMPARE(seen.cameAt(lockKey), came);
+        auto newer = heldBy("a", came, noon + 60s);
+        newer.observed = noon + 5s;
+        auto older = heldBy("a", noon, noon + 30s);
+        older.observed = noon;
+        steady(newer, older, true, came);
+        QCOMPARE(newer.contenders.front().heldSince, came);
+    }
+
     void oneTokenAfterAnotherIsAHandOver()
     {
         SeenSince seen;

@@ -60,7 +60,11 @@ RedisObserver::RedisObserver(redis::Connection &connection, ConnectionName name,
     : m_connection(connection), m_loop(connection.loop()), m_name(std::move(name)), m_options(options), m_sink(sink),
       m_firstSnapshot(m_loop), m_reader(connection, m_refusals), m_pulse(m_loop, m_reader),
       m_follower(connection, m_reader, m_refusals,
-                 {[this](const RedisKey &key) { enqueue(key); }, [this] { reconsider(); }}),
+                 {[this](const RedisKey &key) { enqueue(key); }, [this] { reconsider(); },
+                  [this](const RedisKey &lock) {
+                      if (m_seen.noteRelease(lock))
+                          enqueue(lock);
+                  }}),
       m_reporter(m_name, sink), m_queue(m_loop), m_followed(m_loop),
       m_sweeper(m_sweep, m_reader, m_queue, m_refusals, options.includeLowConfidence,
                 {[this](const RedisKey &key) { return m_known.contains(key) || m_forced.contains(key); },
@@ -255,7 +259,8 @@ std::optional<LockSnapshot> RedisObserver::snapshotOf(const KeyReader::Gathered 
     auto context = contextOf(m_name, gathered, clock);
     context.includeLowConfidence = isAskedFor || m_options.includeLowConfidence;
     context.isAskedFor = isAskedFor;
-    if (const auto came = m_seen.cameAt(gathered.main.key))
+    const auto came = m_seen.cameAt(gathered.main, clock.now);
+    if (came)
         context.firstSeen[gathered.main.key] = *came;
     context.behaviour[gathered.main.key] = m_seen.behaviourOf(gathered.main, clock.now);
     auto snapshot = recognise(gathered.main, gathered.companions, context);
@@ -264,7 +269,7 @@ std::optional<LockSnapshot> RedisObserver::snapshotOf(const KeyReader::Gathered 
     if (auto told = m_clients.told(*snapshot, gathered.subscribers))
         snapshot = std::move(told);
     if (const auto *before = m_snapshots.find(snapshot->lock.name))
-        steady(*snapshot, *before, gathered.main.expiresAt.has_value());
+        steady(*snapshot, *before, gathered.main.expiresAt.has_value(), came);
     addLongHeld(*snapshot, *m_options.thresholds, m_usual, m_seen.heldAtLeastSince(gathered.main.key));
     return snapshot;
 }
@@ -290,6 +295,8 @@ void RedisObserver::settle(const KeyReader::Gathered &gathered, KeyReader::Clock
             m_plainHashes.insert(key);
         return;
     }
+    if (m_options.follow && m_follower.shouldHearReleases(snapshot->recipe))
+        m_follow.launch(m_follower.hearReleases());
     m_rules.note(gathered.main);
     auto &known = m_known[key];
     known.subscribers = gathered.subscribers;

@@ -3,6 +3,8 @@
 
 #include "core/inspect/redis/observerpace.h"
 #include "core/base/text.h"
+#include "core/rules/catalogue.h"
+#include "core/rules/redissonkeys.h"
 
 #include <algorithm>
 
@@ -27,6 +29,8 @@ const QByteArrayList lockFamilies{
 
 const auto trackingTopic = u"tracking"_s;
 const auto eventsTopic = u"keyspace events"_s;
+// A pattern: PUBSUB NUMSUB, by which waiters are counted, does not count who listens so.
+const QByteArray releaseChannels("redisson_lock__channel:");
 
 // Whether notify-keyspace-events says that we would hear of everything a lock can go through.
 bool coversLocks(const QByteArray &flags, char channelKind)
@@ -114,6 +118,8 @@ Task<Result<Follower::Mode>> Follower::setUp()
     m_prefixes.clear();
     m_refusals.forget(trackingTopic);
     m_refusals.forget(eventsTopic);
+    m_releases = {};
+    m_askedForReleases = false;
     auto tracking = co_await tryTracking();
     if (!tracking)
         co_return tracking.error();
@@ -198,6 +204,25 @@ Task<Result<bool>> Follower::tryKeyspaceEvents()
     co_return false;
 }
 
+bool Follower::shouldHearReleases(const QByteArray &recipe) const
+{
+    return tellsOfNewKeys() && !m_askedForReleases
+           && recipes::recipeOf(recipe).release == recipes::ReleaseWay::RedissonUnlock;
+}
+
+Task<void> Follower::hearReleases()
+{
+    m_askedForReleases = true;
+    m_releases = m_connection.subscribePattern(releaseChannels + '*',
+                                               [this](const redis::Message &message) { heardRelease(message); });
+    const auto deadline = Deadline::after(m_connection.loop(), redisAnswersWithin);
+    auto confirmation = m_connection.subscriberId(deadline);
+    const auto confirmed = co_await confirmation;
+    // What is refused must not stand in the way of the next that is asked for.
+    if (!confirmed && confirmed.error().code == ErrorCode::NoPermission)
+        m_releases = {};
+}
+
 Task<Result<Follower::Mode>> Follower::narrowTo(std::vector<RedisKey> keys)
 {
     const auto prefixes = prefixesFor(keys);
@@ -216,6 +241,7 @@ Task<Result<Follower::Mode>> Follower::narrowTo(std::vector<RedisKey> keys)
     if (!got)
         co_return got.error();
     m_prefixes = prefixes;
+    m_releases = {};
     m_mode = tooMany || got->back().isError() ? Mode::Polling : Mode::NarrowTracking;
     m_refusals.note(
         u"new locks"_s,
@@ -248,6 +274,19 @@ void Follower::heard(const redis::Message &message, const RedisKey &key)
         m_callbacks.everythingMayHaveChanged();
     else
         m_callbacks.changed(key);
+}
+
+void Follower::heardRelease(const redis::Message &message)
+{
+    ++m_heard;
+    const auto slot = message.channel.mid(releaseChannels.size());
+    const bool isInBraces = slot.startsWith('{') && slot.endsWith('}');
+    const auto inside = slot.mid(1, slot.size() - 2);
+    // A fair lock's waiters have channels of their own, on which no release is told.
+    for (const auto &lock : {isInBraces ? inside : QByteArray(), slot}) {
+        if (!lock.isEmpty() && redis::RedissonKeys(lock).channel() == message.channel)
+            m_callbacks.released(RedisKey(lock));
+    }
 }
 
 } // namespace lockscope::inspect

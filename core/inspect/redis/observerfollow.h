@@ -22,6 +22,7 @@ public:
     struct Callbacks {
         std::function<void(const RedisKey &)> changed;
         std::function<void()> everythingMayHaveChanged; // FLUSHALL, FLUSHDB
+        std::function<void(const RedisKey &)> released; // somebody unlocked this lock of Redisson's
     };
 
     // All must outlive the follower and its tasks.
@@ -33,6 +34,10 @@ public:
     // Listens to these keys and to quiet names like theirs only (tracking); polls if they are too many to name.
     // Complete as setUp(). Sends nothing where that would change nothing.
     Task<Result<Mode>> narrowTo(std::vector<RedisKey> keys);
+    // From now on also what Redisson's unlock publishes, where that may be listened to: for who lets go and takes it
+    // again at once no key changes hands. Until setUp() or narrowTo().
+    Task<void> hearReleases();
+    [[nodiscard]] bool shouldHearReleases(const QByteArray &recipe) const;
     // Whether it is narrowed, but could be more.
     [[nodiscard]] bool hearsFamilies() const { return m_mode == Mode::NarrowTracking && m_hearsFamilies; }
 
@@ -52,6 +57,7 @@ private:
     Task<Result<bool>> tryTracking();
     Task<Result<bool>> tryKeyspaceEvents();
     void heard(const redis::Message &message, const RedisKey &key);
+    void heardRelease(const redis::Message &message);
     [[nodiscard]] bool isQuiet(const QByteArray &family);
     [[nodiscard]] std::vector<QByteArray> prefixesFor(const std::vector<RedisKey> &keys);
 
@@ -67,6 +73,8 @@ private:
     bool m_hearsFamilies = false;
     QByteArray m_subscriberId;
     Subscription m_subscription;
+    Subscription m_releases;
+    bool m_askedForReleases = false;
 };
 
 // The fewest prefixes that cover these keys and do not overlap (Redis refuses those).

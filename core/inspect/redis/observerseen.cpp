@@ -52,6 +52,11 @@ QByteArray fingerprint(const KeyView &main, bool isToken)
     return names;
 }
 
+std::optional<ServerTime> endOf(const KeyView &main, ServerTime now)
+{
+    return main.expiresAt ? main.expiresAt : main.ttl ? std::optional(now + *main.ttl) : std::nullopt;
+}
+
 void takeEarlier(std::optional<ServerTime> &newer, const std::optional<ServerTime> &older)
 {
     if (older && (!newer || *older < *newer))
@@ -77,7 +82,7 @@ void SeenSince::note(const KeyView &main, ServerTime now, bool complete)
     fresh.what = fingerprint(main, fresh.isToken);
     fresh.since = now;
     fresh.witnessed = complete || at != m_seen.end();
-    fresh.ends = main.expiresAt ? main.expiresAt : main.ttl ? std::optional(now + *main.ttl) : std::nullopt;
+    fresh.ends = endOf(main, now);
     if (fresh.ends)
         fresh.behaviour.lifetime = *fresh.ends - now + main.idle.value_or(0s);
     fresh.behaviour.momentOfTaking = saysSinceWhen(main, now, fresh.witnessed);
@@ -86,12 +91,13 @@ void SeenSince::note(const KeyView &main, ServerTime now, bool complete)
         return;
     }
     auto &known = at->second;
-    const bool isSame = known.what == fresh.what && !known.isGone;
+    const bool isSame = known.what == fresh.what && !known.isGone && !isTakenAgain(known, main, now);
     const bool endsLater = known.ends && fresh.ends && *fresh.ends > *known.ends + renewedBy;
     // A value that all write, whose end has moved and which no server says to the millisecond: perhaps another's.
     if (isSame && (fresh.isToken || !endsLater || main.type != KeyType::String)) {
         known.behaviour.renewed |= fresh.isToken && endsLater;
         known.ends = fresh.ends;
+        known.wasReleased = false;
         if (known.ends && !known.behaviour.renewed)
             known.behaviour.lifetime = std::max(known.behaviour.lifetime, *known.ends - known.since);
         return;
@@ -100,6 +106,23 @@ void SeenSince::note(const KeyView &main, ServerTime now, bool complete)
     fresh.behaviour.handedOver =
         known.behaviour.handedOver || (known.isToken && fresh.isToken && known.what != fresh.what);
     known = std::move(fresh);
+}
+
+// Who takes it again writes its end anew; had that been read already, the release was before that.
+bool SeenSince::isTakenAgain(const Seen &known, const KeyView &main, ServerTime now)
+{
+    const auto ends = endOf(main, now);
+    if (!known.wasReleased || !known.ends || !ends)
+        return false;
+    return std::chrono::abs(*ends - *known.ends) > (main.expiresAt ? 0ms : sameMoment);
+}
+
+bool SeenSince::noteRelease(const RedisKey &key)
+{
+    const auto at = m_seen.find(key);
+    if (at != m_seen.end())
+        at->second.wasReleased = true;
+    return at != m_seen.end();
 }
 
 void SeenSince::noteSignal(const RedisKey &key)
@@ -141,13 +164,19 @@ std::optional<ServerTime> SeenSince::cameAt(const RedisKey &key) const
                                                                             : std::optional(at->second.since);
 }
 
+std::optional<ServerTime> SeenSince::cameAt(const KeyView &main, ServerTime now) const
+{
+    const auto at = m_seen.find(main.key);
+    return at != m_seen.end() && isTakenAgain(at->second, main, now) ? std::optional(now) : cameAt(main.key);
+}
+
 std::optional<ServerTime> SeenSince::heldAtLeastSince(const RedisKey &key) const
 {
     const auto at = m_seen.find(key);
     return at == m_seen.end() || at->second.isGone ? std::nullopt : std::optional(at->second.since);
 }
 
-void steady(LockSnapshot &newer, const LockSnapshot &older, bool isEndExact)
+void steady(LockSnapshot &newer, const LockSnapshot &older, bool isEndExact, std::optional<ServerTime> came)
 {
     // Whose client it is may have followed from other locks beside it.
     const bool sameHolder = !newer.contenders.empty() && !older.contenders.empty()
@@ -165,7 +194,8 @@ void steady(LockSnapshot &newer, const LockSnapshot &older, bool isEndExact)
         if (!isEndExact && contender.expiresAt && before->expiresAt
             && std::chrono::abs(*contender.expiresAt - *before->expiresAt) <= sameMoment)
             contender.expiresAt = before->expiresAt;
-        takeEarlier(contender.heldSince, before->heldSince);
+        if (!came || *came <= older.observed)
+            takeEarlier(contender.heldSince, before->heldSince);
         takeEarlier(contender.waitingSince, before->waitingSince);
     }
 }
