@@ -107,13 +107,13 @@ QString preview(const ForceReleasePlan &plan, const std::optional<HeldBeside> &b
     add(plan.way == Way::KillWaiter ? u"waiter"_s
         : isRelease                 ? u"taken from"_s
                                     : u"holder"_s,
-        {escaped(plan.holder)});
+        {idWithLabel(plan.before, plan.holder)});
     add(u"same thread"_s, besideTexts(beside));
     add(u"gentler"_s, plan.gentler);
     add(u"ways"_s, {waysOf(plan).join(u", "_s) + u" (--way)"_s});
     add(u"will send"_s, plan.commands);
     add(u"only if"_s, {plan.guardText + (plan.exact ? QString() : u" (not exact, see the warning)"_s)});
-    add(u"next holder"_s, {plan.nextHolder && isRelease ? escaped(*plan.nextHolder)
+    add(u"next holder"_s, {plan.nextHolder && isRelease ? idWithLabel(plan.before, *plan.nextHolder)
                            : plan.who.isEmpty()         ? u"nobody known"_s
                                                         : plan.who});
     add(u"wakes"_s, {plan.wakes});
@@ -184,7 +184,7 @@ Hold holdNow(const ForceReleasePlan &plan, const inspect::SnapshotChange &change
     const auto *holder = change.kind == inspect::ChangeKind::Removed ? nullptr : change.lock.find(plan.holder);
     if (!holder || holder->role != inspect::Role::Holder)
         return Hold::Gone;
-    return operate::holdsAnew(change.lock, *holder, plan.before.observed) ? Hold::Another : Hold::AsShown;
+    return operate::isAnotherHold(plan.before, change.lock, plan.holder) ? Hold::Another : Hold::AsShown;
 }
 
 // Told beside the question, as soon as it is seen; then the question again.
@@ -278,6 +278,7 @@ Task<Exit> forceRelease(CommandContext &context)
         co_return refuse(context, answer(context, name, *holder, {}), plan.error());
     if (!plan)
         co_return fail(plan.error());
+    inspect::addLabels(plan->before, context.labels);
 
     if (!plan->risk.isEmpty() && !context.has(u"not-exact"_s))
         co_return refuse(context, answer(context, name, plan->holder, *plan),

@@ -55,6 +55,12 @@ QString shown(const std::optional<QString> &text)
     return text ? shown(*text) : u"-"_s;
 }
 
+QString idWithLabel(const LockSnapshot &lock, const QByteArray &id)
+{
+    const auto *one = lock.find(id);
+    return one && !one->label.isEmpty() ? u"%1 (%2)"_s.arg(escaped(id), shown(one->label)) : escaped(id);
+}
+
 QString stateWord(const LockSnapshot &lock)
 {
     const auto word = inspect::word(lock.state);

@@ -9,6 +9,8 @@
 namespace lockscope::ctl {
 
 // "● held": shape and word, so that neither colour nor a font is needed to tell states apart.
+// "ID (what the user calls its client)".
+[[nodiscard]] QString idWithLabel(const inspect::LockSnapshot &lock, const QByteArray &id);
 [[nodiscard]] QString stateWord(const inspect::LockSnapshot &lock);
 [[nodiscard]] QString roleWord(inspect::Role role);
 // "10.0.3.7:56332", else what the client wrote, else its id; "+2" when more hold it.

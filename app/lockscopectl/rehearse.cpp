@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rehearse: a force-release played in the simulated world, before it is done here.
 #include "app/lockscopectl/command.h"
+#include "app/lockscopectl/lockwords.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/rehearse/rehearsal.h"
@@ -38,7 +39,8 @@ QJsonObject rehearsalJson(const Rehearsal &rehearsal)
 void printRehearsal(const Rehearsal &rehearsal, const inspect::LockSnapshot &lock)
 {
     QStringList lines{u"played, not done: nothing was sent"_s,
-                      u"%1, taken from %2: %3"_s.arg(escaped(rehearsal.lock.text()), escaped(rehearsal.holder),
+                      u"%1, taken from %2: %3"_s.arg(escaped(rehearsal.lock.text()),
+                                                     idWithLabel(lock, rehearsal.holder),
                                                      sentenceOf(rehearsal, lock))};
     for (const auto &assumed : rehearsal.assumed)
         lines << u"assumed: "_s + assumed;
@@ -54,12 +56,13 @@ Task<Exit> rehearseRelease(CommandContext &context)
     if (!holder || holder->isEmpty())
         co_return fail(Error{ErrorCode::BadInput, u"rehearse: say from whom: --holder ID; `show` lists the ids"_s});
     const auto deadline = requestDeadline(context);
-    const auto plan = co_await context.workspace.planForceRelease(*lock, *holder, deadline);
+    auto plan = co_await context.workspace.planForceRelease(*lock, *holder, deadline);
     if (!plan) {
         complain(u"rehearse: "_s + plan.error().message);
         // No such lock is the same to this command as nobody holding it.
         co_return plan.error().code == ErrorCode::NoNode ? Exit::Refused : app::exitFor(plan.error().code);
     }
+    inspect::addLabels(plan->before, context.labels);
     const auto rehearsal = rehearse::rehearse(*plan);
     if (!rehearsal)
         co_return fail(rehearsal.error());

@@ -264,10 +264,11 @@ QString nextWords(const Rehearsal &rehearsal, const LockSnapshot &lock)
     case Next::Certain: break;
     }
     const auto *next = lock.find(*rehearsal.nextHolder);
+    const auto name = next && !next->label.isEmpty() ? u" (%1)"_s.arg(label(next->label.toUtf8(), 80)) : QString();
     const auto endpoint = next && next->endpoint ? u" at %1"_s.arg(label(next->endpoint->toUtf8())) : QString();
     const auto others = rehearsal.granted.size() - 1;
     const auto together = others == 0 ? QString() : u" (and %1 more with it)"_s.arg(others);
-    return u"%1%2 gets it next%3"_s.arg(label(*rehearsal.nextHolder, 80), endpoint, together);
+    return u"%1%2 gets it next%3"_s.arg(label(*rehearsal.nextHolder, 80), name + endpoint, together);
 }
 
 } // namespace

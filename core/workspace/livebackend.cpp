@@ -161,6 +161,20 @@ Task<void> answering(Task<Result<T>> question, std::function<void(Result<T>)> de
 
 } // namespace
 
+namespace {
+
+// What the user calls the clients stands in the plan's lock as in all that are shown.
+Task<Result<operate::ForceReleasePlan>> labelled(Task<Result<operate::ForceReleasePlan>> planning,
+                                                 std::vector<inspect::ClientLabel> labels)
+{
+    auto plan = co_await planning;
+    if (plan)
+        inspect::addLabels(plan->before, labels);
+    co_return plan;
+}
+
+} // namespace
+
 void LiveBackend::tryConnection(const ConnectionSpec &spec, QObject *context, Answer<ConnectionAccount> answer)
 {
     onIoThread([spec, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
@@ -240,9 +254,11 @@ void LiveBackend::planForceRelease(const inspect::LockName &lock, const QByteArr
 void LiveBackend::planWay(const inspect::LockName &lock, const QByteArray &contender, operate::Way way,
                           QObject *context, Answer<operate::ForceReleasePlan> answer)
 {
-    onIoThread([lock, contender, way, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
+    onIoThread([lock, contender, way, labels = m_labels,
+                deliver = deliveredTo(context, std::move(answer))](IoController &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
-        io.launch(lock.connection, answering(io.workspace().planForceRelease(lock, contender, limit, way), deliver));
+        auto planning = labelled(io.workspace().planForceRelease(lock, contender, limit, way), labels);
+        io.launch(lock.connection, answering(std::move(planning), deliver));
     });
 }
 

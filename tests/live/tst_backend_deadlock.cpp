@@ -85,6 +85,13 @@ private slots:
         QCOMPARE(holder(), QString());
         backend.setClientLabels({{first->id().text().toUtf8(), u"till"_s}});
         QTRY_COMPARE(holder(), u"till"_s);
+        QString planned;
+        const auto &held = m_locks.at({ConnectionName("zk"), "/a"});
+        backend.planForceRelease(held.lock, held.contenders.front().id, &backend,
+                                 [&planned](const Result<operate::ForceReleasePlan> &plan) {
+                                     planned = plan ? plan->before.contenders.front().label : plan.error().message;
+                                 });
+        QTRY_COMPARE(planned, u"till"_s);
         QVERIFY(isInDeadlock("/a"));
         backend.setClientLabels({});
         QTRY_COMPARE(holder(), QString());

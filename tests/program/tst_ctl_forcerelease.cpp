@@ -197,6 +197,12 @@ private slots:
         const auto told = m_servers.run({u"rehearse"_s, m_lock, u"--holder"_s, m_ids[0]});
         QVERIFY2(told.status == 0 && told.out.contains(m_ids[1].toUtf8() + " at "), told.what());
         QVERIFY2(told.out.contains("gets it next; 1 client is woken; no other lock is lost"), told.what());
+        const auto named = m_servers.run({u"rehearse"_s, m_lock, u"--holder"_s, m_ids[0], u"--label"_s,
+                                          m_ids[0] + u"=billing"_s, u"--label"_s, m_ids[1] + u"=stock"_s});
+        QVERIFY2(named.status == 0 && named.out.contains("(billing): " + m_ids[1].toUtf8() + " (stock) at "),
+                 named.what());
+        const auto dry = force(m_ids[0], {u"--dry-run"_s, u"--label"_s, m_ids[0] + u"=billing"_s});
+        QVERIFY2(dry.status == 0 && dry.out.contains(m_ids[0].toUtf8() + " (billing)"), dry.what());
         // As force-release refuses it.
         QCOMPARE(m_servers.run({u"rehearse"_s, m_lock, u"--holder"_s, m_ids[1]}).status, 4);
         QCOMPARE(m_servers.run({u"rehearse"_s, m_lock}).status, 2);

@@ -434,6 +434,24 @@ private slots:
             qPrintable(sentence));
     }
 
+    // Only one of several addresses stood there.
+    void theSentenceNamesAllAddressesOfAClient()
+    {
+        auto locks = drawnLocks(u"zk:/a kazoo-lock: A | B\nredis:b redisson-lock: B | A"_s);
+        locks[0].contenders[0].endpoint = u"10.0.0.1:1"_s;
+        locks[1].contenders[1].endpoint = u"10.0.0.2:7"_s;
+        const auto graph = waitGraphOf(locks, {{"A", u"billing"_s}, {"B", u"stock"_s}}, pictureTime);
+        const auto &sentence = graph.cycles.front().sentence;
+        QVERIFY2(sentence.contains(u"billing (10.0.0.2:7, 10.0.0.1:1) holds zk:/a"_s), qPrintable(sentence));
+        for (int n = 0; n < 3; ++n) {
+            locks.push_back(drawnLock(u"zk:/c%1 kazoo-lock: A |"_s.arg(n)));
+            locks.back().contenders[0].endpoint = u"10.0.1.%1:1"_s.arg(n);
+        }
+        const auto many = waitGraphOf(locks, {{"A", u"billing"_s}, {"B", u"stock"_s}}, pictureTime);
+        QVERIFY2(many.cycles.front().sentence.contains(u" and 2 more) holds zk:/a"_s),
+                 qPrintable(many.cycles.front().sentence));
+    }
+
     void aFindingOnEachLockInIt()
     {
         const auto locks =

@@ -23,9 +23,16 @@ constexpr qsizetype mostSpelled = 6;
 
 QString nameOf(const Client &client)
 {
-    if (client.endpoints.empty() || client.name == client.endpoints.front())
-        return client.name;
-    return u"%1 (%2)"_s.arg(client.name, label(client.endpoints.front().toUtf8(), 60));
+    constexpr qsizetype mostNamed = 3;
+    QStringList addresses;
+    for (const auto &endpoint : client.endpoints) {
+        if (endpoint != client.name)
+            addresses << label(endpoint.toUtf8(), 60);
+    }
+    const auto more = addresses.size() - mostNamed;
+    const auto named = more > 0 ? u"%1 and %2 more"_s.arg(addresses.first(mostNamed).join(u", "_s)).arg(more)
+                                : addresses.join(u", "_s);
+    return named.isEmpty() ? client.name : u"%1 (%2)"_s.arg(client.name, named);
 }
 
 template <class T>
