@@ -149,10 +149,13 @@ class TestRehearseLive : public QObject {
             cast.push_back(std::make_unique<Rehearsed>(loop()));
             cast.back()->lock = std::make_unique<HeldLock>(*m_workspace, request);
             cast.back()->taking.launch(takeIt(cast.back().get(), &order));
-            if (i == 0 && !QTest::qWaitFor([&] { return !order.empty(); }, 10'000))
+            if (i == 0 && !QTest::qWaitFor([&] { return !order.empty(); }, 60'000))
                 return u"the first one did not get it"_s;
             QTest::qWait(isRow ? 60 : 120); // so that they ask in this order
         }
+        // Where one who has not come yet makes up in number for one who has not gone yet, the wrong ones are counted.
+        if (recipe.fair)
+            (void)readUntil(readFrom, int(order.size()), count - int(order.size()));
         if (const auto why = dismiss(cast, order); !why.isEmpty())
             return why;
         const int alive = int(std::ranges::count_if(cast, [](const auto &one) { return one->lock != nullptr; }));
