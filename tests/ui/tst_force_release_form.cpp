@@ -175,6 +175,54 @@ private slots:
         m_backend.reset();
     }
 
+    // The same thread of Redisson's has the same id. The form had read its next hold afresh, and released that.
+    void aHoldThatWasTakenAgainIsNotTheOneOfTheForm_data()
+    {
+        QTest::addColumn<int>("seen");  // by so many ms later it was seen to begin; -1: it was not
+        QTest::addColumn<int>("later"); // by so many ms its lease ends later
+        QTest::addColumn<QString>("said");
+        QTest::newRow("renewed") << -1 << 20'000 << QString();
+        QTest::newRow("seen to be taken again") << 1'000 << 20'000 << u"has taken it again"_s;
+        QTest::newRow("its lease is another") << -1 << 1'000 << u"it may have let go"_s;
+        QTest::newRow("its lease is shorter") << -1 << -20'000 << u"it may have let go"_s;
+    }
+    void aHoldThatWasTakenAgainIsNotTheOneOfTheForm()
+    {
+        QFETCH(int, seen);
+        QFETCH(int, later);
+        QFETCH(QString, said);
+        auto lock = testing::redisLock("orders-zk", "orders", 26s, testing::serverTime(formNow));
+        lock.recipe = "redisson-lock";
+        openForm(lock);
+        auto now = lock;
+        now.observed += 20s;
+        if (seen >= 0)
+            now.contenders[0].heldSince = lock.observed + std::chrono::milliseconds(seen);
+        *now.contenders[0].expiresAt += std::chrono::milliseconds(later);
+        m_onServer = now;
+        m_backend->tellLocks({change(ChangeKind::Changed, now)});
+        m_dialog->tick();
+        QCoreApplication::processEvents();
+        QCOMPARE(release()->isVisible(), said.isEmpty());
+        if (!said.isEmpty())
+            QVERIFY2(state()->sentence().contains(said), qPrintable(state()->sentence()));
+        m_backend->tellLocks({change(ChangeKind::Changed, now)});
+        if (!said.isEmpty())
+            QVERIFY2(state()->sentence().contains(said), qPrintable(state()->sentence()));
+    }
+
+    void whatTheUserCallsTheClientsIsSaid()
+    {
+        auto lock = formLock();
+        lock.contenders[0].label = u"billing"_s;
+        lock.contenders[1].label = u"stock"_s;
+        openForm(lock);
+        QVERIFY2(m_dialog->facts().valueOf(u"Takes it from"_s).startsWith(u"billing · "_s),
+                 qPrintable(m_dialog->facts().valueOf(u"Takes it from"_s)));
+        QVERIFY2(m_dialog->facts().valueOf(u"Next owner"_s).startsWith(u"stock · "_s),
+                 qPrintable(m_dialog->facts().valueOf(u"Next owner"_s)));
+    }
+
     // Of the holder that the form is about, not of the others; nothing where it has nothing else.
     void whatElseItsThreadHoldsIsTold()
     {

@@ -113,7 +113,11 @@ void ForceReleaseDialog::read(bool silently)
             return;
         if (plan) {
             m_latest = plan->before;
-            showPlan(*plan, silently);
+            // Read afresh, the same id's next hold would be the one that is released.
+            if (silently && m_plan && mayBeAnotherHold(*m_plan, m_latest))
+                stopAtChange();
+            else
+                showPlan(*plan, silently);
         } else if (!silently || plan.error().code == ErrorCode::Refused) {
             showError(plan.error());
         }
@@ -263,16 +267,13 @@ void ForceReleaseDialog::onBatch(const Batch &batch)
         m_latest = change.lock;
         if (m_isGone)
             m_latest.contenders.clear();
-        const bool holds = m_plan ? m_latest.find(m_holder) != nullptr
-                                        && m_latest.find(m_holder)->role == m_plan->before.find(m_holder)->role
-                                  : true;
+        const auto *now = m_latest.find(m_holder);
+        const bool holds = !m_plan || (now && now->role == m_plan->before.find(m_holder)->role);
         if (m_step == Step::Waiting && !holds)
             letGo();
-        else if (m_step == Step::Form && !holds) {
-            sayHolderChanged();
-            setStep(Step::Changed);
-            m_scroll->verticalScrollBar()->setValue(0);
-        } else if (m_step == Step::Changed)
+        else if (m_step == Step::Form && (!holds || mayBeAnotherHold(*m_plan, m_latest)))
+            stopAtChange();
+        else if (m_step == Step::Changed)
             sayHolderChanged(); // who holds it now may not in a moment
         else if (m_step == Step::Form)
             m_isOutdated = true;
@@ -287,19 +288,23 @@ void ForceReleaseDialog::letGo()
 {
     const auto what = Words::notHeldNow(m_isGone);
     m_result = tr("%1; nothing was sent.").arg(what);
-    m_state->say(
-        Banner::Look::Ok, what + u'.',
-        m_isGone ? tr("Nothing was sent.")
-                 : tr("%1. Nothing was sent.").arg(inspect::answerSentence(m_latest, m_latest.observed).left(500)));
+    const auto now = inspect::answerSentence(m_latest, m_latest.observed).left(500) + u". "_s;
+    m_state->say(Banner::Look::Ok, what + u'.', (m_isGone ? QString() : now) + tr("Nothing was sent."));
     setStep(Step::Done);
+}
+
+void ForceReleaseDialog::stopAtChange()
+{
+    sayHolderChanged();
+    setStep(Step::Changed);
+    m_scroll->verticalScrollBar()->setValue(0);
 }
 
 // Never on to the next one by itself: whoever was about to release from one host did not mean another.
 void ForceReleaseDialog::sayHolderChanged()
 {
-    const QString before = holderIn(m_latest, m_holder)
-                               ? tr("%1 let go of it meanwhile, and has taken it again").arg(nameOfHolder())
-                               : Words::heldBefore(nameOfHolder(), m_isGone);
+    const QString before = holderIn(m_latest, m_holder) ? Words::tookItAgain(nameOfHolder(), *m_plan, m_latest)
+                                                        : Words::heldBefore(nameOfHolder(), m_isGone);
     m_state->say(Banner::Look::Warning, m_isGone ? Words::notHeldNow(true) + u'.' : Words::holdersNow(m_latest),
                  before + tr(". Nothing was sent."), holdersOf(m_latest).empty() ? QString() : tr("Look again"));
     m_result = before + tr("; nothing was sent.");

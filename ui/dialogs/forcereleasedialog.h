@@ -34,9 +34,8 @@ class WayPicker;
 class ForceReleaseDialog : public SendingDialog {
     Q_OBJECT
 public:
-    // `backend` and `book` outlive the dialog. `chosen` is the contender chosen in the queue, or nothing: one that
-    // holds is what the form is about; else the only holder is; of several one has to be picked. Starts reading at
-    // once.
+    // `backend` and `book` outlive the dialog. `chosen` is the contender chosen in the queue, or nothing: a holder is
+    // what the form is about; else the only holder is; of several one has to be picked. Starts reading at once.
     ForceReleaseDialog(Backend &backend, const ConnectionBook &book, inspect::LockSnapshot seen, QByteArray chosen,
                        QWidget *parent = nullptr);
 
@@ -82,6 +81,7 @@ private:
     void showOutcome(const operate::ForceReleaseOutcome &outcome);
     void waitForIt();
     void onBatch(const Batch &batch);
+    void stopAtChange();
     void sayHolderChanged();
     void letGo();
     void setStep(Step step);

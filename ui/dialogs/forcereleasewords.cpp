@@ -42,16 +42,25 @@ const Contender *holderIn(const LockSnapshot &lock, const QByteArray &id)
     return one && one->role == inspect::Role::Holder ? one : nullptr;
 }
 
+bool mayBeAnotherHold(const operate::ForceReleasePlan &plan, const LockSnapshot &fresh)
+{
+    return operate::isAnotherHold(plan.before, fresh, plan.holder)
+           || operate::isLeaseWrittenEarly(plan.before, fresh, plan.holder);
+}
+
 QString ForceReleaseWords::who(const Contender &contender)
 {
     const QString who = whoIs(contender);
     const QString id = shortId(contender.id);
-    return who == id ? id : who + u" · "_s + id;
+    const QString name = contender.label.isEmpty() ? QString() : label(contender.label.toUtf8(), 40) + u" · "_s;
+    return name + (who == id ? id : who + u" · "_s + id);
 }
 
 QString ForceReleaseWords::takenFrom(const Contender &holder, const LockSnapshot &lock)
 {
     QStringList parts;
+    if (!holder.label.isEmpty())
+        parts << label(holder.label.toUtf8(), 40);
     if (holder.endpoint)
         parts << label(holder.endpoint->toUtf8(), 60);
     parts << label(holder.id, 120);
@@ -135,6 +144,18 @@ QString ForceReleaseWords::holdersNow(const LockSnapshot &lock)
 QString ForceReleaseWords::notHeldNow(bool isGone)
 {
     return isGone ? tr("The lock is not shown any more") : tr("It no longer holds the lock");
+}
+
+QString ForceReleaseWords::tookItAgain(const QString &holder, const operate::ForceReleasePlan &plan,
+                                       const LockSnapshot &now)
+{
+    const bool isByLease = !operate::isAnotherHold(plan.before, now, plan.holder)
+                           && operate::isLeaseWrittenEarly(plan.before, now, plan.holder);
+    return (isByLease
+                ? tr("The lease of %1 was written anew, sooner than a client renews one: it may have let go of it "
+                     "meanwhile, and taken it again")
+                : tr("%1 let go of it meanwhile, and has taken it again"))
+        .arg(holder);
 }
 
 QString ForceReleaseWords::heldBefore(const QString &holder, bool isGone)

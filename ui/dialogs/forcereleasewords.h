@@ -25,6 +25,9 @@ public:
     // What is known when the holder is not the one any more; of a lock that is not shown any more (as a row lock that
     // nobody waits for) only who held it. Without a full stop.
     [[nodiscard]] static QString notHeldNow(bool isGone);
+    // Of whom holds it now as when it was planned, and may have let go in between.
+    [[nodiscard]] static QString tookItAgain(const QString &holder, const operate::ForceReleasePlan &plan,
+                                             const inspect::LockSnapshot &now);
     [[nodiscard]] static QString heldBefore(const QString &holder, bool isGone);
     // The host of a holder, or the shortest that tells it; null where only its id is known.
     [[nodiscard]] static QString hostOf(const inspect::Contender *holder, const QByteArray &id);
@@ -42,5 +45,7 @@ public:
 [[nodiscard]] std::vector<const inspect::Contender *> holdersOf(const inspect::LockSnapshot &lock);
 // The holder of that id; null if it does not hold (any more).
 [[nodiscard]] const inspect::Contender *holderIn(const inspect::LockSnapshot &lock, const QByteArray &id);
+// Whether what was planned is a hold before this look's, as far as that can be told: the id may be the same.
+[[nodiscard]] bool mayBeAnotherHold(const operate::ForceReleasePlan &plan, const inspect::LockSnapshot &fresh);
 
 } // namespace lockscope::ui
