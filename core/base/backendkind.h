@@ -49,16 +49,18 @@ enum class UriPath { Chroot, DatabaseNumber, DatabaseName };
 
 // What people who run such servers call the parts of a lock.
 struct BackendWords {
-    QString entry;    // what stands for a lock: a "node", a "key", a "row"
-    QString looked;   // what is looked through to find them, many: "znodes"
-    QString client;   // who holds or waits, as the server knows it: a "session", a "connection"
-    QString waitsFor; // what a waiter does to the one before it: it "watches", "waits for"
-    QString whoWaits; // the title of the picture of that
-    QString raw;      // the title of what the server says, as it says it
-    QString rawEntry; // a contender there
-    QString rawValue; // and what it left
-    QString wokenBy;  // how the next one hears that %1 let go; empty: the server lets it in
-    QString nothing;  // of a lock that is gone
+    QString entry;     // what stands for a lock: a "node", a "key", a "row"
+    QString looked;    // what is looked through to find them, many: "znodes"
+    QString lookedOne; // one of them
+    QString client;    // who holds or waits, as the server knows it: a "session", a "connection"
+    QString waitsFor;  // what a waiter does to the one before it: it "watches", "waits for"
+    QString whoWaits;  // the title of the picture of that
+    QString raw;       // the title of what the server says, as it says it
+    QString rawEntry;  // a contender there
+    QString rawValue;  // and what it left
+    QString wokenBy;   // how the next one hears that %1 let go; empty: the server lets it in
+    QString nothing;   // of a lock that is gone
+    [[nodiscard]] const QString &lookedAs(qint64 count) const { return count == 1 ? lookedOne : looked; }
 };
 
 struct BackendInfo {

@@ -265,8 +265,8 @@ private slots:
             for (const auto &text :
                  {backend.title, backend.uriHelp, backend.lockHelp, backend.exampleLock, backend.exampleName,
                   backend.exampleHosts, backend.userMissing, backend.pathLabel, backend.pathMissing, words.entry,
-                  words.looked, words.client, words.waitsFor, words.whoWaits, words.raw, words.rawEntry,
-                  words.rawValue, words.nothing})
+                  words.looked, words.lookedOne, words.client, words.waitsFor, words.whoWaits, words.raw,
+                  words.rawEntry, words.rawValue, words.nothing})
                 QVERIFY2(!text.isEmpty(), qPrintable(backend.word));
             QVERIFY(taken.insert(backend.word).second && taken.insert(u"name "_s + backend.defaultName).second);
             for (const auto &scheme : backend.schemes) {

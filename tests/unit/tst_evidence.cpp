@@ -90,7 +90,7 @@ const QByteArray watchesJson = R"({
 
 constexpr SessionId low{0x1000015c71e0001};
 constexpr SessionId high{0xf000015c71e00000}; // beyond the signed 64 bits
-constexpr SessionId first{0x1000015c71e0000};
+constexpr SessionId firstSession{0x1000015c71e0000};
 
 std::chrono::system_clock::time_point at(int minute, int second, int zoneHours = 0)
 {
@@ -172,12 +172,12 @@ private slots:
         zk::Evidence evidence;
         readCons(consAnswer, evidence);
         QCOMPARE(evidence.connections.size(), std::size_t(2));
-        QCOMPARE(evidence.connections[first].endpoint, QStringLiteral("127.0.0.1:56702"));
-        QCOMPARE(evidence.connections[first].established.count(), 1795225529706);
-        QCOMPARE(evidence.connections[first].timeout, 10s);
-        QVERIFY(!evidence.connections[first].silence);
+        QCOMPARE(evidence.connections[firstSession].endpoint, QStringLiteral("127.0.0.1:56702"));
+        QCOMPARE(evidence.connections[firstSession].established.count(), 1795225529706);
+        QCOMPARE(evidence.connections[firstSession].timeout, 10s);
+        QVERIFY(!evidence.connections[firstSession].silence);
         evidence.settle();
-        QCOMPARE(evidence.connections[first].silence, 2002ms);
+        QCOMPARE(evidence.connections[firstSession].silence, 2002ms);
         QCOMPARE(evidence.connections[low].silence, 0ms);
     }
 
@@ -189,7 +189,7 @@ private slots:
         zk::Evidence evidence;
         readCons(answer, evidence);
         evidence.settle();
-        QVERIFY(!evidence.connections[first].silence);
+        QVERIFY(!evidence.connections[firstSession].silence);
         QCOMPARE(evidence.connections[low].silence, 0ms);
     }
 
@@ -206,7 +206,7 @@ private slots:
         zk::Evidence evidence;
         readWchp(wchpAnswer, evidence);
         QCOMPARE(evidence.dataWatches.size(), std::size_t(2));
-        const std::set<SessionId> both{first, {0xf000015c71e0001}};
+        const std::set<SessionId> both{firstSession, {0xf000015c71e0001}};
         QVERIFY(evidence.dataWatches[ZPath("/plain/nothing")] == both);
         QVERIFY(evidence.dataWatches[ZPath("/q/locks/with space")] == std::set{low});
     }

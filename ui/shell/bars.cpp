@@ -443,7 +443,8 @@ void StatusBar::refreshProgress(const std::vector<const ConnectionStatus *> &sho
         if (progress.how.isEmpty())
             continue;
         const auto backend = backendOf(status->scheme);
-        const QString things = backend ? infoOf(*backend).words.looked : QString();
+        const auto counted = progress.running && progress.total > 0 ? progress.total : progress.done;
+        const QString things = backend ? infoOf(*backend).words.lookedAs(counted) : QString();
         QString line;
         if (progress.running && progress.total > 0)
             line = tr("scanned %1 of %2 %3").arg(grouped(progress.done), grouped(progress.total), things);
