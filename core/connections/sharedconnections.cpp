@@ -160,7 +160,7 @@ Result<std::vector<SavedConnection>> readSharedConnections(const QByteArray &tom
     if (!parsed)
         return place.error(parsed.error().source(), textOf(parsed.error().description()));
     const auto &root = parsed.table();
-    if (root["version"].value<int64_t>() != sharedVersion)
+    if (root["version"].value_exact<int64_t>() != sharedVersion) // no 1e308 made an integer
         return Error{ErrorCode::BadInput, u"%1: this Lockscope reads version = %2, which is to be said"_s.arg(
                                               file, QString::number(sharedVersion))};
     for (const auto &[key, value] : root) {

@@ -77,6 +77,7 @@ private slots:
         QTest::newRow("no TOML") << "version == 1"_ba << u"f.toml, line 1: "_s;
         QTest::newRow("no version") << "[[connection]]\nname = 'a'\nuri = 'zk://h'\n"_ba << u"version = 1"_s;
         QTest::newRow("a later version") << "version = 2\n"_ba << u"version = 1"_s;
+        QTest::newRow("no integer holds it") << "version = 1e308\n"_ba << u"version = 1"_s;
         QTest::newRow("an unknown heading")
             << "version = 1\nconnections = []\n"_ba << u"line 2: \"connections\" is not known here"_s;
         QTest::newRow("an unknown field") << head + "name = 'a'\nuri = 'zk://h'\npassword = 'x'\n"
