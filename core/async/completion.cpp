@@ -17,6 +17,14 @@ struct Telling {
     }
 };
 
+CompletionState::Listener bothOf(CompletionState::Listener &&first, CompletionState::Listener &&second)
+{
+    return [first = std::move(first), second = std::move(second)] {
+        first();
+        second();
+    };
+}
+
 } // namespace
 
 void CompletionState::tell(const SharedState &state)
@@ -26,6 +34,17 @@ void CompletionState::tell(const SharedState &state)
     if (!state->waiter && !state->listener)
         return;
     state->loop->post(Telling{state});
+}
+
+void CompletionState::setListener(Listener &&next)
+{
+    listener = isObserved && listener ? bothOf(std::move(listener), std::move(next)) : std::move(next);
+}
+
+void CompletionState::setObserver(Listener &&observer)
+{
+    isObserved = true;
+    listener = listener ? bothOf(std::move(observer), std::move(listener)) : std::move(observer);
 }
 
 } // namespace lockscope::detail

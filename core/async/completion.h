@@ -59,14 +59,19 @@ struct CompletionState {
     [[nodiscard]] bool isLetGo();
     // The value is there: whoever waits hears of it through the queue.
     static void tell(const SharedState &state);
+    // Small: there are several of them for each of 100,000 waiters.
+    using Listener = MoveOnlyFunction<void(), 40>;
+    // In the former one's place; after it, where that observes.
+    void setListener(Listener &&next);
+    // Before the listener, the one there is and each later one.
+    void setObserver(Listener &&observer);
 
     Loop *loop;
     std::atomic<int> holders = 0;
     const bool isOfOneThread;
-    bool isComplete = false;
+    bool isComplete = false, isObserved = false;
     std::coroutine_handle<> waiter;
-    // Small: there are several of them for each of 100,000 waiters.
-    MoveOnlyFunction<void(), 40> listener;
+    Listener listener;
     Timer timer;
 };
 
@@ -161,15 +166,26 @@ public:
             });
     }
 
-    // For code that is no coroutine: called once with the value, through the queue, also if complete already.
+    // For code that is no coroutine: called once with the value, through the queue, also if complete already. In
+    // the former listener's place.
     template <class Listener>
     void then(Listener listener) const
     {
-        m_state->listener = [at = m_state.get(), listener = std::move(listener)]() mutable {
-            listener(valueIn(*at));
-        };
+        m_state->setListener(
+            [at = m_state.get(), listener = std::move(listener)]() mutable { listener(valueIn(*at)); });
         if (isComplete())
             detail::CompletionState::tell(m_state);
+    }
+
+    // For who writes down what passes, and waits for nothing: called before all who wait; at once, if complete already.
+    template <class Observer>
+    void observe(Observer observer) const
+    {
+        if (isComplete())
+            observer(value());
+        else
+            m_state->setObserver(
+                [at = m_state.get(), observer = std::move(observer)] { observer(std::as_const(valueIn(*at))); });
     }
 
     // Nobody is called any more.

@@ -29,11 +29,10 @@ private:
     Reply<T> pass(const QByteArray &verb, const QByteArray &where, qint64 bytes, const Send &send)
     {
         (*m_trace)->sent(m_contender, verb, where, bytes);
-        Reply<T> reply(loop());
-        send().then([reply, verb, weak = std::weak_ptr(m_trace), contender = m_contender](const Result<T> &result) {
+        auto reply = send();
+        reply.observe([verb, weak = std::weak_ptr(m_trace), contender = m_contender](const Result<T> &result) {
             if (const auto trace = weak.lock())
                 (*trace)->answered(contender, verb, !result, 0);
-            reply.complete(result);
         });
         return reply;
     }

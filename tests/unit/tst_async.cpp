@@ -22,18 +22,11 @@
 #include <atomic>
 #include <latch>
 #include <map>
-#include <thread>
 
 using namespace lockscope;
 using namespace std::chrono_literals;
 
 namespace {
-
-struct Guard {
-    bool &flag;
-    explicit Guard(bool &f) : flag(f) {}
-    ~Guard() { flag = true; }
-};
 
 QByteArrayList &closed()
 {
@@ -78,38 +71,10 @@ Task<void> countTo(int count, int &out)
     }
 }
 
-Task<void> waitGuarded(Completion<int> value, bool &cleaned, int &got)
-{
-    Guard guard(cleaned);
-    got = co_await value;
-}
-
 Task<void> handOver(Completion<int> mine, Completion<int> next)
 {
     const int value = co_await mine;
     next.complete(value + 1);
-}
-
-struct CopiesCounted {
-    CopiesCounted() = default;
-    ~CopiesCounted() = default;
-    CopiesCounted(const CopiesCounted &other) : copies(other.copies + 1) {}
-    CopiesCounted(CopiesCounted &&) noexcept = default;
-    CopiesCounted &operator=(const CopiesCounted &) = delete;
-    CopiesCounted &operator=(CopiesCounted &&) noexcept = default;
-    int copies = 0;
-};
-
-Task<void> countCopies(Completion<CopiesCounted> value, int &copies)
-{
-    const auto got = co_await value.taken();
-    copies = got.copies;
-}
-
-Task<void> noteArrival(Completion<CopiesCounted> value, int &copies)
-{
-    co_await value.arrival();
-    copies = value.value().copies;
 }
 
 // More than nine words.
@@ -178,53 +143,6 @@ private slots:
         QVERIFY(scope.isIdle());
     }
 
-    void completionGoesThroughTheQueue()
-    {
-        VirtualLoop loop;
-        Completion<int> value(loop);
-        int got = 0;
-        bool cleaned = false;
-        Scope scope(loop);
-        scope.launch(waitGuarded(value, cleaned, got));
-        value.complete(7);
-        QCOMPARE(got, 0);
-        loop.runReady();
-        QCOMPARE(got, 7);
-    }
-
-    void whoTakesTheValueGetsNoCopy()
-    {
-        VirtualLoop loop;
-        Scope scope(loop);
-        Completion<CopiesCounted> late(loop);
-        int ofLate = -1;
-        scope.launch(countCopies(late, ofLate)); // waits
-        late.complete(CopiesCounted());
-        Completion<CopiesCounted> ready(loop);
-        ready.complete(CopiesCounted());
-        int ofReady = -1;
-        scope.launch(countCopies(ready, ofReady));
-        loop.runUntilIdle();
-        QCOMPARE(ofLate, 0);
-        QCOMPARE(ofReady, 0);
-    }
-    void whoWaitsForTheArrivalFindsTheValueThere()
-    {
-        VirtualLoop loop;
-        SoleTask task;
-        const Completion<CopiesCounted> late(loop);
-        int copies = -1;
-        task.launch(noteArrival(late, copies));
-        loop.runReady();
-        QCOMPARE(copies, -1); // it waits
-        late.complete(CopiesCounted());
-        QCOMPARE(copies, -1); // through the queue
-        loop.runReady();
-        QCOMPARE(copies, 0);
-        copies = -1;
-        task.launch(noteArrival(late, copies)); // it is there already, and nobody took it
-        QCOMPARE(copies, 0);
-    }
     // It has a block of its own beside the frame, which goes with the task whoever takes it.
     void aLargeAnswerIsMovedAndEndsOnce()
     {
@@ -266,68 +184,6 @@ private slots:
         second = {};
         QVERIFY(isGone);
     }
-    void aCompletionIsLetGoOnAnyThread()
-    {
-        const auto kept = std::make_shared<int>(7);
-        {
-            QtLoop loop;
-            const Completion<std::shared_ptr<int>> value(loop);
-            value.complete(kept);
-            const auto hold = [value] {
-                for (int i = 0; i < 200'000; ++i)
-                    const auto another = value;
-            };
-            std::thread other(hold);
-            hold();
-            other.join();
-        }
-        QCOMPARE(kept.use_count(), 1L);
-    }
-    void firstCompletionWins()
-    {
-        VirtualLoop loop;
-        Completion<int> value(loop);
-        value.complete(1);
-        value.complete(2);
-        QCOMPARE(value.value(), 1);
-    }
-
-    void deadlineCompletesLate()
-    {
-        VirtualLoop loop;
-        Completion<int> value(loop);
-        value.completeAt(Deadline::after(loop, 100ms), -1);
-        loop.advance(99ms);
-        QVERIFY(!value.isComplete());
-        loop.advance(1ms);
-        QCOMPARE(value.value(), -1);
-    }
-
-    void answerBeatsDeadlineAndDropsItsTimer()
-    {
-        VirtualLoop loop;
-        Completion<int> value(loop);
-        value.completeAt(Deadline::after(loop, 100ms), -1);
-        value.complete(5);
-        loop.advance(200ms);
-        QCOMPARE(value.value(), 5);
-    }
-
-    void lateWordsAreMadeOnlyWhenItIsLate()
-    {
-        VirtualLoop loop;
-        int made = 0;
-        const auto words = [&made] { return ++made; };
-        Completion<int> inTime(loop), late(loop);
-        inTime.completeAtWith(Deadline::after(loop, 100ms), words);
-        late.completeAtWith(Deadline::after(loop, 100ms), words);
-        inTime.complete(7);
-        loop.advance(200ms);
-        QCOMPARE(inTime.value(), 7);
-        QCOMPARE(late.value(), 1);
-        QCOMPARE(made, 1);
-    }
-
     // Small and large ones alike: moved, called, and gone with what they held.
     void aCallbackOwnsWhatItHolds()
     {

@@ -27,14 +27,12 @@ qint64 sizeOf(const std::vector<redis::Value> &values)
 } // namespace
 
 template <class T>
-Reply<T> TracedConnection::heard(const QByteArray &verb, Reply<T> inner)
+Reply<T> TracedConnection::heard(const QByteArray &verb, Reply<T> reply)
 {
-    Reply<T> reply(loop());
-    inner.then([reply, verb, trace = m_trace, contender = m_contender,
-                alive = std::weak_ptr<bool>(m_alive)](const Result<T> &result) {
+    reply.observe([verb, trace = m_trace, contender = m_contender,
+                   alive = std::weak_ptr<bool>(m_alive)](const Result<T> &result) {
         if (!alive.expired())
             trace->answered(contender, verb, !result, result ? sizeOf(*result) : 0);
-        reply.complete(result);
     });
     return reply;
 }

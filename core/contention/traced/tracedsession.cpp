@@ -38,13 +38,11 @@ std::optional<zk::Watch> TracedSession::observed(std::optional<zk::Watch> watch)
 {
     if (!watch)
         return watch;
-    zk::Watch inner(loop());
-    inner.event().then([outer = *std::move(watch), context = m_context](zk::WatchEvent &event) {
+    watch->event().observe([context = m_context](const zk::WatchEvent &event) {
         if (context->trace && event.kind != zk::EventKind::SessionOver)
             context->trace->woken(context->contender, Mark::WatchEvent, kindName(event.kind), event.path.bytes());
-        outer.event().complete(std::move(event));
     });
-    return inner;
+    return watch;
 }
 
 } // namespace lockscope::contention

@@ -45,12 +45,10 @@ private:
     {
         const auto &verb = verbs[static_cast<std::size_t>(request)];
         m_context->trace->sent(m_context->contender, verb, path.bytes(), packetBytes + path.bytes().size() + bytes);
-        Reply<T> reply(loop());
-        // Nobody else asks for what arrived there: it is handed on.
-        send().then([reply, &verb, context = m_context](Result<T> &result) {
+        auto reply = send();
+        reply.observe([&verb, context = m_context](const Result<T> &result) {
             if (context->trace)
                 context->trace->answered(context->contender, verb, !result, result ? sizeOf(*result) : packetBytes);
-            reply.complete(std::move(result));
         });
         return reply;
     }

@@ -7,15 +7,12 @@ Reply<mariadb::Rows> TracedSql::execute(mariadb::Statement statement, Deadline d
 {
     const auto verb = statement.text.left(statement.text.indexOf(' '));
     m_trace->sent(m_contender, verb, statement.text, statement.text.size());
-    Reply<mariadb::Rows> reply(loop());
-    inner()
-        .execute(std::move(statement), deadline)
-        .then([reply, verb, trace = m_trace, contender = m_contender,
-               alive = std::weak_ptr<bool>(m_alive)](const Result<mariadb::Rows> &result) {
-            if (!alive.expired())
-                trace->answered(contender, verb, !result, 0);
-            reply.complete(result);
-        });
+    auto reply = inner().execute(std::move(statement), deadline);
+    reply.observe([verb, trace = m_trace, contender = m_contender,
+                   alive = std::weak_ptr<bool>(m_alive)](const Result<mariadb::Rows> &result) {
+        if (!alive.expired())
+            trace->answered(contender, verb, !result, 0);
+    });
     return reply;
 }
 
