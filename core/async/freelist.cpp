@@ -3,50 +3,18 @@
 
 #include "core/async/arena.h"
 
-#include <array>
 #include <atomic>
-#include <cstdint>
-#include <limits>
 #include <utility>
 
 #include <sys/mman.h>
 
 namespace lockscope::freelist {
 
+using namespace detail;
+
 namespace {
 
-#ifdef LOCKSCOPE_SANITIZED
-constexpr bool keeps = false;
-#else
-constexpr bool keeps = true;
-#endif
-
-// What the system's allocator hands out without waste: its own eight bytes make it a multiple of sixteen.
-constexpr std::size_t step = 16, largest = 4096 + 8;
 constexpr std::size_t mostKeptBytes = 512 * 1024; // of each size
-
-struct Free {
-    Free *next = nullptr;
-};
-struct FreeList {
-    Free *first = nullptr;
-    std::size_t count = 0;
-    std::size_t atMost = 0; // none until the first block comes, and when the thread ends
-};
-struct Kept {
-    std::array<FreeList, largest / step + 1> lists;
-    bool hasEnded = !keeps;
-    // What is not of these addresses is not kept: with an arena, only what is of it.
-    std::uintptr_t from = 0, bytes = std::numeric_limits<std::uintptr_t>::max();
-    std::byte *arena = nullptr; // its next block
-    std::size_t made = 0;       // of its blocks
-    [[nodiscard]] bool mayKeep(const void *block) const
-    {
-        return reinterpret_cast<std::uintptr_t>(block) - from < bytes;
-    }
-};
-// No constructor and no destructor: nothing has to be asked before it is used, at whatever end of the thread.
-constinit thread_local Kept kept;
 
 // Where the arena is, of which there is one at a time: addresses for as many as may be simulated. Reserved once, and
 // for good, so that its blocks are known everywhere.
@@ -89,24 +57,16 @@ struct Clearing {
     Clearing &operator=(const Clearing &) = delete;
 };
 
-constexpr std::size_t listFor(std::size_t bytes)
-{
-    return (bytes + 7) / step;
-}
-
 constexpr std::size_t sizeOn(std::size_t list)
 {
     return list * step + 8;
 }
 
-void keep(FreeList &list, void *block)
-{
-    list.first = new (block) Free{list.first};
-    ++list.count;
-}
+} // namespace
 
-// What is rare has functions of its own, so that the two below, a tenth of a simulation, need no room on the stack.
-[[gnu::noinline]] void *allocate(std::size_t bytes)
+constinit thread_local detail::Kept detail::kept;
+
+void *detail::allocate(std::size_t bytes)
 {
     if (bytes > largest)
         return ::operator new(bytes);
@@ -118,7 +78,7 @@ void keep(FreeList &list, void *block)
     return std::exchange(kept.arena, kept.arena + size + sizeof(void *));
 }
 
-[[gnu::noinline]] void giveBack(void *block, std::size_t bytes) noexcept
+void detail::giveBack(void *block, std::size_t bytes) noexcept
 {
     if (bytes > largest || kept.hasEnded || kept.lists[listFor(bytes)].atMost > 0) {
         giveToSystem(block);
@@ -130,37 +90,7 @@ void keep(FreeList &list, void *block)
     auto &list = kept.lists[listFor(bytes)];
     const auto size = sizeOn(listFor(bytes));
     list.atMost = (mostKeptBytes + size - 1) / size;
-    keep(list, block);
-}
-
-} // namespace
-
-void *take(std::size_t bytes)
-{
-    if (!keeps || bytes > largest)
-        return allocate(bytes);
-    auto &list = kept.lists[listFor(bytes)];
-    auto *const block = list.first;
-    if (!block)
-        return allocate(bytes);
-    list.first = block->next;
-    // Fetched until the next take: where thousands are out and come back, it may have left the cache.
-    __builtin_prefetch(list.first, 1);
-    --list.count;
-    return block;
-}
-
-void give(void *block, std::size_t bytes) noexcept
-{
-    if (bytes > largest) {
-        giveBack(block, bytes);
-        return;
-    }
-    auto &list = kept.lists[listFor(bytes)];
-    if (list.count < list.atMost && kept.mayKeep(block))
-        keep(list, block);
-    else
-        giveBack(block, bytes);
+    list.keep(block);
 }
 
 Arena::Arena()

@@ -8,14 +8,96 @@
 
 #include <version>
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <new>
 
 namespace lockscope::freelist {
 
-[[nodiscard]] void *take(std::size_t bytes);
+namespace detail {
+
+#ifdef LOCKSCOPE_SANITIZED
+constexpr bool keeps = false;
+#else
+constexpr bool keeps = true;
+#endif
+
+// What the system's allocator hands out without waste: its own eight bytes make it a multiple of sixteen.
+constexpr std::size_t step = 16, largest = 4096 + 8;
+constexpr std::size_t listFor(std::size_t bytes)
+{
+    return (bytes + 7) / step;
+}
+
+struct Free {
+    Free *next = nullptr;
+};
+struct FreeList {
+    Free *first = nullptr;
+    std::size_t count = 0;
+    std::size_t atMost = 0; // none until the first block comes, and when the thread ends
+    void keep(void *block)
+    {
+        first = new (block) Free{first};
+        ++count;
+    }
+};
+struct Kept {
+    std::array<FreeList, largest / step + 1> lists;
+    bool hasEnded = !keeps;
+    // What is not of these addresses is not kept: with an arena, only what is of it.
+    std::uintptr_t from = 0, bytes = std::numeric_limits<std::uintptr_t>::max();
+    std::byte *arena = nullptr; // its next block
+    std::size_t made = 0;       // of its blocks
+    [[nodiscard]] bool mayKeep(const void *block) const
+    {
+        return reinterpret_cast<std::uintptr_t>(block) - from < bytes;
+    }
+};
+// No constructor and no destructor: nothing has to be asked before it is used, at whatever end of the thread.
+extern constinit thread_local Kept kept;
+
+// Where nothing is kept of that size, and where it may not be.
+[[nodiscard]] void *allocate(std::size_t bytes);
+void giveBack(void *block, std::size_t bytes) noexcept;
+
+} // namespace detail
+
+// Both here, and what is rare elsewhere: sixteen of each for a message of a simulated world and its answer, of sizes
+// that the compiler knows.
+[[nodiscard]] inline void *take(std::size_t bytes)
+{
+    using namespace detail;
+    if (!keeps || bytes > largest)
+        return allocate(bytes);
+    auto &list = kept.lists[listFor(bytes)];
+    auto *const block = list.first;
+    if (!block)
+        return allocate(bytes);
+    list.first = block->next;
+    // Fetched until the next take: where thousands are out and come back, it may have left the cache.
+    __builtin_prefetch(list.first, 1);
+    --list.count;
+    return block;
+}
+
 // `bytes` as it was taken.
-void give(void *block, std::size_t bytes) noexcept;
+inline void give(void *block, std::size_t bytes) noexcept
+{
+    using namespace detail;
+    if (bytes > largest) {
+        giveBack(block, bytes);
+        return;
+    }
+    auto &list = kept.lists[listFor(bytes)];
+    if (list.count < list.atMost && kept.mayKeep(block))
+        list.keep(block);
+    else
+        giveBack(block, bytes);
+}
+
 // What this thread keeps for the next take, in bytes: to whoever measures the heap it looks as if it was used.
 [[nodiscard]] std::size_t keptBytes() noexcept;
 

@@ -27,7 +27,14 @@ public:
     [[nodiscard]] const QByteArray &bytes() const { return m_bytes; }
     [[nodiscard]] bool isEmpty() const { return m_bytes.isEmpty(); }
 
-    friend bool operator==(const StrongBytes &a, const StrongBytes &b) { return a.m_bytes == b.m_bytes; }
+    friend bool operator==(const StrongBytes &a, const StrongBytes &b)
+    {
+        const auto &one = a.m_bytes, &other = b.m_bytes;
+        // Often they are copies of one.
+        return one.size() == other.size()
+               && (one.constData() == other.constData()
+                   || std::memcmp(one.constData(), other.constData(), static_cast<std::size_t>(one.size())) == 0);
+    }
     friend std::strong_ordering operator<=>(const StrongBytes &a, const StrongBytes &b)
     {
         return a.m_bytes.compare(b.m_bytes) <=> 0;

@@ -1,36 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/trace.h"
 
+#include <QtEndian>
+
 #include <algorithm>
-#include <array>
 
 namespace lockscope::contention {
 
 namespace {
 
-// Fowler, Noll and Vo, "FNV-1a", 64 bits: fast, and the same everywhere.
-constexpr quint64 prime = 0x100000001b3;
+// As "FNV-1a" of Fowler, Noll and Vo, with eight bytes at a time in the place of one, and what the product has above
+// brought down again: the same everywhere. A run has millions of events.
+void mix(quint64 &hash, quint64 number)
+{
+    constexpr quint64 prime = 0x100000001b3;
+    hash = (hash ^ number) * prime;
+    hash ^= hash >> 32;
+}
 
 void mix(quint64 &hash, QByteArrayView bytes)
 {
-    for (const auto byte : bytes)
-        hash = (hash ^ static_cast<unsigned char>(byte)) * prime;
-}
-
-// Its eight bytes, the lowest first. Most of them are zeros at the end, each of which only multiplies.
-void mix(quint64 &hash, qint64 number)
-{
-    static constexpr auto powers = [] {
-        std::array<quint64, 9> all{1};
-        for (std::size_t i = 1; i < all.size(); ++i)
-            all[i] = all[i - 1] * prime;
-        return all;
-    }();
-    auto rest = static_cast<quint64>(number);
-    std::size_t left = sizeof rest;
-    for (; rest != 0; rest >>= 8, --left)
-        hash = (hash ^ (rest & 0xff)) * prime;
-    hash *= powers[left];
+    const auto *at = bytes.data();
+    auto left = bytes.size();
+    auto rest = quint64(left);
+    for (; left >= 8; left -= 8, at += 8)
+        mix(hash, qFromLittleEndian<quint64>(at));
+    for (; left > 0; --left, ++at)
+        rest = rest << 8 | static_cast<unsigned char>(*at);
+    mix(hash, rest);
 }
 
 } // namespace
@@ -44,10 +41,9 @@ Trace::Trace(const Scenario &scenario, std::function<Moment()> now, std::size_t 
 void Trace::add(Event &&event)
 {
     event.at = m_now();
-    mix(m_hash, event.at.count());
-    mix(m_hash, event.contender);
-    mix(m_hash, qint64(event.mark));
-    mix(m_hash, event.token);
+    mix(m_hash, quint64(event.at.count()));
+    mix(m_hash, quint64(event.contender) << 8 | quint64(event.mark));
+    mix(m_hash, quint64(event.token));
     mix(m_hash, event.what);
     mix(m_hash, event.where);
     if (event.contender != nobody)

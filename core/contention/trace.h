@@ -94,7 +94,7 @@ private:
     Counters m_counters;
     bool m_isDraining = false;
     Moment m_lastTraffic{};
-    quint64 m_hash = 0xcbf29ce484222325; // FNV-1a
+    quint64 m_hash = 0xcbf29ce484222325;
 };
 
 } // namespace lockscope::contention

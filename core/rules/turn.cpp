@@ -81,8 +81,9 @@ qint64 age(const SequencedName &node)
 
 qsizetype placeOf(const std::vector<Queued> &queue, const NodeName &me)
 {
-    const auto at = std::find_if(queue.begin(), queue.end(), [&](const Queued &q) { return q.node.name == me; });
-    return at == queue.end() ? -1 : at - queue.begin();
+    // Mostly the last one: those behind are seldom asked for.
+    const auto at = std::find_if(queue.rbegin(), queue.rend(), [&](const Queued &q) { return q.node.name == me; });
+    return queue.rend() - at - 1;
 }
 
 Turn mine()

@@ -334,6 +334,19 @@ private slots:
         for (const int face : faces)
             QVERIFY2(face > 800 && face < 1200, qPrintable(QString::number(face)));
     }
+    // Recorded seeds count on it: whoever draws, draws what the standard library's would.
+    void randomNumbersAreThoseOfTheLibrary()
+    {
+        for (const quint64 bound :
+             {quint64(1), quint64(2), quint64(6), quint64(401), quint64(1) << 40, ~quint64(0) / 3 * 2}) {
+            Random ours(11), its(11);
+            for (int i = 0; i < 1000; ++i) {
+                const auto drawn = ours.below(bound);
+                QCOMPARE(drawn, std::uniform_int_distribution<quint64>(0, bound - 1)(its));
+            }
+            QCOMPARE(ours.next(), its.next()); // as many were thrown away
+        }
+    }
 };
 
 LOCKSCOPE_TEST(TestBase)

@@ -97,7 +97,7 @@ Task<Result<Joined>> joinQueue(BackgroundCleanup cleanup, NodeClaim claim, Listi
     co_return std::move(joined);
 }
 
-Task<Result<Listed>> listQueue(zk::Session *session, ZPath directory, Listing how, Deadline deadline)
+Task<Result<Listed>> listQueue(zk::Session *session, const ZPath &directory, Listing how, Deadline deadline)
 {
     for (;;) {
         auto watch = watchFor(session, how);

@@ -36,8 +36,9 @@ struct Joined {
 [[nodiscard]] Task<Result<Joined>> joinQueue(BackgroundCleanup cleanup, NodeClaim claim, Listing how,
                                              Deadline deadline, std::function<void(Deadline by)> pipelined = {});
 
-// The directory's children now; none if it is gone. Keeps trying over broken connections.
-[[nodiscard]] Task<Result<Listed>> listQueue(zk::Session *session, ZPath directory, Listing how, Deadline deadline);
+// The directory's children now; none if it is gone. Keeps trying over broken connections. The path outlives the task.
+[[nodiscard]] Task<Result<Listed>> listQueue(zk::Session *session, const ZPath &directory, Listing how,
+                                             Deadline deadline);
 
 // The contenders among the children: those whose number follows one of these base names; the rest is
 // no business of ours. Sorted.

@@ -13,7 +13,14 @@ bool ClientWatches::reserve(const ZPath &path, zk::WatchKind kind)
     if (m_bytes + path.bytes().size() > m_budgetBytes)
         return false;
     m_bytes += path.bytes().size();
-    m_slots[{path, kind}].reserved = 1;
+    if (m_spare && m_spare.key().kind == kind && m_spare.key().path == path) {
+        auto &slot = m_spare.mapped();
+        slot.reserved = 1;
+        slot.onNode = slot.onMissing = false;
+        m_slots.insert(std::move(m_spare));
+    } else {
+        m_slots[{path, kind}].reserved = 1;
+    }
     return true;
 }
 
@@ -95,7 +102,10 @@ void ClientWatches::dropIfEmpty(WatchSlots::iterator at)
     if (at->second.reserved > 0 || !at->second.listeners.empty())
         return;
     m_bytes -= at->first.path.bytes().size();
-    m_slots.erase(at);
+    if (at->first.kind == zk::WatchKind::Children)
+        m_spare = m_slots.extract(at);
+    else
+        m_slots.erase(at);
 }
 
 } // namespace lockscope::world::zookeeper

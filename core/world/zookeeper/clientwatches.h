@@ -63,6 +63,8 @@ private:
     qsizetype m_budgetBytes;
     qsizetype m_bytes = 0;
     WatchSlots m_slots;
+    // The last one of a directory that was given up: that is watched again and again, a predecessor once.
+    WatchSlots::node_type m_spare;
 };
 
 } // namespace lockscope::world::zookeeper
