@@ -177,7 +177,8 @@ public:
             detail::CompletionState::tell(m_state);
     }
 
-    // For who writes down what passes, and waits for nothing: called before all who wait; at once, if complete already.
+    // For who writes down what passes, and waits for nothing: called before all who wait, or at once where it is
+    // complete already.
     template <class Observer>
     void observe(Observer observer) const
     {
