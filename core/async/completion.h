@@ -61,7 +61,7 @@ struct CompletionState {
     static void tell(const SharedState &state);
     // Small: there are several of them for each of 100,000 waiters.
     using Listener = MoveOnlyFunction<void(), 40>;
-    // In the former one's place; after it, where that observes.
+    // In the former one's place; where somebody observes, after all that are there.
     void setListener(Listener &&next);
     // Before the listener, the one there is and each later one.
     void setObserver(Listener &&observer);
@@ -167,7 +167,7 @@ public:
     }
 
     // For code that is no coroutine: called once with the value, through the queue, also if complete already. In
-    // the former listener's place.
+    // the former listener's place; of one that is observed, after it.
     template <class Listener>
     void then(Listener listener) const
     {

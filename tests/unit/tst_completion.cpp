@@ -164,6 +164,17 @@ private slots:
         QCOMPARE(made, 1);
     }
 
+    void theLastWhoListensIsCalled()
+    {
+        VirtualLoop loop;
+        QByteArrayList order;
+        const Completion<int> value(loop);
+        value.then([&order](int) { order << "first"; });
+        value.then([&order](int) { order << "last"; });
+        value.complete(7);
+        loop.runReady();
+        QCOMPARE(order, QByteArrayList{"last"});
+    }
     void whoObservesIsCalledBeforeWhoListensOrWaits_data()
     {
         QTest::addColumn<bool>("observesFirst");
@@ -182,7 +193,6 @@ private slots:
         };
         if (observesFirst)
             observe();
-        value.then([&order](int) { order << "replaced"; });
         value.then([&order](int heard) { order << "hears " + QByteArray::number(heard); });
         if (!observesFirst)
             observe();
