@@ -92,13 +92,21 @@ public:
             "--innodb-autoextend-increment=1", "--innodb-data-file-path=ibdata1:4M:autoextend",
             "--innodb-temp-data-file-path=ibtmp1:2M:autoextend", "--aria-pagecache-buffer-size=1M",
             "--key-buffer-size=64K", "--table-open-cache=200", "--thread-stack=256K",
-            "--performance-schema-digests-size=0", "--performance-schema-max-statement-classes=0",
+            // What each connection does now, nothing of what was: 10 MB instead of 26.
+            "--performance-schema-digests-size=0", "--performance-schema-max-digest-length=0",
+            "--performance-schema-events-statements-history-size=0",
             "--performance-schema-events-statements-history-long-size=0",
+            "--performance-schema-events-stages-history-size=0",
             "--performance-schema-events-stages-history-long-size=0",
+            "--performance-schema-events-waits-history-size=0",
             "--performance-schema-events-waits-history-long-size=0",
+            "--performance-schema-events-transactions-history-size=0",
+            "--performance-schema-events-transactions-history-long-size=0",
             // Who waits for a named lock is on no other record.
             m_options.performanceSchema ? "--performance-schema=ON" : "--performance-schema=OFF",
-            "--performance-schema-instrument=wait/lock/metadata/sql/mdl=ON"};
+            "--performance-schema-instrument=wait/lock/metadata/sql/mdl=ON",
+            // What the holder of a row did last; MySQL keeps it by itself.
+            "--performance-schema-consumer-events-statements-current=ON"};
         if (::geteuid() == 0)
             arguments << "--user=root";
         if (m_options.tls)
