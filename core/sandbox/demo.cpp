@@ -9,11 +9,14 @@ using namespace std::chrono_literals;
 
 namespace lockscope::sandbox {
 
-Task<void> takeTurns(DemoStage *stage, recipes::Lock *lock, std::chrono::milliseconds hold)
+Task<void> takeTurns(DemoStage *stage, recipes::Lock *lock, std::chrono::milliseconds hold,
+                     std::function<void()> work)
 {
     const auto never = Deadline::never();
     for (;;) {
         const auto grant = co_await lock->acquire(never);
+        if (grant && work)
+            work();
         auto pause = stage->pauseOfAbout(grant ? hold : 1000ms);
         co_await pause;
         if (!grant)

@@ -9,10 +9,16 @@ using namespace std::chrono_literals;
 
 namespace lockscope::sandbox {
 
+namespace {
+
+const QByteArray stockRow = "shop.stock#id=1";
+
+} // namespace
+
 DemoMariaDb::DemoMariaDb(DemoStage &stage, const ConnectionSpec &server)
     : m_stage(stage), m_server(server), m_passage(server.transport, server.hosts), m_scope(stage.loop())
 {
-    m_scope.launch(queueUp(&m_stage, &m_scope, 3, contender("sql-for-update", "shop.stock#id=1", 9s)));
+    m_scope.launch(queueUp(&m_stage, &m_scope, 3, contender("sql-for-update", stockRow, 9s)));
     m_scope.launch(queueUp(&m_stage, &m_scope, 2, contender("sql-get-lock", "GET_LOCK#nightly-report", 14s)));
     m_scope.launch(playConflict("shop.stock#id=2"));
 }
@@ -22,6 +28,8 @@ std::unique_ptr<mariadb::Session> DemoMariaDb::openSession()
     mariadb::SessionOptions options;
     options.host = m_passage.throughTls(m_server.hosts.front(), passage::mySqlTls);
     options.user = m_server.user;
+    // An application asks nothing while it works: what it did last is then its work.
+    options.askIdleEvery = 60s;
     return mariadb::openSession(m_stage.loop(), options);
 }
 
@@ -39,7 +47,13 @@ Task<void> DemoMariaDb::contend(QByteArray recipe, QByteArray lock, std::chrono:
     const auto made = recipes::makeLock(recipe, *session, lock, {}, Random::fromSystem());
     if (!made)
         co_return;
-    auto turns = takeTurns(&m_stage, made->get(), hold);
+    auto turns = takeTurns(&m_stage, made->get(), hold, [&] {
+        // Not prepared: of those MariaDB keeps no text, and an operator wants to see one.
+        if (lock == stockRow)
+            (void)session->execute(
+                {"UPDATE shop.stock SET quantity = quantity + 1 WHERE id = 1", {}, session->connectionId()},
+                Deadline::after(m_stage.loop(), 5s));
+    });
     co_await turns;
 }
 

@@ -43,8 +43,9 @@ private:
 };
 
 // Takes the lock again and again, for as long as the task lives. Who was freed by force while it held comes back a
-// little later. Both outlive the task.
-[[nodiscard]] Task<void> takeTurns(DemoStage *stage, recipes::Lock *lock, std::chrono::milliseconds hold);
+// little later. Both outlive the task. `work` is begun each time it is taken.
+[[nodiscard]] Task<void> takeTurns(DemoStage *stage, recipes::Lock *lock, std::chrono::milliseconds hold,
+                                   std::function<void()> work = {});
 
 // A client that comes to a queue: it says when it is connected, and contends from then on.
 using JoinQueue = std::function<Task<void>(const Completion<bool> &joined)>;

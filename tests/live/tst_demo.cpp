@@ -193,6 +193,13 @@ private slots:
     {
         const QByteArray waiting("SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'");
         QTRY_COMPARE_WITH_TIMEOUT(number(waiting), 2, 15'000);
+        // Its last statement is the work that it holds the row for, and no keep-alive.
+        const QByteArray holding("SELECT COUNT(*) FROM performance_schema.threads t "
+                                 "JOIN performance_schema.events_statements_current s USING (THREAD_ID) "
+                                 "JOIN information_schema.INNODB_TRX x ON x.trx_mysql_thread_id = t.PROCESSLIST_ID "
+                                 "WHERE x.trx_state = 'RUNNING' AND t.PROCESSLIST_COMMAND = 'Sleep' "
+                                 "AND t.PROCESSLIST_TIME >= 3 AND s.SQL_TEXT LIKE 'UPDATE shop.stock%'");
+        QTRY_COMPARE_WITH_TIMEOUT(number(holding), 1, 30'000);
         QVERIFY(number("SELECT COUNT(*) FROM shop.version_conflicts") > 0);
         QVERIFY(number("SELECT version FROM shop.stock WHERE id = 2") > 1);
         QTRY_VERIFY_WITH_TIMEOUT(number("SELECT IS_USED_LOCK('nightly-report')") > 0, 15'000);

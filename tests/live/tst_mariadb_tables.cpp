@@ -352,6 +352,15 @@ private slots:
         QCOMPARE(said->statement,
                  isKept ? QByteArray("UPDATE shop.stock SET quantity = quantity + 1 WHERE id = 1") : QByteArray());
         QCOMPARE(said->gaps.join(u' ').contains(u"its last statement is not kept"_s), !isKept);
+        // Of a prepared one MariaDB keeps no text, and then what came before it is not the last.
+        const auto prepared =
+            client->execute({"SELECT id FROM shop.stock WHERE id = ? FOR UPDATE", {"2"}, {}, true}, soon());
+        QVERIFY(isAnswered(prepared));
+        QVERIFY(prepared.value());
+        said = doing(*client);
+        QVERIFY2(said, textOf(said));
+        QCOMPARE(said->statement, QByteArray());
+        QCOMPARE(said->gaps.join(u' ').contains(u"as of a prepared one"_s), isKept);
         must(*client, "ROLLBACK");
         const auto sleeping = send(*client, "SELECT SLEEP(60)");
         QVERIFY(QTest::qWaitFor(

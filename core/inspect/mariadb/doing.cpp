@@ -59,6 +59,8 @@ Task<Result<SqlDoing>> readSqlDoing(mariadb::Session *session, quint64 connectio
         doing.statement = rows->cell(0, "statement").value_or(QByteArray());
     if (!rows)
         doing.gaps << u"its last statement cannot be read: "_s + rows.error().message;
+    else if (doing.statement.isEmpty() && !rows->rows.empty())
+        doing.gaps << u"the server keeps no text of its last statement, as of a prepared one"_s;
     else if (doing.statement.isEmpty())
         doing.gaps << u"its last statement is not kept: performance_schema is off, or does not record statements"_s;
     co_return doing;
