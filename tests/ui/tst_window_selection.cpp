@@ -179,6 +179,17 @@ private slots:
         QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 2);
     }
 
+    // Asked for at a moment when it was not there: a row that waits for the pointer to leave would not be the answer.
+    void whatWasAskedForComesUnderThePointer()
+    {
+        movePointer(true);
+        m_window->selectLock(zkName("/locks/late"));
+        m_backend->tellLocks({lockOf("/locks/other", 9)});
+        QCOMPARE(page().model().rowOf(zkName("/locks/other")), -1);
+        m_backend->tellLocks({lockOf("/locks/late", 2)});
+        verifyChosen(zkName("/locks/late"));
+    }
+
     void aKeyHoldsTheOrderForTwoSeconds()
     {
         QTest::keyClick(&page().table(), Qt::Key_Down);

@@ -75,6 +75,8 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     connect(&m_model, &LocksModel::waitingChanged, this, &LocksPage::showWaiting);
     connect(m_table, &LocksTable::inUseChanged, this, &LocksPage::holdOrder);
     connect(&m_model, &LocksModel::snapshotChanged, this, [this](const LockName &lock) {
+        if (m_table->isAwaited(lock))
+            m_model.settle();
         if (m_table->currentLock() == lock)
             showSnapshot();
     });

@@ -209,6 +209,11 @@ void LocksTable::settle()
         fitColumns();
 }
 
+bool LocksTable::isAwaited(const LockName &lock) const
+{
+    return m_isSoughtLock && m_current == lock && m_model.rowOf(lock) < 0 && m_model.waiting().fresh > 0;
+}
+
 void LocksTable::showSought()
 {
     if (m_isSoughtLock && currentIndex().isValid())

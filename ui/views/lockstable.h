@@ -47,6 +47,8 @@ public:
     void setCurrentLock(const std::optional<inspect::LockName> &lock, bool reveal);
     // Somebody asked for it: it is kept on screen, whatever comes before it, until they go elsewhere.
     void seek(const inspect::LockName &lock);
+    // Asked for, and now it is there, as a row that waits to be shown.
+    [[nodiscard]] bool isAwaited(const inspect::LockName &lock) const;
     // What a filter hides is not chosen: the first row is instead, if there is one.
     void leaveHidden();
     // The pointer is over the rows, or a key was pressed a moment ago: nothing may move under them.
