@@ -8,6 +8,7 @@
 #include "ui/shell/actions.h"
 #include "ui/views/lockstable.h"
 
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -117,6 +118,21 @@ private slots:
         verifyChosen(std::nullopt); // a neighbour is not what was chosen
         m_backend->tellLocks({lockOf("/locks/orders-1", 2)});
         verifyChosen(zkName("/locks/orders-1"));
+    }
+
+    // The room of an arrow that is not drawn is the holder's port.
+    void onlyTheColumnOfTheOrderKeepsRoomForItsArrow()
+    {
+        auto &table = page().table();
+        const auto *header = table.horizontalHeader();
+        const int column = ui::LockRow::OldestWait;
+        QTRY_VERIFY(!table.isColumnHidden(column));
+        const int without = table.columnWidth(column);
+        QVERIFY2(without < header->sectionSizeHint(column), qPrintable(QString::number(without)));
+        table.sortByColumn(column, Qt::DescendingOrder);
+        QVERIFY(table.columnWidth(column) >= header->sectionSizeHint(column));
+        table.sortByColumn(-1, Qt::AscendingOrder);
+        QCOMPARE(table.columnWidth(column), without);
     }
 
     void theFirstArrowChoosesTheFirstRow()

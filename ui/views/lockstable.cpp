@@ -81,7 +81,10 @@ LocksTable::LocksTable(LocksModel &model, QWidget *parent) : QTableView(parent),
     horizontalHeader()->setSortIndicatorClearable(true);
     horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
     setSortingEnabled(true);
-    connect(horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, &LocksTable::orderChanged);
+    connect(horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, [this] {
+        fitColumns();
+        emit orderChanged();
+    });
     connect(horizontalHeader(), &QHeaderView::sectionResized, this, [this](int column) {
         if (!m_fitting && column != LockRow::FindingColumn) // which takes what the window leaves, by itself
             m_widthsChosen = true;
@@ -291,7 +294,7 @@ void LocksTable::fitColumns()
     if (!m_widthsChosen) {
         measure();
         const auto within = [this](int column, int low, int high) {
-            const int whole = std::max(low, horizontalHeader()->sectionSizeHint(column)); // its title is not cut
+            const int whole = std::max(low, titleWidth(column)); // it is not cut
             return std::pair(column, std::clamp(m_needed[column], whole, std::max(whole, shownSize(high))));
         };
         int left = width;
@@ -304,6 +307,16 @@ void LocksTable::fitColumns()
         shareOut(std::max(0, left));
     }
     m_fitting = false;
+}
+
+// The header keeps room for the arrow of the order in every column; only one has it.
+int LocksTable::titleWidth(int column)
+{
+    auto *header = horizontalHeader();
+    header->setSortIndicatorShown(header->sortIndicatorSection() == column);
+    const int width = header->sectionSizeHint(column);
+    header->setSortIndicatorShown(true);
+    return width;
 }
 
 // A lock's name is the last thing to be cut; then its recipe, what kind of finding it has, and who holds it, in their

@@ -79,6 +79,7 @@ protected:
 
 private:
     void fitColumns();
+    [[nodiscard]] int titleWidth(int column);
     // What the rows on screen need; true when some column needs more than before.
     bool measure();
     void shareOut(int room);
