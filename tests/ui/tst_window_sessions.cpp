@@ -197,6 +197,45 @@ private slots:
         QVERIFY(std::ranges::any_of(labels,
                                     [](const QLabel *one) { return one->text().contains(u"not there any more"_s); }));
     }
+
+    // The detail stays with who was chosen: none that stood beside it takes its place, and it is chosen again when it
+    // is back.
+    void noOtherSessionTakesThePlaceOfOneThatWent_data()
+    {
+        QTest::addColumn<QString>("filter");
+        QTest::newRow("it ended") << QString();
+        QTest::newRow("it let go, and the list is of those with a lock") << u"orders"_s;
+    }
+    void noOtherSessionTakesThePlaceOfOneThatWent()
+    {
+        QFETCH(const QString, filter);
+        const auto holding = [](const QString &name, std::vector<QByteArray> locks) {
+            SessionSnapshot session;
+            session.connection = ConnectionName("zk");
+            session.session = name;
+            session.holds = std::move(locks);
+            return session;
+        };
+        const std::vector others{holding(u"0x1"_s, {"/orders/1"}), holding(u"0x3"_s, {"/orders/3"})};
+        auto all = others;
+        all.push_back(holding(u"0x2"_s, {"/orders/2"}));
+        tell(all);
+        QVERIFY(choose(u"0x2"_s));
+        page().setFilter(filter);
+        QCOMPARE(page().detail()->session()->session, u"0x2"_s);
+        auto without = others;
+        if (!filter.isEmpty())
+            without.push_back(holding(u"0x2"_s, {}));
+        tell(without);
+        const auto shown = page().detail()->session();
+        QVERIFY2(!shown || shown->session == u"0x2"_s, qPrintable(shown->session));
+        QVERIFY(!page().table()->currentIndex().isValid());
+        tell(all);
+        if (filter.isEmpty()) {
+            QCOMPARE(page().detail()->session()->session, u"0x2"_s);
+            QCOMPARE(page().snapshotAt(page().table()->currentIndex())->session, u"0x2"_s);
+        }
+    }
 };
 
 LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestWindowSessions)

@@ -64,6 +64,12 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
     cells->setMuted({SessionsModel::Connection, SessionsModel::Session, SessionsModel::Client});
     cells->setToneRole(SessionsModel::ToneRole);
     m_table->setItemDelegate(cells);
+    // Heard before the view hears it, which would go on to the row beside: what is told of then is nobody's choice.
+    connect(m_proxy, &QAbstractItemModel::rowsAboutToBeRemoved, this,
+            [this](const QModelIndex &, int first, int last) {
+                if (const int row = m_table->currentIndex().row(); row >= first && row <= last)
+                    m_table->selectionModel()->clear();
+            });
     m_table->setModel(m_proxy);
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(SessionsModel::Holds, Qt::DescendingOrder);
@@ -77,7 +83,7 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
                                               {SessionsModel::Session, 160}});
     connect(m_table, &QTreeView::activated, this, &SessionsPage::activate);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex &row) {
-        if (row.isValid()) // else rows are going, and it is not known yet whether it is among them
+        if (isChosen(row)) // else it goes, or the view only has the focus again
             showChosen();
     });
     m_detail = new SessionDetail(content);
@@ -149,8 +155,8 @@ void SessionsPage::seek()
     if (!m_wanted)
         return;
     const int row = m_model.find(m_wanted->connection, QString::fromUtf8(m_wanted->name));
-    const auto shown = m_proxy->mapFromSource(m_ofConnection->mapFromSource(m_model.index(row, 0)));
-    if (row < 0 || !shown.isValid())
+    const auto shown = shownAt(row);
+    if (!shown.isValid())
         return;
     m_wanted.reset();
     m_table->setCurrentIndex(shown);
@@ -171,16 +177,30 @@ void SessionsPage::showChosen()
 {
     if (!isVisible())
         return;
-    if (const auto *session = snapshotAt(m_table->currentIndex())) {
+    const auto row = m_table->currentIndex();
+    if (const auto *session = isChosen(row) ? snapshotAt(row) : nullptr) {
         m_detail->show(*session, m_model.pulseOf(*session), clock().now());
         if (m_model.isDown(session->connection))
             m_detail->setGone(u"Its server is not connected: this is what was seen last."_s);
     } else if (const auto &shown = m_detail->session()) {
-        if (m_model.find(shown->connection, shown->session) < 0)
+        const int known = m_model.find(shown->connection, shown->session);
+        if (known < 0)
             m_detail->setGone(u"This session is not there any more: this is what was seen last."_s);
+        else if (const auto again = shownAt(known); again.isValid())
+            m_table->setCurrentIndex(again); // it came back
         else
             m_detail->clear(); // it is there, and not in this list
     }
+}
+
+bool SessionsPage::isChosen(const QModelIndex &row) const
+{
+    return row.isValid() && m_table->selectionModel()->isRowSelected(row.row(), row.parent());
+}
+
+QModelIndex SessionsPage::shownAt(int row) const
+{
+    return row < 0 ? QModelIndex() : m_proxy->mapFromSource(m_ofConnection->mapFromSource(m_model.index(row, 0)));
 }
 
 void SessionsPage::refresh()

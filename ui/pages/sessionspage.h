@@ -50,6 +50,10 @@ private:
     void activate(const QModelIndex &row);
     void showChosen();
     void seek();
+    // What has only the focus is not chosen.
+    [[nodiscard]] bool isChosen(const QModelIndex &row) const;
+    // Where the table shows a row of the model; invalid where it does not.
+    [[nodiscard]] QModelIndex shownAt(int row) const;
 
     SessionsModel m_model{nullptr, [this] { return clock().now(); }};
     QSortFilterProxyModel *m_proxy = nullptr; // text and order
