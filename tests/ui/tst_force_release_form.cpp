@@ -211,6 +211,24 @@ private slots:
             QVERIFY2(state()->sentence().contains(said), qPrintable(state()->sentence()));
     }
 
+    // A waiter that was handed the lock unseen holds it since then at the earliest, as the list says ("≤").
+    void sinceWhenItIsHeldIsNoMoreThanIsKnown_data()
+    {
+        QTest::addColumn<bool>("atMost");
+        QTest::newRow("seen to begin") << false;
+        QTest::newRow("at most since then") << true;
+    }
+    void sinceWhenItIsHeldIsNoMoreThanIsKnown()
+    {
+        QFETCH(const bool, atMost);
+        auto lock = formLock();
+        lock.contenders.front().heldAtMost = atMost;
+        openForm(lock);
+        const auto from = m_dialog->facts().valueOf(u"Takes it from"_s);
+        QVERIFY2(from.contains(u" · since "_s), qPrintable(from));
+        QCOMPARE(from.endsWith(u" at the earliest"_s), atMost);
+    }
+
     void whatTheUserCallsTheClientsIsSaid()
     {
         auto lock = formLock();

@@ -66,8 +66,10 @@ QString ForceReleaseWords::takenFrom(const Contender &holder, const LockSnapshot
     parts << label(holder.id, 120);
     if (holder.session)
         parts << infoOf(lock.backend).words.client + u' ' + label(holder.session->toUtf8(), 40);
-    if (holder.heldSince)
-        parts << tr("since %1").arg(timeOfDay(ourTime(*holder.heldSince, lock)).toString(u"HH:mm:ss"_s));
+    if (holder.heldSince) {
+        const QString since = timeOfDay(ourTime(*holder.heldSince, lock)).toString(u"HH:mm:ss"_s);
+        parts << (holder.heldAtMost ? tr("since %1 at the earliest") : tr("since %1")).arg(since);
+    }
     return parts.join(u" · "_s);
 }
 
