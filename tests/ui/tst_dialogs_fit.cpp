@@ -115,6 +115,16 @@ private slots:
         fits(*dialog, action);
     }
 
+    // Over a window of 700, as a panel and a title leave of 768: its own title is on the screen, too.
+    void theConnectionsFormStandsWithinTheWindow()
+    {
+        m_window->resize(smallWindow.width(), 700);
+        auto *dialog = dialogOf(u"connect"_s);
+        QVERIFY(dialog);
+        QVERIFY2(dialog->height() <= 660, qPrintable(QString::number(dialog->height())));
+        fits(*dialog, u"connect-700"_s);
+    }
+
     // What its plan says comes when the form stands already, and is of many lines.
     void aReleaseOfManyLinesIsWhole()
     {

@@ -30,7 +30,8 @@ ConnectDialog::ConnectDialog(ConnectionStore &store, QStringList taken, QWidget 
     : QDialog(parent), m_store(store), m_taken(std::move(taken))
 {
     setWindowTitle(u"Connect"_s);
-    resize(880, 680);
+    const QSize wanted(880, 680); // the frame and the title stand on the screen, too
+    resize(parent ? wanted.boundedTo(parent->window()->size() - QSize(48, 40)) : wanted);
     auto *layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
