@@ -22,6 +22,7 @@
 
 #include <QCheckBox>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QHeaderView>
 #include <QInputDialog>
 #include <QLabel>
@@ -228,6 +229,22 @@ private slots:
         QVERIFY(all.contains(",/locks/orders,"));
         // On screen it is b0f1…2d1e0f: nobody could compare that with anything.
         QVERIFY2(all.contains(",b0f1c2d3e4a5968778695a4b3c2d1e0f,"), all.constData());
+    }
+
+    // Under a name that need not be typed.
+    void aNoteIsSavedUnderTheLocksName()
+    {
+        m_window->selectLock(benchName("/locks/orders"));
+        m_window->actions().find(u"save-note"_s)->trigger();
+        auto *dialog = m_window->findChild<QFileDialog *>(u"noteDialog"_s);
+        QVERIFY(dialog);
+        QCOMPARE(QFileInfo(dialog->selectedFiles().value(0)).fileName(), u"incident-locks-orders.md"_s);
+        QTemporaryDir folder;
+        const QString file = folder.filePath(u"note.md"_s);
+        emit dialog->fileSelected(file);
+        QFile written(file);
+        QVERIFY(written.open(QIODevice::ReadOnly));
+        QVERIFY(written.readAll().startsWith("# Incident: "));
     }
 
     void theMenuListsEveryActionWithItsKeys()

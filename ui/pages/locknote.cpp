@@ -8,6 +8,7 @@
 #include <QFileDialog>
 #include <QMessageBox>
 #include <QPointer>
+#include <QRegularExpression>
 #include <QSaveFile>
 
 namespace lockscope::ui {
@@ -52,10 +53,19 @@ void LockDetail::withNote(const std::function<void(const QString &)> &use)
 
 void LockDetail::saveNote()
 {
+    if (!m_lock)
+        return;
+    static const QRegularExpression noFileName(u"[^\\p{L}\\p{N}._]+"_s,
+                                               QRegularExpression::UseUnicodePropertiesOption);
+    QString name = u"incident"_s + label(m_lock->lock.name, 60).prepend(u'/').replace(noFileName, u"-"_s);
+    while (name.endsWith(u'-'))
+        name.chop(1);
     auto *dialog = new QFileDialog(this, tr("Save note"), {}, tr("Markdown (*.md);;All files (*)"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setObjectName(u"noteDialog"_s);
     dialog->setDefaultSuffix(u"md"_s);
+    dialog->selectFile(name + u".md"_s);
     connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &file) {
         withNote([file, over = QPointer<QWidget>(this)](const QString &note) {
             QSaveFile to(file);
