@@ -212,11 +212,20 @@ private slots:
         QVERIFY2(cut.isEmpty(), qPrintable(cut.join(u"; "_s)));
     }
 
+    void theScenario_data()
+    {
+        QTest::addColumn<int>("height");
+        QTest::newRow("768") << 768;
+        QTest::newRow("700: a panel and a title are on the screen, too") << 700;
+    }
     void theScenario()
     {
+        QFETCH(const int, height);
+        m_window->resize(smallWindow.width(), height);
         ui::ScenarioDialog dialog(ui::presets().front().comparison, m_window->connections(), m_window.get());
         dialog.show();
-        fits(dialog, u"scenario"_s);
+        QVERIFY2(dialog.height() <= height - 40, qPrintable(QString::number(dialog.height())));
+        fits(dialog, u"scenario-%1"_s.arg(height));
     }
 };
 
