@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
@@ -82,16 +83,25 @@ private:
         HostPort host;
         bool withPassword = false;
         std::unique_ptr<Connection> connection;
-        Subscription switches;
+        Subscription switches, promotions;
     };
 
     [[nodiscard]] Sentinel open(const HostPort &host, bool withPassword)
     {
-        Sentinel sentinel{host, withPassword, m_openers.sentinel(host, withPassword), {}};
+        Sentinel sentinel{host, withPassword, m_openers.sentinel(host, withPassword), {}, {}};
         sentinel.switches = sentinel.connection->subscribe("+switch-master", [this](const Message &message) {
             if (message.payload.startsWith(m_service + ' '))
                 m_wake.complete(true);
         });
+        // Who leads a failover names the new one from here on, a second or more before it and the others tell of the
+        // switch. What the old one is still given is lost when it is made a replica.
+        sentinel.promotions =
+            sentinel.connection->subscribe("+failover-state-reconf-slaves", [this, host](const Message &message) {
+                if (!message.payload.startsWith("master " + m_service + ' '))
+                    return;
+                m_leader = host;
+                m_wake.complete(true);
+            });
         return sentinel;
     }
 
@@ -210,12 +220,21 @@ private:
         return m_state == ConnectionState::Connected && m_primary->state() == ConnectionState::Connected;
     }
 
+    // The one that led the last failover before those that may not have heard of it yet.
+    [[nodiscard]] std::vector<std::size_t> inTurn() const
+    {
+        std::vector<std::size_t> turn(m_sentinels.size());
+        std::iota(turn.begin(), turn.end(), std::size_t(0));
+        std::ranges::stable_partition(turn, [this](std::size_t i) { return m_hosts[i] == m_leader; });
+        return turn;
+    }
+
     Task<Result<HostPort>> askSentinels()
     {
         QStringList reasons;
         bool isRefused = false, isExplained = false;
         std::size_t silent = 0;
-        for (std::size_t i = 0; i < m_sentinels.size(); ++i) {
+        for (const auto i : inTurn()) {
             auto &sentinel = m_sentinels[i];
             const auto state = sentinel.connection->state();
             if (state == ConnectionState::AuthFailed && m_openers.hasPassword && !sentinel.withPassword) {
@@ -295,6 +314,7 @@ private:
     Completion<bool> m_wake;
     std::shared_ptr<SentinelConnection *> m_self; // for replies that come when it is gone
     std::vector<Sentinel> m_sentinels;
+    std::optional<HostPort> m_leader; // of a failover, once one was seen
     std::optional<HostPort> m_address;
     std::unique_ptr<Connection> m_primary;
     Subscription m_primaryState;

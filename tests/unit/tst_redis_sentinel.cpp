@@ -143,6 +143,31 @@ private slots:
         QCOMPARE(ask({"GET", "x"})->text, "p2");
         QCOMPARE(server(u"p2"_s).topics, QByteArrayList{"channel"});
     }
+    // Before the switch is told, and before the others know of it.
+    void aPromotionThatTheLeaderTellsIsFollowed_data()
+    {
+        QTest::addColumn<QByteArray>("told");
+        QTest::addColumn<QByteArray>("answers");
+        QTest::newRow("ours") << QByteArray("master orders p1 6379") << QByteArray("p2");
+        QTest::newRow("another's") << QByteArray("master orders2 p1 6379") << QByteArray("p1");
+    }
+    void aPromotionThatTheLeaderTellsIsFollowed()
+    {
+        QFETCH(const QByteArray, told);
+        connect();
+        server(u"s2"_s).answer = [](const redis::Command &) {
+            return redisList({redisBulk("p2"), redisBulk("6379")});
+        };
+        const auto listeners = server(u"s2"_s).listeners;
+        for (const auto &listener : listeners) {
+            if (const auto alive = listener.lock())
+                (*alive)(redis::Message{"+failover-state-reconf-slaves", {}, told});
+        }
+        m_loop->advance(1s);
+        QTEST(ask({"GET", "x"})->text, "answers");
+        m_loop->advance(30s); // it is asked first from then on
+        QTEST(ask({"GET", "x"})->text, "answers");
+    }
     void aPrimaryThatIsGoneIsAskedForAgain()
     {
         connect();
