@@ -9,6 +9,7 @@
 -- Returns {outcome, subscribers told}. Outcome: 1 the lock is free, 2 this hold is gone and others
 -- remain, 0 somebody else holds it, -1 no such key, -2 not a layout of Redisson's, -3 its lease is another.
 --@ part-lease
+--@ part-told
 local lock, field = KEYS[1], ARGV[1]
 
 -- A fair lock wakes the head of its queue, on a channel of its own; heads whose deadline has passed
@@ -23,7 +24,7 @@ local function tellFairQueue()
     end
     local deadline = tonumber(redis.call('ZSCORE', KEYS[5], head) or now + 1)
     if deadline > now then
-      return redis.call('PUBLISH', KEYS[2] .. ':' .. head, '0')
+      return tell(KEYS[2] .. ':' .. head, '0')
     end
     redis.call('LPOP', KEYS[4])
     redis.call('ZREM', KEYS[5], head)
@@ -58,7 +59,7 @@ if mode == false then
     return {-2, 0}
   end
   redis.call('DEL', lock)
-  local told = redis.call('PUBLISH', KEYS[2], '0')
+  local told = tell(KEYS[2], '0')
   return {1, told + tellFairQueue()}
 end
 
@@ -72,12 +73,12 @@ redis.call('HDEL', lock, field)
 local payload = isWriter and '1' or '0' -- 0 wakes one waiter, 1 wakes all
 if redis.call('HLEN', lock) == 1 then
   redis.call('DEL', lock)
-  return {1, redis.call('PUBLISH', KEYS[3], payload)}
+  return {1, tell(KEYS[3], payload)}
 end
 if isWriter then
   -- The same client still reads: other readers may come in now, so tell them.
   redis.call('HSET', lock, 'mode', 'read')
-  return {2, redis.call('PUBLISH', KEYS[3], payload)}
+  return {2, tell(KEYS[3], payload)}
 end
 local longest = mode == 'read' and longestReader() or 0
 if longest > 0 then

@@ -4,6 +4,7 @@
 -- KEYS[1] the group (hash), KEYS[2] its channel. ARGV[1] the value's field, ARGV[2] its holder.
 -- Returns {outcome, subscribers told}. Outcome: 1 the group is free, 2 others of its values are held, 0 another
 -- holds it, -1 nobody does.
+--@ part-told
 local group, field, holder = KEYS[1], ARGV[1], ARGV[2]
 local held = redis.call('HGET', group, field)
 if held == false then
@@ -15,4 +16,4 @@ end
 local stem = field .. ':' .. holder
 redis.call('HDEL', group, field, stem .. ':expire_time', stem .. ':lock_count')
 local outcome = redis.call('EXISTS', group) == 1 and 2 or 1
-return {outcome, redis.call('PUBLISH', KEYS[2], '0')}
+return {outcome, tell(KEYS[2], '0')}

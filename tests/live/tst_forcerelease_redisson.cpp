@@ -30,7 +30,8 @@ class TestForceReleaseRedisson : public QObject {
     QtLoop m_loop;
     std::unique_ptr<sandbox::Server> m_server;
     std::unique_ptr<redis::Connection> m_connection;
-    QByteArrayList m_heard; // "channel payload"
+    QByteArrayList m_heard;  // "channel payload"
+    Subscription m_onlooker; // is no waiter, and never counted as told
     QTemporaryDir m_state;
     std::unique_ptr<Workspace> m_workspace;
 
@@ -89,6 +90,8 @@ private slots:
         QVERIFY2(bool(started), started ? "" : qPrintable(started.error().message));
         m_connection = redis::openConnection(m_loop, optionsFor(m_server->address()));
         QVERIFY(becomes(*m_connection, redis::ConnectionState::Connected));
+        m_onlooker = m_connection->subscribePattern("redisson_*", [](const redis::Message &) {});
+        (void)answerOf(m_connection->subscriberId(soon()));
     }
     void init()
     {
@@ -103,6 +106,7 @@ private slots:
     void cleanupTestCase()
     {
         m_workspace.reset();
+        m_onlooker = {};
         m_connection.reset();
         m_server.reset();
     }
