@@ -5,6 +5,7 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "core/operate/gentler.h"
+#include "core/operate/lastlook.h"
 #include "core/operate/releaseact.h"
 #include "core/operate/releaserecord.h"
 #include "core/rules/catalogue.h"
@@ -113,6 +114,8 @@ Task<Result<ForceReleaseOutcome>> actGently(ForceReleasePlan plan, ForceReleaseT
     const auto fresh = co_await tools.observer->readNow(plan.before.lock.name, deadline);
     if (auto refusal = refusalOfGentler(plan, fresh))
         co_return *refusal;
+    if (const auto *one = fresh->find(plan.holder))
+        plan.leaseEnds = leaseEndOf(*fresh, *one);
     const auto intent = recordOf(plan, u"intent"_s, reason, *fresh);
     if (const auto written = tools.audit->append(intent); !written)
         co_return written.error();

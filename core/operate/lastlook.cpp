@@ -79,4 +79,9 @@ QString leaseGuardText()
            u"client renews one"_s;
 }
 
+QString leaseWrittenAnewText()
+{
+    return u"its lease was written anew just now: it was renewed, or it let go and took it again"_s;
+}
+
 } // namespace lockscope::operate

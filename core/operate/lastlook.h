@@ -36,5 +36,7 @@ namespace lockscope::operate {
 
 // What a preview says of it behind its guard.
 [[nodiscard]] QString leaseGuardText();
+// And the refusal, where the server saw another lease than the last look.
+[[nodiscard]] QString leaseWrittenAnewText();
 
 } // namespace lockscope::operate

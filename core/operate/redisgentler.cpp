@@ -2,6 +2,7 @@
 // Letting a lease end sooner, and taking one waiter's place in a fair lock's queue away.
 #include "core/base/text.h"
 #include "core/operate/gentler.h"
+#include "core/operate/lastlook.h"
 #include "core/operate/redisrelease.h"
 #include "core/redis/client.h"
 #include "core/rules/catalogue.h"
@@ -106,6 +107,8 @@ void planShorten(ForceReleasePlan &plan, const Contender &holder)
         plan.guardText = u"the key must still hold %1; compared and done in one script"_s.arg(value);
     }
     plan.guardText += u"; never makes it longer"_s;
+    if (leaseEndOf(plan.before, holder))
+        plan.guardText += leaseGuardText();
     plan.who = plan.nextHolder ? u"%1, when it has ended"_s.arg(label(*plan.nextHolder, 80))
                : plan.before.waitersKnown && plan.before.waiterCount() == 0
                    ? u"nobody waits: it is free when it has ended"_s
@@ -143,9 +146,21 @@ void planLeaveQueue(ForceReleasePlan &plan, const Contender &waiter)
         << u"its client is not told: if it still waits, it queues again, at the end, the next time it asks"_s;
 }
 
+// Of what a script answers beside 1 and -1.
+QString whyNotShortened(qint64 outcome)
+{
+    switch (outcome) {
+    case 2: return u"it ends as soon by itself"_s;
+    case -2: return u"others hold it, too, and its TTL is theirs as well"_s;
+    case -3: return leaseWrittenAnewText();
+    default: return u"another holds it now"_s;
+    }
+}
+
 Task<Result<Sent>> shorten(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
 {
     const auto ms = QByteArray::number(qint64(shortenedTo.count()));
+    const auto leaseEnds = plan.leaseEnds ? QByteArray::number(*plan.leaseEnds) : QByteArray();
     const redis::RedissonKeys names(plan.before.lock.name);
     const char *script = "shorten-lease";
     QByteArrayList keys{plan.before.lock.name};
@@ -156,11 +171,11 @@ Task<Result<Sent>> shorten(ForceReleasePlan plan, redis::Connection *connection,
         const auto none = co_await nothingSent(plan);
         co_return none;
     }
-    case LeaseEnd::Key: break;
+    case LeaseEnd::Key: arguments << leaseEnds; break;
     case LeaseEnd::Hash:
         script = "redisson-shorten";
         keys << names.channel() << names.readWriteChannel();
-        arguments << names.readerTimeoutPrefix();
+        arguments << names.readerTimeoutPrefix() << leaseEnds;
         break;
     case LeaseEnd::Permit:
         script = "redisson-permit-shorten";
@@ -179,9 +194,7 @@ Task<Result<Sent>> shorten(ForceReleasePlan plan, redis::Connection *connection,
         co_return Sent{isPair ? answer->items[1].integer : 0, {}};
     if (outcome == -1)
         co_return goneAlready(plan);
-    co_return changedMeanwhile(plan, outcome == 2    ? u"it ends as soon by itself"_s
-                                     : outcome == -2 ? u"others hold it, too, and its TTL is theirs as well"_s
-                                                     : u"another holds it now"_s);
+    co_return changedMeanwhile(plan, whyNotShortened(outcome));
 }
 
 Task<Result<Sent>> leaveQueue(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)

@@ -351,11 +351,9 @@ Task<Result<Sent>> releaseRedisson(ForceReleasePlan plan, redis::Connection *con
         co_return Sent{answer->items[1].integer, {}};
     if (outcome == -1)
         co_return goneAlready(plan);
-    co_return changedMeanwhile(plan, outcome == 0 ? u"another holds it now"_s
-                                     : outcome == -3
-                                         ? u"its lease was written anew just now: it was renewed, or it let "
-                                           u"go and took it again"_s
-                                         : u"it has fields that Redisson's lock does not have"_s);
+    co_return changedMeanwhile(plan, outcome == 0    ? u"another holds it now"_s
+                                     : outcome == -3 ? leaseWrittenAnewText()
+                                                     : u"it has fields that Redisson's lock does not have"_s);
 }
 
 Task<Result<Sent>> releasePermit(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)

@@ -3,9 +3,12 @@
 -- TTL it last saw: the message of an unlock makes it ask again, and learn the new one.
 --
 -- KEYS[1] the lock (hash), KEYS[2] its channel, KEYS[3] the channel of a read/write lock
--- ARGV[1] the holder's field, ARGV[2] milliseconds, ARGV[3] what a reader's timeout keys begin with, before the field
+-- ARGV[1] the holder's field, ARGV[2] milliseconds, ARGV[3] what a reader's timeout keys begin with, before the field,
+-- ARGV[4] when the lock has to end, as the part says, or empty
 -- Returns {outcome, subscribers told}. Outcome: 1 done, 2 it ends as soon by itself, 0 somebody else holds it, -1 no
--- such key, -2 others hold it, too: its TTL is theirs as well.
+-- such key, -2 others hold it, too: its TTL is theirs as well, -3 its lease is another.
+--@ part-lease
+--@ part-told
 local lock, field, ms = KEYS[1], ARGV[1], tonumber(ARGV[2])
 
 local count = redis.call('HGET', lock, field)
@@ -15,6 +18,9 @@ end
 local mode = redis.call('HGET', lock, 'mode')
 if redis.call('HLEN', lock) > (mode and 2 or 1) then
   return {-2, 0}
+end
+if ARGV[4] ~= '' and isAnotherLease(lock, ARGV[4]) then
+  return {-3, 0}
 end
 local left = redis.call('PTTL', lock)
 if left >= 0 and left <= ms then
@@ -28,6 +34,6 @@ for n = 1, mode == 'read' and tonumber(count) or 0 do
 end
 redis.call('PEXPIRE', lock, ms)
 if mode == false then
-  return {1, redis.call('PUBLISH', KEYS[2], '0')}
+  return {1, tell(KEYS[2], '0')}
 end
-return {1, redis.call('PUBLISH', KEYS[3], mode == 'write' and '1' or '0')}
+return {1, tell(KEYS[3], mode == 'write' and '1' or '0')}

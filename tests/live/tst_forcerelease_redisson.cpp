@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The script that takes a Redisson lock from one holder, on a real Redis: what is left, and who is told; and whom the
 // lease tells from who had it before, by the same id.
+#include "core/operate/gentler.h"
 #include "core/rules/redissonkeys.h"
 #include "core/workspace/workspace.h"
 #include "tests/support/finish.h"
@@ -66,6 +67,9 @@ class TestForceReleaseRedisson : public QObject {
         return subscription;
     }
     bool exists(const QByteArray &key) { return send({"EXISTS", key}).integer == 1; }
+
+    // Gone, or soon.
+    bool isEnding(const QByteArray &lock) { return send({"PTTL", lock}).integer <= operate::shortenedTo.count(); }
 
     // Of Redisson's thread or python-redis-lock's object, and with how much of its lease left.
     void take(const QByteArray &lock, qint64 left)
@@ -210,16 +214,24 @@ private slots:
     void whoTakesItAgainAtTheLastMomentKeepsIt_data()
     {
         QTest::addColumn<QByteArray>("lock");
-        QTest::newRow("Redisson's thread") << QByteArray("orders");
-        QTest::newRow("an object of python-redis-lock's") << QByteArray("lock:orders");
+        QTest::addColumn<int>("way");
+        for (const auto way : {operate::Way::Release, operate::Way::ShortenTtl}) {
+            const auto word = operate::wordOf(way);
+            QTest::addRow("Redisson's thread, %s", word.constData()) << QByteArray("orders") << int(way);
+            QTest::addRow("an object of python-redis-lock's, %s", word.constData())
+                << QByteArray("lock:orders") << int(way);
+        }
     }
     void whoTakesItAgainAtTheLastMomentKeepsIt()
     {
         QFETCH(const QByteArray, lock);
+        QFETCH(const int, way);
+        const bool isRelease = way == int(operate::Way::Release);
         send({"RPUSH", "lock-signal:orders", "1"});
         take(lock, leaseMs);
         const inspect::LockName name{ConnectionName("redis"), lock};
-        auto plan = finish(m_loop, m_workspace->planForceRelease(name, lock == "orders" ? alice : pythons, soon()));
+        const auto id = lock == "orders" ? alice : pythons;
+        auto plan = finish(m_loop, m_workspace->planForceRelease(name, id, soon(), static_cast<operate::Way>(way)));
         QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
         plan->leaseEnds = send({"PEXPIRETIME", lock}).integer;
         QCOMPARE(plan->before.contenders.front().expiresAt->time_since_epoch().count(), *plan->leaseEnds);
@@ -231,10 +243,11 @@ private slots:
         const auto refused = send();
         QVERIFY(!refused);
         QCOMPARE(refused.error().code, ErrorCode::Refused);
-        QVERIFY(exists(lock));
+        QCOMPARE(isEnding(lock), false);
         ++*plan->leaseEnds;
         QVERIFY(send());
-        QVERIFY(!exists(lock));
+        QCOMPARE(isEnding(lock), true);
+        QCOMPARE(exists(lock), !isRelease);
     }
 
     // As before Redis 7, or for a user who may not ask when a key ends.
