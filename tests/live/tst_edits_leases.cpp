@@ -31,7 +31,8 @@ class TestEditsLeases : public QObject {
     std::unique_ptr<redis::Connection> m_connection;
     QTemporaryDir m_state;
     std::unique_ptr<Workspace> m_workspace;
-    QByteArray m_key; // another one for each row: what was seen of one says nothing of the next
+    QByteArray m_mode; // of a read/write lock
+    QByteArray m_key;  // another one for each row: what was seen of one says nothing of the next
 
     Deadline soon() const { return Deadline::after(m_loop, 15s); }
     redis::Value send(const redis::Command &command) { return valueOf(m_connection->command(command, soon())); }
@@ -43,6 +44,7 @@ class TestEditsLeases : public QObject {
     {
         return finish(m_loop, m_workspace->applyEdit(plan, u"test"_s, soon()));
     }
+    [[nodiscard]] QByteArray thread() const { return threadOfRedisson + (m_mode == "write" ? ":write" : ""); }
     [[nodiscard]] bool isHash() const { return !m_key.startsWith("lock:"); }
 
     // In one step: whoever looks sees it held before and after.
@@ -50,10 +52,11 @@ class TestEditsLeases : public QObject {
     {
         const QByteArray script = isHash()
                                       ? "redis.call('DEL', KEYS[1]) redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) "
+                                        "if ARGV[4] ~= '' then redis.call('HSET', KEYS[1], 'mode', ARGV[4]) end "
                                         "return redis.call('PEXPIRE', KEYS[1], ARGV[2])"
                                       : "return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])";
-        const auto id = isHash() ? threadOfRedisson : tokenOfPython;
-        QVERIFY(!send({"EVAL", script, "1", m_key, id, QByteArray::number(left), count}).isError());
+        const auto id = isHash() ? thread() : tokenOfPython;
+        QVERIFY(!send({"EVAL", script, "1", m_key, id, QByteArray::number(left), count, m_mode}).isError());
     }
     EditRequest request(EditKind kind, const QByteArray &value = {})
     {
@@ -63,7 +66,7 @@ class TestEditsLeases : public QObject {
         made.name = m_key;
         made.value = value;
         if (kind == EditKind::FieldSet || kind == EditKind::FieldDelete)
-            made.field = threadOfRedisson;
+            made.field = thread();
         if (kind == EditKind::KeyExpire)
             made.ttl = std::chrono::milliseconds(600'000);
         return made;
@@ -105,6 +108,7 @@ private slots:
     void init()
     {
         static int row = 0;
+        m_mode.clear();
         const bool isString = QByteArray(QTest::currentDataTag()).startsWith("token");
         m_key = (isString ? "lock:orders-" : "orders-") + QByteArray::number(++row);
         if (isString)
@@ -185,20 +189,28 @@ private slots:
     // As late as a renewal comes, when the lease tells nothing: its unlock is heard.
     void whoTakesItAgainAsLateAsARenewalIsHeard_data()
     {
+        QTest::addColumn<QByteArray>("mode");
         QTest::addColumn<bool>("isReleased"); // by what Redisson's unlock publishes
-        QTest::newRow("renewed") << false;
-        QTest::newRow("taken again") << true;
+        for (const QByteArray mode : {"", "read", "write"}) {
+            QTest::addRow("%s renewed", mode.constData()) << mode << false;
+            QTest::addRow("%s taken again", mode.constData()) << mode << true;
+        }
     }
     void whoTakesItAgainAsLateAsARenewalIsHeard()
     {
         QFETCH(const bool, isReleased);
+        QFETCH(const QByteArray, mode);
+        m_mode = mode;
         take(19'000);
         const auto made = planOfHeld(request(EditKind::FieldDelete));
         QVERIFY(made);
         const inspect::LockName name{ConnectionName("redis"), m_key};
-        const auto release = finish(m_loop, m_workspace->planForceRelease(name, threadOfRedisson, soon()));
+        const auto release = finish(m_loop, m_workspace->planForceRelease(name, thread(), soon()));
         QVERIFY2(release, release ? "" : qPrintable(release.error().message));
-        QTRY_COMPARE_WITH_TIMEOUT(send({"PUBSUB", "NUMPAT"}).integer, 1, patienceMs);
+        const auto toldApart = m_loop.now() + 2ms; // since when it is held is told to the millisecond
+        while (m_loop.now() < toldApart)
+            QCoreApplication::processEvents();
+        QTRY_COMPARE_WITH_TIMEOUT(send({"PUBSUB", "NUMPAT"}).integer, 2, patienceMs);
         const auto shown = [&]() -> std::optional<inspect::LockSnapshot> {
             for (auto &lock : m_workspace->find(name.connection)->observer().snapshots()) {
                 if (lock.lock == name)
@@ -207,8 +219,9 @@ private slots:
             return std::nullopt;
         };
         const auto ends = shown()->contenders.front().expiresAt;
+        const redis::RedissonKeys keys(m_key);
         if (isReleased)
-            send({"PUBLISH", redis::RedissonKeys(m_key).channel(), "0"});
+            send({"PUBLISH", mode.isEmpty() ? keys.channel() : keys.readWriteChannel(), mode == "write" ? "1" : "0"});
         take(30'000);
         QTRY_VERIFY_WITH_TIMEOUT(shown() && shown()->contenders.front().expiresAt > ends, patienceMs);
         QCOMPARE(shown()->waiterCount(), 0); // who listens so is no waiter

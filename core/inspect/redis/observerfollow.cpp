@@ -29,8 +29,8 @@ const QByteArrayList lockFamilies{
 
 const auto trackingTopic = u"tracking"_s;
 const auto eventsTopic = u"keyspace events"_s;
-// A pattern: PUBSUB NUMSUB, by which waiters are counted, does not count who listens so.
-const QByteArray releaseChannels("redisson_lock__channel:");
+// As patterns: PUBSUB NUMSUB, by which waiters are counted, does not count who listens so.
+const QByteArrayList releaseChannels{"redisson_lock__channel:", "redisson_rwlock:"};
 
 // Whether notify-keyspace-events says that we would hear of everything a lock can go through.
 bool coversLocks(const QByteArray &flags, char channelKind)
@@ -118,7 +118,7 @@ Task<Result<Follower::Mode>> Follower::setUp()
     m_prefixes.clear();
     m_refusals.forget(trackingTopic);
     m_refusals.forget(eventsTopic);
-    m_releases = {};
+    m_releases.clear();
     m_askedForReleases = false;
     auto tracking = co_await tryTracking();
     if (!tracking)
@@ -213,14 +213,16 @@ bool Follower::shouldHearReleases(const QByteArray &recipe) const
 Task<void> Follower::hearReleases()
 {
     m_askedForReleases = true;
-    m_releases = m_connection.subscribePattern(releaseChannels + '*',
-                                               [this](const redis::Message &message) { heardRelease(message); });
-    const auto deadline = Deadline::after(m_connection.loop(), redisAnswersWithin);
-    auto confirmation = m_connection.subscriberId(deadline);
-    const auto confirmed = co_await confirmation;
-    // What is refused must not stand in the way of the next that is asked for.
-    if (!confirmed && confirmed.error().code == ErrorCode::NoPermission)
-        m_releases = {};
+    for (const auto &channels : releaseChannels) {
+        auto listening = m_connection.subscribePattern(
+            channels + '*', [this](const redis::Message &message) { heardRelease(message); });
+        const auto deadline = Deadline::after(m_connection.loop(), redisAnswersWithin);
+        auto confirmation = m_connection.subscriberId(deadline);
+        const auto confirmed = co_await confirmation;
+        // What is refused must not stand in the way of the next that is asked for.
+        if (confirmed || confirmed.error().code != ErrorCode::NoPermission)
+            m_releases.push_back(std::move(listening));
+    }
 }
 
 Task<Result<Follower::Mode>> Follower::narrowTo(std::vector<RedisKey> keys)
@@ -241,7 +243,7 @@ Task<Result<Follower::Mode>> Follower::narrowTo(std::vector<RedisKey> keys)
     if (!got)
         co_return got.error();
     m_prefixes = prefixes;
-    m_releases = {};
+    m_releases.clear();
     m_mode = tooMany || got->back().isError() ? Mode::Polling : Mode::NarrowTracking;
     m_refusals.note(
         u"new locks"_s,
@@ -279,12 +281,13 @@ void Follower::heard(const redis::Message &message, const RedisKey &key)
 void Follower::heardRelease(const redis::Message &message)
 {
     ++m_heard;
-    const auto slot = message.channel.mid(releaseChannels.size());
+    const auto slot = message.channel.mid(message.channel.indexOf(':') + 1);
     const bool isInBraces = slot.startsWith('{') && slot.endsWith('}');
     const auto inside = slot.mid(1, slot.size() - 2);
-    // A fair lock's waiters have channels of their own, on which no release is told.
+    // A fair lock tells the first of its waiters, on a channel of its own: it is never who had it that takes it then.
     for (const auto &lock : {isInBraces ? inside : QByteArray(), slot}) {
-        if (!lock.isEmpty() && redis::RedissonKeys(lock).channel() == message.channel)
+        const redis::RedissonKeys keys(lock);
+        if (!lock.isEmpty() && (keys.channel() == message.channel || keys.readWriteChannel() == message.channel))
             m_callbacks.released(RedisKey(lock));
     }
 }

@@ -73,7 +73,7 @@ private:
     bool m_hearsFamilies = false;
     QByteArray m_subscriberId;
     Subscription m_subscription;
-    Subscription m_releases;
+    std::vector<Subscription> m_releases;
     bool m_askedForReleases = false;
 };
 
