@@ -159,7 +159,9 @@ QString undoWords(const EditPlan &plan)
     case EditKind::KeyRestore: return u"delete it again"_s;
     case EditKind::FieldDelete:
         return u"give the field back what it had, but for an end of its own (Redis 7.4), while nobody else changes it"_s;
-    default: return u"give the field back what it had, while nobody else changes it"_s;
+    default:
+        return before.hasField ? u"give the field back what it had, while nobody else changes it"_s
+                               : u"delete the field again, while nobody else changes it"_s;
     }
 }
 

@@ -68,6 +68,9 @@ private slots:
         QVERIFY2(preview.commands.back().contains(u"HSET h \"f\\\"g\" \"c \\\"d\\\" \\\\\""_s),
                  qPrintable(preview.commands.back()));
         QVERIFY2(preview.guard.contains(u"holds \"a \\\"b\\\"\""_s), qPrintable(preview.guard));
+        QVERIFY2(preview.undo.startsWith(u"give the field back"_s), qPrintable(preview.undo));
+        plan.before.hasField = false;
+        QVERIFY2(previewOf(plan).undo.startsWith(u"delete the field again"_s), qPrintable(previewOf(plan).undo));
         plan.request = request(EditKind::KeyExpire, "h");
         plan.request.ttl = std::chrono::hours(1);
         QCOMPARE(previewOf(plan).undo, u"take its TTL away again"_s);
