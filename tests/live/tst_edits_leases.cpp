@@ -2,12 +2,8 @@
 // Edits of a key that is a lock of Redis whose holder may let go and take it again by the same id: what was decided
 // on for one hold is not done to the next. Only the lease tells them apart: nobody sees the key gone.
 #include "core/rules/redissonkeys.h"
-#include "core/workspace/workspace.h"
-#include "tests/support/finish.h"
-#include "tests/support/redisfixture.h"
+#include "redisalone.h"
 #include "tests/support/testmain.h"
-
-#include <QTemporaryDir>
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -23,19 +19,12 @@ const QByteArray tokenOfPython = "cHl0aG9uLXJlZGlzLWxvY2sx";                  //
 
 } // namespace
 
-class TestEditsLeases : public QObject {
+class TestEditsLeases : public RedisAlone {
     Q_OBJECT
 
-    QtLoop m_loop;
-    std::unique_ptr<sandbox::Server> m_server;
-    std::unique_ptr<redis::Connection> m_connection;
-    QTemporaryDir m_state;
-    std::unique_ptr<Workspace> m_workspace;
     QByteArray m_mode; // of a read/write lock
     QByteArray m_key;  // another one for each row: what was seen of one says nothing of the next
 
-    Deadline soon() const { return Deadline::after(m_loop, 15s); }
-    redis::Value send(const redis::Command &command) { return valueOf(m_connection->command(command, soon())); }
     Result<EditPlan> plan(const EditRequest &request)
     {
         return finish(m_loop, m_workspace->planEdit(request, soon()));
@@ -90,20 +79,11 @@ class TestEditsLeases : public QObject {
 private slots:
     void initTestCase()
     {
-        auto made = sandbox::makeRedis();
-        if (!made)
-            QSKIP("redis-server is not installed");
-        m_server = std::move(*made);
-        const auto started = m_server->start(10s);
-        QVERIFY2(bool(started), started ? "" : qPrintable(started.error().message));
-        m_connection = redis::openConnection(m_loop, optionsFor(m_server->address()));
-        QVERIFY(becomes(*m_connection, redis::ConnectionState::Connected));
+        if (const auto why = startServer(); !why.isEmpty())
+            QSKIP(qPrintable(why));
         if (send({"PEXPIRETIME", "none"}).isError())
             QSKIP("this Redis does not say when a key ends");
-        WorkspaceOptions options;
-        options.auditPath = m_state.filePath(u"audit.jsonl"_s);
-        m_workspace = std::make_unique<Workspace>(m_loop, options, nullptr);
-        QVERIFY(m_workspace->add(*parseConnection(u"redis=redis://127.0.0.1:%1"_s.arg(m_server->address().port))));
+        openWorkspace({});
     }
     void init()
     {
@@ -114,12 +94,7 @@ private slots:
         if (isString)
             send({"RPUSH", "lock-signal:" + m_key.mid(5), "1"});
     }
-    void cleanupTestCase()
-    {
-        m_workspace.reset();
-        m_connection.reset();
-        m_server.reset();
-    }
+    void cleanupTestCase() { stopServer(); }
 
     void whoTookItAgainByTheSameIdKeepsIt_data()
     {

@@ -3,12 +3,8 @@
 // lease tells from who had it before, by the same id.
 #include "core/operate/gentler.h"
 #include "core/rules/redissonkeys.h"
-#include "core/workspace/workspace.h"
-#include "tests/support/finish.h"
-#include "tests/support/redisfixture.h"
+#include "redisalone.h"
 #include "tests/support/testmain.h"
-
-#include <QTemporaryDir>
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -25,19 +21,11 @@ constexpr qint64 leaseMs = 30'000;
 
 } // namespace
 
-class TestForceReleaseRedisson : public QObject {
+class TestForceReleaseRedisson : public RedisAlone {
     Q_OBJECT
 
-    QtLoop m_loop;
-    std::unique_ptr<sandbox::Server> m_server;
-    std::unique_ptr<redis::Connection> m_connection;
     QByteArrayList m_heard;  // "channel payload"
     Subscription m_onlooker; // is no waiter, and never counted as told
-    QTemporaryDir m_state;
-    std::unique_ptr<Workspace> m_workspace;
-
-    Deadline soon() const { return Deadline::after(m_loop, 15s); }
-    redis::Value send(const Command &command) { return valueOf(m_connection->command(command, soon())); }
 
     struct Done {
         qint64 outcome = -99;
@@ -86,14 +74,8 @@ class TestForceReleaseRedisson : public QObject {
 private slots:
     void initTestCase()
     {
-        auto made = sandbox::makeRedis();
-        if (!made)
-            QSKIP("redis-server is not installed");
-        m_server = std::move(*made);
-        const auto started = m_server->start(10s);
-        QVERIFY2(bool(started), started ? "" : qPrintable(started.error().message));
-        m_connection = redis::openConnection(m_loop, optionsFor(m_server->address()));
-        QVERIFY(becomes(*m_connection, redis::ConnectionState::Connected));
+        if (const auto why = startServer(); !why.isEmpty())
+            QSKIP(qPrintable(why));
         m_onlooker = m_connection->subscribePattern("redisson_*", [](const redis::Message &) {});
         (void)answerOf(m_connection->subscriberId(soon()));
     }
@@ -103,16 +85,12 @@ private slots:
         m_heard.clear();
         WorkspaceOptions options;
         options.observe = false;
-        options.auditPath = m_state.filePath(u"audit.jsonl"_s);
-        m_workspace = std::make_unique<Workspace>(m_loop, options, nullptr);
-        QVERIFY(m_workspace->add(*parseConnection(u"redis=redis://127.0.0.1:%1"_s.arg(m_server->address().port))));
+        openWorkspace(options);
     }
     void cleanupTestCase()
     {
-        m_workspace.reset();
         m_onlooker = {};
-        m_connection.reset();
-        m_server.reset();
+        stopServer();
     }
 
     void aPlainLockIsDeletedAndItsWaitersTold()
