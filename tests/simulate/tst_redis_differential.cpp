@@ -338,6 +338,10 @@ private slots:
              "\n\nreturn redis.call('HGET', KEYS[1], 'f')",
              "local function f() return redis.call('LPOP', KEYS[1]) end\nreturn f()",
              "return math.huge",
+             "return redis.call('PUBSUB', 'NUMSUB', 'news', 'news:me', 'fence', 'news')",
+             "return redis.call('pubsub', 'numsub')",
+             "return redis.call('PUBSUB', 'NOPE', 'news')",
+             "return redis.call('PUBSUB')",
              "return redis.call('PING')"})
             QTest::newRow(script.left(60).simplified().constData()) << script;
     }

@@ -52,6 +52,11 @@ QByteArray unknownSubcommand(const redis::Command &command)
     return "ERR unknown subcommand '" + beginning(command[1]) + "'. Try " + command[0].toUpper() + " HELP.";
 }
 
+QByteArray unknownInScript()
+{
+    return "ERR Unknown Redis command called from script";
+}
+
 QByteArray beginning(const QByteArray &text, qsizetype most)
 {
     const auto size = std::min(text.size(), most);

@@ -67,6 +67,20 @@ Value publish(Execution &run, const Command &command)
     return replies::integer(run.server.publish(command[1], command[2]));
 }
 
+Value pubSub(Execution &run, const Command &command)
+{
+    if (command[1].toUpper() != "NUMSUB")
+        return run.refuse(run.session ? unknownSubcommand(command) : unknownInScript());
+    std::vector<Value> counts;
+    const auto &topics = run.server.publisher().topics(ChannelKind::Channel);
+    for (const auto &channel : command.sliced(2)) {
+        const auto at = topics.find(channel);
+        counts.push_back(replies::bulk(channel));
+        counts.push_back(replies::integer(at == topics.end() ? 0 : std::ssize(at->second)));
+    }
+    return replies::array(std::move(counts));
+}
+
 Value confirmation(const Execution &run, const QByteArray &what, const Value &name)
 {
     return replies::array(
@@ -123,6 +137,7 @@ RedisCommands serverCommands()
             {"SELECT", {2, select}},
             {"CLIENT", {-2, client, RedisCommand::Where::NotInScripts}},
             {"PUBLISH", {3, publish}},
+            {"PUBSUB", {-2, pubSub}},
             {"SUBSCRIBE", {-2, subscribe<ChannelKind::Channel>, RedisCommand::Where::NotInScripts}},
             {"PSUBSCRIBE", {-2, subscribe<ChannelKind::Pattern>, RedisCommand::Where::NotInScripts}},
             {"UNSUBSCRIBE", {-1, unsubscribe<ChannelKind::Channel>, RedisCommand::Where::NotInScripts}},

@@ -123,6 +123,7 @@ using RedisCommands = std::map<QByteArray, RedisCommand>;
 // "ERR wrong number of arguments for 'get' command"
 [[nodiscard]] QByteArray wrongCount(const QByteArray &name);
 [[nodiscard]] QByteArray unknownSubcommand(const redis::Command &command);
+[[nodiscard]] QByteArray unknownInScript(); // a command, or a subcommand
 // As much of a text as an error shows: so many bytes, and nothing behind a zero.
 [[nodiscard]] QByteArray beginning(const QByteArray &text, qsizetype most = 128);
 

@@ -143,7 +143,7 @@ Value RedisServer::runFromScript(const Command &command)
     ++m_counts.fromScripts;
     const auto *known = findCommand(command[0]);
     if (!known)
-        return replies::error("ERR Unknown Redis command called from script");
+        return replies::error(unknownInScript());
     if (!fits(*known, command))
         return replies::error("ERR Wrong number of args calling Redis command from script");
     if (known->where == RedisCommand::Where::NotInScripts)
