@@ -72,8 +72,11 @@ private slots:
         const auto &table = window.locksPage().table();
         const auto isWhole = [&table](int column) {
             const int state = table.itemDelegate()->sizeHint({}, table.model()->index(0, LockRow::State)).width();
-            const int needed =
-                std::max(table.horizontalHeader()->sectionSizeHint(column), column == LockRow::State ? state : 0);
+            auto *header = table.horizontalHeader();
+            // Only the column that they are sorted by has an arrow beside its title.
+            header->setSortIndicatorShown(header->sortIndicatorSection() == column);
+            const int needed = std::max(header->sectionSizeHint(column), column == LockRow::State ? state : 0);
+            header->setSortIndicatorShown(true);
             return table.isColumnHidden(column) || table.columnWidth(column) >= needed;
         };
         const auto largeness = qScopeGuard([] { Theme::instance()->setLarge(false); });

@@ -393,7 +393,7 @@ void LocksTable::restoreColumns(const QByteArray &saved)
     // An order chosen for one question must not hide a critical lock in the next window.
     horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
     for (int column = 0; column < LockRow::ColumnCount; ++column) {
-        const int least = horizontalHeader()->sectionSizeHint(column);
+        const int least = titleWidth(column);
         if (!isColumnHidden(column) && columnWidth(column) < least)
             setColumnWidth(column, least);
     }
