@@ -228,7 +228,7 @@ private slots:
             without.push_back(holding(u"0x2"_s, {}));
         tell(without);
         const auto shown = page().detail()->session();
-        QVERIFY2(!shown || shown->session == u"0x2"_s, qPrintable(shown->session));
+        QVERIFY2(!shown || shown->session == u"0x2"_s, shown ? qPrintable(shown->session) : "");
         QVERIFY(!page().table()->currentIndex().isValid());
         tell(all);
         if (filter.isEmpty()) {
