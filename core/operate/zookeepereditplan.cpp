@@ -165,7 +165,8 @@ EditPreview previewOfZnodeEdit(const EditPlan &plan)
     if (!preview.exact)
         preview.warnings
             << u"ZooKeeper compares a version, not which node it is: should it be deleted and made anew in "
-               u"the moment between the last look and the request, the new one is changed"_s;
+               u"the moment between the last look and the request, the new one is %1"_s.arg(
+                   request.kind == EditKind::ZnodeDelete ? u"deleted"_s : u"changed"_s);
     if (isNew && !plan.locks.empty())
         preview.warnings << u"this is a lock's directory: its clients take what is in it for somebody who waits"_s;
     return preview;

@@ -91,6 +91,7 @@ private slots:
         w.tree.put("/app/config", 5, 0, "old", 3);
         auto plan = w.plan(request(EditKind::ZnodeSet, "/app/config"));
         plan->request.value = "new";
+        QVERIFY(previewOf(*plan).warnings.last().endsWith(u"the new one is changed"_s));
         w.tree.before[u"set"_s] = [&] { w.tree.put("/app/config", 5, 0, "theirs", 4); };
         const auto outcome = w.apply(*plan);
         QVERIFY(!outcome);
@@ -125,6 +126,7 @@ private slots:
         QCOMPARE(plan->before.below.size(), std::size_t(3));
         const auto preview = previewOf(*plan);
         QVERIFY(preview.warnings.contains(u"with it go 3 nodes below it"_s));
+        QVERIFY2(preview.warnings.last().endsWith(u"the new one is deleted"_s), qPrintable(preview.warnings.last()));
         QVERIFY2(preview.undo.contains(u"not the 1 ephemeral"_s), qPrintable(preview.undo));
         QVERIFY2(preview.undo.contains(u"was a container or had a TTL"_s), qPrintable(preview.undo));
         const auto outcome = w.apply(*plan);
