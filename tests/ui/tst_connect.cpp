@@ -142,6 +142,30 @@ private slots:
         QVERIFY(!written().contains("p@ss"));
     }
 
+    // Half an address is one, too: it was spread after the first letter of its host, and the rest typed into that.
+    void spreadsAnAddressThatIsTypedWhenItIsWhole()
+    {
+        auto store = openStore();
+        ConnectDialog dialog(*store, {});
+        dialog.show();
+        QVERIFY(QTest::qWaitForWindowActive(&dialog));
+        auto *hosts = field(dialog, u"10.0.1.11"_s);
+        hosts->setFocus();
+        const auto address = u"zk://10.0.1.11:2181/app"_s;
+        QTest::keyClicks(hosts, address);
+        QCOMPARE(hosts->text(), address);
+        QTest::keyClick(hosts, Qt::Key_Tab);
+        QTRY_COMPARE(hosts->text(), u"10.0.1.11:2181"_s);
+        QCOMPARE(dialog.form()->read()->uri, address);
+        // Or by the button that Enter presses.
+        hosts->clear();
+        QTest::keyClicks(hosts, u"redis://10.0.5.1:6379/2"_s);
+        const auto spec = dialog.form()->spec();
+        QVERIFY2(spec, spec ? "" : qPrintable(spec.error().message));
+        QCOMPARE(spec->scheme, Scheme::Redis);
+        QCOMPARE(spec->database, 2);
+    }
+
     void keepsThatAnAddressIsOfAClusterOrOfSentinels()
     {
         auto store = openStore();
@@ -190,6 +214,11 @@ private slots:
         QTRY_COMPARE(m_box.secrets.size(), 1u);
         QTRY_VERIFY(store->all().front().hasPassword);
         QVERIFY(!written().contains("s3cret"));
+        // Whoever saves once more means the same by it: it had been deleted, without a word.
+        dialog.saveButton()->click();
+        QTest::qWait(0);
+        QTRY_COMPARE(m_box.secrets.size(), 1u);
+        QVERIFY(store->all().front().hasPassword);
         // The next time it comes from there.
         ConnectDialog next(*store, {});
         QSignalSpy asked(&next, &ConnectDialog::connectRequested);

@@ -317,8 +317,10 @@ bool ConnectDialog::save()
                 m_form->say(u"Saved; %1."_s.arg(kept.remark));
         });
     }
+    const bool keeps = m_form->keepsPassword();
     select(*saved);
-    m_form->setPassword(password); // not kept yet, or not at all: still good for connecting
+    // Not kept yet, or not at all: still good for connecting. Who saves once more means the same by it.
+    m_form->setPassword(password, keeps);
     return true;
 }
 

@@ -66,6 +66,16 @@ QString withoutProgram(const QString &message)
     return message.startsWith("--connect: "_L1) ? message.mid(11) : message;
 }
 
+// Whether the one becomes the other by a letter typed or taken away.
+bool isOneLetter(const QString &before, const QString &after)
+{
+    const auto shorter = std::min(before.size(), after.size());
+    const auto begun = std::mismatch(before.begin(), before.begin() + shorter, after.begin()).first - before.begin();
+    const auto ended =
+        std::mismatch(before.rbegin(), before.rbegin() + (shorter - begun), after.rbegin()).first - before.rbegin();
+    return std::abs(before.size() - after.size()) <= 1 && begun + ended == shorter;
+}
+
 } // namespace
 
 QColor colourOf(ConnectionColour colour)
@@ -113,7 +123,12 @@ ConnectForm::ConnectForm(bool canKeepPasswords, QWidget *parent) : QWidget(paren
     connect(m_colours, &QButtonGroup::idClicked, this, &ConnectForm::preview);
     connect(m_transport, &TransportFields::edited, this, &ConnectForm::preview);
     connect(m_kind, &QComboBox::currentIndexChanged, this, &ConnectForm::showKind);
-    connect(m_hosts, &QLineEdit::textChanged, this, &ConnectForm::spread);
+    // What is pasted is spread at once, what is typed when it is whole: half an address is one, too.
+    connect(m_hosts, &QLineEdit::textChanged, this, [this](const QString &text) {
+        if (!isOneLetter(std::exchange(m_hostsBefore, text), text))
+            spread();
+    });
+    connect(m_hosts, &QLineEdit::editingFinished, this, &ConnectForm::spread);
     connect(m_production, &QCheckBox::toggled, this, [this](bool isProduction) {
         m_readOnly->setEnabled(!isProduction);
         if (isProduction)
@@ -265,6 +280,8 @@ QString ConnectForm::uri() const
     // People write "a, b"; user and password have fields of their own.
     QString hosts = m_hosts->text();
     hosts.remove(u' ');
+    if (hosts.contains("://"_L1))
+        return hosts; // a whole address is being typed
     QString uri = u"%1://%2%3"_s.arg(tls ? tls->word : scheme()->word, hosts, place);
     QStringList query;
     if (chosen->hasAdminPort && m_adminPort != 0)
@@ -338,6 +355,7 @@ Result<SavedConnection> ConnectForm::read()
             field->setFocus();
         return Error{ErrorCode::BadInput, problem};
     };
+    spread();
     SavedConnection connection;
     connection.id = m_id;
     connection.name = m_name->text().trimmed();
@@ -375,9 +393,10 @@ QString ConnectForm::password() const
     return m_password->text();
 }
 
-void ConnectForm::setPassword(const QString &password)
+void ConnectForm::setPassword(const QString &password, bool keeps)
 {
     m_password->setText(password);
+    m_keep->setChecked(keeps);
 }
 
 bool ConnectForm::keepsPassword() const

@@ -32,7 +32,7 @@ public:
     Result<SavedConnection> read();
     Result<ConnectionSpec> spec();
     [[nodiscard]] QString password() const;
-    void setPassword(const QString &password);
+    void setPassword(const QString &password, bool keeps);
     [[nodiscard]] bool keepsPassword() const;
     [[nodiscard]] bool isDevelopment() const; // marked so
     [[nodiscard]] bool hasServer() const;     // that is there already: all but the sandbox
@@ -66,6 +66,7 @@ private:
     QLineEdit *m_name = nullptr;
     QComboBox *m_kind = nullptr;
     QLineEdit *m_hosts = nullptr;
+    QString m_hostsBefore;        // as it stood before the last change
     QLineEdit *m_place = nullptr; // chroot or database number
     QLabel *m_placeLabel = nullptr;
     TransportFields *m_transport = nullptr;
