@@ -291,6 +291,12 @@ private slots:
         QCOMPARE(obstacle(), u"type the number of nodes to go on"_s);
         part<QLineEdit>("typeName")->setText(u"3"_s);
         QVERIFY(apply()->isEnabled());
+        // How much goes with it stands before the commands, which may be many lines.
+        const auto banners = dialog.findChildren<Banner *>();
+        const auto much = std::ranges::find_if(
+            banners, [](const auto *said) { return said->sentence().contains(u"with it go 2 nodes"_s); });
+        QVERIFY(much != banners.end());
+        QTRY_VERIFY((*much)->mapTo(&dialog, QPoint()).y() < dialog.facts().mapTo(&dialog, QPoint()).y());
         // As high as its texts are, where the screen is.
         QTRY_VERIFY(dialog.height() > 500);
         shoot(dialog, u"edit-delete-tree"_s);
@@ -378,8 +384,13 @@ private slots:
         state.items = 4;
         auto &dialog = open(formRequest(EditKind::KeyExpire, "invoice-lock", "cache-redis"), state);
         QCOMPARE(obstacle(), u"it has no time to live already"_s);
-        part<QLineEdit>("line")->setText(u"soon"_s);
-        QVERIFY(!apply()->isEnabled());
+        // What cannot be read is not told of as if it were nothing.
+        for (const auto &unread : {u"soon"_s, u"90"_s}) {
+            part<QLineEdit>("line")->setText(unread);
+            QVERIFY(!apply()->isEnabled());
+            QVERIFY(dialog.facts().valueOf(u"Will be sent"_s).startsWith(u"not known yet: a time reads"_s));
+            QCOMPARE(dialog.facts().valueOf(u"Taking it back"_s), QString());
+        }
         part<QLineEdit>("line")->setText(u"30s"_s);
         QVERIFY2(apply()->isEnabled(), qPrintable(obstacle()));
         QVERIFY(dialog.plan()->request.ttl == std::chrono::milliseconds(30'000));

@@ -212,16 +212,9 @@ void EditDialog::takeFields()
 void EditDialog::showPreview()
 {
     const auto preview = operate::previewOf(*m_plan);
-    const auto change = EditWords::difference(*m_plan);
     m_facts->clear();
-    if (!change.isEmpty())
-        m_facts->addCode(tr("Change"), change);
-    else if (m_plan->request.kind == EditKind::KeyRestore)
-        m_facts->addText(tr("Change"), tr("the key as it was"));
-    m_facts->addCode(tr("Will be sent"), preview.commands);
-    m_facts->addText(tr("Only if unchanged"),
-                     preview.guard + (preview.exact ? QString() : tr("; a gap remains, see below")));
-    m_facts->addText(tr("Taking it back"), preview.undo);
+    for (const auto &[title, lines, isCode] : EditWords::facts(*m_plan, preview, m_fieldTrouble))
+        isCode ? m_facts->addCode(title, lines) : m_facts->addText(title, lines.join(u'\n'));
     QStringList locks;
     for (const auto &lock : m_plan->locks)
         locks << lock.text();
@@ -232,7 +225,7 @@ void EditDialog::showPreview()
                      locks.mid(0, 12).join(u'\n')
                          + (locks.size() > 12 ? tr("\n… and %1 more").arg(locks.size() - 12) : QString()));
     m_acceptLocks->setVisible(m_plan->touchesHeld());
-    showWarnings(*m_warnings, preview.warnings, m_content);
+    showWarnings(*m_warnings, m_fieldTrouble.isEmpty() ? preview.warnings : QStringList(), m_content);
     m_apply->setText(EditWords::act(m_plan->request, m_isNew));
     updateReady();
     fit();

@@ -111,8 +111,8 @@ QWidget *EditDialog::makeContent()
     column->addWidget(m_state);
     column->addWidget(m_locks);
     column->addWidget(m_fields = makeFields());
+    column->addLayout(m_warnings); // before what may be many lines: they must be seen
     column->addWidget(m_facts);
-    column->addLayout(m_warnings);
     column->addStretch();
     return content;
 }

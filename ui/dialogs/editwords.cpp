@@ -133,4 +133,22 @@ QStringList lineDifference(const QStringList &before, const QStringList &after)
     return lines;
 }
 
+std::vector<EditWords::Fact> EditWords::facts(const operate::EditPlan &plan, const operate::EditPreview &preview,
+                                              const QString &trouble)
+{
+    const QString sent = tr("Will be sent");
+    if (!trouble.isEmpty())
+        return {{sent, {tr("not known yet: %1").arg(trouble)}}};
+    std::vector<Fact> facts;
+    if (const auto change = difference(plan); !change.isEmpty())
+        facts.push_back({tr("Change"), change, true});
+    else if (plan.request.kind == EditKind::KeyRestore)
+        facts.push_back({tr("Change"), {tr("the key as it was")}});
+    facts.push_back({sent, preview.commands, true});
+    facts.push_back(
+        {tr("Only if unchanged"), {preview.guard + (preview.exact ? QString() : tr("; a gap remains, see above"))}});
+    facts.push_back({tr("Taking it back"), {preview.undo}});
+    return facts;
+}
+
 } // namespace lockscope::ui

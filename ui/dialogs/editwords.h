@@ -16,6 +16,14 @@ public:
     [[nodiscard]] static QString act(const operate::EditRequest &request, bool isNew);
     // What there was and what there will be, the lines that differ only; empty where nothing does.
     [[nodiscard]] static QStringList difference(const operate::EditPlan &plan);
+    // What would be done. Of what is typed and cannot be read (`trouble`: why) nothing is said as if it were nothing.
+    struct Fact {
+        QString title;
+        QStringList lines;
+        bool isCode = false;
+    };
+    [[nodiscard]] static std::vector<Fact> facts(const operate::EditPlan &plan, const operate::EditPreview &preview,
+                                                 const QString &trouble);
 };
 
 // Lines that both have at their beginning and end are left out.
