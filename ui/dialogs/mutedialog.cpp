@@ -62,7 +62,7 @@ MuteDialog::MuteDialog(MuteStore &store, const FindingRow &row, SystemTime now, 
     addReach(grid, Reach::Finding,
              m_locks.size() > 1 ? tr("%1 of these locks").arg(code) : tr("%1 of this lock").arg(code), true);
     addReach(grid, Reach::Lock,
-             m_locks.size() > 1 ? tr("Whatever is found of these locks") : tr("Whatever is found of this lock"),
+             m_locks.size() > 1 ? tr("whatever is found of these locks") : tr("whatever is found of this lock"),
              true);
     addReach(grid, Reach::Code, tr("%1 of every lock").arg(code), !isCritical);
     addReach(grid, Reach::Pattern, tr("%1 of the locks named").arg(code), !isCritical);
@@ -121,6 +121,9 @@ MuteDialog::MuteDialog(MuteStore &store, const FindingRow &row, SystemTime now, 
     connect(m_span, &QComboBox::currentIndexChanged, this, &MuteDialog::check);
     connect(m_date, &QDateTimeEdit::dateTimeChanged, this, &MuteDialog::check);
     check();
+    const QWidgetList inOrder{m_reach->buttons().last(), m_pattern, m_span, m_date, m_reason, cancel, m_mute};
+    for (qsizetype i = 1; i < inOrder.size(); ++i)
+        setTabOrder(inOrder[i - 1], inOrder[i]);
     m_reason->setFocus();
 }
 
@@ -160,13 +163,15 @@ void MuteDialog::check()
 {
     m_pattern->setEnabled(reach() == Reach::Pattern);
     m_date->setVisible(static_cast<MuteSpan>(m_span->currentIndex()) == MuteSpan::Date);
+    layout()->activate(); // with the date it is wider, and nothing is cut for that
+    resize(size().expandedTo(minimumSizeHint()));
     const auto now = mute();
     const auto objection = objectionTo(now);
     m_mute->setEnabled(objection.isEmpty());
     const auto until = QDateTime::fromSecsSinceEpoch(now.until.time_since_epoch().count());
     m_why->setText(now.reason.isEmpty() ? tr("A reason is needed: somebody else will ask.")
                    : objection.isEmpty()
-                       ? tr("Muted until %1: not counted, and listed as muted, here and in lockscopectl.")
+                       ? tr("Muted until %1: not counted, and listed as muted, on this page and in lockscopectl.")
                              .arg(until.toString(u"yyyy-MM-dd HH:mm"_s))
                        : objection);
 }
