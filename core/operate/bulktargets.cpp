@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
+#include "core/inspect/waits/clients.h"
 #include "core/operate/releasemethod.h"
 #include "core/rules/catalogue.h"
 
@@ -28,6 +29,8 @@ BulkTarget targetOfBulk(const LockSnapshot &lock, const Contender &one, Way way)
     target.who = one.endpoint   ? label(one.endpoint->toUtf8(), 80)
                  : one.identity ? label(*one.identity, 80)
                                 : QString();
+    if (const auto self = inspect::nameBeside(one, lock.backend))
+        target.who = u"%1 · %2"_s.arg(label(*self, 40), target.who);
     target.since = one.role == Role::Holder ? one.heldSince : one.waitingSince;
     target.hold = one.hold;
     target.shown = lock.observed;

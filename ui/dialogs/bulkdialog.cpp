@@ -89,9 +89,13 @@ QWidget *BulkDialog::makeTable()
     m_table->header()->setSectionResizeMode(BulkModel::Lock, QHeaderView::Stretch);
     m_table->header()->setStyleSheet(
         u"QHeaderView::section { padding: 5px 1px 5px 7px; }"_s); // above the cells' words
-    m_table->setColumnWidth(BulkModel::Holder, 300);
-    m_table->setColumnWidth(BulkModel::Since, 96);
-    m_table->setColumnWidth(BulkModel::What, 160);
+    // What tells one from the next is at the end of both.
+    m_table->setTextElideMode(Qt::ElideMiddle);
+    for (const auto &[column, most] :
+         {std::pair(BulkModel::Holder, 300), std::pair(BulkModel::Since, 96), std::pair(BulkModel::What, 240)}) {
+        m_table->resizeColumnToContents(column);
+        m_table->setColumnWidth(column, std::min(m_table->columnWidth(column), most));
+    }
     m_table->setColumnWidth(BulkModel::Outcome, 120);
     return m_table;
 }

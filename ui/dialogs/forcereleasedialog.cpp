@@ -201,7 +201,7 @@ void ForceReleaseDialog::tick()
 
 QString ForceReleaseDialog::nameOfHolder() const
 {
-    return Words::hostOf(m_plan ? m_plan->before.find(m_holder) : nullptr, m_holder);
+    return Words::nameOf(m_plan ? m_plan->before : m_latest, m_holder);
 }
 
 void ForceReleaseDialog::showError(const Error &error)

@@ -59,8 +59,8 @@ QString ForceReleaseWords::who(const Contender &contender)
 QString ForceReleaseWords::takenFrom(const Contender &holder, const LockSnapshot &lock)
 {
     QStringList parts;
-    if (!holder.label.isEmpty())
-        parts << label(holder.label.toUtf8(), 40);
+    if (const auto self = inspect::nameBeside(holder, lock.backend))
+        parts << label(*self, 40);
     if (holder.endpoint)
         parts << label(holder.endpoint->toUtf8(), 60);
     parts << label(holder.id, 120);
@@ -165,14 +165,18 @@ QString ForceReleaseWords::heldBefore(const QString &holder, bool isGone)
     return (isGone ? tr("%1 held it when it was shown last") : tr("%1 no longer holds it")).arg(holder);
 }
 
-QString ForceReleaseWords::hostOf(const Contender *holder, const QByteArray &id)
+QString ForceReleaseWords::nameOf(const LockSnapshot &lock, const QByteArray &id)
 {
-    if (!holder)
+    const auto *one = lock.find(id);
+    if (!one)
         return shortId(id);
-    if (!holder->endpoint)
-        return whoIs(*holder);
-    const auto colon = holder->endpoint->lastIndexOf(u':');
-    return label((colon > 0 ? holder->endpoint->left(colon) : *holder->endpoint).toUtf8(), 40);
+    if (!one->endpoint)
+        return whoIs(*one);
+    const auto colon = one->endpoint->lastIndexOf(u':');
+    const QString host = label((colon > 0 ? one->endpoint->left(colon) : *one->endpoint).toUtf8(), 40);
+    // On one host there may be several.
+    const auto self = inspect::nameBeside(*one, lock.backend);
+    return self ? u"%1 (%2)"_s.arg(label(*self, 40), host) : host;
 }
 
 QString ForceReleaseWords::note(const inspect::LockName &lock, const QString &environment,

@@ -29,8 +29,9 @@ public:
     [[nodiscard]] static QString tookItAgain(const QString &holder, const operate::ForceReleasePlan &plan,
                                              const inspect::LockSnapshot &now);
     [[nodiscard]] static QString heldBefore(const QString &holder, bool isGone);
-    // The host of a holder, or the shortest that tells it; null where only its id is known.
-    [[nodiscard]] static QString hostOf(const inspect::Contender *holder, const QByteArray &id);
+    // What a button calls that contender: what it is called, where it is called something, and its host; or the
+    // shortest that tells it.
+    [[nodiscard]] static QString nameOf(const inspect::LockSnapshot &lock, const QByteArray &id);
     // What was asked for and what came of it, as lines of text; the plan may be null.
     [[nodiscard]] static QString note(const inspect::LockName &lock, const QString &environment,
                                       const operate::ForceReleasePlan *plan, const QString &reason,

@@ -41,7 +41,7 @@ WayPicker::WayPicker(QWidget *parent) : QWidget(parent), m_box(new QComboBox(thi
 QString WayPicker::titleOf(const operate::WayOffer &offer, const inspect::LockSnapshot &lock)
 {
     const auto *one = lock.find(offer.contender);
-    const QString who = ForceReleaseWords::hostOf(one, offer.contender);
+    const QString who = ForceReleaseWords::nameOf(lock, offer.contender);
     const QString connection = one ? one->session.value_or(QString()).left(40) : QString();
     const auto &endsStatement = infoOf(lock.backend).endsStatement;
     switch (offer.way) {
