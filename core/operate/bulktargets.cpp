@@ -26,11 +26,14 @@ BulkTarget targetOfBulk(const LockSnapshot &lock, const Contender &one, Way way)
     target.lock = lock.lock;
     target.contender = one.id;
     target.way = way;
-    target.who = one.endpoint   ? label(one.endpoint->toUtf8(), 80)
-                 : one.identity ? label(*one.identity, 80)
-                                : QString();
+    QStringList who; // what it is called, where it is called something, and where it is
     if (const auto self = inspect::nameBeside(one, lock.backend))
-        target.who = u"%1 · %2"_s.arg(label(*self, 40), target.who);
+        who << label(*self, 40);
+    if (one.endpoint)
+        who << label(one.endpoint->toUtf8(), 80);
+    else if (one.identity)
+        who << label(*one.identity, 80);
+    target.who = who.join(u" · "_s);
     target.since = one.role == Role::Holder ? one.heldSince : one.waitingSince;
     target.hold = one.hold;
     target.shown = lock.observed;

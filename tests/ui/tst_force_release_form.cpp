@@ -239,6 +239,7 @@ private slots:
                  qPrintable(m_dialog->facts().valueOf(u"Takes it from"_s)));
         QVERIFY2(m_dialog->facts().valueOf(u"Next owner"_s).startsWith(u"stock · "_s),
                  qPrintable(m_dialog->facts().valueOf(u"Next owner"_s)));
+        QCOMPARE(release()->text(), u"Release from billing (10.0.3.7)"_s);
     }
 
     // Of the holder that the form is about, not of the others; nothing where it has nothing else.

@@ -134,6 +134,25 @@ QByteArrayList wordsFor(const LockSnapshot &lock, std::size_t contender = 0)
 class TestBulkRelease : public QObject {
     Q_OBJECT
 private slots:
+    // Two of one host are told apart.
+    void whoIsReleasedIsCalledWhatItCallsItself()
+    {
+        auto lock = heldLock(1);
+        auto &holder = lock.contenders.front();
+        const auto who = [&lock] {
+            return targetsOfSession(pointersTo({lock}), ConnectionName("zk"), u"0x10"_s).front().who;
+        };
+        QCOMPARE(who(), QString());
+        holder.endpoint = u"127.0.0.1:60958"_s;
+        QCOMPARE(who(), u"127.0.0.1:60958"_s);
+        holder.identity = "ledger-2";
+        QCOMPARE(who(), u"ledger-2 · 127.0.0.1:60958"_s);
+        holder.label = u"billing"_s;
+        QCOMPARE(who(), u"billing · 127.0.0.1:60958"_s);
+        holder.endpoint.reset();
+        holder.identity.reset();
+        QCOMPARE(who(), u"billing"_s);
+    }
     void stopsWhereALockChangedHands()
     {
         BulkWorld world;
