@@ -4,15 +4,16 @@
 //
 //   tests_fuzz PARSER [--runs N | --seconds N] [--seed N] [--keep] [FILE…]
 //
-// --seconds (or LOCKSCOPE_FUZZ_SECONDS, times the parser's share) are seconds of the processor, for at least the
-// usual number of inputs. --keep adds to the corpus what reached new code (where the build traces it). With files
-// it reads those only.
+// --seconds (or LOCKSCOPE_FUZZ_SECONDS, times the parser's share) are seconds by the clock, for at least the usual
+// number of inputs. --keep adds to the corpus what reached new code (where the build traces it). With files it reads
+// those only.
 #include "core/base/logging.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/fuzz/work.h"
 
 #include <QCoreApplication>
 #include <QDir>
+#include <QElapsedTimer>
 #include <QFile>
 
 #include <algorithm>
@@ -20,7 +21,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <fcntl.h>
 #include <map>
 #include <optional>
@@ -130,13 +130,6 @@ void prepareSignals()
     handle(SIGVTALRM);
 }
 
-double processorSeconds()
-{
-    timespec spent{};
-    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
-    return static_cast<double>(spent.tv_sec) + static_cast<double>(spent.tv_nsec) / 1e9;
-}
-
 Work readOne(const Parser &parser, const QByteArray &input)
 {
     constexpr int longest = 20;
@@ -211,8 +204,11 @@ void fuzz(const Parser &parser, const Options &options)
     for (const auto &input : inputs)
         most.note(readOne(parser, input));
     const auto given = inputs.size();
+    QElapsedTimer spent;
+    spent.start();
+    const auto seconds = [&spent] { return static_cast<double>(spent.elapsed()) / 1000; };
     Random random(options.seed);
-    for (quint64 run = 0; run < options.runs || processorSeconds() < options.seconds; ++run) {
+    for (quint64 run = 0; run < options.runs || seconds() < options.seconds; ++run) {
         const auto &from = inputs[random.below(inputs.size())];
         const auto &other = inputs[random.below(inputs.size())];
         const auto input = spoilt(random, parser, from, other);
@@ -230,7 +226,7 @@ void fuzz(const Parser &parser, const Options &options)
                 static_cast<unsigned long long>(current.number), given, inputs.size() - given,
                 static_cast<unsigned long long>(placesReached()), static_cast<unsigned long long>(most.work.blocks),
                 static_cast<unsigned long long>(most.work.allocations),
-                static_cast<unsigned long long>(most.work.peakBytes), processorSeconds());
+                static_cast<unsigned long long>(most.work.peakBytes), seconds());
 }
 
 std::optional<Options> optionsIn(const Parser &parser, const QStringList &arguments)
