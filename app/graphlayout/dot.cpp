@@ -45,7 +45,7 @@ public:
     {
         set(m_graph, "rankdir", "LR");
         set(m_graph, "nodesep", "0.2");
-        set(m_graph, "ranksep", "0.75");
+        set(m_graph, "ranksep", "0.5");
         for (qsizetype i = 0; i < asked.boxes.size(); ++i) {
             auto *node = agnode(m_graph, text(QByteArray::number(i).constData()), 1);
             set(node, "shape", "box");

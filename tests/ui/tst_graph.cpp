@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of who waits for whom: what it draws of which locks, that it stays steady, and the way through it by keys.
 #include "tests/support/testmain.h"
+#include "tests/ui/graphscene.h"
 #include "tests/ui/windowfixture.h"
 #include "ui/graph/graphview.h"
 #include "ui/pages/graphpage.h"
@@ -14,37 +15,15 @@ using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using namespace lockscope;
 using inspect::ChangeKind;
-using inspect::Contender;
 using inspect::LockSnapshot;
 using testing::change;
+using testing::kazooLock;
 using testing::present;
 using ui::GraphChoice;
 using ui::GraphNode;
 using NodeMark = GraphNode::Mark;
 
 namespace {
-
-// A kazoo lock: the first of these sessions holds it, the others wait, in this order.
-LockSnapshot kazooLock(const QByteArray &name, const QByteArrayList &sessions)
-{
-    LockSnapshot lock;
-    lock.lock = {ConnectionName("zk"), name};
-    lock.recipe = "kazoo-lock";
-    lock.observed = testing::serverTime(present);
-    for (const auto &session : sessions) {
-        Contender one;
-        one.position = static_cast<int>(lock.contenders.size());
-        one.role = lock.contenders.empty() ? inspect::Role::Holder : inspect::Role::Waiter;
-        one.id = session + "__lock__000000000" + QByteArray::number(*one.position);
-        one.session = u"0x"_s + QString::fromLatin1(session);
-        one.identity = "app-" + session;
-        one.endpoint = u"10.0.0.7:%1"_s.arg(4000 + qHash(session) % 1000);
-        (one.role == inspect::Role::Holder ? one.heldSince : one.waitingSince) = lock.observed - 90s;
-        lock.contenders.push_back(one);
-    }
-    lock.state = lock.contenders.size() > 1 ? inspect::LockState::Contended : inspect::LockState::Held;
-    return lock;
-}
 
 std::vector<LockSnapshot> aDeadlock(bool isSaid)
 {
@@ -302,23 +281,6 @@ private slots:
             for (std::size_t j = i + 1; j < layout->boxes.size(); ++j)
                 QVERIFY(!layout->boxes[i].intersects(layout->boxes[j]));
         }
-    }
-
-    // Too many to be seen whole: it scrolls up and down, and is not made small for nothing.
-    void whatScrollsIsReadable()
-    {
-        m_window->resize(1024, 768);
-        std::vector<LockSnapshot> locks;
-        for (int i = 0; i < 20; ++i) {
-            const auto number = QByteArray::number(i);
-            locks.push_back(kazooLock("/lock-" + number, {"h" + number, "v" + number, "w" + number}));
-        }
-        tell(locks);
-        QTRY_VERIFY(isThere(u"/lock-19"_s));
-        const auto *view = page().findChild<ui::GraphView *>();
-        QVERIFY(view);
-        QTRY_VERIFY2(view->zoom() >= 0.75, qPrintable(QString::number(view->zoom())));
-        QVERIFY(page().sight().layout.size.width() * view->zoom() <= view->viewport()->width() + 1);
     }
 
     // The program that lays it out may be missing: nothing is drawn then, and nothing chosen by "Show in graph".

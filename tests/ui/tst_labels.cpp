@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A label of several lines keeps the heights it has told (ui/parts/parts.cpp). It says what QLabel would, whatever
-// has changed since.
+// has changed since. And where a sentence with names in it is broken (ui/parts/clauselabel.h).
 #include "tests/support/testmain.h"
+#include "ui/parts/clauselabel.h"
 #include "ui/parts/parts.h"
+#include "ui/theme/theme.h"
 
 #include <QLabel>
 #include <QTest>
@@ -87,6 +89,52 @@ private slots:
             label->setWordWrap(true);
         for (int width = 40; width < 400; ++width)
             QCOMPARE(ours->heightForWidth(width), theirs.heightForWidth(width));
+    }
+
+    void aSentenceIsBrokenAtItsClauses_data()
+    {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<int>("letters"); // about what a line has room for
+        QTest::addColumn<QStringList>("lines");
+        const auto root = u"root blocker app-1 holds zk:/locks/orders, 3 wait behind it, together 1 m 11 s"_s;
+        QTest::newRow("there is room") << root << 100 << QStringList{root};
+        QTest::newRow("after a clause, not before its last word")
+            << root << 59
+            << QStringList{u"root blocker app-1 holds zk:/locks/orders,"_s, u"3 wait behind it, together 1 m 11 s"_s};
+        QTest::newRow("before a name, not in it")
+            << root << 34
+            << QStringList{u"root blocker app-1 holds"_s, u"zk:/locks/orders,"_s, u"3 wait behind it,"_s,
+                           u"together 1 m 11 s"_s};
+        QTest::newRow("a span of time is one word")
+            << u"they wait together 1 m 11 s"_s << 24 << QStringList{u"they wait together"_s, u"1 m 11 s"_s};
+        QTest::newRow("at the dot between two") << u"nothing ends it · 1 more deadlock"_s << 26
+                                                << QStringList{u"nothing ends it ·"_s, u"1 more deadlock"_s};
+    }
+    void aSentenceIsBrokenAtItsClauses()
+    {
+        QFETCH(const QString, text);
+        QFETCH(const int, letters);
+        QFETCH(const QStringList, lines);
+        const QFontMetrics metrics(ui::monoFont());
+        QCOMPARE(ui::clauseLines(text, metrics, metrics.horizontalAdvance(QString(letters, u'x'))), lines);
+    }
+
+    // Its tool tip has the whole; and nothing is ever wider than the line.
+    void aNameThatIsWiderKeepsItsEnds()
+    {
+        const auto name = u"zk:/locks/"_s + QString(80, u'o') + u"-the-end"_s;
+        ui::ClauseLabel label({});
+        label.resize(200, 60);
+        label.say(u"held is "_s + name + u", by one"_s);
+        const auto lines = label.text().split(u'\n');
+        QCOMPARE(lines.size(), 3);
+        QVERIFY2(lines[1].startsWith(u"zk:/lo"_s) && lines[1].endsWith(u"-end,"_s), qPrintable(lines[1]));
+        for (const auto &line : lines)
+            QVERIFY(label.fontMetrics().horizontalAdvance(line) <= 200);
+        QVERIFY(label.toolTip().contains(name));
+        QCOMPARE(label.heightForWidth(200), 3 * label.fontMetrics().lineSpacing());
+        label.say(u"held is /a"_s);
+        QVERIFY(label.toolTip().isEmpty());
     }
 };
 

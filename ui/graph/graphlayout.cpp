@@ -7,17 +7,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace lockscope::ui {
 
 namespace {
 
-constexpr qreal margin = 20;
-constexpr qreal partGap = 34;
-constexpr qreal factorOfWhatScrolls = 1.2;
+constexpr qreal margin = 16;
+constexpr qreal partGap = 26;
+constexpr qreal columnGap = 40;
 constexpr qreal boxHeight = 46;
 constexpr qreal leastWidth = 130;
-constexpr qreal mostWidth = 330;
+constexpr qreal mostWidth = 330;                                // of a name: what is known of it stands there whole
+constexpr qreal mostWidthOfLock = 280, mostWidthOfClient = 200; // beside others
 
 int rankOf(const GraphPicture &picture, const std::vector<int> &nodes)
 {
@@ -29,13 +31,14 @@ int rankOf(const GraphPicture &picture, const std::vector<int> &nodes)
     return rank;
 }
 
-DotGraph dotGraphOf(const GraphPicture &picture, const std::vector<int> &nodes, const std::vector<int> &arcs)
+DotGraph dotGraphOf(const GraphPicture &picture, const std::vector<int> &nodes, const std::vector<int> &arcs,
+                    bool isAlone)
 {
     DotGraph graph;
     std::map<int, qint32> number;
     for (const int one : nodes) {
         number.emplace(one, static_cast<qint32>(graph.boxes.size()));
-        graph.boxes.push_back(boxSizeOf(picture.nodes[static_cast<std::size_t>(one)]));
+        graph.boxes.push_back(boxSizeOf(picture.nodes[static_cast<std::size_t>(one)], isAlone));
     }
     for (const int one : arcs) {
         // From who is in the way to who waits: whoever blocks stands at the left, where reading begins.
@@ -85,10 +88,14 @@ GraphLine lineOf(QList<QPointF> points, const QRectF &from, const QRectF &to)
 
 } // namespace
 
-QSizeF boxSizeOf(const GraphNode &node)
+QSizeF boxSizeOf(const GraphNode &node, bool isAlone)
 {
-    constexpr qreal ofTitle = 7.4, ofNote = 6.4, beside = 44; // a letter, about, and what else stands in the line
-    const auto width = std::max(ofTitle * qreal(node.title.size()), ofNote * qreal(node.note.size())) + beside;
+    // A letter, about, and what else stands in the line; a lock's name is in another font, and its box has corners.
+    const bool isLock = node.kind == GraphNode::Kind::Lock;
+    const qreal ofTitle = isLock ? 7.3 : 7.0, ofNote = 5.6, beside = isLock ? 28 : 44;
+    const auto most = isAlone ? mostWidth : isLock ? mostWidthOfLock : mostWidthOfClient;
+    const auto ofName = std::min(ofTitle * qreal(node.title.size()) + beside, most);
+    const auto width = std::max(ofName, ofNote * qreal(node.note.size()) + beside);
     // In steps: a second more of waiting is no other layout.
     constexpr qreal step = 20;
     return {std::clamp(std::ceil(width / step) * step, leastWidth, mostWidth), boxHeight};
@@ -118,7 +125,8 @@ std::vector<GraphLayouter::Part> GraphLayouter::partsOf(const GraphPicture &pict
     for (auto &[first, part] : parts) {
         for (const int one : part.nodes) {
             const auto &node = picture.nodes[static_cast<std::size_t>(one)];
-            part.content += node.key + '\n' + QByteArray::number(static_cast<int>(boxSizeOf(node).width())) + '\n';
+            const auto width = static_cast<int>(boxSizeOf(node, parts.size() == 1).width());
+            part.content += node.key + '\n' + QByteArray::number(width) + '\n';
         }
         for (const int one : part.arcs) {
             const auto &arc = picture.arcs[static_cast<std::size_t>(one)];
@@ -128,17 +136,19 @@ std::vector<GraphLayouter::Part> GraphLayouter::partsOf(const GraphPicture &pict
         }
         all.push_back(std::move(part));
     }
-    // Deadlocks first, then who holds others up; of one kind what was there before, as it stood, then what is new.
+    // Deadlocks first, then who holds others up; of one kind what was there before, as it stood, then what is new,
+    // the largest first.
     const auto before = [&](const Part &part) {
         int place = std::numeric_limits<int>::max();
         for (const int one : part.nodes) {
             const auto known = m_partBefore.find(picture.nodes[static_cast<std::size_t>(one)].key);
-            place = known == m_partBefore.end() ? place : std::min(place, known->second);
+            place = known == m_partBefore.end() ? place : std::min(place, known->second.place);
         }
         return place;
     };
-    std::ranges::stable_sort(all, {},
-                             [&](const Part &part) { return std::pair(rankOf(picture, part.nodes), before(part)); });
+    std::ranges::stable_sort(all, {}, [&](const Part &part) {
+        return std::tuple(rankOf(picture, part.nodes), before(part), -static_cast<qsizetype>(part.nodes.size()));
+    });
     return all;
 }
 
@@ -147,7 +157,7 @@ Result<QList<DotPlaces>> GraphLayouter::placesOf(const GraphPicture &picture, co
 {
     QList<DotGraph> graphs;
     for (const auto &part : parts)
-        graphs.push_back(dotGraphOf(picture, part.nodes, part.arcs));
+        graphs.push_back(dotGraphOf(picture, part.nodes, part.arcs, part.nodes.size() == picture.nodes.size()));
     auto places = layOutByDot(graphs, stop);
     if (!places)
         return places.error();
@@ -174,38 +184,101 @@ Result<QList<DotPlaces>> GraphLayouter::placesOf(const GraphPicture &picture, co
     return places;
 }
 
-GraphLayout GraphLayouter::packed(const GraphPicture &picture, const std::vector<Part> &parts, qreal width) const
+// Each as high as it can stand, and there as far to the left; what was there before keeps its left edge where it can.
+std::vector<QPointF> GraphLayouter::packed(const GraphPicture &picture, const std::vector<Part> &parts, qreal width,
+                                           Places places) const
+{
+    std::vector<QRectF> rects;
+    std::vector<QPointF> corners;
+    const auto topAt = [&rects](qreal left, qreal right) {
+        qreal top = margin;
+        for (const auto &other : rects) {
+            if (other.left() < right + columnGap && left < other.right() + columnGap)
+                top = std::max(top, other.bottom() + partGap);
+        }
+        return top;
+    };
+    for (const auto &part : parts) {
+        const auto size = m_placed.at(part.content).size;
+        const auto &key = picture.nodes[static_cast<std::size_t>(part.nodes.front())].key;
+        const auto known = m_partBefore.find(key);
+        const auto hasRoom = [&](qreal left) { return left + size.width() + margin <= width; };
+        std::vector<qreal> lefts{margin};
+        if (places == Places::Kept && known != m_partBefore.end() && hasRoom(known->second.left)) {
+            lefts = {known->second.left};
+        } else {
+            for (const auto &other : rects) {
+                if (hasRoom(other.right() + columnGap))
+                    lefts.push_back(other.right() + columnGap);
+            }
+        }
+        QPointF best(lefts.front(), topAt(lefts.front(), lefts.front() + size.width()));
+        for (const qreal left : lefts) {
+            const qreal top = topAt(left, left + size.width());
+            if (std::pair(top, left) < std::pair(best.y(), best.x()))
+                best = {left, top};
+        }
+        rects.emplace_back(best, size);
+        corners.push_back(best);
+    }
+    return corners;
+}
+
+GraphLayout GraphLayouter::drawn(const GraphPicture &picture, const std::vector<Part> &parts,
+                                 const std::vector<QPointF> &corners) const
 {
     GraphLayout layout;
     layout.boxes.resize(picture.nodes.size());
     layout.lines.resize(picture.arcs.size());
-    QPointF at(margin, margin);
-    qreal lineBottom = margin;
-    for (const auto &part : parts) {
+    for (std::size_t number = 0; number < parts.size(); ++number) {
+        const auto &part = parts[number];
         const auto &one = m_placed.at(part.content);
-        if (at.x() > margin && at.x() + one.size.width() + margin > width)
-            at = {margin, lineBottom + partGap};
+        const auto at = corners[number];
         for (std::size_t i = 0; i < part.nodes.size(); ++i) {
-            const auto number = static_cast<std::size_t>(part.nodes[i]);
-            QRectF box(QPointF(), boxSizeOf(picture.nodes[number]));
+            const auto node = static_cast<std::size_t>(part.nodes[i]);
+            QRectF box(QPointF(), boxSizeOf(picture.nodes[node], parts.size() == 1));
             box.moveCenter(at + one.centres[static_cast<qsizetype>(i)]);
-            layout.boxes[number] = box;
+            layout.boxes[node] = box;
         }
         for (std::size_t i = 0; i < part.arcs.size(); ++i) {
-            const auto number = static_cast<std::size_t>(part.arcs[i]);
-            const auto &arc = picture.arcs[number];
+            const auto line = static_cast<std::size_t>(part.arcs[i]);
+            const auto &arc = picture.arcs[line];
             auto points = one.lines[static_cast<qsizetype>(i)];
             for (auto &point : points)
                 point += at;
             const auto &client = layout.boxes[static_cast<std::size_t>(arc.client)];
             const auto &lock = layout.boxes[static_cast<std::size_t>(arc.lock)];
-            layout.lines[number] = lineOf(std::move(points), arc.holds ? lock : client, arc.holds ? client : lock);
+            layout.lines[line] = lineOf(std::move(points), arc.holds ? lock : client, arc.holds ? client : lock);
         }
-        lineBottom = std::max(lineBottom, at.y() + one.size.height());
-        layout.size = {std::max(layout.size.width(), at.x() + one.size.width() + margin), lineBottom + margin};
-        at.rx() += one.size.width() + partGap * 2;
+        layout.size =
+            layout.size.expandedTo({at.x() + one.size.width() + margin, at.y() + one.size.height() + margin});
     }
     return layout;
+}
+
+std::vector<QPointF> GraphLayouter::fitted(const GraphPicture &picture, const std::vector<Part> &parts,
+                                           QSizeF view) const
+{
+    std::vector<QPointF> corners;
+    const auto heightIn = [&](qreal width, Places places) {
+        corners = packed(picture, parts, width, places);
+        qreal bottom = 0;
+        for (std::size_t i = 0; i < parts.size(); ++i)
+            bottom = std::max(bottom, corners[i].y() + m_placed.at(parts[i].content).size.height());
+        return bottom + margin;
+    };
+    constexpr qreal most = 1 / leastReadableZoom;
+    for (const qreal factor : {1.0, 1.1, most}) {
+        for (const auto places : {Places::Kept, Places::Anew}) {
+            if (heightIn(view.width() * factor, places) <= view.height() * factor)
+                return corners;
+        }
+    }
+    // It scrolls in any case: all that was there before moves only where that makes it much shorter.
+    constexpr qreal muchHigher = 1.2;
+    const auto least = heightIn(view.width() * most, Places::Anew);
+    const auto anew = corners;
+    return heightIn(view.width() * most, Places::Kept) > least * muchHigher ? anew : corners;
 }
 
 Result<GraphLayout> GraphLayouter::layOut(const GraphPicture &picture, qreal width, qreal height,
@@ -229,21 +302,14 @@ Result<GraphLayout> GraphLayouter::layOut(const GraphPicture &picture, qreal wid
             placed.insert_or_assign(fresh[i].content, std::move((*places)[static_cast<qsizetype>(i)]));
     }
     m_placed = std::move(placed);
-    GraphLayout layout;
-    bool fits = false;
-    for (const qreal factor : {1.0, 1.25, 1.5, 1.8}) {
-        layout = packed(picture, parts, width * factor);
-        fits = layout.size.height() <= height * factor;
-        if (fits)
-            break;
-    }
-    if (!fits) // it scrolls in any case: then at a size that reads well
-        layout = packed(picture, parts, width * factorOfWhatScrolls);
+    const auto corners = fitted(picture, parts, {width, height});
+    auto layout = drawn(picture, parts, corners);
     m_before.clear();
     m_partBefore.clear();
     for (int i = 0; i < static_cast<int>(parts.size()); ++i) {
+        const PlaceBefore place{i, corners[static_cast<std::size_t>(i)].x()};
         for (const int node : parts[static_cast<std::size_t>(i)].nodes)
-            m_partBefore.insert_or_assign(picture.nodes[static_cast<std::size_t>(node)].key, i);
+            m_partBefore.insert_or_assign(picture.nodes[static_cast<std::size_t>(node)].key, place);
     }
     for (std::size_t i = 0; i < picture.nodes.size(); ++i)
         m_before.insert_or_assign(picture.nodes[i].key, layout.boxes[i].center());

@@ -19,10 +19,13 @@ using Mark = GraphNode::Mark;
 namespace {
 
 constexpr int titleLength = 120;
-// So many waiters of each lock are shown: who stands in one long column is not found there. As few as it takes.
+// So many waiters of each lock are shown: who stands in one long column is not found there. Where there are more
+// nodes than these, fewer.
 constexpr int usualWaiters = 8;
-constexpr std::array fewerWaiters{3, 1};
-constexpr int manyNodes = 60;
+struct FewerWaiters {
+    int nodes = 0, waiters = 0;
+};
+constexpr std::array fewerWaiters{FewerWaiters{30, 3}, FewerWaiters{60, 1}};
 
 QString counted(qsizetype count, const QString &one, const QString &many)
 {
@@ -62,8 +65,10 @@ public:
     {
         chooseLocks();
         countEdges();
-        for (std::size_t i = 0; i < fewerWaiters.size() && count() > manyNodes; ++i)
-            m_mostWaiters = fewerWaiters[i];
+        for (const auto &[nodes, waiters] : fewerWaiters) {
+            if (count() > nodes)
+                m_mostWaiters = waiters;
+        }
         const auto isBig = [this] { return count() > mostGraphNodes; };
         if (isBig())
             foldQuiet();

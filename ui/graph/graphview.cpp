@@ -21,7 +21,6 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr qreal leastZoom = 0.3;
-constexpr qreal leastFittingZoom = 0.55; // smaller nobody can read it: then it scrolls
 constexpr qreal mostZoom = 2.5;
 
 std::size_t place(int number)
@@ -116,8 +115,8 @@ qreal GraphView::fittingZoom() const
     if (size.isEmpty())
         return 1;
     const auto wide = viewport()->width() / size.width(), high = viewport()->height() / size.height();
-    // What cannot be seen whole scrolls up and down.
-    return std::clamp(std::min(wide, high) < leastFittingZoom ? wide : std::min(wide, high), leastFittingZoom, 1.0);
+    // What cannot be seen whole at a size that can be read scrolls, up and down if that is enough.
+    return std::clamp(std::min(wide, high) < leastReadableZoom ? wide : std::min(wide, high), leastReadableZoom, 1.0);
 }
 
 void GraphView::fit()
@@ -125,6 +124,7 @@ void GraphView::fit()
     m_fits = true;
     m_zoom = fittingZoom();
     updateBars();
+    bringToMiddle(currentNode() >= 0 ? currentNode() : m_sight->subject);
     viewport()->update();
     emit zoomChanged();
 }
@@ -159,10 +159,21 @@ void GraphView::updateBars()
     verticalScrollBar()->setRange(0, std::max(0, content.height() - viewport()->height()));
 }
 
+bool GraphView::isAllInSight() const
+{
+    return horizontalScrollBar()->maximum() == 0 && verticalScrollBar()->maximum() == 0;
+}
+
 void GraphView::showSubject()
 {
-    const int node = m_sight->subject;
-    if (m_isTouched || node < 0 || node >= static_cast<int>(m_sight->layout.boxes.size()))
+    if (!m_isTouched)
+        bringToMiddle(m_sight->subject);
+}
+
+// Unless it is in sight.
+void GraphView::bringToMiddle(int node)
+{
+    if (node < 0 || node >= static_cast<int>(m_sight->layout.boxes.size()))
         return;
     const auto seen = viewport()->rect();
     const auto box = boxOnScreen(node).toAlignedRect();

@@ -23,7 +23,10 @@ public:
     bool choose(const QByteArray &key);
     [[nodiscard]] const GraphNode *current() const;
     void zoomBy(int steps); // 0: to 100 %
-    void fit();             // all of it, and it stays so until somebody zooms
+    // All of it, and it stays so until somebody zooms; or of what is too large to be read so, what is chosen or what
+    // the heading speaks of.
+    void fit();
+    [[nodiscard]] bool isAllInSight() const;
     [[nodiscard]] qreal zoom() const { return m_zoom; }
     // In the view's own coordinates.
     [[nodiscard]] QRectF boxOnScreen(int node) const;
@@ -49,6 +52,7 @@ private:
     void setZoom(qreal zoom);
     void updateBars();
     void showSubject();
+    void bringToMiddle(int node);
     void select(int node);
     void walk(int key);
     [[nodiscard]] int currentNode() const; // -1 for none

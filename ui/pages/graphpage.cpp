@@ -8,6 +8,7 @@
 #include "ui/graph/graphview.h"
 #include "ui/models/connectionbook.h"
 #include "ui/models/locksmodel.h"
+#include "ui/parts/clauselabel.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
@@ -45,7 +46,7 @@ GraphPage::GraphPage(const ConnectionBook &book, QWidget *parent) : Page(parent)
     m_view = new GraphView(this);
     connect(m_view, &GraphView::activated, this, &GraphPage::open);
     connect(m_view, &GraphView::resized, this, &GraphPage::lookSoon);
-    connect(m_view, &GraphView::currentChanged, this, &GraphPage::showWords);
+    connect(m_view, &GraphView::currentChanged, this, &GraphPage::showChosen);
     if (auto *theme = Theme::instance())
         connect(theme, &Theme::changed, m_view, [this] { m_view->viewport()->update(); });
     m_empty = new EmptyNotice(this);
@@ -74,16 +75,12 @@ QWidget *GraphPage::makeStrip()
 {
     auto *strip = new QFrame(this);
     m_pill = new PillLabel(strip);
-    m_sentence = makeLabel({}, u"heading"_s, strip);
+    m_sentence = new ClauseLabel(u"heading"_s, strip);
     m_sentence->setObjectName(u"graphSentence"_s);
-    m_sentence->setWordWrap(true);
-    m_sentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    m_more = makeLabel({}, u"muted"_s, strip);
+    m_more = new ClauseLabel(u"muted"_s, strip);
     m_more->setObjectName(u"graphMore"_s);
-    m_more->setWordWrap(true);
-    m_unseen = makeLabel({}, u"muted"_s, strip);
+    m_unseen = new ClauseLabel(u"muted"_s, strip);
     m_unseen->setObjectName(u"graphUnseen"_s);
-    m_unseen->setWordWrap(true);
     const auto button = [&](const QString &text, const QString &name, const QString &tip) {
         auto *one = new QPushButton(text, strip);
         one->setAccessibleName(name);
@@ -101,13 +98,15 @@ QWidget *GraphPage::makeStrip()
     auto *smaller = button(u"−"_s, u"Smaller"_s, u"Smaller (−)"_s);
     m_zoom = button(u"100 %"_s, u"Zoom"_s, u"Back to 100 % (0)"_s);
     auto *larger = button(u"+"_s, u"Larger"_s, u"Larger (+)"_s);
-    auto *fit = button(u"Fit"_s, u"Fit"_s, u"All of it (F)"_s);
+    auto *fit = button(u"Fit"_s, u"Fit"_s, u"All of it, where that can be read (F)"_s);
     connect(smaller, &QPushButton::clicked, m_view, [this] { m_view->zoomBy(-1); });
     connect(m_zoom, &QPushButton::clicked, m_view, [this] { m_view->zoomBy(0); });
     connect(larger, &QPushButton::clicked, m_view, [this] { m_view->zoomBy(1); });
     connect(fit, &QPushButton::clicked, m_view, &GraphView::fit);
-    connect(m_view, &GraphView::zoomChanged, m_zoom,
-            [this] { m_zoom->setText(u"%1 %"_s.arg(qRound(m_view->zoom() * 100))); });
+    connect(m_view, &GraphView::zoomChanged, m_zoom, [this] {
+        m_zoom->setText(u"%1 %"_s.arg(qRound(m_view->zoom() * 100)));
+        showChosen();
+    });
     auto *row = new QHBoxLayout;
     row->setSpacing(8);
     row->addWidget(m_pill, 0, Qt::AlignTop);
@@ -242,16 +241,23 @@ void GraphPage::showWords()
     auto sentence = harmless(heading.sentence);
     if (!sentence.isEmpty())
         sentence[0] = sentence[0].toUpper();
-    m_sentence->setText(sentence.isEmpty() ? u"Who waits for whom"_s : sentence);
-    m_more->setText(harmless(heading.more));
+    m_sentence->say(sentence.isEmpty() ? u"Who waits for whom"_s : sentence);
+    m_more->say(harmless(heading.more));
     m_more->setVisible(!heading.more.isEmpty());
     const auto gaps = unseen();
-    m_unseen->setText(gaps);
+    m_unseen->say(gaps);
     m_unseen->setVisible(!gaps.isEmpty());
+    showChosen();
+}
+
+void GraphPage::showChosen()
+{
     const auto *node = m_view->current();
     const bool isOpened = node && !node->isFold() && (node->lock || !node->sessions.empty());
     const auto does = isOpened ? u"Enter opens: "_s : QString();
-    const auto text = node ? does + node->spoken : u"Arrows walk, Enter opens"_s;
+    const auto keys =
+        m_view->isAllInSight() ? u"Arrows walk, Enter opens"_s : u"Not all is in sight: arrows walk, Enter opens"_s;
+    const auto text = node ? does + node->spoken : keys;
     m_chosen->setText(m_chosen->fontMetrics().elidedText(text, Qt::ElideRight, std::max(200, m_chosen->width())));
     m_chosen->setToolTip(plainToolTip(text));
 }

@@ -13,6 +13,7 @@ class QStackedWidget;
 
 namespace lockscope::ui {
 
+class ClauseLabel;
 class ConnectionBook;
 class EmptyNotice;
 class GraphView;
@@ -51,6 +52,7 @@ private:
     void gather();
     void show(std::shared_ptr<const GraphSight> sight);
     void showWords();
+    void showChosen();
     void showNotice();
     void open(const GraphNode &node);
     [[nodiscard]] QString unseen() const;
@@ -77,9 +79,9 @@ private:
     EmptyNotice *m_empty = nullptr;
     GraphView *m_view = nullptr;
     PillLabel *m_pill = nullptr;
-    QLabel *m_sentence = nullptr;
-    QLabel *m_more = nullptr;
-    QLabel *m_unseen = nullptr;
+    ClauseLabel *m_sentence = nullptr;
+    ClauseLabel *m_more = nullptr;
+    ClauseLabel *m_unseen = nullptr;
     QLabel *m_chosen = nullptr;
     QPushButton *m_all = nullptr;
     QPushButton *m_zoom = nullptr;

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph of several locks on a small screen, 1366 × 768: it can be read, and stands still while little changes.
+#include "tests/support/testmain.h"
+#include "tests/ui/graphscene.h"
+#include "ui/graph/graphview.h"
+#include "ui/pages/graphpage.h"
+
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollBar>
+
+using namespace Qt::StringLiterals;
+using namespace lockscope;
+using inspect::ChangeKind;
+using inspect::LockSnapshot;
+using testing::kazooLock;
+
+namespace {
+
+constexpr qreal leastLetters = 9, smallestLetters = 11; // pixels: on the screen, and drawn at 100 %
+
+QByteArray nameOfLock(int number)
+{
+    return "/locks/orders-" + QByteArray::number(number);
+}
+
+std::vector<LockSnapshot> waitedForLocks(int count, int waiters)
+{
+    std::vector<LockSnapshot> locks;
+    for (int i = 0; i < count; ++i) {
+        QByteArrayList sessions;
+        for (int j = 0; j <= waiters; ++j)
+            sessions << QByteArray::number(i * 100 + j) + "-host.example.com";
+        locks.push_back(kazooLock(nameOfLock(i), sessions));
+    }
+    return locks;
+}
+
+ui::GraphPicture pictureOfLocks(const std::vector<LockSnapshot> &locks)
+{
+    return graphPictureOf(ui::graphFactsOf(locks, {}, testing::present), {});
+}
+
+// Of the boxes of locks, by name.
+std::map<QString, QPointF> placesOfLocks(const ui::GraphPicture &picture, const ui::GraphLayout &layout)
+{
+    std::map<QString, QPointF> all;
+    for (std::size_t i = 0; i < picture.nodes.size(); ++i) {
+        if (picture.nodes[i].kind == ui::GraphNode::Kind::Lock)
+            all[picture.nodes[i].title] = layout.boxes[i].topLeft();
+    }
+    return all;
+}
+
+} // namespace
+
+class TestGraphFit : public testing::WindowFixture {
+    Q_OBJECT
+
+    ui::GraphPage &graph() { return *m_window->findChild<ui::GraphPage *>(); }
+    void tell(const std::vector<LockSnapshot> &locks)
+    {
+        std::vector<inspect::SnapshotChange> changes;
+        for (const auto &lock : locks)
+            changes.push_back(testing::change(ChangeKind::Added, lock));
+        m_backend->tellLocks(std::move(changes));
+    }
+    bool isDrawn(int lock)
+    {
+        const auto key = ui::keyOfLock({ConnectionName("zk"), nameOfLock(lock)});
+        return graph().sight().picture.find(key) >= 0;
+    }
+    bool isSubjectSeen()
+    {
+        const int subject = graph().sight().subject;
+        auto &view = graph().view();
+        return subject >= 0 && view.viewport()->rect().contains(view.boxOnScreen(subject).toAlignedRect());
+    }
+
+private slots:
+    void init()
+    {
+        openWindow();
+        m_window->resize(1366, 720); // below a panel
+        m_window->showPage(u"graph"_s);
+        tellConnected();
+    }
+
+    void itsLettersCanBeRead_data()
+    {
+        QTest::addColumn<int>("locks");
+        QTest::addColumn<int>("waiters");
+        QTest::addColumn<bool>("isWhole");
+        QTest::newRow("one") << 1 << 3 << true;
+        QTest::newRow("two") << 2 << 3 << true;
+        QTest::newRow("four") << 4 << 3 << true;
+        QTest::newRow("four with long queues") << 4 << 20 << true;
+        QTest::newRow("twelve") << 12 << 3 << false;
+    }
+    void itsLettersCanBeRead()
+    {
+        QFETCH(const int, locks);
+        QFETCH(const int, waiters);
+        QFETCH(const bool, isWhole);
+        tell(waitedForLocks(locks, waiters));
+        QTRY_VERIFY(isDrawn(locks - 1));
+        auto &view = graph().view();
+        view.fit();
+        QVERIFY2(view.zoom() * smallestLetters >= leastLetters - 1e-6, qPrintable(QString::number(view.zoom())));
+        QTRY_COMPARE(view.isAllInSight(), isWhole); // laid out anew for the size that the window has now
+        QVERIFY(view.horizontalScrollBar()->maximum() == 0);
+        QVERIFY(isSubjectSeen());
+        const auto &boxes = graph().sight().layout.boxes;
+        for (std::size_t i = 0; i < boxes.size(); ++i) {
+            for (std::size_t j = i + 1; j < boxes.size(); ++j)
+                QVERIFY(!boxes[i].intersects(boxes[j]));
+        }
+    }
+
+    // Scrolled away, or another zoom: Fit goes back to what is chosen, else to what the heading speaks of; and where
+    // not all can be read at once it is said.
+    void whatDoesNotFitShowsWhatMatters()
+    {
+        tell(waitedForLocks(14, 3));
+        QTRY_VERIFY(isDrawn(13));
+        auto &view = graph().view();
+        const auto *words = graph().findChild<QLabel *>(u"graphChosen"_s);
+        QTRY_VERIFY2(words->toolTip().contains(u"Not all is in sight"_s), qPrintable(words->toolTip()));
+        view.zoomBy(8);
+        view.verticalScrollBar()->setValue(view.verticalScrollBar()->maximum());
+        QVERIFY(!isSubjectSeen());
+        view.fit();
+        QVERIFY(isSubjectSeen());
+        m_backend->tellLocks({testing::change(ChangeKind::Removed, kazooLock(nameOfLock(13), {}))});
+        for (int i = 2; i < 13; ++i)
+            m_backend->tellLocks({testing::change(ChangeKind::Removed, kazooLock(nameOfLock(i), {}))});
+        QTRY_VERIFY(!isDrawn(13) && view.isAllInSight());
+        QTRY_VERIFY2(words->toolTip().contains(u"Arrows walk"_s), qPrintable(words->toolTip()));
+    }
+
+    // One more waiter, one less, a lock that nobody waits for any longer: no lock goes to the other side.
+    void oneMoreWaiterMovesNoLockSideways()
+    {
+        auto locks = waitedForLocks(7, 3);
+        ui::GraphLayouter layouter;
+        const auto placesNow = [&] {
+            const auto picture = pictureOfLocks(locks);
+            return placesOfLocks(picture, *layouter.layOut(picture, 1130, 520));
+        };
+        const auto before = placesNow();
+        QVERIFY(std::ranges::any_of(before, [](const auto &one) { return one.second.x() > 565; })); // side by side
+        for (int i = 0; i < 7; ++i) {
+            const auto number = static_cast<std::size_t>((i * 3) % 7);
+            QByteArrayList sessions;
+            for (const auto &one : locks[number].contenders)
+                sessions << one.session->mid(2).toLatin1();
+            if (i % 3 == 2)
+                sessions.removeLast();
+            else
+                sessions << QByteArray::number(900 + i) + "-host.example.com";
+            locks[number] = kazooLock(locks[number].lock.name, sessions);
+            for (const auto &[name, place] : placesNow())
+                QVERIFY2(std::abs(place.x() - before.at(name).x()) < 12, qPrintable(name));
+        }
+        locks.erase(locks.begin());
+        for (const auto &[name, place] : placesNow())
+            QVERIFY2(std::abs(place.x() - before.at(name).x()) < 12, qPrintable(name));
+    }
+
+    void whatIsSaidAboveBreaksAtClauses()
+    {
+        tell(waitedForLocks(3, 2));
+        auto *more = graph().findChild<QLabel *>(u"graphMore"_s);
+        QTRY_VERIFY(isDrawn(2) && more->isVisible());
+        m_window->resize(900, 720);
+        QTRY_VERIFY2(more->text().contains(u'\n'), qPrintable(more->text()));
+        for (const auto &line : more->text().split(u'\n'))
+            QVERIFY2(!line.endsWith(u"/locks/"_s) && !line.startsWith(u"it,"_s), qPrintable(more->text()));
+        QVERIFY(more->height() >= 2 * more->fontMetrics().lineSpacing() - 1);
+    }
+};
+
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestGraphFit)
+#include "tst_graph_fit.moc"
