@@ -88,7 +88,16 @@ double LanesView::heightOfLane(double available) const
     if (m_isDense)
         return std::clamp(each, leastHeight, mostHeight);
     // Few of them fill the picture; a few more are a little lower, rather than scrolled away.
-    return each >= leastLaneHeight ? std::min(each, mostLaneHeight) : laneHeight;
+    if (each >= leastLaneHeight)
+        return std::min(each, mostLaneHeight);
+    return available / std::max(1.0, std::floor(available / laneHeight)); // none of those in sight is cut
+}
+
+// Above the picture.
+int LanesView::lanesScrolled() const
+{
+    return static_cast<int>(
+        std::lround(verticalScrollBar()->value() / heightOfLane(heightForLanes(viewport()->height()))));
 }
 
 // A life line for each server, above the lanes.
@@ -129,7 +138,7 @@ LaneFrame LanesView::frameFor(const QSizeF &size) const
     if (top > 0)
         frame.servers = QRectF(frame.lanes.left(), 0, frame.lanes.width(), top);
     frame.seen = m_seen;
-    frame.scrolled = verticalScrollBar()->value();
+    frame.scrolled = m_isDense ? verticalScrollBar()->value() : lanesScrolled() * frame.laneHeight;
     const double left = static_cast<double>(horizontalScrollBar()->value()) / zoomSteps;
     frame.from = Moment(std::llround(left * static_cast<double>(m_end.count())));
     frame.to = frame.from + span();
@@ -229,10 +238,10 @@ void LanesView::reveal(int lane)
     // With a few of those behind it, who wait.
     const double ahead = std::min(3 * now.laneHeight, now.lanes.height() / 3);
     auto *bar = verticalScrollBar();
-    if (top < bar->value())
+    if (top < now.scrolled)
         bar->setValue(static_cast<int>(top));
-    else if (top + now.laneHeight + ahead > bar->value() + now.lanes.height())
-        bar->setValue(static_cast<int>(top + now.laneHeight + ahead - now.lanes.height()));
+    else if (top + now.laneHeight + ahead > now.scrolled + now.lanes.height() + 0.5)
+        bar->setValue(static_cast<int>(std::ceil(top + now.laneHeight + ahead - now.lanes.height())));
 }
 
 void LanesView::setChosenLane(int lane)
@@ -366,7 +375,15 @@ bool LanesView::viewportEvent(QEvent *event)
 void LanesView::resizeEvent(QResizeEvent *event)
 {
     QAbstractScrollArea::resizeEvent(event);
+    auto *bar = verticalScrollBar();
+    const bool wasAtEnd = bar->value() > 0 && bar->value() == bar->maximum();
+    const double before = heightOfLane(heightForLanes(event->oldSize().height()));
+    const double first = std::round(bar->value() / before);
     updateBars();
+    if (wasAtEnd)
+        bar->setValue(bar->maximum());
+    else if (!m_isDense)
+        bar->setValue(static_cast<int>(first * heightOfLane(heightForLanes(viewport()->height()))));
 }
 
 void LanesView::scrollContentsBy(int, int)

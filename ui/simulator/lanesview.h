@@ -71,6 +71,7 @@ private:
     [[nodiscard]] double heightOfLane(double available) const;
     [[nodiscard]] double heightOfServers() const;
     [[nodiscard]] double heightForLanes(double height) const;
+    [[nodiscard]] int lanesScrolled() const;
 
     PlayedRunPtr m_run;
     Moment m_end{};

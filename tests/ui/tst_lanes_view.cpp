@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lanes of a run as a view that scrolls.
+#include "tests/support/testmain.h"
+#include "tests/ui/lanepicture.h"
+#include "tests/ui/themedapplication.h"
+
+#include <QScrollBar>
+#include <QTest>
+
+#include <cmath>
+
+using namespace lockscope;
+using ui::Moment;
+
+class TestLanesView : public QObject, testing::LanePicture {
+    Q_OBJECT
+
+private slots:
+    // Whatever the height, and after another one, as where words in another language take more lines: lanes are in
+    // sight from top to bottom, the first and the last as well.
+    void noLaneIsCut()
+    {
+        const auto run = predecessor(100);
+        ui::LanesView view;
+        view.resize(560, 300);
+        view.setRun(run, run->end());
+        view.show();
+        const auto whole = [&view](int lane) {
+            const auto frame = view.frame();
+            const double top = frame.middleOf(lane) - frame.laneHeight / 2;
+            return top > frame.lanes.top() - 0.1 && top + frame.laneHeight < frame.lanes.bottom() + 0.1;
+        };
+        const auto isCutNowhere = [&] {
+            const auto frame = view.frame();
+            const double lanes = frame.lanes.height() / frame.laneHeight;
+            return std::abs(lanes - std::round(lanes)) < 1e-6 && whole(frame.laneAt(frame.lanes.top()));
+        };
+        for (const double share : {0.0, 0.4, 1.0}) {
+            const auto happened = static_cast<std::size_t>(share * static_cast<double>(run->eventCount()));
+            for (int height = 300; height > 150; height -= 7) {
+                view.setCursor_(Moment(std::llround(share * static_cast<double>(run->end().count()))), happened);
+                const int shown = std::clamp(run->holderAfter(happened), 0, 99);
+                QVERIFY2(isCutNowhere() && (share == 1.0 || whole(shown)), qPrintable(QString::number(height)));
+                view.verticalScrollBar()->setValue(share == 1.0 ? view.verticalScrollBar()->maximum()
+                                                                : view.verticalScrollBar()->value() + 5);
+                view.resize(560, height);
+                QVERIFY2(isCutNowhere(), qPrintable(QString::number(height)));
+                QVERIFY(share < 1.0 || whole(99));
+            }
+        }
+    }
+};
+
+LOCKSCOPE_TEST_IN(testing::ThemedApplication, TestLanesView)
+#include "tst_lanes_view.moc"
