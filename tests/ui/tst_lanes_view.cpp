@@ -10,6 +10,7 @@
 #include <cmath>
 
 using namespace lockscope;
+using namespace Qt::StringLiterals;
 using ui::Moment;
 
 class TestLanesView : public QObject, testing::LanePicture {
@@ -46,6 +47,39 @@ private slots:
                 view.resize(560, height);
                 QVERIFY2(isCutNowhere(), qPrintable(QString::number(height)));
                 QVERIFY(share < 1.0 || whole(99));
+            }
+        }
+    }
+
+    // Of two beside each other one has another height first, and is scrolled with the other.
+    void whoHoldsStaysInSightOfBoth()
+    {
+        const auto run = predecessor(100);
+        ui::LanesView views[2];
+        for (int i = 0; i < 2; ++i) {
+            views[i].resize(560, 340);
+            views[i].setRun(run, run->end());
+            views[i].show();
+            connect(&views[i], &ui::LanesView::scrolledTo, this, [&views](double lanes, int horizontal) {
+                for (auto &view : views)
+                    view.scrollAlong(lanes, horizontal);
+            });
+        }
+        for (const double share : {0.4, 1.0}) {
+            const auto happened = static_cast<std::size_t>(share * static_cast<double>(run->eventCount() - 3));
+            const int holder = run->holderAfter(happened);
+            QVERIFY(holder > 12); // it is scrolled to
+            for (const int height : {370, 190, 330, 170}) {
+                for (auto &view : views)
+                    view.setCursor_(Moment(std::llround(share * static_cast<double>(run->end().count()))), happened);
+                for (auto &view : views)
+                    view.resize(560, height);
+                for (const auto &view : views) {
+                    const auto frame = view.frame();
+                    const double middle = frame.middleOf(holder);
+                    QVERIFY2(middle > frame.lanes.top() && middle < frame.lanes.bottom(),
+                             qPrintable(u"%1 of %2"_s.arg(height).arg(view.height())));
+                }
             }
         }
     }

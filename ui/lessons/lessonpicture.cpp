@@ -101,11 +101,9 @@ void LessonPicture::connectLanes(LanesView &lanes, std::size_t run)
         for (auto &panel : m_panels)
             panel.lanes->setZoom(zoom, around);
     });
-    connect(&lanes, &LanesView::scrolledTo, this, [this](int vertical, int horizontal) {
-        for (auto &panel : m_panels) {
-            panel.lanes->verticalScrollBar()->setValue(vertical);
-            panel.lanes->horizontalScrollBar()->setValue(horizontal);
-        }
+    connect(&lanes, &LanesView::scrolledTo, this, [this](double above, int horizontal) {
+        for (auto &panel : m_panels)
+            panel.lanes->scrollAlong(above, horizontal);
     });
     connect(&lanes, &LanesView::menuRequested, this, [this, run](int lane, const QPoint &where) {
         emit menuRequested({run, m_playback.at(), lane, std::nullopt}, where);

@@ -12,6 +12,7 @@
 #include <QKeyEvent>
 #include <QPainter>
 #include <QScrollBar>
+#include <QSignalBlocker>
 #include <QToolTip>
 #include <QWheelEvent>
 
@@ -93,11 +94,11 @@ double LanesView::heightOfLane(double available) const
     return available / std::max(1.0, std::floor(available / laneHeight)); // none of those in sight is cut
 }
 
-// Above the picture.
-int LanesView::lanesScrolled() const
+// Above the picture; whole ones, where each can be told from the next.
+double LanesView::lanesScrolled() const
 {
-    return static_cast<int>(
-        std::lround(verticalScrollBar()->value() / heightOfLane(heightForLanes(viewport()->height()))));
+    const double lanes = verticalScrollBar()->value() / heightOfLane(heightForLanes(viewport()->height()));
+    return m_isDense ? lanes : std::round(lanes);
 }
 
 // A life line for each server, above the lanes.
@@ -138,7 +139,7 @@ LaneFrame LanesView::frameFor(const QSizeF &size) const
     if (top > 0)
         frame.servers = QRectF(frame.lanes.left(), 0, frame.lanes.width(), top);
     frame.seen = m_seen;
-    frame.scrolled = m_isDense ? verticalScrollBar()->value() : lanesScrolled() * frame.laneHeight;
+    frame.scrolled = lanesScrolled() * frame.laneHeight;
     const double left = static_cast<double>(horizontalScrollBar()->value()) / zoomSteps;
     frame.from = Moment(std::llround(left * static_cast<double>(m_end.count())));
     frame.to = frame.from + span();
@@ -221,6 +222,7 @@ void LanesView::follow(std::size_t happened)
     int holder = m_run->holderAfter(happened);
     if (happened == m_run->eventCount() && m_zoom > 1)
         holder = std::min(m_run->event(happened - 1).contender, m_run->lanes() - 1);
+    m_followed = holder;
     if (holder >= 0)
         reveal(holder);
     const LaneFrame now = frame();
@@ -242,6 +244,13 @@ void LanesView::reveal(int lane)
         bar->setValue(static_cast<int>(top));
     else if (top + now.laneHeight + ahead > now.scrolled + now.lanes.height() + 0.5)
         bar->setValue(static_cast<int>(std::ceil(top + now.laneHeight + ahead - now.lanes.height())));
+}
+
+void LanesView::scrollAlong(double lanes, int horizontal)
+{
+    const QSignalBlocker quiet(this);
+    verticalScrollBar()->setValue(qRound(lanes * frame().laneHeight));
+    horizontalScrollBar()->setValue(horizontal);
 }
 
 void LanesView::setChosenLane(int lane)
@@ -377,19 +386,22 @@ void LanesView::resizeEvent(QResizeEvent *event)
     QAbstractScrollArea::resizeEvent(event);
     auto *bar = verticalScrollBar();
     const bool wasAtEnd = bar->value() > 0 && bar->value() == bar->maximum();
-    const double before = heightOfLane(heightForLanes(event->oldSize().height()));
+    const double room = heightForLanes(event->oldSize().height()), before = heightOfLane(room);
     const double first = std::round(bar->value() / before);
+    const bool wasSeen = m_followed >= first && m_followed + 1 <= first + std::round(room / before);
     updateBars();
     if (wasAtEnd)
         bar->setValue(bar->maximum());
     else if (!m_isDense)
         bar->setValue(static_cast<int>(first * heightOfLane(heightForLanes(viewport()->height()))));
+    if (wasSeen)
+        reveal(m_followed);
 }
 
 void LanesView::scrollContentsBy(int, int)
 {
     viewport()->update();
-    emit scrolledTo(verticalScrollBar()->value(), horizontalScrollBar()->value());
+    emit scrolledTo(lanesScrolled(), horizontalScrollBar()->value());
 }
 
 void LanesView::paintEvent(QPaintEvent *)

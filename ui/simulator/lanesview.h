@@ -35,6 +35,9 @@ public:
     void setChosenLane(int lane);
     [[nodiscard]] int chosenLane() const { return m_chosen; }
     void reveal(int lane);
+    // What one beside it says by scrolledTo(), which may be of another height. It does not say so itself: it would
+    // take the other one back.
+    void scrollAlong(double lanes, int horizontal);
 
     [[nodiscard]] LaneFrame frame() const;
     // The frame of a picture of that size, of as many lanes as fit from the first in sight on.
@@ -48,7 +51,7 @@ signals:
     void menuRequested(int lane, const QPoint &at);
     void serverMenuRequested(int server, const QPoint &at);
     void zoomed(double zoom, lockscope::contention::Moment around);
-    void scrolledTo(int vertical, int horizontal);
+    void scrolledTo(double lanes, int horizontal); // so many lanes are above the picture
 
 protected:
     void paintEvent(QPaintEvent *event) override;
@@ -71,7 +74,7 @@ private:
     [[nodiscard]] double heightOfLane(double available) const;
     [[nodiscard]] double heightOfServers() const;
     [[nodiscard]] double heightForLanes(double height) const;
-    [[nodiscard]] int lanesScrolled() const;
+    [[nodiscard]] double lanesScrolled() const;
 
     PlayedRunPtr m_run;
     Moment m_end{};
@@ -81,6 +84,7 @@ private:
     bool m_showsMessages = false;
     std::optional<Moment> m_seen; // the furthest that the cursor came; none: nothing is hidden
     int m_chosen = contention::nobody;
+    int m_followed = contention::nobody; // the lane that was brought into sight for the cursor
     double m_gutter = 44;
     PaintCost m_cost;
 };

@@ -5,8 +5,6 @@
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/runpanel.h"
 
-#include <QScrollBar>
-
 #include <algorithm>
 
 namespace lockscope::ui {
@@ -65,11 +63,9 @@ RunPanel *RunGrid::makePanel()
         for (auto *one : m_panels)
             one->lanes().setZoom(zoom, around);
     });
-    connect(&lanes, &LanesView::scrolledTo, this, [this](int vertical, int horizontal) {
-        for (auto *one : m_panels) {
-            one->lanes().verticalScrollBar()->setValue(vertical);
-            one->lanes().horizontalScrollBar()->setValue(horizontal);
-        }
+    connect(&lanes, &LanesView::scrolledTo, this, [this](double above, int horizontal) {
+        for (auto *one : m_panels)
+            one->lanes().scrollAlong(above, horizontal);
     });
     connect(&panel->tiles(), &CounterTiles::widthChanged, this, &RunGrid::alignTiles, Qt::QueuedConnection);
     return panel;
