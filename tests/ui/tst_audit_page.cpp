@@ -106,6 +106,29 @@ private slots:
         QTRY_VERIFY(!table.isColumnHidden(ui::AuditModel::Actor));
     }
 
+    // It is why somebody did it: where other columns have more than they need, it is not cut. The room is the name's
+    // again when there is less.
+    void aReasonHasTheRoomThatIsThere()
+    {
+        force(u"INC-4711: the holder hangs since the night's deployment"_s, "zk:/locks/nightly-report");
+        m_page->resize(1138, 500);
+        m_page->show();
+        QTRY_COMPARE(rows(), 2);
+        auto &table = m_page->table();
+        const auto *cells = qobject_cast<const ui::TreeCellDelegate *>(table.itemDelegate());
+        const auto isWhole = [&](int column) {
+            return table.columnWidth(column) >= cells->widthNeeded(table.model()->index(0, column));
+        };
+        QTRY_VERIFY2(isWhole(ui::AuditModel::Reason),
+                     qPrintable(QString::number(table.columnWidth(ui::AuditModel::Reason))));
+        for (const int column : {ui::AuditModel::Lock, ui::AuditModel::Time, ui::AuditModel::Outcome})
+            QVERIFY2(isWhole(column), qPrintable(QString::number(column)));
+        m_page->resize(796, 500);
+        QTRY_VERIFY(isWhole(ui::AuditModel::Lock));
+        m_page->resize(1138, 500);
+        QTRY_VERIFY(isWhole(ui::AuditModel::Reason));
+    }
+
     void theNewestIsFirstAndSaysWhatItChanged()
     {
         force(u"INC-1"_s);

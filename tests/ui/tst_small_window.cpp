@@ -99,6 +99,51 @@ private slots:
         }
     }
 
+    // A name longer than half of the list is whole where nothing else needs the room.
+    void aLongNameHasTheRoomThatIsThere()
+    {
+        tell("zk");
+        m_backend->tellLocks({change(
+            ChangeKind::Added, queueLock("zk", "/locks/" + QByteArray(52, 'x'), 1, testing::serverTime(present)))});
+        auto &table = page().table();
+        QTRY_COMPARE(table.model()->rowCount(), 1);
+        const int needed = table.sizeHintForIndex(table.model()->index(0, ui::LockRow::Lock)).width();
+        QVERIFY(needed > 440); // more than half
+        QTRY_VERIFY2(table.columnWidth(ui::LockRow::Lock) >= needed,
+                     qPrintable(u"%1 of %2"_s.arg(table.columnWidth(ui::LockRow::Lock)).arg(needed)));
+        QCOMPARE(table.horizontalScrollBar()->maximum(), 0);
+    }
+
+    // What one filter brought in sight takes no room from what the next one does.
+    void eachFilterHasTheWidthsOfItsRows()
+    {
+        tell("zk");
+        std::vector<inspect::SnapshotChange> changes;
+        for (int i = 0; i < 60; ++i)
+            changes.push_back(change(ChangeKind::Added, queueLock("zk", "/a/" + QByteArray::number(100 + i), 1,
+                                                                  testing::serverTime(present))));
+        changes.push_back(
+            change(ChangeKind::Added, queueLock("zk", "/z/" + QByteArray(50, 'z'), 1, testing::serverTime(present))));
+        m_backend->tellLocks(std::move(changes));
+        auto &table = page().table();
+        QTRY_COMPARE(table.model()->rowCount(), 61);
+        const auto widths = [&table] {
+            QList<int> all;
+            for (int column = 0; column < ui::LockRow::ColumnCount; ++column)
+                all << table.columnWidth(column);
+            return all;
+        };
+        page().setFilter(u"/a/"_s);
+        const auto before = widths();
+        page().setFilter(u"zzz"_s);
+        QCOMPARE(table.model()->rowCount(), 1);
+        QVERIFY2(table.columnWidth(ui::LockRow::Lock) > before[ui::LockRow::Lock],
+                 qPrintable(u"%1 of %2"_s.arg(table.columnWidth(ui::LockRow::Lock)).arg(before[ui::LockRow::Lock])));
+        page().setFilter(u"/a/"_s);
+        QCOMPARE(table.model()->rowCount(), 60);
+        QTRY_COMPARE(widths(), before);
+    }
+
     // Of many connections the status bar says of how many not all is seen, and what of the worst; the tip says all.
     void theCoverageOfFiveConnectionsIsSaidShort()
     {

@@ -64,6 +64,7 @@ QWidget *AuditPage::buildStrip()
     m_filter->setAccessibleName(tr("Filter the audit record"));
     connect(m_filter, &QLineEdit::textChanged, this, [this](const QString &text) {
         m_filtered.setFilterFixedString(text);
+        m_table->measureAnew();
         sayCount();
     });
     m_status = makeLabel({}, u"muted"_s, strip);

@@ -10,6 +10,7 @@
 #include <QScrollBar>
 
 #include <algorithm>
+#include <ranges>
 
 namespace lockscope::ui {
 
@@ -146,7 +147,7 @@ void LiveTree::fit()
     }
     m_isFitting = false;
     if (isVisible())
-        widen();
+        shareOut();
 }
 
 void LiveTree::measure()
@@ -165,33 +166,61 @@ void LiveTree::measure()
         m_needed[m_stretched] = std::max(m_needed[m_stretched], cells->widthNeeded(index.siblingAtColumn(m_stretched))
                                                                     + (m_stretched == 0 ? std::max(0, indent) : 0));
     }
-    widen();
+    shareOut();
 }
 
-// Nothing is cut while there is room: first what a column usually has, then what the stretched one does not need.
-void LiveTree::widen()
+void LiveTree::measureAnew()
+{
+    m_needed.clear();
+    m_measureSoon.start();
+}
+
+// Nothing is cut while there is room, and what the stretched column names last: what others have beyond their need or
+// their usual width is taken from them where something lacks room.
+void LiveTree::shareOut()
 {
     if (m_stretched < 0 || m_needed.empty())
         return;
+    struct Share {
+        int column, width, usual, needed;
+    };
+    std::vector<Share> shares;
     const int least = std::max(m_leastStretched, leastOfAStretchedColumn);
-    int room = viewport()->width();
-    for (const auto &[column, width] : m_usual)
-        room -= isColumnHidden(column) ? 0 : columnWidth(column);
-    m_isFitting = true;
+    const int whole = std::max(least, m_needed[m_stretched]);
+    int room = viewport()->width(); // of the stretched one
+    int lacking = 0;
+    for (const auto &[column, usual] : m_usual) {
+        if (isColumnHidden(column))
+            continue;
+        room -= columnWidth(column);
+        if (m_dragged.contains(column))
+            continue;
+        shares.push_back({column, columnWidth(column), shownSize(usual), m_needed[column]});
+        lacking += std::max(0, shares.back().needed - shares.back().width);
+    }
+    const auto take = [&](int Share::*down, int wanted) {
+        for (auto &one : std::ranges::reverse_view(shares)) {
+            const int taken = std::clamp(one.width - one.*down, 0, std::max(0, wanted - room));
+            one.width -= taken;
+            room += taken;
+        }
+    };
     const auto grow = [&](int keep, int most) {
-        for (const auto &[column, width] : m_usual) {
-            if (isColumnHidden(column) || m_dragged.contains(column))
-                continue;
-            const int wanted = std::min(m_needed[column], shownSize(width) * most);
-            const int extra = std::min(wanted - columnWidth(column), room - keep);
-            if (extra <= 0)
-                continue;
-            setColumnWidth(column, columnWidth(column) + extra);
+        for (auto &one : shares) {
+            const int wanted = std::min(one.needed, one.usual * most);
+            const int extra = std::clamp(wanted - one.width, 0, std::max(0, room - keep));
+            one.width += extra;
             room -= extra;
         }
     };
+    take(&Share::needed, whole + lacking);
+    take(&Share::usual, whole);
     grow(least, 1);
-    grow(std::max(least, m_needed[m_stretched]), 2);
+    grow(whole, 2);
+    grow(whole, 100);
+    m_isFitting = true;
+    for (const auto &one : shares)
+        setColumnWidth(one.column, one.width);
     m_isFitting = false;
 }
 

@@ -30,6 +30,9 @@ public:
     // In a narrow window the stretched column keeps this much, and the last ones go.
     void setLeastStretched(int width) { m_leastStretched = width; }
 
+    // Other rows are asked for: what those that were there needed takes no room from these.
+    void measureAnew();
+
     // Sizes of another run, none so small that a title or a date would not fit.
     void restoreColumns(const QByteArray &saved);
 
@@ -60,13 +63,14 @@ private:
     int m_heldAt = 0;
     void fit();
     void measure();
-    void widen();
+    void shareOut();
 
     TableTools *m_tools = nullptr;
     int m_stretched = -1;
     int m_leastStretched = 0;
-    std::map<int, int> m_needed; // by column, of the rows that were on screen; grows only, so that nothing jitters
-    QSet<int> m_dragged;         // by a person: left alone
+    std::map<int, int>
+        m_needed;        // by column, that were on screen; grows until other rows are asked for: nothing jitters
+    QSet<int> m_dragged; // by a person: left alone
     bool m_isFitting = false;
     QTimer m_measureSoon;
     std::vector<std::pair<int, int>> m_usual;

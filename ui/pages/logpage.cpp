@@ -65,6 +65,7 @@ QWidget *LogPage::buildStrip()
     m_filter->setAccessibleName(u"Filter the log"_s);
     connect(m_filter, &QLineEdit::textChanged, this, [this](const QString &text) {
         m_filtered.setText(text);
+        m_table->measureAnew();
         say();
     });
     const auto chip = [&](const QString &text) {

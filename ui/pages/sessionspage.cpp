@@ -46,6 +46,7 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
     m_filter->setAccessibleName(u"Filter sessions"_s);
     connect(m_filter, &QLineEdit::textChanged, this, [this](const QString &text) {
         m_proxy->setFilterFixedString(text);
+        m_table->measureAnew();
         say();
     });
     m_status = makeLabel({}, u"muted"_s, strip);

@@ -26,7 +26,10 @@ TreePage::TreePage(std::initializer_list<Scheme> schemes, Words words, QWidget *
 {
     m_filterSoon.setSingleShot(true);
     m_filterSoon.setInterval(filterDelay);
-    connect(&m_filterSoon, &QTimer::timeout, this, [this] { applyFilter(); });
+    connect(&m_filterSoon, &QTimer::timeout, this, [this] {
+        applyFilter();
+        m_tree->measureAnew();
+    });
     m_filter = new QLineEdit(this);
     m_filter->setPlaceholderText(u"Filter loaded "_s + m_words.entries);
     m_filter->setClearButtonEnabled(true);

@@ -67,7 +67,9 @@ FindingsTable::FindingsTable(FindingsModel &model, QWidget *parent) : QTableView
     connect(this, &QTableView::doubleClicked, this, &FindingsTable::opened);
     connect(header, &QHeaderView::sectionResized, this,
             [this](int column) { m_isNameDragged |= column == FindingRow::Lock && !m_isFittingNames; });
-    connect(&model, &QAbstractItemModel::rowsInserted, this, &FindingsTable::fitNames);
+    header->setResizeContentsPrecision(0); // of what is on screen
+    for (const auto changed : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
+        connect(&model, changed, this, &FindingsTable::fitNames);
 }
 
 const FindingRow *FindingsTable::current() const
@@ -152,7 +154,7 @@ void FindingsTable::resizeEvent(QResizeEvent *event)
     QTableView::resizeEvent(event);
 }
 
-// As wide as the names are, a fifth at most: what was seen needs the room, too.
+// As wide as the names are, a fifth at most, or what the words leave: what was seen needs the room, too.
 void FindingsTable::fitNames()
 {
     constexpr int least = 140;
@@ -160,7 +162,11 @@ void FindingsTable::fitNames()
     if (m_isNameDragged)
         return;
     m_isFittingNames = true;
-    const int share = std::clamp(width() / 5, least, most);
+    int left = width() - sizeHintForColumn(FindingRow::Message);
+    for (const auto column :
+         {FindingRow::State, FindingRow::Title, FindingRow::Connection, FindingRow::Who, FindingRow::Since})
+        left -= isColumnHidden(column) ? 0 : columnWidth(column);
+    const int share = std::max(std::clamp(width() / 5, least, most), left);
     setColumnWidth(FindingRow::Lock, std::clamp(sizeHintForColumn(FindingRow::Lock), least, share));
     m_isFittingNames = false;
 }

@@ -121,6 +121,7 @@ std::optional<LockName> LocksTable::currentLock() const
 
 void LocksTable::leaveHidden()
 {
+    measureAnew();
     if (m_current && !currentLock())
         setCurrentLock(m_model.rowCount() > 0 ? std::optional(m_model.snapshotAt(0).lock) : std::nullopt, true);
 }
@@ -265,9 +266,14 @@ void LocksTable::changeEvent(QEvent *event)
     QTableView::changeEvent(event);
     if (event->type() != QEvent::FontChange)
         return;
+    QMetaObject::invokeMethod(this, &LocksTable::measureAnew, Qt::QueuedConnection);
+}
+
+void LocksTable::measureAnew()
+{
     m_needed = {};
     m_brief = {};
-    QMetaObject::invokeMethod(this, &LocksTable::fitColumns, Qt::QueuedConnection);
+    fitColumns();
 }
 
 void LocksTable::setConnections(int count, std::set<ConnectionName> production)
@@ -319,8 +325,9 @@ int LocksTable::titleWidth(int column)
     return width;
 }
 
-// A lock's name is the last thing to be cut; then its recipe, what kind of finding it has, and who holds it, in their
-// fewest words. What then is left goes to the holder's address, and to the findings, which the header stretches.
+// A lock's name is the last thing to be cut: it has up to half of the room first, and all of it once the recipe
+// and the kind of finding are there in their fewest words. Then comes who holds it. What then is left goes to the
+// holder's address, and to the findings, which the header stretches.
 void LocksTable::shareOut(int room)
 {
     const auto shown = [this](int column, int width) { return isColumnHidden(column) ? 0 : width; };
@@ -347,6 +354,7 @@ void LocksTable::shareOut(int room)
     const std::pair<int, int> wishes[] = {{LockRow::Lock, std::min(m_needed[LockRow::Lock], room * 55 / 100)},
                                           {LockRow::Recipe, std::min(m_needed[LockRow::Recipe], 190)},
                                           {LockRow::FindingColumn, std::min(m_brief[LockRow::FindingColumn], 200)},
+                                          {LockRow::Lock, m_needed[LockRow::Lock]},
                                           {LockRow::Holder, std::min(m_brief[LockRow::Holder], 250)},
                                           {LockRow::Holder, std::min(m_needed[LockRow::Holder], 250)}};
     for (const auto &[column, wish] : wishes) {

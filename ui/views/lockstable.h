@@ -49,7 +49,8 @@ public:
     void seek(const inspect::LockName &lock);
     // Asked for, and now it is there, as a row that waits to be shown.
     [[nodiscard]] bool isAwaited(const inspect::LockName &lock) const;
-    // What a filter hides is not chosen: the first row is instead, if there is one.
+    // Other rows are asked for. What a filter hides is not chosen: the first row is instead, if there is one; nor
+    // does what it needed take room from these.
     void leaveHidden();
     // The pointer is over the rows, or a key was pressed a moment ago: nothing may move under them.
     [[nodiscard]] bool isInUse() const;
@@ -80,6 +81,7 @@ protected:
 private:
     void fitColumns();
     [[nodiscard]] int titleWidth(int column);
+    void measureAnew();
     // What the rows on screen need; true when some column needs more than before.
     bool measure();
     void shareOut(int room);
@@ -102,7 +104,7 @@ private:
     bool m_fitting = false;
     bool m_widthsChosen = false;
     bool m_isSoughtLock = false; // asked for by name: kept on screen until somebody goes elsewhere
-    // By column; they grow only, so that nothing jitters.
+    // By column; until other rows are asked for they grow only, so that nothing jitters.
     std::map<int, int> m_needed;
     std::map<int, int> m_brief; // for the fewest words
 };
