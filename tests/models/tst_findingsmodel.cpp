@@ -162,6 +162,49 @@ private slots:
         QCOMPARE(says(), u"held for 12 m 00 s"_s);
     }
 
+    // Of four in a ring each lock has two: the row names all four, each once, and no longer who is not in it any
+    // more.
+    void aDeadlockNamesAllThatAreInIt()
+    {
+        const QByteArray names[] = {"/a", "/b", "/c", "/d"};
+        std::vector<LockSnapshot> ring;
+        for (int i = 0; i < 4; ++i) {
+            auto lock = lockWith(names[i], {FindingCode::Deadlock});
+            lock.findings.front().contenders = {lock.contenders[0].id, lock.contenders[1].id};
+            for (int j = 0; j < 2; ++j) { // each holds one, and waits for the one before
+                auto &one = lock.contenders[static_cast<std::size_t>(j)];
+                one.session = u"0x10000000000%1"_s.arg((i + j) % 4);
+                one.endpoint = u"10.0.3.%1:5000"_s.arg((i + j) % 4);
+                one.identity.reset();
+            }
+            for (const auto &other : names) {
+                if (other != names[i])
+                    lock.findings.front().also.push_back({lock.lock.connection, other});
+            }
+            ring.push_back(lock);
+        }
+        for (const int i : {2, 0, 3, 1})
+            tell(ChangeKind::Added, ring[static_cast<std::size_t>(i)]);
+        QCOMPARE(m_model->rowCount(), 1);
+        const auto who = [this] { return m_model->at(0).cell(ui::FindingRow::Who, m_now); };
+        QVERIFY2(who().endsWith(u" +3"_s), qPrintable(who()));
+        QStringList sessions;
+        for (const auto &one : m_model->at(0).everybody())
+            sessions << one.session.value_or(QString());
+        QCOMPARE(sessions.size(), 4);
+        QCOMPARE(sessions.removeDuplicates(), 0);
+        tell(ChangeKind::Changed, ring[0]); // it goes on
+        QVERIFY2(who().endsWith(u" +3"_s), qPrintable(who()));
+        ring[2].findings.clear();
+        tell(ChangeKind::Changed, ring[2]);
+        QCOMPARE(m_model->at(0).everybody().size(), std::size_t(4)); // of /b and /d
+        ring[1].findings.clear();
+        ring[3].findings.clear();
+        tell(ChangeKind::Changed, ring[1]);
+        tell(ChangeKind::Changed, ring[3]);
+        QVERIFY2(who().endsWith(u" +1"_s), qPrintable(who()));
+    }
+
     // A deadlock is found on each of its locks, whichever is told first, and is one finding.
     void aDeadlockIsOneRow()
     {

@@ -38,13 +38,20 @@ int sign(std::strong_ordering order)
     return order < 0 ? -1 : order > 0 ? 1 : 0;
 }
 
+QString partyName(const FindingParty &party)
+{
+    return party.words.section(u' ', 1).section(u" · "_s, 0, 0);
+}
+
+QString firstOf(const FindingRow &row)
+{
+    return row.parties.empty() ? QString() : partyName(row.parties.front());
+}
+
 QString whoOf(const FindingRow &row)
 {
-    if (row.parties.empty())
-        return {};
-    const auto &first = row.parties.front();
-    const auto who = first.words.section(u' ', 1).section(u" · "_s, 0, 0);
-    return row.concerned > 1 ? u"%1 +%2"_s.arg(who, QString::number(row.concerned - 1)) : who;
+    const auto all = std::max(row.concerned, row.everybody().size());
+    return row.parties.size() > 0 && all > 1 ? u"%1 +%2"_s.arg(firstOf(row), QString::number(all - 1)) : firstOf(row);
 }
 
 } // namespace
@@ -78,6 +85,19 @@ std::optional<FindingRow::Session> FindingRow::session() const
     if (!finding.victim.empty() || parties.empty() || !parties.front().session)
         return std::nullopt;
     return Session{lock.connection, *parties.front().session};
+}
+
+std::vector<FindingParty> FindingRow::everybody() const
+{
+    auto all = parties;
+    for (const auto &one : elsewhere) {
+        const bool isThere = std::ranges::any_of(all, [&one](const FindingParty &known) {
+            return one.session == known.session && partyName(one) == partyName(known);
+        });
+        if (!isThere)
+            all.push_back(one);
+    }
+    return all;
 }
 
 bool FindingRow::isAnothers(const inspect::LockName &lock, const inspect::Finding &finding)
@@ -163,7 +183,7 @@ int FindingOrder::compare(const FindingRow &a, const FindingRow &b) const
     case FindingRow::Title: first = sign(a.finding.code <=> b.finding.code); break;
     case FindingRow::Lock: first = a.lock.name.compare(b.lock.name); break;
     case FindingRow::Connection: first = sign(a.lock.connection <=> b.lock.connection); break;
-    case FindingRow::Who: first = whoOf(a).compare(whoOf(b)); break;
+    case FindingRow::Who: first = firstOf(a).compare(firstOf(b)); break;
     case FindingRow::Since: first = a.since < b.since ? -1 : a.since > b.since; break;
     default: break;
     }

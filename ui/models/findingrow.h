@@ -19,6 +19,8 @@ struct FindingRow {
 
     FindingRow(const inspect::LockSnapshot &snapshot, inspect::Finding what);
 
+    // All that it is about, of a deadlock over several locks each once.
+    [[nodiscard]] std::vector<FindingParty> everybody() const;
     // The same finding at a later look goes on in its row.
     [[nodiscard]] bool isLater(const FindingRow &earlier) const;
     [[nodiscard]] QString cell(int column, SystemTime now) const;
@@ -44,6 +46,7 @@ struct FindingRow {
     std::vector<inspect::LockName> locks; // it, and of a deadlock all, in order
     inspect::Finding finding;             // its contenders are `parties`
     std::size_t concerned = 0;            // how many contenders it names, parties or not
+    std::vector<FindingParty> elsewhere;  // of a deadlock: who holds and waits for its other locks, as far as told
     std::vector<FindingParty> parties;    // of a deadlock the victim first
     QString why;                          // what makes us think that it is a lock of this recipe
     std::chrono::milliseconds serverAhead{};

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <unordered_set>
 
 namespace lockscope::ui {
@@ -52,7 +53,8 @@ void FindingsModel::apply(const std::vector<SnapshotChange> &changes, bool isJum
     for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
         if (change->kind == ChangeKind::Added)
             m_lookedSince.try_emplace(change->lock.lock.connection, m_clock());
-        const bool concerns = !change->lock.findings.empty() || m_rows.contains(change->lock.lock);
+        const bool concerns = !change->lock.findings.empty() || m_rows.contains(change->lock.lock)
+                              || m_inDeadlocks.contains(change->lock.lock);
         if ((concerns || changes.size() > 1) && told.insert(change->lock.lock).second && concerns)
             last.push_back(&*change);
     }
@@ -64,7 +66,41 @@ void FindingsModel::apply(const std::vector<SnapshotChange> &changes, bool isJum
         replace((*change)->lock, (*change)->kind == ChangeKind::Removed,
                 isJump || (*change)->kind == ChangeKind::Added, delta);
     commit(std::move(delta));
+    joinDeadlocks();
     say(found, all);
+}
+
+void FindingsModel::noteDeadlock(const LockSnapshot &lock, bool isGone)
+{
+    std::vector<FindingParty> in;
+    for (const auto &finding : lock.findings) {
+        if (!isGone && !finding.also.empty())
+            std::ranges::copy(FindingRow(lock, finding).parties, std::back_inserter(in));
+    }
+    m_inDeadlocks.erase(lock.lock);
+    if (!in.empty())
+        m_inDeadlocks.emplace(lock.lock, std::move(in));
+}
+
+// The row of a deadlock stands at one of its locks; who is in it is told with each.
+void FindingsModel::joinDeadlocks()
+{
+    std::vector<int> changed;
+    for (const auto &[lock, in] : m_inDeadlocks) {
+        const auto own = m_rows.find(lock);
+        if (own == m_rows.end())
+            continue;
+        for (auto &row : own->second) {
+            row->elsewhere.clear();
+            for (const auto &other : row->finding.also) {
+                if (const auto there = m_inDeadlocks.find(other); there != m_inDeadlocks.end())
+                    std::ranges::copy(there->second, std::back_inserter(row->elsewhere));
+            }
+            if (row->shown && !row->elsewhere.empty())
+                changed.push_back(placeOf(*row));
+        }
+    }
+    emitRanges(std::move(changed));
 }
 
 // The row goes on with what was found now.
@@ -112,6 +148,7 @@ bool FindingsModel::isOlder(const FindingRow &row, const LockSnapshot &lock, boo
 
 void FindingsModel::replace(const LockSnapshot &lock, bool isGone, bool isFirstLook, Delta &delta)
 {
+    noteDeadlock(lock, isGone);
     auto &own = m_rows[lock.lock];
     Own left = std::exchange(own, {});
     const auto take = [&left](const auto &fits) -> std::unique_ptr<FindingRow> {
@@ -193,6 +230,7 @@ void FindingsModel::removeConnection(const ConnectionName &connection)
         }
         at = m_rows.erase(at);
     }
+    std::erase_if(m_inDeadlocks, [&](const auto &one) { return one.first.connection == connection; });
     commit(std::move(delta));
     m_frozen.erase(connection);
     say(found, all);

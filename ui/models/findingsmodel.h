@@ -69,6 +69,8 @@ private:
     void replace(const inspect::LockSnapshot &lock, bool isGone, bool isFirstLook, Delta &delta);
     [[nodiscard]] bool isOlder(const FindingRow &row, const inspect::LockSnapshot &lock, bool isFirstLook) const;
     void continueRow(FindingRow &row, FindingRow next, Delta &delta);
+    void noteDeadlock(const inspect::LockSnapshot &lock, bool isGone);
+    void joinDeadlocks();
     void commit(Delta delta);
     [[nodiscard]] std::optional<Mute> muteFor(const FindingRow &row) const;
     void judgeMutes();
@@ -89,7 +91,8 @@ private:
     FindingCounts m_found;
     FindingCounts m_all;
     std::vector<Mute> m_mutes;
-    std::optional<MuteTime> m_nextEnd; // of a mute
+    std::optional<MuteTime> m_nextEnd;                                    // of a mute
+    std::map<inspect::LockName, std::vector<FindingParty>> m_inDeadlocks; // who is, of each of the locks
     std::unordered_map<ConnectionName, SystemTime> m_frozen;
     std::unordered_map<ConnectionName, SystemTime> m_lookedSince; // its first lock was told then
     quint64 m_nextNumber = 1;

@@ -96,7 +96,7 @@ void FindingDetail::setFinding(const FindingRow &row, SystemTime now, bool canMu
     m_mute->setVisible(canMute && !row.muted);
     m_unmute->setVisible(canMute && row.muted);
     QStringList about;
-    for (const auto &party : row.parties)
+    for (const auto &party : row.everybody())
         about << party.words;
     if (row.concerned > row.parties.size())
         about << tr("and %1 more").arg(row.concerned - row.parties.size());
