@@ -190,6 +190,33 @@ private slots:
         QTRY_VERIFY(m_backend->wasCalled(u"listZnodes zk /"_s));
     }
 
+    // What leads nowhere is not offered, and says why.
+    void aNodeThatIsNoLockOffersNone()
+    {
+        m_backend->onListZnodes = [](const ConnectionName &, const ZPath &path) -> Result<std::vector<ZnodeRow>> {
+            std::vector<ZnodeRow> rows(1);
+            rows[0].name = NodeName(path.bytes() == "/" ? QByteArray("locks") : QByteArray("orders"));
+            rows[0].stat.numChildren = path.bytes() == "/" ? 1 : 0;
+            return path.bytes().size() > 6 ? std::vector<ZnodeRow>() : rows;
+        };
+        openMenuOf(&table());
+        choose(u"Show the znode"_s);
+        auto *tree = m_window->findChild<ui::ZnodesPage *>()->tree();
+        const auto current = [tree] { return tree->currentIndex().data(ui::ZnodeNode::PathRole).toByteArray(); };
+        QTRY_COMPARE(current(), "/locks/orders");
+        openMenuOf(tree);
+        QVERIFY2(entries().contains(u"Show the lock"_s), qPrintable(entries().join(u'\n')));
+        menu()->close();
+        tree->setCurrentIndex(tree->currentIndex().parent());
+        QTRY_COMPARE(current(), "/locks");
+        openMenuOf(tree);
+        const auto all = menu()->actions();
+        const auto show = std::ranges::find(all, u"Show the lock: none is seen here"_s, &QAction::text);
+        QVERIFY2(show != all.end(), qPrintable(entries().join(u'\n')));
+        QVERIFY(!(*show)->isEnabled());
+        menu()->close();
+    }
+
     void findByThisNarrowsTheList()
     {
         openMenuOf(&table());

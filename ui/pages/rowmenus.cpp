@@ -42,13 +42,22 @@ void offerNodeActions(Page &page, LiveTree &tree, int nameRole, const Command &c
         QGuiApplication::clipboard()->setText(command(book.find(name.connection), name));
     });
     auto *show = new QAction(SubjectMenu::tr("Show the lock"), &tree);
-    QObject::connect(show, &QAction::triggered, &page, [nameAt, connection, &page, &locks] {
+    const auto lockHere = [nameAt, connection, &locks]() -> std::optional<LockName> {
         LockName name{connection(), nameAt()};
         const auto slash = name.name.lastIndexOf('/');
         if (!locks.model().snapshot(name) && slash > 0) // a contender's node
             name.name.truncate(slash);
-        if (locks.model().snapshot(name))
-            emit page.lockActivated(name);
+        return locks.model().snapshot(name) ? std::optional(name) : std::nullopt;
+    };
+    QObject::connect(show, &QAction::triggered, &page, [lockHere, &page] {
+        if (const auto lock = lockHere())
+            emit page.lockActivated(*lock);
+    });
+    QObject::connect(&tree.tools(), &TableTools::actionsAsked, show, [lockHere, show] {
+        const bool isThere = lockHere().has_value();
+        show->setEnabled(isThere);
+        show->setText(isThere ? SubjectMenu::tr("Show the lock")
+                              : SubjectMenu::tr("Show the lock: none is seen here"));
     });
     tree.addActions({copy, show});
 }

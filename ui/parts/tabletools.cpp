@@ -83,6 +83,7 @@ void TableTools::askForMenu(const QModelIndex &index, const QPoint &at)
         emit menuRequested(index, at);
         return;
     }
+    emit actionsAsked();
     auto *menu = new QMenu(&m_view);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     menu->addActions(m_view.actions());

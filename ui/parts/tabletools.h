@@ -56,6 +56,7 @@ public:
 
 signals:
     void menuRequested(const QModelIndex &index, const QPoint &at);
+    void actionsAsked(); // the view's own are about to be shown, of its current row
     void columnsChosen();
 
 protected:
