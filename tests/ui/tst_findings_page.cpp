@@ -6,6 +6,8 @@
 #include "ui/pages/findingdetail.h"
 #include "ui/pages/findingspage.h"
 #include "ui/parts/notices.h"
+#include "ui/theme/pill.h"
+#include "ui/theme/theme.h"
 #include "ui/views/findingstable.h"
 
 #include <QCheckBox>
@@ -18,6 +20,7 @@
 #include <QTemporaryDir>
 
 #include <algorithm>
+#include <cmath>
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
@@ -289,6 +292,56 @@ private slots:
         QTest::keyClick(&table(), Qt::Key_U);
         QVERIFY(m_mutes->all().empty());
         QVERIFY(!page().model().at(0).muted);
+    }
+
+    // Quiet, and still to be read: each colour that a cell of it is written in, on a row that is chosen or not.
+    void aMutedRowCanBeRead_data()
+    {
+        QTest::addColumn<bool>("isDark");
+        QTest::newRow("light") << false;
+        QTest::newRow("dark") << true;
+    }
+    void aMutedRowCanBeRead()
+    {
+        QFETCH(const bool, isDark);
+        struct Cells : ui::FindingsDelegate {
+            using FindingsDelegate::FindingsDelegate;
+            using FindingsDelegate::look;
+        };
+        const auto lightOf = [](const QColor &colour) {
+            const auto linear = [](double part) {
+                return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
+            };
+            return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF())
+                   + 0.0722 * linear(colour.blueF());
+        };
+        const auto contrast = [&lightOf](const QColor &a, const QColor &b) {
+            const auto [less, more] = std::minmax({lightOf(a), lightOf(b)});
+            return (more + 0.05) / (less + 0.05);
+        };
+        ui::Theme::instance()->setChoice(isDark ? ui::ThemeChoice::Dark : ui::ThemeChoice::Light);
+        tellStatus();
+        tellLock(FindingCode::LongHeld);
+        page().focusContent();
+        Mute mute;
+        mute.lock = u"zk:/locks/a"_s;
+        mute.reason = u"a migration"_s;
+        mute.since = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+        mute.until = mute.since + 1h;
+        QVERIFY(m_mutes->add(mute));
+        page().findChild<QCheckBox *>(u"showMuted"_s)->setChecked(true);
+        QTRY_VERIFY(page().model().rowCount() == 1 && page().model().at(0).muted);
+        const Cells cells(page().model(), nullptr);
+        const auto &t = ui::Theme::tokens();
+        for (int column = 0; column < ui::FindingRow::ColumnCount; ++column) {
+            const auto look = cells.look(page().model().index(0, column));
+            QVERIFY(!look.stale); // which is half as strong
+            const auto colour = look.pill ? ui::toneColor(t, look.pill->tone) : look.colour;
+            const auto least = look.pill ? contrast(colour, ui::toneSoft(t, look.pill->tone))
+                                         : std::min(contrast(colour, t.panel), contrast(colour, t.selection));
+            QVERIFY2(least >= 4.5, qPrintable(u"%1: %2"_s.arg(column).arg(least)));
+        }
+        ui::Theme::instance()->setChoice(ui::ThemeChoice::Light);
     }
 
     void whatIsCriticalOffersItsLockOnly()

@@ -171,7 +171,8 @@ void MuteDialog::check()
     const auto until = QDateTime::fromSecsSinceEpoch(now.until.time_since_epoch().count());
     m_why->setText(now.reason.isEmpty() ? tr("A reason is needed: somebody else will ask.")
                    : objection.isEmpty()
-                       ? tr("Muted until %1: not counted, and listed as muted, on this page and in lockscopectl.")
+                       ? tr("Muted until %1: not counted, and listed as muted, on this page and in lockscopectl. The "
+                            "list of locks goes on to show it.")
                              .arg(until.toString(u"yyyy-MM-dd HH:mm"_s))
                        : objection);
 }

@@ -15,8 +15,7 @@ CellLook FindingsDelegate::look(const QModelIndex &index) const
 {
     const Tokens &t = Theme::tokens();
     const auto &row = m_model.at(index.row());
-    const bool isPale = row.muted || m_model.isFrozen(row.lock.connection);
-    CellLook cell{textFont(), t.text, Qt::ElideRight, {}, false, isPale};
+    CellLook cell{textFont(), t.text, Qt::ElideRight, {}, false, m_model.isFrozen(row.lock.connection)};
     switch (index.column()) {
     case FindingRow::State: cell.pill = row.pill(); break;
     case FindingRow::Title: cell.font = textFont(13, QFont::DemiBold); break;
@@ -37,6 +36,11 @@ CellLook FindingsDelegate::look(const QModelIndex &index) const
     default: break;
     }
     cell.tabular |= index.column() == FindingRow::Since;
+    if (row.muted) { // quiet, and still to be read: no paler than that
+        cell.colour = t.muted;
+        if (cell.pill)
+            cell.pill->tone = Tone::Free;
+    }
     return cell;
 }
 
