@@ -167,6 +167,32 @@ private slots:
             QVERIFY2(std::abs(place.x() - before.at(name).x()) < 12, qPrintable(name));
     }
 
+    // Beside what is too wide for two of it there may be room for another.
+    void whatIsNarrowStandsBesideWhatIsWide()
+    {
+        std::vector<LockSnapshot> locks;
+        for (int i = 0; i < 3; ++i) {
+            QByteArrayList sessions;
+            for (int j = 0; j < 4; ++j)
+                sessions << QByteArray::number(i * 100 + j) + "-host.example.com";
+            locks.push_back(kazooLock("/locks/eu-west/warehouse/stock-of-today-" + QByteArray::number(i), sessions));
+        }
+        locks.push_back(kazooLock("/z", {"1", "2", "3"}));
+        ui::GraphLayouter layouter;
+        const auto picture = pictureOfLocks(locks);
+        const auto layout = layouter.layOut(picture, 1130, 520);
+        QVERIFY(layout);
+        QVERIFY2(layout->size.height() * ui::leastReadableZoom <= 520,
+                 qPrintable(QString::number(layout->size.height())));
+        const auto places = placesOfLocks(picture, *layout);
+        QCOMPARE(places.size(), std::size_t(4));
+        QVERIFY(places.at(u"/z"_s).y() < places.at(u"/locks/eu-west/warehouse/stock-of-today-2"_s).y());
+        for (std::size_t i = 0; i < layout->boxes.size(); ++i) {
+            for (std::size_t j = i + 1; j < layout->boxes.size(); ++j)
+                QVERIFY(!layout->boxes[i].intersects(layout->boxes[j]));
+        }
+    }
+
     void whatIsSaidAboveBreaksAtClauses()
     {
         tell(waitedForLocks(3, 2));

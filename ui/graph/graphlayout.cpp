@@ -190,11 +190,18 @@ std::vector<QPointF> GraphLayouter::packed(const GraphPicture &picture, const st
 {
     std::vector<QRectF> rects;
     std::vector<QPointF> corners;
-    const auto topAt = [&rects](qreal left, qreal right) {
-        qreal top = margin;
+    const auto topAt = [&rects](qreal left, QSizeF size) { // between others, too
+        std::vector<std::pair<qreal, qreal>> taken;
         for (const auto &other : rects) {
-            if (other.left() < right + columnGap && left < other.right() + columnGap)
-                top = std::max(top, other.bottom() + partGap);
+            if (other.left() < left + size.width() + columnGap && left < other.right() + columnGap)
+                taken.emplace_back(other.top() - partGap, other.bottom() + partGap);
+        }
+        std::ranges::sort(taken);
+        qreal top = margin;
+        for (const auto &[from, to] : taken) {
+            if (top + size.height() <= from)
+                break;
+            top = std::max(top, to);
         }
         return top;
     };
@@ -212,9 +219,9 @@ std::vector<QPointF> GraphLayouter::packed(const GraphPicture &picture, const st
                     lefts.push_back(other.right() + columnGap);
             }
         }
-        QPointF best(lefts.front(), topAt(lefts.front(), lefts.front() + size.width()));
+        QPointF best(lefts.front(), topAt(lefts.front(), size));
         for (const qreal left : lefts) {
-            const qreal top = topAt(left, left + size.width());
+            const qreal top = topAt(left, size);
             if (std::pair(top, left) < std::pair(best.y(), best.x()))
                 best = {left, top};
         }
