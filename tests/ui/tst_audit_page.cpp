@@ -110,7 +110,7 @@ private slots:
     // again when there is less.
     void aReasonHasTheRoomThatIsThere()
     {
-        force(u"INC-4711: the holder hangs since the night's deployment"_s, "zk:/locks/nightly-report");
+        force(u"INC-4711: the holder hangs since the deployment of this night"_s, "zk:/locks/nightly-report");
         m_page->resize(1138, 500);
         m_page->show();
         QTRY_COMPARE(rows(), 2);

@@ -186,8 +186,8 @@ void LiveTree::shareOut()
     };
     std::vector<Share> shares;
     const int least = std::max(m_leastStretched, leastOfAStretchedColumn);
-    const int whole = std::max(least, m_needed[m_stretched]);
-    int room = viewport()->width(); // of the stretched one
+    const int whole = std::max(leastOfAStretchedColumn, m_needed[m_stretched]); // a shorter name gives room
+    int room = viewport()->width();                                             // of the stretched one
     int lacking = 0;
     for (const auto &[column, usual] : m_usual) {
         if (isColumnHidden(column))
