@@ -73,6 +73,7 @@ struct BackendInfo {
     UriPath path;
     bool hasAdminPort; // the URI takes ?admin=PORT
     bool isNodesApart; // several hosts are independent nodes, of which a majority counts: none may stand there twice
+    bool isOneHost;    // a connection is to one server; several in a URI are refused, not tried one after the other
     bool namesPaths;   // a lock's name is a path: "/" first, none at the end
     bool hasTtl;       // holds are leases, whose length the client says
     bool oneLockEach;  // a session carries one lock at a time

@@ -142,6 +142,33 @@ private slots:
         QVERIFY(!written().contains("p@ss"));
     }
 
+    // Several were taken, saved, and refused when they were used.
+    void aDatabaseIsOneServer_data()
+    {
+        QTest::addColumn<QString>("title");
+        QTest::newRow("PostgreSQL") << u"PostgreSQL"_s;
+        QTest::newRow("MariaDB") << u"MariaDB or MySQL"_s;
+    }
+    void aDatabaseIsOneServer()
+    {
+        QFETCH(const QString, title);
+        auto store = openStore();
+        ConnectDialog dialog(*store, {});
+        auto *hosts = field(dialog, u"10.0.1.11"_s);
+        auto *kind = dialog.form()->findChild<QComboBox *>();
+        hosts->setText(u"a:1,b:2"_s);
+        QVERIFY(dialog.form()->read());
+        kind->setCurrentIndex(kind->findText(title));
+        const auto why = u"A connection to %1 is to one server: make a connection for each."_s.arg(title);
+        QCOMPARE(dialog.form()->problem(), why);
+        dialog.testButton()->click();
+        QCOMPARE(dialog.form()->problem(), why);
+        hosts->clear();
+        QVERIFY2(hosts->placeholderText().contains(u"(one server)"_s), qPrintable(hosts->placeholderText()));
+        QTest::keyClicks(hosts, u"a:1"_s);
+        QVERIFY(dialog.form()->problem().isEmpty() && dialog.form()->read());
+    }
+
     // Half an address is one, too: it was spread after the first letter of its host, and the rest typed into that.
     void spreadsAnAddressThatIsTypedWhenItIsWhole()
     {

@@ -5,6 +5,7 @@
 #include "tests/ui/cutparts.h"
 #include "tests/ui/windowfixture.h"
 #include "ui/dialogs/editdialog.h"
+#include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/dialogs/settingsdialog.h"
 #include "ui/shell/actions.h"
@@ -17,6 +18,7 @@
 #include <QDir>
 #include <QLabel>
 #include <QMessageBox>
+#include <QScopeGuard>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QTabWidget>
@@ -123,6 +125,36 @@ private slots:
         QVERIFY(dialog);
         QVERIFY2(dialog->height() <= 660, qPrintable(QString::number(dialog->height())));
         fits(*dialog, u"connect-700"_s);
+    }
+
+    // The line that shows what all fields make was one line, and its end was off the form without a sign.
+    void aLongAddressIsWhole_data()
+    {
+        QTest::addColumn<QString>("address");
+        const auto host = u"db-primary-0%1.orders.eu-central-1.production.example.internal:15432"_s;
+        QTest::newRow("three members") << u"zk://%1,%2,%3/chroot/of/the/shop"_s.arg(host.arg(1), host.arg(2),
+                                                                                    host.arg(3));
+        QTest::newRow("SSH") << u"postgresql://%1/orders_of_the_shop?ssh=operator@bastion.eu.example.com:2222"_s.arg(
+            host.arg(1));
+    }
+    void aLongAddressIsWhole()
+    {
+        QFETCH(const QString, address);
+        SavedConnection saved;
+        saved.name = u"long"_s;
+        saved.uri = address;
+        const auto id = m_store->save(saved);
+        QVERIFY(id);
+        const auto forget = qScopeGuard([&] { static_cast<void>(m_store->remove(*id)); });
+        auto *dialog = dialogOf(u"connect"_s);
+        QVERIFY(dialog);
+        auto *shown = dialog->findChild<ui::CodeLabel *>(u"address"_s);
+        QVERIFY(shown);
+        QCOMPARE(shown->text(), address);
+        QTRY_COMPARE(shown->height(), shown->heightForWidth(shown->width()));
+        QVERIFY(shown->height() > shown->heightForWidth(10'000));
+        QTRY_COMPARE(shown->visibleRegion().boundingRect(), shown->rect());
+        fits(*dialog, u"connect-long"_s);
     }
 
     // What its plan says comes when the form stands already, and is of many lines.

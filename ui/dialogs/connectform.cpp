@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/dialogs/connectform.h"
 
+#include "ui/dialogs/factsform.h"
 #include "ui/dialogs/transportfields.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
@@ -167,7 +168,9 @@ void ConnectForm::buildAddress(QFormLayout *form)
     m_keep = new QCheckBox(this);
     form->addRow(u"&Type"_s, m_kind);
     form->addRow(u"&Name"_s, m_name);
-    form->addRow(u"&Hosts"_s, m_hosts);
+    m_hostsLabel = new QLabel(this);
+    m_hostsLabel->setBuddy(m_hosts);
+    form->addRow(m_hostsLabel, m_hosts);
     form->addRow(m_placeLabel, m_place);
     form->addRow(u"&User"_s, m_user);
     form->addRow(u"&Password"_s, m_password);
@@ -200,9 +203,8 @@ void ConnectForm::buildMarks(QFormLayout *form)
     m_production = new QCheckBox(u"Production: marked red, opens read-only"_s, this);
     m_development = new QCheckBox(u"Development: Ctrl+Enter confirms, no name or reason is typed"_s, this);
     m_readOnly = new QCheckBox(u"Open read-only"_s, this);
-    m_preview = makeLabel({}, u"muted"_s, this);
-    m_preview->setFont(monoFont());
-    m_preview->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred); // a long one is cut, not the dialog wider
+    m_preview = new CodeLabel({}, this);
+    m_preview->setObjectName(u"address"_s);
     m_problem = makeLabel({}, u"critical"_s, this);
     m_problem->setWordWrap(true);
     m_news = makeLabel({}, u"muted"_s, this);
@@ -254,6 +256,7 @@ void ConnectForm::showKind()
     const auto hosts = kind && kind->isOneDeployment ? kind->exampleUri.section(u'/', 2, 2)
                        : chosen                      ? chosen->exampleHosts
                                                      : QString();
+    m_hostsLabel->setText(chosen && chosen->isOneHost ? u"&Host"_s : u"&Hosts"_s);
     m_hosts->setPlaceholderText(chosen ? u"%1, or paste %2://…"_s.arg(hosts, kind->word) : QString());
     const bool isOfService = kind && kind->namesService;
     m_placeLabel->setText(isOfService ? u"&Service"_s : chosen ? chosen->pathLabel : QString());
@@ -288,6 +291,15 @@ QString ConnectForm::uri() const
         query << u"admin=%1"_s.arg(m_adminPort);
     query << m_transport->query(tls);
     return query.isEmpty() ? uri : uri + u'?' + query.join(u'&');
+}
+
+QString ConnectForm::hostsProblem() const
+{
+    const auto *chosen = backend();
+    const bool areSeveral = m_hosts->text().contains(u',') && !m_hosts->text().contains("://"_L1);
+    return chosen && chosen->isOneHost && areSeveral
+               ? u"A connection to %1 is to one server: make a connection for each."_s.arg(chosen->title)
+               : QString();
 }
 
 void ConnectForm::spread()
@@ -334,6 +346,7 @@ void ConnectForm::show(const SavedConnection &connection, const QStringList &gro
     m_user->clear();
     m_kind->setCurrentIndex(connection.uri == "sandbox:"_L1 ? m_kind->count() - 1 : 0);
     m_hosts->setText(connection.uri == "sandbox:"_L1 ? QString() : connection.uri); // spreads
+    m_hosts->setCursorPosition(0);                                                  // a long one shows how it begins
     m_user->setText(connection.user);
     m_group->clear();
     m_group->addItems(groups);
@@ -366,6 +379,8 @@ Result<SavedConnection> ConnectForm::read()
         return wrong(u"Which host? Write for example %1"_s.arg(
                          backend()->exampleHosts.section(u',', 0, 0).section(u' ', 0, 0)),
                      m_hosts);
+    if (const auto problem = hostsProblem(); !problem.isEmpty())
+        return wrong(problem, m_hosts);
     const auto spec = parseConnection(uri());
     if (!spec)
         return wrong(withoutProgram(spec.error().message), m_hosts);
@@ -448,6 +463,7 @@ void ConnectForm::preview()
     const auto spec = parseConnection(uri());
     m_preview->setText(spec ? uriOf(*spec) : uri());
     say({});
+    m_problem->setText(hostsProblem()); // not said(): nothing is scrolled to while somebody types
     emit edited();
 }
 

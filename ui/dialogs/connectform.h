@@ -16,6 +16,7 @@ class QLineEdit;
 
 namespace lockscope::ui {
 
+class CodeLabel;
 class TransportFields;
 
 // The colour of a connection's mark; invalid for None.
@@ -56,6 +57,7 @@ private:
     [[nodiscard]] const BackendInfo *backend() const;
     [[nodiscard]] const BackendScheme *tlsScheme() const; // null where there is none
     [[nodiscard]] QString uri() const;
+    [[nodiscard]] QString hostsProblem() const; // what can be said while they are typed; empty: nothing
     // A whole address, pasted: every part goes into its field.
     void spread();
     void showKind();
@@ -66,6 +68,7 @@ private:
     QLineEdit *m_name = nullptr;
     QComboBox *m_kind = nullptr;
     QLineEdit *m_hosts = nullptr;
+    QLabel *m_hostsLabel = nullptr;
     QString m_hostsBefore;        // as it stood before the last change
     QLineEdit *m_place = nullptr; // chroot or database number
     QLabel *m_placeLabel = nullptr;
@@ -78,7 +81,7 @@ private:
     QCheckBox *m_production = nullptr;
     QCheckBox *m_development = nullptr;
     QCheckBox *m_readOnly = nullptr;
-    QLabel *m_preview = nullptr;
+    CodeLabel *m_preview = nullptr; // the address that all fields make, whole
     QLabel *m_problem = nullptr;
     QLabel *m_news = nullptr;
     QFormLayout *m_form = nullptr;

@@ -51,6 +51,14 @@ CodeLabel::CodeLabel(const QString &text, QWidget *parent) : QWidget(parent), m_
     setAccessibleName(text);
 }
 
+void CodeLabel::setText(const QString &text)
+{
+    m_text = text;
+    setAccessibleName(text);
+    updateGeometry();
+    update();
+}
+
 int CodeLabel::heightForWidth(int width) const
 {
     QTextLayout layout(m_text, monoFont());

@@ -18,6 +18,7 @@ class CodeLabel : public QWidget {
 public:
     explicit CodeLabel(const QString &text, QWidget *parent = nullptr);
     [[nodiscard]] const QString &text() const { return m_text; }
+    void setText(const QString &text);
     [[nodiscard]] bool hasHeightForWidth() const override { return true; }
     [[nodiscard]] int heightForWidth(int width) const override;
     [[nodiscard]] QSize sizeHint() const override;
