@@ -23,7 +23,7 @@ void FirstFocus::give()
     auto &page = m_window.pages().at(m_window.pages().current());
     auto &locks = m_window.locksPage();
     const bool isLocks = &page == &locks;
-    if (isLocks)
+    if (isLocks && locks.table().isVisibleTo(&m_window))
         locks.table().setFocus(); // chooses nothing yet
     else
         page.focusContent();

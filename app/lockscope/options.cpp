@@ -149,8 +149,9 @@ QString windowHelp()
 {
     return u"lockscope: the locks of %1, seen as locks\n\n"_s.arg(titlesOfBackends())
            + u"  lockscope [--connect [NAME=]URI]… [OPTION]… [LINK]\n\n"
-             "Without --connect it opens on the saved connections. LINK is lockscope://open?connection=NAME&lock=NAME:\n"
-             "the window that is open shows that lock, where it has a connection of that name.\n\nOptions\n"_s
+             "Without --connect nothing is connected: Connect… (on the page Locks, Enter) has the saved connections. LINK is\n"
+             "lockscope://open?connection=NAME&lock=NAME: the window that is open shows that lock, where it has a\n"
+             "connection of that name.\n\nOptions\n"_s
            + optionsHelp(windowOptions())
            + u"\nlockscopectl is the same for terminals. Inside the window, ? shows the keys.\n"_s;
 }

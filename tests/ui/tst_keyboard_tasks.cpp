@@ -19,6 +19,7 @@
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QSignalSpy>
 
 using namespace Qt::StringLiterals;
 using namespace lockscope;
@@ -322,6 +323,34 @@ private slots:
                      qPrintable(row.id));
             QVERIFY(m_keys <= 6);
         }
+    }
+
+    // Nothing is connected at first, and Enter is the way to the form; it did nothing.
+    void theEmptyPageConnects()
+    {
+        closeWindow();
+        openWindow();
+        m_window->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+        QSignalSpy connecting(m_window.get(), &ui::MainWindow::connectRequested);
+        press(Qt::Key_Return);
+        QCOMPARE(connecting.count(), 1);
+        press(Qt::Key_2, Qt::ControlModifier);
+        press(Qt::Key_1, Qt::ControlModifier);
+        press(Qt::Key_Return);
+        QCOMPARE(connecting.count(), 2);
+        // A connection comes: the button goes, and the keyboard stays with the page until there are rows.
+        tellConnected();
+        press(Qt::Key_Return);
+        QCOMPARE(connecting.count(), 2);
+        m_backend->tellLocks({lockOf("/locks/orders", 1)});
+        QTRY_COMPARE(QApplication::focusWidget(), &page().table());
+        // Of a filter that hides all of them Enter shows all.
+        m_window->locksPage().setFilter(u"nothing is called so"_s);
+        page().focusContent();
+        press(Qt::Key_Return);
+        QTRY_COMPARE(page().model().rowCount(), 1);
+        QCOMPARE(QApplication::focusWidget(), &page().table());
     }
 
     void theMenuOfTheChosenRow()

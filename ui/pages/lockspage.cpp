@@ -102,12 +102,8 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
         }
     });
     connect(m_detail, &LockDetail::forceReleaseRequested, this, &LocksPage::forceReleaseRequested);
-    connect(m_empty, &EmptyNotice::actionRequested, this, [this] {
-        if (m_book.all().empty())
-            emit connectRequested();
-        else
-            emit filterCleared();
-    });
+    connect(m_empty, &EmptyNotice::actionRequested, this,
+            [this] { m_book.all().empty() ? emit connectRequested() : emit filterCleared(); });
     connect(m_empty, &EmptyNotice::secondRequested, this, &LocksPage::sandboxRequested);
     connect(m_holds, &HoldsPanel::changed, this, [this] {
         m_model.setMine(m_holds->locks());
@@ -266,6 +262,8 @@ void LocksPage::setFilter(const QString &text)
 
 void LocksPage::focusContent()
 {
+    if (m_stack->currentWidget() == m_empty)
+        return m_empty->focusAction();
     m_table->setFocus(Qt::OtherFocusReason);
     if (!m_table->currentLock() && m_model.rowCount() > 0) {
         m_table->setCurrentLock(m_model.snapshotAt(0).lock, true);

@@ -104,6 +104,8 @@ EmptyNotice::EmptyNotice(QWidget *parent)
     m_text->setWordWrap(true);
     m_text->setMaximumWidth(520);
     m_action->setProperty("look", u"primary"_s);
+    for (auto *button : {m_action, m_second})
+        button->setAutoDefault(true); // Enter presses it: else only Space does, outside of a dialog
     connect(m_action, &QPushButton::clicked, this, &EmptyNotice::actionRequested);
 
     auto *column = new QVBoxLayout(this);
@@ -126,10 +128,21 @@ void EmptyNotice::say(const QString &title, const QString &text, const QString &
 {
     m_title->setText(title);
     m_text->setText(text);
+    // A button that goes would leave the keyboard to whatever is next in the window.
+    const bool leavesFocus = (m_action->hasFocus() && action.isEmpty()) || (m_second->hasFocus() && second.isEmpty());
+    if (leavesFocus)
+        setFocus();
     m_action->setText(action);
     m_action->setVisible(!action.isEmpty());
     m_second->setText(second);
     m_second->setVisible(!second.isEmpty());
+    if (hasFocus())
+        focusAction();
+}
+
+void EmptyNotice::focusAction()
+{
+    (m_action->isVisibleTo(this) ? static_cast<QWidget *>(m_action) : this)->setFocus();
 }
 
 Cover::Cover(QWidget *covered) : EmptyNotice(covered)

@@ -55,6 +55,8 @@ public:
     // An empty action hides the button.
     void say(const QString &title, const QString &text, const QString &action = {}, const QString &second = {});
     [[nodiscard]] QString title() const { return m_title->text(); }
+    // Enter does what it offers; where it offers nothing, it keeps the keyboard from going elsewhere.
+    void focusAction();
 
 signals:
     void actionRequested();
