@@ -59,6 +59,7 @@ private slots:
         QSignalSpy asked(&dialog, &ConnectDialog::connectRequested);
         dialog.show();
         QVERIFY(QTest::qWaitForWindowExposed(&dialog));
+        QVERIFY(qobject_cast<QComboBox *>(dialog.focusWidget())); // which type: the first that is asked
         QTest::keyClick(&dialog, Qt::Key_Return);
         QVERIFY2(dialog.form()->problem().startsWith(u"Which host?"_s), qPrintable(dialog.form()->problem()));
         auto *hosts = field(dialog, u"10.0.1.11"_s);

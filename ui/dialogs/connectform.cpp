@@ -142,6 +142,7 @@ ConnectForm::ConnectForm(bool canKeepPasswords, QWidget *parent) : QWidget(paren
             m_production->setChecked(false);
     });
     showKind();
+    setFocusProxy(m_kind); // a new connection begins there
 }
 
 void ConnectForm::buildAddress(QFormLayout *form)
