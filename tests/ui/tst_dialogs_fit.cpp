@@ -118,13 +118,20 @@ private slots:
     }
 
     // Over a window of 700, as a panel and a title leave of 768: its own title is on the screen, too.
-    void theConnectionsFormStandsWithinTheWindow()
+    void standsWithinTheWindow_data()
     {
+        QTest::addColumn<QString>("action");
+        for (const auto *action : {"connect", "about", "findings-help", "guarantees", "settings", "release-listed"})
+            QTest::newRow(action) << QString::fromLatin1(action);
+    }
+    void standsWithinTheWindow()
+    {
+        QFETCH(const QString, action);
         m_window->resize(smallWindow.width(), 700);
-        auto *dialog = dialogOf(u"connect"_s);
+        auto *dialog = dialogOf(action);
         QVERIFY(dialog);
         QVERIFY2(dialog->height() <= 660, qPrintable(QString::number(dialog->height())));
-        fits(*dialog, u"connect-700"_s);
+        fits(*dialog, action + u"-700"_s);
     }
 
     // The line that shows what all fields make was one line, and its end was off the form without a sign.

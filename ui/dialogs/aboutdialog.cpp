@@ -79,7 +79,7 @@ AboutDialog::AboutDialog(QWidget *parent) : QDialog(parent)
     column->addWidget(makeLabel(u"Lockscope "_s + QStringLiteral(LOCKSCOPE_VERSION), u"heading"_s, this));
     column->addWidget(scroll, 1);
     column->addWidget(buttons);
-    resize(parent ? QSize(620, 600).boundedTo(parent->window()->size() - QSize(48, 40)) : QSize(620, 600));
+    resizeWithinParent(*this, {620, 600});
 }
 
 } // namespace lockscope::ui

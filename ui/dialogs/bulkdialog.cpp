@@ -73,8 +73,7 @@ void BulkDialog::build(const QString &what)
     column->addWidget(m_inputs = makeInputs());
     column->addWidget(makeHairline(this));
     column->addWidget(makeButtons());
-    const QSize wanted(980, 640);
-    resize(parentWidget() ? wanted.boundedTo(parentWidget()->window()->size() - QSize(32, 24)) : wanted);
+    resizeWithinParent(*this, {980, 640});
 }
 
 QWidget *BulkDialog::makeTable()

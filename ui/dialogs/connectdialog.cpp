@@ -30,8 +30,7 @@ ConnectDialog::ConnectDialog(ConnectionStore &store, QStringList taken, QWidget 
     : QDialog(parent), m_store(store), m_taken(std::move(taken))
 {
     setWindowTitle(u"Connect"_s);
-    const QSize wanted(880, 720); // the frame and the title stand on the screen, too
-    resize(parent ? wanted.boundedTo(parent->window()->size() - QSize(48, 40)) : wanted);
+    resizeWithinParent(*this, {880, 720});
     auto *layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);

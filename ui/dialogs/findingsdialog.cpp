@@ -42,7 +42,7 @@ FindingsDialog::FindingsDialog(QWidget *parent) : QDialog(parent)
     column->addWidget(makeLabel(windowTitle(), u"heading"_s, this));
     column->addWidget(scroll, 1);
     column->addWidget(buttons);
-    resize(parent ? QSize(820, 760).boundedTo(parent->window()->size() - QSize(48, 40)) : QSize(820, 760));
+    resizeWithinParent(*this, {820, 760});
 }
 
 } // namespace lockscope::ui

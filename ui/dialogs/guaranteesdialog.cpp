@@ -85,7 +85,7 @@ GuaranteesDialog::GuaranteesDialog(const std::vector<QByteArray> &recipes, QWidg
     column->addWidget(makeHairline(this));
     column->addWidget(makeReasons());
     column->addLayout(buttons);
-    resize(parent ? QSize(1360, 840).boundedTo(parent->window()->size() - QSize(48, 40)) : QSize(1240, 800));
+    resizeWithinParent(*this, {1360, 840});
     QStringList wanted;
     for (const auto &recipe : recipes)
         wanted << QString::fromLatin1(recipe);

@@ -44,7 +44,7 @@ SettingsDialog::SettingsDialog(QSettings &settings, MuteStore *mutes, const QStr
     column->addWidget(makeLabel(windowTitle(), u"heading"_s, this));
     column->addWidget(m_tabs, 1);
     column->addWidget(buttons);
-    resize(parent ? QSize(760, 540).boundedTo(parent->window()->size() - QSize(48, 40)) : QSize(760, 540));
+    resizeWithinParent(*this, {760, 540});
 }
 
 void SettingsDialog::addChoice(QGridLayout *grid, const QString &title, QLatin1String key, const QString &usual,

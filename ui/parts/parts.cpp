@@ -113,6 +113,13 @@ void addMenuHeading(QMenu &menu, const QString &text)
     heading->setFont(font);
 }
 
+void resizeWithinParent(QWidget &dialog, QSize wanted)
+{
+    constexpr QSize frame(48, 40);
+    const auto *parent = dialog.parentWidget();
+    dialog.resize(parent ? wanted.boundedTo(parent->window()->size() - frame) : wanted);
+}
+
 void stopListening(QObject *owner)
 {
     const auto children = owner->findChildren<QObject *>();

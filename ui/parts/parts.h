@@ -29,6 +29,9 @@ inline constexpr std::chrono::milliseconds filterDelay{150};
 // The name of a group of a menu's actions, which QMenu::addSection() does not show in every style.
 void addMenuHeading(QMenu &menu, const QString &text);
 
+// As large as wanted, where the window it stands over leaves it room for its own frame and title as well.
+void resizeWithinParent(QWidget &dialog, QSize wanted);
+
 // Views still say things while they are taken down. Called in the destructor of whoever owns both the
 // views and the model that they show.
 void stopListening(QObject *owner);

@@ -69,8 +69,7 @@ ScenarioDialog::ScenarioDialog(const Comparison &now, const ConnectionBook &book
     column->addWidget(makeNumbers());
     column->addWidget(makeFaults(), 1);
     column->addLayout(buttons);
-    const QSize usual(860, 680); // the frame and the title stand on the screen, too
-    resize(parent ? usual.boundedTo(parent->window()->size() - QSize(48, 40)) : usual);
+    resizeWithinParent(*this, {860, 680});
     fill(now);
     connect(&m_book, &ConnectionBook::changed, this, &ScenarioDialog::fillPlaces);
     connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
