@@ -75,6 +75,7 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     addActions();
     m_workbench = new Workbench(*this, *m_top, *m_actions, *m_dialogs, *m_clock);
     m_workbench->watch(m_backend);
+    connect(m_workbench, &Workbench::said, m_status, &StatusBar::notify);
     m_focus = new FirstFocus(*this, *m_top, *m_side);
     showPageAt(0);
 }
@@ -164,6 +165,7 @@ Page *MainWindow::makePage(std::size_t row)
         currentPage()->setFilter(text); // the find field tells a moment later
     });
     connect(page, &Page::editRequested, m_dialogs, &WindowDialogs::openEditOf);
+    connect(page, &Page::undoRequested, m_dialogs, &WindowDialogs::openUndoOf);
     connect(page, &Page::connectionTurned, this, [this, page] {
         if (page == currentPage())
             showContext();
@@ -208,10 +210,6 @@ void MainWindow::addActions()
     m_actions->add(u"acquire"_s, tr("Acquire the chosen lock…"), {u"Ctrl+Shift+A"_s},
                    [this] { m_dialogs->openAcquire(); });
     m_time->addActions(*m_actions);
-    m_actions->add(u"save-note"_s, tr("Save the chosen lock's incident note…"), {}, [this] {
-        if (m_locks->detail().snapshot())
-            m_locks->detail().saveNote();
-    });
     m_presentation->addAction(*m_actions);
     m_actions->add(u"settings"_s, tr("Settings…"), {u"Ctrl+,"_s}, [this] { m_dialogs->openSettings(); });
     m_actions->add(u"connect"_s, tr("Connect…"), {}, [this] { m_dialogs->openConnect(); });

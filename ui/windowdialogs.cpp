@@ -227,13 +227,42 @@ void WindowDialogs::openEditOf(const operate::EditRequest &request)
 {
     if (refusesInPast())
         return;
-    auto *dialog = new EditDialog(m_backend, m_book, request, &m_window);
+    openEditForm(new EditDialog(m_backend, m_book, request, &m_window));
+}
+
+void WindowDialogs::openUndoOf(const operate::EditRequest &undo, const operate::EditRequest &undone)
+{
+    if (refusesInPast())
+        return;
+    openEditForm(new EditDialog(m_backend, m_book, undo, &m_window, undone));
+}
+
+void WindowDialogs::openEditForm(EditDialog *dialog)
+{
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &EditDialog::armRequested, this,
             [this, dialog](const ConnectionName &name) { askReadOnly(name, false, dialog); });
-    connect(dialog, &EditDialog::edited, this, &WindowDialogs::edited);
-    connect(dialog, &EditDialog::undoRequested, this, &WindowDialogs::openEditOf);
+    connect(dialog, &EditDialog::edited, this,
+            [this](const operate::EditRequest &request, const operate::EditOutcome &outcome) {
+                m_edited = request;
+                m_undo = outcome.undo;
+                emit edited(request, outcome);
+            });
+    connect(dialog, &EditDialog::undoRequested, this, &WindowDialogs::openUndoOf);
     dialog->open();
+}
+
+void WindowDialogs::openUndo()
+{
+    if (m_undo)
+        openUndoOf(*m_undo, *m_edited);
+}
+
+QString WindowDialogs::whyNoUndo() const
+{
+    return m_undo     ? QString()
+           : m_edited ? tr("The last edit cannot be taken back")
+                      : tr("No znode or key was edited in this window");
 }
 
 void WindowDialogs::openGuarantees()

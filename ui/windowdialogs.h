@@ -14,6 +14,7 @@ class MuteStore;
 
 namespace lockscope::ui {
 
+class EditDialog;
 class LocksPage;
 class MainWindow;
 class ScreenClock;
@@ -38,6 +39,10 @@ public:
     enum class Bulk { Session, Listed, Litter };
     void openBulk(Bulk bulk);
     void openEditOf(const operate::EditRequest &request);
+    void openUndoOf(const operate::EditRequest &undo, const operate::EditRequest &undone);
+    // The form that takes the last edit back, if whyNoUndo() is empty.
+    void openUndo();
+    [[nodiscard]] QString whyNoUndo() const;
     void openGuarantees();
     void openFindingsHelp();
     void openSettings();
@@ -59,6 +64,8 @@ signals:
     void edited(const lockscope::operate::EditRequest &request, const lockscope::operate::EditOutcome &outcome);
 
 private:
+    void openEditForm(EditDialog *dialog);
+
     Backend &m_backend;
     const ConnectionBook &m_book;
     const ScreenClock &m_clock;
@@ -66,6 +73,8 @@ private:
     LocksPage *m_locks = nullptr;
     ConnectionStore *m_store = nullptr;
     MuteStore *m_mutes = nullptr;
+    std::optional<operate::EditRequest> m_edited; // last, wholly or in part
+    std::optional<operate::EditRequest> m_undo;   // what takes it back
 };
 
 } // namespace lockscope::ui

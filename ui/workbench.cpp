@@ -11,6 +11,8 @@
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
+#include "ui/pages/pagestack.h"
+#include "ui/pages/simulatorpage.h"
 #include "ui/parts/tabletools.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/bars.h"
@@ -80,13 +82,25 @@ Workbench::Workbench(MainWindow &window, TopBar &top, Actions &actions, WindowDi
     });
     connect(&window.connections(), &ConnectionBook::changed, this, &Workbench::openWhatWaited);
     window.installEventFilter(this);
-    // Nothing is done at another moment than now, whoever asks for it.
-    connect(&window.time(), &TimeTravel::moved, this, [this](const auto &moment) {
-        m_actions.setRefused(
-            {u"force-release"_s, u"acquire"_s, u"release-session"_s, u"release-listed"_s, u"remove-litter"_s},
-            moment ? PausableBackend::whyNotThere() : QString());
+    connect(&window.time(), &TimeTravel::moved, this, &Workbench::refuse);
+    connect(&m_dialogs, &WindowDialogs::edited, this, &Workbench::refuse);
+    connect(&m_locks.detail(), &LockDetail::releaseChanged, this, &Workbench::refuse);
+    connect(&window.pages(), &QStackedWidget::currentChanged, this, &Workbench::refuse);
+    connect(&m_actions, &Actions::refused, this, [this](const QString &why) {
+        if (!m_dialogs.refusesInPast())             // which says it by itself
+            emit said(tr("Not done. %1").arg(why)); // that stands for a while, and the reason may go
     });
-    connect(&m_actions, &Actions::refused, &m_dialogs, &WindowDialogs::refused);
+    refuse();
+}
+
+void Workbench::refuse()
+{
+    // Nothing is done at another moment than now, whoever asks for it.
+    const auto there = m_clock.isElsewhere() ? PausableBackend::whyNotThere() : QString();
+    m_actions.setRefused({u"acquire"_s, u"release-session"_s, u"release-listed"_s, u"remove-litter"_s}, there);
+    const auto onOther = m_locks.isVisibleTo(&m_window) ? QString() : tr("A lock is released on the page of locks");
+    m_actions.setRefused({u"force-release"_s}, onOther.isEmpty() ? m_locks.detail().whyNoRelease() : onOther);
+    m_actions.setRefused({u"undo"_s}, there.isEmpty() ? m_dialogs.whyNoUndo() : there);
 }
 
 void Workbench::watch(Backend &backend)
@@ -134,10 +148,23 @@ void Workbench::addActions()
     m_actions.add(u"export"_s, tr("Export the table…"), {u"Ctrl+E"_s}, [this] { exportTable(); });
     m_actions.add(u"columns"_s, tr("Choose the table's columns…"), {}, [this] { chooseColumns(); });
     m_actions.add(u"note"_s, tr("Copy the incident note of the chosen lock"), {u"Ctrl+Shift+C"_s}, [this] {
-        if (m_locks.isVisibleTo(&m_window) && m_locks.detail().snapshot())
+        const auto *lock = m_locks.isVisibleTo(&m_window) ? m_locks.detail().snapshot() : nullptr;
+        if (lock)
             QGuiApplication::clipboard()->setText(m_locks.detail().note());
+        emit said(lock ? tr("Copied: the incident note of %1").arg(label(lock->lock.name, 200))
+                       : tr("Nothing copied: no lock is chosen on the page of locks"));
     });
     m_actions.add(u"save-filter"_s, tr("Keep this filter…"), {u"Ctrl+S"_s}, [this] { askForFilterName(); });
+    m_actions.add(u"save-note"_s, tr("Save the chosen lock's incident note…"), {}, [this] {
+        if (m_locks.detail().snapshot())
+            m_locks.detail().saveNote();
+    });
+    m_actions.add(u"undo"_s, tr("Undo the last edit of a znode or key…"), {u"Ctrl+Z"_s},
+                  [this] { m_dialogs.openUndo(); });
+    m_actions.add(u"scenario"_s, tr("Scenario for the simulator…"), {}, [this] {
+        m_window.showPage(u"simulator"_s);
+        m_window.pages().whenMade<SimulatorPage>([](SimulatorPage &page) { page.openScenario(); });
+    });
     m_actions.add(u"alerts"_s, tr("Notifications…"), {}, [this] { askForAlerts(); });
     m_actions.add(u"about"_s, tr("About Lockscope"), {}, [this] {
         auto *dialog = new AboutDialog(&m_window);

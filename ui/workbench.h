@@ -52,10 +52,15 @@ public:
     void save(QSettings &settings) const;
     void restore(QSettings &settings);
 
+signals:
+    void said(const QString &sentence); // that nobody has to answer
+
 protected:
     bool eventFilter(QObject *watched, QEvent *event) override;
 
 private:
+    // What cannot be done now stands greyed, with the reason.
+    void refuse();
     void addActions();
     void openWhatWaited();
     void askForAlerts();

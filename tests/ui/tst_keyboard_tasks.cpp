@@ -220,6 +220,7 @@ private slots:
         press(Qt::Key_C, Qt::ControlModifier | Qt::ShiftModifier);
         QCOMPARE(QGuiApplication::clipboard()->text(), page().detail().note());
         QVERIFY(QGuiApplication::clipboard()->text().contains(u"/locks/orders"_s));
+        QCOMPARE(part<QLabel>("notice")->text(), u"Copied: the incident note of /locks/orders"_s);
         QVERIFY2(m_keys <= 9, qPrintable(QString::number(m_keys)));
     }
 

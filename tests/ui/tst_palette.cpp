@@ -41,6 +41,7 @@ private slots:
 
     void showsPagesAndActionsWithTheirKeys()
     {
+        m_window->selectLock({ConnectionName("zk"), "/locks/orders"}); // or it could not be released
         openPalette();
         QVERIFY(palette().isVisible());
         QCOMPARE(QApplication::focusWidget(), &palette().field());

@@ -8,6 +8,7 @@
 #include "ui/shell/actions.h"
 #include "ui/views/lockstable.h"
 
+#include <QAction>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
@@ -118,6 +119,28 @@ private slots:
         verifyChosen(std::nullopt); // a neighbour is not what was chosen
         m_backend->tellLocks({lockOf("/locks/orders-1", 2)});
         verifyChosen(zkName("/locks/orders-1"));
+    }
+
+    // It could be asked for by its key, and was refused; the reason is said before, and when the key is pressed.
+    void whatCannotBeReleasedSaysWhy()
+    {
+        const auto *action = m_window->actions().find(u"force-release"_s);
+        const auto saysWhy = [&](const QString &why) {
+            QCOMPARE(action->toolTip(), why);
+            QVERIFY(!action->isEnabled());
+            QTest::keyClick(m_window.get(), Qt::Key_F, Qt::ControlModifier | Qt::ShiftModifier);
+            QCOMPARE(part<QLabel>("notice")->text(), u"Not done. "_s + why);
+            QVERIFY(!m_window->findChild<ui::ForceReleaseDialog *>());
+        };
+        saysWhy(u"No lock is chosen"_s);
+        m_window->selectLock(zkName("/locks/orders-1"));
+        QVERIFY(action->isEnabled());
+        m_window->showPage(u"sessions"_s);
+        saysWhy(u"A lock is released on the page of locks"_s);
+        m_window->showPage(u"locks"_s);
+        QVERIFY(action->isEnabled());
+        m_backend->tellLocks({lockOf("/locks/orders-1", 1, inspect::ChangeKind::Removed)});
+        saysWhy(u"The chosen lock is gone"_s);
     }
 
     // The room of an arrow that is not drawn is the holder's port.

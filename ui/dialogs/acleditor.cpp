@@ -45,10 +45,12 @@ AclEditor::AclEditor(QWidget *parent) : QWidget(parent)
     add->setToolTip(tr("Only the hash that ZooKeeper keeps is shown, sent and recorded."));
     connect(add, &QPushButton::clicked, this, &AclEditor::addHashedUser);
     connect(m_edit, &QPlainTextEdit::textChanged, this, &AclEditor::changed);
-    auto *row = new QHBoxLayout;
+    m_adding = new QWidget(this);
+    auto *row = new QHBoxLayout(m_adding);
+    row->setContentsMargins(0, 0, 0, 0);
     for (QWidget *part : std::initializer_list<QWidget *>{m_user, m_password, add})
         row->addWidget(part);
-    column->addLayout(row);
+    column->addWidget(m_adding);
     setAcls(zk::openAcl());
 }
 
@@ -58,6 +60,12 @@ void AclEditor::setAcls(const zk::Acls &acls)
     for (const auto &acl : acls)
         lines << operate::aclText(acl);
     m_edit->setPlainText(lines.join(u'\n'));
+}
+
+void AclEditor::setReadOnly()
+{
+    m_edit->setReadOnly(true);
+    m_adding->hide();
 }
 
 Result<zk::Acls> AclEditor::acls() const

@@ -19,6 +19,7 @@ public:
     void setAcls(const zk::Acls &acls);
     [[nodiscard]] Result<zk::Acls> acls() const;
     [[nodiscard]] QPlainTextEdit *edit() const { return m_edit; }
+    void setReadOnly();
 
 signals:
     void changed();
@@ -29,6 +30,7 @@ private:
     QPlainTextEdit *m_edit = nullptr;
     QLineEdit *m_user = nullptr;
     QLineEdit *m_password = nullptr;
+    QWidget *m_adding = nullptr;
 };
 
 } // namespace lockscope::ui

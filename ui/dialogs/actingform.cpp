@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/dialogs/actingform.h"
 
+#include "core/base/text.h"
 #include "ui/theme/theme.h"
 
 #include <QDialog>
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QScreen>
 #include <QScrollArea>
 
@@ -43,6 +45,18 @@ ActingInputs makeActingInputs(QWidget *parent, const QString &typedName, const A
     made.grid->addWidget(made.typedLabel, 1, 0);
     made.grid->addWidget(made.typed, 1, 1);
     return made;
+}
+
+bool offerArming(QPushButton &arm, QWidget &reason, const ConnectionStatus *status, bool isForm)
+{
+    const bool isOffered = isForm && status && status->readOnly && !status->readOnlyForGood
+                           && status->state == ConnectionStatus::State::Connected;
+    if (!isOffered && arm.window()->focusWidget() == &arm)
+        reason.setFocus();
+    arm.setVisible(isOffered);
+    if (status)
+        arm.setText(QObject::tr("Allow writes on %1…").arg(label(status->name.bytes(), 40)).replace(u'&', u"&&"_s));
+    return isOffered;
 }
 
 void fitToScreen(QDialog *form, QScrollArea *scroll, const std::optional<QRect> &available, int width,

@@ -3,6 +3,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "ui/dialogs/actingform.h"
 #include "ui/dialogs/acleditor.h"
 #include "ui/dialogs/editwords.h"
 #include "ui/dialogs/factsform.h"
@@ -43,11 +44,12 @@ void showWarnings(QLayout &layout, const QStringList &warnings, QWidget *content
 
 } // namespace
 
-EditDialog::EditDialog(Backend &backend, const ConnectionBook &book, operate::EditRequest request, QWidget *parent)
+EditDialog::EditDialog(Backend &backend, const ConnectionBook &book, operate::EditRequest request, QWidget *parent,
+                       std::optional<operate::EditRequest> undone)
     : SendingDialog(parent), m_backend(backend), m_book(book), m_request(std::move(request)),
-      m_isNew(m_request.kind == EditKind::ZnodeCreate
-              || (m_request.kind == EditKind::KeySet && m_request.name.isEmpty())
-              || (m_request.kind == EditKind::FieldSet && m_request.field.isEmpty())),
+      m_undone(std::move(undone)), m_isNew(m_request.kind == EditKind::ZnodeCreate
+                                           || (m_request.kind == EditKind::KeySet && m_request.name.isEmpty())
+                                           || (m_request.kind == EditKind::FieldSet && m_request.field.isEmpty())),
       m_isNewField(m_isNew && m_request.kind == EditKind::FieldSet)
 {
     build();
@@ -144,7 +146,7 @@ void EditDialog::showPlan(bool isFirst)
                       : m_value ? m_value->edit()
                       : m_acls  ? m_acls->edit()
                                 : nullptr;
-        (first && first->isVisibleTo(this) ? first : m_reason)->setFocus();
+        (first && first->isVisibleTo(this) && !m_undone ? first : m_reason)->setFocus();
         QTimer::singleShot(0, this, [this] { m_isPlaced = isVisible(); }); // once fit() has measured it
     }
 }
@@ -226,7 +228,8 @@ void EditDialog::showPreview()
                          + (locks.size() > 12 ? tr("\n… and %1 more").arg(locks.size() - 12) : QString()));
     m_acceptLocks->setVisible(m_plan->touchesHeld());
     showWarnings(*m_warnings, m_fieldTrouble.isEmpty() ? preview.warnings : QStringList(), m_content);
-    m_apply->setText(EditWords::act(m_plan->request, m_isNew));
+    if (m_fieldTrouble.isEmpty())
+        m_apply->setText(EditWords::act(m_plan->request, m_isNew, m_undone.has_value()));
     updateReady();
     fit();
 }
@@ -348,10 +351,7 @@ void EditDialog::updateReady()
     m_apply->setEnabled(why.isEmpty());
     m_why->setText(m_step == Step::Form ? why : QString());
     const auto *status = m_book.find(m_request.connection);
-    const bool isArming = m_step == Step::Form && status && status->readOnly && !status->readOnlyForGood
-                          && status->state == ConnectionStatus::State::Connected;
-    m_arm->setVisible(isArming);
-    m_arm->setText(tr("Allow writes on %1…").arg(label(m_request.connection.bytes(), 40)).replace(u'&', u"&&"_s));
+    offerArming(*m_arm, *m_reason, status, m_step == Step::Form);
     const auto typed = toType();
     m_type->setVisible(!typed.isEmpty());
     m_typeLabel->setVisible(!typed.isEmpty());

@@ -34,8 +34,9 @@ class EditDialog : public SendingDialog {
 public:
     // `backend` and `book` outlive the dialog. A request to create something (ZnodeCreate, KeySet without a name,
     // FieldSet without a field) asks for the name: request.name is the folder, or the beginning of it, or the key.
-    // Starts reading at once.
-    EditDialog(Backend &backend, const ConnectionBook &book, operate::EditRequest request, QWidget *parent = nullptr);
+    // Starts reading at once. With `undone` the request takes that edit back, and is not changed any more.
+    EditDialog(Backend &backend, const ConnectionBook &book, operate::EditRequest request, QWidget *parent = nullptr,
+               std::optional<operate::EditRequest> undone = {});
 
     [[nodiscard]] FactsForm &facts() { return *m_facts; }
     [[nodiscard]] const std::optional<operate::EditPlan> &plan() const { return m_plan; }
@@ -47,7 +48,7 @@ signals:
     void armRequested(const lockscope::ConnectionName &name);
     // Something was changed: all of it, or a part.
     void edited(const lockscope::operate::EditRequest &request, const lockscope::operate::EditOutcome &outcome);
-    void undoRequested(const lockscope::operate::EditRequest &request);
+    void undoRequested(const lockscope::operate::EditRequest &undo, const lockscope::operate::EditRequest &undone);
 
 protected:
     void showEvent(QShowEvent *event) override;
@@ -85,7 +86,8 @@ private:
 
     Backend &m_backend;
     const ConnectionBook &m_book;
-    operate::EditRequest m_request; // as asked for
+    operate::EditRequest m_request;                     // as asked for
+    const std::optional<operate::EditRequest> m_undone; // what it takes back
     const bool m_isNew;
     const bool m_isNewField; // one of those
     std::optional<operate::EditPlan> m_plan;

@@ -47,11 +47,20 @@ protected:
     }
 };
 
+// An edit that takes another back is what it says, and no other: what is to be can be read, all of it.
+void keepAsTheyAre(QWidget &fields)
+{
+    if (auto *value = fields.findChild<ValueEditor *>())
+        value->edit()->setReadOnly(true);
+    if (auto *acls = fields.findChild<AclEditor *>())
+        acls->setReadOnly();
+}
+
 } // namespace
 
 void EditDialog::build()
 {
-    setWindowTitle(EditWords::act(m_request, m_isNew));
+    setWindowTitle(EditWords::window(m_request, m_isNew, m_undone.has_value()));
     setObjectName(u"editDialog"_s);
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(24, 16, 24, 16);
@@ -77,7 +86,7 @@ QWidget *EditDialog::makeHead()
     auto *row = new QHBoxLayout(head);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(12);
-    row->addWidget(makeLabel(EditWords::title(m_request, m_isNew), u"heading"_s, head));
+    row->addWidget(makeLabel(EditWords::title(m_request, m_isNew, m_undone), u"heading"_s, head));
     const auto name = m_request.field.isEmpty()
                           ? label(m_request.name, 200)
                           : tr("%1, field %2").arg(label(m_request.name, 200), label(m_request.field, 100));
@@ -102,7 +111,7 @@ QWidget *EditDialog::makeContent()
     m_warnings->setSpacing(6);
     connect(m_state, &Banner::actionRequested, this, [this] {
         if (m_undo)
-            emit undoRequested(*m_undo);
+            emit undoRequested(*m_undo, m_plan->request);
         accept();
     });
     auto *column = new QVBoxLayout(content);
@@ -125,8 +134,7 @@ QWidget *EditDialog::makeFields()
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(6);
     const auto kind = m_request.kind;
-    const bool hasLine =
-        m_isNew || kind == EditKind::KeyRename || (kind == EditKind::KeyExpire && !m_request.expected);
+    const bool hasLine = m_isNew || ((kind == EditKind::KeyRename || kind == EditKind::KeyExpire) && !m_undone);
     if (hasLine) {
         m_line = new ContinuedLine(fields);
         m_line->setObjectName(u"line"_s);
@@ -168,6 +176,8 @@ QWidget *EditDialog::makeFields()
         column->addWidget(m_acls);
         connect(m_acls, &AclEditor::changed, this, &EditDialog::takeFields);
     }
+    if (m_undone)
+        keepAsTheyAre(*fields);
     return fields;
 }
 
@@ -231,7 +241,7 @@ QWidget *EditDialog::makeButtons()
     m_again->setObjectName(u"lookAgain"_s);
     m_cancel = new QPushButton(tr("Cancel"), buttons);
     m_cancel->setObjectName(u"cancelButton"_s);
-    m_apply = new QPushButton(EditWords::act(m_request, m_isNew), buttons);
+    m_apply = new QPushButton(EditWords::act(m_request, m_isNew, m_undone.has_value()), buttons);
     m_apply->setObjectName(u"applyButton"_s);
     m_apply->setProperty("look", u"dangerFilled"_s);
     for (auto *button : {m_arm, m_again, m_cancel, m_apply})

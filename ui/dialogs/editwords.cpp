@@ -41,15 +41,61 @@ QStringList linesOfAcls(const zk::Acls &acls)
     return lines;
 }
 
+bool endsByItself(const operate::EditRequest &request)
+{
+    return request.ttl || request.expiryMs;
+}
+
 QString timeWords(std::optional<std::chrono::milliseconds> ttl)
 {
     return ttl ? EditWords::tr("ends in %1").arg(spokenDuration(*ttl)) : EditWords::tr("no TTL");
 }
 
+QString undoTitle(const operate::EditRequest &undo, const operate::EditRequest &undone)
+{
+    const bool wasMade = undo.kind == EditKind::KeyDelete || undo.kind == EditKind::FieldDelete;
+    switch (undone.kind) {
+    case EditKind::ZnodeCreate: return EditWords::tr("Undo the creation of");
+    case EditKind::ZnodeSet: return EditWords::tr("Undo the edit of the data of");
+    case EditKind::ZnodeAcl: return EditWords::tr("Undo the edit of the ACL of");
+    case EditKind::ZnodeDelete:
+    case EditKind::KeyDelete:
+    case EditKind::FieldDelete: return EditWords::tr("Undo the deletion of");
+    case EditKind::ZnodeRestore:
+    case EditKind::KeyRestore: return EditWords::tr("Undo the restoring of");
+    case EditKind::KeyExpire: return EditWords::tr("Undo the change of the time to live of");
+    case EditKind::KeyRename: return EditWords::tr("Undo the renaming to");
+    case EditKind::KeySet:
+    case EditKind::FieldSet:
+        return wasMade ? EditWords::tr("Undo the creation of") : EditWords::tr("Undo the edit of");
+    }
+    return {};
+}
+
+QString undoAct(const operate::EditRequest &undo)
+{
+    switch (undo.kind) {
+    case EditKind::ZnodeSet: return EditWords::tr("Undo: set the data back");
+    case EditKind::ZnodeAcl: return EditWords::tr("Undo: set the ACL back");
+    case EditKind::KeyExpire:
+        return endsByItself(undo) ? EditWords::tr("Undo: set the time to live back")
+                                  : EditWords::tr("Undo: remove the time to live");
+    case EditKind::KeyRename: return EditWords::tr("Undo: rename it back");
+    case EditKind::KeySet:
+    case EditKind::FieldSet: return EditWords::tr("Undo: set it back");
+    case EditKind::FieldDelete: return EditWords::tr("Undo: delete the field");
+    case EditKind::ZnodeDelete:
+    case EditKind::KeyDelete: return EditWords::tr("Undo: delete it");
+    default: return EditWords::tr("Undo: create it again");
+    }
+}
+
 } // namespace
 
-QString EditWords::title(const operate::EditRequest &request, bool isNew)
+QString EditWords::title(const operate::EditRequest &request, bool isNew, const Undone &undone)
 {
+    if (undone)
+        return undoTitle(request, *undone);
     switch (request.kind) {
     case EditKind::ZnodeCreate: return tr("Create a znode");
     case EditKind::ZnodeSet: return tr("Edit the data of");
@@ -67,8 +113,10 @@ QString EditWords::title(const operate::EditRequest &request, bool isNew)
     return {};
 }
 
-QString EditWords::act(const operate::EditRequest &request, bool isNew)
+QString EditWords::act(const operate::EditRequest &request, bool isNew, bool isUndo)
 {
+    if (isUndo)
+        return undoAct(request);
     switch (request.kind) {
     case EditKind::ZnodeCreate: return tr("Create");
     case EditKind::ZnodeRestore:
@@ -76,12 +124,19 @@ QString EditWords::act(const operate::EditRequest &request, bool isNew)
     case EditKind::ZnodeDelete:
     case EditKind::KeyDelete: return tr("Delete");
     case EditKind::ZnodeAcl: return tr("Set the ACL");
-    case EditKind::KeyExpire: return tr("Set the time to live");
+    case EditKind::KeyExpire:
+        return endsByItself(request) ? tr("Set the time to live") : tr("Remove the time to live");
     case EditKind::KeyRename: return tr("Rename");
     case EditKind::FieldDelete: return tr("Delete the field");
     case EditKind::FieldSet: return isNew ? tr("Add the field") : tr("Set");
     default: return isNew ? tr("Create") : tr("Set");
     }
+}
+
+QString EditWords::window(const operate::EditRequest &request, bool isNew, bool isUndo)
+{
+    const bool isTyped = request.kind == EditKind::KeyExpire; // whether it sets one or takes it away
+    return isUndo ? tr("Undo") : isTyped ? tr("Time to live") : act(request, isNew, false);
 }
 
 QStringList EditWords::difference(const operate::EditPlan &plan)

@@ -228,6 +228,7 @@ void LockDetail::clear()
                  tr("You will see who holds it, who queues in which order, who waits for whom, and what is wrong. "
                     "↑ and ↓ walk through the list, Enter comes here."));
     m_stack->setCurrentWidget(m_empty);
+    updateRelease();
 }
 
 void LockDetail::setSnapshot(const LockSnapshot &lock)
@@ -405,16 +406,25 @@ void LockDetail::setOwn(const QSet<QByteArray> &own)
 
 void LockDetail::updateRelease()
 {
-    const QByteArray who = holder();
-    const bool isOwn = m_own.contains(who);
+    const bool isOwn = m_own.contains(holder());
+    const auto why = whyNoRelease();
     m_forceRelease->setText(isOwn ? tr("Release") : tr("Force-release…"));
-    m_forceRelease->setEnabled(m_gone == Gone::No && !m_stale && !m_isPast
-                               && !who.isEmpty()); // what is old may be over
-    m_forceRelease->setToolTip(m_isPast        ? PausableBackend::whyNotThere()
-                               : m_stale       ? tr("Not connected: who holds it now is not known")
-                               : who.isEmpty() ? tr("Nobody holds it")
-                               : isOwn         ? tr("Gives back what this window holds")
-                                               : tr("Shows what would be sent; sends nothing yet"));
+    m_forceRelease->setEnabled(why.isEmpty());
+    m_forceRelease->setToolTip(!why.isEmpty() ? why
+                               : isOwn        ? tr("Gives back what this window holds")
+                                              : tr("Shows what would be sent; sends nothing yet"));
+    emit releaseChanged();
+}
+
+// What is old may be over.
+QString LockDetail::whyNoRelease() const
+{
+    return m_isPast             ? PausableBackend::whyNotThere()
+           : !m_lock            ? tr("No lock is chosen")
+           : m_gone != Gone::No ? tr("The chosen lock is gone")
+           : m_stale            ? tr("Not connected: who holds it now is not known")
+           : holder().isEmpty() ? tr("Nobody holds it")
+                                : QString();
 }
 
 void LockDetail::updateFold()

@@ -63,6 +63,8 @@ public:
     [[nodiscard]] const inspect::LockSnapshot *snapshot() const { return m_lock.get(); }
     // The holder a force-release is about: the chosen one, else the first; empty if nobody holds.
     [[nodiscard]] QByteArray holder() const;
+    // Why nothing can be released of what is shown; empty: something can.
+    [[nodiscard]] QString whyNoRelease() const;
     // The contender chosen in the queue; empty if none is.
     [[nodiscard]] QByteArray chosen() const;
     // The incident note, of what is on screen; the copied one has the lock's history, too.
@@ -76,6 +78,7 @@ signals:
     void acquireRequested();
     void forceReleaseRequested();
     void releaseRequested(const QByteArray &ownContender);
+    void releaseChanged(); // whyNoRelease() may be another
     // Asks the window to show that moment.
     void momentActivated(std::chrono::sys_time<std::chrono::milliseconds> moment);
 

@@ -91,6 +91,8 @@ signals:
     void lockActivated(const lockscope::inspect::LockName &lock);
     // Asks the window for the form of that edit.
     void editRequested(const lockscope::operate::EditRequest &request);
+    // And for that of the edit that takes `undone` back.
+    void undoRequested(const lockscope::operate::EditRequest &undo, const lockscope::operate::EditRequest &undone);
     // Asks the window to show this on that page (by its id in pages.cpp), or on the first that shows such.
     void subjectActivated(const lockscope::ui::Subject &subject, const QString &page = {});
     // Asks the window to find this text, as if it had been typed.

@@ -79,7 +79,7 @@ void TreePage::assemble(QWidget *strip, QWidget *detail, const QList<int> &sizes
     m_notice->hide();
     connect(m_notice, &Banner::actionRequested, this, [this] {
         if (m_undo)
-            emit editRequested(*m_undo);
+            emit undoRequested(*m_undo, m_undone);
     });
     connect(m_notice, &Banner::secondRequested, m_notice, &QWidget::hide);
     layout->addWidget(m_notice);
@@ -164,6 +164,7 @@ void TreePage::edited(const operate::EditRequest &request, const operate::EditOu
     if (!isOurs)
         return;
     m_undo = outcome.undo;
+    m_undone = request;
     m_notice->say(outcome.done ? Banner::Look::Ok : Banner::Look::Critical,
                   outcome.done ? u"Done."_s : u"Done in part."_s, harmless(outcome.message, 1000),
                   m_undo ? u"Undo…"_s : QString(), u"Dismiss"_s);

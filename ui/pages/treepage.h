@@ -106,6 +106,7 @@ private:
     ConnectionName m_shown;
     std::vector<std::pair<QAction *, MakeRequest>> m_edits;
     std::optional<operate::EditRequest> m_undo;
+    operate::EditRequest m_undone; // by that
     QMenu *m_menu = nullptr;
     QStackedWidget *m_stack = nullptr;
     StaleBanner *m_banner = nullptr;

@@ -44,20 +44,20 @@ void Actions::setRefused(const QStringList &ids, const QString &why)
 
 void Actions::trigger(QAction *action)
 {
-    if (whyNot(action).isEmpty())
+    if (const auto why = whyNot(action); why.isEmpty())
         action->trigger();
     else
-        emit refused();
+        emit refused(why);
 }
 
 bool Actions::refusesKeys(const QKeySequence &keys)
 {
-    const bool isOne = std::ranges::any_of(m_all, [&](const QAction *action) {
+    const auto at = std::ranges::find_if(m_all, [&](const QAction *action) {
         return !whyNot(action).isEmpty() && action->shortcuts().contains(keys);
     });
-    if (isOne)
-        emit refused();
-    return isOne;
+    if (at != m_all.end())
+        emit refused(whyNot(*at));
+    return at != m_all.end();
 }
 
 } // namespace lockscope::ui

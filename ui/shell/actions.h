@@ -42,7 +42,7 @@ public:
     bool refusesKeys(const QKeySequence &keys);
 
 signals:
-    void refused();
+    void refused(const QString &why);
 
 private:
     QWidget &m_window;
