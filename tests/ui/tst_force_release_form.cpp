@@ -529,11 +529,13 @@ private slots:
         auto *arm = part<QPushButton>("armButton");
         QVERIFY(arm->isVisible());
         QSignalSpy asked(m_dialog.get(), &ui::ForceReleaseDialog::armRequested);
+        arm->setFocus();
         arm->click();
         QCOMPARE(asked.count(), 1);
         QVERIFY(!release()->isEnabled());
         tellStatus(true, false);
         QVERIFY(!arm->isVisible());
+        QCOMPARE(m_dialog->focusWidget(), part<QLineEdit>("reason")); // not the button beside it
         QCOMPARE(part<QLabel>("obstacle")->text(), u"type the lock’s name to release"_s);
         QVERIFY(part<QLabel>("environment")->text().startsWith(u"PROD · "_s));
     }

@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/workspace/values.h"
+#include "ui/dialogs/actingform.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasewords.h"
 #include "ui/dialogs/friction.h"
@@ -367,11 +368,8 @@ void ForceReleaseDialog::updateReady()
     m_why->setText(m_step == Step::Form ? why : QString());
     m_why->setVisible(!m_why->text().isEmpty());
     const auto *status = m_book.find(m_lock.connection);
-    const bool arm = m_step == Step::Form && status && status->readOnly && !status->readOnlyForGood
-                     && status->state == ConnectionStatus::State::Connected;
+    const bool arm = offerArming(*m_arm, *m_reason, status, m_step == Step::Form);
     const bool hadButton = std::exchange(m_armOffered, arm);
-    m_arm->setVisible(arm);
-    m_arm->setText(tr("Allow writes on %1…").arg(label(m_lock.connection.bytes(), 40)).replace(u'&', u"&&"_s));
     const auto friction = frictionOf(m_book, m_lock.connection);
     m_type->setVisible(friction.typesName);
     m_typeLabel->setVisible(friction.typesName);

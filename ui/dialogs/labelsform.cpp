@@ -115,6 +115,10 @@ void LabelsForm::keep()
 void LabelsForm::showButtons()
 {
     m_remove->setEnabled(m_table->currentRow() >= 0);
+    // Where the keyboard is shows by the cell: an empty table has none, and where it comes to is not selected.
+    m_table->setFocusPolicy(m_table->rowCount() > 0 ? Qt::StrongFocus : Qt::NoFocus);
+    if (auto *item = m_table->currentItem())
+        m_table->setCurrentItem(item);
 }
 
 QString LabelsForm::problem() const

@@ -170,6 +170,7 @@ void SettingsDialog::fillMutes()
 {
     const int at = m_list->currentRow();
     m_list->clear();
+    m_list->setFocusPolicy(Qt::NoFocus); // nothing in it would show where the keyboard is
     if (!m_mutes)
         return;
     if (!m_mutes->loadError().isEmpty()) {
@@ -187,6 +188,7 @@ void SettingsDialog::fillMutes()
             m_list);
         item->setData(Qt::UserRole, quint64(i));
     }
+    m_list->setFocusPolicy(m_list->count() > 0 ? Qt::StrongFocus : Qt::NoFocus);
     m_list->setCurrentRow(std::min(std::max(0, at), m_list->count() - 1));
 }
 

@@ -193,6 +193,8 @@ void ThresholdsForm::showButtons()
     m_remove->setEnabled(row > 0 && !m_isBroken);
     m_up->setEnabled(row > 1 && !m_isBroken);
     m_down->setEnabled(row > 0 && row + 1 < m_table->rowCount() && !m_isBroken);
+    if (auto *item = m_table->currentItem())
+        m_table->setCurrentItem(item); // selected, or nobody sees where the keyboard is
 }
 
 QString ThresholdsForm::problem() const
