@@ -398,6 +398,10 @@ private slots:
         QTest::keyClick(dialog.list(), Qt::Key_Down);
         QCOMPARE(dialog.form()->read()->name, u"zk"_s);
         QTest::keyClick(dialog.list(), Qt::Key_Up);
+        for (const auto key : {Qt::Key_Up, Qt::Key_Home}) { // not onto the heading, which is no connection
+            QTest::keyClick(dialog.list(), key);
+            QCOMPARE(dialog.form()->read()->name, u"cache"_s);
+        }
         QTest::keyClick(dialog.list(), Qt::Key_Return);
         QCOMPARE(asked.count(), 1);
         QCOMPARE(asked.first().first().value<ConnectionSpec>().displayUri(), u"redis://b:6380/3"_s);
@@ -408,8 +412,13 @@ private slots:
         auto store = openStore();
         QVERIFY(store->save(saved(u"zk"_s, u"zk://a"_s)));
         store->noteUsed(saved(u"zk"_s, u"zk://a"_s));
+        store->noteUsed(saved(u"below"_s, u"redis://c"_s));
         store->noteUsed(saved({}, u"redis://b"_s));
         ConnectDialog dialog(*store, {});
+        QVERIFY(dialog.list()->selectRecent(u"below"_s));
+        dialog.deleteButton()->click();
+        QCOMPARE(dialog.form()->read()->name, u"zk"_s); // which stands there now
+        QVERIFY(dialog.list()->selectRecent({}));
         QCOMPARE(rows(dialog), (QStringList{u"Used last"_s, u"redis://b:6379"_s, u"zk"_s, u"Saved"_s, u"zk"_s}));
         QCOMPARE(dialog.deleteButton()->text(), u"Forget"_s);
         dialog.deleteButton()->click();

@@ -326,8 +326,10 @@ bool ConnectDialog::save()
 void ConnectDialog::removeChosen()
 {
     if (const auto recent = m_list->chosenRecent()) {
-        m_store.forgetRecent(*recent);
-        if (!selectRecent({}))
+        m_store.forgetRecent(*recent); // the one below it has its place now
+        if (m_list->chosenRecent())
+            choose();
+        else if (!selectRecent({}))
             m_store.all().empty() ? startNew() : select(m_store.all().front().id);
         return;
     }

@@ -94,7 +94,7 @@ void ConnectList::addRecent(std::optional<std::size_t> chosen)
 void ConnectList::addHeading(const QString &text)
 {
     auto *heading = new QTreeWidgetItem(this, {text});
-    heading->setFlags(Qt::ItemIsEnabled);
+    heading->setFlags(Qt::NoItemFlags); // no arrow stops there: it is no connection
     heading->setSizeHint(0, {0, rowPixels});
     heading->setForeground(0, Theme::tokens().muted);
     heading->setFont(0, textFont(11, QFont::DemiBold));
