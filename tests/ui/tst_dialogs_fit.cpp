@@ -18,6 +18,7 @@
 #include <QDir>
 #include <QLabel>
 #include <QMessageBox>
+#include <QPushButton>
 #include <QScopeGuard>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -132,6 +133,25 @@ private slots:
         QVERIFY(dialog);
         QVERIFY2(dialog->height() <= 660, qPrintable(QString::number(dialog->height())));
         fits(*dialog, action + u"-700"_s);
+    }
+
+    // A flat one was as blue as the others.
+    void aButtonThatDoesNothingLooksSo()
+    {
+        auto *dialog = dialogOf(u"connect"_s);
+        QVERIFY(dialog);
+        int checked = 0;
+        for (auto *button : dialog->findChildren<QPushButton *>()) {
+            if (button->property("look") != u"flat"_s)
+                continue;
+            const auto image = button->grab().toImage();
+            bool isColoured = false;
+            for (int i = 0; i < image.width() * image.height(); ++i)
+                isColoured |= image.pixelColor(i % image.width(), i / image.width()).hsvSaturation() > 150;
+            QVERIFY2(isColoured == button->isEnabled(), qPrintable(button->text()));
+            checked += button->isEnabled() ? 1 : 100;
+        }
+        QVERIFY2(checked > 100 && checked % 100 > 0, qPrintable(QString::number(checked))); // of both
     }
 
     // The line that shows what all fields make was one line, and its end was off the form without a sign.

@@ -32,6 +32,7 @@ QPushButton[look="dangerFilled"]:disabled { background: @criticalSoft; color: @m
 QPushButton[look="flat"] { border-color: transparent; background: transparent; color: @accent; text-align: left; }
 QPushButton[look="flat"]:hover { background: @selection; }
 QPushButton[look="flat"]:focus { border-color: @accent; }
+QPushButton[look="flat"]:disabled, QPushButton[look="link"]:disabled { color: @muted; }
 QPushButton[look="link"] { border: 1px solid transparent; border-radius: 3px; padding: 3px 1px; background: transparent;
     color: @accent; text-align: left; }
 QPushButton[look="link"]:hover { background: @selection; }
