@@ -10,6 +10,7 @@
 
 #include <QAbstractButton>
 #include <QLabel>
+#include <QRegularExpression>
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
@@ -153,11 +154,22 @@ private slots:
         const auto doing = says("sessionDoing");
         QVERIFY2(doing.startsWith(u"Idle for 1 m 30 s"_s) && doing.contains(u"rows modified: 1, locked: 2"_s),
                  qPrintable(doing));
-        m_backend->onReadSession = [](const ConnectionName &, const QString &) {
+        // It may be over by the next moment, and stands beside what the session holds as of another one.
+        static const QRegularExpression withItsTime(u" · as of [0-9]{2}:[0-9]{2}:[0-9]{2}$"_s);
+        QVERIFY2(withItsTime.match(doing).hasMatch(), qPrintable(doing));
+        int asked = 0;
+        m_backend->onReadSession = [&asked](const ConnectionName &, const QString &) {
+            ++asked;
             return Result<SessionDoing>(Error{ErrorCode::NoNode, u"no such connection any more"_s});
         };
         page().refresh();
         QTRY_COMPARE(says("sessionDoing"), u"What it is doing is not known: no such connection any more"_s);
+        QCOMPARE(asked, 1);
+        // A server that was started again gives its number to another: nothing is asked of one that is gone.
+        session.session = u"42"_s;
+        tell({session});
+        page().refresh();
+        QCOMPARE(asked, 1);
     }
 
     // Neither its tool tip nor its detail grows out of the screen.

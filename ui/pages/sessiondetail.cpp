@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/sessiondetail.h"
 
+#include "core/base/clock.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "ui/models/screenclock.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
@@ -191,7 +193,8 @@ void SessionDetail::showFacts(SystemTime now)
 
 void SessionDetail::refresh()
 {
-    if (!m_backend || !m_session || !isSqlSession(m_find, *m_session))
+    const bool isGone = !m_gone->text().isEmpty(); // a server that was started again gives its number to another
+    if (!m_backend || !m_session || isGone || !isSqlSession(m_find, *m_session))
         return;
     m_asked = std::chrono::steady_clock::now();
     const auto asked = std::pair(m_session->connection, m_session->session);
@@ -222,6 +225,8 @@ void SessionDetail::take(const Result<SessionDoing> &answer)
                      .arg(answer->rowsLocked);
     for (const auto &gap : answer->gaps)
         parts << harmless(gap, 300);
+    // Asked now and then only, and by now it may be over; what it holds, below, is of another look.
+    parts << u"as of "_s + timeOfDay(programClock().now()).toString(u"HH:mm:ss"_s);
     m_doing->setText(parts.join(u" · "_s));
     m_statement->setVisible(!answer->statement.isEmpty());
     m_statement->setText((answer->isRunning ? u"now: "_s : u"last: "_s) + label(answer->statement, mostOfStatement));
