@@ -24,6 +24,7 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSettings>
+#include <QStyle>
 
 namespace lockscope::ui {
 
@@ -63,6 +64,8 @@ void WindowDialogs::askReadOnly(const ConnectionName &name, bool readOnly, QWidg
            "confirmation, until you make it read-only again or close the window."));
     auto *arm = question->addButton(tr("Allow writes on %1").arg(shown), QMessageBox::DestructiveRole);
     arm->setProperty("look", u"danger"_s);
+    arm->style()->unpolish(arm); // the box has measured it already, and so given it its look
+    arm->style()->polish(arm);
     question->setDefaultButton(QMessageBox::Cancel);
     connect(arm, &QAbstractButton::clicked, this, [this, name] {
         if (!refusesInPast()) // it may have been asked now, and answered over another moment

@@ -74,6 +74,17 @@ class TestDialogsFit : public testing::WindowFixture {
                          qPrintable(u"%1: %2 of %3 hidden"_s.arg(name).arg(hidden()).arg(area->height() + hidden())));
         }
     }
+    // Strongly, and in that hue.
+    static bool isColoured(QWidget &widget, const QColor &like)
+    {
+        const auto image = widget.grab().toImage();
+        for (int i = 0; i < image.width() * image.height(); ++i) {
+            const auto one = image.pixelColor(i % image.width(), i / image.width());
+            if (one.hsvSaturation() > 150 && std::abs(one.hsvHue() - like.hsvHue()) < 10)
+                return true;
+        }
+        return false;
+    }
     QDialog *dialogOf(const QString &action)
     {
         m_window->actions().find(action)->trigger();
@@ -135,6 +146,18 @@ private slots:
         fits(*dialog, action + u"-700"_s);
     }
 
+    // What lifts the guard of a production's server looked like any button: its look came after its measure.
+    void whatAllowsWritesOnProductionIsRed()
+    {
+        tellConnected(true, true);
+        m_window->dialogs().askReadOnly(ConnectionName("zk"), false);
+        auto *question = part<QMessageBox>("armQuestion");
+        QVERIFY(question && QTest::qWaitForWindowExposed(question));
+        for (auto *button : question->buttons())
+            QCOMPARE(isColoured(*button, ui::Theme::tokens().critical),
+                     question->buttonRole(button) == QMessageBox::DestructiveRole);
+    }
+
     // A flat one was as blue as the others.
     void aButtonThatDoesNothingLooksSo()
     {
@@ -144,11 +167,8 @@ private slots:
         for (auto *button : dialog->findChildren<QPushButton *>()) {
             if (button->property("look") != u"flat"_s)
                 continue;
-            const auto image = button->grab().toImage();
-            bool isColoured = false;
-            for (int i = 0; i < image.width() * image.height(); ++i)
-                isColoured |= image.pixelColor(i % image.width(), i / image.width()).hsvSaturation() > 150;
-            QVERIFY2(isColoured == button->isEnabled(), qPrintable(button->text()));
+            QVERIFY2(isColoured(*button, ui::Theme::tokens().accent) == button->isEnabled(),
+                     qPrintable(button->text()));
             checked += button->isEnabled() ? 1 : 100;
         }
         QVERIFY2(checked > 100 && checked % 100 > 0, qPrintable(QString::number(checked))); // of both
