@@ -298,6 +298,7 @@ private slots:
     void severalWantTheirNumber()
     {
         ui::BulkDialog dialog(*m_backend, *m_book, u"All that 0x10 of orders-zk holds."_s, targets(30), waysNow);
+        QCOMPARE(dialog.focusWidget(), partOf<QLineEdit>(dialog, "reason"));
         dialog.resize(980, 540);
         dialog.show();
         auto *release = partOf<QPushButton>(dialog, "releaseButton");

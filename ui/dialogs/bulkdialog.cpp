@@ -36,6 +36,7 @@ BulkDialog::BulkDialog(Backend &backend, const ConnectionBook &book, const QStri
     build(what);
     connect(&book, &ConnectionBook::changed, this, &BulkDialog::updateReady);
     setStep(Step::Form);
+    m_reason->setFocus(); // as in the form of one; in the table nothing would show where the keyboard is
 }
 
 BulkDialog::~BulkDialog() = default;
