@@ -214,8 +214,8 @@ private slots:
 
     void theTableOnScreenIsExported()
     {
-        m_backend->tellLocks({change(inspect::ChangeKind::Added,
-                                     testing::redisLock("zk", "lock:mail", 30s, testing::serverTime(present)))});
+        m_backend->tellLocks({testing::change(
+            inspect::ChangeKind::Added, testing::redisLock("zk", "lock:mail", 30s, testing::serverTime(present)))});
         page().table().setFocus();
         press(&page().table(), u"Ctrl+E"_s);
         auto *dialog = m_window->findChild<QFileDialog *>(u"exportDialog"_s);
