@@ -3,6 +3,7 @@
 // the palette alike.
 #pragma once
 
+#include <QAction>
 #include <QHash>
 #include <QKeySequence>
 #include <QObject>
@@ -10,7 +11,6 @@
 #include <functional>
 #include <vector>
 
-class QAction;
 class QWidget;
 
 namespace lockscope::ui {
