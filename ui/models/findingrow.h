@@ -11,6 +11,8 @@ struct FindingParty {
     QByteArray id;
     std::optional<QString> session;
     QString words; // "holder 10.0.3.7:56332 · 0x1000009b4890001 · …0041"
+
+    bool operator==(const FindingParty &) const = default;
 };
 
 struct FindingRow {

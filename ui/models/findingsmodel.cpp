@@ -9,6 +9,7 @@
 #include <array>
 #include <iterator>
 #include <unordered_set>
+#include <utility>
 
 namespace lockscope::ui {
 
@@ -91,12 +92,12 @@ void FindingsModel::joinDeadlocks()
         if (own == m_rows.end())
             continue;
         for (auto &row : own->second) {
-            row->elsewhere.clear();
+            std::vector<FindingParty> elsewhere;
             for (const auto &other : row->finding.also) {
                 if (const auto there = m_inDeadlocks.find(other); there != m_inDeadlocks.end())
-                    std::ranges::copy(there->second, std::back_inserter(row->elsewhere));
+                    std::ranges::copy(there->second, std::back_inserter(elsewhere));
             }
-            if (row->shown && !row->elsewhere.empty())
+            if (std::exchange(row->elsewhere, elsewhere) != elsewhere && row->shown)
                 changed.push_back(placeOf(*row));
         }
     }
