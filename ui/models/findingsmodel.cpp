@@ -78,8 +78,7 @@ void FindingsModel::noteDeadlock(const LockSnapshot &lock, bool isGone)
         if (!isGone && !finding.also.empty())
             std::ranges::copy(FindingRow(lock, finding).parties, std::back_inserter(in));
     }
-    m_inDeadlocks.erase(lock.lock);
-    if (!in.empty())
+    if (m_inDeadlocks.erase(lock.lock); !in.empty())
         m_inDeadlocks.emplace(lock.lock, std::move(in));
 }
 
@@ -95,7 +94,7 @@ void FindingsModel::joinDeadlocks()
             std::vector<FindingParty> elsewhere;
             for (const auto &other : row->finding.also) {
                 if (const auto there = m_inDeadlocks.find(other); there != m_inDeadlocks.end())
-                    std::ranges::copy(there->second, std::back_inserter(elsewhere));
+                    elsewhere.insert(elsewhere.end(), there->second.begin(), there->second.end());
             }
             if (std::exchange(row->elsewhere, elsewhere) != elsewhere && row->shown)
                 changed.push_back(placeOf(*row));
