@@ -30,7 +30,7 @@ private slots:
     void withoutFollowingNothingIsWatched();
     void aFirstLookAsksForNothingInVain();
     void theWalkDoesNotListAgainWhatWasRead();
-    void howManyWatchChildrenIsKnownAtOnce();
+    void howManyWatchChildrenIsKnownToo();
     void locksAmongManyNodes();
     void destroyedAtAnyMoment();
 };
@@ -376,13 +376,23 @@ void TestZooKeeperObserver::theWalkDoesNotListAgainWhatWasRead()
     QCOMPARE(counting.spoken(), QByteArray("get 5, exists 1, children 9"));
 }
 
-void TestZooKeeperObserver::howManyWatchChildrenIsKnownAtOnce()
+// With what is looked at once. Who follows is shown the locks first: a server goes through all its znodes for that.
+void TestZooKeeperObserver::howManyWatchChildrenIsKnownToo()
 {
+    const auto isSaid = [this] { return m_sink.says(u"child watches exist; servers do not say whose"_s); };
     QVERIFY(await(m_maker->children(ZPath("/"), zk::Watch(m_loop), Deadline::never())));
     ObserverOptions once;
     once.follow = false;
     look(*m_open, once);
-    QVERIFY(m_sink.says(u"child watches exist; servers do not say whose"_s));
+    QVERIFY(isSaid());
+
+    m_sink = {};
+    ZooKeeperObserver follows(*m_session, *m_source, ConnectionName("zk"), {}, {}, m_sink);
+    std::optional<bool> saidBeforeTheLocks;
+    follows.start();
+    follows.firstSnapshot().then([&](bool) { saidBeforeTheLocks = isSaid(); });
+    QTRY_VERIFY_WITH_TIMEOUT(isSaid(), patienceMs);
+    QCOMPARE(saidBeforeTheLocks, std::optional(false));
 }
 
 void TestZooKeeperObserver::locksAmongManyNodes()

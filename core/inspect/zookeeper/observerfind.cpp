@@ -72,6 +72,9 @@ Task<void> LockFinder::find()
     if (!m_ensemble.options.follow)
         co_return;
     m_scope.launch(keepSweeping());
+    askForTotals(firstPatience);
+    co_await hearTotals();
+    tellAll();
     co_await keepLooking();
 }
 
@@ -79,6 +82,9 @@ Task<void> LockFinder::firstLook()
 {
     tellProgress(true);
     co_await look(firstPatience);
+    // Who looks once is to know how many watch children. Who follows hears it after the locks.
+    if (!m_ensemble.options.follow)
+        askForTotals(firstPatience);
     if (m_answers.canDump())
         reconcileWithDump();
     if (!m_answers.canDump() || m_ensemble.options.everywhere) {
@@ -115,6 +121,8 @@ Task<void> LockFinder::keepLooking()
         if (m_ensemble.session.state() != zk::SessionState::Connected)
             co_return;
         co_await look(patience);
+        if (m_looks % totalsEvery == 0)
+            askForTotals(patience);
         if (m_answers.canDump())
             reconcileWithDump();
         m_follower.readOldOnes();
@@ -177,8 +185,7 @@ Task<bool> LockFinder::ask(std::vector<QByteArray> words, Deadline deadline)
 Task<void> LockFinder::look(std::chrono::milliseconds limit)
 {
     const auto deadline = Deadline::after(m_ensemble.loop, limit);
-    const bool withTotals = m_looks++ % totalsEvery == 0;
-    if (withTotals) {
+    if (m_looks++ % totalsEvery == 0) {
         co_await learnMembers(m_ensemble);
         ++m_requests;
     }
@@ -186,10 +193,12 @@ Task<void> LockFinder::look(std::chrono::milliseconds limit)
     const bool isAnswered = co_await ask(std::move(words), deadline);
     // Waiting is no work: after a stall the rhythm is the old one at once.
     m_lookTook = isAnswered ? m_answers.latest().work : Duration{};
-    if (!withTotals)
-        co_return;
-    // Only now: for mntr a server goes through all its znodes, and nothing of where the locks are waits for that.
-    m_totals = m_ensemble.source.ask({"wchs", "mntr"}, deadline);
+}
+
+// For mntr a server goes through all its znodes: nothing of where the locks are waits for that.
+void LockFinder::askForTotals(std::chrono::milliseconds limit)
+{
+    m_totals = m_ensemble.source.ask({"wchs", "mntr"}, Deadline::after(m_ensemble.loop, limit));
 }
 
 Task<void> LockFinder::hearTotals()

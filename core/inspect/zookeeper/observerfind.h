@@ -34,9 +34,9 @@ private:
     Task<void> refreshEdges();
     // False if nobody answered.
     Task<bool> ask(std::vector<QByteArray> words, Deadline deadline);
-    // Has asked for the totals, too, where it is time for them: they are heard while what was found is read.
     Task<void> look(std::chrono::milliseconds limit);
-    Task<void> hearTotals();
+    void askForTotals(std::chrono::milliseconds limit);
+    Task<void> hearTotals();                                                    // that have been asked for
     [[nodiscard]] std::shared_ptr<const NamesByParent> knownEphemerals() const; // as the dump names them
     void reconcileWithDump();
     [[nodiscard]] CrawlOptions crawlOptions(int restTimes);
