@@ -16,7 +16,7 @@ namespace lockscope {
 #define LOCKSCOPE_BACKENDS(EACH) EACH(ZooKeeper) EACH(Redis) EACH(MariaDb) EACH(Etcd) EACH(PostgreSql)
 
 #define LOCKSCOPE_KIND(Name) Name,
-enum class BackendKind { LOCKSCOPE_BACKENDS(LOCKSCOPE_KIND) };
+enum class BackendKind : quint8 { LOCKSCOPE_BACKENDS(LOCKSCOPE_KIND) };
 #undef LOCKSCOPE_KIND
 
 // What stands before the colon of a connection's URI.

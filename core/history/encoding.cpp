@@ -65,6 +65,15 @@ private:
     template <class T>
     void put(const std::vector<T> &values)
     {
+        putAll(values);
+    }
+    template <class T>
+    void put(const QList<T> &values)
+    {
+        putAll(values);
+    }
+    void putAll(const auto &values)
+    {
         m_out << static_cast<quint32>(values.size());
         for (const auto &value : values)
             put(value);
@@ -172,6 +181,15 @@ private:
     }
     template <class T>
     void get(std::vector<T> &values)
+    {
+        getAll(values);
+    }
+    template <class T>
+    void get(QList<T> &values)
+    {
+        getAll(values);
+    }
+    void getAll(auto &values)
     {
         values.clear();
         for (auto count = getCount(); count > 0 && isGood(); --count)

@@ -9,6 +9,7 @@
 #include "core/base/backendkind.h"
 #include "core/base/bytes.h"
 
+#include <QList>
 #include <QMetaType>
 #include <QString>
 
@@ -40,12 +41,13 @@ struct LockName {
     [[nodiscard]] QByteArray text() const { return connection.bytes() + ':' + name; }
 };
 
-enum class Confidence { Low, Medium, High };
-enum class LockState { Free, Held, Contended };
-enum class Role { Holder, Waiter };
-enum class Mode { Exclusive, Read, Write, Permit };
-enum class Evidence { Server, Inferred };
-enum class Severity { Info, Warning, Critical };
+// In one byte each: there may be many thousands of locks, and of contenders in one.
+enum class Confidence : quint8 { Low, Medium, High };
+enum class LockState : quint8 { Free, Held, Contended };
+enum class Role : quint8 { Holder, Waiter };
+enum class Mode : quint8 { Exclusive, Read, Write, Permit };
+enum class Evidence : quint8 { Server, Inferred };
+enum class Severity : quint8 { Info, Warning, Critical };
 
 // What a waiter watches: a contender's id, or the children of the queue's directory.
 struct WatchEdge {
@@ -83,6 +85,9 @@ struct Contender {
     QByteArray id;
     Role role = Role::Waiter;
     Mode mode = Mode::Exclusive;
+    bool heldAtMost = false;  // heldSince is only the earliest possible moment
+    bool runsNothing = false; // SQL, of a holder: no statement that could be ended runs; not recorded
+    int reentry = 1;
     std::optional<int> position;
     std::optional<QString> session;     // "0x1000009b4890001", a Redis client id …
     std::optional<QString> endpoint;    // "10.0.3.7:56332"
@@ -90,15 +95,12 @@ struct Contender {
     // What its connection calls itself (SQL: program_name), where no other process there does; and that process.
     std::optional<QByteArray> program;
     std::optional<qint64> pid;
-    int reentry = 1;
     std::optional<ServerTime> heldSince;
-    bool heldAtMost = false; // heldSince is only the earliest possible moment
     std::optional<ServerTime> waitingSince;
     std::optional<ServerTime> expiresAt;
-    std::vector<WatchEdge> watches;
+    QList<WatchEdge> watches; // shared by all copies of a queue of 10,000
     Identity guard;
     std::vector<WaitLimit> limits{}; // of a waiter, as far as the server tells
-    bool runsNothing = false;        // SQL, of a holder: no statement that could be ended runs; not recorded
     QString label{};                 // what the user calls its client; empty: nothing. Not recorded
     // SQL, of a holder: the server's word for this hold, which the next one by the same id has not; empty: it has
     // none. Not recorded.
@@ -166,23 +168,23 @@ struct ClientTraits {
 struct LockSnapshot {
     LockName lock;
     BackendKind backend = BackendKind::ZooKeeper;
-    QByteArray recipe; // docs/command-line.md, "Recipe ids"
-    std::optional<QString> client;
-    ClientTraits clientTraits;
-    QString why;
     Confidence confidence = Confidence::Low;
     LockState state = LockState::Free;
-    std::vector<Contender> contenders; // queue order, holders first
     // Waiters known to exist without an identity of their own are contenders too; this says whether
     // the count of waiters is complete (a plain SET NX lock cannot tell who polls).
     bool waitersKnown = true;
+    bool mayBeOld = false;   // the server answered from a copy that it made at `observed` or later
+    bool byUserRule = false; // a rule of the user's, or a form of tokens, made it a lock; not recorded
+    QByteArray recipe;       // docs/command-line.md, "Recipe ids"
+    std::optional<QString> client;
+    ClientTraits clientTraits;
+    QString why;
+    std::vector<Contender> contenders; // queue order, holders first
     std::vector<Finding> findings;
     std::vector<QByteArray> companions; // other nodes or keys that belong to this lock
     std::vector<NodeSaid> nodes;        // of a set of Redis nodes: all of them, in the order of the set
     ServerTime observed{};
     std::chrono::milliseconds serverAhead{}; // server's clock minus ours
-    bool mayBeOld = false;                   // the server answered from a copy that it made at `observed` or later
-    bool byUserRule = false; // a rule of the user's, or a form of tokens, made it a lock; not recorded
     friend bool operator==(const LockSnapshot &, const LockSnapshot &) = default;
 
     [[nodiscard]] int holderCount() const;

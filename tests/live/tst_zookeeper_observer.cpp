@@ -56,7 +56,7 @@ void TestZooKeeperObserver::aQueueInOrderWithProvenWatches()
         QCOMPARE(contender.role, i == 0 ? Role::Holder : Role::Waiter);
         if (i == 0)
             continue;
-        QCOMPARE(contender.watches.size(), std::size_t(1));
+        QCOMPARE(contender.watches.size(), 1);
         QCOMPARE(contender.watches.front().target, lock->contenders[i - 1].id);
         QCOMPARE(contender.watches.front().evidence, inspect::Evidence::Server);
     }

@@ -13,6 +13,12 @@ using SystemTime = std::chrono::system_clock::time_point;
 
 struct LockFacts {
     std::optional<inspect::Severity> worst; // of its findings; empty without one
+    Tone tone = Tone::Hold;
+    quint8 stateRank = 0; // worse first; says which pill it is
+    bool heldAtMost = false;
+    bool isElection = false;
+    bool holderDisconnected = false;
+    bool findingTicks = false; // it speaks of time: findingAt() words it
     int waiters = 0;
     int waitersTimed = 0; // whose beginning is known
     // By our clock: the server's moments less how far its clock is ahead.
@@ -23,12 +29,6 @@ struct LockFacts {
     QByteArray recipe;
     QString holder;
     QString finding; // as of the snapshot
-    Tone tone = Tone::Hold;
-    quint8 stateRank = 0; // worse first; says which pill it is
-    bool heldAtMost = false;
-    bool isElection = false;
-    bool holderDisconnected = false;
-    bool findingTicks = false; // it speaks of time: findingAt() words it
     [[nodiscard]] bool isContended() const { return waiters > 0; }
     [[nodiscard]] Pill pill() const;
 };

@@ -13,8 +13,8 @@ class QPainter;
 
 namespace lockscope::ui {
 
-enum class PillShape { None, Disc, Ring, Quarter, Bars, Cross };
-enum class Tone { Hold, Wait, Critical, Warning, Free, Ok };
+enum class PillShape : quint8 { None, Disc, Ring, Quarter, Bars, Cross };
+enum class Tone : quint8 { Hold, Wait, Critical, Warning, Free, Ok };
 
 struct Pill {
     PillShape shape = PillShape::Disc;

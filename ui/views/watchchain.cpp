@@ -98,13 +98,6 @@ ChainBox moreBox(int hidden)
     return box;
 }
 
-// The one thing that (nearly) everybody watches, if it is a herd.
-struct Herd {
-    bool is = false;
-    bool children = false;
-    QByteArray target;
-};
-
 // What more than half of them are, if anything is (Boyer and Moore): what is left when those that differ go in pairs.
 // Of a queue of 10,000 a table of all took a tenth of a frame, at each change.
 const QByteArray *majorityOf(const std::vector<const QByteArray *> &all)
@@ -126,7 +119,9 @@ Herd herdOf(const LockSnapshot &lock)
     int childWatchers = 0;
     int waiters = 0;
     for (const auto &c : lock.contenders) {
-        waiters += c.role == Role::Waiter;
+        if (c.role != Role::Waiter)
+            continue;
+        ++waiters;
         for (const auto &edge : c.watches) {
             if (edge.children)
                 ++childWatchers;
@@ -448,15 +443,21 @@ struct Builder {
 
 } // namespace
 
-ChainPicture layOutChain(const LockSnapshot &lock, SystemTime now, QSizeF view, bool whole)
+ChainFacts chainFactsOf(const LockSnapshot &lock)
+{
+    auto herd = herdOf(lock);
+    auto caption = captionOf(lock, herd);
+    return {std::move(herd), std::move(caption)};
+}
+
+ChainPicture layOutChain(const LockSnapshot &lock, const ChainFacts &facts, SystemTime now, QSizeF view, bool whole)
 {
     Builder builder{lock, now, view.height() < lowBelow ? lowScale : usualScale, {}, {}};
-    const Herd herd = herdOf(lock);
-    if (herd.is)
-        builder.herd(herd, view, whole);
+    if (facts.herd.is)
+        builder.herd(facts.herd, view, whole);
     else
         builder.queue(view.width(), whole);
-    builder.result.caption = captionOf(lock, herd);
+    builder.result.caption = facts.caption;
     builder.finish();
     return std::move(builder.result);
 }

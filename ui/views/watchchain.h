@@ -38,10 +38,26 @@ struct ChainPicture {
     int hidden = 0; // contenders behind the box "… n more"
 };
 
+// The one thing that (nearly) everybody watches, if it is a herd.
+struct Herd {
+    bool is = false;
+    bool children = false;
+    QByteArray target;
+};
+
+// What stays the same while a snapshot is shown. Its ages are laid out anew each second: of a queue of 10,000 nobody
+// looks for a herd that often.
+struct ChainFacts {
+    Herd herd;
+    QString caption;
+};
+[[nodiscard]] ChainFacts chainFactsOf(const inspect::LockSnapshot &lock);
+
 // Queues of more than this are drawn with their middle folded, unless asked for whole; a herd folds to
 // what the view can show, and so does a queue in a low view.
 constexpr int chainFoldAbove = 20;
 
-[[nodiscard]] ChainPicture layOutChain(const inspect::LockSnapshot &lock, SystemTime now, QSizeF view, bool whole);
+[[nodiscard]] ChainPicture layOutChain(const inspect::LockSnapshot &lock, const ChainFacts &facts, SystemTime now,
+                                       QSizeF view, bool whole);
 
 } // namespace lockscope::ui

@@ -151,6 +151,7 @@ void WatchChainView::setSnapshot(std::shared_ptr<const inspect::LockSnapshot> lo
         verticalScrollBar()->setValue(0);
     }
     m_lock = std::move(lock);
+    m_facts = chainFactsOf(*m_lock);
     layOut();
 }
 
@@ -175,7 +176,7 @@ void WatchChainView::layOut()
 {
     const QString captionBefore = m_chain.caption;
     const int hiddenBefore = m_chain.hidden;
-    m_chain = layOutChain(*m_lock, m_clock(), QSizeF(viewport()->size()) / m_zoom, m_whole);
+    m_chain = layOutChain(*m_lock, m_facts, m_clock(), QSizeF(viewport()->size()) / m_zoom, m_whole);
     const QSize content = (m_chain.size * m_zoom).toSize();
     horizontalScrollBar()->setPageStep(viewport()->width());
     horizontalScrollBar()->setRange(0, std::max(0, content.width() - viewport()->width()));

@@ -55,6 +55,7 @@ private:
     void reveal(const QRectF &box);
 
     std::shared_ptr<const inspect::LockSnapshot> m_lock = std::make_shared<inspect::LockSnapshot>();
+    ChainFacts m_facts = chainFactsOf(*m_lock);
     ChainPicture m_chain;
     QByteArray m_current;
     bool m_whole = false;
