@@ -4,6 +4,7 @@
 #include "tests/ui/graphscene.h"
 #include "ui/graph/graphview.h"
 #include "ui/pages/graphpage.h"
+#include "ui/theme/theme.h"
 
 #include <QLabel>
 #include <QPushButton>
@@ -190,6 +191,38 @@ private slots:
         for (std::size_t i = 0; i < layout->boxes.size(); ++i) {
             for (std::size_t j = i + 1; j < layout->boxes.size(); ++j)
                 QVERIFY(!layout->boxes[i].intersects(layout->boxes[j]));
+        }
+    }
+
+    // "/locks/invoices" in a deadlock was "/locks…voices": the cross before it had no room.
+    void aNameIsWhole_data()
+    {
+        QTest::addColumn<ui::GraphNode::Kind>("kind");
+        QTest::addColumn<QString>("title");
+        for (const auto *name : {"/locks/invoices", "zk:/locks/invoices", "/locks/payment-batches/eu-west",
+                                 "mariadb:shop.stock#id=1", "redis:orders"})
+            QTest::newRow(name) << ui::GraphNode::Kind::Lock << QString::fromLatin1(name);
+        for (const auto *name : {"billing-1", "payments-worker-12", "10.0.3.17:56332"})
+            QTest::newRow(name) << ui::GraphNode::Kind::Client << QString::fromLatin1(name);
+    }
+    void aNameIsWhole()
+    {
+        QFETCH(const ui::GraphNode::Kind, kind);
+        QFETCH(const QString, title);
+        using Mark = ui::GraphNode::Mark;
+        const bool isLock = kind == ui::GraphNode::Kind::Lock;
+        const auto font = isLock ? ui::monoFont(12, QFont::DemiBold) : ui::textFont(13, QFont::DemiBold);
+        for (const auto mark : {Mark::None, Mark::Cycle, Mark::Root}) {
+            ui::GraphNode node;
+            node.kind = kind;
+            node.title = title;
+            node.mark = mark;
+            // As paintGraphNode() has it: what is round at its ends, and a cross or a disc before the name.
+            const qreal beside = (isLock ? 20 : 36) + (mark == Mark::None ? 0 : 16);
+            for (const bool isAlone : {false, true}) {
+                const auto room = boxSizeOf(node, isAlone).width() - beside;
+                QVERIFY2(QFontMetricsF(font).horizontalAdvance(title) <= room, qPrintable(QString::number(room)));
+            }
         }
     }
 

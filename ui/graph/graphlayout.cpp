@@ -93,8 +93,9 @@ QSizeF boxSizeOf(const GraphNode &node, bool isAlone)
     // A letter, about, and what else stands in the line; a lock's name is in another font, and its box has corners.
     const bool isLock = node.kind == GraphNode::Kind::Lock;
     const qreal ofTitle = isLock ? 7.3 : 7.0, ofNote = 5.6, beside = isLock ? 28 : 44;
+    const qreal ofMark = node.mark == GraphNode::Mark::None ? 0 : 16; // before the name
     const auto most = isAlone ? mostWidth : isLock ? mostWidthOfLock : mostWidthOfClient;
-    const auto ofName = std::min(ofTitle * qreal(node.title.size()) + beside, most);
+    const auto ofName = std::min(ofTitle * qreal(node.title.size()) + beside + ofMark, most);
     const auto width = std::max(ofName, ofNote * qreal(node.note.size()) + beside);
     // In steps: a second more of waiting is no other layout.
     constexpr qreal step = 20;
