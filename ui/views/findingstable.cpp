@@ -158,11 +158,12 @@ void FindingsTable::resizeEvent(QResizeEvent *event)
     QTableView::resizeEvent(event);
 }
 
-// As wide as the names are, a fifth at most, or what the words leave: what was seen needs the room, too.
+// As wide as the names are, three tenths at most, or what the words leave: what was seen needs the room, too, but stands
+// in the detail whole.
 void FindingsTable::fitNames()
 {
     constexpr int least = 140;
-    constexpr int most = 230;
+    constexpr int most = 340;
     if (m_isNameDragged)
         return;
     m_isFittingNames = true;
@@ -170,7 +171,7 @@ void FindingsTable::fitNames()
     for (const auto column :
          {FindingRow::State, FindingRow::Title, FindingRow::Connection, FindingRow::Who, FindingRow::Since})
         left -= isColumnHidden(column) ? 0 : columnWidth(column);
-    const int share = std::max(std::clamp(width() / 5, least, most), left);
+    const int share = std::max(std::clamp(width() * 3 / 10, least, most), left);
     setColumnWidth(FindingRow::Lock, std::clamp(sizeHintForColumn(FindingRow::Lock), least, share));
     m_isFittingNames = false;
 }
