@@ -211,7 +211,7 @@ void WindowDialogs::openBulk(Bulk bulk)
             : bulk == Bulk::Session && session.isEmpty() ? tr("Choose a lock whose holder's session is known first.")
                                                          : tr("There is nothing here that could be released.");
         auto *nothing =
-            new QMessageBox(QMessageBox::Information, tr("Nothing to release"), why, QMessageBox::Close, &m_window);
+            new QMessageBox(QMessageBox::Information, tr("Nothing is released"), why, QMessageBox::Close, &m_window);
         nothing->setAttribute(Qt::WA_DeleteOnClose);
         nothing->setObjectName(u"nothingToRelease"_s);
         nothing->open();

@@ -81,6 +81,11 @@ Workbench::Workbench(MainWindow &window, TopBar &top, Actions &actions, WindowDi
             m_window.selectLock(lock);
     });
     connect(&window.connections(), &ConnectionBook::changed, this, &Workbench::openWhatWaited);
+    const auto areAny = [this] { return !m_window.connections().all().empty(); };
+    connect(&window.connections(), &ConnectionBook::changed, this, [this, areAny, wereAny = areAny()]() mutable {
+        if (const bool are = areAny(); std::exchange(wereAny, are) != are)
+            refuse();
+    });
     window.installEventFilter(this);
     connect(&window.time(), &TimeTravel::moved, this, &Workbench::refuse);
     connect(&m_dialogs, &WindowDialogs::edited, this, &Workbench::refuse);
@@ -97,8 +102,16 @@ void Workbench::refuse()
 {
     // Nothing is done at another moment than now, whoever asks for it.
     const auto there = m_clock.isElsewhere() ? PausableBackend::whyNotThere() : QString();
-    m_actions.setRefused({u"acquire"_s, u"release-session"_s, u"release-listed"_s, u"remove-litter"_s}, there);
-    const auto onOther = m_locks.isVisibleTo(&m_window) ? QString() : tr("A lock is released on the page of locks");
+    m_actions.setRefused({u"release-session"_s, u"release-listed"_s, u"remove-litter"_s}, there);
+    const auto nowhere =
+        m_window.connections().all().empty() ? tr("There is no connection on which it could be") : QString();
+    m_actions.setRefused({u"acquire"_s}, there.isEmpty() ? nowhere : there);
+    const bool isOnOther = !m_locks.isVisibleTo(&m_window);
+    const auto noLock = m_locks.detail().whyNoLock();
+    m_actions.setRefused({u"to-graph"_s, u"save-note"_s}, noLock);
+    m_actions.setRefused({u"to-session"_s, u"detach"_s},
+                         isOnOther ? tr("That is of the lock chosen on the page of locks") : noLock);
+    const auto onOther = isOnOther ? tr("A lock is released on the page of locks") : QString();
     m_actions.setRefused({u"force-release"_s}, onOther.isEmpty() ? m_locks.detail().whyNoRelease() : onOther);
     m_actions.setRefused({u"undo"_s}, there.isEmpty() ? m_dialogs.whyNoUndo() : there);
 }
@@ -142,7 +155,7 @@ void Workbench::addActions()
     m_actions.add(u"filters"_s, tr("Saved filters"), {u"Ctrl+Shift+S"_s},
                   [this] { m_top.filtersButton().showMenu(); });
     m_actions.add(u"detach"_s, tr("Open the chosen lock in its own window"), {u"Ctrl+D"_s}, [this] {
-        if (const auto lock = m_locks.currentLock(); lock && m_locks.isVisibleTo(&m_window))
+        if (const auto lock = m_locks.currentLock())
             detach(*lock);
     });
     m_actions.add(u"export"_s, tr("Export the table…"), {u"Ctrl+E"_s}, [this] { exportTable(); });

@@ -340,8 +340,11 @@ private slots:
         press(Qt::Key_1, Qt::ControlModifier);
         press(Qt::Key_Return);
         QCOMPARE(connecting.count(), 2);
+        press(Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
+        QCOMPARE(part<QLabel>("notice")->text(), u"Not done. There is no connection on which it could be"_s);
         // A connection comes: the button goes, and the keyboard stays with the page until there are rows.
         tellConnected();
+        QVERIFY(m_window->actions().find(u"acquire"_s)->isEnabled());
         press(Qt::Key_Return);
         QCOMPARE(connecting.count(), 2);
         m_backend->tellLocks({lockOf("/locks/orders", 1)});

@@ -143,6 +143,27 @@ private slots:
         saysWhy(u"The chosen lock is gone"_s);
     }
 
+    // Their keys did nothing, and said nothing.
+    void whatIsOfTheChosenLockSaysThatNoneIsChosen()
+    {
+        const QStringList ids{u"to-graph"_s, u"save-note"_s, u"to-session"_s, u"detach"_s};
+        const auto sayWhy = [&](const QString &why, qsizetype from) {
+            for (const auto &id : ids.mid(from)) {
+                QVERIFY2(!m_window->actions().find(id)->isEnabled(), qPrintable(id));
+                QCOMPARE(m_window->actions().find(id)->toolTip(), why);
+            }
+            QTest::keyClick(m_window.get(), Qt::Key_D, Qt::ControlModifier);
+            QCOMPARE(part<QLabel>("notice")->text(), u"Not done. "_s + why);
+        };
+        sayWhy(u"No lock is chosen"_s, 0);
+        m_window->selectLock(zkName("/locks/orders-1"));
+        for (const auto &id : ids)
+            QVERIFY2(m_window->actions().find(id)->isEnabled(), qPrintable(id));
+        m_window->showPage(u"sessions"_s);
+        sayWhy(u"That is of the lock chosen on the page of locks"_s, 2);
+        QVERIFY(m_window->actions().find(u"to-graph"_s)->isEnabled());
+    }
+
     // The room of an arrow that is not drawn is the holder's port.
     void onlyTheColumnOfTheOrderKeepsRoomForItsArrow()
     {

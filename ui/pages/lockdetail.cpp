@@ -416,11 +416,16 @@ void LockDetail::updateRelease()
     emit releaseChanged();
 }
 
+QString LockDetail::whyNoLock() const
+{
+    return m_lock ? QString() : tr("No lock is chosen");
+}
+
 // What is old may be over.
 QString LockDetail::whyNoRelease() const
 {
     return m_isPast             ? PausableBackend::whyNotThere()
-           : !m_lock            ? tr("No lock is chosen")
+           : !m_lock            ? whyNoLock()
            : m_gone != Gone::No ? tr("The chosen lock is gone")
            : m_stale            ? tr("Not connected: who holds it now is not known")
            : holder().isEmpty() ? tr("Nobody holds it")

@@ -64,6 +64,7 @@ public:
     // The holder a force-release is about: the chosen one, else the first; empty if nobody holds.
     [[nodiscard]] QByteArray holder() const;
     // Why nothing can be released of what is shown; empty: something can.
+    [[nodiscard]] QString whyNoLock() const; // empty: one is chosen
     [[nodiscard]] QString whyNoRelease() const;
     // The contender chosen in the queue; empty if none is.
     [[nodiscard]] QByteArray chosen() const;
@@ -78,7 +79,7 @@ signals:
     void acquireRequested();
     void forceReleaseRequested();
     void releaseRequested(const QByteArray &ownContender);
-    void releaseChanged(); // whyNoRelease() may be another
+    void releaseChanged(); // whyNoLock() or whyNoRelease() may be another
     // Asks the window to show that moment.
     void momentActivated(std::chrono::sys_time<std::chrono::milliseconds> moment);
 
