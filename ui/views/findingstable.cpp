@@ -158,8 +158,8 @@ void FindingsTable::resizeEvent(QResizeEvent *event)
     QTableView::resizeEvent(event);
 }
 
-// As wide as the names are, three tenths at most, or what the words leave: what was seen needs the room, too, but stands
-// in the detail whole.
+// As wide as the names are, three tenths at most, or what the words leave: what was seen needs the room, too, but
+// stands in the detail whole.
 void FindingsTable::fitNames()
 {
     constexpr int least = 140;
