@@ -19,14 +19,18 @@ void WatchLists::tidy(std::vector<quint64> &watchers) const
 
 void WatchLists::add(const ZPath &path, quint64 connection)
 {
-    if (!m_last || m_last->first != path)
-        m_last = &*m_lists.try_emplace(path).first;
+    if (!m_last || m_last->first != path) {
+        const auto [at, isNew] = m_lists.try_emplace(path);
+        m_last = &*at;
+        if (isNew)
+            at->second.tidyAt = m_tidyAt;
+    }
     auto &list = m_last->second;
     list.watchers.push_back(connection);
     if (list.watchers.size() < list.tidyAt)
         return;
     tidy(list.watchers);
-    list.tidyAt = std::max<std::size_t>(16, 2 * list.watchers.size());
+    list.tidyAt = std::max(leastTidy, 2 * list.watchers.size());
 }
 
 void WatchLists::remove(const ZPath &path, quint64 connection)
@@ -52,6 +56,7 @@ std::vector<quint64> WatchLists::take(const ZPath &path)
     m_last = nullptr;
     m_lists.erase(at);
     sort(watchers);
+    m_tidyAt = std::max(leastTidy, 2 * watchers.size());
     return watchers;
 }
 

@@ -28,9 +28,10 @@ public:
     [[nodiscard]] qint64 count() const;
 
 private:
+    static constexpr std::size_t leastTidy = 16;
     struct List {
         std::vector<quint64> watchers;
-        std::size_t tidyAt = 16;
+        std::size_t tidyAt = leastTidy;
     };
     // Sorted, each once.
     static void sort(std::vector<quint64> &watchers);
@@ -41,6 +42,7 @@ private:
     using Lists = freelist::UnorderedMap<ZPath, List>;
     Lists m_lists;
     Lists::value_type *m_last = nullptr; // added to last: that of a herd is added to again and again
+    std::size_t m_tidyAt = leastTidy;    // of a new list: a herd comes back as large as it was told last
 };
 
 // What a client that connects again watches there: what it is told of at once, since it has changed after the last
