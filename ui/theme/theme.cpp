@@ -13,6 +13,8 @@
 #include <QWidget>
 
 #include <cmath>
+#include <map>
+#include <tuple>
 
 // A static library's resources have to be asked for; the macro wants the global namespace.
 static void useThemeResources()
@@ -235,7 +237,7 @@ QFont monoFont(int pixels, QFont::Weight weight)
 
 namespace {
 
-qreal digitWidth(const QFontMetricsF &metrics)
+qreal measuredDigit(const QFontMetricsF &metrics)
 {
     qreal widest = 0;
     for (ushort digit = '0'; digit <= '9'; ++digit)
@@ -243,12 +245,24 @@ qreal digitWidth(const QFontMetricsF &metrics)
     return widest;
 }
 
+// Each cell asks for it that is measured or drawn, in one of a few fonts: those of textFont() and monoFont().
+qreal digitWidth(const QFont &font, const QFontMetricsF &metrics)
+{
+    static std::map<std::tuple<QString, int, int>, qreal> known; // of the thread of the window only
+    if (font.pixelSize() <= 0)
+        return measuredDigit(metrics);
+    const auto [at, isNew] = known.try_emplace({font.family(), font.pixelSize(), font.weight()});
+    if (isNew)
+        at->second = measuredDigit(metrics);
+    return at->second;
+}
+
 } // namespace
 
 qreal tabularWidth(const QFont &font, const QString &text)
 {
     const QFontMetricsF metrics(font);
-    const qreal digit = digitWidth(metrics);
+    const qreal digit = digitWidth(font, metrics);
     qreal width = 0;
     for (const QChar c : text)
         width += c >= u'0' && c <= u'9' ? digit : metrics.horizontalAdvance(c);
@@ -258,7 +272,7 @@ qreal tabularWidth(const QFont &font, const QString &text)
 void drawTabular(QPainter &painter, const QRectF &rect, Qt::Alignment alignment, const QString &text)
 {
     const QFontMetricsF metrics(painter.font());
-    const qreal digit = digitWidth(metrics);
+    const qreal digit = digitWidth(painter.font(), metrics);
     const qreal width = tabularWidth(painter.font(), text);
     qreal x = rect.left();
     if (alignment & Qt::AlignRight)
