@@ -43,6 +43,9 @@ struct ChainScale {
 constexpr ChainScale usualScale{false, 12, {118, 74}, 19, 26, 5}; // taller, where clients have names
 constexpr ChainScale lowScale{true, 6, {118, 52}, 15, 24, 3};
 constexpr qreal lowBelow = usualScale.box.height() + usualScale.name + 2 * usualScale.margin + arcHeight;
+// Of a herd: what everybody watches, above or below who holds it.
+constexpr qreal herdGap = 16;
+constexpr qreal herdLowBelow = 2 * (usualScale.box.height() + usualScale.name) + herdGap + 2 * usualScale.margin;
 constexpr QSizeF lowHolderSize(306, lowScale.line); // beside a herd
 
 // The contenders that are drawn: all, or the head and the tail of a long queue with a gap between.
@@ -268,21 +271,33 @@ struct Builder {
         return scale.box + QSizeF(0, hasNames ? scale.name : 0);
     }
 
-    // Of a queue: the head and the tail, as many as the view shows where it is low.
-    [[nodiscard]] Drawn queueDrawn(std::size_t perLine, bool whole) const
+    // A second line would be cut through, and a box that is cut through reads as if it ended there.
+    [[nodiscard]] bool hasRoomForOneLine(qreal height) const
     {
-        if (scale.isLow && perLine >= 3) {
+        const auto &all = lock.contenders;
+        const auto drawnAtMost = all.begin() + std::min(std::ssize(all), std::ptrdiff_t(chainFoldAbove));
+        const bool hasNames = std::any_of(all.begin(), drawnAtMost, [this](const Contender &one) {
+            return inspect::nameBeside(one, lock.backend).has_value();
+        });
+        const qreal line = scale.box.height() + (hasNames ? scale.name : 0);
+        return scale.isLow || height < 2 * scale.margin + 2 * line + gapY;
+    }
+
+    // Of a queue: the head and the tail, as many as the view shows where it is low.
+    [[nodiscard]] Drawn queueDrawn(std::size_t perLine, qreal height, bool whole) const
+    {
+        if (perLine >= 3 && hasRoomForOneLine(height)) {
             const std::size_t tail = perLine > 3 ? 1 : 0; // who is first comes before who is last
             return drawn(lock, whole, perLine - 1 - tail, tail, perLine);
         }
         return drawn(lock, whole, 11, 4, chainFoldAbove);
     }
 
-    void queue(qreal width, bool whole)
+    void queue(QSizeF view, bool whole)
     {
-        const auto fitting = (width - 2 * scale.margin + gapX) / (scale.box.width() + gapX);
+        const auto fitting = (view.width() - 2 * scale.margin + gapX) / (scale.box.width() + gapX);
         const int perLine = std::max(1, static_cast<int>(fitting));
-        const Drawn some = queueDrawn(static_cast<std::size_t>(perLine), whole);
+        const Drawn some = queueDrawn(static_cast<std::size_t>(perLine), view.height(), whole);
         result.hidden = some.hidden;
         for (const auto *contender : some.head)
             add(boxOf(*contender, lock, now));
@@ -397,7 +412,7 @@ struct Builder {
             apart.push_back(std::move(children));
         }
         const auto size = scale.isLow ? lowHolderSize : tallSize(apart);
-        const qreal gap = scale.isLow ? 8 : 16;
+        const qreal gap = scale.isLow ? 8 : herdGap;
         const qreal height = static_cast<qreal>(apart.size()) * (size.height() + gap) - gap;
         qreal y = std::max(scale.margin, (scale.margin + bottom - scale.lineGap - height) / 2);
         QRectF target;
@@ -452,11 +467,12 @@ ChainFacts chainFactsOf(const LockSnapshot &lock)
 
 ChainPicture layOutChain(const LockSnapshot &lock, const ChainFacts &facts, SystemTime now, QSizeF view, bool whole)
 {
-    Builder builder{lock, now, view.height() < lowBelow ? lowScale : usualScale, {}, {}};
+    const bool isLow = view.height() < (facts.herd.is ? herdLowBelow : lowBelow);
+    Builder builder{lock, now, isLow ? lowScale : usualScale, {}, {}};
     if (facts.herd.is)
         builder.herd(facts.herd, view, whole);
     else
-        builder.queue(view.width(), whole);
+        builder.queue(view, whole);
     builder.result.caption = facts.caption;
     builder.finish();
     return std::move(builder.result);

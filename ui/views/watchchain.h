@@ -54,7 +54,7 @@ struct ChainFacts {
 [[nodiscard]] ChainFacts chainFactsOf(const inspect::LockSnapshot &lock);
 
 // Queues of more than this are drawn with their middle folded, unless asked for whole; a herd folds to
-// what the view can show, and so does a queue in a low view.
+// what the view can show, and so does a queue where it shows one line.
 constexpr int chainFoldAbove = 20;
 
 [[nodiscard]] ChainPicture layOutChain(const inspect::LockSnapshot &lock, const ChainFacts &facts, SystemTime now,
