@@ -17,7 +17,7 @@ using inspect::LockSnapshot;
 namespace {
 
 const SystemTime chainPresent = SystemTime(1'700'000'000s);
-constexpr QSizeF view(700, 300);
+constexpr QSizeF chainView(700, 300);
 
 LockSnapshot queue(int waiters)
 {
@@ -43,7 +43,7 @@ class TestWatchChain : public QObject {
 private slots:
     void chainPointsFromEachWaiterToTheOneBefore()
     {
-        const auto chain = layOutChain(queue(3), chainFactsOf(queue(3)), chainPresent, view, false);
+        const auto chain = layOutChain(queue(3), chainFactsOf(queue(3)), chainPresent, chainView, false);
         QCOMPARE(chain.boxes.size(), 4u);
         QCOMPARE(chain.arrows.size(), 3u);
         QCOMPARE(chain.boxes[0].title, u"…0041"_s);
@@ -58,14 +58,14 @@ private slots:
 
     void longQueueFoldsItsMiddleUnlessAskedForWhole()
     {
-        const auto folded = layOutChain(queue(59), chainFactsOf(queue(59)), chainPresent, view, false);
+        const auto folded = layOutChain(queue(59), chainFactsOf(queue(59)), chainPresent, chainView, false);
         QCOMPARE(folded.hidden, 60 - 15);
         QCOMPARE(folded.boxes.size(), 16u);
         QCOMPARE(folded.boxes[11].kind, ChainBox::Kind::More);
         QCOMPARE(folded.boxes[11].title, u"… 45 more …"_s);
-        QVERIFY(folded.size.width() <= view.width()); // wraps
+        QVERIFY(folded.size.width() <= chainView.width()); // wraps
         QVERIFY(!overlap(folded));
-        const auto whole = layOutChain(queue(59), chainFactsOf(queue(59)), chainPresent, view, true);
+        const auto whole = layOutChain(queue(59), chainFactsOf(queue(59)), chainPresent, chainView, true);
         QCOMPARE(whole.boxes.size(), 60u);
         QCOMPARE(whole.arrows.size(), 59u);
         QCOMPARE(whole.hidden, 0);
@@ -117,11 +117,11 @@ private slots:
     void clientsAreNamed()
     {
         auto lock = queue(3);
-        const auto plain = layOutChain(lock, chainFactsOf(lock), chainPresent, view, false);
+        const auto plain = layOutChain(lock, chainFactsOf(lock), chainPresent, chainView, false);
         QCOMPARE(plain.boxes[1].name, QString());
         lock.recipe = "kazoo-lock";
         lock.contenders[1].identity = "app-9";
-        auto chain = layOutChain(lock, chainFactsOf(lock), chainPresent, view, false);
+        auto chain = layOutChain(lock, chainFactsOf(lock), chainPresent, chainView, false);
         QCOMPARE(chain.boxes[1].name, u"app-9"_s);
         QCOMPARE(chain.boxes[1].who, plain.boxes[1].who);
         QVERIFY(chain.boxes[1].box.height() > plain.boxes[1].box.height());
@@ -131,7 +131,7 @@ private slots:
         for (std::size_t i = 1; i < lock.contenders.size(); ++i)
             lock.contenders[i].watches = {{{}, true, Evidence::Inferred}};
         lock.contenders[1].identity = "app-9";
-        chain = layOutChain(lock, chainFactsOf(lock), chainPresent, view, false);
+        chain = layOutChain(lock, chainFactsOf(lock), chainPresent, chainView, false);
         const auto waiter = std::ranges::find(chain.boxes, lock.contenders[1].id, &ChainBox::contender);
         QVERIFY(waiter != chain.boxes.end());
         QCOMPARE(waiter->who, u"app-9 · "_s + *lock.contenders[1].endpoint);
@@ -143,7 +143,7 @@ private slots:
         auto lock = queue(48);
         for (std::size_t i = 1; i < lock.contenders.size(); ++i)
             lock.contenders[i].watches = {{{}, true, Evidence::Inferred}};
-        const auto chain = layOutChain(lock, chainFactsOf(lock), chainPresent, view, false);
+        const auto chain = layOutChain(lock, chainFactsOf(lock), chainPresent, chainView, false);
         QVERIFY(chain.hidden > 0);
         QVERIFY(!overlap(chain));
         for (const auto &arrow : chain.arrows)
@@ -155,7 +155,7 @@ private slots:
 
         for (std::size_t i = 1; i < lock.contenders.size(); ++i)
             lock.contenders[i].watches = {{lock.contenders[0].id, false, Evidence::Server}};
-        const auto atHolder = layOutChain(lock, chainFactsOf(lock), chainPresent, view, true);
+        const auto atHolder = layOutChain(lock, chainFactsOf(lock), chainPresent, chainView, true);
         QCOMPARE(atHolder.arrows.size(), 48u);
         QVERIFY(atHolder.caption.contains(u"every waiter watches the holder"_s));
     }
@@ -169,7 +169,7 @@ private slots:
             lock.contenders[i].mode = Mode::Read;
             lock.contenders[i].watches = {{lock.contenders[0].id, false, Evidence::Server}};
         }
-        const auto chain = layOutChain(lock, chainFactsOf(lock), chainPresent, view, false);
+        const auto chain = layOutChain(lock, chainFactsOf(lock), chainPresent, chainView, false);
         QCOMPARE(chain.boxes[0].title, u"…0041 W"_s);
         QCOMPARE(chain.boxes[1].title, u"…0042 R"_s);
         QCOMPARE(chain.arrows.size(), 3u);
@@ -180,20 +180,20 @@ private slots:
     {
         auto lock = queue(3);
         lock.recipe = "sql-get-lock";
-        const auto caption = layOutChain(lock, chainFactsOf(lock), chainPresent, view, false).caption;
+        const auto caption = layOutChain(lock, chainFactsOf(lock), chainPresent, chainView, false).caption;
         QVERIFY2(!caption.contains(u"watch"_s) && !caption.contains(u"wakes"_s), qPrintable(caption));
     }
 
     void everythingElseSaysWhyThereAreNoArrows()
     {
         const auto redis = testing::redisLock("redis", "k", 10s, testing::serverTime(chainPresent));
-        QCOMPARE(layOutChain(redis, chainFactsOf(redis), chainPresent, view, false).caption,
+        QCOMPARE(layOutChain(redis, chainFactsOf(redis), chainPresent, chainView, false).caption,
                  u"No server knows who waits: clients of this recipe ask again and again."_s);
-        QCOMPARE(layOutChain(queue(0), chainFactsOf(queue(0)), chainPresent, view, false).caption,
+        QCOMPARE(layOutChain(queue(0), chainFactsOf(queue(0)), chainPresent, chainView, false).caption,
                  u"Nobody waits. A release wakes nobody."_s);
         auto free = queue(0);
         free.contenders.clear();
-        const auto chain = layOutChain(free, chainFactsOf(free), chainPresent, view, false);
+        const auto chain = layOutChain(free, chainFactsOf(free), chainPresent, chainView, false);
         QVERIFY(chain.boxes.empty());
         QVERIFY(chain.caption.startsWith(u"Free"_s));
     }
