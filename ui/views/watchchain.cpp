@@ -272,7 +272,7 @@ struct Builder {
     }
 
     // A second line would be cut through, and a box that is cut through reads as if it ended there.
-    [[nodiscard]] bool hasRoomForOneLine(qreal height) const
+    [[nodiscard]] bool showsOneLineOnly(qreal height) const
     {
         const auto &all = lock.contenders;
         const auto drawnAtMost = all.begin() + std::min(std::ssize(all), std::ptrdiff_t(chainFoldAbove));
@@ -283,10 +283,10 @@ struct Builder {
         return scale.isLow || height < 2 * scale.margin + 2 * line + gapY;
     }
 
-    // Of a queue: the head and the tail, as many as the view shows where it is low.
+    // Of a queue: the head and the tail, as many as the view shows where that is one line.
     [[nodiscard]] Drawn queueDrawn(std::size_t perLine, qreal height, bool whole) const
     {
-        if (perLine >= 3 && hasRoomForOneLine(height)) {
+        if (perLine >= 3 && showsOneLineOnly(height)) {
             const std::size_t tail = perLine > 3 ? 1 : 0; // who is first comes before who is last
             return drawn(lock, whole, perLine - 1 - tail, tail, perLine);
         }
