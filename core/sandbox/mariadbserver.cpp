@@ -109,8 +109,11 @@ public:
             "--performance-schema-consumer-events-statements-current=ON"};
         if (::geteuid() == 0)
             arguments << "--user=root";
+        // MariaDB 11.4 and later make a certificate of their own and offer TLS. A sandbox offers it only with --tls.
         if (m_options.tls)
             arguments << tlsArguments(*m_options.tls);
+        else
+            arguments << "--skip-ssl";
         if (!QFile::exists(folder.file(lastFile)))
             arguments << "--skip-grant-tables"
                       << "--init-file=" + path(u"init.sql"_s);

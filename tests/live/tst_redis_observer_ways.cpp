@@ -124,7 +124,7 @@ private slots:
             act({"SET", "job-" + QByteArray::number(i) + "-lock", token, "PX", "600000"});
         QTimer others;
         others.setInterval(100ms);
-        QObject::connect(&others, &QTimer::timeout, [this] {
+        QObject::connect(&others, &QTimer::timeout, &others, [this] {
             m_other->pipeline(std::vector<redis::Command>(300, redis::Command{"PING"}), soon());
         });
         others.start();

@@ -152,7 +152,7 @@ void TestZooKeeperObserver::amongOthersRequestsOursAreFew()
     }
     QTimer others;
     others.setInterval(100ms);
-    QObject::connect(&others, &QTimer::timeout, [this] {
+    QObject::connect(&others, &QTimer::timeout, &others, [this] {
         for (int i = 0; i < 300; ++i)
             m_maker->exists(ZPath("/"), {}, Deadline::never());
     });
