@@ -66,6 +66,8 @@ struct CommandSpec {
 
 // A whole answer in JSON; of a recording it says so.
 bool printAnswer(const CommandContext &context, QJsonObject answer);
+// The same with the coverage, and what is hidden or not understood.
+bool printClosedAnswer(CommandContext &context, QJsonObject answer);
 
 // Connects every connection. What cannot be reached is reported; Done when all of them stand.
 [[nodiscard]] Task<Exit> connectAll(CommandContext &context);
@@ -74,7 +76,7 @@ void complainOfRemark(const Link &link);
 // The same, and waits until each has told everything it can see at first. TimedOut: one of them did not in time.
 [[nodiscard]] Task<Exit> lookAround(CommandContext &context);
 [[nodiscard]] QJsonArray coverageJson(CommandContext &context);
-// "not everything was seen: …", a line for each thing that was not looked at; empty when all was.
+// A line for each thing that was not read, not understood or not shown.
 [[nodiscard]] QStringList coverageWords(CommandContext &context);
 // The lock of the first word.
 [[nodiscard]] Result<inspect::LockName> lockOf(CommandContext &context);

@@ -149,9 +149,9 @@ Task<Exit> findings(CommandContext &context)
         QJsonArray array;
         for (const auto &found : all)
             array.append(findingJson(found));
-        printAnswer(context, QJsonObject{{u"findings"_s, array},
-                                         {u"unseenWaiters"_s, unseenWaitersJson(graph)},
-                                         {u"coverage"_s, coverageJson(context)}});
+        printClosedAnswer(context, QJsonObject{{u"findings"_s, array},
+                                               {u"unseenWaiters"_s, unseenWaitersJson(graph)},
+                                               {u"unlinked"_s, unlinkedJson(graph)}});
         co_return looked;
     }
     Table table({{u"SEVERITY"_s},
@@ -161,12 +161,14 @@ Task<Exit> findings(CommandContext &context)
     for (const auto &found : all)
         table.add({inspect::word(found.finding.severity), inspect::word(found.finding.code), lockWords(found),
                    messageWords(found)});
-    const auto unseen = coverageWords(context);
+    const auto unlinked = unlinkedWords(graph);
     if (!table.isEmpty())
         print(table.text(terminalWidth()));
     else
-        print(inspect::nothingFound(context.pictures.isAnySeen(), unseen.isEmpty()));
-    for (const auto &line : unseenWaiterWords(graph) + unseen) // a deadlock over it would not be found
+        print(inspect::noneFound(inspect::Question::Findings, context.pictures.isAnySeen(),
+                                 context.pictures.coverage(), unlinked.isEmpty()));
+    // What a deadlock would not be found for, and what else was not seen.
+    for (const auto &line : unseenWaiterWords(graph) + unlinked + coverageWords(context))
         print(line);
     co_return looked;
 }

@@ -5,6 +5,7 @@
 #include "app/lockscopectl/output.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/inspect/coverage.h"
 
 #include <algorithm>
 #include <map>
@@ -116,7 +117,7 @@ QStringList togetherLines(const WaitGraph &graph)
     return lines;
 }
 
-QStringList textOf(const WaitGraph &graph)
+QStringList textOf(const WaitGraph &graph, const std::vector<inspect::Coverage> &coverage)
 {
     GraphTree tree(graph);
     QStringList lines;
@@ -136,7 +137,8 @@ QStringList textOf(const WaitGraph &graph)
     }
     if (graph.waiting() == 0) {
         const int held = graph.held();
-        lines << u"nobody is seen waiting; %1 held"_s.arg(held == 1 ? u"1 lock is"_s : u"%1 locks are"_s.arg(held));
+        lines << inspect::noneFound(inspect::Question::Waits, true, coverage) + u"; "_s
+                     + (held == 1 ? u"1 lock is held"_s : u"%1 locks are held"_s.arg(held));
     } else if (graph.roots.empty() && graph.cycles.empty()) {
         lines << (graph.waiting() == 1 ? u"1 waits, for whom cannot be seen"_s
                                        : u"%1 wait, for whom cannot be seen"_s.arg(graph.waiting()));
@@ -154,18 +156,21 @@ Task<Exit> graph(CommandContext &context)
     if (context.json) {
         auto answer = inspect::toJson(found);
         answer.insert(u"unseenWaiters"_s, unseenWaitersJson(found));
-        answer.insert(u"coverage"_s, coverageJson(context));
-        printAnswer(context, answer);
+        answer.insert(u"unlinked"_s, unlinkedJson(found));
+        printClosedAnswer(context, answer);
         co_return looked;
     }
-    const auto unseen = unseenWaiterWords(found) + coverageWords(context);
+    const auto unseen = unseenWaiterWords(found) + unlinkedWords(found) + coverageWords(context);
     if (context.has(u"dot"_s)) {
         print(QString::fromUtf8(inspect::toDot(found)).trimmed());
         for (const auto &line : unseen)
             complain(line);
         co_return looked;
     }
-    const auto lines = context.pictures.isAnySeen() ? textOf(found) : QStringList(u"nothing could be looked at"_s);
+    const auto coverage = context.pictures.coverage();
+    const auto lines = context.pictures.isAnySeen()
+                           ? textOf(found, coverage)
+                           : QStringList(inspect::noneFound(inspect::Question::Waits, false, coverage));
     for (const auto &line : lines + unseen)
         print(line);
     co_return looked;

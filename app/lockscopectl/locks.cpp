@@ -6,6 +6,7 @@
 #include "app/lockscopectl/table.h"
 #include "core/async/completion.h"
 #include "core/base/text.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 #include "core/inspect/lockglob.h"
 
@@ -62,7 +63,8 @@ void printTable(CommandContext &context, const std::vector<LockSnapshot> &locks)
     for (const auto &lock : locks)
         table.add({stateWord(lock), escaped(lock.lock.text()), holderWords(lock), waitingWords(lock),
                    ageWords(lock, context.pictures.serverNow(lock)), escaped(lock.recipe), findingWords(lock)});
-    print(table.isEmpty() ? u"no locks found"_s : table.text(terminalWidth()));
+    print(table.isEmpty() ? inspect::noneFound(inspect::Question::Locks, true, context.pictures.coverage())
+                          : table.text(terminalWidth()));
     for (const auto &line : coverageWords(context))
         print(line);
 }
@@ -89,7 +91,7 @@ void printAll(CommandContext &context, std::vector<LockSnapshot> locks, const in
             json.insert(u"heldWith"_s, others);
         array.append(json);
     }
-    printAnswer(context, QJsonObject{{u"locks"_s, array}, {u"coverage"_s, coverageJson(context)}});
+    printClosedAnswer(context, QJsonObject{{u"locks"_s, array}});
 }
 
 bool printChange(const inspect::SnapshotChange &change)

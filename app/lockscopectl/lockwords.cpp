@@ -178,4 +178,18 @@ QStringList unseenWaiterWords(const inspect::WaitGraph &graph)
             + names.join(u", "_s) + (more > 0 ? u" and %1 more"_s.arg(more) : QString())};
 }
 
+QStringList unlinkedWords(const inspect::WaitGraph &graph)
+{
+    const auto sentence = unlinkedSentence(graph, u"--label PATTERN=NAME on clients of each server links them"_s);
+    return sentence.isEmpty() ? QStringList() : QStringList(sentence);
+}
+
+QJsonArray unlinkedJson(const inspect::WaitGraph &graph)
+{
+    QJsonArray names;
+    for (const auto &name : unlinkedConnections(graph))
+        names.append(escaped(name.bytes()));
+    return names;
+}
+
 } // namespace lockscope::ctl

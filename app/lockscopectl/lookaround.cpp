@@ -146,9 +146,17 @@ QJsonArray coverageJson(CommandContext &context)
     return inspect::toJson(context.pictures.coverage());
 }
 
+bool printClosedAnswer(CommandContext &context, QJsonObject answer)
+{
+    inspect::addClosing(answer, context.pictures.coverage());
+    return printAnswer(context, std::move(answer));
+}
+
 QStringList coverageWords(CommandContext &context)
 {
-    return inspect::gapsIn(context.pictures.coverage());
+    // A recording has no more than what was recorded.
+    const auto howToShow = context.pictures.recorded() ? QString() : u"lockscopectl locks --all shows them"_s;
+    return inspect::gapsIn(context.pictures.coverage(), howToShow);
 }
 
 Result<inspect::LockName> lockOf(CommandContext &context)

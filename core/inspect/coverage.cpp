@@ -2,28 +2,159 @@
 #include "core/inspect/coverage.h"
 
 #include "core/base/text.h"
+#include "core/inspect/findings.h"
+#include "core/inspect/json.h"
+
+#include <QJsonArray>
+
+#include <algorithm>
 
 namespace lockscope::inspect {
 
 using namespace Qt::StringLiterals;
 
-QStringList gapsIn(const std::vector<Coverage> &coverage)
+namespace {
+
+HiddenLocks hiddenIn(const std::vector<Coverage> &coverage)
 {
-    QStringList lines;
-    for (const auto &part : coverage) {
-        if (!part.complete)
-            lines << u"not everything was seen: %1: %2"_s.arg(escaped(part.connection.bytes()),
-                                                              harmless(part.message));
-    }
-    return lines;
+    HiddenLocks all;
+    for (const auto &part : coverage)
+        all = together(std::move(all), part.hidden);
+    return all;
 }
 
-QString nothingFound(bool isAnySeen, bool isAllSeen)
+bool isAllRead(const std::vector<Coverage> &coverage)
+{
+    return std::ranges::all_of(coverage, &Coverage::complete);
+}
+
+bool isAnyUnexplained(const std::vector<Coverage> &coverage)
+{
+    return std::ranges::any_of(coverage, [](const Coverage &part) { return !part.unexplained.empty(); });
+}
+
+QString worstOf(const HiddenLocks &hidden)
+{
+    return word(hidden.worst) + u' ' + hidden.code;
+}
+
+QString hiddenLine(const HiddenLocks &hidden, const QString &howToShow)
+{
+    auto line = hidden.count == 1 ? u"1 low-confidence lock is hidden"_s
+                                  : u"%1 low-confidence locks are hidden"_s.arg(hidden.count);
+    if (hidden.withFindings > 0)
+        line += u", the worst finding is %1"_s.arg(worstOf(hidden));
+    line += u": "_s + label(hidden.example, 80);
+    return howToShow.isEmpty() ? line : line + u"; "_s + howToShow;
+}
+
+} // namespace
+
+bool isAllKnown(const std::vector<Coverage> &coverage)
+{
+    return isAllRead(coverage) && !isAnyUnexplained(coverage) && hiddenIn(coverage).withFindings == 0;
+}
+
+QString noneFound(Question question, bool isAnySeen, const std::vector<Coverage> &coverage, bool isLinked)
 {
     if (!isAnySeen)
         return u"nothing could be looked at"_s;
-    return isAllSeen ? u"nothing is wrong with any lock that servers show"_s
-                     : u"nothing is wrong with what was seen, and that was not everything"_s;
+    const auto what = question == Question::Locks      ? u"no locks found"_s
+                      : question == Question::Findings ? u"no problems found"_s
+                                                       : u"no waiting client found"_s;
+    if (!isAllRead(coverage))
+        return what + u" in what was read, and that was not everything"_s;
+    if (isAnyUnexplained(coverage))
+        return what + u", but not everything on the servers is understood"_s;
+    const auto hidden = hiddenIn(coverage);
+    if (question == Question::Locks && hidden.count > 0)
+        return u"no locks of medium or high confidence found"_s;
+    if (hidden.withFindings > 0)
+        return what + u" among the locks that are shown"_s;
+    return isLinked ? what : what + u" on any one server"_s;
+}
+
+QStringList gapsIn(const std::vector<Coverage> &coverage, const QString &howToShow)
+{
+    QStringList lines;
+    for (const auto &part : coverage) {
+        const auto name = escaped(part.connection.bytes());
+        if (!part.complete)
+            lines << u"not everything was seen: %1: %2"_s.arg(name, harmless(part.message));
+        for (const auto &one : part.unexplained)
+            lines << u"not understood: %1: %2%3"_s.arg(
+                name, harmless(one.text), one.example.isEmpty() ? QString() : u": "_s + label(one.example, 80));
+    }
+    if (const auto hidden = hiddenIn(coverage); hidden.count > 0)
+        lines << hiddenLine(hidden, howToShow);
+    return lines;
+}
+
+void addClosing(QJsonObject &answer, const std::vector<Coverage> &coverage)
+{
+    QJsonArray unexplained;
+    for (const auto &part : coverage) {
+        for (const auto &one : part.unexplained)
+            unexplained.append(QJsonObject{{u"connection"_s, escaped(part.connection.bytes())},
+                                           {u"count"_s, one.count},
+                                           {u"text"_s, harmless(one.text)},
+                                           {u"example"_s, escaped(one.example)}});
+    }
+    const auto hidden = hiddenIn(coverage);
+    answer[u"coverage"_s] = toJson(coverage);
+    answer[u"unexplained"_s] = unexplained;
+    answer[u"hidden"_s] = QJsonObject{
+        {u"count"_s, hidden.count},
+        {u"withFindings"_s, hidden.withFindings},
+        {u"worst"_s, hidden.withFindings > 0 ? QJsonValue(worstOf(hidden)) : QJsonValue(QJsonValue::Null)},
+        {u"example"_s, escaped(hidden.example)}};
+}
+
+void addUnexplained(std::vector<Coverage> &coverage, std::vector<Unexplained> unexplained)
+{
+    if (!coverage.empty())
+        std::ranges::move(unexplained, std::back_inserter(coverage.front().unexplained));
+}
+
+void addHidden(std::vector<Coverage> &coverage, const HiddenLocks &hidden)
+{
+    if (!coverage.empty())
+        coverage.front().hidden = together(coverage.front().hidden, hidden);
+}
+
+void hide(HiddenLocks &hidden, const LockSnapshot &lock)
+{
+    HiddenLocks one{1, lock.findings.empty() ? 0 : 1, lock.worst(), {}, lock.lock.name};
+    const auto worst = std::ranges::find(lock.findings, one.worst, &Finding::severity);
+    if (worst != lock.findings.end())
+        one.code = word(worst->code);
+    hidden = together(std::move(hidden), one);
+}
+
+HiddenLocks together(HiddenLocks one, const HiddenLocks &other)
+{
+    const bool isWorse = other.withFindings > 0 && (one.withFindings == 0 || other.worst > one.worst);
+    if (one.count == 0 || isWorse) {
+        one.worst = other.worst;
+        one.code = other.code;
+        one.example = other.example;
+    }
+    one.count += other.count;
+    one.withFindings += other.withFindings;
+    return one;
+}
+
+std::vector<Coverage> withGap(std::vector<Coverage> coverage, Coverage gap)
+{
+    for (const auto &part : coverage) {
+        if (!part.complete)
+            continue;
+        std::ranges::copy(part.unexplained, std::back_inserter(gap.unexplained));
+        gap.hidden = together(std::move(gap.hidden), part.hidden);
+    }
+    std::erase_if(coverage, &Coverage::complete);
+    coverage.push_back(std::move(gap));
+    return coverage;
 }
 
 } // namespace lockscope::inspect

@@ -1,17 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be said of what was looked at. Both programs say it by these, so that neither says "nothing is wrong"
-// where not everything was seen.
+// The closing statement of an answer. Both programs take it from here, so that neither says "no problems" where
+// something was not read or not understood.
 #pragma once
 
 #include "core/inspect/snapshot.h"
 
+#include <QJsonObject>
 #include <QStringList>
 
 namespace lockscope::inspect {
 
-// "not everything was seen: zk: not connected", for each thing that was not looked at; empty when all was.
-[[nodiscard]] QStringList gapsIn(const std::vector<Coverage> &coverage);
-// Where there is no finding. `isAnySeen`: there was something to look at.
-[[nodiscard]] QString nothingFound(bool isAnySeen, bool isAllSeen);
+enum class Question { Locks, Findings, Waits };
+
+// Everything was read, every entry belongs to a lock, and no hidden lock has a finding.
+[[nodiscard]] bool isAllKnown(const std::vector<Coverage> &coverage);
+// Where an answer would be empty. `isAnySeen`: there was something to read. `isLinked`: a deadlock across servers
+// would be found (core/inspect/waits).
+[[nodiscard]] QString noneFound(Question question, bool isAnySeen, const std::vector<Coverage> &coverage,
+                                bool isLinked = true);
+// A line for each thing that was not read, not understood or not shown. `howToShow` is how hidden locks are shown.
+[[nodiscard]] QStringList gapsIn(const std::vector<Coverage> &coverage, const QString &howToShow = {});
+
+// The same for programs: `hidden` and `unexplained` over all connections.
+void addClosing(QJsonObject &answer, const std::vector<Coverage> &coverage);
+
+// Adds what a server shows and no lock accounts for. `coverage` has an entry.
+void addUnexplained(std::vector<Coverage> &coverage, std::vector<Unexplained> unexplained);
+void addHidden(std::vector<Coverage> &coverage, const HiddenLocks &hidden);
+// Counts locks that are not shown into `hidden`.
+void hide(HiddenLocks &hidden, const LockSnapshot &lock);
+[[nodiscard]] HiddenLocks together(HiddenLocks one, const HiddenLocks &other);
+// Without "everything was read", and with the gap instead. What is not understood stays.
+[[nodiscard]] std::vector<Coverage> withGap(std::vector<Coverage> coverage, Coverage gap);
 
 } // namespace lockscope::inspect

@@ -203,10 +203,31 @@ struct LockSnapshot {
 // room for a name only.
 [[nodiscard]] QByteArray nameInId(const QByteArray &contenderId);
 
+// Entries or waits that a server shows and that no lock accounts for: a clause without a full stop.
+struct Unexplained {
+    qint64 count = 0;
+    QString text;       // "1 key has a lease and belongs to no lock"
+    QByteArray example; // one of them as the server names it; may be empty
+    friend bool operator==(const Unexplained &, const Unexplained &) = default;
+};
+
+// Locks of low confidence that were read and are not shown (ObserverOptions::includeLowConfidence).
+struct HiddenLocks {
+    qint64 count = 0;
+    qint64 withFindings = 0;
+    Severity worst = Severity::Info; // of their findings
+    QString code;                    // of the worst; empty: they have none
+    QByteArray example;              // a lock with the worst finding, else any
+    friend bool operator==(const HiddenLocks &, const HiddenLocks &) = default;
+};
+
+// `complete`: everything was read. What of that is not understood is in `unexplained` and `hidden`.
 struct Coverage {
     ConnectionName connection;
     bool complete = false;
     QString message; // "watches: 1 of 3 members answered"
+    std::vector<Unexplained> unexplained{};
+    HiddenLocks hidden{};
     friend bool operator==(const Coverage &, const Coverage &) = default;
 };
 

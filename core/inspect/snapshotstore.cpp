@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/snapshotstore.h"
 
+#include "core/inspect/coverage.h"
 #include "core/inspect/equivalence.h"
 
 #include <algorithm>
@@ -33,6 +34,30 @@ std::vector<SnapshotChange> SnapshotStore::replace(const QByteArray &source, std
     if (names.empty())
         m_names.erase(source);
     return changes;
+}
+
+std::vector<LockSnapshot> SnapshotStore::withoutLow(const QByteArray &source, std::vector<LockSnapshot> now)
+{
+    HiddenLocks hidden;
+    for (const auto &lock : now) {
+        if (lock.confidence == Confidence::Low)
+            hide(hidden, lock);
+    }
+    if (hidden.count == 0) {
+        m_hidden.erase(source);
+        return now;
+    }
+    m_hidden.insert_or_assign(source, std::move(hidden));
+    std::erase_if(now, [](const LockSnapshot &lock) { return lock.confidence == Confidence::Low; });
+    return now;
+}
+
+HiddenLocks SnapshotStore::hidden() const
+{
+    HiddenLocks all;
+    for (const auto &[source, hidden] : m_hidden)
+        all = together(std::move(all), hidden);
+    return all;
 }
 
 const LockSnapshot *SnapshotStore::find(const QByteArray &name) const

@@ -17,6 +17,10 @@ public:
     // What is seen at `source` (a directory, a key, or all of a server) now instead of what was seen there before.
     [[nodiscard]] std::vector<SnapshotChange> replace(const QByteArray &source, std::vector<LockSnapshot> now);
 
+    // Those of more than low confidence. The others at `source` are not kept, only counted.
+    [[nodiscard]] std::vector<LockSnapshot> withoutLow(const QByteArray &source, std::vector<LockSnapshot> now);
+    [[nodiscard]] HiddenLocks hidden() const;
+
     [[nodiscard]] const LockSnapshot *find(const QByteArray &name) const;
     [[nodiscard]] std::optional<QByteArray> sourceOf(const QByteArray &name) const;
     [[nodiscard]] std::vector<LockSnapshot> all() const;
@@ -26,6 +30,7 @@ public:
 private:
     std::map<QByteArray, std::pair<QByteArray, LockSnapshot>> m_locks;
     std::map<QByteArray, std::vector<QByteArray>> m_names; // by source
+    std::map<QByteArray, HiddenLocks> m_hidden;            // the same
     std::chrono::milliseconds m_wavering;
 };
 

@@ -2,6 +2,7 @@
 #include "core/workspace/observerproxy.h"
 
 #include "core/base/clock.h"
+#include "core/inspect/coverage.h"
 
 namespace lockscope {
 
@@ -51,9 +52,7 @@ std::vector<inspect::Coverage> ObserverProxy::withGap(std::vector<inspect::Cover
 {
     if (m_gap.isEmpty())
         return coverage;
-    std::erase_if(coverage, [](const inspect::Coverage &one) { return one.complete; });
-    coverage.push_back({m_connection, false, m_gap});
-    return coverage;
+    return inspect::withGap(std::move(coverage), {m_connection, false, m_gap});
 }
 
 void ObserverProxy::tellCoverage()

@@ -599,6 +599,32 @@ private slots:
         QVERIFY(heldWithSentence({"b", "c", "d", "e", "f"}).contains(u" b, c, d and 2 more by "_s));
     }
 
+    void unlinkedConnections_data()
+    {
+        QTest::addColumn<QString>("picture");
+        QTest::addColumn<QString>("labels");
+        QTest::addColumn<QString>("unlinked");
+        const auto apart = u"zk:/a kazoo-lock: A | B\nmariadb:n sql-get-lock: 7 | 8"_s;
+        QTest::newRow("waits on two servers") << apart << QString() << u"mariadb zk"_s;
+        QTest::newRow("waits on one server")
+            << u"zk:/a kazoo-lock: A | B\nmariadb:n sql-get-lock: 7 |"_s << QString() << QString();
+        QTest::newRow("every waiter is linked") << apart << u"A=one 8=one B=two 7=two"_s << QString();
+    }
+    // Clients that are known on one server only may be one client: then a deadlock is not found.
+    void unlinkedConnections()
+    {
+        QFETCH(QString, picture);
+        QFETCH(QString, labels);
+        QFETCH(QString, unlinked);
+        const auto graph = waitGraphOf(drawnLocks(picture), drawnLabels(labels), pictureTime);
+        QVERIFY(!graph.edges.empty());
+        QStringList names;
+        for (const auto &name : inspect::unlinkedConnections(graph))
+            names << QString::fromUtf8(name.bytes());
+        QCOMPARE(names.join(u' '), unlinked);
+        QCOMPARE(unlinkedSentence(graph, u"link them"_s).isEmpty(), unlinked.isEmpty());
+    }
+
     void hostileNamesStayText()
     {
         auto locks = drawnLocks(u"zk:/a kazoo-lock: A | B"_s);

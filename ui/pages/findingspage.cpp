@@ -380,7 +380,8 @@ std::vector<Coverage> FindingsPage::coverage() const
 
 void FindingsPage::showNotice()
 {
-    const auto gaps = inspect::gapsIn(coverage());
+    const auto seen = coverage();
+    const auto gaps = inspect::gapsIn(seen);
     const bool isAnySeen = std::ranges::any_of(m_book.all(), [this](const ConnectionStatus &status) {
         return status.state == ConnectionStatus::State::Connected
                && (m_connection.isEmpty() || status.name == m_connection);
@@ -412,7 +413,7 @@ void FindingsPage::showNotice()
                                        : tr("%1 findings, and all are muted").arg(countText(found.muted)),
                       tr("“Show muted” shows them, with why, and until when.") + u'\n' + gaps.join(u'\n'));
     else
-        m_notice->say(asSentence(inspect::nothingFound(isAnySeen, gaps.isEmpty())), gaps.join(u'\n'));
+        m_notice->say(asSentence(inspect::noneFound(inspect::Question::Findings, isAnySeen, seen)), gaps.join(u'\n'));
 }
 
 void FindingsPage::ticked()

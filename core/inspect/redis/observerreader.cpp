@@ -70,7 +70,7 @@ std::vector<Coverage> coverageOf(const ConnectionName &connection, const QString
     for (const auto &message : refusals.messages())
         out.push_back({connection, false, message});
     if (out.empty())
-        out.push_back({connection, true, u"every key was looked at"_s});
+        out.push_back({connection, true, u"all key names were read"_s});
     return out;
 }
 

@@ -2,6 +2,7 @@
 #include "core/inspect/redis/setobserver.h"
 
 #include "core/base/text.h"
+#include "core/inspect/coverage.h"
 #include "core/rules/turn.h"
 
 #include <algorithm>
@@ -272,16 +273,24 @@ std::vector<SessionSnapshot> RedisSetObserver::sessions() const
 std::vector<Coverage> RedisSetObserver::coverage() const
 {
     std::vector<Coverage> out;
+    std::vector<Unexplained> unexplained;
+    HiddenLocks hidden; // every node has the same keys: those of the node that has most
     for (const auto &part : m_parts) {
         if (part->isConnected() && !part->silence.isEmpty())
             out.push_back({m_name, false, u"node %1 did not answer: %2"_s.arg(part->name(), part->silence)});
         for (const auto &one : part->observer().coverage()) {
             if (!one.complete)
                 out.push_back({m_name, false, u"node %1: %2"_s.arg(part->name(), one.message)});
+            for (const auto &entry : one.unexplained)
+                unexplained.push_back({entry.count, u"node %1: %2"_s.arg(part->name(), entry.text), entry.example});
+            if (one.hidden.count > hidden.count)
+                hidden = one.hidden;
         }
     }
     if (out.empty())
-        out.push_back({m_name, true, u"every key was looked at on all %1 nodes"_s.arg(m_parts.size())});
+        out.push_back({m_name, true, u"all key names were read on all %1 nodes"_s.arg(m_parts.size())});
+    addUnexplained(out, std::move(unexplained));
+    addHidden(out, hidden);
     return out;
 }
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/waits/waitgraph.h"
 
+#include "core/base/text.h"
 #include "core/inspect/waits/graphparts.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -117,6 +121,36 @@ int WaitGraph::waiting() const
             waiters.insert(edge.client);
     }
     return static_cast<int>(waiters.size());
+}
+
+std::vector<ConnectionName> unlinkedConnections(const WaitGraph &graph)
+{
+    std::map<int, std::set<ConnectionName>> places; // by client
+    std::map<int, std::set<ConnectionName>> waits;
+    for (const auto &edge : graph.edges) {
+        const auto &connection = graph.locks[static_cast<std::size_t>(edge.lock)].name.connection;
+        places[edge.client].insert(connection);
+        if (edge.kind == GraphEdge::Kind::Waits)
+            waits[edge.client].insert(connection);
+    }
+    std::set<ConnectionName> unlinked;
+    for (const auto &[client, connections] : waits) {
+        if (places[client].size() == 1)
+            unlinked.insert(*connections.begin());
+    }
+    return unlinked.size() < 2 ? std::vector<ConnectionName>()
+                               : std::vector<ConnectionName>(unlinked.begin(), unlinked.end());
+}
+
+QString unlinkedSentence(const WaitGraph &graph, const QString &howToLink)
+{
+    QStringList names;
+    for (const auto &name : unlinkedConnections(graph))
+        names << label(name.bytes());
+    if (names.isEmpty())
+        return {};
+    return u"a deadlock across %1 would not be found: clients that wait there are not linked; %2"_s.arg(
+        names.join(u", "_s), howToLink);
 }
 
 int WaitGraph::held() const

@@ -77,6 +77,12 @@ struct WaitGraph {
 [[nodiscard]] WaitGraph waitGraphOf(const std::vector<LockSnapshot> &locks, const std::vector<ClientLabel> &labels,
                                     std::chrono::system_clock::time_point now);
 
+// Connections with clients that wait there and are known there only, where there are several: a deadlock across them
+// would not be found.
+[[nodiscard]] std::vector<ConnectionName> unlinkedConnections(const WaitGraph &graph);
+// The same in a sentence; empty where there are none. `howToLink` is how a user links clients.
+[[nodiscard]] QString unlinkedSentence(const WaitGraph &graph, const QString &howToLink);
+
 // The same cycle is found again by its contenders.
 [[nodiscard]] QByteArray keyOf(const WaitGraph &graph, const WaitCycle &cycle);
 
