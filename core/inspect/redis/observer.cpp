@@ -4,6 +4,7 @@
 #include "core/inspect/redis/observerpace.h"
 #include "core/async/sleep.h"
 #include "core/base/text.h"
+#include "core/inspect/coverage.h"
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
@@ -214,6 +215,8 @@ Task<Result<void>> RedisObserver::readBatch(std::vector<RedisKey> keys)
     std::vector<KeyView> worthMeasuring;
     for (auto &view : *looked) {
         const bool isWorth = isWorthReading(view);
+        if (view.type == KeyType::None)
+            (void)m_snapshots.withoutLow(view.key.bytes(), {});
         m_sweeper.learn(view);
         m_forced.erase(view.key);
         if (isWorth)
@@ -257,7 +260,7 @@ std::optional<LockSnapshot> RedisObserver::snapshotOf(const KeyReader::Gathered 
                                                       bool isAskedFor) const
 {
     auto context = contextOf(m_name, gathered, clock);
-    context.includeLowConfidence = isAskedFor || m_options.includeLowConfidence;
+    context.includeLowConfidence = true; // settle() hides what was not asked for
     context.isAskedFor = isAskedFor;
     const auto came = m_seen.cameAt(gathered.main, clock.now);
     if (came)
@@ -281,6 +284,11 @@ void RedisObserver::settle(const KeyReader::Gathered &gathered, KeyReader::Clock
     m_seen.note(gathered.main, clock.now,
                 m_firstSnapshot.isComplete() && m_follower.tellsOfNewKeys() && !isCatchingUp());
     auto snapshot = snapshotOf(gathered, clock, false);
+    if (!m_options.includeLowConfidence) {
+        auto read = snapshot ? std::vector{std::move(*snapshot)} : std::vector<LockSnapshot>();
+        auto shown = m_snapshots.withoutLow(key.bytes(), std::move(read));
+        snapshot = shown.empty() ? std::nullopt : std::optional(std::move(shown.front()));
+    }
     m_usual.note(key.bytes(), snapshot, clock.now);
     auto seen = snapshot ? std::vector{*snapshot} : std::vector<LockSnapshot>();
     for (auto &change : m_snapshots.replace(key.bytes(), std::move(seen))) {
@@ -351,8 +359,10 @@ Task<Result<LockSnapshot>> RedisObserver::readNow(QByteArray name, Deadline dead
 
 std::vector<Coverage> RedisObserver::coverage() const
 {
-    return coverageOf(
-        m_name, missingIn(m_connection, m_isSilent, !m_started || m_firstSnapshot.isComplete(), m_sweep), m_refusals);
+    const bool isOver = !m_started || m_firstSnapshot.isComplete();
+    auto all = coverageOf(m_name, missingIn(m_connection, m_isSilent, isOver, m_sweep), m_refusals);
+    addHidden(all, m_snapshots.hidden());
+    return all;
 }
 
 void RedisObserver::tellCoverage()

@@ -117,7 +117,7 @@ std::vector<LockSnapshot> DirectoryJudge::look(Judged &judged, const DirectoryVi
     context.wantsNewerList = &judged.wantsNewerList;
     auto snapshots = recognise(view, context);
     if (!m_ensemble.options.includeLowConfidence)
-        std::erase_if(snapshots, [](const LockSnapshot &lock) { return lock.confidence == Confidence::Low; });
+        snapshots = m_snapshots.withoutLow(view.path.bytes(), std::move(snapshots));
     compareClocks(judged, view, snapshots, isFirstLook);
     dateNodes(&judged.headSince, snapshots);
     noteHeads(judged.headSince, snapshots, isFirstLook);
@@ -170,7 +170,7 @@ bool DirectoryJudge::wantsNewerList(const ZPath &directory) const
 std::vector<SnapshotChange> DirectoryJudge::forget(const ZPath &directory)
 {
     m_judged.erase(directory);
-    return replace(directory, {});
+    return replace(directory, m_snapshots.withoutLow(directory.bytes(), {}));
 }
 
 std::vector<SnapshotChange> DirectoryJudge::replace(const ZPath &directory, std::vector<LockSnapshot> now)

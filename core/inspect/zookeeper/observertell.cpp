@@ -2,6 +2,7 @@
 #include "core/inspect/zookeeper/observertell.h"
 
 #include "core/base/duration.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/pace.h"
 
 #include <algorithm>
@@ -18,7 +19,9 @@ void Reporter::tell(const SearchFacts &search, qint64 requests)
         session.serverAhead = m_answers.serverAhead();
     if (!isEquivalent(m_told.sessions(), sessions))
         m_told.tell(std::move(sessions));
-    m_told.tell(coverageOf(m_ensemble.connection, m_answers.latest(), search));
+    auto coverage = coverageOf(m_ensemble.connection, m_answers.latest(), search);
+    addHidden(coverage, m_snapshots.hidden());
+    m_told.tell(std::move(coverage));
     tellCost(requests);
 }
 
