@@ -8,6 +8,10 @@ packages_to_build=(build-essential cmake ninja-build ccache mold pkg-config
 packages_to_run=(libzookeeper-java libnetty-java libservlet-api-java libslf4j-java default-jre-headless redis-server
     mariadb-server-core libqt6sql6-mysql libqt6sql6-psql etcd-server
     openssl openssh-client libqt6svg6 qt6-wayland fonts-inter fonts-jetbrains-mono)
+# Since Debian 13 the plugins that draw SVG icons are a package of their own.
+if [ "$(sed -nE 's/^VERSION_ID="?([0-9]+).*/\1/p' /etc/os-release 2>/dev/null || true)" != 12 ]; then
+    packages_to_run+=(qt6-svg-plugins)
+fi
 # Other people's lock clients, to be recognised; a compiler for theirs; a display; certificates; the style; a font that has
 # Chinese, or nothing is known of how high and wide the pages are in it. PostgreSQL is
 # here because its package starts a server of its own, which is not for everybody who looks at a sandbox.

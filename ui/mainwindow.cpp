@@ -134,7 +134,7 @@ void MainWindow::connectParts()
     connect(m_locks, &LocksPage::editRequested, m_dialogs,
             [this](const ConnectionName &name) { m_dialogs->openEdit(name); });
     connect(m_locks, &LocksPage::connectRequested, m_dialogs, &WindowDialogs::openConnect);
-    connect(m_locks, &LocksPage::sandboxRequested, this, &MainWindow::sandboxRequested);
+    connect(m_locks, &LocksPage::demoRequested, this, &MainWindow::demoRequested);
     connect(m_locks, &LocksPage::filterCleared, this, [this] {
         m_top->setFindText({});
         m_locks->setFilter({}); // the find field tells a moment later
@@ -206,7 +206,8 @@ void MainWindow::addActions()
                    [this] { m_dialogs->openBulk(Bulk::Session); });
     m_actions->add(u"release-listed"_s, tr("Release what is listed…"), {},
                    [this] { m_dialogs->openBulk(Bulk::Listed); });
-    m_actions->add(u"remove-litter"_s, tr("Remove litter…"), {}, [this] { m_dialogs->openBulk(Bulk::Litter); });
+    m_actions->add(u"remove-stale"_s, tr("Remove persistent and stale entries…"), {},
+                   [this] { m_dialogs->openBulk(Bulk::Stale); });
     m_actions->add(u"acquire"_s, tr("Acquire the chosen lock…"), {u"Ctrl+Shift+A"_s},
                    [this] { m_dialogs->openAcquire(); });
     m_time->addActions(*m_actions);
@@ -283,6 +284,8 @@ bool MainWindow::showSubject(const Subject &subject, const QString &page)
 void MainWindow::setSandbox(const QString &state, bool isComplete)
 {
     m_side->setSandbox(state);
+    if (isComplete && m_book.all().empty())
+        m_locks->showFilled(); // no server came up
     m_pages->whenMade<SimulatorPage>(
         [state, isComplete](SimulatorPage &page) { page.sandboxChanged(state, isComplete); });
 }
@@ -331,17 +334,13 @@ void MainWindow::setConnection(const ConnectionName &name)
     showContext();
 }
 
-// What the bars speak of: the chosen connection, else the one that the page or the lock in the detail is of.
+// The bars name the connection of what the page shows, which may not be the chosen one.
 void MainWindow::showContext()
 {
-    ConnectionName context = m_connection;
-    if (context.isEmpty() && currentPage() == m_locks && m_locks->currentLock())
-        context = m_locks->currentLock()->connection;
-    if (context.isEmpty())
-        context = currentPage()->connectionShown();
+    const auto context = currentPage()->connectionShown(m_connection);
     m_time->setLock(m_locks->currentLock());
     m_top->setContext(context);
-    m_status->setContext(m_connection);
+    m_status->setContext(currentPage() == m_locks ? m_connection : context); // its list shows all that are chosen
 }
 
 void MainWindow::closeEvent(QCloseEvent *event)

@@ -84,6 +84,8 @@ signals:
     void aboutToConnect(const lockscope::ConnectionSpec &spec);
     // Something is to be played on a sandbox, which does not run. setSandbox() follows.
     void sandboxRequested();
+    // A sandbox with demo locks is wanted, whether one runs or not. setSandbox() follows.
+    void demoRequested();
 
 protected:
     void keyPressEvent(QKeyEvent *event) override;

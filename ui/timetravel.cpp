@@ -163,14 +163,15 @@ void TimeTravel::step(std::chrono::milliseconds by)
     if (from + by >= now() && !isInFile())
         backToNow();
     else
-        goTo(from + by);
+        seek(from + by, Past::Reach::Complete);
 }
 
-void TimeTravel::goTo(Moment moment)
+void TimeTravel::seek(Moment moment, Past::Reach reach)
 {
     if (!past())
         return emit said(tr("Nothing is recorded: the recorder is off"));
     m_wanted = moment;
+    m_reach = reach;
     if (!m_bar.isVisible())
         showBar();
     if (!m_isAsking)
@@ -181,7 +182,7 @@ void TimeTravel::goTo(Moment moment)
 void TimeTravel::ask()
 {
     m_isAsking = true;
-    past()->at(*m_wanted, m_live.clientLabels(), this,
+    past()->at(*m_wanted, m_reach, m_live.clientLabels(), this,
                [this, asked = *m_wanted, of = past()](Result<PastPicture> picture) {
                    if (of != past())
                        return; // another one is asked by now
@@ -206,6 +207,7 @@ void TimeTravel::show(PastPicture picture)
 {
     const auto at = picture.at;
     m_at = at;
+    m_isFirst = picture.isFirst;
     m_clock.standAt(at);
     QStringList names;
     for (const auto &[name, state] : picture.picture.connections)
@@ -228,7 +230,9 @@ void TimeTravel::sayHowFar()
         return m_bar.showMoment({}, {});
     const auto end = isInFile() ? m_span.end : now();
     const auto far = spokenDuration(std::max(0ms, end - *m_at));
-    m_bar.showMoment(m_at, !isInFile()    ? tr("%1 ago").arg(far)
+    const auto begin = timeOfDay(*m_at).toString(u"HH:mm:ss"_s);
+    m_bar.showMoment(m_at, !isInFile()
+                               ? (m_isFirst ? tr("%1 ago, recorded from %2").arg(far, begin) : tr("%1 ago").arg(far))
                            : *m_at >= end ? tr("the recording's end")
                                           : tr("%1 before its end").arg(far));
 }

@@ -31,7 +31,7 @@ public:
     [[nodiscard]] std::optional<Moment> moment() const { return m_at; }
     // The bar, with the keyboard on it; again: away.
     void toggle();
-    void goTo(Moment moment);
+    void goTo(Moment moment) { seek(moment, Past::Reach::Recorded); }
     void step(std::chrono::milliseconds by);
     // To where the lock changed, before or after the moment that is shown.
     void goToChange(bool before);
@@ -53,6 +53,7 @@ private:
     [[nodiscard]] Past *past() const { return m_file ? m_file.get() : m_live.past(); }
     [[nodiscard]] static Moment now();
     void showBar();
+    void seek(Moment moment, Past::Reach reach);
     void ask();
     void show(PastPicture picture);
     void leave();
@@ -75,6 +76,8 @@ private:
     RecordedSpan m_span;
     std::optional<Moment> m_at;     // what is shown
     std::optional<Moment> m_wanted; // what is to be shown
+    Past::Reach m_reach = Past::Reach::Recorded;
+    bool m_isFirst = false; // nothing complete is recorded before what is shown
     bool m_isAsking = false;
     std::optional<inspect::LockName> m_lock;
     std::optional<bool> m_changeWanted; // when the marks are known; true: the one before

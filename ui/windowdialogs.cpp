@@ -196,8 +196,8 @@ void WindowDialogs::openBulk(Bulk bulk)
     } else if (bulk == Bulk::Listed) {
         targets = operate::targetsOf(locks, [](const auto &, const auto &) { return true; });
         what = tr("All that is held of what the list of locks shows now.");
-    } else if (bulk == Bulk::Litter) {
-        targets = operate::litterOf(locks);
+    } else if (bulk == Bulk::Stale) {
+        targets = operate::staleEntriesOf(locks);
         what = tr(
             "What clients that are gone left behind, by the findings persistent-node and stale-queue. Look at each "
             "first: a node may be persistent because its client means it so.");
@@ -207,7 +207,7 @@ void WindowDialogs::openBulk(Bulk bulk)
     if (targets.empty() || areSeveral) {
         const QString why =
             areSeveral ? tr("These are locks of several connections. Choose one of them in the side bar first.")
-            : bulk == Bulk::Litter                       ? tr("No litter is seen: nothing that clients left behind.")
+            : bulk == Bulk::Stale ? tr("No lock has the finding persistent-node or stale-queue.")
             : bulk == Bulk::Session && session.isEmpty() ? tr("Choose a lock whose holder's session is known first.")
                                                          : tr("There is nothing here that could be released.");
         auto *nothing =

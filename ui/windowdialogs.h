@@ -36,7 +36,7 @@ public:
     void openAcquire();
     // Several force-releases: of the session of the chosen contender, of what the list shows, of what dead clients
     // left.
-    enum class Bulk { Session, Listed, Litter };
+    enum class Bulk { Session, Listed, Stale };
     void openBulk(Bulk bulk);
     void openEditOf(const operate::EditRequest &request);
     void openUndoOf(const operate::EditRequest &undo, const operate::EditRequest &undone);

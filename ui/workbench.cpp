@@ -24,10 +24,8 @@
 #include "ui/windowpalette.h"
 
 #include <QAction>
-#include <QClipboard>
 #include <QEvent>
 #include <QFileDialog>
-#include <QGuiApplication>
 #include <QInputDialog>
 #include <QKeyEvent>
 #include <QMenu>
@@ -102,7 +100,7 @@ void Workbench::refuse()
 {
     // Nothing is done at another moment than now, whoever asks for it.
     const auto there = m_clock.isElsewhere() ? PausableBackend::whyNotThere() : QString();
-    m_actions.setRefused({u"release-session"_s, u"release-listed"_s, u"remove-litter"_s}, there);
+    m_actions.setRefused({u"release-session"_s, u"release-listed"_s, u"remove-stale"_s}, there);
     const auto nowhere =
         m_window.connections().all().empty() ? tr("There is no connection on which it could be") : QString();
     m_actions.setRefused({u"acquire"_s}, there.isEmpty() ? nowhere : there);
@@ -162,10 +160,11 @@ void Workbench::addActions()
     m_actions.add(u"columns"_s, tr("Choose the table's columns…"), {}, [this] { chooseColumns(); });
     m_actions.add(u"note"_s, tr("Copy the incident note of the chosen lock"), {u"Ctrl+Shift+C"_s}, [this] {
         const auto *lock = m_locks.isVisibleTo(&m_window) ? m_locks.detail().snapshot() : nullptr;
-        if (lock)
-            QGuiApplication::clipboard()->setText(m_locks.detail().note());
-        emit said(lock ? tr("Copied: the incident note of %1").arg(label(lock->lock.name, 200))
-                       : tr("Nothing copied: no lock is chosen on the page of locks"));
+        if (!lock)
+            return emit said(tr("Nothing copied: no lock is chosen on the page of locks"));
+        m_locks.detail().copyNote([this, name = label(lock->lock.name, 200)] {
+            emit said(tr("Copied: the incident note of %1").arg(name));
+        });
     });
     m_actions.add(u"save-filter"_s, tr("Keep this filter…"), {u"Ctrl+S"_s}, [this] { askForFilterName(); });
     m_actions.add(u"save-note"_s, tr("Save the chosen lock's incident note…"), {}, [this] {
@@ -230,7 +229,7 @@ void Workbench::fillMenu(QMenu &menu) const
         {tr("Chosen lock"),
          {u"force-release"_s, u"release-session"_s, u"acquire"_s, u"detach"_s, u"note"_s, u"save-note"_s}},
         {tr("List"),
-         {u"export"_s, u"columns"_s, u"filters"_s, u"save-filter"_s, u"release-listed"_s, u"remove-litter"_s}},
+         {u"export"_s, u"columns"_s, u"filters"_s, u"save-filter"_s, u"release-listed"_s, u"remove-stale"_s}},
         {tr("Time and recordings"),
          {u"time"_s, u"five-minutes-ago"_s, u"five-minutes-on"_s, u"lock-changed-before"_s, u"lock-changed-after"_s,
           u"now"_s, u"open-recording"_s, u"save-recording"_s, u"open-left"_s}},

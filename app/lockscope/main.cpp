@@ -3,6 +3,7 @@
 #include "app/lockscope/handover.h"
 #include "app/lockscope/options.h"
 #include "app/lockscope/privatesandbox.h"
+#include "core/base/text.h"
 #include "core/history/recording.h"
 #include "core/sandbox/endsignals.h"
 #include "core/workspace/clientlabels.h"
@@ -15,6 +16,7 @@
 #include "ui/mainwindow.h"
 #include "ui/pages/findingspage.h"
 #include "ui/pages/lessonspage.h"
+#include "ui/pages/lockspage.h"
 #include "ui/pages/pagestack.h"
 #include "ui/parts/pagewords.h"
 #include "ui/screenshot.h"
@@ -44,7 +46,7 @@ constexpr std::chrono::seconds keychainPatience{30}; // it may ask its user
 
 int fail(const QString &why, app::Exit status)
 {
-    QTextStream(stderr) << u"lockscope: "_s << why << Qt::endl;
+    QTextStream(stderr) << u"lockscope: "_s << harmlessLine(why) << Qt::endl;
     return static_cast<int>(status);
 }
 
@@ -89,6 +91,8 @@ void beginSandbox(std::unique_ptr<app::PrivateSandbox> &sandbox, bool demo, Back
 {
     if (sandbox) {
         sandbox->connectAgain();
+        if (demo)
+            sandbox->fill();
         window.setSandbox(sandbox->state(), sandbox->isComplete());
         return;
     }
@@ -162,7 +166,7 @@ lessons::Language languageOf(const app::WindowOptions &options, const QSettings 
 void sayRuleProblems(RuleWatch &rules, ui::MainWindow &window)
 {
     for (const auto &problem : rules.problems())
-        qWarning("%s", qPrintable(problem));
+        qWarning("%s", qPrintable(harmlessLine(problem)));
     window.pages().whenMade<ui::FindingsPage>([&rules](ui::FindingsPage &findings) {
         findings.sayRuleProblems(rules.problems());
         QObject::connect(&rules, &RuleWatch::problemsChanged, &findings, &ui::FindingsPage::sayRuleProblems);
@@ -225,6 +229,11 @@ int run(QApplication &application, const app::WindowOptions &options)
     });
     QObject::connect(&window, &ui::MainWindow::sandboxRequested, &window,
                      [&] { beginSandbox(sandbox, false, backend, window); });
+    QObject::connect(&window, &ui::MainWindow::demoRequested, &window, [&] {
+        beginSandbox(sandbox, true, backend, window);
+        QObject::connect(sandbox.get(), &app::PrivateSandbox::settled, &window.locksPage(),
+                         &ui::LocksPage::showFilled, Qt::UniqueConnection);
+    });
     sandbox::EndSignals signals_;
     QObject::connect(&signals_, &sandbox::EndSignals::asked, &application, [] {
         QApplication::exit(0); // not quit(), which a window may refuse
@@ -282,7 +291,7 @@ int main(int argc, char **argv)
     if (!options)
         return fail(options.error().message, app::Exit::BadUsage);
     for (const auto &note : options->connections.notes)
-        qWarning("%s", qPrintable(note));
+        qWarning("%s", qPrintable(harmlessLine(note)));
     if (options->scalePercent != 100)
         qputenv("QT_SCALE_FACTOR", QByteArray::number(options->scalePercent / 100.0));
 

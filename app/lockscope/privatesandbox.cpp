@@ -72,6 +72,20 @@ void PrivateSandbox::serversReady()
 {
     const auto &problems = m_sandbox.problems();
     tell(problems.isEmpty() ? u"Sandbox running"_s : u"Sandbox: "_s + problems.join(u"; "_s), true);
+    play();
+}
+
+void PrivateSandbox::fill()
+{
+    m_wantsDemo = true;
+    if (m_sandbox.isSettled())
+        play();
+}
+
+void PrivateSandbox::play()
+{
+    if (m_demoThread.isRunning())
+        return;
     if (!m_wantsDemo || m_sandbox.connections().empty()) {
         emit settled();
         return;

@@ -19,6 +19,8 @@ public:
     ~PrivateSandbox() override;
 
     void begin() { m_sandbox.begin(); }
+    // Plays the demo on it from now on, or as soon as its servers answer.
+    void fill();
     // To those of its servers that the window was disconnected from.
     void connectAgain();
     [[nodiscard]] const QString &state() const { return m_state; }
@@ -34,6 +36,7 @@ signals:
 
 private:
     void serversReady();
+    void play();
     void connectTo(ConnectionSpec spec);
     void tell(const QString &line, bool isComplete);
 

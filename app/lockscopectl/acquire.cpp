@@ -11,6 +11,8 @@
 #include "core/rules/catalogue.h"
 #include "core/workspace/hold.h"
 
+#include <algorithm>
+
 namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
@@ -20,6 +22,8 @@ namespace {
 
 // For a command whose lock is lost, to end by itself.
 constexpr std::chrono::seconds graceWithoutLock{5};
+// A release that got no answer is followed up so long, if its session lives so long.
+constexpr std::chrono::seconds mostCleanup{30};
 
 struct Wish {
     HoldRequest request;
@@ -111,24 +115,32 @@ Task<void> acquireInto(HeldLock &held, std::optional<milliseconds> wait, Events 
     events.push(Event{});
 }
 
-// Clean-up that recipes left behind: keys of ours that nobody waits for any more. Their connection is ours
-// and about to close, so they get a moment to be done. False when that was not enough.
-Task<bool> finishCleanup(CommandContext &context)
+bool isCleaningUp(CommandContext &context, const HeldLock *held)
 {
-    const auto until = context.loop().now() + std::chrono::seconds(2);
-    for (auto *link : context.workspace.links()) {
-        while (link->isCleaningUp() && context.loop().now() < until) {
-            const auto pause = sleepFor(context.loop(), milliseconds(5));
-            co_await pause;
-        }
-        if (link->isCleaningUp())
-            co_return false;
-    }
-    co_return true;
+    const auto links = context.workspace.links();
+    return (held && held->isCleaningUp())
+           || std::ranges::any_of(links, [](Link *link) { return link->isCleaningUp(); });
 }
 
-void tellOfRest(const Wish &wish)
+// Clean-up that recipes left behind: nodes and keys of ours that nobody waits for any more. Their connection is ours
+// and about to close, so they get a moment to be done. False when that was not enough.
+Task<bool> finishCleanup(CommandContext &context, const HeldLock *held, milliseconds atMost = std::chrono::seconds(2))
 {
+    const auto until = context.loop().now() + atMost;
+    while (isCleaningUp(context, held) && context.loop().now() < until) {
+        const auto pause = sleepFor(context.loop(), milliseconds(5));
+        co_await pause;
+    }
+    co_return !isCleaningUp(context, held);
+}
+
+void tellOfRest(const Wish &wish, const HeldLock *held)
+{
+    const auto timeout = held ? held->sessionTimeout() : milliseconds{};
+    if (timeout.count() > 0)
+        return complain(
+            u"%1: no answer in time; should its node be there still, it ends with its session, in at most %2"_s.arg(
+                escaped(wish.request.lock.text()), spokenDuration(timeout)));
     complain(
         u"%1: no answer in time; should its key be ours still, it stays until its TTL has passed (%2 at most)"_s.arg(
             escaped(wish.request.lock.text()), spokenDuration(wish.request.ttl)));
@@ -298,6 +310,16 @@ Task<Exit> Holding::once(Duration waited, bool *isConflict)
         co_return Exit::Failed;
     }
     const auto released = co_await m_held.release(deadline);
+    const auto code = released ? ErrorCode::Server : released.error().code;
+    if (code == ErrorCode::UnknownOutcome || code == ErrorCode::NotConnected) {
+        complain(u"release of %1: %2"_s.arg(lock(), released.error().message));
+        const auto limit = m_held.sessionTimeout().count() > 0 ? m_held.sessionTimeout() : m_wish.request.ttl;
+        const auto isGone = co_await finishCleanup(m_context, &m_held, std::min<milliseconds>(limit, mostCleanup));
+        if (isGone)
+            printGivenBack(reason);
+        // The command has done its work in any case. Of what is left acquire() tells.
+        co_return begun && (isGone || m_command) ? static_cast<Exit>(m_status) : Exit::Failed;
+    }
     if (!released) {
         const bool isLost = released.error().code == ErrorCode::NotHeld;
         complain(u"release of %1: %2"_s.arg(lock(), released.error().message));
@@ -316,8 +338,9 @@ Exit failedToGet(const Wish &wish, const Error &error)
     if (error.code != ErrorCode::TimedOut)
         return fail(error);
     const auto waited = wish.wait ? spokenDuration(*wish.wait) : u"a while"_s;
-    complain(u"%1 was not free within %2; `show` says who holds it, --wait waits longer"_s.arg(
-        escaped(wish.request.lock.text()), waited));
+    const auto whom = error.isExplained ? error.message : u"`show` says who holds it"_s;
+    complain(u"%1 was not free within %2; %3, --wait waits longer"_s.arg(escaped(wish.request.lock.text()), waited,
+                                                                         harmless(whom)));
     return Exit::TimedOut;
 }
 
@@ -347,24 +370,24 @@ Task<Exit> acquire(CommandContext &context)
         // Cancelled first, then destroyed: neither may be left waiting for the other.
         scope.cancelAll();
         held.reset();
-        const auto isClean = co_await finishCleanup(context);
+        const auto isClean = co_await finishCleanup(context, nullptr);
         complain(u"interrupted while waiting for %1"_s.arg(escaped(wish->request.lock.text()))
                  + (isClean ? u"; nothing was left behind"_s : QString()));
         if (!isClean)
-            tellOfRest(*wish);
+            tellOfRest(*wish, nullptr);
         co_return Exit::Failed;
     }
     if (!*grant) {
-        const auto isClean = co_await finishCleanup(context);
+        const auto isClean = co_await finishCleanup(context, held.get());
         if (!isClean)
-            tellOfRest(*wish);
+            tellOfRest(*wish, held.get());
         co_return failedToGet(*wish, grant->error());
     }
     Holding holding(context, *wish, *held, events, **grant);
     const auto status = co_await holding.go(context.loop().now() - begun);
-    const auto isClean = co_await finishCleanup(context);
+    const auto isClean = co_await finishCleanup(context, held.get());
     if (!isClean)
-        tellOfRest(*wish);
+        tellOfRest(*wish, held.get());
     co_return status;
 }
 
@@ -378,9 +401,10 @@ CommandSpec acquireCommand()
     spec.summary = u"take a lock, hold it, give it back; with -- CMD, run CMD under it and return its status"_s;
     spec.more =
         u"Prints a line when the lock is had and one when it is given back. CMD gets LOCKSCOPE_LOCK and, where "
-        u"there is one, LOCKSCOPE_FENCING_TOKEN. If the lock is lost CMD and what it started get SIGTERM, "
-        u"after 5 s or once CMD has ended SIGKILL, and the status is 1 (on a terminal only CMD itself). CMD is killed when lockscopectl is. "
-        u"SIGINT and SIGTERM end CMD first and then release the lock; a second one kills CMD. An optimistic lock "
+        u"there is one, LOCKSCOPE_FENCING_TOKEN. If the lock is lost CMD and its process group get SIGTERM (on a "
+        u"terminal only CMD), after 5 s or once CMD has ended all that it started gets SIGKILL, and the status is 1. "
+        u"CMD and all that it started are killed when lockscopectl is. SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR1 "
+        u"end CMD first and then release the lock; a second one kills CMD. An optimistic lock "
         u"(sql-version) learns only at the end that somebody was faster: then all of it is done again, and the "
         u"answer counts the conflicts."_s;
     spec.options = {

@@ -1,18 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command run under a lock: it gets our terminal, none of our secrets, and our signals. It is killed when we are:
-// without us nobody would tell it that the lock is lost.
+// A command run under a lock: it gets our terminal, none of our secrets, and our signals. It is killed when we are,
+// with all that it started: without us nobody would tell it that the lock is lost.
 #pragma once
 
+#include "app/lockscopectl/childwatcher.h"
 #include "app/lockscopectl/interrupts.h"
 #include "core/base/result.h"
 
-#include <QProcess>
+#include <QSocketNotifier>
+#include <QStringList>
 #include <QTimer>
 
 #include <chrono>
+#include <memory>
 #include <sys/types.h>
+#include <unistd.h>
 
 namespace lockscope::ctl {
+
+// An open file, closed with it.
+class Descriptor {
+public:
+    Descriptor() = default;
+    explicit Descriptor(int number) : m_number(number) {}
+    Descriptor(Descriptor &&other) noexcept : m_number(std::exchange(other.m_number, -1)) {}
+    Descriptor &operator=(Descriptor &&other) noexcept
+    {
+        std::swap(m_number, other.m_number);
+        return *this;
+    }
+    ~Descriptor()
+    {
+        if (m_number >= 0)
+            ::close(m_number);
+    }
+    [[nodiscard]] int get() const { return m_number; }
+
+private:
+    int m_number = -1;
+};
 
 class ChildCommand {
 public:
@@ -27,15 +53,19 @@ public:
     void terminate(std::chrono::milliseconds grace);
 
 private:
-    // To all of its process group. On a terminal it shares ours, so that Ctrl+Z stops both: there only to itself.
-    void tell(int signal);
+    // SIGTERM goes to all of its process group. On a terminal it shares ours, so that Ctrl+Z stops both: there only
+    // to itself.
+    void tell(Order order) const;
+    void watcherEnded();
 
     QStringList m_words;
-    bool m_hasOwnGroup;
+    bool m_stdoutToStderr;
+    std::function<void(int)> m_ended;
     QTimer m_grace;
-    QProcess m_process;
-    pid_t m_group = 0;
-    bool m_isTerminating = false;
+    pid_t m_watcher = -1; // which ends as the command does; -1: none runs
+    Descriptor m_orders;  // to it
+    Descriptor m_life;    // ends with it
+    std::unique_ptr<QSocketNotifier> m_notifier;
     int m_interrupts = 0;
 };
 

@@ -185,6 +185,7 @@ CommandSpec findingsCommand()
         spec.list += app::helpLine(inspect::word(kind.code), kind.meaning.toString());
     spec.more =
         u"What is muted in the window is listed, too, and says so. Each code, how to confirm it and what to do: docs/findings.md, and the window's help."_s;
+    spec.options = {{u"all"_s, {}, u"also of what may be no lock (low confidence)"_s}};
     spec.observes = spec.isReplayable = true;
     spec.run = findings;
     return spec;

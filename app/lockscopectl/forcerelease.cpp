@@ -229,6 +229,25 @@ Task<Result<void>> confirmed(CommandContext &context, ForceReleasePlan plan)
     co_return no;
 }
 
+// In production a script says which connection it means, and every act has a reason.
+Result<void> checkProduction(const CommandContext &context, const ConnectionName &connection)
+{
+    const auto name = escaped(connection.bytes());
+    const bool isNamed = context.arguments.value(u"confirm"_s) == name;
+    const auto refused = [&name](const QString &what) {
+        return Error{ErrorCode::Refused, u"%1: %2; nothing was sent"_s.arg(name, what)};
+    };
+    if (context.has(u"confirm"_s) && !isNamed)
+        return refused(u"--confirm names another connection"_s);
+    if (!context.workspace.find(connection)->gate().isProduction())
+        return {};
+    if (context.arguments.value(u"reason"_s).trimmed().isEmpty())
+        return refused(u"it is production: give --reason TEXT"_s);
+    if (context.has(u"yes"_s) && !isNamed)
+        return refused(u"it is production: --yes is not enough, add --confirm %1"_s.arg(name));
+    return {};
+}
+
 Exit refuse(CommandContext &context, QJsonObject json, const Error &error)
 {
     if (context.json) {
@@ -314,6 +333,8 @@ Task<Exit> forceRelease(CommandContext &context)
                          Error{ErrorCode::Refused,
                                u"%1: its connection is %2read-only, nothing was sent; %3"_s.arg(
                                    name, gate.isProduction() ? u"production, so "_s : QString(), gate.remedy())});
+    if (const auto meant = checkProduction(context, lock->connection); !meant)
+        co_return refuse(context, json, meant.error());
     if (!context.json)
         print(preview(*plan, beside).chopped(1));
     else if (willAsk)
@@ -342,9 +363,10 @@ CommandSpec forceReleaseCommand()
         {u"way"_s, u"WAY"_s,
          u"what is done: "_s + wayList
              + u" (what it is unless said). --dry-run lists those there are for ID; of kill-waiter ID is one that waits"_s},
-        {u"reason"_s, u"TEXT"_s, u"why, for the audit record"_s},
+        {u"reason"_s, u"TEXT"_s, u"why, for the audit record; required on a production connection"_s},
         {u"dry-run"_s, {}, u"show what would be done, and do nothing"_s},
-        {u"yes"_s, {}, u"do not ask"_s},
+        {u"yes"_s, {}, u"do not ask; on a production connection only with --confirm"_s},
+        {u"confirm"_s, u"NAME"_s, u"the connection's name, which --yes needs on production"_s},
         {u"not-exact"_s,
          {},
          u"also where nothing tells the holder from the next one (a key with the value 1 and no "

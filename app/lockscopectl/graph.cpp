@@ -5,6 +5,7 @@
 #include "app/lockscopectl/output.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/inspect/awaited.h"
 #include "core/inspect/coverage.h"
 
 #include <algorithm>
@@ -117,7 +118,39 @@ QStringList togetherLines(const WaitGraph &graph)
     return lines;
 }
 
-QStringList textOf(const WaitGraph &graph, const std::vector<inspect::Coverage> &coverage)
+// Queues whose first waiter waits for no client: for a node or key that is none of the lock's own.
+QStringList elsewhereLines(const std::vector<inspect::LockSnapshot> &locks)
+{
+    QStringList lines;
+    for (const auto &lock : locks) {
+        if (const auto elsewhere = inspect::firstAwaitsElsewhere(lock))
+            lines << u"the first in the queue of %1 waits for %2, which no client is known to hold"_s.arg(
+                label(lock.lock.text(), nameLength), label(*elsewhere, nameLength));
+    }
+    return lines;
+}
+
+// Where no client holds a lock, and yet it is known for whom its waiters wait.
+QStringList unheldLines(GraphTree &tree, const WaitGraph &graph)
+{
+    std::set<int> held;
+    for (const auto &edge : graph.edges) {
+        if (edge.kind != GraphEdge::Kind::Waits)
+            held.insert(edge.lock);
+    }
+    QStringList lines;
+    for (const auto &edge : graph.edges) {
+        if (edge.kind != GraphEdge::Kind::Waits || edge.behind.empty() || held.contains(edge.lock))
+            continue;
+        const auto &lock = graph.locks[static_cast<std::size_t>(edge.lock)];
+        lines << u"%1 waits for %2 at %3, which no client holds"_s.arg(
+            tree.name(edge.client), tree.name(edge.behind.front()), label(lock.name.text(), nameLength));
+    }
+    return lines;
+}
+
+QStringList textOf(const WaitGraph &graph, const std::vector<inspect::Coverage> &coverage,
+                   const QStringList &elsewhere)
 {
     GraphTree tree(graph);
     QStringList lines;
@@ -135,15 +168,17 @@ QStringList textOf(const WaitGraph &graph, const std::vector<inspect::Coverage> 
             root.client, u"%1 holds up %2 (%3 directly)%4"_s.arg(tree.name(root.client), QString::number(root.total),
                                                                  QString::number(root.direct), waiting));
     }
+    const auto unheld = unheldLines(tree, graph);
+    lines << unheld;
     if (graph.waiting() == 0) {
         const int held = graph.held();
         lines << inspect::noneFound(inspect::Question::Waits, true, coverage) + u"; "_s
                      + (held == 1 ? u"1 lock is held"_s : u"%1 locks are held"_s.arg(held));
-    } else if (graph.roots.empty() && graph.cycles.empty()) {
+    } else if (graph.roots.empty() && graph.cycles.empty() && unheld.isEmpty() && elsewhere.isEmpty()) {
         lines << (graph.waiting() == 1 ? u"1 waits, for whom cannot be seen"_s
                                        : u"%1 wait, for whom cannot be seen"_s.arg(graph.waiting()));
     }
-    return lines + togetherLines(graph);
+    return lines + elsewhere + togetherLines(graph);
 }
 
 Task<Exit> graph(CommandContext &context)
@@ -169,7 +204,7 @@ Task<Exit> graph(CommandContext &context)
     }
     const auto coverage = context.pictures.coverage();
     const auto lines = context.pictures.isAnySeen()
-                           ? textOf(found, coverage)
+                           ? textOf(found, coverage, elsewhereLines(context.pictures.locks()))
                            : QStringList(inspect::noneFound(inspect::Question::Waits, false, coverage));
     for (const auto &line : lines + unseen)
         print(line);
@@ -188,7 +223,8 @@ CommandSpec graphCommand()
         u"(a node's data, program_name, application_name) that nobody else there has, or where a --label says so. A deadlock is "
         u"told only if it was seen twice in a row. Locks that one thread holds at once are named together, where a "
         u"holder's id names its thread: the members of Redisson's MultiLock look so."_s;
-    spec.options = {{u"dot"_s, {}, u"for Graphviz"_s}};
+    spec.options = {{u"dot"_s, {}, u"for Graphviz"_s},
+                    {u"all"_s, {}, u"also what may be no lock (low confidence)"_s}};
     spec.observes = spec.isReplayable = true;
     spec.run = graph;
     return spec;

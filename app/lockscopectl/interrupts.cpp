@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,12 +11,32 @@ namespace lockscope::ctl {
 
 namespace {
 
-constexpr int caught[] = {SIGINT, SIGTERM, SIGHUP};
+// Whatever else asks a program to end is no reason to leave a lock to its time limit.
+constexpr int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU};
+constexpr time_t endsAtOnceAfter = 2;
 int pipeEnds[2] = {-1, -1};
+volatile std::sig_atomic_t isUnread = 0;
+volatile time_t unreadSince = 0;
+
+// The loop does not run: it is blocked, and has not read a signal for seconds. Then the next one ends the program.
+bool isLoopBlocked()
+{
+    timespec now = {};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    if (isUnread)
+        return now.tv_sec - unreadSince >= endsAtOnceAfter;
+    isUnread = 1;
+    unreadSince = now.tv_sec;
+    return false;
+}
 
 void handle(int number, siginfo_t *info, void *)
 {
     const int before = errno;
+    if (isLoopBlocked()) {
+        std::signal(number, SIG_DFL);
+        ::raise(number);
+    }
     const Interrupt interrupt{number, info->si_code == SI_KERNEL};
     // A full pipe means that plenty wait already.
     [[maybe_unused]] const auto ignored = ::write(pipeEnds[1], &interrupt, sizeof interrupt);
@@ -53,6 +74,7 @@ Interrupts::~Interrupts()
 
 void Interrupts::read()
 {
+    isUnread = 0;
     Interrupt interrupt;
     while (::read(pipeEnds[0], &interrupt, sizeof interrupt) == sizeof interrupt) {
         // A copy: the handler may set another.

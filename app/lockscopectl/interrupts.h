@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGINT, SIGTERM and SIGHUP as calls in the event loop (a pipe carries them out of the handler).
+// SIGINT, SIGTERM and other signals that would end the program, as calls in the event loop (a pipe carries them out
+// of the handler).
 #pragma once
 
 #include <QObject>

@@ -55,6 +55,16 @@ const Lesson *findLesson(const lessons::Lessons &all, const QString &word)
     return at == all.lessons.end() ? nullptr : &*at;
 }
 
+// Why there is none: its file may have a mistake.
+Error noLesson(const lessons::Lessons &all, const QByteArray &word)
+{
+    for (const auto &refused : all.refused) {
+        if (refused.names.contains(word))
+            return badLesson(refused.message);
+    }
+    return badLesson(u"there is no lesson \"%1\"; lockscopectl lesson lists them"_s.arg(label(word, 60)));
+}
+
 void listLessons(const CommandContext &context, const lessons::Lessons &all, Language language)
 {
     QJsonArray array;
@@ -188,8 +198,7 @@ Task<Exit> runLesson(CommandContext &context)
     }
     const auto *lesson = findLesson(all, context.word(0));
     if (!lesson)
-        co_return fail(badLesson(
-            u"there is no lesson \"%1\"; lockscopectl lesson lists them"_s.arg(label(context.word(0).toUtf8(), 60))));
+        co_return fail(noLesson(all, context.word(0).toUtf8()));
     Played played;
     for (const auto &run : lesson->runs) {
         const auto scenario = run.scenario;

@@ -84,11 +84,11 @@ QString holderWords(const LockSnapshot &lock)
     if (!holder)
         return u"-"_s;
     const auto name = holder->endpoint                                   ? shown(*holder->endpoint)
-                      : holder->identity && !holder->identity->isEmpty() ? label(*holder->identity, mostText)
+                      : holder->identity && !holder->identity->isEmpty() ? inspect::nameLabel(*holder->identity)
                                                                          : label(holder->id, mostText);
     const auto beside = inspect::nameBeside(*holder, lock.backend);
     const auto self = beside || holder->endpoint ? beside : holder->program;
-    const auto whole = self ? u"%1 (%2)"_s.arg(name, label(*self, mostText)) : name;
+    const auto whole = self ? u"%1 (%2)"_s.arg(name, inspect::nameLabel(*self)) : name;
     const int others = lock.holderCount() - 1;
     return others > 0 ? u"%1 +%2"_s.arg(whole, QString::number(others)) : whole;
 }
@@ -97,9 +97,9 @@ QString identityWords(const Contender &contender)
 {
     QStringList words;
     if (contender.identity && !contender.identity->isEmpty())
-        words << label(*contender.identity, mostText);
+        words << inspect::nameLabel(*contender.identity);
     if (contender.program)
-        words << u'(' + label(*contender.program, mostText) + u')';
+        words << u'(' + inspect::nameLabel(*contender.program) + u')';
     return words.isEmpty() ? u"-"_s : words.join(u' ');
 }
 
@@ -176,6 +176,11 @@ QStringList unseenWaiterWords(const inspect::WaitGraph &graph)
     return {(all.size() == 1 ? u"of 1 lock no server says who waits: "_s
                              : u"of %1 locks no server says who waits: "_s.arg(all.size()))
             + names.join(u", "_s) + (more > 0 ? u" and %1 more"_s.arg(more) : QString())};
+}
+
+inspect::Coverage deadlocksUnknown(const ConnectionName &name)
+{
+    return {name, false, u"whether it is part of a deadlock: not all servers could be read for that"_s};
 }
 
 QStringList unlinkedWords(const inspect::WaitGraph &graph)

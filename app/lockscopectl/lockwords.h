@@ -28,6 +28,8 @@ namespace lockscope::ctl {
 // "of 1 lock no server says who waits: redis:lock:job", empty where there is none: a deadlock over it cannot be seen.
 [[nodiscard]] QStringList unseenWaiterWords(const inspect::WaitGraph &graph);
 [[nodiscard]] QJsonArray unseenWaitersJson(const inspect::WaitGraph &graph);
+// Where not all servers could be read for it.
+[[nodiscard]] inspect::Coverage deadlocksUnknown(const ConnectionName &name);
 // What else of a deadlock would not be found: in words, and the connections in JSON.
 [[nodiscard]] QStringList unlinkedWords(const inspect::WaitGraph &graph);
 [[nodiscard]] QJsonArray unlinkedJson(const inspect::WaitGraph &graph);

@@ -155,7 +155,7 @@ bool printClosedAnswer(CommandContext &context, QJsonObject answer)
 QStringList coverageWords(CommandContext &context)
 {
     // A recording has no more than what was recorded.
-    const auto howToShow = context.pictures.recorded() ? QString() : u"lockscopectl locks --all shows them"_s;
+    const auto howToShow = context.pictures.recorded() ? QString() : u"--all shows them"_s;
     return inspect::gapsIn(context.pictures.coverage(), howToShow);
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // note: the incident note of a lock, in Markdown.
 #include "app/lockscopectl/command.h"
+#include "app/lockscopectl/lockwords.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 #include "core/workspace/incidentnote.h"
-#include "core/workspace/recordfeed.h"
 
 #include <algorithm>
 
@@ -23,9 +24,8 @@ Result<void> addHistory(CommandContext &context, NoteFacts &facts)
         auto history = recording.historyOf(facts.lock.lock, moment->asOf);
         if (!history)
             return history.error();
-        for (const auto &[at, act] : history->acts)
-            facts.acts.push_back(act);
         facts.history = std::move(*history);
+        addRecordedActs(facts);
         facts.source = u"a recording, from %1 to %2"_s.arg(inspect::isoTime(recording.begin()),
                                                            inspect::isoTime(recording.end()));
         return {};
@@ -36,11 +36,20 @@ Result<void> addHistory(CommandContext &context, NoteFacts &facts)
         return records.error();
     for (const auto &problem : problems)
         complain(u"audit: "_s + problem);
-    for (const auto &record : *records) {
-        if (record.lock == facts.lock.lock.text())
-            facts.acts.push_back(actOf(record));
-    }
+    addActs(facts, *records);
     return {};
+}
+
+// A note needs a lock. Of one that was released, the audit file says by whom.
+Error withAuditHint(CommandContext &context, Error error, const inspect::LockName &lock)
+{
+    if (error.code != ErrorCode::NoNode || context.pictures.recorded())
+        return error;
+    const auto records = context.workspace.audit().read(nullptr);
+    const bool isAudited = records && std::ranges::count(*records, lock.text(), &operate::AuditRecord::lock) > 0;
+    error.message +=
+        isAudited ? u"; \"lockscopectl audit\" lists the actions on it"_s : u"; the audit log has no action on it"_s;
+    return error;
 }
 
 // A ZooKeeper says it in an answer of its own, which may not be there yet.
@@ -62,12 +71,14 @@ Task<Exit> note(CommandContext &context)
     auto reading = context.pictures.read(*name, deadline);
     const auto lock = co_await reading;
     if (!lock)
-        co_return fail(lock.error());
+        co_return fail(withAuditHint(context, lock.error(), *name));
     NoteFacts facts;
     facts.lock = *lock;
+    bool areDeadlocksKnown = true;
     if (lock->waiterCount() > 0) { // a deadlock is seen over all connections only
         auto looking = context.pictures.look(context);
-        co_await looking;
+        const auto looked = co_await looking;
+        areDeadlocksKnown = looked == Exit::Done;
         auto following = context.pictures.waits(context, deadline);
         const auto graph = co_await following;
         addDeadlocks(facts.lock, graph, graph.cycles);
@@ -77,6 +88,8 @@ Task<Exit> note(CommandContext &context)
     facts.labels = context.labels;
     facts.asOf = context.pictures.now();
     facts.coverage = context.pictures.coverageOf(name->connection);
+    if (!areDeadlocksKnown)
+        facts.coverage = inspect::withGap(std::move(facts.coverage), deadlocksUnknown(name->connection));
     for (const auto &state : context.pictures.connections()) {
         if (state.name == name->connection)
             facts.connection = state;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/lockscopectl/output.h"
 
+#include "core/base/text.h"
+
 #include <QJsonDocument>
 #include <QRegularExpression>
 
@@ -35,7 +37,7 @@ bool printObject(QJsonObject object, QJsonDocument::JsonFormat format)
 
 bool print(const QString &text)
 {
-    return write(stdout, text.toUtf8() + '\n');
+    return write(stdout, harmlessLines(text).toUtf8() + '\n');
 }
 
 bool printJsonLine(QJsonObject object)
@@ -50,8 +52,7 @@ bool printJson(QJsonObject object)
 
 void complain(const QString &message)
 {
-    auto line = message;
-    line.replace(u'\n', u' ');
+    auto line = harmlessLine(message);
     // Whatever is wrong with a URI, or wherever it was written: no password in it is said again.
     // Whom ssh is told to be is none.
     static const QRegularExpression credentials(u"://\\S*:(?:(?![?&]ssh=[^\\s&@]*@)\\S)*@"_s);
@@ -61,7 +62,12 @@ void complain(const QString &message)
 
 void remark(const QString &text)
 {
-    write(stderr, text.toUtf8());
+    write(stderr, harmlessLines(text).toUtf8());
+}
+
+void showOnLine(const QString &text)
+{
+    write(stderr, "\r\x1b[K" + harmlessLine(text).toUtf8());
 }
 
 bool isUnicode()

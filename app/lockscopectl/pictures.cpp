@@ -67,6 +67,20 @@ Task<Exit> LivePictures::look(CommandContext &context)
     co_return looked;
 }
 
+Task<bool> LivePictures::lookSoon()
+{
+    const auto deadline = Deadline::after(m_workspace.loop(), besideWithin);
+    bool isAllSeen = true;
+    for (auto *link : m_workspace.links()) {
+        const auto name = link->spec().name;
+        const auto connected = co_await m_workspace.whenConnected(name, deadline);
+        auto looking = lookThrough(&m_workspace, name);
+        const bool isSeen = co_await looking;
+        isAllSeen = isAllSeen && connected && isSeen;
+    }
+    co_return isAllSeen;
+}
+
 Task<Result<inspect::LockSnapshot>> LivePictures::read(inspect::LockName lock, Deadline deadline)
 {
     auto reading = m_workspace.read(lock, deadline);
@@ -139,7 +153,12 @@ std::vector<inspect::Coverage> LivePictures::coverage()
 std::vector<inspect::Coverage> LivePictures::coverageOf(const ConnectionName &name)
 {
     auto *link = m_workspace.find(name);
-    return link && link->isConnected() ? link->coverage() : std::vector<inspect::Coverage>();
+    auto all = link && link->isConnected() ? link->coverage() : std::vector<inspect::Coverage>();
+    for (auto &part : all) {
+        if (part.complete && !link->observer().firstSnapshot().isComplete())
+            part.message = u"the lock was read, and nothing else"_s;
+    }
+    return all;
 }
 
 std::vector<history::LinkState> LivePictures::connections()
@@ -165,6 +184,11 @@ history::Moment LivePictures::now() const
 Task<Exit> RecordedPictures::look(CommandContext &)
 {
     co_return Exit::Done;
+}
+
+Task<bool> RecordedPictures::lookSoon()
+{
+    co_return true; // what was not recorded is in the coverage
 }
 
 // What has ended is mostly what somebody asks for.
@@ -225,7 +249,13 @@ Task<inspect::WaitGraph> RecordedPictures::waits(CommandContext &, Deadline)
 
 std::vector<inspect::Coverage> RecordedPictures::coverage()
 {
-    return history::coverageAsOf(m_picture);
+    auto all = history::coverageAsOf(m_picture);
+    if (m_recording.version() < history::coverageFormat) {
+        for (const auto &[name, state] : m_picture.connections)
+            all.push_back(
+                {name, false, u"hidden locks and what is not understood: an older version recorded this"_s});
+    }
+    return all;
 }
 
 std::vector<inspect::Coverage> RecordedPictures::coverageOf(const ConnectionName &name)

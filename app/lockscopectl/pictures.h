@@ -29,6 +29,8 @@ public:
 
     // Until everything that can be seen at first has been seen. What cannot is reported on stderr.
     virtual Task<app::Exit> look(CommandContext &context) = 0;
+    // The same for what stands beside an answer: for a few seconds, and silent. Whether everything was seen.
+    virtual Task<bool> lookSoon() = 0;
     // One lock, as it is now; waits for its connection.
     virtual Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline) = 0;
     // What else the threads that hold this lock hold on its server (core/inspect/waits/together.h), in order; nothing
@@ -71,6 +73,7 @@ public:
     {
     }
     Task<app::Exit> look(CommandContext &context) override;
+    Task<bool> lookSoon() override;
     Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline) override;
     Task<std::optional<HeldBeside>> heldWith(inspect::LockSnapshot lock) override;
     [[nodiscard]] bool isAnySeen() override;
@@ -96,6 +99,7 @@ public:
     {
     }
     Task<app::Exit> look(CommandContext &context) override;
+    Task<bool> lookSoon() override;
     Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline) override;
     Task<std::optional<HeldBeside>> heldWith(inspect::LockSnapshot lock) override;
     [[nodiscard]] bool isAnySeen() override { return true; }

@@ -83,6 +83,10 @@ WorkspaceOptions Program::workspaceOptions() const
         *options.observer.thresholds = *thresholds;
     else if (m_command.observes)
         complain(thresholds.error().message);
+    QString problem;
+    (void)savedClientLabels(clientLabelFile(), &problem);
+    if (m_command.connects && !problem.isEmpty())
+        complain(problem);
     options.observer.within = inspect::searchRoot(m_arguments.value(u"match"_s).toUtf8());
     return options;
 }

@@ -73,7 +73,7 @@ QString clientWords(const SessionSnapshot &session, const Programs &programs)
 {
     const auto program = programs.find({session.connection, session.session});
     return program == programs.end() ? shown(session.client)
-                                     : u"%1 (%2)"_s.arg(shown(session.client), label(program->second, 60));
+                                     : u"%1 (%2)"_s.arg(shown(session.client), inspect::nameLabel(program->second));
 }
 
 void printTable(const std::vector<SessionSnapshot> &all, const Programs &programs, inspect::ServerTime now)
@@ -119,6 +119,7 @@ CommandSpec sessionsCommand()
     CommandSpec spec;
     spec.name = u"sessions"_s;
     spec.summary = u"the clients: where each is, what it holds and what it waits for"_s;
+    spec.options = {{u"all"_s, {}, u"also of what may be no lock (low confidence)"_s}};
     spec.observes = spec.isReplayable = true;
     spec.run = sessions;
     return spec;

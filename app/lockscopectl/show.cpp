@@ -7,6 +7,7 @@
 #include "app/lockscopectl/timelinewords.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 #include "core/inspect/waits/together.h"
 
@@ -81,7 +82,7 @@ QString besideLine(const std::optional<HeldBeside> &beside)
 }
 
 void printText(const LockSnapshot &lock, const std::optional<HeldBeside> &beside, inspect::ServerTime now,
-               const QJsonArray &coverage)
+               const std::vector<inspect::Coverage> &coverage)
 {
     QStringList lines;
     lines << inspect::answerSentence(lock, now);
@@ -103,11 +104,7 @@ void printText(const LockSnapshot &lock, const std::optional<HeldBeside> &beside
         lines << nodeLine(said, now);
     for (const auto &companion : lock.companions)
         lines << u"belongs to it: %1"_s.arg(label(companion));
-    for (const auto &part : coverage) {
-        const auto entry = part.toObject();
-        if (!entry.value("complete"_L1).toBool())
-            lines << u"not everything was seen: %1"_s.arg(harmless(entry.value("message"_L1).toString()));
-    }
+    lines << inspect::gapsIn(coverage);
     print(lines.join(u'\n'));
 }
 
@@ -139,19 +136,26 @@ Task<Exit> show(CommandContext &context)
     auto lock = co_await reading;
     if (!lock)
         co_return fail(lock.error());
-    if (context.pictures.recorded()) { // where it costs no look at all connections
+    bool areDeadlocksKnown = true;
+    if (lock->waiterCount() > 0) { // a deadlock is seen over all connections only
+        auto looking = context.pictures.lookSoon();
+        areDeadlocksKnown = co_await looking;
         auto following = context.pictures.waits(context, deadline);
         const auto graph = co_await following;
         addDeadlocks(*lock, graph, graph.cycles);
     }
     auto finding = context.pictures.heldWith(*lock);
     const auto beside = co_await finding;
-    const auto coverage = inspect::toJson(context.pictures.coverageOf(name->connection));
+    auto coverage = context.pictures.coverageOf(name->connection);
+    for (auto &part : coverage)
+        part.hidden = {}; // other locks
+    if (!areDeadlocksKnown)
+        coverage = inspect::withGap(std::move(coverage), deadlocksUnknown(name->connection));
     if (context.json) {
         auto json = inspect::toJson(*lock);
         if (!beside || !beside->empty())
             json[u"heldWith"_s] = beside ? QJsonValue(namesBeside(*lock, *beside)) : QJsonValue();
-        QJsonObject answer{{u"lock"_s, json}, {u"coverage"_s, coverage}};
+        QJsonObject answer{{u"lock"_s, json}, {u"coverage"_s, inspect::toJson(coverage)}};
         if (*timeline)
             answer[u"timeline"_s] = timelineJson(**timeline);
         printAnswer(context, std::move(answer));

@@ -7,6 +7,7 @@
 #include "app/lockscopectl/simulated.h"
 #include "app/lockscopectl/table.h"
 #include "core/base/duration.h"
+#include "core/base/regularfile.h"
 #include "core/base/text.h"
 #include "core/contention/scenariofile.h"
 #include "core/contention/simulation.h"
@@ -133,10 +134,10 @@ Result<std::vector<Scenario>> readWhole(CommandContext &context)
     const auto given = context.arguments.value(u"scenario"_s);
     auto bytes = given.toUtf8();
     if (!given.trimmed().startsWith(u'{')) {
-        QFile file(given);
-        if (!file.open(QIODevice::ReadOnly))
-            return badUsage(u"cannot read the scenario %1: %2"_s.arg(given, file.errorString()));
-        bytes = file.readAll();
+        const auto file = openRegularFile(given);
+        if (!file)
+            return badUsage(u"cannot read the scenario %1: %2"_s.arg(given, file.error().message));
+        bytes = (*file)->readAll();
     }
     QJsonParseError problem;
     const auto json = QJsonDocument::fromJson(bytes, &problem);
@@ -177,6 +178,20 @@ Result<std::vector<Scenario>> readScenarios(CommandContext &context)
 QString ms(contention::Moment moment)
 {
     return spokenDuration(std::chrono::duration_cast<std::chrono::milliseconds>(moment));
+}
+
+void printGivenUp(const std::vector<Recording> &runs)
+{
+    const auto isAny = [](const Recording &run) { return run.counters.gaveUp > 0; };
+    if (std::ranges::none_of(runs, isAny))
+        return;
+    print(u"\nGAVE UP: waits that ended without the lock, by the last thing the contender was told:"_s);
+    for (const auto &run : runs) {
+        for (const auto &[reason, count] : run.counters.gaveUpBecause)
+            print(u"  %1: %2 × %3"_s.arg(QString::fromUtf8(run.scenario.recipe), QString::number(count),
+                                         reason.isEmpty() ? u"no reason is known"_s
+                                                          : harmless(QString::fromUtf8(reason))));
+    }
 }
 
 void printTable(const std::vector<Recording> &runs)
@@ -225,8 +240,7 @@ void printTable(const std::vector<Recording> &runs)
         if (run.violations.size() > most)
             print(u"… and %1 more; --json has all of them"_s.arg(run.violations.size() - most));
     }
-    if (std::ranges::any_of(runs, [](const Recording &run) { return run.counters.gaveUp > 0; }))
-        print(u"\nGAVE UP: contenders that did not get it within their wait, however often they tried."_s);
+    printGivenUp(runs);
     print(
         u"\nREQUESTS, EVENTS and WASTED (wake-ups after which the lock was not had) are those of the drain: from the "
         u"first release to the last."_s);

@@ -48,19 +48,23 @@ void Sink::locksChanged(std::vector<inspect::SnapshotChange> changes)
 
 void Sink::progressed(inspect::Progress progress)
 {
-    m_news[progress.connection] = std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
+    const auto known = m_farthest.try_emplace(progress.connection, -1).first;
+    if (progress.done > known->second) {
+        known->second = progress.done;
+        m_news[progress.connection] = std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
+    }
     if (!m_progressShown || !progress.running)
         return;
     const auto of = progress.total > 0 ? u" of %L1"_s.arg(progress.total) : QString();
-    remark(u"\r\x1b[K%1: %2, looked at %3%4"_s.arg(label(progress.connection.bytes()), progress.how,
-                                                   u"%L1"_s.arg(progress.done), of));
+    showOnLine(u"%1: %2, looked at %3%4"_s.arg(label(progress.connection.bytes()), progress.how,
+                                               u"%L1"_s.arg(progress.done), of));
     m_lineUsed = true;
 }
 
 void Sink::clearProgress()
 {
     if (std::exchange(m_lineUsed, false))
-        remark(u"\r\x1b[K"_s);
+        showOnLine({});
 }
 
 } // namespace lockscope::ctl

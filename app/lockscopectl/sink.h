@@ -21,7 +21,8 @@ public:
     void forwardTo(inspect::ObserverSink *other) { m_other = other; }
     // Shows how far the search is, on stderr, when that is a terminal.
     void showProgress(bool shown);
-    // When that connection last told how far it is, or of a lock.
+    // When that connection last told of a lock, or that it is farther than ever before: a search that begins again
+    // and again tells of no progress.
     [[nodiscard]] std::optional<Instant> lastNews(const ConnectionName &name) const;
 
     void locksChanged(std::vector<inspect::SnapshotChange> changes) override;
@@ -46,6 +47,7 @@ private:
     std::function<void(const inspect::SnapshotChange &)> m_listener;
     std::function<void(const ConnectionName &, const std::vector<inspect::Coverage> &)> m_coverageListener;
     std::map<ConnectionName, Instant> m_news;
+    std::map<ConnectionName, qint64> m_farthest;
     inspect::ObserverSink *m_other = nullptr;
     bool m_progressShown = false;
     bool m_lineUsed = false;

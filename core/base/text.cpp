@@ -2,8 +2,10 @@
 #include "core/base/text.h"
 
 #include <QStringDecoder>
+#include <QStringList>
 
 #include <algorithm>
+#include <limits>
 
 namespace lockscope {
 
@@ -117,6 +119,20 @@ QString harmless(const QString &sentence, int most)
 {
     auto text = label(sentence.toUtf8(), most);
     return text.replace(QStringLiteral("\\\\"), QStringLiteral("\\"));
+}
+
+QString harmlessLine(QString message)
+{
+    constexpr int longestMessage = 16'000;
+    return harmless(message.replace(QLatin1Char('\n'), QLatin1Char(' ')), longestMessage);
+}
+
+QString harmlessLines(const QString &text)
+{
+    QStringList lines;
+    for (const auto &line : text.split(QLatin1Char('\n')))
+        lines << harmless(line, std::numeric_limits<int>::max());
+    return lines.join(QLatin1Char('\n'));
 }
 
 } // namespace lockscope

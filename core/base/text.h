@@ -19,5 +19,9 @@ namespace lockscope {
 [[nodiscard]] QString label(const QByteArray &bytes, int most = 200);
 // A sentence of ours, with labels in it: what is escaped already stays as it is, and nothing raw is left.
 [[nodiscard]] QString harmless(const QString &sentence, int most = 1000);
+// The same for a message, in one line.
+[[nodiscard]] QString harmlessLine(QString message);
+// The same for text of many lines, uncut.
+[[nodiscard]] QString harmlessLines(const QString &text);
 
 } // namespace lockscope

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/connections/connectionstore.h"
 
+#include "core/base/regularfile.h"
 #include "core/connections/recentconnections.h"
 #include "core/connections/sharedconnections.h"
 
@@ -136,15 +137,15 @@ QString ConnectionStore::defaultFile()
 
 void ConnectionStore::load()
 {
-    QFile file(m_file);
-    if (!file.exists())
+    if (!QFile::exists(m_file))
         return;
-    if (!file.open(QIODevice::ReadOnly)) {
-        m_loadError = u"%1: %2"_s.arg(m_file, file.errorString());
+    const auto file = openRegularFile(m_file);
+    if (!file) {
+        m_loadError = u"%1: %2"_s.arg(m_file, file.error().message);
         return;
     }
     QJsonParseError error{};
-    const auto document = QJsonDocument::fromJson(file.readAll(), &error);
+    const auto document = QJsonDocument::fromJson((*file)->readAll(), &error);
     if (!document.isObject()) {
         m_loadError = u"%1: not understood (%2); it is left as it is"_s.arg(m_file, error.errorString());
         return;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/connections/recentconnections.h"
 
+#include "core/base/regularfile.h"
+
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -28,10 +30,10 @@ bool isTheSame(const SavedConnection &a, const SavedConnection &b)
 
 RecentConnections::RecentConnections(QString file) : m_file(std::move(file))
 {
-    QFile read(m_file);
-    if (!read.open(QIODevice::ReadOnly))
+    const auto read = openRegularFile(m_file);
+    if (!read)
         return;
-    const auto document = QJsonDocument::fromJson(read.readAll());
+    const auto document = QJsonDocument::fromJson((*read)->readAll());
     if (document[u"version"_s].toInt() != recentVersion)
         return;
     for (const auto &entry : document[u"recent"_s].toArray()) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/connections/secretfile.h"
 
+#include "core/base/regularfile.h"
+
 #include <QDir>
 #include <QFileInfo>
 #include <QJsonDocument>
@@ -21,13 +23,13 @@ const auto secretsField = u"secrets"_s;
 // What is in it, empty where there is no file.
 Result<QJsonObject> secretsIn(const QString &path)
 {
-    QFile file(path);
-    if (!file.exists())
+    if (!QFile::exists(path))
         return QJsonObject();
-    file.setPermissions(ownersOnly); // whoever copied it here may have let others read it
-    if (!file.open(QIODevice::ReadOnly))
-        return Error{ErrorCode::Server, u"could not read %1: %2"_s.arg(path, file.errorString())};
-    const auto document = QJsonDocument::fromJson(file.readAll());
+    QFile::setPermissions(path, ownersOnly); // whoever copied it here may have let others read it
+    const auto file = openRegularFile(path);
+    if (!file)
+        return Error{ErrorCode::Server, u"could not read %1: %2"_s.arg(path, file.error().message)};
+    const auto document = QJsonDocument::fromJson((*file)->readAll());
     if (!document.isObject() || document["version"_L1].toInt() != secretsVersion)
         return Error{ErrorCode::Refused, u"%1 is not understood, and is left as it is"_s.arg(path)};
     return document[secretsField].toObject();

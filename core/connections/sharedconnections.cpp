@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/connections/sharedconnections.h"
 
+#include "core/base/regularfile.h"
 #include "core/base/text.h"
 
 #include <QDir>
@@ -200,23 +201,21 @@ QByteArray writeSharedConnections(const std::vector<SavedConnection> &connection
 
 namespace {
 
-// What is open is judged, and then read: by its name it could be another by then, and a pipe would never end.
+// What is open is judged, and then read: by its name it could be another by then.
 Result<std::vector<SavedConnection>> readOpened(const QString &path, bool isFound)
 {
     const auto name = label(path.toUtf8(), 300);
-    const int descriptor = ::open(QFile::encodeName(path).constData(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (descriptor < 0)
-        return Error{ErrorCode::BadInput, u"%1: %2"_s.arg(name, qt_error_string(errno))};
-    QFile file;
-    file.open(descriptor, QIODevice::ReadOnly, QFileDevice::AutoCloseHandle);
+    const auto opened = openRegularFile(path);
+    if (!opened)
+        return Error{ErrorCode::BadInput, u"%1: %2"_s.arg(name, opened.error().message)};
     struct ::stat is = {};
-    if (::fstat(descriptor, &is) != 0 || !S_ISREG(is.st_mode))
-        return Error{ErrorCode::BadInput, u"%1: not a file"_s.arg(name)};
+    if (::fstat((*opened)->handle(), &is) != 0)
+        return Error{ErrorCode::BadInput, u"%1: %2"_s.arg(name, qt_error_string(errno))};
     const bool isOurs = (is.st_uid == ::getuid() || is.st_uid == 0) && !(is.st_mode & S_IWOTH);
     if (isFound && !isOurs)
         return Error{ErrorCode::Refused, u"%1 is another user's, or everybody may write it: who does could say where "
                                          u"your credentials go; it is not read"_s.arg(name)};
-    const auto bytes = file.read(mostSharedBytes + 1);
+    const auto bytes = (*opened)->read(mostSharedBytes + 1);
     if (bytes.size() > mostSharedBytes)
         return Error{ErrorCode::BadInput, u"%1: too large to be a list of connections"_s.arg(name)};
     return readSharedConnections(bytes, path);

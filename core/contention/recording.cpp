@@ -90,6 +90,9 @@ Counters countersFrom(const QJsonObject &result)
     counters.bytes = result.value(u"bytes"_s).toInteger();
     counters.requestsWaiting = result.value(u"requestsWaiting"_s).toInteger();
     counters.gaveUp = result.value(u"gaveUp"_s).toInteger();
+    const auto because = result.value(u"gaveUpBecause"_s).toObject();
+    for (const auto &reason : because.keys())
+        counters.gaveUpBecause[reason.toUtf8()] = because.value(reason).toInteger();
     counters.fairnessPairs = result.value(u"fairnessPairs"_s).toInteger();
     counters.longestOverlap = fromMs(result.value(u"longestOverlapMs"_s));
     counters.fairness = result.value(u"fairness"_s).toDouble();
@@ -165,6 +168,12 @@ QJsonObject Recording::toJson() const
                        {u"elapsedMs"_s, inMs(elapsed)},
                        {u"eventHash"_s, hashText(eventHash)},
                        {u"violations"_s, violationsJson(violations)}};
+    if (!counters.gaveUpBecause.empty()) {
+        QJsonObject because;
+        for (const auto &[reason, count] : counters.gaveUpBecause)
+            because.insert(harmless(QString::fromUtf8(reason)), count);
+        object.insert(u"gaveUpBecause"_s, because);
+    }
     if (!note.isEmpty())
         object.insert(u"note"_s, escaped(note));
     if (eventsNotKept > 0)

@@ -8,6 +8,8 @@
 #include "core/contention/history.h"
 #include "core/contention/scenario.h"
 
+#include <map>
+
 namespace lockscope::contention {
 
 enum class Mark : quint8 {
@@ -65,9 +67,10 @@ struct Counters {
     qint64 allRequests = 0, allWatchEvents = 0, bytes = 0;
     qint64 requestsWaiting = 0; // of them, by who waited: what polling costs, also where nobody ever releases
     qint64 gaveUp = 0;          // waits that ended without the lock
-    Waits waits;                // of all of them, the vain ones too
-    Moment longestOverlap{};    // how long at most more believed to hold than may
-    double fairness = 1;        // waitstatistics.h; of so many pairs:
+    std::map<QByteArray, qint64> gaveUpBecause{}; // of them, by what the contender was told last
+    Waits waits;                                  // of all of them, the vain ones too
+    Moment longestOverlap{};                      // how long at most more believed to hold than may
+    double fairness = 1;                          // waitstatistics.h; of so many pairs:
     qint64 fairnessPairs = 0;
 };
 

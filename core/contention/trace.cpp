@@ -71,8 +71,10 @@ void Trace::noteTry(Lane &lane, const Event &event)
     }
     if (event.mark == Mark::Writes && event.what == "accepted" && lane.begun)
         endWait(lane, *std::exchange(lane.begun, std::nullopt), true);
-    if (event.mark == Mark::GivesUp)
+    if (event.mark == Mark::GivesUp) {
         lane.failed = event.at;
+        noteReason(lane, event);
+    }
     if (event.mark == Mark::Dies)
         lane.isWaiting = false;
     m_isDraining |= event.mark == Mark::Releases;
@@ -111,6 +113,7 @@ void Trace::note(Lane &lane, const Event &event)
         wasted(lane);
         if (std::exchange(lane.isWaiting, false))
             lane.failed = event.at; // unless it tries again
+        noteReason(lane, event);
         break;
     case Mark::Dies: // nobody waits any more, neither served nor in vain
         wasted(lane);
@@ -128,12 +131,27 @@ void Trace::endWait(Lane &lane, Moment end, bool isGranted)
         m_waits.push_back({lane.since, std::min(lane.answered.value_or(end), end), end, isGranted, lane.isReader});
 }
 
+void Trace::noteReason(Lane &lane, const Event &event)
+{
+    constexpr std::size_t mostReasons = 20; // the names in them may differ: what is more is not told apart
+    auto at = std::ranges::find(m_reasons, event.what);
+    if (at == m_reasons.end() && m_reasons.size() < mostReasons)
+        at = m_reasons.insert(at, event.what);
+    lane.failedBecause = static_cast<quint8>(at == m_reasons.end() ? 0 : at - m_reasons.begin());
+}
+
+void Trace::countGivenUp(const Lane &lane)
+{
+    ++m_counters.gaveUp;
+    ++m_counters.gaveUpBecause[m_reasons[lane.failedBecause]];
+}
+
 void Trace::gaveUpForGood(Lane &lane)
 {
     const auto end = std::exchange(lane.failed, std::nullopt);
     if (!end)
         return;
-    ++m_counters.gaveUp;
+    countGivenUp(lane);
     m_waits.push_back({lane.since, std::min(lane.answered.value_or(*end), *end), *end, false, lane.isReader});
 }
 
@@ -202,7 +220,8 @@ void Trace::breaks(const QByteArray &invariant, int contender, const QString &me
 void Trace::countWaits()
 {
     for (auto &lane : m_lanes) {
-        m_counters.gaveUp += m_isOptimistic && lane.isWaiting; // each of its tries was in vain
+        if (m_isOptimistic && lane.isWaiting)
+            countGivenUp(lane); // each of its tries was in vain
         if (!m_isOptimistic)
             gaveUpForGood(lane);
         endWait(lane, lane.failed.value_or(m_end.value_or(m_now())),

@@ -69,6 +69,7 @@ private:
         MaybeMoment begun;    // optimistic: the try that may yet have been in vain
         // When the last try ended in vain (optimistic: turned out to have been), and no other has begun yet.
         MaybeMoment failed;
+        quint8 failedBecause = 0; // index among the reasons
         // A wake-up after which it has neither got the lock nor been woken again: index among the kept events.
         static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
         std::size_t wakeUp = none;
@@ -77,6 +78,8 @@ private:
     void note(Lane &lane, const Event &event);
     void noteTry(Lane &lane, const Event &event);
     void gaveUpForGood(Lane &lane);
+    void noteReason(Lane &lane, const Event &event);
+    void countGivenUp(const Lane &lane);
     void endWait(Lane &lane, Moment end, bool isGranted);
     void countWaits();
 
@@ -91,6 +94,7 @@ private:
     qint64 m_notKept = 0;
     std::vector<Violation> m_violations;
     std::vector<Wait> m_waits;
+    std::vector<QByteArray> m_reasons{QByteArray()}; // why contenders gave up; the first: not known
     Counters m_counters;
     bool m_isDraining = false;
     Moment m_lastTraffic{};

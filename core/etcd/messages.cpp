@@ -161,7 +161,10 @@ Result<RangeAnswer> readRange(const QJsonObject &answer)
     RangeAnswer read;
     read.revision = revisionOf(answer);
     read.more = answer.value("more"_L1).toBool();
-    const auto entries = answer.value("kvs"_L1).toArray();
+    const auto kvs = answer.value("kvs"_L1);
+    if (!kvs.isUndefined() && !kvs.isNull() && !kvs.isArray())
+        return unreadable(u"entries that are no list"_s);
+    const auto entries = kvs.toArray();
     for (const auto &one : entries) {
         auto entry = readEntry(one);
         if (!entry)

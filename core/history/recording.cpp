@@ -2,6 +2,7 @@
 #include "core/history/recording.h"
 
 #include "core/base/duration.h"
+#include "core/base/regularfile.h"
 #include "core/history/encoding.h"
 #include "core/inspect/json.h"
 
@@ -32,9 +33,10 @@ Result<FlightRecording> FlightRecording::open(const QStringList &files)
 // Reads the headers. What does not hold together ends the file there.
 Result<void> FlightRecording::index(int number)
 {
-    QFile file(m_files[number]);
-    if (!file.open(QIODevice::ReadOnly))
-        return Error{ErrorCode::BadInput, u"cannot be read: %1"_s.arg(file.errorString())};
+    const auto opened = openRegularFile(m_files[number]);
+    if (!opened)
+        return Error{ErrorCode::BadInput, u"cannot be read: %1"_s.arg(opened.error().message)};
+    auto &file = **opened;
     const auto version = readFileHeader(file);
     if (!version)
         return version.error();
@@ -91,11 +93,12 @@ void FlightRecording::dropHalfPicture(int file)
 
 Result<QByteArray> FlightRecording::packed(const Chunk &chunk) const
 {
-    QFile file(m_files[chunk.file]);
-    if (!file.open(QIODevice::ReadOnly) || !file.seek(chunk.offset))
+    const auto opened = openRegularFile(m_files[chunk.file]);
+    if (!opened || !(*opened)->seek(chunk.offset))
         return Error{ErrorCode::BadInput,
-                     u"%1 cannot be read any more: %2"_s.arg(file.fileName(), file.errorString())};
-    return file.read(chunkHeaderBytes + static_cast<qint64>(chunk.header.packedBytes));
+                     u"%1 cannot be read any more: %2"_s.arg(m_files[chunk.file], opened ? (*opened)->errorString()
+                                                                                         : opened.error().message)};
+    return (*opened)->read(chunkHeaderBytes + static_cast<qint64>(chunk.header.packedBytes));
 }
 
 Result<QByteArray> FlightRecording::read(const Chunk &chunk) const

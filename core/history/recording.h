@@ -37,6 +37,7 @@ public:
     [[nodiscard]] Moment end() const { return m_end; }
     [[nodiscard]] qint64 bytes() const { return m_bytes; }
     [[nodiscard]] const QStringList &files() const { return m_files; }
+    [[nodiscard]] int version() const { return m_version; } // of the format
     // What is not in it although it was: a torn end.
     [[nodiscard]] const QStringList &damage() const { return m_damage; }
 

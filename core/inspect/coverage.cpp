@@ -25,7 +25,7 @@ HiddenLocks hiddenIn(const std::vector<Coverage> &coverage)
 
 bool isAllRead(const std::vector<Coverage> &coverage)
 {
-    return std::ranges::all_of(coverage, &Coverage::complete);
+    return !coverage.empty() && std::ranges::all_of(coverage, &Coverage::complete);
 }
 
 bool isAnyUnexplained(const std::vector<Coverage> &coverage)

@@ -37,10 +37,11 @@ constexpr std::array findingTable{
                 u"restart that client: no release will wake it. Then look in its log for what went wrong between "
                 u"reading the queue and setting the watch"},
     FindingKind{FindingCode::WrongWatch, "wrong-watch", Severity::Warning, u"Wrong watch",
-                u"a waiter that watches another node than the one it waits for",
+                u"a waiter that watches another node than the one it waits for; critical if no client holds the lock "
+                u"and the first in the queue watches one that waits behind it",
                 u"`wchp` names its session at another node than the one before its own in the queue",
-                u"see whether it goes on when its turn comes; if not, restart it. Look for an outdated client, or "
-                u"nodes of two kinds in one queue"},
+                u"see whether it goes on when its turn comes; if not, restart it. Look for an outdated client (kazoo "
+                u"before 2.9), or nodes of two kinds in one queue"},
     FindingKind{FindingCode::Herd, "herd", Severity::Info, u"Herd", u"one release wakes two or more waiters",
                 u"in the queue several waiters watch the same node, or the children",
                 u"harmless for a few. For many take a recipe in which each watches its predecessor"},
@@ -70,8 +71,9 @@ constexpr std::array findingTable{
                 u"nothing: the session's end removes it, or the next client that asks. Until then it may delay those "
                 u"behind it"},
     FindingKind{FindingCode::ForeignNode, "foreign-node", Severity::Info, u"Foreign node",
-                u"something in the lock's directory that is not of its recipe",
-                u"`ls` of the directory shows names of another form",
+                u"something in the lock's directory that is not of its recipe; a warning if the first in the queue "
+                u"waits for it",
+                u"`ls` of the directory, or `etcdctl get PREFIX/ --prefix --keys-only`, shows names of another form",
                 u"find out who made it. Clients of two kinds in one directory may not exclude each other"},
     FindingKind{FindingCode::Litter, "litter", Severity::Info, u"Litter",
                 u"what dead clients left: a fair lock's queue, expired permits",
@@ -86,7 +88,8 @@ constexpr std::array findingTable{
                 u"nothing if the client listens for it; otherwise it goes on as before"},
     FindingKind{
         FindingCode::IdleInTransaction, "idle-in-transaction", Severity::Warning, u"Idle in transaction",
-        u"the holder of a row, or of a table that others wait for, has run no statement for 30 s",
+        u"the holder of a row, or of a table that others wait for, has run no statement for 30 s; or it is a prepared "
+        u"transaction (XA, PREPARE TRANSACTION) without a session",
         u"`SHOW PROCESSLIST` says Sleep while `information_schema.INNODB_TRX` lists its transaction; in "
         u"PostgreSQL `pg_stat_activity` says idle in transaction",
         u"find what its application waits for in the middle of a transaction. From outside only the end of its "

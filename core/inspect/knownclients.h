@@ -80,6 +80,14 @@ inline constexpr KnownClient grabbedSemaphore{
                 u"has by then",
      .isOfOneNode = true}};
 inline constexpr KnownClient uniqueJobs{u"sidekiq-unique-jobs", {.isOfOneNode = true}};
+inline constexpr KnownClient nextcloud{u"Nextcloud", {.isOfOneNode = true}};
+inline constexpr KnownClient springCache{
+    u"Spring Data Redis cache",
+    {.notices = u"not at all", .deletesBlindly = u"Spring's cache writer", .isOfOneNode = true}};
+inline constexpr KnownClient celerySingleton{u"celery-singleton",
+                                             {.notices = u"not at all: the task runs on to its end",
+                                              .deletesBlindly = u"celery-singleton",
+                                              .isOfOneNode = true}};
 
 } // namespace clients
 

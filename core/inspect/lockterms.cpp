@@ -100,9 +100,11 @@ bool isLetter(char c)
 
 bool saysLock(const QByteArray &name)
 {
-    // The last is a client's name, and of the folder where its locks stand: in small letters it is one word.
-    static constexpr Words<10> words(
-        {"lock", "locks", "mutex", "mutexes", "mutices", "lease", "leases", "semaphore", "semaphores", "shedlock"});
+    // The last are one word in small letters or in capitals: what tutorials call a lock's key, and what clients write
+    // (the folder of ShedLock, node-resque's workers, celery-singleton).
+    static constexpr Words<14> words({"lock", "locks", "mutex", "mutexes", "mutices", "lease", "leases", "semaphore",
+                                      "semaphores", "lockkey", "shedlock", "workerslock", "singletonlock",
+                                      "redislock"});
     return saysOneOf(words, name);
 }
 

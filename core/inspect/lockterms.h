@@ -6,7 +6,8 @@
 
 namespace lockscope::inspect {
 
-// Whether lock, mutex, lease or semaphore (or their plural), or shedlock, stands in it as a word of its own.
+// Whether lock, mutex, lease or semaphore (or their plural), or a compound such as shedlock or lockkey, stands in it
+// as a word of its own.
 // Whatever is no letter parts words, and so does a capital after a small letter: "order-lock",
 // "OrderLock" and "lock7" say so, "block", "clock" and "release" do not.
 [[nodiscard]] bool saysLock(const QByteArray &name);

@@ -4,6 +4,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/inspect/awaited.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/waits/clients.h"
 
@@ -30,11 +31,11 @@ QString whom(const Contender &contender, BackendKind backend)
 {
     const auto &words = infoOf(backend).words;
     const auto at = contender.endpoint                                     ? host(*contender.endpoint)
-                    : contender.identity && !contender.identity->isEmpty() ? label(*contender.identity, labelLength)
+                    : contender.identity && !contender.identity->isEmpty() ? nameLabel(*contender.identity)
                     : contender.session ? words.client + u' ' + label(contender.session->toUtf8(), labelLength)
                                         : label(contender.id, labelLength);
     const auto name = nameBeside(contender, backend);
-    return name ? u"%1 (%2)"_s.arg(label(*name, labelLength), at) : at;
+    return name ? u"%1 (%2)"_s.arg(nameLabel(*name), at) : at;
 }
 
 QString holders(const std::vector<const Contender *> &all, BackendKind backend)
@@ -86,6 +87,13 @@ QString waiting(const LockSnapshot &lock, ServerTime now)
     return lock.waitersKnown ? text : text + u"; "_s + unseen;
 }
 
+// The first in the queue waits for a contender that waits behind it.
+bool isFirstBehindAnother(const LockSnapshot &lock)
+{
+    const auto isContender = [&](const WatchEdge &edge) { return lock.find(edge.target) != nullptr; };
+    return !lock.contenders.empty() && std::ranges::any_of(lock.contenders.front().watches, isContender);
+}
+
 } // namespace
 
 QString answerSentence(const LockSnapshot &lock, ServerTime now)
@@ -96,15 +104,26 @@ QString answerSentence(const LockSnapshot &lock, ServerTime now)
         if (one.role == Role::Holder)
             holding.push_back(&one);
     }
+    const auto elsewhere = firstAwaitsElsewhere(lock);
     QString sentence = name;
     if (!holding.empty())
         sentence += u" is held by "_s + holders(holding, lock.backend) + heldFor(holding, now);
     else if (lock.state == LockState::Free)
         sentence += u" is free"_s;
+    else if (elsewhere || isFirstBehindAnother(lock))
+        sentence = u"no client holds "_s + name;
     else
         sentence += u" is held, by whom cannot be seen"_s;
     sentence += u"; "_s + waiting(lock, now);
-    if (lock.find(FindingCode::NoTtl))
+    if (elsewhere)
+        sentence += u"; the first in the queue waits for "_s + label(*elsewhere, labelLength);
+    const auto *neverEnds = lock.find(FindingCode::NoTtl);
+    const bool isHolders =
+        neverEnds
+        && (neverEnds->contenders.empty() || holding.empty() || std::ranges::any_of(holding, [&](const auto *one) {
+                return std::ranges::count(neverEnds->contenders, one->id) > 0;
+            }));
+    if (isHolders)
         sentence += u"; it never expires by itself"_s;
     return sentence;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/snapshot.h"
 
+#include "core/inspect/awaited.h"
+#include "core/rules/catalogue.h"
 #include "core/rules/contenderid.h"
 
 #include <algorithm>
@@ -57,8 +59,16 @@ const Contender *LockSnapshot::nextAfter(const QByteArray &id) const
     // One reader of several lets nobody in: the writer behind them waits for the last.
     if (leaving->mode == Mode::Read && holderCount() > 1)
         return nullptr;
-    const auto next = std::ranges::find(contenders, Role::Waiter, &Contender::role);
-    if (next == contenders.end() || !next->position)
+    // Where the server says who waits for whom: the first that waits for this one, and for no other.
+    const bool isTold = recipes::recipeOf(recipe).wakeUp == recipes::WakeUp::Answer;
+    const auto isNext = [&id, isTold](const Contender &one) {
+        const bool waitsForAnother =
+            one.watches.isEmpty()
+            || std::ranges::any_of(one.watches, [&id](const WatchEdge &edge) { return edge.target != id; });
+        return one.role == Role::Waiter && !(isTold && waitsForAnother);
+    };
+    const auto next = std::ranges::find_if(contenders, isNext);
+    if (next == contenders.end() || !next->position || awaitedElsewhere(*this, *next))
         return nullptr;
     // A writer that reads as well goes on reading: beside it only readers get in.
     const bool goesOnReading = leaving->mode == Mode::Write && holderCount() > 1;
@@ -69,7 +79,15 @@ std::vector<const Contender *> LockSnapshot::letInWithout(const QByteArray &wait
 {
     std::vector<const Contender *> in;
     const auto *leaving = find(waiter);
-    if (!leaving || leaving->mode == Mode::Read)
+    if (!leaving)
+        return in;
+    // Those before it that wait for it, though the lock is theirs by the order.
+    for (const auto &one : contenders) {
+        if (one.role == Role::Waiter && one.position < leaving->position
+            && std::ranges::find(one.watches, waiter, &WatchEdge::target) != one.watches.end())
+            in.push_back(&one);
+    }
+    if (!in.empty() || leaving->mode == Mode::Read)
         return in;
     bool isBehind = false;
     for (const auto &one : contenders) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/lessons/lessons.h"
 
+#include "core/base/regularfile.h"
 #include "core/base/text.h"
 #include "core/contention/guaranteerules.h"
 #include "core/lessons/lessonreader.h"
@@ -274,21 +275,26 @@ void readAll(FieldReader &reader, Lesson &lesson)
     reader.nothingElse();
 }
 
-Result<Lesson> readFile(const QString &path)
+// Of a lesson that is built in.
+Result<QByteArray> ownBytes(const QString &path)
 {
     QFile file(path);
+    if (!file.open(QIODevice::ReadOnly))
+        return Error{ErrorCode::BadInput, file.errorString()};
+    return file.readAll();
+}
+
+Result<Lesson> readFile(const QString &path)
+{
     const auto bad = [&path](const QString &why) {
         return Error{ErrorCode::BadInput, u"%1: %2"_s.arg(label(path.toUtf8(), 300), why)};
     };
-    // Not a pipe, which would never end.
-    if (!QFileInfo(path).isFile())
-        return bad(u"it is no file"_s);
-    if (!file.open(QIODevice::ReadOnly))
-        return bad(file.errorString());
-    const auto bytes = file.read(largestFile + 1);
-    if (bytes.size() > largestFile)
+    const auto bytes = path.startsWith(u':') ? ownBytes(path) : readRegularFile(path, largestFile + 1);
+    if (!bytes)
+        return bad(bytes.error().message);
+    if (bytes->size() > largestFile)
         return bad(u"it is larger than a lesson may be (1 MiB)"_s);
-    return readLesson(bytes, path);
+    return readLesson(*bytes, path);
 }
 
 } // namespace
@@ -347,6 +353,17 @@ QByteArray nameOthers(Lesson &lesson, const std::map<QByteArray, int> &numbers)
     return missing;
 }
 
+// What a user may call a lesson whose file is refused.
+QByteArrayList namesOf(const QString &path)
+{
+    QByteArrayList names{QFileInfo(path).completeBaseName().toUtf8()};
+    const auto bytes = readRegularFile(path, largestFile);
+    const auto id = bytes ? QJsonDocument::fromJson(*bytes)[u"id"_s].toString() : QString();
+    if (!id.isEmpty())
+        names << id.toUtf8();
+    return names;
+}
+
 void nameEachOther(Lessons &all)
 {
     std::map<QByteArray, int> numbers;
@@ -355,8 +372,9 @@ void nameEachOther(Lessons &all)
     for (auto &lesson : all.lessons) {
         if (const auto missing = nameOthers(lesson, numbers); !missing.isEmpty())
             all.refused.push_back(
-                Error{ErrorCode::BadInput, u"the lesson \"%1\" names a lesson \"%2\", which is not there"_s.arg(
-                                               QString::fromUtf8(lesson.id), label(missing, 60))});
+                {Error{ErrorCode::BadInput, u"the lesson \"%1\" names a lesson \"%2\", which is not there"_s.arg(
+                                                QString::fromUtf8(lesson.id), label(missing, 60))},
+                 {lesson.id}});
     }
 }
 
@@ -378,7 +396,7 @@ Lessons loadLessons(const QStringList &folders)
             if (lesson)
                 all.lessons.push_back(*std::move(lesson));
             else
-                all.refused.push_back(lesson.error());
+                all.refused.push_back({lesson.error(), namesOf(directory.filePath(name))});
         }
         std::ranges::stable_sort(all.lessons.begin() + first, all.lessons.end(), {}, [](const Lesson &lesson) {
             return lesson.order > 0 ? lesson.order : std::numeric_limits<int>::max();

@@ -146,9 +146,13 @@ struct Lesson {
 // BadInput names the file and the field, and what it has to be. Anybody may have written it.
 [[nodiscard]] Result<Lesson> readLesson(const QByteArray &bytes, const QString &file);
 
+struct RefusedLesson : Error {
+    QByteArrayList names; // the file's, without its suffix, and the id in it
+};
+
 struct Lessons {
     std::vector<Lesson> lessons;
-    std::vector<Error> refused; // one for each file that is none
+    std::vector<RefusedLesson> refused; // one for each file that is none
 };
 // Every *.json of these folders: those of each folder in their order as a course, then in that of their names;
 // folders that are not there have none. "{lesson ID}" in their texts is that lesson's number.

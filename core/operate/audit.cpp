@@ -2,6 +2,7 @@
 #include "core/operate/audit.h"
 
 #include "core/base/instant.h"
+#include "core/base/regularfile.h"
 #include "core/base/text.h"
 
 #include <QCryptographicHash>
@@ -190,15 +191,16 @@ QString headPath(const QString &path)
 // The hash of the last record written; empty where none was kept.
 QByteArray readHead(const QString &path)
 {
-    QFile file(headPath(path));
-    return file.open(QIODevice::ReadOnly) ? file.read(200).trimmed() : QByteArray();
+    const auto bytes = readRegularFile(headPath(path), 200);
+    return bytes ? bytes->trimmed() : QByteArray();
 }
 
 void writeHead(const QString &path, const QByteArray &hash)
 {
     const auto next = QFile::encodeName(headPath(path) + u".new"_s);
     {
-        const Descriptor fd(::open(next.constData(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
+        const Descriptor fd(
+            ::open(next.constData(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, S_IRUSR | S_IWUSR));
         if (fd.get() < 0 || !writeAll(fd.get(), hash + '\n', headPath(path)))
             return;
     }
@@ -253,6 +255,7 @@ AuditRecord fromJson(const QJsonObject &json)
     record.after = json.value("after"_L1).toObject();
     record.node = text("node"_L1);
     record.to = json.value("to"_L1).toObject();
+    record.lacksHead = json.value("lacksHead"_L1).toBool();
     record.hash = text("hash"_L1).toLatin1();
     return record;
 }
@@ -279,6 +282,11 @@ std::optional<uid_t> loginUser()
 }
 
 } // namespace
+
+QString missingInAudit(const Result<void> &recorded)
+{
+    return recorded ? QString() : u"; the result is missing in the audit file: "_s + recorded.error().message;
+}
 
 QString currentActor()
 {
@@ -308,6 +316,8 @@ QJsonObject toJson(const AuditRecord &record)
         json["done"_L1] = true;
     if (!record.node.isEmpty())
         json["node"_L1] = record.node;
+    if (record.lacksHead)
+        json["lacksHead"_L1] = true;
     if (!record.to.isEmpty()) // what was written before there was such a field keeps its hash
         json["to"_L1] = record.to;
     json["hash"_L1] = QString::fromLatin1(record.hash);
@@ -321,10 +331,12 @@ Result<void> AuditFile::append(AuditRecord record)
     if (auto made = makeFolder(m_path); !made)
         return made;
     // O_CLOEXEC: a command run under a lock must not inherit the record of what was forced.
-    const Descriptor fd(
-        ::open(QFile::encodeName(m_path).constData(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    const Descriptor fd(::open(QFile::encodeName(m_path).constData(),
+                               O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (fd.get() < 0)
         return cannot(u"open"_s, m_path);
+    if (const auto regular = checkRegular(fd.get()); !regular)
+        return Error{ErrorCode::NoPermission, u"cannot open %1: %2"_s.arg(m_path, regular.error().message)};
     closeToOthers(fd.get());
     if (auto locked = lockFile(fd.get(), m_path); !locked)
         return locked;
@@ -337,6 +349,9 @@ Result<void> AuditFile::append(AuditRecord record)
     const auto head = readHead(m_path);
     // What was cut off stays missing: the next record follows the one that is not there, and so the check says.
     const bool isCut = !head.isEmpty() && head != tail.hash && !holdsHash(fd.get(), head);
+    // Where nothing says which record was the last one, the next says so of itself: its hash ends the question what
+    // is missing at the end.
+    record.lacksHead = head.isEmpty() && !tail.hash.isEmpty();
     auto json = toJson(record);
     json["hash"_L1] = QString::fromLatin1(hashOf(isCut ? head : tail.hash, json));
     // A writer that died in the middle left half a line: keep it apart, so that only it is lost.
@@ -363,19 +378,21 @@ bool AuditFile::hasHead() const
 Result<std::vector<AuditRecord>> AuditFile::read(QStringList *problems) const
 {
     std::vector<AuditRecord> records;
-    QFile file(m_path);
     const auto head = readHead(m_path);
     const auto reportCut = [&] {
         if (problems && !head.isEmpty())
             *problems << u"%1: records are missing at its end: the last one written (%2…) is not there"_s.arg(
                 m_path, QString::fromLatin1(head.left(12)));
     };
-    if (!file.exists()) { // nothing was ever forced, or it was taken away
+    if (!QFile::exists(m_path)) { // nothing was ever forced, or it was taken away
         reportCut();
         return records;
     }
-    if (!file.open(QIODevice::ReadOnly))
-        return Error{ErrorCode::NoPermission, u"cannot read the audit file %1: %2"_s.arg(m_path, file.errorString())};
+    const auto opened = openRegularFile(m_path);
+    if (!opened)
+        return Error{ErrorCode::NoPermission,
+                     u"cannot read the audit file %1: %2"_s.arg(m_path, opened.error().message)};
+    auto &file = **opened;
     const auto report = [&](qint64 line, const QString &what) {
         if (problems)
             *problems << u"%1 line %2: %3"_s.arg(m_path, QString::number(line), what);
@@ -398,6 +415,10 @@ Result<std::vector<AuditRecord>> AuditFile::read(QStringList *problems) const
         if (hashOf(previous, json) != record.hash)
             report(number,
                    u"does not follow from the line before: this line was changed, or one before it removed"_s);
+        if (record.lacksHead)
+            report(number,
+                   u"was written when %1 was not there: whether records are missing before this line cannot be "
+                   u"told"_s.arg(headPath(m_path)));
         previous = record.hash;
         records.push_back(std::move(record));
     }
@@ -429,7 +450,7 @@ Result<AuditReport> reportOf(const AuditFile &file, const QString &knownStamp)
     AuditReport report;
     report.path = file.path();
     // Not while a record is being written: half of one is no broken chain.
-    const Descriptor fd(::open(QFile::encodeName(file.path()).constData(), O_RDONLY | O_CLOEXEC));
+    const Descriptor fd(::open(QFile::encodeName(file.path()).constData(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     for (int tries = 0; fd.get() >= 0 && tries < 200 && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0; ++tries)
         QThread::msleep(10);
     report.stamp = stampOf(file.path());

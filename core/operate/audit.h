@@ -32,6 +32,7 @@ struct AuditRecord {
     QJsonObject after;
     QString node;             // of a set, where each node's part is recorded by itself
     QJsonObject to;           // of an edit: what is to be there
+    bool lacksHead = false;   // when it was written, the hash of the one before was not kept any more
     bool lacksResult = false; // an intent, read back, that no result follows: what came of it is not known
     QByteArray hash;          // SHA-256 over the previous record's hash and this record
 };
@@ -64,6 +65,21 @@ struct AuditReport {
 };
 // Blocks, also for the moment another program writes.
 [[nodiscard]] Result<AuditReport> reportOf(const AuditFile &file, const QString &knownStamp = {});
+
+// What is told of an act whose result could not be written, whatever came of it; empty where it was.
+[[nodiscard]] QString missingInAudit(const Result<void> &recorded);
+// Adds that to the outcome's or the error's message.
+template <class Outcome>
+[[nodiscard]] Result<Outcome> withAudit(Result<Outcome> outcome, const Result<void> &recorded)
+{
+    if (outcome) {
+        outcome->message += missingInAudit(recorded);
+        return outcome;
+    }
+    Error error = outcome.error();
+    error.message += missingInAudit(recorded);
+    return error;
+}
 
 // "user@host" of this process.
 [[nodiscard]] QString currentActor();

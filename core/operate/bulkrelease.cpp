@@ -45,7 +45,7 @@ Task<QString> releaseOne(BulkTarget target, BulkTools tools, QString reason)
     if (const auto others = unchosen(target, *plan); !others.isEmpty())
         co_return u"nothing was sent: it also holds %1; look at it by itself"_s.arg(others);
     const auto *now = plan->before.find(plan->holder);
-    if (target.isLitter && !(now && isLeftBehind(plan->before, *now)))
+    if (target.isStale && !(now && isLeftBehind(plan->before, *now)))
         co_return u"nothing was sent: it is not left behind any more"_s;
     if (now && (holdsAnew(plan->before, *now, target.shown) || inspect::areTwoHolds(target.hold, now->hold)))
         co_return u"nothing was sent: it let go since, and took it again"_s;
@@ -54,7 +54,8 @@ Task<QString> releaseOne(BulkTarget target, BulkTools tools, QString reason)
     if (!outcome)
         co_return outcome.error().message;
     const bool isDone = target.way == Way::Release ? outcome->released : outcome->done;
-    co_return isDone ? QString() : outcome->message;
+    // What cannot be recorded ends it here, as it would have ended the next one.
+    co_return isDone && outcome->isRecorded ? QString() : outcome->message;
 }
 
 } // namespace

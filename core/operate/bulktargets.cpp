@@ -28,11 +28,11 @@ BulkTarget targetOfBulk(const LockSnapshot &lock, const Contender &one, Way way)
     target.way = way;
     QStringList who; // what it is called, where it is called something, and where it is
     if (const auto self = inspect::nameBeside(one, lock.backend))
-        who << label(*self, 40);
+        who << inspect::nameLabel(*self);
     if (one.endpoint)
         who << label(one.endpoint->toUtf8(), 80);
     else if (one.identity)
-        who << label(*one.identity, 80);
+        who << inspect::nameLabel(*one.identity);
     target.who = who.join(u" · "_s);
     target.since = one.role == Role::Holder ? one.heldSince : one.waitingSince;
     target.hold = one.hold;
@@ -48,8 +48,8 @@ bool isLeftBehind(const LockSnapshot &lock, const Contender &one)
     if (one.guard.owner != 0)
         return false;
     return std::ranges::any_of(lock.findings, [&](const auto &finding) {
-        const bool isLitter = finding.code == FindingCode::PersistentNode || finding.code == FindingCode::StaleQueue;
-        return isLitter && std::ranges::count(finding.contenders, one.id) > 0;
+        const bool isNamed = finding.code == FindingCode::PersistentNode || finding.code == FindingCode::StaleQueue;
+        return isNamed && std::ranges::count(finding.contenders, one.id) > 0;
     });
 }
 
@@ -87,7 +87,7 @@ std::vector<BulkTarget> targetsOfSession(const std::vector<const LockSnapshot *>
     });
 }
 
-std::vector<BulkTarget> litterOf(const std::vector<const LockSnapshot *> &locks)
+std::vector<BulkTarget> staleEntriesOf(const std::vector<const LockSnapshot *> &locks)
 {
     std::vector<BulkTarget> targets;
     for (const auto *lock : locks) {
@@ -105,7 +105,7 @@ std::vector<BulkTarget> litterOf(const std::vector<const LockSnapshot *> &locks)
     for (auto &target : targetsOf(locks, isLeftBehind))
         targets.push_back(std::move(target));
     for (auto &target : targets)
-        target.isLitter = true;
+        target.isStale = true;
     return targets;
 }
 

@@ -19,7 +19,7 @@ struct BulkTarget {
     inspect::ServerTime shown{};                  // when it was seen to, as the server has the time
     std::chrono::milliseconds serverAhead{};      // the server's clock minus ours
     std::vector<inspect::LockName> goWithIt = {}; // locks of the same connection, which the same KILL ends
-    bool isLitter = false;                        // meant only as long as it is left behind
+    bool isStale = false;                         // meant only as long as it is left behind
     friend bool operator==(const BulkTarget &, const BulkTarget &) = default;
 };
 
@@ -43,6 +43,6 @@ struct BulkReport {
 // ephemeral node never is: its session ends by itself, or its client comes back within it.
 [[nodiscard]] bool isLeftBehind(const inspect::LockSnapshot &lock, const inspect::Contender &one);
 // What is left behind: waiters are taken out of their queue, then holders are released.
-[[nodiscard]] std::vector<BulkTarget> litterOf(const std::vector<const inspect::LockSnapshot *> &locks);
+[[nodiscard]] std::vector<BulkTarget> staleEntriesOf(const std::vector<const inspect::LockSnapshot *> &locks);
 
 } // namespace lockscope::operate

@@ -241,11 +241,16 @@ Task<Result<EditOutcome>> applyEdit(EditPlan plan, EditTools tools, QString reas
     auto result = editRecord(plan, u"result"_s, reason);
     result.outcome = editAuditOutcome(sent);
     result.isDone = sent && !sent->stopped;
+    auto lost = sent ? Result<EditOutcome>(EditOutcome()) : outcomeOfLost(plan, sent.error(), after);
+    if (!sent && lost) {
+        result.isDone = true;
+        result.outcome = u"answer lost; seen done: "_s + sent.error().message;
+    }
     if (after)
         result.after = toJson(look, *after);
     const auto recorded = tools.audit->append(result);
     if (!sent)
-        co_return outcomeOfLost(plan, sent.error(), after);
+        co_return withAudit(std::move(lost), recorded);
 
     EditOutcome outcome;
     outcome.done = !sent->stopped;
@@ -256,9 +261,7 @@ Task<Result<EditOutcome>> applyEdit(EditPlan plan, EditTools tools, QString reas
     } else {
         outcome.message += u"; it could not be read again: "_s + whyUnread(after.error());
     }
-    if (!recorded)
-        outcome.message += u"; the result is missing in the audit file: "_s + recorded.error().message;
-    co_return outcome;
+    co_return withAudit(Result<EditOutcome>(outcome), recorded);
 }
 
 } // namespace lockscope::operate

@@ -2,6 +2,7 @@
 #include "core/operate/etcdrelease.h"
 
 #include "core/base/text.h"
+#include "core/inspect/awaited.h"
 #include "core/operate/etcdlease.h"
 #include "core/operate/releasemethod.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 bool hasKey(const Contender &one)
 {
-    return !one.guard.value.isEmpty() && one.guard.czxid > 0 && one.guard.owner != 0;
+    return !one.guard.value.isEmpty() && one.guard.czxid > 0; // its lease may be lost
 }
 
 QString leaseWords(const Contender &one)
@@ -44,14 +45,22 @@ void planDeleteKey(ForceReleasePlan &plan, const Contender &holder)
         u"the key must still be the one created at revision %1; compared and deleted in one transaction"_s.arg(
             holder.guard.czxid);
     plan.warnings
-        << u"its lease %1 stays, with whatever else hangs on it: only who watches its own key learns that it "
-           u"is gone, and etcd's Go client does not"_s.arg(leaseWords(holder));
+        << (holder.guard.owner == 0
+                ? u"its key has no lease: whether its client still runs cannot be seen. Stop the client first"_s
+                : u"its lease %1 stays, with whatever else hangs on it: only who watches its own key learns "
+                  u"that it is gone, and etcd's Go client does not"_s.arg(leaseWords(holder)));
 }
 
-QString wokenByDeletion(const LockSnapshot &snapshot, const Contender &)
+QString wokenByDeletion(const LockSnapshot &snapshot, const Contender &holder)
 {
-    return snapshot.waiterCount() == 0 ? u"nobody waits"_s
-                                       : u"the next in the queue, by the deletion; nothing else to publish"_s;
+    const auto elsewhere = inspect::firstAwaitsElsewhere(snapshot);
+    auto woken = snapshot.waiterCount() == 0 ? u"nobody waits"_s
+                 : elsewhere
+                     ? u"no client of this lock: the first in the queue waits for %1"_s.arg(label(*elsewhere, 80))
+                     : u"the next in the queue, by the deletion; nothing else to publish"_s;
+    for (const auto &finding : inspect::wakesBeside(snapshot, holder.id))
+        woken += u"; "_s + finding;
+    return woken;
 }
 
 bool canLeaveEtcdQueue(const LockSnapshot &snapshot, const Contender &waiter)
@@ -73,7 +82,8 @@ void planLeaveEtcdQueue(ForceReleasePlan &plan, const Contender &waiter)
                      u"and deleted in one transaction"_s;
     plan.wakes = u"who watches its key, which is the one behind it; it looks, and waits on"_s;
     plan.who = u"nobody: the lock stays where it is"_s;
-    plan.alsoLost = u"its place; its lease stays, with whatever else hangs on it"_s;
+    plan.alsoLost =
+        waiter.guard.owner == 0 ? u"its place"_s : u"its place; its lease stays, with whatever else hangs on it"_s;
     plan.warnings
         << u"its client is not told: etcd's Go client fails when its turn would have come (session expired)"_s;
 }

@@ -2,6 +2,7 @@
 #include "core/operate/forcerelease.h"
 
 #include "core/base/text.h"
+#include "core/inspect/awaited.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "core/operate/gentler.h"
@@ -10,6 +11,8 @@
 #include "core/operate/releaseact.h"
 #include "core/operate/releaserecord.h"
 #include "core/rules/catalogue.h"
+
+#include <algorithm>
 
 namespace lockscope::operate {
 
@@ -22,7 +25,7 @@ namespace {
 // Empty when the same contender, with the same identity, still holds.
 std::optional<Error> refusalAfterReading(const ForceReleasePlan &plan, const Result<LockSnapshot> &fresh)
 {
-    if (!fresh && fresh.error().code == ErrorCode::NoNode)
+    if (!fresh && isNoLock(fresh.error()))
         return recipes::recipeOf(plan.before.recipe).seenContended ? unseenNow(plan) : goneAlready(plan);
     if (!fresh)
         return fresh.error().code == ErrorCode::Refused ? fresh.error() : nothingChanged(plan, fresh.error());
@@ -71,6 +74,8 @@ QString nowText(const ForceReleasePlan &plan, const std::optional<LockSnapshot> 
         return notShownNow(plan);
     if (waiting == 0)
         return u"it is free now"_s;
+    if (const auto elsewhere = inspect::firstAwaitsElsewhere(*after))
+        return u"no client holds it: the first in its queue waits for %1"_s.arg(label(*elsewhere, 80));
     return isSeenContended ? u"who holds it now was not seen yet, %1 wait; look again"_s.arg(waiting)
                            : u"nobody holds it yet, %1 wait"_s.arg(waiting);
 }
@@ -87,6 +92,10 @@ ForceReleaseOutcome outcomeOf(const ForceReleasePlan &plan, const Result<LockSna
         told > 0 ? (told == 1 ? u" (1 subscriber told)"_s : u" (%1 subscribers told)"_s.arg(told)) : QString();
     if (reread)
         outcome.after = *reread;
+    if (!reread && reread.error().code == ErrorCode::Unsupported) {
+        outcome.message = u"%1%2; %3"_s.arg(taken, woken, reread.error().message);
+        return outcome;
+    }
     if (!reread && reread.error().code != ErrorCode::NoNode) {
         outcome.message = u"%1%2; it could not be read again: %3"_s.arg(taken, woken, reread.error().message);
         return outcome;
@@ -98,20 +107,51 @@ ForceReleaseOutcome outcomeOf(const ForceReleasePlan &plan, const Result<LockSna
     return outcome;
 }
 
+// Whether the second look saw that the hold is gone; empty: it saw neither.
+std::optional<bool> isSeenGone(const ForceReleasePlan &plan, const Result<LockSnapshot> &reread)
+{
+    if (!reread) {
+        const bool isGone =
+            isNoLock(reread.error()) && !plan.onNode && !recipes::recipeOf(plan.before.recipe).seenContended;
+        return isGone ? std::optional(true) : std::nullopt;
+    }
+    if (!plan.onNode)
+        return !stillHolds(plan, *reread);
+    const auto node = std::ranges::find(reread->nodes, plan.onNode->node, &inspect::NodeSaid::node);
+    if (node == reread->nodes.end() || !node->answered)
+        return std::nullopt;
+    return node->value != plan.onNode->guard.value;
+}
+
+// What is written of it: also where the answer was lost and a second look told more.
+void noteOutcome(AuditRecord &record, const ForceReleasePlan &plan, const Result<Sent> &sent,
+                 const Result<LockSnapshot> &reread)
+{
+    const bool isLost = !sent && sent.error().code == ErrorCode::UnknownOutcome;
+    const auto isGone = sent || isLost ? isSeenGone(plan, reread) : std::nullopt;
+    record.outcome = auditOutcome(sent, u"released"_s);
+    record.isDone = sent ? isGone.value_or(true) : isGone.value_or(false);
+    if (isLost && isGone)
+        record.outcome =
+            (*isGone ? u"answer lost; seen gone: "_s : u"answer lost; seen still held: "_s) + sent.error().message;
+    else if (sent && !record.isDone)
+        record.outcome += u"; seen still held"_s;
+}
+
 // The answer was lost: only a second look can tell, and what it tells is said as what it is.
 Result<ForceReleaseOutcome> outcomeOfUnknown(const ForceReleasePlan &plan, const Result<LockSnapshot> &reread,
                                              const Error &lost)
 {
-    const bool isGone =
-        !reread && reread.error().code == ErrorCode::NoNode && !recipes::recipeOf(plan.before.recipe).seenContended;
-    if (!reread && !isGone)
+    const auto isGone = isSeenGone(plan, reread);
+    if (!isGone)
         return Error{ErrorCode::UnknownOutcome,
                      u"the command was sent and its answer lost (%1), and the lock could not be read again (%2): it "
-                     u"may or may not have been released; look again"_s.arg(lost.message, reread.error().message)};
+                     u"may or may not have been released; look again"_s.arg(
+                         lost.message, reread ? u"not every node answered"_s : reread.error().message)};
     ForceReleaseOutcome outcome;
     if (reread)
         outcome.after = *reread;
-    outcome.released = isGone || !stillHolds(plan, *reread);
+    outcome.released = *isGone;
     outcome.message = u"%1: the answer was lost, but read again, "_s.arg(label(plan.before.lock.text()))
                       + (outcome.released ? u"%1 does not hold it any more; %2"_s.arg(label(plan.holder, 80),
                                                                                       nowText(plan, outcome.after))
@@ -148,8 +188,7 @@ Task<Act> actOnce(ForceReleasePlan plan, ForceReleaseTools tools, QString reason
     if (act.reread)
         inspect::boundHolds(*act.reread, fresh);
     auto result = recordOf(plan, u"result"_s, reason, fresh);
-    result.outcome = auditOutcome(act.sent, u"released"_s);
-    result.isDone = bool(act.sent);
+    noteOutcome(result, plan, act.sent, act.reread);
     if (act.reread)
         result.after = inspect::toJson(*act.reread);
     act.recorded = tools.audit->append(result);
@@ -160,14 +199,14 @@ Result<ForceReleaseOutcome> outcomeOfAct(const ForceReleasePlan &plan, const Act
 {
     const auto &sent = act.sent;
     if (!sent && sent.error().code != ErrorCode::UnknownOutcome)
-        return sent.error();
+        return withAudit(Result<ForceReleaseOutcome>(sent.error()), act.recorded);
     auto outcome = sent ? Result<ForceReleaseOutcome>(outcomeOf(plan, act.reread, *sent))
                         : outcomeOfUnknown(plan, act.reread, sent.error());
     if (outcome)
         outcome->done = outcome->released;
-    if (outcome && !act.recorded)
-        outcome->message += u"; the result is missing in the audit file: "_s + act.recorded.error().message;
-    return outcome;
+    if (outcome)
+        outcome->isRecorded = bool(act.recorded);
+    return withAudit(std::move(outcome), act.recorded);
 }
 
 // One node after the other; the last one's second look is at the whole set.
@@ -181,10 +220,11 @@ Task<Result<ForceReleaseOutcome>> actOnNodes(ForceReleasePlan plan, ForceRelease
         auto acting = actOnce(onNode, tools, reason, fresh, deadline);
         last = co_await acting;
         if (last.sent && !last.recorded)
-            last.sent = Error{ErrorCode::Server, u"taken away, and the result is missing in the audit file: "_s
-                                                     + last.recorded.error().message};
-        if (!last.sent)
-            co_return stoppedAt(plan, i, last.sent.error());
+            last.sent = Error{ErrorCode::Server, u"taken away"_s};
+        if (!last.sent) {
+            Result<ForceReleaseOutcome> stopped(stoppedAt(plan, i, last.sent.error()));
+            co_return withAudit(std::move(stopped), last.recorded);
+        }
         told += last.sent->told;
     }
     last.sent = Sent{told, whereDone(plan)};

@@ -3,6 +3,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/inspect/awaited.h"
 #include "core/operate/clientmanners.h"
 #include "core/operate/nodeshares.h"
 #include "core/operate/releasemethod.h"
@@ -68,6 +69,15 @@ std::vector<const Contender *> ofSession(const LockSnapshot &snapshot, const QBy
     return all;
 }
 
+QString nothingToRelease(const LockSnapshot &snapshot)
+{
+    const auto elsewhere = inspect::firstAwaitsElsewhere(snapshot);
+    return elsewhere
+               ? u"the first in its queue waits for %1, which is no claim of this lock: see the finding foreign-node"_s
+                     .arg(label(*elsewhere, 120))
+               : u"there is nothing to release"_s;
+}
+
 } // namespace
 
 Result<const Contender *> meant(const LockSnapshot &snapshot, const QByteArray &holder)
@@ -95,7 +105,7 @@ Result<const Contender *> meant(const LockSnapshot &snapshot, const QByteArray &
                        u"the one there now is %1: look at it, and say that"_s.arg(idsOf(fuller)));
     const auto holders = holdersOf(snapshot);
     if (holders.empty())
-        return refused(u"nobody holds %1"_s.arg(lock), u"there is nothing to release"_s);
+        return refused(u"nobody holds %1"_s.arg(lock), nothingToRelease(snapshot));
     return refused(u"\"%1\" does not hold %2 (any more, or never did)"_s.arg(said, lock),
                    u"held by "_s + idsOf(holders));
 }
@@ -110,7 +120,7 @@ std::optional<Error> refusalOf(const LockSnapshot &snapshot, const Contender &co
         return std::nullopt;
     const auto holders = holdersOf(snapshot);
     if (holders.empty())
-        return refused(u"nobody holds %1"_s.arg(lockText(snapshot)), u"there is nothing to release"_s);
+        return refused(u"nobody holds %1"_s.arg(lockText(snapshot)), nothingToRelease(snapshot));
     return refused(u"\"%1\" waits for %2 and does not hold it"_s.arg(label(contender.id, 80), lockText(snapshot)),
                    u"held by "_s + idsOf(holders));
 }
@@ -119,7 +129,9 @@ void planGentler(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto &snapshot = plan.before;
     const auto &recipe = recipeOf(snapshot.recipe);
-    const auto then = plan.nextHolder                  ? u"; then %1 gets the lock"_s.arg(label(*plan.nextHolder, 80))
+    const auto then = plan.nextHolder ? u"; then %1 gets the lock"_s.arg(label(*plan.nextHolder, 80))
+                      : inspect::firstAwaitsElsewhere(snapshot)
+                          ? u"; then no client gets it: the first in the queue waits for something else"_s
                       : holdersOf(snapshot).size() > 1 ? u"; the others that hold it go on"_s
                       : snapshot.waiterCount() > 0     ? u"; then it goes to one of those that wait"_s
                       : snapshot.waitersKnown          ? u"; then the lock is free"_s
@@ -135,7 +147,7 @@ void planGentler(ForceReleasePlan &plan, const Contender &holder)
             plan.gentler << offer.what;
     }
     const auto stopping =
-        holder.guard.owner != 0
+        holder.guard.owner != 0 && recipe.endsBy == recipes::EndsBy::Session
             ? u": killed, its session ends with its timeout, and all its ephemeral nodes with that"_s
             : QString();
     plan.gentler << (holder.endpoint
@@ -148,8 +160,12 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder, const Release
 {
     const auto &snapshot = plan.before;
     const auto &recipe = recipeOf(snapshot.recipe);
+    const bool hasSession = !method.endsConnection || holder.session; // a prepared transaction has none
     plan.warnings.prepend(
-        method.endsConnection
+        !hasSession
+            ? u"no client acts for the holder now (%1): only its transaction manager knows whether its work is to "
+              u"be kept"_s.arg(nameOf(holder))
+        : method.endsConnection
             ? u"the old holder (%1) is told only by its next statement, which fails; until then it may go on with what "
               u"lies outside this server"_s.arg(nameOf(holder))
         : recipe.tellsClientsTokens
@@ -195,6 +211,12 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
                            label(contender.id, 80), lockText(snapshot)),
                        u"connect each node by itself"_s);
     const auto &method = methodOf(*way);
+    if (*way == ReleaseWay::ClearRow || *way == ReleaseWay::ClearPgRow) {
+        if (!method.isIdentified(contender))
+            return refused(u"the row of %1 does not say who holds it, or since when: nothing tells this hold from a "
+                           u"later one"_s.arg(lockText(snapshot)),
+                           u"make sure that no client runs, and free the row by its own tool"_s);
+    }
     if (method.isIdentified ? !method.isIdentified(contender) : contender.guard.value.isEmpty())
         return refused(
             u"the identity of \"%1\" in %2 could not be read"_s.arg(label(contender.id, 80), lockText(snapshot)),

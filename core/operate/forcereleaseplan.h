@@ -71,6 +71,7 @@ struct ForceReleaseOutcome {
     std::optional<inspect::LockSnapshot> after; // empty: the lock is gone
     QString message;                            // one sentence for a person
     bool done = false;                          // what was planned was done; of Release that it was released
+    bool isRecorded = true;                     // the audit file has the result
 };
 
 // `holder` is a contender's id, or "session:0x…". Refused if it does not hold in this snapshot (a waiter's id, an

@@ -100,7 +100,7 @@ bool isSqlWrite(const mariadb::Statement &statement, const SqlWriteWords &words)
     const QByteArray ofLooks[] = {mariadb::beginLook, mariadb::withoutReadView, mariadb::shortTableWaits,
                                   mariadb::committedNext};
     const bool isLook = std::ranges::any_of(ofLooks, [&](const auto &one) { return text == one.toUpper(); });
-    return first != "SHOW" && text != "ROLLBACK" && text != "DO 0" && !isLook;
+    return first != "SHOW" && text != "ROLLBACK" && text != "DO 0" && text != "XA RECOVER" && !isLook;
 }
 
 std::unique_ptr<mariadb::Session> gated(mariadb::Session &session, Gate &gate, SqlWriteWords words)

@@ -21,7 +21,7 @@ namespace {
 // Empty when the same contender, in the same role and with the same identity, is still there.
 std::optional<Error> refusalOfGentler(const ForceReleasePlan &plan, const Result<LockSnapshot> &fresh)
 {
-    if (!fresh && fresh.error().code == ErrorCode::NoNode)
+    if (!fresh && isNoLock(fresh.error()))
         return recipes::recipeOf(plan.before.recipe).seenContended ? unseenNow(plan) : goneAlready(plan);
     if (!fresh)
         return fresh.error().code == ErrorCode::Refused ? fresh.error() : nothingChanged(plan, fresh.error());
@@ -74,7 +74,7 @@ bool isStillThere(const ForceReleasePlan &plan, const Result<LockSnapshot> &now)
 
 QString whatIsNow(const ForceReleasePlan &plan, const Result<LockSnapshot> &now)
 {
-    if (!now && now.error().code != ErrorCode::NoNode)
+    if (!now && !isNoLock(now.error()))
         return u"it could not be read again: %1"_s.arg(now.error().message);
     if (now && now->mayBeOld)
         return u"what the server says of it may be old; look again"_s;
@@ -106,6 +106,34 @@ Task<Result<LockSnapshot>> readAfter(ForceReleasePlan plan, ForceReleaseTools to
     co_return now;
 }
 
+// What a second look tells where the answer was lost: that who waited, or what was held, is not there any more. Of
+// what asks or shortens nothing is seen.
+void noteGentleOutcome(AuditRecord &record, const ForceReleasePlan &plan, const Result<Sent> &sent,
+                       const Result<LockSnapshot> &now)
+{
+    record.outcome = auditOutcome(sent, doneWord(plan.way));
+    record.isDone = bool(sent);
+    const bool isLost = !sent && sent.error().code == ErrorCode::UnknownOutcome;
+    const bool isRead = now ? !now->mayBeOld : isNoLock(now.error());
+    const bool tells = plan.way == Way::KillWaiter || plan.way == Way::EndLease;
+    const bool isUnseen = !now && recipes::recipeOf(plan.before.recipe).seenContended;
+    if (!isLost || !isRead || !tells || isUnseen)
+        return;
+    const bool isGone = !isStillThere(plan, now);
+    record.outcome =
+        (isGone ? u"answer lost; seen gone: "_s : u"answer lost; seen still there: "_s) + sent.error().message;
+    // Whether the lease ended with its key is not seen.
+    record.isDone = isGone && plan.way == Way::KillWaiter;
+}
+
+Error whyNotDone(const ForceReleasePlan &plan, const Error &why, const Result<LockSnapshot> &now)
+{
+    if (why.code != ErrorCode::UnknownOutcome)
+        return why;
+    return Error{ErrorCode::UnknownOutcome, u"%1: the command was sent and its answer lost (%2); now: %3"_s.arg(
+                                                label(plan.before.lock.text()), why.message, whatIsNow(plan, now))};
+}
+
 } // namespace
 
 Task<Result<ForceReleaseOutcome>> actGently(ForceReleasePlan plan, ForceReleaseTools tools, QString reason,
@@ -128,30 +156,25 @@ Task<Result<ForceReleaseOutcome>> actGently(ForceReleasePlan plan, ForceReleaseT
     if (now)
         inspect::boundHolds(*now, *fresh);
     auto result = recordOf(plan, u"result"_s, reason, *fresh);
-    result.outcome = auditOutcome(sent, doneWord(plan.way));
-    result.isDone = bool(sent);
+    noteGentleOutcome(result, plan, sent, now);
     if (now)
         result.after = inspect::toJson(*now);
     const auto recorded = tools.audit->append(result);
 
-    if (!sent && sent.error().code == ErrorCode::UnknownOutcome)
-        co_return Error{ErrorCode::UnknownOutcome,
-                        u"%1: the command was sent and its answer lost (%2); now: %3"_s.arg(
-                            label(plan.before.lock.text()), sent.error().message, whatIsNow(plan, now))};
-    if (!sent)
-        co_return sent.error();
+    if (!sent) {
+        Result<ForceReleaseOutcome> failed(whyNotDone(plan, sent.error(), now));
+        co_return withAudit(std::move(failed), recorded);
+    }
     ForceReleaseOutcome outcome;
     outcome.done = true;
-    outcome.released = plan.way != Way::KillWaiter && !isStillThere(plan, now)
-                       && (now || now.error().code == ErrorCode::NoNode)
+    outcome.released = plan.way != Way::KillWaiter && !isStillThere(plan, now) && (now || isNoLock(now.error()))
                        && !(now && now->mayBeOld) // which says nothing of what is now
                        && (now || !recipes::recipeOf(plan.before.recipe).seenContended);
     if (now)
         outcome.after = *now;
     outcome.message = u"%1; %2"_s.arg(whatWasDone(plan), whatIsNow(plan, now));
-    if (!recorded)
-        outcome.message += u"; the result is missing in the audit file: "_s + recorded.error().message;
-    co_return outcome;
+    outcome.isRecorded = bool(recorded);
+    co_return withAudit(Result<ForceReleaseOutcome>(outcome), recorded);
 }
 
 } // namespace lockscope::operate

@@ -271,6 +271,26 @@ Task<void> untilGone(Target target)
     }
 }
 
+// A prepared XA transaction: there is no connection that could be ended.
+bool hasNoSession(const inspect::Contender &holder)
+{
+    return holder.guard.value.startsWith("xa=");
+}
+const QString xaRemedy =
+    u"it has no connection that KILL could end. Ask the transaction manager whether to run XA COMMIT or XA ROLLBACK; "
+    u"XA RECOVER lists the names of prepared transactions"_s;
+
+// In PROCESSLIST, while it waits for that.
+QByteArray waitingStateOf(const QByteArray &lock)
+{
+    const auto type = inspect::objectOfLock(lock).value_or(inspect::SqlObject()).type.toLower();
+    return "Waiting for "
+           + (type == "global"                      ? "global read"
+              : type == "table" || type == "schema" ? type + " metadata"
+                                                    : type)
+           + " lock";
+}
+
 // By what a look said it was; refused where that is not enough to know it again.
 Result<Target> targetOf(const ForceReleasePlan &plan, mariadb::Session *session, bool isByPlugin)
 {
@@ -280,6 +300,8 @@ Result<Target> targetOf(const ForceReleasePlan &plan, mariadb::Session *session,
     target.session = session;
     target.ours = session->connectionId();
     target.connection = holder && holder->session ? holder->session->toULongLong() : 0;
+    if (holder && hasNoSession(*holder))
+        return Error{ErrorCode::Unsupported, u"nothing was sent: "_s + xaRemedy};
     if (target.connection == 0)
         return changedMeanwhile(plan, u"its connection is not known"_s);
     const auto shape = recipes::recipeOf(plan.before.recipe).shape;
@@ -293,7 +315,7 @@ Result<Target> targetOf(const ForceReleasePlan &plan, mariadb::Session *session,
                            + inspect::metadataHold + " = " + sqlLiteral(holder->hold) + ") = 1";
     }
     if (shape == recipes::Shape::Table) {
-        target.waits = "Waiting for table metadata lock";
+        target.waits = waitingStateOf(plan.before.lock.name);
         target.held = hasTable(plan.before.lock.name, plan.guard.value, target.connection, isByPlugin);
     }
     if (!plan.guard.value.startsWith("trx ")) {
@@ -326,12 +348,18 @@ Error mayBeOld(const ForceReleasePlan &plan)
 
 void planKill(ForceReleasePlan &plan, const inspect::Contender &holder)
 {
+    if (hasNoSession(holder)) {
+        plan.commands << u"nothing: "_s + xaRemedy;
+        plan.act = u"nothing can be sent from here: "_s + label(holder.identity.value_or(QByteArray()), 200);
+        plan.guardText = u"none: what is not sent needs none"_s;
+        plan.otherLocksKnown = false;
+        return;
+    }
     const bool isTable = recipes::recipeOf(plan.before.recipe).shape == recipes::Shape::Table;
     const bool isNamed = !holder.guard.value.startsWith("trx ");
     const auto connection = label(holder.session.value_or(QString()).toUtf8(), 40);
-    const auto has = isTable
-                         ? u"metadata_locks (or METADATA_LOCK_INFO) has the table for connection %1"_s.arg(connection)
-                         : u"IS_USED_LOCK(…) = %1"_s.arg(connection);
+    const auto has = isTable ? u"metadata_locks (or METADATA_LOCK_INFO) has it for connection %1"_s.arg(connection)
+                             : u"IS_USED_LOCK(…) = %1"_s.arg(connection);
     const auto holds =
         isNamed
             ? has

@@ -26,6 +26,12 @@ namespace lockscope::operate {
 // When such a one's lease in Redis ends, in ms since 1970: with that its hold is told from the next. Nothing where
 // others share what ends.
 [[nodiscard]] std::optional<qint64> leaseEndOf(const inspect::LockSnapshot &lock, const inspect::Contender &one);
+// Whether a look that failed tells that nothing of the lock is there. (Unsupported: other keys are there, of a form
+// that is not known.)
+[[nodiscard]] inline bool isNoLock(const Error &error)
+{
+    return error.code == ErrorCode::NoNode || error.code == ErrorCode::Unsupported;
+}
 // Whether a lease that was to end at `was` (ms since 1970), and ends at `is` with so much of it left, was written
 // anew sooner than a client renews it: those that do so by themselves wait for a third of it at least. Or it ends
 // earlier, which no renewal makes it do.

@@ -99,9 +99,12 @@ void planTerminate(ForceReleasePlan &plan, const inspect::Contender &holder)
 {
     if (isOfPrepared(holder.guard.value)) {
         const auto name = label(holder.guard.value.mid(9), 80);
+        auto quoted = name;
+        quoted.replace(u'\'', u"''"_s);
+        const auto identity = label(holder.identity.value_or(QByteArray()), 300);
         plan.commands
-            << u"nothing: a prepared transaction has no backend. In its database, by its owner or a superuser: "
-               u"ROLLBACK PREPARED '%1' (or COMMIT PREPARED '%1')"_s.arg(name);
+            << u"nothing: a prepared transaction has no backend (%1). In that database, by its owner or a superuser: "
+               u"ROLLBACK PREPARED '%2' (or COMMIT PREPARED '%2')"_s.arg(identity, quoted);
         plan.act = u"nothing can be sent from here for the prepared transaction %1"_s.arg(name);
         plan.guardText = u"none: what is not sent needs none"_s;
         plan.otherLocksKnown = false;
@@ -286,20 +289,23 @@ Task<ForceReleasePlan> withBackendLosses(ForceReleasePlan plan, mariadb::Session
     const auto *holder = plan.before.find(plan.holder);
     const bool isTerminate =
         plan.way == Way::Release && recipes::recipeOf(plan.before.recipe).release == ReleaseWay::TerminateBackend;
-    if (!isTerminate || !session || !holder || !holder->session)
+    const bool isPrepared = holder && isOfPrepared(holder->guard.value);
+    if (!isTerminate || !session || !holder || (!holder->session && !isPrepared))
         co_return plan;
-    const auto pid = *holder->session;
+    const auto pid = holder->session.value_or(QString());
     inspect::PgReader reader(*session);
     const auto look = co_await reader.look(deadline);
     if (!look)
         co_return plan;
     for (const auto &lock : inspect::snapshotsOf(*look, plan.before.lock.connection)) {
         const bool isHeld = std::ranges::any_of(lock.contenders, [&](const inspect::Contender &one) {
-            return one.role == inspect::Role::Holder && one.session == pid;
+            return one.role == inspect::Role::Holder && (isPrepared ? one.id == plan.holder : one.session == pid);
         });
         if (isHeld && lock.lock.name != plan.before.lock.name)
             plan.otherLocksLost.push_back(lock.lock.name);
     }
+    if (isPrepared)
+        co_return plan;
     const auto who = std::ranges::find(look->sessions, pid.toULongLong(), &inspect::PgSession::pid);
     const bool isInTransaction = who != look->sessions.end() && who->transactionStart;
     if (isInTransaction)

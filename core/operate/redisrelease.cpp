@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/redisrelease.h"
 
+#include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/operate/lastlook.h"
 #include "core/operate/releasemethod.h"
@@ -48,10 +49,34 @@ void planLease(ForceReleasePlan &plan, const Contender &holder)
         plan.guardText += leaseGuardText();
 }
 
+// In a command, where nothing at all would not be seen.
+QString shownValue(const QByteArray &value)
+{
+    return value.isEmpty() ? u"\"\""_s : escaped(value);
+}
+
+// Whom the release of a key wakes. A client that is known sleeps only where that client does, and one that is not may
+// be Spring's if its token is of that form. What the user's rules say comes before all of that.
+recipes::KeySignals wakesOf(const LockSnapshot &snapshot, const Contender &holder)
+{
+    auto wakes = recipes::wakeSignalsOf(snapshot.lock.name);
+    if (recipes::wakingRule(snapshot.lock.name))
+        return wakes;
+    const auto &traits = snapshot.clientTraits;
+    const bool mayBeSprings = snapshot.client ? traits.waitsOnChannel : isUuid36(holder.guard.value);
+    if (snapshot.byUserRule || !mayBeSprings) {
+        wakes.channels.clear();
+        wakes.topics.clear();
+    }
+    if (snapshot.byUserRule || (snapshot.client && !traits.waitsOnList))
+        wakes.list.clear();
+    return wakes;
+}
+
 void planDeleteUntil(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto key = escaped(plan.before.lock.name);
-    const auto value = escaped(holder.guard.value);
+    const auto value = shownValue(holder.guard.value);
     const auto expiry = QString::number(*holder.guard.expiryMs);
     const auto script = plan.wakeUps.isEmpty() ? u"compare-and-delete-until"_s : u"compare-and-delete-and-wake"_s;
     plan.commands << u"EVALSHA %1 1 %2 %3 %4"_s.arg(script, key, value, expiry)
@@ -68,13 +93,13 @@ void planDeleteUntil(ForceReleasePlan &plan, const Contender &holder)
 
 void planCompareAndDelete(ForceReleasePlan &plan, const Contender &holder)
 {
-    plan.wakeUps = recipes::wakeSignalsOf(plan.before.lock.name);
+    plan.wakeUps = wakesOf(plan.before, holder);
     if (holder.guard.expiryMs) {
         planDeleteUntil(plan, holder);
         return;
     }
     const auto key = escaped(plan.before.lock.name);
-    const auto value = escaped(holder.guard.value);
+    const auto value = shownValue(holder.guard.value);
     const auto script = plan.wakeUps.isEmpty() ? u"compare-and-delete"_s : u"compare-and-delete-and-wake"_s;
     plan.commands << u"EVALSHA %1 1 %2 %3"_s.arg(script, key, value)
                   << u"in the script: DEL %1, only if GET %1 is %2"_s.arg(key, value);
@@ -203,11 +228,11 @@ QString nobodyWoken(const LockSnapshot &, const Contender &)
 }
 
 // By the name's own clients, as far as it has any; see planWakeUps.
-QString wokenByKey(const LockSnapshot &snapshot, const Contender &)
+QString wokenByKey(const LockSnapshot &snapshot, const Contender &holder)
 {
     if (const auto fit = recipes::wakingRule(snapshot.lock.name))
         return wokenByRule(*fit);
-    const auto wakes = recipes::signalsOf(snapshot.lock.name);
+    const auto wakes = wakesOf(snapshot, holder);
     const auto &traits = snapshot.clientTraits;
     QStringList who;
     if (!wakes.list.isEmpty())
@@ -217,8 +242,7 @@ QString wokenByKey(const LockSnapshot &snapshot, const Contender &)
     if (traits.waitsOnChannel)
         who << u"Spring's waiters in pub/sub mode, by the publish (those that spin poll)"_s;
     else if (!wakes.channels.isEmpty())
-        who << (snapshot.client ? u"whoever listens as Spring's clients do, by the publish"_s
-                                : u"Spring's clients, should any wait in pub/sub mode, by the publish"_s);
+        who << u"Spring's clients, should any wait in pub/sub mode, by the publish"_s;
     if (who.isEmpty())
         return u"nobody is told: clients that want it poll, and find it free"_s;
     return who.join(u"; "_s) + u"; other clients poll"_s;
@@ -405,7 +429,9 @@ std::vector<ReleaseMethod> releaseMethodsOfRedis()
         planQuorumDelete(plan, holder);
         planRisk(plan, holder);
     };
-    return {{ReleaseWay::CompareAndDelete, planKey, &wokenByKey},
+    // An empty value is one, too; a holder that nobody may take away has none at all.
+    const auto isIdentified = [](const Contender &holder) { return !holder.guard.value.isNull(); };
+    return {{ReleaseWay::CompareAndDelete, planKey, &wokenByKey, isIdentified},
             {ReleaseWay::QuorumDelete, planSet, &nobodyWoken},
             {ReleaseWay::RedissonUnlock, &planRedisson, &wokenByRedisson},
             {ReleaseWay::RedissonPermit, &planPermit, &wokenByRedisson},

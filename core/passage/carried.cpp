@@ -28,7 +28,7 @@ void Carried::begin(std::unique_ptr<QTcpSocket> client, Route route)
 
 Carried::Carried(std::unique_ptr<QTcpSocket> client, Route route)
     : m_route(std::move(route)), m_client(std::move(client)),
-      m_prelude(m_route.speech.prelude ? m_route.speech.prelude() : nullptr)
+      m_prelude(m_route.speech.prelude ? m_route.speech.prelude(m_route.server.host) : nullptr)
 {
     m_client->setParent(nullptr); // it came from a door that may go
     m_client->setReadBufferSize(mostUnsent);
@@ -152,8 +152,10 @@ void Carried::farBroke(const QString &why, bool isOfTls)
 
 void Carried::take(const Prelude::Step &step)
 {
-    if (!step.problem.isEmpty())
-        return farBroke(step.problem.startsWith("TLS"_L1) ? step.problem : u"TLS: "_s + step.problem, true);
+    if (!step.problem.isEmpty()) {
+        const bool isSaid = step.isRefusal || !m_route.speech.isTls || step.problem.startsWith("TLS"_L1);
+        return farBroke(isSaid ? step.problem : u"TLS: "_s + step.problem, true);
+    }
     if (!step.toClient.isEmpty())
         m_client->write(step.toClient);
     if (!step.toServer.isEmpty())
@@ -191,6 +193,8 @@ void Carried::readServer()
     if (bytes.isEmpty())
         return;
     if (isInPrelude()) {
+        if (!m_route.speech.isTls || m_socket->isEncrypted())
+            m_route.problem->set({}); // what was wrong with the way is wrong no more
         take(m_prelude->fromServer(bytes));
         return;
     }

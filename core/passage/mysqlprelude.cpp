@@ -10,6 +10,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int noConnection = 2003, noTls = 2026; // of MariaDB's client
+constexpr int noSuchLogin = 1251;                // of its server: a form of login that the client does not have
 constexpr qsizetype headSize = 4;                // three bytes of length, one number
 constexpr int numberAt = 3;
 constexpr char tlsInSecondByte = 0x08; // CLIENT_SSL is 0x0800
@@ -80,7 +81,9 @@ Prelude::Step MySqlPrelude::fromServer(const QByteArray &bytes)
         if (m_state == State::Greeting)
             return greeting(*packet);
         const char mark = packet->size() > headSize ? (*packet)[headSize] : errorMark;
-        renumber(*packet, -1);
+        renumber(*packet, m_isTls ? -1 : 0);
+        if (const auto why = m_guard.objectionTo(packet->mid(headSize)); !why.isEmpty())
+            return refused(why, static_cast<quint8>((*packet)[numberAt]));
         all.toClient += *packet;
         if (mark == okMark || mark == errorMark)
             m_state = State::Over;
@@ -105,6 +108,13 @@ Prelude::Step MySqlPrelude::greeting(QByteArray packet)
     const auto capabilities = versionEnd + 1 + 4 + 8 + 1;
     if (packet.size() <= headSize || packet[headSize] != 10 || versionEnd < 0 || packet.size() < capabilities + 2)
         return failed(notUnderstood);
+    if (const auto why = m_guard.objectionToGreeting(packet.mid(headSize), capabilities - headSize); !why.isEmpty())
+        return refused(why, 0);
+    if (!m_isTls) {
+        m_state = State::Answers;
+        step.toClient = packet;
+        return step;
+    }
     char &second = packet.data()[capabilities + 1];
     if ((second & tlsInSecondByte) == 0)
         return failed(u"TLS: the server offers none"_s);
@@ -130,10 +140,18 @@ Prelude::Step MySqlPrelude::fromClient(const QByteArray &bytes)
         auto packet = takePacket(m_fromClient);
         if (!packet)
             break;
-        renumber(*packet, 1);
+        renumber(*packet, m_isTls ? 1 : 0);
         all.toServer += *packet;
     }
     return all;
+}
+
+Prelude::Step MySqlPrelude::refused(const QString &why, int number)
+{
+    m_refusedNumber = number;
+    auto step = failed(why);
+    step.isRefusal = true;
+    return step;
 }
 
 Prelude::Step MySqlPrelude::login(QByteArray packet)
@@ -160,7 +178,8 @@ Prelude::Step MySqlPrelude::tlsStarted()
 
 QByteArray MySqlPrelude::failure(const QString &why, bool isOfTls) const
 {
-    const int number = isOfTls ? noTls : noConnection;
+    const bool isRefused = m_refusedNumber >= 0;
+    const int number = isRefused ? noSuchLogin : isOfTls ? noTls : noConnection;
     QByteArray body(1, errorMark);
     body += static_cast<char>(number & 0xff);
     body += static_cast<char>(number >> 8);
@@ -169,12 +188,22 @@ QByteArray MySqlPrelude::failure(const QString &why, bool isOfTls) const
     if (isGreeted)
         body += "#HY000";
     constexpr int afterLogin = 2;
-    return packed(body + why.toUtf8().left(500), isGreeted ? afterLogin : 0);
+    return packed(body + why.toUtf8().left(500), isRefused ? m_refusedNumber : isGreeted ? afterLogin : 0);
 }
 
-std::unique_ptr<Prelude> makeMySqlPrelude()
+std::unique_ptr<Prelude> makeMySqlPrelude(const QString &host)
 {
-    return std::make_unique<MySqlPrelude>();
+    return std::make_unique<MySqlPrelude>(true, trustOf(host, true));
+}
+
+std::unique_ptr<Prelude> makeUnverifiedMySqlPrelude(const QString &host)
+{
+    return std::make_unique<MySqlPrelude>(true, trustOf(host, false));
+}
+
+std::unique_ptr<Prelude> makePlainMySqlPrelude(const QString &host)
+{
+    return std::make_unique<MySqlPrelude>(false, trustOf(host, false));
 }
 
 } // namespace lockscope::passage

@@ -3,15 +3,18 @@
 // clear; who wants TLS answers with the head of its login only, starts TLS, and logs in. The client is shown a
 // server without TLS, and its login is held back until the server has been verified. One packet more goes to the
 // server than came from the client, so that the numbers of packets are mended until the login is over. Pure.
+// Without TLS nothing is changed, and what the server asks for in the login is watched (loginguard.h).
 // Sources: the MySQL internals manual, Connection Phase; MariaDB's knowledge base, Connecting.
 #pragma once
 
+#include "core/passage/loginguard.h"
 #include "core/passage/speech.h"
 
 namespace lockscope::passage {
 
 class MySqlPrelude final : public Prelude {
 public:
+    MySqlPrelude(bool isTls, Trust trust) : m_isTls(isTls), m_guard(trust) {}
     [[nodiscard]] Step fromServer(const QByteArray &bytes) override;
     [[nodiscard]] Step fromClient(const QByteArray &bytes) override;
     [[nodiscard]] Step tlsStarted() override;
@@ -22,13 +25,20 @@ private:
     enum class State { Greeting, Login, StartingTls, Answers, Over };
     [[nodiscard]] Step greeting(QByteArray packet);
     [[nodiscard]] Step login(QByteArray packet);
+    [[nodiscard]] Step refused(const QString &why, int number);
 
+    const bool m_isTls;
+    MySqlGuard m_guard;
+    int m_refusedNumber = -1; // of the packet that the client is not given
     State m_state = State::Greeting;
     QByteArray m_fromServer, m_fromClient; // not yet a whole packet
     QByteArray m_login;                    // waits for TLS
 };
 
-[[nodiscard]] std::unique_ptr<Prelude> makeMySqlPrelude();
-inline constexpr Speech mySqlTls{true, makeMySqlPrelude};
+[[nodiscard]] std::unique_ptr<Prelude> makeMySqlPrelude(const QString &host);
+[[nodiscard]] std::unique_ptr<Prelude> makeUnverifiedMySqlPrelude(const QString &host);
+[[nodiscard]] std::unique_ptr<Prelude> makePlainMySqlPrelude(const QString &host);
+inline constexpr SqlSpeech mySqlSpeech{
+    {true, makeMySqlPrelude}, {true, makeUnverifiedMySqlPrelude}, {false, makePlainMySqlPrelude}};
 
 } // namespace lockscope::passage

@@ -37,6 +37,10 @@ Passage::~Passage()
 
 HostPort Passage::door(const HostPort &server, Speech speech)
 {
+    if (!m_inside) { // it would have been direct
+        m_inUse.emplace(InUse::By::Owner);
+        m_inside = std::make_shared<Inside>();
+    }
     const auto known = std::ranges::find_if(
         m_doors, [&](const Opened &one) { return one.server == server && one.speech == speech; });
     if (known != m_doors.end())
@@ -65,6 +69,14 @@ HostPort Passage::through(const HostPort &server)
 HostPort Passage::throughTls(const HostPort &server)
 {
     return throughTls(server, throughoutTls);
+}
+
+HostPort Passage::throughSql(const HostPort &server, const SqlSpeech &speech, bool hasPassword)
+{
+    const auto &tls = m_transport.tls;
+    if (hasPassword && !tls.isOn)
+        return door(server, speech.plain);
+    return throughTls(server, hasPassword && !tls.isVerified ? speech.unverified : speech.verified);
 }
 
 HostPort Passage::throughTls(const HostPort &server, Speech speech)

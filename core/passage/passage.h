@@ -30,6 +30,8 @@ public:
     [[nodiscard]] HostPort throughTls(const HostPort &server);
     // And for what speaks a protocol in which TLS begins later; its client must not ask for it by itself.
     [[nodiscard]] HostPort throughTls(const HostPort &server, Speech speech);
+    // And for what gives a server the password itself, if it asks for that: only to one that was verified.
+    [[nodiscard]] HostPort throughSql(const HostPort &server, const SqlSpeech &speech, bool hasPassword);
 
     [[nodiscard]] bool isDirect() const { return !m_transport.tls.isOn && !m_transport.ssh.isOn(); }
     // What last went wrong on the way; empty while something comes back. Any thread.

@@ -1,25 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // How TLS begins in PostgreSQL's protocol: the server is asked for it (SSLRequest), and answers with one byte.
-// Source: PostgreSQL's documentation, Frontend/Backend Protocol, SSL Session Encryption.
+// And until the login is over: what the server asks for. Source: PostgreSQL's documentation, Frontend/Backend
+// Protocol, SSL Session Encryption and Message Formats.
 #pragma once
 
+#include "core/passage/loginguard.h"
 #include "core/passage/speech.h"
 
 namespace lockscope::passage {
 
 class PostgreSqlPrelude final : public Prelude {
 public:
+    PostgreSqlPrelude(bool isTls, Trust trust) : m_trust(trust), m_state(isTls ? State::Asking : State::Login) {}
     [[nodiscard]] QByteArray request() const override;
     [[nodiscard]] Step fromServer(const QByteArray &bytes) override;
     [[nodiscard]] Step fromClient(const QByteArray &bytes) override;
     [[nodiscard]] Step tlsStarted() override;
-    [[nodiscard]] bool isOver() const override { return m_isOver; }
+    [[nodiscard]] bool isOver() const override { return m_state == State::Over; }
+    [[nodiscard]] QByteArray failure(const QString &why, bool isOfTls) const override;
 
 private:
-    bool m_isOver = false;
+    enum class State { Asking, Login, Over };
+    [[nodiscard]] Step login(const QByteArray &bytes);
+
+    const Trust m_trust;
+    State m_state;
+    QByteArray m_fromServer; // not yet a whole message
+    bool m_isRefused = false;
 };
 
-[[nodiscard]] std::unique_ptr<Prelude> makePostgreSqlPrelude();
-inline constexpr Speech postgreSqlTls{true, makePostgreSqlPrelude};
+[[nodiscard]] std::unique_ptr<Prelude> makePostgreSqlPrelude(const QString &host);
+[[nodiscard]] std::unique_ptr<Prelude> makeUnverifiedPostgreSqlPrelude(const QString &host);
+[[nodiscard]] std::unique_ptr<Prelude> makePlainPostgreSqlPrelude(const QString &host);
+inline constexpr SqlSpeech postgreSqlSpeech{
+    {true, makePostgreSqlPrelude}, {true, makeUnverifiedPostgreSqlPrelude}, {false, makePlainPostgreSqlPrelude}};
 
 } // namespace lockscope::passage

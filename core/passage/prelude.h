@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How TLS begins inside of a protocol, for a client that knows nothing of it: what goes to either side until it has.
-// Each protocol has one of its own. Pure.
+// And how a login goes on, where the server may not have the password itself (loginguard.h). Each protocol has one of
+// its own. Pure.
 #pragma once
 
 #include <QByteArray>
@@ -14,6 +15,7 @@ public:
         QByteArray toClient, toServer; // in clear until TLS has started, encrypted from then on
         bool startTls = false;         // once toServer is out; then tlsStarted()
         QString problem;               // not empty: tell the client (failure()) and close
+        bool isRefusal = false;        // the problem is what the server asked for
     };
     virtual ~Prelude() = default;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/passage/tls.h"
 
+#include "core/base/regularfile.h"
 #include "core/base/text.h"
 
 #include <QFile>
@@ -31,11 +32,9 @@ Error unusable(const QString &what, const QString &file, const QString &why)
 
 Result<QByteArray> contentOf(const QString &what, const QString &name)
 {
-    QFile file(name);
-    if (!file.open(QIODevice::ReadOnly))
-        return unusable(what, name, file.errorString());
     constexpr qint64 most = 16LL * 1024 * 1024; // the system's authorities are 200 kB
-    return file.read(most);
+    const auto content = readRegularFile(name, most);
+    return content ? content : unusable(what, name, content.error().message);
 }
 
 Result<QList<QSslCertificate>> certificatesIn(const QString &what, const QString &name)

@@ -122,7 +122,9 @@ Task<void> LockBase::run(Deadline deadline, Completion<Answer> outcome)
 
 Error LockBase::refused(Error why) const
 {
-    why.message = u"cannot acquire %1: %2"_s.arg(name(), why.message);
+    const bool saysForWhom = why.code == ErrorCode::TimedOut && why.isExplained;
+    if (!saysForWhom)
+        why.message = u"cannot acquire %1: %2"_s.arg(name(), why.message);
     return why;
 }
 

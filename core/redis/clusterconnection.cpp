@@ -4,6 +4,7 @@
 #include "core/async/statelisteners.h"
 #include "core/redis/clusterdelivery.h"
 #include "core/redis/clusterwhole.h"
+#include "core/redis/hashslot.h"
 #include "core/redis/resp.h"
 
 #include <QCryptographicHash>
@@ -78,6 +79,8 @@ public:
     ConnectionState state() const override { return m_nodes.state(); }
     QString lastError() const override { return m_nodes.lastError(); }
     bool isExplained() const override { return m_nodes.isExplained(); }
+    QString missing() const override { return m_nodes.missing(); }
+    bool isServed(const QByteArray &key) const override { return m_nodes.isServed(hashSlot(key)); }
     Subscription onState(std::function<void(ConnectionState)> listener) override
     {
         return m_listeners.add(std::move(listener));

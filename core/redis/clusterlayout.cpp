@@ -90,6 +90,27 @@ int ClusterLayout::unserved() const
     return m_owners.empty() ? slotCount : static_cast<int>(std::ranges::count(m_owners, nobody));
 }
 
+QString ClusterLayout::slotsOf(const HostPort *host) const
+{
+    constexpr qsizetype namedAtMost = 8;
+    const auto isTheirs = [&](int slot) {
+        const auto *owner = ownerOf(slot);
+        return host ? owner && *owner == *host : !owner;
+    };
+    QStringList ranges;
+    for (int slot = 0; slot < slotCount; ++slot) {
+        if (!isTheirs(slot))
+            continue;
+        const int from = slot;
+        while (slot + 1 < slotCount && isTheirs(slot + 1))
+            ++slot;
+        if (ranges.size() == namedAtMost)
+            return ranges.join(u", "_s) + u", …"_s;
+        ranges << (slot == from ? QString::number(from) : u"%1-%2"_s.arg(from).arg(slot));
+    }
+    return ranges.join(u", "_s);
+}
+
 void ClusterLayout::move(int slot, const HostPort &to)
 {
     if (m_owners.empty())

@@ -17,6 +17,8 @@ constexpr auto layoutWithin = 2s;
 constexpr Duration lookEvery = 10s;
 constexpr Duration lookEveryInTrouble = 250ms;
 constexpr Duration atLeastBetweenLooks = 50ms;
+// So long a replica is waited for that takes over.
+constexpr Duration failoverTakes = 5s;
 
 } // namespace
 
@@ -30,10 +32,34 @@ ClusterNodes::ClusterNodes(Loop &loop, std::vector<HostPort> seeds, OpenNode ope
 
 Error ClusterNodes::notConnected() const
 {
+    if (m_isPartial)
+        return {ErrorCode::NotConnected, u"the Redis Cluster is not complete, "_s + missing(), true};
     const auto why = m_lastError.isEmpty() ? u"it has not told its layout yet"_s : m_lastError;
     if (m_state == ConnectionState::AuthFailed)
         return {ErrorCode::AuthFailed, why, false};
     return {ErrorCode::NotConnected, u"not connected to the Redis Cluster: "_s + why, true, isExplained()};
+}
+
+QString ClusterNodes::missing() const
+{
+    return m_isPartial ? u"slots not served: "_s + m_missing.join(u"; "_s) : QString();
+}
+
+bool ClusterNodes::isServed(int slot) const
+{
+    if (!m_isPartial)
+        return true;
+    const auto *owner = ownerOf(slot);
+    const auto node = owner ? m_nodes.find(displayHost(*owner)) : m_nodes.end();
+    return node != m_nodes.end() && node->second.connection->state() == ConnectionState::Connected;
+}
+
+std::vector<HostPort> ClusterNodes::serving()
+{
+    auto hosts = m_layout.primaries();
+    if (m_isPartial)
+        std::erase_if(hosts, [this](const HostPort &host) { return !isConnected(host); });
+    return hosts;
 }
 
 Connection &ClusterNodes::at(const HostPort &host)
@@ -117,7 +143,7 @@ Task<void> ClusterNodes::keepLooking()
         if (m_askAgain && isTold)
             continue;
         m_wake = Completion<bool>(m_loop);
-        const bool isCalm = m_state == ConnectionState::Connected;
+        const bool isCalm = m_state == ConnectionState::Connected && !m_isPartial;
         m_wake.completeAt(Deadline::at(m_loop.now() + (isCalm ? lookEvery : lookEveryInTrouble)), false);
         auto wake = m_wake;
         co_await wake;
@@ -150,6 +176,12 @@ Task<bool> ClusterNodes::look()
         auto layout = ClusterLayout::read(*answer, host);
         if (layout && !layout->primaries().empty()) {
             m_refusal.clear();
+            bool isDown = m_state != ConnectionState::Connected || m_isPartial;
+            if (isDown) {
+                const bool isSaid = co_await isClusterDown(host);
+                isDown = isSaid;
+            }
+            m_isDown = isDown;
             adopt(std::move(*layout));
             co_return true;
         }
@@ -157,6 +189,14 @@ Task<bool> ClusterNodes::look()
     }
     judge(false);
     co_return false;
+}
+
+Task<bool> ClusterNodes::isClusterDown(HostPort host)
+{
+    const Command question{"CLUSTER", "INFO"};
+    auto asking = at(host).command(question, Deadline::after(m_loop, layoutWithin));
+    const auto answer = co_await asking;
+    co_return !answer || answer->text.contains("cluster_state:fail"); // who may not ask is told nothing
 }
 
 void ClusterNodes::adopt(ClusterLayout layout)
@@ -171,7 +211,7 @@ void ClusterNodes::adopt(ClusterLayout layout)
     judge(isOther);
     if (hasMoved && !isOther)
         m_changed(false);
-    if (m_state == ConnectionState::Connected)
+    if (m_state == ConnectionState::Connected && !m_isPartial)
         dropOthers();
 }
 
@@ -194,17 +234,31 @@ ClusterNodes::Finding ClusterNodes::finding() const
     QStringList reasons;
     std::size_t missing = 0;
     for (const auto &[name, node] : m_nodes) {
-        if (node.connection->state() == ConnectionState::Connected || (isKnown() && !isPrimary(node.host)))
+        const bool isOther = isKnown() && !isPrimary(node.host);
+        const bool isConnected = node.connection->state() == ConnectionState::Connected;
+        found.isAnyConnected |= isConnected && !isOther;
+        if (isConnected || isOther)
             continue;
         ++missing;
         found.isRefused |= node.connection->state() == ConnectionState::AuthFailed;
-        if (const auto why = node.connection->lastError(); !why.isEmpty())
+        const auto why = node.connection->lastError();
+        if (!why.isEmpty())
             reasons << why;
+        found.isSettled &= !why.isEmpty();
+        if (isKnown())
+            found.missing << u"%1 (%2)"_s.arg(m_layout.slotsOf(&node.host),
+                                              why.isEmpty() ? displayHost(node.host) + u": not connected"_s : why);
     }
+    if (isKnown() && m_layout.unserved() > 0)
+        found.missing << m_layout.slotsOf(nullptr) + u" (no node has them)"_s;
+    if (m_isDown && !found.missing.isEmpty())
+        reasons << u"the others do not report cluster_state:ok (cluster-require-full-coverage)"_s;
     found.isWhole = isKnown() && missing == 0 && m_layout.unserved() == 0;
     if (isKnown() && m_layout.unserved() > 0)
         reasons << u"%1 of its 16384 slots are served by nobody"_s.arg(m_layout.unserved());
-    const bool isHopeful = !isKnown() && static_cast<std::size_t>(reasons.size()) < m_nodes.size();
+    const bool isBegun = m_wasConnected || !found.isAnyConnected;
+    const bool isHopeful =
+        isKnown() ? !isBegun && !found.isSettled : static_cast<std::size_t>(reasons.size()) < m_nodes.size();
     found.why = isHopeful ? m_refusal : reasons.join(u"; "_s);
     found.isRefused &= !isHopeful;
     return found;
@@ -221,14 +275,26 @@ bool ClusterNodes::isExplained() const
 void ClusterNodes::judge(bool mayHaveMissed)
 {
     const auto found = finding();
-    const auto state = found.isWhole     ? ConnectionState::Connected
-                       : found.isRefused ? ConnectionState::AuthFailed
-                                         : ConnectionState::Connecting;
-    const bool isNews = state != m_state || found.why != m_lastError;
+    const auto before = std::exchange(m_missing, found.missing).size();
+    if (before < m_missing.size())
+        m_missingSince = m_loop.now();
+    // What it has to tell was missed.
+    mayHaveMissed |= m_isPartial && m_missing.size() < before;
+    // Who has just come is not kept waiting for a replica.
+    const bool isWaitedFor = m_isPartial ? before < m_missing.size() : m_wasConnected || !found.isSettled;
+    const auto patience = isWaitedFor ? failoverTakes : Duration::zero();
+    const bool isOverdue = !m_missing.isEmpty() && m_loop.now() - m_missingSince >= patience;
+    m_isPartial = isOverdue && found.isAnyConnected && !found.isRefused && !m_isDown;
+    const auto state = found.isWhole || m_isPartial ? ConnectionState::Connected
+                       : found.isRefused            ? ConnectionState::AuthFailed
+                                                    : ConnectionState::Connecting;
+    const auto why = m_isPartial ? QString() : found.why;
+    const bool isNews = state != m_state || why != m_lastError;
     if (state != ConnectionState::Connected && m_state == ConnectionState::Connected)
         askAgain();
     m_state = state;
-    m_lastError = found.why;
+    m_wasConnected |= state == ConnectionState::Connected;
+    m_lastError = why;
     if (isNews || mayHaveMissed)
         m_changed(mayHaveMissed);
     for (const auto &waiting : std::exchange(m_waiting, {}))

@@ -2,8 +2,9 @@
 // The nodes of a Redis Cluster that we talk to: a connection to each primary, and who has which slots by now.
 //
 // Asks a node that answers for the layout: at the start the seeds, later whenever a connection broke or a redirect
-// came, every ten seconds in any case. Connected when each primary is and no slot is without one. Loop thread
-// only.
+// came, every ten seconds in any case. Connected when each primary is and no slot is without one; or, once it was
+// waited for a failover, without those that are away, where the others answer for their slots all the same
+// (cluster-require-full-coverage no). Loop thread only.
 #pragma once
 
 #include "core/async/scope.h"
@@ -24,6 +25,10 @@ public:
     [[nodiscard]] ConnectionState state() const { return m_state; }
     [[nodiscard]] const QString &lastError() const { return m_lastError; }
     [[nodiscard]] bool isExplained() const; // of that: by any of those that say why
+    [[nodiscard]] QString missing() const;  // Connection::missing()
+    [[nodiscard]] bool isServed(int slot) const;
+    // Those of the primaries that can be asked: all of them unless some are away for long.
+    [[nodiscard]] std::vector<HostPort> serving();
     // Why a command cannot be sent now.
     [[nodiscard]] Error notConnected() const;
     // Whether the layout has ever been told.
@@ -59,8 +64,12 @@ private:
     void openSeeds();
     void dropOthers();
     void judge(bool mayHaveMissed);
+    Task<bool> isClusterDown(HostPort host);
     struct Finding {
         bool isWhole = false;
+        bool isAnyConnected = false; // of the primaries
+        bool isSettled = true;       // each of the missing ones says why
+        QStringList missing{};       // primaries, and slots that nobody has
         bool isRefused = false;
         QString why; // empty while it only takes its time
     };
@@ -75,7 +84,12 @@ private:
     std::map<QString, Node> m_nodes; // by displayHost()
     ConnectionState m_state = ConnectionState::Connecting;
     QString m_lastError;
-    QString m_refusal; // of the layout
+    QString m_refusal;     // of the layout
+    QStringList m_missing; // Finding::missing
+    Instant m_missingSince{};
+    bool m_isPartial = false; // connected without them
+    bool m_wasConnected = false;
+    bool m_isDown = false; // the nodes say so, and refuse every command about a key
     int m_generation = 0;
     std::size_t m_turn = 0; // who is asked next
     bool m_askAgain = false;

@@ -100,6 +100,15 @@ Value countsOf(const Answers &answers)
     return all;
 }
 
+// Of SCAN; nothing is on it.
+Value lastPage()
+{
+    Value page{Value::Kind::Array, 0, {}, {}};
+    page.items.push_back(Value{Value::Kind::Bulk, 0, "0", {}});
+    page.items.push_back(Value{Value::Kind::Array, 0, {}, {}});
+    return page;
+}
+
 bool isSame(const Value &one, const Value &other)
 {
     return std::ranges::equal(one.items, other.items, {}, &Value::text, &Value::text);
@@ -128,7 +137,7 @@ Task<Result<Value>> ClusterWhole::ask(Command command, Deadline deadline)
     if (isSub(command, "CLIENT", "ID"))
         co_return integerValue(0);
     std::vector<Question> questions;
-    for (const auto &host : m_nodes.primaries())
+    for (const auto &host : m_nodes.serving())
         questions.push_back(Question{host, questionsFor(command)});
     auto got = co_await askAll(questions, deadline);
     if (!got)
@@ -190,6 +199,13 @@ Task<Result<Value>> ClusterWhole::scan(Command command, Deadline deadline)
         node = own = 0;
     if (count == 0)
         co_return m_nodes.notConnected();
+    const auto serving = m_nodes.serving();
+    while (node < count && std::ranges::find(serving, m_nodes.primaries()[node]) == serving.end()) {
+        ++node;
+        own = 0;
+    }
+    if (node == count) // the last ones are away
+        co_return lastPage();
     command[1] = QByteArray::number(own);
     std::vector<Question> questions;
     questions.push_back(Question{m_nodes.primaries()[node], {command}});
@@ -217,7 +233,7 @@ Task<Result<Value>> ClusterWhole::track(Command command, Deadline deadline)
     const auto at = word - command.begin() + 1;
     const bool isRedirected = at < command.size() && command[at] != "0";
     std::vector<Question> questions;
-    for (const auto &host : m_nodes.primaries()) {
+    for (const auto &host : m_nodes.serving()) {
         if (isRedirected) {
             auto asking = m_nodes.at(host).subscriberId(deadline);
             const auto id = co_await asking;
@@ -258,7 +274,9 @@ Value ClusterWhole::clients(const std::vector<Question> &questions, const Answer
 
 Task<Result<qint64>> ClusterWhole::subscriberId(Deadline deadline)
 {
-    const auto hosts = m_topics.inUse();
+    auto hosts = m_topics.inUse();
+    const auto serving = m_nodes.serving();
+    std::erase_if(hosts, [&](const HostPort &host) { return std::ranges::find(serving, host) == serving.end(); });
     if (hosts.empty())
         co_return m_nodes.notConnected();
     std::vector<Reply<qint64>> replies;

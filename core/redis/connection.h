@@ -61,6 +61,10 @@ public:
     [[nodiscard]] virtual ConnectionState state() const = 0;
     [[nodiscard]] virtual QString lastError() const = 0;             // why it is not connected; empty when it is
     [[nodiscard]] virtual bool isExplained() const { return false; } // of that: Error::isExplained
+    // A cluster can be connected while some of its nodes are away: the slots that nobody serves, and why. Empty:
+    // none.
+    [[nodiscard]] virtual QString missing() const { return {}; }
+    [[nodiscard]] virtual bool isServed(const QByteArray & /*key*/) const { return true; }
     // Called on every change; with Connecting also when another attempt failed (lastError says why);
     // with Connected also when only the pub/sub connection broke and is back: its subscriberId() is
     // another one then, and messages may have been lost.

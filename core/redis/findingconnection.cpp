@@ -37,6 +37,8 @@ public:
     }
     QString lastError() const override { return m_inner->lastError(); }
     bool isExplained() const override { return m_inner->isExplained(); }
+    QString missing() const override { return m_inner->missing(); }
+    bool isServed(const QByteArray &key) const override { return m_inner->isServed(key); }
     Subscription onState(std::function<void(ConnectionState)> listener) override
     {
         return m_listeners.add(std::move(listener));

@@ -15,6 +15,8 @@ public:
     [[nodiscard]] ConnectionState state() const override { return m_inner.state(); }
     [[nodiscard]] QString lastError() const override { return m_inner.lastError(); }
     [[nodiscard]] bool isExplained() const override { return m_inner.isExplained(); }
+    [[nodiscard]] QString missing() const override { return m_inner.missing(); }
+    [[nodiscard]] bool isServed(const QByteArray &key) const override { return m_inner.isServed(key); }
     Subscription onState(std::function<void(ConnectionState)> listener) override
     {
         return m_inner.onState(std::move(listener));

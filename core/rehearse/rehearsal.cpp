@@ -2,6 +2,7 @@
 #include "core/rehearse/rehearsal.h"
 
 #include "core/base/text.h"
+#include "core/inspect/awaited.h"
 #include "core/inspect/findings.h"
 #include "core/rehearse/fork.h"
 #include "core/rules/catalogue.h"
@@ -82,7 +83,16 @@ bool isDeaf(const LockSnapshot &lock, const QByteArray &id)
     });
 }
 
-void takeNext(Rehearsal &rehearsal, const LockSnapshot &lock, const Outcome &outcome)
+// A waiter before it in the queue without a connection. Its session lives: if its client comes back, it is the next.
+const Contender *goneAhead(const LockSnapshot &lock, const Cast &cast, std::size_t next)
+{
+    const auto found = std::ranges::find_if(cast.parts, [&](const Part &part) {
+        return part.isGone && part.contender < next && lock.contenders[part.contender].role == Role::Waiter;
+    });
+    return found == cast.parts.end() ? nullptr : &lock.contenders[found->contender];
+}
+
+void takeNext(Rehearsal &rehearsal, const LockSnapshot &lock, const Cast &cast, const Outcome &outcome)
 {
     // Readers get in together: as they stand in the queue, for which of them is told first is chance.
     auto granted = outcome.granted;
@@ -96,11 +106,17 @@ void takeNext(Rehearsal &rehearsal, const LockSnapshot &lock, const Outcome &out
                              u"release, and the lock stays unused until it looks by itself"_s.arg(label(first, 80));
         return;
     }
+    if (const auto *gone = goneAhead(lock, cast, granted.front())) {
+        rehearsal.granted.clear();
+        rehearsal.assumed << u"%1 is the next if its client comes back, else %2 when the session of %1 ends"_s.arg(
+            label(gone->id, 80), label(first, 80));
+        return;
+    }
     rehearsal.next = Next::Certain;
     rehearsal.nextHolder = first;
 }
 
-void judge(Rehearsal &rehearsal, const LockSnapshot &lock, const Outcome &outcome)
+void judge(Rehearsal &rehearsal, const LockSnapshot &lock, const Cast &cast, const Outcome &outcome)
 {
     const auto waiters = waitersOf(lock);
     if (recipeOf(lock.recipe).wakeUp == recipes::WakeUp::Answer)
@@ -117,7 +133,7 @@ void judge(Rehearsal &rehearsal, const LockSnapshot &lock, const Outcome &outcom
     } else if (outcome.granted.empty()) {
         rehearsal.next = Next::Nobody;
     } else if (isOrderKnown(lock, waiters)) {
-        takeNext(rehearsal, lock, outcome);
+        takeNext(rehearsal, lock, cast, outcome);
     } else {
         rehearsal.next = Next::Chance;
         const bool isQueue = std::ranges::all_of(waiters, [](const auto *one) { return one->position.has_value(); });
@@ -192,6 +208,22 @@ Result<Rehearsal> rehearse(const operate::ForceReleasePlan &plan)
         rehearsal.assumed << u"%1 does not hold it: nobody gets the lock by this"_s.arg(label(plan.holder, 80));
         return rehearsal;
     }
+    const auto beside = inspect::wakesBeside(lock, plan.holder);
+    rehearsal.assumed << beside;
+    for (const auto &finding : lock.findings) {
+        if (finding.code == FindingCode::ForeignNode && finding.contenders.empty())
+            rehearsal.assumed << finding.message; // what else clients may wait for, or lock by
+    }
+    const auto elsewhere = inspect::firstAwaitsElsewhere(lock);
+    if (elsewhere && lock.holderCount() == 1) {
+        rehearsal.next = Next::Nobody;
+        rehearsal.woken = static_cast<int>(beside.size());
+        rehearsal.isWokenSeen = false;
+        rehearsal.assumed
+            << u"the first in the queue waits for %1, which is no claim of this lock: no client gets the "
+               u"lock before that no longer exists"_s.arg(label(*elsewhere, 120));
+        return rehearsal;
+    }
     if (const auto why = whyNotPlayed(lock)) {
         rehearsal.assumed << *why;
         return rehearsal;
@@ -222,8 +254,9 @@ Result<Rehearsal> rehearse(const operate::ForceReleasePlan &plan)
                                     u"nothing can be foretold"_s);
         return rehearsal;
     }
-    judge(rehearsal, lock, *outcome);
-    rehearsal.isWokenSeen = rehearsal.isWokenSeen && isWokenAlike;
+    judge(rehearsal, lock, *cast, *outcome);
+    rehearsal.woken = rehearsal.woken.value_or(0) + static_cast<int>(beside.size());
+    rehearsal.isWokenSeen = rehearsal.isWokenSeen && isWokenAlike && beside.isEmpty();
     return rehearsal;
 }
 

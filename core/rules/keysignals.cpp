@@ -6,6 +6,13 @@ namespace lockscope::recipes {
 namespace {
 // Registries are named "app", "app:locks"; what has more colons has them in the path.
 constexpr qsizetype channelsAtMost = 4;
+
+// Names that clients without channels give.
+bool isNamedByPoller(const QByteArray &key)
+{
+    return key.startsWith("redlock:") || key.contains("laravel") || key.startsWith("PHPREDIS_SESSION:")
+           || key.startsWith("SINGLETONLOCK_");
+}
 } // namespace
 
 KeySignals signalsOf(const QByteArray &key)
@@ -14,7 +21,8 @@ KeySignals signalsOf(const QByteArray &key)
     KeySignals wakes;
     if (key.startsWith(python) && key.size() > python.size())
         wakes.list = "lock-signal:" + key.mid(python.size());
-    for (auto at = key.indexOf(':'); at > 0 && wakes.channels.size() < channelsAtMost;
+    const bool isSprings = !isNamedByPoller(key);
+    for (auto at = key.indexOf(':'); isSprings && at > 0 && wakes.channels.size() < channelsAtMost;
          at = key.indexOf(':', at + 1)) {
         wakes.channels << key.left(at) + "-channel";
         wakes.topics << wakes.channels.last() + ':' + key;

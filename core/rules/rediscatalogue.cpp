@@ -209,6 +209,16 @@ std::vector<RecipeInfo> seenRecipes()
          .releaseRefusal =
              u"how its client takes a permit back differs from version to version; give it back there"_s,
          .fenced = false},
+        {.id = "redis-rwlock",
+         .backend = redisBackend,
+         .summary = u"readers as members of a set or as a count, a writer in a key"_s,
+         .shape = Shape::Hash,
+         .endsBy = EndsBy::Lease,
+         .wakeUp = WakeUp::Polling,
+         .releaseRefusal =
+             u"its keys are its client's alone to change; stop the client, or wait for the end of its lease"_s,
+         .readWrite = true,
+         .fenced = false},
         {.id = "redis-rule",
          .backend = redisBackend,
          .summary = u"a lock by a rule of yours: a hash, a sorted set, or what has no way of release"_s,

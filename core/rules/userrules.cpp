@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/rules/userrules.h"
 
+#include "core/base/text.h"
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -56,7 +58,7 @@ bool UserRule::hasTokens() const
 QString RuleProblem::text() const
 {
     const auto place = line > 0 ? u"%1:%2"_s.arg(file).arg(line) : file;
-    return field.isEmpty() ? u"%1: %2"_s.arg(place, why) : u"%1: %2: %3"_s.arg(place, field, why);
+    return harmlessLine(field.isEmpty() ? u"%1: %2"_s.arg(place, why) : u"%1: %2: %3"_s.arg(place, field, why));
 }
 
 UserRules userRules()

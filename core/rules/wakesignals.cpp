@@ -8,8 +8,8 @@ namespace lockscope::recipes {
 KeySignals wakeSignalsOf(const QByteArray &key)
 {
     const auto fit = wakingRule(key);
-    if (!fit)
-        return signalsOf(key);
+    if (!fit) // by a rule that says of no wake-up its clients poll
+        return rulesFitting(key).empty() ? signalsOf(key) : KeySignals();
     KeySignals wakes;
     wakes.list = fit->name(fit->rule->wakeList);
     if (const auto channel = fit->name(fit->rule->wakeChannel); !channel.isEmpty())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the clients of a key are woken: as a rule of the user's says, else as its name says (keysignals.h).
+// How the clients of a key are woken: as a rule of the user's says (none, if it says nothing), else as the key's name
+// says (keysignals.h).
 #pragma once
 
 #include "core/rules/keysignals.h"

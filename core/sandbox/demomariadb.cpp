@@ -26,7 +26,7 @@ DemoMariaDb::DemoMariaDb(DemoStage &stage, const ConnectionSpec &server)
 std::unique_ptr<mariadb::Session> DemoMariaDb::openSession()
 {
     mariadb::SessionOptions options;
-    options.host = m_passage.throughTls(m_server.hosts.front(), passage::mySqlTls);
+    options.host = m_passage.throughTls(m_server.hosts.front(), passage::mySqlSpeech.verified);
     options.user = m_server.user;
     // An application asks nothing while it works: what it did last is then its work.
     options.askIdleEvery = 60s;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/clientlabels.h"
 
+#include "core/base/regularfile.h"
+
 #include <QDir>
 #include <QFileInfo>
 #include <QSaveFile>
@@ -19,10 +21,10 @@ constexpr qint64 mostReadOfLabels = 1 << 20;
 QByteArrayList commentsOf(const QString &file)
 {
     QByteArrayList comments;
-    QFile from(file);
-    if (!from.open(QFile::ReadOnly))
+    const auto bytes = readRegularFile(file, mostReadOfLabels);
+    if (!bytes)
         return comments;
-    for (const auto &line : from.read(mostReadOfLabels).split('\n')) {
+    for (const auto &line : bytes->split('\n')) {
         if (line.startsWith('#'))
             comments << line;
     }
@@ -36,13 +38,16 @@ QString clientLabelFile()
     return QStandardPaths::writableLocation(QStandardPaths::GenericConfigLocation) + u"/lockscope/labels"_s;
 }
 
-std::vector<inspect::ClientLabel> savedClientLabels(const QString &file)
+std::vector<inspect::ClientLabel> savedClientLabels(const QString &file, QString *problem)
 {
     std::vector<inspect::ClientLabel> labels;
-    QFile from(file);
-    if (!from.open(QFile::ReadOnly))
+    const auto bytes = readRegularFile(file, mostReadOfLabels);
+    if (!bytes) {
+        if (problem && QFile::exists(file))
+            *problem = u"%1: %2; its labels are not used"_s.arg(file, bytes.error().message);
         return labels;
-    for (const auto &line : QString::fromUtf8(from.read(mostReadOfLabels)).split(u'\n')) {
+    }
+    for (const auto &line : QString::fromUtf8(*bytes).split(u'\n')) {
         const auto label = inspect::readClientLabel(line.trimmed());
         if (label && !line.startsWith(u'#'))
             labels.push_back(*label);

@@ -8,8 +8,10 @@
 namespace lockscope {
 
 [[nodiscard]] QString clientLabelFile();
-// Those of the file; none when there is no file. Lines that are no label are left out.
-[[nodiscard]] std::vector<inspect::ClientLabel> savedClientLabels(const QString &file = clientLabelFile());
+// Those of the file; none when there is no file. Lines that are no label are left out. `problem` is why a file that
+// exists was not read.
+[[nodiscard]] std::vector<inspect::ClientLabel> savedClientLabels(const QString &file = clientLabelFile(),
+                                                                  QString *problem = nullptr);
 // Those and no others, in this order; the file's comments stay, at its beginning.
 [[nodiscard]] Result<void> writeClientLabels(const std::vector<inspect::ClientLabel> &labels,
                                              const QString &file = clientLabelFile());

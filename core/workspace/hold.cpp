@@ -2,6 +2,7 @@
 #include "core/workspace/hold.h"
 
 #include "core/base/text.h"
+#include "core/operate/lastlook.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>
@@ -54,6 +55,14 @@ QString recipeAndClient(const inspect::LockSnapshot &lock)
     return lock.client ? u"%1, %2"_s.arg(recipe, escaped(lock.client->toUtf8())) : recipe;
 }
 
+// Whether Redis itself keeps this recipe out while anything is at the lock's own key. A user who may not read that
+// key, or those beside it, may take the lock all the same.
+bool isKeptApart(const recipes::RecipeInfo &recipe)
+{
+    return recipe.backend == BackendKind::Redis && recipe.shape != recipes::Shape::Counter
+           && recipe.endsBy != recipes::EndsBy::Timestamp;
+}
+
 // A node with a date: its clients write it whoever else is there.
 bool isDated(const inspect::LockSnapshot &lock)
 {
@@ -65,7 +74,12 @@ bool isDated(const inspect::LockSnapshot &lock)
 std::optional<QString> besideWhom(const inspect::LockSnapshot &lock, const QString &ours,
                                   const std::function<bool(const recipes::SeenHold &)> &overlooks)
 {
+    // Kept out by something that may hold it in its own way.
+    const bool isBlocked = lock.holderCount() == 0 && lock.state == inspect::LockState::Contended;
     for (const auto &one : lock.contenders) {
+        if (isBlocked && overlooks({lock.recipe, ZPath(one.guard.path), one.guard.value}))
+            return u"is waited for by %1 (%2), which %3 does not wait for: both could hold it"_s.arg(
+                escaped(one.id), recipeAndClient(lock), ours);
         if (one.role != inspect::Role::Holder || !overlooks({lock.recipe, ZPath(one.guard.path), one.guard.value}))
             continue;
         return u"is held by %1 (%2), which %3 does not wait for: both would hold it"_s.arg(
@@ -111,6 +125,9 @@ Task<Result<void>> HeldLock::Private::refuseBeside(Link *link, QByteArray name, 
     const auto standing = co_await link->observer().readHolds(name, deadline);
     if (!standing && standing.error().code == ErrorCode::NoNode)
         co_return Result<void>();
+    const bool isForbidden = !standing && standing.error().code == ErrorCode::NoPermission;
+    if (isForbidden && isKeptApart(recipe))
+        co_return Result<void>();
     if (!standing)
         co_return couldNotLook(standing.error());
     if (name != request.lock.name && !isDated(*standing))
@@ -135,7 +152,7 @@ Task<Result<void>> HeldLock::Private::refuseUnderOtherNames(Link *link, Deadline
     const auto names = contender->otherNames();
     for (const auto &name : names) {
         const auto standing = co_await link->observer().readHolds(name, deadline);
-        if (!standing && standing.error().code == ErrorCode::NoNode)
+        if (!standing && operate::isNoLock(standing.error()))
             continue;
         if (!standing)
             co_return couldNotLook(standing.error());
@@ -232,6 +249,16 @@ Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::millis
 Completion<QString> HeldLock::lost() const
 {
     return d->lost;
+}
+
+bool HeldLock::isCleaningUp() const
+{
+    return d->contender && d->contender->isCleaningUp();
+}
+
+std::chrono::milliseconds HeldLock::sessionTimeout() const
+{
+    return d->contender ? d->contender->sessionTimeout() : std::chrono::milliseconds{};
 }
 
 Task<Result<void>> HeldLock::release(Deadline deadline)

@@ -24,6 +24,10 @@ public:
     // On a link made read-only since, the contender's own session is closed instead: it holds nothing else.
     // Refused where the lock is not the session's: a Redis key ends with its lease, a version is not written.
     [[nodiscard]] Task<Result<void>> release(Deadline deadline);
+    // Whether a release that got no answer is still being followed up. The link may have such work, too.
+    [[nodiscard]] bool isCleaningUp() const;
+    // Where it ends with a session of our own: how long after the servers last had word of that. Else zero.
+    [[nodiscard]] std::chrono::milliseconds sessionTimeout() const;
 
 private:
     struct Private;

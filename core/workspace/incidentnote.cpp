@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
+#include "core/workspace/recordfeed.h"
 
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -152,13 +153,18 @@ QString spansRow(const QString &what, const history::Spans &spans)
 
 QString timeline(const NoteFacts &facts)
 {
+    const auto problem = codeSpan(harmless(facts.historyProblem));
     if (!facts.history)
-        return u"No history was seen: this is one look. `lockscopectl record` keeps one.\n"_s;
+        return facts.historyProblem.isEmpty()
+                   ? u"No history was seen: this is one look. `lockscopectl record` keeps one.\n"_s
+                   : u"The history could not be read: %1. The past of this lock is unknown.\n"_s.arg(problem);
     const auto line = history::timelineOf(*facts.history, facts.labels);
     const auto first = line.events.size() - std::min(line.events.size(), mostEvents);
     QString text = first == 0   ? QString()
                    : first == 1 ? u"1 earlier event is left out.\n\n"_s
                                 : u"%1 earlier events are left out.\n\n"_s.arg(first);
+    if (!facts.historyProblem.isEmpty())
+        text += u"Incomplete: recording stopped (%1). Later changes may be missing.\n\n"_s.arg(problem);
     text += tableHead({u"When it was seen"_s, u"Who"_s, u"Says of itself"_s, u"From"_s, u"What"_s});
     for (auto i = first; i < line.events.size(); ++i) {
         const auto &event = line.events[i];
@@ -200,10 +206,15 @@ QString stateWords(const QByteArray &json)
 
 QString actions(const NoteFacts &facts)
 {
+    const auto gap = facts.actsProblem.isEmpty()
+                         ? QString()
+                         : u"Incomplete: the audit log could not be read (%1). Actions may be missing.\n"_s.arg(
+                             codeSpan(harmless(facts.actsProblem)));
     if (facts.acts.empty())
-        return u"None is recorded for this lock.\n"_s;
-    QString text = tableHead({u"Time"_s, u"Who"_s, u"Action"_s, u"Holder"_s, u"Phase"_s, u"Outcome"_s, u"Reason"_s,
-                              u"Before"_s, u"After"_s});
+        return gap.isEmpty() ? u"None is recorded for this lock.\n"_s : gap;
+    QString text = gap.isEmpty() ? gap : gap + u'\n';
+    text += tableHead({u"Time"_s, u"Who"_s, u"Action"_s, u"Holder"_s, u"Phase"_s, u"Outcome"_s, u"Reason"_s,
+                       u"Before"_s, u"After"_s});
     const auto shown = [](const QString &words) { return cell(escaped(words.toUtf8())); };
     for (const auto &act : facts.acts)
         text += row({clock(facts, act.time), shown(act.actor), shown(act.action), cell(escaped(act.holder)),
@@ -248,6 +259,28 @@ QString incidentNote(const NoteFacts &facts)
     text += u"\n## Timeline\n\n"_s + timeline(facts);
     text += u"\n## Actions\n\n"_s + actions(facts);
     return text;
+}
+
+void addActs(NoteFacts &facts, const std::vector<operate::AuditRecord> &records, history::Moment upTo)
+{
+    for (const auto &record : records) {
+        auto act = actOf(record);
+        if (record.lock == facts.lock.lock.text() && act.time <= upTo)
+            facts.acts.push_back(std::move(act));
+    }
+}
+
+void addRecordedActs(NoteFacts &facts)
+{
+    const auto audited = facts.acts;
+    for (const auto &[at, act] : facts.history->acts) {
+        const auto isSame = [&recorded = act](history::Act known) {
+            known.time = recorded.time; // A clock that was set in between moves it.
+            return known == recorded;
+        };
+        if (std::ranges::none_of(audited, isSame))
+            facts.acts.push_back(act);
+    }
 }
 
 } // namespace lockscope

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/history/timeline.h"
+#include "core/operate/audit.h"
 
 namespace lockscope {
 
@@ -16,11 +17,19 @@ struct NoteFacts {
     history::LinkState connection; // without credentials
     std::vector<inspect::Coverage> coverage;
     std::optional<history::LockHistory> history; // up to then; nothing where nobody recorded
+    QString historyProblem;                      // why the history is missing or ends early; empty: nothing failed
+    QString actsProblem;                         // why actions may be missing
     QString source;                              // "a recording from … to …"; empty: one look at the server
     std::vector<history::Act> acts;              // of this lock
     std::vector<inspect::ClientLabel> labels{};  // what the user calls clients; those of `lock` say so already
 };
 [[nodiscard]] QString incidentNote(const NoteFacts &facts);
+
+// Adds what the audit file says was done to this lock, up to the moment `upTo`.
+void addActs(NoteFacts &facts, const std::vector<operate::AuditRecord> &records,
+             history::Moment upTo = history::Moment::max());
+// Adds those of its history that the audit file does not have.
+void addRecordedActs(NoteFacts &facts);
 
 // A code span, whatever is in it; `inTable`: in a cell of one.
 [[nodiscard]] QString codeSpan(const QString &text, bool inTable = false);

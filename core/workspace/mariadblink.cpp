@@ -38,7 +38,7 @@ SqlRunLock mariaDbRunLock(const recipes::RecipeInfo &recipe, const QByteArray &n
 }
 
 const SqlKit mariaDbKit{
-    .speech = passage::mySqlTls,
+    .speech = passage::mySqlSpeech,
     .open = mariadb::openSession,
     .observe = [](mariadb::Session &session, const ConnectionName &name, const inspect::ObserverOptions &options,
                   inspect::ObserverSink &sink) -> std::unique_ptr<inspect::Observer> {

@@ -47,6 +47,11 @@ public:
     // Whether what it holds ends with its own session: to close that is no write, and so is done on a connection that
     // was made read-only meanwhile.
     [[nodiscard]] virtual bool isGivenBackBySession() const { return false; }
+    // Whether a release that got no answer is still being followed up over a session of its own.
+    [[nodiscard]] virtual bool isCleaningUp() const { return false; }
+    // What it holds ends by itself so long after the servers last had word of it; zero: by the TTL that was asked
+    // for.
+    [[nodiscard]] virtual std::chrono::milliseconds sessionTimeout() const { return {}; }
 };
 
 } // namespace lockscope

@@ -42,6 +42,42 @@ void addDeadlocksThen(const FlightRecording &recording, history::Picture &pictur
         addDeadlocks(lock, graph, graph.cycles);
 }
 
+constexpr std::chrono::seconds startTakes(60); // at most
+
+bool isComplete(const std::map<ConnectionName, history::LinkState> &links)
+{
+    return !links.empty() && std::ranges::all_of(links, [](const auto &entry) {
+        const auto &link = entry.second;
+        return link.isLookedThrough || (!link.isConnected && !link.problem.isEmpty());
+    });
+}
+
+// The connections of one start come one after the other, and each is looked through first: what is recorded meanwhile
+// looks as if there were fewer locks. A deadlock is reported once it was seen twice. The beginning, where that is
+// never over.
+Moment firstComplete(const FlightRecording &recording)
+{
+    constexpr std::chrono::seconds joinWithin(5), seenTwice(2);
+    const auto begin = recording.begin();
+    const auto picture = recording.at(begin);
+    if (!picture)
+        return begin;
+    auto links = picture->connections;
+    auto since = isComplete(links) ? std::optional(begin) : std::nullopt;
+    (void)recording.walk(begin, begin + startTakes, [&](const history::Change &change) {
+        if (since && change.at > *since + joinWithin)
+            return false;
+        if (const auto *state = std::get_if<history::LinkState>(&change.what)) {
+            links.insert_or_assign(state->name, *state);
+            if (state->isGone)
+                links.erase(state->name);
+            since = !isComplete(links) ? std::nullopt : since ? since : std::optional(change.at);
+        }
+        return true;
+    });
+    return since && *since > begin ? std::min<Moment>(*since + seenTwice, recording.end()) : begin;
+}
+
 } // namespace
 
 // One thread's. Files come and go while they are read: what fails is tried again with those that are there then.
@@ -139,18 +175,21 @@ void Past::span(QObject *context, Answer<RecordedSpan> answer)
     });
 }
 
-void Past::at(Moment moment, std::vector<inspect::ClientLabel> labels, QObject *context, Answer<PastPicture> answer)
+void Past::at(Moment moment, Reach reach, std::vector<inspect::ClientLabel> labels, QObject *context,
+              Answer<PastPicture> answer)
 {
-    ask<PastPicture>(*m_scrubber, context, std::move(answer), [reader = m_scrubbing, moment, labels] {
+    ask<PastPicture>(*m_scrubber, context, std::move(answer), [reader = m_scrubbing, moment, reach, labels] {
         return reader->read<PastPicture>(moment, [&](const FlightRecording &recording) -> Result<PastPicture> {
-            const auto nearest = std::clamp(moment, recording.begin(), recording.end());
+            const bool mayBeEarly = reach == Reach::Complete && moment < recording.begin() + startTakes;
+            const auto first = mayBeEarly ? firstComplete(recording) : recording.begin();
+            const auto nearest = std::clamp(moment, first, std::max(first, recording.end()));
             auto picture = recording.at(nearest);
             if (!picture)
                 return picture.error();
             addDeadlocksThen(recording, *picture, nearest, labels);
             for (auto &[name, lock] : picture->locks)
                 addLabels(lock, labels);
-            return PastPicture{nearest, std::move(*picture)};
+            return PastPicture{nearest, std::move(*picture), reach == Reach::Complete && moment <= first};
         });
     });
 }
@@ -194,13 +233,12 @@ void Past::note(NoteFacts facts, QObject *context, Answer<QString> answer)
                              return history.error();
                          if (!history->connection.empty())
                              whole.connection = history->connection.back().second;
-                         for (const auto &[at, act] : history->acts)
-                             whole.acts.push_back(act);
                          whole.source =
                              (isOwn ? u"Lockscope's window, which recorded from %1 to %2"_s
                                     : u"a recording, from %1 to %2"_s)
                                  .arg(inspect::isoTime(recording.begin()), inspect::isoTime(recording.end()));
                          whole.history = std::move(*history);
+                         addRecordedActs(whole);
                          return incidentNote(whole);
                      });
                  });

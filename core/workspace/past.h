@@ -26,6 +26,7 @@ struct RecordedSpan {
 struct PastPicture {
     history::Moment at{}; // that of the question, or the nearest that is recorded
     history::Picture picture;
+    bool isFirst = false; // nothing before it is complete
 };
 
 struct LockPast {
@@ -54,8 +55,10 @@ public:
     // Answers come while `context` lives, in their order.
     void span(QObject *context, Answer<RecordedSpan> answer);
     // With the deadlocks there were then: a recording that no window made has none among its findings. `labels`: by
-    // what the user calls clients.
-    void at(Moment moment, std::vector<inspect::ClientLabel> labels, QObject *context, Answer<PastPicture> answer);
+    // what the user calls clients. Complete: not before every connection of the start had been looked through.
+    enum class Reach { Recorded, Complete };
+    void at(Moment moment, Reach reach, std::vector<inspect::ClientLabel> labels, QObject *context,
+            Answer<PastPicture> answer);
     // Up to then. A context's second question drops its first one, if that is not answered yet.
     void lock(const inspect::LockName &lock, Moment to, std::vector<inspect::ClientLabel> labels, QObject *context,
               Answer<LockPast> answer);

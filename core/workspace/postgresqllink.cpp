@@ -31,7 +31,7 @@ SqlRunLock postgreSqlRunLock(const recipes::RecipeInfo &recipe, const QByteArray
 }
 
 const SqlKit postgreSqlKit{
-    .speech = passage::postgreSqlTls,
+    .speech = passage::postgreSqlSpeech,
     .open = postgresql::openSession,
     .observe = [](mariadb::Session &session, const ConnectionName &name, const inspect::ObserverOptions &options,
                   inspect::ObserverSink &sink) -> std::unique_ptr<inspect::Observer> {

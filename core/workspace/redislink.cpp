@@ -22,8 +22,8 @@ public:
     {
         m_connection = open();
         m_gated = operate::gated(*m_connection, m_gate);
-        m_observer =
-            std::make_unique<inspect::RedisObserver>(*m_gated, m_spec.name, m_context.options.observer, m_proxy);
+        m_observer = std::make_unique<inspect::RedisObserver>(*m_gated, m_spec.name, m_context.options.observer,
+                                                              m_proxy, m_spec.database);
         m_state = m_connection->onState([this](redis::ConnectionState state) { stateChanged(state); });
         if (m_spec.scheme == Scheme::RedisCluster)
             m_proxy.describe(u"Redis Cluster"_s);

@@ -25,7 +25,7 @@ public:
             node.client = redis::openConnection(m_context.loop, connectionOptions(host));
             node.gated = operate::gated(*node.client, m_gate, node.name);
             node.state = node.client->onState([this](redis::ConnectionState) { stateChanged(); });
-            observed.push_back({node.name, node.gated.get()});
+            observed.push_back({node.name, node.gated.get(), m_spec.database});
             m_nodes.push_back(std::move(node));
         }
         m_observer = std::make_unique<inspect::RedisSetObserver>(std::move(observed), m_spec.name,

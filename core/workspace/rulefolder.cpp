@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/rulefolder.h"
 
+#include "core/base/regularfile.h"
 #include "core/workspace/settingsfile.h"
 
 #include <QDir>
@@ -23,9 +24,8 @@ QByteArray textsOfFiles(const QStringList &files)
 {
     QByteArray all;
     for (const auto &path : files) {
-        QFile file(path);
-        const bool isThere = file.open(QFile::ReadOnly);
-        all += path.toUtf8() + '\0' + (isThere ? file.read(mostOfRuleFile) : file.errorString().toUtf8()) + '\0';
+        const auto text = readRegularFile(path, mostOfRuleFile);
+        all += path.toUtf8() + '\0' + (text ? *text : text.error().message.toUtf8()) + '\0';
     }
     return all;
 }
@@ -49,12 +49,12 @@ recipes::RuleFile readRuleFiles(const QStringList &files)
 {
     recipes::RuleFile all;
     for (const auto &path : files) {
-        QFile file(path);
-        if (!file.open(QFile::ReadOnly)) {
-            all.problems.push_back({path, 0, {}, file.errorString()});
+        const auto text = readRegularFile(path, mostOfRuleFile);
+        if (!text) {
+            all.problems.push_back({path, 0, {}, text.error().message});
             continue;
         }
-        auto read = recipes::readRuleFile(file.read(mostOfRuleFile), path);
+        auto read = recipes::readRuleFile(*text, path);
         for (auto &rule : read.rules)
             rule.file = QFileInfo(path).fileName();
         for (auto &form : read.tokens)

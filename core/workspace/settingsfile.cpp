@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/settingsfile.h"
 
+#include "core/base/regularfile.h"
+
 #include <QDir>
 #include <QFileInfo>
 #include <QJsonDocument>
@@ -31,13 +33,13 @@ Error badSetting(const QString &file, const QString &field, const QString &why)
 
 Result<QJsonObject> readSettings(const QString &file)
 {
-    QFile from(file);
-    if (!from.exists())
+    if (!QFile::exists(file))
         return QJsonObject();
-    if (!from.open(QFile::ReadOnly))
-        return Error{ErrorCode::BadInput, u"%1: %2"_s.arg(file, from.errorString())};
+    const auto bytes = readRegularFile(file, mostSettings);
+    if (!bytes)
+        return Error{ErrorCode::BadInput, u"%1: %2"_s.arg(file, bytes.error().message)};
     QJsonParseError error{};
-    const auto document = QJsonDocument::fromJson(from.read(std::min(mostSettings, from.size())), &error);
+    const auto document = QJsonDocument::fromJson(*bytes, &error);
     if (!document.isObject())
         return badSetting(file, u"byte %1"_s.arg(error.offset),
                           error.error == QJsonParseError::NoError ? u"no JSON object"_s : error.errorString());

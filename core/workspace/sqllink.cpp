@@ -76,6 +76,7 @@ public:
     }
     // The session itself asks whether it still stands, and the recipe tells.
     void watchOver(const Holding &, const recipes::Grant &) override {}
+    [[nodiscard]] bool isCleaningUp() const override { return !m_session->background().isIdle(); }
     // The optimistic lock's release is a write.
     [[nodiscard]] bool isGivenBackBySession() const override
     {
@@ -116,6 +117,9 @@ std::optional<Error> SqlLink::problem() const
 {
     if (isConnected() || m_session->lastError().isEmpty())
         return std::nullopt;
+    if (m_session->state() == mariadb::SessionState::AuthFailed && m_passage->isProblemOfTls()) // ours, of the login
+        return Error{ErrorCode::AuthFailed,
+                     u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), m_passage->problem()), false, true};
     if (m_session->state() == mariadb::SessionState::AuthFailed)
         return refused(reason(m_session->lastError()), m_session->isExplained());
     return notConnected(m_session->lastError(), m_session->isExplained());
@@ -155,7 +159,7 @@ Task<Result<operate::Sent>> SqlLink::sendRelease(operate::ForceReleasePlan plan,
 mariadb::SessionOptions SqlLink::sessionOptions() const
 {
     mariadb::SessionOptions options;
-    options.host = m_passage->throughTls(m_spec.hosts.front(), m_kit.speech);
+    options.host = m_passage->throughSql(m_spec.hosts.front(), m_kit.speech, !m_password.isEmpty());
     options.keep = m_passage;
     options.user = m_spec.user;
     options.password = m_password;

@@ -59,6 +59,8 @@ public:
         holding.scope.launch(recipes::watchOwnNode(m_session.get(), &holding.lock, grant)); // and the lock tells
     }
     [[nodiscard]] bool isGivenBackBySession() const override { return true; }
+    [[nodiscard]] bool isCleaningUp() const override { return !m_session->background().isIdle(); }
+    [[nodiscard]] std::chrono::milliseconds sessionTimeout() const override { return m_session->timeout(); }
     [[nodiscard]] std::vector<QByteArray> leasesBelow() const override
     {
         return {ZPath(m_request.lock.name).child(NodeName("0")).bytes()};

@@ -3,6 +3,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/logging.h"
+#include "core/zookeeper/libraryguard.h"
 #include "core/zookeeper/sendable.h"
 
 namespace lockscope::zk::callbacks {
@@ -37,11 +38,16 @@ std::unique_ptr<const C> takeBack(const void *data)
     return call;
 }
 
+constexpr qint64 bytesBesideName = 64; // what keeps a name
+constexpr qint64 largeAnswer = 64 * 1024;
+
+// `bytes`: what the value takes, where that may be much.
 template <class T>
-void answer(const void *data, int returnCode, T value)
+void answer(const void *data, int returnCode, T value, qint64 bytes = 0)
 {
     const auto call = takeBack<Call>(data);
-    call->mailbox->post([id = call->id, returnCode, value = std::move(value)](Client &client) {
+    const auto underWay = bytes < largeAnswer ? nullptr : std::make_shared<const AnswerUnderWay>(bytes);
+    call->mailbox->post([id = call->id, returnCode, value = std::move(value), underWay](Client &client) {
         client.answered<T>(id, returnCode, value);
     });
 }
@@ -114,7 +120,7 @@ void onNode(int returnCode, const char *value, int length, const ::Stat *stat, c
     node.stat = statOf(stat);
     if (returnCode == ZOK && length > 0)
         node.data = QByteArray(value, length);
-    answer(data, returnCode, std::move(node));
+    answer(data, returnCode, std::move(node), length);
 }
 
 void onStat(int returnCode, const ::Stat *stat, const void *data)
@@ -126,14 +132,17 @@ void onChildren(int returnCode, const String_vector *names, const ::Stat *stat, 
 {
     Children children;
     children.stat = statOf(stat);
+    qint64 bytes = 0;
     if (returnCode == ZOK && names) {
         std::vector<NodeName> list;
         list.reserve(static_cast<std::size_t>(names->count));
-        for (int i = 0; i < names->count; ++i)
+        for (int i = 0; i < names->count; ++i) {
             list.emplace_back(QByteArray(names->data[i]));
+            bytes += bytesBesideName + list.back().bytes().size();
+        }
         children.names = std::move(list);
     }
-    answer(data, returnCode, std::move(children));
+    answer(data, returnCode, std::move(children), bytes);
 }
 
 void onAcls(int returnCode, ACL_vector *acls, ::Stat *stat, const void *data)

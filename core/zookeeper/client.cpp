@@ -7,6 +7,7 @@
 #include "core/zookeeper/background.h"
 #include "core/zookeeper/callbacks.h"
 #include "core/zookeeper/clientsession.h"
+#include "core/zookeeper/libraryguard.h"
 
 #include <cerrno>
 #include <cstring>
@@ -32,6 +33,8 @@ QByteArray connectString(const SessionOptions &options)
 void openHandle(const std::shared_ptr<Mailbox> &mailbox, const SessionOptions &options)
 {
     zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);
+    if (!isLibraryGuarded())
+        qCWarning(logZooKeeper, "what servers send is not checked: the C client is not the shared library");
     errno = 0;
     zhandle_t *handle = zookeeper_init2(connectString(options).constData(), callbacks::onSession,
                                         static_cast<int>(options.timeout.count()), nullptr, mailbox.get(),

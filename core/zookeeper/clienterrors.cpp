@@ -70,6 +70,8 @@ Error errorOf(int returnCode, const Attempt &attempt)
     case ZUNIMPLEMENTED: return error(ErrorCode::Unsupported, u"this server does not know the request"_s);
     case ZEPHEMERALONLOCALSESSION:
         return error(ErrorCode::Unsupported, u"a local session cannot own ephemeral znodes"_s);
+    case ZMARSHALLINGERROR:
+        return error(ErrorCode::Server, u"the server's answer is malformed, or larger than is read here"_s);
     case ZTHROTTLEDOP: return error(ErrorCode::Server, u"the server is throttling; try again"_s, true);
     default: return error(ErrorCode::Server, QString::fromLatin1(zerror(returnCode)));
     }

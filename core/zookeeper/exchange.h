@@ -17,7 +17,7 @@ namespace lockscope::zk {
 // inside the constructor. Destroying it gives up silently.
 class Exchange : public QObject {
 public:
-    static constexpr qint64 limitBytes = 256LL * 1024 * 1024;
+    static constexpr qint64 limitBytes = 64LL * 1024 * 1024;
     using Done = std::function<void(QByteArray answer, QString failure)>;
 
     // `to`: nothing where it must not be asked.

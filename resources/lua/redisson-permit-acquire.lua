@@ -3,7 +3,7 @@
 -- KEYS: semaphore (permits left), deadlines (sorted set of permits).
 -- ARGV: permit (16 bytes), lease in milliseconds, how many permits there are, channel, '0': none is to be made.
 -- {1, 1} when it is ours now; {0, how long until the next one runs out}; {-1, how many there are} when
--- that is another number, 0 where there is no semaphore. Sent again because its answer was lost, it takes no second permit.
+-- that is another number, 0 where nothing shows a semaphore. Sent again because its answer was lost, it takes no second permit.
 local semaphore, deadlines = KEYS[1], KEYS[2]
 
 -- Redis before 5 replicates scripts by their text, which TIME forbids.
@@ -20,6 +20,8 @@ if redis.call('EXISTS', semaphore) == 0 then
   local left = math.max(0, tonumber(ARGV[3]) - redis.call('ZCARD', deadlines))
   redis.call('SET', semaphore, left)
   redis.call('PUBLISH', ARGV[4], left)
+elseif ARGV[5] == '0' and redis.call('EXISTS', deadlines) == 0 then
+  return {-1, 0} -- a bare number may be a lock or a count as well
 end
 local expired = redis.call('ZRANGEBYSCORE', deadlines, 0, now, 'LIMIT', 0, 1)[1]
 if expired then

@@ -105,7 +105,9 @@ void readNames(const QByteArray &input)
         must(row->columns.size() == row->values.size(), "a row has a value for each column");
     (void)namedLockIn(rest);
     if (const auto table = tableIn(rest, wait.index))
-        must(tableOfLock(tableLockName(table->first, table->second)) == table, "a table comes back from its name");
+        must(objectOfLock(tableLockName(table->first, table->second))
+                 == SqlObject{"TABLE", table->first, table->second},
+             "a table comes back from its name");
     (void)mariadb::findInStatus(rest, "421", 7, 8);
 }
 

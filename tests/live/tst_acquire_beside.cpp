@@ -97,12 +97,18 @@ private slots:
         row("19 .NET", "/19/l", {"l/write-0000000000"}, "");
         row("19 .NET semaphore", "/19s/l", {"l/semaphore-0000000000"}, "");
         row("20 zk-ruby", "/_zklocking/20l", {"20l/ex0000000000"}, "");
+        row("20b Hive", "/20b/l", {"l/LOCK-EXCLUSIVE-0000000000=explicit"}, "");
         row("21 textbook", "/21/l", {"l/10.0.0.1-W-0000000000"}, "zk-shared zk-shared-herd");
         row("21a herd", "/21a/l", {"l/herd-0000000000"}, "zk-herd-mutex");
         row("22 flat", "/22/stock", {"stock_lock_0000000000"}, "zk-flat-mutex");
         row("23 another's", "/23/l", {"l/lock_0000000000"}, "");
         row("23 another's with Curator's base", "/23c/l", {"l/lock-0000000000"}, mutexes);
         row("25 any queue", "/25/a-lock", {"a-lock/turn-0000000000"}, "");
+        row("25a persistent, in a folder that says lock", "/25a/a-lock", {"a-lock/item-0000000000=x"}, "");
+        row("25a persistent, flat", "/25f/stock", {"stock_lock_0000000000=x"}, "zk-flat-mutex");
+        row("25a persistent, textbook", "/25t/l", {"l/10.0.0.1-W-0000000000=x"}, "zk-shared zk-shared-herd");
+        row("25a persistent, with Curator's base", "/25d/l", {"l/lock-0000000000=x"}, mutexes);
+        row("26 a UUID", "/26/locks/" + uuid.mid(3).chopped(1), {uuid.mid(3).chopped(1)}, "zk-ephemeral");
         row("26 a plain node", "/26/leader-lock", {"leader-lock"}, "zk-ephemeral");
         row("27 ShedLock", "/shedlock/job", {"job=2999-01-01T00:00:00.000Z"}, "");
     }
@@ -122,6 +128,27 @@ private slots:
                      node);
         }
         nobodyGetsWhatIsSeen({ConnectionName("zk"), lock}, waiting);
+    }
+
+    // No client of the queue holds it, and what keeps its first out may.
+    void aQueueBehindAnotherNodeIsNotFree()
+    {
+        QVERIFY(make(ZPath("/5b/l/" + hex32 + "-lock-0000000000"), {}, zk::CreateMode::Ephemeral));
+        QVERIFY(make(ZPath("/5b/l/" + uuid + "lock-0000000001"), {}, zk::CreateMode::Ephemeral));
+        const auto got = attempt({ConnectionName("zk"), "/5b/l"}, "zk-shared");
+        QVERIFY(!got);
+        QCOMPARE(got.error().code, ErrorCode::Refused);
+        QVERIFY2(got.error().message.contains(u"is waited for by"), qPrintable(got.error().message));
+    }
+
+    // Whether they are one queue only their watches tell, and those were not listed since they came.
+    void aFolderWithATextForEachClientIsNotFree()
+    {
+        QVERIFY(make(ZPath("/25e/lock/hostA-0000000000"), {}, zk::CreateMode::Ephemeral));
+        QVERIFY(make(ZPath("/25e/lock/hostB-0000000001"), {}, zk::CreateMode::Ephemeral));
+        const auto got = attempt({ConnectionName("zk"), "/25e/lock"}, "zk-mutex");
+        QVERIFY(!got);
+        QCOMPARE(got.error().code, ErrorCode::Refused);
     }
 
     // Its clients look at the date, and at nobody's queue.
@@ -190,6 +217,17 @@ private slots:
             "redisson-semaphore");
         row("11 a token", "t-lock", {{"SET", "t-lock", hex32}}, "redis-getset");
         row("18 a moment", "m-lock", {{"SET", "m-lock", later}}, "redis-getset");
+        row("18 a moment in seconds", "s-lock", {{"SET", "s-lock", later.left(10)}}, "");
+        row("19 a mark that stays", "lockkey", {{"SET", "lockkey", "1"}}, "");
+        row("19 nothing written", "cache~lock", {{"SET", "cache~lock", ""}}, "redis-getset");
+        const QByteArray reader = "web1_4711_" + hex32;
+        const auto apart = [](const char *name, const QByteArray &key, const QList<QByteArrayList> &commands) {
+            QTest::newRow(name) << key << commands << QByteArrayList();
+        };
+        apart("22 .NET, readers and a waiting writer", "catalogue",
+              {{"SADD", "catalogue.readers", reader}, {"SET", "catalogue.writer", reader + "_WRITERWAITING"}});
+        apart("22 .NET, a writer", "books", {{"SET", "books.writer", reader}});
+        apart("23 Nextcloud", "nc/lockfiles/" + hex32, {{"SET", "nc/lockfiles/" + hex32, "2"}});
         row("19 a mark", "one-lock", {{"SET", "one-lock", "1", "EX", "600"}}, "");
         row("20 npm's semaphore", "semaphore:n",
             {{"ZADD", "semaphore:n", now, "0d5a1c2e-5c55-4a2b-9a3e-1f2d3c4b5a69"}, {"EXPIRE", "semaphore:n", "600"}},
@@ -203,6 +241,27 @@ private slots:
         for (const auto &command : commands)
             QVERIFY(valueOf(m_keys->command(command, soon())).kind != redis::Value::Kind::Error);
         nobodyGetsWhatIsSeen({ConnectionName("redis"), key}, waiting);
+    }
+
+    // What the server keeps apart needs no look; a number that a recipe could take for its own does.
+    void aUserWhoMayNotLookTakesWhatTheServerKeepsApart()
+    {
+        const QByteArrayList narrow{"ACL",  "SETUSER",       "narrow", "on",   ">pw",
+                                    "~own", "resetchannels", "+@all",  "-type"};
+        QVERIFY(valueOf(m_keys->command(narrow, soon())).kind != redis::Value::Kind::Error);
+        ConnectionSpec spec;
+        spec.name = ConnectionName("narrow");
+        spec.scheme = Scheme::Redis;
+        spec.hosts = {m_redis->address()};
+        spec.user = u"narrow"_s;
+        spec.password = u"pw"_s;
+        QVERIFY(m_workspace->add(spec));
+        QVERIFY(finish(m_loop, m_workspace->whenConnected(spec.name, soon())));
+        const auto got = attempt({spec.name, "own"}, "redis-set-nx");
+        QVERIFY2(got, got ? "" : qPrintable(got.error().message));
+        const auto refused = attempt({spec.name, "own"}, "redis-getset");
+        QVERIFY(!refused);
+        QVERIFY2(refused.error().message.contains(u"could not look"), qPrintable(refused.error().message));
     }
 };
 

@@ -150,6 +150,101 @@ private slots:
         QVERIFY(waiter->givesBack());
     }
 
+    // `etcdctl put "$ETCD_LOCK_KEY" host-1` under the lock: who waits goes on waiting for that key.
+    void claimThatLosesItsLeaseHoldsUntilItIsReleased()
+    {
+        if (QStandardPaths::findExecutable(u"etcdctl"_s).isEmpty())
+            QSKIP("etcdctl is not installed; Debian's package is etcd-client");
+        const auto lock = freshName();
+        KeepingSink sink;
+        const auto looks = observer(sink);
+        looks->start();
+        QVERIFY(eventually([&] { return looks->firstSnapshot().isComplete(); }));
+        auto holder = contender(lock), waiter = contender(lock);
+        QVERIFY(holder->takes());
+        waiter->acquire();
+        QVERIFY(eventually([&] { return sink.find(lock) && sink.find(lock)->waiterCount() == 1; }));
+        const auto id = holder->id();
+        const auto key = QString::fromUtf8(lock + '/' + id.left(id.indexOf('@')));
+        etcdctl({u"put"_s, key, u"host-1"_s});
+        QVERIFY(eventually([&] { return sink.find(lock)->find(inspect::FindingCode::NoTtl) != nullptr; }));
+        const auto *seen = sink.find(lock);
+        QVERIFY(seen->contenders[0].role == Role::Holder && seen->contenders[0].id == id);
+        QVERIFY(seen->contenders[0].identity == "host-1" && !seen->contenders[0].session);
+        // A single look tells the same.
+        QCOMPARE(idsOf(shown(lock)).value(0), QString::fromUtf8(id));
+        const auto sessions = looks->sessions();
+        QVERIFY(
+            std::ranges::all_of(sessions, [&](const auto &one) { return std::ranges::count(one.holds, lock) == 0; }));
+        const auto released = forced(lock, QString::fromUtf8(id), {u"--yes"_s, u"--json"_s});
+        QVERIFY2(released.status == 0 && released.json().value("released"_L1).toBool(), released.what());
+        QVERIFY(eventually([&] { return waiter->holds(); }));
+        QVERIFY(waiter->givesBack());
+    }
+
+    void fixedKeyWithALeaseKeepsAcquireOut()
+    {
+        const auto lock = freshName();
+        constexpr etcd::LeaseId lease = 0x7001;
+        QVERIFY(answerOf(m_gated->grant(lease, 60s, Deadline::after(m_loop, 10s))));
+        QVERIFY(putWithLease(lock, lease));
+        const auto refused = run(acquiring(lock));
+        QVERIFY2(refused.status == 4 && refused.err.contains(lock + " with the lease 7001"), refused.what());
+        QCOMPARE(keysBelow(lock), 0);
+        const auto listed = run(connect() + QStringList{u"locks"_s});
+        QVERIFY2(listed.out.contains("not explained") && listed.out.contains(lock), listed.what());
+        KeepingSink sink;
+        const auto looks = observer(sink);
+        looks->start();
+        QVERIFY(eventually([&] { return looks->firstSnapshot().isComplete(); }));
+        QVERIFY(std::ranges::none_of(looks->coverage(), &inspect::Coverage::complete));
+        QVERIFY(removeKey(lock));
+        QVERIFY(eventually([&] { return std::ranges::all_of(looks->coverage(), &inspect::Coverage::complete); }));
+        const auto held = run(acquiring(lock, {u"--hold"_s, u"0s"_s}));
+        QVERIFY2(held.status == 0, held.what());
+    }
+
+    // Neither the holder's end nor its release lets the waiter in: it waits for that key.
+    void keyBetweenHolderAndWaiterComesNext()
+    {
+        const auto lock = freshName();
+        KeepingSink sink;
+        const auto looks = observer(sink);
+        looks->start();
+        QVERIFY(eventually([&] { return looks->firstSnapshot().isComplete(); }));
+        auto holder = contender(lock), waiter = contender(lock);
+        QVERIFY(holder->takes());
+        QVERIFY(putWithLease(lock + "/config", 0));
+        waiter->acquire();
+        QVERIFY(eventually([&] {
+            const auto *seen = sink.find(lock);
+            return seen && seen->waiterCount() == 1 && seen->worst() == inspect::Severity::Warning;
+        }));
+        QCOMPARE(sink.find(lock)->contenders[1].watches.front().target, lock + "/config");
+        QVERIFY(!sink.find(lock)->nextAfter(holder->id()));
+        const auto released = forced(lock, QString::fromUtf8(holder->id()), {u"--yes"_s});
+        QVERIFY2(released.status == 0 && released.out.contains("waits for " + lock + "/config"), released.what());
+        QVERIFY(!waiter->holds());
+        QVERIFY(removeKey(lock + "/config"));
+        QVERIFY(eventually([&] { return waiter->holds(); }));
+        QVERIFY(waiter->givesBack());
+    }
+
+    void waiterOfTheLockAboveIsReportedBeforeARelease()
+    {
+        const auto above = freshName();
+        const auto lock = above + "/part";
+        auto holder = contender(lock), waiter = contender(above);
+        QVERIFY(holder->takes());
+        waiter->acquire();
+        QVERIFY(eventually([&] { return keysBelow(above) == 2; }));
+        const auto planned = forced(lock, QString::fromUtf8(holder->id()), {u"--dry-run"_s});
+        QVERIFY2(planned.out.contains("a client that waits for the lock " + above), planned.what());
+        QVERIFY(holder->givesBack());
+        QVERIFY(eventually([&] { return waiter->holds(); }));
+        QVERIFY(waiter->givesBack());
+    }
+
     void anElectionIsSeen()
     {
         if (QStandardPaths::findExecutable(u"etcdctl"_s).isEmpty())

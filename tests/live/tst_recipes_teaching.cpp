@@ -145,6 +145,43 @@ private slots:
         QVERIFY(stored().toLongLong() > nowMs());
     }
 
+    // Only a time in milliseconds is this recipe's: a time in seconds would seem long past, and so would a count.
+    void getsetLeavesOtherNumbers_data()
+    {
+        QTest::addColumn<QByteArray>("value");
+        const auto seconds = nowMs() / 1000;
+        QTest::newRow("seconds, ahead") << QByteArray::number(seconds + 3600);
+        QTest::newRow("seconds, gone by") << QByteArray::number(seconds - 100);
+        QTest::newRow("a fraction") << QByteArray::number(seconds - 100) + ".5";
+        QTest::newRow("a count") << QByteArray("2");
+        QTest::newRow("a counter at rest") << QByteArray("0");
+        QTest::newRow("a counter below zero") << QByteArray("-1");
+        QTest::newRow("days ago") << QByteArray::number(nowMs() - 3 * 86'400'000LL);
+    }
+    void getsetLeavesOtherNumbers()
+    {
+        QFETCH(QByteArray, value);
+        m_recipe = "redis-getset";
+        ask({"SET", m_key, value});
+        auto &redis = process();
+        auto &one = add(redis);
+        QCOMPARE(one.codeOfAcquire(), code(ErrorCode::Refused));
+        QCOMPARE(redis.count("GET"), 1);
+        QCOMPARE(stored(), value);
+    }
+    void getsetReleaseLeavesOtherNumbers()
+    {
+        m_recipe = "redis-getset";
+        auto &redis = process();
+        auto &one = add(redis, withTtl(20s));
+        QVERIFY(one.takes());
+        ask({"SET", m_key, "2"});
+        QVERIFY(one.saysItIsNotMine());
+        QCOMPARE(one.codeOfRelease(), code(ErrorCode::NotHeld));
+        QCOMPARE(redis.count("DEL"), 0);
+        QCOMPARE(stored(), QByteArray("2"));
+    }
+
     // Flaw: the loser's time stands there, and the winner cannot know.
     void aLoserOverwritesTheWinnersTime()
     {

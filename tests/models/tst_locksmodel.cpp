@@ -419,10 +419,45 @@ private slots:
         QVERIFY(!m_model->snapshot({ConnectionName("zk"), "/b"}));
         QCOMPARE(m_model->counts(), (LockCounts{3, 2, 0, 0, 0}));
         QCOMPARE(m_model->waiting(), (LocksModel::Waiting{3, 1, 0}));
-        add(redisLock("redis", "forever", {}, testing::serverTime(start)));
-        QCOMPARE(m_model->waiting(), (LocksModel::Waiting{4, 2, 1}));
         m_model->setOrderHeld(false);
-        QCOMPARE(names(*m_model).join(u' '), u"forever /c /aa /a"_s);
+        QCOMPARE(names(*m_model).join(u' '), u"/c /aa /a"_s);
+        QCOMPARE(m_model->waiting(), (LocksModel::Waiting{}));
+    }
+
+    // Nobody has to leave the list to see what is critical: it comes on top at once. The row that is aimed at stays.
+    void aCriticalLockComesOnTopOfAHeldOrder_data()
+    {
+        QTest::addColumn<int>("aim");
+        QTest::addColumn<QString>("withNew");
+        QTest::addColumn<QString>("withBoth");
+        QTest::newRow("nothing is aimed at") << -1 << u"forever /a /b /c"_s << u"/c forever /a /b"_s;
+        QTest::newRow("the first") << 0 << u"/a forever /b /c"_s << u"/a forever /c /b"_s;
+        QTest::newRow("the second") << 1 << u"forever /b /a /c"_s << u"/c /b /a forever"_s;
+        QTest::newRow("the last") << 2 << u"forever /a /c /b"_s << u"forever /a /c /b"_s;
+    }
+    void aCriticalLockComesOnTopOfAHeldOrder()
+    {
+        QFETCH(int, aim);
+        QFETCH(QString, withNew);
+        QFETCH(QString, withBoth);
+        for (const auto *path : {"/a", "/b", "/c"})
+            add(zk(path, 0));
+        m_model->setOrderHeld(true);
+        m_model->setAim([aim] { return aim; });
+        const auto aimedAt = names(*m_model).value(aim);
+        add(redisLock("redis", "forever", {}, testing::serverTime(start)));
+        QCOMPARE(names(*m_model).join(u' '), withNew);
+        QCOMPARE(names(*m_model).value(aim), aimedAt);
+        auto critical = zk("/c", 3);
+        addFinding(critical, inspect::FindingCode::Deadlock, u"waits for itself"_s);
+        m_model->apply({change(ChangeKind::Changed, critical)});
+        QCOMPARE(names(*m_model).value(aim), aimedAt);
+        QCOMPARE(names(*m_model).join(u' '), withBoth);
+        QCOMPARE(m_model->counts().critical, 2);
+        m_model->apply({change(ChangeKind::Changed, zk("/b", 1))}); // nothing else moves
+        QCOMPARE(names(*m_model).join(u' '), withBoth);
+        m_model->setOrderHeld(false);
+        QCOMPARE(names(*m_model).join(u' '), u"/c forever /b /a"_s);
         QCOMPARE(m_model->waiting(), (LocksModel::Waiting{}));
     }
 

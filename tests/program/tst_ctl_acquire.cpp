@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lockscopectl acquire: taking, holding, running under, losing and giving back, on real servers.
+#include "tests/support/cable.h"
 #include "tests/support/testmain.h"
 #include "tests/support/ctlfixture.h"
 
@@ -86,6 +87,9 @@ private slots:
         QTest::addColumn<int>("number");
         QTest::newRow("SIGINT") << SIGINT;
         QTest::newRow("SIGTERM") << SIGTERM;
+        QTest::newRow("SIGHUP") << SIGHUP;
+        QTest::newRow("SIGQUIT") << SIGQUIT;
+        QTest::newRow("SIGUSR1") << SIGUSR1;
     }
     void interruptsGiveItBack()
     {
@@ -246,6 +250,49 @@ private slots:
         QVERIFY(process > 0 && runs(process));
         ctl.signal(SIGKILL);
         QTRY_VERIFY_WITH_TIMEOUT(!runs(process), patienceMs);
+    }
+
+    // In a session of its own, and left behind by its parent.
+    void allThatACommandStartedDiesWithUs()
+    {
+        QTemporaryDir folder;
+        const auto file = folder.filePath(u"started"_s);
+        Ctl ctl(acquire(freshLock(),
+                        {u"--json"_s, u"--"_s, u"sh"_s, u"-c"_s,
+                         u"sleep 600 & a=$!; setsid sleep 600 & b=$!; (setsid sh -c 'echo $$ > %1.c; sleep 600' &); "
+                         u"while [ ! -s %1.c ]; do sleep 0.05; done; echo $$ $a $b $(cat %1.c) > %1.new; "
+                         u"mv %1.new %1; sleep 600"_s.arg(file)}));
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(file), patienceMs);
+        QFile started(file);
+        QVERIFY(started.open(QIODevice::ReadOnly));
+        const auto all = started.readAll().simplified().split(' ');
+        QCOMPARE(all.size(), 4);
+        for (const auto &process : all)
+            QVERIFY(runs(process.toInt()));
+        ctl.signal(SIGKILL);
+        for (const auto &process : all)
+            QTRY_VERIFY_WITH_TIMEOUT(!runs(process.toInt()), patienceMs);
+    }
+
+    // Its node is gone, the answer that says so is lost.
+    void aReleaseWithoutAnAnswerIsFollowedUp()
+    {
+        Cable cable(m_servers.zooKeeper->address());
+        QTemporaryDir folder;
+        const auto file = folder.filePath(u"end"_s);
+        const auto lock = freshLock();
+        Ctl ctl({u"--connect"_s, u"zk=zk://127.0.0.1:%1?admin=1"_s.arg(cable.address().port), u"acquire"_s, lock,
+                 u"--recipe"_s, u"zk-mutex"_s, u"--"_s, u"sh"_s, u"-c"_s,
+                 u"while [ ! -e %1 ]; do sleep 0.05; done; exit 7"_s.arg(file)});
+        QTRY_VERIFY_WITH_TIMEOUT(contenders(lock) == 1, patienceMs);
+        cable.holdBack();
+        QVERIFY(QFile(file).open(QIODevice::WriteOnly));
+        QTRY_VERIFY_WITH_TIMEOUT(contenders(lock) == 0, patienceMs);
+        cable.cut();
+        cable.mend();
+        QTRY_VERIFY_WITH_TIMEOUT(ctl.pid() == 0, patienceMs);
+        const auto ran = ctl.finish();
+        QVERIFY2(ran.status == 7 && ran.out.contains("released"), ran.what());
     }
 
     void aRedisHolderNoticesAsWell()

@@ -2,6 +2,7 @@
 // lockscopectl where things break: servers that stall, operators that are killed, privileges that are missing. What
 // is said stays true, and every run ends. What breaks in the middle of a release: tst_ctl_releasefaults.
 #include "tests/live/mariadbfixture.h"
+#include "tests/program/endlessservers.h"
 #include "tests/support/cable.h"
 #include "tests/support/testmain.h"
 #include "tests/support/ctlfixture.h"
@@ -176,6 +177,35 @@ private slots:
                          || ran.err.contains("waited 30 s"),
                      ran.what());
             QVERIFY2(!ran.out.contains("no locks found") || ran.out.contains("not everything was seen"), ran.what());
+        }
+    }
+
+    // Each answers at once, again and again. All are watched at the same time.
+    void firstScanWithoutEndIsGivenUp()
+    {
+        const QString key = QString::fromLatin1(QByteArray("a/1").toBase64());
+        const QJsonObject entry{{u"key"_s, key}, {u"create_revision"_s, u"5"_s}, {u"lease"_s, u"1"_s}};
+        const QJsonObject same{{u"kvs"_s, QJsonArray{entry}}, {u"more"_s, true}};
+        const QJsonObject noList{{u"kvs"_s, u"nonsense"_s}, {u"more"_s, true}};
+        std::vector<std::pair<QString, std::unique_ptr<testing::LineServer>>> servers;
+        const auto serve = [&](const QString &scheme, const auto &take) {
+            servers.emplace_back(scheme, std::make_unique<testing::LineServer>(take));
+        };
+        serve(u"redis"_s, testing::endlessRedis({"lock:1", "lock:2", "stock:3"}));
+        serve(u"redis"_s, testing::endlessRedis({}));
+        serve(u"etcd"_s, testing::endlessEtcd(same));
+        serve(u"etcd"_s, testing::endlessEtcd(noList));
+        std::vector<std::unique_ptr<Ctl>> programs;
+        for (const auto &[scheme, server] : servers) {
+            const auto uri = scheme + u"://"_s + server->address();
+            programs.push_back(std::make_unique<Ctl>(QStringList{u"--connect"_s, uri, u"locks"_s}));
+        }
+        for (const auto &program : programs) {
+            QVERIFY(hasEnded(*program));
+            const auto ran = program->finish();
+            QVERIFY2(ran.status == 5, ran.what());
+            QVERIFY2(ran.err.contains("waited 30 s"), ran.what());
+            QVERIFY2(ran.out.contains("not everything was seen"), ran.what());
         }
     }
 

@@ -380,11 +380,20 @@ private slots:
         const auto refused = force(m_ids[0], production);
         QVERIFY2(refused.status == 4 && refused.err.contains("--arm zk"), refused.what());
         QCOMPARE(force(m_ids[0], armed + QStringList{u"--read-only"_s}).status, 4);
+        // --yes neither names the connection nor gives a reason.
+        const auto bare = force(m_ids[0], armed);
+        QVERIFY2(bare.status == 4 && bare.err.contains("--reason TEXT"), bare.what());
+        const QStringList reasoned = armed + QStringList{u"--reason"_s, u"INC 1"_s};
+        const auto unnamed = force(m_ids[0], reasoned);
+        QVERIFY2(unnamed.status == 4 && unnamed.err.contains("add --confirm zk"), unnamed.what());
+        const auto misnamed = force(m_ids[0], reasoned + QStringList{u"--confirm"_s, u"yes"_s});
+        QVERIFY2(misnamed.status == 4 && misnamed.err.contains("another connection"), misnamed.what());
+        const QStringList meant = reasoned + QStringList{u"--confirm"_s, u"zk"_s};
         const auto taken = m_servers.run(QStringList{u"acquire"_s, m_lock, u"--recipe"_s, u"zk-mutex"_s,
                                                      u"--production"_s, u"zk"_s, u"--wait"_s, u"1s"_s});
         QVERIFY2(taken.status == 4 && taken.err.contains("--arm zk"), taken.what());
         QCOMPARE(m_servers.childrenWithZxids(path()), before);
-        const auto ran = force(m_ids[0], armed);
+        const auto ran = force(m_ids[0], meant);
         QVERIFY2(ran.status == 0, ran.what());
     }
 

@@ -60,15 +60,16 @@ class TestCtlGraph : public QObject {
     {
         return u"mariadb://root@127.0.0.1:%1/shop"_s.arg(m_mariaDb->address().port);
     }
-    static QJsonArray deadlocks(const Ran &ran)
+    static QJsonArray deadlocksIn(const QJsonArray &findings)
     {
         QJsonArray found;
-        for (const auto &finding : ran.json().value("findings"_L1).toArray()) {
+        for (const auto &finding : findings) {
             if (finding.toObject().value("code"_L1).toString() == "deadlock"_L1)
                 found.append(finding);
         }
         return found;
     }
+    static QJsonArray deadlocks(const Ran &ran) { return deadlocksIn(ran.json().value("findings"_L1).toArray()); }
     // No word of it is cut there, and no line is too long.
     void onANarrowTerminal() const
     {
@@ -150,11 +151,18 @@ private slots:
         QVERIFY2(note.out.contains("ZooKeeper 3") && !note.out.contains("version not known"), note.what());
         QVERIFY2(note.out.contains("critical `deadlock`") && note.out.contains("holds " + locks.front().toUtf8()),
                  note.what());
+        const auto show = m_servers.run({u"show"_s, locks.front()});
+        QVERIFY2(show.out.contains("critical deadlock: ") && show.out.contains(message.toUtf8()), show.what());
+        const auto answer = m_servers.run({u"show"_s, locks.front(), u"--json"_s}).json();
+        const auto ofOne = deadlocksIn(answer.value("lock"_L1).toObject().value("findings"_L1).toArray());
+        QCOMPARE(ofOne.size(), 1);
+        QCOMPARE(ofOne[0].toObject().value("victim"_L1), finding.value("victim"_L1));
         onANarrowTerminal();
 
         const auto graph = m_servers.run({u"graph"_s, u"--json"_s});
         QCOMPARE(fields(graph.json()),
-                 sorted(words("schema clients edges roots cycles together unseenWaiters coverage")));
+                 sorted(words("schema clients edges roots cycles together unseenWaiters unlinked coverage hidden "
+                              "unexplained")));
         const auto cycle = graph.json()["cycles"_L1].toArray()[0].toObject();
         QCOMPARE(strings(cycle["locks"_L1]), locks);
         const auto ids = [](const Session &one) { return u"zk:"_s + one->id().text(); };
@@ -267,6 +275,14 @@ private slots:
         };
         const auto unlabelled = m_servers.run({u"findings"_s, u"--json"_s});
         QVERIFY2(deadlocks(unlabelled).isEmpty(), unlabelled.what());
+        // There is one, which is not visible as long as nothing links their clients.
+        QCOMPARE(strings(unlabelled.json()["unlinked"_L1]), (QStringList{u"redis"_s, u"zk"_s}));
+        for (const auto &command : {u"findings"_s, u"graph"_s}) {
+            const auto unlinked = m_servers.run({command});
+            QVERIFY2(unlinked.out.contains("a deadlock across redis, zk would not be found")
+                         && unlinked.out.contains("--label PATTERN=NAME"),
+                     unlinked.what());
+        }
         const auto labels = label(mine + u":*"_s, u"east"_s) + label(first->id().text(), u"east"_s)
                             + label(its + u":*"_s, u"west"_s) + label(second->id().text(), u"west"_s);
         const auto ran = m_servers.run(QStringList{u"findings"_s, u"--json"_s} + labels);
@@ -278,6 +294,8 @@ private slots:
         const auto graph = m_servers.run(QStringList{u"graph"_s, u"--json"_s} + labels);
         const auto cycle = graph.json()["cycles"_L1].toArray()[0].toObject();
         QCOMPARE(strings(cycle["clients"_L1]), (QStringList{u"east"_s, u"west"_s}));
+        const auto deadlocked = m_servers.run(QStringList{u"show"_s, u"redis:orders"_s} + labels);
+        QVERIFY2(deadlocked.out.contains("critical deadlock: "), deadlocked.what());
         const QStringList locks{u"redis:orders"_s, u"zk:"_s + QString::fromUtf8(a)};
         QCOMPARE(strings(cycle["locks"_L1]), locks);
         // The finding says where the victim stands, and each of its locks is shown by the same names.

@@ -134,7 +134,7 @@ private slots:
         const auto ran = m_servers.run({u"locks"_s, u"--json"_s});
         QVERIFY2(ran.status == 0, ran.what());
         const auto json = ran.json();
-        QCOMPARE(fields(json), sorted(words("schema locks coverage")));
+        QCOMPARE(fields(json), sorted(words("schema locks coverage hidden unexplained")));
         QCOMPARE(json.value("schema"_L1).toString(), u"lockscope/1"_s);
         checkCoverage(json.value("coverage"_L1));
         const auto locks = json.value("locks"_L1).toArray();

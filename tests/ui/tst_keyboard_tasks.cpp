@@ -216,10 +216,10 @@ private slots:
 
     void incidentNote()
     {
+        QGuiApplication::clipboard()->clear();
         goTo(u"orders"_s);
         press(Qt::Key_C, Qt::ControlModifier | Qt::ShiftModifier);
-        QCOMPARE(QGuiApplication::clipboard()->text(), page().detail().note());
-        QVERIFY(QGuiApplication::clipboard()->text().contains(u"/locks/orders"_s));
+        QTRY_VERIFY(QGuiApplication::clipboard()->text().contains(u"/locks/orders"_s));
         QCOMPARE(part<QLabel>("notice")->text(), u"Copied: the incident note of /locks/orders"_s);
         QVERIFY2(m_keys <= 9, qPrintable(QString::number(m_keys)));
     }

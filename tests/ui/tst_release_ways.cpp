@@ -349,7 +349,7 @@ private slots:
         QCOMPARE(partOf<QPushButton>(dialog, "releaseButton")->text(), u"Release 3 holders, one after the other"_s);
     }
 
-    // Litter waits, too: "7 locks are taken from their holders", it had said of six and a dead waiter.
+    // A stale entry waits, too: "7 locks are taken from their holders", it had said of six and a dead waiter.
     void whoOnlyWaitsHoldsNothing()
     {
         auto all = targets(3);

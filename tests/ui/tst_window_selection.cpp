@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One selection: what is acted on is what the list shows as chosen, whatever was searched, filtered or resorted.
+#include "core/inspect/findings.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/windowfixture.h"
 #include "ui/dialogs/forcereleasedialog.h"
@@ -19,8 +20,11 @@
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using namespace lockscope;
+using inspect::ChangeKind;
 using inspect::LockName;
+using testing::change;
 using testing::present;
+using testing::queueLock;
 
 namespace {
 
@@ -237,6 +241,23 @@ private slots:
         QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 0);
         movePointer(false);
         QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 2);
+    }
+
+    // That rows wait is a hint; that a critical one is among them is not to be overlooked.
+    void theHintOfACriticalRowIsRed()
+    {
+        const auto *hint = m_window->findChild<QPushButton *>(u"resort"_s);
+        page().table().sortByColumn(ui::LockRow::Lock,
+                                    Qt::AscendingOrder); // an order in which it does not come on top
+        movePointer(true);
+        m_backend->tellLocks({lockOf("/locks/a", 9, ChangeKind::Added)});
+        QVERIFY(hint->isVisible());
+        QCOMPARE(hint->palette().color(QPalette::ButtonText), ui::Theme::tokens().accent);
+        auto critical = queueLock("zk", "/locks/b", 1, testing::serverTime(present));
+        addFinding(critical, inspect::FindingCode::Deadlock, u"waits for itself"_s);
+        m_backend->tellLocks({change(ChangeKind::Added, critical)});
+        QVERIFY2(hint->text().endsWith(u"1 critical"_s), qPrintable(hint->text()));
+        QCOMPARE(hint->palette().color(QPalette::ButtonText), ui::Theme::tokens().critical);
     }
 
     // Asked for at a moment when it was not there: a row that waits for the pointer to leave would not be the answer.

@@ -11,14 +11,17 @@
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/mainwindow.h"
 #include "ui/models/pausablebackend.h"
+#include "ui/pages/detailwindow.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pagestack.h"
 #include "ui/parts/notices.h"
+#include "ui/parts/tabletools.h"
 #include "ui/shell/timebar.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/palette.h"
 #include "ui/timetravel.h"
+#include "ui/views/lockstable.h"
 #include "ui/views/timelineview.h"
 #include "ui/workbench.h"
 
@@ -30,6 +33,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QMenu>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTabWidget>
@@ -89,7 +93,7 @@ class TestWindowTime : public QObject {
     static QString refusal() { return ui::PausableBackend::whyNotThere(); }
     static QStringList acts()
     {
-        return {u"force-release"_s, u"acquire"_s, u"release-session"_s, u"release-listed"_s, u"remove-litter"_s};
+        return {u"force-release"_s, u"acquire"_s, u"release-session"_s, u"release-listed"_s, u"remove-stale"_s};
     }
     static history::LinkState standing()
     {
@@ -148,6 +152,17 @@ class TestWindowTime : public QObject {
                               change(ChangeKind::Added, queueLock("zk", "/locks/now", 1, m_now))});
         m_window->selectLock(timeLock("/locks/orders"));
         QCOMPARE(contenders("/locks/orders"), 6);
+    }
+
+    // The part that a look at the lock alone does not give.
+    static QString historyOf(const QString &note) { return note.mid(note.indexOf(u"## Timeline"_s)); }
+    // What that way copies; empty if nothing comes.
+    QString copiedBy(const std::function<void()> &way)
+    {
+        QGuiApplication::clipboard()->clear();
+        way();
+        (void)QTest::qWaitFor([] { return !QGuiApplication::clipboard()->text().isEmpty(); }, 30'000);
+        return QGuiApplication::clipboard()->text();
     }
 
 private slots:
@@ -217,7 +232,10 @@ private slots:
         // A queue lock of the fakes is held for 4 m 12 s when it is told: a minute before.
         const int row = page().model().rowOf(timeLock("/locks/orders"));
         QCOMPARE(page().model().index(row, ui::LockRow::Held).data().toString(), u"5 m 12 s"_s);
-        QVERIFY2(page().detail().note().contains(u"5 m 12 s"_s), qPrintable(page().detail().note()));
+        QString note;
+        page().detail().withNote([&note](const QString &made) { note = made; });
+        QTRY_VERIFY(!note.isEmpty());
+        QVERIFY2(note.contains(u"5 m 12 s"_s), qPrintable(note));
         QTest::qWait(0);
         QVERIFY(goTo(m_now - 5min));
         QCOMPARE(page().model().index(row, ui::LockRow::Held).data().toString(), u"6 m 12 s"_s);
@@ -482,6 +500,120 @@ private slots:
         m_backend->tellLocks(
             {change(ChangeKind::Added, testing::redisLock("zk", "stuck-lock", std::nullopt, m_now))});
         QCOMPARE(alerted.count(), 1);
+    }
+
+    void everyWayCopiesTheSameNote()
+    {
+        const auto byButton = copiedBy([this] { page().detail().findChild<QPushButton *>(u"copyNote"_s)->click(); });
+        QVERIFY2(byButton.contains(u"Forced to let go: 1"_s) && byButton.contains(u"ann@host"_s),
+                 qPrintable(byButton));
+        const auto byKey = copiedBy([this] { press(Qt::Key_C, Qt::ControlModifier | Qt::ShiftModifier); });
+        QCOMPARE(historyOf(byKey), historyOf(byButton));
+        const auto byMenu = copiedBy([this] { m_window->actions().find(u"note"_s)->trigger(); });
+        QCOMPARE(historyOf(byMenu), historyOf(byButton));
+        auto &table = page().table();
+        emit table.tools().menuRequested(table.currentIndex(), {});
+        auto *menu = page().findChild<QMenu *>(u"subjectMenu"_s);
+        QVERIFY(menu);
+        const auto actions = menu->actions();
+        const auto copy = std::ranges::find(actions, u"Copy note"_s, &QAction::text);
+        QVERIFY(copy != actions.end());
+        const auto byRow = copiedBy([&] { (*copy)->trigger(); });
+        QCOMPARE(historyOf(byRow), historyOf(byButton));
+        auto *window = m_window->workbench().detach(timeLock("/locks/orders"));
+        const auto byWindow =
+            copiedBy([window] { window->detail().findChild<QPushButton *>(u"copyNote"_s)->click(); });
+        QCOMPARE(historyOf(byWindow), historyOf(byButton));
+        QVERIFY2(byWindow.contains(u"zk://zk:2181"_s), qPrintable(byWindow));
+    }
+
+    // A note that cannot be complete says so. It never says that there was nothing.
+    void aNoteReportsWhatCouldNotBeRead()
+    {
+        const auto byKey = [this] { return copiedBy([this] { m_window->actions().find(u"note"_s)->trigger(); }); };
+        m_backend->onReadAudit = [](const QString &) { return Error{ErrorCode::Server, u"permission denied"_s}; };
+        auto note = byKey();
+        QVERIFY2(note.contains(u"Forced to let go: 1"_s), qPrintable(note));
+        QVERIFY2(note.contains(u"Incomplete: the audit log could not be read (`permission denied`)"_s),
+                 qPrintable(note));
+        m_past->recorderFailed({ErrorCode::Server, u"disk full"_s});
+        note = byKey();
+        QVERIFY2(note.contains(u"Incomplete: recording stopped (`disk full`)"_s), qPrintable(note));
+        m_past = std::make_unique<Past>([] { return QStringList{u"/nowhere/at-all"_s}; });
+        m_backend->recorded = m_past.get();
+        note = byKey();
+        QVERIFY2(note.contains(u"The history could not be read: "_s), qPrintable(note));
+        QVERIFY(!note.contains(u"No history was seen"_s) && !note.contains(u"None is recorded"_s));
+        m_backend->recorded = nullptr;
+        note = byKey();
+        QVERIFY2(note.contains(u"The history could not be read: `the recorder is off`"_s), qPrintable(note));
+    }
+
+    // What a program did before this window was opened stands in the audit file only.
+    void anActionBeforeTheRecordingIsInTheNote()
+    {
+        m_backend->onReadAudit = [this](const QString &) {
+            operate::AuditReport report;
+            operate::AuditRecord record;
+            record.time = m_now - 24h;
+            record.actor = u"bob@host"_s;
+            record.action = u"force-release"_s;
+            record.lock = "zk:/locks/orders";
+            record.phase = u"intent"_s;
+            report.records = {record};
+            record.lock = "zk:/locks/other";
+            record.actor = u"eve@host"_s;
+            report.records.push_back(record);
+            return report;
+        };
+        const auto note = copiedBy([this] { m_window->actions().find(u"note"_s)->trigger(); });
+        QVERIFY2(note.contains(u"bob@host"_s) && note.contains(u"ann@host"_s), qPrintable(note));
+        QVERIFY(!note.contains(u"eve@host"_s));
+    }
+
+    // A window that is younger than five minutes: what is recorded before the first scan is over has no locks yet.
+    void fiveMinutesAgoStopsAtTheFirstCompleteMoment()
+    {
+        const auto path = m_folder.filePath(u"young.lockscope"_s);
+        auto writer = history::RecordingWriter::create(path, m_now - 3min);
+        const auto add = [&](history::Moment at, auto what) { return bool((*writer)->add({at, std::move(what)})); };
+        auto looking = standing();
+        looking.isLookedThrough = false;
+        auto second = looking;
+        second.name = ConnectionName("redis");
+        auto secondDone = second;
+        secondDone.isLookedThrough = true;
+        QVERIFY(add(m_now - 3min + 100ms, looking) && add(m_now - 3min + 1s, standing())
+                && add(m_now - 3min + 1s, change(ChangeKind::Added, orders(2, m_now - 3min)))
+                && add(m_now - 3min + 2s, second) && add(m_now - 3min + 4s, secondDone)
+                && (*writer)->flush(m_now - 1s));
+        m_file = path;
+        m_past = std::make_unique<Past>([this] { return QStringList{m_file}; });
+        m_backend->recorded = m_past.get();
+        press(Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_COMPARE(m_window->time().moment(), m_now - 3min + 6s);
+        QCOMPARE(contenders("/locks/orders"), 3);
+        QVERIFY2(bar().bannerText().contains(u", recorded from "_s), qPrintable(bar().bannerText()));
+        press(Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier); // there is no earlier one
+        QTest::qWait(0);
+        QTRY_COMPARE(m_window->time().moment(), m_now - 3min + 6s);
+        QVERIFY(goTo(m_now - 1min));
+        QVERIFY2(!bar().bannerText().contains(u"recorded from"_s), qPrintable(bar().bannerText()));
+    }
+
+    void ofALockThatWasNotThereThenNothingOfTodayIsShown()
+    {
+        m_window->selectLock(timeLock("/locks/now"));
+        QVERIFY(page().detail().snapshot());
+        QVERIFY(goTo(m_now - 6min));
+        QCOMPARE(page().currentLock(), timeLock("/locks/now"));
+        QVERIFY(!page().detail().snapshot());
+        const auto *said = page().detail().findChild<ui::EmptyNotice *>();
+        QVERIFY(said->isVisible());
+        QCOMPARE(said->title(), u"/locks/now is not in this past view"_s);
+        press(Qt::Key_Escape);
+        QVERIFY(page().detail().snapshot());
+        QCOMPARE(page().detail().snapshot()->waiterCount(), 1);
     }
 
     void theNoteIsTheOneOfTheTerminal()

@@ -13,6 +13,7 @@
 #include "ui/parts/notices.h"
 #include "ui/shell/bars.h"
 #include "ui/shell/sidebar.h"
+#include "ui/theme/elide.h"
 #include "ui/views/answerlabel.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
@@ -28,6 +29,8 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTreeView>
+
+#include <algorithm>
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
@@ -50,6 +53,24 @@ class TestWindowWords : public testing::WindowFixture {
             status.message = u"10.0.0.5:2181 refused the connection"_s;
         }
         m_backend->tellConnection(status);
+    }
+
+    bool clickOnPage(const QString &text)
+    {
+        for (auto *button : page().findChildren<QPushButton *>()) {
+            if (button->text() == text && button->isVisible()) {
+                button->click();
+                return true;
+            }
+        }
+        return false;
+    }
+    void choose(const QString &connection)
+    {
+        for (auto *item : m_window->findChildren<ui::SideItem *>()) {
+            if (item->text() == connection)
+                item->click();
+        }
     }
 
 private slots:
@@ -423,6 +444,20 @@ private slots:
         QVERIFY(isBlank(0, painted.height()));
     }
 
+    void aCutClientKeepsItsHost()
+    {
+        const QFontMetricsF metrics(ui::textFont());
+        const auto name = u"settlement-leader@batch-01.eu-central-1.example.net"_s;
+        const auto cut =
+            ui::elidedClient(metrics, name, metrics.horizontalAdvance(u"settlem…@batch-01…"_s) + 2, Qt::ElideRight);
+        QVERIFY2(cut.startsWith(u"settl"_s) && cut.endsWith(u"…@batch-01…"_s), qPrintable(cut));
+        QCOMPARE(ui::elidedClient(metrics, name, 2000, Qt::ElideRight), name);
+        const auto wide = metrics.horizontalAdvance(u"settlement-leader@batch-01.eu-c…"_s) + 2;
+        QVERIFY(ui::elidedClient(metrics, name, wide, Qt::ElideMiddle).startsWith(u"settlement-leader@batch-01."_s));
+        QCOMPARE(ui::elidedClient(metrics, u"/locks/orders"_s, 40, Qt::ElideMiddle),
+                 metrics.elidedText(u"/locks/orders"_s, Qt::ElideMiddle, 40)); // what is no client is cut as before
+    }
+
     // A name is the last thing to be cut.
     void aLongNameHasTheRoomOfEmptyFindings()
     {
@@ -436,12 +471,50 @@ private slots:
 
     void theFirstRunOffersTheSandbox()
     {
-        QSignalSpy asked(m_window.get(), &ui::MainWindow::sandboxRequested);
-        for (auto *button : page().findChildren<QPushButton *>()) {
-            if (button->text() == u"Try the sandbox"_s && button->isVisible())
-                button->click();
-        }
+        QSignalSpy asked(m_window.get(), &ui::MainWindow::demoRequested);
+        QVERIFY(clickOnPage(u"Try the sandbox"_s));
         QCOMPARE(asked.count(), 1);
+        const auto notices = page().findChildren<ui::EmptyNotice *>();
+        QVERIFY(std::ranges::count(notices, u"The sandbox is starting…"_s, &ui::EmptyNotice::title) == 1);
+        tell("live", false);
+        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", "/a", 0, testing::serverTime(present))),
+                              change(ChangeKind::Added, queueLock("live", "/b", 2, testing::serverTime(present)))});
+        page().showFilled();
+        QCOMPARE(page().currentLock(), (inspect::LockName{ConnectionName("live"), "/b"})); // the worst of them
+    }
+
+    void anEmptySandboxOffersToFillIt()
+    {
+        m_window->connections().markSandbox(ConnectionName("live"), Scheme::ZooKeeper);
+        tell("live", false);
+        QSignalSpy asked(m_window.get(), &ui::MainWindow::demoRequested);
+        QVERIFY(clickOnPage(u"Fill with demo locks"_s));
+        QCOMPARE(asked.count(), 1);
+        QVERIFY(!clickOnPage(u"Fill with demo locks"_s)); // once is enough
+    }
+
+    // The bars speak of what the page shows: a tree of production is never below the mark of another connection.
+    void theBarNamesTheConnectionOfThePage()
+    {
+        tell("prod-zk", true);
+        m_backend->tellConnection(testing::connectedStatus("mariadb", Scheme::MariaDb, false, present));
+        const auto *bar = part<QLabel>("environment");
+        choose(u"mariadb"_s);
+        QCOMPARE(bar->text(), u"unmarked · mariadb"_s);
+        m_window->showPage(u"znodes"_s);
+        QCOMPARE(bar->text(), u"PROD · prod-zk"_s);
+        const auto *page = m_window->findChild<ui::ZnodesPage *>();
+        QCOMPARE(page->findChild<QLabel *>(u"pageEnvironment"_s)->text(), u"PROD · prod-zk"_s);
+        const auto *nothing = page->findChild<QLabel *>(u"nothingOfChosen"_s);
+        QVERIFY(nothing->isVisible());
+        QCOMPARE(nothing->text(), u"mariadb has no znodes"_s);
+        m_window->showPage(u"log"_s); // which has the commands of all connections
+        QVERIFY(!bar->isVisible());
+        m_window->showPage(u"locks"_s);
+        QCOMPARE(bar->text(), u"unmarked · mariadb"_s);
+        choose(u"prod-zk"_s);
+        m_window->showPage(u"znodes"_s);
+        QVERIFY(!nothing->isVisible());
     }
 
     void restoredColumnsAreEachPagesOwnAndHaveRoomForTheirTitles()

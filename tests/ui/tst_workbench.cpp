@@ -242,6 +242,7 @@ private slots:
         QTemporaryDir folder;
         const QString file = folder.filePath(u"note.md"_s);
         emit dialog->fileSelected(file);
+        QTRY_VERIFY(QFile::exists(file));
         QFile written(file);
         QVERIFY(written.open(QIODevice::ReadOnly));
         QVERIFY(written.readAll().startsWith("# Incident: "));

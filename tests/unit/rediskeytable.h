@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of Redis as values, for tests of what is recognised in them.
 //
-// What lies beside a key is text, a line each: "list KEY item…", "zset KEY member=score…", "string KEY value",
-// "channel NAME subscribers".
+// What lies beside a key is text, a line each: "list KEY item…", "set KEY member…", "zset KEY member=score…",
+// "string KEY value", "channel NAME subscribers".
 #pragma once
 
 #include "znodetable.h"
@@ -60,9 +60,10 @@ private:
     {
         if (kind == "string")
             return keyOf(key, KeyType::String, words.value(1, "-1").toLongLong(), words[0]);
-        KeyView view = keyOf(key, kind == "list" ? KeyType::List : KeyType::SortedSet, -1, {});
+        const auto type = kind == "list" ? KeyType::List : kind == "set" ? KeyType::Set : KeyType::SortedSet;
+        KeyView view = keyOf(key, type, -1, {});
         for (const auto &word : words) {
-            if (kind == "list")
+            if (type != KeyType::SortedSet)
                 view.items.push_back(word);
             else
                 view.scored.emplace_back(word.left(word.lastIndexOf('=')),

@@ -253,6 +253,22 @@ private slots:
         QCOMPARE(problemsOf(file), QStringList());
     }
 
+    void removedHeadStaysReported()
+    {
+        AuditFile file(freshPath());
+        for (const char *lock : {"zk:/a", "zk:/b"})
+            QVERIFY(file.append(intent(lock)));
+        auto lines = contents(file.path()).split('\n');
+        lines.removeAt(1); // the last record is cut off, and what would tell so
+        overwrite(file.path(), lines.join('\n'));
+        QVERIFY(QFile::remove(file.path() + u".head"_s));
+        QVERIFY(file.append(intent("zk:/c")));
+        QVERIFY(file.append(intent("zk:/d")));
+        const auto problems = problemsOf(file);
+        QCOMPARE(problems.size(), 1);
+        QVERIFY2(problems.front().contains(u"line 2: was written when"_s), qPrintable(problems.front()));
+    }
+
     // It may have died between the record and its hash beside it.
     void aHeadThatIsOneRecordLateIsNoLoss()
     {

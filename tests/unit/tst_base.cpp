@@ -347,6 +347,16 @@ private slots:
             QCOMPARE(ours.next(), its.next()); // as many were thrown away
         }
     }
+
+    // Whoever shows an error's message shows it as it is.
+    void errorMessageIsHarmless()
+    {
+        const Result<int> failed = Error{ErrorCode::BadInput, u"\"/\x1b[2J\" is\nnone: C:\\x, \\x07"_s};
+        QCOMPARE(failed.error().message, u"\"/\\x1B[2J\" is none: C:\\x, \\x07"_s);
+        const Result<int> again = failed.error();
+        QCOMPARE(again.error().message, failed.error().message);
+        QCOMPARE(harmlessLines(u"a\tb\n● \x1b\n"_s), u"a\\x09b\n● \\x1B\n"_s);
+    }
 };
 
 LOCKSCOPE_TEST(TestBase)

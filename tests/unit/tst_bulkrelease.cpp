@@ -65,6 +65,7 @@ struct BulkWorld {
     std::map<QByteArray, LockSnapshot> locks; // by name
     std::vector<QByteArray> alsoLost;         // what a fresh look at the server adds to every plan
     int sent = 0;
+    int unrecordedAt = 0;               // the result of that one cannot be written
     std::function<void(int)> afterSend; // so many were sent
     QList<int> heard;
 
@@ -95,6 +96,8 @@ struct BulkWorld {
             afterSend(sent);
         ForceReleaseOutcome outcome;
         outcome.released = outcome.done = true;
+        outcome.isRecorded = sent != unrecordedAt;
+        outcome.message = outcome.isRecorded ? QString() : u"the result is missing in the audit file"_s;
         co_return outcome;
     }
     Task<void> keep(std::vector<BulkTarget> targets, BulkTools tools, std::optional<BulkReport> *kept)
@@ -196,6 +199,19 @@ private slots:
     }
 
     // By its id it is the same: the dialog was open while a pooled connection did something else.
+    void stopsWhereTheResultCannotBeRecorded()
+    {
+        BulkWorld world;
+        const std::vector<LockSnapshot> locks{heldLock(1), heldLock(2)};
+        for (const auto &lock : locks)
+            world.locks[lock.lock.name] = lock;
+        world.unrecordedAt = 1;
+        const auto report = world.run(targetsOfSession(pointersTo(locks), ConnectionName("zk"), u"0x10"_s));
+        QCOMPARE(world.sent, 1);
+        QVERIFY(report.stoppedAt && report.why.contains(u"missing in the audit file"_s));
+        QVERIFY(world.locks.contains("/locks/2"));
+    }
+
     void stopsAtAHoldThatWasTakenSince()
     {
         using namespace std::chrono_literals;
@@ -293,7 +309,7 @@ private slots:
         QVERIFY(targetsOfSession({&guess, &election}, ConnectionName("zk"), u"0x10"_s).empty());
     }
 
-    void litterIsWhatFindingsNameAsLeftBehind()
+    void staleEntriesAreThoseOfTheirTwoFindings()
     {
         auto persistent = heldLock(1);
         persistent.contenders[0].guard.owner = 0;
@@ -304,14 +320,14 @@ private slots:
         // Ephemeral, and without a connection for now: it may come back within its session.
         auto away = withWaiter(heldLock(3));
         addFinding(away, FindingCode::StaleQueue, u"no connection"_s, {away.contenders[1].id});
-        const auto targets = litterOf({&persistent, &stale, &away});
+        const auto targets = staleEntriesOf({&persistent, &stale, &away});
         QCOMPARE(targets.size(), std::size_t(2));
         QCOMPARE(targets[0].way, Way::KillWaiter); // first: a release behind it would make it the holder
         QCOMPARE(targets[0].contender, stale.contenders[1].id);
         QCOMPARE(targets[1].way, Way::Release);
         QCOMPARE(targets[1].contender, persistent.contenders[0].id);
-        QVERIFY(targets[0].isLitter && targets[1].isLitter);
-        // By then the second is nobody's litter any more.
+        QVERIFY(targets[0].isStale && targets[1].isStale);
+        // By then the second is not stale any more.
         BulkWorld world;
         world.locks[stale.lock.name] = stale;
         world.locks[persistent.lock.name] = persistent;

@@ -8,6 +8,7 @@
 #include <QTest>
 
 using namespace lockscope;
+using namespace lockscope::inspect;
 using namespace Qt::StringLiterals;
 
 class TestClientLabels : public QObject {

@@ -40,6 +40,14 @@ Puzzle randomPuzzle(Random &random)
                 request.made = static_cast<qint64>(random.below(20));
             contest.requests.push_back(request);
         }
+        contest.isTold = random.below(3) == 0; // the server says who waits for whom: for anybody here, in any order
+        for (auto &request : contest.requests) {
+            const int count = static_cast<int>(contest.requests.size());
+            for (int other = 0; contest.isTold && !request.holds && other < count; ++other) {
+                if (random.below(2) == 0)
+                    request.behind.push_back(other);
+            }
+        }
         puzzle.contests.push_back(contest);
     }
     return puzzle;
@@ -62,6 +70,11 @@ bool keepThemselvesStuck(const Puzzle &puzzle, const Contests &contests, const s
     return std::ranges::all_of(stuck, [&](const RequestAt &wait) {
         const auto &contest = puzzle.contests[static_cast<std::size_t>(wait.contest)];
         const auto &me = contests.request(wait);
+        if (contest.isTold)
+            return std::ranges::any_of(me.behind, [&](int other) {
+                const RequestAt at{wait.contest, other};
+                return contests.request(at).agent != me.agent && !goesAway(at, contests.request(at));
+            });
         int inTheWay = 0;
         for (int i = 0; i < static_cast<int>(contest.requests.size()); ++i) {
             const auto &one = contest.requests[static_cast<std::size_t>(i)];

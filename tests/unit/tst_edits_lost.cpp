@@ -148,6 +148,26 @@ private slots:
         QCOMPARE(found->undo->copies.front().path.bytes(), "/app");
         QCOMPARE(found->undo->copies.back().data.value_or(""), "below");
     }
+    void missingResultIsReportedWithALostAnswer()
+    {
+        EditWorld w;
+        w.tree.put("/app", 1, 0, "old", 3);
+        auto plan = w.plan(request(EditKind::ZnodeSet, "/app", "new"));
+        QVERIFY(plan);
+        auto tools = w.tools();
+        Cut cut{w, tools.read, 60s};
+        tools.send = [&](EditPlan, Deadline) {
+            w.audit = AuditFile(w.folder.path()); // a folder is no file
+            return sendAndBreak(&cut);
+        };
+        tools.read = [&](EditRequest edit, Deadline by) { return readUnlessCut(&cut, std::move(edit), by); };
+        std::optional<Result<EditOutcome>> outcome;
+        w.scope.launch(EditWorld::keep(applyEdit(*plan, tools, u"INC-7"_s, Deadline::never()), &outcome));
+        w.loop.advance(6s);
+        QVERIFY(outcome && !*outcome && outcome->error().code == ErrorCode::UnknownOutcome);
+        QVERIFY2(outcome->error().message.contains(u"the result is missing in the audit file"_s),
+                 qPrintable(outcome->error().message));
+    }
     // It had been asked once, at the moment at which the connection broke, and then was not known for good.
     void aConnectionThatComesBackIsWaitedFor_data()
     {
@@ -173,7 +193,9 @@ private slots:
         w.loop.advance(6s);
         QVERIFY(outcome);
         QCOMPARE(bool(*outcome), isFound);
-        QVERIFY(w.records().back().outcome.startsWith(u"unknown: "_s)); // what was answered: nothing
+        const auto record = w.records().back();
+        QVERIFY(record.outcome.startsWith(isFound ? u"answer lost; seen done: "_s : u"unknown: "_s));
+        QCOMPARE(record.isDone, isFound);
         QCOMPARE(w.records().back().after.isEmpty(), !isFound);
         if (isFound) {
             QVERIFY((*outcome)->undo);

@@ -8,6 +8,7 @@
 #include "core/inspect/json.h"
 #include "core/operate/etcdgate.h"
 #include "core/operate/forcereleaseplan.h"
+#include "core/rehearse/rehearsal.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
@@ -149,6 +150,7 @@ private slots:
         QTest::addColumn<QByteArray>("text");
         QTest::newRow("no key") << QByteArray(R"({"kvs":[{"create_revision":"2","mod_revision":"2"}]})");
         QTest::newRow("no revision") << QByteArray(R"({"kvs":[{"key":"Zm9v"}]})");
+        QTest::newRow("entries that are no list") << QByteArray(R"({"kvs":"nonsense","more":true})");
         QTest::newRow("a number that is none")
             << QByteArray(R"({"kvs":[{"key":"Zm9v","create_revision":{},"mod_revision":"2"}]})");
     }
@@ -287,7 +289,7 @@ private slots:
         QVERIFY(holder.expiresAt == etcdNow + 7s && holder.session == u"7"_s);
         QVERIFY(second.role == Role::Waiter && second.watches.front().target == "7@11");
         QVERIFY(third.watches.front().target == "9@12" && third.watches.front().evidence == Evidence::Inferred);
-        const auto sessions = etcdSessions({{"orders", queue}}, leases, connection);
+        const auto sessions = etcdSessions({{"orders", queue}}, {}, leases, connection);
         QVERIFY(sessions.size() == 3 && sessions[0].holds.front() == "orders"
                 && sessions[1].waits.front() == "orders");
     }
@@ -298,7 +300,7 @@ private slots:
         EtcdLeases leases{{7, {10s, etcdNow + 7s}}};
         const auto told = [&](const std::vector<QByteArray> &keys) {
             noteOtherKeys(leases[7], {7, 7s, 10s, keys});
-            return etcdSessions({{"orders", queue}}, leases, connection).front();
+            return etcdSessions({{"orders", queue}}, {}, leases, connection).front();
         };
         const auto two = told({"seen/b", "orders/7", "seen/a", "jobs/7"});
         QCOMPARE(two.alsoEnds, (std::vector<QByteArray>{"seen/a", "seen/b"}));
@@ -311,22 +313,141 @@ private slots:
         QVERIFY(told(many).alsoEnds.size() < 100 && told(many).alsoEnds.front() == "seen/1000");
         QVERIFY(!toJson(told({"orders/7"})).contains("alsoEnds"_L1));
     }
-    void whoProposesStandsForElection()
+    void candidatesProposeWhenTheyCome()
     {
-        const auto queue = etcdQueueOf({entryOf("jobs/7", 11, 7, "host-a"), entryOf("jobs/8", 12, 8)});
+        auto queue = etcdQueueOf({entryOf("jobs/7", 11, 7, "host-a"), entryOf("jobs/8", 12, 8, "host-b")});
         const auto lock = etcdSnapshot({connection, "jobs"}, queue, {}, {}, etcdNow);
         QCOMPARE(lock.recipe, QByteArray("etcd-election"));
         QCOMPARE(lock.contenders[0].identity, QByteArray("host-a"));
+        queue[11].entry.modified = 20; // the leader proclaims something else
+        QCOMPARE(etcdSnapshot({connection, "jobs"}, queue, {}, {}, etcdNow).recipe, QByteArray("etcd-election"));
     }
-    void nobodyHoldsBehindAKeyThatIsNoClaim()
+    void aValueWrittenByTheHolderIsNoElection()
+    {
+        auto queue = etcdQueueOf({entryOf("jobs/7", 11, 7, "host-a"), entryOf("jobs/8", 12, 8)});
+        auto lock = etcdSnapshot({connection, "jobs"}, queue, {}, {}, etcdNow);
+        QCOMPARE(lock.recipe, QByteArray("etcd-mutex"));
+        QCOMPARE(lock.contenders[0].identity, QByteArray("host-a"));
+        queue.erase(12);
+        queue[11].entry.modified = 20;
+        QCOMPARE(etcdSnapshot({connection, "jobs"}, queue, {}, {}, etcdNow).recipe, QByteArray("etcd-mutex"));
+    }
+    void decimalLeasesBelowLocksQueueByRevision()
+    {
+        const auto queue = etcdQueueOf({entryOf("city/locks/1000007", 11, 1000007, R"({"Action":"X"})"),
+                                        entryOf("city/locks/1000008", 12, 1000008, R"({"Action":"Y"})")});
+        for (const auto &[created, claim] : queue)
+            QCOMPARE(etcdLockOf(claim.entry), std::optional<QByteArray>("city/locks"));
+        const auto lock = etcdSnapshot({connection, "city/locks"}, queue, {}, {}, etcdNow);
+        QCOMPARE(lock.recipe, QByteArray("etcd-mutex"));
+        QVERIFY(lock.contenders[0].role == Role::Holder && lock.contenders[0].identity == R"({"Action":"X"})");
+        QVERIFY(lock.contenders[1].watches.front().target == lock.contenders[0].id);
+        // A registry of services ends its keys so, too.
+        QVERIFY(!etcdLockOf(entryOf("user.rpc/1000007", 11, 1000007, "10.0.0.7:80")));
+    }
+    void claimWithoutLeaseHolds()
+    {
+        const QByteArray old = "deploy/694d7a3f1b2c3d4e";
+        EtcdQueues locks{{"deploy", etcdQueueOf({entryOf("deploy/7", 12, 7)})}};
+        auto lost = entryOf(old, 11, 0, "host-1");
+        lost.modified = 15;
+        addStrays(locks, {{"deploy", etcdQueueOf({lost})}});
+        const auto lock = etcdSnapshot({connection, "deploy"}, locks["deploy"], {}, {}, etcdNow);
+        QVERIFY(lock.recipe == "etcd-mutex" && lock.confidence == Confidence::High);
+        const auto &holder = lock.contenders[0];
+        QVERIFY(holder.role == Role::Holder && holder.identity == "host-1" && !holder.session && !holder.expiresAt);
+        QVERIFY(lock.contenders[1].role == Role::Waiter && lock.contenders[1].watches.front().target == holder.id);
+        QVERIFY(lock.find(FindingCode::NoTtl) && lock.worst() == Severity::Critical);
+        QVERIFY(!lock.find(FindingCode::ForeignNode));
+        const auto sessions = etcdSessions(locks, {}, {}, connection);
+        QVERIFY(sessions.size() == 1 && sessions[0].holds.empty() && sessions[0].waits.front() == "deploy");
+        const auto plan = operate::planForceRelease(lock, holder.id);
+        QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
+        QCOMPARE(plan->commands,
+                 QStringList{u"txn: if create_revision(%1) = 11 then delete %1"_s.arg(QString::fromUtf8(old))});
+        QVERIFY(plan->nextHolder == lock.contenders[1].id);
+        QVERIFY(!operate::planWay(lock, holder.id, operate::Way::EndLease));
+    }
+    // Names of 16 hexadecimal digits are what data has, too.
+    void dataNamedAsAClaimIsNoLock()
+    {
+        const auto one = entryOf("users/694d7a3f1b2c3d4e", 11, 0, "data");
+        auto written = one;
+        written.modified = 15;
+        EtcdQueues locks;
+        addStrays(locks, {{"users", etcdQueueOf({one})}});
+        QVERIFY(locks.empty());
+        addStrays(locks, {{"users", etcdQueueOf({written, entryOf("users/694d7a3f1b2c3d4f", 12, 0)})}});
+        QVERIFY(locks.empty());
+        addStrays(locks, {{"users", etcdQueueOf({written})}});
+        QCOMPARE(etcdSnapshot({connection, "users"}, locks["users"], {}, {}, etcdNow).confidence, Confidence::Low);
+        QCOMPARE(etcdSnapshot({connection, "a/lock"}, locks["users"], {}, {}, etcdNow).confidence,
+                 Confidence::Medium);
+    }
+    void olderForeignKeyLeavesNoHolder()
     {
         const auto queue = etcdQueueOf({entryOf("orders/7", 11, 7)});
-        const auto lock = etcdSnapshot({connection, "orders"}, queue, entryOf("orders/config", 5, 0), {}, etcdNow);
-        QVERIFY(lock.holderCount() == 0 && lock.waiterCount() == 1 && lock.contenders[0].watches.empty());
-        QVERIFY(lock.find(FindingCode::ForeignNode));
-        const auto younger =
-            etcdSnapshot({connection, "orders"}, queue, entryOf("orders/config", 12, 0), {}, etcdNow);
-        QVERIFY(younger.holderCount() == 1 && younger.findings.empty());
+        const EtcdForeign older{{entryOf("orders/config", 5, 0)}};
+        const auto lock = etcdSnapshot({connection, "orders"}, queue, older, {}, etcdNow);
+        QVERIFY(lock.holderCount() == 0 && lock.waiterCount() == 1);
+        QCOMPARE(lock.contenders[0].watches.front().target, QByteArray("orders/config"));
+        const auto *finding = lock.find(FindingCode::ForeignNode);
+        QVERIFY(finding && finding->message.contains(u"orders/config, which has no lease"_s));
+        QVERIFY2(finding->message.contains(
+                     uR"(printf 'c("orders/config") = "5"\n\ndel orders/config\n\n\n' | etcdctl txn)"_s),
+                 qPrintable(finding->message));
+        const auto sentence = answerSentence(lock, etcdNow);
+        QCOMPARE(sentence, u"no client holds orders; 1 waits; the first in the queue waits for orders/config"_s);
+        const auto sessions = etcdSessions({{"orders", queue}}, {{"orders", older}}, {}, connection);
+        QVERIFY(sessions[0].holds.empty() && sessions[0].waits.front() == "orders");
+        const auto plan = operate::planForceRelease(lock, lock.contenders[0].id);
+        QVERIFY(!plan && plan.error().message.contains(u"waits for orders/config"_s));
+    }
+    void youngerForeignKeyIsReported()
+    {
+        const auto queue = etcdQueueOf({entryOf("orders/7", 11, 7)});
+        const auto lock =
+            etcdSnapshot({connection, "orders"}, queue, {{entryOf("orders/config", 12, 0)}}, {}, etcdNow);
+        QVERIFY(lock.holderCount() == 1 && lock.worst() == Severity::Info);
+        QVERIFY(lock.find(FindingCode::ForeignNode)->message.contains(u"the next client that comes waits"_s));
+    }
+    // The next in the queue does not wait for the holder.
+    void foreignKeyBetweenHolderAndWaiterLeavesNoNext()
+    {
+        const auto queue = etcdQueueOf({entryOf("pay/7", 11, 7), entryOf("pay/8", 13, 8), entryOf("pay/9", 14, 9)});
+        const auto lock = etcdSnapshot({connection, "pay"}, queue, {{entryOf("pay/config", 12, 0)}}, {}, etcdNow);
+        QVERIFY(lock.contenders[0].role == Role::Holder && lock.find(FindingCode::ForeignNode));
+        QCOMPARE(lock.contenders[1].watches.front().target, QByteArray("pay/config"));
+        QCOMPARE(lock.contenders[2].watches.front().target, lock.contenders[1].id);
+        QVERIFY(!lock.nextAfter(lock.contenders[0].id));
+        const auto plan = operate::planForceRelease(lock, lock.contenders[0].id);
+        QVERIFY(plan && !plan->nextHolder && plan->wakes.contains(u"waits for pay/config"_s));
+        const auto rehearsal = rehearse::rehearse(*plan);
+        QVERIFY(rehearsal && rehearsal->next == rehearse::Next::Nobody && rehearsal->woken == 0);
+        QVERIFY(rehearsal->assumed.join(u' ').contains(u"pay/config"_s));
+    }
+    void manyForeignKeysLeaveTheOrderOpen()
+    {
+        EtcdForeign many;
+        for (int i = 0; i < 40; ++i)
+            noteForeign(many, entryOf("pay/data" + QByteArray::number(i), 12 + i, 0));
+        const auto queue = etcdQueueOf({entryOf("pay/7", 11, 7), entryOf("pay/8", 99, 8)});
+        const auto lock = etcdSnapshot({connection, "pay"}, queue, many, {}, etcdNow);
+        QVERIFY(lock.contenders[0].role == Role::Holder && lock.contenders[1].watches.isEmpty());
+        QVERIFY(!lock.nextAfter(lock.contenders[0].id) && lock.worst() == Severity::Warning);
+    }
+    void releaseWakesTheWaiterOfTheLockAbove()
+    {
+        auto inner = etcdSnapshot({connection, "o/a"}, etcdQueueOf({entryOf("o/a/7", 11, 7)}), {}, {}, etcdNow);
+        const auto above = etcdQueueOf({entryOf("o/8", 12, 8)});
+        addWaiterAbove(inner, "o", above, {{entryOf("o/a/7", 11, 7)}});
+        const auto plan = operate::planForceRelease(inner, inner.contenders[0].id);
+        QVERIFY(plan && plan->wakes.contains(u"waits for the lock o (8@12)"_s));
+        const auto rehearsal = rehearse::rehearse(*plan);
+        QVERIFY(rehearsal && rehearsal->assumed.join(u' ').contains(u"waits for the lock o (8@12)"_s));
+        auto free = etcdSnapshot({connection, "o/a"}, etcdQueueOf({entryOf("o/a/7", 11, 7)}), {}, {}, etcdNow);
+        addWaiterAbove(free, "o", etcdQueueOf({entryOf("o/8", 10, 8)}), {{entryOf("o/a/7", 11, 7)}});
+        QVERIFY(free.findings.empty());
     }
     void aLeaseThatNobodyRenewsIsSaid_data()
     {

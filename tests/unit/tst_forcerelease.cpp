@@ -279,7 +279,58 @@ private slots:
             QCOMPARE(outcome->released, second == 0);
         else
             QCOMPARE(outcome.error().code, ErrorCode::UnknownOutcome);
-        QCOMPARE(w.outcomes(), (QStringList{u"intent"_s, u"result: unknown"_s}));
+        const QStringList written{u"answer lost; seen gone"_s, u"answer lost; seen still held"_s, u"unknown"_s};
+        QCOMPARE(w.outcomes(), (QStringList{u"intent"_s, u"result: "_s + written[second]}));
+        QCOMPARE(w.audit.read(nullptr)->back().isDone, second == 0);
+    }
+
+    void missingResultIsReported_data()
+    {
+        QTest::addColumn<bool>("isGentle");
+        QTest::addColumn<int>("answer"); // -1: done
+        for (const bool isGentle : {false, true}) {
+            const QByteArray what = isGentle ? "kill-waiter" : "release";
+            QTest::addRow("%s, done", what.constData()) << isGentle << -1;
+            QTest::addRow("%s, failed", what.constData()) << isGentle << int(ErrorCode::Server);
+            QTest::addRow("%s, lost", what.constData()) << isGentle << int(ErrorCode::UnknownOutcome);
+        }
+    }
+    // Whatever came of the act: its intent alone is in the audit file.
+    void missingResultIsReported()
+    {
+        QFETCH(bool, isGentle);
+        QFETCH(int, answer);
+        ReleaseWorld w;
+        w.observer.answers = {queue(), Error{ErrorCode::NotConnected, u"no connection"_s}};
+        const auto plan = isGentle ? planWay(queue(), queue().contenders[1].id, Way::KillWaiter)
+                                   : planForceRelease(queue(), queue().contenders[0].id);
+        QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
+        const auto request = isGentle ? u"multi"_s : u"remove"_s;
+        w.tree.before[request] = [&] { w.audit = AuditFile(w.folder.path()); }; // a folder is no file
+        if (answer >= 0)
+            w.tree.fails[request] = Error{ErrorCode(answer), u"so it is"_s};
+        const auto outcome = w.release(*plan);
+        QCOMPARE(bool(outcome), answer < 0);
+        const auto message = outcome ? outcome->message : outcome.error().message;
+        QVERIFY2(message.contains(u"the result is missing in the audit file: "_s), qPrintable(message));
+        QVERIFY(!outcome || !outcome->isRecorded);
+    }
+
+    void lostAnswerOfAWaiterIsRecordedAsSeen()
+    {
+        for (const bool isGone : {true, false}) {
+            ReleaseWorld w;
+            auto after = queue();
+            if (isGone)
+                after.contenders.erase(after.contenders.begin() + 1);
+            w.observer.answers = {queue(), after};
+            w.tree.fails[u"multi"_s] = Error{ErrorCode::UnknownOutcome, u"connection lost"_s};
+            const auto plan = planWay(queue(), queue().contenders[1].id, Way::KillWaiter);
+            QVERIFY(plan && !w.release(*plan));
+            QCOMPARE(w.outcomes(), (QStringList{u"intent"_s, isGone ? u"result: answer lost; seen gone"_s
+                                                                    : u"result: answer lost; seen still there"_s}));
+            QCOMPARE(w.audit.read(nullptr)->back().isDone, isGone);
+        }
     }
 
     void aRedisTokenIsComparedInTheScript()

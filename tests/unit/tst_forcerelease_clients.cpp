@@ -43,6 +43,37 @@ private slots:
         QVERIFY2(spring->wakes.contains(u"by the publish"_s), qPrintable(spring->wakes));
     }
 
+    // A client that is known sleeps only where that client does; one that is not may be Spring's by its token.
+    void channelsAreOnlyForClientsThatListen_data()
+    {
+        QTest::addColumn<QByteArray>("key");
+        QTest::addColumn<QByteArray>("value");
+        QTest::addColumn<QString>("client");
+        QTest::addColumn<bool>("isPublished");
+        const QByteArray uuid = "6fd7eb8c-2a92-4520-a1fe-105f6b49e9f5";
+        QTest::newRow("a UUID of any client") << QByteArray("app:orders") << uuid << QString() << true;
+        QTest::newRow("another's token") << QByteArray("app:orders") << QByteArray("token") << QString() << false;
+        QTest::newRow("a known client") << QByteArray("app:orders") << uuid << u"Laravel"_s << false;
+        QTest::newRow("RedLock.net by its key") << QByteArray("redlock:orders") << uuid << QString() << false;
+        QTest::newRow("Laravel by its key") << QByteArray("app_laravel_cache:orders") << uuid << QString() << false;
+    }
+    void channelsAreOnlyForClientsThatListen()
+    {
+        QFETCH(QByteArray, key);
+        QFETCH(QByteArray, value);
+        QFETCH(QString, client);
+        QFETCH(bool, isPublished);
+        auto snapshot = redisLock("redis-set-nx", value);
+        snapshot.lock.name = key;
+        if (!client.isEmpty())
+            snapshot.client = client;
+        const auto plan = planForceRelease(snapshot, value);
+        QVERIFY(plan);
+        QCOMPARE(plan->commands.join(u' ').contains(u"PUBLISH"_s), isPublished);
+        QCOMPARE(plan->wakes.contains(u"by the publish"_s), isPublished);
+        QVERIFY2(plan->commands.join(u' ').contains(u"DEL "_s), "it is released all the same");
+    }
+
     void whoDeletesWithoutComparingIsNamedBefore()
     {
         auto snapshot = redisLock("redis-set-nx", "ADDED:2025-11-22T10:00:00.000Z@host-a");

@@ -228,9 +228,28 @@ private slots:
         w.store.next.integer = 3;
         const auto outcome = w.release(snapshot);
         QVERIFY(outcome && outcome->message.contains(u"2 subscribers told"_s));
+        QCOMPARE(w.store.sent[0], (redis::Command{"EVALSHA", "compare-and-delete-and-wake", "lock:orders", "token",
+                                                  "", "lock-signal:orders"}));
+    }
+
+    // Nothing is a value, too: what nobody signed is compared as it is.
+    void anEmptyValueIsComparedAsItIs()
+    {
+        ReleaseWorld w;
+        auto snapshot = redisLock("redis-setnx-expire", "");
+        snapshot.contenders[0].id = "unknown@1763780400123";
+        snapshot.contenders[0].guard.value = "";
+        snapshot.contenders[0].guard.expiryMs = 1763780400123;
+        w.observer.answers = {snapshot, noNode()};
+        w.store.next.kind = redis::Value::Kind::Integer;
+        w.store.next.integer = 1;
+        QVERIFY(w.release(snapshot));
         QCOMPARE(w.store.sent[0],
-                 (redis::Command{"EVALSHA", "compare-and-delete-and-wake", "lock:orders", "token", "",
-                                 "lock-signal:orders", "lock-channel", "lock-channel:lock:orders"}));
+                 (redis::Command{"EVALSHA", "compare-and-delete-until", "orders-lock", "", "1763780400123"}));
+        snapshot.contenders[0].guard.value = QByteArray();
+        const auto refused = planForceRelease(snapshot, snapshot.contenders[0].id);
+        QVERIFY(!refused);
+        QVERIFY2(refused.error().message.contains(u"could not be read"_s), qPrintable(refused.error().message));
     }
 
     void aConstantValueWithoutExpiryIsReleasedOnlyAtARisk()

@@ -74,6 +74,7 @@ private slots:
             waiter.id = QByteArray::number(1 - n);
             waiter.session = QString::number(1 - n);
             waiter.limits = {{"innodb_lock_wait_timeout", 5s, true}};
+            waiter.watches = {{holder.id, false, inspect::Evidence::Server}};
             lock.contenders = {holder, waiter};
             live.push_back(lock);
         }

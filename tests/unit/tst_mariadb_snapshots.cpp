@@ -2,6 +2,7 @@
 // From rows of a MariaDB server to snapshots: names, who holds and who waits, what is odd.
 #include "core/inspect/findings.h"
 #include "core/inspect/mariadb/look.h"
+#include "core/inspect/waits/waitgraph.h"
 #include "core/mariadb/freshness.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/sqlgate.h"
@@ -58,6 +59,39 @@ SqlLook lookOf(std::vector<SqlTransaction> transactions, std::vector<SqlLockWait
 QByteArray rowId(quint64 connection, int started, const QByteArray &transaction)
 {
     return rowContenderId(connection, transaction, at(started));
+}
+
+SqlLockWait gapWait(const QByteArray &requesting, const QByteArray &blocking, const QByteArray &data = "10")
+{
+    auto one = wait(requesting, blocking, data);
+    one.requestedMode = one.blockingMode = "X,GAP";
+    return one;
+}
+
+// "shop.stock#id=1: 1 holds, 2 waits for 1"; by connection.
+QStringList arrows(const std::vector<LockSnapshot> &snapshots)
+{
+    QStringList all;
+    for (const auto &lock : snapshots) {
+        QStringList parts;
+        const auto named = [](const QByteArray &id) { return QString::fromUtf8(id.left(id.indexOf('@'))); };
+        for (const auto &one : lock.contenders) {
+            QStringList targets;
+            for (const auto &edge : one.watches)
+                targets << named(edge.target) + (edge.evidence == Evidence::Server ? u""_s : u" (inferred)"_s);
+            parts << named(one.id)
+                         + (one.role == Role::Holder ? u" holds"_s
+                            : targets.isEmpty()      ? u" waits"_s
+                                                     : u" waits for "_s + targets.join(u" and "_s));
+        }
+        all << QString::fromUtf8(lock.lock.name) + u": "_s + parts.join(u", "_s);
+    }
+    return all;
+}
+
+WaitGraph graphOf(const SqlLook &look)
+{
+    return waitGraphOf(snapshotsOf(look, db), {}, std::chrono::system_clock::time_point(look.now));
 }
 
 QByteArrayList ids(const LockSnapshot &lock, Role role)
@@ -193,6 +227,177 @@ private slots:
         QCOMPARE(*lock.contenders[1].waitingSince, at(10));
         QCOMPARE(*lock.contenders[2].position, 2);
         QCOMPARE(lock.contenders[2].watches.front().target, rowId(2, 6, "11"));
+    }
+
+    // The gap before a row is another lock than the row: its holders do not have the row.
+    void gapAndRecordAreTwoLocks()
+    {
+        const auto look = lookOf({transaction("10", 1, 0), transaction("11", 2, 1), transaction("12", 3, 2, at(9)),
+                                  transaction("13", 4, 3, at(10))},
+                                 {gapWait("12", "10"), wait("13", "11", "10")});
+        const auto snapshots = snapshotsOf(look, db);
+        QCOMPARE(arrows(snapshots), (QStringList{u"before shop.stock#id=10: 1 holds, 3 waits for 1"_s,
+                                                 u"shop.stock#id=10: 2 holds, 4 waits for 2"_s}));
+        QCOMPARE(snapshots[0].recipe, QByteArray("sql-innodb-lock"));
+        QCOMPARE(snapshots[0].contenders[0].mode, Mode::Read); // others may have the same gap
+        QCOMPARE(snapshots[1].recipe, QByteArray("sql-for-update"));
+        QCOMPARE(snapshots[1].contenders[0].mode, Mode::Exclusive);
+        const auto plan = operate::planForceRelease(snapshots[1], snapshots[1].contenders[0].id);
+        QVERIFY(plan && plan->nextHolder == rowId(4, 3, "13"));
+    }
+    void gapsAreNamedByTheRequest_data()
+    {
+        QTest::addColumn<QByteArray>("requested");
+        QTest::addColumn<QByteArray>("data");
+        QTest::addColumn<QByteArray>("id");
+        QTest::addColumn<QByteArray>("name");
+        QTest::newRow("gap") << "X,GAP"_ba
+                             << "10"_ba
+                             << ""_ba
+                             << "before shop.stock#id=10"_ba;
+        QTest::newRow("MySQL") << "X,GAP,INSERT_INTENTION"_ba
+                               << "10"_ba
+                               << ""_ba
+                               << "before shop.stock#id=10"_ba;
+        QTest::newRow("record and gap") << "X"_ba
+                                        << "10"_ba
+                                        << ""_ba
+                                        << "shop.stock#id=10"_ba;
+        QTest::newRow("record only") << "X,REC_NOT_GAP"_ba
+                                     << "10"_ba
+                                     << ""_ba
+                                     << "shop.stock#id=10"_ba;
+        QTest::newRow("behind the last") << "X"_ba
+                                         << "supremum pseudo-record"_ba
+                                         << ""_ba
+                                         << "before shop.stock#PRIMARY:supremum pseudo-record"_ba;
+        QTest::newRow("behind the last, not in memory") << "X"_ba
+                                                        << ""_ba
+                                                        << "254:17:3:1"_ba
+                                                        << "before shop.stock#PRIMARY:?17:3:1"_ba;
+    }
+    void gapsAreNamedByTheRequest()
+    {
+        QFETCH(QByteArray, requested);
+        QFETCH(QByteArray, data);
+        QFETCH(QByteArray, id);
+        auto one = wait("1", "2", data);
+        one.requestedMode = requested;
+        one.id = id;
+        QTEST(innoDbLockName(one, {{{one.table, one.index}, {"id"}}}), "name");
+    }
+    // A schema of such a name is written in backticks.
+    void aSchemaIsNoGap()
+    {
+        auto one = wait("1", "2", "10");
+        one.table = "`before shop`.`stock`";
+        QCOMPARE(innoDbLockName(one, {}), QByteArray("`before shop`.stock#PRIMARY:10"));
+    }
+    // Two requests to insert do not wait for each other, whoever asked first.
+    void insertersWaitForGapHoldersOnly()
+    {
+        const auto look =
+            lookOf({transaction("10", 1, 0), transaction("12", 3, 2, at(9)), transaction("13", 4, 3, at(10))},
+                   {gapWait("12", "10"), gapWait("13", "10")});
+        QCOMPARE(arrows(snapshotsOf(look, db)),
+                 QStringList{u"before shop.stock#id=10: 1 holds, 3 waits for 1, 4 waits for 1"_s});
+        const auto graph = graphOf(look);
+        QCOMPARE(graph.roots.size(), std::size_t(1));
+        QCOMPARE(graph.roots[0].direct, 2);
+    }
+    // Whoever waits for the record keeps others out of the gap before it, and has neither.
+    void aWaiterForTheRecordHasNoGap()
+    {
+        auto behindWaiter = gapWait("13", "12");
+        behindWaiter.blockingMode = "X";
+        auto look = lookOf({transaction("10", 1, 0), transaction("12", 3, 2, at(9)), transaction("13", 4, 3, at(10))},
+                           {wait("12", "10", "10"), gapWait("13", "10"), behindWaiter});
+        QCOMPARE(arrows(snapshotsOf(look, db)),
+                 (QStringList{u"before shop.stock#id=10: 1 holds, 3 waits for 1, 4 waits for 3"_s,
+                              u"shop.stock#id=10: 1 holds, 3 waits for 1"_s}));
+        look.waits[2].blockingStatus = "GRANTED"; // MySQL says that it has that gap
+        QCOMPARE(arrows(snapshotsOf(look, db))[0],
+                 u"before shop.stock#id=10: 1 holds, 3 holds, 4 waits for 1 and 3"_s);
+        QVERIFY(graphOf(look).cycles.empty());
+    }
+    // 3 waits for 1's gap, 4 for 2's row, 2 for 3: nothing in that goes round, although one queue of both locks does.
+    void aGapMakesNoDeadlock()
+    {
+        const auto look = lookOf({transaction("10", 1, 0), transaction("11", 2, 1, at(11)),
+                                  transaction("12", 3, 2, at(9)), transaction("13", 4, 3, at(10))},
+                                 {gapWait("12", "10"), wait("13", "11", "10"), wait("11", "12", "1")});
+        const auto graph = graphOf(look);
+        QVERIFY(graph.cycles.empty());
+        QCOMPARE(graph.roots.size(), std::size_t(1));
+        QCOMPARE(graph.clients[size_t(graph.roots[0].client)].id, QByteArray("db:1"));
+        QCOMPARE(graph.roots[0].total, 3);
+    }
+    // Both have the gap, and each inserts into it.
+    void aDeadlockInOneGapIsOne()
+    {
+        const auto look = lookOf({transaction("10", 1, 0, at(8)), transaction("11", 2, 1, at(9))},
+                                 {gapWait("10", "11"), gapWait("11", "10")});
+        const auto graph = graphOf(look);
+        QCOMPARE(graph.cycles.size(), std::size_t(1));
+        QCOMPARE(graph.cycles[0].clients.size(), std::size_t(2));
+    }
+
+    // A prepared XA transaction has no session; its name is known where there is one only.
+    void aPreparedXaTransactionHasNoConnection()
+    {
+        auto look = lookOf({transaction("10", 0, 0), transaction("11", 2, 5, at(20))}, {wait("11", "10")});
+        look.preparedXa = QByteArrayList{"order-7"};
+        const auto lock = snapshotsOf(look, db).front();
+        const auto &holder = lock.contenders[0];
+        QCOMPARE(holder.id, QByteArray("xa:10@1700000000010"));
+        QVERIFY(!holder.session);
+        QCOMPARE(*holder.identity, QByteArray("prepared XA transaction order-7"));
+        QVERIFY(lock.find(FindingCode::IdleInTransaction)->message.contains(u"XA ROLLBACK"_s));
+        const auto plan = operate::planForceRelease(lock, holder.id);
+        QVERIFY(plan && plan->commands.join(u' ').startsWith(u"nothing"_s));
+        QVERIFY2(!plan->commands.join(u' ').contains(u"KILL CONNECTION"_s), qPrintable(plan->commands.join(u' ')));
+        const auto sessions = sessionsOf(look, {lock}, db);
+        QVERIFY(std::ranges::none_of(sessions, [](const auto &one) { return one.session == u"0"_s; }));
+    }
+    void whichXaTransactionIsNotGuessed()
+    {
+        auto look = lookOf({transaction("10", 0, 0), transaction("11", 2, 5, at(20))}, {wait("11", "10")});
+        const auto identity = [&look] { return *snapshotsOf(look, db).front().contenders[0].identity; };
+        QVERIFY2(identity().startsWith("a prepared XA transaction whose session has ended"), identity());
+        look.preparedXa = QByteArrayList{"pay-1", "pay-2"};
+        QCOMPARE(identity(),
+                 QByteArray("one of the prepared XA transactions pay-1, pay-2; the server does not report which"));
+        look.preparedXa = QByteArrayList();
+        QVERIFY2(identity().contains("the server lists no prepared XA transaction"), identity());
+        look.transactions[0].state = "ROLLING BACK";
+        QVERIFY2(identity().contains("rolls back"), identity());
+    }
+    void anInnoDbTableLockIsATables()
+    {
+        auto one = wait("11", "10", {}, {});
+        one.requestedMode = "S";
+        one.blockingMode = "IX";
+        const auto lock =
+            snapshotsOf(lookOf({transaction("10", 0, 0), transaction("11", 2, 5, at(20))}, {one}), db).front();
+        QCOMPARE(lock.lock.name, QByteArray("shop.stock"));
+        QCOMPARE(lock.recipe, QByteArray("sql-innodb-lock"));
+        QVERIFY2(lock.why.contains(u"lock of this table"_s) && !lock.why.contains(u"record"_s), qPrintable(lock.why));
+    }
+
+    // What a server says to wait, and no snapshot explains, is counted by its state.
+    void waitsWithoutALockAreCounted()
+    {
+        auto look = lookOf({transaction("11", 2, 5), transaction("12", 3, 5), transaction("13", 4, 5)}, {});
+        QVERIFY(unexplainedWaits(look, {}).isEmpty());
+        look.processes[0].state = look.processes[1].state = "Waiting for table level lock";
+        const auto said = unexplainedWaits(look, snapshotsOf(look, db));
+        QCOMPARE(said, QStringList{u"2 connections wait in the state \"Waiting for table level lock\", and it is not "
+                                   u"known who holds that lock"_s});
+        look.processes[0].inState = 20ms; // it may have it by now
+        QVERIFY(unexplainedWaits(look, {}).front().startsWith(u"1 connection waits"_s));
+        look.processes[1].state.clear();
+        look.transactions[2].waitStarted = at(20); // and no pair says for whom
+        QVERIFY(unexplainedWaits(look, {}).front().startsWith(u"1 transaction waits for an InnoDB lock"_s));
     }
 
     void anIdleHolderIsShownAsSuch()

@@ -31,6 +31,28 @@ QByteArray greetingOf(bool hasTls)
                     0);
 }
 
+// The same with a name for how to log in.
+QByteArray greetingFor(const QByteArray &plugin, bool isModern = true)
+{
+    return packetOf(QByteArray("\x0a"
+                               "5.5.5-10.11")
+                        + QByteArray(1, '\0') + QByteArray(4, '\1') + QByteArray(8, 'n') + QByteArray(1, '\0')
+                        + "\xff" + (isModern ? '\xff' : '\x77') + "\x21" + QByteArray(2, '\0')
+                        + QByteArray("\xff\x81\x15", 3) + QByteArray(10, '\0') + QByteArray(12, 'n')
+                        + QByteArray(1, '\0') + plugin + QByteArray(1, '\0'),
+                    0);
+}
+
+QByteArray switchTo(const QByteArray &plugin)
+{
+    return packetOf('\xfe' + plugin + QByteArray(1, '\0') + QByteArray(20, 'n') + QByteArray(1, '\0'), 2);
+}
+
+QByteArray askedByPostgreSql(char code, const QByteArray &more = {})
+{
+    return QByteArray("R\0\0\0", 4) + char(8 + more.size()) + QByteArray(3, '\0') + code + more;
+}
+
 QByteArray loginPacket()
 {
     return packetOf(QByteArray("\x85\xa6\x3f\x20") + QByteArray(28, 'h') + "root" + QByteArray(1, '\0') + "hash", 1);
@@ -57,7 +79,7 @@ private slots:
 
     void startsTlsBeforeTheLogin()
     {
-        MySqlPrelude prelude;
+        MySqlPrelude prelude(true, Trust::Verified);
         const auto greeted = prelude.fromServer(greetingOf(true).left(10));
         QVERIFY(greeted.toClient.isEmpty()); // not whole yet
         const auto shown = prelude.fromServer(greetingOf(true).mid(10));
@@ -88,19 +110,20 @@ private slots:
     // Or whoever is in between could take TLS away by changing one bit.
     void doesWithoutNoServerThatOffersNone()
     {
-        MySqlPrelude prelude;
+        MySqlPrelude prelude(true, Trust::Verified);
         const auto step = prelude.fromServer(greetingOf(false));
         QCOMPARE(step.problem, u"TLS: the server offers none"_s);
         QVERIFY(step.toClient.isEmpty());
         QCOMPARE(prelude.failure(u"no"_s, true), packetOf("\xff\xea\x07no", 0));
-        QVERIFY(!MySqlPrelude().fromServer("HTTP/1.1 400 Bad Request\r\n\r\n").problem.isEmpty());
+        QVERIFY(
+            !MySqlPrelude(true, Trust::Verified).fromServer("HTTP/1.1 400 Bad Request\r\n\r\n").problem.isEmpty());
     }
 
     void asksAPostgreSqlForTlsBeforeAnythingOfTheClient()
     {
-        const auto prelude = postgreSqlTls.prelude();
+        const auto prelude = postgreSqlSpeech.verified.prelude(u"db.example"_s);
         QCOMPARE(prelude->request(), QByteArray("\0\0\0\x08\x04\xd2\x16\x2f", 8));
-        QVERIFY(MySqlPrelude().request().isEmpty()); // its server speaks first
+        QVERIFY(MySqlPrelude(true, Trust::Verified).request().isEmpty()); // its server speaks first
         const auto early = prelude->fromClient("startup");
         QVERIFY(early.toServer.isEmpty());
         QVERIFY(!early.problem.isEmpty());
@@ -114,8 +137,114 @@ private slots:
     void takesNoWordInClearForAPostgreSqls()
     {
         for (const auto *answer : {"N", "E", "SR", "HTTP/1.1 400"}) {
-            const auto step = PostgreSqlPrelude().fromServer(answer);
+            const auto step = PostgreSqlPrelude(true, Trust::Verified).fromServer(answer);
             QVERIFY2(!step.startTls && step.toClient.isEmpty() && step.problem.startsWith("TLS: "_L1), answer);
+        }
+    }
+
+    // A library gives the server what it asks for: the password itself, too.
+    void passwordsGoToVerifiedMySqlOnly_data()
+    {
+        QTest::addColumn<QByteArray>("greeting");
+        QTest::addColumn<QByteArray>("answer");
+        QTest::addColumn<QString>("far"); // a server that is not verified, on another machine: what is refused
+        QTest::addColumn<QString>("near");
+        const auto native = greetingFor("mysql_native_password");
+        const auto ok = packetOf(QByteArray(7, '\0'), 2);
+        const QString none;
+        QTest::newRow("native") << native << ok << none << none;
+        QTest::newRow("native after a switch")
+            << greetingFor("client_ed25519") << switchTo("mysql_native_password") << none << none;
+        QTest::newRow("quick SHA-2") << greetingFor("caching_sha2_password") << packetOf("\x01\x03", 2) << none
+                                     << none;
+        QTest::newRow("clear, after a switch")
+            << native << switchTo("mysql_clear_password") << u"mysql_clear_password"_s << u"mysql_clear_password"_s;
+        QTest::newRow("clear, from the first on")
+            << greetingFor("mysql_clear_password") << ok << u"mysql_clear_password"_s << u"mysql_clear_password"_s;
+        QTest::newRow("dialog") << native << switchTo("dialog") << u"dialog"_s << u"dialog"_s;
+        QTest::newRow("of before 4.1") << native << packetOf("\xfe", 2) << u"mysql_old_password"_s
+                                       << u"mysql_old_password"_s;
+        QTest::newRow("of before 4.1, by its name")
+            << native << switchTo("mysql_old_password") << u"mysql_old_password"_s << u"mysql_old_password"_s;
+        QTest::newRow("a greeting of before 4.1")
+            << greetingFor("", false) << ok << u"mysql_old_password"_s << u"mysql_old_password"_s;
+        QTest::newRow("one of tomorrow")
+            << native << switchTo("tomorrow\x1b[2J") << u"tomorrow\\x1B[2J"_s << u"tomorrow\\x1B[2J"_s;
+        QTest::newRow("for its own key")
+            << greetingFor("caching_sha2_password") << packetOf("\x01\x04", 2) << u"key that it names"_s << none;
+        QTest::newRow("its own key at once")
+            << greetingFor("caching_sha2_password") << packetOf("\x01-----BEGIN PUBLIC KEY-----", 2)
+            << u"key that it names"_s << none;
+        QTest::newRow("SHA-256") << greetingFor("sha256_password") << ok << u"sha256_password"_s << none;
+    }
+    void passwordsGoToVerifiedMySqlOnly()
+    {
+        QFETCH(QByteArray, greeting);
+        QFETCH(QByteArray, answer);
+        for (const auto &[host, column] : {std::pair(u"db.example"_s, "far"), std::pair(u"127.0.0.1"_s, "near")}) {
+            const auto refused = *static_cast<const QString *>(QTest::qData(column, QMetaType::QString));
+            const auto prelude = mySqlSpeech.plain.prelude(host);
+            auto step = prelude->fromServer(greeting);
+            if (step.problem.isEmpty()) {
+                QCOMPARE(step.toClient, greeting); // as it is: nothing is changed
+                QCOMPARE(prelude->fromClient(loginPacket()).toServer, loginPacket());
+                step = prelude->fromServer(answer);
+            }
+            QCOMPARE(step.isRefusal, !refused.isEmpty());
+            QVERIFY2(step.problem.contains(refused), qPrintable(step.problem));
+            if (refused.isEmpty()) {
+                QCOMPARE(step.toClient, answer);
+                continue;
+            }
+            QVERIFY(step.toClient.isEmpty() && step.toServer.isEmpty());
+            QVERIFY2(step.problem.contains(u"No password was sent"_s), qPrintable(step.problem));
+            QCOMPARE(prelude->failure(step.problem, true).mid(4, 3),
+                     QByteArray("\xff\xe3\x04")); // 1251: it is not tried again
+        }
+        // Inside of TLS that was not verified the same; inside of one that was, everything.
+        for (const auto &[speech, isRefused] :
+             {std::pair(mySqlSpeech.unverified, true), std::pair(mySqlSpeech.verified, false)}) {
+            const auto prelude = speech.prelude(u"db.example"_s);
+            (void)prelude->fromServer(greetingFor("mysql_native_password"));
+            (void)prelude->fromClient(loginPacket());
+            (void)prelude->tlsStarted();
+            QCOMPARE(prelude->fromServer(switchTo("mysql_clear_password")).isRefusal, isRefused);
+        }
+    }
+    void passwordsGoToVerifiedPostgreSqlOnly()
+    {
+        for (const char code : {char(0), char(5), char(10)})
+            QCOMPARE(postgreSqlSpeech.plain.prelude({})->fromServer(askedByPostgreSql(code)).toClient,
+                     askedByPostgreSql(code));
+        for (const char code : {char(3), char(2), char(4), char(99)}) {
+            const auto prelude = postgreSqlSpeech.plain.prelude(u"127.0.0.1"_s);
+            QVERIFY(prelude->request().isEmpty());
+            QCOMPARE(prelude->fromClient("startup").toServer, QByteArray("startup"));
+            auto step = prelude->fromServer(askedByPostgreSql(code).left(4)); // in two parts
+            QVERIFY(step.toClient.isEmpty());
+            step = prelude->fromServer(askedByPostgreSql(code).mid(4));
+            QVERIFY(step.isRefusal && step.toClient.isEmpty());
+            QVERIFY2(step.problem.contains(u"No password was sent"_s), qPrintable(step.problem));
+            QVERIFY(prelude->failure(step.problem, true).startsWith('E'));
+        }
+        // Behind one that is harmless, and once the login is over, as it is.
+        const auto prelude = postgreSqlSpeech.plain.prelude({});
+        QVERIFY(prelude->fromServer(askedByPostgreSql(10, "SCRAM-SHA-256") + askedByPostgreSql(3)).isRefusal);
+        const auto over = postgreSqlSpeech.plain.prelude({});
+        QCOMPARE(over->fromServer(askedByPostgreSql(0) + "Z....").toClient, askedByPostgreSql(0) + "Z....");
+        QVERIFY(over->isOver());
+        QVERIFY(postgreSqlSpeech.plain.prelude({})
+                    ->fromServer("HTTP/1.1 400 Bad")
+                    .problem.contains(u"not the protocol"_s));
+        // An error needs no proof; inside of TLS that was verified everything is allowed.
+        QCOMPARE(postgreSqlSpeech.plain.prelude({})->fromServer("Eno such database").toClient,
+                 QByteArray("Eno such database"));
+        for (const auto &[speech, isRefused] :
+             {std::pair(postgreSqlSpeech.unverified, true), std::pair(postgreSqlSpeech.verified, false)}) {
+            const auto secured = speech.prelude(u"db.example"_s);
+            QVERIFY(secured->fromServer("S").startTls);
+            (void)secured->tlsStarted();
+            QCOMPARE(secured->fromServer(askedByPostgreSql(3)).isRefusal, isRefused);
         }
     }
 

@@ -19,7 +19,7 @@ private slots:
     void aConstantIsCalledByItsExpiry()
     {
         auto key = keyOf("orders-lock", KeyType::String, 30000, "1");
-        const auto holder = [&key] { return recognise(key, {}, RedisContext())->contenders.at(0); };
+        const auto holder = [&key] { return recognise(key, {}, Beside("").context)->contenders.at(0); };
         QVERIFY(holder().guard.comesAgain); // a server before Redis 7
         QCOMPARE(holder().id, QByteArray("1"));
         key.expiresAt = ServerTime(milliseconds(1700000030000));
@@ -38,9 +38,8 @@ private slots:
         QVERIFY(recognise(keyOf("lock.orders", KeyType::String, -1, "1700000060000"), {}, context)
                     ->contenders[0]
                     .guard.comesAgain);
-        QVERIFY(recognise(keyOf("orders-lock", KeyType::String, -1, "1"), {}, RedisContext())
-                    ->contenders[0]
-                    .guard.comesAgain);
+        QVERIFY(
+            recognise(keyOf("orders-lock", KeyType::String, -1, "1"), {}, context)->contenders[0].guard.comesAgain);
     }
 
     void rslockWritesBytes()
@@ -76,23 +75,76 @@ private slots:
         QVERIFY(lock->contenders[0].guard.comesAgain);
     }
 
-    // Who asks for a key by its name may know that it is an RSemaphore; among all keys it is a counter.
-    void aSmallNumberIsASemaphoreWhereItIsAskedFor()
+    // A number proves no semaphore, whoever asks for the key: it may be a counter, or a lock.
+    void aBareNumberIsNotUnderstood()
     {
         Beside beside("");
+        beside.context.includeLowConfidence = beside.context.isAskedFor = true;
+        for (const auto *value : {"2", "1", "0", "-1"}) {
+            const auto key = string("plainsem", value, -1);
+            QVERIFY2(!recognise(key, {}, beside.context), value);
+            QVERIFY2(!whyNotUnderstood(key).isEmpty(), value);
+        }
+        QVERIFY(whyNotUnderstood(string("plainsem", "two", -1)).isEmpty());
+        QVERIFY(whyNotUnderstood(missing("plainsem")).isEmpty());
+        QVERIFY(whyNotUnderstood(hash("sess_73fps", "data x\nlock 57\npid web1|5583")).contains(u"hash"));
+        QVERIFY(whyNotUnderstood(hash("huey.results.shop", "shop.lock.nightly 1")).contains(u"hash"));
+        QVERIFY(whyNotUnderstood(hash("user:7", "name x")).isEmpty());
+    }
+
+    // What redis-setnx-expire writes, under a name that says nothing.
+    void aMarkThatEndsIsALockWhereItIsAskedFor()
+    {
+        Beside beside("");
+        const auto shortLived = string("orders", "1", 30'000);
+        const auto longLived = string("orders", "1", 7'200'000);
+        QVERIFY(!recognise(shortLived, {}, beside.context));
         beside.context.includeLowConfidence = true;
-        QVERIFY(!recognise(string("plainsem", "2", -1), {}, beside.context));
+        QCOMPARE(recognise(shortLived, {}, beside.context)->recipe, QByteArray("redis-setnx-expire"));
+        QVERIFY(!recognise(longLived, {}, beside.context));
         beside.context.isAskedFor = true;
-        const auto lock = recognise(string("plainsem", "2", -1), {}, beside.context);
+        const auto lock = recognise(longLived, {}, beside.context);
+        QVERIFY(lock && lock->confidence == Confidence::Low && lock->state == LockState::Held);
+    }
+
+    // Nothing says who holds it, and a command needs an id for it all the same.
+    void anEmptyValueIsAHolderThatIsUnknown()
+    {
+        auto key = keyOf("UserCache~lock", KeyType::String, -1, "");
+        auto lock = recognise(key, {}, Beside("").context);
         QVERIFY(lock);
-        QCOMPARE(lock->recipe, QByteArray("redisson-semaphore"));
-        QVERIFY(lock->confidence == Confidence::Low && lock->state == LockState::Free);
-        QVERIFY2(lock->why.contains(QStringLiteral("2 permits left")), qPrintable(lock->why));
-        QVERIFY(lock->findings.empty() && lock->contenders.empty());
-        QVERIFY(recognise(string("plainsem", "0", -1), {}, beside.context)->state == LockState::Held);
-        QVERIFY(!recognise(string("plainsem", "2"), {}, beside.context)); // one that ends
-        QVERIFY(!recognise(string("plainsem", "1234567", -1), {}, beside.context));
-        QVERIFY(!recognise(string("plainsem", "two", -1), {}, beside.context));
+        QVERIFY(lock->confidence == Confidence::Medium && lock->state == LockState::Held);
+        QCOMPARE(lock->client, QStringLiteral("Spring Data Redis cache"));
+        QCOMPARE(lock->contenders[0].id, QByteArray("unknown"));
+        QVERIFY(!lock->contenders[0].guard.value.isNull() && lock->contenders[0].guard.value.isEmpty());
+        QCOMPARE(lock->find(FindingCode::NoTtl)->severity, Severity::Critical);
+        key.ttl = milliseconds(30'000);
+        key.expiresAt = ServerTime(milliseconds(1700000030000));
+        lock = recognise(key, {}, Beside("").context);
+        QCOMPARE(lock->contenders[0].id, QByteArray("unknown@1700000030000"));
+        QVERIFY(!lock->find(FindingCode::NoTtl));
+    }
+
+    // EXPIRE took a time since 1970 for a span.
+    void aTimeToLiveOfDecadesIsNone()
+    {
+        Beside beside("");
+        const qint64 decades = 1700003600LL * 1000;
+        const auto held = recognise(string("lock.orders", "1700003600", decades), {}, beside.context);
+        QCOMPARE(held->recipe, QByteArray("redis-getset"));
+        QCOMPARE(held->contenders[0].expiresAt, now + std::chrono::hours(1));
+        QVERIFY(!held->find(FindingCode::NoTtl));
+        const auto over = recognise(string("lock.orders", "1699999990", decades), {}, beside.context);
+        QVERIFY(over->state == LockState::Free && over->find(FindingCode::ExpiredValue));
+        const auto token = recognise(string("orders-lock", "{u7}", decades), {}, beside.context);
+        QVERIFY(!token->contenders[0].expiresAt);
+        QVERIFY(token->find(FindingCode::NoTtl)->message.contains(QStringLiteral("53 years")));
+        // Of a value that ends later than the key, the key's end counts.
+        const auto ends = recognise(string("lock.orders", "1700003600", 30'000), {}, beside.context);
+        QCOMPARE(ends->contenders[0].expiresAt, now + milliseconds(30'000));
+        const auto days = recognise(string("lock.orders", "1700259200", -1), {}, beside.context);
+        QCOMPARE(days->contenders[0].expiresAt, now + std::chrono::days(3));
+        QVERIFY(days->findings.empty());
     }
 
     void agesAndLeases()
@@ -158,6 +210,9 @@ private slots:
         companion("sem:timeout", "");
         companion("lock-signal:orders", "lock:orders");
         companion("orders", "");
+        companion("catalogue.readers", "catalogue");
+        companion("catalogue.writer", "catalogue");
+        companion(".writer", "");
         companion("redisson_lock_queue:", "");
     }
     void companions()

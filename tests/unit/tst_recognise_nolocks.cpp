@@ -36,7 +36,6 @@ private slots:
         row("kazoo double barrier", "/b", "{h1} s1\n{h2} s2\nready s1", "");
         row("members of a group", "/services/api", "host-a s1\nhost-b s2", "");
         row("persistent sequential siblings", "/tasks", "task-0000000001 - x\ntask-0000000002 - x", "");
-        row("persistent lock-<seq>", "/a", "lock-0000000001 - x\nlock-0000000002 - x", "");
         row("one numbered node of no known name", "/a", "turn-0000000001 s1 x", "");
         row("ordinary folders", "/", "a - x\nb - y", "");
         row("nothing", "/a", "", "");

@@ -189,6 +189,31 @@ private slots:
         row("bsm/redislock", string("orders-lock", "aB3dE5fG7hI9jK1lM2n-_Q"), "", R"(
             orders-lock redis-set-nx medium held (bsm/redislock)
             aB3dE5fG7hI9jK1lM2n-_Q holds exclusive -)");
+        row("celery-singleton", string("SINGLETONLOCK_1077c8ee1ad7fd5f5cf016b63729cc46", "{u7}", -1), "", R"(
+            SINGLETONLOCK_1077c8ee1ad7fd5f5cf016b63729cc46 redis-set-nx medium held (celery-singleton) !no-ttl
+            {u7} holds exclusive -)");
+        row("Laravel's schedule",
+            string("app:framework/schedule-bad0552359181e1a787a47daa08c9100e45011fa", "aB3dE5fG7hI9jK1l", 86'400'000),
+            "",
+            R"(
+            app:framework/schedule-bad0552359181e1a787a47daa08c9100e45011fa redis-set-nx medium held
+            aB3dE5fG7hI9jK1l holds exclusive -)");
+        row("Laravel's schedule before it had tokens",
+            string("app:framework/schedule-bad0552359181e1a787a47daa08c9100e45011fa", "b:1;", 86'400'000), "",
+            R"(
+            app:framework/schedule-bad0552359181e1a787a47daa08c9100e45011fa redis-setnx-expire medium held
+            b:1; holds exclusive -)");
+        row("Laravel's mark that a task ran",
+            string("app:framework/schedule-bad0552359181e1a787a47daa08c9100e45011fa1405", "aB3dE5fG7hI9jK1l",
+                   3'600'000),
+            "", "");
+        row("a token packed by PHP", string("bill-lock", "s:16:\"aB3dE5fG7hI9jK1l\";"), "", R"(
+            bill-lock redis-set-nx medium held
+            s:16:"aB3dE5fG7hI9jK1l"; holds exclusive -)");
+        row("a token in quotes", string("bill-lock", "\"{h7}\""), "", R"(
+            bill-lock redis-set-nx medium held (node-redlock)
+            "{h7}" holds exclusive -)");
+        row("a length that is wrong", string("bill-lock", "s:15:\"aB3dE5fG7hI9jK1l\";"), "", "");
         row("sixteen letters of a word are no token", string("orders-lock", "productionserver"), "", R"(
             orders-lock redis-setnx-expire medium held
             productionserver holds exclusive -)");
@@ -258,6 +283,14 @@ private slots:
         row("19 the EXPIRE never came", string("mutex:orders", "host-7:4711", -1), "", R"(
             mutex:orders redis-setnx-expire medium held !no-ttl
             host-7:4711 holds exclusive -)");
+        row("19 a key that tutorials call so", string("lockkey", "1", -1), "", R"(
+            lockkey redis-setnx-expire medium held !no-ttl
+            1 holds exclusive -)");
+        row("19 a counter at rest is held by nobody", string("orders-lock", "0", -1), "", "");
+        row("19 a counter below zero is held by nobody", string("orders-lock", "-1", -1), "", "");
+        row("19 a process on a host", string("PHPREDIS_SESSION:k3f0_LOCK", "web-7d9c|12", -1), "", R"(
+            PHPREDIS_SESSION:k3f0_LOCK redis-setnx-expire medium held !no-ttl
+            web-7d9c|12 holds exclusive -)");
         row("19 what is about locks is none", string("lock:settings", "1", -1), "", "");
         row("19 a count of locks", string("user:5:lock_count", "3", -1), "", "");
         row("19 an address that is let", string("dhcp:lease:10.0.0.7", "00:1a:2b:3c:4d:5e", 3'600'000), "", "");
@@ -269,6 +302,41 @@ private slots:
     }
     void naive() { check(); }
 
+    void readersAndWriters_data()
+    {
+        columns();
+        const QByteArray one = "web1_4711_{h1}";
+        const QByteArray two = "web1_4711_{h2}";
+        row(".NET: readers, and a writer that waits", missing("catalogue"),
+            "set catalogue.readers " + one + ' ' + two + "\nstring catalogue.writer web1_9_{h3}_WRITERWAITING 60000",
+            R"(
+            catalogue redis-rwlock high contended (DistributedLock (.NET)) !no-ttl
+            web1_4711_{h1} holds read -
+            web1_4711_{h2} holds read -
+            web1_9_{h3} waits write -)");
+        row(".NET: a writer", missing("catalogue"), "string catalogue.writer web1_9_{h3} 60000", R"(
+            catalogue redis-rwlock high held (DistributedLock (.NET))
+            web1_9_{h3} holds write -)");
+        row(".NET: a writer that is about to have it is no holder", missing("catalogue"),
+            "string catalogue.writer web1_9_{h3}_WRITERWAITING 60000", R"(
+            catalogue redis-rwlock high contended (DistributedLock (.NET))
+            web1_9_{h3} waits write -)");
+        row("readers of a blog", missing("blog"), "set blog.readers ann bob", "");
+        row("a writer of books", missing("book"), "string book.writer ann", "");
+        const auto *file = "inst/lockfiles/39b1b1dd24f88308dadb938d2a7907e9";
+        row("Nextcloud, exclusive", string(file, "\"exclusive\""), "",
+            QByteArray(file) + R"( redis-rwlock high held (Nextcloud)
+            exclusive hold holds exclusive -)");
+        row("Nextcloud, shared", string(file, "2"), "", QByteArray(file) + R"( redis-rwlock high held (Nextcloud)
+            shared hold 1 holds read -
+            shared hold 2 holds read -)");
+        row("Nextcloud, free", string(file, "0"), "", "");
+        row("Nextcloud, broken", string(file, "-1"), "",
+            QByteArray(file) + " redis-rwlock high held (Nextcloud) !litter");
+        row("Nextcloud's name, another's value", string(file, "1x"), "", "");
+    }
+    void readersAndWriters() { check(); }
+
     void withAll_data()
     {
         columns();
@@ -278,7 +346,14 @@ private slots:
         row("moment", string("last-seen", "1700000060", -1), "", R"(
             last-seen redis-getset low held
             1700000060 holds exclusive -)");
-        row("plain value", string("orders", "1"), "", "");
+        row("a plain value that ends", string("orders", "1"), "", R"(
+            orders redis-setnx-expire low held
+            1 holds exclusive -)");
+        row("a plain value that stays", string("orders", "1", -1), "", "");
+        row("a count that ends", string("orders", "2"), "", "");
+        row("19 a count of holds, or who holds it", string("orders-lock", "2", -1), "", R"(
+            orders-lock redis-setnx-expire low held
+            2 holds exclusive -)");
     }
     void withAll()
     {

@@ -118,14 +118,46 @@ private slots:
         QCOMPARE(drawnSemaphore(fieldsAt(key, {{"front", "1"}})), QByteArray());
     }
 
-    // Its name is all there is: nobody is said to hold it.
-    void aSemaphoreAtRestIsAGuess()
+    // Its name is all there is: neither free nor held is known.
+    void aSemaphoreAtRestIsNotUnderstood()
     {
-        const auto rest = stringAt("app:semaphore", "3");
-        QCOMPARE(drawnSemaphore(rest), QByteArray());
-        QCOMPARE(drawnSemaphore(rest, {}, true), QByteArray("app:semaphore redisson-semaphore low free"));
-        QCOMPARE(drawnSemaphore(stringAt("app:semaphore", "0"), {}, true),
-                 QByteArray("app:semaphore redisson-semaphore low held"));
+        for (const auto *value : {"3", "1", "0"}) {
+            QCOMPARE(drawnSemaphore(stringAt("app:semaphore", value)), QByteArray());
+            QCOMPARE(drawnSemaphore(stringAt("app:semaphore", value), {}, true), QByteArray());
+            QVERIFY(!whyNotUnderstood(stringAt("app:semaphore", value)).isEmpty());
+        }
+    }
+
+    // With its hash gone, the list of permits says what is left. Without both, no client can ever have one.
+    void rubysSemaphoreAtRestHasItsPermitsInAList()
+    {
+        KeyView grabbed;
+        grabbed.key = RedisKey("jobs:GRABBED");
+        KeyView available;
+        available.key = RedisKey("jobs:AVAILABLE");
+        available.type = KeyType::List;
+        available.items = {"0", "1"};
+        const auto exists = stringAt("jobs:EXISTS", "1");
+        const auto version = stringAt("jobs:VERSION", "1");
+        for (const auto *key : {"jobs:EXISTS", "jobs:AVAILABLE", "jobs:VERSION"})
+            QCOMPARE(companionOf(RedisKey(key)), grabbed.key);
+        QCOMPARE(drawnSemaphore(grabbed, {exists, version, available}),
+                 QByteArray("jobs:GRABBED redis-semaphore high free (redis-semaphore (PyPI, Ruby))"));
+        QCOMPARE(drawnSemaphore(grabbed, {exists, version}),
+                 QByteArray("jobs:GRABBED redis-semaphore high held (redis-semaphore (PyPI, Ruby)) !litter"));
+        QCOMPARE(drawnSemaphore(grabbed, {exists}), QByteArray());
+        QCOMPARE(drawnSemaphore(grabbed, {version}), QByteArray());
+    }
+
+    void dotNetsSemaphoreLeavesEndedMembers()
+    {
+        const QByteArray first = "web1_4711_11111111111111111111111111111111";
+        const QByteArray second = "web1_4712_22222222222222222222222222222222";
+        const auto set = sortedSet("renders", {{first, nowMs + 10'000}, {second, nowMs - 5000}}, 30'000);
+        QCOMPARE(drawnSemaphore(set),
+                 QByteArray("renders redis-semaphore high held (DistributedLock (.NET)) !litter\nweb1_4711_{h1} "
+                            "holds permit -"));
+        QCOMPARE(drawnSemaphore(sortedSet("renders", {{first, nowMs}, {"ann", nowMs}})), QByteArray());
     }
 };
 

@@ -278,6 +278,55 @@ private slots:
         // What is out when the connection breaks is not sent again.
         QCOMPARE(server('a').asked, QByteArrayList());
     }
+    // No replica takes over: what the other nodes serve is not held back for it.
+    void nodesThatAreLeftServeTheirSlots()
+    {
+        connect();
+        tellOf('a', true);
+        m_loop->advance(4s);
+        QCOMPARE(m_cluster->state(), ConnectionState::Connecting); // a replica may take over
+        QVERIFY(m_cluster->isServed(keyOnA) && m_cluster->missing().isEmpty());
+        m_loop->advance(2s);
+        QCOMPARE(m_cluster->state(), ConnectionState::Connected);
+        QVERIFY2(m_cluster->missing().contains(u"0-5460 (connection refused)"_s), qPrintable(m_cluster->missing()));
+        QVERIFY(!m_cluster->isServed(keyOnA) && m_cluster->isServed(keyOnC));
+        QVERIFY(m_cluster->lastError().isEmpty());
+        server('b').asked.clear();
+        QCOMPARE(textOfAnswer({"PING"}), "b");
+        (void)ask({"SCAN", "0"});
+        QVERIFY(server('b').asked.contains("SCAN 0"));
+        const auto toldBefore = m_told;
+        tellOf('a', false);
+        m_loop->advance(1s);
+        QVERIFY(m_cluster->missing().isEmpty() && m_cluster->isServed(keyOnA));
+        QVERIFY(m_told > toldBefore); // that it was missed
+    }
+    // Who asks once is not kept waiting for a replica that may take over.
+    void nodeThatIsAwayFromTheStartIsNotWaitedFor()
+    {
+        server('c').isDown = true;
+        connect();
+        QCOMPARE(m_cluster->state(), ConnectionState::Connected);
+        QVERIFY2(m_cluster->missing().contains(u"10923-16383"_s), qPrintable(m_cluster->missing()));
+        tellOf('c', true); // another attempt failed
+        QCOMPARE(m_cluster->state(), ConnectionState::Connected);
+        QVERIFY(m_cluster->isServed(keyOnA) && !m_cluster->isServed(keyOnC));
+    }
+    void nodesThatRefuseAllForOneThatIsAwayServeNothing()
+    {
+        for (const auto &[name, fake] : m_servers) {
+            fake->answer = [this](const redis::Command &command) {
+                return command[0] == "CLUSTER" && command[1] == "INFO" ? redisBulk("cluster_state:fail\r\n")
+                                                                       : m_slots;
+            };
+        }
+        connect();
+        tellOf('a', true);
+        m_loop->advance(20s);
+        QCOMPARE(m_cluster->state(), ConnectionState::Connecting);
+        QVERIFY2(m_cluster->lastError().contains(u"cluster-require-full-coverage"_s),
+                 qPrintable(m_cluster->lastError()));
+    }
     void beforeTheLayoutIsKnownNothingIsSent()
     {
         for (const char name : {'a', 'b'})
@@ -293,6 +342,9 @@ private slots:
     void slotsThatNobodyServesAreSaid()
     {
         m_slots = redisList({rangeOf(0, 99, 'a')});
+        server('a').answer = server('b').answer = [this](const redis::Command &command) {
+            return command.value(1) == "INFO" ? redisBulk("cluster_state:fail\r\n") : m_slots;
+        };
         connect();
         QCOMPARE(m_cluster->state(), ConnectionState::Connecting);
         QVERIFY2(m_cluster->lastError().contains(u"16284 of its 16384 slots"_s), qPrintable(m_cluster->lastError()));

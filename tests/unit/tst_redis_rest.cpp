@@ -1,182 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an observer costs a Redis where nothing happens, and what finding locks among many keys does, counted on
 // virtual time; and that it looks again, and quickly, where something may have been missed.
-#include "core/async/virtualloop.h"
-#include "core/inspect/redis/observer.h"
 #include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"
+#include "tests/unit/quietredis.h"
 
 #include <QTest>
-
-#include <map>
-#include <set>
 
 using namespace lockscope;
 using namespace lockscope::inspect;
 using namespace std::chrono_literals;
-using redis::Value;
+using lockscope::testing::QuietRedis;
+using lockscope::testing::UnheardSink;
 
 namespace {
-
-Value integerOf(qint64 number)
-{
-    Value value;
-    value.kind = Value::Kind::Integer;
-    value.integer = number;
-    return value;
-}
-
-Value textOf(const QByteArray &text)
-{
-    Value value;
-    value.kind = Value::Kind::Bulk;
-    value.text = text;
-    return value;
-}
-
-Value listOf(std::vector<Value> items)
-{
-    Value value;
-    value.kind = Value::Kind::Array;
-    value.items = std::move(items);
-    return value;
-}
-
-// Strings that never expire, if nothing else is said, and a server that tells of what changes; answers at once.
-class QuietRedis : public redis::Connection {
-public:
-    explicit QuietRedis(Loop &onLoop) : m_loop(onLoop) {}
-
-    std::vector<QByteArray> keys;      // in order
-    std::map<QByteArray, qint64> ends; // in so many ms
-    std::set<QByteArray> hashes;       // Redisson's locks
-    bool countsEnding = true;          // INFO is allowed
-    bool knowsTypesInScan = true;      // Redis 6
-    bool countsTypes = false;          // Redis 8
-    qint64 askedForHashes = 0;         // pages
-    std::function<void()> beforeInfo;  // what happens just then
-    // What stands in a hash.
-    std::vector<QByteArray> fields{"0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11:1", "1"};
-    qint64 commands = 0;
-    // The connection that changes are told on broke, and is back.
-    void breakSubscriber() { m_listener(redis::ConnectionState::Connected); }
-    void tellOf(const QByteArray &key) { m_subscriber({"__redis__:invalidate", {}, key}); }
-
-    [[nodiscard]] Loop &loop() const override { return m_loop; }
-    [[nodiscard]] redis::ConnectionState state() const override { return redis::ConnectionState::Connected; }
-    [[nodiscard]] QString lastError() const override { return {}; }
-    Subscription onState(std::function<void(redis::ConnectionState)> listener) override
-    {
-        m_listener = std::move(listener);
-        return {};
-    }
-    Reply<Value> command(redis::Command, Deadline) override { return Reply<Value>(m_loop); }
-    Reply<std::vector<Value>> pipeline(std::vector<redis::Command> asked, Deadline) override
-    {
-        std::vector<Value> answers;
-        for (const auto &one : asked)
-            answers.push_back(answerTo(one));
-        Reply<std::vector<Value>> reply(m_loop);
-        reply.complete(std::move(answers));
-        return reply;
-    }
-    Reply<Value> script(redis::Script, QByteArrayList, QByteArrayList, Deadline) override
-    {
-        return Reply<Value>(m_loop);
-    }
-    Subscription subscribe(QByteArray, std::function<void(const redis::Message &)> heard) override
-    {
-        m_subscriber = std::move(heard);
-        return {};
-    }
-    Subscription subscribePattern(QByteArray, std::function<void(const redis::Message &)>) override { return {}; }
-    Reply<qint64> subscriberId(Deadline) override
-    {
-        Reply<qint64> reply(m_loop);
-        reply.complete(qint64(8));
-        return reply;
-    }
-
-private:
-    Value answerTo(const redis::Command &command)
-    {
-        ++commands;
-        const auto &word = command.front();
-        const auto sinceEpoch = std::chrono::duration_cast<std::chrono::seconds>(m_loop.wallNow().time_since_epoch());
-        if (word == "TIME")
-            return listOf({textOf(QByteArray::number(qint64(sinceEpoch.count()))), textOf("0")});
-        if (word == "SCAN" && command.size() > 4 && !knowsTypesInScan)
-            return refusalOf("ERR syntax error");
-        askedForHashes += word == "SCAN" && command.size() > 4 ? 1 : 0;
-        if (word == "SCAN")
-            return page(command[1].toULongLong(), command[3].toULongLong(), command.size() > 4);
-        if (word == "INFO" && command.back() == "keysizes")
-            return textOf(countsTypes ? sizes() : QByteArray());
-        if (word == "INFO" && beforeInfo)
-            beforeInfo();
-        if (word == "INFO")
-            return countsEnding ? textOf("# Keyspace\r\ndb0:keys=" + QByteArray::number(qint64(keys.size()))
-                                         + ",expires=" + QByteArray::number(qint64(ends.size())) + ",avg_ttl=0\r\n")
-                                : refusalOf("NOPERM this user may not");
-        if (word == "TYPE")
-            return textOf(!std::ranges::binary_search(keys, command[1]) ? "none"
-                          : hashes.contains(command[1])                 ? "hash"
-                                                                        : "string");
-        if (word == "PTTL")
-            return integerOf(ends.contains(command[1]) ? ends.at(command[1]) : -1);
-        if (word == "PEXPIRETIME")
-            return integerOf(ends.contains(command[1]) ? sinceEpoch.count() * 1000 + ends.at(command[1]) : -1);
-        if (word == "MEMORY")
-            return integerOf(command[2].size() + 100);
-        if (word == "OBJECT") // written a moment ago
-            return integerOf(0);
-        if (word == "HLEN")
-            return integerOf(1);
-        if (word == "HGETALL") {
-            std::vector<Value> items;
-            std::ranges::transform(fields, std::back_inserter(items), textOf);
-            return listOf(std::move(items));
-        }
-        if (word == "GETRANGE")
-            return textOf("0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11");
-        if (word == "PUBSUB")
-            return listOf({});
-        return word == "PING" ? textOf("PONG") : integerOf(qint64(keys.size()));
-    }
-    [[nodiscard]] QByteArray sizes() const
-    {
-        const QByteArray text = "# Keysizes\r\ndb0_distrib_strings_sizes:8=5\r\n";
-        return hashes.empty() ? text : text + "db0_distrib_hashes_items:1=1\r\n";
-    }
-    static Value refusalOf(const QByteArray &text)
-    {
-        auto value = textOf(text);
-        value.kind = Value::Kind::Error;
-        return value;
-    }
-    [[nodiscard]] Value page(std::size_t from, std::size_t count, bool onlyHashes) const
-    {
-        const auto end = std::min(from + count, keys.size());
-        std::vector<Value> names;
-        for (auto at = from; at < end; ++at)
-            if (!onlyHashes || hashes.contains(keys[at]))
-                names.push_back(textOf(keys[at]));
-        return listOf(
-            {textOf(end == keys.size() ? "0" : QByteArray::number(qulonglong(end))), listOf(std::move(names))});
-    }
-
-    Loop &m_loop;
-    std::function<void(redis::ConnectionState)> m_listener;
-    std::function<void(const redis::Message &)> m_subscriber;
-};
-
-struct Unheard : ObserverSink {
-    void locksChanged(std::vector<SnapshotChange>) override {}
-    void sessionsChanged(const ConnectionName &, std::vector<SessionSnapshot>) override {}
-    void coverageChanged(const ConnectionName &, std::vector<Coverage>) override {}
-    void progressed(Progress) override {}
-    void costChanged(const ConnectionName &, Cost) override {}
-};
 
 // A sanitizer takes twenty times as long for each of a million answers.
 constexpr int share = testing::sanitizerShare == 1 ? 1 : 10;
@@ -189,13 +26,14 @@ class TestRedisRest : public QObject {
     struct Watched {
         VirtualLoop loop;
         QuietRedis server{loop};
-        Unheard sink;
+        UnheardSink sink;
         RedisObserver observer{server, ConnectionName("redis"), ObserverOptions{}, sink};
         explicit Watched(int locks)
         {
             for (int i = 0; i < locks; ++i)
                 server.keys.push_back("lock:" + QByteArray::number(i));
             std::ranges::sort(server.keys);
+            server.swaps = 0;
             observer.start();
             loop.advance(1s);
         }
@@ -205,7 +43,7 @@ class TestRedisRest : public QObject {
     struct Swept {
         VirtualLoop loop;
         QuietRedis server{loop};
-        Unheard sink;
+        UnheardSink sink;
         std::unique_ptr<RedisObserver> observer;
         explicit Swept(int plain)
         {
@@ -397,7 +235,7 @@ private slots:
     {
         VirtualLoop loop;
         QuietRedis server{loop};
-        Unheard sink;
+        UnheardSink sink;
         server.countsTypes = true;
         server.keys = {"lock:1", "lock:2"};
         RedisObserver observer{server, ConnectionName("redis"), ObserverOptions{}, sink};

@@ -93,7 +93,9 @@ std::map<QByteArray, Case> rehearsalCases()
 
     auto gone = rehearsedLock("zk-mutex", {"Hx", "wx", "wx"});
     addFinding(gone, FindingCode::StaleQueue, QString(), {gone.contenders[1].id});
-    cases["who has no connection is passed over when its session ends"] = {.lock = gone, .nextHolder = 2};
+    cases["who has no connection may come back"] = {.lock = gone, .next = Next::NotKnown, .granted = 0};
+    gone.findings.front().contenders.front() = gone.contenders[2].id;
+    cases["behind the next it changes nothing"] = {gone};
     auto deaf = rehearsedLock("zk-mutex", {"Hx", "wx", "wx"});
     addFinding(deaf, FindingCode::LostWakeup, QString(), {deaf.contenders[1].id});
     cases["who watches nothing does not hear of it"] = {.lock = deaf, .next = Next::NotKnown, .granted = 0};

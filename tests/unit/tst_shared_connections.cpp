@@ -146,7 +146,7 @@ private slots:
         QVERIFY(QFile::setPermissions(file, QFile::permissions(file) | QFileDevice::WriteOther));
         QVERIFY(!findTeamFile(deep) && findTeamFile(deep).error().message.contains(u"everybody may write it"_s));
         QVERIFY(QFile::remove(file) && ::mkfifo(QFile::encodeName(file).constData(), 0600) == 0);
-        QVERIFY(!findTeamFile(deep) && findTeamFile(deep).error().message.contains(u"not a file"_s));
+        QVERIFY(!findTeamFile(deep) && findTeamFile(deep).error().message.contains(u"not a regular file"_s));
         writeFile(deep + u"/lockscope.toml"_s, "version = 1\nnonsense = 1\n");
         const auto broken = findTeamFile(deep);
         QVERIFY(!broken);

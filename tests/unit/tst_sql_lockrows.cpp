@@ -98,6 +98,23 @@ private slots:
         QTest::newRow("by nobody") << QByteArray() << QByteArray("2026-11-22 10:00:00");
         QTest::newRow("never") << QByteArray("app-1") << QByteArray();
     }
+    // LOCKED, and LOCKEDBY is NULL: somebody has it, and the row does not say who.
+    void aRowWithoutAnOwnerHasAnUnknownHolder()
+    {
+        auto row = lockRow(SqlLockRow::Kind::Liquibase);
+        row.lockedBy.clear();
+        row.stamp.clear();
+        row.since.reset();
+        const auto lock = snapshotOfRow(row);
+        QCOMPARE(lock.state, LockState::Held);
+        QCOMPARE(lock.contenders[0].id, QByteArray("unknown@0"));
+        QVERIFY(lock.contenders[0].identity->startsWith("holder unknown"));
+        const auto plan = operate::planForceRelease(lock, lock.contenders[0].id);
+        QVERIFY(!plan);
+        QVERIFY2(plan.error().message.contains(u"does not say who holds it"_s)
+                     && !plan.error().message.contains(u"permissions"_s),
+                 qPrintable(plan.error().message));
+    }
     void whatHasNoHolderIsNotCleared()
     {
         QFETCH(QByteArray, lockedBy);

@@ -92,6 +92,53 @@ private slots:
         QCOMPARE(tableWords(lookAtTable(locks, 40ms, true)), QStringLiteral("3 holds")); // idle: LOCK TABLES
     }
 
+    // Who selects and who inserts wait for LOCK TABLES, not for each other: arrows are made of modes, not of places.
+    void waitersPointToWhomTheyWaitFor()
+    {
+        const auto lock = snapshotsOf(lookAtTable(QStringLiteral("3 SHARED_NO_READ_WRITE, 4 SHARED_WRITE?, "
+                                                                 "5 SHARED_READ?, 6 EXCLUSIVE?")),
+                                      ConnectionName("db"))
+                              .front();
+        const auto targetsOf = [&lock](const char *connection) {
+            QByteArrayList all;
+            for (const auto &one : lock.contenders) {
+                for (const auto &edge : one.watches) {
+                    if (one.session == QLatin1String(connection))
+                        all << edge.target.left(1);
+                }
+            }
+            return all;
+        };
+        QCOMPARE(targetsOf("6"), QByteArrayList{"3"});
+        QCOMPARE(targetsOf("4"), QByteArrayList{"6"}); // which has precedence, and waits for 3
+        QCOMPARE(targetsOf("5"), QByteArrayList{"6"});
+    }
+
+    // FLUSH TABLES WITH READ LOCK and backups are locks of the whole server.
+    void theWholeServerIsALock()
+    {
+        const auto wordsOf = [](const char *type, const QString &locks) {
+            auto look = lookAtTable(locks);
+            for (auto &one : look.tableLocks) {
+                one.type = type;
+                one.schema.clear();
+                one.table.clear();
+            }
+            const auto all = snapshotsOf(look, ConnectionName("db"));
+            return all.empty() ? QStringLiteral("none")
+                               : QString::fromUtf8(all[0].lock.name) + QStringLiteral(": ") + tableWords(look);
+        };
+        QCOMPARE(wordsOf("BACKUP", QStringLiteral("3 BACKUP_FTWRL1, 4 BACKUP_TRANS_DML?, 5 BACKUP_DDL?")),
+                 QStringLiteral("SERVER#BACKUP: 3 holds, 4 waits, 5 waits"));
+        QCOMPARE(wordsOf("BACKUP", QStringLiteral("3 BACKUP_FTWRL1")), QStringLiteral("SERVER#BACKUP: 3 holds"));
+        QCOMPARE(wordsOf("BACKUP", QStringLiteral("3 BACKUP_TRANS_DML")), QStringLiteral("none")); // any statement's
+        // A backup that waits for a statement: other statements are in nobody's way.
+        QCOMPARE(wordsOf("BACKUP", QStringLiteral("3 BACKUP_DML, 4 BACKUP_FTWRL1?")),
+                 QStringLiteral("SERVER#BACKUP: 3 holds, 4 waits"));
+        QCOMPARE(wordsOf("GLOBAL", QStringLiteral("3 SHARED, 4 INTENTION_EXCLUSIVE?")),
+                 QStringLiteral("SERVER#GLOBAL: 3 holds, 4 waits"));
+    }
+
     // Its transaction names a holder; without one, its connection does. Who waits is a connection.
     void aHolderIsItsTransaction()
     {
@@ -120,14 +167,19 @@ private slots:
                                             {"my.shop", "a`b"},
                                             {"shop", "stock#id=1"},
                                             {"käse", " x"}}) {
-            const auto back = tableOfLock(tableLockName(schema, table));
+            const auto back = objectOfLock(tableLockName(schema, table));
             QVERIFY(back);
-            QCOMPARE(back->first, schema);
-            QCOMPARE(back->second, table);
+            QCOMPARE(back->type, QByteArray("TABLE"));
+            QCOMPARE(back->schema, schema);
+            QCOMPARE(back->name, table);
         }
         QCOMPARE(tableLockName("shop", "stock"), QByteArray("TABLE#shop.stock"));
+        for (const SqlObject &object :
+             {SqlObject{"BACKUP", {}, {}}, {"SCHEMA", "my.shop", {}}, {"FUNCTION", "shop", "f"}})
+            QVERIFY(objectOfLock(objectLockName(object)) == object);
+        QCOMPARE(objectLockName({"GLOBAL", {}, {}}), QByteArray("SERVER#GLOBAL"));
         for (const auto *name : {"shop.stock", "TABLE#", "TABLE#shop", "TABLE#shop.", "TABLE#.stock", "TABLE#a.b.c"})
-            QVERIFY2(!tableOfLock(name), name);
+            QVERIFY2(!objectOfLock(name), name);
     }
 
     void statementsNameTheirTable_data()

@@ -278,6 +278,15 @@ private slots:
         QVERIFY2(incidentNote(sql).contains(u"user `app`, `billing-7`"_s), qPrintable(incidentNote(sql)));
         QVERIFY(!once.contains(u"**PRODUCTION**"_s));
 
+        auto failed = facts;
+        failed.historyProblem = u"disk full"_s;
+        failed.actsProblem = u"permission denied"_s;
+        const auto gaps = incidentNote(failed);
+        QVERIFY2(gaps.contains(u"The history could not be read: `disk full`"_s)
+                     && gaps.contains(u"the audit log could not be read (`permission denied`)"_s)
+                     && !gaps.contains(u"No history was seen"_s) && !gaps.contains(u"None is recorded"_s),
+                 qPrintable(gaps));
+
         facts.connection.production = true;
         facts.history = historyOf({seenAt(0s, "a b"), seenAt(40s, "b")});
         facts.history->acts = {{begun + 41s, forced(41s, "a", u"result"_s)}};

@@ -346,6 +346,24 @@ value = ".*"
         QCOMPARE(recipes::wakeSignalsOf("lock:orders").list, QByteArray("lock-signal:orders"));
     }
 
+    // A rule that says of no wake-up says that its clients poll, whatever its keys are called.
+    void aRuleWithoutWakeUpWakesNobody()
+    {
+        auto read = recipes::readRuleFile(R"x({"version": 1, "rules": [{"name": "Shop", "key": "lock:shop:\\d+",
+            "type": "string", "value": "(?<token>[0-9a-f-]{36})"}]})x",
+                                          u"f"_s);
+        QVERIFY(read.problems.empty());
+        recipes::setUserRules(std::move(read));
+        QVERIFY(recipes::wakeSignalsOf("lock:shop:7").isEmpty());
+        QVERIFY(!recipes::wakeSignalsOf("lock:other:7").isEmpty());
+        const QByteArray token = "6fd7eb8c-2a92-4520-a1fe-105f6b49e9f5";
+        const auto lock = recognise(ruleString("lock:shop:7", token), {}, ruleContext());
+        const auto plan = operate::planForceRelease(*lock, token);
+        QVERIFY(plan);
+        QVERIFY2(!plan->commands.join(u' ').contains(u"PUBLISH"_s), qPrintable(plan->commands.join(u'\n')));
+        QVERIFY2(plan->wakes.contains(u"poll"_s), qPrintable(plan->wakes));
+    }
+
     void whatSaysNoWayOfReleaseIsNotTakenAway()
     {
         const auto lock =

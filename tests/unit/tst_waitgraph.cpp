@@ -1,86 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The wait-for graph as tables: locks as lines of text in, roots and cycles out.
-//
-//   zk:/a kazoo-lock: A | B C      A holds, B and C wait in that order
-//   A.r                            reads; B@app-9: has written "app-9"; C%4711: a process of that number
-//   A~9                            its node was made as the ninth
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "core/inspect/waits/waitgraph.h"
-#include "core/rules/catalogue.h"
-#include "core/workspace/clientlabels.h"
 #include "tests/support/testmain.h"
+#include "tests/unit/drawnlocks.h"
 
 #include <QJsonArray>
-#include <QRegularExpression>
 #include <QTest>
 
 using namespace lockscope;
 using namespace lockscope::inspect;
+using namespace lockscope::inspect::drawing;
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 
 namespace {
-
-const std::chrono::system_clock::time_point pictureTime{std::chrono::hours(24 * 20'000)};
-
-Contender drawnContender(const QString &text, Role role, BackendKind backend, int place)
-{
-    static const QRegularExpression form(u"^([^.@%~=]+)(\\.r|\\.p)?(@[^%~=]+)?(%\\d+)?(~\\d+)?(=\\d+)?$"_s);
-    const auto read = form.match(text);
-    if (!read.hasMatch())
-        qFatal("%s", qPrintable(text));
-    Contender one;
-    const auto who = read.captured(1);
-    one.role = role;
-    one.position = place;
-    one.mode = read.captured(2) == ".r"_L1   ? Mode::Read
-               : read.captured(2) == ".p"_L1 ? Mode::Permit
-                                             : Mode::Exclusive;
-    const bool isRedisson = backend == BackendKind::Redis && who.contains(u':');
-    one.id = who.toUtf8();
-    if (!isRedisson && !who.startsWith(u'+')) // "+1": of whom no more than the number is known
-        one.session = who;
-    const auto says = read.captured(3).mid(1).toUtf8();
-    if (!says.isEmpty())
-        (infoOf(backend).isIdentityAnAccount ? one.program : one.identity) = says;
-    if (!read.captured(4).isEmpty())
-        one.pid = read.captured(4).mid(1).toLongLong();
-    one.guard.czxid = read.captured(5).mid(1).toLongLong();
-    const auto age = std::chrono::seconds(read.captured(6).isEmpty() ? 10 : read.captured(6).mid(1).toInt());
-    (role == Role::Holder ? one.heldSince : one.waitingSince) =
-        std::chrono::time_point_cast<std::chrono::milliseconds>(pictureTime) - age;
-    return one;
-}
-
-LockSnapshot drawnLock(const QString &line)
-{
-    const auto head = line.section(u": "_s, 0, 0).simplified().split(u' ');
-    const auto sides = line.section(u": "_s, 1).split(u'|');
-    LockSnapshot lock;
-    const auto name = head.value(0).toUtf8();
-    lock.lock = {ConnectionName(name.left(name.indexOf(':'))), name.mid(name.indexOf(':') + 1)};
-    lock.recipe = head.value(1).toUtf8();
-    if (!recipes::findRecipe(lock.recipe))
-        qFatal("%s", lock.recipe.constData());
-    lock.backend = recipes::recipeOf(lock.recipe).backend;
-    int place = 0;
-    for (const auto role : {Role::Holder, Role::Waiter}) {
-        const auto side = sides.value(role == Role::Holder ? 0 : 1).simplified();
-        for (const auto &one : side.split(u' ', Qt::SkipEmptyParts))
-            lock.contenders.push_back(drawnContender(one, role, lock.backend, place++));
-    }
-    lock.state = lock.waiterCount() > 0 ? LockState::Contended : LockState::Held;
-    return lock;
-}
-
-std::vector<LockSnapshot> drawnLocks(const QString &picture)
-{
-    std::vector<LockSnapshot> locks;
-    for (const auto &line : picture.split(u'\n', Qt::SkipEmptyParts))
-        locks.push_back(drawnLock(line));
-    return locks;
-}
 
 // "zk:A 1/2" for a root; "zk:A zk:B" for a cycle, by their names in alphabetical order.
 QStringList rootWords(const WaitGraph &graph)
@@ -105,14 +40,6 @@ QStringList cycleWords(const WaitGraph &graph)
     }
     all.sort();
     return all;
-}
-
-std::vector<ClientLabel> drawnLabels(const QString &text)
-{
-    std::vector<ClientLabel> labels;
-    for (const auto &one : text.split(u' ', Qt::SkipEmptyParts))
-        labels.push_back(*readClientLabel(one));
-    return labels;
 }
 
 const QString redissonA = u"11111111-1111-4111-8111-111111111111"_s;
@@ -405,6 +332,13 @@ private slots:
         row("what kazoo was given", BackendKind::ZooKeeper, "app-9", "", "app-9");
         row("Curator's address", BackendKind::ZooKeeper, "10.0.3.7", "", "");
         row("data", BackendKind::ZooKeeper, R"({"host": "10.0.3.7", "started": "2026-03-01T10:00:00Z"})", "", "");
+        const char *host = "worker-1@host-17.eu-central-1.example.net";
+        const char *pod = "settlement-leader@batch-01.eu-central-1.compute.internal/7f3a";
+        row("a name with its host, of 41 bytes", BackendKind::ZooKeeper, host, "", host);
+        row("a pod's", BackendKind::ZooKeeper, pod, "", pod);
+        row("an address with a UUID", BackendKind::ZooKeeper, "192.0.2.2 20aae600-17b5-4d78-8a00-112233445566", "",
+            "");
+        row("a token", BackendKind::ZooKeeper, "5f0c0e9a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e", "", "");
         row("an account", BackendKind::MariaDb, "root", "", "");
         row("a program", BackendKind::MariaDb, "root", "billing-7", "billing-7");
         row("a named connection", BackendKind::Redis, "", "billing-7", "billing-7");
@@ -421,6 +355,28 @@ private slots:
         if (!program.isEmpty())
             one.program = program;
         QCOMPARE(selfNameOf(one, backend).value_or(QByteArray()), name);
+    }
+
+    void aLongNameKeepsItsHost()
+    {
+        const QByteArray name = QByteArray(100, 'a') + "@host-17.eu-central-1.example.net";
+        QCOMPARE(nameLabel(name), QString::fromLatin1(name)); // 133 bytes
+        const auto longer = nameLabel(QByteArray(700, 'a') + "@host-17.example.net");
+        QCOMPARE(longer.size(), 200);
+        QVERIFY2(longer.startsWith(u"aaa"_s) && longer.endsWith(u"a…@host-17.example.net"_s), qPrintable(longer));
+        QVERIFY(nameLabel(QByteArray(5000, '@')).size() <= 200);
+        QVERIFY(!nameLabel("a\x1b[2J@host").contains(QChar(0x1b)));
+    }
+
+    // The host behind a name is what an operator looks for.
+    void theAnswerNamesAHolderOfAnyLength()
+    {
+        auto lock = drawnLocks(u"zk:/a kazoo-lock: A@app-1 | B@app-2"_s).front();
+        lock.contenders[0].identity = "worker-1@host-17.eu-central-1.example.net";
+        lock.contenders[0].endpoint = u"127.0.0.1:33106"_s;
+        const auto sentence = answerSentence(lock, lock.observed);
+        QVERIFY2(sentence.contains(u"is held by worker-1@host-17.eu-central-1.example.net (127.0.0.1)"_s),
+                 qPrintable(sentence));
     }
 
     void theSentenceNamesClientsAndLocks()
@@ -597,32 +553,6 @@ private slots:
         QCOMPARE(heldWithSentence({"b"}), u"held together with b by one thread, as the members of a MultiLock are"_s);
         QVERIFY(heldWithSentence({"b", "c"}).contains(u" b and c by "_s));
         QVERIFY(heldWithSentence({"b", "c", "d", "e", "f"}).contains(u" b, c, d and 2 more by "_s));
-    }
-
-    void unlinkedConnections_data()
-    {
-        QTest::addColumn<QString>("picture");
-        QTest::addColumn<QString>("labels");
-        QTest::addColumn<QString>("unlinked");
-        const auto apart = u"zk:/a kazoo-lock: A | B\nmariadb:n sql-get-lock: 7 | 8"_s;
-        QTest::newRow("waits on two servers") << apart << QString() << u"mariadb zk"_s;
-        QTest::newRow("waits on one server")
-            << u"zk:/a kazoo-lock: A | B\nmariadb:n sql-get-lock: 7 |"_s << QString() << QString();
-        QTest::newRow("every waiter is linked") << apart << u"A=one 8=one B=two 7=two"_s << QString();
-    }
-    // Clients that are known on one server only may be one client: then a deadlock is not found.
-    void unlinkedConnections()
-    {
-        QFETCH(QString, picture);
-        QFETCH(QString, labels);
-        QFETCH(QString, unlinked);
-        const auto graph = waitGraphOf(drawnLocks(picture), drawnLabels(labels), pictureTime);
-        QVERIFY(!graph.edges.empty());
-        QStringList names;
-        for (const auto &name : inspect::unlinkedConnections(graph))
-            names << QString::fromUtf8(name.bytes());
-        QCOMPARE(names.join(u' '), unlinked);
-        QCOMPARE(unlinkedSentence(graph, u"link them"_s).isEmpty(), unlinked.isEmpty());
     }
 
     void hostileNamesStayText()

@@ -41,9 +41,12 @@ private:
     void showReport(const Result<operate::BulkReport> &report);
     void setStep(Step step);
     [[nodiscard]] bool isSending() const override { return m_step == Step::Sending; }
-    [[nodiscard]] int count() const { return static_cast<int>(m_targets.size()); } // holders, and of litter waiters
-    [[nodiscard]] int waiters() const;                                             // which only wait
-    [[nodiscard]] int locks() const;                                               // that the others hold
+    [[nodiscard]] int count() const
+    {
+        return static_cast<int>(m_targets.size());
+    }                                  // holders, and of stale entries waiters
+    [[nodiscard]] int waiters() const; // which only wait
+    [[nodiscard]] int locks() const;   // that the others hold
     [[nodiscard]] QString whatIsTaken() const;
     // Why the button is disabled; empty if it is not.
     [[nodiscard]] QString obstacle() const;

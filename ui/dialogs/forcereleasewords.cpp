@@ -60,7 +60,7 @@ QString ForceReleaseWords::takenFrom(const Contender &holder, const LockSnapshot
 {
     QStringList parts;
     if (const auto self = inspect::nameBeside(holder, lock.backend))
-        parts << label(*self, 40);
+        parts << inspect::nameLabel(*self);
     if (holder.endpoint)
         parts << label(holder.endpoint->toUtf8(), 60);
     parts << label(holder.id, 120);
@@ -176,7 +176,7 @@ QString ForceReleaseWords::nameOf(const LockSnapshot &lock, const QByteArray &id
     const QString host = label((colon > 0 ? one->endpoint->left(colon) : *one->endpoint).toUtf8(), 40);
     // On one host there may be several.
     const auto self = inspect::nameBeside(*one, lock.backend);
-    return self ? u"%1 (%2)"_s.arg(label(*self, 40), host) : host;
+    return self ? u"%1 (%2)"_s.arg(inspect::nameLabel(*self), host) : host;
 }
 
 QString ForceReleaseWords::note(const inspect::LockName &lock, const QString &environment,

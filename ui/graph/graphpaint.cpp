@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/graph/graphpaint.h"
 
+#include "ui/theme/elide.h"
 #include "ui/theme/pill.h"
 #include "ui/theme/theme.h"
 
@@ -43,7 +44,7 @@ void drawOutline(QPainter &painter, Kind kind, const QRectF &box)
 void drawText(QPainter &painter, const QRectF &rect, const QString &text)
 {
     painter.drawText(rect, Qt::AlignCenter | Qt::TextSingleLine,
-                     QFontMetricsF(painter.font()).elidedText(text, Qt::ElideMiddle, rect.width()));
+                     elidedClient(QFontMetricsF(painter.font()), text, rect.width(), Qt::ElideMiddle));
 }
 
 void drawTip(QPainter &painter, QPointF tip, qreal angle, const QColor &colour)

@@ -18,7 +18,7 @@ using Mark = GraphNode::Mark;
 
 namespace {
 
-constexpr int titleLength = 120;
+constexpr int titleLength = 220;
 // So many waiters of each lock are shown: who stands in one long column is not found there. Where there are more
 // nodes than these, fewer.
 constexpr int usualWaiters = 8;

@@ -116,7 +116,9 @@ std::vector<const RootBlocker *> blockersOf(const GraphFacts &facts)
     return all;
 }
 
-GraphHeading headingOf(const GraphFacts &facts)
+namespace {
+
+GraphHeading headingOfSeen(const GraphFacts &facts)
 {
     const auto blockers = blockersOf(facts);
     if (!facts.graph.cycles.empty())
@@ -153,6 +155,17 @@ GraphHeading headingOf(const GraphFacts &facts)
     return {{PillShape::Disc, Tone::Hold, u"held"_s},
             u"nobody is seen waiting for a lock; %1 held"_s.arg(held == 1 ? u"1 is"_s : u"%1 are"_s.arg(held)),
             {}};
+}
+
+} // namespace
+
+GraphHeading headingOf(const GraphFacts &facts)
+{
+    auto heading = headingOfSeen(facts);
+    const auto unlinked = unlinkedSentence(facts.graph, u"give one name to their clients in Settings"_s);
+    if (!unlinked.isEmpty())
+        heading.more += (heading.more.isEmpty() ? QString() : u"; "_s) + unlinked;
+    return heading;
 }
 
 } // namespace lockscope::ui

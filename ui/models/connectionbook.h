@@ -32,6 +32,7 @@ public:
     // Null if there is no such connection.
     [[nodiscard]] const ConnectionStatus *find(const ConnectionName &name) const;
     [[nodiscard]] std::vector<inspect::Coverage> coverageOf(const ConnectionName &name) const;
+    [[nodiscard]] const std::vector<inspect::Coverage> &coverage() const { return m_coverage; } // of all connections
     // Connected once and not now: what is shown of it is as of status.asOf.
     [[nodiscard]] static bool isStale(const ConnectionStatus &status);
     // Those of the sandbox, also before their first status.
@@ -61,6 +62,8 @@ public:
     // Without a choice the first that is not known to be broken; one that was connected once stays, whatever becomes
     // of it. Null when there is none.
     [[nodiscard]] const ConnectionStatus *shown() const;
+    // Whether the page can show it.
+    [[nodiscard]] bool offers(const ConnectionName &name) const { return find(name) != nullptr; }
 
 private:
     [[nodiscard]] bool canShow(const ConnectionStatus &status) const;

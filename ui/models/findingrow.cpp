@@ -26,7 +26,7 @@ QString partyWords(const Contender &one, BackendKind backend)
     QStringList words{(one.role == Role::Holder ? u"holder "_s : u"waiter "_s) + whoIsByName(one, backend)};
     const bool isSaid = one.identity == inspect::selfNameOf(one, backend);
     if (one.identity && one.endpoint && !one.identity->isEmpty() && !isSaid)
-        words << label(*one.identity, 60);
+        words << inspect::nameLabel(*one.identity);
     if (one.session)
         words << label(one.session->toUtf8(), 60);
     words << label(one.id, 80);

@@ -170,7 +170,7 @@ QString holderBriefly(const LockSnapshot &lock, bool isDisconnected)
 {
     const auto *holder = firstHolder(lock);
     const auto self = holder ? inspect::nameBeside(*holder, lock.backend) : std::nullopt;
-    return self ? label(*self, 40) + silence(*holder, isDisconnected) : QString();
+    return self ? inspect::nameLabel(*self) + silence(*holder, isDisconnected) : QString();
 }
 
 QString withoutCodeMarks(QStringView text)
@@ -214,8 +214,8 @@ QString whoIs(const Contender &contender)
 {
     if (contender.endpoint && !contender.endpoint->isEmpty())
         return label(contender.endpoint->toUtf8(), 60);
-    if (contender.identity && !contender.identity->isEmpty() && contender.identity->size() <= 120)
-        return label(*contender.identity, 40);
+    if (contender.identity && !contender.identity->isEmpty() && contender.identity->size() <= 250)
+        return inspect::nameLabel(*contender.identity);
     const auto id = inspect::nameInId(contender.id);
     if (contender.guard.path.isEmpty() && id.size() <= 4)
         return u"value “%1”"_s.arg(label(id));
@@ -225,7 +225,7 @@ QString whoIs(const Contender &contender)
 QString whoIsByName(const Contender &contender, BackendKind backend)
 {
     const auto self = inspect::nameBeside(contender, backend);
-    return self ? u"%1 · %2"_s.arg(label(*self, 40), whoIs(contender)) : whoIs(contender);
+    return self ? u"%1 · %2"_s.arg(inspect::nameLabel(*self), whoIs(contender)) : whoIs(contender);
 }
 
 Pill pillOf(const Contender &contender, const LockSnapshot &lock)

@@ -101,7 +101,7 @@ const QString &LockRow::haystack() const
                           snapshot.client.value_or(QString()), facts.pill().word, facts.finding};
         for (const auto &c : snapshot.contenders)
             parts << c.endpoint.value_or(QString()) << c.session.value_or(QString()) << label(c.id, 100)
-                  << label(c.identity.value_or(QByteArray()), 100) << label(c.program.value_or(QByteArray()), 100);
+                  << label(c.identity.value_or(QByteArray()), 400) << label(c.program.value_or(QByteArray()), 400);
         m_haystack = std::make_unique<const QString>(parts.join(u'\n').toLower());
     }
     return *m_haystack;
@@ -116,15 +116,15 @@ qint64 LockOrder::waitingSum(const LockFacts &facts) const
     return std::max<qint64>(1, now * facts.waitersTimed - facts.waitingSinceSumMs);
 }
 
-int LockOrder::compare(const LockRow &rowA, const LockFacts &a, const LockRow &rowB, const LockFacts &b) const
+int LockOrder::compare(const Place &placeA, const Place &placeB) const
 {
+    const auto &[a, nameA] = placeA;
+    const auto &[b, nameB] = placeB;
     int order = 0;
     switch (column) {
     case LockRow::State: order = threeWay(a.stateRank, b.stateRank); break;
     case LockRow::Lock: break;
-    case LockRow::Connection:
-        order = rowA.snapshot.lock.connection.bytes().compare(rowB.snapshot.lock.connection.bytes());
-        break;
+    case LockRow::Connection: order = nameA.connection.bytes().compare(nameB.connection.bytes()); break;
     case LockRow::Recipe: order = a.recipe.compare(b.recipe); break;
     case LockRow::Holder: order = a.holder.compare(b.holder); break;
     case LockRow::Waiting: order = threeWay(a.waiters, b.waiters); break;
@@ -142,9 +142,9 @@ int LockOrder::compare(const LockRow &rowA, const LockFacts &a, const LockRow &r
         break;
     }
     if (order == 0)
-        order = rowA.snapshot.lock.name.compare(rowB.snapshot.lock.name);
+        order = nameA.name.compare(nameB.name);
     if (order == 0)
-        order = rowA.snapshot.lock.connection.bytes().compare(rowB.snapshot.lock.connection.bytes());
+        order = nameA.connection.bytes().compare(nameB.connection.bytes());
     return direction == Qt::DescendingOrder && column >= 0 ? -order : order;
 }
 

@@ -20,16 +20,28 @@ struct LockRow {
     [[nodiscard]] QString cell(int column, SystemTime now) const;
     // The same in fewer words, for where it has no room; empty where there are none.
     [[nodiscard]] QString brief(int column) const;
-    [[nodiscard]] const LockFacts &orderedBy() const { return heldFacts ? *heldFacts : facts; }
+    [[nodiscard]] const LockFacts &orderedBy() const { return held ? held->facts : facts; }
+    [[nodiscard]] const inspect::LockName &orderedAs() const { return held ? held->name : snapshot.lock; }
+    [[nodiscard]] int behind() const { return held ? held->behind : 0; }
+    // Whether it stands below that row for no reason of its own.
+    [[nodiscard]] bool standsBehind(const LockRow &other) const
+    {
+        return orderedAs() == other.orderedAs() && behind() > other.behind();
+    }
     // Everything the filter looks into, in one lower-case string, made when first searched.
     [[nodiscard]] const QString &haystack() const;
 
     inspect::LockSnapshot snapshot;
     LockFacts facts;
     // While the order is held: what the row stands where it stands for, whatever its facts are by now.
-    std::unique_ptr<LockFacts> heldFacts; // of few
-    SystemTime goneAt;                    // its ages count no further
-    bool gone = false;                    // removed while the order is held: the row is still there, and says so
+    struct HeldPlace {
+        LockFacts facts;
+        inspect::LockName name; // its own, or that of the row it stands behind
+        int behind = 0;         // the how-manieth behind that row
+    };
+    std::unique_ptr<HeldPlace> held; // of few
+    SystemTime goneAt;               // its ages count no further
+    bool gone = false;               // removed while the order is held: the row is still there, and says so
     bool mine = false;
     bool shown = false;
     bool leaving = false; // while rows are removed
@@ -55,14 +67,22 @@ struct LockOrder {
 
     [[nodiscard]] int compare(const LockRow &a, const LockRow &b) const
     {
-        return compare(a, a.orderedBy(), b, b.orderedBy());
+        const int order = compare({a.orderedBy(), a.orderedAs()}, {b.orderedBy(), b.orderedAs()});
+        return order != 0 ? order : a.behind() - b.behind();
     }
     // By what is the case now, wherever they stand.
-    [[nodiscard]] int compareNow(const LockRow &a, const LockRow &b) const { return compare(a, a.facts, b, b.facts); }
+    [[nodiscard]] int compareNow(const LockRow &a, const LockRow &b) const
+    {
+        return compare({a.facts, a.snapshot.lock}, {b.facts, b.snapshot.lock});
+    }
     [[nodiscard]] bool operator()(const LockRow *a, const LockRow *b) const { return compare(*a, *b) < 0; }
 
 private:
-    [[nodiscard]] int compare(const LockRow &rowA, const LockFacts &a, const LockRow &rowB, const LockFacts &b) const;
+    struct Place {
+        const LockFacts &facts;
+        const inspect::LockName &name;
+    };
+    [[nodiscard]] int compare(const Place &placeA, const Place &placeB) const;
     [[nodiscard]] qint64 waitingSum(const LockFacts &facts) const;
 };
 

@@ -9,11 +9,55 @@ namespace lockscope::ui {
 using inspect::LockName;
 using inspect::Severity;
 
+namespace {
+
+LocksModel::Waiting waitingOf(const LockRows &waitingRows)
+{
+    LocksModel::Waiting waiting;
+    for (const auto *row : waitingRows) {
+        ++waiting.rows;
+        waiting.fresh += row->shown ? 0 : 1;
+        waiting.critical += !row->gone && row->facts.worst == Severity::Critical ? 1 : 0;
+    }
+    return waiting;
+}
+
+bool turnsCritical(const LockRow *entry, const LockRow &next)
+{
+    const bool wasCritical = entry && entry->shown && entry->orderedBy().worst == Severity::Critical;
+    return next.facts.worst == Severity::Critical && !wasCritical;
+}
+
+// Where the rows end that stand behind this one, which is at `at`, and how many they are.
+std::pair<int, int> endBehind(const LockRows &rows, const LockRow &row, int at)
+{
+    auto next = rows.begin() + at + 1;
+    int behind = row.behind();
+    for (; next != rows.end() && (*next)->standsBehind(row); ++next)
+        behind = (*next)->behind();
+    return {static_cast<int>(next - rows.begin()), behind};
+}
+
+// Those that are shown and should not be, and those that should be.
+std::pair<LockRows, LockRows> shownWrongly(const LockRows &rows, const LockFilter &filter)
+{
+    LockRows hiding, appearing;
+    for (auto *row : rows) {
+        const bool showNow = filter.shows(*row);
+        if (row->shown && !showNow)
+            hiding.push_back(row);
+        else if (!row->shown && showNow)
+            appearing.push_back(row);
+    }
+    return {hiding, appearing};
+}
+
+} // namespace
+
 void LocksModel::setOrderHeld(bool held)
 {
-    if (std::exchange(m_isHeld, held) == held || held)
-        return;
-    settle();
+    if (std::exchange(m_isHeld, held) && !held)
+        settle();
 }
 
 // Its cells say what is the case now; it stands where it stood.
@@ -28,9 +72,38 @@ void LocksModel::keepPlace(LockRow &entry, LockRow next)
     if (!entry.gone)
         count(entry, -1);
     count(next, +1);
-    next.heldFacts = std::make_unique<LockFacts>(entry.orderedBy());
+    next.held = std::make_unique<LockRow::HeldPlace>(entry.orderedBy(), entry.orderedAs(), entry.behind());
     next.shown = entry.shown;
     entry = std::move(next);
+}
+
+// What is critical from now on does not wait: it comes on top. Only the row that is aimed at stays where it is.
+bool LocksModel::comesAtOnce(const LockRow *entry, const LockRow &next) const
+{
+    return m_isHeld && m_order.column < 0 && turnsCritical(entry, next) && m_filter.shows(next)
+           && (!entry || entry != aimed());
+}
+
+LockRow *LocksModel::aimed() const
+{
+    const int row = m_isHeld && m_aim ? m_aim() : -1;
+    return row >= 0 && row < rowCount() ? m_shown[static_cast<std::size_t>(row)] : nullptr;
+}
+
+// Rows came in above the one that is aimed at: as many go below it, and it is where it was.
+void LocksModel::keepAim(const LockRow &aim, int row)
+{
+    for (int at = position(m_shown, aim); at > row; --at) {
+        auto *above = m_shown[static_cast<std::size_t>(at - 1)];
+        const auto [to, behind] = endBehind(m_shown, aim, at);
+        beginMoveRows({}, at - 1, at - 1, {}, to);
+        takeRows(m_all, {above}, m_order);
+        above->held = std::make_unique<LockRow::HeldPlace>(aim.orderedBy(), aim.orderedAs(), behind + 1);
+        putRows(m_all, {above}, m_order);
+        std::rotate(m_shown.begin() + at - 1, m_shown.begin() + at, m_shown.begin() + to);
+        endMoveRows();
+        m_waiting.insert(above->snapshot.lock);
+    }
 }
 
 void LocksModel::leaveLater(LockRow &entry, std::vector<int> &changedRows)
@@ -46,16 +119,11 @@ void LocksModel::leaveLater(LockRow &entry, std::vector<int> &changedRows)
 
 void LocksModel::sayWaiting()
 {
-    Waiting waiting;
     Rows changed;
     for (const auto &lock : std::as_const(m_waiting))
         if (const auto known = m_entries.find(lock); known != m_entries.end())
             changed.push_back(known->get());
-    for (const auto *row : unsettled(m_shown, changed, m_order, m_filter)) {
-        ++waiting.rows;
-        waiting.fresh += row->shown ? 0 : 1;
-        waiting.critical += !row->gone && row->facts.worst == Severity::Critical ? 1 : 0;
-    }
+    auto waiting = waitingOf(unsettled(m_shown, changed, m_order, m_filter));
     waiting.rows = std::max(waiting.rows, m_rankWaits ? 1 : 0);
     if (std::exchange(m_waitingSaid, waiting) != waiting)
         emit waitingChanged();
@@ -89,7 +157,7 @@ void LocksModel::refilter()
     Rows doomed;
     bool kept = m_rankWaits;
     for (auto *entry : m_all) {
-        kept |= entry->heldFacts != nullptr;
+        kept |= entry->held != nullptr;
         if (entry->gone)
             doomed.push_back(entry);
     }
@@ -98,24 +166,16 @@ void LocksModel::refilter()
         m_order.rankedAt = m_clock();
     if (kept) {
         for (auto *entry : m_all)
-            entry->heldFacts.reset();
+            entry->held.reset();
         std::sort(m_all.begin(), m_all.end(), m_order);
         if (!std::is_sorted(m_shown.begin(), m_shown.end(), m_order))
             rearrangeShown([&] { std::sort(m_shown.begin(), m_shown.end(), m_order); });
     }
     m_rankWaits = false;
     m_waiting.clear();
-    Rows hiding;
-    Rows appearing;
-    for (auto *entry : m_all) {
-        const bool showNow = m_filter.shows(*entry);
-        if (entry->shown && !showNow)
-            hiding.push_back(entry);
-        else if (!entry->shown && showNow)
-            appearing.push_back(entry);
-    }
+    const auto [hiding, appearing] = shownWrongly(m_all, m_filter);
     removeShown(hiding);
-    insertShown(std::move(appearing));
+    insertShown(appearing);
     sayWaiting();
     emit applied();
 }

@@ -19,6 +19,47 @@ using inspect::ChangeKind, inspect::LockName, inspect::LockSnapshot, inspect::Sn
 constexpr std::size_t scatteredPlaces = 200;
 constexpr std::size_t manyMoves = 32;
 
+namespace {
+
+// Within one batch only the last word about a lock counts. The latest comes first.
+std::vector<const SnapshotChange *> lastWords(const std::vector<SnapshotChange> &changes)
+{
+    std::unordered_map<LockName, const SnapshotChange *, ByLockName> last;
+    std::vector<const SnapshotChange *> order;
+    for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
+        if (last.try_emplace(change->lock.lock, &*change).second)
+            order.push_back(&*change);
+    }
+    return order;
+}
+
+// Rows that move, by what that means for who looks at them.
+template <class Move>
+struct MovingRows {
+    LockRows all, hiding, appearing;
+    std::vector<Move *> within;
+
+    explicit MovingRows(std::vector<Move> &moves)
+    {
+        for (auto &move : moves) {
+            all.push_back(move.entry);
+            if (move.entry->shown && move.showNow)
+                within.push_back(&move);
+            else if (move.entry->shown)
+                hiding.push_back(move.entry);
+            else if (move.showNow)
+                appearing.push_back(move.entry);
+        }
+    }
+};
+
+QString toolTipOf(const LockSnapshot &lock)
+{
+    return plainToolTip(label(lock.lock.text(), 1500) + u'\n' + label(lock.why.toUtf8(), 400));
+}
+
+} // namespace
+
 LocksModel::LocksModel(QObject *parent) : QAbstractTableModel(parent), m_clock([] { return programClock().now(); })
 {
     m_order.rankedAt = m_clock();
@@ -39,15 +80,10 @@ void LocksModel::apply(const std::vector<SnapshotChange> &changes)
     if (changes.empty())
         return;
     emit aboutToApply();
-    // Within one batch only the last word about a lock counts.
-    std::unordered_map<LockName, const SnapshotChange *, ByLockName> last;
-    std::vector<const SnapshotChange *> order;
-    for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
-        if (last.try_emplace(change->lock.lock, &*change).second)
-            order.push_back(&*change);
-    }
-
+    const auto order = lastWords(changes);
     const auto before = m_tally;
+    const auto *aim = aimed();
+    const int aimedRow = aim ? position(m_shown, *aim) : -1;
     Batch batch;
     for (auto it = order.rbegin(); it != order.rend(); ++it)
         take(**it, batch);
@@ -55,6 +91,8 @@ void LocksModel::apply(const std::vector<SnapshotChange> &changes)
     remove(batch.doomed);
     move(std::move(batch.moves));
     add(std::move(batch.fresh));
+    if (aim)
+        keepAim(*aim, aimedRow);
 
     if (m_tally != before)
         emit countsChanged();
@@ -81,15 +119,17 @@ void LocksModel::take(const SnapshotChange &change, Batch &batch)
         return;
     }
     LockRow &entry = **known;
-    if (m_isHeld) {
+    if (m_isHeld && !comesAtOnce(&entry, next)) {
         keepPlace(entry, std::move(next));
         if (entry.shown)
             batch.changedRows.push_back(position(m_shown, entry));
         return;
     }
     const bool showNow = m_filter.shows(next);
-    count(entry, -1);
+    if (!entry.gone)
+        count(entry, -1);
     count(next, +1);
+    m_waiting.remove(change.lock.lock);
     if (showNow != entry.shown || m_order.compare(entry, next) != 0) {
         batch.moves.push_back({&entry, std::move(next), showNow});
         return;
@@ -128,19 +168,8 @@ void LocksModel::move(std::vector<Move> moves)
 {
     if (moves.empty())
         return;
-    Rows moving;
-    Rows hiding;
-    Rows appearing;
-    std::vector<Move *> within;
-    for (auto &move : moves) {
-        moving.push_back(move.entry);
-        if (move.entry->shown && move.showNow)
-            within.push_back(&move);
-        else if (move.entry->shown)
-            hiding.push_back(move.entry);
-        else if (move.showNow)
-            appearing.push_back(move.entry);
-    }
+    const MovingRows<Move> rows(moves);
+    const auto &[moving, hiding, appearing, within] = rows;
     removeShown(hiding);
     takeRows(m_all, moving, m_order);
     if (within.size() <= manyMoves) {
@@ -152,10 +181,10 @@ void LocksModel::move(std::vector<Move> moves)
                 move->take();
             std::sort(m_shown.begin(), m_shown.end(), m_order);
         });
-        std::vector<int> rows;
+        std::vector<int> places;
         for (const auto *move : within)
-            rows.push_back(position(m_shown, *move->entry));
-        emitRanges(std::move(rows));
+            places.push_back(position(m_shown, *move->entry));
+        emitRanges(std::move(places));
     }
     for (auto &move : moves) {
         if (move.entry->shown)
@@ -200,7 +229,7 @@ void LocksModel::add(std::vector<std::unique_ptr<LockRow>> fresh)
     for (auto &entry : fresh) {
         count(*entry, +1);
         all.push_back(entry.get());
-        if (m_filter.shows(*entry) && (!m_isHeld || m_shown.empty()))
+        if (m_filter.shows(*entry) && (!m_isHeld || m_shown.empty() || comesAtOnce(nullptr, *entry)))
             visible.push_back(entry.get());
         else if (m_filter.shows(*entry))
             m_waiting.insert(entry->snapshot.lock);
@@ -284,8 +313,6 @@ void LocksModel::rearrangeShown(const std::function<void()> &rearrange)
 
 void LocksModel::emitRanges(std::vector<int> rows)
 {
-    if (rows.empty())
-        return;
     std::sort(rows.begin(), rows.end());
     for (const auto &range : rangesOf(rows, 8))
         emit dataChanged(index(range.first, 0), index(range.last, LockRow::ColumnCount - 1));
@@ -425,11 +452,7 @@ QVariant LocksModel::data(const QModelIndex &index, int role) const
     case NameRole: return entry.snapshot.lock.name;
     case BriefRole: return entry.brief(index.column());
     case Qt::TextAlignmentRole: return QVariant::fromValue(LockRow::alignmentOf(index.column()));
-    case Qt::ToolTipRole:
-        if (index.column() == LockRow::Lock)
-            return plainToolTip(label(entry.snapshot.lock.text(), 1500) + u'\n'
-                                + label(entry.snapshot.why.toUtf8(), 400));
-        return plainToolTip(text());
+    case Qt::ToolTipRole: return index.column() == LockRow::Lock ? toolTipOf(entry.snapshot) : plainToolTip(text());
     default: return {};
     }
 }

@@ -69,7 +69,10 @@ public:
     void rank();
     // While held no row moves, comes or goes: cells say what is the case now, all else waits. Somebody is about to
     // click, and must hit what was aimed at.
+    // What becomes critical comes on top all the same, around the row that is aimed at.
     void setOrderHeld(bool held);
+    // Which row that is; -1: none.
+    void setAim(std::function<int()> row) { m_aim = std::move(row); }
     // How many rows wait to move, come or go, and how many of them are critical.
     struct Waiting {
         int rows = 0;
@@ -119,6 +122,9 @@ private:
     void insertShown(Rows fresh);
     void rearrangeShown(const std::function<void()> &rearrange);
     void keepPlace(LockRow &entry, LockRow next);
+    [[nodiscard]] bool comesAtOnce(const LockRow *entry, const LockRow &next) const;
+    [[nodiscard]] LockRow *aimed() const;
+    void keepAim(const LockRow &aim, int row);
     void leaveLater(LockRow &entry, std::vector<int> &changedRows);
     void sayWaiting();
     void refilter();
@@ -133,6 +139,7 @@ private:
     LockOrder m_order;
     LockFilter m_filter;
     bool m_isHeld = false;
+    std::function<int()> m_aim;
     QSet<inspect::LockName> m_waiting; // whose place in the order, or in the filter, is perhaps another
     bool m_rankWaits = false;
     Waiting m_waitingSaid;

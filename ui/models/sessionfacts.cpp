@@ -13,6 +13,7 @@ using inspect::Contender;
 using inspect::LockSnapshot;
 using inspect::Role;
 using inspect::SessionSnapshot;
+using inspect::WatchEdge;
 using std::chrono::milliseconds;
 
 namespace {
@@ -35,6 +36,10 @@ LockSnapshot withoutOthersOf(const LockSnapshot &lock, const QString &session, c
 {
     auto rest = lock;
     std::erase_if(rest.contenders, [&](const Contender &one) { return one.session == session && one.id != but; });
+    // Who watched one of them waits for nothing else.
+    for (auto &contender : rest.contenders)
+        contender.watches.removeIf(
+            [&](const WatchEdge &edge) { return lock.find(edge.target) && !rest.find(edge.target); });
     return rest;
 }
 
@@ -185,7 +190,7 @@ QString selfNameOf(const inspect::SessionSnapshot &session, const FindLock &find
         if (!own->label.isEmpty())
             return label(own->label.toUtf8(), 40);
         if (const auto name = inspect::selfNameOf(*own, lock->backend))
-            return label(*name, 40);
+            return inspect::nameLabel(*name);
     }
     return {};
 }

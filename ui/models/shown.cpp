@@ -59,6 +59,11 @@ ConnectionStatus statusThen(const PastPicture &past, const history::LinkState &s
     return status;
 }
 
+QString firstScanThen()
+{
+    return QCoreApplication::translate("Shown", "its first scan was not over then");
+}
+
 } // namespace
 
 Batch difference(const Shown &from, const Shown &to)
@@ -93,6 +98,7 @@ QString nothingRecorded()
 Shown shownOf(PastPicture past, const std::map<ConnectionName, ConnectionStatus> &known)
 {
     Shown shown;
+    const auto at = past.at;
     for (const auto &[name, state] : past.picture.connections)
         shown.statuses.insert_or_assign(name, statusThen(past, state));
     for (const auto &coverage : history::coverageAsOf(past.picture))
@@ -102,13 +108,18 @@ Shown shownOf(PastPicture past, const std::map<ConnectionName, ConnectionStatus>
     for (const auto &[name, status] : known) {
         if (shown.statuses.contains(name))
             continue;
-        const QString unknown = nothingRecorded();
+        // Its locks may be told of a moment before it is.
+        const auto first = shown.locks.lower_bound({name, {}});
+        const bool isThere = first != shown.locks.end() && first->first.connection == name;
+        const QString unknown = isThere ? firstScanThen() : nothingRecorded();
         auto then = status;
-        then.state = ConnectionStatus::State::Broken;
+        then.state = isThere ? ConnectionStatus::State::Connecting : ConnectionStatus::State::Broken;
         then.asOf = {};
+        if (isThere)
+            then.asOf = at;
         then.message = unknown;
         then.readOnly = then.readOnlyForGood = true;
-        then.progress = {name, {}, 0, 0, false, true};
+        then.progress = {name, {}, 0, 0, false, !isThere};
         then.cost = {};
         then.latency.reset();
         shown.statuses.insert_or_assign(name, then);

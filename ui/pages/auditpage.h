@@ -27,6 +27,7 @@ public:
 
     void setBackend(Backend *backend) override { m_backend = backend; }
     void showConnection(const ConnectionName &) override {} // one record for all of them
+    [[nodiscard]] ConnectionName connectionShown(const ConnectionName &) const override { return {}; }
     void setFilter(const QString &text) override;
     void focusContent() override;
     void refresh() override;

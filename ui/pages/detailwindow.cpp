@@ -44,7 +44,7 @@ DetailWindow::DetailWindow(LockName lock, LocksPage &page, const ConnectionBook 
     column->addWidget(m_detail, 1);
 
     m_detail->setClock([this] { return m_page.model().nowOf(m_lock.connection); });
-    m_detail->setHeldWith([this](const inspect::LockSnapshot &one) { return heldWith(one, m_page.model().all()); });
+    m_page.equip(*m_detail);
     offerRowMenus(*m_detail, m_book, m_page);
     connect(&m_page.model(), &LocksModel::snapshotChanged, this, [this](const LockName &changed) {
         if (changed == m_lock)
@@ -57,6 +57,7 @@ DetailWindow::DetailWindow(LockName lock, LocksPage &page, const ConnectionBook 
             m_detail->tick();
     });
     connect(m_detail, &LockDetail::acquireRequested, this, [this] { emit acquireRequested(m_lock); });
+    connect(m_detail, &LockDetail::momentActivated, &m_page, &LocksPage::momentActivated);
     connect(m_detail, &LockDetail::forceReleaseRequested, this,
             [this] { emit forceReleaseRequested(m_lock, m_detail->chosen()); });
     connect(m_detail, &LockDetail::releaseRequested, this, [this](const QByteArray &contender) {
@@ -73,6 +74,8 @@ void DetailWindow::keyPressEvent(QKeyEvent *event)
 {
     if (event->key() == Qt::Key_Escape || (event->key() == Qt::Key_W && event->modifiers() == Qt::ControlModifier))
         close();
+    else if (event->key() == Qt::Key_C && event->modifiers() == (Qt::ControlModifier | Qt::ShiftModifier))
+        m_detail->copyNote();
     else
         QWidget::keyPressEvent(event);
 }
@@ -83,8 +86,10 @@ void DetailWindow::follow()
         m_detail->setSnapshot(*snapshot);
         const auto own = m_holds->contendersIn(m_lock).keys();
         m_detail->setOwn(QSet<QByteArray>(own.begin(), own.end()));
+    } else if (m_clock.isElsewhere()) {
+        m_detail->showAbsent(m_lock);
     } else {
-        m_detail->setGone(m_page.goneAs());
+        m_detail->setGone();
     }
     showConnection();
 }

@@ -35,7 +35,8 @@ KeysPage::KeysPage(QWidget *parent)
         {u"No Redis here yet"_s,
          u"Connect to one (redis://host:6379/0) and its keys appear as a tree by ':', found by SCAN a page at a "
          u"time, with their type, their value, and the time they have left."_s,
-         u"keys"_s, u"The filter looks through the keys that are loaded; the pattern beside it scans the server."_s},
+         u"keys"_s, u"The filter looks through the keys that are loaded; the pattern beside it scans the server."_s,
+         u"Redis keys"_s},
         parent)
 {
     m_detail = new KeyDetailView(this);

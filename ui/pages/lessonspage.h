@@ -24,6 +24,7 @@ public:
 
     void setBackend(Backend *) override {}
     void showConnection(const ConnectionName &) override {} // they play in a world of their own
+    [[nodiscard]] ConnectionName connectionShown(const ConnectionName &) const override { return {}; }
     void setFilter(const QString &text) override;
     void focusContent() override;
     [[nodiscard]] KeyHints keys() const override;

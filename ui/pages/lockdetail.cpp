@@ -17,8 +17,6 @@
 #include "ui/views/watchchainview.h"
 
 #include <QAction>
-#include <QApplication>
-#include <QClipboard>
 #include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -56,14 +54,6 @@ constexpr int narrowBelow = 780;
 constexpr int lowBelow = 270;
 constexpr int fewLinesBelow = 360; // as in a window of 768
 
-QWidget *hairline(QWidget *parent)
-{
-    auto *line = new QFrame(parent);
-    line->setProperty("look", u"hairline"_s);
-    line->setFixedHeight(1);
-    return line;
-}
-
 } // namespace
 
 LockDetail::LockDetail(QWidget *parent)
@@ -84,7 +74,7 @@ LockDetail::LockDetail(QWidget *parent)
     column->addWidget(m_header = makeHeader());
     column->addWidget(m_findings = new FindingBanners(m_content));
     column->addSpacing(8);
-    column->addWidget(hairline(m_content));
+    column->addWidget(makeHairline(m_content));
     m_splitter = new QSplitter(Qt::Horizontal, m_content);
     m_splitter->setChildrenCollapsible(false);
     m_splitter->addWidget(m_queuePane = makeQueuePane());
@@ -134,9 +124,10 @@ QWidget *LockDetail::makeHeader()
             emit forceReleaseRequested();
     });
     connect(copy, &QPushButton::clicked, this, [this, copy] {
-        withNote([](const QString &note) { QApplication::clipboard()->setText(note); });
-        copy->setText(tr("Copied"));
-        QTimer::singleShot(1500, copy, [copy] { copy->setText(LockDetail::tr("Copy note")); });
+        copyNote([copy] {
+            copy->setText(LockDetail::tr("Copied"));
+            QTimer::singleShot(1500, copy, [copy] { copy->setText(LockDetail::tr("Copy note")); });
+        });
     });
     auto *grid = new QGridLayout(header);
     grid->setContentsMargins(16, 12, 16, 8);
@@ -221,12 +212,23 @@ void LockDetail::setBackend(Backend *backend)
 
 void LockDetail::clear()
 {
+    showNothing(tr("Choose a lock"),
+                tr("You will see who holds it, who queues in which order, who waits for whom, and what is wrong. "
+                   "↑ and ↓ walk through the list, Enter comes here."));
+}
+
+void LockDetail::showAbsent(const inspect::LockName &lock)
+{
+    showNothing(tr("%1 is not in this past view").arg(label(lock.name, 200)),
+                tr("No client had it then, or its connection was not recorded. Ctrl+Shift+Down goes to its next "
+                   "recorded change."));
+}
+
+void LockDetail::showNothing(const QString &title, const QString &text)
+{
     m_lock.reset();
-    m_gone = Gone::No;
-    m_stale = false;
-    m_empty->say(tr("Choose a lock"),
-                 tr("You will see who holds it, who queues in which order, who waits for whom, and what is wrong. "
-                    "↑ and ↓ walk through the list, Enter comes here."));
+    m_isGone = m_stale = false;
+    m_empty->say(title, text);
     m_stack->setCurrentWidget(m_empty);
     updateRelease();
 }
@@ -235,7 +237,7 @@ void LockDetail::setSnapshot(const LockSnapshot &lock)
 {
     const bool isAnother = !m_lock || m_lock->lock != lock.lock;
     m_lock = std::make_shared<LockSnapshot>(lock);
-    m_gone = Gone::No;
+    m_isGone = false;
     m_seenAt = m_clock();
     m_queue.setSnapshot(m_lock);
     m_timeline->setLock(lock.lock, std::chrono::floor<std::chrono::milliseconds>(m_clock()));
@@ -259,9 +261,9 @@ void LockDetail::setSnapshot(const LockSnapshot &lock)
     m_stack->setCurrentWidget(m_content);
 }
 
-void LockDetail::setGone(Gone gone)
+void LockDetail::setGone()
 {
-    m_gone = gone;
+    m_isGone = true;
     if (!m_lock)
         return;
     showAnswer();
@@ -287,14 +289,14 @@ void LockDetail::setPast(bool past)
 
 void LockDetail::updateVeil()
 {
-    m_veil->setVisible(m_gone != Gone::No || m_stale);
+    m_veil->setVisible(m_isGone || m_stale);
 }
 
 void LockDetail::tick()
 {
     if (!m_lock)
         return;
-    if (m_gone == Gone::No)
+    if (!m_isGone)
         m_seenAt = m_clock();
     showAnswer();
     m_findings->show(*m_lock, serverTimeAt(seenAt(), *m_lock));
@@ -307,10 +309,7 @@ void LockDetail::showAnswer()
 {
     const QString name = label(m_lock->lock.name, 300);
     const LockFacts facts = factsOf(*m_lock);
-    if (m_gone == Gone::Then) {
-        m_pill->setPill({PillShape::Ring, Tone::Free, tr("not there")});
-        m_answer->setSentence(tr("%1 was not there then, or was not seen").arg(name), name);
-    } else if (m_gone == Gone::Now) {
+    if (m_isGone) {
         m_pill->setPill({PillShape::Ring, Tone::Free, u"gone"_s});
         m_answer->setSentence(tr("%1 is gone: %2").arg(name, infoOf(m_lock->backend).words.nothing), name);
     } else {
@@ -323,7 +322,7 @@ void LockDetail::showAnswer()
         why[0] += u" ("_s + label(m_lock->client->toUtf8(), 40) + u')';
     if (!m_lock->why.isEmpty())
         why[0] += u", because "_s + label(m_lock->why.toUtf8(), 300);
-    const QString holder = m_gone != Gone::No ? QString() : holderInFull();
+    const QString holder = m_isGone ? QString() : holderInFull();
     if (!holder.isEmpty())
         why << holder;
     why << label(m_lock->lock.connection.bytes(), 40);
@@ -332,7 +331,7 @@ void LockDetail::showAnswer()
         why << tr("fencing token 0x%1 (czxid)").arg(head->guard.czxid, 0, 16);
     if (m_lock->confidence != inspect::Confidence::High)
         why << tr("%1 confidence").arg(inspect::word(m_lock->confidence));
-    if (m_heldWith && m_gone == Gone::No) {
+    if (m_heldWith && !m_isGone) {
         if (const auto together = inspect::heldWithSentence(m_heldWith(*m_lock)); !together.isEmpty())
             why << together;
     }
@@ -349,7 +348,7 @@ QString LockDetail::holderInFull() const
     if (holder.endpoint && !holder.endpoint->isEmpty())
         parts << label(holder.endpoint->toUtf8(), 60);
     if (holder.identity && !holder.identity->isEmpty())
-        parts << u"“%1”"_s.arg(label(*holder.identity, 60));
+        parts << u"“%1”"_s.arg(inspect::nameLabel(*holder.identity));
     return parts.isEmpty() ? QString() : tr("holder %1").arg(parts.join(u' '));
 }
 
@@ -426,7 +425,7 @@ QString LockDetail::whyNoRelease() const
 {
     return m_isPast             ? PausableBackend::whyNotThere()
            : !m_lock            ? whyNoLock()
-           : m_gone != Gone::No ? tr("The chosen lock is gone")
+           : m_isGone           ? tr("The chosen lock is gone")
            : m_stale            ? tr("Not connected: who holds it now is not known")
            : holder().isEmpty() ? tr("Nobody holds it")
                                 : QString();

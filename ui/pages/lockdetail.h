@@ -49,9 +49,10 @@ public:
     void setSnapshot(const inspect::LockSnapshot &lock);
     // Nothing is chosen: teaches what would be here.
     void clear();
-    // The lock vanished, or was not there at the moment that is shown: its last snapshot stays, pale, and says so.
-    enum class Gone { No, Now, Then };
-    void setGone(Gone gone);
+    // The lock vanished: its last snapshot stays, pale, and says so.
+    void setGone();
+    // The past view has no such lock: nothing that is so today is shown of it.
+    void showAbsent(const inspect::LockName &lock);
     // The connection is broken: pale, ages stand still.
     void setStale(bool stale);
     // Another moment than now is on screen, where nothing can be done.
@@ -68,10 +69,10 @@ public:
     [[nodiscard]] QString whyNoRelease() const;
     // The contender chosen in the queue; empty if none is.
     [[nodiscard]] QByteArray chosen() const;
-    // The incident note, of what is on screen; the copied one has the lock's history, too.
-    [[nodiscard]] QString note() const;
-    void saveNote();
+    // The incident note, with all that is recorded of the lock. `use` gets it later, while this lives.
     void withNote(const std::function<void(const QString &)> &use);
+    void copyNote(const std::function<void()> &copied = [] {});
+    void saveNote();
     void focusQueue();
     [[nodiscard]] QSplitter *splitter() const { return m_splitter; }
 
@@ -90,19 +91,21 @@ private:
     QWidget *makeHeader();
     QWidget *makeQueuePane();
     QWidget *makeChainPane();
+    void showNothing(const QString &title, const QString &text);
     void showAnswer();
     [[nodiscard]] QString holderInFull() const;
     [[nodiscard]] NoteFacts noteFacts() const;
+    void tellHistory(NoteFacts facts, const std::function<void(const QString &)> &use);
     void showNextOwner();
     void choose(const QByteArray &contender);
     void updateFold();
     void updateVeil();
-    [[nodiscard]] SystemTime seenAt() const { return m_gone == Gone::No ? m_clock() : m_seenAt; }
+    [[nodiscard]] SystemTime seenAt() const { return m_isGone ? m_seenAt : m_clock(); }
     void updateRelease();
 
     std::shared_ptr<const inspect::LockSnapshot> m_lock; // shared by what shows parts of it
     QSet<QByteArray> m_own;
-    Gone m_gone = Gone::No;
+    bool m_isGone = false;
     SystemTime m_seenAt; // the moment on screen when it was there last: its ages count no further
     bool m_stale = false;
     bool m_isPast = false;

@@ -5,11 +5,15 @@
 #include "ui/models/screenclock.h"
 #include "ui/pages/lockdetail.h"
 
+#include <QClipboard>
 #include <QFileDialog>
+#include <QGuiApplication>
 #include <QMessageBox>
 #include <QPointer>
 #include <QRegularExpression>
 #include <QSaveFile>
+
+#include <algorithm>
 
 namespace lockscope::ui {
 
@@ -21,7 +25,7 @@ NoteFacts LockDetail::noteFacts() const
     facts.lock = *m_lock;
     facts.wallSetBy = wallSetBy();
     facts.asOf = std::chrono::floor<std::chrono::milliseconds>(seenAt());
-    if (m_gone != Gone::No)
+    if (m_isGone)
         facts.goneBy = std::chrono::floor<std::chrono::milliseconds>(m_clock());
     for (auto &finding : facts.lock.findings) // in the words of then
         finding.message = messageAt(finding, serverTimeAt(seenAt(), *m_lock));
@@ -34,20 +38,46 @@ NoteFacts LockDetail::noteFacts() const
     return facts;
 }
 
-QString LockDetail::note() const
-{
-    return m_lock ? incidentNote(noteFacts()) : QString();
-}
-
+// What a failure leaves out, the note says.
 void LockDetail::withNote(const std::function<void(const QString &)> &use)
 {
-    auto *past = m_backend ? m_backend->past() : nullptr;
     if (!m_lock)
         return;
-    if (!past)
-        return use(note());
-    past->note(noteFacts(), this, [use, without = note()](const Result<QString> &note) {
-        use(note ? *note : without); // it says that it has no history
+    auto facts = noteFacts();
+    auto *past = m_backend ? m_backend->past() : nullptr;
+    if (!m_backend || (past && !past->isGoingOn()))
+        return tellHistory(std::move(facts), use); // The audit file of this machine says nothing of a recording.
+    const auto upTo = m_isPast ? std::max(facts.asOf, facts.goneBy.value_or(facts.asOf)) : history::Moment::max();
+    m_backend->readAudit({}, this, [this, facts, use, upTo](const Result<operate::AuditReport> &audit) mutable {
+        if (audit)
+            addActs(facts, audit->records, upTo);
+        facts.actsProblem = audit ? audit->problems.join(u"; "_s) : audit.error().message;
+        tellHistory(std::move(facts), use);
+    });
+}
+
+void LockDetail::tellHistory(NoteFacts facts, const std::function<void(const QString &)> &use)
+{
+    facts.source = u"Lockscope's window"_s;
+    auto *past = m_backend ? m_backend->past() : nullptr;
+    if (!past) {
+        facts.historyProblem = u"the recorder is off"_s;
+        return use(incidentNote(facts));
+    }
+    facts.historyProblem = past->failure();
+    past->note(facts, this, [use, facts](const Result<QString> &note) mutable {
+        if (note)
+            return use(*note);
+        facts.historyProblem = note.error().message;
+        use(incidentNote(facts));
+    });
+}
+
+void LockDetail::copyNote(const std::function<void()> &copied)
+{
+    withNote([copied](const QString &note) {
+        QGuiApplication::clipboard()->setText(note);
+        copied();
     });
 }
 

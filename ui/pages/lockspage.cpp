@@ -20,6 +20,7 @@
 #include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
+#include <QStyle>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -74,6 +75,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     });
     connect(&m_model, &LocksModel::waitingChanged, this, &LocksPage::showWaiting);
     connect(m_table, &LocksTable::inUseChanged, this, &LocksPage::holdOrder);
+    m_model.setAim([this] { return m_table->aimedRow(); });
     connect(&m_model, &LocksModel::snapshotChanged, this, [this](const LockName &lock) {
         if (m_table->isAwaited(lock))
             m_model.settle();
@@ -93,18 +95,9 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     });
     connect(m_detail, &LockDetail::acquireRequested, this, &LocksPage::acquireRequested);
     connect(m_detail, &LockDetail::momentActivated, this, &LocksPage::momentActivated);
-    m_detail->setSurroundings([this](NoteFacts &facts) {
-        facts.coverage = m_book.coverageOf(facts.connection.name);
-        if (const auto *status = m_book.find(facts.connection.name)) {
-            facts.connection.uri = status->uri;
-            facts.connection.production = status->production;
-            facts.connection.isConnected = status->state == ConnectionStatus::State::Connected;
-        }
-    });
     connect(m_detail, &LockDetail::forceReleaseRequested, this, &LocksPage::forceReleaseRequested);
-    connect(m_empty, &EmptyNotice::actionRequested, this,
-            [this] { m_book.all().empty() ? emit connectRequested() : emit filterCleared(); });
-    connect(m_empty, &EmptyNotice::secondRequested, this, &LocksPage::sandboxRequested);
+    connect(m_empty, &EmptyNotice::actionRequested, this, [this] { m_emptyFirst(); });
+    connect(m_empty, &EmptyNotice::secondRequested, this, [this] { m_emptySecond(); });
     connect(m_holds, &HoldsPanel::changed, this, [this] {
         m_model.setMine(m_holds->locks());
         showOwn();
@@ -119,7 +112,6 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
         const auto *lock = m_detail->snapshot();
         return m_model.nowOf(lock ? lock->lock.connection : ConnectionName());
     });
-    m_detail->setHeldWith([this](const inspect::LockSnapshot &lock) { return heldWith(lock, m_model.all()); });
     showOrder();
     showCounts();
     showEmptyNotice();
@@ -174,10 +166,24 @@ QWidget *LocksPage::makeChips()
 void LocksPage::setBackend(Backend *backend)
 {
     m_backend = backend;
-    m_detail->setBackend(backend);
+    equip(*m_detail);
     connect(backend, &Backend::updated, this, &LocksPage::apply);
     connect(backend, &Backend::holdChanged, m_holds, &HoldsPanel::setHold);
     connect(m_holds, &HoldsPanel::releaseRequested, backend, [backend](quint64 id) { backend->release(id); });
+}
+
+void LocksPage::equip(LockDetail &detail) const
+{
+    detail.setBackend(m_backend);
+    detail.setSurroundings([this](NoteFacts &facts) {
+        facts.coverage = m_book.coverageOf(facts.connection.name);
+        if (const auto *status = m_book.find(facts.connection.name)) {
+            facts.connection.uri = status->uri;
+            facts.connection.production = status->production;
+            facts.connection.isConnected = status->state == ConnectionStatus::State::Connected;
+        }
+    });
+    detail.setHeldWith([this](const inspect::LockSnapshot &lock) { return heldWith(lock, m_model.all()); });
 }
 
 void LocksPage::setClock(LocksModel::Clock source)
@@ -198,6 +204,13 @@ void LocksPage::showConnection(const ConnectionName &name)
     leaveHidden();
     showBroken();
     showEmptyNotice();
+}
+
+void LocksPage::freeze(std::optional<std::chrono::system_clock::time_point>)
+{
+    m_detail->setPast(clock().isElsewhere());
+    if (!m_detail->snapshot())
+        showSnapshot(); // what it says of a lock that is not there depends on the moment
 }
 
 void LocksPage::setChip(LocksModel::Chip chip)
@@ -243,7 +256,12 @@ void LocksPage::showWaiting()
         text += tr(", %1 critical").arg(waiting.critical);
     m_resort->setText(text);
     m_resort->setVisible(waiting.rows > 0);
-    m_resort->setProperty("tone", waiting.critical > 0 ? u"critical"_s : QString());
+    const auto tone = waiting.critical > 0 ? u"critical"_s : QString();
+    if (m_resort->property("tone").toString() == tone)
+        return;
+    m_resort->setProperty("tone", tone);
+    m_resort->style()->unpolish(m_resort);
+    m_resort->style()->polish(m_resort);
 }
 
 void LocksPage::removeConnection(const ConnectionName &name)
@@ -265,10 +283,16 @@ void LocksPage::focusContent()
     if (m_stack->currentWidget() == m_empty)
         return m_empty->focusAction();
     m_table->setFocus(Qt::OtherFocusReason);
-    if (!m_table->currentLock() && m_model.rowCount() > 0) {
-        m_table->setCurrentLock(m_model.snapshotAt(0).lock, true);
-        showSnapshot();
-    }
+    chooseFirst();
+}
+
+// In the order of the house, the worst.
+void LocksPage::chooseFirst()
+{
+    if (m_table->currentLock() || m_model.rowCount() == 0)
+        return;
+    m_table->setCurrentLock(m_model.snapshotAt(0).lock, true);
+    showSnapshot();
 }
 
 std::optional<LockName> LocksPage::currentLock() const
@@ -302,8 +326,10 @@ void LocksPage::showSnapshot()
         m_detail->setSnapshot(*snapshot);
         showOwn();
         m_detail->setStale(m_model.isFrozen(current->connection));
+    } else if (current && clock().isElsewhere()) {
+        m_detail->showAbsent(*current);
     } else if (current && m_detail->snapshot() && m_detail->snapshot()->lock == *current) {
-        m_detail->setGone(goneAs());
+        m_detail->setGone();
     } else {
         m_detail->clear();
     }
@@ -345,65 +371,6 @@ void LocksPage::showOrder()
     else
         m_order->setText(
             tr("sorted by %1").arg(m_model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString().toLower()));
-}
-
-void LocksPage::showEmptyNotice()
-{
-    m_detail->setVisible(!m_book.all().empty());
-    if (m_model.rowCount() > 0) {
-        m_stack->setCurrentWidget(m_table);
-        if (isVisible() && !window()->focusWidget())
-            m_table->setFocus(); // nothing else wants the keyboard yet
-        return;
-    }
-    const ConnectionStatus *looking = nullptr;
-    const ConnectionStatus *unconnected = nullptr;
-    for (const auto &status : m_book.all()) {
-        if (!m_connection.isEmpty() && status.name != m_connection)
-            continue;
-        if (status.state != ConnectionStatus::State::Connected)
-            unconnected = &status;
-        else if (!status.progress.firstSnapshotComplete)
-            looking = &status;
-    }
-    const QLocale english(QLocale::English);
-    if (m_book.all().empty()) {
-        QStringList servers;
-        for (const auto &backend : allBackends())
-            servers << backend.title;
-        const auto last = servers.takeLast();
-        m_empty->say(
-            tr("No connection yet"),
-            tr("Lockscope shows the locks that Curator, kazoo, Redisson, redis-py and others keep in %1: who holds, "
-               "who waits, for how long. Looking changes nothing on a server.")
-                .arg(tr("%1 and %2").arg(servers.join(u", "_s), last)),
-            tr("Connect…"), tr("Try the sandbox"));
-    } else if (m_model.total() > 0) {
-        const QString all = english.toString(m_model.total());
-        m_empty->say(m_filter.isEmpty() ? tr("None of %1 locks is in this view").arg(all)
-                                        : tr("No lock matches “%1”").arg(m_filter.left(80)),
-                     tr("The find field looks into lock names, recipes, sessions, hosts and contenders' ids."),
-                     tr("Show all"));
-    } else if (looking) {
-        const auto &progress = looking->progress;
-        m_empty->say(tr("Looking for locks…"),
-                     progress.total > 0 ? tr("%1: %2 of %3 looked at (%4)")
-                                              .arg(label(looking->name.bytes(), 60), english.toString(progress.done),
-                                                   english.toString(progress.total), progress.how)
-                                        : tr("%1: %2").arg(label(looking->name.bytes(), 60), progress.how));
-    } else if (unconnected) {
-        const bool isSaidAbove = std::ranges::find(m_broken, unconnected->name) != m_broken.end();
-        const bool isUnknown = unconnected->message == nothingRecorded();
-        m_empty->say((isUnknown ? tr("Nothing is recorded of %1 then") : tr("%1 is not connected"))
-                         .arg(label(unconnected->name.bytes(), 60)),
-                     isSaidAbove || isUnknown ? QString() : label(unconnected->message.toUtf8(), 300));
-    } else {
-        m_empty->say(
-            tr("No locks here now"),
-            tr("The first look is complete and found none. A lock appears here as soon as a client takes one; "
-               "the line at the bottom says how new ones are found and what could not be seen."));
-    }
-    m_stack->setCurrentWidget(m_empty);
 }
 
 void LocksPage::showBroken()

@@ -32,11 +32,14 @@ public:
 
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;
-    void setFilter(const QString &text) override;
-    void freeze(std::optional<std::chrono::system_clock::time_point>) override
+    // Without a choice, the connection of the lock in the detail.
+    [[nodiscard]] ConnectionName connectionShown(const ConnectionName &chosen) const override
     {
-        m_detail->setPast(clock().isElsewhere());
+        const auto lock = currentLock();
+        return chosen.isEmpty() && lock ? lock->connection : chosen;
     }
+    void setFilter(const QString &text) override;
+    void freeze(std::optional<std::chrono::system_clock::time_point>) override;
     void focusContent() override;
     [[nodiscard]] bool showSubject(const Subject &subject) override;
     void saveView(QSettings &settings) const override;
@@ -51,17 +54,16 @@ public:
     void removeConnection(const ConnectionName &name);
     [[nodiscard]] LocksModel &model() { return m_model; }
     [[nodiscard]] LockDetail &detail() { return *m_detail; }
+    // Gives another detail what this page's detail knows beside its lock. This page outlives it.
+    void equip(LockDetail &detail) const;
     [[nodiscard]] LocksTable &table() { return *m_table; }
     [[nodiscard]] std::optional<inspect::LockName> currentLock() const;
+    // The demo that was asked for plays, or cannot. The worst lock is chosen, unless another one is.
+    void showFilled();
     // For tests and screenshots: a present that stands still.
     void setClock(LocksModel::Clock source);
     // The present, paused or not.
     [[nodiscard]] SystemTime now() const { return clock().present(); }
-    // What a lock that is not there is: gone by now, or not there yet or any more at the moment shown.
-    [[nodiscard]] LockDetail::Gone goneAs() const
-    {
-        return clock().isElsewhere() ? LockDetail::Gone::Then : LockDetail::Gone::Now;
-    }
 
 signals:
     void acquireRequested();
@@ -70,7 +72,8 @@ signals:
     // Of a connection that is not there.
     void retryRequested(const lockscope::ConnectionName &name);
     void editRequested(const lockscope::ConnectionName &name);
-    void sandboxRequested();
+    // A sandbox with demo locks is wanted; showFilled() follows.
+    void demoRequested();
     void filterCleared();
     void currentLockChanged();
     // Of the chosen lock's timeline.
@@ -90,6 +93,11 @@ private:
     void holdOrder();
     void showWaiting();
     void showEmptyNotice();
+    void sayEmpty(const ConnectionStatus *looking, const ConnectionStatus *unconnected, bool isSandbox);
+    void offer(const QString &title, const QString &text, const QString &action = {}, std::function<void()> act = {},
+               const QString &second = {}, std::function<void()> actSecond = {});
+    void askForDemo();
+    void chooseFirst();
     void showBroken();
     void showOrder();
     void onStale(const ConnectionName &name, bool stale);
@@ -111,6 +119,8 @@ private:
     LocksTable *m_table;
     ListShare *m_share;
     EmptyNotice *m_empty;
+    std::function<void()> m_emptyFirst, m_emptySecond; // what its buttons do
+    bool m_isFilling = false;                          // demo locks were asked for and are to come
     LockDetail *m_detail;
     Backend *m_backend = nullptr;
 };

@@ -23,6 +23,7 @@ public:
 
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;
+    [[nodiscard]] ConnectionName connectionShown(const ConnectionName &) const override { return {}; }
     void setFilter(const QString &text) override;
     void focusContent() override;
     [[nodiscard]] bool isRecorded() const override { return false; }

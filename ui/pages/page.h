@@ -49,8 +49,8 @@ public:
     // The connection chosen in the side bar; an empty name means all. Pages that show one connection
     // at a time take the first they can show.
     virtual void showConnection(const ConnectionName &name) = 0;
-    // Of a page that shows one at a time: which. Empty: all, or none yet.
-    [[nodiscard]] virtual ConnectionName connectionShown() const { return {}; }
+    // The one connection that all on the page is of, `chosen` being the side bar's choice. Empty: several, or none.
+    [[nodiscard]] virtual ConnectionName connectionShown(const ConnectionName &chosen) const { return chosen; }
     // Narrows the page to this text (the window's find field).
     virtual void setFilter(const QString &text) = 0;
     // Puts the keyboard focus where arrows move through the rows.

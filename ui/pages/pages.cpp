@@ -24,15 +24,12 @@ Page *makePage(const ConnectionBook &book, QWidget *parent)
 {
     if constexpr (std::is_constructible_v<AnyPage, const ConnectionBook &, QWidget *>)
         return new AnyPage(book, parent);
-    else
-        return new AnyPage(parent);
-}
-
-Page *makeSimulator(const ConnectionBook &book, QWidget *parent)
-{
-    auto *page = new SimulatorPage(parent);
-    page->useConnections(book);
-    return page;
+    else {
+        auto *page = new AnyPage(parent);
+        if constexpr (requires { page->useConnections(book); })
+            page->useConnections(book);
+        return page;
+    }
 }
 
 } // namespace
@@ -46,7 +43,7 @@ const std::vector<PageRow> &allPages()
         {u"znodes"_s, u"Znodes"_s, true, makePage<ZnodesPage>},
         {u"keys"_s, u"Keys"_s, true, makePage<KeysPage>},
         {u"sessions"_s, u"Sessions"_s, true, makePage<SessionsPage>},
-        {u"simulator"_s, u"Simulator"_s, false, makeSimulator},
+        {u"simulator"_s, u"Simulator"_s, false, makePage<SimulatorPage>},
         {u"lessons"_s, u"Lessons"_s, false, makePage<LessonsPage>},
         {u"audit"_s, u"Audit"_s, false, makePage<AuditPage>},
         {u"log"_s, u"Log"_s, true, makePage<LogPage>},

@@ -71,6 +71,9 @@ void offerRowMenus(LocksPage &page, const ConnectionBook &book)
                          auto *menu = new SubjectMenu(&book, &page);
                          menu->answeredBy(page);
                          menu->addLock(page.model().snapshotAt(row.row()));
+                         menu->addSeparator();
+                         QObject::connect(menu->addAction(SubjectMenu::tr("Copy note")), &QAction::triggered, &page,
+                                          [&page] { page.detail().copyNote(); });
                          menu->popup(at);
                      });
     offerRowMenus(page.detail(), book, page);

@@ -158,9 +158,9 @@ void SessionDetail::show(const SessionSnapshot &session, const LeasePulse &pulse
                                   : std::vector<inspect::Contender>::const_iterator();
             isAccount |= lock && infoOf(lock->backend).isIdentityAnAccount;
             if (lock && one != lock->contenders.end() && one->identity && !isAccount)
-                names << u"“%1”"_s.arg(label(*one->identity, 60));
+                names << u"“%1”"_s.arg(inspect::nameLabel(*one->identity));
             if (lock && one != lock->contenders.end() && one->program)
-                names << u"program “%1”"_s.arg(label(*one->program, 60));
+                names << u"program “%1”"_s.arg(inspect::nameLabel(*one->program));
         }
     }
     names.removeDuplicates();

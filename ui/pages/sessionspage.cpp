@@ -185,7 +185,9 @@ void SessionsPage::showChosen()
             m_detail->setGone(u"Its server is not connected: this is what was seen last."_s);
     } else if (const auto &shown = m_detail->session()) {
         const int known = m_model.find(shown->connection, shown->session);
-        if (known < 0)
+        if (known < 0 && clock().isElsewhere())
+            m_detail->clear(); // what it holds today is not of the past
+        else if (known < 0)
             m_detail->setGone(u"This session is not there any more: this is what was seen last."_s);
         else if (const auto again = shownAt(known); again.isValid())
             m_table->setCurrentIndex(again); // it came back

@@ -36,6 +36,7 @@ public:
 
     void setBackend(Backend *backend) override { m_player->setBackend(backend); }
     void showConnection(const ConnectionName &) override {} // the scenario says where
+    [[nodiscard]] ConnectionName connectionShown(const ConnectionName &) const override { return {}; }
     // The window's, which outlives the page; without it there is only the simulated world.
     void useConnections(const ConnectionBook &book) { m_player->useConnections(book); }
     void sandboxChanged(const QString &state, bool isComplete) { m_player->sandboxChanged(state, isComplete); }

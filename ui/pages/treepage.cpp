@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "ui/pages/entryhead.h"
 #include "ui/pages/livetree.h"
+#include "ui/parts/environment.h"
 #include "ui/theme/theme.h"
 
 #include <QAction>
@@ -37,6 +38,12 @@ TreePage::TreePage(std::initializer_list<Scheme> schemes, Words words, QWidget *
     m_filter->setMaximumWidth(260);
     connect(m_filter, &QLineEdit::textChanged, this, [this] { m_filterSoon.start(); });
     m_status = makeLabel({}, u"muted"_s, this);
+    m_environment = new QLabel(this);
+    m_environment->setObjectName(u"pageEnvironment"_s);
+    m_environment->setTextFormat(Qt::PlainText);
+    m_environment->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    m_absent = makeLabel({}, u"warning"_s, this);
+    m_absent->setObjectName(u"nothingOfChosen"_s);
 
     m_rows = new QStackedWidget(this);
     m_tree = new LiveTree(m_rows);
@@ -72,6 +79,9 @@ void TreePage::assemble(QWidget *strip, QWidget *detail, const QList<int> &sizes
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(strip);
+    auto *row = static_cast<QHBoxLayout *>(strip->layout());
+    row->insertWidget(0, m_environment);
+    row->insertWidget(1, m_absent);
     m_banner = new StaleBanner(content);
     layout->addWidget(m_banner);
     m_notice = new Banner(content);
@@ -223,14 +233,18 @@ void TreePage::takeStatuses(const std::vector<ConnectionStatus> &statuses)
 
 void TreePage::showConnection(const ConnectionName &name)
 {
+    m_asked = name;
     m_choice.prefer(name);
     choose();
+    showHeader();
 }
 
 bool TreePage::turnTo(const ConnectionName &name)
 {
-    if (m_shown != name)
-        showConnection(name);
+    if (m_shown != name) {
+        m_choice.prefer(name);
+        choose();
+    }
     return !name.isEmpty() && m_shown == name;
 }
 
@@ -246,7 +260,25 @@ void TreePage::choose()
     m_cells->setStale(m_isStale);
     connectionChosen(*status);
     updateEdits();
+    showHeader();
     emit connectionTurned();
+}
+
+void TreePage::useConnections(const ConnectionBook &book)
+{
+    m_book = &book;
+    connect(&book, &ConnectionBook::changed, this, &TreePage::showHeader);
+}
+
+// Whose entries these are. Where the chosen connection has none, another one's are shown, and the page says so.
+void TreePage::showHeader()
+{
+    if (m_book)
+        showEnvironment(*m_environment, *m_book, m_shown);
+    m_environment->setVisible(m_book && !m_shown.isEmpty());
+    const bool isOther = !m_asked.isEmpty() && !m_choice.offers(m_asked);
+    m_absent->setText(isOther ? u"%1 has no %2"_s.arg(label(m_asked.bytes(), 40), m_words.kind) : QString());
+    m_absent->setVisible(isOther);
 }
 
 // --- what every page is asked ---

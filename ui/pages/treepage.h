@@ -33,7 +33,9 @@ public:
     void useLocks(const LocksModel &locks) override { m_links.useLocks(locks); }
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;
-    [[nodiscard]] ConnectionName connectionShown() const override { return m_shown; }
+    [[nodiscard]] ConnectionName connectionShown(const ConnectionName &) const override { return m_shown; }
+    // How each connection is marked; it outlives the page.
+    void useConnections(const ConnectionBook &book);
     void setFilter(const QString &text) override;
     void focusContent() override;
     [[nodiscard]] bool isRecorded() const override { return false; }
@@ -54,6 +56,7 @@ protected:
         QString emptyTitle, emptyText;
         QString entries; // "nodes"
         QString noMatch; // what the filter looks through
+        QString kind;    // "znodes"
     };
     using MakeRequest = std::function<std::optional<operate::EditRequest>()>;
 
@@ -101,9 +104,14 @@ protected:
 private:
     void takeStatuses(const std::vector<ConnectionStatus> &statuses);
     void choose();
+    void showHeader();
 
     Words m_words;
+    const ConnectionBook *m_book = nullptr;
     ConnectionName m_shown;
+    ConnectionName m_asked; // the side bar's choice, which this page may not be able to show
+    QLabel *m_environment = nullptr;
+    QLabel *m_absent = nullptr;
     std::vector<std::pair<QAction *, MakeRequest>> m_edits;
     std::optional<operate::EditRequest> m_undo;
     operate::EditRequest m_undone; // by that

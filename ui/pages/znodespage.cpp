@@ -51,7 +51,8 @@ ZnodesPage::ZnodesPage(QWidget *parent)
                 u"Connect to one (zk://host:2181) and its znodes appear as a tree: every node with its owner, its "
                 u"version and its data, followed live where you look."_s,
                 u"nodes"_s,
-                u"The filter looks through the nodes that are loaded: those of folders that were opened."_s},
+                u"The filter looks through the nodes that are loaded: those of folders that were opened."_s,
+                u"znodes"_s},
                parent)
 {
     m_watchSoon.setSingleShot(true);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/runner.h"
 
+#include "core/base/regularfile.h"
+
 #include <QElapsedTimer>
 #include <QFile>
 #include <QFileInfo>
@@ -32,9 +34,10 @@ Result<PlayedRunPtr> loadRun(const QString &file)
     const auto bad = [&](const QString &why) {
         return Error{ErrorCode::BadInput, u"%1: %2"_s.arg(QFileInfo(file).fileName(), why)};
     };
-    QFile from(file);
-    if (!from.open(QIODevice::ReadOnly))
-        return bad(from.errorString());
+    const auto opened = openRegularFile(file);
+    if (!opened)
+        return bad(opened.error().message);
+    auto &from = **opened;
     if (from.size() > largestFile)
         return bad(u"larger than 1 GiB: no recording of ours"_s);
     auto recording = contention::Recording::load(from.readAll());

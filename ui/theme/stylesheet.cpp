@@ -30,6 +30,7 @@ QPushButton[look="dangerFilled"] { background: @critical; color: @onCritical; bo
 QPushButton[look="dangerFilled"]:focus { border: 2px solid @text; padding: 3px 10px; }
 QPushButton[look="dangerFilled"]:disabled { background: @criticalSoft; color: @muted; border-color: @criticalSoft; }
 QPushButton[look="flat"] { border-color: transparent; background: transparent; color: @accent; text-align: left; }
+QPushButton[look="flat"][tone="critical"] { color: @critical; font-weight: 600; }
 QPushButton[look="flat"]:hover { background: @selection; }
 QPushButton[look="flat"]:focus { border-color: @accent; }
 QPushButton[look="flat"]:disabled, QPushButton[look="link"]:disabled { color: @muted; }

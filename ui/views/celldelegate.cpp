@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/views/celldelegate.h"
 
+#include "ui/theme/elide.h"
 #include "ui/theme/theme.h"
 
 #include <QHeaderView>
@@ -66,7 +67,7 @@ void CellDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option, 
             drawTabular(*painter, inside, alignment, text);
         else
             painter->drawText(inside, static_cast<int>(alignment) | Qt::TextSingleLine,
-                              QFontMetricsF(cell.font).elidedText(text, cell.elide, inside.width()));
+                              elidedClient(QFontMetricsF(cell.font), text, inside.width(), cell.elide));
     }
     painter->restore();
 }

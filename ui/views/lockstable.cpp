@@ -131,6 +131,13 @@ bool LocksTable::isInUse() const
     return m_isPointerInside || (m_lastKey && m_clock() - *m_lastKey < keyHoldsFor);
 }
 
+int LocksTable::aimedRow() const
+{
+    if (m_isPointerInside)
+        return rowAt(viewport()->mapFromGlobal(QCursor::pos()).y());
+    return isInUse() ? currentIndex().row() : -1;
+}
+
 bool LocksTable::viewportEvent(QEvent *event)
 {
     if (event->type() == QEvent::Enter || event->type() == QEvent::Leave) {
@@ -187,7 +194,9 @@ void LocksTable::remember()
     const auto [first, last] = visibleRows();
     if (first < 0 || verticalScrollBar()->value() == 0)
         return; // at the top one stays at the top, to see what is new
-    int row = m_current ? m_model.rowOf(*m_current) : -1;
+    int row = aimedRow();
+    if (row < 0)
+        row = m_current ? m_model.rowOf(*m_current) : -1;
     if (row < first || row > last)
         row = first;
     m_anchor = m_model.snapshotAt(row).lock;

@@ -54,6 +54,8 @@ public:
     void leaveHidden();
     // The pointer is over the rows, or a key was pressed a moment ago: nothing may move under them.
     [[nodiscard]] bool isInUse() const;
+    // The row below the pointer, else the chosen one after a key; -1: none.
+    [[nodiscard]] int aimedRow() const;
     using Clock = std::function<std::chrono::steady_clock::time_point()>;
     void setClock(Clock clock) { m_clock = std::move(clock); }
     // As soon as there are several connections each row says whose it is.

@@ -81,7 +81,7 @@ ChainBox boxOf(const Contender &contender, const LockSnapshot &lock, SystemTime 
         box.title += contender.mode == Mode::Read ? u" R"_s : u" W"_s;
     box.who = whoIs(contender);
     if (const auto self = inspect::nameBeside(contender, lock.backend))
-        box.name = label(*self, 40);
+        box.name = inspect::nameLabel(*self);
     const bool holds = contender.role == Role::Holder;
     const auto since = holds ? contender.heldSince : contender.waitingSince;
     box.age = holds ? u"holds"_s : u"waits"_s;

@@ -2,6 +2,7 @@
 #include "ui/views/watchchainview.h"
 
 #include "core/base/text.h"
+#include "ui/theme/elide.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
@@ -54,7 +55,7 @@ void drawArrow(QPainter &painter, const ChainArrow &arrow, const Tokens &t)
 void drawElided(QPainter &painter, const QRectF &rect, int flags, const QString &text)
 {
     painter.drawText(rect, flags | Qt::TextSingleLine,
-                     QFontMetricsF(painter.font()).elidedText(text, Qt::ElideMiddle, rect.width()));
+                     elidedClient(QFontMetricsF(painter.font()), text, rect.width(), Qt::ElideMiddle));
 }
 
 void drawCompact(QPainter &painter, const ChainBox &box, const Tokens &t)

@@ -153,7 +153,9 @@ void EtcdObserver::take(EtcdSwept swept)
         }
     }
     m_locks = std::move(swept.locks);
-    m_obstacles = std::move(swept.obstacles);
+    m_foreign = std::move(swept.foreign);
+    m_leased = std::move(swept.leased);
+    m_unread.clear();
     m_revision = swept.revision;
     m_keysLooked = swept.keys;
 }
@@ -234,97 +236,62 @@ void EtcdObserver::heed(const etcd::WatchNews &news)
     m_over.complete(true);
 }
 
-void EtcdObserver::apply(const etcd::WatchEvent &event, std::set<QByteArray> &changed)
-{
-    const auto &entry = event.entry;
-    for (auto &[lock, obstacle] : m_obstacles) {
-        if (event.isRemoved && obstacle.key == entry.key && changed.insert(lock).second)
-            m_work.launch(askObstacle(lock)); // there may be another
-    }
-    const auto lockOfNew = event.isRemoved ? std::nullopt : etcdLockOf(entry);
-    const auto at = m_keys.find(entry.key);
-    if (at == m_keys.end() && !lockOfNew)
-        return;
-    const auto name = at != m_keys.end() ? at->second.first : *lockOfNew;
-    auto &queue = m_locks[name];
-    const auto firstBefore = queue.empty() ? etcd::Revision(0) : queue.begin()->first;
-    EtcdClaim claim;
-    claim.came = now();
-    if (at != m_keys.end()) {
-        // Written anew, its place stays; made anew, it is another.
-        const auto known = queue.find(at->second.second);
-        if (known != queue.end() && at->second.second == entry.created)
-            claim = known->second;
-        queue.erase(at->second.second);
-        m_keys.erase(at);
-    }
-    if (lockOfNew) {
-        claim.entry = entry;
-        queue[entry.created] = claim;
-        m_keys[entry.key] = {name, entry.created};
-    }
-    // Who has come first: whether anything is in its way is not in the events.
-    const bool isNew = firstBefore == 0;
-    if (queue.empty()) {
-        m_locks.erase(name);
-        m_obstacles.erase(name);
-    } else if (queue.begin()->first != firstBefore) {
-        queue.begin()->second.first = now();
-        if (isNew)
-            m_work.launch(askObstacle(name));
-    }
-    changed.insert(name);
-}
-
-Task<void> EtcdObserver::askObstacle(QByteArray name)
-{
-    ++m_requests;
-    auto asking = m_client.range(oldestOf(name), Deadline::after(m_loop, leaseAnswersWithin));
-    const auto answer = co_await asking;
-    const auto at = m_locks.find(name);
-    if (!answer || at == m_locks.end())
-        co_return; // the next sweep asks again
-    const bool isThere = !answer->entries.empty() && answer->entries.front().created < at->second.begin()->first;
-    m_obstacles.erase(name);
-    if (isThere)
-        m_obstacles[name] = answer->entries.front();
-    const std::set<QByteArray> changed{name};
-    settle(changed);
-}
-
 LockSnapshot EtcdObserver::snapshotOf(const QByteArray &name, const EtcdQueue &queue,
-                                      const EtcdObstacle &obstacle) const
+                                      const EtcdForeign &foreign) const
 {
-    auto snapshot = etcdSnapshot({m_name, name}, queue, obstacle, m_leases, now());
+    auto snapshot = etcdSnapshot({m_name, name}, queue, foreign, m_leases, now());
+    for (const auto &above : prefixesOf(queue.begin()->second.entry.key)) {
+        const auto at = m_locks.find(above);
+        if (at != m_locks.end() && above != name)
+            addWaiterAbove(snapshot, above, at->second, foreignOf(above));
+    }
+    if (m_leased.contains(name))
+        addFixedKey(snapshot);
     addAgeFindings(snapshot, *m_options.thresholds, m_usual);
     return snapshot;
 }
 
-void EtcdObserver::settle(const std::set<QByteArray> &names)
+// The locks whose claims are in this one's way: they say so.
+void EtcdObserver::addNested(const QByteArray &name, std::set<QByteArray> &names) const
 {
+    for (const auto &entry : foreignOf(name).keys) {
+        if (const auto at = m_keys.find(entry.key); at != m_keys.end())
+            names.insert(at->second.first);
+    }
+}
+
+void EtcdObserver::settle(std::set<QByteArray> names)
+{
+    const auto given = names;
+    for (const auto &name : given)
+        addNested(name, names);
     std::vector<SnapshotChange> changes;
     for (const auto &name : names) {
+        if (m_unread.contains(name))
+            continue;
         const auto at = m_locks.find(name);
         std::vector<LockSnapshot> there;
-        const auto obstacle = m_obstacles.find(name);
-        if (at != m_locks.end())
-            there.push_back(snapshotOf(
-                name, at->second, obstacle == m_obstacles.end() ? EtcdObstacle() : EtcdObstacle(obstacle->second)));
+        const bool isShown =
+            at != m_locks.end() && (m_options.includeLowConfidence || !isGuess({m_name, name}, at->second));
+        if (isShown)
+            there.push_back(snapshotOf(name, at->second, foreignOf(name)));
         m_usual.note(name, there.empty() ? std::nullopt : std::optional(there.front()), now());
         auto changed = m_known.replace(name, std::move(there));
         std::ranges::move(changed, std::back_inserter(changes));
     }
     if (!changes.empty())
         m_sink.locksChanged(std::move(changes));
-    m_reporter.tell(etcdSessions(m_locks, m_leases, m_name));
+    m_reporter.tell(etcdSessions(m_locks, m_foreign, m_leases, m_name));
 }
 
 std::set<etcd::LeaseId> EtcdObserver::leasesInUse() const
 {
     std::set<etcd::LeaseId> ids;
     for (const auto &[name, queue] : m_locks) {
-        for (const auto &[created, claim] : queue)
-            ids.insert(claim.entry.lease);
+        for (const auto &[created, claim] : queue) {
+            if (claim.entry.lease != 0)
+                ids.insert(claim.entry.lease);
+        }
     }
     return ids;
 }
@@ -396,27 +363,35 @@ Task<Result<LockSnapshot>> EtcdObserver::readNow(QByteArray name, Deadline deadl
     const auto answer = co_await asking;
     if (!answer)
         co_return answer.error();
-    EtcdQueue queue;
-    EtcdObstacle obstacle;
+    auto keys = etcdKeysOf(name, answer->entries, answer->more);
+    etcd::RangeRequest own;
+    own.key = name;
+    own.keysOnly = true;
+    auto fixing = m_client.range(own, deadline);
+    const auto fixed = co_await fixing; // not read where the user may not: it is not told then
+    const bool isFixed = fixed && !fixed->entries.empty() && fixed->entries.front().lease != 0;
+    if (keys.queue.empty())
+        co_return noLock(name, isFixed ? EtcdForeign{fixed->entries} : keys.foreign);
     const auto known = m_locks.find(name);
-    for (const auto &entry : answer->entries) {
-        if (etcdLockOf(entry) != name) {
-            obstacle = obstacle ? obstacle : entry; // the oldest comes first
+    for (auto &[created, claim] : keys.queue) {
+        if (known == m_locks.end() || !known->second.contains(created))
             continue;
-        }
-        EtcdClaim claim;
-        if (known != m_locks.end() && known->second.contains(entry.created))
-            claim = known->second.at(entry.created);
-        claim.entry = entry;
-        queue[entry.created] = claim;
+        claim.came = known->second.at(created).came;
+        claim.first = known->second.at(created).first;
     }
-    if (queue.empty())
-        co_return Error{ErrorCode::NoNode,
-                        u"no lock is at %1: there is no key %1/<lease> with its lease"_s.arg(label(name, 80))};
-    const auto holder = queue.begin()->second.entry.lease;
-    auto asksLease = askLease(holder);
-    (void)co_await asksLease; // without it the time left is not told
-    co_return snapshotOf(name, queue, obstacle);
+    const auto holder = keys.queue.begin()->second.entry.lease;
+    if (holder != 0) {
+        auto asksLease = askLease(holder);
+        (void)co_await asksLease; // without it the time left is not told
+    }
+    auto snapshot = snapshotOf(name, keys.queue, keys.foreign);
+    if (!m_isWatching) {
+        auto asksAbove = addWaitersAbove(&snapshot, &m_client, deadline);
+        co_await asksAbove;
+    }
+    if (isFixed && !m_leased.contains(name))
+        addFixedKey(snapshot);
+    co_return snapshot;
 }
 
 std::vector<Coverage> EtcdObserver::coverage() const
@@ -435,6 +410,17 @@ std::vector<Coverage> EtcdObserver::coverage() const
     if (isConnected && m_isNarrowed)
         add(u"only keys that begin with %1 are looked at: the user may read no others, and the URI names no prefix"_s
                 .arg(label(m_prefix, 80)));
+    QStringList guesses;
+    for (const auto &[name, queue] : m_locks) {
+        if (!m_options.includeLowConfidence && isGuess({m_name, name}, queue))
+            guesses << label(queue.begin()->second.entry.key, 80);
+    }
+    if (isConnected && !guesses.isEmpty())
+        add(u"keys that have the name of a claim, and no lease, may be locks (--all shows them): %1%2"_s.arg(
+            guesses.first(std::min<qsizetype>(3, guesses.size())).join(u", "_s),
+            guesses.size() > 3 ? u" and others"_s : QString()));
+    if (isConnected && !m_leased.empty())
+        add(unexplainedText(m_leased, m_leased.size() < mostLeasedKeys));
     if (all.empty())
         all.push_back(
             {m_name, true,

@@ -39,15 +39,23 @@ private:
     Task<void> follow();
     Task<void> askLeases(int most);
     Task<Result<void>> askLease(etcd::LeaseId id);
-    Task<void> askObstacle(QByteArray name);
+    Task<void> askForeign(QByteArray name);
+    [[nodiscard]] std::optional<QByteArray> claimOf(const etcd::WatchEvent &event) const;
+    void heedLeased(const etcd::WatchEvent &event, bool isClaim, std::set<QByteArray> &changed);
+    void heedForeign(const etcd::WatchEvent &event, const std::optional<QByteArray> &lock,
+                     std::set<QByteArray> &changed);
+    void addNested(const QByteArray &name, std::set<QByteArray> &names) const;
+    void noteHolder(const QByteArray &name, etcd::Revision before);
+    [[nodiscard]] const EtcdForeign &foreignOf(const QByteArray &name) const;
+    [[nodiscard]] etcd::Revision heldBy(const QByteArray &name) const;
     Task<bool> isHeard();
     Task<bool> mayReadMore();
     void take(EtcdSwept swept);
     void heed(const etcd::WatchNews &news);
     void apply(const etcd::WatchEvent &event, std::set<QByteArray> &changed);
-    void settle(const std::set<QByteArray> &names);
+    void settle(std::set<QByteArray> names);
     [[nodiscard]] LockSnapshot snapshotOf(const QByteArray &name, const EtcdQueue &queue,
-                                          const EtcdObstacle &obstacle) const;
+                                          const EtcdForeign &foreign) const;
     [[nodiscard]] ServerTime now() const;
     [[nodiscard]] std::set<etcd::LeaseId> leasesInUse() const;
     void tell();
@@ -62,9 +70,12 @@ private:
     const ObserverOptions m_options;
     ObserverSink &m_sink;
     Completion<bool> m_firstSnapshot;
-    std::map<QByteArray, EtcdQueue> m_locks;
+    EtcdQueues m_locks;
     std::map<QByteArray, std::pair<QByteArray, etcd::Revision>> m_keys; // of claims: lock, and when created
-    std::map<QByteArray, etcd::KeyValue> m_obstacles;                   // by lock
+    std::map<QByteArray, EtcdForeign> m_foreign;                        // by lock
+    // Locks whose foreign keys are being read: who holds them is not known yet. Whether one came or went meanwhile.
+    std::map<QByteArray, bool> m_unread;
+    std::set<QByteArray> m_leased; // keys with a lease that are no claims
     EtcdLeases m_leases;
     etcd::LeaseId m_lastAsked = 0;
     SnapshotStore m_known;

@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
+#include "core/inspect/lockterms.h"
 
 #include <algorithm>
 
@@ -17,9 +18,12 @@ constexpr qsizetype longestProposal = 256;
 // Of shorter ones whole seconds do not tell whether a renewal was missed.
 constexpr auto shortestJudged = 6s;
 
+// A key that lost its lease keeps the name, and with it the id that it had.
 QByteArray claimId(const etcd::KeyValue &entry)
 {
-    return etcd::leaseText(entry.lease) + '@' + QByteArray::number(entry.created);
+    const auto name =
+        etcdLockOf(entry) ? etcd::leaseText(entry.lease) : entry.key.mid(entry.key.lastIndexOf('/') + 1);
+    return name + '@' + QByteArray::number(entry.created);
 }
 
 Contender contenderOf(const EtcdClaim &claim, const EtcdLeases &leases)
@@ -27,7 +31,8 @@ Contender contenderOf(const EtcdClaim &claim, const EtcdLeases &leases)
     const auto &entry = claim.entry;
     Contender one;
     one.id = claimId(entry);
-    one.session = QString::fromLatin1(etcd::leaseText(entry.lease));
+    if (entry.lease != 0)
+        one.session = QString::fromLatin1(etcd::leaseText(entry.lease));
     if (!entry.value.isEmpty())
         one.identity = entry.value.left(longestProposal);
     one.guard.value = entry.key;
@@ -39,9 +44,9 @@ Contender contenderOf(const EtcdClaim &claim, const EtcdLeases &leases)
 }
 
 // Clients of this form renew whenever a third of the lease's time has passed.
-void addSilence(LockSnapshot &lock, const EtcdQueue &queue, const EtcdLeases &leases)
+void addSilence(LockSnapshot &lock, const EtcdClaim &holder, const EtcdLeases &leases)
 {
-    const auto lease = queue.begin()->second.entry.lease;
+    const auto lease = holder.entry.lease;
     const auto at = leases.find(lease);
     if (at == leases.end() || at->second.granted < shortestJudged
         || 3 * (at->second.ends - lock.observed) > at->second.granted)
@@ -52,75 +57,243 @@ void addSilence(LockSnapshot &lock, const EtcdQueue &queue, const EtcdLeases &le
     addFinding(lock, FindingCode::HolderDisconnected, message, {lock.contenders.front().id});
 }
 
+// Candidates propose when they come; who writes into a mutex's key does so once it has the lock.
+bool isElection(const EtcdQueue &queue)
+{
+    const auto proposes = [](const auto &one) {
+        return etcdLockOf(one.second.entry) && !one.second.entry.value.isEmpty();
+    };
+    const auto asItCame = [](const auto &one) { return one.second.entry.modified <= one.second.entry.created; };
+    const auto isDecimal = [](const auto &one) {
+        return !one.second.entry.key.endsWith('/' + etcd::leaseText(one.second.entry.lease));
+    };
+    return std::ranges::all_of(queue, proposes) && std::ranges::any_of(queue, asItCame)
+           && std::ranges::none_of(queue, isDecimal);
+}
+
+// Who is in a queue of its own making is one for certain; of a key alone that lost its lease only the name speaks.
+Confidence confidenceOf(const LockName &lock, const EtcdQueue &queue)
+{
+    if (std::ranges::any_of(queue, [](const auto &one) { return etcdLockOf(one.second.entry).has_value(); }))
+        return Confidence::High;
+    const bool isKnown = std::ranges::any_of(queue, [](const auto &one) { return one.second.came.has_value(); });
+    return isKnown || saysLock(lock.name) || saysElection(lock.name) ? Confidence::Medium : Confidence::Low;
+}
+
+void addLeaseless(LockSnapshot &lock, const EtcdClaim &claim)
+{
+    const auto &entry = claim.entry;
+    const bool holds = !lock.contenders.empty() && lock.contenders.front().role == Role::Holder
+                       && lock.contenders.front().guard.value == entry.key;
+    const auto command = etcdctlDelete(entry.key, entry.created);
+    addFinding(lock, FindingCode::NoTtl, holds && lock.waiterCount() > 0 ? Severity::Critical : Severity::Warning,
+               u"the key %1 has no lease: it stays until its client or somebody else deletes it%2"_s.arg(
+                   label(entry.key, 120), command.isEmpty() ? QString() : u" ("_s + command + u')'),
+               {claimId(entry)});
+}
+
+// `stuck`: who is first of those that wait for no claim, and for which key; null: for one that was not read.
+void addBlocked(LockSnapshot &lock, const EtcdForeign &foreign, const Contender *stuck, const etcd::KeyValue *blocker)
+{
+    if (!stuck && !foreign.keys.empty())
+        addFinding(
+            lock, FindingCode::ForeignNode, Severity::Info,
+            u"the next client that comes waits for the key %1. That key is below the lock's prefix, but no claim "
+            u"of this lock"_s.arg(foreignText(foreign.keys.back())));
+    if (!stuck)
+        return;
+    const auto who = (lock.holderCount() > 0 ? QString() : u"nobody holds it: "_s) + label(stuck->id, 80);
+    const auto command = blocker ? etcdctlDelete(blocker->key, blocker->created) : QString();
+    addFinding(lock, FindingCode::ForeignNode, Severity::Warning,
+               blocker
+                   ? u"%1 waits for the key %2. That key is below the lock's prefix and older, but no claim of "
+                     u"this lock%3"_s.arg(who, foreignText(*blocker),
+                                          command.isEmpty() ? QString() : u". Where its owner agrees: "_s + command)
+                   : u"%1 may wait for one of many keys below the lock's prefix that are no claims"_s.arg(who),
+               {stuck->id});
+}
+
 } // namespace
+
+bool isGuess(const LockName &lock, const EtcdQueue &queue)
+{
+    return confidenceOf(lock, queue) == Confidence::Low;
+}
 
 std::optional<QByteArray> etcdLockOf(const etcd::KeyValue &entry)
 {
     const auto slash = entry.key.lastIndexOf('/');
-    if (slash <= 0 || entry.lease == 0 || entry.key.mid(slash + 1) != etcd::leaseText(entry.lease))
+    if (slash <= 0 || entry.lease == 0)
         return std::nullopt;
-    return entry.key.left(slash);
+    const auto name = entry.key.mid(slash + 1);
+    const auto lock = entry.key.left(slash);
+    // Registries of services end their keys with a lease in decimal, too.
+    const bool isDecimal = name == QByteArray::number(entry.lease) && saysLock(lock.mid(lock.lastIndexOf('/') + 1));
+    return name == etcd::leaseText(entry.lease) || isDecimal ? std::optional(lock) : std::nullopt;
 }
 
-LockSnapshot etcdSnapshot(const LockName &lock, const EtcdQueue &queue, const EtcdObstacle &obstacle,
+std::optional<QByteArray> strayLockOf(const etcd::KeyValue &entry)
+{
+    constexpr qsizetype leastDigits = 12; // of what etcd itself numbers
+    const auto slash = entry.key.lastIndexOf('/');
+    const auto name = entry.key.mid(slash + 1);
+    bool isNumber = false;
+    const auto number = name.toLongLong(&isNumber, 16);
+    const bool isLease = isNumber && number > 0 && name.size() >= leastDigits && name == etcd::leaseText(number);
+    return slash > 0 && isLease && number != entry.lease ? std::optional(entry.key.left(slash)) : std::nullopt;
+}
+
+void addStrays(EtcdQueues &locks, const EtcdQueues &strays)
+{
+    for (const auto &[name, queue] : strays) {
+        const auto at = locks.find(name);
+        const auto &first = queue.begin()->second.entry;
+        const bool isAlone = queue.size() == 1 && first.lease == 0 && first.modified > first.created;
+        if (at != locks.end())
+            at->second.insert(queue.begin(), queue.end());
+        else if (isAlone)
+            locks.emplace(name, queue);
+    }
+}
+
+EtcdLockKeys etcdKeysOf(const QByteArray &lock, const std::vector<etcd::KeyValue> &entries, bool more)
+{
+    EtcdQueues claims, strays;
+    for (const auto &entry : entries) {
+        if (etcdLockOf(entry) == lock)
+            claims[lock][entry.created].entry = entry;
+        else if (strayLockOf(entry) == lock)
+            strays[lock][entry.created].entry = entry;
+    }
+    addStrays(claims, strays);
+    EtcdLockKeys keys;
+    keys.queue = claims[lock];
+    for (const auto &entry : entries) {
+        const auto claim = keys.queue.find(entry.created);
+        if (claim == keys.queue.end() || claim->second.entry.key != entry.key)
+            noteForeign(keys.foreign, entry);
+    }
+    if (more && keys.foreign.knownTo == 0)
+        keys.foreign.knownTo = entries.back().created;
+    return keys;
+}
+
+const EtcdClaim *holderOf(const EtcdQueue &queue, const EtcdForeign &foreign)
+{
+    return queue.empty() || youngestBetween(foreign, 0, queue.begin()->first) ? nullptr : &queue.begin()->second;
+}
+
+LockSnapshot etcdSnapshot(const LockName &lock, const EtcdQueue &queue, const EtcdForeign &foreign,
                           const EtcdLeases &leases, ServerTime now)
 {
-    const bool isBlocked = obstacle && obstacle->created < queue.begin()->first;
+    const auto *holder = holderOf(queue, foreign);
     LockSnapshot snapshot;
     snapshot.lock = lock;
     snapshot.backend = BackendKind::Etcd;
     snapshot.observed = now;
-    snapshot.confidence = Confidence::High;
-    const bool proposes =
-        std::ranges::any_of(queue, [](const auto &one) { return !one.second.entry.value.isEmpty(); });
+    snapshot.confidence = confidenceOf(lock, queue);
+    const bool proposes = isElection(queue);
     snapshot.recipe = proposes ? "etcd-election" : "etcd-mutex";
     snapshot.why = u"each of its keys ends with the number of its own lease, as those of etcd's Go client do%1"_s.arg(
         proposes ? u"; their values are what the candidates of an election propose"_s : QString());
+    const bool hasStrays = std::ranges::any_of(queue, [](const auto &one) { return !etcdLockOf(one.second.entry); });
+    if (hasStrays)
+        snapshot.why += u"; one that was written again without it stays a claim"_s;
+    if (snapshot.confidence != Confidence::High)
+        snapshot.why = u"its key is named as a claim of etcd's Go client is, and was written again without a lease"_s;
+    etcd::Revision before = 0;
+    std::optional<std::size_t> stuck;
+    const etcd::KeyValue *waitsFor = nullptr;
     for (const auto &[created, claim] : queue) {
         auto one = contenderOf(claim, leases);
         one.position = static_cast<int>(snapshot.contenders.size());
-        if (snapshot.contenders.empty() && !isBlocked) {
+        const auto *blocker = youngestBetween(foreign, before, created);
+        const bool isUnread = foreign.knownTo != 0 && created > foreign.knownTo;
+        if (!stuck && (blocker || isUnread)) {
+            stuck = snapshot.contenders.size();
+            waitsFor = isUnread ? nullptr : blocker;
+        }
+        if (&claim == holder) {
             one.role = Role::Holder;
             one.heldSince = claim.first;
         } else {
             one.waitingSince = claim.came;
-            // The recipe says so; etcd tells nobody who watches what.
-            if (!snapshot.contenders.empty())
+            // The recipe says so; etcd tells nobody who watches what. Which of the keys that were not read comes
+            // before it is not known.
+            if (isUnread)
+                one.position.reset();
+            else if (blocker)
+                one.watches.push_back({blocker->key, false, Evidence::Inferred});
+            else
                 one.watches.push_back({snapshot.contenders.back().id, false, Evidence::Inferred});
         }
         snapshot.contenders.push_back(std::move(one));
+        before = created;
     }
-    snapshot.state = queue.size() > 1 || isBlocked ? LockState::Contended : LockState::Held;
-    if (isBlocked)
-        addFinding(
-            snapshot, FindingCode::ForeignNode, Severity::Warning,
-            u"nobody holds it: the key %1 is below its prefix and older than every claim, and clients wait until "
-            u"it is deleted"_s.arg(label(obstacle->key, 80)));
-    else
-        addSilence(snapshot, queue, leases);
+    snapshot.state = queue.size() > 1 || !holder ? LockState::Contended : LockState::Held;
+    addBlocked(snapshot, foreign, stuck ? &snapshot.contenders[*stuck] : nullptr, waitsFor);
+    for (const auto &[created, claim] : queue) {
+        if (claim.entry.lease == 0)
+            addLeaseless(snapshot, claim);
+    }
+    if (holder)
+        addSilence(snapshot, *holder, leases);
     return snapshot;
+}
+
+void addWaiterAbove(LockSnapshot &lock, const QByteArray &above, const EtcdQueue &queue, const EtcdForeign &foreign)
+{
+    if (lock.holderCount() == 0)
+        return;
+    const auto &held = lock.contenders.front().guard;
+    const auto next = queue.upper_bound(held.czxid);
+    if (next == queue.end())
+        return;
+    const auto before = next == queue.begin() ? etcd::Revision(0) : std::prev(next)->first;
+    const auto *awaited = youngestBetween(foreign, before, next->first);
+    if (awaited && awaited->key == held.value)
+        addFinding(
+            lock, FindingCode::ForeignNode, Severity::Info,
+            u"a client that waits for the lock %1 (%2) waits for this holder's key: a release wakes that client, "
+            u"too"_s.arg(label(above, 80), label(claimId(next->second.entry), 80)),
+            {lock.contenders.front().id});
+}
+
+void addFixedKey(LockSnapshot &lock)
+{
+    addFinding(lock, FindingCode::ForeignNode, Severity::Warning,
+               u"the key %1 itself has a lease: a client that locks by that key alone does not exclude these, nor "
+               u"these it"_s.arg(label(lock.lock.name, 80)));
 }
 
 void noteOtherKeys(EtcdLease &lease, const etcd::LeaseAnswer &answer)
 {
     constexpr std::size_t kept = 20;
     lease.others = answer.keys;
-    // A claim's key ends with its lease's number.
-    const auto number = '/' + etcd::leaseText(answer.id);
-    std::erase_if(lease.others, [&number](const QByteArray &key) { return key.endsWith(number); });
+    std::erase_if(lease.others, [&answer](const QByteArray &key) {
+        etcd::KeyValue entry;
+        entry.key = key;
+        entry.lease = answer.id;
+        return etcdLockOf(entry).has_value();
+    });
     lease.otherCount = std::ssize(lease.others);
     std::ranges::sort(lease.others);
     lease.others.resize(std::min(kept, lease.others.size()));
 }
 
-std::vector<SessionSnapshot> etcdSessions(const std::map<QByteArray, EtcdQueue> &locks, const EtcdLeases &leases,
-                                          const ConnectionName &connection)
+std::vector<SessionSnapshot> etcdSessions(const EtcdQueues &locks, const std::map<QByteArray, EtcdForeign> &foreign,
+                                          const EtcdLeases &leases, const ConnectionName &connection)
 {
+    static const EtcdForeign none;
     std::map<etcd::LeaseId, SessionSnapshot> sessions;
     for (const auto &[name, queue] : locks) {
+        const auto others = foreign.find(name);
+        const auto *holder = holderOf(queue, others == foreign.end() ? none : others->second);
         for (const auto &[created, claim] : queue) {
+            if (claim.entry.lease == 0)
+                continue;
             auto &session = sessions[claim.entry.lease];
-            (created == queue.begin()->first ? session.holds : session.waits).push_back(name);
+            (&claim == holder ? session.holds : session.waits).push_back(name);
         }
     }
     std::vector<SessionSnapshot> all;

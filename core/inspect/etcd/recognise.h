@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks and elections of etcd's Go client, as they stand in the keys: PREFIX/<lease in hexadecimal>, each with that
-// lease, in the order of the revisions that created them. Pure.
+// lease, in the order of the revisions that created them. Below a PREFIX that says lock, the lease may be in decimal.
+// A key of that form stays a claim where its client wrote it again without its lease: others wait for it all the
+// same. Pure.
 #pragma once
 
 #include "core/etcd/client.h"
-#include "core/inspect/snapshot.h"
+#include "core/inspect/etcd/foreignkeys.h"
 
 #include <map>
 
@@ -32,15 +34,35 @@ using EtcdLeases = std::map<etcd::LeaseId, EtcdLease>;
 
 // The lock's name, which is PREFIX; empty if this is no such key.
 [[nodiscard]] std::optional<QByteArray> etcdLockOf(const etcd::KeyValue &entry);
-// A key below PREFIX/ that is nobody's claim: clients wait until it is gone all the same. The oldest of them.
-using EtcdObstacle = std::optional<etcd::KeyValue>;
+// The same of a key that is named as such a one, and has no lease or another one.
+[[nodiscard]] std::optional<QByteArray> strayLockOf(const etcd::KeyValue &entry);
+using EtcdQueues = std::map<QByteArray, EtcdQueue>; // by lock
+// Strays are claims of a lock that has others; one that is all there is must have been written again since it was
+// made. All others are data.
+void addStrays(EtcdQueues &locks, const EtcdQueues &strays);
+// Nothing but the name of its key says that it is a lock.
+[[nodiscard]] bool isGuess(const LockName &lock, const EtcdQueue &queue);
+// What is below one lock's prefix, told apart.
+struct EtcdLockKeys {
+    EtcdQueue queue;
+    EtcdForeign foreign;
+};
+// `more`: there are others, younger than these.
+[[nodiscard]] EtcdLockKeys etcdKeysOf(const QByteArray &lock, const std::vector<etcd::KeyValue> &entries, bool more);
+// Who is first, and waits for no other key. Null: nobody holds it.
+[[nodiscard]] const EtcdClaim *holderOf(const EtcdQueue &queue, const EtcdForeign &foreign);
 // Of a queue that is not empty. Ages are for the caller to judge.
-[[nodiscard]] LockSnapshot etcdSnapshot(const LockName &lock, const EtcdQueue &queue, const EtcdObstacle &obstacle,
+[[nodiscard]] LockSnapshot etcdSnapshot(const LockName &lock, const EtcdQueue &queue, const EtcdForeign &foreign,
                                         const EtcdLeases &leases, ServerTime now);
+// Another lock's first waiter that is known to wait for this lock's holder: its key is below that one's prefix, too.
+void addWaiterAbove(LockSnapshot &lock, const QByteArray &above, const EtcdQueue &queue, const EtcdForeign &foreign);
+// The key that is named as the lock is has a lease.
+void addFixedKey(LockSnapshot &lock);
 // Takes over what the lease's keys are, where they were told.
 void noteOtherKeys(EtcdLease &lease, const etcd::LeaseAnswer &answer);
 // The leases by which somebody holds or waits.
-[[nodiscard]] std::vector<SessionSnapshot> etcdSessions(const std::map<QByteArray, EtcdQueue> &locks,
+[[nodiscard]] std::vector<SessionSnapshot> etcdSessions(const EtcdQueues &locks,
+                                                        const std::map<QByteArray, EtcdForeign> &foreign,
                                                         const EtcdLeases &leases, const ConnectionName &connection);
 
 } // namespace lockscope::inspect

@@ -6,10 +6,28 @@
 
 namespace lockscope::inspect {
 
+using namespace Qt::StringLiterals;
+
 namespace {
 
 constexpr qint64 keysOfPage = 1000;
 constexpr std::size_t operationsAtOnce = 100; // etcd takes 128 operations in a transaction
+// An answer that is lost is not waited for as long as all pages may take.
+constexpr std::chrono::seconds pageWithin(10);
+constexpr qint64 keptAtMost = 64'000'000; // bytes of keys of locks, each with what stands beside it
+constexpr qint64 keptBeside = 250;
+
+// A page that does not begin where it was asked for, or says that more follows nothing, would be asked for for ever.
+bool isPage(const etcd::RangeAnswer &answer, const etcd::RangeRequest &asked)
+{
+    const auto &entries = answer.entries;
+    const auto isWrong = [](const etcd::KeyValue &entry, const etcd::KeyValue &next) {
+        return entry.key >= next.key;
+    };
+    const bool isInOrder = std::ranges::adjacent_find(entries, isWrong) == entries.end()
+                           && (entries.empty() || entries.front().key >= asked.key);
+    return answer.revision > 0 && isInOrder && !(answer.more && entries.empty());
+}
 
 etcd::Transaction readingOf(std::span<const etcd::RangeRequest> requests)
 {
@@ -19,14 +37,14 @@ etcd::Transaction readingOf(std::span<const etcd::RangeRequest> requests)
     return reading;
 }
 
-// The values of all claims, then what is oldest below each lock.
+// The values of all claims, then what else is below each lock.
 std::vector<etcd::RangeRequest> readingsOf(const EtcdSwept &swept)
 {
     std::vector<etcd::RangeRequest> readings;
     for (const auto &[name, queue] : swept.locks) {
         for (const auto &[created, claim] : queue)
             readings.emplace_back().key = claim.entry.key;
-        readings.push_back(oldestOf(name));
+        readings.push_back(keysAround(name, queue));
     }
     for (auto &one : readings)
         one.at = swept.revision;
@@ -43,51 +61,87 @@ void take(EtcdSwept &swept, const std::vector<etcd::RangeAnswer> &answers)
                 claim.entry.value = at->entries.front().value;
             at += at != answers.end() ? 1 : 0;
         }
-        if (at != answers.end() && !at->entries.empty() && at->entries.front().created < queue.begin()->first)
-            swept.obstacles[name] = at->entries.front();
+        if (at != answers.end())
+            swept.foreign[name] = etcdKeysOf(name, at->entries, at->more).foreign;
         at += at != answers.end() ? 1 : 0;
+    }
+}
+
+// What is no claim by itself. Of a folder full of such names, which is data, no more is kept than tells so.
+void keepOther(const etcd::KeyValue &entry, EtcdQueues &strays, std::set<QByteArray> &leased)
+{
+    if (entry.lease != 0 && leased.size() < mostLeasedKeys)
+        leased.insert(entry.key);
+    const auto lock = strayLockOf(entry);
+    if (lock && strays[*lock].size() < mostForeignKeys)
+        strays[*lock][entry.created].entry = entry;
+}
+
+void forgetClaims(EtcdSwept &swept)
+{
+    for (const auto &[name, queue] : swept.locks) {
+        for (const auto &[created, claim] : queue)
+            swept.leased.erase(claim.entry.key);
     }
 }
 
 } // namespace
 
-etcd::RangeRequest oldestOf(const QByteArray &lock)
+etcd::RangeRequest oldestOf(const QByteArray &lock, qint64 limit)
 {
     etcd::RangeRequest oldest;
     oldest.key = lock + '/';
     oldest.end = etcd::endOfPrefix(oldest.key);
-    oldest.limit = 1;
+    oldest.limit = limit;
     oldest.order = etcd::Order::OldestFirst;
     oldest.keysOnly = true;
     return oldest;
+}
+
+etcd::RangeRequest keysAround(const QByteArray &lock, const EtcdQueue &queue)
+{
+    return oldestOf(lock, static_cast<qint64>(queue.size() + mostForeignKeys + 1));
 }
 
 Task<Result<EtcdSwept>> sweepEtcd(etcd::Client *client, QByteArray prefix, std::function<void(qint64)> looked,
                                   Deadline deadline)
 {
     EtcdSwept swept;
+    EtcdQueues strays;
     etcd::RangeRequest page;
     page.key = prefix;
     page.end = etcd::endOfPrefix(prefix);
     page.limit = keysOfPage;
     page.keysOnly = true;
+    qint64 kept = 0;
     for (bool more = true; more;) {
-        auto asking = client->range(page, deadline);
+        const auto latest = std::min<Instant>(deadline.when(), client->loop().now() + pageWithin);
+        auto asking = client->range(page, Deadline::at(latest));
         const auto answer = co_await asking;
         if (!answer)
             co_return answer.error();
+        if (!isPage(*answer, page))
+            co_return Error{ErrorCode::Server, u"the answer is not the page of keys that was asked for"_s};
         for (const auto &entry : answer->entries) {
-            if (const auto lock = etcdLockOf(entry))
+            if (const auto lock = etcdLockOf(entry)) {
                 swept.locks[*lock][entry.created].entry = entry;
+                kept += entry.key.size() + keptBeside;
+            } else {
+                keepOther(entry, strays, swept.leased);
+            }
         }
+        if (kept > keptAtMost)
+            co_return Error{ErrorCode::TooLarge, u"too many keys of locks; name a prefix in the URI to read fewer"_s};
         // All pages are of the moment of the first.
         swept.revision = page.at = page.at == 0 ? answer->revision : page.at;
         swept.keys += static_cast<qint64>(answer->entries.size());
-        more = answer->more && !answer->entries.empty();
+        more = answer->more;
         if (more)
             page.key = answer->entries.back().key + '\0';
         looked(swept.keys);
     }
+    addStrays(swept.locks, strays);
+    forgetClaims(swept);
     const auto readings = readingsOf(swept);
     const std::span all(readings);
     std::vector<etcd::RangeAnswer> answers;
@@ -104,6 +158,32 @@ Task<Result<EtcdSwept>> sweepEtcd(etcd::Client *client, QByteArray prefix, std::
     }
     take(swept, answers);
     co_return std::move(swept);
+}
+
+Task<void> addWaitersAbove(LockSnapshot *snapshot, etcd::Client *client, Deadline deadline)
+{
+    constexpr qint64 mostNames = 500;
+    const auto &lock = snapshot->lock.name;
+    for (const auto &above : prefixesOf(lock + '/')) {
+        if (above == lock)
+            continue;
+        etcd::RangeRequest names;
+        names.key = above + "/0";
+        names.end = above + "/g";
+        names.limit = mostNames;
+        names.keysOnly = true;
+        auto naming = client->range(names, deadline);
+        const auto named = co_await naming;
+        const auto queue = named ? etcdKeysOf(above, named->entries, false).queue : EtcdQueue();
+        if (queue.empty())
+            continue;
+        auto asking = client->range(keysAround(above, queue), deadline);
+        const auto around = co_await asking;
+        if (!around)
+            continue;
+        const auto keys = etcdKeysOf(above, around->entries, around->more);
+        addWaiterAbove(*snapshot, above, keys.queue, keys.foreign);
+    }
 }
 
 } // namespace lockscope::inspect

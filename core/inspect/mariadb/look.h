@@ -6,17 +6,19 @@
 #include "core/inspect/snapshot.h"
 
 #include <map>
+#include <tuple>
 
 namespace lockscope::inspect {
 
 // A transaction of INNODB_TRX.
 struct SqlTransaction {
-    QByteArray id; // MariaDB gives a number only to who locks for writing: all others are "0"
-    quint64 connection = 0;
+    QByteArray id;          // MariaDB gives a number only to who locks for writing: all others are "0"
+    quint64 connection = 0; // 0: it has no session, as a prepared XA transaction whose client has gone
     std::optional<ServerTime> started;
     std::optional<ServerTime> waitStarted;
     qint64 rowsLocked = 0;
     qint64 rowsModified = 0;
+    QByteArray state{}; // "RUNNING", "LOCK WAIT", "ROLLING BACK"
 };
 
 // One pair of INNODB_LOCK_WAITS (data_lock_waits): who asks for which record, and who is in the way. Earlier
@@ -26,9 +28,13 @@ struct SqlLockWait {
     QByteArray table;                       // "`shop`.`stock`"
     QByteArray index;                       // "PRIMARY"; empty for a lock on the table
     QByteArray data;                        // "1", "'abc', 7", "supremum pseudo-record"; empty when not known
-    QByteArray requestedMode, blockingMode; // "X", "S", "X,REC_NOT_GAP"
-    QByteArray id{}; // of the lock that is waited for: "254:17:3:2", transaction:space:page:heap
+    QByteArray requestedMode, blockingMode; // "X", "S", "X,GAP", "X,REC_NOT_GAP", "X,GAP,INSERT_INTENTION"
+    QByteArray id{};             // of the lock that is waited for: "254:17:3:2", transaction:space:page:heap
+    QByteArray blockingStatus{}; // "GRANTED" or "WAITING"; empty on MariaDB, which does not tell
 };
+
+// Whether the request is for the gap before a record. That is a lock of its own: the record may be another's.
+[[nodiscard]] bool isForGap(const SqlLockWait &wait);
 
 // A server tells what row a lock is of only where it has the row's page at once. It does not change while the lock is
 // waited for, and is the same for all who wait for that place.
@@ -56,9 +62,20 @@ inline const QByteArray tableModesPrefix = ", has it ";
 struct SqlTableLock {
     QByteArray schema, table;
     quint64 connection = 0;
-    QByteArray mode; // "SHARED_READ", without a prefix
+    QByteArray mode; // "SHARED_READ", without a prefix; empty where only the waiter's state is known
     bool isGranted = false;
     bool isByStatement = false; // only its statement names the table
+    QByteArray type = "TABLE";  // or "GLOBAL", "BACKUP", "COMMIT", "SCHEMA" … (OBJECT_TYPE)
+};
+
+// What such a lock is on: its type, and of what has a name also that.
+struct SqlObject {
+    QByteArray type, schema, name;
+    friend bool operator==(const SqlObject &, const SqlObject &) = default;
+    friend bool operator<(const SqlObject &a, const SqlObject &b)
+    {
+        return std::tie(a.type, a.schema, a.name) < std::tie(b.type, b.schema, b.name);
+    }
 };
 
 // A row that is a lock by what stands in it.
@@ -117,6 +134,8 @@ inline const QByteArray metadataHold = QByteArrayLiteral("CONCAT(m.OBJECT_INSTAN
 struct SqlLook {
     ServerTime now{};
     std::chrono::milliseconds ahead{}; // the server's clock minus ours
+    // Names of prepared XA transactions, only where a transaction without a session is in the way. None: not told.
+    std::optional<QByteArrayList> preparedXa{};
     std::vector<SqlTransaction> transactions;
     // Those that may only read and have locked no row: other observers' looks, too. In the way of ALTER, of no row.
     std::vector<SqlTransaction> readers;
@@ -150,9 +169,12 @@ struct SqlLook {
 
 // "shop.stock#id=1", as acquire takes it. What cannot be named by columns is named by the index.
 [[nodiscard]] QByteArray rowLockName(const SqlLockWait &wait, const IndexColumns &columns);
-// "TABLE#shop.stock", and back.
+// "before shop.stock#id=10" for a gap, which acquire does not take; else as above.
+[[nodiscard]] QByteArray innoDbLockName(const SqlLockWait &wait, const IndexColumns &columns);
+// "TABLE#shop.stock", "SCHEMA#shop", "SERVER#BACKUP" for what is of the whole server; and back.
 [[nodiscard]] QByteArray tableLockName(const QByteArray &schema, const QByteArray &table);
-[[nodiscard]] std::optional<std::pair<QByteArray, QByteArray>> tableOfLock(const QByteArray &name);
+[[nodiscard]] QByteArray objectLockName(const SqlObject &object);
+[[nodiscard]] std::optional<SqlObject> objectOfLock(const QByteArray &name);
 // "LIQUIBASE#shop.DATABASECHANGELOGLOCK", "SHEDLOCK#shop.shedlock#reports".
 [[nodiscard]] QByteArray lockRowName(const SqlLockRow &row);
 // Back: which row that is; nothing of what stands in it.
@@ -162,6 +184,8 @@ struct SqlLook {
 [[nodiscard]] LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock);
 // Every row lock somebody waits for, every named lock, and tables that are locked or waited for.
 [[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const SqlLook &look, const ConnectionName &connection);
+// Waits that the server reports and no snapshot shows: "2 connections wait in the state …", one for each state.
+[[nodiscard]] QStringList unexplainedWaits(const SqlLook &look, const std::vector<LockSnapshot> &snapshots);
 // Who has a transaction, or is in one of the snapshots.
 [[nodiscard]] std::vector<SessionSnapshot> sessionsOf(const SqlLook &look, const std::vector<LockSnapshot> &snapshots,
                                                       const ConnectionName &connection);

@@ -55,7 +55,8 @@ public:
         one.session = QString::number(connection);
         constexpr qsizetype longestName = 256;
         if (const auto *who = process(connection)) {
-            one.endpoint = QString::fromUtf8(who->host);
+            if (!who->host.isEmpty())
+                one.endpoint = QString::fromUtf8(who->host);
             one.identity = who->user;
             if (!who->program.isEmpty()) {
                 one.program = who->program.left(longestName);
@@ -95,11 +96,31 @@ private:
 // asked earlier, which tells their order where its times, in whole seconds, do not.
 class Behind {
 public:
-    void add(const QByteArray &waiter, const QByteArray &inTheWay) { m_behind[inTheWay].insert(waiter); }
-    [[nodiscard]] bool isSaid(const QByteArray &waiter, const QByteArray &inTheWay) const
+    void add(const QByteArray &waiter, const QByteArray &inTheWay)
     {
-        const auto at = m_behind.find(inTheWay);
-        return at != m_behind.end() && at->second.contains(waiter);
+        if (waiter == inTheWay)
+            return;
+        m_behind[inTheWay].insert(waiter);
+        m_inTheWay[waiter].insert(inTheWay);
+    }
+    // Whom this waiter waits for, without those whom one of the named waits for in turn: the same is said by that.
+    [[nodiscard]] std::vector<QByteArray> nearest(const QByteArray &waiter) const
+    {
+        const auto at = m_inTheWay.find(waiter);
+        if (at == m_inTheWay.end())
+            return {};
+        // Whoever has most before it covers most of the others.
+        std::vector<QByteArray> all(at->second.begin(), at->second.end()), kept;
+        std::ranges::stable_sort(all, std::greater(), [this](const QByteArray &one) { return countBefore(one); });
+        for (const auto &one : all) {
+            const bool isCovered = std::ranges::any_of(kept, [&](const QByteArray &other) {
+                const auto before = m_inTheWay.find(other);
+                return before != m_inTheWay.end() && before->second.contains(one);
+            });
+            if (!isCovered)
+                kept.push_back(one);
+        }
+        return kept;
     }
     // How many stand before it, one behind the other.
     [[nodiscard]] std::map<QByteArray, int> places() const
@@ -128,16 +149,26 @@ public:
     }
 
 private:
-    std::map<QByteArray, std::set<QByteArray>> m_behind;
+    [[nodiscard]] std::size_t countBefore(const QByteArray &waiter) const
+    {
+        const auto at = m_inTheWay.find(waiter);
+        return at == m_inTheWay.end() ? 0 : at->second.size();
+    }
+
+    std::map<QByteArray, std::set<QByteArray>> m_behind, m_inTheWay;
 };
 
-// Sorts, numbers the places, and says who waits for whom: the one before.
-void finish(LockSnapshot &lock, const Behind &behind = {});
+// Sorts, numbers the places, and says who waits for whom: only what `behind` has, by that evidence.
+void finish(LockSnapshot &lock, const Behind &behind, Evidence evidence);
+// Waits for those who have it, which a server does not say in as many words.
+void finishBehindHolders(LockSnapshot &lock);
 // What is the same of all locks of a look.
 [[nodiscard]] LockSnapshot emptySqlLock(const SqlLook &look, const ConnectionName &connection,
                                         const QByteArray &name);
 // The transaction's number and start: should either change, it is not what was looked at.
 [[nodiscard]] QByteArray guardOf(const SqlTransaction &transaction);
+// innodblocks.cpp
+void addInnoDbLocks(std::vector<LockSnapshot> &snapshots, const Looked &looked, const ConnectionName &connection);
 // tablelocks.cpp
 void addTableLocks(std::vector<LockSnapshot> &snapshots, const Looked &looked, const ConnectionName &connection);
 // sqlclients.cpp

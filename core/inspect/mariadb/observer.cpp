@@ -37,6 +37,7 @@ Task<Result<SqlObserver::Seen>> MariaDbObserver::look(Deadline deadline)
     Seen seen;
     seen.snapshots = steadied(snapshotsOf(*look, name()));
     seen.sessions = sessionsOf(*look, seen.snapshots, name());
+    m_unexplained = unexplainedWaits(*look, seen.snapshots);
     if (!seen.snapshots.empty())
         seen.now = seen.snapshots.front().observed;
     // Without its list of named locks a server shows only those that somebody waits for.
@@ -49,7 +50,7 @@ Task<Result<LockSnapshot>> MariaDbObserver::readNow(QByteArray lock, Deadline de
 {
     const QByteArray namedPrefix("GET_LOCK#");
     const bool isNamed = lock.startsWith(namedPrefix);
-    const bool isTable = tableOfLock(lock).has_value();
+    const bool isTable = objectOfLock(lock).has_value();
     const bool isLockRow = isLockRowName(lock);
     if (isLockRow)
         m_reader.readLockRowsAnew();
@@ -63,12 +64,13 @@ Task<Result<LockSnapshot>> MariaDbObserver::readNow(QByteArray lock, Deadline de
         if (!look)
             co_return look.error();
         auto snapshots = steadied(snapshotsOf(*look, name()));
+        m_unexplained = unexplainedWaits(*look, snapshots);
         const auto at = std::ranges::find(snapshots, lock, [](const LockSnapshot &one) { return one.lock.name; });
         if (at != snapshots.end())
             co_return std::move(*at);
         mayBeOld = !isNamed && !isTable && !isLockRow && !look->rowsAreFresh;
         const bool isHad = isTable && std::ranges::any_of(look->tableLocks, [&](const SqlTableLock &one) {
-                               return tableLockName(one.schema, one.table) == lock;
+                               return objectLockName({one.type, one.schema, one.table}) == lock;
                            });
         if (!mayBeOld && !isHad)
             break;
@@ -106,7 +108,7 @@ std::vector<LockSnapshot> MariaDbObserver::steadied(std::vector<LockSnapshot> sn
 
 SqlObserver::Looks MariaDbObserver::looks() const
 {
-    auto gaps = m_reader.gaps();
+    auto gaps = m_reader.gaps() + m_unexplained;
     if (m_reader.hasLooked() && !m_reader.rowsAreFresh())
         gaps << oldRowsText();
     return {m_reader.hasLooked(), m_reader.requests(), gaps};
@@ -115,9 +117,9 @@ SqlObserver::Looks MariaDbObserver::looks() const
 QString MariaDbObserver::whatIsSeen() const
 {
     return u"every named lock, every table that somebody waits for or that is locked for writing (LOCK TABLES), "
-           u"every row lock that somebody waits for, and the rows of Liquibase and ShedLock in tables of their usual "
-           u"names; a row lock nobody waits for cannot be seen, and FLUSH TABLES WITH READ LOCK is not looked "
-           u"for"_s;
+           u"locks of the whole server (FLUSH TABLES WITH READ LOCK, backups), every row lock that somebody waits "
+           u"for, and the rows of Liquibase and ShedLock in tables of their usual names; a row lock nobody waits "
+           u"for cannot be seen, and rows of other tools' lock tables are not looked for"_s;
 }
 
 } // namespace lockscope::inspect

@@ -29,6 +29,7 @@ private:
     [[nodiscard]] QString oldRowsText() const;
 
     SqlReader m_reader;
+    QStringList m_unexplained; // waits of the last look that no snapshot shows
 };
 
 } // namespace lockscope::inspect

@@ -26,7 +26,8 @@ const QByteArray rowLocksOfInnoDb =
     "t.trx_id, t.trx_mysql_thread_id AS connection, UNIX_TIMESTAMP(t.trx_started) AS started, "
     "UNIX_TIMESTAMP(t.trx_wait_started) AS wait_started, t.trx_rows_locked AS rows_locked, "
     "t.trx_rows_modified AS rows_modified, t.trx_is_read_only AS is_read_only, w.blocking_trx_id AS blocking, l.lock_table, l.lock_index, "
-    "l.lock_data, l.lock_mode AS requested_mode, b.lock_mode AS blocking_mode, l.lock_id "
+    "l.lock_data, l.lock_mode AS requested_mode, b.lock_mode AS blocking_mode, l.lock_id, NULL AS blocking_status, "
+    "t.trx_state AS state "
     "FROM information_schema.INNODB_TRX t "
     "LEFT JOIN information_schema.INNODB_LOCK_WAITS w ON w.requesting_trx_id = t.trx_id "
     "LEFT JOIN information_schema.INNODB_LOCKS l ON l.lock_id = w.requested_lock_id "
@@ -37,7 +38,7 @@ const QByteArray rowLocksOfPerformanceSchema =
     "t.trx_rows_modified AS rows_modified, t.trx_is_read_only AS is_read_only, w.BLOCKING_ENGINE_TRANSACTION_ID AS blocking, "
     "CONCAT('`', l.OBJECT_SCHEMA, '`.`', l.OBJECT_NAME, '`') AS lock_table, l.INDEX_NAME AS lock_index, "
     "l.LOCK_DATA AS lock_data, l.LOCK_MODE AS requested_mode, b.LOCK_MODE AS blocking_mode, "
-    "l.ENGINE_LOCK_ID AS lock_id "
+    "l.ENGINE_LOCK_ID AS lock_id, b.LOCK_STATUS AS blocking_status, t.trx_state AS state "
     "FROM information_schema.INNODB_TRX t "
     "LEFT JOIN performance_schema.data_lock_waits w ON w.REQUESTING_ENGINE_TRANSACTION_ID = t.trx_id "
     "LEFT JOIN performance_schema.data_locks l ON l.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID "
@@ -294,15 +295,35 @@ Task<Result<void>> SqlReader::readRowLocks(SqlLook *look, Deadline deadline)
         if (!isKnown && !isOurs)
             (isIdleReader(*rows, i) ? look->readers : look->transactions)
                 .push_back({id, connection, moment(*rows, i, "started"), moment(*rows, i, "wait_started"),
-                            text(*rows, i, "rows_locked").toLongLong(),
-                            text(*rows, i, "rows_modified").toLongLong()});
+                            text(*rows, i, "rows_locked").toLongLong(), text(*rows, i, "rows_modified").toLongLong(),
+                            text(*rows, i, "state")});
         if (rows->cell(i, "blocking") && !isOurs)
             look->waits.push_back({id, text(*rows, i, "blocking"), text(*rows, i, "lock_table"),
                                    text(*rows, i, "lock_index"), text(*rows, i, "lock_data"),
                                    text(*rows, i, "requested_mode"), text(*rows, i, "blocking_mode"),
-                                   text(*rows, i, "lock_id")});
+                                   text(*rows, i, "lock_id"), text(*rows, i, "blocking_status")});
     }
     m_toldRows.keep(look->waits);
+    const auto named = co_await readPreparedXa(look, deadline);
+    co_return named;
+}
+
+// Only where there is a transaction without a session, and somebody waits. MySQL wants a privilege for it:
+// XA_RECOVER_ADMIN.
+Task<Result<void>> SqlReader::readPreparedXa(SqlLook *look, Deadline deadline)
+{
+    const auto without = std::ranges::find(look->transactions, quint64(0), &SqlTransaction::connection);
+    if (look->waits.empty() || without == look->transactions.end())
+        co_return Result<void>();
+    auto asking = send("XA RECOVER", deadline);
+    const auto rows = co_await asking;
+    if (!rows && !isRefusal(rows.error()))
+        co_return rows.error();
+    if (!rows)
+        co_return Result<void>();
+    look->preparedXa.emplace();
+    for (std::size_t i = 0; i < rows->rows.size(); ++i)
+        look->preparedXa->push_back(text(*rows, i, "data"));
     co_return Result<void>();
 }
 

@@ -61,6 +61,7 @@ private:
     Task<NoRows> whyNoRows(Error error, Deadline deadline);
     Task<Result<NamedLocks>> findNamedLocks(Deadline deadline);
     Task<Result<void>> readRowLocks(SqlLook *look, Deadline deadline);
+    Task<Result<void>> readPreparedXa(SqlLook *look, Deadline deadline);
     Task<Result<void>> readProcesses(SqlLook *look, Deadline deadline);
     Task<Result<void>> readNamedLocks(SqlLook *look, Deadline deadline, QByteArray also);
     Task<Result<void>> readTableLocks(SqlLook *look, const mariadb::Rows *rows, Deadline deadline);

@@ -13,8 +13,15 @@ using mariadb::Rows;
 
 namespace {
 
-// Of tables only what keeps others out, or is waited for: what any statement has of one is too much each time.
+// Of tables only what keeps others out, or is waited for: what any statement has of one is too much each time. Of the
+// whole server what a backup has, or FLUSH TABLES WITH READ LOCK.
 const QByteArray strongModes = "IN ('SHARED_NO_READ_WRITE', 'SHARED_READ_ONLY', 'SHARED_NO_WRITE', 'EXCLUSIVE')";
+const QByteArray strongServerModes =
+    "IN ('SHARED', 'EXCLUSIVE', 'BACKUP_START', 'BACKUP_FLUSH', 'BACKUP_WAIT_FLUSH', 'BACKUP_WAIT_DDL', "
+    "'BACKUP_WAIT_COMMIT', 'BACKUP_FTWRL1', 'BACKUP_FTWRL2', 'BACKUP_BLOCK_DDL')";
+const QByteArray serverTypes = "IN ('GLOBAL', 'COMMIT', 'BACKUP', 'BACKUP LOCK')";
+const QByteArray otherTypes = "IN ('SCHEMA', 'FUNCTION', 'PROCEDURE', 'TRIGGER', 'EVENT', 'TABLESPACE')";
+const QByteArray ourselves = "t.PROCESSLIST_ID <> CONNECTION_ID()";
 const QByteArray tableColumns =
     "SELECT m.OBJECT_TYPE AS kind, m.OBJECT_SCHEMA AS table_schema, m.OBJECT_NAME AS name, "
     "t.PROCESSLIST_ID AS connection, m.LOCK_STATUS AS status, m.LOCK_TYPE AS mode, "
@@ -23,15 +30,23 @@ const QByteArray tableColumns =
       "FROM performance_schema.metadata_locks m "
       "JOIN performance_schema.threads t ON t.THREAD_ID = m.OWNER_THREAD_ID WHERE ";
 const QByteArray byPerformanceSchema =
-    tableColumns
-    + "m.OBJECT_TYPE = 'USER LEVEL LOCK' OR (m.OBJECT_TYPE = 'TABLE' AND t.PROCESSLIST_ID <> CONNECTION_ID() "
-      "AND (m.LOCK_STATUS = 'PENDING' OR m.LOCK_TYPE "
-    + strongModes + "))";
+    tableColumns + "m.OBJECT_TYPE = 'USER LEVEL LOCK' OR (" + ourselves
+    + " AND ((m.OBJECT_TYPE = 'TABLE' AND (m.LOCK_STATUS = 'PENDING' OR m.LOCK_TYPE " + strongModes
+    + ")) OR (m.OBJECT_TYPE " + serverTypes + " AND (m.LOCK_STATUS = 'PENDING' OR m.LOCK_TYPE " + strongServerModes
+    + ")) OR (m.OBJECT_TYPE " + otherTypes + " AND m.LOCK_STATUS = 'PENDING')))";
 const QByteArray byPlugin =
-    "SELECT IF(LOCK_TYPE = 'User lock', 'USER LEVEL LOCK', 'TABLE') AS kind, TABLE_SCHEMA AS table_schema, "
+    "SELECT CASE LOCK_TYPE WHEN 'User lock' THEN 'USER LEVEL LOCK' WHEN 'Backup lock' THEN 'BACKUP' "
+    "WHEN 'Global read lock' THEN 'GLOBAL' WHEN 'Commit lock' THEN 'COMMIT' ELSE 'TABLE' END AS kind, "
+    "TABLE_SCHEMA AS table_schema, "
     "IF(LOCK_TYPE = 'User lock', TABLE_SCHEMA, TABLE_NAME) AS name, THREAD_ID AS connection, 'GRANTED' AS status, "
     "SUBSTRING(LOCK_MODE, 5) AS mode FROM information_schema.METADATA_LOCK_INFO WHERE LOCK_TYPE = 'User lock' "
-    "OR (LOCK_TYPE = 'Table metadata lock' AND THREAD_ID <> CONNECTION_ID())";
+    "OR (LOCK_TYPE IN ('Table metadata lock', 'Backup lock', 'Global read lock', 'Commit lock') "
+    "AND THREAD_ID <> CONNECTION_ID())";
+
+SqlObject mdlObjectOf(const SqlTableLock &lock)
+{
+    return {lock.type, lock.schema, lock.table};
+}
 
 std::optional<std::chrono::seconds> secondsIn(const std::optional<QByteArray> &cell)
 {
@@ -121,44 +136,42 @@ Task<Result<void>> SqlReader::readNamedLocks(SqlLook *look, Deadline deadline, Q
     co_return added;
 }
 
-// Where somebody waits for a table, everybody who has it: in one more question, so that both are of one moment.
+// Where somebody waits for a table, everybody who has it: in one more question, so that both are of one moment. The
+// same of the whole server, of a schema and so on.
 Task<Result<void>> SqlReader::readTableLocks(SqlLook *look, const Rows *rows, Deadline deadline)
 {
     look->tellsTableWaiters = rows && m_namedLocks == NamedLocks::PerformanceSchema;
-    std::set<std::pair<QByteArray, QByteArray>> waitedFor;
+    std::set<SqlObject> waitedFor;
     const auto take = [look](const Rows &from, std::size_t i) {
         look->tableLocks.push_back({text(from, i, "table_schema"), text(from, i, "name"),
                                     text(from, i, "connection").toULongLong(), text(from, i, "mode"),
-                                    text(from, i, "status") == "GRANTED"});
+                                    text(from, i, "status") == "GRANTED", false, text(from, i, "kind")});
     };
     for (std::size_t i = 0; rows && i < rows->rows.size(); ++i) {
-        if (text(*rows, i, "kind") != "TABLE")
+        if (text(*rows, i, "kind") == "USER LEVEL LOCK")
             continue;
         take(*rows, i);
         if (text(*rows, i, "status") == "PENDING")
-            waitedFor.emplace(look->tableLocks.back().schema, look->tableLocks.back().table);
+            waitedFor.insert(mdlObjectOf(look->tableLocks.back()));
     }
     if (waitedFor.empty())
         co_return Result<void>();
-    constexpr std::size_t mostTables = 100;
-    QByteArrayList pairs, names;
-    for (const auto &[schema, table] : waitedFor) {
-        if (static_cast<std::size_t>(pairs.size()) == mostTables)
+    constexpr std::size_t mostObjects = 100;
+    QByteArrayList places, names;
+    for (const auto &[type, schema, name] : waitedFor) {
+        if (static_cast<std::size_t>(places.size()) == mostObjects)
             break;
-        pairs << "(?, ?)";
-        names << schema << table;
+        places << "(?, ?, ?)";
+        names << type << schema << name;
     }
-    auto asking = send(tableColumns
-                           + "m.OBJECT_TYPE = 'TABLE' AND m.LOCK_STATUS IN ('GRANTED', 'PENDING') "
-                             "AND t.PROCESSLIST_ID <> CONNECTION_ID() AND (m.OBJECT_SCHEMA, m.OBJECT_NAME) IN ("
-                           + pairs.join(", ") + ')',
+    auto asking = send(tableColumns + "m.LOCK_STATUS IN ('GRANTED', 'PENDING') AND " + ourselves
+                           + " AND (m.OBJECT_TYPE, COALESCE(m.OBJECT_SCHEMA, ''), COALESCE(m.OBJECT_NAME, '')) IN ("
+                           + places.join(", ") + ')',
                        deadline, names);
     const auto all = co_await asking;
     if (!all)
         co_return all.error();
-    std::erase_if(look->tableLocks, [&](const SqlTableLock &one) {
-        return waitedFor.contains({one.schema, one.table});
-    });
+    std::erase_if(look->tableLocks, [&](const SqlTableLock &one) { return waitedFor.contains(mdlObjectOf(one)); });
     for (std::size_t i = 0; i < all->rows.size(); ++i)
         take(*all, i);
     co_return Result<void>();
@@ -189,25 +202,24 @@ void SqlReader::addTableWaiters(SqlLook *look)
             : u"who has a table (LOCK TABLES, ALTER, an open transaction) cannot be seen, and who "
               u"waits for one by its statement only: performance_schema with its metadata locks is "
               u"off or may not be read, and the plugin metadata_lock_info is not installed"_s;
+    // Of these there is one on a server: the state alone says which.
+    static const std::map<QByteArray, QByteArray> types{{"Waiting for backup lock", "BACKUP"},
+                                                        {"Waiting for global read lock", "GLOBAL"},
+                                                        {"Waiting for commit lock", "COMMIT"}};
     std::vector<SqlTableLock> waiting;
-    int unnamed = 0;
     for (const auto &process : look->processes) {
+        if (const auto type = types.find(process.state); type != types.end())
+            waiting.push_back({{}, {}, process.connection, {}, false, false, type->second});
         if (process.state != "Waiting for table metadata lock")
             continue;
         if (const auto table = tableIn(process.statement, process.database))
             waiting.push_back({table->first, table->second, process.connection, "EXCLUSIVE", false, true});
-        else
-            ++unnamed;
     }
     note(missing);
-    if (unnamed > 0)
-        note(u"%1 for a table's metadata lock: for which table, and who has it, is not told"_s.arg(
-            unnamed == 1 ? u"1 connection waits"_s : u"%1 connections wait"_s.arg(unnamed)));
     std::erase_if(look->tableLocks, [&](const SqlTableLock &one) { // what any statement has, and nobody waits for
-        const bool isStrong = strongModes.contains('\'' + one.mode + '\'');
-        return !isStrong && std::ranges::none_of(waiting, [&](const SqlTableLock &other) {
-            return other.schema == one.schema && other.table == one.table;
-        });
+        const auto &strong = one.type == "TABLE" ? strongModes : strongServerModes;
+        return !strong.contains('\'' + one.mode + '\'')
+               && std::ranges::find(waiting, mdlObjectOf(one), &mdlObjectOf) == waiting.end();
     });
     std::ranges::move(waiting, std::back_inserter(look->tableLocks));
 }

@@ -43,8 +43,11 @@ LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
     Contender holder;
     holder.role = Role::Holder;
     holder.position = 0;
-    holder.identity = row.lockedBy;
-    holder.id = isToken ? row.lockedBy : recipes::constantContenderId(row.lockedBy, millisOf(row.since));
+    const bool isNamed = !row.lockedBy.isEmpty();
+    holder.identity = isNamed ? row.lockedBy : QByteArray("holder unknown; the row does not name it");
+    holder.id =
+        isToken ? row.lockedBy
+                : recipes::constantContenderId(isNamed ? row.lockedBy : QByteArray("unknown"), millisOf(row.since));
     if (row.since && *row.since <= lock.observed + 1s)
         holder.heldSince = std::min(*row.since, lock.observed);
     holder.expiresAt = row.ends;

@@ -8,7 +8,7 @@ namespace lockscope::inspect {
 
 namespace {
 
-const QByteArray tablePrefix("TABLE#"), liquibasePrefix("LIQUIBASE#"), shedLockPrefix("SHEDLOCK#");
+const QByteArray gapPrefix("before "), liquibasePrefix("LIQUIBASE#"), shedLockPrefix("SHEDLOCK#");
 
 QByteArray inBackticks(QByteArray text)
 {
@@ -22,7 +22,7 @@ QByteArray written(const QByteArray &identifier)
     const bool isPlain = !identifier.isEmpty() && std::none_of(identifier.begin(), identifier.end(), [](char c) {
         return QByteArrayView(".#=`").contains(c);
     });
-    if (isPlain)
+    if (isPlain && !identifier.startsWith(gapPrefix))
         return identifier;
     return inBackticks(identifier);
 }
@@ -202,14 +202,37 @@ QByteArray rowLockName(const SqlLockWait &wait, const IndexColumns &columns)
     return table + '#' + named.join(',');
 }
 
-QByteArray tableLockName(const QByteArray &schema, const QByteArray &table)
+QByteArray innoDbLockName(const SqlLockWait &wait, const IndexColumns &columns)
 {
-    return tablePrefix + written(schema) + '.' + written(table);
+    return isForGap(wait) ? gapPrefix + rowLockName(wait, columns) : rowLockName(wait, columns);
 }
 
-std::optional<std::pair<QByteArray, QByteArray>> tableOfLock(const QByteArray &name)
+QByteArray objectLockName(const SqlObject &object)
 {
-    return tableBehind(name, tablePrefix);
+    if (object.schema.isEmpty())
+        return "SERVER#" + object.type;
+    return object.type + '#' + written(object.schema) + (object.name.isEmpty() ? "" : '.' + written(object.name));
+}
+
+QByteArray tableLockName(const QByteArray &schema, const QByteArray &table)
+{
+    return objectLockName({"TABLE", schema, table});
+}
+
+std::optional<SqlObject> objectOfLock(const QByteArray &name)
+{
+    static const QByteArrayList types{"TABLE", "SCHEMA", "FUNCTION", "PROCEDURE", "TRIGGER", "EVENT", "TABLESPACE"};
+    const auto type = name.left(std::max<qsizetype>(name.indexOf('#'), 0));
+    if (type == "SERVER")
+        return SqlObject{name.mid(type.size() + 1), {}, {}};
+    if (!types.contains(type))
+        return std::nullopt;
+    if (const auto named = tableBehind(name, type + '#'))
+        return SqlObject{type, named->first, named->second};
+    qsizetype at = type.size() + 1;
+    const auto whole = at < name.size() && name[at] == '`' ? literal(name, at) : name.mid(at);
+    const bool isWhole = name.mid(type.size() + 1) == written(whole);
+    return isWhole && type != "TABLE" ? std::optional(SqlObject{type, whole, {}}) : std::nullopt;
 }
 
 std::optional<SqlLockRow> lockRowNamed(const QByteArray &name)

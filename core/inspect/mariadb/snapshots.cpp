@@ -9,15 +9,6 @@ namespace lockscope::inspect {
 
 using namespace Qt::StringLiterals;
 
-namespace {
-
-Mode modeOf(const QByteArray &innoDb)
-{
-    return innoDb.startsWith('S') || innoDb.startsWith("IS") ? Mode::Read : Mode::Exclusive;
-}
-
-} // namespace
-
 QByteArray guardOf(const SqlTransaction &transaction)
 {
     const auto started = transaction.started ? transaction.started->time_since_epoch().count() : 0;
@@ -43,25 +34,7 @@ QString connectionInWords(const SqlProcess &process)
     return parts.isEmpty() ? number : number + u" ("_s + parts.join(u"; "_s) + u')';
 }
 
-namespace {
-
-void addIdle(LockSnapshot &lock, Contender &holder, const SqlTransaction &transaction, const SqlProcess *process,
-             ServerTime looked)
-{
-    holder.runsNothing = process && process->isIdle;
-    if (!holder.runsNothing || process->inState < idleIsOdd)
-        return;
-    Wording message = u"%1 has been idle inside its transaction for "_s.arg(connectionInWords(*process));
-    message.since(looked - process->inState)
-        << u"; no statement runs that KILL QUERY could end; rows locked: %1, modified: %2"_s
-               .arg(transaction.rowsLocked)
-               .arg(transaction.rowsModified);
-    addFinding(lock, FindingCode::IdleInTransaction, message, {holder.id});
-}
-
-} // namespace
-
-void finish(LockSnapshot &lock, const Behind &behind)
+void finish(LockSnapshot &lock, const Behind &behind, Evidence evidence)
 {
     auto places = behind.places();
     const auto keyOf = [&places](const Contender &one) {
@@ -69,17 +42,26 @@ void finish(LockSnapshot &lock, const Behind &behind)
         return std::tuple(one.role, places[one.id], one.waitingSince.value_or(ServerTime::max()), connection);
     };
     std::ranges::stable_sort(lock.contenders, {}, keyOf);
-    QByteArray before;
     int position = 0;
     for (auto &one : lock.contenders) {
         one.position = position++;
-        const auto evidence = behind.isSaid(one.id, before) ? Evidence::Server : Evidence::Inferred;
-        if (one.role == Role::Waiter && !before.isEmpty())
-            one.watches = {{before, false, evidence}};
-        before = one.id;
+        for (const auto &target : one.role == Role::Waiter ? behind.nearest(one.id) : std::vector<QByteArray>())
+            one.watches.push_back({target, false, evidence});
     }
     const bool isHeld = lock.holderCount() > 0;
     lock.state = lock.waiterCount() > 0 ? LockState::Contended : isHeld ? LockState::Held : LockState::Free;
+}
+
+void finishBehindHolders(LockSnapshot &lock)
+{
+    Behind behind;
+    for (const auto &waiter : lock.contenders) {
+        for (const auto &holder : lock.contenders) {
+            if (waiter.role == Role::Waiter && holder.role == Role::Holder)
+                behind.add(waiter.id, holder.id);
+        }
+    }
+    finish(lock, behind, Evidence::Inferred);
 }
 
 LockSnapshot emptySqlLock(const SqlLook &look, const ConnectionName &connection, const QByteArray &name)
@@ -94,75 +76,6 @@ LockSnapshot emptySqlLock(const SqlLook &look, const ConnectionName &connection,
 }
 
 namespace {
-
-// Several that have no number share the record, and nothing says which of those who could are meant.
-Contender unnumbered(Role role, const QByteArray &mode)
-{
-    Contender one;
-    one.id = "without-a-number";
-    one.role = role;
-    one.mode = modeOf(mode);
-    one.identity = "a transaction that has no number yet; the server does not say which";
-    return one;
-}
-
-// All pairs about one record.
-LockSnapshot rowLock(const Looked &looked, LockSnapshot lock, const std::vector<const SqlLockWait *> &waits)
-{
-    lock.recipe = "sql-for-update";
-    attributeRow(lock, *waits.front(), looked.look().columns);
-    lock.why = u"InnoDB says who waits for this record of index %1, and who is in the way"_s.arg(
-        label(waits.front()->index, 64));
-    std::set<QByteArray> waiting;
-    std::set<std::pair<QByteArray, bool>> seen;
-    std::map<QByteArray, QByteArray> contenderOf; // by transaction
-    for (const auto *wait : waits)
-        waiting.insert(wait->requesting);
-    const auto &look = looked.look();
-    if (!look.rowsAreFresh) {
-        lock.mayBeOld = true;
-        lock.observed = look.rowsAsOf.value_or(lock.observed);
-    }
-    const auto add = [&](const QByteArray &id, const QByteArray &mode, bool isRequesting) {
-        const auto found = looked.transactions(id, isRequesting);
-        const bool isWaiting = isRequesting || (waiting.contains(id) && found.size() == 1);
-        if (found.empty() || !seen.insert({id, isWaiting}).second)
-            return;
-        if (found.size() > 1) {
-            lock.contenders.push_back(unnumbered(isWaiting ? Role::Waiter : Role::Holder, mode));
-            return;
-        }
-        const auto &transaction = *found.front();
-        auto one =
-            looked.contender(transaction.connection,
-                             rowContenderId(transaction.connection, id, transaction.started.value_or(ServerTime())));
-        contenderOf[id] = one.id;
-        one.mode = modeOf(mode);
-        one.guard.value = guardOf(transaction);
-        if (isWaiting) {
-            one.waitingSince = transaction.waitStarted;
-            one.limits = looked.limits(transaction.connection, true);
-        } else {
-            one.role = Role::Holder;
-            one.heldSince = transaction.started; // the transaction's: the row was locked then or later
-            one.heldAtMost = true;
-            addIdle(lock, one, transaction, looked.process(transaction.connection), look.now);
-        }
-        lock.contenders.push_back(std::move(one));
-    };
-    for (const auto *wait : waits) {
-        // Earlier waiters are in the way, too; who is in the way and does not wait itself holds it.
-        add(wait->blocking, wait->blockingMode, false);
-        add(wait->requesting, wait->requestedMode, true);
-    }
-    Behind behind;
-    for (const auto *wait : waits) {
-        if (contenderOf.contains(wait->requesting) && contenderOf.contains(wait->blocking))
-            behind.add(contenderOf[wait->requesting], contenderOf[wait->blocking]);
-    }
-    finish(lock, behind);
-    return lock;
-}
 
 LockSnapshot namedLock(const Looked &looked, LockSnapshot lock, const std::vector<const SqlNamedLock *> &parts)
 {
@@ -184,7 +97,7 @@ LockSnapshot namedLock(const Looked &looked, LockSnapshot lock, const std::vecto
         }
         lock.contenders.push_back(std::move(one));
     }
-    finish(lock);
+    finishBehindHolders(lock);
     return lock;
 }
 
@@ -229,15 +142,11 @@ QByteArray namedContenderId(quint64 connection, ServerTime serverStarted)
 std::vector<LockSnapshot> snapshotsOf(const SqlLook &look, const ConnectionName &connection)
 {
     const Looked looked(look);
-    std::map<QByteArray, std::vector<const SqlLockWait *>> rows;
-    for (const auto &wait : look.waits)
-        rows[rowLockName(wait, look.columns)].push_back(&wait);
     std::map<QByteArray, std::vector<const SqlNamedLock *>> named;
     for (const auto &part : look.namedLocks)
         named["GET_LOCK#" + part.name].push_back(&part);
     std::vector<LockSnapshot> snapshots;
-    for (const auto &[name, waits] : rows)
-        snapshots.push_back(rowLock(looked, emptySqlLock(look, connection, name), waits));
+    addInnoDbLocks(snapshots, looked, connection);
     for (const auto &[name, parts] : named)
         snapshots.push_back(namedLock(looked, emptySqlLock(look, connection, name), parts));
     addTableLocks(snapshots, looked, connection);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables: who has a table, and who waits for it, by the server's locks on its name ("metadata locks"): LOCK TABLES,
-// ALTER and the like, and every open transaction that has used the table.
+// ALTER and the like, and every open transaction that has used the table. The same kind of lock is on the whole
+// server (FLUSH TABLES WITH READ LOCK, backups), on schemas and on procedures.
 //
 // Who is in the way is said by the modes, after MySQL's sql/mdl.cc. A mode is the one that was asked for at first, so
 // more may be in the way than it says: where it explains nothing, and one connection only has the table, it is that
@@ -28,9 +29,26 @@ const std::vector<MdlRule> &mdlRules()
 {
     static const QByteArray x("EXCLUSIVE"), snrw("SHARED_NO_READ_WRITE"), snw("SHARED_NO_WRITE"),
         sro("SHARED_READ_ONLY"), su("SHARED_UPGRADABLE"), sw("SHARED_WRITE"), swlp("SHARED_WRITE_LOW_PRIO"),
-        sr("SHARED_READ"), s("SHARED"), sh("SHARED_HIGH_PRIO");
+        sr("SHARED_READ"), s("SHARED"), sh("SHARED_HIGH_PRIO"), ix("INTENTION_EXCLUSIVE");
+    // Of a backup, whose stages are told as the first of them, and FLUSH TABLES WITH READ LOCK as its first half.
+    static const QByteArray start("BACKUP_START"), flush("BACKUP_FLUSH"), waitFlush("BACKUP_WAIT_FLUSH"),
+        waitDdl("BACKUP_WAIT_DDL"), waitCommit("BACKUP_WAIT_COMMIT"), read1("BACKUP_FTWRL1"), read2("BACKUP_FTWRL2"),
+        blockDdl("BACKUP_BLOCK_DDL"), dml("BACKUP_DML"), transDml("BACKUP_TRANS_DML"), sysDml("BACKUP_SYS_DML"),
+        ddl("BACKUP_DDL"), alterCopy("BACKUP_ALTER_COPY"), commit("BACKUP_COMMIT");
+    static const Modes stages{start, flush, waitFlush, waitDdl, waitCommit}, reads{read1, read2};
     static const std::vector<MdlRule> all{
-        {s, {x}, {x}},
+        {ix, {x, s}, {x, s}},
+        {start, stages + Modes{blockDdl}, {}},
+        {blockDdl, stages + Modes{blockDdl, ddl}, {start}},
+        {read1, {dml, transDml, sysDml, ddl, alterCopy}, {}},
+        {read2, {dml, transDml, sysDml, ddl, alterCopy, commit}, {}},
+        {dml, stages + reads, reads},
+        {transDml, reads, reads},
+        {sysDml, stages + reads, reads},
+        {ddl, stages + reads + Modes{blockDdl}, reads + Modes{blockDdl}},
+        {alterCopy, reads, reads},
+        {commit, stages + reads, {read2}},
+        {s, {x, ix}, {x}},
         {sh, {x}, {}},
         {sr, {x, snrw}, {x, snrw}},
         {sw, {x, snrw, snw, sro}, {x, snrw, snw}},
@@ -39,7 +57,7 @@ const std::vector<MdlRule> &mdlRules()
         {sro, {x, snrw, sw, swlp}, {x, snrw}},
         {snw, {x, snrw, snw, su, sw, swlp}, {x}},
         {snrw, {x, snrw, snw, sro, su, sw, swlp, sr}, {x}},
-        {x, {x, snrw, snw, sro, su, sw, swlp, sr, s, sh}, {}},
+        {x, {x, snrw, snw, sro, su, sw, swlp, sr, s, sh, ix}, {}},
     };
     return all;
 }
@@ -54,8 +72,11 @@ const MdlRule &ruleOf(const QByteArray &asked)
 // What keeps others out at rest. The rest is what any statement has of a table.
 bool isStrong(const SqlTableLock &one)
 {
-    return one.isGranted
-           && Modes{"EXCLUSIVE", "SHARED_NO_READ_WRITE", "SHARED_NO_WRITE", "SHARED_READ_ONLY"}.contains(one.mode);
+    static const Modes ofTables{"EXCLUSIVE", "SHARED_NO_READ_WRITE", "SHARED_NO_WRITE", "SHARED_READ_ONLY"};
+    static const Modes ofStatements{"BACKUP_DML", "BACKUP_TRANS_DML",  "BACKUP_SYS_DML",
+                                    "BACKUP_DDL", "BACKUP_ALTER_COPY", "BACKUP_COMMIT"};
+    const bool isOfServer = one.type != "TABLE" && (one.mode == "SHARED" || one.mode.startsWith("BACKUP_"));
+    return one.isGranted && (ofTables.contains(one.mode) || (isOfServer && !ofStatements.contains(one.mode)));
 }
 
 Mode modeOfTable(const QByteArray &mode)
@@ -68,7 +89,7 @@ Mode modeOfTable(const QByteArray &mode)
 class OneTable {
 public:
     OneTable(const Looked &looked, std::vector<const SqlTableLock *> parts)
-        : m_looked(looked), m_parts(std::move(parts))
+        : m_looked(looked), m_parts(std::move(parts)), m_isTable(m_parts.front()->type == "TABLE")
     {
         for (const auto *one : m_parts) {
             if (!one->isGranted)
@@ -93,16 +114,13 @@ public:
             for (const auto other : others)
                 behind.add(ids[waiter], ids[other]);
         }
-        lock.why = u"the server says who has this table's name, and who waits for it (metadata locks)"_s;
+        lock.why = m_isTable ? u"the server says who has this table's name, and who waits for it (metadata locks)"_s
+                             : u"the server reports who has this lock, and who waits for it (metadata locks)"_s;
         if (isByStatement && !look.tellsTableWaiters)
             lock.why = u"the server says that it waits for a table's metadata lock; which, its statement says"_s;
         if (!m_waiting.empty() && holders.empty())
             lock.why += u"; who is in the way is not told"_s;
-        finish(lock, behind);
-        for (auto &one : lock.contenders) {
-            for (auto &edge : one.watches)
-                edge.evidence = Evidence::Inferred; // the server tells modes, not who is in whose way
-        }
+        finish(lock, behind, Evidence::Inferred); // the server tells modes, not who is in whose way
         return lock;
     }
 
@@ -122,7 +140,8 @@ private:
                     continue;
                 if (one->isGranted)
                     having.insert(one->connection);
-                if ((one->isGranted ? rule.granted : rule.asking).contains(one->mode))
+                if ((one->isGranted ? rule.granted : rule.asking).contains(one->mode)
+                    || (asking->mode.isEmpty() && isStrong(*one)))
                     others.insert(one->connection);
             }
             if (others.empty() && having.size() == 1)
@@ -214,15 +233,18 @@ private:
         holder.runsNothing = process && process->isIdle;
         if (!holder.runsNothing || process->inState < idleIsOdd)
             return;
-        Wording message = u"connection %1 (%2) has been idle %3 for "_s.arg(
-            QString::number(process->connection), label(process->user, 40),
-            transaction ? u"inside its transaction"_s : u"while it has the table"_s);
+        Wording message = u"connection %1 (%2) has been idle %3 for "_s.arg(QString::number(process->connection),
+                                                                            label(process->user, 40),
+                                                                            transaction ? u"inside its transaction"_s
+                                                                            : m_isTable ? u"while it has the table"_s
+                                                                                        : u"while it has the lock"_s);
         message.since(m_looked.look().now - process->inState) << u"; no statement runs that KILL QUERY could end"_s;
         addFinding(lock, FindingCode::IdleInTransaction, message, {holder.id});
     }
 
     const Looked &m_looked;
     std::vector<const SqlTableLock *> m_parts;
+    const bool m_isTable; // or a schema, or the whole server
     std::set<quint64> m_waiting;
 };
 
@@ -232,7 +254,7 @@ void addTableLocks(std::vector<LockSnapshot> &snapshots, const Looked &looked, c
 {
     std::map<QByteArray, std::vector<const SqlTableLock *>> tables;
     for (const auto &one : looked.look().tableLocks)
-        tables[tableLockName(one.schema, one.table)].push_back(&one);
+        tables[objectLockName({one.type, one.schema, one.table})].push_back(&one);
     for (const auto &[name, parts] : tables)
         snapshots.push_back(OneTable(looked, parts).snapshot(emptySqlLock(looked.look(), connection, name)));
 }

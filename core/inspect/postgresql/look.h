@@ -22,6 +22,7 @@ struct PgSession {
     std::optional<PgMoment> backendStart;     // not told of others' without pg_read_all_stats
     std::optional<PgMoment> transactionStart; // none: it is in no transaction
     std::optional<PgMoment> stateSince;
+    QByteArray waitsFor{}; // wait_event_type: "Lock", "Client" …; empty: it runs, or that is not told
     friend bool operator==(const PgSession &, const PgSession &) = default;
 };
 
@@ -44,6 +45,7 @@ struct PgLock {
 struct PgPrepared {
     QByteArray transaction, name, user;
     PgMoment prepared = 0;
+    QByteArray database{}; // where it is to be ended
 };
 
 // By relation, page and tuple: the row's key, as column names and values.
@@ -83,6 +85,8 @@ struct PgLook {
 [[nodiscard]] bool conflicts(const QByteArray &held, const QByteArray &asked);
 // Every advisory lock, every other that somebody waits for, and rows that say that they are locks.
 [[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const PgLook &look, const ConnectionName &connection);
+// Sessions that wait for a lock which no snapshot shows: how many, in one line; empty: none.
+[[nodiscard]] QStringList unexplainedPgWaits(const PgLook &look, const std::vector<LockSnapshot> &snapshots);
 // Who is in a transaction, or in one of the snapshots.
 [[nodiscard]] std::vector<SessionSnapshot> sessionsOf(const PgLook &look, const std::vector<LockSnapshot> &snapshots,
                                                       const ConnectionName &connection);

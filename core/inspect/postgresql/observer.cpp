@@ -43,6 +43,7 @@ Task<Result<SqlObserver::Seen>> PostgreSqlObserver::look(Deadline deadline)
     seen.snapshots = judged(snapshotsOf(*look, name()));
     seen.sessions = sessionsOf(*look, seen.snapshots, name());
     seen.now = seen.showedAllNamed = look->now;
+    m_unexplained = unexplainedPgWaits(*look, seen.snapshots);
     co_return seen;
 }
 
@@ -55,6 +56,7 @@ Task<Result<LockSnapshot>> PostgreSqlObserver::readNow(QByteArray lock, Deadline
     if (!look)
         co_return look.error();
     auto snapshots = judged(snapshotsOf(*look, name()));
+    m_unexplained = unexplainedPgWaits(*look, snapshots);
     const auto at = std::ranges::find(snapshots, lock, [](const LockSnapshot &one) { return one.lock.name; });
     if (at != snapshots.end())
         co_return std::move(*at);

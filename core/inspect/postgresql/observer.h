@@ -22,11 +22,12 @@ private:
     Task<Result<Seen>> look(Deadline deadline) override;
     [[nodiscard]] Looks looks() const override
     {
-        return {m_reader.hasLooked(), m_reader.requests(), m_reader.gaps()};
+        return {m_reader.hasLooked(), m_reader.requests(), m_reader.gaps() + m_unexplained};
     }
     [[nodiscard]] QString whatIsSeen() const override;
 
     PgReader m_reader;
+    QStringList m_unexplained; // waits of the last look that no snapshot shows
 };
 
 } // namespace lockscope::inspect

@@ -46,6 +46,7 @@ QByteArray pgQuestion()
              "(SELECT oid FROM own)::text AS own_database, "
              "a.pid::text AS pid, a.usename AS user_name, a.datname AS session_database, "
              "a.application_name AS application, a.backend_type AS kind, a.state AS state, "
+             "a.wait_event_type AS waits_for, "
              "left(a.query, 300) AS statement, host(a.client_addr) AS address, a.client_port::text AS port, "
            + microseconds("a.backend_start") + "::text AS backend_start, " + microseconds("a.xact_start")
            + "::text AS xact_start, " + microseconds("a.state_change") + "::text AS state_since, "
@@ -56,7 +57,7 @@ QByteArray pgQuestion()
              "LEFT JOIN pg_catalog.pg_class c ON c.oid = l.relation AND l.database IN (0, (SELECT oid FROM own)) "
              "LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
              "WHERE l.locktype IS NOT NULL OR a.xact_start IS NOT NULL OR a.pid = pg_backend_pid() "
-             "OR a.query = '<insufficient privilege>') look";
+             "OR a.wait_event_type = 'Lock' OR a.query = '<insufficient privilege>') look";
 }
 
 QByteArray pgInBackticks(QByteArray name)
@@ -109,6 +110,7 @@ PgSession pgSessionOf(const Rows &rows, std::size_t i)
     session.backendStart = pgMoment(rows, i, "backend_start");
     session.transactionStart = pgMoment(rows, i, "xact_start");
     session.stateSince = pgMoment(rows, i, "state_since");
+    session.waitsFor = pgText(rows, i, "waits_for");
     return session;
 }
 
@@ -219,14 +221,16 @@ Task<Result<void>> PgReader::readPrepared(PgLook *look, Deadline deadline)
     if (std::ranges::find(look->locks, quint64(0), &PgLock::pid) == look->locks.end())
         co_return Result<void>();
     auto asking = send("SELECT transaction::text AS transaction, gid AS name, owner::text AS user_name, "
-                           + microseconds("prepared") + "::text AS prepared FROM pg_catalog.pg_prepared_xacts",
+                           + microseconds("prepared")
+                           + "::text AS prepared, database::text AS database FROM pg_catalog.pg_prepared_xacts",
                        deadline);
     const auto rows = co_await asking;
     if (!rows)
         co_return rows.error();
     for (std::size_t i = 0; i < rows->rows.size(); ++i)
         look->prepared.push_back({pgText(*rows, i, "transaction"), pgText(*rows, i, "name"),
-                                  pgText(*rows, i, "user_name"), pgText(*rows, i, "prepared").toLongLong()});
+                                  pgText(*rows, i, "user_name"), pgText(*rows, i, "prepared").toLongLong(),
+                                  pgText(*rows, i, "database")});
     co_return Result<void>();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
-#include "core/inspect/mariadb/look.h"
+#include "core/inspect/mariadb/looked.h"
 #include "core/inspect/postgresql/advisory.h"
 #include "core/inspect/postgresql/look.h"
 #include "core/rules/catalogue.h"
@@ -141,7 +141,8 @@ public:
         one.mode = role == Role::Holder && group.isShared ? Mode::Read : modeOf(*part.lock);
         if (const auto *waiting = prepared(*part.lock)) {
             one.id = "prepared:" + waiting->name + '@' + QByteArray::number(waiting->prepared);
-            one.identity = waiting->user + ", prepared transaction " + waiting->name;
+            one.identity =
+                waiting->user + ", prepared transaction " + waiting->name + " in database " + waiting->database;
             one.heldSince = timeOf(waiting->prepared);
             one.guard.value = "prepared=" + waiting->name;
             return one;
@@ -332,11 +333,11 @@ void addIdleHolder(LockSnapshot &lock, const QByteArray &id, const PgLooked &loo
     addFinding(lock, FindingCode::IdleInTransaction, isOdd ? Severity::Warning : Severity::Info, message, {id});
 }
 
-// Sorts, numbers the places, and says who waits for whom. Of those who wait each is behind all who asked before and
-// are at odds with it: by so many that the server names, then by when they began to wait.
+// Sorts, numbers the places, and says who waits for whom: whom pg_blocking_pids names. Of those who wait each is
+// behind all who asked before and are at odds with it: by so many that the server names, then by when they began.
 void finishPg(LockSnapshot &lock, std::vector<std::pair<PgPart, Contender>> waiters)
 {
-    std::map<quint64, QByteArray> ids;
+    std::map<quint64, std::vector<QByteArray>> ids;
     std::set<quint64> waiting;
     for (const auto &[part, one] : waiters)
         waiting.insert(part.lock->pid);
@@ -353,28 +354,23 @@ void finishPg(LockSnapshot &lock, std::vector<std::pair<PgPart, Contender>> wait
     int position = 0;
     for (auto &one : lock.contenders) {
         one.position = position++;
-        ids[one.session.value_or(QString()).toULongLong()] = one.id;
+        ids[one.session.value_or(QString()).toULongLong()].push_back(
+            one.id); // 0: prepared, of which there may be several
+    }
+    for (const auto &[part, one] : waiters)
+        ids[part.lock->pid].push_back(one.id);
+    Behind behind;
+    for (const auto &[part, one] : waiters) {
+        for (const auto pid : part.lock->blockedBy) {
+            for (const auto &other : ids[pid])
+                behind.add(one.id, other);
+        }
     }
     for (auto &[part, one] : waiters) {
-        const auto &said = part.lock->blockedBy;
-        const auto *before = lock.contenders.empty() ? nullptr : &lock.contenders.back();
         if (isOrderKnown)
             one.position = position++;
-        // The one right before it, where the server says so; else whom it names.
-        QByteArray named;
-        for (const auto pid : said) {
-            if (ids.contains(pid))
-                named = ids[pid];
-            if (before && before->session == QString::number(pid)) {
-                named = before->id;
-                break;
-            }
-        }
-        if (!named.isEmpty())
-            one.watches = {{named, false, Evidence::Server}};
-        else if (before)
-            one.watches = {{before->id, false, Evidence::Inferred}};
-        ids[part.lock->pid] = one.id;
+        for (const auto &target : behind.nearest(one.id))
+            one.watches.push_back({target, false, Evidence::Server});
         lock.contenders.push_back(std::move(one));
     }
     const bool isHeld = lock.holderCount() > 0;

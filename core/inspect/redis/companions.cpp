@@ -3,7 +3,9 @@
 #include "core/base/identifiers.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/redis/naming.h"
+#include "core/inspect/redis/nameevidence.h"
 #include "core/inspect/redis/recognise.h"
+#include "core/inspect/redis/rwlocks.h"
 #include "core/inspect/redis/userrulelocks.h"
 #include "core/rules/keysignals.h"
 #include "core/rules/grabbedkeys.h"
@@ -65,6 +67,12 @@ std::optional<QByteArray> ofRedisson(const QByteArray &key)
     return isBraced && key == redis::RedissonKeys(before).permitDeadlines() ? std::optional(before) : std::nullopt;
 }
 
+// A string of that name is one that a lock's client wrote, most likely.
+bool isStringOfLock(const QByteArray &name)
+{
+    return saysLock(name) || beginsWith(name, "redlock:") || isNamedByClient(name) || isNextcloudLock(name);
+}
+
 bool isReadWrite(const KeyView &main)
 {
     return std::ranges::any_of(main.fields, [](const auto &field) { return field.first == "mode"; });
@@ -75,8 +83,7 @@ bool isReadWrite(const KeyView &main)
 bool isSuspectUnlessHash(const RedisKey &key, bool includeLowConfidence)
 {
     const auto &name = key.bytes();
-    const bool isNamed =
-        includeLowConfidence || saysLock(name) || beginsWith(name, "redlock:") || beginsWith(name, "semaphore:");
+    const bool isNamed = includeLowConfidence || isStringOfLock(name) || beginsWith(name, "semaphore:");
     return (isNamed || isOfUserRuleUnlessHash(key)) && !companionOf(key);
 }
 
@@ -92,7 +99,7 @@ bool isSuspect(const RedisKey &key, KeyType type, std::optional<std::chrono::mil
     case KeyType::Hash:
         // Redisson's locks may have any name, but hardly ever no expiry.
         return named || ttl.has_value() || includeLowConfidence || isNamedAsSemaphore(key.bytes());
-    case KeyType::String: return named || key.bytes().startsWith("redlock:") || includeLowConfidence;
+    case KeyType::String: return isStringOfLock(key.bytes()) || includeLowConfidence;
     case KeyType::SortedSet: return key.bytes().startsWith("semaphore:");
     case KeyType::None:
     case KeyType::List:
@@ -138,6 +145,10 @@ std::optional<RedisKey> companionOf(const RedisKey &key)
     constexpr std::string_view signal = "lock-signal:";
     if (beginsWith(bytes, signal))
         return RedisKey("lock:" + bytes.mid(std::ssize(signal)));
+    if (const auto main = redis::GrabbedKeys::grabbedOf(bytes))
+        return RedisKey(*main);
+    if (const auto main = DotNetKeys::lockOf(bytes))
+        return RedisKey(*main);
     return std::nullopt;
 }
 
@@ -146,10 +157,15 @@ std::vector<RedisKey> companionsToRead(const KeyView &main)
     const QByteArray &name = main.key.bytes();
     const redis::RedissonKeys redisson(name);
     auto keys = companionsByUserRules(main);
-    if (main.type == KeyType::Hash && name.endsWith(redis::GrabbedKeys::suffix)) {
+    const bool mayBeGrabbed = main.type == KeyType::Hash || main.type == KeyType::None;
+    if (mayBeGrabbed && name.endsWith(redis::GrabbedKeys::suffix)) {
         const redis::GrabbedKeys grabbed(name);
-        for (const auto &key : {grabbed.exists(), grabbed.available()})
+        for (const auto &key : {grabbed.exists(), grabbed.available(), grabbed.version()})
             keys.emplace_back(key);
+    }
+    if (main.type == KeyType::None) {
+        for (const auto suffix : {DotNetKeys::readersSuffix, DotNetKeys::writerSuffix})
+            keys.emplace_back(name + suffix.toByteArray());
     }
     if (main.type == KeyType::String) {
         keys.emplace_back(redisson.permitDeadlines());

@@ -46,6 +46,7 @@ std::vector<Command> firstQuestions(const KeyView &view, bool withExpiry)
     }
     case KeyType::Hash: return {{"HLEN", key}, {"MEMORY", "USAGE", key}};
     case KeyType::List: return {{"LRANGE", key, "0", lastAtFirst.toByteArray()}, {"LLEN", key}};
+    case KeyType::Set: return {{"SCARD", key}};
     case KeyType::SortedSet: return {{"ZRANGE", key, "0", lastAtFirst.toByteArray(), "WITHSCORES"}, {"ZCARD", key}};
     default: return {};
     }
@@ -62,6 +63,8 @@ std::vector<Command> secondQuestions(const KeyView &view, const Value &first, co
         return {{"PEXPIRETIME", key}, {"HGETALL", key}}; // not later than its fields
     if (view.type == KeyType::Hash && isSmall)
         return {{"HGETALL", key}};
+    if (view.type == KeyType::Set && size.integer > 0 && size.integer <= membersAtFirst)
+        return {{"SMEMBERS", key}};
     if (view.type == KeyType::List && isLong)
         return {{"LRANGE", key, "0", last}};
     if (view.type == KeyType::SortedSet && isLong)
@@ -75,7 +78,8 @@ void fillValue(KeyView &view, const Value &answer)
         return;
     if (view.type == KeyType::String)
         view.value = answer.text;
-    for (size_t i = 0; view.type == KeyType::List && i < answer.items.size(); ++i)
+    const bool isOfItems = view.type == KeyType::List || view.type == KeyType::Set;
+    for (size_t i = 0; isOfItems && i < answer.items.size(); ++i)
         view.items.push_back(answer.items[i].text);
     for (size_t i = 0; view.type == KeyType::SortedSet && i + 1 < answer.items.size(); i += 2)
         view.scored.emplace_back(answer.items[i].text, answer.items[i + 1].text.toDouble());
@@ -85,7 +89,8 @@ void fillValue(KeyView &view, const Value &answer)
 
 void fillSize(KeyView &view, const Value &size)
 {
-    if ((view.type != KeyType::List && view.type != KeyType::SortedSet) || size.isError())
+    const bool isCounted = view.type == KeyType::List || view.type == KeyType::Set || view.type == KeyType::SortedSet;
+    if (!isCounted || size.isError())
         return;
     view.size = size.integer;
     if (view.size > membersAtMost)

@@ -21,12 +21,17 @@ constexpr QByteArrayView smallPageSize = "100"; // of sweeps that only make sure
 constexpr std::size_t pagesAhead = 8;           // as many as come while what was found on a page is read
 constexpr std::size_t readTogether = 500;
 constexpr std::size_t askedAgainTogether = 5000;
+// SCAN names a key twice while the server's table shrinks, and keys come meanwhile. More than that is no end in
+// sight.
+constexpr qint64 namesPerKey = 2;
+constexpr qint64 namesBesides = 10'000;
+constexpr int emptyPagesAtMost = 20'000; // one is up to 8000 slots of the server's table
 
 } // namespace
 
 KeySweeper::KeySweeper(KeySweep &sweep, KeyReader &reader, ReadQueue &queue, Refusals &refusals,
-                       bool includesLowConfidence, Callbacks callbacks)
-    : m_sweep(sweep), m_reader(reader), m_pages(reader), m_queue(queue), m_refusals(refusals),
+                       OtherDatabases &databases, bool includesLowConfidence, Callbacks callbacks)
+    : m_sweep(sweep), m_reader(reader), m_pages(reader), m_queue(queue), m_refusals(refusals), m_databases(databases),
       m_includesLowConfidence(includesLowConfidence), m_callbacks(std::move(callbacks))
 {
 }
@@ -54,10 +59,31 @@ Task<Result<bool>> KeySweeper::nextPage(Pace pace)
     const auto *told = areTold ? &hashes->items[1] : !hashes && m_hasNoHash ? &none : nullptr;
     m_sweep.cursor = names.items[0].text;
     m_sweep.isAtEnd = m_sweep.cursor == "0";
-    sortOut(names.items[1], told, pace);
-    m_sweep.done += static_cast<qint64>(names.items[1].items.size());
-    m_sweep.total = std::max(m_sweep.total, m_sweep.done);
+    if (!m_sweep.isOverrun) // else they are repeated, or invented
+        sortOut(names.items[1], told, pace);
+    const auto count = static_cast<qint64>(names.items[1].items.size());
+    m_sweep.named += count;
+    if (!m_sweep.isAtEnd && !m_sweep.isOverrun)
+        co_await judgeLength(count == 0);
     co_return true;
+}
+
+// A server, or what stands before it, can answer SCAN without an end.
+Task<void> KeySweeper::judgeLength(bool isEmpty)
+{
+    m_emptyPages = isEmpty ? m_emptyPages + 1 : 0;
+    const auto isTooLong = [this] {
+        return m_sweep.counted && m_sweep.named > namesPerKey * *m_sweep.counted + namesBesides;
+    };
+    if (isTooLong()) { // there may be more keys since
+        auto counting = countEndingKeys();
+        (void)co_await counting;
+    }
+    m_sweep.isOverrun = isTooLong() || m_emptyPages > emptyPagesAtMost;
+    if (m_sweep.isOverrun)
+        m_refusals.note(u"SCAN's end"_s, u"SCAN does not end: it returned %1 names so far, and DBSIZE says %2 keys"_s
+                                             .arg(m_sweep.named)
+                                             .arg(m_sweep.counted.value_or(0)));
 }
 
 Task<Result<bool>> KeySweeper::page(Pace pace)
@@ -90,7 +116,8 @@ Task<Result<bool>> KeySweeper::page(Pace pace)
     if (!again || !*again)
         co_return again;
     m_sweep.cursor = "0";
-    m_sweep.done = 0;
+    m_sweep.before = m_sweep.done();
+    m_sweep.named = 0;
     m_sweep.isAtEnd = false;
     m_sweep.isFirstRound = false;
     co_return true;
@@ -205,8 +232,10 @@ Task<std::optional<qint64>> KeySweeper::countEndingKeys()
     if (!got)
         co_return std::nullopt;
     const auto keys = got->front().integer;
-    m_sweep.total = std::max(m_sweep.total, keys);
+    if (!got->front().isError())
+        m_sweep.counted = std::max(m_sweep.counted.value_or(0), keys);
     const auto &info = got->back();
+    m_databases.note(info);
     co_return info.isError() ? std::nullopt : endingKeysIn(info.text, keys);
 }
 
@@ -223,7 +252,9 @@ Task<bool> KeySweeper::isToldOfNoHash()
 Task<void> KeySweeper::begin(bool isSlow)
 {
     auto counted = co_await countEndingKeys();
-    m_sieve.begin(m_sweep.total, counted);
+    m_sieve.begin(m_sweep.total(), counted);
+    m_emptyPages = 0;
+    m_refusals.forget(u"SCAN's end"_s);
     m_hasNoHash = false;
     if (isSlow)
         co_return;

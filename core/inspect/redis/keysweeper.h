@@ -7,6 +7,7 @@
 #include "core/inspect/redis/keysieve.h"
 #include "core/inspect/redis/observerqueue.h"
 #include "core/inspect/redis/observerreader.h"
+#include "core/inspect/redis/otherdatabases.h"
 
 #include <functional>
 
@@ -24,8 +25,8 @@ public:
     };
 
     // All must outlive it and its tasks.
-    KeySweeper(KeySweep &sweep, KeyReader &reader, ReadQueue &queue, Refusals &refusals, bool includesLowConfidence,
-               Callbacks callbacks);
+    KeySweeper(KeySweep &sweep, KeyReader &reader, ReadQueue &queue, Refusals &refusals, OtherDatabases &databases,
+               bool includesLowConfidence, Callbacks callbacks);
 
     // Rights, and the server, may be others.
     void connected()
@@ -52,6 +53,7 @@ public:
 
 private:
     Task<Result<bool>> nextPage(Pace pace);
+    Task<void> judgeLength(bool isEmpty);
     void readInSweep(RedisKey key);
     void sortOut(const redis::Value &names, const redis::Value *hashes, Pace pace);
     Task<Result<void>> readSortedOut(); // begins with it, once what was sorted out before is read
@@ -65,9 +67,11 @@ private:
     KeyPages m_pages;
     ReadQueue &m_queue;
     Refusals &m_refusals;
+    OtherDatabases &m_databases;
     const bool m_includesLowConfidence;
     const Callbacks m_callbacks;
     KeySieve m_sieve;
+    int m_emptyPages = 0;
     bool m_scanTellsTypes = true; // until a server before Redis 6 says that it does not
     bool m_hasNoHash = false;     // the server said so when this sweep began, at full pace
 };

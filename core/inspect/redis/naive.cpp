@@ -7,6 +7,7 @@
 #include "core/inspect/redis/pieces.h"
 
 #include "core/base/identifiers.h"
+#include "core/rules/writtenmoment.h"
 
 #include <QByteArrayList>
 
@@ -22,13 +23,22 @@ namespace {
 // What a client writes to say "mine" is short; a document is something else.
 constexpr qsizetype longestMark = 256;
 
+// "web-7d9c|12", as PHP's session lock writes it.
+bool isProcessOnHost(const QByteArray &value)
+{
+    const auto bar = value.indexOf('|');
+    const auto host = value.left(bar);
+    return bar > 0 && isDigits(value.mid(bar + 1)) && std::ranges::all_of(host, [](char c) {
+               return isLetter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+           });
+}
+
 // Settings, documents and addresses are written down under names with "lock" in them, too.
 bool isDocument(const QByteArray &value)
 {
-    return value.isEmpty() || value.startsWith('/') || value.startsWith("http")
-           || std::ranges::any_of(value, [](char c) {
-                  return QByteArrayView("{}[]<>\"'=,;| \n\t").contains(c) || static_cast<uchar>(c) < 0x20;
-              });
+    return value.startsWith('/') || value.startsWith("http") || std::ranges::any_of(value, [](char c) {
+               return QByteArrayView("{}[]<>\"'=,;| \n\t").contains(c) || static_cast<uchar>(c) < 0x20;
+           });
 }
 
 // "10.0.3.7", "00:1a:2b:3c:4d:5e"
@@ -39,24 +49,49 @@ bool isAddressOrMac(const QByteArray &value)
     return isMac || (ofDigits && value.count('.') == 3);
 }
 
-// What says "taken", or who took it: "1", "true", a process, a host, a moment.
+// What says "taken", whoever took it.
+bool isConstantMark(const QByteArray &value)
+{
+    static const QByteArrayList words{"1",    "true", "yes",  "y",     "x",       "locked",
+                                      "lock", "held", "busy", "taken", "running", "b:1;"}; // the last by PHP
+    return words.contains(value.toLower());
+}
+
+// That, or who took it: a process, a host, a moment.
 bool isMark(const QByteArray &value)
 {
-    static const QByteArrayList words{"1",    "true", "yes",  "y",     "x",      "locked",
-                                      "lock", "held", "busy", "taken", "running"};
-    if (words.contains(value.toLower()) || isDigits(value))
-        return true;
-    return std::ranges::any_of(value, [](char c) { return QByteArrayView("0123456789-_:@#.").contains(c); });
+    return isConstantMark(value)
+           || std::ranges::any_of(value, [](char c) { return QByteArrayView("0123456789-_:@#.").contains(c); });
+}
+
+// "2" may be how many hold it as well as who does. What is less than one is nobody's mark: a counter at rest says 0.
+bool isCount(const QByteArray &value)
+{
+    constexpr qint64 mostCounted = 99;
+    const auto number = readInteger(value);
+    return number && *number != 1 && *number <= mostCounted;
+}
+
+constexpr auto leaseOfAMark = std::chrono::hours(1);
+
+// Without a name that says so: what our own redis-setnx-expire and many a tutorial write, which always ends.
+bool isMarkThatEnds(const Case &about)
+{
+    return about.context.includeLowConfidence && about.main.ttl && isConstantMark(*about.main.value)
+           && (about.context.isAskedFor || *about.main.ttl <= leaseOfAMark);
 }
 
 // How sure one can be that the key is a lock, whose name says so and whose value is no token.
 Confidence confidenceIn(const Case &about)
 {
-    constexpr auto leaseOfALock = std::chrono::hours(1);
     const auto &value = *about.main.value;
-    if (!callsItselfLock(about.name()) || isDocument(value) || isAddressOrMac(value))
+    if (!callsItselfLock(about.name()) || isAddressOrMac(value) || isCount(value))
         return Confidence::Low;
-    const bool endsSoon = about.main.ttl && *about.main.ttl <= leaseOfALock;
+    if (value.isEmpty() || isProcessOnHost(value) || isConstantMark(value))
+        return Confidence::Medium;
+    if (isDocument(value))
+        return Confidence::Low;
+    const bool endsSoon = about.main.ttl && *about.main.ttl <= leaseOfAMark;
     return endsSoon || isMark(value) ? Confidence::Medium : Confidence::Low;
 }
 
@@ -64,39 +99,44 @@ Confidence confidenceIn(const Case &about)
 
 std::optional<ServerTime> momentIn(const QByteArray &value, ServerTime now)
 {
-    const auto dot = value.indexOf('.');
-    const auto whole = readInteger(dot < 0 ? value : value.left(dot));
-    const QByteArray fraction = dot < 0 ? QByteArray() : value.mid(dot + 1);
-    if (!whole || (dot >= 0 && !readInteger(fraction)))
-        return std::nullopt;
-    const auto digits = dot < 0 ? value.size() : dot;
-    if (digits != 10 && digits != 13)
-        return std::nullopt;
-    const qint64 ms = digits == 13 ? *whole : *whole * 1000 + fraction.leftJustified(3, '0').left(3).toLongLong();
-    const ServerTime moment{milliseconds(ms)};
-    constexpr auto day = std::chrono::hours(24);
-    return moment > now - day && moment < now + day ? std::optional(moment) : std::nullopt;
+    const auto moment = recipes::readMoment(value, now);
+    return moment ? std::optional(moment->at) : std::nullopt;
 }
+
+namespace {
+
+// The key lives on when its value's time is over: then the value says when the lock ends.
+bool endsByItsValue(const Case &about, ServerTime moment)
+{
+    const auto ends = about.expiry(about.main);
+    return !ends || (moment > about.context.observed && *ends >= moment);
+}
+
+} // namespace
 
 std::optional<LockSnapshot> timestampLock(const Case &about)
 {
-    if (!about.main.value || about.main.ttl)
+    if (!about.main.value)
         return std::nullopt;
     const auto moment = momentIn(*about.main.value, about.context.observed);
     const bool named = callsItselfLock(about.name());
-    if (!moment || (!named && !about.context.includeLowConfidence))
+    if (!moment || !endsByItsValue(about, *moment) || (!named && !about.context.includeLowConfidence))
         return std::nullopt;
     const bool isOver = *moment <= about.context.observed;
     const bool saysSince = isOver && about.behaviour().momentOfTaking;
-    LockSnapshot lock = snapshotOf(
-        about, "redis-getset", nullptr, named ? Confidence::Medium : Confidence::Low,
-        u"the value is a moment, %1, and the key has no expiry"_s.arg(saysSince ? u"that at which it was written"_s
-                                                                      : isOver  ? u"gone by"_s
-                                                                                : u"to come"_s));
+    const auto keyEnd = !about.main.ttl                  ? u"the key has no expiry"_s
+                        : isMistakenTtl(*about.main.ttl) ? u"the key's time to live is a mistake"_s
+                                                         : u"the key ends later"_s;
+    LockSnapshot lock =
+        snapshotOf(about, "redis-getset", nullptr, named ? Confidence::Medium : Confidence::Low,
+                   u"the value is a moment, %1, and %2"_s.arg(saysSince ? u"that at which it was written"_s
+                                                              : isOver  ? u"gone by"_s
+                                                                        : u"to come"_s,
+                                                              keyEnd));
     lock.waitersKnown = false;
     if (!isOver || saysSince) {
         Contender holder = holderOf(about, *about.main.value);
-        (saysSince ? holder.heldSince : holder.expiresAt) = moment;
+        (saysSince ? holder.heldSince : holder.expiresAt) = moment; // whatever the key's own end is
         // Whoever takes it over within the same millisecond, or second, writes the same.
         holder.guard.comesAgain = true;
         lock.contenders.push_back(std::move(holder));
@@ -114,25 +154,51 @@ std::optional<LockSnapshot> timestampLock(const Case &about)
 
 std::optional<LockSnapshot> naiveLock(const Case &about)
 {
-    if (!about.main.value || about.main.value->size() > longestMark || !saysLock(about.name()))
+    if (!about.main.value || about.main.value->size() > longestMark)
+        return std::nullopt;
+    const auto &value = *about.main.value;
+    const bool isNamed = saysLock(about.name()) || isNamedByClient(about.name());
+    const auto number = readInteger(value);
+    if ((!isNamed && !isMarkThatEnds(about)) || (number && *number < 1))
         return std::nullopt;
     const auto confidence = confidenceIn(about);
     if (confidence == Confidence::Low && !about.context.includeLowConfidence)
         return std::nullopt;
-    LockSnapshot lock = snapshotOf(about, "redis-setnx-expire", nullptr, confidence,
-                                   u"the key's name says lock; its value has the form of no client's token"_s);
+    const auto why =
+        !isNamed          ? u"a mark that anybody may write, in a key that ends"_s
+        : value.isEmpty() ? u"the key's name says lock; its value is empty, so nothing says who holds it"_s
+        : isCount(value)  ? u"the key's name says lock; its value is a number, of holds or of who holds it"_s
+                          : u"the key's name says lock; its value has the form of no client's token"_s;
+    LockSnapshot lock = snapshotOf(about, "redis-setnx-expire", nullptr, confidence, why);
     lock.waitersKnown = false;
-    Contender holder = holderOf(about, *about.main.value);
-    // "1" says nothing about anybody.
-    if (about.main.value->size() > 1)
-        holder.identity = about.main.value;
+    if (value.isEmpty() && about.name().endsWith("~lock"))
+        attribute(lock, clients::springCache);
+    Contender holder = holderOf(about, value);
+    // "1" says nothing about anybody, and neither does a time.
+    if (!value.isEmpty() && !isConstantMark(value) && !isCount(value) && !momentIn(value, about.context.observed))
+        holder.identity = value;
     tellApartByExpiry(holder, about.main);
     lock.contenders.push_back(std::move(holder));
     // A name is too little for an alarm.
     if (confidence != Confidence::Low)
-        addNoTtl(lock, about, Severity::Warning);
+        addNoTtl(lock, about, lock.client ? Severity::Critical : Severity::Warning);
     judgeState(lock);
     return lock;
+}
+
+QString whyNotUnderstood(const KeyView &main)
+{
+    const bool hasLockField =
+        std::ranges::any_of(main.fields, [](const auto &field) { return saysLock(field.first); });
+    if (hasLockField) // as Magento's sessions and huey's results have
+        return u"it is a hash with a field that says lock, and no rule reads such a hash"_s;
+    const auto number = main.value ? readInteger(*main.value) : std::nullopt;
+    if (!number)
+        return {};
+    if (*number < 1)
+        return u"its value is the number %1: a counter says so when nobody holds, or when it is broken"_s.arg(
+            *number);
+    return u"its value is a number: a lock's mark, a counter or a semaphore's permits"_s;
 }
 
 } // namespace lockscope::inspect

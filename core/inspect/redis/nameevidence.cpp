@@ -101,12 +101,23 @@ bool isRandomPart(const QByteArray &part)
     return part.size() >= longText && plain && capitals && smalls;
 }
 
+// How much stands behind the digest in "…framework/schedule-<sha1>"; less than nothing where there is no such digest.
+qsizetype behindSchedule(const QByteArray &key)
+{
+    static const QByteArray schedule = "framework/schedule-";
+    constexpr qsizetype digits = 40;
+    const auto at = key.indexOf(schedule);
+    return at < 0 ? -1 : key.size() - at - schedule.size() - digits;
+}
+
 } // namespace
 
 bool callsItselfLock(const QByteArray &key)
 {
     static const QByteArrayList measures{"stats",  "stat",     "statistics", "metrics",
                                          "metric", "counters", "monitoring"};
+    if (isNamedByClient(key))
+        return true;
     const auto parts = partsOf(key);
     if (!parts.isEmpty() && measures.contains(parts.front().toLower()))
         return false;
@@ -133,6 +144,19 @@ bool callsItselfLock(const QByteArray &key)
             return true;
     }
     return false;
+}
+
+// Asked of every key of a large store, so the letters that most names do not have come first.
+bool isNamedByClient(const QByteArray &key)
+{
+    if (key.contains('/'))
+        return behindSchedule(key) == 0;
+    return key.contains("laravel") && (key.contains("laravel-queue-overlap:") || key.contains("laravel_unique_job:"));
+}
+
+bool isMarkOfClient(const QByteArray &key)
+{
+    return behindSchedule(key) > 0;
 }
 
 bool callsItselfSomethingElse(const QByteArray &key)

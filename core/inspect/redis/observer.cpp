@@ -32,7 +32,7 @@ RedisContext contextOf(const ConnectionName &name, const KeyReader::Gathered &ga
 }
 
 // What has not been looked at yet, or no more.
-QString missingIn(const redis::Connection &connection, bool isSilent, bool isFirstComplete, const KeySweep &sweep)
+QString missingIn(const redis::Connection &connection, bool isSilent, bool isFirstComplete, bool isCatchingUp)
 {
     if (connection.state() != redis::ConnectionState::Connected) {
         const auto why = connection.lastError();
@@ -42,24 +42,27 @@ QString missingIn(const redis::Connection &connection, bool isSilent, bool isFir
         return u"the server has not answered for some seconds: what is shown is of before"_s;
     if (!isFirstComplete)
         return u"the first sweep is still under way"_s;
-    return sweep.running && sweep.catchesUp && sweep.number > 1
-               ? u"what came while the server was not heard is still being looked for"_s
-               : QString();
+    return isCatchingUp ? u"what came while the server was not heard is still being looked for"_s : QString();
 }
 
-Error noLockAt(const RedisKey &key, const std::vector<QString> &refused)
+Error noLockAt(const KeyView &view, const std::vector<QString> &refused)
 {
     if (!refused.empty())
         return {ErrorCode::NoPermission, refused.front(), false};
-    return {ErrorCode::NoNode, u"no lock is at the key "_s + label(key.bytes(), 80), false};
+    const auto key = label(view.key.bytes(), 80);
+    const auto why = whyNotUnderstood(view);
+    if (!why.isEmpty())
+        return {ErrorCode::NoNode, u"the key %1 is not understood as a lock: %2"_s.arg(key, why), false};
+    return {ErrorCode::NoNode, u"no lock is at the key "_s + key, false};
 }
 
 } // namespace
 
 RedisObserver::RedisObserver(redis::Connection &connection, ConnectionName name, ObserverOptions options,
-                             ObserverSink &sink)
+                             ObserverSink &sink, int database)
     : m_connection(connection), m_loop(connection.loop()), m_name(std::move(name)), m_options(options), m_sink(sink),
-      m_firstSnapshot(m_loop), m_reader(connection, m_refusals), m_pulse(m_loop, m_reader),
+      m_firstSnapshot(m_loop), m_databases(m_refusals, database, !options.follow), m_reader(connection, m_refusals),
+      m_pulse(m_loop, m_reader, m_databases, [this] { tellCoverage(); }),
       m_follower(connection, m_reader, m_refusals,
                  {[this](const RedisKey &key) { enqueue(key); }, [this] { reconsider(); },
                   [this](const RedisKey &lock) {
@@ -67,7 +70,8 @@ RedisObserver::RedisObserver(redis::Connection &connection, ConnectionName name,
                           enqueue(lock);
                   }}),
       m_reporter(m_name, sink), m_queue(m_loop), m_followed(m_loop),
-      m_sweeper(m_sweep, m_reader, m_queue, m_refusals, options.includeLowConfidence,
+      m_rest(m_reader, [this] { return isOnlyMakingSure(); }),
+      m_sweeper(m_sweep, m_reader, m_queue, m_refusals, m_databases, options.includeLowConfidence,
                 {[this](const RedisKey &key) { return m_known.contains(key) || m_forced.contains(key); },
                  [this](const RedisKey &key, const RedisKey &main) { noteCompanion(key, main); }}),
       m_work(m_loop), m_follow(m_loop)
@@ -101,6 +105,7 @@ void RedisObserver::stateChanged(redis::ConnectionState state)
     m_wasConnected = isConnected;
     m_follow.cancelAll();
     m_work.cancelAll();
+    m_pulse.broke();
     m_queue.reset();
     m_sweep = KeySweep{.number = m_sweep.number};
     if (isConnected)
@@ -112,10 +117,10 @@ void RedisObserver::stateChanged(redis::ConnectionState state)
 void RedisObserver::connected()
 {
     m_refusals = {}; // rights may have changed
-    m_isSilent = false;
     m_pulse.connected();
     m_sweeper.connected();
     m_followed = Completion<bool>(m_loop);
+    enqueueKnown(); // setting up how to follow may take a while
     startFollowing();
     m_work.launch(work());
     m_work.launch(findForEver());
@@ -128,6 +133,7 @@ void RedisObserver::connected()
 void RedisObserver::startFollowing()
 {
     m_mayHaveMissed = true;
+    m_isReadAgain = false;
     m_follow.cancelAll();
     if (m_options.follow)
         m_follow.launch(follow());
@@ -146,10 +152,14 @@ Task<void> RedisObserver::follow()
                                           : QString());
     // What changed before this moment may have been missed.
     m_mayHaveMissed = true;
+    if (mode)
+        m_rest.cutShort(); // else it is tried again after the next sweep
     enqueueKnown();
     m_followed.complete(true);
     tellCoverage();
     tellProgress(true);
+    co_await m_queue.untilAllRead();
+    m_isReadAgain = true;
 }
 
 // The worker: reads what is queued, changed keys first.
@@ -207,6 +217,8 @@ void RedisObserver::enqueueKnown(int exceptSweep)
 
 Task<Result<void>> RedisObserver::readBatch(std::vector<RedisKey> keys)
 {
+    // What is known of others stays as it was, until the node that has them is back.
+    std::erase_if(keys, [this](const RedisKey &key) { return !m_connection.isServed(key.bytes()); });
     auto looked = co_await m_reader.look(std::move(keys));
     if (!looked)
         co_return looked.error();
@@ -354,13 +366,14 @@ Task<Result<LockSnapshot>> RedisObserver::readNow(QByteArray name, Deadline dead
     }
     if (snapshot)
         co_return std::move(*snapshot);
-    co_return noLockAt(key, refusals.messages());
+    co_return noLockAt(gathered->front().main, refusals.messages());
 }
 
 std::vector<Coverage> RedisObserver::coverage() const
 {
-    const bool isOver = !m_started || m_firstSnapshot.isComplete();
-    auto all = coverageOf(m_name, missingIn(m_connection, m_isSilent, isOver, m_sweep), m_refusals);
+    const auto missing = missingIn(m_connection, m_pulse.isSilent(), !m_started || m_firstSnapshot.isComplete(),
+                                   m_started && isCatchingUp());
+    auto all = coverageOf(m_name, {missing, m_connection.missing()}, m_refusals);
     addHidden(all, m_snapshots.hidden());
     return all;
 }
@@ -375,7 +388,7 @@ void RedisObserver::tellProgress(bool atOnce)
     if (!atOnce && m_loop.now() - m_progressToldAt < progressEvery)
         return;
     const auto how = m_options.follow ? m_follower.how(m_options.pollEvery) : u"SCAN"_s;
-    Progress progress{m_name, how, m_sweep.done, m_sweep.total, m_sweep.running, m_firstSnapshot.isComplete()};
+    Progress progress{m_name, how, m_sweep.done(), m_sweep.total(), m_sweep.running, m_firstSnapshot.isComplete()};
     if (progress == m_reporter.progress())
         return;
     m_progressToldAt = m_loop.now();

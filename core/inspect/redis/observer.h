@@ -21,7 +21,9 @@
 #include "core/inspect/redis/observerqueue.h"
 #include "core/inspect/redis/observerrules.h"
 #include "core/inspect/redis/observerseen.h"
+#include "core/inspect/redis/otherdatabases.h"
 #include "core/inspect/redis/serverpulse.h"
+#include "core/inspect/redis/sweeprest.h"
 
 #include <set>
 
@@ -29,8 +31,9 @@ namespace lockscope::inspect {
 
 class RedisObserver : public Observer {
 public:
-    // `connection` (behind the gate) and `sink` must outlive the observer.
-    RedisObserver(redis::Connection &connection, ConnectionName name, ObserverOptions options, ObserverSink &sink);
+    // `connection` (behind the gate) and `sink` must outlive the observer. `database`: the one that it selected.
+    RedisObserver(redis::Connection &connection, ConnectionName name, ObserverOptions options, ObserverSink &sink,
+                  int database = 0);
     ~RedisObserver() override;
 
     void start() override;
@@ -58,16 +61,16 @@ private:
     Task<void> work();
     Task<void> pulse();
     Task<void> housekeeping();
+    Task<void> takePulse();
+    void lookAnew(); // all keys may be others
 
     // Finding (observersweep.cpp).
     Task<Result<void>> sweep();
     [[nodiscard]] bool isOnlyMakingSure() const;
     [[nodiscard]] bool isCatchingUp() const { return m_mayHaveMissed || (m_sweep.running && m_sweep.catchesUp); }
-    Task<void> restAfterSweeping(Duration least, Duration longest, qint64 requestsBefore, Instant begun);
     void attributeClients();
     Task<void> narrow();
     Task<void> readSessions();
-    [[nodiscard]] std::vector<QByteArray> channelsListenedOn() const;
     Task<Result<void>> recount();
 
     // Keys to read.
@@ -93,6 +96,7 @@ private:
     ObserverSink &m_sink;
     Completion<bool> m_firstSnapshot;
     Refusals m_refusals;
+    OtherDatabases m_databases;
     KeyReader m_reader;
     ServerPulse m_pulse;
     Follower m_follower;
@@ -111,12 +115,13 @@ private:
     Completion<bool> m_followed;      // set up how to follow, or failed to
     bool m_started = false;
     bool m_wasConnected = false;
-    bool m_isSilent = false; // connected, and does not answer
+    bool m_isReadAgain = false; // all that was known when following was set up last
+    WorkMeter m_pulses;
     bool m_reorderPrefixes = false;
     bool m_mayHaveMissed = true; // changes, since the last sweep that began after it
     int m_loudSeconds = 0;
     RuleCompanions m_rules;
-    bool m_sweepsSoon = false; // the user's rules changed
+    SweepRest m_rest;
     KeySweep m_sweep;
     KeySweeper m_sweeper;
 

@@ -7,6 +7,8 @@
 #include "core/async/task.h"
 #include "core/base/bytes.h"
 
+#include <algorithm>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -15,8 +17,10 @@ namespace lockscope::inspect {
 // One way through all keys.
 struct KeySweep {
     QByteArray cursor = "0";
-    qint64 done = 0;
-    qint64 total = 0;
+    qint64 named = 0;                // names that SCAN returned in this round
+    qint64 before = 0;               // looked at in earlier rounds
+    std::optional<qint64> counted{}; // keys, as the server says
+    bool isOverrun = false;          // SCAN goes on, though it returned far more names than there are keys
     bool running = false;
     bool isAtEnd = false;          // of a round
     bool isFirstRound = true;      // KeySieve; further ones only ask
@@ -24,6 +28,10 @@ struct KeySweep {
     std::vector<RedisKey> toRead{};
     int number = 0;
     bool catchesUp = false; // looks for what may have been missed, and not only makes sure
+
+    // Only keys that there are count as progress: a SCAN that never ends makes none.
+    [[nodiscard]] qint64 done() const { return before + std::min(named, counted.value_or(named)); }
+    [[nodiscard]] qint64 total() const { return before + counted.value_or(named); }
 };
 
 class ReadQueue {

@@ -62,11 +62,14 @@ std::vector<QString> Refusals::messages() const
     return out;
 }
 
-std::vector<Coverage> coverageOf(const ConnectionName &connection, const QString &missing, const Refusals &refusals)
+std::vector<Coverage> coverageOf(const ConnectionName &connection, const QStringList &missing,
+                                 const Refusals &refusals)
 {
     std::vector<Coverage> out;
-    if (!missing.isEmpty())
-        out.push_back({connection, false, missing});
+    for (const auto &message : missing) {
+        if (!message.isEmpty())
+            out.push_back({connection, false, message});
+    }
     for (const auto &message : refusals.messages())
         out.push_back({connection, false, message});
     if (out.empty())
@@ -302,6 +305,7 @@ Task<Result<std::vector<RedisKey>>> KeyReader::withoutMissing(std::vector<RedisK
 
 Task<Result<std::vector<KeyView>>> KeyReader::readBeside(std::vector<RedisKey> keys)
 {
+    std::erase_if(keys, [this](const RedisKey &key) { return !m_connection.isServed(key.bytes()); });
     auto some = co_await withoutMissing(std::move(keys));
     if (!some)
         co_return some.error();

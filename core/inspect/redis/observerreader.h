@@ -37,8 +37,8 @@ private:
     std::set<RedisKey> m_keys; // whose reading was refused
 };
 
-// What of this server is not seen: `missing`, if anything, and what was refused.
-[[nodiscard]] std::vector<Coverage> coverageOf(const ConnectionName &connection, const QString &missing,
+// What of this server is not seen: what of `missing` is not empty, and what was refused.
+[[nodiscard]] std::vector<Coverage> coverageOf(const ConnectionName &connection, const QStringList &missing,
                                                const Refusals &refusals);
 
 // From INFO stats: how many commands the server was sent so far. Empty where it does not say, or where many nodes do:
@@ -64,15 +64,6 @@ public:
     // One round trip of ours, counted, given up after 5 s or at the reader's deadline. Errors are those
     // of the connection.
     [[nodiscard]] Reply<std::vector<redis::Value>> send(std::vector<redis::Command> commands);
-    [[nodiscard]] Reply<std::vector<redis::Value>> ping()
-    {
-        return send(std::vector<redis::Command>(1, redis::Command{"PING"}));
-    }
-    // The same, of a server that says then how many commands it was sent in all.
-    [[nodiscard]] Reply<std::vector<redis::Value>> askStats()
-    {
-        return send(std::vector<redis::Command>(1, redis::Command{"INFO", "stats"}));
-    }
     // Type and time to live, in the order of the keys. Refreshes clock().
     Task<Result<std::vector<KeyView>>> look(std::vector<RedisKey> keys);
     // Only the time to live, of keys that are nothing else yet; in their order, empty: never expires, or not told.

@@ -18,12 +18,9 @@ using redis::Command;
 constexpr Duration sweepEvery = 30s;
 // Each of its pages rests nine times as long as it works, so that a large keyspace takes its time by itself.
 constexpr Duration leastBetweenSweeps = 2s;
-// Sweeps that only make sure: what many inspectors, each looking for ever, may cost a server that is at rest.
-constexpr qint64 commandsPerSecond = 100;
-constexpr Duration longestRestOfPage = 100s;
-constexpr Duration longestRestOfSweep = 15min;
 constexpr auto housekeepingEvery = 1s;
-constexpr int sessionsEvery = 5; // rounds of housekeeping
+constexpr Duration restInOverrun = 1s; // at least, of each page
+constexpr int sessionsEvery = 5;       // rounds of housekeeping
 constexpr int rememberedRounds = 30;
 constexpr std::size_t channelsAtMost = 1000;
 // More changes than this, two seconds in a row, are more than we want to hear.
@@ -31,6 +28,20 @@ constexpr qint64 loudPerSecond = 3000;
 constexpr int loudSecondsAtMost = 2;
 // FLUSHALL makes no keyspace event: what is known is looked at now and then all the same.
 constexpr int pulsesPerLookWithEvents = 8;
+
+// Those of the locks somebody waits for.
+template <class Known>
+std::vector<QByteArray> channelsListenedOn(const std::map<RedisKey, Known> &all, const SnapshotStore &snapshots)
+{
+    std::vector<QByteArray> channels;
+    for (const auto &[key, known] : all) {
+        if (const auto *lock = snapshots.find(key.bytes()))
+            std::ranges::move(channelsOf(*lock, known.subscribers), std::back_inserter(channels));
+        if (channels.size() > channelsAtMost)
+            break; // of so many no single one can be told
+    }
+    return channels;
+}
 
 } // namespace
 
@@ -41,8 +52,7 @@ Task<void> RedisObserver::findForEver()
     co_await followed;
     co_await readSessions();
     for (;;) {
-        const auto begun = m_loop.now();
-        const auto requestsBefore = m_reader.requests();
+        const auto span = m_rest.begin();
         auto swept = co_await sweep();
         if (!swept) {
             auto pause = sleepFor(m_loop, redisRetryAfter);
@@ -55,10 +65,9 @@ Task<void> RedisObserver::findForEver()
         if (!m_options.follow)
             co_return;
         // Where nobody tells of new keys, only the next sweep does: as soon as its share of the server's time allows.
-        const bool isTold = m_follower.tellsOfNewKeys();
         const auto soonest = std::max<Duration>(m_options.pollEvery, leastBetweenSweeps);
-        const auto least = isTold ? sweepEvery : std::min(sweepEvery, soonest);
-        co_await restAfterSweeping(least, longestRestOfSweep, requestsBefore, begun);
+        const auto least = m_follower.tellsOfNewKeys() ? sweepEvery : std::min(sweepEvery, soonest);
+        co_await m_rest.afterSweep(span, least);
         if (m_follower.mode() == Follower::Mode::NotYet)
             startFollowing();
     }
@@ -69,7 +78,7 @@ Task<Result<void>> RedisObserver::sweep()
 {
     if (!m_sweep.running) {
         const bool catchesUp = std::exchange(m_mayHaveMissed, false);
-        m_sweepsSoon = false;
+        m_rest.sweepBegins();
         m_sweep = KeySweep{.running = true, .number = m_sweep.number + 1, .catchesUp = catchesUp};
         tellCoverage();
         m_refusals.forgetKeys();
@@ -79,26 +88,25 @@ Task<Result<void>> RedisObserver::sweep()
         tellProgress(true);
     }
     for (;;) {
-        const auto begun = m_loop.now();
-        const auto requestsBefore = m_reader.requests();
-        const KeySweeper::Pace pace{m_firstSnapshot.isComplete(), isOnlyMakingSure()};
+        const auto span = m_rest.begin();
+        const bool isSlow = m_firstSnapshot.isComplete() || m_sweep.isOverrun;
+        const KeySweeper::Pace pace{isSlow, isOnlyMakingSure()};
         auto more = co_await m_sweeper.page(pace);
         if (!more)
             co_return more.error();
         tellProgress(!*more);
         if (!*more)
             break;
-        if (m_firstSnapshot.isComplete()) {
-            const auto rest = (m_loop.now() - begun) * restPerWork;
-            co_await restAfterSweeping(rest, longestRestOfPage, requestsBefore, begun);
-        }
+        const auto least = m_sweep.isOverrun ? restInOverrun : Duration::zero();
+        if (isSlow)
+            co_await m_rest.afterPage(span, least);
     }
-    m_sweep.running = false;
-    m_sweeper.end();
-    tellCoverage();
     // What vanished without a word, and what the sweep did not name.
     enqueueKnown(m_sweep.number);
     co_await m_queue.untilAllRead();
+    m_sweep.running = false;
+    m_sweeper.end();
+    tellCoverage();
     if (!m_firstSnapshot.isComplete())
         co_await readSessions(); // now that it is known who waits
     attributeClients();
@@ -110,24 +118,6 @@ bool RedisObserver::isOnlyMakingSure() const
 {
     return m_firstSnapshot.isComplete() && m_follower.mode() != Follower::Mode::KeyspaceEvents
            && m_follower.tellsOfNewKeys() && !isCatchingUp();
-}
-
-// At least `least`; and, while sweeps only make sure, as long as what was sent since then is worth.
-Task<void> RedisObserver::restAfterSweeping(Duration least, Duration longest, qint64 requestsBefore, Instant begun)
-{
-    constexpr Duration step = 1s;
-    const auto sent = m_reader.requests() - requestsBefore;
-    const Duration worth = Duration(std::chrono::seconds(sent)) / commandsPerSecond;
-    const auto atLeast = m_loop.now() + least;
-    const auto until = std::max(atLeast, begun + std::min(worth, longest));
-    while (m_loop.now() < atLeast && !m_sweepsSoon) {
-        auto rest = sleepUntil(m_loop, std::min(atLeast, m_loop.now() + step));
-        co_await rest;
-    }
-    while (m_loop.now() < until && isOnlyMakingSure()) {
-        auto more = sleepUntil(m_loop, std::min(until, m_loop.now() + step));
-        co_await more;
-    }
 }
 
 void RedisObserver::attributeClients()
@@ -156,7 +146,7 @@ Task<void> RedisObserver::pulse()
             if (!counted)
                 continue;
         }
-        const auto due = (m_loop.now() - begun) * restPerWork - Duration(m_options.pollEvery);
+        const auto due = m_pulses.restAfter(m_loop.now() - begun) - Duration(m_options.pollEvery);
         auto rest = sleepFor(m_loop, std::max(Duration::zero(), due));
         co_await rest;
     }
@@ -182,23 +172,37 @@ Task<Result<void>> RedisObserver::recount()
     co_return Result<void>();
 }
 
+Task<void> RedisObserver::takePulse()
+{
+    const auto heard = co_await m_pulse.beat();
+    m_reporter.tell(m_pulse.cost());
+    if (heard.isSwapped)
+        lookAnew();
+    // What was told is true, where all is quiet, too. Where nobody tells of changes a poll says so instead.
+    const bool isTold =
+        m_known.empty() ? m_firstSnapshot.isComplete() : m_follower.tellsOfKnownKeys() && m_isReadAgain;
+    if (heard.isAnswered && !heard.isSwapped && isTold)
+        m_sink.looked(m_name);
+    tellCoverage();
+}
+
+void RedisObserver::lookAnew()
+{
+    m_rest.cutShort();
+    m_mayHaveMissed = true;
+    m_plainHashes.clear();
+    reconsider();
+}
+
 Task<void> RedisObserver::housekeeping()
 {
+    co_await takePulse(); // so that a swap is noticed from now on
     for (int round = 1;; ++round) {
-        auto beat = sleepFor(m_loop, housekeepingEvery);
-        co_await beat;
-        if (m_rules.takeChange()) { // what is a lock is another matter now, of all that was passed over, too
-            m_sweepsSoon = m_mayHaveMissed = true;
-            m_plainHashes.clear();
-            reconsider();
-        }
-        tellCoverage();
-        // What was told is true, where all is quiet, too. Where nobody tells of changes a poll says so instead.
-        const bool isHeard = co_await m_pulse.beat();
-        m_reporter.tell(m_pulse.cost());
-        m_isSilent = !isHeard; // told by the next round
-        if (isHeard && (m_follower.tellsOfKnownKeys() || m_known.empty()))
-            m_sink.looked(m_name);
+        auto pause = sleepFor(m_loop, housekeepingEvery);
+        co_await pause;
+        if (m_rules.takeChange()) // what is a lock is another matter now, of all that was passed over, too
+            lookAnew();
+        co_await takePulse();
         m_loudSeconds = m_follower.takeHeard() > loudPerSecond ? m_loudSeconds + 1 : 0;
         const auto mode = m_follower.mode();
         const bool tooLoud =
@@ -234,23 +238,10 @@ Task<void> RedisObserver::narrow()
     tellProgress(true);
 }
 
-// Those of the locks somebody waits for.
-std::vector<QByteArray> RedisObserver::channelsListenedOn() const
-{
-    std::vector<QByteArray> channels;
-    for (const auto &[key, known] : m_known) {
-        if (const auto *lock = m_snapshots.find(key.bytes()))
-            std::ranges::move(channelsOf(*lock, known.subscribers), std::back_inserter(channels));
-        if (channels.size() > channelsAtMost)
-            break; // of so many no single one can be told
-    }
-    return channels;
-}
-
 Task<void> RedisObserver::readSessions()
 {
     m_clientsDue = false;
-    auto channels = channelsListenedOn();
+    auto channels = channelsListenedOn(m_known, m_snapshots);
     auto listing = m_reader.listClients(std::move(channels), m_follower.subscriberId());
     auto listed = co_await listing;
     if (!listed)

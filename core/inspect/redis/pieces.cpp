@@ -33,8 +33,15 @@ Behaviour Case::behaviour() const
     return found == context.behaviour.end() ? Behaviour() : found->second;
 }
 
+bool isMistakenTtl(std::chrono::milliseconds ttl)
+{
+    return ttl > std::chrono::years(10);
+}
+
 std::optional<ServerTime> Case::expiry(const KeyView &key) const
 {
+    if (key.ttl && isMistakenTtl(*key.ttl))
+        return std::nullopt;
     if (key.expiresAt)
         return key.expiresAt;
     return key.ttl ? std::optional(context.observed + *key.ttl) : std::nullopt;
@@ -72,10 +79,14 @@ Contender holderOf(const Case &about, const QByteArray &value)
 void tellApartByExpiry(Contender &holder, const KeyView &main)
 {
     holder.guard.comesAgain = !main.expiresAt;
+    if (holder.id.isEmpty()) { // who holds it is not written; a command needs a name for it all the same
+        holder.id = "unknown";
+        holder.guard.value = "";
+    }
     if (!main.expiresAt)
         return;
     holder.guard.expiryMs = main.expiresAt->time_since_epoch().count();
-    holder.id = recipes::constantContenderId(holder.guard.value, *holder.guard.expiryMs);
+    holder.id = recipes::constantContenderId(holder.id, *holder.guard.expiryMs);
 }
 
 void addSubscribers(LockSnapshot &lock, const Case &about, const QByteArray &channel, Mode mode)
@@ -92,15 +103,24 @@ void addSubscribers(LockSnapshot &lock, const Case &about, const QByteArray &cha
 
 void addNoTtl(LockSnapshot &lock, const Case &about, Severity severity)
 {
-    if (about.main.ttl || lock.holderCount() == 0)
+    addNoTtlOf(lock, about.main, severity);
+}
+
+void addNoTtlOf(LockSnapshot &lock, const KeyView &key, Severity severity)
+{
+    if ((key.ttl && !isMistakenTtl(*key.ttl)) || lock.holderCount() == 0)
         return;
     std::vector<QByteArray> holders;
     for (const auto &one : lock.contenders) {
         if (one.role == Role::Holder)
             holders.push_back(one.id);
     }
-    addFinding(lock, FindingCode::NoTtl, severity,
-               u"the key has no expiry: if its holder dies, the lock stays for ever"_s, std::move(holders));
+    const auto message =
+        key.ttl ? u"the key's time to live is %1 years, most likely a time since 1970 that EXPIRE took for "
+                  u"a span: if its holder dies, the lock stays"_s.arg(
+                      std::chrono::floor<std::chrono::years>(*key.ttl).count())
+                : u"the key has no expiry: if its holder dies, the lock stays for ever"_s;
+    addFinding(lock, FindingCode::NoTtl, severity, message, std::move(holders));
 }
 
 void judgeState(LockSnapshot &lock)

@@ -2,7 +2,9 @@
 #include "core/inspect/redis/recognise.h"
 
 #include "core/base/identifiers.h"
+#include "core/inspect/redis/nameevidence.h"
 #include "core/inspect/redis/pieces.h"
+#include "core/inspect/redis/rwlocks.h"
 #include "core/inspect/redis/userrulelocks.h"
 #include "core/rules/catalogue.h"
 
@@ -15,11 +17,17 @@ using namespace Qt::StringLiterals;
 using Rule = std::optional<LockSnapshot>(const Case &about);
 Rule redissonLeftOver, redissonReadWriteLock, redissonLock, redissonMultiLock, redissonPermitSemaphore,
     redissonSemaphore, shedLockKey, tokenLock, timestampLock, naiveLock, nodeSemaphore, symfonyLock, grabbedSemaphore,
-    uniqueJobsLock, semaphoreAtRest, semaphoreAskedFor;
+    uniqueJobsLock, grabbedSemaphoreAtRest, dotNetSemaphore, dotNetReadWriteLock, nextcloudLock;
 bool isCountDownLatch(const Case &about);
 bool isSemaphoreAtRest(const Case &about);
 
 namespace {
+
+// What such keys hold beyond what their clients' rules read is no lock of another client.
+bool isOfClient(const Case &about)
+{
+    return isNextcloudLock(about.name()) || isMarkOfClient(about.name());
+}
 
 struct Recogniser {
     KeyType type; // of the main key; None: only its companions are left
@@ -31,6 +39,8 @@ struct Recogniser {
 // what a value looks like, and a value that anybody may have written comes last.
 constexpr Recogniser recognisers[] = {
     {KeyType::None, redissonLeftOver},
+    {KeyType::None, grabbedSemaphoreAtRest},
+    {KeyType::None, dotNetReadWriteLock},
     {KeyType::Hash, redissonReadWriteLock},
     {KeyType::Hash, redissonLock},
     {KeyType::Hash, redissonMultiLock},
@@ -38,16 +48,17 @@ constexpr Recogniser recognisers[] = {
     {KeyType::Hash, uniqueJobsLock},
     {KeyType::SortedSet, nodeSemaphore},
     {KeyType::SortedSet, symfonyLock},
+    {KeyType::SortedSet, dotNetSemaphore},
     {KeyType::String, redissonPermitSemaphore},
     {KeyType::String, redissonSemaphore},
     {KeyType::String, nullptr, isCountDownLatch},
+    {KeyType::String, nextcloudLock},
+    {KeyType::String, nullptr, isOfClient},
     {KeyType::String, shedLockKey},
     {KeyType::String, tokenLock},
-    {KeyType::String, semaphoreAtRest},
     {KeyType::String, nullptr, isSemaphoreAtRest},
     {KeyType::String, timestampLock},
     {KeyType::String, naiveLock},
-    {KeyType::String, semaphoreAskedFor},
 };
 
 } // namespace

@@ -20,9 +20,9 @@ struct KeyView {
     // Read only when the key is a suspect, and capped.
     std::optional<QByteArray> value;
     std::vector<std::pair<QByteArray, QByteArray>> fields; // hash
-    std::vector<QByteArray> items;                         // list, in order
+    std::vector<QByteArray> items;                         // list, in order; set
     std::vector<std::pair<QByteArray, double>> scored;     // sorted set
-    qint64 size = 0;                                       // of a list or a sorted set, as the server counts
+    qint64 size = 0;                                       // of a list or a set, as the server counts
 
     // Of a list that is too large only the head is read, of a sorted set nothing.
     [[nodiscard]] qint64 membersRead() const { return static_cast<qint64>(items.size() + scored.size()); }
@@ -72,6 +72,9 @@ struct RedisContext {
 // One main key with its companions → its lock, if it is one.
 [[nodiscard]] std::optional<LockSnapshot> recognise(const KeyView &main, const std::vector<KeyView> &companions,
                                                     const RedisContext &context);
+
+// Why a key that is no lock by any rule may be one all the same; empty if nothing says so.
+[[nodiscard]] QString whyNotUnderstood(const KeyView &main);
 
 // What one key alone cannot tell: Spring's lock registry writes one UUID under all keys of its prefix.
 void attributeToRegistries(std::vector<LockSnapshot> &locks);

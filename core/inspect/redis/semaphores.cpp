@@ -2,10 +2,12 @@
 // Semaphores that are no Redisson's: permits as members of a sorted set, or as fields of a hash. Many things are
 // sorted sets and hashes: each is told by what no other client writes, all of it, and not by its name.
 #include "core/base/identifiers.h"
+#include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/redis/nameevidence.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
+#include "core/inspect/redis/rwlocks.h"
 #include "core/rules/contenderid.h"
 #include "core/rules/grabbedkeys.h"
 
@@ -151,6 +153,37 @@ std::optional<LockSnapshot> symfonyLock(const Case &about)
     return lock;
 }
 
+// DistributedLock for .NET: ZADD <name> <end in ms> <machine>_<process>_<hex32>. Ended members stay until the next
+// client asks.
+std::optional<LockSnapshot> dotNetSemaphore(const Case &about)
+{
+    const auto &members = about.main.scored;
+    const bool isMember = std::ranges::all_of(
+        members, [](const auto &one) { return dotNetHolder(one.first) && momentOfScore(one.second); });
+    if (members.empty() || !about.main.isWhole() || !isMember)
+        return std::nullopt;
+    auto lock = semaphoreOf(about, clients::dotNet, Confidence::High,
+                            u"a sorted set of <machine>_<process>_<32 hex digits> by their end"_s);
+    int ended = 0;
+    for (const auto &[name, score] : members) {
+        const auto until = *momentOfScore(score);
+        if (until <= about.context.observed) {
+            ++ended;
+            continue;
+        }
+        auto holder = permitOf(name);
+        holder.guard.value = name;
+        holder.identity = dotNetHolder(name);
+        holder.expiresAt = until;
+        lock.contenders.push_back(std::move(holder));
+    }
+    if (ended > 0)
+        addFinding(lock, FindingCode::Litter,
+                   u"%1 members have ended and stay until the next client asks"_s.arg(ended));
+    judgeState(lock);
+    return lock;
+}
+
 // redis-semaphore of PyPI, and Ruby's of that name: HSET <name>:GRABBED <permit> <since>, <name>:EXISTS beside it.
 std::optional<LockSnapshot> grabbedSemaphore(const Case &about)
 {
@@ -179,6 +212,33 @@ std::optional<LockSnapshot> grabbedSemaphore(const Case &about)
         lock.contenders.push_back(std::move(holder));
     }
     judgeState(lock);
+    return lock;
+}
+
+// The same while no permit is out: the hash is gone, its list of free permits is not. Without either no client has a
+// permit and none can get one.
+std::optional<LockSnapshot> grabbedSemaphoreAtRest(const Case &about)
+{
+    if (!about.name().endsWith(redis::GrabbedKeys::suffix))
+        return std::nullopt;
+    const redis::GrabbedKeys keys(about.name());
+    const auto *exists = about.companion(keys.exists());
+    const auto *available = about.companion(keys.available());
+    const bool isList = available && available->type == KeyType::List;
+    const bool isRubys = about.companion(keys.version()) != nullptr;
+    if (!exists || exists->type != KeyType::String || (!isList && !isRubys))
+        return std::nullopt;
+    const auto left = isList ? available->memberCount() : 0;
+    auto lock = semaphoreOf(about, clients::grabbedSemaphore, Confidence::High,
+                            u"…:EXISTS without …:GRABBED: no permit is out; %1 permits left"_s.arg(left));
+    lock.companions = {keys.exists(), keys.available(), keys.version()};
+    if (left > 0)
+        return lock;
+    lock.state = LockState::Held; // by nobody, and nobody can have it
+    addFinding(
+        lock, FindingCode::Litter, Severity::Warning,
+        u"its permits are lost: none is free and no client has one. Delete %1, and the next client makes them anew"_s
+            .arg(label(keys.exists(), 80)));
     return lock;
 }
 
@@ -219,40 +279,13 @@ bool isSmallNumber(const Case &about)
     return about.main.value && about.main.value->size() <= mostDigits && isDigits(*about.main.value);
 }
 
-LockSnapshot permitsLeftIn(const Case &about, const QString &why)
-{
-    const auto left = about.main.value->toLongLong();
-    auto lock = snapshotOf(about, "redisson-semaphore", nullptr, Confidence::Low, why.arg(left));
-    lock.waitersKnown = false;
-    lock.state = left > 0 ? LockState::Free : LockState::Held;
-    return lock;
-}
-
 } // namespace
 
-// A number of permits that nobody waits for: all there is to tell it by is its name.
+// A number in a key called semaphore: permits that are left, or a setting. A name alone does not say that it is
+// free.
 bool isSemaphoreAtRest(const Case &about)
 {
     return isSmallNumber(about) && callsItselfLock(about.name()) && about.name().toLower().contains("semaphore");
-}
-
-std::optional<LockSnapshot> semaphoreAtRest(const Case &about)
-{
-    if (!about.context.includeLowConfidence || !isSemaphoreAtRest(about))
-        return std::nullopt;
-    return permitsLeftIn(
-        about, u"a small number in a key called semaphore: Redisson's RSemaphore for which nobody waits looks "
-               u"so, with %1 permits left; nobody writes down who has the others"_s);
-}
-
-// Whoever names the key may know that it is one.
-std::optional<LockSnapshot> semaphoreAskedFor(const Case &about)
-{
-    if (!about.context.isAskedFor || about.main.ttl || !isSmallNumber(about))
-        return std::nullopt;
-    return permitsLeftIn(about,
-                         u"a small number: a counter, or Redisson's RSemaphore for which nobody waits, with %1 "
-                         u"permits left; shown because it was asked for by its name"_s);
 }
 
 } // namespace lockscope::inspect

@@ -28,7 +28,8 @@ constexpr auto heardEvery = 2s; // each node is, while it answers
 class RedisSetObserver::Part : public ObserverSink {
 public:
     Part(RedisSetObserver &set, Node node, const ObserverOptions &options)
-        : m_set(set), m_node(std::move(node)), m_observer(*m_node.connection, set.m_name, options, *this)
+        : m_set(set), m_node(std::move(node)),
+          m_observer(*m_node.connection, set.m_name, options, *this, m_node.database)
     {
     }
 

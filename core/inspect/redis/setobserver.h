@@ -14,6 +14,7 @@ public:
     struct Node {
         QString name;                  // "10.0.3.7:6379"
         redis::Connection *connection; // behind the gate
+        int database = 0;              // that it selected
     };
     // The connections and `sink` must outlive the observer; at least one node.
     RedisSetObserver(std::vector<Node> nodes, ConnectionName name, ObserverOptions options, ObserverSink &sink);

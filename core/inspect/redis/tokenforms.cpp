@@ -18,9 +18,11 @@ constexpr qsizetype longestTokenIdentity = 256;
 ClientTraits traitsOf(const QString &client)
 {
     static constexpr const KnownClient *writers[] = {
-        &clients::redisPy, &clients::pythonRedisLock, &clients::nodeRedlock, &clients::redsync, &clients::bullMq,
-        &clients::bull,    &clients::pottery,         &clients::dotNet,      &clients::laravel, &clients::redlockCpp,
-        &clients::rslock,  &clients::redisPlusPlus,   &clients::bsmRedislock};
+        &clients::redisPy,      &clients::pythonRedisLock, &clients::nodeRedlock,
+        &clients::redsync,      &clients::bullMq,          &clients::bull,
+        &clients::pottery,      &clients::dotNet,          &clients::laravel,
+        &clients::redlockCpp,   &clients::rslock,          &clients::redisPlusPlus,
+        &clients::bsmRedislock, &clients::celerySingleton};
     for (const auto *writer : writers) {
         if (client == QStringView(writer->name))
             return writer->traits;

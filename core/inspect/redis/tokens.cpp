@@ -71,13 +71,38 @@ std::optional<LockSnapshot> springLock(const Case &about)
     return std::nullopt;
 }
 
+// What a client's serializer wrapped: "…" (JSON), s:16:"…"; (PHP), igbinary's string. Empty if it did not.
+QByteArray unwrapped(const QByteArray &value)
+{
+    static const QByteArray igbinary("\x00\x00\x00\x02\x11", 5); // then the length in a byte
+    const auto quoted = value.indexOf('"');
+    const auto length = QByteArray::number(value.size() - quoted - 3);
+    if (value.endsWith("\";") && value.left(quoted) == "s:" + length + ':')
+        return value.mid(quoted + 1).chopped(2);
+    if (quoted == 0 && value.size() > 2 && value.endsWith('"'))
+        return value.mid(1).chopped(1);
+    const auto begins = igbinary.size() + 1;
+    if (value.startsWith(igbinary) && value.size() > begins && value[begins - 1] == char(value.size() - begins))
+        return value.mid(begins);
+    return {};
+}
+
 std::optional<Token> tokenIn(const Case &about)
 {
     if (!about.main.value)
         return std::nullopt;
     const bool signal =
         about.companion(recipes::signalsOf(about.name()).list) != nullptr || about.behaviour().signalled;
-    return readToken(about.name(), *about.main.value, signal, about.context.observed);
+    auto token = readToken(about.name(), *about.main.value, signal, about.context.observed);
+    const auto inner = token ? QByteArray() : unwrapped(*about.main.value);
+    if (inner.isEmpty())
+        return token;
+    token = readToken(about.name(), inner, signal, about.context.observed);
+    if (token) {
+        token->why += u"; packed by its client's serializer"_s;
+        token->identity = token->identity.value_or(inner);
+    }
+    return token;
 }
 
 } // namespace

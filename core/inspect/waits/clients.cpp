@@ -97,7 +97,11 @@ Whose sharedBy(const Contender &one, const LockName &lock, BackendKind backend)
         field = readHolder(one.id);
     if (field)
         return {field->client, field->thread, true};
-    return {one.session ? one.session->toUtf8() : lock.name + '#' + one.id, {}, false};
+    // All that one prepared transaction holds is one client's, although it has no session.
+    const bool isPrepared =
+        infoOf(backend).isIdentityAnAccount && (one.id.startsWith("prepared:") || one.id.startsWith("xa:"));
+    const auto alone = isPrepared ? one.id : lock.name + '#' + one.id;
+    return {one.session ? one.session->toUtf8() : alone, {}, false};
 }
 
 void describeNative(Native &native, const Contender &one, const LockName &lock, BackendKind kind, const Whose &whose)
@@ -284,7 +288,7 @@ private:
         for (const auto &[name, members] : named) {
             if (isUnmistakable(members))
                 for (std::size_t i = 1; i < members.size(); ++i) {
-                    unite(members.front(), members[i], Join::SaysSo, u"calls itself "_s + label(name, nameLength));
+                    unite(members.front(), members[i], Join::SaysSo, u"calls itself "_s + nameLabel(name));
                     m_said[root(members.front())] = name;
                 }
         }
@@ -327,7 +331,7 @@ private:
         }
         const auto &native = m_natives[top];
         client.name = !m_label[top].isEmpty()     ? label(m_label[top].toUtf8(), nameLength)
-                      : !said.isEmpty()           ? label(said, nameLength)
+                      : !said.isEmpty()           ? nameLabel(said)
                       : !client.endpoints.empty() ? label(client.endpoints.front().toUtf8(), nameLength)
                                                   : label(native.id, nameLength);
         client.id = client.join == Join::SameSession ? native.id
@@ -353,6 +357,28 @@ private:
 
 } // namespace
 
+namespace {
+
+bool isShort(const QByteArray &text)
+{
+    return text.size() <= 40;
+}
+
+// A long text is the name of a process, with its host or pod. With anything else in it, it is data; of hexadecimal
+// digits only, a token, or an address with a UUID.
+bool isOneWord(const QByteArray &text)
+{
+    constexpr qsizetype longest = 2000;
+    const auto isOfNames = [](QChar c) { return c.isLetterOrNumber() || u"@.:/_-+#~ ()"_s.contains(c); };
+    const auto isOfToken = [](char c) {
+        return QByteArrayView("-:. ").contains(c) || std::isxdigit(static_cast<uchar>(c));
+    };
+    return text.size() <= longest && std::ranges::all_of(QString::fromUtf8(text), isOfNames)
+           && !std::ranges::all_of(text, isOfToken);
+}
+
+} // namespace
+
 bool isClientName(const QByteArray &text)
 {
     constexpr qsizetype shortest = 3;
@@ -367,13 +393,25 @@ bool isClientName(const QByteArray &text)
 
 std::optional<QByteArray> selfNameOf(const Contender &one, BackendKind backend)
 {
-    constexpr qsizetype longest = 40; // what is longer is data, or an address with a UUID
-    const auto isName = [](const QByteArray &text) { return text.size() <= longest && isClientName(text); };
+    const auto isName = [](const QByteArray &text) {
+        return isClientName(text) && (isShort(text) || isOneWord(text));
+    };
     if (one.program && isName(*one.program))
         return one.program;
     if (!one.identity || infoOf(backend).isIdentityAnAccount || *one.identity == one.id || !isName(*one.identity))
         return std::nullopt;
     return one.identity;
+}
+
+QString nameLabel(const QByteArray &name)
+{
+    constexpr qsizetype longest = 200, longestHost = 100;
+    const auto text = label(name, 2000);
+    if (text.size() <= longest)
+        return text;
+    const auto at = text.lastIndexOf(u'@');
+    const auto host = at >= 0 && text.size() - at <= longestHost ? text.sliced(at) : text.last(longestHost / 2);
+    return text.first(longest - host.size() - 1) + u'…' + host;
 }
 
 std::optional<QByteArray> nameBeside(const Contender &one, BackendKind backend)

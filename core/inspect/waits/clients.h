@@ -21,6 +21,10 @@ struct ClientLabel {
 // What this contender calls itself, where that is a name: no account, no address, no token.
 [[nodiscard]] std::optional<QByteArray> selfNameOf(const Contender &one, BackendKind backend);
 
+// The name in a line of text: whole up to some 200 characters. Of a longer one, its beginning and its host (after the
+// last @) stay, or else its end.
+[[nodiscard]] QString nameLabel(const QByteArray &name);
+
 // Beside its address or id: what the user calls its client; else, where it has an address, what it calls itself.
 [[nodiscard]] std::optional<QByteArray> nameBeside(const Contender &one, BackendKind backend);
 // What the user calls each of them, by what is said of that one alone.

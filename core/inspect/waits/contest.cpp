@@ -74,9 +74,39 @@ bool Contests::leaves(RequestAt where, const Flags &free, const std::vector<char
            });
 }
 
+std::vector<RequestAt> Contests::told(RequestAt waiter) const
+{
+    std::vector<RequestAt> all;
+    for (const int other : request(waiter).behind) {
+        const RequestAt one{waiter.contest, other};
+        if (request(one).agent != request(waiter).agent)
+            all.push_back(one);
+    }
+    return all;
+}
+
+void Contests::freeAsTold(int contest, Flags &free, const std::vector<char> *involved, std::vector<int> &news) const
+{
+    const auto &requests = m_contests[at(contest)].requests;
+    const auto goesAway = [&](RequestAt one) { return leaves(one, free, involved); };
+    for (bool isNew = true; isNew;) {
+        isNew = false;
+        for (int i = 0; i < static_cast<int>(requests.size()); ++i) {
+            if (requests[at(i)].holds || free[at(contest)][at(i)]
+                || !std::ranges::all_of(told({contest, i}), goesAway))
+                continue;
+            free[at(contest)][at(i)] = 1;
+            news.push_back(requests[at(i)].agent);
+            isNew = true;
+        }
+    }
+}
+
 void Contests::free(int contest, Flags &free, const std::vector<char> *involved, std::vector<int> &news) const
 {
-    const auto &[requests, ordered, permits] = m_contests[at(contest)];
+    const auto &[requests, ordered, permits, isTold] = m_contests[at(contest)];
+    if (isTold)
+        return freeAsTold(contest, free, involved, news);
     struct Ahead {
         int all = 0;
         int writers = 0;
@@ -157,7 +187,9 @@ std::vector<int> Contests::stuckAmong(const std::vector<char> &involved) const
 
 std::vector<RequestAt> Contests::blockers(RequestAt waiter) const
 {
-    const auto &[requests, ordered, permits] = m_contests[at(waiter.contest)];
+    const auto &[requests, ordered, permits, isTold] = m_contests[at(waiter.contest)];
+    if (isTold)
+        return told(waiter);
     const auto &me = request(waiter);
     const auto isMine = [&me](const LockRequest &one) { return one.agent == me.agent; };
     std::vector<RequestAt> found;
@@ -182,7 +214,12 @@ std::vector<RequestAt> Contests::blockers(RequestAt waiter) const
 std::vector<RequestAt> Contests::inTheWay(RequestAt waiter, const Flags &free,
                                           const std::vector<char> *involved) const
 {
-    const auto &[requests, ordered, permits] = m_contests[at(waiter.contest)];
+    const auto &[requests, ordered, permits, isTold] = m_contests[at(waiter.contest)];
+    if (isTold) {
+        auto all = told(waiter);
+        std::erase_if(all, [&](RequestAt one) { return leaves(one, free, involved); });
+        return all;
+    }
     const auto &me = request(waiter);
     std::vector<RequestAt> holders, queued;
     for (int i = 0; i < static_cast<int>(requests.size()); ++i) {

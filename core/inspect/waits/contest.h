@@ -21,13 +21,17 @@ struct LockRequest {
     // The server's number of the moment the request was made, where it has one. Who waits cannot make another: a
     // later one is another thread's of the same session.
     std::optional<qint64> made;
-    int clock = 0; // only moments of one clock can be compared
+    int clock = 0;             // only moments of one clock can be compared
+    std::vector<int> behind{}; // of a waiter, where the contest is told: the requests that it waits for
 };
 
 struct Contest {
     std::vector<LockRequest> requests; // holders first, then in the order of the queue
     bool ordered = true;               // a waiter is in the way of those behind it
     int permits = 1;                   // so many conflicting requests may hold at once
+    // The server says who waits for whom (LockRequest::behind), and each for all of those: neither order nor permits
+    // nor modes say more.
+    bool isTold = false;
 };
 
 struct RequestAt {
@@ -70,6 +74,9 @@ private:
     [[nodiscard]] Flags freed(const std::vector<char> *involved) const;
     [[nodiscard]] std::vector<int> stuckAmong(const std::vector<char> &involved) const;
     void free(int contest, Flags &free, const std::vector<char> *involved, std::vector<int> &news) const;
+    void freeAsTold(int contest, Flags &free, const std::vector<char> *involved, std::vector<int> &news) const;
+    // Whom it waits for as the server says it; not its agent's own.
+    [[nodiscard]] std::vector<RequestAt> told(RequestAt waiter) const;
     [[nodiscard]] bool leaves(RequestAt at, const Flags &free, const std::vector<char> *involved) const;
     [[nodiscard]] std::vector<std::vector<int>> components(const Flags &free) const;
     [[nodiscard]] std::vector<RequestAt> inTheWay(RequestAt waiter, const Flags &free,

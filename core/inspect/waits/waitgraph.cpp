@@ -26,11 +26,29 @@ int permitsOf(const LockSnapshot &lock)
                                    [&](const auto &one) { return one.mode == mode && one.role == role; });
     };
     const bool isShared = has(Mode::Read, Role::Holder) || has(Mode::Write, Role::Holder);
-    // Of a row, or a table, everybody is named who is in the way.
-    const bool isSql = recipe.shape == recipes::Shape::Row || recipe.shape == recipes::Shape::Table;
-    if (isShared || recipe.readWrite || (isSql && !recipe.counted))
+    if (isShared || recipe.readWrite)
         return 1;
     return std::max(1, lock.holderCount());
+}
+
+// Where the server answers who waits, it says for whom: nothing else does, as the place in a list of mixed modes.
+void takeAsTold(Contest &contest, const LockSnapshot &lock)
+{
+    contest.isTold = recipes::recipeOf(lock.recipe).wakeUp == recipes::WakeUp::Answer;
+    if (!contest.isTold)
+        return;
+    std::map<QByteArray, int> numbers;
+    for (int i = static_cast<int>(lock.contenders.size()) - 1; i >= 0; --i)
+        numbers[lock.contenders[static_cast<std::size_t>(i)].id] = i;
+    for (std::size_t i = 0; i < lock.contenders.size(); ++i) {
+        auto &request = contest.requests[i];
+        for (const auto &edge : request.holds ? QList<WatchEdge>() : lock.contenders[i].watches) {
+            if (const auto at = numbers.find(edge.target); at != numbers.end())
+                request.behind.push_back(at->second);
+        }
+        // In others' way, and what it waits for itself is another lock: it goes on once it has that.
+        request.holds = request.behind.empty();
+    }
 }
 
 } // namespace
@@ -52,6 +70,7 @@ std::vector<Contest> contestsOf(const std::vector<LockSnapshot> &locks, const Cl
                 request.made = one.guard.czxid;
             contest.requests.push_back(request);
         }
+        takeAsTold(contest, lock);
         all.push_back(std::move(contest));
     }
     return all;
@@ -159,6 +178,32 @@ int WaitGraph::held() const
         std::ranges::count_if(locks, [](const GraphLock &lock) { return lock.state != LockState::Free; }));
 }
 
+namespace {
+
+// Whom a waiter waits for: by its place in the queue, or, where that tells nothing, as a server lists its watch.
+std::vector<int> blockersOf(const GraphSources &sources, const RequestAt &at)
+{
+    const auto &lock = sources.lock(at.contest);
+    const int own = sources.client(at);
+    std::vector<int> behind;
+    const auto add = [&](const RequestAt &blocker) {
+        const int who = sources.client(blocker);
+        if (who != own && std::ranges::find(behind, who) == behind.end())
+            behind.push_back(who);
+    };
+    std::ranges::for_each(sources.contests.blockers(at), add);
+    if (!behind.empty())
+        return behind;
+    for (const auto &edge : sources.contender(at).watches) {
+        const auto watched = std::ranges::find(lock.contenders, edge.target, &Contender::id);
+        if (edge.evidence == Evidence::Server && watched != lock.contenders.end())
+            add({at.contest, static_cast<int>(watched - lock.contenders.begin())});
+    }
+    return behind;
+}
+
+} // namespace
+
 WaitGraph waitGraphOf(const std::vector<LockSnapshot> &all, const std::vector<ClientLabel> &labels,
                       std::chrono::system_clock::time_point now)
 {
@@ -186,11 +231,8 @@ WaitGraph waitGraphOf(const std::vector<LockSnapshot> &all, const std::vector<Cl
             edge.age = sources.age(at);
             edge.atMost = holds && one.heldAtMost;
             edge.isBound = holds && !contests.binding(at).empty();
-            for (const auto &blocker : holds ? std::vector<RequestAt>() : contests.blockers(at)) {
-                const int who = sources.client(blocker);
-                if (who != edge.client && std::ranges::find(edge.behind, who) == edge.behind.end())
-                    edge.behind.push_back(who);
-            }
+            if (!holds)
+                edge.behind = blockersOf(sources, at);
             graph.edges.push_back(std::move(edge));
         }
     }

@@ -58,6 +58,7 @@ extern const Layout curatorReadWrite{
                     .mode = Mode::Write,
                     .watchesAreCertain = true},
     .isUnmistakable = true,
+    .countsEveryChild = true,
 };
 
 const Layout curatorLease{
@@ -79,6 +80,7 @@ extern const Layout curatorLatch{
                     .confidence = Confidence::High,
                     .watchesAreCertain = true},
     .isUnmistakable = true,
+    .countsEveryChild = true,
 };
 
 const Layout curatorLock{
@@ -93,6 +95,7 @@ const Layout curatorLock{
     .refine = mutexOrLeader,
     .queues = Layout::CuratorLikeQueue,
     .isUnmistakable = true,
+    .countsEveryChild = true,
 };
 
 // Reads Curator's and kazoo's names, and breaks on any other.

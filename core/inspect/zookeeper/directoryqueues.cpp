@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which queue locks a directory is, or holds: one lock, several flat ones, or siblings that merely
 // look like a queue.
+#include "core/inspect/findings.h"
 #include "core/inspect/lockterms.h"
+#include "core/inspect/zookeeper/contender.h"
 #include "core/inspect/zookeeper/queue.h"
+
+#include <QSet>
 
 #include <algorithm>
 #include <set>
@@ -49,45 +53,169 @@ bool watchesProveIt(const LockSnapshot &lock)
         if (one.role == Role::Holder)
             return true;
         const auto before = *one.position - 1;
-        return std::ranges::any_of(one.watches, [&](const WatchEdge &edge) {
-            return edge.evidence == Evidence::Server && !edge.children
-                   && edge.target == lock.contenders[static_cast<std::size_t>(before)].id;
-        });
+        return before >= 0 && std::ranges::any_of(one.watches, [&](const WatchEdge &edge) {
+                   return edge.evidence == Evidence::Server && !edge.children
+                          && edge.target == lock.contenders[static_cast<std::size_t>(before)].id;
+               });
     };
     return lock.waiterCount() > 0 && std::ranges::all_of(lock.contenders, isProven);
 }
 
-std::map<QByteArray, std::vector<Member>> grouped(const std::vector<Member> &members, const Layout &layout)
+using Groups = std::map<QByteArray, std::vector<Member>>;
+
+// A persistent node is a contender where ephemeral ones have the same form.
+Groups grouped(const std::vector<Member> &members, const Layout &layout)
 {
-    std::map<QByteArray, std::vector<Member>> out;
+    Groups out;
     for (const auto &one : members) {
-        if (one.match.layout == &layout && one.node->mayBeEphemeral())
+        if (one.match.layout == &layout)
             out[one.match.group].push_back(one);
     }
-    if (!layout.isUnmistakable)
-        std::erase_if(out, [](const auto &entry) { return std::ranges::none_of(entry.second, isEphemeral); });
+    std::erase_if(out, [](const auto &entry) {
+        return std::ranges::none_of(entry.second, [](const Member &one) { return one.node->mayBeEphemeral(); });
+    });
     return out;
 }
+
+QueueFolder folderAround(const DirectoryView &directory, const std::vector<Member> &members)
+{
+    std::set<const ZnodeView *> known;
+    for (const auto &one : members)
+        known.insert(one.node);
+    QueueFolder folder;
+    for (const auto &child : directory.children) {
+        if (!known.contains(&child))
+            folder.others.push_back(&child);
+    }
+    // Of these two a server makes its counter of changes.
+    folder.created = (qint64(directory.stat.cversion) + directory.stat.numChildren) / 2;
+    return folder;
+}
+
+// The names of a directory's children. A lock that is the nodes of one text gets none of them: the child of that name
+// may be another lock.
+class ChildNames {
+public:
+    explicit ChildNames(const DirectoryView &directory) : m_directory(directory.path)
+    {
+        for (const auto &child : directory.children)
+            m_names.insert(child.name.bytes());
+    }
+    [[nodiscard]] bool contains(const QByteArray &name) const { return m_names.contains(name); }
+    [[nodiscard]] QByteArray lockName(const QByteArray &name, const QByteArray &text) const
+    {
+        const auto free = !contains(name) ? name : !contains(text) ? text : text + "<seq>";
+        return m_directory.child(NodeName(free)).bytes();
+    }
+
+private:
+    ZPath m_directory;
+    QSet<QByteArray> m_names;
+};
 
 std::vector<LockSnapshot> flatLocks(const Layout &layout, const std::vector<Member> &members,
                                     const DirectoryView &directory, const RecogniseContext &context)
 {
+    const ChildNames names(directory);
     std::vector<LockSnapshot> locks;
     for (auto &[group, queue] : grouped(members, layout)) {
         const Description description = layout.describe(queue, directory.path);
-        const QByteArray name = directory.path.child(NodeName(group)).bytes();
+        const auto name = names.lockName(group, queue.front().match.sequence.prefix());
         locks.push_back(queueLock(name, description, queue, directory.path, context));
     }
     return locks;
+}
+
+// The lowest of a group, by the order of the queue.
+const Member &firstOf(const std::vector<Member> &queue)
+{
+    return *std::ranges::min_element(queue, [](const Member &a, const Member &b) {
+        return recipes::comesBefore(a.match.sequence, b.match.sequence);
+    });
+}
+
+// The text before the number may be each client's own: where the first of a text is seen to watch an earlier node of
+// another one, both are one queue. Where no server lists watches, texts that differ in a UUID only are.
+class JoinedGroups {
+public:
+    JoinedGroups(const Groups &groups, const ZPath &directory, const RecogniseContext &context)
+        : m_groups(groups), m_servers(context)
+    {
+        for (const auto &[text, queue] : groups) {
+            for (const auto &one : queue) {
+                ++m_nodesOf[one.node->stat.ephemeralOwner];
+                for (const auto session : m_servers.watchers(directory.child(one.node->name)))
+                    m_watchedBy[session].push_back(&one);
+            }
+        }
+    }
+
+    [[nodiscard]] Groups groups()
+    {
+        std::vector<const Groups::value_type *> inOrder;
+        for (const auto &group : m_groups)
+            inOrder.push_back(&group);
+        std::ranges::sort(inOrder, [](const auto *a, const auto *b) {
+            return recipes::comesBefore(firstOf(a->second).match.sequence, firstOf(b->second).match.sequence);
+        });
+        Groups joined;
+        for (const auto *group : inOrder) {
+            const auto into = textFor(*group);
+            for (const auto &one : group->second) {
+                m_textOf.emplace(one.node, into);
+                joined[into].push_back(one);
+            }
+        }
+        return joined;
+    }
+
+private:
+    [[nodiscard]] QByteArray textFor(const Groups::value_type &group)
+    {
+        const auto &first = firstOf(group.second);
+        const auto session = first.node->stat.ephemeralOwner;
+        const auto made = madeAt(*first.node);
+        const bool isProvable =
+            !session.isNone() && m_nodesOf[session] == 1 && made && m_servers.wasAskedAfter(*made);
+        for (const auto *watched : isProvable ? m_watchedBy[session] : std::vector<const Member *>()) {
+            if (recipes::comesBefore(watched->match.sequence, first.match.sequence))
+                return m_textOf.at(watched->node);
+        }
+        return m_servers.knowsAllWatches()
+                   ? group.first
+                   : m_byForm.try_emplace(withoutUuids(group.first), group.first).first->second;
+    }
+
+    const Groups &m_groups;
+    ServerView m_servers;
+    std::map<zk::SessionId, int> m_nodesOf;
+    std::map<zk::SessionId, std::vector<const Member *>> m_watchedBy;
+    std::map<const ZnodeView *, QByteArray> m_textOf;
+    std::map<QByteArray, QByteArray> m_byForm;
+};
+
+// What a client protects by a UUID and has the name of a folder beside it is litter of that folder's lock.
+bool isLitter(const std::vector<Member> &queue, const QByteArray &text, const ChildNames &names)
+{
+    return names.contains(text) && std::ranges::all_of(queue, [](const Member &one) {
+               return readProtection(one.node->name.bytes()).kind == Protection::Dashed;
+           });
 }
 
 // Siblings of no known name: a queue if there are several, or if a name says so.
 std::vector<LockSnapshot> siblingLocks(const Layout &layout, const std::vector<Member> &members,
                                        const DirectoryView &directory, const RecogniseContext &context)
 {
-    auto groups = grouped(members, layout);
-    std::erase_if(groups, [&directory](const auto &entry) {
-        return entry.second.size() < 2 && !saysLock(entry.first) && !saysLock(directory.path.name().bytes());
+    const auto texts = grouped(members, layout);
+    auto groups = JoinedGroups(texts, directory.path, context).groups();
+    const ChildNames names(directory);
+    const auto folder = folderAround(directory, members);
+    const bool isNamed = saysLock(directory.path.name().bytes());
+    std::erase_if(groups, [&](const auto &entry) {
+        const auto &[text, queue] = entry;
+        const bool areSeveral =
+            std::ranges::count_if(queue, [](const Member &one) { return one.node->mayBeEphemeral(); }) > 1;
+        return isLitter(queue, text, names) || (!areSeveral && !saysLock(text) && !isNamed);
     });
     std::vector<LockSnapshot> locks;
     for (auto &[group, queue] : groups) {
@@ -96,11 +224,15 @@ std::vector<LockSnapshot> siblingLocks(const Layout &layout, const std::vector<M
         while (base.endsWith('-') || base.endsWith('_'))
             base.chop(1);
         const bool several = groups.size() > 1 && !base.isEmpty();
-        const ZPath name = several ? directory.path.child(NodeName(base)) : directory.path;
-        locks.push_back(queueLock(name.bytes(), description, queue, directory.path, context));
-        if (watchesProveIt(locks.back())) {
-            locks.back().confidence = Confidence::Medium;
-            locks.back().why += u", and each waiter watches the one before it, as a server reports"_s;
+        const auto name = several ? names.lockName(base, group) : directory.path.bytes();
+        locks.push_back(queueLock(name, description, queue, directory.path, context, folder));
+        auto &lock = locks.back();
+        if (watchesProveIt(lock)) {
+            lock.confidence = Confidence::Medium;
+            lock.why += u", and each waiter watches the one before it, as a server reports"_s;
+        } else if (group.isEmpty() && isNamed) {
+            lock.confidence = Confidence::Medium;
+            lock.why += u", and the folder says lock"_s;
         }
     }
     return locks;
@@ -116,6 +248,34 @@ void nameEveryClient(Description &description, const std::vector<Member> &member
     description.recipeOfSemaphore = {}; // it has none
 }
 
+// Persistent nodes of a lock's form, and no others: the first one holds whatever lock it is, of the others nothing is
+// known. So it is shown to whoever asks for it, and `acquire` is kept away.
+std::vector<LockSnapshot> persistentLock(const std::vector<Member> &members, const DirectoryView &directory,
+                                         const RecogniseContext &context)
+{
+    const bool isNamed = saysLock(directory.path.name().bytes());
+    const auto saysSo = [&](const Member &one) {
+        const auto &layout = *one.match.layout;
+        return layout.extent != Layout::Extent::Siblings || isNamed || saysLock(one.match.group);
+    };
+    std::vector<Member> claims;
+    std::ranges::copy_if(members, std::back_inserter(claims), saysSo);
+    if (claims.empty())
+        return {};
+    const auto &first = firstOf(claims);
+    const auto &layout = *first.match.layout;
+    auto description = layout.describe({first}, directory.path);
+    description.confidence = Confidence::Low;
+    if (claims.size() > 1)
+        description.note = u"of %1 more nothing is known"_s.arg(claims.size() - 1);
+    const bool isFlat = layout.extent == Layout::Extent::Flat;
+    const auto name = isFlat ? ChildNames(directory).lockName(first.match.group, first.match.sequence.prefix())
+                             : directory.path.bytes();
+    auto lock = queueLock(name, description, {first}, directory.path, context);
+    lock.waitersKnown = false;
+    return {std::move(lock)};
+}
+
 } // namespace
 
 QueueLocks queueLocks(const DirectoryView &directory, const RecogniseContext &context)
@@ -123,31 +283,33 @@ QueueLocks queueLocks(const DirectoryView &directory, const RecogniseContext &co
     const auto members = matchedMembers(directory);
     const auto *leading = leadingLayout(members);
     if (!leading)
-        return {};
+        return {persistentLock(members, directory, context), false};
     if (leading->extent == Layout::Extent::Flat)
         return {flatLocks(*leading, members, directory, context), false};
     if (leading->extent == Layout::Extent::Siblings)
         return {siblingLocks(*leading, members, directory, context), false};
 
     std::vector<Member> queue;
-    std::set<const ZnodeView *> known;
-    for (const auto &one : members) {
-        if (leading->queuesWith(*one.match.layout)) {
-            queue.push_back(one);
-            known.insert(one.node);
-        }
-    }
+    std::ranges::copy_if(members, std::back_inserter(queue),
+                         [leading](const Member &one) { return leading->queuesWith(*one.match.layout); });
+    const auto folder = folderAround(directory, queue);
     std::vector<const ZnodeView *> foreign;
-    for (const auto &child : directory.children) {
-        if (!known.contains(&child) && !isNoLock(directory.path, child.name) && child.name.bytes() != "lease_holder")
-            foreign.push_back(&child);
-    }
+    std::ranges::copy_if(folder.others, std::back_inserter(foreign), [&](const ZnodeView *child) {
+        return !leading->liesAmongFolders && !isNoLock(directory.path, child->name)
+               && child->name.bytes() != "lease_holder";
+    });
     Description description = leading->describe(queue, directory.path);
     nameEveryClient(description, queue);
     QueueLocks out;
     out.claimsDirectory = true;
-    out.locks.push_back(queueLock(directory.path.bytes(), description, std::move(queue), directory.path, context));
-    addForeignNodes(out.locks.back(), foreign, leading->breaksBesideForeignNodes);
+    out.locks.push_back(
+        queueLock(directory.path.bytes(), description, std::move(queue), directory.path, context, folder));
+    auto &lock = out.locks.back();
+    const auto isInTheWay = [](const Finding &one) {
+        return one.code == FindingCode::ForeignNode && !one.contenders.empty();
+    };
+    if (std::ranges::none_of(lock.findings, isInTheWay))
+        addForeignNodes(lock, foreign, leading->breaksBesideForeignNodes);
     return out;
 }
 

@@ -4,8 +4,8 @@
 namespace lockscope::inspect {
 
 extern const Layout curatorReadWrite, curatorLatch, javaRecipe, cRecipe, solrElection, electionSupport,
-    clickHouseElection, hbaseTable, dotNetReadWrite, dotNetSemaphore, rubyLock, rubySemaphore, rubyElection,
-    rustLatch, textbookShared, herdNode, flatLock, plainLock, anySequence;
+    clickHouseElection, hiveTable, hbaseTable, dotNetReadWrite, dotNetSemaphore, rubyLock, rubySemaphore,
+    rubyElection, rustLatch, textbookShared, herdNode, flatLock, plainLock, anySequence;
 
 // A name belongs to the first that fits, and in a mixed directory the first one present names the lock. So the names
 // that only one client writes come first, then those of known systems, then what anybody may have called a node; of
@@ -13,10 +13,11 @@ extern const Layout curatorReadWrite, curatorLatch, javaRecipe, cRecipe, solrEle
 const std::vector<const Layout *> &layouts()
 {
     static const std::vector<const Layout *> inOrder{
-        &curatorReadWrite, &curatorLease,    &curatorLatch,    &curatorLock,  &goLock,          &kazooRead,
-        &kazooLock,        &javaRecipe,      &cRecipe,         &solrElection, &electionSupport, &clickHouseElection,
-        &hbaseTable,       &dotNetReadWrite, &dotNetSemaphore, &rubyLock,     &rubySemaphore,   &rubyElection,
-        &rustLatch,        &textbookShared,  &herdNode,        &flatLock,     &plainLock,       &anySequence,
+        &curatorReadWrite, &curatorLease,       &curatorLatch,  &curatorLock,  &goLock,
+        &kazooRead,        &kazooLock,          &javaRecipe,    &cRecipe,      &solrElection,
+        &electionSupport,  &clickHouseElection, &hiveTable,     &hbaseTable,   &dotNetReadWrite,
+        &dotNetSemaphore,  &rubyLock,           &rubySemaphore, &rubyElection, &rustLatch,
+        &textbookShared,   &herdNode,           &flatLock,      &plainLock,    &anySequence,
     };
     return inOrder;
 }

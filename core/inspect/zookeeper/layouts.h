@@ -29,6 +29,7 @@ enum class Discipline {
     CuratorReadWrite, // a reader watches the lowest writer
     ReadWrite,        // a reader watches the nearest writer before it
     Herd,             // the lowest; all watch the children
+    NoQueue,          // whoever meets a conflict deletes its own node and tries again later
 };
 
 struct Description {
@@ -79,6 +80,9 @@ struct Layout {
     bool breaksBesideForeignNodes = false;
     bool seesOnlyItsOwnNames = false; // other clients' only if it was told their pattern
     bool mayShareNumbers = false;     // equal numbers do not mean that the counter has run over
+    bool liesAmongFolders = false;    // other children are no strangers
+    // Its clients wait for any child whose text behind their base name sorts before their own number.
+    bool countsEveryChild = false;
 
     [[nodiscard]] std::optional<LayoutMatch> matchLayout(const ZnodeView &node, const ZPath &directory) const;
     // By `names` alone.
@@ -98,6 +102,9 @@ extern const Layout curatorLease, curatorLock, goLock, kazooRead, kazooLock;
 // Nodes of well-known systems that look like locks and are none (rule 24 of docs/layouts.md).
 [[nodiscard]] bool isNoLockDirectory(const ZPath &directory);
 [[nodiscard]] bool isNoLock(const ZPath &directory, const NodeName &name);
+
+// Whose turn it is where nobody queues (Discipline::NoQueue).
+[[nodiscard]] recipes::Turn turnWithoutQueue(const std::vector<recipes::Queued> &queue, const NodeName &me);
 
 // Curator's request to the holder to let go.
 [[nodiscard]] bool isRevocation(const ZnodeView &node);

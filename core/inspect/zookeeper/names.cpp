@@ -37,6 +37,21 @@ ProtectedName readProtection(QByteArrayView name)
     return {};
 }
 
+QByteArray withoutUuids(QByteArray text)
+{
+    for (qsizetype at = 0; at + hexLength <= text.size();) {
+        const QByteArrayView rest = QByteArrayView(text).sliced(at);
+        const auto length = rest.size() >= uuidLength && isUuid36(rest.first(uuidLength)) ? uuidLength
+                            : isHex32(rest.first(hexLength))                              ? hexLength
+                                                                                          : 0;
+        if (length > 0)
+            text.remove(at, length);
+        else
+            ++at;
+    }
+    return text;
+}
+
 std::optional<recipes::SequencedName> sequenceAt(const NodeName &name, qsizetype before, const QByteArray &base)
 {
     auto read = recipes::readSequence(name, base);

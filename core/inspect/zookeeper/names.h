@@ -19,6 +19,9 @@ struct ProtectedName {
 [[nodiscard]] ProtectedName readProtection(QByteArrayView name);
 [[nodiscard]] qsizetype lengthOf(Protection protection);
 
+// Without the random ids in it, by which clients know their own nodes.
+[[nodiscard]] QByteArray withoutUuids(QByteArray text);
+
 // The number behind `base` when `base` ends exactly `before` bytes into the name.
 [[nodiscard]] std::optional<recipes::SequencedName> sequenceAt(const NodeName &name, qsizetype before,
                                                                const QByteArray &base);

@@ -3,6 +3,7 @@
 // application may keep its locks in "owners" or "taken". So a node is left out only where the whole place has the
 // system's shape, or its own name is that system's, and never where the name is a lock client's own.
 #include "core/base/identifiers.h"
+#include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/layouts.h"
 #include "core/inspect/zookeeper/names.h"
 
@@ -72,7 +73,9 @@ bool isOfOtherSystem(const ZPath &directory, const QByteArray &name)
     // Numbers alone, and blocks being written.
     const bool clickHouse =
         (tail.is({"mutations"}) && isDigits(name)) || (tail.is({"block_numbers", "*"}) && name.startsWith("block-"));
-    return kafka || hbase || solr || clickHouse;
+    // Older versions left a node beside the lock's folder at each try: the lock's name, and a number behind it.
+    const bool spring = tail.is({"SpringIntegration-LockRegistry"}) && name.startsWith("_c_");
+    return kafka || hbase || solr || clickHouse || spring;
 }
 
 // Numbered names that are messages, log entries or short-lived markers.
@@ -115,8 +118,8 @@ bool isNoLock(const ZPath &directory, const NodeName &name)
         return true;
     if (bytes == "is_active" || bytes == "ready" || bytes == "leader_ack" || bytes.contains("__party__"))
         return true;
-    if (isUuid36(bytes)) // Curator's double barrier
-        return true;
+    if (isUuid36(bytes)) // a member of Curator's double barrier, unless it is the only one in a folder of locks
+        return !saysLock(directory.name().bytes());
     const auto sequence = recipes::readSequence(name);
     // kazoo's LockingQueue: its entries, and who has taken which.
     return sequence && (isMessage(sequence->prefix()) || sequence->prefix().startsWith("entry-"));

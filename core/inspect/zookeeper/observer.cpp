@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
+#include "core/inspect/zookeeper/layouts.h"
 #include "core/inspect/zookeeper/observerfind.h"
 
 #include <algorithm>
@@ -59,6 +60,48 @@ namespace {
 
 constexpr std::size_t mostContenders = 100'000; // of one lock that somebody asks for
 
+// The name that a text before a number gives its lock, and what all nodes of that lock begin with.
+QByteArray withoutEnd(QByteArray text)
+{
+    for (const auto &end : {QByteArray("<seq>"), QByteArray("_lock_")}) {
+        if (text.endsWith(end) && text.size() > end.size())
+            text.chop(end.size());
+    }
+    while (text.size() > 1 && (text.endsWith('-') || text.endsWith('_')))
+        text.chop(1);
+    return text;
+}
+
+// Nodes of several texts lie in one folder. Where only those of the asked name were read, their lock seems to be the
+// folder's. And as long as no server has listed their watches the texts may be the clients' own: then the folder is
+// not free. `askedAt`: when the servers listed all watches.
+std::optional<LockSnapshot> lockOfTexts(const std::vector<LockSnapshot> &found, const ZPath &folder,
+                                        const QByteArray &name, std::optional<ServerTime> askedAt)
+{
+    for (const auto &lock : found) {
+        const auto first = lock.contenders.empty() ? Identity() : lock.contenders.front().guard;
+        if (first.path.isEmpty() || ZPath(first.path).parent() != folder)
+            continue;
+        ZnodeView node;
+        node.name = ZPath(first.path).name();
+        node.stat.ephemeralOwner = zk::SessionId{first.owner};
+        const auto matched = matchLayout(node, folder);
+        if (!matched || matched->layout->extent == Layout::Extent::Directory)
+            continue;
+        const auto text = withoutEnd(matched->sequence.prefix());
+        const auto since = lock.contenders.front().heldSince;
+        const bool isOfText = !text.isEmpty() && folder.child(NodeName(text)).bytes() == name;
+        const bool isInFolder = folder.bytes() == name && matched->layout->extent == Layout::Extent::Siblings
+                                && lock.confidence == Confidence::Low && (!askedAt || !since || *since > *askedAt);
+        if (!isOfText && !isInFolder)
+            continue;
+        auto renamed = lock;
+        renamed.lock.name = name;
+        return renamed;
+    }
+    return std::nullopt;
+}
+
 // Where a lock of that name may lie: where we know it, in the directory of that name, or as one node (or
 // one base name) of its parent.
 std::vector<ReadRequest> placesOf(const QByteArray &name, const SnapshotStore &known, Deadline deadline)
@@ -79,7 +122,7 @@ std::vector<ReadRequest> placesOf(const QByteArray &name, const SnapshotStore &k
         add(ZPath(*directory), {});
     add(path, {});
     if (!path.isRoot())
-        add(path.parent(), path.name().bytes());
+        add(path.parent(), withoutEnd(path.name().bytes()));
     return places;
 }
 
@@ -127,13 +170,17 @@ Task<Result<LockSnapshot>> ZooKeeperObserver::readHolds(QByteArray name, Deadlin
     for (const auto &answer : answers)
         facts.unreadNodes += answer.unread;
     d->readCoverage = coverageOf(d->ensemble.connection, d->finder.answers().latest(), facts);
+    const auto &servers = d->finder.answers();
+    const auto askedAt = servers.latest().isComplete("wchp") ? std::optional(servers.askedAt()) : std::nullopt;
     for (auto &answer : answers) {
         auto snapshots = d->finder.judge().snapshotsOf(answer.view);
         const auto at = std::ranges::find(snapshots, name, [](const LockSnapshot &lock) { return lock.lock.name; });
-        if (at == snapshots.end())
+        auto lock =
+            at != snapshots.end() ? std::optional(*at) : lockOfTexts(snapshots, answer.view.path, name, askedAt);
+        if (!lock)
             continue;
-        d->finder.judge().addAges(*at);
-        co_return *at;
+        d->finder.judge().addAges(*lock);
+        co_return *std::move(lock);
     }
     co_return Error{ErrorCode::NoNode, u"there is no lock %1 now"_s.arg(label(name)), false};
 }

@@ -90,6 +90,14 @@ RecogniseContext ServerAnswers::context() const
     return out;
 }
 
+RecogniseContext ServerAnswers::contextAsOf(Instant known) const
+{
+    auto out = context();
+    const auto age = std::max(Duration{}, m_ensemble.loop.now() - known);
+    out.observed -= std::chrono::ceil<milliseconds>(age);
+    return out;
+}
+
 Task<void> learnMembers(const ObservedEnsemble &ensemble)
 {
     // A session with a chroot cannot see it.

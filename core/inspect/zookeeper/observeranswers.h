@@ -43,6 +43,8 @@ public:
     [[nodiscard]] std::chrono::milliseconds serverAhead() const { return m_serverAhead; }
     // All but the heads of a directory.
     [[nodiscard]] RecogniseContext context() const;
+    // The same for what was known to be true at that time, and may have changed since.
+    [[nodiscard]] RecogniseContext contextAsOf(Instant known) const;
 
 private:
     [[nodiscard]] ServerTime serverNow() const;

@@ -19,8 +19,9 @@ constexpr qint64 stretch = 64;        // znodes between two rests
 constexpr Duration mostWork = 64ms;   // of a stretch: what took longer was waiting
 constexpr Duration leastRest = 200ms; // where there is any
 constexpr std::size_t smallFolder = 100;
-constexpr std::size_t sampled = 32;   // children of a large folder that show what the others may be
-constexpr qint64 reportEvery = 2'000; // znodes
+constexpr std::size_t sampled = 32;                // children of a large folder that show what the others may be
+constexpr qint64 reportEvery = 2'000;              // znodes
+constexpr qint64 mostBytesOut = 8LL * 1024 * 1024; // that may be on their way at a time
 constexpr auto retryAfter = 500ms;
 
 // Some znodes that are opened to see what others like them may be: children of a large folder for all of its
@@ -123,11 +124,15 @@ public:
                 auto stat = co_await looking;
                 if (stat || stat.error().code == ErrorCode::NoPermission)
                     takeUnreadable(first, stat);
+            } else if (listed.error().code != ErrorCode::NoNode && m_report.failed++ == 0) {
+                m_report.failure = listed.error().message;
             }
             settle(first);
             if (m_options.restTimes > 0 && m_report.seen % stretch == 0) {
                 const auto worked = std::min<Duration>(m_session.loop().now() - started, mostWork);
-                auto rest = sleepFor(m_session.loop(), std::max<Duration>(worked * m_options.restTimes, leastRest));
+                const auto pause = std::max<Duration>(worked * m_options.restTimes, leastRest);
+                m_report.took += worked + pause;
+                auto rest = sleepFor(m_session.loop(), pause);
                 co_await rest;
                 started = m_session.loop().now();
             }
@@ -151,7 +156,8 @@ private:
     void send()
     {
         for (auto &queue : m_ahead) {
-            while (!queue.empty() && m_out.size() < m_options.inFlight && m_asked < m_options.most) {
+            while (!queue.empty() && m_out.size() < mostOut() && m_asked < m_options.most
+                   && m_bytes < m_options.mostBytes) {
                 auto next = std::move(queue.front());
                 queue.pop_front();
                 auto read = m_options.readAlready ? m_options.readAlready(next.path) : nullptr;
@@ -161,6 +167,22 @@ private:
                 m_out.push_back({std::move(next), std::move(reply), std::move(read)});
             }
         }
+    }
+
+    // Fewer where one answer is large: all of them have to be kept.
+    [[nodiscard]] std::size_t mostOut() const
+    {
+        const auto fitting = static_cast<std::size_t>(mostBytesOut / std::max<qint64>(m_largest, 1));
+        return std::clamp<std::size_t>(fitting, 1, m_options.inFlight);
+    }
+
+    void weigh(const ZPath &path, const zk::Children &listed)
+    {
+        qint64 bytes = 0;
+        for (const auto &name : listed.names)
+            bytes += name.bytes().size() + path.bytes().size();
+        m_bytes += bytes;
+        m_largest = std::max(m_largest, bytes);
     }
 
     Reply<zk::Children> ask(const ZPath &path)
@@ -173,6 +195,7 @@ private:
     {
         ++m_report.seen;
         const auto &path = asked.path;
+        weigh(path, listed);
         const bool isEphemeral = !listed.stat.ephemeralOwner.isNone();
         // One that has children and no number is a folder of locks: none of its siblings need be read for its sake.
         const bool isFolder = listed.stat.numChildren > 0 && !recipes::readSequence(path.name());
@@ -200,7 +223,13 @@ private:
     // There is nothing below them; they are suspects. Whether there are any.
     bool passOverEphemerals(const Listing &asked, std::vector<NodeName> &names)
     {
-        const auto ephemerals = asked.read ? ephemeralsIn(asked.read->view) : knownEphemerals(asked.path);
+        auto ephemerals = knownEphemerals(asked.path);
+        // From ZooKeeper 3.9.3 on the stat of a child that may not be read is hidden: then only dump names its owner.
+        if (asked.read) {
+            const auto read = ephemeralsIn(asked.read->view);
+            ephemerals.insert(ephemerals.end(), read.begin(), read.end());
+            std::ranges::sort(ephemerals);
+        }
         if (ephemerals.empty())
             return false;
         const auto passed = std::erase_if(names, [&](const NodeName &name) {
@@ -324,6 +353,7 @@ private:
     std::array<std::deque<Ahead>, ranks> m_ahead;
     std::deque<Listing> m_out;
     qint64 m_asked = 0;
+    qint64 m_bytes = 0, m_largest = 0; // of listings: of all, and of one
     CrawlReport m_report;
 };
 

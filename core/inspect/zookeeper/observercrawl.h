@@ -20,9 +20,10 @@ namespace lockscope::inspect {
 
 struct CrawlOptions {
     std::size_t inFlight = 16;
-    qint64 most = 200'000; // znodes asked
-    int restTimes = 0;     // after each stretch of work, rest that many times as long
-    ZPath from{"/"};       // only what is there and below
+    qint64 most = 200'000;                 // znodes asked
+    qint64 mostBytes = 64LL * 1024 * 1024; // of the names and paths that were listed
+    int restTimes = 0;                     // after each stretch of work, rest that many times as long
+    ZPath from{"/"};                       // only what is there and below
     // False: what looks like a leaf because its neighbours are leaves is judged by its name only.
     bool opensLeaves = true;
     // A folder that was read just now, or is being watched since: neither it nor its ephemerals are listed again.
@@ -37,7 +38,10 @@ struct CrawlOptions {
 struct CrawlReport {
     NamesByParent suspects; // ephemerals, and numbered or lock-named nodes without a session
     qint64 seen = 0;
-    bool isCut = false;       // stopped at `most`
+    bool isCut = false;       // stopped at `most`, or at `mostBytes`
+    qint64 failed = 0;        // directories that were not listed for another reason than permission
+    QString failure;          // the first such reason
+    Duration took{};          // with its rests, but without what was only waiting
     qint64 unopened = 0;      // of those that look like leaves
     bool sessionOver = false; // it ended before the crawl did
     std::set<ZPath> refused;  // directories we may not list

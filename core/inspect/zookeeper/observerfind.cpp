@@ -42,8 +42,11 @@ void LockFinder::start()
 
 void LockFinder::stateChanged(zk::SessionState state)
 {
-    if (state == zk::SessionState::Connecting)
+    if (state == zk::SessionState::Connecting) {
         m_wasBroken = true;
+        if (m_follower.noteGap())
+            tellAll();
+    }
     if (state != zk::SessionState::Connected)
         return;
     m_answers.noteConnected();
@@ -51,7 +54,15 @@ void LockFinder::stateChanged(zk::SessionState state)
     if (!std::exchange(m_wasBroken, false))
         return;
     m_follower.readAllAgain();
+    m_scope.launch(tellOnceRead());
     wantEdges();
+}
+
+Task<void> LockFinder::tellOnceRead()
+{
+    tellAll();
+    co_await haveRead();
+    tellAll();
 }
 
 Task<void> LockFinder::find()
@@ -64,7 +75,7 @@ Task<void> LockFinder::find()
     auto asking = m_ensemble.session.exists(ZPath("/"), {}, Deadline::after(m_ensemble.loop, firstPatience));
     co_await firstLook();
     const auto heard = co_await asking;
-    if (!heard && heard.error().code == ErrorCode::AuthFailed)
+    if (!heard && (heard.error().code == ErrorCode::AuthFailed || heard.error().code == ErrorCode::Server))
         m_refusal = heard.error().message;
     tellAll();
     m_first.complete(true);
@@ -136,7 +147,6 @@ Task<void> LockFinder::keepLooking()
 Task<void> LockFinder::keepSweeping()
 {
     for (;;) {
-        const auto started = m_ensemble.loop.now();
         auto gentle = crawlOptions(restPerWork);
         gentle.inFlight = 8;
         // Ephemerals stand in the dump. Without one the first look has opened them all.
@@ -147,9 +157,8 @@ Task<void> LockFinder::keepSweeping()
             co_return;
         crawlDone(report);
         tellAll();
-        const auto took = m_ensemble.loop.now() - started;
         // Where no server lists the ephemerals, new locks are found by this alone.
-        const auto rest = m_answers.canDump() ? took * restPerSweep : Duration{};
+        const auto rest = m_answers.canDump() ? report.took * restPerSweep : Duration{};
         auto later = sleepFor(m_ensemble.loop, std::max<Duration>(sweepTreeEvery, rest));
         co_await later;
     }
@@ -163,12 +172,15 @@ Task<void> LockFinder::keepHearing()
         auto later = sleepFor(m_ensemble.loop, hearEvery);
         co_await later;
         ++m_requests;
+        const auto asked = m_ensemble.loop.now();
         auto asking = m_ensemble.session.exists(ZPath("/"), {}, Deadline::after(m_ensemble.loop, patience));
         const auto heard = co_await asking;
         const bool hasTold = m_first.isComplete() || !m_judge.snapshots().entries().empty();
         // That the root may not be read is an answer, too.
         const bool isAnswer = heard || heard.error().code == ErrorCode::NoPermission;
-        if (isAnswer && hasTold)
+        if (isAnswer)
+            m_follower.heard(asked);
+        if (isAnswer && hasTold && m_follower.isCurrent())
             m_ensemble.sink.looked(m_ensemble.connection);
     }
 }
@@ -294,6 +306,8 @@ void LockFinder::tellAll()
     facts.sweepComplete = m_hasCrawled;
     facts.crawlSeen = m_crawled.seen;
     facts.crawlCut = m_crawled.isCut;
+    facts.failedDirectories = m_crawled.failed;
+    facts.firstFailure = m_crawled.failure;
     facts.unopened = m_crawled.unopened;
     facts.refusedDirectories = static_cast<qint64>(m_crawled.refused.size());
     if (!m_crawled.refused.empty())

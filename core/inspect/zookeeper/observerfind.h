@@ -25,6 +25,8 @@ private:
     Task<void> firstLook();
     // Until nothing is left to be read of what was found.
     Task<void> haveRead();
+    // And says what is known then.
+    Task<void> tellOnceRead();
     Task<void> keepLooking();
     Task<void> keepSweeping();
     // Says that what was told is true, where all is quiet, too.

@@ -11,12 +11,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int mostReading = 128;     // directories at a time: most are small, and the server is not to wait for us
-constexpr int mostReadingWide = 32;  // that may have as many requests out as they like; what is read beside them may
-constexpr std::size_t few = 32;      // have so many, for large ones together are not to flood a server
-constexpr Duration always = 10ms;    // what is read faster than this needs no rest
-constexpr Duration perRequest = 1ms; // more than that a server does not work for one
-constexpr int readAtOnce = 20;       // directories read again because of their age, per look
+constexpr int mostReading = 128;    // directories at a time: most are small, and the server is not to wait for us
+constexpr int mostReadingWide = 32; // that may have as many requests out as they like; what is read beside them may
+constexpr std::size_t few = 32;     // have so many, for large ones together are not to flood a server
+constexpr Duration always = 10ms;   // what is read faster than this needs no rest
+constexpr Duration perRequest = 200us; // more than that a server does not work for one
+constexpr Duration lateAfter = 1s;     // a change that was not read for so long is reported
+constexpr int readAtOnce = 20;         // directories read again because of their age, per look
 // So old may be what is known of a node: its client may change what it wrote into it.
 constexpr Duration readInFullEvery = 60s;
 // Of more nodes than these not all: a queue of 10,000 would be asked 170 things a second, though nothing happens.
@@ -77,7 +78,7 @@ void DirectoryFollower::reconcile(const Candidates &found, bool isComplete)
         }
     }
     for (const auto &path : toRead)
-        enqueue(path);
+        setDue(path);
 }
 
 void DirectoryFollower::readOldOnes()
@@ -85,9 +86,10 @@ void DirectoryFollower::readOldOnes()
     const auto now = m_ensemble.loop.now();
     std::vector<std::pair<Instant, ZPath>> old;
     for (auto &[path, directory] : m_directories) {
-        if (!directory.known || !m_judge.hadLock(path))
+        const bool hasFailed = directory.dueSince && !m_unreadable.contains(path);
+        if (!hasFailed && (!directory.known || !m_judge.hadLock(path)))
             continue;
-        const bool isUntold = directory.known->overBudget || m_judge.hasDates(path);
+        const bool isUntold = hasFailed || directory.known->overBudget || m_judge.hasDates(path);
         const bool isOld = isUntold && now - directory.readAt > m_ensemble.options.pollEvery;
         if (isOld || now - directory.readInFullAt > readInFullEvery)
             old.emplace_back(directory.readAt, path);
@@ -99,7 +101,17 @@ void DirectoryFollower::readOldOnes()
         enqueue(path);
 }
 
-void DirectoryFollower::enqueue(const ZPath &path)
+void DirectoryFollower::setDue(const ZPath &path, When when)
+{
+    const auto at = m_directories.find(path);
+    if (at == m_directories.end())
+        return;
+    if (!at->second.dueSince)
+        at->second.dueSince = m_ensemble.loop.now();
+    enqueue(path, when);
+}
+
+void DirectoryFollower::enqueue(const ZPath &path, When when)
 {
     const auto at = m_directories.find(path);
     if (at == m_directories.end())
@@ -109,18 +121,22 @@ void DirectoryFollower::enqueue(const ZPath &path)
         directory.isStale = true;
         return;
     }
-    if (directory.isQueued)
+    if (directory.isQueued && !(directory.isResting && when == When::AtOnce))
         return;
     directory.isQueued = true;
     const auto now = m_ensemble.loop.now();
-    const auto soonest = directory.took > always ? directory.readAt + directory.took * restPerWork : now;
-    if (soonest > now) {
+    const bool needsRest = when == When::Rested && directory.took > always;
+    const auto soonest = needsRest ? directory.readAt + directory.took * restPerWork : now;
+    directory.isResting = soonest > now;
+    if (directory.isResting) {
         directory.later = m_ensemble.loop.callAt(soonest, [this, path] {
+            m_directories.at(path).isResting = false;
             m_queue.push_back(path);
             pump();
         });
         return;
     }
+    directory.later.cancel();
     m_queue.push_back(path);
     pump();
 }
@@ -229,7 +245,7 @@ void DirectoryFollower::watchFired(const ZPath &directory, const std::shared_ptr
     const auto at = m_directories.find(directory);
     // Groups that are no lock change as they like: the next dump says whether to look again.
     if (at != m_directories.end() && (m_judge.hadLock(directory) || at->second.isReading))
-        enqueue(directory);
+        setDue(directory);
 }
 
 void DirectoryFollower::finish(const ZPath &path, Instant started, Result<ReadAnswer> answer)
@@ -242,14 +258,19 @@ void DirectoryFollower::finish(const ZPath &path, Instant started, Result<ReadAn
     auto &directory = at->second;
     directory.isReading = false;
     directory.readAt = m_ensemble.loop.now();
-    directory.took = directory.readAt - started;
-    // What a stall or a long way added was no work.
-    if (answer)
-        directory.took = std::min<Duration>(directory.took, perRequest * answer->requests);
+    // What a stall or a long way added was no work, and of a lost answer nothing is known but that time passed.
+    const auto requests = answer ? answer->requests : 0;
+    directory.took = std::min<Duration>(directory.readAt - started, perRequest * requests);
     // Reading it in full comes so seldom that it is within its share, and what changes next is not to wait for that.
     if (std::exchange(directory.isInFull, false) && directory.took * restPerWork <= readInFullEvery)
         directory.took = {};
     const bool readAgain = std::exchange(directory.isStale, false);
+    if (!answer)
+        directory.dueSince = directory.dueSince.value_or(started);
+    else if (readAgain && directory.dueSince)
+        directory.dueSince = std::max(*directory.dueSince, answer->view.listedAt);
+    else
+        directory.dueSince.reset();
     auto changes = take(path, directory, std::move(answer));
     if (!changes.empty()) {
         m_ensemble.sink.locksChanged(std::move(changes));
@@ -265,7 +286,10 @@ std::vector<SnapshotChange> DirectoryFollower::take(const ZPath &path, Directory
 {
     if (answer) {
         // Who got there while we could not look did so at an unknown time.
-        const bool isFirstLook = !directory.known || std::exchange(directory.hadGap, false);
+        const bool isGapOver = directory.hadGap && answer->view.listedAt >= m_backAt;
+        const bool isFirstLook = !directory.known || isGapOver;
+        directory.hadGap = directory.hadGap && !isGapOver;
+        directory.knownAt = answer->view.listedAt;
         m_requests += answer->requests;
         m_unreadable.erase(path);
         directory.known = std::make_shared<const ReadAnswer>(std::move(*answer));
@@ -281,7 +305,7 @@ std::vector<SnapshotChange> DirectoryFollower::take(const ZPath &path, Directory
         return forget(path);
     if (answer.error().code == ErrorCode::NoPermission)
         m_unreadable.insert_or_assign(path, answer.error().message);
-    // Any other error is the connection's: when it is back everything is read again.
+    // Any other error is the connection's: when it is back everything is read again. Else readOldOnes() does it.
     return {};
 }
 
@@ -307,15 +331,57 @@ std::shared_ptr<const ReadAnswer> DirectoryFollower::readAlready(const ZPath &pa
     return isTold && !directory.hadGap ? directory.known : nullptr;
 }
 
+bool DirectoryFollower::noteGap()
+{
+    m_backAt = Instant::max();
+    for (auto &[path, directory] : m_directories)
+        directory.hadGap = true;
+    return !m_directories.empty();
+}
+
 void DirectoryFollower::readAllAgain()
 {
+    m_backAt = m_ensemble.loop.now();
     std::vector<ZPath> all;
     for (auto &[path, directory] : m_directories) {
         directory.hadGap = true;
         all.push_back(path);
     }
     for (const auto &path : all)
-        enqueue(path);
+        setDue(path, When::AtOnce);
+}
+
+bool DirectoryFollower::isTold(const ZPath &path, const Directory &directory) const
+{
+    if (!directory.known || directory.known->overBudget || m_judge.hasDates(path))
+        return false;
+    const auto isArmed = [&directory](const ZPath &folder) {
+        const auto slot = directory.watches.find(folder);
+        return slot != directory.watches.end() && slot->second && slot->second->isArmed;
+    };
+    return isArmed(path) && std::ranges::all_of(directory.known->view.parts, [&](const auto &part) {
+               return isArmed(partPath(path, part.first));
+           });
+}
+
+void DirectoryFollower::heard(Instant asked)
+{
+    for (auto &[path, directory] : m_directories) {
+        if (!directory.hadGap && !directory.dueSince && isTold(path, directory))
+            directory.knownAt = std::max(directory.knownAt, asked);
+    }
+}
+
+bool DirectoryFollower::isLate(const ZPath &path, const Directory &directory) const
+{
+    if (m_unreadable.contains(path) || (directory.known && !m_judge.hadLock(path)))
+        return false;
+    return directory.hadGap || (directory.dueSince && m_ensemble.loop.now() - *directory.dueSince > lateAfter);
+}
+
+bool DirectoryFollower::isCurrent() const
+{
+    return std::ranges::none_of(m_directories, [this](const auto &of) { return isLate(of.first, of.second); });
 }
 
 void DirectoryFollower::judgeAll()
@@ -323,9 +389,10 @@ void DirectoryFollower::judgeAll()
     std::vector<SnapshotChange> changes;
     std::vector<ZPath> toRead;
     for (const auto &[path, directory] : m_directories) {
-        if (!directory.known)
+        // What is to be read first is judged when it was: by newer answers of the servers an old list looks wrong.
+        if (!directory.known || directory.hadGap || directory.dueSince)
             continue;
-        std::ranges::move(m_judge.judgeAgain(directory.known->view), std::back_inserter(changes));
+        std::ranges::move(m_judge.judgeAgain(directory.known->view, directory.knownAt), std::back_inserter(changes));
         if (m_judge.wantsNewerList(path))
             toRead.push_back(path);
     }
@@ -341,7 +408,15 @@ void DirectoryFollower::addTo(SearchFacts &facts, const std::set<ZPath> &refused
         if (!refused.contains(path) && facts.refusedDirectories++ == 0)
             facts.firstRefused = path;
     }
+    const auto now = m_ensemble.loop.now();
+    auto oldest = Instant::max();
     for (const auto &[path, directory] : m_directories) {
+        if (isLate(path, directory)) {
+            ++facts.lateDirectories;
+            const auto known = directory.known ? directory.knownAt : directory.dueSince.value_or(now);
+            if (known < std::exchange(oldest, std::min(oldest, known)))
+                facts.firstLate = path;
+        }
         if (!directory.known)
             continue;
         const bool hadLock = m_judge.hadLock(path);
@@ -353,6 +428,8 @@ void DirectoryFollower::addTo(SearchFacts &facts, const std::set<ZPath> &refused
         for (const auto &[folder, slot] : directory.watches)
             facts.ownChildWatches += slot && slot->isArmed;
     }
+    if (facts.lateDirectories > 0)
+        facts.lateSince = datedNow(m_ensemble.loop) - (now - oldest);
 }
 
 } // namespace lockscope::inspect

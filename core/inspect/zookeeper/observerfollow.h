@@ -26,8 +26,14 @@ public:
     // A few at a time: lock directories without a watch, or of which a watch does not tell all, and those whose known
     // nodes were not read for long.
     void readOldOnes();
-    // The connection is back: nobody told us what happened meanwhile.
+    // The connection broke: what happens from now on is not known until it is read again. False if nothing is known.
+    bool noteGap();
+    // The connection is back: every directory is read at once.
     void readAllAgain();
+    // An answer over the session to what was asked at `asked`: changes before that have been told by the watches.
+    void heard(Instant asked);
+    // False while a lock is shown whose directory has changed, or may have, and was not read since.
+    [[nodiscard]] bool isCurrent() const;
     // The servers have said more.
     void judgeAll();
 
@@ -55,9 +61,12 @@ private:
         std::pair<qint64, ZPath> hidden;                     // nodes of it of which only the names may be known
         bool isQueued = false;
         bool isReading = false;
-        bool isStale = false; // something happened while it was being read
-        bool hadGap = false;  // the connection was broken since it was read
-        Duration took{};      // the last reading
+        bool isStale = false;            // something happened while it was being read
+        bool isResting = false;          // queued, but not before a rest is over
+        bool hadGap = false;             // the connection was broken since it was read
+        std::optional<Instant> dueSince; // it changed then, or may have, and was not read since
+        Instant knownAt{};               // `known` was true then
+        Duration took{};                 // the work of the last reading
         Instant readAt{};
         Instant readInFullAt{};    // nodes known before included, of a large one a part of them
         std::size_t againFrom = 0; // where that part begins the next time
@@ -65,7 +74,13 @@ private:
         Timer later;
     };
 
-    void enqueue(const ZPath &path);
+    enum class When { Rested, AtOnce };
+    void enqueue(const ZPath &path, When when = When::Rested);
+    // It has changed, or may have.
+    void setDue(const ZPath &path, When when = When::Rested);
+    [[nodiscard]] bool isLate(const ZPath &path, const Directory &directory) const;
+    // Watches tell of every change.
+    [[nodiscard]] bool isTold(const ZPath &path, const Directory &directory) const;
     void pump();
     Task<void> read(ZPath path);
     [[nodiscard]] ReadRequest requestFor(const ZPath &path);
@@ -85,6 +100,7 @@ private:
     std::map<ZPath, QString> m_unreadable; // directories we may not read
     std::deque<ZPath> m_queue;
     int m_reading = 0;
+    Instant m_backAt{}; // since when the connection is unbroken
     bool m_isPumping = false;
     qint64 m_requests = 0;
     std::vector<Completion<bool>> m_idleWaiters;

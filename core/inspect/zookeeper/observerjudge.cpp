@@ -5,14 +5,25 @@
 #include "core/inspect/pace.h"
 #include "core/rules/catalogue.h"
 
+#include <ctime>
 #include <set>
 
 namespace lockscope::inspect {
 
+using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 
 namespace {
 constexpr Duration quickJudgement = 5ms;
+
+// What this thread has worked so far. Time that passes is no work: the program may have been stopped in it.
+Duration processorTime()
+{
+    timespec spent{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return std::chrono::seconds(spent.tv_sec)
+           + std::chrono::duration_cast<Duration>(std::chrono::nanoseconds(spent.tv_nsec));
+}
 
 template <class One>
 auto &sinceOf(One &contender)
@@ -27,11 +38,21 @@ bool isDated(const LockSnapshot &lock, const Contender &contender)
            && recipes::recipeOf(lock.recipe).endsBy != recipes::EndsBy::Timestamp;
 }
 
+// What was recognised by its watches stays so when the last waiter gets the lock.
+void keepConfidence(LockSnapshot &lock, const LockSnapshot *before)
+{
+    const bool wasSurer = before && before->recipe == lock.recipe && before->confidence > lock.confidence;
+    if (!wasSurer || std::ranges::none_of(lock.contenders, [&](const auto &one) { return before->find(one.id); }))
+        return;
+    lock.confidence = before->confidence;
+    lock.why += u", whose waiters were seen to watch each other"_s;
+}
+
 } // namespace
 
 std::vector<LockSnapshot> DirectoryJudge::snapshotsOf(const DirectoryView &view) const
 {
-    auto context = m_answers.context();
+    auto context = m_answers.contextAsOf(view.listedAt);
     const auto at = m_judged.find(view.path);
     context.headSince = at == m_judged.end() ? nullptr : &at->second.headSince;
     auto snapshots = recognise(view, context);
@@ -107,15 +128,18 @@ void DirectoryJudge::noteHeads(HeadSince &headSince, std::vector<LockSnapshot> &
     std::erase_if(headSince, [&heads](const auto &entry) { return !heads.contains(entry.first); });
 }
 
-std::vector<LockSnapshot> DirectoryJudge::look(Judged &judged, const DirectoryView &view, bool isFirstLook)
+std::vector<LockSnapshot> DirectoryJudge::look(Judged &judged, const DirectoryView &view, Instant known,
+                                               bool isFirstLook)
 {
-    const auto started = m_ensemble.loop.now();
-    auto context = m_answers.context();
+    const auto started = processorTime();
+    auto context = m_answers.contextAsOf(known);
     context.headSince = &judged.headSince;
     context.listedAt = view.listedAt;
     judged.wantsNewerList = false;
     context.wantsNewerList = &judged.wantsNewerList;
     auto snapshots = recognise(view, context);
+    for (auto &lock : snapshots)
+        keepConfidence(lock, m_snapshots.find(lock.lock.name));
     if (!m_ensemble.options.includeLowConfidence)
         snapshots = m_snapshots.withoutLow(view.path.bytes(), std::move(snapshots));
     compareClocks(judged, view, snapshots, isFirstLook);
@@ -131,7 +155,7 @@ std::vector<LockSnapshot> DirectoryJudge::look(Judged &judged, const DirectoryVi
         return recipes::recipeOf(lock.recipe).endsBy == recipes::EndsBy::Timestamp;
     });
     judged.at = m_ensemble.loop.now();
-    judged.took = judged.at - started;
+    judged.took = processorTime() - started;
     return snapshots;
 }
 
@@ -143,18 +167,18 @@ void DirectoryJudge::addAges(LockSnapshot &lock) const
 std::vector<SnapshotChange> DirectoryJudge::judge(const DirectoryView &view, bool isFirstLook)
 {
     auto &judged = m_judged[view.path];
-    auto snapshots = look(judged, view, isFirstLook);
+    auto snapshots = look(judged, view, view.listedAt, isFirstLook);
     judged.hadLock |= !snapshots.empty();
     return replace(view.path, std::move(snapshots));
 }
 
-std::vector<SnapshotChange> DirectoryJudge::judgeAgain(const DirectoryView &view)
+std::vector<SnapshotChange> DirectoryJudge::judgeAgain(const DirectoryView &view, Instant known)
 {
     auto &judged = m_judged[view.path];
     const bool isSlow = judged.took > quickJudgement;
     if (isSlow && m_ensemble.loop.now() < judged.at + judged.took * restPerWork)
         return {};
-    auto snapshots = look(judged, view, false);
+    auto snapshots = look(judged, view, known, false);
     if (judged.wantsNewerList)
         return {};
     judged.hadLock |= !snapshots.empty();

@@ -21,8 +21,9 @@ public:
     // `isFirstLook`: since when they hold who hold now is not known.
     [[nodiscard]] std::vector<SnapshotChange> judge(const DirectoryView &view, bool isFirstLook);
     // The same nodes may look different when the servers have said more. Less often for a queue that takes long.
-    // Nothing changes where a rule needs a list as new as what they said: see wantsNewerList().
-    [[nodiscard]] std::vector<SnapshotChange> judgeAgain(const DirectoryView &view);
+    // Nothing changes where a rule needs a list as new as what they said: see wantsNewerList(). `known`: the view was
+    // still true then.
+    [[nodiscard]] std::vector<SnapshotChange> judgeAgain(const DirectoryView &view, Instant known);
     [[nodiscard]] std::vector<SnapshotChange> forget(const ZPath &directory);
 
     // As it is now, those of low confidence, too; nothing is remembered.
@@ -46,11 +47,12 @@ private:
         bool hadLock = false;
         bool hasDates = false;
         bool wantsNewerList = false;
-        Duration took{};
-        Instant at{}; // when that was done
+        Duration took{}; // of the processor
+        Instant at{};    // when that was done
     };
     // Judged, nothing told yet.
-    [[nodiscard]] std::vector<LockSnapshot> look(Judged &judged, const DirectoryView &view, bool isFirstLook);
+    [[nodiscard]] std::vector<LockSnapshot> look(Judged &judged, const DirectoryView &view, Instant known,
+                                                 bool isFirstLook);
     void compareClocks(Judged &judged, const DirectoryView &view, const std::vector<LockSnapshot> &now,
                        bool isFirstLook);
     // By the servers' clock as it was when we began to look.

@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 
+#include <QDateTime>
 #include <QLocale>
 
 #include <algorithm>
@@ -16,6 +17,13 @@ namespace {
 QString counted(qint64 number)
 {
     return QLocale(QLocale::English).toString(number);
+}
+
+// "10:32:05", as a clock on the wall shows it here.
+QString clockTime(WallTime when)
+{
+    const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(when.time_since_epoch());
+    return QDateTime::fromMSecsSinceEpoch(since.count()).toString(u"HH:mm:ss"_s);
 }
 
 // "watches: 1 of 3 members answered wchp (not in the whitelist)"; nothing if all answered.
@@ -103,6 +111,9 @@ std::vector<Coverage> coverageOf(const ConnectionName &connection, const zk::Evi
         missing(howFound(evidence, search));
     if (search.crawlCut)
         missing(u"the crawl stopped at %1 znodes: there may be more locks"_s.arg(counted(search.crawlSeen)));
+    if (search.failedDirectories > 0)
+        missing(u"%1 znodes could not be listed, for one: %2"_s.arg(counted(search.failedDirectories),
+                                                                    search.firstFailure));
     if (search.unopened > 0)
         missing(
             u"%1 znodes of large or many folders were not opened, for those like them are leaves: a lock without a "
@@ -123,6 +134,9 @@ std::vector<Coverage> coverageOf(const ConnectionName &connection, const zk::Evi
             u"no permission to read %1 znodes, %2 for one: since when they are there is not known, and whose they are "
             u"only where a server lists the sessions' nodes"_s.arg(counted(search.hiddenNodes),
                                                                    label(search.firstHidden.bytes(), 80)));
+    if (search.lateDirectories > 0)
+        missing(u"%1 lock directories are shown as of %2 or later, %3 for one: they have not been read since"_s.arg(
+            counted(search.lateDirectories), clockTime(search.lateSince), label(search.firstLate.bytes(), 80)));
     if (search.polledDirectories > 0)
         missing(u"%1 lock directories are polled: the watch budget is used up"_s.arg(search.polledDirectories));
     if (search.unreadNodes > 0)

@@ -2,6 +2,7 @@
 // What an observer says besides the locks: who the clients are, and what it could not see. Pure.
 #pragma once
 
+#include "core/async/dated.h"
 #include "core/inspect/snapshotstore.h"
 #include "core/zookeeper/evidence.h"
 
@@ -25,6 +26,8 @@ struct SearchFacts {
     bool sweepComplete = false; // nodes without a session were looked for everywhere
     qint64 crawlSeen = 0;
     bool crawlCut = false;
+    qint64 failedDirectories = 0; // not listed, and not for want of permission
+    QString firstFailure;
     qint64 unopened = 0;           // leaves of large folders, by the looks of it
     qint64 refusedDirectories = 0; // we may not list them
     ZPath firstRefused;
@@ -33,6 +36,9 @@ struct SearchFacts {
     int polledDirectories = 0; // no watch: the budget is used up
     qint64 unreadNodes = 0;    // in directories with too many children
     int ownChildWatches = 0;
+    int lateDirectories = 0; // not read again since they changed, or since the connection broke
+    ZPath firstLate;         // the one that was read first of these
+    WallTime lateSince{};    // and when it was known last, by our clock
 };
 [[nodiscard]] std::vector<Coverage> coverageOf(const ConnectionName &connection, const zk::Evidence &evidence,
                                                const SearchFacts &search);

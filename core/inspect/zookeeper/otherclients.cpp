@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HBase's table locks, DistributedLock for .NET, zk-ruby, the latch of Rust's zookeeper crate.
+// Hive's and HBase's table locks, DistributedLock for .NET, zk-ruby, the latch of Rust's zookeeper crate.
 #include "core/inspect/zookeeper/layouts.h"
 
 #include <algorithm>
@@ -44,7 +44,46 @@ void sharedIfRead(Description &description, const std::vector<Member> &members, 
     description.mode = Mode::Write;
 }
 
+// LOCK-SEMI_SHARED- excludes neither of the two others.
+bool isSemiShared(const NodeName &name)
+{
+    return name.bytes().startsWith("LOCK-SEMI_SHARED-");
+}
+
+bool excludes(const recipes::Queued &earlier, const recipes::Queued &later)
+{
+    return (earlier.access == Access::Exclusive || later.access == Access::Exclusive)
+           && !isSemiShared(earlier.node.name) && !isSemiShared(later.node.name);
+}
+
 } // namespace
+
+recipes::Turn turnWithoutQueue(const std::vector<recipes::Queued> &queue, const NodeName &me)
+{
+    const auto mine = std::ranges::find(queue, me, [](const recipes::Queued &one) { return one.node.name; });
+    if (mine == queue.end())
+        return {};
+    const auto first = std::find_if(queue.begin(), mine, [&](const auto &one) { return excludes(one, *mine); });
+    if (first == mine)
+        return {recipes::Turn::Kind::Mine, std::nullopt};
+    return {recipes::Turn::Kind::WaitFor, first->node.name};
+}
+
+// The folders of a table's partitions lie beside its locks. A LOCK TABLE makes a persistent node.
+extern const Layout hiveTable{
+    .names = {{"LOCK-SHARED-", Protection::None, Access::Shared},
+              {"LOCK-SEMI_SHARED-", Protection::None, Access::Shared},
+              {"LOCK-EXCLUSIVE-"}},
+    .description = {.recipe = "zk-shared",
+                    .client = u"Hive"_s,
+                    .form = u"LOCK-SHARED-<seq>, LOCK-SEMI_SHARED-<seq> or LOCK-EXCLUSIVE-<seq>"_s,
+                    .note = u"a client that meets a conflict deletes its node and tries again later"_s,
+                    .confidence = Confidence::High,
+                    .discipline = Discipline::NoQueue,
+                    .mode = Mode::Write},
+    .isUnmistakable = true,
+    .liesAmongFolders = true,
+};
 
 extern const Layout hbaseTable{
     .matches = matchHBase,

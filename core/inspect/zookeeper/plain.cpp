@@ -21,7 +21,8 @@ namespace {
 
 bool isPlain(const ZnodeView &node, const ZPath &directory)
 {
-    return !node.stat.ephemeralOwner.isNone() && !isNoLock(directory, node.name) && !recipes::readSequence(node.name);
+    const bool isNumbered = recipes::readSequence(node.name) && !isUuid36(node.name.bytes());
+    return !node.stat.ephemeralOwner.isNone() && !isNoLock(directory, node.name) && !isNumbered;
 }
 
 // The directory and who owns anything in it.
@@ -148,7 +149,9 @@ std::optional<LockSnapshot> plain(const ZnodeView &node, const Surroundings &aro
     const auto &[directory, context, owners, alone] = around;
     const bool named = saysLock(node.name.bytes()) || saysLock(directory.path.name().bytes());
     const bool marked = isOwnMark(node.data);
-    if (!named && !marked && !alone)
+    // A barrier has several members, or a node `ready` beside them.
+    const bool isMember = isUuid36(node.name.bytes()) && (!alone || hasChild(directory, "ready"));
+    if ((!named && !marked && !alone) || isMember)
         return std::nullopt; // members of a group, most likely
     const auto waiting = onlookers(node, around);
     LockSnapshot lock = heldBy(node, directory, context);

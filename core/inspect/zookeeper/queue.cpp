@@ -2,6 +2,7 @@
 #include "core/inspect/zookeeper/queue.h"
 
 #include "core/inspect/findings.h"
+#include "core/inspect/zookeeper/obstacle.h"
 #include "core/inspect/zookeeper/sessionfindings.h"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ Turn turnOf(const Description &description, const std::vector<recipes::Queued> &
         return recipes::turnInReadWriteQueue(queue, me, recipes::ReaderWatches::LowestWriter);
     case Discipline::ReadWrite:
         return recipes::turnInReadWriteQueue(queue, me, recipes::ReaderWatches::NearestWriter);
+    case Discipline::NoQueue: return turnWithoutQueue(queue, me);
     case Discipline::Mutex:
     case Discipline::Herd: break;
     }
@@ -91,45 +93,6 @@ Mode modeOf(const Member &member, Mode exclusive)
     return member.match.access == Access::Shared ? Mode::Read : exclusive;
 }
 
-// Who watches whom, as far as the servers' answers prove it.
-class Watching {
-public:
-    Watching(const std::vector<Placed> &queue, const ZPath &directory, const RecogniseContext &context)
-        : m_queue(queue), m_servers(context)
-    {
-        for (const auto &one : queue)
-            ++m_nodesOf[one.member.node->stat.ephemeralOwner];
-        for (size_t i = 0; i < queue.size(); ++i) {
-            for (const auto session : m_servers.watchers(directory.child(queue[i].member.node->name)))
-                m_watchedBy[session].push_back(i);
-        }
-    }
-
-    // A session that has several nodes in the lock may be waiting with any of them.
-    bool isProvable(const ZnodeView &node) const
-    {
-        const auto owner = node.stat.ephemeralOwner;
-        return !owner.isNone() && !m_servers.isOurs(owner) && m_nodesOf.at(owner) == 1;
-    }
-    // The other nodes of the queue that its session watches, in queue order.
-    std::vector<size_t> watchedBy(const ZnodeView &node) const
-    {
-        const auto found = m_watchedBy.find(node.stat.ephemeralOwner);
-        if (!isProvable(node) || found == m_watchedBy.end())
-            return {};
-        std::vector<size_t> others = found->second;
-        std::erase_if(others, [&](size_t i) { return m_queue[i].member.node->name == node.name; });
-        return others;
-    }
-    const ServerView &servers() const { return m_servers; }
-
-private:
-    const std::vector<Placed> &m_queue;
-    ServerView m_servers;
-    std::map<zk::SessionId, int> m_nodesOf;
-    std::map<zk::SessionId, std::vector<size_t>> m_watchedBy;
-};
-
 // Layouts that do not say how many may enter show it by whom they watch: the N-th before them.
 int permitsByWatches(const std::vector<Placed> &queue, const Watching &watching)
 {
@@ -162,9 +125,10 @@ bool isAcceptable(const Placed &waiter, const Placed &watched, const Description
             || (description.discipline == Discipline::CuratorReadWrite
                 && isTwin(watched, *waiter.turn.predecessor, queue))))
         return true;
-    // Which writer a reader waits for differs from version to version.
+    // Which writer before it a reader waits for differs from version to version.
     return description.discipline != Discipline::Mutex && waiter.member.match.access == Access::Shared
-           && watched.member.match.access == Access::Exclusive;
+           && watched.member.match.access == Access::Exclusive
+           && recipes::comesBefore(watched.member.match.sequence, waiter.member.match.sequence);
 }
 
 void addEdges(Contender &contender, const Placed &waiter, const std::vector<Placed> &queue,
@@ -247,6 +211,52 @@ void addMixture(LockSnapshot &lock, const std::vector<Placed> &queue)
                std::move(kazoos));
 }
 
+// What is known of a queue besides its members.
+struct QueueView {
+    const ZPath &directory;
+    const Watching &watching;
+    const QueueFolder &folder;
+    const RecogniseContext &context;
+};
+
+void addContenders(LockSnapshot &lock, const Description &description, const std::vector<Placed> &queue,
+                   Mode exclusive, const QueueView &view)
+{
+    Obstacles obstacles;
+    lock.contenders.reserve(queue.size());
+    for (size_t i = 0; i < queue.size(); ++i) {
+        const Placed &one = queue[i];
+        Contender contender = contenderOf(*one.member.node, view.directory, view.watching.servers());
+        contender.mode = modeOf(one.member, exclusive);
+        // Of several permits nothing shows which of its places a client counts from.
+        const bool mayWait = one.turn.isMine() && exclusive != Mode::Permit;
+        auto obstacle = mayWait ? obstacleOf(queue, i, view.watching, view.folder) : std::nullopt;
+        if (one.turn.isMine() && !obstacle) {
+            markHolder(contender, *one.member.node, view.context);
+            contender.heldAtMost &= description.discipline != Discipline::NoQueue;
+        } else {
+            markWaiter(contender, *one.member.node);
+        }
+        if (obstacle) {
+            contender.watches.push_back({obstacle->node.bytes(), false, obstacle->evidence});
+            obstacles.emplace(i, *std::move(obstacle));
+        } else if (!one.turn.isMine() && description.discipline != Discipline::NoQueue) {
+            addEdges(contender, one, queue, description, view.watching, lock);
+        }
+        if (!one.member.node->mayBeEphemeral())
+            addPersistentNode(lock, contender.id);
+        addRevocation(lock, one.member);
+        lock.contenders.push_back(std::move(contender));
+    }
+    std::ranges::stable_partition(lock.contenders, [](const auto &one) { return one.role == Role::Holder; });
+    numberAndJudge(lock);
+    if (obstacles.empty())
+        return;
+    if (lock.holderCount() == 0)
+        lock.state = LockState::Contended; // whoever comes waits as well
+    addObstacleFindings(lock, queue, obstacles);
+}
+
 QString whyOf(const Description &description, const std::vector<Placed> &queue)
 {
     const bool areEphemeral =
@@ -285,7 +295,7 @@ std::vector<Placed> place(const Description &description, std::vector<Member> me
 }
 
 LockSnapshot queueLock(const QByteArray &name, const Description &description, std::vector<Member> members,
-                       const ZPath &directory, const RecogniseContext &context)
+                       const ZPath &directory, const RecogniseContext &context, const QueueFolder &folder)
 {
     LockSnapshot lock = emptySnapshot(name, context);
     lock.recipe = description.recipe;
@@ -293,6 +303,7 @@ LockSnapshot queueLock(const QByteArray &name, const Description &description, s
     lock.confidence = description.confidence;
     auto queue = place(description, std::move(members), 1);
     lock.why = whyOf(description, queue);
+    lock.waitersKnown = description.discipline != Discipline::NoQueue;
     Mode exclusive = description.mode;
     std::optional<Watching> watching(std::in_place, queue, directory, context);
     if (description.maybeSemaphore) {
@@ -309,22 +320,7 @@ LockSnapshot queueLock(const QByteArray &name, const Description &description, s
                 lock.recipe = description.recipeOfSemaphore;
         }
     }
-    lock.contenders.reserve(queue.size());
-    for (const auto &one : queue) {
-        Contender contender = contenderOf(*one.member.node, directory, watching->servers());
-        contender.mode = modeOf(one.member, exclusive);
-        if (one.turn.isMine()) {
-            markHolder(contender, *one.member.node, context);
-        } else {
-            markWaiter(contender, *one.member.node);
-            addEdges(contender, one, queue, description, *watching, lock);
-        }
-        if (!one.member.node->mayBeEphemeral())
-            addPersistentNode(lock, contender.id);
-        addRevocation(lock, one.member);
-        lock.contenders.push_back(std::move(contender));
-    }
-    numberAndJudge(lock);
+    addContenders(lock, description, queue, exclusive, {directory, *watching, folder, context});
     addOverflow(lock, queue);
     addMixture(lock, queue);
     addSessionFindings(lock, context);

@@ -7,10 +7,16 @@
 
 namespace lockscope::inspect {
 
+// What else is known of the directory that a queue is in.
+struct QueueFolder {
+    std::vector<const ZnodeView *> others = {}; // its children that are not of the queue
+    qint64 created = 0;                         // how many children it has had; 0: not known
+};
+
 // One lock from the members of one layout (and of those that queue together with it).
 [[nodiscard]] LockSnapshot queueLock(const QByteArray &name, const Description &description,
                                      std::vector<Member> members, const ZPath &directory,
-                                     const RecogniseContext &context);
+                                     const RecogniseContext &context, const QueueFolder &folder = {});
 
 // The members of a queue in order, each with its turn.
 struct Placed {

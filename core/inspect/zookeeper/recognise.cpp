@@ -21,11 +21,6 @@ void append(std::vector<LockSnapshot> &to, std::vector<LockSnapshot> more)
     std::ranges::move(more, std::back_inserter(to));
 }
 
-bool hasChild(const DirectoryView &directory, const QByteArray &name)
-{
-    return std::ranges::find(directory.children, NodeName(name), &ZnodeView::name) != directory.children.end();
-}
-
 bool isAny(const std::vector<NodeName> &names, const Layout &layout)
 {
     return std::ranges::any_of(names, [&layout](const auto &name) { return layout.matchName(name).has_value(); });
@@ -145,6 +140,11 @@ void giveIds(LockSnapshot &lock)
 }
 
 } // namespace
+
+bool hasChild(const DirectoryView &directory, const QByteArray &name)
+{
+    return std::ranges::find(directory.children, NodeName(name), &ZnodeView::name) != directory.children.end();
+}
 
 std::optional<ZPath> candidateDirectory(const ZPath &parent, const std::vector<NodeName> &ephemerals)
 {

@@ -39,6 +39,8 @@ struct DirectoryView {
     bool isCut = false; // children were left out because there are too many
 };
 
+[[nodiscard]] bool hasChild(const DirectoryView &directory, const QByteArray &name);
+
 // Since when we have seen each contender's node at the head (own observation): by path and czxid, for a path
 // can come again.
 using HeadSince = std::map<std::pair<ZPath, qint64>, ServerTime>;

@@ -63,9 +63,13 @@ void addSessionFindings(LockSnapshot &lock, const RecogniseContext &context)
             continue;
         if (one.role == Role::Holder) {
             addDisconnected(lock, one, *health);
-        } else if (!health->connected) {
-            addFinding(lock, FindingCode::StaleQueue, Severity::Info,
-                       u"waiter %1 has no live connection"_s.arg(named(one)), {one.id});
+        } else {
+            Wording message = u"waiter %1 has no live connection"_s.arg(named(one));
+            if (health->connected)
+                message = u"waiter %1 has been silent for "_s.arg(named(one));
+            if (health->connected)
+                message.since(lock.observed - *health->silence);
+            addFinding(lock, FindingCode::StaleQueue, Severity::Info, message, {one.id});
         }
     }
 }

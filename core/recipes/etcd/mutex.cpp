@@ -9,10 +9,13 @@
 //      of the queue (the Go client reports an error).
 //   5. To release, delete the key if it is the one of that revision. The lease, which is this hold's alone, is
 //      revoked.
+// Ours alone: 1 also reads the key PREFIX itself, by which clients of another form lock. Where that has a lease, we
+// leave: neither would keep the other out.
 // The lease is kept alive all the while. The fencing token is the revision that created the key.
 #include "core/recipes/etcd/mutex.h"
 
 #include "core/async/sleep.h"
+#include "core/base/text.h"
 #include "core/recipes/connectionerrors.h"
 
 #include <algorithm>
@@ -54,18 +57,42 @@ etcd::RangeRequest oldestBelow(const QByteArray &prefix)
 }
 
 // Our own key is reused where a first try's answer was lost.
-etcd::Transaction joining(const QByteArray &prefix, const QByteArray &key, etcd::LeaseId lease)
+etcd::Transaction joining(const QByteArray &prefix, const QByteArray &key, etcd::LeaseId lease, bool readsFixed)
 {
-    etcd::RangeRequest own;
+    etcd::RangeRequest own, fixed;
     own.key = key;
     own.keysOnly = true;
+    fixed.key = prefix.chopped(1);
+    fixed.keysOnly = true;
     etcd::Transaction transaction;
     transaction.conditions.push_back({key, 0});
     transaction.then = {{Operation::Kind::Put, own, {}, lease}, {Operation::Kind::Range, own, {}, 0}};
     transaction.otherwise = {{Operation::Kind::Range, own, {}, 0}};
     transaction.then.push_back({Operation::Kind::Range, oldestBelow(prefix), {}, 0});
     transaction.otherwise.push_back({Operation::Kind::Range, oldestBelow(prefix), {}, 0});
+    if (!readsFixed)
+        return transaction;
+    transaction.then.push_back({Operation::Kind::Range, fixed, {}, 0});
+    transaction.otherwise.push_back({Operation::Kind::Range, fixed, {}, 0});
     return transaction;
+}
+
+QString keyText(const etcd::KeyValue &entry)
+{
+    const auto lease = entry.lease == 0
+                           ? u", which has no lease and never ends by itself"_s
+                           : u" with the lease %1"_s.arg(QString::fromLatin1(etcd::leaseText(entry.lease)));
+    return label(entry.key, 120) + lease;
+}
+
+std::optional<Error> refusalBeside(const etcd::TransactionAnswer &joined)
+{
+    const auto fixed = joined.ranges.size() > 2 ? joined.ranges[2].entries : std::vector<etcd::KeyValue>();
+    if (fixed.empty() || fixed.front().lease == 0)
+        return std::nullopt;
+    return Error{ErrorCode::Refused,
+                 u"the key %1 is there: a client may hold a lock by it, and would not be kept out; "
+                 u"nothing was taken"_s.arg(keyText(fixed.front()))};
 }
 
 } // namespace
@@ -150,16 +177,23 @@ Task<Result<EtcdMutex::Place>> EtcdMutex::join(Deadline deadline)
     if (!leased)
         co_return leased.error();
     m_key = m_prefix + etcd::leaseText(m_lease);
-    const auto transaction = joining(m_prefix, m_key, m_lease);
+    auto transaction = joining(m_prefix, m_key, m_lease, true);
     for (;;) {
         auto committing = m_client.commit(transaction, forRequest(deadline));
         const auto joined = co_await committing;
-        if (joined && (joined->ranges.size() != 2 || joined->ranges[0].entries.empty()))
+        if (joined && (joined->ranges.size() < 2 || joined->ranges[0].entries.empty()))
             co_return Error{ErrorCode::Server, u"etcd's answer lacks our own key"_s};
         if (joined) {
+            if (const auto refused = refusalBeside(*joined))
+                co_return *refused;
             m_created = joined->ranges[0].entries.front().created;
             const auto &oldest = joined->ranges[1].entries;
             co_return oldest.empty() || oldest.front().created == m_created ? Place::First : Place::Behind;
+        }
+        // A user may have rights below the prefix only: what such a one cannot read keeps nobody from the queue.
+        if (joined.error().code == ErrorCode::NoPermission && transaction.then.size() > 3) {
+            transaction = joining(m_prefix, m_key, m_lease, false);
+            continue;
         }
         // Sent again: it finds what the first one did.
         if (!isConnectionError(joined.error()) || m_keeper->isOver() || deadline.hasPassed(m_client.loop()))
@@ -183,7 +217,9 @@ Task<Result<EtcdMutex::Place>> EtcdMutex::untilFirst(Deadline deadline)
         if (!place && !isConnectionError(place.error()))
             co_return place.error();
         if (deadline.hasPassed(loop))
-            co_return Error{ErrorCode::TimedOut, u"somebody else holds it"_s, true};
+            co_return m_before
+                ? Error{ErrorCode::TimedOut, u"it waits for the key "_s + keyText(*m_before), true, true}
+                : Error{ErrorCode::TimedOut, u"somebody else holds it"_s, true};
         if (place) {
             auto waiting = untilGone(m_before->key, m_seen, deadline);
             co_await waiting;

@@ -4,7 +4,8 @@
 //   2. SELECT the row FOR UPDATE. If another transaction has it, the server queues us, first come first
 //      served, and answers when the row is ours. Without time to wait: NOWAIT.
 //   3. The server's own lock wait timeout (1205) is not ours: while there is time, ask again.
-//   4. No such row: nothing is locked. That is an error of its own, not "free".
+//   4. No such row: nothing is locked. That is an error of its own, not "free". A row that is itself a lock, and says
+//      that it is taken (rowowner.h): refused.
 //   5. Whatever else went wrong (no time left, victim of a deadlock, connection lost): ROLLBACK, so that
 //      an attempt that failed holds nothing.
 //   6. To release, COMMIT (transactionlock.cpp). Who waited next has the row at once, and is told by its own answer.
@@ -13,6 +14,7 @@
 // fencing token.
 #include "core/recipes/mariadb/forupdate.h"
 
+#include "core/recipes/mariadb/rowowner.h"
 #include "core/recipes/mariadb/waiting.h"
 
 namespace lockscope::recipes {
@@ -36,14 +38,18 @@ Task<Result<Grant>> ForUpdateLock::takeOn(mariadb::ConnectionId connection, Dead
         co_return row.error();
     if (row->rows.empty()) // 4
         co_return Error{ErrorCode::NoRow, u"there is no such row, so there is nothing to lock"_s};
+    const mariadb::Statement clock{ownClock, {}, connection, false};
+    const auto unowned = co_await refuseOwnedRow(&session(), m_row, *row, clock, deadline);
+    if (!unowned)
+        co_return unowned.error();
     guard.keep();
     co_return holdOn(connection);
 }
 
 Task<Result<mariadb::Rows>> ForUpdateLock::lockRow(mariadb::ConnectionId connection, Deadline deadline)
 {
-    const mariadb::Statement select{"SELECT " + quotedIdentifier(m_row.columns.front()) + " FROM "
-                                        + m_row.quotedTable() + " WHERE " + m_row.condition() + " FOR UPDATE",
+    const mariadb::Statement select{"SELECT * FROM " + m_row.quotedTable() + " WHERE " + m_row.condition()
+                                        + " FOR UPDATE",
                                     m_row.values, connection, false};
     auto once = select;
     once.text += " NOWAIT";

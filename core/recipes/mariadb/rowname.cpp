@@ -97,6 +97,9 @@ QByteArray RowName::condition() const
 
 Result<RowName> readRowName(const QByteArray &lock)
 {
+    if (lock.startsWith("before "))
+        return Error{ErrorCode::BadInput, u"\"%1\" is a gap between rows, and cannot be acquired: there is no row to "
+                                          u"lock"_s.arg(label(lock))};
     RowName row;
     QByteArray rest = lock;
     row.schema = takeIdentifier(rest, '.');

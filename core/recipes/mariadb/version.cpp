@@ -13,6 +13,7 @@
 #include "core/recipes/mariadb/version.h"
 
 #include "core/base/text.h"
+#include "core/recipes/mariadb/rowowner.h"
 #include "core/recipes/mariadb/waiting.h"
 
 namespace lockscope::recipes {
@@ -50,11 +51,8 @@ Task<Result<Grant>> VersionLock::take(Deadline deadline)
 
 Task<Result<qint64>> VersionLock::readVersion(Deadline deadline)
 {
-    const mariadb::Statement select{"SELECT " + versionColumn + " AS version FROM " + m_row.quotedTable() + " WHERE "
-                                        + m_row.condition(),
-                                    m_row.values,
-                                    {},
-                                    false};
+    const mariadb::Statement select{
+        "SELECT * FROM " + m_row.quotedTable() + " WHERE " + m_row.condition(), m_row.values, {}, false};
     auto reading = m_session->execute(select, answerBy(*m_session, deadline));
     const auto row = co_await reading;
     if (!row)
@@ -65,6 +63,10 @@ Task<Result<qint64>> VersionLock::readVersion(Deadline deadline)
     const auto version = row->cell(0, "version").value_or(QByteArray()).toLongLong(&isNumber);
     if (!isNumber)
         co_return Error{ErrorCode::Unsupported, u"its column \"version\" holds no whole number"_s};
+    const mariadb::Statement clock{ownClock, {}, {}, false};
+    const auto unowned = co_await refuseOwnedRow(m_session, m_row, *row, clock, deadline);
+    if (!unowned)
+        co_return unowned.error();
     co_return version;
 }
 

@@ -12,6 +12,11 @@ struct AdvisoryName {
 };
 [[nodiscard]] Result<AdvisoryName> readAdvisoryName(const QByteArray &lock);
 
+// For refuseOwnedRow().
+inline const QByteArray pgClock = QByteArrayLiteral(
+    "SELECT localtimestamp(3)::text AS here, (now() AT TIME ZONE 'UTC')::timestamp(3)::text AS utc, "
+    "extract(epoch FROM now())::bigint::text AS seconds");
+
 // In PostgreSQL's quotes.
 [[nodiscard]] QByteArray pgTable(const RowName &row);
 [[nodiscard]] QByteArray pgCondition(const RowName &row);

@@ -4,7 +4,8 @@
 //   1. START TRANSACTION: the lock will live as long as this.
 //   2. SELECT the row FOR UPDATE. If another transaction has it, the server lets us wait: the first for that
 //      transaction's end, all others for the right to be the next. Without time to wait: NOWAIT.
-//   3. No such row: nothing is locked. That is an error of its own, not "free".
+//   3. No such row: nothing is locked. That is an error of its own, not "free". A row that is itself a lock, and says
+//      that it is taken (rowowner.h): refused.
 //   4. Whatever went wrong (no time left, victim of a deadlock, connection lost): ROLLBACK. A statement that
 //      failed has ended the transaction already; until its ROLLBACK the connection is good for nothing.
 //   5. To release, COMMIT (transactionlock.cpp).
@@ -15,6 +16,7 @@
 #include "core/recipes/postgresql/rowlock.h"
 
 #include "core/postgresql/literals.h"
+#include "core/recipes/mariadb/rowowner.h"
 #include "core/recipes/mariadb/waiting.h"
 #include "core/recipes/postgresql/names.h"
 
@@ -36,8 +38,7 @@ Task<Result<Grant>> PgRowLock::takeOn(mariadb::ConnectionId connection, Deadline
         co_return begun.error();
     const bool hasTime = !deadline.hasPassed(session().loop());
     const QByteArray how = hasTime ? " FOR UPDATE" : " FOR UPDATE NOWAIT";
-    const mariadb::Statement select{"SELECT " + postgresql::quotedName(m_row.columns.front()) + " FROM "
-                                        + pgTable(m_row) + " WHERE " + pgCondition(m_row) + how,
+    const mariadb::Statement select{"SELECT * FROM " + pgTable(m_row) + " WHERE " + pgCondition(m_row) + how,
                                     m_row.values, connection, false};
     auto locking = session().execute(select, hasTime ? deadline : answerBy(session(), deadline)); // 2
     const auto row = co_await locking;
@@ -47,6 +48,10 @@ Task<Result<Grant>> PgRowLock::takeOn(mariadb::ConnectionId connection, Deadline
         co_return row.error();
     if (row->rows.empty()) // 3
         co_return Error{ErrorCode::NoRow, u"there is no such row, so there is nothing to lock"_s};
+    const mariadb::Statement clock{pgClock, {}, connection, false};
+    const auto unowned = co_await refuseOwnedRow(&session(), m_row, *row, clock, deadline);
+    if (!unowned)
+        co_return unowned.error();
     guard.keep();
     co_return holdOn(connection);
 }

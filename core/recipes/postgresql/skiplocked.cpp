@@ -13,6 +13,7 @@
 
 #include "core/async/sleep.h"
 #include "core/postgresql/literals.h"
+#include "core/recipes/mariadb/rowowner.h"
 #include "core/recipes/mariadb/waiting.h"
 #include "core/recipes/postgresql/names.h"
 
@@ -59,16 +60,20 @@ Task<Result<bool>> SkipLockedLock::tryOnce(mariadb::ConnectionId connection, Dea
     const auto begun = co_await beginning;
     if (!begun)
         co_return begun.error();
-    const mariadb::Statement select{"SELECT " + postgresql::quotedName(m_queue.columns.front()) + " FROM "
-                                        + pgTable(m_queue) + " WHERE " + pgCondition(m_queue)
+    const mariadb::Statement select{"SELECT * FROM " + pgTable(m_queue) + " WHERE " + pgCondition(m_queue)
                                         + " LIMIT 1 FOR UPDATE SKIP LOCKED",
                                     m_queue.values, connection, false};
     auto locking = session().execute(select, answerBy(session(), deadline)); // 2
     const auto row = co_await locking;
     if (!row)
         co_return row.error();
-    if (!row->rows.empty())
+    if (!row->rows.empty()) {
+        const mariadb::Statement clock{pgClock, {}, connection, false};
+        const auto unowned = co_await refuseOwnedRow(&session(), m_queue, *row, clock, deadline);
+        if (!unowned)
+            co_return unowned.error();
         co_return true;
+    }
     auto ending = session().rollback(connection, answerBy(session(), deadline));
     const auto ended = co_await ending;
     if (!ended)

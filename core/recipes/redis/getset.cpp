@@ -13,6 +13,10 @@
 // the two commands of 4 the key can become another's, and within its time nobody asks whose it is. The
 // lease is not prolonged. Nobody is woken, and there is no order and no fencing token.
 //
+// Not kept is the guess that every number is such a time. A value is taken over or deleted only if it is a time in
+// milliseconds by readMoment(), as the inspector reads it. Any other number (a time in seconds, a count) belongs to a
+// lock of another kind, and taking it is refused. Any other value is waited for until it is gone.
+//
 // The reply to 1 lost: GET the key; our time: it is ours. The reply to 2 lost: go to 1. The reply to 3
 // lost: nobody knows whom our time stands for, and it ends by itself. A try is never left halfway: when
 // it is cancelled it is carried on to its end in the background and then given back.
@@ -23,6 +27,7 @@
 #include "core/recipes/polling.h"
 #include "core/recipes/redis/waiting.h"
 #include "core/rules/catalogue.h"
+#include "core/rules/writtenmoment.h"
 
 namespace lockscope::recipes {
 
@@ -37,12 +42,35 @@ Milliseconds wallTime(const Loop &loop)
     return std::chrono::duration_cast<Milliseconds>(loop.wallNow().time_since_epoch());
 }
 
-// Of a value that is no time at all, nobody can say that it is past.
+// Until when the key is locked. Empty if its value is none of this recipe.
+std::optional<Milliseconds> endIn(const QByteArray &value, const Loop &loop)
+{
+    const auto moment = readMoment(value, std::chrono::sys_time<Milliseconds>(wallTime(loop)));
+    if (!moment || moment->form != WrittenMoment::Form::Milliseconds)
+        return std::nullopt;
+    return moment->at.time_since_epoch();
+}
+
 bool isPast(const QByteArray &value, const Loop &loop)
 {
+    const auto end = endIn(value, loop);
+    return end && *end < wallTime(loop);
+}
+
+// A number that is no time of this recipe: its clients would read ours as wrongly as we theirs.
+std::optional<Error> objectionToNumber(const QByteArray &value, const Loop &loop)
+{
     bool isNumber = false;
-    const qint64 until = value.toLongLong(&isNumber);
-    return isNumber && until < wallTime(loop).count();
+    (void)value.toLongLong(&isNumber);
+    const auto moment = readMoment(value, std::chrono::sys_time<Milliseconds>(wallTime(loop)));
+    if (endIn(value, loop) || (!isNumber && !moment))
+        return std::nullopt;
+    const auto form = !moment ? u"a number that is no time of the last day or the year ahead"_s
+                      : moment->form == WrittenMoment::Form::Seconds ? u"a time in seconds"_s
+                                                                     : u"a time with a fraction"_s;
+    return Error{ErrorCode::Refused,
+                 u"the key holds %1, and redis-getset writes and reads whole milliseconds: both would hold it; the "
+                 u"key was left as it is"_s.arg(form)};
 }
 
 Task<Result<bool>> takeIt(redis::Connection *connection, TokenKey stamp, Deadline deadline)
@@ -64,7 +92,11 @@ Task<Result<bool>> takeIt(redis::Connection *connection, TokenKey stamp, Deadlin
         co_return false; // only a look, and nothing of ours is there
     if (!old)
         co_return old.error();
-    if (old->isNil() || !isPast(old->text, connection->loop()))
+    if (old->isNil())
+        co_return false;
+    if (const auto foreign = objectionToNumber(old->text, connection->loop()))
+        co_return *foreign;
+    if (!isPast(old->text, connection->loop()))
         co_return false;
     auto swapping = connection->command({"GETSET", key, stamp.token.bytes()}, deadline); // 3
     const auto current = co_await swapping;
@@ -134,6 +166,8 @@ Task<Result<void>> GetSetLock::release(Deadline deadline)
                         u"%1 is still held, until its time is past: %2"_s.arg(what, value.error().message)};
     if (value->isNil() || isPast(value->text, connection->loop()))
         co_return Error{ErrorCode::NotHeld, u"the time of %1 was past, or it was gone"_s.arg(what)};
+    if (!endIn(value->text, connection->loop()))
+        co_return Error{ErrorCode::NotHeld, u"%1 holds another client's value now, which was left alone"_s.arg(what)};
     auto deleting = connection->command({"DEL", key}, answerBy(*connection, deadline));
     const auto deleted = co_await deleting;
     if (!deleted)
@@ -152,7 +186,8 @@ Task<Result<bool>> GetSetLock::isStillMine(Deadline deadline)
     const auto value = co_await asking;
     if (!value)
         co_return value.error();
-    co_return !value->isNil() && !isPast(value->text, m_connection->loop());
+    co_return !value->isNil() && endIn(value->text, m_connection->loop())
+        && !isPast(value->text, m_connection->loop());
 }
 
 void GetSetLock::letGo()
@@ -163,12 +198,14 @@ void GetSetLock::letGo()
     removeToken(*m_connection, m_waitGroup, m_stamp);
 }
 
-// A constant or a count is a number, too, and for who reads it as a time long past.
+// A count is a number, too. And a time gone by may be the one since when a lock with an expiry is held.
 std::function<bool(const SeenHold &)> GetSetLock::overlooks() const
 {
     return [&loop = m_connection->loop()](const SeenHold &hold) {
         const auto &theirs = recipeOf(hold.recipe);
-        return theirs.shape == Shape::Counter || (theirs.endsBy != EndsBy::Timestamp && isPast(hold.value, loop));
+        return theirs.shape == Shape::Counter || standsUnderOtherKeys(hold)
+               || (theirs.endsBy != EndsBy::Timestamp
+                   && (isPast(hold.value, loop) || objectionToNumber(hold.value, loop)));
     };
 }
 

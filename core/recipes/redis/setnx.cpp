@@ -123,6 +123,11 @@ Task<Result<bool>> SetNxLock::isStillMine(Deadline deadline)
     co_return !value->isNil() && value->text == ours.token.bytes();
 }
 
+std::function<bool(const SeenHold &)> SetNxLock::overlooks() const
+{
+    return standsUnderOtherKeys;
+}
+
 void SetNxLock::letGo()
 {
     if (!m_lease)

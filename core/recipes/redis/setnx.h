@@ -16,6 +16,7 @@ public:
 
     Task<Result<void>> release(Deadline deadline) override;
     Task<Result<bool>> isStillMine(Deadline deadline) override;
+    [[nodiscard]] std::function<bool(const SeenHold &)> overlooks() const override;
 
 private:
     Task<Result<Grant>> take(Deadline deadline) override;

@@ -131,6 +131,11 @@ void SetNxExpireLock::noteTakenAway(const Grant &)
     lose(Loss::TakenAway);
 }
 
+std::function<bool(const SeenHold &)> SetNxExpireLock::overlooks() const
+{
+    return standsUnderOtherKeys;
+}
+
 void SetNxExpireLock::letGo()
 {
     if (!m_life)

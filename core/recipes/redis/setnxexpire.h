@@ -21,6 +21,7 @@ public:
     // Whether our time is not over and the key is there: it does not say whose it is.
     Task<Result<bool>> isStillMine(Deadline deadline) override;
     void noteTakenAway(const Grant &grant) override;
+    [[nodiscard]] std::function<bool(const SeenHold &)> overlooks() const override;
 
 private:
     Task<Result<Grant>> take(Deadline deadline) override;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/redis/waiting.h"
 
+#include "core/rules/catalogue.h"
+
 #include <algorithm>
 
 namespace lockscope::recipes {
@@ -39,6 +41,13 @@ Task<Result<bool>> whetherOne(Reply<redis::Value> reply)
     if (!answer)
         co_return answer.error();
     co_return answer->integer == 1;
+}
+
+// So are the read/write locks of clients that are only seen.
+bool standsUnderOtherKeys(const SeenHold &hold)
+{
+    const auto &theirs = recipeOf(hold.recipe);
+    return theirs.readWrite && !theirs.acquirable && theirs.backend == BackendKind::Redis;
 }
 
 } // namespace lockscope::recipes

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/async/task.h"
+#include "core/recipes/lock.h"
 #include "core/redis/connection.h"
 
 namespace lockscope::recipes {
@@ -16,5 +17,8 @@ namespace lockscope::recipes {
 
 // The answer of a script that says 1 for yes. It has been sent already.
 [[nodiscard]] Task<Result<bool>> whetherOne(Reply<redis::Value> reply);
+
+// Whether a hold is under keys beside the lock's own name, so that no recipe of ours meets it there.
+[[nodiscard]] bool standsUnderOtherKeys(const SeenHold &hold);
 
 } // namespace lockscope::recipes

@@ -85,8 +85,8 @@ Task<Result<Grant>> ScriptLock::enter(Deadline deadline)
         cleanupGuard.mayBe(false, waits);
         if (entered->kind == Entered::Kind::OtherLimit && entered->count == 0)
             co_return Error{ErrorCode::BadInput,
-                            u"there is no such semaphore; to make it, say how many permits it has "
-                            u"(--limit): that stays, for its application too"_s};
+                            u"there is no such semaphore, or nothing but a number shows it; to make or join it, say "
+                            u"how many permits it has (--limit): that stays, for its application too"_s};
         if (entered->kind == Entered::Kind::OtherLimit)
             co_return Error{ErrorCode::BadInput, u"it has %1 permits, not the number given"_s.arg(entered->count)};
         if (deadline.hasPassed(loop))
@@ -127,11 +127,11 @@ Grant ScriptLock::hold(const Entered &entered, Instant asked)
 std::function<bool(const SeenHold &)> ScriptLock::overlooks() const
 {
     if (!m_scripts.isCounter)
-        return {};
+        return standsUnderOtherKeys;
     return [](const SeenHold &hold) {
         bool isNumber = false;
         hold.value.toLongLong(&isNumber);
-        return isNumber && recipeOf(hold.recipe).shape != Shape::Counter;
+        return standsUnderOtherKeys(hold) || (isNumber && recipeOf(hold.recipe).shape != Shape::Counter);
     };
 }
 

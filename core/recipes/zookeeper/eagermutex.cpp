@@ -21,6 +21,7 @@
 
 #include "core/async/sleep.h"
 #include "core/recipes/zookeeper/mutexnames.h"
+#include "core/recipes/zookeeper/waiting.h"
 #include "core/recipes/zookeeper/watchset.h"
 
 namespace lockscope::recipes {
@@ -83,7 +84,7 @@ Task<Result<QueueEntry>> EagerMutex::enter(Deadline deadline)
                 watched.push_back(path().child(*rank.predecessors.predecessor));
             const auto changed = co_await watchSet.untilChange(watched, deadline); // 3
             if (!changed)
-                co_return changed.error();
+                co_return waitedFor(changed.error(), predecessor);
             if (rank.predecessors.isMine() && watchSet.sawGo(predecessor, entry.path())) // 4
                 co_return std::move(entry);
             watchSet.startAnew();

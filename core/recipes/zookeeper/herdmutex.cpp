@@ -38,7 +38,7 @@ Task<Result<QueueEntry>> HerdMutex::enter(Deadline deadline)
             auto waiting = untilFired(session(), *std::exchange(news, std::nullopt), deadline);
             const auto changed = co_await waiting; // 3
             if (!changed)
-                co_return changed.error();
+                co_return waitedFor(changed.error(), path().child(*turn.predecessor));
             auto listed = co_await listQueue(session(), path(), Listing::Watched, deadline);
             if (!listed)
                 co_return listed.error();

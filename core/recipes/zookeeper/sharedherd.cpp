@@ -28,7 +28,7 @@ Task<Result<QueueEntry>> SharedHerd::enter(Deadline deadline)
             const zk::Watch watch = *news;
             const auto changed = co_await untilFired(session(), watch, deadline); // 3
             if (!changed)
-                co_return changed.error();
+                co_return waitedFor(changed.error(), path().child(*turn.predecessor));
             const auto listed = co_await listQueue(session(), path(), Listing::Watched, deadline);
             if (!listed)
                 co_return listed.error();

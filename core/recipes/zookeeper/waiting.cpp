@@ -107,6 +107,13 @@ Task<Result<void>> watchNode(zk::Session *session, const ZPath &node, const zk::
 
 } // namespace
 
+Error waitedFor(Error error, const ZPath &node)
+{
+    if (error.code != ErrorCode::TimedOut)
+        return error;
+    return {ErrorCode::TimedOut, u"it waits for the znode "_s + label(node.bytes(), 200), true, true};
+}
+
 // Without a deadline the wait is for the watch itself, and of very many who wait each has one completion less.
 Task<Result<void>> untilFired(zk::Session *session, zk::Watch watch, Deadline deadline)
 {
@@ -118,7 +125,7 @@ Task<Result<void>> untilGone(zk::Session *session, const ZPath &node, Deadline d
 {
     for (;;) {
         if (deadline.hasPassed(session->loop()))
-            co_return timedOut(u"waiting for "_s + label(node.bytes()));
+            co_return waitedFor(timedOut({}), node);
         const zk::Watch watch(session->loop());
         auto step = co_await watchNode(session, node, watch, deadline);
         if (step) {
@@ -128,7 +135,9 @@ Task<Result<void>> untilGone(zk::Session *session, const ZPath &node, Deadline d
             } else {
                 step = co_await untilFiredInTime(session, watch, deadline);
             }
-            if (!step || watch.event().value().kind == zk::EventKind::Deleted)
+            if (!step)
+                co_return waitedFor(step.error(), node);
+            if (watch.event().value().kind == zk::EventKind::Deleted)
                 co_return step;
             continue; // its data changed: it still stands
         }

@@ -31,4 +31,7 @@ namespace lockscope::recipes {
 // path outlives the wait.
 [[nodiscard]] Task<Result<void>> untilGone(zk::Session *session, const ZPath &node, Deadline deadline);
 
+// The same error, and if it is a time-out: which node was waited for.
+[[nodiscard]] Error waitedFor(Error error, const ZPath &node);
+
 } // namespace lockscope::recipes

@@ -377,7 +377,7 @@ SqlAnswer SqlServer::readVersion(Connection &connection, const Statement &statem
 {
     const RowId row{statement.what.table, statement.parameters.front()};
     SqlAnswer answer;
-    answer.rows.columns = {statement.what.output};
+    answer.rows.columns = {statement.what.output.isEmpty() ? QByteArray("version") : statement.what.output};
     auto version = committedVersion(row);
     if (!version)
         return answer;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/regularfile.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace lockscope {
+
+Result<void> checkRegular(int descriptor)
+{
+    struct ::stat is = {};
+    if (::fstat(descriptor, &is) != 0)
+        return Error{ErrorCode::BadInput, qt_error_string(errno)};
+    if (!S_ISREG(is.st_mode))
+        return Error{ErrorCode::BadInput, QStringLiteral("not a regular file")};
+    return {};
+}
+
+Result<std::unique_ptr<QFile>> openRegularFile(const QString &path)
+{
+    const int descriptor = ::open(QFile::encodeName(path).constData(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0)
+        return Error{ErrorCode::BadInput, qt_error_string(errno)};
+    auto file = std::make_unique<QFile>(path);
+    const bool isOpen = file->open(descriptor, QIODevice::ReadOnly, QFileDevice::AutoCloseHandle);
+    if (const auto regular = checkRegular(descriptor); !regular)
+        return regular.error();
+    if (!isOpen)
+        return Error{ErrorCode::BadInput, file->errorString()};
+    return file;
+}
+
+Result<QByteArray> readRegularFile(const QString &path, qint64 most)
+{
+    const auto file = openRegularFile(path);
+    if (!file)
+        return file.error();
+    return (*file)->read(most);
+}
+
+} // namespace lockscope

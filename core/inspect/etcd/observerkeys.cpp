@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// What events say of the keys that have to do with locks.
+#include "core/inspect/etcd/observer.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto foreignAnswersWithin = 3s;
+
+} // namespace
+
+// The lock that the key is a claim of now. What was a claim stays one where it loses its lease.
+std::optional<QByteArray> EtcdObserver::claimOf(const etcd::WatchEvent &event) const
+{
+    const auto &entry = event.entry;
+    if (event.isRemoved)
+        return std::nullopt;
+    const auto lock = etcdLockOf(entry);
+    const auto known = m_keys.find(entry.key);
+    if (lock || (known != m_keys.end() && known->second.second == entry.created))
+        return lock ? lock : known->second.first;
+    const auto stray = strayLockOf(entry);
+    return stray && m_locks.contains(*stray) ? stray : std::nullopt;
+}
+
+void EtcdObserver::heedLeased(const etcd::WatchEvent &event, bool isClaim, std::set<QByteArray> &changed)
+{
+    const auto &key = event.entry.key;
+    const bool isLeased = !event.isRemoved && !isClaim && event.entry.lease != 0;
+    const bool isChanged =
+        isLeased ? m_leased.size() < mostLeasedKeys && m_leased.insert(key).second : m_leased.erase(key) > 0;
+    if (isChanged && m_locks.contains(key))
+        changed.insert(key);
+}
+
+// Of every lock that the key is below, and no claim of.
+void EtcdObserver::heedForeign(const etcd::WatchEvent &event, const std::optional<QByteArray> &lock,
+                               std::set<QByteArray> &changed)
+{
+    for (const auto &above : prefixesOf(event.entry.key)) {
+        if (!m_locks.contains(above))
+            continue;
+        const auto before = heldBy(above);
+        const bool isForeign = !event.isRemoved && lock != above;
+        auto &foreign = m_foreign[above];
+        if (!forgetForeign(foreign, event.entry.key) && !isForeign)
+            continue;
+        if (const auto unread = m_unread.find(above); unread != m_unread.end())
+            unread->second = true;
+        auto entry = event.entry;
+        entry.value.clear();
+        if (isForeign)
+            noteForeign(foreign, entry);
+        else if (foreign.knownTo != 0)
+            m_work.launch(askForeign(above)); // there are others
+        noteHolder(above, before);
+        changed.insert(above);
+    }
+}
+
+void EtcdObserver::apply(const etcd::WatchEvent &event, std::set<QByteArray> &changed)
+{
+    const auto &entry = event.entry;
+    const auto lockOfNew = claimOf(event);
+    heedLeased(event, lockOfNew.has_value(), changed);
+    heedForeign(event, lockOfNew, changed);
+    const auto at = m_keys.find(entry.key);
+    if (at == m_keys.end() && !lockOfNew)
+        return;
+    const auto name = at != m_keys.end() ? at->second.first : *lockOfNew;
+    auto &queue = m_locks[name];
+    const bool isNew = queue.empty();
+    const auto before = heldBy(name);
+    EtcdClaim claim;
+    claim.came = now();
+    if (at != m_keys.end()) {
+        // Written anew, its place stays; made anew, it is another.
+        const auto known = queue.find(at->second.second);
+        if (known != queue.end() && at->second.second == entry.created)
+            claim = known->second;
+        queue.erase(at->second.second);
+        m_keys.erase(at);
+    }
+    if (lockOfNew) {
+        claim.entry = entry;
+        queue[entry.created] = claim;
+        m_keys[entry.key] = {name, entry.created};
+    }
+    if (queue.empty()) {
+        addNested(name, changed);
+        m_locks.erase(name);
+        m_foreign.erase(name);
+        m_unread.erase(name);
+    } else if (isNew) {
+        m_unread[name] = false; // whether anything is in its way is not in the events
+        m_work.launch(askForeign(name));
+    } else {
+        noteHolder(name, before);
+    }
+    changed.insert(name);
+}
+
+const EtcdForeign &EtcdObserver::foreignOf(const QByteArray &name) const
+{
+    static const EtcdForeign none;
+    const auto at = m_foreign.find(name);
+    return at == m_foreign.end() ? none : at->second;
+}
+
+// The revision of the claim; 0: nobody's.
+etcd::Revision EtcdObserver::heldBy(const QByteArray &name) const
+{
+    const auto at = m_locks.find(name);
+    const auto *holder = at == m_locks.end() ? nullptr : holderOf(at->second, foreignOf(name));
+    return holder ? holder->entry.created : 0;
+}
+
+void EtcdObserver::noteHolder(const QByteArray &name, etcd::Revision before)
+{
+    const auto holder = heldBy(name);
+    if (holder != 0 && holder != before)
+        m_locks[name][holder].first = now();
+}
+
+Task<void> EtcdObserver::askForeign(QByteArray name)
+{
+    EtcdLockKeys found;
+    for (bool isTaken = false; !isTaken;) {
+        if (!m_locks.contains(name))
+            co_return;
+        m_unread[name] = false;
+        ++m_requests;
+        auto asking = m_client.range(keysAround(name, m_locks[name]), Deadline::after(m_loop, foreignAnswersWithin));
+        const auto answer = co_await asking;
+        const auto unread = m_unread.find(name);
+        if (unread == m_unread.end()) // a sweep read them meanwhile, or the lock is gone
+            co_return;
+        found = answer ? etcdKeysOf(name, answer->entries, answer->more) : EtcdLockKeys();
+        // Claims that had lost their lease before one came that has its own: only then they tell what they are.
+        const bool hasOlder = std::ranges::any_of(found.queue, [this](const auto &one) {
+            return !etcdLockOf(one.second.entry) && !m_keys.contains(one.second.entry.key);
+        });
+        if (!answer || hasOlder) {
+            m_over.complete(true); // the next sweep reads them
+            co_return;
+        }
+        isTaken = !unread->second;
+    }
+    m_unread.erase(name);
+    const auto before = m_known.find(name) ? heldBy(name) : etcd::Revision(0);
+    m_foreign[name] = std::move(found.foreign);
+    noteHolder(name, before);
+    settle({name});
+}
+
+} // namespace lockscope::inspect

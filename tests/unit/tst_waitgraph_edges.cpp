@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The wait-for graph: which edges have evidence, and between which connections a wait cannot be seen.
+#include "core/inspect/json.h"
+#include "core/inspect/waits/waitgraph.h"
+#include "tests/support/testmain.h"
+#include "tests/unit/drawnlocks.h"
+
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::inspect;
+using namespace lockscope::inspect::drawing;
+using namespace Qt::StringLiterals;
+
+class TestWaitGraphEdges : public QObject {
+    Q_OBJECT
+private slots:
+    void unlinkedConnections_data()
+    {
+        QTest::addColumn<QString>("picture");
+        QTest::addColumn<QString>("labels");
+        QTest::addColumn<QString>("unlinked");
+        const auto apart = u"zk:/a kazoo-lock: A | B\nmariadb:n sql-get-lock: 7 | 8"_s;
+        QTest::newRow("waits on two servers") << apart << QString() << u"mariadb zk"_s;
+        QTest::newRow("waits on one server")
+            << u"zk:/a kazoo-lock: A | B\nmariadb:n sql-get-lock: 7 |"_s << QString() << QString();
+        QTest::newRow("every waiter is linked") << apart << u"A=one 8=one B=two 7=two"_s << QString();
+    }
+    // Clients that are known on one server only may be one client: then a deadlock is not found.
+    void unlinkedConnections()
+    {
+        QFETCH(QString, picture);
+        QFETCH(QString, labels);
+        QFETCH(QString, unlinked);
+        const auto graph = waitGraphOf(drawnLocks(picture), drawnLabels(labels), pictureTime);
+        QVERIFY(!graph.edges.empty());
+        QStringList names;
+        for (const auto &name : inspect::unlinkedConnections(graph))
+            names << QString::fromUtf8(name.bytes());
+        QCOMPARE(names.join(u' '), unlinked);
+        QCOMPARE(unlinkedSentence(graph, u"link them"_s).isEmpty(), unlinked.isEmpty());
+    }
+
+    void aWatchTellsForWhomTheFirstWaits()
+    {
+        auto lock = drawnLock(u"zk:/rw kazoo-rwlock: | A.r B"_s);
+        QVERIFY(waitGraphOf({lock}, {}, pictureTime).edges[0].behind.empty());
+        lock.contenders[0].watches = {{"B", false, Evidence::Inferred}};
+        QVERIFY(waitGraphOf({lock}, {}, pictureTime).edges[0].behind.empty());
+        lock.contenders[0].watches = {{"B", false, Evidence::Server}};
+        const auto graph = waitGraphOf({lock}, {}, pictureTime);
+        QCOMPARE(graph.edges[0].behind, std::vector<int>{graph.edges[1].client});
+        QCOMPARE(graph.edges[1].behind, std::vector<int>{graph.edges[0].client});
+        QCOMPARE(lock.letInWithout("B"), std::vector<const Contender *>{&lock.contenders[0]});
+        QVERIFY(answerSentence(lock, lock.observed).startsWith(u"no client holds /rw; 2 wait"_s));
+    }
+};
+
+LOCKSCOPE_TEST(TestWaitGraphEdges)
+#include "tst_waitgraph_edges.moc"

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of locks without a lock to show: why there is none, and what can be done about it.
+#include "core/base/text.h"
+#include "ui/models/shown.h"
+#include "ui/pages/lockspage.h"
+#include "ui/parts/notices.h"
+#include "ui/views/lockstable.h"
+
+#include <QLocale>
+#include <QStackedWidget>
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+void LocksPage::askForDemo()
+{
+    m_isFilling = true;
+    showEmptyNotice();
+    emit demoRequested();
+}
+
+void LocksPage::showFilled()
+{
+    m_isFilling = false;
+    showEmptyNotice();
+    chooseFirst();
+}
+
+void LocksPage::showEmptyNotice()
+{
+    m_detail->setVisible(!m_book.all().empty());
+    if (m_model.rowCount() > 0) {
+        m_stack->setCurrentWidget(m_table);
+        if (isVisible() && !window()->focusWidget())
+            m_table->setFocus(); // nothing else wants the keyboard yet
+        return;
+    }
+    const ConnectionStatus *looking = nullptr;
+    const ConnectionStatus *unconnected = nullptr;
+    bool isSandbox = false;
+    for (const auto &status : m_book.all()) {
+        if (!m_connection.isEmpty() && status.name != m_connection)
+            continue;
+        isSandbox |= m_book.sandbox().contains(status.name);
+        if (status.state != ConnectionStatus::State::Connected)
+            unconnected = &status;
+        else if (!status.progress.firstSnapshotComplete)
+            looking = &status;
+    }
+    if (!m_book.all().empty())
+        return sayEmpty(looking, unconnected, isSandbox);
+    if (m_isFilling)
+        return offer(tr("The sandbox is starting…"), tr("Its demo locks appear here in a few seconds."));
+    QStringList servers;
+    for (const auto &backend : allBackends())
+        servers << backend.title;
+    const auto last = servers.takeLast();
+    offer(
+        tr("No connection yet"),
+        tr("Lockscope shows the locks that Curator, kazoo, Redisson, redis-py and others keep in %1: who holds, "
+           "who waits, for how long. Looking changes nothing on a server.")
+            .arg(tr("%1 and %2").arg(servers.join(u", "_s), last)),
+        tr("Connect…"), [this] { emit connectRequested(); }, tr("Try the sandbox"), [this] { askForDemo(); });
+}
+
+void LocksPage::offer(const QString &title, const QString &text, const QString &action, std::function<void()> act,
+                      const QString &second, std::function<void()> actSecond)
+{
+    m_emptyFirst = std::move(act);
+    m_emptySecond = std::move(actSecond);
+    m_empty->say(title, text, action, second);
+    m_stack->setCurrentWidget(m_empty);
+}
+
+void LocksPage::sayEmpty(const ConnectionStatus *looking, const ConnectionStatus *unconnected, bool isSandbox)
+{
+    const QLocale english(QLocale::English);
+    if (m_model.total() > 0) {
+        const QString all = english.toString(m_model.total());
+        offer(m_filter.isEmpty() ? tr("None of %1 locks is in this view").arg(all)
+                                 : tr("No lock matches “%1”").arg(m_filter.left(80)),
+              tr("The find field looks into lock names, recipes, sessions, hosts and contenders' ids."),
+              tr("Show all"), [this] { emit filterCleared(); });
+    } else if (looking) {
+        const auto &progress = looking->progress;
+        offer(tr("Looking for locks…"),
+              progress.total > 0 ? tr("%1: %2 of %3 looked at (%4)")
+                                       .arg(label(looking->name.bytes(), 60), english.toString(progress.done),
+                                            english.toString(progress.total), progress.how)
+                                 : tr("%1: %2").arg(label(looking->name.bytes(), 60), progress.how));
+    } else if (unconnected) {
+        const bool isSaidAbove = std::ranges::find(m_broken, unconnected->name) != m_broken.end();
+        const bool isUnknown = unconnected->message == nothingRecorded();
+        offer((isUnknown ? tr("Nothing is recorded of %1 then") : tr("%1 is not connected"))
+                  .arg(label(unconnected->name.bytes(), 60)),
+              isSaidAbove || isUnknown ? QString() : label(unconnected->message.toUtf8(), 300));
+    } else if (isSandbox && m_isFilling) {
+        offer(tr("Demo locks are being created…"), tr("They appear here in a few seconds."));
+    } else {
+        const bool isFillable = isSandbox && !clock().isElsewhere();
+        auto title = tr("No locks here now");
+        auto text =
+            isFillable
+                ? tr("The sandbox has no locks yet. Demo clients can fill it, or acquire a lock yourself.")
+                : tr("The first look is complete and found none. A lock appears here as soon as a client takes one; "
+                     "the line at the bottom says how new ones are found and what could not be seen.");
+        if (const auto gaps = inspect::gapsIn(m_book.coverage()); !gaps.isEmpty()) {
+            title = inspect::noneFound(inspect::Question::Locks, true, m_book.coverage());
+            title[0] = title[0].toUpper();
+            text = gaps.join(u'\n');
+        }
+        if (!isFillable)
+            return offer(title, text);
+        offer(
+            title, text, tr("Fill with demo locks"), [this] { askForDemo(); }, tr("Acquire a lock…"),
+            [this] { emit acquireRequested(); });
+    }
+}
+
+} // namespace lockscope::ui
