@@ -16,7 +16,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr qint32 most = std::numeric_limits<qint32>::max();
+constexpr qint32 largestCount = std::numeric_limits<qint32>::max();
 using Spoil = std::function<void(FakeZooKeeper &)>;
 
 // In place of the body of one kind of answer.
@@ -89,11 +89,11 @@ private slots:
         row("a list, cut after the header", cutBy(F::List, 1'000'000));
         row("a list, cut in a name", cutBy(F::List, 80));
         row("a list, cut in its stat", cutBy(F::List, 3));
-        row("a list of 2^31-1 names", beginsWith(F::List, wire::number(most)));
+        row("a list of 2^31-1 names", beginsWith(F::List, wire::number(largestCount)));
         row("a list of 10^8 names", beginsWith(F::List, wire::number(100'000'000)));
         row("a list of -1 names", beginsWith(F::List, wire::number(-1)));
         row("a list of -2 names", beginsWith(F::List, wire::number(-2)));
-        row("a list with a name of 2^31-1 bytes", beginsWith(F::List, wire::number(1) + wire::number(most)));
+        row("a list with a name of 2^31-1 bytes", beginsWith(F::List, wire::number(1) + wire::number(largestCount)));
         row("a list with a name of -5 bytes", beginsWith(F::List, wire::number(1) + wire::number(-5)));
         row("a list with names that are empty", bodyOf(F::List, [](const QByteArray &) {
                 return wire::list({"", ""});
@@ -103,7 +103,7 @@ private slots:
             }));
         row("data, cut after the header", cutBy(F::Get, 1'000'000));
         row("data, cut in its stat", cutBy(F::Get, 10));
-        row("data of 2^31-1 bytes", beginsWith(F::Get, wire::number(most)));
+        row("data of 2^31-1 bytes", beginsWith(F::Get, wire::number(largestCount)));
         row("data of -2 bytes", beginsWith(F::Get, wire::number(-2)));
         row("data of more bytes than there are", beginsWith(F::Get, wire::number(200)));
         row("a stat, cut after the header", cutBy(F::Exists, 1'000'000));
@@ -113,14 +113,15 @@ private slots:
             messages([](QByteArray message) { return message.replace(4, 4, wire::number(99)); }));
         row("no header", messages([](const QByteArray &message) { return wire::text(message.mid(4, 8)); }));
         row("a length of -5", messages([](const QByteArray &) { return wire::number(-5); }));
-        row("a length of 2^31-1", messages([](const QByteArray &message) { return wire::number(most) + message; }));
+        row("a length of 2^31-1",
+            messages([](const QByteArray &message) { return wire::number(largestCount) + message; }));
         row("an event without a path", messages([](const QByteArray &message) {
                 return wire::text(wire::number(-1) + QByteArray(12, '\0') + wire::number(4)) + message;
             }));
         row("an answer twice", messages([](const QByteArray &message) { return message + message; }));
         row("a greeting, cut", greets([](const QByteArray &whole) { return whole.left(20); }));
         row("a greeting with a password of 2^31-1 bytes",
-            greets([](QByteArray whole) { return whole.replace(16, 4, wire::number(most)); }));
+            greets([](QByteArray whole) { return whole.replace(16, 4, wire::number(largestCount)); }));
         row("a greeting that is too long",
             greets([](const QByteArray &whole) { return whole + QByteArray(900, 'x'); }));
         row("names of 1 MB in a tree that never ends", endless(5, 1'000'000));
