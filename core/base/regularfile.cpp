@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/regularfile.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -36,7 +37,9 @@ Result<QByteArray> readRegularFile(const QString &path, qint64 most)
     const auto file = openRegularFile(path);
     if (!file)
         return file.error();
-    return (*file)->read(most);
+    // QFile takes memory for all that may be read, whatever there is. A file of /proc says that it has no size.
+    constexpr qint64 leastRead = 4096;
+    return (*file)->read(std::min(most, std::max((*file)->size(), leastRead)));
 }
 
 } // namespace lockscope
