@@ -17,7 +17,7 @@ using namespace Qt::StringLiterals;
 using Rule = std::optional<LockSnapshot>(const Case &about);
 Rule redissonLeftOver, redissonReadWriteLock, redissonLock, redissonMultiLock, redissonPermitSemaphore,
     redissonSemaphore, shedLockKey, tokenLock, timestampLock, naiveLock, nodeSemaphore, symfonyLock, grabbedSemaphore,
-    uniqueJobsLock, grabbedSemaphoreAtRest, dotNetSemaphore, dotNetReadWriteLock, nextcloudLock;
+    uniqueJobsLock, grabbedSemaphoreAtRest, dotNetSortedSetSemaphore, dotNetReadWriteLock, nextcloudLock;
 bool isCountDownLatch(const Case &about);
 bool isSemaphoreAtRest(const Case &about);
 
@@ -48,7 +48,7 @@ constexpr Recogniser recognisers[] = {
     {KeyType::Hash, uniqueJobsLock},
     {KeyType::SortedSet, nodeSemaphore},
     {KeyType::SortedSet, symfonyLock},
-    {KeyType::SortedSet, dotNetSemaphore},
+    {KeyType::SortedSet, dotNetSortedSetSemaphore},
     {KeyType::String, redissonPermitSemaphore},
     {KeyType::String, redissonSemaphore},
     {KeyType::String, nullptr, isCountDownLatch},

@@ -155,7 +155,7 @@ std::optional<LockSnapshot> symfonyLock(const Case &about)
 
 // DistributedLock for .NET: ZADD <name> <end in ms> <machine>_<process>_<hex32>. Ended members stay until the next
 // client asks.
-std::optional<LockSnapshot> dotNetSemaphore(const Case &about)
+std::optional<LockSnapshot> dotNetSortedSetSemaphore(const Case &about)
 {
     const auto &members = about.main.scored;
     const bool isMember = std::ranges::all_of(
