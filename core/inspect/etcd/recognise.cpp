@@ -87,7 +87,7 @@ void addLeaseless(LockSnapshot &lock, const EtcdClaim &claim)
                        && lock.contenders.front().guard.value == entry.key;
     const auto command = etcdctlDelete(entry.key, entry.created);
     addFinding(lock, FindingCode::NoTtl, holds && lock.waiterCount() > 0 ? Severity::Critical : Severity::Warning,
-               u"the key %1 has no lease: it stays until its client or somebody else deletes it%2"_s.arg(
+               u"the key %1 has no lease: it stays until a client deletes it%2"_s.arg(
                    label(entry.key, 120), command.isEmpty() ? QString() : u" ("_s + command + u')'),
                {claimId(entry)});
 }

@@ -237,7 +237,7 @@ std::optional<LockSnapshot> grabbedSemaphoreAtRest(const Case &about)
     lock.state = LockState::Held; // by nobody, and nobody can have it
     addFinding(
         lock, FindingCode::Litter, Severity::Warning,
-        u"its permits are lost: none is free and no client has one. Delete %1, and the next client makes them anew"_s
+        u"its permits are lost: none is free and no client has one. Delete %1, and the next client creates them again"_s
             .arg(label(keys.exists(), 80)));
     return lock;
 }
