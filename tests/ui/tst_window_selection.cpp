@@ -148,7 +148,7 @@ private slots:
     }
 
     // Their keys did nothing, and said nothing.
-    void whatIsOfTheChosenLockSaysThatNoneIsChosen()
+    void lockActionsAreDisabledWithoutSelection()
     {
         const QStringList ids{u"to-graph"_s, u"save-note"_s, u"to-session"_s, u"detach"_s};
         const auto sayWhy = [&](const QString &why, qsizetype from) {
