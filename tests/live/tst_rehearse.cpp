@@ -114,13 +114,12 @@ class TestRehearseLive : public QObject {
                                             int all)
     {
         Result<inspect::LockSnapshot> seen(Error{});
-        for (int tries = 0; tries < 40; ++tries) {
+        const auto isSo = [&] {
             seen = perform(m_workspace->read(lock, soon()));
             const int holders = int(order.size());
-            if (seen && seen->holderCount() == holders && seen->waiterCount() == all - holders)
-                break;
-            QTest::qWait(150); // a server's copy of its row locks is made anew only after a rest
-        }
+            return seen && seen->holderCount() == holders && seen->waiterCount() == all - holders;
+        };
+        (void)testing::eventuallyAsking(150ms, isSo, 6s); // waiters that poll are not seen
         return seen;
     }
 

@@ -32,9 +32,10 @@ bool eventually(Predicate holds)
 // The same for what has to rest between two looks: InnoDB's copy of its locks stays as it is while a client keeps
 // reading it.
 template <class Predicate>
-bool eventuallyAsking(std::chrono::milliseconds every, Predicate holds)
+bool eventuallyAsking(std::chrono::milliseconds every, Predicate holds,
+                      std::chrono::milliseconds atMost = std::chrono::milliseconds(patienceMs))
 {
-    const QDeadlineTimer end(patienceMs);
+    const QDeadlineTimer end(atMost);
     while (!holds()) {
         if (end.hasExpired())
             return false;
