@@ -1682,10 +1682,6 @@
         <translation>Время вместо запросов</translation>
     </message>
     <message>
-        <source>Requests against the number of contenders</source>
-        <translation>Запросы в зависимости от числа участников</translation>
-    </message>
-    <message>
         <source>Time to drain the queue, against the number of contenders</source>
         <translation>Время разбора очереди в зависимости от числа участников</translation>
     </message>

@@ -1680,10 +1680,6 @@
         <translation>显示时间，而不是请求数</translation>
     </message>
     <message>
-        <source>Requests against the number of contenders</source>
-        <translation>请求数随竞争者数量的变化</translation>
-    </message>
-    <message>
         <source>Time to drain the queue, against the number of contenders</source>
         <translation>排空队列所需的时间，随竞争者数量的变化</translation>
     </message>

@@ -131,6 +131,7 @@ private slots:
         QCOMPARE(m_page->chart().valueOf(1, 200), 399);
         m_page->chart().timeButton()->click();
         QVERIFY(m_page->chart().valueOf(1, 200) > 10 && m_page->chart().valueOf(1, 200) < 11); // seconds
+        QVERIFY(m_page->chart().readingAt(200).startsWith(u"200 contenders\nWatch the children: 10."_s));
         const auto exclusion = m_page->findChild<QWidget *>(u"exclusion0"_s);
         QVERIFY(exclusion && !qobject_cast<QPushButton *>(exclusion)); // nothing to click: it held
         m_page->findChild<QPushButton *>(u"seedChip"_s)->click();
