@@ -3,7 +3,7 @@
 
 packages_to_build=(build-essential cmake ninja-build ccache mold pkg-config
     qt6-base-dev qt6-svg-dev qtkeychain-qt6-dev libzookeeper-mt-dev libhiredis-dev
-    liblua5.1-0-dev zlib1g-dev libgl1-mesa-dev libgraphviz-dev libwebp-dev libtomlplusplus-dev qt6-l10n-tools)
+    liblua5.1-0-dev zlib1g-dev libgl1-mesa-dev libgraphviz-dev libtomlplusplus-dev qt6-l10n-tools)
 # The sandbox's servers, what the window shows itself with, and the fonts it looks best in.
 packages_to_run=(libzookeeper-java libnetty-java libservlet-api-java libslf4j-java default-jre-headless redis-server
     mariadb-server-core libqt6sql6-mysql libqt6sql6-psql etcd-server

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs as a moving picture: animated WebP, which browsers and slides play.
+// Runs as an animated PNG, which browsers play and every other program shows as a still picture.
 #pragma once
 
 #include "core/base/result.h"

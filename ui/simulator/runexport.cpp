@@ -48,7 +48,7 @@ QString endingOf(ExportKind kind)
     switch (kind) {
     case ExportKind::Png: return u"png"_s;
     case ExportKind::Svg: return u"svg"_s;
-    case ExportKind::Animation: return u"webp"_s;
+    case ExportKind::Animation: return u"animated.png"_s;
     case ExportKind::Csv: return u"csv"_s;
     case ExportKind::Json: return u"json"_s;
     case ExportKind::Recording: return u"lockscope"_s;
@@ -88,7 +88,7 @@ void ExportMenu::fill()
     };
     add(tr("Picture (PNG)"), ExportKind::Png);
     add(tr("Picture (SVG)"), ExportKind::Svg);
-    add(tr("Animation (WebP)"), ExportKind::Animation);
+    add(tr("Animation (PNG)"), ExportKind::Animation);
     add(tr("Events (CSV)"), ExportKind::Csv);
     add(tr("Results (JSON)"), ExportKind::Json);
     add(tr("Recording"), ExportKind::Recording);
