@@ -225,23 +225,12 @@ private slots:
     }
 
     // The one before us is only a waiter: that it goes means nothing.
-    void aPredecessorThatOnlyWaitedGoes_data()
-    {
-        QTest::addColumn<bool>("forced");
-        QTest::newRow("its node is removed") << true;
-        QTest::newRow("it gives up") << false;
-    }
     void aPredecessorThatOnlyWaitedGoes()
     {
-        QFETCH(bool, forced);
         QVERIFY(queued(3));
         const auto all = queue();
-        if (forced) {
-            QVERIFY(takeAway(all[1]));
-            QVERIFY(hasJoinedAgain(1, 2, 3));
-        } else {
-            contender(1).lock.reset();
-        }
+        QVERIFY(takeAway(all[1]));
+        QVERIFY(hasJoinedAgain(1, 2, 3));
         QTRY_COMPARE(counting(2).count(Request::Children), 2);
         QVERIFY(isQuiet(2));
         QVERIFY(!contender(2).granted);
@@ -252,11 +241,9 @@ private slots:
         QTRY_VERIFY(contender(2).holds());
         QCOMPARE((*contender(2).granted)->id, all[2]);
         QCOMPARE(counting(2).requests(), 0);
-        if (forced) {
-            QVERIFY(!contender(1).granted);
-            QVERIFY(releases(2));
-            QTRY_VERIFY(contender(1).holds());
-        }
+        QVERIFY(!contender(1).granted);
+        QVERIFY(releases(2));
+        QTRY_VERIFY(contender(1).holds());
     }
 
     // After a reconnect the server tells of what was missed in any order.
