@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every recipe on a real ZooKeeper: what it says and what it leaves there, whom it queues with, and that a broken
-// connection costs it nothing; of the textbook's read/write lock, with and without the herd, who shares, who waits for
-// whom, and what each step costs. How many requests and wake-ups a queue costs is held in tests/contract, H1.
+// connection costs it nothing; of the textbook's read/write lock, with and without the herd, who shares, who waits
+// for whom, and what each step costs. How many requests and wake-ups a queue costs is held in tests/contract, H1.
 #include "core/recipes/token.h"
 #include "tests/support/recipefixture.h"
 #include "tests/support/testmain.h"
