@@ -404,8 +404,8 @@ private slots:
         QCOMPARE(nodes().size(), 0);
     }
 
-    // Several sessions, a third of the attempts give up, and an operator removes waiters' nodes: one holder at a time,
-    // in the order of the queue.
+    // Several sessions, a third of the attempts give up, and an operator removes waiters' nodes: one holder at a
+    // time, in the order of the queue.
     void oneAtATimeUnderLoad()
     {
         constexpr int impatient = 33; // of a hundred attempts
