@@ -127,10 +127,11 @@ void MainWindow::connectParts()
     connect(m_side, &SideBar::readOnlyRequested, this,
             [this](const ConnectionName &name, bool readOnly) { m_dialogs->askReadOnly(name, readOnly); });
     connect(m_side, &SideBar::disconnectRequested, this, &MainWindow::forget);
-    connect(m_side, &SideBar::retryRequested, this, [this](const ConnectionName &name) { m_screen->retry(name); });
+    const auto reconnect = [this](const ConnectionName &name) { m_screen->execute(Reconnect{name}); };
+    connect(m_side, &SideBar::retryRequested, this, reconnect);
     connect(m_side, &SideBar::editRequested, m_dialogs,
             [this](const ConnectionName &name) { m_dialogs->openEdit(name); });
-    connect(m_locks, &LocksPage::retryRequested, this, [this](const ConnectionName &name) { m_screen->retry(name); });
+    connect(m_locks, &LocksPage::retryRequested, this, reconnect);
     connect(m_locks, &LocksPage::editRequested, m_dialogs,
             [this](const ConnectionName &name) { m_dialogs->openEdit(name); });
     connect(m_locks, &LocksPage::connectRequested, m_dialogs, &WindowDialogs::openConnect);
@@ -404,7 +405,7 @@ void MainWindow::forget(const ConnectionName &name)
 {
     if (m_dialogs->refusesInPast())
         return;
-    m_screen->disconnectFrom(name);
+    m_screen->execute(Disconnect{name});
     m_workbench->forget(name);
     drop(name);
 }

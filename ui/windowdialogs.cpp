@@ -49,7 +49,7 @@ void WindowDialogs::askReadOnly(const ConnectionName &name, bool readOnly, QWidg
         return;
     const auto *status = m_book.find(name);
     if (!status || readOnly || !status->production) {
-        m_backend.setReadOnly(name, readOnly);
+        m_backend.execute(SetReadOnly{name, readOnly});
         return;
     }
     const QString shown = label(name.bytes(), 60);
@@ -69,7 +69,7 @@ void WindowDialogs::askReadOnly(const ConnectionName &name, bool readOnly, QWidg
     question->setDefaultButton(QMessageBox::Cancel);
     connect(arm, &QAbstractButton::clicked, this, [this, name] {
         if (!refusesInPast()) // it may have been asked now, and answered over another moment
-            m_backend.setReadOnly(name, false);
+            m_backend.execute(SetReadOnly{name, false});
     });
     question->open();
 }
@@ -126,13 +126,13 @@ void WindowDialogs::openEdit(const ConnectionName &name, const QString &saved)
         dialog->edit(chosen);
     }
     connect(dialog, &ConnectDialog::testRequested, this, [this, dialog](const ConnectionSpec &spec) {
-        m_backend.tryConnection(spec, dialog,
-                                [dialog](const Result<ConnectionAccount> &account) { dialog->shows(account); });
+        m_backend.ask(TryConnection{spec}, dialog,
+                      [dialog](const Result<ConnectionAccount> &account) { dialog->shows(account); });
     });
     connect(dialog, &ConnectDialog::connectRequested, this, [this, name, dialog](const ConnectionSpec &spec) {
         emit aboutToConnect(spec, name);
         m_window.connections().markDevelopment(spec.name, spec.displayUri(), dialog->form()->isDevelopment());
-        m_backend.connectTo(spec);
+        m_backend.execute(Connect{spec});
     });
     dialog->open();
 }
@@ -292,9 +292,9 @@ void WindowDialogs::openSettings()
         m_window.pages().whenMade<LessonsPage>([language](LessonsPage &page) { page.setLanguage(language); });
     });
     connect(dialog, &SettingsDialog::thresholdsChanged, this,
-            [this](const inspect::ThresholdRules &rules) { m_backend.setThresholds(rules); });
+            [this](const inspect::ThresholdRules &rules) { m_backend.execute(SetThresholds{rules}); });
     connect(dialog, &SettingsDialog::labelsChanged, this,
-            [this](const std::vector<inspect::ClientLabel> &labels) { m_backend.setClientLabels(labels); });
+            [this](const std::vector<inspect::ClientLabel> &labels) { m_backend.execute(SetClientLabels{labels}); });
     dialog->open();
 }
 

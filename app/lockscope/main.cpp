@@ -54,7 +54,7 @@ void connectWith(Backend &backend, const ConnectionSpec &spec)
 {
     if (!spec.password.isEmpty())
         app::keepMemoryPrivate();
-    backend.connectTo(spec);
+    backend.execute(Connect{spec});
 }
 
 bool hasSandbox(const app::WindowOptions &options)

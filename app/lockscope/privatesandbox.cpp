@@ -49,7 +49,7 @@ PrivateSandbox::~PrivateSandbox()
 void PrivateSandbox::connectTo(ConnectionSpec spec)
 {
     spec.name = m_names.at(spec.name);
-    m_backend.connectTo(spec);
+    m_backend.execute(Connect{spec});
     emit connecting(spec.name, spec.scheme);
 }
 

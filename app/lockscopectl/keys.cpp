@@ -55,8 +55,9 @@ Task<Exit> keys(CommandContext &context)
     quint64 cursor = 0;
     do {
         const auto deadline = requestDeadline(context);
-        const auto page =
-            co_await questions::scanKeys(context.workspace, target->connection, target->what, cursor, deadline);
+        auto scanning =
+            questions::answer(context.workspace, ScanKeys{target->connection, target->what, cursor}, deadline);
+        const auto page = co_await scanning;
         if (!page)
             co_return fail(page.error());
         if (!page->missing.isEmpty())

@@ -92,7 +92,8 @@ Task<std::vector<FoundNode>> descend(CommandContext &context, ConnectionName con
         if (isLeaf || node.depth >= mostDepth)
             continue;
         const auto deadline = requestDeadline(context);
-        const auto rows = co_await questions::listZnodes(context.workspace, connection, node.path, deadline);
+        auto listing = questions::answer(context.workspace, ListZnodes{connection, node.path}, deadline);
+        const auto rows = co_await listing;
         if (!rows) {
             found.back().error = rows.error();
             continue;

@@ -41,6 +41,7 @@ public:
     void passing(std::vector<inspect::SnapshotChange> &changes);
     // From the next look on, which is soon.
     void setLabels(std::vector<inspect::ClientLabel> labels);
+    [[nodiscard]] const std::vector<inspect::ClientLabel> &labels() const { return m_labels; }
 
 private:
     // A look is made on a thread of its own: of 50,000 locks it takes a while. What it found comes back to the loop.

@@ -33,11 +33,6 @@ IoController::IoController(LiveBackend &front, const WorkspaceOptions &options)
     refreshStatuses();
 }
 
-void IoController::setClientLabels(std::vector<inspect::ClientLabel> labels)
-{
-    m_deadlocks->setLabels(std::move(labels));
-}
-
 IoController::~IoController()
 {
     m_feed.reset();

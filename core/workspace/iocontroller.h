@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The half of LiveBackend that lives on the I/O thread: the workspace, the collecting of news into
-// batches, the holds, and the questions of the trees.
+// batches, the holds, and the window's queries and commands.
 #pragma once
 
 #include "core/async/qtloop.h"
@@ -27,23 +27,15 @@ public:
     [[nodiscard]] Workspace &workspace() { return *m_workspace; }
     // From here on, all that the window is told, to files.
     void record(history::FlightOptions options, std::shared_ptr<history::RecordedFiles> files);
-    // A question or an act on that connection; ends with it.
-    void launch(const ConnectionName &name, Task<void> task);
+    void answer(const PostedQuery &query);
+    void execute(const Command &command);
+    [[nodiscard]] const std::vector<inspect::ClientLabel> &clientLabels() const { return m_deadlocks->labels(); }
 
-    void add(ConnectionSpec spec);
-    void remove(const ConnectionName &name);
-    void retry(const ConnectionName &name);
-    void setReadOnly(const ConnectionName &name, bool readOnly);
-    void setClientLabels(std::vector<inspect::ClientLabel> labels);
-
-    void acquire(quint64 id, AcquireRequest request);
-    void release(quint64 id);
     // Gives back what is held and gives up what is waited for; then, or when the time is over, what is not known to
     // be free, in words.
     void giveBackAll(Duration atMost, std::function<void(QStringList)> done);
     [[nodiscard]] Runs &runs() { return *m_runs; }
 
-    void watchZnodes(const ConnectionName &name, std::vector<ZPath> paths);
     // The window was given the children of this folder, which was so then.
     void listed(const ConnectionName &name, const ZPath &path, const zk::Stat &folder);
     // The GUI thread took the last batch.
@@ -65,6 +57,15 @@ private:
         bool isLeft = false;          // it was not given back, as far as we know
     };
 
+    // Runs a task that ends with that connection.
+    void launch(const ConnectionName &name, Task<void> task);
+    void add(ConnectionSpec spec);
+    void remove(const ConnectionName &name);
+    void retry(const ConnectionName &name);
+    void setReadOnly(const ConnectionName &name, bool readOnly);
+    void acquire(quint64 id, AcquireRequest request);
+    void release(quint64 id);
+    void watchZnodes(const ConnectionName &name, std::vector<ZPath> paths);
     void queueLocks(std::vector<inspect::SnapshotChange> changes);
     void abandonHolds(const ConnectionName &name);
     void recordGone(const ConnectionName &name);

@@ -26,56 +26,19 @@ public:
     ~LiveBackend() override;
 
     [[nodiscard]] std::vector<inspect::ClientLabel> clientLabels() const override { return m_labels; }
-    void setClientLabels(std::vector<inspect::ClientLabel> labels) override;
-    void connectTo(ConnectionSpec spec) override;
-    void tryConnection(const ConnectionSpec &spec, QObject *context, Answer<ConnectionAccount> answer) override;
-    void disconnectFrom(const ConnectionName &name) override;
-    void retry(const ConnectionName &name) override;
-    void setReadOnly(const ConnectionName &name, bool readOnly) override;
-    void setThresholds(const inspect::ThresholdRules &rules) override;
-
-    void listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
-                    Answer<std::vector<ZnodeRow>> answer) override;
-    void readZnode(const ConnectionName &name, const ZPath &path, QObject *context,
-                   Answer<ZnodeDetail> answer) override;
-    void watchZnodes(const ConnectionName &name, const std::vector<ZPath> &paths) override;
-    void scanKeys(const ConnectionName &name, const QByteArray &pattern, quint64 cursor, QObject *context,
-                  Answer<KeyPage> answer) override;
-    void readKey(const ConnectionName &name, const RedisKey &key, QObject *context,
-                 Answer<KeyDetail> answer) override;
-
-    void readSession(const ConnectionName &name, const QString &session, QObject *context,
-                     Answer<SessionDoing> answer) override;
-
-    quint64 acquire(AcquireRequest request) override;
-    void release(quint64 holdId) override;
-
-    void planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,
-                          Answer<operate::ForceReleasePlan> answer) override;
-    void planWay(const inspect::LockName &lock, const QByteArray &contender, operate::Way way, QObject *context,
-                 Answer<operate::ForceReleasePlan> answer) override;
-    void rehearse(operate::ForceReleasePlan plan, QObject *context, Answer<rehearse::Rehearsal> answer) override;
-    void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
-                      Answer<operate::ForceReleaseOutcome> answer) override;
-
     [[nodiscard]] Past *past() override { return m_past.get(); }
-    void bulkRelease(std::vector<operate::BulkTarget> targets, const QString &reason, QObject *context,
-                     std::function<void(int)> progressed, Answer<operate::BulkReport> answer) override;
-    void readAudit(const QString &knownStamp, QObject *context, Answer<operate::AuditReport> answer) override;
-
-    void planEdit(operate::EditRequest request, QObject *context, Answer<operate::EditPlan> answer) override;
-    void applyEdit(operate::EditPlan plan, const QString &reason, QObject *context,
-                   Answer<operate::EditOutcome> answer) override;
-    quint64 playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer) override;
-    void cancelRun(quint64 runId) override;
+    void post(PostedQuery query) override;
+    void execute(Command command) override;
 
 private:
     friend class IoController;
     // Runs `work` on the I/O thread.
     void onIoThread(std::function<void(IoController &)> work);
-    // Wraps an answer so that it is called in the GUI thread while `context` lives.
+    // Wraps a callback so that it is called in the GUI thread while `context` lives.
     template <class T>
-    std::function<void(Result<T>)> deliveredTo(QObject *context, Answer<T> answer);
+    std::function<void(T)> deliveredTo(const QPointer<QObject> &context, std::function<void(T)> callback);
+    template <class Q>
+    void start(Posted<Q> asked);
 
     std::unique_ptr<Past> m_past; // reads what the I/O side records
     std::vector<inspect::ClientLabel> m_labels;
@@ -84,8 +47,6 @@ private:
     Workers m_rehearsals{2};      // they wait for nobody, and compute for a while
     Workers m_readers{2};         // of files
     IoController *m_io = nullptr; // lives and dies in m_thread
-    quint64 m_nextHold = 1;
-    quint64 m_nextRun = 1;
 };
 
 } // namespace lockscope

@@ -77,16 +77,16 @@ redis::Command readCommand(const QByteArray &type, const QByteArray &key)
 
 } // namespace
 
-Task<Result<std::vector<ZnodeRow>>> listZnodes(Workspace &workspace, ConnectionName name, ZPath path,
-                                               Deadline deadline, std::function<void(const zk::Stat &)> asOf)
+Task<Result<std::vector<ZnodeRow>>> answer(Workspace &workspace, ListZnodes query, Deadline deadline,
+                                           std::function<void(const zk::Stat &)> asOf)
 {
-    const auto connected = co_await workspace.whenConnected(name, deadline);
+    const auto connected = co_await workspace.whenConnected(query.connection, deadline);
     if (!connected)
         co_return connected.error();
-    auto *session = zooKeeperOf(workspace.find(name));
+    auto *session = zooKeeperOf(workspace.find(query.connection));
     if (!session)
-        co_return wrongBackend(name, u"ZooKeeper"_s);
-    auto reply = session->children(path, std::nullopt, deadline);
+        co_return wrongBackend(query.connection, u"ZooKeeper"_s);
+    auto reply = session->children(query.path, std::nullopt, deadline);
     auto listed = co_await reply;
     if (!listed)
         co_return listed.error();
@@ -105,7 +105,7 @@ Task<Result<std::vector<ZnodeRow>>> listZnodes(Workspace &workspace, ConnectionN
     std::vector<Reply<zk::Stat>> flying;
     for (std::size_t next = 0; rows.size() < names.size();) {
         while (next < names.size() && next < rows.size() + statsInFlight)
-            flying.push_back(session->exists(path.child(names[next++]), std::nullopt, deadline));
+            flying.push_back(session->exists(query.path.child(names[next++]), std::nullopt, deadline));
         const auto stat = co_await flying[rows.size()];
         ZnodeRow row;
         row.name = names[rows.size()];
@@ -120,16 +120,16 @@ Task<Result<std::vector<ZnodeRow>>> listZnodes(Workspace &workspace, ConnectionN
     co_return rows;
 }
 
-Task<Result<ZnodeDetail>> readZnode(Workspace &workspace, ConnectionName name, ZPath path, Deadline deadline)
+Task<Result<ZnodeDetail>> answer(Workspace &workspace, ReadZnode query, Deadline deadline)
 {
-    const auto connected = co_await workspace.whenConnected(name, deadline);
+    const auto connected = co_await workspace.whenConnected(query.connection, deadline);
     if (!connected)
         co_return connected.error();
-    auto *session = zooKeeperOf(workspace.find(name));
+    auto *session = zooKeeperOf(workspace.find(query.connection));
     if (!session)
-        co_return wrongBackend(name, u"ZooKeeper"_s);
-    auto dataReply = session->get(path, std::nullopt, deadline);
-    auto aclReply = session->acls(path, deadline);
+        co_return wrongBackend(query.connection, u"ZooKeeper"_s);
+    auto dataReply = session->get(query.path, std::nullopt, deadline);
+    auto aclReply = session->acls(query.path, deadline);
     const auto data = co_await dataReply;
     const auto acls = co_await aclReply;
     if (!data)
@@ -211,22 +211,21 @@ Task<Result<KeyDetail>> readKeyOn(redis::Connection *redis, RedisKey key, Deadli
 
 } // namespace
 
-Task<Result<KeyPage>> scanKeys(Workspace &workspace, ConnectionName name, QByteArray pattern, quint64 cursor,
-                               Deadline deadline)
+Task<Result<KeyPage>> answer(Workspace &workspace, ScanKeys query, Deadline deadline)
 {
-    const auto connected = co_await workspace.whenConnected(name, deadline);
+    const auto connected = co_await workspace.whenConnected(query.connection, deadline);
     if (!connected)
         co_return connected.error();
-    auto *link = workspace.find(name);
+    auto *link = workspace.find(query.connection);
     const auto nodes = redisNodesOf(link);
     if (nodes.empty())
-        co_return wrongBackend(name, u"Redis"_s);
+        co_return wrongBackend(query.connection, u"Redis"_s);
     const bool isSet = nodes.size() > 1;
-    const auto number = isSet ? std::min(static_cast<std::size_t>(cursor >> nodeShift), nodes.size() - 1) : 0;
+    const auto number = isSet ? std::min(static_cast<std::size_t>(query.cursor >> nodeShift), nodes.size() - 1) : 0;
     const auto limit =
         isSet ? Deadline::at(std::min(deadline.when(), workspace.loop().now() + nodeWithin)) : deadline;
-    const auto ownCursor = isSet ? cursor & (cursorOn(1, 0) - 1) : cursor;
-    auto page = co_await scanNode(nodes[number], pattern, ownCursor, limit);
+    const auto ownCursor = isSet ? query.cursor & (cursorOn(1, 0) - 1) : query.cursor;
+    auto page = co_await scanNode(nodes[number], query.pattern, ownCursor, limit);
     if (!isSet)
         co_return page;
     KeyPage result;
@@ -243,34 +242,34 @@ Task<Result<KeyPage>> scanKeys(Workspace &workspace, ConnectionName name, QByteA
     co_return result;
 }
 
-Task<Result<KeyDetail>> readKey(Workspace &workspace, ConnectionName name, RedisKey key, Deadline deadline)
+Task<Result<KeyDetail>> answer(Workspace &workspace, ReadKey query, Deadline deadline)
 {
-    const auto connected = co_await workspace.whenConnected(name, deadline);
+    const auto connected = co_await workspace.whenConnected(query.connection, deadline);
     if (!connected)
         co_return connected.error();
-    const auto nodes = redisNodesOf(workspace.find(name));
-    Result<KeyDetail> detail = wrongBackend(name, u"Redis"_s);
+    const auto nodes = redisNodesOf(workspace.find(query.connection));
+    Result<KeyDetail> detail = wrongBackend(query.connection, u"Redis"_s);
     // Of a set, as the first node has it that has it at all.
     for (auto *node : nodes) {
         const auto limit = nodes.size() == 1
                                ? deadline
                                : Deadline::at(std::min(deadline.when(), workspace.loop().now() + nodeWithin));
-        detail = co_await readKeyOn(node, key, limit);
+        detail = co_await readKeyOn(node, query.key, limit);
         if (detail)
             break;
     }
     co_return detail;
 }
 
-Task<Result<SessionDoing>> readSession(Workspace &workspace, ConnectionName name, QString session, Deadline deadline)
+Task<Result<SessionDoing>> answer(Workspace &workspace, ReadSession query, Deadline deadline)
 {
-    const auto connected = co_await workspace.whenConnected(name, deadline);
+    const auto connected = co_await workspace.whenConnected(query.connection, deadline);
     if (!connected)
         co_return connected.error();
-    auto *port = mariaDbOf(workspace.find(name));
+    auto *port = mariaDbOf(workspace.find(query.connection));
     if (!port)
         co_return Error{ErrorCode::Unsupported, u"a server of this kind does not tell what its clients do"_s};
-    auto asking = inspect::readSqlDoing(port, session.toULongLong(), deadline);
+    auto asking = inspect::readSqlDoing(port, query.session.toULongLong(), deadline);
     auto told = co_await asking;
     if (!told)
         co_return told.error();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the trees of the window and lockscopectl's tree and keys ask: raw znodes and raw keys.
+// Answers the queries about raw znodes, raw keys and sessions. The window asks them, and lockscopectl's tree and keys.
 // Loop thread only; everything is sent through the gate.
 #pragma once
 
-#include "core/workspace/backend.h"
+#include "core/workspace/requests.h"
 #include "core/workspace/workspace.h"
 
 #include <functional>
@@ -12,21 +12,15 @@ namespace lockscope::questions {
 
 // The children of a path with their Stat, sorted by name; of more than 5,000 only the names. A child that cannot be
 // read carries its error; the list itself fails only when the path cannot be listed. `asOf` hears which list it is.
-[[nodiscard]] Task<Result<std::vector<ZnodeRow>>> listZnodes(Workspace &workspace, ConnectionName name, ZPath path,
-                                                             Deadline deadline,
-                                                             std::function<void(const zk::Stat &folder)> asOf = {});
+[[nodiscard]] Task<Result<std::vector<ZnodeRow>>> answer(Workspace &workspace, ListZnodes query, Deadline deadline,
+                                                         std::function<void(const zk::Stat &folder)> asOf = {});
 // Data (at most 1 MiB of it), Stat and ACL.
-[[nodiscard]] Task<Result<ZnodeDetail>> readZnode(Workspace &workspace, ConnectionName name, ZPath path,
-                                                  Deadline deadline);
+[[nodiscard]] Task<Result<ZnodeDetail>> answer(Workspace &workspace, ReadZnode query, Deadline deadline);
 // One page of an incremental SCAN with type, TTL and size of each key; none of them is touched.
-[[nodiscard]] Task<Result<KeyPage>> scanKeys(Workspace &workspace, ConnectionName name, QByteArray pattern,
-                                             quint64 cursor, Deadline deadline);
+[[nodiscard]] Task<Result<KeyPage>> answer(Workspace &workspace, ScanKeys query, Deadline deadline);
 // The value, capped at 1,000 items and 1 MiB.
-[[nodiscard]] Task<Result<KeyDetail>> readKey(Workspace &workspace, ConnectionName name, RedisKey key,
-                                              Deadline deadline);
-
+[[nodiscard]] Task<Result<KeyDetail>> answer(Workspace &workspace, ReadKey query, Deadline deadline);
 // What a client of MariaDB or MySQL is doing, as the server's tables tell.
-[[nodiscard]] Task<Result<SessionDoing>> readSession(Workspace &workspace, ConnectionName name, QString session,
-                                                     Deadline deadline);
+[[nodiscard]] Task<Result<SessionDoing>> answer(Workspace &workspace, ReadSession query, Deadline deadline);
 
 } // namespace lockscope::questions

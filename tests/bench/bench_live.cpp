@@ -136,12 +136,12 @@ private slots:
         spec.name = queueLock.connection;
         spec.hosts = {m_zooKeeper->address()};
         spec.adminPort = m_zooKeeper->adminPort();
-        m_backend->connectTo(spec);
+        m_backend->execute(Connect{spec});
         ConnectionSpec keys;
         keys.name = keyLock.connection;
         keys.scheme = Scheme::Redis;
         keys.hosts = {m_redis->address()};
-        m_backend->connectTo(keys);
+        m_backend->execute(Connect{keys});
         QVERIFY(runUntil([&] { return m_window->isFirstSnapshotComplete(); }));
         for (auto *view : m_window->findChildren<QAbstractItemView *>()) {
             auto *model = qobject_cast<ui::LocksModel *>(view->model());

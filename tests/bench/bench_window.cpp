@@ -222,7 +222,7 @@ private slots:
         spec.name = ConnectionName("zk");
         spec.hosts = {m_server->address()};
         spec.adminPort = m_server->adminPort();
-        m_backend->connectTo(spec);
+        m_backend->execute(Connect{spec});
         QTRY_VERIFY_WITH_TIMEOUT(m_window->isFirstSnapshotComplete(), 30'000);
     }
 

@@ -20,7 +20,7 @@ public:
         QObject::connect(m_backend.get(), &Backend::updated, &m_here, [this](const Batch &batch) { take(batch); });
         QObject::connect(m_backend.get(), &Backend::holdChanged, &m_here,
                          [this](const Hold &hold) { m_holds.insert_or_assign(hold.id, hold); });
-        m_backend->connectTo(m_spec);
+        m_backend->execute(Connect{m_spec});
     }
 
     [[nodiscard]] const ConnectionStatus &status() const { return m_status; }
@@ -56,7 +56,7 @@ public:
     {
         return eventually([&] { return m_holds[id].state == state; });
     }
-    void release(quint64 id) { m_backend->release(id); }
+    void release(quint64 id) { m_backend->execute(ReleaseHold{id}); }
 
     void acquiresAndReleases(const QByteArray &name, const QByteArray &recipe)
     {

@@ -93,12 +93,12 @@ class TestBackend : public QObject {
     Result<operate::ForceReleaseOutcome> force(const inspect::LockName &lock, const QByteArray &holder)
     {
         std::optional<Result<operate::ForceReleasePlan>> plan;
-        m_backend->planForceRelease(lock, holder, this, [&](auto answer) { plan = std::move(answer); });
+        m_backend->ask(PlanRelease{lock, holder}, this, [&](auto answer) { plan = std::move(answer); });
         [&] { QTRY_VERIFY_WITH_TIMEOUT(plan.has_value(), 20'000); }();
         if (!*plan)
             return plan->error();
         std::optional<Result<operate::ForceReleaseOutcome>> outcome;
-        m_backend->forceRelease(**plan, u"test"_s, this, [&](auto answer) { outcome = std::move(answer); });
+        m_backend->ask(ForceRelease{**plan, u"test"_s}, this, [&](auto answer) { outcome = std::move(answer); });
         [&] { QTRY_VERIFY_WITH_TIMEOUT(outcome.has_value(), 20'000); }();
         return *outcome;
     }
@@ -125,8 +125,8 @@ private slots:
         connect(m_backend.get(), &Backend::updated, this, [this](const Batch &batch) { m_seen.take(batch); });
         connect(m_backend.get(), &Backend::holdChanged, this,
                 [this](const Hold &hold) { m_seen.holds.insert_or_assign(hold.id, hold); });
-        m_backend->connectTo(zkSpec());
-        m_backend->connectTo(redisSpec());
+        m_backend->execute(Connect{zkSpec()});
+        m_backend->execute(Connect{redisSpec()});
         QTRY_VERIFY_WITH_TIMEOUT(isConnected(zkName) && isConnected(redisName), 20'000);
     }
     void cleanup() { m_backend.reset(); }
@@ -140,11 +140,11 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(m_seen.contenders(orders), 2, 15'000);
         QCOMPARE(m_seen.locks[orders].contenders.front().id, m_seen.holds[first].contender);
         QCOMPARE(stateOf(second), Hold::State::Waiting);
-        m_backend->release(first);
+        m_backend->execute(ReleaseHold{first});
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(second), Hold::State::Held, 15'000);
         QCOMPARE(stateOf(first), Hold::State::Released);
         QVERIFY(*m_seen.holds[second].fencingToken > *m_seen.holds[first].fencingToken);
-        m_backend->release(second);
+        m_backend->execute(ReleaseHold{second});
         QTRY_COMPARE_WITH_TIMEOUT(m_seen.contenders(orders), 0, 15'000);
     }
 
@@ -154,11 +154,11 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(holder), Hold::State::Held, 15'000);
         const auto waiter = acquire(orders, "zk-mutex");
         QTRY_COMPARE_WITH_TIMEOUT(m_seen.contenders(orders), 2, 15'000);
-        m_backend->release(waiter);
+        m_backend->execute(ReleaseHold{waiter});
         QTRY_COMPARE_WITH_TIMEOUT(m_seen.contenders(orders), 1, 15'000);
         QCOMPARE(stateOf(waiter), Hold::State::Released);
         QCOMPARE(stateOf(holder), Hold::State::Held);
-        m_backend->release(holder);
+        m_backend->execute(ReleaseHold{holder});
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(holder), Hold::State::Released, 15'000);
     }
 
@@ -187,13 +187,13 @@ private slots:
         const auto ending = acquire({redisName, "ending-lock"}, "redis-set-nx");
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(ending), Hold::State::Held, 15'000);
         m_redis->pause(); // so that the questions are still out
-        m_backend->release(ending);
+        m_backend->execute(ReleaseHold{ending});
         std::optional<Result<KeyPage>> page;
         std::optional<Result<operate::ForceReleasePlan>> plan;
-        m_backend->scanKeys(redisName, "*", 0, this, [&](auto answer) { page = std::move(answer); });
-        m_backend->planForceRelease(lock, m_seen.holds[holder].contender, this,
-                                    [&](auto answer) { plan = std::move(answer); });
-        m_backend->disconnectFrom(redisName);
+        m_backend->ask(ScanKeys{redisName, "*", 0}, this, [&](auto answer) { page = std::move(answer); });
+        m_backend->ask(PlanRelease{lock, m_seen.holds[holder].contender}, this,
+                       [&](auto answer) { plan = std::move(answer); });
+        m_backend->execute(Disconnect{redisName});
         QTRY_VERIFY_WITH_TIMEOUT(page && plan, 15'000);
         m_redis->resume();
         QVERIFY(!*page && !*plan);
@@ -207,10 +207,10 @@ private slots:
         QVERIFY(m_seen.holds[ending].message.contains(u"closed"_s));
         QTest::qWait(1500); // longer than a holder's look at its key
         // The other connection goes on; and this one can come back.
-        m_backend->release(node);
+        m_backend->execute(ReleaseHold{node});
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(node), Hold::State::Released, 15'000);
         m_seen.connections.erase(redisName);
-        m_backend->connectTo(redisSpec());
+        m_backend->execute(Connect{redisSpec()});
         QTRY_VERIFY_WITH_TIMEOUT(isConnected(redisName), 20'000);
     }
 
@@ -257,7 +257,7 @@ private slots:
     {
         const auto hold = acquire(orders, "zk-mutex");
         QTRY_COMPARE_WITH_TIMEOUT(m_seen.contenders(orders), 1, 15'000);
-        m_backend->setReadOnly(zkName, true);
+        m_backend->execute(SetReadOnly{zkName, true});
         const auto refused = acquire(orders, "zk-mutex");
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(refused), Hold::State::Failed, 15'000);
         const auto outcome = force(orders, m_seen.holds[hold].contender);
@@ -265,7 +265,7 @@ private slots:
         QCOMPARE(outcome.error().code, ErrorCode::Refused);
         QCOMPARE(m_seen.contenders(orders), 1);
         // What we hold ourselves goes with our session, though nothing is written any more.
-        m_backend->release(hold);
+        m_backend->execute(ReleaseHold{hold});
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(hold), Hold::State::Released, 15'000);
         QCOMPARE(m_seen.holds[hold].message, QString());
         QTRY_COMPARE_WITH_TIMEOUT(m_seen.contenders(orders), 0, 15'000);
@@ -277,25 +277,25 @@ private slots:
         const auto hold = acquire(invoice, "redis-set-nx");
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(hold), Hold::State::Held, 15'000);
         std::optional<Result<std::vector<ZnodeRow>>> rows;
-        m_backend->listZnodes(zkName, ZPath("/"), this, [&](auto answer) { rows = std::move(answer); });
+        m_backend->ask(ListZnodes{zkName, ZPath("/")}, this, [&](auto answer) { rows = std::move(answer); });
         QTRY_VERIFY_WITH_TIMEOUT(rows.has_value() && *rows, 15'000);
         const auto isZooKeeper = [](const ZnodeRow &row) { return row.name.bytes() == "zookeeper"; };
         QVERIFY(std::any_of((*rows)->begin(), (*rows)->end(), isZooKeeper));
         std::optional<Result<ZnodeDetail>> missing;
-        m_backend->readZnode(zkName, ZPath("/no/such"), this, [&](auto answer) { missing = std::move(answer); });
+        m_backend->ask(ReadZnode{zkName, ZPath("/no/such")}, this, [&](auto answer) { missing = std::move(answer); });
         QTRY_VERIFY_WITH_TIMEOUT(missing.has_value(), 15'000);
         QCOMPARE(missing->error().code, ErrorCode::NoNode);
         std::optional<Result<KeyPage>> page;
-        m_backend->scanKeys(redisName, "invoice*", 0, this, [&](auto answer) { page = std::move(answer); });
+        m_backend->ask(ScanKeys{redisName, "invoice*", 0}, this, [&](auto answer) { page = std::move(answer); });
         QTRY_VERIFY_WITH_TIMEOUT(page.has_value() && *page, 15'000);
         QCOMPARE((*page)->rows.size(), std::size_t(1));
         QVERIFY((*page)->rows[0].ttl.has_value());
         std::optional<Result<KeyDetail>> detail;
-        m_backend->readKey(redisName, RedisKey("invoice-lock"), this,
-                           [&](auto answer) { detail = std::move(answer); });
+        m_backend->ask(ReadKey{redisName, RedisKey("invoice-lock")}, this,
+                       [&](auto answer) { detail = std::move(answer); });
         QTRY_VERIFY_WITH_TIMEOUT(detail.has_value() && *detail, 15'000);
         QCOMPARE((*detail)->items.at(0), m_seen.holds[hold].contender);
-        m_backend->release(hold);
+        m_backend->execute(ReleaseHold{hold});
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(hold), Hold::State::Released, 15'000);
         QVERIFY(m_seen.logEntries > 0);
     }
@@ -303,16 +303,16 @@ private slots:
     void aChangeBetweenAListAndItsWatchIsTold()
     {
         std::optional<Result<std::vector<ZnodeRow>>> rows;
-        m_backend->listZnodes(zkName, ZPath("/"), this, [&](auto answer) { rows = std::move(answer); });
+        m_backend->ask(ListZnodes{zkName, ZPath("/")}, this, [&](auto answer) { rows = std::move(answer); });
         QTRY_VERIFY_WITH_TIMEOUT(rows.has_value() && *rows, 15'000);
         const auto hold = acquire({zkName, "/between"}, "curator-mutex"); // a child of "/" comes
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(hold), Hold::State::Held, 15'000);
         QSignalSpy changed(m_backend.get(), &Backend::znodesChanged);
-        m_backend->watchZnodes(zkName, {ZPath("/")});
+        m_backend->execute(WatchZnodes{zkName, {ZPath("/")}});
         QTRY_VERIFY_WITH_TIMEOUT(!changed.isEmpty(), 15'000);
         QCOMPARE(changed.front().at(1).value<ZPath>(), ZPath("/"));
-        m_backend->watchZnodes(zkName, {});
-        m_backend->release(hold);
+        m_backend->execute(WatchZnodes{zkName, {}});
+        m_backend->execute(ReleaseHold{hold});
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(hold), Hold::State::Released, 15'000);
     }
 
@@ -330,7 +330,7 @@ private slots:
         auto spec = zkSpec();
         spec.name = ConnectionName("nobody");
         spec.hosts = {{u"127.0.0.1"_s, 1}};
-        m_backend->connectTo(spec);
+        m_backend->execute(Connect{spec});
         QTRY_COMPARE_WITH_TIMEOUT(m_seen.connections[spec.name].state, ConnectionStatus::State::Broken, 15'000);
         QVERIFY(m_seen.connections[spec.name].message.contains(u"127.0.0.1:1"_s));
     }

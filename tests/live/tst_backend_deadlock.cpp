@@ -72,7 +72,7 @@ private slots:
         spec.name = ConnectionName("zk");
         spec.hosts = {m_server->address()};
         spec.adminPort = m_server->adminPort();
-        backend.connectTo(spec);
+        backend.execute(Connect{spec});
         QVERIFY(put(*first, "/a" + name) && put(*second, "/b" + name) && put(*third, "/c" + name));
         QVERIFY(put(*third, "/a" + name) && put(*second, "/a" + name));
         QTRY_COMPARE(m_locks.size(), std::size_t(3));
@@ -83,17 +83,17 @@ private slots:
         // What the user calls a client is told of locks that nothing happens to, and so is that it is not any more.
         const auto holder = [this] { return m_locks.at({ConnectionName("zk"), "/a"}).contenders.front().label; };
         QCOMPARE(holder(), QString());
-        backend.setClientLabels({{first->id().text().toUtf8(), u"till"_s}});
+        backend.execute(SetClientLabels{{{first->id().text().toUtf8(), u"till"_s}}});
         QTRY_COMPARE(holder(), u"till"_s);
         QString planned;
         const auto &held = m_locks.at({ConnectionName("zk"), "/a"});
-        backend.planForceRelease(held.lock, held.contenders.front().id, &backend,
-                                 [&planned](const Result<operate::ForceReleasePlan> &plan) {
-                                     planned = plan ? plan->before.contenders.front().label : plan.error().message;
-                                 });
+        backend.ask(PlanRelease{held.lock, held.contenders.front().id}, &backend,
+                    [&planned](const Result<operate::ForceReleasePlan> &plan) {
+                        planned = plan ? plan->before.contenders.front().label : plan.error().message;
+                    });
         QTRY_COMPARE(planned, u"till"_s);
         QVERIFY(isInDeadlock("/a"));
-        backend.setClientLabels({});
+        backend.execute(SetClientLabels{{}});
         QTRY_COMPARE(holder(), QString());
         QVERIFY(isInDeadlock("/a"));
         first.reset();

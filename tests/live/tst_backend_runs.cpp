@@ -50,7 +50,7 @@ class TestBackendRuns : public QObject {
         spec.adminPort = m_zooKeeper->adminPort();
         spec.production = isProduction;
         m_connections.clear();
-        backend.connectTo(spec);
+        backend.execute(Connect{spec});
         QTRY_VERIFY_WITH_TIMEOUT(m_connections[runsOnZk].state == ConnectionStatus::State::Connected, 20'000);
     }
     static RealRunOptions running(int contenders, std::chrono::milliseconds hold)
@@ -66,10 +66,10 @@ class TestBackendRuns : public QObject {
     {
         m_progress.clear();
         const auto answer = std::make_shared<Answer>();
-        const auto run =
-            m_backend->playOnServers(options, this, [answer](auto result) { *answer = std::move(result); });
+        const PlayOnServers query{options};
+        m_backend->ask(query, this, [answer](auto result) { *answer = std::move(result); });
         if (id)
-            *id = run;
+            *id = query.run;
         return answer;
     }
     bool isPlaying()
@@ -86,7 +86,7 @@ class TestBackendRuns : public QObject {
         const auto looking = makeBackend();
         connectTo(*looking);
         std::optional<Result<std::vector<ZnodeRow>>> rows;
-        looking->listZnodes(runsOnZk, ZPath("/"), this, [&](auto answer) { rows = std::move(answer); });
+        looking->ask(ListZnodes{runsOnZk, ZPath("/")}, this, [&](auto answer) { rows = std::move(answer); });
         QStringList names;
         if (!QTest::qWaitFor([&] { return rows.has_value(); }, 20'000) || !*rows)
             return {u"no answer"_s};
@@ -145,7 +145,7 @@ private slots:
         const auto answer = play(running(20, 5s), &id);
         QVERIFY(isPlaying());
         QVERIFY(!answer->has_value());
-        m_backend->cancelRun(id);
+        m_backend->execute(CancelRun{id});
         QVERIFY(isAnswered(*answer));
         QVERIFY(!**answer);
         QCOMPARE((*answer)->error().code, ErrorCode::Cancelled);
@@ -156,7 +156,7 @@ private slots:
     {
         const auto answer = play(running(20, 5s));
         QVERIFY(isPlaying());
-        m_backend->disconnectFrom(runsOnZk);
+        m_backend->execute(Disconnect{runsOnZk});
         connectTo(*m_backend); // waits for its turn
         QVERIFY(isAnswered(*answer));
         QVERIFY(!**answer);
@@ -168,7 +168,7 @@ private slots:
     {
         const auto answer = play(running(20, 5s));
         QVERIFY(isPlaying());
-        m_backend->setReadOnly(runsOnZk, true);
+        m_backend->execute(SetReadOnly{runsOnZk, true});
         QVERIFY(isAnswered(*answer));
         QVERIFY(!**answer);
         QVERIFY2((*answer)->error().message.contains(u"made read-only"_s), qPrintable((*answer)->error().message));
@@ -191,12 +191,12 @@ private slots:
             return isAnswered(*answer) && !**answer ? (*answer)->error()
                                                     : Error{ErrorCode::Server, u"it was played"_s};
         };
-        m_backend->setReadOnly(runsOnZk, true);
+        m_backend->execute(SetReadOnly{runsOnZk, true});
         QTRY_VERIFY_WITH_TIMEOUT(m_connections[runsOnZk].readOnly, 10'000);
         QCOMPARE(refusal(running(2, 1ms)).code, ErrorCode::Refused);
         m_backend = makeBackend();
         connectTo(*m_backend, true);
-        m_backend->setReadOnly(runsOnZk, false); // armed, and still production
+        m_backend->execute(SetReadOnly{runsOnZk, false}); // armed, and still production
         QTRY_VERIFY_WITH_TIMEOUT(!m_connections[runsOnZk].readOnly, 10'000);
         const auto error = refusal(running(2, 1ms));
         QCOMPARE(error.code, ErrorCode::Refused);

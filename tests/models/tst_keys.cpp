@@ -37,13 +37,12 @@ class TestKeys : public QObject {
         KeysModel model{nullptr, [this] { return now; }};
         World()
         {
-            backend.onScanKeys = [this](const ConnectionName &, const QByteArray &,
-                                        quint64 cursor) -> Result<KeyPage> {
-                if (cursor >= pages.size())
+            backend.on<ScanKeys>() = [this](const ScanKeys &query) -> Result<KeyPage> {
+                if (query.cursor >= pages.size())
                     return Error{ErrorCode::Server, u"bad cursor"_s};
                 KeyPage page;
-                page.rows = pages[cursor];
-                page.cursor = cursor + 1 < pages.size() ? cursor + 1 : 0;
+                page.rows = pages[query.cursor];
+                page.cursor = query.cursor + 1 < pages.size() ? query.cursor + 1 : 0;
                 page.scanned = asked.value_or(perPage);
                 page.total = static_cast<qint64>(pages.size()) * perPage;
                 return page;
@@ -176,12 +175,12 @@ private slots:
         world.pages = {{row("a")}, {row("b")}};
         world.model.start();
         QTRY_COMPARE(world.model.progress().loaded, 1);
-        auto works = std::exchange(world.backend.onScanKeys, [](const ConnectionName &, const QByteArray &, quint64) {
+        auto works = std::exchange(world.backend.on<ScanKeys>(), [](const ScanKeys &) {
             return Result<KeyPage>(Error{ErrorCode::NoPermission, u"NOPERM: no SCAN for this user"_s});
         });
         QTRY_COMPARE(world.model.progress().scan, KeysModel::Scan::Failed);
         QVERIFY(world.model.progressText().endsWith(u"NOPERM: no SCAN for this user"_s));
-        world.backend.onScanKeys = works;
+        world.backend.on<ScanKeys>() = works;
         world.model.proceed(); // goes on where it stopped
         QTRY_COMPARE(world.model.progress().scan, KeysModel::Scan::Done);
         QCOMPARE(world.model.progress().loaded, 2);

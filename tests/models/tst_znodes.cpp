@@ -215,9 +215,9 @@ private slots:
     void learnsStatsThatAListWasTooLongToTell()
     {
         World world;
-        world.backend.onListZnodes = [](const ConnectionName &, const ZPath &asked) -> Result<std::vector<ZnodeRow>> {
+        world.backend.on<ListZnodes>() = [](const ListZnodes &query) -> Result<std::vector<ZnodeRow>> {
             std::vector<ZnodeRow> rows;
-            if (asked.isRoot())
+            if (query.path.isRoot())
                 rows.push_back({NodeName("leaf"_ba), {}, false, std::nullopt});
             return rows;
         };

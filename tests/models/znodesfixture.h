@@ -20,7 +20,7 @@ protected:
     public:
         explicit Ensemble(FakeBackend &backend)
         {
-            backend.onListZnodes = [this](const ConnectionName &, const ZPath &path) { return list(path); };
+            backend.on<ListZnodes>() = [this](const ListZnodes &query) { return list(query.path); };
         }
 
         void set(const QByteArray &path, const QByteArrayList &children) { m_children[path] = children; }

@@ -227,10 +227,10 @@ ConnectionStatus statusOf(const QByteArray &name, Scheme scheme, ConnectionStatu
 
 void playTrees(FakeBackend &backend)
 {
-    backend.onListZnodes = [](const ConnectionName &, const ZPath &path) { return list(path); };
-    backend.onScanKeys = [](const ConnectionName &, const QByteArray &, quint64 cursor) { return scan(cursor); };
-    backend.onReadKey = [](const ConnectionName &, const RedisKey &name) { return readKey(name); };
-    backend.onReadZnode = [](const ConnectionName &, const ZPath &path) { return read(path); };
+    backend.on<ListZnodes>() = [](const ListZnodes &query) { return list(query.path); };
+    backend.on<ScanKeys>() = [](const ScanKeys &query) { return scan(query.cursor); };
+    backend.on<ReadKey>() = [](const ReadKey &query) { return readKey(query.key); };
+    backend.on<ReadZnode>() = [](const ReadZnode &query) { return read(query.path); };
 }
 
 Batch treeBatch(std::chrono::system_clock::time_point now)

@@ -63,8 +63,8 @@ private slots:
     {
         m_folder = std::make_unique<QTemporaryDir>();
         m_backend = std::make_unique<testing::FakeBackend>();
-        m_backend->onReadAudit = [this](const QString &known) {
-            return operate::reportOf(operate::AuditFile(path()), known);
+        m_backend->on<ReadAudit>() = [this](const ReadAudit &query) {
+            return operate::reportOf(operate::AuditFile(path()), query.knownStamp);
         };
         m_page = std::make_unique<ui::AuditPage>();
         m_page->setBackend(m_backend.get());

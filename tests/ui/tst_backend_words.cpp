@@ -209,7 +209,7 @@ private slots:
         auto plan = operate::planForceRelease(lock, lock.contenders.front().id);
         QVERIFY(plan);
         QCOMPARE(plan->act, u"KILL connection 13"_s);
-        backend.onPlanForceRelease = [&](const inspect::LockName &, const QByteArray &) { return *plan; };
+        backend.on<PlanRelease>() = [&](const PlanRelease &) { return *plan; };
         ForceReleaseDialog dialog(backend, book, lock, plan->holder);
         auto *release = dialog.findChild<QPushButton *>(u"releaseButton"_s);
         QTRY_COMPARE(release->text(), u"KILL connection 13"_s);

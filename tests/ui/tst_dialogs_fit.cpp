@@ -97,9 +97,9 @@ private slots:
     {
         openWindow();
         planReleases(3);
-        m_backend->onPlanEdit = [](const operate::EditRequest &request) {
+        m_backend->on<PlanEdit>() = [](const PlanEdit &query) {
             operate::EditPlan plan;
-            plan.request = request;
+            plan.request = query.request;
             plan.before.exists = true;
             plan.before.value = "replicas=3\nlease=30";
             plan.before.acls = zk::openAcl();
@@ -211,7 +211,7 @@ private slots:
             testing::redisLock("zk", "/locks/orders", std::chrono::seconds(26),
                                testing::serverTime(testing::present)); // which has gentler ways to choose from
         m_backend->tellLocks({testing::change(inspect::ChangeKind::Changed, held)});
-        m_backend->onPlanForceRelease = [held](const inspect::LockName &, const QByteArray &) {
+        m_backend->on<PlanRelease>() = [held](const PlanRelease &) {
             operate::ForceReleasePlan plan;
             plan.before = held;
             plan.holder = held.contenders[0].id;

@@ -90,9 +90,9 @@ class TestEditForm : public QObject {
     EditDialog &open(const EditRequest &request, const operate::EditState &before,
                      std::vector<operate::TouchedLock> locks = {})
     {
-        m_backend->onPlanEdit = [before, locks](const EditRequest &asked) {
+        m_backend->on<PlanEdit>() = [before, locks](const PlanEdit &query) {
             EditPlan plan;
-            plan.request = asked;
+            plan.request = query.request;
             plan.before = before;
             plan.locks = locks;
             return Result<EditPlan>(plan);
@@ -157,14 +157,12 @@ private slots:
         EditOutcome outcome;
         outcome.done = true;
         outcome.message = u"orders-zk:/app/config was set"_s;
-        m_backend->onApplyEdit = [outcome](const EditPlan &, const QString &) {
-            return Result<EditOutcome>(outcome);
-        };
+        m_backend->on<ApplyEdit>() = [outcome](const ApplyEdit &) { return outcome; };
         QSignalSpy edited(&dialog, &EditDialog::edited);
         apply()->click();
         QTRY_COMPARE(edited.count(), 1);
-        QCOMPARE(m_backend->lastEdit->request.value, "replicas=3\nlease=10\ndark=no");
-        QCOMPARE(m_backend->lastReason, u"INC-7"_s);
+        QCOMPARE(m_backend->last<ApplyEdit>()->plan.request.value, "replicas=3\nlease=10\ndark=no");
+        QCOMPARE(m_backend->last<ApplyEdit>()->reason, u"INC-7"_s);
         QVERIFY(!dialog.isVisible());
     }
     // Each letter that made the difference longer had moved the field below the pointer.
@@ -228,11 +226,11 @@ private slots:
         before.type = "hash";
         before.items = 2;
         auto &dialog = open(request, before);
-        m_backend->onPlanEdit = [before](const EditRequest &asked) {
+        m_backend->on<PlanEdit>() = [before](const PlanEdit &query) {
             EditPlan plan;
-            plan.request = asked;
+            plan.request = query.request;
             plan.before = before;
-            plan.before.hasField = asked.field == "taken";
+            plan.before.hasField = query.request.field == "taken";
             return Result<EditPlan>(plan);
         };
         QCOMPARE(obstacle(), u"a field needs a name"_s);
@@ -245,20 +243,21 @@ private slots:
         QVERIFY(dialog.facts().valueOf(u"Will be sent"_s).contains(u"HSET stock \"left\" \"7\""_s));
         shoot(dialog, u"edit-add-field"_s);
         apply()->click();
-        QTRY_VERIFY(m_backend->lastEdit);
-        QCOMPARE(m_backend->lastEdit->request.field, "left");
-        QCOMPARE(m_backend->lastEdit->request.value, "7");
-        QVERIFY(m_backend->lastEdit->before.exists && !m_backend->lastEdit->before.hasField);
+        QTRY_VERIFY(m_backend->last<ApplyEdit>());
+        const auto &plan = m_backend->last<ApplyEdit>()->plan;
+        QCOMPARE(plan.request.field, "left");
+        QCOMPARE(plan.request.value, "7");
+        QVERIFY(plan.before.exists && !plan.before.hasField);
     }
     void developmentTakesOneKey()
     {
         open(formRequest(EditKind::ZnodeSet, "/app/config"), nodeState("old"));
         value()->edit()->setPlainText(u"new"_s);
         QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
-        QVERIFY(!m_backend->lastEdit); // nobody marked it
+        QVERIFY(!m_backend->last<ApplyEdit>()); // nobody marked it
         m_book->markDevelopment(zkPage, m_book->find(zkPage)->uri, true);
         QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
-        QTRY_VERIFY(m_backend->lastEdit);
+        QTRY_VERIFY(m_backend->last<ApplyEdit>());
     }
     void readOnlySaysWhyAndHowToAllow()
     {
@@ -310,14 +309,14 @@ private slots:
         }
         shoot(dialog, u"edit-delete-tree-1024"_s);
         apply()->click();
-        QTRY_VERIFY(m_backend->lastEdit);
-        QVERIFY(m_backend->lastEdit->areLocksAccepted);
+        QTRY_VERIFY(m_backend->last<ApplyEdit>());
+        QVERIFY(m_backend->last<ApplyEdit>()->plan.areLocksAccepted);
     }
     void aRefusalStaysReadableAndCanBeLookedAtAgain()
     {
         open(formRequest(EditKind::ZnodeSet, "/app/config"), nodeState("old"));
         value()->edit()->setPlainText(u"new"_s);
-        m_backend->onApplyEdit = [](const EditPlan &, const QString &) {
+        m_backend->on<ApplyEdit>() = [](const ApplyEdit &) {
             return Result<EditOutcome>(Error{ErrorCode::Refused, u"it was changed: nothing was sent; look again"_s});
         };
         apply()->click();
@@ -354,9 +353,9 @@ private slots:
         auto &dialog = open(formRequest(EditKind::ZnodeCreate, "/app"), nodeState("there"));
         part<QLineEdit>("line")->setText(u"/app/config"_s);
         QTRY_COMPARE(obstacle(), u"/app/config is there already"_s);
-        m_backend->onPlanEdit = [](const EditRequest &asked) {
+        m_backend->on<PlanEdit>() = [](const PlanEdit &query) {
             EditPlan plan;
-            plan.request = asked;
+            plan.request = query.request;
             return Result<EditPlan>(plan);
         };
         part<QLineEdit>("line")->setText(u"/app/new"_s);

@@ -62,13 +62,13 @@ private slots:
     {
         setState(ConnectionStatus::State::Connected);
         m_now = aKey();
-        m_backend.onPlanEdit = [this](const EditRequest &asked) {
+        m_backend.on<PlanEdit>() = [this](const PlanEdit &query) {
             EditPlan plan;
-            plan.request = asked;
+            plan.request = query.request;
             plan.before = m_now;
             return Result<EditPlan>(plan);
         };
-        m_backend.onApplyEdit = [this](const EditPlan &, const QString &) {
+        m_backend.on<ApplyEdit>() = [this](const ApplyEdit &) {
             setState(ConnectionStatus::State::Broken);
             return Result<EditOutcome>(Error{ErrorCode::UnknownOutcome, u"its answer lost"_s, true});
         };
@@ -124,7 +124,7 @@ private slots:
         QTRY_VERIFY(apply->isEnabled());
         apply->click();
         QTRY_VERIFY(said(dialog).contains(u"its answer lost"_s));
-        m_backend.onPlanEdit = [](const EditRequest &) {
+        m_backend.on<PlanEdit>() = [](const PlanEdit &) {
             return Result<EditPlan>(Error{ErrorCode::NotConnected, u"not connected; nothing was sent"_s, true});
         };
         m_backend.calls.clear();

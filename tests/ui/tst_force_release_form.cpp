@@ -164,8 +164,8 @@ private slots:
         m_book = std::make_unique<ui::ConnectionBook>();
         connect(m_backend.get(), &Backend::updated, m_book.get(), &ui::ConnectionBook::apply);
         tellStatus(false, false);
-        m_backend->onPlanForceRelease = [this](const inspect::LockName &, const QByteArray &holder) {
-            return operate::planForceRelease(m_onServer, holder);
+        m_backend->on<PlanRelease>() = [this](const PlanRelease &query) {
+            return operate::planForceRelease(m_onServer, query.contender);
         };
     }
     void cleanup()
@@ -309,9 +309,8 @@ private slots:
         verifyWhole(screen);
         QVERIFY(release()->isEnabled());
         shoot(u"4-armed-%1"_s.arg(name));
-        m_backend->onForceRelease = [](const operate::ForceReleasePlan &plan,
-                                       const QString &) -> Result<operate::ForceReleaseOutcome> {
-            const QString id = QString::fromLatin1(plan.holder);
+        m_backend->on<ForceRelease>() = [](const ForceRelease &query) -> Result<operate::ForceReleaseOutcome> {
+            const QString id = QString::fromLatin1(query.plan.holder);
             return Error{
                 ErrorCode::Refused,
                 u"\"%1\" does not hold orders-zk:/locks/nightly-report (any more, or never did); nothing was "
@@ -342,10 +341,10 @@ private slots:
         shoot(u"8-changed-%1"_s.arg(name));
         button(u"Look again"_s)->click();
         QTRY_VERIFY(release()->isVisible());
-        m_backend->onForceRelease = [this](const operate::ForceReleasePlan &plan, const QString &) {
+        m_backend->on<ForceRelease>() = [this](const ForceRelease &query) {
             return operate::ForceReleaseOutcome{true, nextHolds(m_onServer),
                                                 u"orders-zk:/locks/nightly-report was released from "_s
-                                                    + QString::fromLatin1(plan.holder)};
+                                                    + QString::fromLatin1(query.plan.holder)};
         };
         if (production)
             part<QLineEdit>("typeName")->setText(u"/locks/nightly-report"_s);
@@ -413,15 +412,14 @@ private slots:
         QTRY_VERIFY(release()->isVisible());
         QCOMPARE(m_dialog->holder(), m_onServer.contenders[0].id);
         QCOMPARE(release()->text(), u"Release from 10.0.3.8"_s);
-        QVERIFY(!m_backend->lastForced);
+        QVERIFY(!m_backend->last<ForceRelease>());
     }
 
     void aRefusalLooksAgainAtTheNewHolder()
     {
         const auto lock = formLock();
         openForm(lock);
-        m_backend->onForceRelease = [](const operate::ForceReleasePlan &,
-                                       const QString &) -> Result<operate::ForceReleaseOutcome> {
+        m_backend->on<ForceRelease>() = [](const ForceRelease &) -> Result<operate::ForceReleaseOutcome> {
             return Error{ErrorCode::Refused, u"it does not hold the lock any more"_s};
         };
         release()->click();
@@ -554,7 +552,7 @@ private slots:
         const auto lock = formLock();
         openForm(lock);
         part<QLineEdit>("reason")->setText(u"INC-4411"_s);
-        m_backend->onForceRelease = [&](const operate::ForceReleasePlan &, const QString &) {
+        m_backend->on<ForceRelease>() = [&](const ForceRelease &) {
             return operate::ForceReleaseOutcome{true, nextHolds(lock), u"deleted"_s};
         };
         release()->click();

@@ -129,7 +129,8 @@ private:
     }
     bool wasReleased()
     {
-        return m_backend->lastForced && m_backend->lastForced->before.lock == taskLock("/locks/nightly-report");
+        const auto &asked = m_backend->last<ForceRelease>();
+        return asked && asked->plan.before.lock == taskLock("/locks/nightly-report");
     }
 
 private slots:
@@ -192,7 +193,7 @@ private slots:
         QVERIFY(tabTo(u"releaseButton"_s));
         press(Qt::Key_Space);
         QVERIFY(wasReleased());
-        QCOMPARE(m_backend->lastReason, u"INC-4411"_s);
+        QCOMPARE(m_backend->last<ForceRelease>()->reason, u"INC-4411"_s);
         QVERIFY2(m_keys <= 80, qPrintable(QString::number(m_keys))); // 29 of them the name and the reason
     }
 
@@ -278,9 +279,9 @@ private slots:
         row.recipe = "sql-for-update";
         row.contenders[0].session = u"41"_s;
         m_backend->tellLocks({testing::change(ChangeKind::Added, row)});
-        m_backend->onReadSession = [](const ConnectionName &, const QString &id) {
+        m_backend->on<ReadSession>() = [](const ReadSession &query) {
             SessionDoing doing;
-            doing.statement = "UPDATE stock SET n = n - 1 WHERE id = 1 /* " + id.toUtf8() + " */";
+            doing.statement = "UPDATE stock SET n = n - 1 WHERE id = 1 /* " + query.session.toUtf8() + " */";
             return Result<SessionDoing>(doing);
         };
         inspect::SessionSnapshot session;

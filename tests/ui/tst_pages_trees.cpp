@@ -119,9 +119,9 @@ private slots:
         QByteArrayList names;
         for (int i = 0; i < 400; ++i)
             names << "n" + QByteArray::number(1000 + i);
-        backend.onListZnodes = [&](const ConnectionName &, const ZPath &asked) -> Result<std::vector<ZnodeRow>> {
+        backend.on<ListZnodes>() = [&](const ListZnodes &query) -> Result<std::vector<ZnodeRow>> {
             std::vector<ZnodeRow> rows;
-            for (const auto &name : asked.isRoot() ? names : QByteArrayList())
+            for (const auto &name : query.path.isRoot() ? names : QByteArrayList())
                 rows.push_back({NodeName(name), {}, true, std::nullopt});
             return rows;
         };
@@ -218,7 +218,7 @@ private slots:
         QTRY_VERIFY(page.detail()->value()->shownText().contains(u"\"thread\": 42,\n"_s));
         shoot(page, u"keys"_s);
         // Somebody deletes it: the page says so and takes it out of the tree.
-        backend.onReadKey = [](const ConnectionName &, const RedisKey &) {
+        backend.on<ReadKey>() = [](const ReadKey &) {
             return Result<KeyDetail>(Error{ErrorCode::NoNode, u"no such key"_s});
         };
         page.detail()->refresh();
@@ -253,7 +253,7 @@ private slots:
         open(page, backend);
         QTRY_VERIFY(rowOf(page.tree(), u"user:"_s).isValid());
         page.scanButton()->click();
-        backend.onScanKeys = [](const ConnectionName &, const QByteArray &, quint64) -> Result<KeyPage> {
+        backend.on<ScanKeys>() = [](const ScanKeys &) -> Result<KeyPage> {
             return KeyPage{{{RedisKey("lock:a"_ba), "string"_ba, std::nullopt, 1}}, 0, 500, 500, {}};
         };
         auto *pattern = page.findChild<QLineEdit *>(u"pattern"_s);
@@ -263,14 +263,12 @@ private slots:
         QVERIFY(backend.wasCalled(u"scanKeys cache-redis lock:* 0"_s));
         QVERIFY(!rowOf(page.tree(), u"user:"_s).isValid());
         // Where none has such a name, that is said; the list had been blank.
-        backend.onScanKeys = [](const ConnectionName &, const QByteArray &, quint64) -> Result<KeyPage> {
-            return KeyPage{{}, 0, 1000, 4, {}};
-        };
+        backend.on<ScanKeys>() = [](const ScanKeys &) -> Result<KeyPage> { return KeyPage{{}, 0, 1000, 4, {}}; };
         pattern->setText(u"lock"_s);
         QTest::keyClick(pattern, Qt::Key_Return);
         QTRY_COMPARE(page.statusText(), u"0 of 4 keys match"_s);
         QVERIFY(!page.tree()->isVisible());
-        backend.onScanKeys = [](const ConnectionName &, const QByteArray &, quint64) -> Result<KeyPage> {
+        backend.on<ScanKeys>() = [](const ScanKeys &) -> Result<KeyPage> {
             return KeyPage{{{RedisKey("lock"_ba), "string"_ba, std::nullopt, 1}}, 0, 1000, 4, {}};
         };
         QTest::keyClick(pattern, Qt::Key_Return);
@@ -350,9 +348,9 @@ private slots:
         // What the page looks at first is listed once more when it is watched: not in the middle of what follows.
         QTRY_VERIFY(!backend.calls.filter(QRegularExpression(u"^watchZnodes \\S+ .*/"_s)).isEmpty());
         QTRY_VERIFY(page.model().isLoaded(page.model().find(path("/"))));
-        backend.onListZnodes = [&](const ConnectionName &, const ZPath &asked) -> Result<std::vector<ZnodeRow>> {
+        backend.on<ListZnodes>() = [&](const ListZnodes &query) -> Result<std::vector<ZnodeRow>> {
             std::vector<ZnodeRow> rows;
-            for (int i = 0; asked.isRoot() && i < many; ++i)
+            for (int i = 0; query.path.isRoot() && i < many; ++i)
                 rows.push_back({NodeName("n-" + QByteArray::number(100'000 + i)), {}, false, std::nullopt});
             return rows;
         };

@@ -122,13 +122,10 @@ private slots:
         m_book = std::make_unique<ui::ConnectionBook>();
         connect(m_backend.get(), &Backend::updated, m_book.get(), &ui::ConnectionBook::apply);
         tellStatus(false);
-        m_backend->onPlanForceRelease = [this](const inspect::LockName &, const QByteArray &holder) {
-            return operate::planForceRelease(m_onServer, holder);
+        m_backend->on<PlanRelease>() = [this](const PlanRelease &query) {
+            return operate::planWay(m_onServer, query.contender, query.way);
         };
-        m_backend->onPlanWay = [this](const inspect::LockName &, const QByteArray &contender, Way way) {
-            return operate::planWay(m_onServer, contender, way);
-        };
-        m_backend->onForceRelease = [this](const operate::ForceReleasePlan &, const QString &) {
+        m_backend->on<ForceRelease>() = [this](const ForceRelease &) {
             operate::ForceReleaseOutcome outcome{false, m_onServer, u"it holds it still"_s};
             outcome.done = true;
             return outcome;
@@ -173,7 +170,7 @@ private slots:
         shoot(*m_dialog, u"way-2-revoke-"_s + name);
         part<QPushButton>("releaseButton")->click();
         QTRY_VERIFY(part<QPushButton>("copyNote")->isVisible());
-        QVERIFY(m_backend->lastForced && m_backend->lastForced->way == Way::Revoke);
+        QVERIFY(m_backend->last<ForceRelease>() && m_backend->last<ForceRelease>()->plan.way == Way::Revoke);
         QVERIFY(part<QPushButton>("lookAgain")->isVisible()); // to do more, if need be
         shoot(*m_dialog, u"way-3-done-"_s + name);
         part<QPushButton>("lookAgain")->click();
@@ -191,11 +188,10 @@ private slots:
             one.guard.value = "locks/orders/" + QByteArray::number(one.guard.czxid, 16);
             one.guard.owner = quint64(one.guard.czxid);
         }
-        const auto scripted = m_backend->onPlanWay;
-        m_backend->onPlanWay = [lock](const auto &, const QByteArray &who,
-                                      Way way) -> Result<operate::ForceReleasePlan> {
-            auto plan = operate::planWay(lock, who, way);
-            if (plan && way == Way::EndLease) {
+        const auto scripted = m_backend->on<PlanRelease>();
+        m_backend->on<PlanRelease>() = [lock](const PlanRelease &query) -> Result<operate::ForceReleasePlan> {
+            auto plan = operate::planWay(lock, query.contender, query.way);
+            if (plan && query.way == Way::EndLease) {
                 plan->leaseKeys = {lock.contenders[0].guard.value, "services/web"};
                 plan->alsoLost = u"1 other key of the lease: services/web"_s;
             }
@@ -212,7 +208,7 @@ private slots:
         QVERIFY(facts.valueOf(u"All its keys"_s).contains(u"services/web"_s));
         QVERIFY(m_dialog->asCommand().contains(u"--way end-lease"_s));
         shoot(*m_dialog, u"way-5-end-lease"_s);
-        m_backend->onPlanWay = scripted;
+        m_backend->on<PlanRelease>() = scripted;
     }
 
     void aChosenWaiterCanBeTakenOut()
@@ -243,7 +239,7 @@ private slots:
         part<QLineEdit>("reason")->setText(u"INC-4411"_s);
         QVERIFY(release->isEnabled());
         QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
-        QVERIFY(!m_backend->lastForced);
+        QVERIFY(!m_backend->last<ForceRelease>());
     }
 
     void whatNobodyMarkedHasNoKey()
@@ -252,7 +248,7 @@ private slots:
         QVERIFY(part<QPushButton>("releaseButton")->isEnabled());
         QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
         QTest::keyClick(part<QLineEdit>("reason"), Qt::Key_Return);
-        QVERIFY(!m_backend->lastForced);
+        QVERIFY(!m_backend->last<ForceRelease>());
     }
 
     void theSandboxTakesOneKey()
@@ -260,9 +256,9 @@ private slots:
         m_book->markSandbox(ConnectionName("orders-zk"), Scheme::ZooKeeper);
         openForm(revocable());
         QTest::keyClick(part<QLineEdit>("reason"), Qt::Key_Return); // never by accident
-        QVERIFY(!m_backend->lastForced);
+        QVERIFY(!m_backend->last<ForceRelease>());
         QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
-        QTRY_VERIFY(m_backend->lastForced);
+        QTRY_VERIFY(m_backend->last<ForceRelease>());
     }
 
     // By name and address: another server of that name is not meant. Production is production, whatever else is said.
@@ -275,7 +271,7 @@ private slots:
         QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), (ui::Friction{false, false, true}));
         openForm(revocable());
         QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
-        QTRY_VERIFY(m_backend->lastForced);
+        QTRY_VERIFY(m_backend->last<ForceRelease>());
         tellStatus(true);
         QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), (ui::Friction{true, true, false}));
         tellStatus(false);
@@ -290,7 +286,7 @@ private slots:
         openForm(revocable());
         QVERIFY(!part<QPushButton>("releaseButton")->isEnabled());
         QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
-        QVERIFY(!m_backend->lastForced);
+        QVERIFY(!m_backend->last<ForceRelease>());
         part<QLineEdit>("reason")->setText(u"a try"_s);
         QVERIFY(part<QPushButton>("releaseButton")->isEnabled());
     }
@@ -311,24 +307,24 @@ private slots:
         count->setText(u"30"_s);
         QVERIFY(release->isEnabled());
         QTest::keyClick(count, Qt::Key_Return);
-        QVERIFY(m_backend->lastBulk.empty());
+        QVERIFY(!m_backend->last<BulkRelease>());
         const auto *model = partOf<QTreeView>(dialog, "bulkTargets")->model();
         QCOMPARE(model->rowCount(), 30);
         QCOMPARE(model->index(0, ui::BulkModel::Since).data().toString(), u"5 m 00 s"_s);
         shoot(dialog, u"bulk-1-form"_s);
-        m_backend->onBulkRelease = [](const std::vector<operate::BulkTarget> &all) {
+        m_backend->on<BulkRelease>() = [](const BulkRelease &query) {
             operate::BulkReport report;
-            report.done.assign(all.begin(), all.begin() + 11);
-            report.stoppedAt = all[11];
+            report.done.assign(query.targets.begin(), query.targets.begin() + 11);
+            report.stoppedAt = query.targets[11];
             report.why = u"it does not hold it any more"_s;
-            report.left.assign(all.begin() + 12, all.end());
+            report.left.assign(query.targets.begin() + 12, query.targets.end());
             return report;
         };
         release->click();
         auto *state = partOf<ui::Banner>(dialog, "bulkState");
         QTRY_VERIFY(state->sentence().contains(u"18 were not touched"_s));
         QVERIFY(state->sentence().contains(u"/locks/job-12: it does not hold it any more"_s));
-        QCOMPARE(m_backend->lastBulk.size(), std::size_t(30));
+        QCOMPARE(m_backend->last<BulkRelease>()->targets.size(), std::size_t(30));
         QCOMPARE(model->index(10, ui::BulkModel::Outcome).data().toString(), u"done"_s);
         QCOMPARE(model->index(11, ui::BulkModel::Outcome).data().toString(), u"stopped here"_s);
         QCOMPARE(model->index(12, ui::BulkModel::Outcome).data().toString(), u"not touched"_s);

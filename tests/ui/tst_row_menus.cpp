@@ -193,11 +193,11 @@ private slots:
     // What leads nowhere is not offered, and says why.
     void aNodeThatIsNoLockOffersNone()
     {
-        m_backend->onListZnodes = [](const ConnectionName &, const ZPath &path) -> Result<std::vector<ZnodeRow>> {
+        m_backend->on<ListZnodes>() = [](const ListZnodes &query) -> Result<std::vector<ZnodeRow>> {
             std::vector<ZnodeRow> rows(1);
-            rows[0].name = NodeName(path.bytes() == "/" ? QByteArray("locks") : QByteArray("orders"));
-            rows[0].stat.numChildren = path.bytes() == "/" ? 1 : 0;
-            return path.bytes().size() > 6 ? std::vector<ZnodeRow>() : rows;
+            rows[0].name = NodeName(query.path.bytes() == "/" ? QByteArray("locks") : QByteArray("orders"));
+            rows[0].stat.numChildren = query.path.bytes() == "/" ? 1 : 0;
+            return query.path.bytes().size() > 6 ? std::vector<ZnodeRow>() : rows;
         };
         openMenuOf(&table());
         choose(u"Show the znode"_s);

@@ -302,7 +302,7 @@ private slots:
         QVERIFY(dialog->width() <= 1024 && dialog->height() <= 600);
         QVERIFY(dialog->minimumSizeHint().height() <= 560 && dialog->minimumSizeHint().width() <= 1000);
         emit dialog->thresholdsChanged(inspect::ThresholdRules{{1min, 1min, 3}, {}});
-        QCOMPARE(backend.thresholds->usual.longHeld, 1min);
+        QCOMPARE(backend.last<SetThresholds>()->rules.usual.longHeld, 1min);
         emit dialog->labelsChanged({{"10.0.3.7:*", u"billing"_s}});
         QCOMPARE(backend.labels.size(), std::size_t(1));
     }

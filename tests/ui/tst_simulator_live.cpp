@@ -91,12 +91,12 @@ private slots:
         zk.name = ConnectionName("zk");
         zk.hosts = {m_zooKeeper->address()};
         zk.adminPort = m_zooKeeper->adminPort();
-        m_backend->connectTo(zk);
+        m_backend->execute(Connect{zk});
         ConnectionSpec redisSpec;
         redisSpec.name = ConnectionName("redis");
         redisSpec.scheme = Scheme::Redis;
         redisSpec.hosts = {m_redis->address()};
-        m_backend->connectTo(redisSpec);
+        m_backend->execute(Connect{redisSpec});
         m_book.markSandbox(zk.name, zk.scheme);
         m_book.markSandbox(redisSpec.name, redisSpec.scheme);
         m_page->resize(1200, 820);
@@ -159,7 +159,7 @@ private slots:
 
     void readOnlyIsRefusedWithTheReason()
     {
-        m_backend->setReadOnly(ConnectionName("zk"), true);
+        m_backend->execute(SetReadOnly{ConnectionName("zk"), true});
         QVERIFY(QTest::qWaitFor([&] { return m_book.find(ConnectionName("zk"))->readOnly; }, 10'000));
         page().play(on({PlaceKind::Connection, ConnectionName("zk")}, {"zk-mutex"}));
         QVERIFY(isSettled());
@@ -169,7 +169,7 @@ private slots:
         QVERIFY(isSettled());
         QVERIFY2(page().complaint().contains(u"read-only"_s), qPrintable(page().complaint()));
         picture(u"live-refused.png"_s);
-        m_backend->setReadOnly(ConnectionName("zk"), false);
+        m_backend->execute(SetReadOnly{ConnectionName("zk"), false});
     }
 };
 

@@ -81,10 +81,11 @@ class TestSimulatorPlaces : public QObject {
     }
     // The run that is under way, of which there is one.
     quint64 runId() { return m_backend->runs.size() == 1 ? m_backend->runs.begin()->first : 0; }
+    const RealRunOptions &options() { return m_backend->runs.begin()->second.query.options; }
     void answerAll()
     {
         while (!m_backend->runs.empty())
-            m_backend->answerRun(runId(), recordingOf(m_backend->runs.begin()->second));
+            m_backend->answerRun(runId(), recordingOf(options()));
     }
     bool isSettled()
     {
@@ -150,16 +151,16 @@ private slots:
     {
         m_page->play(on(at("zk"), {"zk-herd-mutex", "zk-mutex"}));
         QCOMPARE(m_backend->runs.size(), 1u); // they do not disturb each other
-        QCOMPARE(m_backend->runs.begin()->second.scenario.recipe, QByteArray("zk-herd-mutex"));
-        QCOMPARE(m_backend->runs.begin()->second.connection, ConnectionName("zk"));
+        QCOMPARE(options().scenario.recipe, QByteArray("zk-herd-mutex"));
+        QCOMPARE(options().connection, ConnectionName("zk"));
         QVERIFY(!m_page->isSettled());
         m_backend->tellRun(runId(), {RealRunProgress::Stage::Connecting, {}, 0, 20, 20});
         QCOMPARE(progressText(), u"Opening 20 sessions on zk for zk-herd-mutex"_s);
         m_backend->tellRun(runId(), {RealRunProgress::Stage::Playing, 600ms, 12, 20, 20});
         QCOMPARE(progressText(), u"Playing zk-herd-mutex on zk: 12 of 20 grants, 600.0 ms"_s);
-        m_backend->answerRun(runId(), recordingOf(m_backend->runs.begin()->second));
+        m_backend->answerRun(runId(), recordingOf(options()));
         QCOMPARE(m_backend->runs.size(), 1u);
-        QCOMPARE(m_backend->runs.begin()->second.scenario.recipe, QByteArray("zk-mutex"));
+        QCOMPARE(options().scenario.recipe, QByteArray("zk-mutex"));
         answerAll();
         QVERIFY(isSettled());
         QCOMPARE(m_page->complaint(), QString());
@@ -243,7 +244,7 @@ private slots:
         QVERIFY(m_backend->wasCalled(u"cancelRun %1"_s.arg(first)));
         QCOMPARE(m_backend->runs.size(), 1u);
         m_backend->answerRun(first, Error{ErrorCode::Cancelled, u"ended"_s});
-        QCOMPARE(m_backend->runs.begin()->second.scenario.contenders, 40);
+        QCOMPARE(options().scenario.contenders, 40);
         answerAll();
         QVERIFY(isSettled());
         QCOMPARE(m_page->heading(), u"40 contenders, one lock"_s);
@@ -273,7 +274,7 @@ private slots:
         m_book->markSandbox(ConnectionName("sandbox-zk"), Scheme::ZooKeeper);
         m_book->markSandbox(ConnectionName("sandbox-redis"), Scheme::Redis);
         m_page->sandboxChanged(u"Sandbox running"_s, true);
-        QCOMPARE(m_backend->runs.begin()->second.connection, ConnectionName("sandbox-zk"));
+        QCOMPARE(options().connection, ConnectionName("sandbox-zk"));
         answerAll();
         QVERIFY(isSettled());
         QCOMPARE(m_page->chips().front(), u"played on sandbox-zk and sandbox-redis of the sandbox"_s);
@@ -301,9 +302,9 @@ private slots:
         window.connections().markSandbox(ConnectionName("zk"), Scheme::ZooKeeper);
         window.setSandbox(u"Sandbox running"_s, true);
         QCOMPARE(backend.runs.size(), 1u);
-        QCOMPARE(backend.runs.begin()->second.connection, ConnectionName("zk"));
+        QCOMPARE(backend.runs.begin()->second.query.options.connection, ConnectionName("zk"));
         page->findChild<QPushButton *>(u"cancelRun"_s)->click();
-        QVERIFY(backend.wasCalled(u"cancelRun 1"_s));
+        QVERIFY(backend.wasCalled(u"cancelRun %1"_s.arg(backend.runs.begin()->first)));
         backend.answerRun(backend.runs.begin()->first, Error{ErrorCode::Cancelled, u"ended"_s});
         QCOMPARE(page->complaint(), QString());
         // What was disconnected is not the sandbox's any more.
@@ -322,7 +323,7 @@ private slots:
         QVERIFY(!place(*menu, u"redis"_s)->isEnabled()); // of another kind
         place(*menu, u"zk"_s)->trigger();
         QCOMPARE(m_backend->runs.size(), 1u);
-        QCOMPARE(m_backend->runs.begin()->second.scenario.contenders, 5);
+        QCOMPARE(options().scenario.contenders, 5);
     }
 
     void dialogOffersPlacesAndTakesWhatTheyCannotPlay()
@@ -353,8 +354,8 @@ private slots:
         places->setCurrentIndex(row(u"zk"_s));
         play->click();
         QCOMPARE(m_backend->runs.size(), 1u);
-        QCOMPARE(m_backend->runs.begin()->second.mostSessions, 6);
-        QVERIFY(m_backend->runs.begin()->second.scenario.faults.empty());
+        QCOMPARE(options().mostSessions, 6);
+        QVERIFY(options().scenario.faults.empty());
     }
 };
 

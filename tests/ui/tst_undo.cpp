@@ -51,7 +51,7 @@ class TestUndo : public testing::WindowFixture {
     // Done by its form; `undo` takes it back.
     void edit(const EditRequest &request, const std::optional<EditRequest> &undo)
     {
-        m_backend->onApplyEdit = [undo](const operate::EditPlan &, const QString &) {
+        m_backend->on<ApplyEdit>() = [undo](const ApplyEdit &) {
             operate::EditOutcome outcome;
             outcome.done = true;
             outcome.message = u"zk:/app/config was set"_s;
@@ -77,11 +77,11 @@ private slots:
         QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
         tellConnected();
         m_backend->tellLocks({lockOf("/locks/orders", 1)});
-        m_backend->onPlanEdit = [](const EditRequest &asked) {
+        m_backend->on<PlanEdit>() = [](const PlanEdit &query) {
             operate::EditPlan plan;
-            plan.request = asked;
+            plan.request = query.request;
             plan.before.exists = true;
-            plan.before.value = asked.expected ? "now" : "before";
+            plan.before.value = query.request.expected ? "now" : "before";
             plan.before.acls = zk::openAcl();
             return Result<operate::EditPlan>(plan);
         };
@@ -181,7 +181,7 @@ private slots:
         QCOMPARE(value->toPlainText(), u"before"_s);
         act()->click();
         QTRY_VERIFY(!form());
-        QCOMPARE(m_backend->lastEdit->request.value, "before"_ba);
+        QCOMPARE(m_backend->last<ApplyEdit>()->plan.request.value, "before"_ba);
     }
 
     void theScenarioIsInThePalette()

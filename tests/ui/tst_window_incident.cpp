@@ -57,7 +57,7 @@ class TestWindowIncident : public QObject {
         spec.name = stuckLock.connection;
         spec.hosts = {m_zooKeeper->address()};
         spec.adminPort = m_zooKeeper->adminPort();
-        backend->connectTo(spec);
+        backend->execute(Connect{spec});
         return backend;
     }
     quint64 acquire()
@@ -85,14 +85,14 @@ class TestWindowIncident : public QObject {
     bool force(const QByteArray &who)
     {
         std::optional<bool> released;
-        m_backend->planForceRelease(stuckLock, who, this, [&](const Result<operate::ForceReleasePlan> &plan) {
+        m_backend->ask(PlanRelease{stuckLock, who}, this, [&](const Result<operate::ForceReleasePlan> &plan) {
             if (!plan)
                 released = false;
             else
-                m_backend->forceRelease(*plan, u"stalled"_s, this,
-                                        [&](const Result<operate::ForceReleaseOutcome> &outcome) {
-                                            released = outcome && outcome->released;
-                                        });
+                m_backend->ask(ForceRelease{*plan, u"stalled"_s}, this,
+                               [&](const Result<operate::ForceReleaseOutcome> &outcome) {
+                                   released = outcome && outcome->released;
+                               });
         });
         return QTest::qWaitFor([&] { return released.has_value(); }, 20'000) && *released;
     }

@@ -214,8 +214,8 @@ private slots:
         const auto lock = ordersLock();
         m_backend->tellLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(orders);
-        m_backend->onPlanForceRelease = [&](const LockName &, const QByteArray &) { return planOf(lock); };
-        m_backend->onForceRelease = [&](const operate::ForceReleasePlan &, const QString &) {
+        m_backend->on<PlanRelease>() = [&](const PlanRelease &) { return planOf(lock); };
+        m_backend->on<ForceRelease>() = [&](const ForceRelease &) {
             return operate::ForceReleaseOutcome{true, movedUp(lock), u"/locks/orders was released from 10.0.3.7"_s};
         };
         auto *dialog = openForceRelease();
@@ -236,11 +236,11 @@ private slots:
         QTest::keyClicks(typed, u"s"_s);
         QVERIFY(release->isEnabled());
         QVERIFY(dialog->asCommand().endsWith(u"--reason 'INC-4411 it'\\''s stuck'"_s));
-        QVERIFY(!m_backend->lastForced);
+        QVERIFY(!m_backend->last<ForceRelease>());
         QTest::mouseClick(release, Qt::LeftButton);
-        QVERIFY(m_backend->lastForced);
-        QCOMPARE(m_backend->lastForced->guard.czxid, lock.contenders[0].guard.czxid);
-        QCOMPARE(m_backend->lastReason, u"INC-4411 it's stuck"_s);
+        QVERIFY(m_backend->last<ForceRelease>());
+        QCOMPARE(m_backend->last<ForceRelease>()->plan.guard.czxid, lock.contenders[0].guard.czxid);
+        QCOMPARE(m_backend->last<ForceRelease>()->reason, u"INC-4411 it's stuck"_s);
         auto *state = dialog->findChild<ui::Banner *>(u"stateBanner"_s);
         QTRY_VERIFY(state->sentence().contains(u"was released from 10.0.3.7"_s));
         QVERIFY(state->sentence().contains(u"Read again: /locks/orders is held by 10.0.3.8"_s));
@@ -253,9 +253,8 @@ private slots:
         const auto lock = ordersLock();
         m_backend->tellLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(orders);
-        m_backend->onPlanForceRelease = [&](const LockName &, const QByteArray &) { return planOf(lock); };
-        m_backend->onForceRelease = [](const operate::ForceReleasePlan &,
-                                       const QString &) -> Result<operate::ForceReleaseOutcome> {
+        m_backend->on<PlanRelease>() = [&](const PlanRelease &) { return planOf(lock); };
+        m_backend->on<ForceRelease>() = [](const ForceRelease &) -> Result<operate::ForceReleaseOutcome> {
             return Error{ErrorCode::Refused, u"10.0.3.8 holds it by now"_s};
         };
         auto *dialog = openForceRelease();
@@ -275,7 +274,7 @@ private slots:
         const auto lock = ordersLock();
         m_backend->tellLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(orders);
-        m_backend->onPlanForceRelease = [&](const LockName &, const QByteArray &) {
+        m_backend->on<PlanRelease>() = [&](const PlanRelease &) {
             auto plan = planOf(lock);
             plan.exact = false;
             plan.risk = u"the value \"1\" is one that another holder may write as well"_s;
@@ -293,7 +292,7 @@ private slots:
         accept->click();
         QVERIFY(release->isEnabled());
         QTest::mouseClick(release, Qt::LeftButton);
-        QVERIFY(m_backend->lastForced && m_backend->lastForced->isRiskAccepted);
+        QVERIFY(m_backend->last<ForceRelease>() && m_backend->last<ForceRelease>()->plan.isRiskAccepted);
     }
 
     void readOnlyShowsTheFormAndSaysWhyNot()
@@ -302,7 +301,7 @@ private slots:
         const auto lock = ordersLock();
         m_backend->tellLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(orders);
-        m_backend->onPlanForceRelease = [&](const LockName &, const QByteArray &) { return planOf(lock); };
+        m_backend->on<PlanRelease>() = [&](const PlanRelease &) { return planOf(lock); };
         auto *dialog = openForceRelease();
         auto *release = dialog->findChild<QPushButton *>(u"releaseButton"_s);
         QTRY_VERIFY(release->isVisible());
@@ -323,7 +322,7 @@ private slots:
         lock.contenders[0].expiresAt = lock.observed + 30s; // it ends by itself
         m_backend->tellLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(orders);
-        m_backend->onPlanForceRelease = [&](const LockName &, const QByteArray &) { return planOf(lock); };
+        m_backend->on<PlanRelease>() = [&](const PlanRelease &) { return planOf(lock); };
         auto *dialog = openForceRelease();
         QTRY_VERIFY(dialog->findChild<QPushButton *>(u"releaseButton"_s)->isVisible());
         for (auto *button : dialog->findChildren<QPushButton *>()) {
@@ -334,7 +333,7 @@ private slots:
         QVERIFY(state->sentence().startsWith(u"Nothing was sent."_s));
         m_backend->tellLocks({change(ChangeKind::Changed, movedUp(lock))});
         QVERIFY(state->sentence().startsWith(u"/locks/orders is held by 10.0.3.8"_s));
-        QVERIFY(!m_backend->lastForced);
+        QVERIFY(!m_backend->last<ForceRelease>());
     }
 
     void armingProductionIsAskedFor()
@@ -377,13 +376,13 @@ private slots:
         QCOMPARE(dialog->request()->lock.name, "/locks/orders");
         dialog->findChild<QLineEdit *>(u"wait"_s)->setText(u"2m"_s);
         QTest::mouseClick(acquire, Qt::LeftButton);
-        QVERIFY(m_backend->lastAcquire);
-        QCOMPARE(m_backend->lastAcquire->wait, std::optional(std::chrono::milliseconds(120'000)));
+        QVERIFY(m_backend->last<AcquireLock>());
+        QCOMPARE(m_backend->last<AcquireLock>()->request.wait, std::optional(std::chrono::milliseconds(120'000)));
 
         auto *holds = part<ui::HoldsPanel>("holdsPanel");
         Hold hold;
         hold.id = 1;
-        hold.request = *m_backend->lastAcquire;
+        hold.request = m_backend->last<AcquireLock>()->request;
         hold.since = present;
         m_backend->tellHold(hold);
         QVERIFY(holds->isVisible());

@@ -358,8 +358,8 @@ private slots:
         dialog->findChild<QLineEdit *>(u"typeCount"_s)->setText(u"3"_s);
         QCOMPARE(dialog->findChild<QLabel *>(u"obstacle"_s)->text(), QString());
         dialog->findChild<QPushButton *>(u"releaseButton"_s)->click();
-        QCOMPARE(m_backend->lastBulk.size(), std::size_t(3));
-        for (const auto &target : m_backend->lastBulk)
+        QCOMPARE(m_backend->last<BulkRelease>()->targets.size(), std::size_t(3));
+        for (const auto &target : m_backend->last<BulkRelease>()->targets)
             QCOMPARE(target.server, shown);
     }
 };

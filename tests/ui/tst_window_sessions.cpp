@@ -128,7 +128,7 @@ private slots:
         lock.recipe = "mariadb-row";
         lock.contenders[0].session = u"41"_s;
         m_backend->tellLocks({testing::change(ChangeKind::Added, lock)});
-        m_backend->onReadSession = [](const ConnectionName &, const QString &) {
+        m_backend->on<ReadSession>() = [](const ReadSession &) {
             SessionDoing doing;
             doing.statement = "UPDATE stock SET n = n - 1 WHERE id = 1";
             doing.inState = 90s;
@@ -158,7 +158,7 @@ private slots:
         static const QRegularExpression withItsTime(u" · as of [0-9]{2}:[0-9]{2}:[0-9]{2}$"_s);
         QVERIFY2(withItsTime.match(doing).hasMatch(), qPrintable(doing));
         int asked = 0;
-        m_backend->onReadSession = [&asked](const ConnectionName &, const QString &) {
+        m_backend->on<ReadSession>() = [&asked](const ReadSession &) {
             ++asked;
             return Result<SessionDoing>(Error{ErrorCode::NoNode, u"no such connection any more"_s});
         };

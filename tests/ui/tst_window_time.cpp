@@ -334,8 +334,8 @@ private slots:
         ui::PausableBackend screen(*m_backend);
         screen.showPast({m_now - 6min, {}}, m_past.get());
         std::optional<Error> said;
-        screen.readKey(ConnectionName("redis"), RedisKey("k"), this,
-                       [&](const Result<KeyDetail> &answer) { said = answer.error(); });
+        screen.ask(ReadKey{ConnectionName("redis"), RedisKey("k")}, this,
+                   [&](const Result<KeyDetail> &answer) { said = answer.error(); });
         QTRY_VERIFY(said);
         QVERIFY(said->message.contains(u"not recorded"_s));
         Hold never;
@@ -343,7 +343,7 @@ private slots:
         const auto id = screen.acquire({});
         QTRY_COMPARE(never.id, id);
         QCOMPARE(never.state, Hold::State::Failed);
-        QVERIFY(m_backend->calls.filter(u"readKey"_s).isEmpty() && !m_backend->lastAcquire);
+        QVERIFY(m_backend->calls.filter(u"readKey"_s).isEmpty() && !m_backend->last<AcquireLock>());
     }
 
     void theLocksChangesAreWalkedThrough()
@@ -531,7 +531,9 @@ private slots:
     void aNoteReportsWhatCouldNotBeRead()
     {
         const auto byKey = [this] { return copiedBy([this] { m_window->actions().find(u"note"_s)->trigger(); }); };
-        m_backend->onReadAudit = [](const QString &) { return Error{ErrorCode::Server, u"permission denied"_s}; };
+        m_backend->on<ReadAudit>() = [](const ReadAudit &) {
+            return Error{ErrorCode::Server, u"permission denied"_s};
+        };
         auto note = byKey();
         QVERIFY2(note.contains(u"Forced to let go: 1"_s), qPrintable(note));
         QVERIFY2(note.contains(u"Incomplete: the audit log could not be read (`permission denied`)"_s),
@@ -552,7 +554,7 @@ private slots:
     // What a program did before this window was opened stands in the audit file only.
     void anActionBeforeTheRecordingIsInTheNote()
     {
-        m_backend->onReadAudit = [this](const QString &) {
+        m_backend->on<ReadAudit>() = [this](const ReadAudit &) {
             operate::AuditReport report;
             operate::AuditRecord record;
             record.time = m_now - 24h;

@@ -329,7 +329,7 @@ private slots:
         QCOMPARE(dialog->form()->read()->name, u"other"_s);
         dialog->connectButton()->click();
         QVERIFY(m_backend->wasCalled(u"disconnectFrom other"_s));
-        QCOMPARE(m_backend->connected.back().name, ConnectionName("other"));
+        QCOMPARE(m_backend->last<Connect>()->spec.name, ConnectionName("other"));
         QTRY_VERIFY(!m_window->findChild<ui::ConnectDialog *>());
         banners[0]->secondButton()->click(); // now the only one
         dialog = m_window->findChild<ui::ConnectDialog *>();

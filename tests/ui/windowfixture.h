@@ -57,9 +57,9 @@ protected:
     // Each lock's holder would be released by one command.
     void planReleases(int waiters)
     {
-        m_backend->onPlanForceRelease = [waiters](const inspect::LockName &lock, const QByteArray &) {
+        m_backend->on<PlanRelease>() = [waiters](const PlanRelease &query) {
             operate::ForceReleasePlan plan;
-            plan.before = queueLock("zk", lock.name, waiters, serverTime(present));
+            plan.before = queueLock("zk", query.lock.name, waiters, serverTime(present));
             plan.holder = plan.before.contenders[0].id;
             plan.guard = plan.before.contenders[0].guard;
             plan.commands = {QStringLiteral("delete")};

@@ -229,13 +229,12 @@ void BulkDialog::send()
         return;
     m_state->say(Banner::Look::Info, {}, tr("0 of %1 done…").arg(count()));
     setStep(Step::Sending);
-    m_backend.bulkRelease(
-        m_targets, m_reason->text().trimmed(), this,
-        [this](int done) {
-            m_model->setDone(done);
-            m_state->say(Banner::Look::Info, {}, tr("%1 of %2 done…").arg(done).arg(count()));
-        },
-        [this](const Result<operate::BulkReport> &report) { showReport(report); });
+    const auto progressed = [this](int done) {
+        m_model->setDone(done);
+        m_state->say(Banner::Look::Info, {}, tr("%1 of %2 done…").arg(done).arg(count()));
+    };
+    m_backend.ask(BulkRelease{m_targets, m_reason->text().trimmed(), progressed}, this,
+                  [this](const Result<operate::BulkReport> &report) { showReport(report); });
 }
 
 void BulkDialog::showReport(const Result<operate::BulkReport> &report)

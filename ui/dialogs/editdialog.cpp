@@ -78,7 +78,7 @@ void EditDialog::read()
         setStep(Step::Reading);
     }
     const auto asked = m_isNew ? m_plan->request : m_request;
-    m_backend.planEdit(asked, this, [this, asked](const Result<operate::EditPlan> &plan) {
+    m_backend.ask(PlanEdit{asked}, this, [this, asked](const Result<operate::EditPlan> &plan) {
         const bool isMeant = m_isNew ? m_step == Step::Form && m_plan->request.name == asked.name
                                            && m_plan->request.field == asked.field
                                      : m_step == Step::Reading;
@@ -253,15 +253,14 @@ void EditDialog::send()
     m_state->say(Banner::Look::Info, {}, tr("Reading once more, recording the intent, then sending…"));
     setStep(Step::Sending);
     m_plan->areLocksAccepted = m_acceptLocks->isChecked();
-    m_backend.applyEdit(*m_plan, m_reason->text().trimmed(), this,
-                        [this](const Result<operate::EditOutcome> &outcome) {
-                            if (outcome)
-                                showOutcome(*outcome);
-                            else
-                                showError(outcome.error());
-                            if (!outcome && outcome.error().code == ErrorCode::UnknownOutcome)
-                                m_lost->take(*m_plan, outcome.error());
-                        });
+    m_backend.ask(ApplyEdit{*m_plan, m_reason->text().trimmed()}, this, [this](const auto &outcome) {
+        if (outcome)
+            showOutcome(*outcome);
+        else
+            showError(outcome.error());
+        if (!outcome && outcome.error().code == ErrorCode::UnknownOutcome)
+            m_lost->take(*m_plan, outcome.error());
+    });
 }
 
 void EditDialog::showOutcome(const operate::EditOutcome &outcome)

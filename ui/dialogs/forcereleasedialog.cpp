@@ -123,10 +123,7 @@ void ForceReleaseDialog::read(bool silently)
             showError(plan.error());
         }
     };
-    if (m_way->isRelease())
-        m_backend.planForceRelease(m_lock, m_holder, this, shown);
-    else
-        m_backend.planWay(m_lock, m_way->contender(), m_way->way(), this, shown);
+    m_backend.ask(PlanRelease{m_lock, m_way->isRelease() ? m_holder : m_way->contender(), m_way->way()}, this, shown);
 }
 
 void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool isAgain)
@@ -223,13 +220,12 @@ void ForceReleaseDialog::send()
     m_state->say(Banner::Look::Info, {}, ReleasePreview::sendingText(*m_plan));
     setStep(Step::Sending);
     m_plan->isRiskAccepted = m_acceptRisk->isChecked();
-    m_backend.forceRelease(*m_plan, m_reason->text().trimmed(), this,
-                           [this](const Result<operate::ForceReleaseOutcome> &outcome) {
-                               if (outcome)
-                                   showOutcome(*outcome);
-                               else
-                                   showError(outcome.error());
-                           });
+    m_backend.ask(ForceRelease{*m_plan, m_reason->text().trimmed()}, this, [this](const auto &outcome) {
+        if (outcome)
+            showOutcome(*outcome);
+        else
+            showError(outcome.error());
+    });
 }
 
 // Hosts first: they are what somebody at three in the morning knows.

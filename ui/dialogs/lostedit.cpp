@@ -34,7 +34,7 @@ bool LostEdit::findOut()
     if (!m_plan || std::exchange(m_isLooking, true))
         return m_plan.has_value();
     emit looking();
-    m_backend.planEdit(operate::lookAfterLost(m_plan->request), this, [this](const Result<operate::EditPlan> &now) {
+    m_backend.ask(PlanEdit{operate::lookAfterLost(m_plan->request)}, this, [this](const auto &now) {
         m_isLooking = false;
         if (!now) {
             emit unknown(m_error);

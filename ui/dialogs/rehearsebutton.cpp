@@ -53,7 +53,7 @@ void RehearseButton::rehearse()
 {
     if (!m_plan || std::exchange(m_isPlaying, true))
         return; // it stays enabled: a button that is not loses the focus to the next part of the form
-    m_backend.rehearse(*m_plan, this, [this, plan = m_plans](const Result<rehearse::Rehearsal> &rehearsal) {
+    m_backend.ask(Rehearse{*m_plan}, this, [this, plan = m_plans](const Result<rehearse::Rehearsal> &rehearsal) {
         if (plan != m_plans)
             return;
         m_isPlaying = false;

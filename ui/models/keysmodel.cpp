@@ -207,8 +207,8 @@ void KeysModel::ask()
     if (m_isAsked || m_progress.scan != Scan::Running)
         return;
     m_isAsked = true;
-    m_backend->scanKeys(m_connection, m_pattern.isEmpty() ? "*"_ba : m_pattern, m_cursor, m_answers.get(),
-                        [this](Result<KeyPage> page) { take(std::move(page)); });
+    m_backend->ask(ScanKeys{m_connection, m_pattern.isEmpty() ? "*"_ba : m_pattern, m_cursor}, m_answers.get(),
+                   [this](Result<KeyPage> page) { take(std::move(page)); });
 }
 
 void KeysModel::take(Result<KeyPage> page)

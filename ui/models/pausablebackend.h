@@ -41,44 +41,8 @@ public:
     [[nodiscard]] static QString whyNotThere();
 
     [[nodiscard]] std::vector<inspect::ClientLabel> clientLabels() const override { return m_backend.clientLabels(); }
-    void setClientLabels(std::vector<inspect::ClientLabel> labels) override
-    {
-        m_backend.setClientLabels(std::move(labels)); // the user's words, of any moment
-    }
-    void connectTo(ConnectionSpec spec) override;
-    void disconnectFrom(const ConnectionName &name) override;
-    void retry(const ConnectionName &name) override;
-    void setReadOnly(const ConnectionName &name, bool readOnly) override;
-    void setThresholds(const inspect::ThresholdRules &rules) override;
-    void listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
-                    Answer<std::vector<ZnodeRow>> answer) override;
-    void readZnode(const ConnectionName &name, const ZPath &path, QObject *context,
-                   Answer<ZnodeDetail> answer) override;
-    void watchZnodes(const ConnectionName &name, const std::vector<ZPath> &paths) override;
-    void scanKeys(const ConnectionName &name, const QByteArray &pattern, quint64 cursor, QObject *context,
-                  Answer<KeyPage> answer) override;
-    void readKey(const ConnectionName &name, const RedisKey &key, QObject *context,
-                 Answer<KeyDetail> answer) override;
-    void tryConnection(const ConnectionSpec &spec, QObject *context, Answer<ConnectionAccount> answer) override;
-    void readSession(const ConnectionName &name, const QString &session, QObject *context,
-                     Answer<SessionDoing> answer) override;
-    quint64 acquire(AcquireRequest request) override;
-    void release(quint64 holdId) override;
-    void planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,
-                          Answer<operate::ForceReleasePlan> answer) override;
-    void planWay(const inspect::LockName &lock, const QByteArray &contender, operate::Way way, QObject *context,
-                 Answer<operate::ForceReleasePlan> answer) override;
-    void rehearse(operate::ForceReleasePlan plan, QObject *context, Answer<rehearse::Rehearsal> answer) override;
-    void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
-                      Answer<operate::ForceReleaseOutcome> answer) override;
-    void bulkRelease(std::vector<operate::BulkTarget> targets, const QString &reason, QObject *context,
-                     std::function<void(int)> progressed, Answer<operate::BulkReport> answer) override;
-    void readAudit(const QString &knownStamp, QObject *context, Answer<operate::AuditReport> answer) override;
-    void planEdit(operate::EditRequest request, QObject *context, Answer<operate::EditPlan> answer) override;
-    void applyEdit(operate::EditPlan plan, const QString &reason, QObject *context,
-                   Answer<operate::EditOutcome> answer) override;
-    quint64 playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer) override;
-    void cancelRun(quint64 runId) override;
+    void post(PostedQuery query) override;
+    void execute(Command command) override;
 
 signals:
     // updated() follows: who is to hear it and is not there yet has to be made now.
@@ -94,12 +58,11 @@ private:
     void tell(const Batch &batch);
     void keep(const Batch &batch);
     void goOn();
-    void takeRows();
     [[nodiscard]] Batch kept();
     [[nodiscard]] bool holdsBack() const { return m_isPaused || m_then; }
-    [[nodiscard]] bool refuses();
+    void forget(const ConnectionName &name);
     template <class T>
-    [[nodiscard]] bool refuses(QObject *context, Answer<T> &answer);
+    [[nodiscard]] bool refuses(const T &command);
     void tellDifference(const Shown &from, const Shown &to);
 
     Backend &m_backend;
@@ -109,15 +72,10 @@ private:
     std::optional<Shown> m_then; // what they show then
     Past *m_of = nullptr;
     std::map<ConnectionName, std::vector<ZPath>> m_watchThen; // asked for meanwhile
-    quint64 m_nextRefused = 1ULL << 62;                       // a hold that will never be
-    std::map<ConnectionName, ConnectionStatus> m_told;        // as the pages know them
-    std::map<ConnectionName, std::vector<inspect::SessionSnapshot>> m_toldSessions;
-    std::map<ConnectionName, std::vector<inspect::Coverage>> m_toldCoverage;
-    // What waits: the last word of each.
+    Shown m_told;                                             // as the pages know it, without the locks
+    // The news that waits: the latest of each lock and connection.
     std::map<inspect::LockName, inspect::SnapshotChange> m_locks;
-    std::map<ConnectionName, ConnectionStatus> m_statuses;
-    std::map<ConnectionName, std::vector<inspect::SessionSnapshot>> m_sessions;
-    std::map<ConnectionName, std::vector<inspect::Coverage>> m_coverage;
+    Shown m_kept; // without the locks
     std::vector<operate::LogEntry> m_log;
     std::set<std::pair<ConnectionName, ZPath>> m_znodes;
 };

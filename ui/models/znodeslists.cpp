@@ -47,8 +47,8 @@ void ZnodesModel::list(ZnodeNode *node)
     node->load = ZnodeNode::Load::Asked;
     node->askAgain = false;
     const ZPath path = node->path();
-    m_backend->listZnodes(m_connection, path, m_answers.get(),
-                          [this, path](Result<std::vector<ZnodeRow>> answer) { take(path, std::move(answer)); });
+    m_backend->ask(ListZnodes{m_connection, path}, m_answers.get(),
+                   [this, path](Result<std::vector<ZnodeRow>> answer) { take(path, std::move(answer)); });
 }
 
 void ZnodesModel::take(const ZPath &path, Result<std::vector<ZnodeRow>> answer)

@@ -117,7 +117,7 @@ void AuditPage::read()
     if (!m_backend || m_isReading)
         return;
     m_isReading = true;
-    m_backend->readAudit(m_stamp, this, [this](const Result<operate::AuditReport> &report) {
+    m_backend->ask(ReadAudit{m_stamp}, this, [this](const Result<operate::AuditReport> &report) {
         m_isReading = false;
         take(report);
     });

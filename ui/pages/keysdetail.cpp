@@ -102,11 +102,11 @@ void KeyDetailView::refresh()
 {
     if (!m_backend)
         return;
-    m_backend->readKey(m_connection, m_key, this,
-                       [this, connection = m_connection, key = m_key](const Result<KeyDetail> &answer) {
-                           if (connection == m_connection)
-                               take(key, answer);
-                       });
+    m_backend->ask(ReadKey{m_connection, m_key}, this,
+                   [this, connection = m_connection, key = m_key](const Result<KeyDetail> &answer) {
+                       if (connection == m_connection)
+                           take(key, answer);
+                   });
 }
 
 void KeyDetailView::take(const RedisKey &key, const Result<KeyDetail> &answer)

@@ -48,7 +48,7 @@ void LockDetail::withNote(const std::function<void(const QString &)> &use)
     if (!m_backend || (past && !past->isGoingOn()))
         return tellHistory(std::move(facts), use); // The audit file of this machine says nothing of a recording.
     const auto upTo = m_isPast ? std::max(facts.asOf, facts.goneBy.value_or(facts.asOf)) : history::Moment::max();
-    m_backend->readAudit({}, this, [this, facts, use, upTo](const Result<operate::AuditReport> &audit) mutable {
+    m_backend->ask(ReadAudit{}, this, [this, facts, use, upTo](const Result<operate::AuditReport> &audit) mutable {
         if (audit)
             addActs(facts, audit->records, upTo);
         facts.actsProblem = audit ? audit->problems.join(u"; "_s) : audit.error().message;

@@ -169,7 +169,8 @@ void LocksPage::setBackend(Backend *backend)
     equip(*m_detail);
     connect(backend, &Backend::updated, this, &LocksPage::apply);
     connect(backend, &Backend::holdChanged, m_holds, &HoldsPanel::setHold);
-    connect(m_holds, &HoldsPanel::releaseRequested, backend, [backend](quint64 id) { backend->release(id); });
+    connect(m_holds, &HoldsPanel::releaseRequested, backend,
+            [backend](quint64 id) { backend->execute(ReleaseHold{id}); });
 }
 
 void LocksPage::equip(LockDetail &detail) const

@@ -198,7 +198,7 @@ void SessionDetail::refresh()
         return;
     m_asked = std::chrono::steady_clock::now();
     const auto asked = std::pair(m_session->connection, m_session->session);
-    m_backend->readSession(asked.first, asked.second, this, [this, asked](const Result<SessionDoing> &answer) {
+    m_backend->ask(ReadSession{asked.first, asked.second}, this, [this, asked](const Result<SessionDoing> &answer) {
         if (m_session && asked == std::pair(m_session->connection, m_session->session))
             take(answer);
     });

@@ -147,11 +147,11 @@ void ZnodeDetailView::show(Backend *backend, const ConnectionName &connection, c
 
 void ZnodeDetailView::ask()
 {
-    m_backend->readZnode(m_connection, m_path, this,
-                         [this, connection = m_connection, path = m_path](const Result<ZnodeDetail> &answer) {
-                             if (connection == m_connection)
-                                 take(path, answer);
-                         });
+    m_backend->ask(ReadZnode{m_connection, m_path}, this,
+                   [this, connection = m_connection, path = m_path](const Result<ZnodeDetail> &answer) {
+                       if (connection == m_connection)
+                           take(path, answer);
+                   });
 }
 
 void ZnodeDetailView::take(const ZPath &path, const Result<ZnodeDetail> &answer)

@@ -200,7 +200,7 @@ void ZnodesPage::cameBack()
 void ZnodesPage::connectionChosen(const ConnectionStatus &status)
 {
     if (!m_model.connection().isEmpty())
-        m_backend->watchZnodes(m_model.connection(), {});
+        m_backend->execute(WatchZnodes{m_model.connection(), {}});
     m_watched.clear();
     m_filled = {};
     m_expandedBefore.clear();
@@ -313,7 +313,7 @@ void ZnodesPage::watchWhatShows()
             m_model.refresh(ZPath(path));
     }
     m_watched = std::move(wanted);
-    m_backend->watchZnodes(m_model.connection(), paths);
+    m_backend->execute(WatchZnodes{m_model.connection(), paths});
 }
 
 // Of a big folder, when an end of the part that is in the tree is on screen.

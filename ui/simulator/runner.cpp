@@ -230,7 +230,7 @@ void Runner::inBackground(std::function<QString()> work, QObject *context, std::
 ServerRunner::~ServerRunner()
 {
     if (m_id && m_backend)
-        m_backend->cancelRun(*m_id);
+        m_backend->execute(CancelRun{*m_id});
 }
 
 void ServerRunner::setBackend(Backend *backend)
@@ -253,16 +253,15 @@ void ServerRunner::play(std::vector<RealRunOptions> runs)
         return;
     }
     m_hasNext = true;
-    m_backend->cancelRun(*m_id);
+    m_backend->execute(CancelRun{*m_id});
 }
 
 void ServerRunner::next()
 {
-    const auto id = std::make_shared<quint64>(0);
-    *id =
-        m_backend->playOnServers(m_runs[m_recordings.size()], this,
-                                 [this, id](Result<contention::Recording> result) { take(*id, std::move(result)); });
-    m_id = *id;
+    const PlayOnServers query{m_runs[m_recordings.size()]};
+    m_id = query.run;
+    m_backend->ask(query, this,
+                   [this, id = query.run](Result<contention::Recording> result) { take(id, std::move(result)); });
 }
 
 void ServerRunner::take(quint64 id, Result<contention::Recording> result)
@@ -309,7 +308,7 @@ void ServerRunner::cancel()
         return;
     m_isCancelled = true;
     if (m_id)
-        m_backend->cancelRun(*m_id);
+        m_backend->execute(CancelRun{*m_id});
     m_hasNext = false;
 }
 
