@@ -60,6 +60,7 @@ LOCKSCOPE_FIELDS(inspect::SessionSnapshot, v.connection, v.session, v.endpoint, 
 LOCKSCOPE_FIELDS(inspect::Unexplained, v.count, v.text, v.example)
 LOCKSCOPE_FIELDS(inspect::HiddenLocks, v.count, v.withFindings, v.worst, v.code, v.example)
 LOCKSCOPE_FIELDS(inspect::Coverage, v.connection, v.complete, v.message, since<4>(v.unexplained), since<4>(v.hidden))
+LOCKSCOPE_FIELDS(Confirmation, v.connection, v.until)
 LOCKSCOPE_FIELDS(SessionsSeen, v.connection, v.sessions)
 LOCKSCOPE_FIELDS(CoverageSeen, v.connection, v.coverage)
 LOCKSCOPE_FIELDS(LinkState, v.name, v.backend, v.uri, v.server, v.production, v.isConnected, v.isLookedThrough,

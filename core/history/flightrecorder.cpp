@@ -92,13 +92,15 @@ void FlightRecorder::add(What what)
 void FlightRecorder::thin()
 {
     std::set<inspect::LockName> newer;
-    std::set<ConnectionName> newerSessions;
+    std::set<ConnectionName> newerSessions, newerConfirmed;
     std::vector<Change> kept;
     for (auto change = m_waiting.rbegin(); change != m_waiting.rend(); ++change) {
         const auto *lock = std::get_if<inspect::SnapshotChange>(&change->what);
         const auto *seen = std::get_if<SessionsSeen>(&change->what);
+        const auto *confirmation = std::get_if<Confirmation>(&change->what);
         if ((lock && !newer.insert(lock->lock.lock).second)
-            || (seen && !newerSessions.insert(seen->connection).second))
+            || (seen && !newerSessions.insert(seen->connection).second)
+            || (confirmation && !newerConfirmed.insert(confirmation->connection).second))
             continue;
         kept.push_back(std::move(*change));
     }
@@ -122,6 +124,11 @@ void FlightRecorder::connectionIs(LinkState state)
 void FlightRecorder::acted(const Act &act)
 {
     add(act);
+}
+
+void FlightRecorder::confirmed(const Confirmation &confirmation)
+{
+    add(confirmation);
 }
 
 void FlightRecorder::locksChanged(std::vector<inspect::SnapshotChange> changes)

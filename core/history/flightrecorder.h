@@ -42,6 +42,7 @@ public:
 
     void connectionIs(LinkState state) override;
     void acted(const Act &act) override;
+    void confirmed(const Confirmation &confirmation) override;
     void locksChanged(std::vector<inspect::SnapshotChange> changes) override;
     void sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions) override;
     void coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage) override;

@@ -24,7 +24,8 @@ void forget(Picture &picture, const ConnectionName &name)
     picture.sessions.erase(name);
     picture.coverage.erase(name);
     picture.connections.erase(name);
-    picture.heardAt.erase(name);
+    picture.confirmedAt.erase(name);
+    picture.brokeAt.erase(name);
 }
 
 // One kind of change each.
@@ -56,10 +57,14 @@ public:
             return forget(m_picture, state.name);
         const auto before = m_picture.connections.find(state.name);
         if (before != m_picture.connections.end() && before->second.isConnected && !state.isConnected)
-            m_picture.heardAt.insert_or_assign(state.name, m_change.at);
+            m_picture.brokeAt.insert_or_assign(state.name, m_change.at);
         m_picture.connections.insert_or_assign(state.name, state);
     }
     void operator()(const Act &) const {}
+    void operator()(const Confirmation &confirmation) const
+    {
+        m_picture.confirmedAt.insert_or_assign(confirmation.connection, confirmation.until);
+    }
 
 private:
     Picture &m_picture;
@@ -86,17 +91,19 @@ std::vector<Change> Picture::asChanges(Moment at) const
 {
     std::vector<Change> changes;
     for (const auto &[name, state] : connections) {
-        const auto heard = heardAt.find(name);
-        if (heard != heardAt.end()) { // that it stood, and until when
+        const auto broke = brokeAt.find(name);
+        if (broke != brokeAt.end()) { // that it stood, and until when
             auto before = state;
             before.isConnected = true;
             auto after = before;
             after.isConnected = false;
-            changes.push_back({heard->second, before});
-            changes.push_back({heard->second, after});
+            changes.push_back({broke->second, before});
+            changes.push_back({broke->second, after});
         }
         changes.push_back({at, state});
     }
+    for (const auto &[name, until] : confirmedAt)
+        changes.push_back({at, Confirmation{name, until}});
     for (const auto &[name, seen] : sessions)
         changes.push_back({at, SessionsSeen{name, seen}});
     for (const auto &[name, seen] : coverage)
@@ -112,18 +119,23 @@ std::vector<Change> Picture::asChanges(Moment at) const
     return changes;
 }
 
+std::optional<Moment> Picture::lastConfirmed(const ConnectionName &name, Moment at) const
+{
+    if (const auto confirmation = confirmedAt.find(name); confirmation != confirmedAt.end())
+        return std::min(confirmation->second, at);
+    const auto state = connections.find(name);
+    if (state != connections.end() && state->second.isConnected)
+        return at;
+    const auto broke = brokeAt.find(name);
+    return broke == brokeAt.end() ? std::nullopt : std::optional(broke->second);
+}
+
 LockSnapshot lockAsOf(const Picture &picture, LockSnapshot lock, Moment at)
 {
-    const auto &name = lock.lock.connection;
-    const auto state = picture.connections.find(name);
-    const auto heard = picture.heardAt.find(name);
-    const bool isStanding = state != picture.connections.end() && state->second.isConnected;
-    auto last = at;
-    if (!isStanding && heard != picture.heardAt.end())
-        last = heard->second;
-    else if (!isStanding)
+    const auto last = picture.lastConfirmed(lock.lock.connection, at);
+    if (!last)
         return lock;
-    lock.observed = std::max(lock.observed, last + lock.serverAhead);
+    lock.observed = std::max(lock.observed, *last + lock.serverAhead);
     wordAnew(lock);
     return lock;
 }

@@ -39,6 +39,14 @@ struct CoverageSeen {
     friend bool operator==(const CoverageSeen &, const CoverageSeen &) = default;
 };
 
+// What was recorded of a connection before was still so at that moment: it was read again, or the server reports every
+// change and answered.
+struct Confirmation {
+    ConnectionName connection;
+    Moment until{};
+    friend bool operator==(const Confirmation &, const Confirmation &) = default;
+};
+
 // Something that somebody did, from the audit file.
 struct Act {
     Moment time{}; // as the audit file says
@@ -53,7 +61,7 @@ struct Act {
 
 struct Change {
     Moment at{}; // when it was told here
-    std::variant<inspect::SnapshotChange, SessionsSeen, CoverageSeen, LinkState, Act> what;
+    std::variant<inspect::SnapshotChange, SessionsSeen, CoverageSeen, LinkState, Act, Confirmation> what;
     // Codes of a newer version's findings of the lock: they are not among its own. Not written again.
     std::vector<QByteArray> unknownFindings{};
 };
@@ -65,16 +73,19 @@ public:
     std::map<ConnectionName, std::vector<inspect::Coverage>> coverage;
     std::map<ConnectionName, LinkState> connections;
     std::map<inspect::LockName, std::vector<QByteArray>> unknownFindings; // of locks that have such
-    std::map<ConnectionName, Moment> heardAt;                             // the last moment a connection stood
+    std::map<ConnectionName, Moment> confirmedAt; // the newest Confirmation of each connection
+    std::map<ConnectionName, Moment> brokeAt; // its last moment where no Confirmation is recorded, as in older files
     friend bool operator==(const Picture &, const Picture &) = default;
 
     void apply(const Change &change);
     // What makes this picture of an empty one.
     [[nodiscard]] std::vector<Change> asChanges(Moment at) const;
+    // The last moment, not after `at`, at which what is known of a connection was current; none where that is unknown.
+    [[nodiscard]] std::optional<Moment> lastConfirmed(const ConnectionName &name, Moment at) const;
 };
 
-// A lock as it stood then: what nobody told a change of was still so while its connection stood. Ages count to
-// then, and so does what a message says of them.
+// A lock as it was known then. Ages count to the last confirmation of the connection, and so does what a
+// message says of them.
 [[nodiscard]] inspect::LockSnapshot lockAsOf(const Picture &picture, inspect::LockSnapshot lock, Moment at);
 // All of them.
 [[nodiscard]] std::vector<inspect::LockSnapshot> locksAsOf(const Picture &picture, Moment at);

@@ -55,6 +55,11 @@ void Recorder::acted(const Act &act)
     add(act);
 }
 
+void Recorder::confirmed(const Confirmation &confirmation)
+{
+    add(confirmation);
+}
+
 void Recorder::locksChanged(std::vector<inspect::SnapshotChange> changes)
 {
     for (auto &change : changes)

@@ -17,6 +17,7 @@ public:
     // How a connection is now: it stands, broke, or was closed (isGone). What is known already is no news.
     virtual void connectionIs(LinkState state) = 0;
     virtual void acted(const Act &act) = 0;
+    virtual void confirmed(const Confirmation &confirmation) = 0;
 
     void progressed(inspect::Progress) override {}
     void costChanged(const ConnectionName &, inspect::Cost) override {}
@@ -31,6 +32,7 @@ public:
     [[nodiscard]] const RecordingWriter &writer() const { return *m_writer; }
     void connectionIs(LinkState state) override;
     void acted(const Act &act) override;
+    void confirmed(const Confirmation &confirmation) override;
     // Up to now, to the file.
     Result<void> flush();
     // The same, for the last time.

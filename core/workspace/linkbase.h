@@ -29,6 +29,7 @@ public:
     [[nodiscard]] const inspect::Progress &progress() const override { return m_proxy.progress(); }
     [[nodiscard]] const inspect::Cost &cost() const override { return m_proxy.cost(); }
     [[nodiscard]] std::chrono::system_clock::time_point heardAt() const override { return m_proxy.heardAt(); }
+    [[nodiscard]] std::chrono::system_clock::time_point lookedAt() const override { return m_proxy.lookedAt(); }
     [[nodiscard]] ObserverProxy &proxy() { return m_proxy; }
     // With the password, and as it is armed by now: to connect anew.
     [[nodiscard]] ConnectionSpec wholeSpec() const

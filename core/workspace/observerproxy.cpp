@@ -79,7 +79,7 @@ void ObserverProxy::costChanged(const ConnectionName &connection, inspect::Cost 
 
 void ObserverProxy::looked(const ConnectionName &connection)
 {
-    m_heardAt = programClock().now();
+    m_heardAt = m_lookedAt = programClock().now();
     if (m_sink)
         m_sink->looked(connection);
 }
@@ -104,6 +104,7 @@ void ObserverProxy::takeOver(ObserverProxy &before)
     before.observerReplaced();
     m_unconfirmed = std::move(before.m_unconfirmed);
     m_heardAt = before.m_heardAt;
+    m_lookedAt = before.m_lookedAt;
 }
 
 void ObserverProxy::removeAll()

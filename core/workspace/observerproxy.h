@@ -43,6 +43,8 @@ public:
     [[nodiscard]] const inspect::Cost &cost() const { return m_cost; }
     // The last moment this connection's snapshots were known to be true.
     [[nodiscard]] std::chrono::system_clock::time_point heardAt() const { return m_heardAt; }
+    // The last moment all of them were: a lock that changed says nothing of the others.
+    [[nodiscard]] std::chrono::system_clock::time_point lookedAt() const { return m_lookedAt; }
 
 private:
     void tell(std::vector<inspect::SnapshotChange> changes);
@@ -59,6 +61,7 @@ private:
     inspect::Progress m_progress;
     inspect::Cost m_cost;
     std::chrono::system_clock::time_point m_heardAt{};
+    std::chrono::system_clock::time_point m_lookedAt{};
 };
 
 } // namespace lockscope

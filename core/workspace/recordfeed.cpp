@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto feedEvery = 200ms;
+constexpr auto confirmationEvery = 1s;
 
 QByteArray asBytes(const QJsonObject &lock)
 {
@@ -94,10 +95,23 @@ RecordFeed::RecordFeed(Workspace &workspace, history::RecordingSink &recorder)
 
 void RecordFeed::tell()
 {
-    for (auto *link : m_workspace.links())
+    for (auto *link : m_workspace.links()) {
         m_recorder.connectionIs(stateOf(*link));
+        recordConfirmation(*link);
+    }
     for (const auto &act : m_audit.news())
         m_recorder.acted(act);
+}
+
+// At most once a second, because each takes some bytes of the file.
+void RecordFeed::recordConfirmation(Link &link)
+{
+    const auto looked = std::chrono::time_point_cast<std::chrono::milliseconds>(link.lookedAt());
+    auto &last = m_confirmed[link.spec().name];
+    if (looked < last + confirmationEvery)
+        return;
+    last = looked;
+    m_recorder.confirmed({link.spec().name, looked});
 }
 
 void RecordFeed::tellLater()

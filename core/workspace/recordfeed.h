@@ -36,10 +36,12 @@ public:
 
 private:
     void tellLater();
+    void recordConfirmation(Link &link);
 
     Workspace &m_workspace;
     history::RecordingSink &m_recorder;
     AuditFollower m_audit;
+    std::map<ConnectionName, history::Moment> m_confirmed; // as recorded last
     Timer m_timer;
 };
 

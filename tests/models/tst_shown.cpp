@@ -114,7 +114,7 @@ private slots:
             state.name = zk;
             state.uri = u"zk://h:2181"_s;
             past.picture.connections[zk] = state;
-            past.picture.heardAt[zk] = since;
+            past.picture.confirmedAt[zk] = since;
             return past;
         };
         screen.showPast(downSince(shownAt), nullptr);

@@ -50,7 +50,8 @@ inline QByteArray bulkOf(const QByteArray &text)
     return '$' + QByteArray::number(text.size()) + "\r\n" + text + "\r\n";
 }
 
-// `names`: on each page, as RESP. Takes commands in the form in which clients send them.
+// `names`: on each page, as RESP; `{}` in a name is the number of the page, so that each page has new keys. Takes commands
+// in the form in which clients send them.
 inline std::function<QByteArray(QByteArray &)> endlessRedis(const QByteArrayList &names)
 {
     return [names, cursor = 0](QByteArray &received) mutable -> QByteArray {
@@ -64,8 +65,8 @@ inline std::function<QByteArray(QByteArray &)> endlessRedis(const QByteArrayList
         if (word == "SCAN") {
             QByteArray page = "*2\r\n" + bulkOf(QByteArray::number(++cursor)) + '*';
             page += QByteArray::number(names.size()) + "\r\n";
-            for (const auto &name : names)
-                page += bulkOf(name);
+            for (auto name : names)
+                page += bulkOf(name.replace("{}", QByteArray::number(cursor)));
             return page;
         }
         if (word == "INFO")

@@ -9,6 +9,7 @@
 
 #include "core/redis/client.h"
 
+#include <QDateTime>
 #include <QRandomGenerator>
 
 using namespace lockscope;
@@ -192,6 +193,7 @@ private slots:
             servers.emplace_back(scheme, std::make_unique<testing::LineServer>(take));
         };
         serve(u"redis"_s, testing::endlessRedis({"lock:1", "lock:2", "stock:3"}));
+        serve(u"redis"_s, testing::endlessRedis({"lock:{}:1", "lock:{}:2", "stock:{}:3"}));
         serve(u"redis"_s, testing::endlessRedis({}));
         serve(u"etcd"_s, testing::endlessEtcd(same));
         serve(u"etcd"_s, testing::endlessEtcd(noList));
@@ -207,6 +209,36 @@ private slots:
             QVERIFY2(ran.err.contains("waited 30 s"), ran.what());
             QVERIFY2(ran.out.contains("not everything was seen"), ran.what());
         }
+    }
+
+    // A recording shows a lock as it was known in the stall, and not as if somebody had looked then.
+    void aStallIsReplayedAsOneWithoutAnswers()
+    {
+        QTemporaryDir folder;
+        const auto file = folder.filePath(u"stall.lockscope"_s);
+        Ctl recorder(sql() + QStringList{u"record"_s, file});
+        const auto holder = openConnected();
+        QVERIFY(run(*holder, "SELECT GET_LOCK('in a stall', 1)"));
+        const auto now = [] { return QDateTime::currentDateTimeUtc(); };
+        const auto lockAt = [&](const QStringList &at) {
+            const auto shown = testing::run(QStringList{u"replay"_s, file, u"locks"_s, u"--json"_s} + at);
+            return shown.json().value("locks"_L1).toArray().at(0).toObject();
+        };
+        const auto observedAt = [&](const QDateTime &at) {
+            const auto lock = lockAt({u"--at"_s, at.toString(Qt::ISODateWithMs)});
+            return QDateTime::fromString(lock.value("observed"_L1).toString(), Qt::ISODateWithMs);
+        };
+        QTRY_VERIFY(!lockAt({}).isEmpty());
+        m_server->pause();
+        const auto paused = now();
+        QTest::qWait(4000); // long enough to tell it from the second between two looks
+        const auto stalled = now();
+        m_server->resume();
+        QTRY_VERIFY(observedAt(now().addSecs(-2)) > stalled);
+        recorder.signal(SIGINT);
+        const auto ran = recorder.finish();
+        QVERIFY2(ran.status == 0, ran.what());
+        QVERIFY(observedAt(stalled).isValid() && observedAt(stalled) <= paused.addMSecs(100));
     }
 
     // Paused, then killed and started again, while somebody watches: it is said, and what comes after is seen.

@@ -89,8 +89,9 @@ protected:
 
     static Change someChange(Random &random, Moment at)
     {
-        switch (random.below(10)) {
+        switch (random.below(11)) {
         case 0: return {at, someConnection(random)};
+        case 4: return {at, Confirmation{zkName, at}};
         case 1: return {at, CoverageSeen{zkName, {{zkName, false, QString::fromLatin1(someBytes(random))}}}};
         case 2:
             return {at, SessionsSeen{zkName,

@@ -209,6 +209,31 @@ private slots:
         QVERIFY(copy == picture);
     }
 
+    // A connection that does not answer: ages count to the last moment at which it was confirmed.
+    void agesStopAtTheLastConfirmation()
+    {
+        Picture picture;
+        picture.apply({recordedFrom, standing()});
+        auto lock = heldLock("/locks/a", recordedFrom);
+        lock.observed = recordedFrom + 11min;
+        picture.apply({recordedFrom + 11min, inspect::SnapshotChange{ChangeKind::Added, lock}});
+        const auto observedAt = [&picture](Moment at) { return locksAsOf(picture, at).front().observed; };
+        QCOMPARE(observedAt(recordedFrom + 20min), recordedFrom + 20min); // without any confirmation, as in older files
+        picture.apply({recordedFrom + 12min, Confirmation{zkName, recordedFrom + 12min}});
+        QCOMPARE(observedAt(recordedFrom + 20min), recordedFrom + 12min);
+        picture.apply({recordedFrom + 21min, Confirmation{zkName, recordedFrom + 21min}});
+        QCOMPARE(observedAt(recordedFrom + 20min), recordedFrom + 20min);
+        QCOMPARE(observedAt(recordedFrom + 25min), recordedFrom + 21min);
+        auto broken = standing();
+        broken.isConnected = false;
+        picture.apply({recordedFrom + 26min, broken}); // it did not answer before it was lost
+        QCOMPARE(observedAt(recordedFrom + 30min), recordedFrom + 21min);
+        Picture copy;
+        for (const auto &change : picture.asChanges(recordedFrom + 30min))
+            copy.apply(change);
+        QVERIFY(copy == picture);
+    }
+
     // Each second what came goes to the file; after a crash it is there.
     void aCrashCostsASecond()
     {

@@ -47,11 +47,8 @@ ConnectionStatus statusThen(const PastPicture &past, const history::LinkState &s
     status.uri = state.uri;
     status.state = state.isConnected ? ConnectionStatus::State::Connected : ConnectionStatus::State::Broken;
     status.message = state.problem;
-    const auto heard = past.picture.heardAt.find(state.name);
-    if (state.isConnected)
-        status.asOf = past.at;
-    else if (heard != past.picture.heardAt.end())
-        status.asOf = heard->second;
+    if (const auto confirmed = past.picture.lastConfirmed(state.name, past.at))
+        status.asOf = *confirmed;
     status.production = state.production;
     status.readOnly = status.readOnlyForGood = true;
     status.progress.connection = state.name;
