@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a real MariaDB that are locks by what stands in them. Liquibase's and ShedLock's statements are those of
 // their sources (LockDatabaseChangeLogGenerator, MySqlServerTimeStatementsSource), with the values put in.
+#include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/mariadb/observer.h"
 #include "core/mariadb/forwardingsession.h"
@@ -114,6 +115,26 @@ private slots:
     {
         if (m_server)
             endServer();
+    }
+
+    // A table of locks of a tool that has no recogniser is named, so that "no locks" is not claimed of it.
+    void tablesNamedLikeLocksAreReported()
+    {
+        const QByteArrayList locks{"knex_migrations_lock", "CacheLocks", "job-mutex"};
+        const QByteArrayList others{"blocks", "clock_in", "QRTZ_LOCKS", "unlocked"};
+        for (const auto &table : locks + others)
+            must(*m_admin, "CREATE TABLE shop.`" + table + "` (id INT PRIMARY KEY, is_locked INT)");
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), {.follow = false}, m_sink);
+        observer.start();
+        QTRY_VERIFY(observer.firstSnapshot().isComplete());
+        const auto unexplained = observer.coverage().front().unexplained;
+        QCOMPARE(unexplained.size(), std::size_t(1));
+        // Liquibase's and ShedLock's names over other columns count, too.
+        QCOMPARE(unexplained[0].count, locks.size() + 1);
+        QCOMPARE(unexplained[0].example, QByteArray("other.shedlock"));
+        QVERIFY(!isAllKnown(observer.coverage()));
+        for (const auto &table : locks + others)
+            must(*m_admin, "DROP TABLE shop.`" + table + "`");
     }
 
     void liquibasesLockIsSeenAndGoesWithItsRow()

@@ -66,6 +66,19 @@ private slots:
     }
     void cleanupTestCase() { m_psql.reset(); }
 
+    // A table of locks of a tool that has no recogniser is named, so that "no locks" is not claimed of it.
+    void tablesNamedLikeLocksAreReported()
+    {
+        must("CREATE SCHEMA hangfire; CREATE TABLE hangfire.lock (resource TEXT); "
+             "CREATE TABLE public.blocks (id INT);");
+        const auto answer = testing::run({u"--connect"_s, uri(), u"locks"_s, u"--json"_s}).json();
+        const auto unexplained = answer.value("unexplained"_L1).toArray();
+        QCOMPARE(unexplained.size(), 1);
+        // And the table of ShedLock's name over other columns.
+        QCOMPARE(unexplained[0].toObject().value("count"_L1).toInt(), 2);
+        must("DROP SCHEMA hangfire CASCADE; DROP TABLE public.blocks;");
+    }
+
     void liquibasesLockIsSeenAndGoesWithItsRow()
     {
         QVERIFY(shown(m_liquibase).isEmpty());

@@ -22,6 +22,30 @@ QString tableLabel(const LockRowTable &table)
     return label(table.schema + '.' + table.name, 120);
 }
 
+// A whole word of the name, so that stock_blocks is none. Quartz locks rows of its own table FOR UPDATE, and these are
+// seen as row locks.
+bool isNamedLikeLocks(const QByteArray &table)
+{
+    static const QByteArrayList words{"lock", "locks", "mutex", "mutexes", "semaphore", "semaphores"};
+    if (table.toLower().endsWith("qrtz_locks"))
+        return false;
+    QByteArray word;
+    for (qsizetype i = 0; i <= table.size(); ++i) {
+        const char c = i < table.size() ? table[i] : '_';
+        const bool isUpper = c >= 'A' && c <= 'Z';
+        const bool isLetter = isUpper || (c >= 'a' && c <= 'z');
+        const bool wasUpper = i > 0 && table[i - 1] >= 'A' && table[i - 1] <= 'Z';
+        if (!isLetter || (isUpper && !wasUpper)) {
+            if (words.contains(word.toLower()))
+                return true;
+            word.clear();
+        }
+        if (isLetter)
+            word += c;
+    }
+    return false;
+}
+
 } // namespace
 
 Task<Result<void>> SqlLockRows::read(Send send, Loop *loop, std::vector<SqlTableLock> kept, Deadline deadline)
@@ -57,31 +81,52 @@ Task<Result<void>> SqlLockRows::read(Send send, Loop *loop, std::vector<SqlTable
 
 Task<Result<void>> SqlLockRows::findTables(Send send, Deadline deadline)
 {
+    m_tableGaps.clear();
     auto asking = send(m_dialect->whichTables, deadline, {});
     const auto rows = co_await asking;
     if (!rows && !m_dialect->isRefusal(rows.error()))
         co_return rows.error();
     if (!rows) {
-        m_gaps << u"whether there are locks of Liquibase and ShedLock cannot be seen: "_s + rows.error().message;
+        m_tableGaps << u"whether there are locks of Liquibase and ShedLock cannot be seen: "_s + rows.error().message;
         co_return Result<void>();
     }
     if (rows->rows.size() >= mostLockTables)
-        m_gaps << u"of tables like Liquibase's and ShedLock's only %1 are looked at"_s.arg(mostLockTables);
+        m_tableGaps << u"of tables that are named like tables of locks only %1 are looked at"_s.arg(mostLockTables);
     std::vector<LockRowTable> found;
+    m_otherTables.clear();
     for (std::size_t i = 0; i < rows->rows.size(); ++i) {
         LockRowTable table{text(*rows, i, "table_schema"), text(*rows, i, "name"), SqlLockRow::Kind::Liquibase,
                            text(*rows, i, "is_zoned") == "1"};
-        if (table.name.toLower() == "shedlock")
+        const auto lower = table.name.toLower();
+        if (lower == "shedlock")
             table.kind = SqlLockRow::Kind::ShedLock;
-        const auto told = text(*rows, i, "columns").split(',');
-        const auto fits = co_await hasColumns(send, table, told, deadline);
-        if (!fits)
-            co_return fits.error();
-        if (*fits)
-            found.push_back(std::move(table));
+        const bool isKnownName = lower == "shedlock" || lower == "databasechangeloglock";
+        if (isKnownName && text(*rows, i, "is_readable") == "1") {
+            const auto told = text(*rows, i, "columns").split(',');
+            const auto fits = co_await hasColumns(send, table, told, deadline);
+            if (!fits)
+                co_return fits.error();
+            if (*fits) {
+                found.push_back(std::move(table));
+                continue;
+            }
+        }
+        if (isKnownName || isNamedLikeLocks(table.name))
+            m_otherTables << table.schema + '.' + table.name;
     }
     m_tables = std::move(found);
     co_return Result<void>();
+}
+
+std::vector<Unexplained> SqlLockRows::unexplained() const
+{
+    if (m_otherTables.isEmpty())
+        return {};
+    const auto count = m_otherTables.size();
+    const auto text = count == 1
+                          ? u"1 table is named as if its rows were locks, and they are not read"_s
+                          : u"%1 tables are named as if their rows were locks, and they are not read"_s.arg(count);
+    return {{count, text, m_otherTables.front()}};
 }
 
 Task<Result<bool>> SqlLockRows::hasColumns(Send send, LockRowTable table, QByteArrayList told, Deadline deadline)

@@ -21,7 +21,8 @@ struct LockRowTable {
 constexpr std::size_t mostLockRows = 1000, mostLockTables = 100; // of one table, and of those
 
 struct LockRowDialect {
-    // Columns table_schema and name; and, without whichColumns, columns (in one, with commas) and is_zoned.
+    // Every table whose name contains a word for a lock, Liquibase's and ShedLock's first. Columns table_schema, name
+    // and is_readable; and, without whichColumns, columns (in one, with commas) and is_zoned.
     QByteArray whichTables;
     // Of a table, by schema and name: column name, in lower case. Not asked again of a table that is known.
     QByteArray whichColumns;
@@ -52,7 +53,9 @@ public:
     // would wait, too.
     Task<Result<void>> read(Send send, Loop *loop, std::vector<SqlTableLock> kept, Deadline deadline);
     [[nodiscard]] const std::vector<SqlLockRow> &rows() const { return m_rows; }
-    [[nodiscard]] const QStringList &gaps() const { return m_gaps; }
+    [[nodiscard]] QStringList gaps() const { return m_tableGaps + m_gaps; }
+    // Tables whose rows may be locks by their names, and which are not read.
+    [[nodiscard]] std::vector<Unexplained> unexplained() const;
 
 private:
     Task<Result<void>> findTables(Send send, Deadline deadline);
@@ -63,7 +66,8 @@ private:
     const LockRowDialect *m_dialect;
     std::vector<LockRowTable> m_tables;
     std::vector<SqlLockRow> m_rows;
-    QStringList m_gaps;
+    QByteArrayList m_otherTables;
+    QStringList m_tableGaps, m_gaps; // of the last search for tables, and of the last read
     std::optional<Instant> m_looked, m_read;
 };
 

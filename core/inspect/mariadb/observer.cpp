@@ -111,7 +111,7 @@ SqlObserver::Looks MariaDbObserver::looks() const
     auto gaps = m_reader.gaps() + m_unexplained;
     if (m_reader.hasLooked() && !m_reader.rowsAreFresh())
         gaps << oldRowsText();
-    return {m_reader.hasLooked(), m_reader.requests(), gaps};
+    return {m_reader.hasLooked(), m_reader.requests(), gaps, m_reader.lockTablesNotRead()};
 }
 
 QString MariaDbObserver::whatIsSeen() const

@@ -29,6 +29,7 @@ public:
     Task<Result<SqlLook>> freshLook(Deadline deadline, QByteArray also = {});
     // The next look reads what stands in rows that are locks, however lately that was read.
     void readLockRowsAnew() { m_lockRows.readAnew(); }
+    [[nodiscard]] std::vector<Unexplained> lockTablesNotRead() const { return m_lockRows.unexplained(); }
     [[nodiscard]] const QStringList &gaps() const { return m_gaps; }
     // Of the last look. How old at most, where that is known.
     [[nodiscard]] bool rowsAreFresh() const { return m_rowsAreFresh; }

@@ -2,6 +2,7 @@
 #include "core/inspect/mariadb/sqlobserver.h"
 
 #include "core/async/sleep.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/pace.h"
 #include "core/inspect/seentobegin.h"
@@ -121,6 +122,7 @@ std::vector<Coverage> SqlObserver::coverage() const
         all.push_back({m_name, false, gap});
     if (all.empty())
         all.push_back({m_name, true, whatIsSeen()});
+    addUnexplained(all, looked.unexplained);
     return all;
 }
 

@@ -40,6 +40,7 @@ protected:
         bool any = false;
         qint64 requests = 0;
         QStringList gaps; // of the last one
+        std::vector<Unexplained> unexplained{};
     };
     [[nodiscard]] virtual Looks looks() const = 0;
     // Coverage without a gap.

@@ -22,7 +22,8 @@ private:
     Task<Result<Seen>> look(Deadline deadline) override;
     [[nodiscard]] Looks looks() const override
     {
-        return {m_reader.hasLooked(), m_reader.requests(), m_reader.gaps() + m_unexplained};
+        return {m_reader.hasLooked(), m_reader.requests(), m_reader.gaps() + m_unexplained,
+                m_reader.lockTablesNotRead()};
     }
     [[nodiscard]] QString whatIsSeen() const override;
 

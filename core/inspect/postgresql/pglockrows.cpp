@@ -15,11 +15,14 @@ namespace {
 // as their makers write them, without quotes; of tables in either case.
 const QByteArray pgWhichTables =
     "SELECT n.nspname AS table_schema, c.relname AS name, string_agg(a.attname, ',') AS columns, "
-    "bool_or(a.attname = 'lock_until' AND a.atttypid = 'timestamptz'::regtype)::int::text AS is_zoned "
+    "bool_or(a.attname = 'lock_until' AND a.atttypid = 'timestamptz'::regtype)::int::text AS is_zoned, "
+    "bool_and(c.relkind = 'r' AND NOT c.relrowsecurity)::int::text AS is_readable "
     "FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
     "JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped "
-    "AND a.atttypid < 16384 WHERE c.relkind = 'r' AND NOT c.relrowsecurity "
-    "AND lower(c.relname) IN ('databasechangeloglock', 'shedlock') GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 100";
+    "AND a.atttypid < 16384 WHERE c.relkind IN ('r', 'p') "
+    "AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') "
+    "AND (lower(c.relname) LIKE '%lock%' OR lower(c.relname) LIKE '%mutex%' OR lower(c.relname) LIKE '%semaphore%') "
+    "GROUP BY 1, 2 ORDER BY lower(c.relname) IN ('databasechangeloglock', 'shedlock') DESC, 1, 2 LIMIT 100";
 
 // A time without a zone is of the zone of whoever wrote it. Liquibase's is taken for the server's. ShedLock's are of
 // UTC where it takes the database's time, of its own zone else: both are read, and count where they are one.
