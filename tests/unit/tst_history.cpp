@@ -218,7 +218,8 @@ private slots:
         lock.observed = recordedFrom + 11min;
         picture.apply({recordedFrom + 11min, inspect::SnapshotChange{ChangeKind::Added, lock}});
         const auto observedAt = [&picture](Moment at) { return locksAsOf(picture, at).front().observed; };
-        QCOMPARE(observedAt(recordedFrom + 20min), recordedFrom + 20min); // without any confirmation, as in older files
+        // Without any confirmation, as in older files.
+        QCOMPARE(observedAt(recordedFrom + 20min), recordedFrom + 20min);
         picture.apply({recordedFrom + 12min, Confirmation{zkName, recordedFrom + 12min}});
         QCOMPARE(observedAt(recordedFrom + 20min), recordedFrom + 12min);
         picture.apply({recordedFrom + 21min, Confirmation{zkName, recordedFrom + 21min}});
