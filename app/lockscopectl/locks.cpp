@@ -8,7 +8,7 @@
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
-#include "core/inspect/lockglob.h"
+#include "core/inspect/thresholds.h"
 
 #include <QRegularExpression>
 

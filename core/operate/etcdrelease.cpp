@@ -2,7 +2,7 @@
 #include "core/operate/etcdrelease.h"
 
 #include "core/base/text.h"
-#include "core/inspect/awaited.h"
+#include "core/inspect/snapshot.h"
 #include "core/operate/etcdlease.h"
 #include "core/operate/releasemethod.h"
 

@@ -2,9 +2,9 @@
 #include "core/operate/forcerelease.h"
 
 #include "core/base/text.h"
-#include "core/inspect/awaited.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
+#include "core/inspect/snapshot.h"
 #include "core/operate/gentler.h"
 #include "core/operate/lastlook.h"
 #include "core/operate/nodeshares.h"

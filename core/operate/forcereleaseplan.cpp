@@ -3,7 +3,6 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/inspect/awaited.h"
 #include "core/operate/clientmanners.h"
 #include "core/operate/nodeshares.h"
 #include "core/operate/releasemethod.h"

@@ -3,7 +3,6 @@
 #include "core/async/sleep.h"
 #include "core/contention/etcdtraced.h"
 #include "core/inspect/etcd/observer.h"
-#include "core/inspect/etcd/rights.h"
 #include "core/operate/etcdgate.h"
 #include "core/operate/etcdlease.h"
 #include "core/operate/etcdrelease.h"

@@ -4,7 +4,7 @@
 #include "core/base/instant.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
-#include "core/inspect/lockglob.h"
+#include "core/inspect/thresholds.h"
 #include "core/workspace/settingsfile.h"
 
 #include <QDateTime>

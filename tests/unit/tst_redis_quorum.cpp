@@ -4,7 +4,7 @@
 #include "core/inspect/knownclients.h"
 #include "core/inspect/redis/quorum.h"
 #include "core/inspect/json.h"
-#include "core/inspect/equivalence.h"
+#include "core/inspect/snapshotstore.h"
 #include "core/operate/forcereleaseplan.h"
 #include "core/operate/releaseway.h"
 #include "tests/support/testmain.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/postgresql/pglockrows.h"
+#include "core/inspect/postgresql/reader.h"
 
-#include "core/inspect/postgresql/readerrows.h"
 #include "core/postgresql/dialect.h"
 #include "core/postgresql/literals.h"
 

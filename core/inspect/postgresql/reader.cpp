@@ -2,7 +2,6 @@
 #include "core/inspect/postgresql/reader.h"
 
 #include "core/async/dated.h"
-#include "core/inspect/postgresql/readerrows.h"
 #include "core/postgresql/dialect.h"
 #include "core/postgresql/literals.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/async/scope.h"
-#include "core/inspect/zookeeper/observercandidates.h"
+#include "core/inspect/zookeeper/observercrawl.h"
 #include "core/inspect/zookeeper/observerjudge.h"
 #include "core/inspect/zookeeper/observerreader.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/askedrate.h"
+#include "core/inspect/pace.h"
 
 namespace lockscope::inspect {
 

@@ -3,7 +3,7 @@
 // they are locked.
 #pragma once
 
-#include "core/inspect/zookeeper/contender.h"
+#include "core/inspect/zookeeper/queue.h"
 
 namespace lockscope::inspect {
 
@@ -11,5 +11,13 @@ namespace lockscope::inspect {
 [[nodiscard]] std::vector<LockSnapshot> leaseLocks(const DirectoryView &directory, const RecogniseContext &context);
 // Leader nodes of HDFS, YARN, Kafka and HBase, by name and place alone.
 [[nodiscard]] bool isLeaderNode(const ZPath &directory, const NodeName &name);
+
+// Semaphores that are more than one directory: Curator's (locks and leases), kazoo's (pool and guard).
+[[nodiscard]] std::optional<LockSnapshot> curatorSemaphore(const DirectoryView &directory,
+                                                           const RecogniseContext &context);
+[[nodiscard]] std::optional<LockSnapshot> kazooSemaphore(const DirectoryView &directory,
+                                                         const RecogniseContext &context);
+// "<name>-__lock__", beside the pool.
+[[nodiscard]] QByteArray kazooGuardName(const ZPath &pool);
 
 } // namespace lockscope::inspect
