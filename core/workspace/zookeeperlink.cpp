@@ -7,7 +7,7 @@
 #include "core/inspect/zookeeper/observer.h"
 #include "core/operate/zookeeperedit.h"
 #include "core/operate/zookeeperrelease.h"
-#include "core/recipes/zookeeper/ownnode.h"
+#include "core/recipes/zookeeper/sessionlock.h"
 #include "core/workspace/linkbase.h"
 #include "core/workspace/reachability.h"
 #include "core/zookeeper/client.h"

@@ -9,7 +9,7 @@
 #include "core/operate/postgresqlrelease.h"
 #include "core/postgresql/dialect.h"
 #include "core/postgresql/literals.h"
-#include "core/recipes/postgresql/names.h"
+#include "core/recipes/postgresql/locks.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/mutants/brokenqueue.h"
 
-#include "core/recipes/zookeeper/mutexnames.h"
+#include "core/recipes/zookeeper/queuemutex.h"
 #include "core/recipes/zookeeper/waiting.h"
 
 namespace lockscope::contention {

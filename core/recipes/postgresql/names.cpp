@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/recipes/postgresql/names.h"
+#include "core/recipes/postgresql/locks.h"
 
 #include "core/base/text.h"
 #include "core/postgresql/literals.h"

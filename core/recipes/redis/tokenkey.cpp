@@ -4,7 +4,6 @@
 #include "core/async/sleep.h"
 #include "core/base/logging.h"
 #include "core/base/text.h"
-#include "core/recipes/connectionerrors.h"
 #include "core/recipes/polling.h"
 #include "core/recipes/redis/waiting.h"
 #include "core/redis/client.h"
@@ -75,6 +74,20 @@ Reply<redis::Value> deleteToken(redis::Connection &connection, const TokenKey &o
 void removeToken(redis::Connection &connection, const WaitGroup &waitGroup, TokenKey ours)
 {
     waitGroup.add(connection.background(), takeAway(&connection, std::move(ours)));
+}
+
+Lease::Lease(redis::Connection &connection, TokenKey ours, std::chrono::milliseconds ttl, Instant asked,
+             std::function<void(Loss)> onEnd)
+    : m_ours(std::move(ours)),
+      m_life(
+          connection.loop(), ttl, asked,
+          [&connection, ours = m_ours](std::chrono::milliseconds more, Deadline deadline) {
+              return whetherOne(connection.script(redis::loadScript("compare-and-expire"), {ours.key.bytes()},
+                                                  {ours.token.bytes(), QByteArray::number(qint64(more.count()))},
+                                                  deadline));
+          },
+          std::move(onEnd))
+{
 }
 
 } // namespace lockscope::recipes

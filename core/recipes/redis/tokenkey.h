@@ -3,6 +3,7 @@
 // only; the connection outlives it.
 #pragma once
 
+#include "core/recipes/keepalive.h"
 #include "core/recipes/waitgroup.h"
 #include "core/redis/connection.h"
 
@@ -47,6 +48,23 @@ private:
     WaitGroup m_waitGroup;
     TokenKey m_ours;
     bool m_isForgotten = false;
+};
+
+// A lease: a key with our token that dies by itself, kept alive while we hold it, by a script that
+// compares our token first. Loop thread only; the connection outlives it. Destroying it ends the
+// prolonging.
+class Lease {
+public:
+    // As for a KeepAlive.
+    Lease(redis::Connection &connection, TokenKey ours, std::chrono::milliseconds ttl, Instant asked,
+          std::function<void(Loss)> onEnd);
+
+    [[nodiscard]] const TokenKey &key() const { return m_ours; }
+    [[nodiscard]] bool isOver() const { return m_life.isOver(); }
+
+private:
+    TokenKey m_ours;
+    KeepAlive m_life;
 };
 
 } // namespace lockscope::recipes

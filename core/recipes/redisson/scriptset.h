@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/random.h"
-#include "core/recipes/redisson/releasesubscription.h"
+#include "core/recipes/redisson/process.h"
 
 namespace lockscope::recipes {
 
