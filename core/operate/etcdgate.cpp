@@ -4,7 +4,6 @@
 #include "core/base/counting.h"
 #include "core/base/text.h"
 #include "core/etcd/forwardingclient.h"
-#include "core/operate/gateinterceptor.h"
 
 #include <algorithm>
 

@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Taking a lock of etcd away: in one transaction, if the contender's key is the one that was created at that
 // revision, it is deleted. Exact: no key is ever created at a revision twice. Of a waiter, only while the holder's
-// key is there, too: so it waits. Or with its lease, and all that hangs on it (etcdlease.h).
+// key is there, too: so it waits. Or with its lease, and all that hangs on it (endLease()).
 #pragma once
 
 #include "core/etcd/client.h"
+#include "core/operate/gentler.h"
 #include "core/operate/releaseact.h"
 
 namespace lockscope::operate {
 
 [[nodiscard]] Task<Result<Sent>> sendRelease(ForceReleasePlan plan, etcd::Client *client, Deadline deadline);
+
+// Ending the lease by which somebody holds a lock of etcd: all keys that hang on it are deleted with it. etcd ends
+// no lease on a condition. So the hold goes first, by its key at its revision and with its lease, in one
+// transaction; who let go before loses nothing, for then the lease is not touched. What hangs on it is named in the
+// plan, and looked up again right before: what its client puts there in the moment that is left goes, too.
+[[nodiscard]] GentlerMethod endLeaseMethod();
+// The plan with all that hangs on the lease. One that does not end it comes back as it is. Reads only.
+[[nodiscard]] Task<ForceReleasePlan> withLeaseKeys(ForceReleasePlan plan, etcd::Client *client, Deadline deadline);
+[[nodiscard]] Task<Result<Sent>> endLease(ForceReleasePlan plan, etcd::Client *client, Deadline deadline);
+
+// Why a transaction by the contender's key did nothing, by what is there.
+[[nodiscard]] Error refusedBy(const ForceReleasePlan &plan, const etcd::TransactionAnswer &answer);
 
 } // namespace lockscope::operate

@@ -9,7 +9,6 @@
 #include "core/operate/lastlook.h"
 #include "core/operate/nodeshares.h"
 #include "core/operate/releaseact.h"
-#include "core/operate/releaserecord.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>

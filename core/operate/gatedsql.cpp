@@ -3,7 +3,7 @@
 #include "core/base/text.h"
 #include "core/mariadb/forwardingsession.h"
 #include "core/mariadb/freshness.h"
-#include "core/operate/gateinterceptor.h"
+#include "core/operate/gate.h"
 #include "core/operate/sqlgate.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/redisrulerelease.h"
+#include "core/operate/redisrelease.h"
 
 #include "core/base/text.h"
 #include "core/redis/client.h"

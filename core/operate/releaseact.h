@@ -24,4 +24,10 @@ namespace lockscope::operate {
                                                         const inspect::LockSnapshot &fresh,
                                                         const inspect::Contender &now);
 
+// What the audit file says of an act on a lock.
+[[nodiscard]] AuditRecord recordOf(const ForceReleasePlan &plan, const QString &phase, const QString &reason,
+                                   const inspect::LockSnapshot &before);
+// `done`: the word for what was done, "released".
+[[nodiscard]] QString auditOutcome(const Result<Sent> &sent, const QString &done);
+
 } // namespace lockscope::operate

@@ -3,10 +3,19 @@
 #pragma once
 
 #include "core/base/backendkind.h"
+#include "core/base/result.h"
+#include "core/inspect/snapshot.h"
 #include "core/operate/forcereleaseplan.h"
-#include "core/operate/releaseway.h"
+#include "core/rules/catalogue.h"
 
 namespace lockscope::operate {
+
+using recipes::ReleaseWay;
+
+// How a lock is force-released, if it is.
+
+// Never None: Unsupported, with the reason, for a hold that cannot be taken away.
+[[nodiscard]] Result<ReleaseWay> releaseWay(const inspect::LockSnapshot &snapshot);
 
 struct ReleaseMethod {
     ReleaseWay way;

@@ -2,7 +2,6 @@
 #include "core/operate/zookeeperedit.h"
 
 #include "core/base/text.h"
-#include "core/operate/editundo.h"
 #include "core/operate/lastlook.h"
 
 #include <algorithm>

@@ -5,7 +5,6 @@
 #include "core/mariadb/forwardingsession.h"
 #include "core/operate/gentler.h"
 #include "core/operate/killconnection.h"
-#include "core/operate/killlosses.h"
 #include "mariadbfixture.h"
 #include "tests/support/finish.h"
 #include "tests/support/keepingsink.h"

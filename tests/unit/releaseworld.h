@@ -6,7 +6,7 @@
 #include "core/operate/forcerelease.h"
 #include "core/operate/gate.h"
 #include "core/operate/redisrelease.h"
-#include "core/operate/releaseway.h"
+#include "core/operate/releasemethod.h"
 #include "core/operate/zookeeperrelease.h"
 #include "tests/unit/releasequeue.h"
 #include "tests/unit/tst_gate_fakes.h"

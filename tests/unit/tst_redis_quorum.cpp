@@ -6,7 +6,7 @@
 #include "core/inspect/json.h"
 #include "core/inspect/snapshotstore.h"
 #include "core/operate/forcereleaseplan.h"
-#include "core/operate/releaseway.h"
+#include "core/operate/releasemethod.h"
 #include "tests/support/testmain.h"
 
 #include <QJsonArray>

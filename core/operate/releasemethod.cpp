@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/releaseway.h"
+#include "core/operate/releasemethod.h"
 
 #include "core/base/text.h"
 #include "core/operate/nodeshares.h"
-#include "core/operate/releasemethod.h"
 
 #include <algorithm>
 
