@@ -15,7 +15,7 @@
 #include "core/operate/zookeeperrelease.h"
 #include "core/recipes/etcd/make.h"
 #include "core/recipes/make.h"
-#include "core/world/etcd/client.h"
+#include "core/world/etcd/server.h"
 #include "core/world/mariadb/session.h"
 #include "core/zookeeper/evidence.h"
 

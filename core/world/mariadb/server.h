@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A MariaDB of the simulated world: tables of rows with a version, tables of rows that are locks by what stands in
-// them (leasedrows.h), transactions, row locks, named locks, and connections that run one statement at a time. On
+// them (table.h), transactions, row locks, named locks, and connections that run one statement at a time. On
 // virtual time; belongs to the world's thread.
 //
 // As the real server it does not look whether a client is still there while a statement of it waits for a
@@ -12,10 +12,8 @@
 
 #include "core/async/virtualloop.h"
 #include "core/mariadb/session.h"
-#include "core/world/mariadb/answer.h"
-#include "core/world/mariadb/leasedrows.h"
-#include "core/world/mariadb/namedlocks.h"
-#include "core/world/mariadb/rowlocks.h"
+#include "core/world/mariadb/locks.h"
+#include "core/world/mariadb/statements.h"
 #include "core/world/mariadb/table.h"
 
 namespace lockscope::world {

@@ -3,7 +3,6 @@
 
 #include "core/async/statelisteners.h"
 #include "core/mariadb/sqlerrors.h"
-#include "core/world/mariadb/link.h"
 
 #include <QSqlError>
 

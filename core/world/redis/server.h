@@ -109,4 +109,9 @@ private:
     int m_downs = 0; // how often it went down
 };
 
+// A client program's connection to a simulated Redis: the real client, over a link of the simulated world.
+
+// Returns at once, in state Connecting. All of them must outlive it; so must what is queued in the world.
+[[nodiscard]] std::unique_ptr<redis::Connection> openRedis(Process &process, RedisServer &server);
+
 } // namespace lockscope::world

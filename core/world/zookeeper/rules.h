@@ -3,10 +3,26 @@
 // in the order in which the real server asks, and what a read answers.
 #pragma once
 
-#include "core/world/zookeeper/acls.h"
 #include "core/world/zookeeper/tree.h"
+#include "core/zookeeper/session.h"
 
 namespace lockscope::world::zookeeper {
+
+// Who may do what: ZooKeeper's access lists with the schemes world, digest, ip and auth.
+struct Identity {
+    QByteArray scheme;
+    QByteArray id;
+    friend bool operator==(const Identity &, const Identity &) = default;
+};
+using Identities = std::vector<Identity>;
+
+// What these credentials prove; none for a scheme that the servers do not know.
+[[nodiscard]] std::optional<Identity> identify(const QByteArray &scheme, const QByteArray &credentials);
+[[nodiscard]] bool isAllowed(const zk::Acls &acls, int permissions, const Identities &who);
+// As it is stored: "auth" replaced by who asks. None if the servers do not take it.
+[[nodiscard]] std::optional<zk::Acls> fixedUp(const zk::Acls &acls, const Identities &who);
+// As it is shown to who may not change it.
+[[nodiscard]] zk::Acls withoutSecrets(zk::Acls acls);
 
 struct Caller {
     quint64 session = 0;
