@@ -3,7 +3,6 @@
 
 #include "app/lockscopectl/output.h"
 #include "core/contention/explain.h"
-#include "core/contention/story.h"
 
 #include <QJsonArray>
 #include <QThread>

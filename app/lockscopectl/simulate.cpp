@@ -9,7 +9,7 @@
 #include "core/base/duration.h"
 #include "core/base/regularfile.h"
 #include "core/base/text.h"
-#include "core/contention/scenariofile.h"
+#include "core/contention/scenario.h"
 #include "core/contention/simulation.h"
 #include "core/rules/catalogue.h"
 #include "core/workspace/realrun.h"

@@ -3,7 +3,7 @@
 
 #include "core/base/regularfile.h"
 #include "core/base/text.h"
-#include "core/contention/guaranteerules.h"
+#include "core/contention/guarantees.h"
 #include "core/lessons/lessonreader.h"
 
 #include <QDir>

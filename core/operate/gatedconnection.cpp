@@ -226,6 +226,8 @@ qsizetype firstSecret(const redis::Command &command)
     return command.size();
 }
 
+} // namespace
+
 bool isWrite(const redis::Command &command)
 {
     if (command.isEmpty())
@@ -237,6 +239,8 @@ bool isWrite(const redis::Command &command)
         return name != "COMMAND";
     return !readOnlySubcommands().contains(name + ' ' + command[1].toUpper());
 }
+
+namespace {
 
 QString commandText(const redis::Command &command)
 {

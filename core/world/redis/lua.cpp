@@ -3,15 +3,12 @@
 
 #include "core/world/redis/reply.h"
 
-#include <cmath>
 #include <lua.hpp>
 
 #include <QCryptographicHash>
 #include <QHash>
 
-struct lua_State;
-
-// Between what Redis replies and what Lua has, by the rules of Redis' own scripting.
+#include <cmath>
 
 namespace lockscope::world {
 
