@@ -3,7 +3,6 @@
 
 #include "core/base/counting.h"
 #include "core/base/text.h"
-#include "core/etcd/forwardingclient.h"
 
 #include <algorithm>
 

@@ -3,7 +3,6 @@
 #include "core/base/text.h"
 #include "core/operate/gate.h"
 #include "core/redis/connection.h"
-#include "core/redis/forwardingconnection.h"
 
 #include <QSet>
 

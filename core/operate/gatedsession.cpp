@@ -2,7 +2,7 @@
 #include "core/base/counting.h"
 #include "core/base/text.h"
 #include "core/operate/gate.h"
-#include "core/zookeeper/forwardingsession.h"
+#include "core/zookeeper/session.h"
 
 namespace lockscope::operate {
 

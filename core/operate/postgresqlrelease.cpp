@@ -11,7 +11,6 @@
 #include "core/operate/releasemethod.h"
 #include "core/operate/rowrelease.h"
 #include "core/postgresql/dialect.h"
-#include "core/postgresql/literals.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>

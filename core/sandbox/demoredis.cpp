@@ -2,7 +2,6 @@
 #include "core/sandbox/demoredis.h"
 
 #include "core/recipes/make.h"
-#include "core/redis/sentinelconnection.h"
 #include "core/rules/redissonkeys.h"
 
 using namespace std::chrono_literals;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/connectionuri.h"
-#include "core/redis/clusterconnection.h"
+#include "core/redis/deployments.h"
 #include "core/sandbox/demostage.h"
 
 namespace lockscope::sandbox {

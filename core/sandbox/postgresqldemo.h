@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/connectionuri.h"
-#include "core/postgresql/client.h"
+#include "core/postgresql/dialect.h"
 #include "core/sandbox/demostage.h"
 
 namespace lockscope::sandbox {

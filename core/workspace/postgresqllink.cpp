@@ -2,7 +2,7 @@
 #include "core/inspect/postgresql/observer.h"
 #include "core/operate/postgresqlrelease.h"
 #include "core/passage/postgresqlprelude.h"
-#include "core/postgresql/client.h"
+#include "core/postgresql/dialect.h"
 #include "core/recipes/postgresql/make.h"
 #include "core/workspace/sqllink.h"
 

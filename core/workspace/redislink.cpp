@@ -7,8 +7,7 @@
 #include "core/inspect/redis/rights.h"
 #include "core/operate/redisedit.h"
 #include "core/operate/redisrelease.h"
-#include "core/redis/findingconnection.h"
-#include "core/redis/sentinelconnection.h"
+#include "core/redis/deployments.h"
 
 namespace lockscope {
 

@@ -11,7 +11,7 @@
 #include "core/workspace/linkbase.h"
 #include "core/workspace/reachability.h"
 #include "core/zookeeper/client.h"
-#include "core/zookeeper/clienterrors.h"
+#include "core/zookeeper/sendable.h"
 
 #include <deque>
 

@@ -3,7 +3,7 @@
 // their sources (LockDatabaseChangeLogGenerator, MySqlServerTimeStatementsSource), with the values put in.
 #include "core/inspect/findings.h"
 #include "core/inspect/mariadb/observer.h"
-#include "core/mariadb/forwardingsession.h"
+#include "core/mariadb/session.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/sqlgate.h"
 #include "core/operate/killconnection.h"

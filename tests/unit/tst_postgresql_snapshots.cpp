@@ -8,7 +8,6 @@
 #include "core/operate/forcerelease.h"
 #include "core/operate/postgresqlrelease.h"
 #include "core/postgresql/dialect.h"
-#include "core/postgresql/literals.h"
 #include "core/recipes/postgresql/locks.h"
 #include "tests/support/testmain.h"
 

@@ -2,7 +2,6 @@
 #include "core/inspect/postgresql/reader.h"
 
 #include "core/postgresql/dialect.h"
-#include "core/postgresql/literals.h"
 
 namespace lockscope::inspect {
 

@@ -3,7 +3,6 @@
 
 #include "core/async/dated.h"
 #include "core/postgresql/dialect.h"
-#include "core/postgresql/literals.h"
 
 #include <algorithm>
 #include <utility>

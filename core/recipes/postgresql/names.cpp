@@ -2,7 +2,7 @@
 #include "core/recipes/postgresql/locks.h"
 
 #include "core/base/text.h"
-#include "core/postgresql/literals.h"
+#include "core/postgresql/dialect.h"
 
 namespace lockscope::recipes {
 

@@ -13,9 +13,8 @@
 // Who comes in the moment in which it is freed, before the next one has woken up, gets it: not quite first come first
 // served. A lost reply needs no question: with the connection the server drops the transaction and its locks. No
 // fencing token.
+#include "core/postgresql/dialect.h"
 #include "core/recipes/postgresql/locks.h"
-
-#include "core/postgresql/literals.h"
 
 namespace lockscope::recipes {
 

@@ -12,7 +12,7 @@
 #include "core/recipes/postgresql/locks.h"
 
 #include "core/async/sleep.h"
-#include "core/postgresql/literals.h"
+#include "core/postgresql/dialect.h"
 
 namespace lockscope::recipes {
 

@@ -2,7 +2,7 @@
 #include "core/world/mariadb/session.h"
 
 #include "core/async/statelisteners.h"
-#include "core/mariadb/sqlerrors.h"
+#include "core/mariadb/dialect.h"
 
 #include <QSqlError>
 
