@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/lockscopectl/browsetarget.h"
 
+#include "core/base/backendkind.h"
 #include "core/base/text.h"
-#include "core/base/typedname.h"
 
 namespace lockscope::ctl {
 

@@ -4,7 +4,7 @@
 #include "app/lockscopectl/lockwords.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/table.h"
-#include "core/base/instant.h"
+#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"

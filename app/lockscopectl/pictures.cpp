@@ -3,8 +3,8 @@
 
 #include "app/lockscopectl/command.h"
 #include "core/async/dated.h"
+#include "core/base/backendkind.h"
 #include "core/base/text.h"
-#include "core/base/typedname.h"
 #include "core/inspect/json.h"
 #include "core/inspect/waits/together.h"
 #include "core/workspace/deadlocks.h"

@@ -5,7 +5,6 @@
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/table.h"
 #include "core/base/duration.h"
-#include "core/base/counting.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 #include "core/workspace/redislink.h"

@@ -5,7 +5,7 @@
 #include "app/lockscopectl/lockwords.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/table.h"
-#include "core/base/instant.h"
+#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/workspace/questions.h"
 #include "core/workspace/zookeeperlink.h"

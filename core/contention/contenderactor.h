@@ -3,8 +3,8 @@
 // believes. The same on simulated and on real servers.
 #pragma once
 
-#include "core/async/onfreelist.h"
-#include "core/async/soletask.h"
+#include "core/async/freelist.h"
+#include "core/async/scope.h"
 #include "core/contention/trace.h"
 #include "core/recipes/lock.h"
 #include "core/recipes/multilock.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/simulation.h"
 
-#include "core/async/arena.h"
+#include "core/async/freelist.h"
 #include "core/async/sleep.h"
 #include "core/base/text.h"
 #include "core/contention/checkers.h"

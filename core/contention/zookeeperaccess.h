@@ -2,7 +2,7 @@
 // A contender's way to a lock on the simulated ZooKeeper, in a run or in a rehearsal.
 #pragma once
 
-#include "core/async/onfreelist.h"
+#include "core/async/freelist.h"
 #include "core/base/result.h"
 #include "core/contention/mutants/mutants.h"
 #include "core/contention/servers.h"

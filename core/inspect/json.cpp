@@ -3,7 +3,6 @@
 
 #include "core/base/clock.h"
 #include "core/base/duration.h"
-#include "core/base/instant.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/waits/clients.h"

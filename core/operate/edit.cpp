@@ -2,7 +2,6 @@
 #include "core/operate/edit.h"
 
 #include "core/async/sleep.h"
-#include "core/base/counting.h"
 #include "core/base/text.h"
 #include "core/operate/lastlook.h"
 

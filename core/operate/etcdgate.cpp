@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/etcdgate.h"
 
-#include "core/base/counting.h"
 #include "core/base/text.h"
 
 #include <algorithm>

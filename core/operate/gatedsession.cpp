@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/counting.h"
 #include "core/base/text.h"
 #include "core/operate/gate.h"
 #include "core/zookeeper/session.h"

@@ -3,8 +3,8 @@
 // destroys the lock. What all recipes share, whatever server they talk to.
 #pragma once
 
-#include "core/async/onfreelist.h"
-#include "core/async/soletask.h"
+#include "core/async/freelist.h"
+#include "core/async/scope.h"
 #include "core/recipes/lock.h"
 
 namespace lockscope::recipes {

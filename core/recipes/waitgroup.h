@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/async/completion.h"
-#include "core/async/onfreelist.h"
+#include "core/async/freelist.h"
 #include "core/async/scope.h"
 
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/mutes.h"
 
-#include "core/base/instant.h"
+#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 #include "core/inspect/thresholds.h"

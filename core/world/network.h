@@ -7,8 +7,8 @@
 // what is sent, until it heals or one side gives up. World's thread only.
 #pragma once
 
-#include "core/async/localshared.h"
-#include "core/async/onfreelist.h"
+#include "core/async/freelist.h"
+#include "core/async/localptr.h"
 #include "core/async/virtualloop.h"
 #include "core/base/random.h"
 

@@ -10,7 +10,7 @@
 
 #include "core/async/completion.h"
 #include "core/async/scope.h"
-#include "core/async/subscription.h"
+#include "core/async/statelisteners.h"
 #include "core/base/znode.h"
 #include "core/zookeeper/namelist.h"
 

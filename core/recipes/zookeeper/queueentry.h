@@ -3,7 +3,7 @@
 // background, also while the reply to its create is still out. Loop thread only.
 #pragma once
 
-#include "core/async/onfreelist.h"
+#include "core/async/freelist.h"
 #include "core/async/task.h"
 #include "core/base/random.h"
 #include "core/recipes/waitgroup.h"

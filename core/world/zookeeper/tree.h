@@ -3,7 +3,7 @@
 // have been found good before (rules.h).
 #pragma once
 
-#include "core/async/onfreelist.h"
+#include "core/async/freelist.h"
 #include "core/world/zookeeper/protocol.h"
 #include "core/zookeeper/namelist.h"
 
