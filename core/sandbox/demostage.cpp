@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/sandbox/sqlscenes.h"
+#include "core/sandbox/demostage.h"
 
 namespace lockscope::sandbox {
 
