@@ -7,9 +7,9 @@
 #include "core/operate/releasemethod.h"
 #include "core/redis/client.h"
 #include "core/rules/grabbedkeys.h"
+#include "core/rules/keysignals.h"
 #include "core/rules/redissonkeys.h"
 #include "core/rules/turn.h"
-#include "core/rules/wakesignals.h"
 
 namespace lockscope::operate {
 

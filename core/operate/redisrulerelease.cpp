@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/redis/client.h"
-#include "core/rules/wakesignals.h"
+#include "core/rules/keysignals.h"
 
 namespace lockscope::operate {
 

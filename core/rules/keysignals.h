@@ -29,4 +29,8 @@ struct KeySignals {
 // For the script compare-and-delete-and-wake, behind the value. `expiry`: empty, or when the key must end.
 [[nodiscard]] QByteArrayList signalArguments(const KeySignals &wakes, const QByteArray &expiry = {});
 
+// How the clients of a key are woken: as a rule of the user's says (none, if it says nothing), else as the key's name
+// says (keysignals.h).
+[[nodiscard]] KeySignals wakeSignalsOf(const QByteArray &key);
+
 } // namespace lockscope::recipes

@@ -80,11 +80,15 @@ void closeInBackground(zhandle_t *handle, std::shared_ptr<Mailbox> mailbox)
     });
 }
 
+} // namespace
+
 void waitForClosingSessions(std::chrono::milliseconds atMost)
 {
     std::unique_lock lock(background().mutex);
     background().changed.wait_for(lock, atMost, [] { return background().closing == 0; });
 }
+
+namespace {
 
 QByteArray connectString(const SessionOptions &options)
 {

@@ -7,7 +7,7 @@
 #include "core/recipes/polling.h"
 #include "core/recipes/redis/waiting.h"
 #include "core/redis/client.h"
-#include "core/rules/wakesignals.h"
+#include "core/rules/keysignals.h"
 
 namespace lockscope::recipes {
 

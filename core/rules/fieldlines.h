@@ -1,17 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// On which line each field of a JSON text stands, which QJsonDocument does not keep.
+// On which line each field of a rule file stands, which Qt's JSON and a TOML reader do not keep.
 #pragma once
 
 #include <QByteArray>
+#include <QJsonObject>
 #include <QString>
 
 #include <map>
+#include <variant>
 
 namespace lockscope::recipes {
+
+// A TOML text as JSON would have it, and on which line each field stands.
+struct TomlFields {
+    QJsonObject fields;           // what JSON has no word for, as a date, is null
+    std::map<QString, int> lines; // by "rules[0].key", for lineOf()
+};
+struct TomlMistake {
+    int line = 0;
+    QString why;
+};
+
+[[nodiscard]] std::variant<TomlFields, TomlMistake> readToml(const QByteArray &text);
 
 // "rules[0].key"; of a field that is missing the line of what it is missing in; 0 if that is not known.
 [[nodiscard]] int lineOf(const std::map<QString, int> &lines, QString field);
 
+// On which line each field of a JSON text stands, which QJsonDocument does not keep.
 class JsonLines {
 public:
     // A text that was read without an error.
