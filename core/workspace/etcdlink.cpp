@@ -6,7 +6,6 @@
 #include "core/operate/etcdgate.h"
 #include "core/operate/etcdrelease.h"
 #include "core/recipes/etcd/make.h"
-#include "core/workspace/contenderpool.h"
 #include "core/workspace/linkbase.h"
 #include "core/workspace/owncontender.h"
 

@@ -9,8 +9,8 @@
 #include "core/workspace/hold.h"
 #include "core/workspace/livebackend.h"
 #include "core/workspace/pendinglocks.h"
+#include "core/workspace/realrun.h"
 #include "core/workspace/recordfeed.h"
-#include "core/workspace/runs.h"
 
 #include <atomic>
 #include <deque>

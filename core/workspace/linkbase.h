@@ -2,7 +2,9 @@
 // What the links of all backends share: spec, gate, proxy, the telling of state changes.
 #pragma once
 
+#include "core/contention/trace.h"
 #include "core/passage/passage.h"
+#include "core/recipes/make.h"
 #include "core/workspace/observerproxy.h"
 #include "core/workspace/workspace.h"
 
@@ -102,5 +104,25 @@ protected:
     [[nodiscard]] Result<std::unique_ptr<LinkBase>> make##Name##Link(ConnectionSpec spec, LinkContext context);
 LOCKSCOPE_BACKENDS(LOCKSCOPE_LINK)
 #undef LOCKSCOPE_LINK
+
+// What the contenders of a run on real servers use: sessions of their own, behind the connection's gate and the
+// run's trace. One implementation per backend, made by its link.
+class ContenderPool {
+public:
+    virtual ~ContenderPool() = default;
+    [[nodiscard]] virtual bool isReady() const = 0;
+    // Makes what the lock needs on the server.
+    [[nodiscard]] virtual Task<Result<void>> prepare(Deadline deadline) = 0;
+    [[nodiscard]] virtual Result<std::unique_ptr<recipes::Lock>> makeLock(int contender, bool readMode) = 0;
+    // What is there of the lock now that everybody gave it back; then takes all of it away.
+    [[nodiscard]] virtual Task<std::vector<QByteArray>> tidy(Deadline deadline) = 0;
+};
+
+struct ContenderPoolContext {
+    const contention::Scenario &scenario;
+    contention::Trace &trace;
+    int sessions;    // so many at most
+    QByteArray name; // of this run alone: letters and digits
+};
 
 } // namespace lockscope

@@ -6,7 +6,6 @@
 #include "core/mariadb/client.h"
 #include "core/operate/sqlgate.h"
 #include "core/recipes/make.h"
-#include "core/workspace/contenderpool.h"
 #include "core/workspace/linkbase.h"
 
 namespace lockscope {
