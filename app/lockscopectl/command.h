@@ -109,4 +109,8 @@ void complainOfRemark(const Link &link);
 [[nodiscard]] CommandSpec lessonCommand();
 [[nodiscard]] CommandSpec recogniseCommand();
 
+// What --help prints.
+[[nodiscard]] QString generalHelp();
+[[nodiscard]] QString commandHelp(const CommandSpec &command);
+
 } // namespace lockscope::ctl

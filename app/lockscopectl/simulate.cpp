@@ -3,7 +3,6 @@
 // hold.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
-#include "app/lockscopectl/shortest.h"
 #include "app/lockscopectl/simulated.h"
 #include "app/lockscopectl/table.h"
 #include "core/base/duration.h"
