@@ -3,9 +3,9 @@
 // line of its keys when asked for. F11 begins and ends it.
 #pragma once
 
-#include "ui/parts/keyhints.h"
-
 #include <version>
+
+#include "ui/parts/parts.h"
 
 #include <QMainWindow>
 #include <QPointer>

@@ -21,7 +21,6 @@
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
 #include "ui/windowdialogs.h"
-#include "ui/windowpalette.h"
 
 #include <QAction>
 #include <QEvent>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/graph/graphpaint.h"
 
-#include "ui/theme/elide.h"
 #include "ui/theme/pill.h"
+#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QPainter>

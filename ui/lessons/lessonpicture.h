@@ -5,7 +5,6 @@
 
 #include <version>
 
-#include "ui/lessons/lessonfaults.h"
 #include "ui/lessons/lessonwords.h"
 #include "ui/simulator/playback.h"
 #include "ui/simulator/runexport.h"

@@ -3,7 +3,6 @@
 
 #include <version>
 
-#include "ui/lessons/lessonfaults.h"
 #include "ui/lessons/lessonwords.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/runner.h"

@@ -8,7 +8,7 @@
 #include "ui/graph/graphview.h"
 #include "ui/models/connectionbook.h"
 #include "ui/models/locksmodel.h"
-#include "ui/parts/clauselabel.h"
+#include "ui/parts/labels.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"

@@ -6,7 +6,7 @@
 #include "ui/models/lockfacts.h"
 #include "ui/models/pausablebackend.h"
 #include "ui/pages/findingbanners.h"
-#include "ui/parts/elidedlabel.h"
+#include "ui/parts/labels.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"

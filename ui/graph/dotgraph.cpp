@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/graph/dotlayout.h"
+#include "ui/graph/dotgraph.h"
 
 #include <QCoreApplication>
 #include <QDeadlineTimer>
