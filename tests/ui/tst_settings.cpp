@@ -3,7 +3,6 @@
 #include "tests/support/fakebackend.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/themedapplication.h"
-#include "ui/dialogs/labelsform.h"
 #include "ui/dialogs/settingsdialog.h"
 #include "ui/dialogs/thresholdsform.h"
 #include "ui/mainwindow.h"

@@ -6,7 +6,7 @@
 
 #include <version>
 
-#include "ui/dialogs/sendingdialog.h"
+#include "ui/dialogs/actingform.h"
 #include "ui/models/connectionbook.h"
 
 #include <QTimer>

@@ -5,7 +5,6 @@
 #include "ui/dialogs/editdialog.h"
 #include "ui/dialogs/editwords.h"
 #include "ui/dialogs/factsform.h"
-#include "ui/dialogs/friction.h"
 #include "ui/dialogs/valueeditor.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"

@@ -5,7 +5,7 @@
 #include "core/workspace/values.h"
 #include "ui/models/lockfacts.h"
 #include "ui/models/pausablebackend.h"
-#include "ui/pages/findingbanners.h"
+#include "ui/pages/findingdetail.h"
 #include "ui/parts/labels.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
