@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/etcdgate.h"
+#include "core/operate/etcd.h"
 
 #include "core/base/text.h"
 

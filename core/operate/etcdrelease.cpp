@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/etcdrelease.h"
+#include "core/operate/etcd.h"
 
 #include "core/base/text.h"
 #include "core/inspect/etcd/sweep.h"

@@ -7,8 +7,7 @@
 #include "core/inspect/snapshot.h"
 #include "core/operate/gentler.h"
 #include "core/operate/lastlook.h"
-#include "core/operate/nodeshares.h"
-#include "core/operate/releaseact.h"
+#include "core/operate/releasemethod.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>

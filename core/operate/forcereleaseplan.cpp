@@ -3,7 +3,6 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/operate/nodeshares.h"
 #include "core/operate/releasemethod.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/contenderid.h"

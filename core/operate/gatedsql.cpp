@@ -3,7 +3,6 @@
 #include "core/mariadb/freshness.h"
 #include "core/mariadb/session.h"
 #include "core/operate/gate.h"
-#include "core/operate/sqlgate.h"
 
 #include <algorithm>
 

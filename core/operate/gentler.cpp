@@ -6,7 +6,6 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "core/operate/lastlook.h"
-#include "core/operate/releaseact.h"
 #include "core/operate/releasemethod.h"
 #include "core/rules/catalogue.h"
 

@@ -5,9 +5,6 @@
 #include "core/base/random.h"
 #include "core/base/text.h"
 #include "core/inspect/mariadb/look.h"
-#include "core/mariadb/freshness.h"
-#include "core/operate/killrow.h"
-#include "core/operate/releasemethod.h"
 #include "core/operate/rowrelease.h"
 #include "core/rules/catalogue.h"
 

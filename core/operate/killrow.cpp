@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/killrow.h"
+#include "core/operate/killconnection.h"
 
 #include "core/inspect/mariadb/look.h"
 #include "core/rules/catalogue.h"

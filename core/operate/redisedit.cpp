@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/redisedit.h"
+#include "core/operate/redis.h"
 
 #include "core/base/duration.h"
 #include "core/base/text.h"

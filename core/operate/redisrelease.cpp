@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/redisrelease.h"
+#include "core/operate/redis.h"
 
 #include "core/base/identifiers.h"
 #include "core/base/text.h"

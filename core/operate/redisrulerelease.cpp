@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/redisrelease.h"
-
 #include "core/base/text.h"
+#include "core/operate/redis.h"
 #include "core/redis/client.h"
 #include "core/rules/keysignals.h"
 

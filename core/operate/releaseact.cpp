@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/releaseact.h"
+#include "core/operate/releasemethod.h"
 
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 #include "core/operate/gentler.h"
 #include "core/operate/lastlook.h"
-#include "core/operate/releasemethod.h"
 
 namespace lockscope::operate {
 

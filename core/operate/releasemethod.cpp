@@ -2,7 +2,6 @@
 #include "core/operate/releasemethod.h"
 
 #include "core/base/text.h"
-#include "core/operate/nodeshares.h"
 
 #include <algorithm>
 

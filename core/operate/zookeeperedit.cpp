@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/zookeeperedit.h"
+#include "core/operate/zookeeper.h"
 
 #include "core/base/text.h"
 #include "core/operate/lastlook.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/zookeeperrelease.h"
+#include "core/operate/zookeeper.h"
 
 #include "core/base/text.h"
 #include "core/operate/gentler.h"

@@ -4,7 +4,7 @@
 #include "core/async/qtloop.h"
 #include "core/etcd/client.h"
 #include "core/inspect/etcd/observer.h"
-#include "core/operate/etcdrelease.h"
+#include "core/operate/etcd.h"
 #include "core/recipes/etcd/make.h"
 #include "core/sandbox/etcdserver.h"
 #include "tests/interop/counting.h"

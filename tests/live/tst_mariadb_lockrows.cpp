@@ -5,7 +5,7 @@
 #include "core/inspect/mariadb/observer.h"
 #include "core/mariadb/session.h"
 #include "core/operate/forcerelease.h"
-#include "core/operate/sqlgate.h"
+#include "core/operate/gate.h"
 #include "core/operate/killconnection.h"
 #include "mariadbfixture.h"
 #include "tests/support/finish.h"

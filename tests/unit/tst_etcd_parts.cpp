@@ -6,7 +6,7 @@
 #include "core/inspect/etcd/recognise.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
-#include "core/operate/etcdgate.h"
+#include "core/operate/etcd.h"
 #include "core/operate/forcereleaseplan.h"
 #include "core/rehearse/rehearsal.h"
 #include "tests/support/testmain.h"

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking a lock of etcd away: in one transaction, if the contender's key is the one that was created at that
-// revision, it is deleted. Exact: no key is ever created at a revision twice. Of a waiter, only while the holder's
-// key is there, too: so it waits. Or with its lease, and all that hangs on it (endLease()).
+// What goes to an etcd that writes: the port behind the gate, and the two ways of taking a lock away.
 #pragma once
 
 #include "core/etcd/client.h"
+#include "core/operate/gate.h"
 #include "core/operate/gentler.h"
-#include "core/operate/releaseact.h"
+#include "core/operate/releasemethod.h"
 
 namespace lockscope::operate {
 
+// Taking a lock of etcd away: in one transaction, if the contender's key is the one that was created at that
+// revision, it is deleted. Exact: no key is ever created at a revision twice. Of a waiter, only while the holder's
+// key is there, too: so it waits. Or with its lease, and all that hangs on it (endLease()).
 [[nodiscard]] Task<Result<Sent>> sendRelease(ForceReleasePlan plan, etcd::Client *client, Deadline deadline);
 
 // Ending the lease by which somebody holds a lock of etcd: all keys that hang on it are deleted with it. etcd ends
@@ -23,5 +25,13 @@ namespace lockscope::operate {
 
 // Why a transaction by the contender's key did nothing, by what is there.
 [[nodiscard]] Error refusedBy(const ForceReleasePlan &plan, const etcd::TransactionAnswer &answer);
+
+// The etcd port behind the gate.
+
+// As those of gate.h.
+[[nodiscard]] std::unique_ptr<etcd::Client> gated(etcd::Client &client, Gate &gate);
+
+// Whether any of its operations, done or not, changes anything.
+[[nodiscard]] bool isWrite(const etcd::Transaction &transaction);
 
 } // namespace lockscope::operate
