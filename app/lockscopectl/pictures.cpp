@@ -6,7 +6,7 @@
 #include "core/base/backendkind.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
-#include "core/inspect/waits/together.h"
+#include "core/inspect/waits/clients.h"
 #include "core/workspace/deadlocks.h"
 #include "core/workspace/recordfeed.h"
 

@@ -33,7 +33,7 @@ public:
     virtual Task<bool> lookSoon() = 0;
     // One lock, as it is now; waits for its connection.
     virtual Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline) = 0;
-    // What else the threads that hold this lock hold on its server (core/inspect/waits/together.h), in order; nothing
+    // What else the threads that hold this lock hold on its server (core/inspect/waits/clients.h), in order; nothing
     // where that is not known. Costs a look at all of that server where a holder's id names its thread, nothing else.
     virtual Task<std::optional<HeldBeside>> heldWith(inspect::LockSnapshot lock) = 0;
     // Whether there is anything to answer from.

@@ -9,7 +9,7 @@
 #include "core/history/timeline.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
-#include "core/inspect/waits/together.h"
+#include "core/inspect/waits/clients.h"
 
 #include <QJsonArray>
 #include <QJsonObject>

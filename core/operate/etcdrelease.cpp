@@ -2,7 +2,7 @@
 #include "core/operate/etcd.h"
 
 #include "core/base/text.h"
-#include "core/inspect/etcd/sweep.h"
+#include "core/inspect/etcd/recognise.h"
 #include "core/inspect/snapshot.h"
 #include "core/operate/lastlook.h"
 #include "core/operate/releasemethod.h"

@@ -2,7 +2,6 @@
 // From rows of a PostgreSQL to snapshots: names, who holds and who waits, in which order, what is odd; what its
 // errors mean; and that nothing of a value becomes a part of a statement.
 #include "core/inspect/findings.h"
-#include "core/inspect/postgresql/advisory.h"
 #include "core/inspect/postgresql/look.h"
 #include "core/inspect/seentobegin.h"
 #include "core/operate/forcerelease.h"

@@ -11,7 +11,7 @@
 #include "core/async/task.h"
 #include "core/etcd/client.h"
 #include "core/inspect/changereporter.h"
-#include "core/inspect/etcd/sweep.h"
+#include "core/inspect/etcd/recognise.h"
 #include "core/inspect/snapshotstore.h"
 #include "core/inspect/usualholds.h"
 

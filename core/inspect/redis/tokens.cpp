@@ -6,7 +6,7 @@
 
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
-#include "core/inspect/redis/nameevidence.h"
+#include "core/inspect/redis/naming.h"
 #include "core/rules/keysignals.h"
 #include "core/rules/userrules.h"
 

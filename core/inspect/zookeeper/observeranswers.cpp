@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/zookeeper/observeranswers.h"
+#include "core/inspect/zookeeper/observerjudge.h"
 
 #include <algorithm>
 #include <ranges>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/zookeeper/obstacle.h"
+#include "core/inspect/zookeeper/queue.h"
 
 #include "core/base/text.h"
 #include "core/inspect/findings.h"

@@ -3,7 +3,7 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/layouts.h"
-#include "core/inspect/zookeeper/recognisers.h"
+#include "core/inspect/zookeeper/queue.h"
 #include "core/inspect/zookeeper/serverview.h"
 
 #include <QHostAddress>

@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
-#include "core/inspect/zookeeper/obstacle.h"
 
 #include <algorithm>
 #include <set>

@@ -3,7 +3,6 @@
 
 #include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/queue.h"
-#include "core/inspect/zookeeper/recognisers.h"
 #include "core/inspect/zookeeper/serverview.h"
 #include "core/rules/contenderid.h"
 
