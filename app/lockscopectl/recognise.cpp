@@ -9,7 +9,6 @@
 #include "core/inspect/json.h"
 #include "core/workspace/redislink.h"
 #include "core/workspace/rulefolder.h"
-#include "core/workspace/ruletrial.h"
 
 #include <QJsonArray>
 

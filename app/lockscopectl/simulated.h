@@ -3,7 +3,6 @@
 #pragma once
 
 #include "app/lockscopectl/command.h"
-#include "core/contention/shrink.h"
 #include "core/contention/simulation.h"
 
 #include <QJsonObject>

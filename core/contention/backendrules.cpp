@@ -65,4 +65,12 @@ bool isAny(FaultKind fault, std::initializer_list<const char *> names)
     return std::any_of(names.begin(), names.end(), [&name](const char *one) { return name == one; });
 }
 
+std::unique_ptr<Servers> makeServers(const ServersContext &context)
+{
+#define LOCKSCOPE_SERVERS(Name) &make##Name##Servers,
+    constexpr std::array makers{LOCKSCOPE_BACKENDS(LOCKSCOPE_SERVERS)};
+#undef LOCKSCOPE_SERVERS
+    return makers[static_cast<std::size_t>(playable(context.scenario.recipe)->backend)](context);
+}
+
 } // namespace lockscope::contention

@@ -7,7 +7,6 @@
 #include "core/async/statelisteners.h"
 #include "core/async/task.h"
 #include "core/etcd/http.h"
-#include "core/etcd/messages.h"
 
 #include <QJsonDocument>
 #include <QJsonObject>

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "core/async/loop.h"
-#include "core/history/recordedfiles.h"
 #include "core/history/recorder.h"
+#include "core/history/recording.h"
 #include "core/history/writer.h"
 
 #include <condition_variable>

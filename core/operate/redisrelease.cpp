@@ -6,7 +6,6 @@
 #include "core/operate/lastlook.h"
 #include "core/operate/releasemethod.h"
 #include "core/redis/client.h"
-#include "core/rules/grabbedkeys.h"
 #include "core/rules/keysignals.h"
 #include "core/rules/redissonkeys.h"
 #include "core/rules/turn.h"

@@ -6,7 +6,7 @@
 #include "core/operate/releasemethod.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/contenderid.h"
-#include "core/rules/revocationmark.h"
+#include "core/rules/writtenvalues.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/passage/sshtunnel.h"
+#include "core/passage/door.h"
 
 #include "core/base/logging.h"
 #include "core/base/text.h"

@@ -2,7 +2,6 @@
 #include "core/redis/deployments.h"
 
 #include "core/async/statelisteners.h"
-#include "core/redis/clusterdelivery.h"
 #include "core/redis/clusterlayout.h"
 #include "core/redis/clusterwhole.h"
 #include "core/redis/resp.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/redis/clusterdelivery.h"
+#include "core/redis/clusterwhole.h"
 
 #include "core/base/text.h"
 #include "core/redis/clusterlayout.h"

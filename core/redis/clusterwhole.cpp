@@ -3,7 +3,6 @@
 
 #include "core/base/text.h"
 #include "core/redis/clusterlayout.h"
-#include "core/redis/connection.h"
 
 #include <algorithm>
 #include <array>

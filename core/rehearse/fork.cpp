@@ -8,6 +8,7 @@
 #include "core/rules/catalogue.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace lockscope::rehearse {
@@ -345,6 +346,14 @@ Result<Outcome> playRelease(const operate::ForceReleasePlan &plan, const Cast &c
 {
     Fork fork(plan, cast);
     return fork.play();
+}
+
+std::unique_ptr<Stage> makeStage(const StageContext &context)
+{
+#define LOCKSCOPE_STAGE(Name) &make##Name##Stage,
+    constexpr std::array makers{LOCKSCOPE_BACKENDS(LOCKSCOPE_STAGE)};
+#undef LOCKSCOPE_STAGE
+    return makers[static_cast<std::size_t>(context.plan.before.backend)](context);
 }
 
 } // namespace lockscope::rehearse

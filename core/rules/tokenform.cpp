@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/rules/tokenform.h"
-
 #include "core/rules/userrules.h"
 
 #include <QFile>

@@ -3,7 +3,6 @@
 // the same fault the one breaks, in some seeds, and the other never. (Mistakes that no recipe makes are mutants:
 // tst_seeds.cpp.)
 #include "core/contention/explain.h"
-#include "core/contention/shrink.h"
 #include "core/contention/simulation.h"
 #include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"

@@ -10,7 +10,6 @@
 #include "core/contention/explain.h"
 #include "core/contention/guarantees.h"
 #include "core/contention/mutants/mutants.h"
-#include "core/contention/shrink.h"
 #include "core/contention/simulation.h"
 #include "core/rules/catalogue.h"
 #include "tests/support/sanitizershare.h"

@@ -4,7 +4,6 @@
 #include "core/passage/door.h"
 #include "core/passage/mysqlprelude.h"
 #include "core/passage/postgresqlprelude.h"
-#include "core/passage/sshtunnel.h"
 #include "core/passage/tls.h"
 #include "tests/support/testmain.h"
 

@@ -6,7 +6,6 @@
 #include "core/inspect/redis/recognise.h"
 #include "core/inspect/redis/userrulelocks.h"
 #include "core/rules/keysignals.h"
-#include "core/rules/grabbedkeys.h"
 #include "core/rules/redissonkeys.h"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include "core/inspect/redis/pieces.h"
 
 #include "core/base/identifiers.h"
-#include "core/rules/writtenmoment.h"
+#include "core/rules/writtenvalues.h"
 
 #include <QByteArrayList>
 

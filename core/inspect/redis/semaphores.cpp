@@ -7,7 +7,7 @@
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 #include "core/rules/contenderid.h"
-#include "core/rules/grabbedkeys.h"
+#include "core/rules/keysignals.h"
 
 #include <algorithm>
 #include <cmath>

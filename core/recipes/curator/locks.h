@@ -5,7 +5,7 @@
 #include "core/async/task.h"
 #include "core/recipes/zookeeper/queuemutex.h"
 #include "core/recipes/zookeeper/sessionlock.h"
-#include "core/rules/revocationmark.h"
+#include "core/rules/writtenvalues.h"
 #include "core/zookeeper/session.h"
 
 namespace lockscope::recipes {

@@ -8,7 +8,6 @@
 #include "core/recipes/lockbase.h"
 #include "core/recipes/mariadb/rowname.h"
 #include "core/recipes/mariadb/sqllock.h"
-#include "core/recipes/waitgroup.h"
 
 namespace lockscope::recipes {
 

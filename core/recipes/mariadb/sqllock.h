@@ -9,7 +9,6 @@
 #include "core/async/task.h"
 #include "core/mariadb/session.h"
 #include "core/recipes/lockbase.h"
-#include "core/recipes/waitgroup.h"
 
 namespace lockscope::recipes {
 

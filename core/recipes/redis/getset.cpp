@@ -24,9 +24,9 @@
 
 #include "core/recipes/redis/detachedattempt.h"
 #include "core/recipes/polling.h"
-#include "core/recipes/redis/waiting.h"
+#include "core/recipes/redis/tokenkey.h"
 #include "core/rules/catalogue.h"
-#include "core/rules/writtenmoment.h"
+#include "core/rules/writtenvalues.h"
 
 namespace lockscope::recipes {
 

@@ -7,7 +7,6 @@
 #include "core/recipes/lockbase.h"
 #include "core/recipes/redis/quorumlease.h"
 #include "core/recipes/redis/tokenkey.h"
-#include "core/recipes/waitgroup.h"
 #include "core/redis/connection.h"
 
 namespace lockscope::recipes {

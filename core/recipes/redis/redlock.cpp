@@ -15,7 +15,7 @@
 #include "core/recipes/redis/locks.h"
 
 #include "core/recipes/polling.h"
-#include "core/recipes/redis/waiting.h"
+#include "core/recipes/redis/tokenkey.h"
 #include "core/recipes/token.h"
 #include "core/rules/turn.h"
 #include "core/redis/client.h"

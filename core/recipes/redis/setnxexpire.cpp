@@ -17,7 +17,7 @@
 
 #include "core/recipes/redis/detachedattempt.h"
 #include "core/recipes/polling.h"
-#include "core/recipes/redis/waiting.h"
+#include "core/recipes/redis/tokenkey.h"
 
 namespace lockscope::recipes {
 

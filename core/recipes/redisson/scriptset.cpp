@@ -13,7 +13,7 @@
 //      the latch is deleted when it was heard.
 //
 // The reply to 1 lost: look how often we hold it. A message wakes one waiter of each process. Not fair.
-#include "core/recipes/redisson/scriptset.h"
+#include "core/recipes/redisson/scriptlock.h"
 
 #include "core/rules/redissonkeys.h"
 

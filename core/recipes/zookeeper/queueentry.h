@@ -6,7 +6,7 @@
 #include "core/async/freelist.h"
 #include "core/async/task.h"
 #include "core/base/random.h"
-#include "core/recipes/waitgroup.h"
+#include "core/recipes/lockbase.h"
 #include "core/zookeeper/session.h"
 
 namespace lockscope::recipes {

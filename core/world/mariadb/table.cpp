@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/world/mariadb/table.h"
+#include "core/world/mariadb/server.h"
 
 namespace lockscope::world {
 

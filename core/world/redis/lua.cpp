@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/world/redis/lua.h"
+#include "core/world/redis/server.h"
 
 #include "core/world/redis/reply.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/world/redis/publisher.h"
+#include "core/world/redis/server.h"
 
-#include "core/world/redis/keyspace.h"
 #include "core/world/redis/reply.h"
 
 namespace lockscope::world {

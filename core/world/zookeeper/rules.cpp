@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/world/zookeeper/rules.h"
+#include "core/world/zookeeper/ensemble.h"
 
 #include <QCryptographicHash>
 

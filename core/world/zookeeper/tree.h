@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The znodes as one server keeps them: names, data and every field of a Stat, changed by transactions that
-// have been found good before (rules.h).
+// have been found good before (ensemble.h).
 #pragma once
 
 #include "core/async/freelist.h"

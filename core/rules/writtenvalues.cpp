@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/rules/writtenmoment.h"
+#include "core/rules/writtenvalues.h"
 
 #include "core/base/identifiers.h"
 

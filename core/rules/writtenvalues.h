@@ -21,4 +21,8 @@ struct WrittenMoment {
 [[nodiscard]] std::optional<WrittenMoment> readMoment(const QByteArray &value,
                                                       std::chrono::sys_time<std::chrono::milliseconds> now);
 
+// What Curator's Revoker writes into a holder's node to ask it to let go.
+
+inline constexpr char revocationMark[] = "__REVOKE__";
+
 } // namespace lockscope::recipes
