@@ -5,7 +5,6 @@
 #include "app/commandline.h"
 #include "app/lockscopectl/interrupts.h"
 #include "app/lockscopectl/pictures.h"
-#include "app/lockscopectl/sink.h"
 #include "core/async/task.h"
 #include "core/workspace/rulefolder.h"
 #include "core/workspace/workspace.h"

@@ -4,7 +4,6 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/simulated.h"
-#include "app/lockscopectl/table.h"
 #include "core/base/duration.h"
 #include "core/base/regularfile.h"
 #include "core/base/text.h"

@@ -4,7 +4,6 @@
 #include "tests/support/testmain.h"
 #include "tests/ui/themedapplication.h"
 #include "ui/dialogs/settingsdialog.h"
-#include "ui/dialogs/thresholdsform.h"
 #include "ui/mainwindow.h"
 #include "ui/shell/actions.h"
 #include "ui/theme/theme.h"

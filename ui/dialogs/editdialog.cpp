@@ -3,11 +3,8 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "ui/dialogs/actingform.h"
-#include "ui/dialogs/acleditor.h"
-#include "ui/dialogs/editwords.h"
+#include "ui/dialogs/editfields.h"
 #include "ui/dialogs/factsform.h"
-#include "ui/dialogs/valueeditor.h"
 #include "ui/parts/environment.h"
 #include "ui/parts/notices.h"
 #include "ui/theme/text.h"

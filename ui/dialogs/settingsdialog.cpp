@@ -2,7 +2,6 @@
 #include "ui/dialogs/settingsdialog.h"
 
 #include "core/base/text.h"
-#include "ui/dialogs/thresholdsform.h"
 #include "ui/parts/parts.h"
 
 #include <QBoxLayout>

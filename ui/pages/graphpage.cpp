@@ -4,7 +4,6 @@
 #include "ui/theme/text.h"
 
 #include "core/base/text.h"
-#include "ui/graph/graphpaint.h"
 #include "ui/graph/graphview.h"
 #include "ui/models/connectionbook.h"
 #include "ui/models/locksmodel.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/simulator/faultchoice.h"
+#include "ui/simulator/scenariodialog.h"
 
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatorwords.h"
@@ -155,5 +155,3 @@ void PlannedList::show_()
 }
 
 } // namespace lockscope::ui
-
-#include "moc_faultchoice.cpp"

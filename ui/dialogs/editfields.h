@@ -2,6 +2,8 @@
 // Bytes as something that can be typed: as text where that loses nothing, else as hex digits. GUI thread only.
 #pragma once
 
+#include "core/workspace/backend.h"
+
 #include <QByteArray>
 #include <QWidget>
 
@@ -39,6 +41,37 @@ private:
     QRadioButton *m_text = nullptr;
     QRadioButton *m_hex = nullptr;
     QLabel *m_note = nullptr;
+};
+
+} // namespace lockscope::ui
+
+class QLineEdit;
+class QPlainTextEdit;
+
+// The ACL of a znode as lines that can be typed, "cdrwa world:anyone". A password is hashed before it is shown.
+
+namespace lockscope::ui {
+
+class AclEditor : public QWidget {
+    Q_OBJECT
+public:
+    explicit AclEditor(QWidget *parent = nullptr);
+
+    void setAcls(const zk::Acls &acls);
+    [[nodiscard]] Result<zk::Acls> acls() const;
+    [[nodiscard]] QPlainTextEdit *edit() const { return m_edit; }
+    void setReadOnly();
+
+signals:
+    void changed();
+
+private:
+    void addHashedUser();
+
+    QPlainTextEdit *m_edit = nullptr;
+    QLineEdit *m_user = nullptr;
+    QLineEdit *m_password = nullptr;
+    QWidget *m_adding = nullptr;
 };
 
 } // namespace lockscope::ui
