@@ -10,7 +10,7 @@
 #include "core/base/clock.h"
 #include "core/base/logging.h"
 #include "core/base/text.h"
-#include "core/connections/savedpassword.h"
+#include "core/connections/connectionstore.h"
 #include "core/workspace/clientlabels.h"
 #include "core/workspace/thresholdfile.h"
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/lockbase.h"
 
+#include "core/async/sleep.h"
 #include "core/base/text.h"
+
+#include <algorithm>
 
 namespace lockscope::recipes {
 
 using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
 
 // Lives in the frame of acquire(). If that frame is destroyed before it had its answer, the lock must
 // not end up held by nobody.
@@ -164,6 +168,12 @@ Task<void> WaitGroup::run(std::shared_ptr<List> list, Task<bool> work)
     for (const auto &waiting : std::exchange(list->waiting, {}))
         waiting.complete(!list->failed);
     list->failed = false;
+}
+
+Completion<bool> pauseBetweenTries(Loop &loop, Random &random, Deadline deadline)
+{
+    const auto pause = 25ms + std::chrono::milliseconds(random.below(51));
+    return sleepUntil(loop, std::min<Instant>(loop.now() + pause, deadline.when()));
 }
 
 } // namespace lockscope::recipes

@@ -350,4 +350,3 @@ QVariant BulkModel::headerData(int section, Qt::Orientation orientation, int rol
 
 #include "moc_bulkdialog.cpp"
 
-#include "moc_sendingdialog.cpp"

@@ -16,7 +16,7 @@
 #include "core/async/sleep.h"
 #include "core/base/logging.h"
 #include "core/base/text.h"
-#include "core/recipes/polling.h"
+#include "core/recipes/lockbase.h"
 #include "core/recipes/token.h"
 
 namespace lockscope::recipes {

@@ -2,7 +2,7 @@
 #include "core/recipes/redis/quorumlease.h"
 
 #include "core/async/sleep.h"
-#include "core/recipes/polling.h"
+#include "core/recipes/lockbase.h"
 #include "core/rules/turn.h"
 #include "core/redis/client.h"
 

@@ -14,7 +14,7 @@
 // is safe as long as the nodes' clocks run about equally fast and a restarted node stays away for a TTL.
 #include "core/recipes/redis/locks.h"
 
-#include "core/recipes/polling.h"
+#include "core/recipes/lockbase.h"
 #include "core/recipes/redis/tokenkey.h"
 #include "core/recipes/token.h"
 #include "core/rules/turn.h"

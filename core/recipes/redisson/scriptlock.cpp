@@ -4,7 +4,6 @@
 #include "core/async/sleep.h"
 #include "core/base/logging.h"
 #include "core/base/text.h"
-#include "core/recipes/polling.h"
 #include "core/recipes/redis/tokenkey.h"
 #include "core/redis/client.h"
 #include "core/rules/catalogue.h"
