@@ -82,7 +82,7 @@ class BenchFlood : public QObject {
         };
         const std::unique_ptr<QThread> feed(QThread::create(feeding));
         feed->start();
-        QTest::qWait(int(std::chrono::milliseconds(duration).count()));
+        bench::runFor(duration);
         isOver = true;
         feed->wait();
         QCoreApplication::sendPostedEvents(&m_backend); // what was on its way
@@ -104,7 +104,7 @@ private slots:
             all.push_back(testing::change(inspect::ChangeKind::Added, lockOf(i, 0)));
         const auto turns = bench::metered().during([&] {
             m_backend.tellLocks(std::exchange(all, {}));
-            QTest::qWait(2000);
+            bench::runFor(2s);
         });
         QCOMPARE(m_window->locksPage().model().rowCount(), m_locks);
         bench::report(u"GUI thread, one turn, while %1 locks are shown first"_s.arg(m_locks), turns);
@@ -145,7 +145,7 @@ private slots:
             testing::connectedStatus("zk", Scheme::ZooKeeper, false, std::chrono::system_clock::now()));
         m_backend.tellLocks({testing::change(inspect::ChangeKind::Added, lock)});
         m_window->selectLock(lock.lock);
-        QTest::qWait(1000);
+        bench::runFor(1s);
         const auto turns = bench::metered().during([&] {
             for (int i = 0; i < handOffs; ++i) {
                 lock.contenders.erase(lock.contenders.begin());
@@ -156,7 +156,7 @@ private slots:
                 news.locks.push_back(testing::change(inspect::ChangeKind::Changed, lock));
                 QMetaObject::invokeMethod(
                     &m_backend, [this, news = std::move(news)] { m_backend.tell(news); }, Qt::QueuedConnection);
-                QTest::qWait(100);
+                bench::runFor(100ms);
             }
         });
         QCOMPARE(m_window->locksPage().model().snapshot(lock.lock)->waiterCount(), waiters);

@@ -162,7 +162,7 @@ private slots:
             const zk::Watch watch(m_loop);
             const auto listed = m_listener->children(ZPath(queueLock.name), watch, soon());
             QVERIFY(runUntil([&] { return listed.isComplete(); }));
-            QTest::qWait(30); // between two changes all is quiet
+            bench::runFor(30ms); // between two changes all is quiet
             const auto made = m_writer->create(ZPath(queueLock.name).child(NodeName("lock-")), {},
                                                zk::CreateMode::EphemeralSequential, zk::openAcl(), soon());
             bool heard = false;
@@ -192,7 +192,7 @@ private slots:
         bench::Medians ours;
         bench::Medians plain;
         for (int round = 0; round < rounds; ++round) {
-            QTest::qWait(30);
+            bench::runFor(30ms);
             QElapsedTimer trip;
             trip.start();
             QVERIFY(command({"PING"}));

@@ -47,7 +47,7 @@ private slots:
             auto &playback = page.playback();
             playback.toStart();
             playback.play();
-            QTest::qWait(2000);
+            bench::runFor(2s);
             playback.pause();
         });
         bench::report(what + u"while it runs before the eye: busy in one turn (frame: 16 ms)"_s, whileLookedAt);

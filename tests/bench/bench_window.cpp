@@ -229,7 +229,7 @@ private slots:
     void churn()
     {
         const int before = m_others->changes;
-        const auto turns = bench::metered().during([] { QTest::qWait(8000); });
+        const auto turns = bench::metered().during([] { bench::runFor(8s); });
         QVERIFY(m_others->changes > before);
         bench::report(
             u"GUI thread, one turn, %1 changes in 8 s among 300 locks and %2 znodes"_s.arg(m_others->changes - before)
@@ -267,7 +267,7 @@ private slots:
             for (int i = 0; i < 5; ++i) {
                 tree->setCurrentIndex(
                     tree->model()->index(0, 0, tree->currentIndex().parent())); // the one before comes
-                QTest::qWait(1000);
+                bench::runFor(1s);
             }
         });
         bench::report(u"GUI thread, one turn, while one scrolls back among them"_s, sliding);
@@ -291,7 +291,7 @@ private slots:
         QCOMPARE(waiting(), waiters + handOffs);
         bench::report(u"GUI thread, one turn, while %1 come to wait for a lock of a server"_s.arg(waiters), coming);
         m_window->selectLock(lock);
-        QTest::qWait(1000);
+        bench::runFor(1s);
         const auto turns = bench::metered().during([&] {
             for (int left = waiters + handOffs - 1; left >= waiters; --left) {
                 m_others->handOn();

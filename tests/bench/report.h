@@ -9,9 +9,11 @@
 #include <QJsonObject>
 #include <QSaveFile>
 #include <QString>
+#include <QTest>
 #include <QTextStream>
 
 #include <algorithm>
+#include <chrono>
 #include <vector>
 
 namespace lockscope::bench {
@@ -34,6 +36,12 @@ public:
 private:
     std::vector<double> m_samples; // milliseconds, unless said otherwise
 };
+
+// What is measured is a span of time: events are delivered for so long.
+inline void runFor(std::chrono::milliseconds span)
+{
+    QTest::qWait(int(span.count()));
+}
 
 inline void write(const QJsonObject &result)
 {

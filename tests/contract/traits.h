@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which behaviour (docs/behaviours.md) applies to which recipe, and why not: read from the catalogue, so that a
+// Which behaviour (tests/behaviours.md) applies to which recipe, and why not: read from the catalogue, so that a
 // recipe that becomes acquirable is held to all of them without a line here. What the flaws it admits make of a
 // behaviour stands in a small table in traits.cpp.
 #pragma once
@@ -49,7 +49,7 @@ struct NotHere {
 };
 // Behaviours of the list about things that Lockscope does not have, or that another suite checks.
 [[nodiscard]] const std::vector<NotHere> &notHere();
-// How many there are under a letter, in docs/behaviours.md: A1 … A16.
+// How many there are under a letter, in tests/behaviours.md: A1 … A16.
 [[nodiscard]] int behavioursUnder(char letter);
 
 } // namespace lockscope::contract

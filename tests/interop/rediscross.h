@@ -20,7 +20,7 @@ namespace lockscope::interop {
 using namespace Qt::StringLiterals;
 
 constexpr int patienceMs = 30'000;
-// So long somebody is looked at who must not get in. It could only make a test miss something.
+// How long a contender that has asked is watched: it must not get in.
 constexpr int watchfulMs = 200;
 // Longer than a test is patient: who gets in sooner has not waited for a lease to end.
 constexpr auto longLease = 180s;
@@ -35,7 +35,7 @@ protected:
     std::vector<std::unique_ptr<Ours>> m_ours;
     std::unique_ptr<ForeignClient> m_program; // theirs
     QTemporaryDir m_files;
-    int m_names = 0, m_locks = 0;
+    int m_names = 0, m_locks = 0, m_triesBefore = 0;
 
     // What went wrong; empty if all is ready.
     QString startServers(int count)
@@ -91,8 +91,39 @@ protected:
     QByteArray theirs(const QByteArray &what)
     {
         const QByteArray name = 't' + QByteArray::number(++m_names);
+        m_triesBefore = tries();
         m_program->tell("acquire " + name + ' ' + what);
         return name;
+    }
+    // Waiters that poll leave no trace, but each try is a command on the first server: all but what a client says of
+    // itself, and what the onlooker asks.
+    int tries()
+    {
+        static const QByteArrayList others{"info", "pubsub", "client", "hello", "auth",  "select",
+                                           "ping", "hget",   "lrange", "keys",  "exists"};
+        int all = 0;
+        for (const auto &line : m_nodes.front().ask({"INFO", "commandstats"}).text.split('\n')) {
+            const auto name = line.mid(line.indexOf('_') + 1).split(':').front().split('|').front();
+            if (line.startsWith("cmdstat_") && !others.contains(name))
+                all += line.mid(line.indexOf("calls=") + 6).split(',').front().toInt();
+        }
+        return all;
+    }
+    bool isTriedBeyond(int before)
+    {
+        return QTest::qWaitFor([&] { return tries() > before; }, patienceMs);
+    }
+    // Asks, has tried, and does not get in.
+    bool waitsOutside(Ours &one)
+    {
+        const int before = tries();
+        one.acquire();
+        return isTriedBeyond(before) && staysOut(one);
+    }
+    // Asked before, that is.
+    static bool staysOut(const Ours &one)
+    {
+        return !QTest::qWaitFor([&] { return one.granted.has_value(); }, watchfulMs);
     }
     bool theyHold(const QByteArray &name) { return m_program->says("held " + name); }
     // Woken, that is. Asked right after the release has ended.
@@ -105,10 +136,11 @@ protected:
         m_program->tell("release " + name);
         return m_program->says("released " + name);
     }
+    // It has tried since the last of theirs asked, and does not get in.
     bool theyWaitStill(const QByteArray &name)
     {
-        QTest::qWait(watchfulMs);
-        return !m_program->hasSaid("held " + name);
+        return isTriedBeyond(m_triesBefore)
+               && !QTest::qWaitFor([&] { return m_program->hasSaid("held " + name); }, watchfulMs);
     }
     void tellWhatTheySaid()
     {

@@ -14,7 +14,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-// So long somebody is looked at who must not get in. It could only make the test miss something.
+// How long a contender that has asked is watched: it must not get in.
 constexpr int watchfulMs = 200;
 
 } // namespace
@@ -62,8 +62,7 @@ class TestInteropCross : public CrossFixture {
     }
     bool theyWaitStill(const QByteArray &name)
     {
-        QTest::qWait(watchfulMs);
-        return !program().hasSaid("held " + name);
+        return !QTest::qWaitFor([&] { return program().hasSaid("held " + name); }, watchfulMs);
     }
     bool weRelease(Ours &one)
     {
@@ -143,8 +142,7 @@ private slots:
         const int before = come();
         waiter.acquire();
         QVERIFY(comesBeyond(before));
-        QTest::qWait(watchfulMs);
-        QVERIFY(!waiter.granted);
+        QVERIFY(!QTest::qWaitFor([&] { return waiter.granted.has_value(); }, watchfulMs));
         QVERIFY(theyRelease(name));
         QVERIFY(isHeldBy(waiter));
         QVERIFY(weRelease(waiter));

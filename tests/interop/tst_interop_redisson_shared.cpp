@@ -125,8 +125,7 @@ private slots:
         // The last reader's message goes to all who wait; one of the two gets in.
         const auto theyWrite = [&] { return m_program->hasSaid("held " + writer); };
         QTRY_VERIFY_WITH_TIMEOUT(theyWrite() || ourWriter.holds(), patienceMs);
-        QTest::qWait(watchfulMs);
-        QVERIFY(theyWrite() != ourWriter.holds());
+        QVERIFY(!QTest::qWaitFor([&] { return theyWrite() && ourWriter.holds(); }, watchfulMs));
         const bool theyWereFirst = theyWrite();
         QVERIFY(theyWereFirst ? theyRelease(writer) : weRelease(ourWriter));
         QVERIFY(theyWereFirst ? isHeldBy(ourWriter) : theyHold(writer));
@@ -157,9 +156,10 @@ private slots:
         const std::vector<QByteArray> them{theirs(), theirs(), theirs()};
         const std::vector<Ours *> us{&ours(), &ours(), &ours()};
         for (auto *reader : us)
-            reader->acquire();
+            QVERIFY(waitsOutside(*reader));
         QVERIFY(listen(2));
-        QTest::qWait(watchfulMs);
+        for (const auto &reader : them)
+            QVERIFY(theyWaitStill(reader));
         QVERIFY(ourWriter ? weRelease(writer) : theyRelease(theirWriter));
         for (auto *reader : us)
             QVERIFY(isHeldBy(*reader));
@@ -190,8 +190,7 @@ private slots:
         QVERIFY(reader.takes());
         QVERIFY(!writer.granted);
         QVERIFY(weRelease(reader));
-        QTest::qWait(watchfulMs);
-        QVERIFY(!writer.granted);
+        QVERIFY(staysOut(writer));
         m_program->tell("release " + name);
         QVERIFY(m_program->says("released " + name + " read"));
         QVERIFY(isHeldBy(writer));
@@ -207,10 +206,8 @@ private slots:
         auto &second = ours(2);
         QVERIFY(second.takes());
         auto &third = ours(2);
-        third.acquire();
+        QVERIFY(waitsOutside(third));
         QVERIFY(listen(1));
-        QTest::qWait(watchfulMs);
-        QVERIFY(!third.granted);
         QVERIFY(theyRelease(name));
         QVERIFY(isHeldBy(third));
         const auto fourth = theirs(2);

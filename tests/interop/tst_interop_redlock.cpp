@@ -87,22 +87,6 @@ class TestInteropRedlock : public RedisCross {
         }
         return {};
     }
-    // Waiters leave no trace, but each try is a command on the first node.
-    int tries()
-    {
-        int all = 0;
-        for (const auto &line : m_nodes.front().ask({"INFO", "commandstats"}).text.split('\n')) {
-            for (const char *command : {"cmdstat_set:", "cmdstat_eval:", "cmdstat_evalsha:"}) {
-                if (line.startsWith(command))
-                    all += line.mid(line.indexOf("calls=") + 6).split(',').front().toInt();
-            }
-        }
-        return all;
-    }
-    bool isTriedBeyond(int before)
-    {
-        return QTest::qWaitFor([&] { return tries() > before; }, patienceMs);
-    }
     // On how many of the nodes the lock's key is.
     int copies()
     {
@@ -136,7 +120,7 @@ private slots:
         auto &holder = ours();
         QVERIFY(holder.takes());
         QCOMPARE(copies(), m_servers);
-        int before = tries();
+        const int before = tries();
         const auto name = theirs();
         QVERIFY(isTriedBeyond(before + 1));
         QVERIFY(theyWaitStill(name));
@@ -144,11 +128,7 @@ private slots:
         QVERIFY(theyHold(name));
 
         auto &waiter = ours();
-        before = tries();
-        waiter.acquire();
-        QVERIFY(isTriedBeyond(before + 1));
-        QTest::qWait(watchfulMs);
-        QVERIFY(!waiter.granted);
+        QVERIFY(waitsOutside(waiter));
         QVERIFY(theyRelease(name));
         QVERIFY(isHeldBy(waiter));
         QVERIFY(weRelease(waiter));
@@ -175,9 +155,7 @@ private slots:
         QCOMPARE(copies(), m_servers);
 
         auto &waiter = ours();
-        waiter.acquire();
-        QTest::qWait(watchfulMs);
-        QVERIFY(!waiter.granted);
+        QVERIFY(waitsOutside(waiter));
         QCOMPARE(forceRelease(m_lock, theirValue(name), m_servers), QByteArray());
         QVERIFY(isHeldBy(waiter));
         QVERIFY(weRelease(waiter));
@@ -232,9 +210,7 @@ private slots:
         QVERIFY(weRelease(holder));
         QVERIFY(theyHold(name));
         auto &waiter = ours();
-        waiter.acquire();
-        QTest::qWait(watchfulMs);
-        QVERIFY(!waiter.granted);
+        QVERIFY(waitsOutside(waiter));
         QVERIFY(theyRelease(name));
         QVERIFY(isHeldBy(waiter));
         QVERIFY(weRelease(waiter));

@@ -412,8 +412,8 @@ class MachinePaths:
 
 # --- references ------------------------------------------------------------------------------------
 
-# docs/layouts.md, docs/layouts.md#redis, docs/layouts.md, "Way of release" (the heading on the next line, too)
-_DOC = re.compile(r'\bdocs/[\w./-]*\w\.md(?:#(?P<anchor>[\w-]+)|(?:,[\s/#*-]+"(?P<heading>[^"\n]+)"))?')
+# docs/layouts.md, docs/layouts.md#redis, tests/claims.md, docs/layouts.md, "Way of release" (the heading on the next line, too)
+_DOC = re.compile(r'\b(?:docs|tests)/[\w./-]*\w\.md(?:#(?P<anchor>[\w-]+)|(?:,[\s/#*-]+"(?P<heading>[^"\n]+)"))?')
 _LINK = re.compile(r"\]\((?P<file>[\w./-]+\.md)?(?:#(?P<anchor>[\w-]+))?\)")
 _HEADING = re.compile(r"^#+ +(.+?) *$", re.M)
 _BEHAVIOUR = re.compile(r"\b[A-H][0-9]{1,2}_\w+\b")
@@ -450,7 +450,7 @@ class References:
             yield from self._check_links(path, text)
         for match in _GONE.finditer(text):
             yield cpptext.line_of(text, match.start()), (
-                f"\"{match.group(0)}\" leads nowhere: name a file of docs/, or a public source")
+                f"\"{match.group(0)}\" leads nowhere: name a file of docs/ or tests/, or a public source")
         yield from self._check_behaviours(path, text)
 
     # [text](other.md#heading), from where the page lies.
@@ -464,7 +464,7 @@ class References:
 
     # Every behaviour that has a test has a line, and every test named there is one.
     def _check_behaviours(self, path, text):
-        book = "docs/behaviours.md"
+        book = "tests/behaviours.md"
         if path.startswith("tests/contract/"):
             for match in re.finditer(r"\bvoid ([A-H][0-9]{1,2}_\w+)\(\)", text):
                 name = match.group(1)

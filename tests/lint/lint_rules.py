@@ -271,7 +271,7 @@ class References(unittest.TestCase):
                      '// The rules of docs/layouts.md,\n// "Rules for Redis".', "[x](docs/layouts.md#rules-for-redis)",
                      "// docs/layouts.md says \"any word\"."]:
             self.assertEqual(found("core/base/x.cpp", good + "\n", self.BOOKS), [], good)
-        for bad in ["// See docs/design.md.", '// docs/layouts.md, "Nothing of that".', "-- docs/old/layouts.md",
+        for bad in ["// See docs/design.md.", "// See tests/design.md.", '// docs/layouts.md, "Nothing of that".', "-- docs/old/layouts.md",
                     '// The rules of docs/layouts.md,\n// "Rules for Redux".', "[x](docs/layouts.md#rules)"]:
             self.assertNotEqual(found("core/base/x.cpp", bad + "\n", self.BOOKS), [], bad)
 
@@ -291,7 +291,7 @@ class References(unittest.TestCase):
             self.assertEqual(found("core/base/x.cpp", good + "\n"), [], good)
 
     def test_behaviours(self):
-        suite, book = "tests/contract/tst_contract_x.cpp", "docs/behaviours.md"
+        suite, book = "tests/contract/tst_contract_x.cpp", "tests/behaviours.md"
         text = "    void A1_holds_data() {}\n    void A1_holds()\n"
         line = "Suite: tst_contract_x\n| A1 | It holds. | A1_holds |\n"
         self.assertEqual(found(suite, text, {book: line}), [])

@@ -119,16 +119,11 @@ protected:
             },
             patienceMs);
     }
-    // No transaction is left. Asked slowly: the server's snapshot of them rests while somebody keeps reading.
+    // No transaction is left.
     bool nothingIsHeld()
     {
-        constexpr int everyMs = 300;
-        for (int tries = 0; tries < patienceMs / everyMs; ++tries) {
-            if (ask("SELECT COUNT(*) FROM information_schema.INNODB_TRX") == "0")
-                return true;
-            QTest::qWait(everyMs);
-        }
-        return false;
+        return eventuallyAsking(300ms,
+                                [this] { return ask("SELECT COUNT(*) FROM information_schema.INNODB_TRX") == "0"; });
     }
     void endServer()
     {

@@ -162,7 +162,7 @@ private slots:
     }
 
     // As late as a renewal comes, when the lease tells nothing: its unlock is heard.
-    void whoTakesItAgainAsLateAsARenewalIsHeard_data()
+    void reacquireAtRenewalTimeIsDetectedByPublish_data()
     {
         QTest::addColumn<QByteArray>("mode");
         QTest::addColumn<bool>("isReleased"); // by what Redisson's unlock publishes
@@ -171,7 +171,7 @@ private slots:
             QTest::addRow("%s taken again", mode.constData()) << mode << true;
         }
     }
-    void whoTakesItAgainAsLateAsARenewalIsHeard()
+    void reacquireAtRenewalTimeIsDetectedByPublish()
     {
         QFETCH(const bool, isReleased);
         QFETCH(const QByteArray, mode);

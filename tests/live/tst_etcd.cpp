@@ -272,7 +272,7 @@ private slots:
     }
 
     // The server is away for longer than the lease: nobody may believe in it by then.
-    void whoHearsNothingStopsBelieving()
+    void holderWithoutRepliesLosesLockAtLeaseEnd()
     {
         const auto lock = freshName();
         auto holder = contender(lock, 3s);

@@ -50,7 +50,6 @@ class TestForceReleaseRedisson : public RedisAlone {
         auto subscription = m_connection->subscribe(
             channel, [this](const redis::Message &message) { m_heard << message.channel + ' ' + message.payload; });
         // Confirmed before anything is published.
-        QTest::qWait(0);
         (void)answerOf(m_connection->subscriberId(soon()));
         return subscription;
     }

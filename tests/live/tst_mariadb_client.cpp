@@ -342,7 +342,7 @@ private slots:
         QVERIFY(becomes(*session, SessionState::Connected));
         const auto before = session->connectionId();
         cable.fallSilent();
-        QTest::qWait(500); // the question is out by then; what is asked now queues behind it
+        QTRY_VERIFY(cable.hasSwallowed()); // the question is out; what is asked now queues behind it
         const auto queued = session->execute({"SELECT 1", {}, std::nullopt, false}, Deadline::never());
         const auto bound = session->execute({"SELECT 1", {}, before, false}, Deadline::never());
         QTRY_COMPARE_WITH_TIMEOUT(session->state(), SessionState::Connecting, patienceMs);

@@ -71,11 +71,7 @@ class TestMariaDbInnoDb : public MariaDbFixture {
         const auto question = "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT' AND "
                               "trx_mysql_thread_id = "
                               + QByteArray::number(session.connectionId());
-        const auto isWaiting = [&] {
-            QTest::qWait(150); // a copy that is made only when nobody reads it
-            return ask(question).toInt() == 1;
-        };
-        return QTest::qWaitFor(isWaiting, patienceMs);
+        return eventuallyAsking(150ms, [&] { return ask(question).toInt() == 1; });
     }
     ErrorCode acquired(const QByteArray &lock, QString *why = nullptr)
     {

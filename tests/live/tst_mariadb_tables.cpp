@@ -342,7 +342,11 @@ private slots:
     {
         QFETCH(const bool, isKept);
         keepStatements(isKept);
-        const auto client = openConnected();
+        // The client's own question after a rest would be its last statement.
+        auto options = sqlOptionsFor(m_server->address());
+        options.askIdleEvery = 2 * std::chrono::milliseconds(patienceMs);
+        const auto client = mariadb::openSession(m_loop, options);
+        QVERIFY(becomes(*client, mariadb::SessionState::Connected));
         testing::KeepingSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         observer.start();

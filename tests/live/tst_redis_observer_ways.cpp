@@ -202,7 +202,7 @@ private slots:
         QVERIFY(appears("b-lock"));
     }
 
-    void aLoudServerIsHeardOnlyWhereItMatters()
+    void highChangeRateSwitchesToNarrowTracking()
     {
         QCOMPARE(act({"SET", "quiet-lock", token}), "OK");
         observe();

@@ -110,15 +110,16 @@ class TestRehearseLive : public QObject {
 
     static int waitersOf(const Result<inspect::LockSnapshot> &lock) { return lock ? lock->waiterCount() : 0; }
     // Reads until it is as the scene left it: contenders that came or went need a moment.
-    Result<inspect::LockSnapshot> readUntil(const inspect::LockName &lock, int holders, int waiters)
+    Result<inspect::LockSnapshot> readUntil(const inspect::LockName &lock, const std::vector<Rehearsed *> &order,
+                                            int all)
     {
         Result<inspect::LockSnapshot> seen(Error{});
-        for (int tries = 0; tries < 40; ++tries) {
+        const auto isSo = [&] {
             seen = perform(m_workspace->read(lock, soon()));
-            if (seen && seen->holderCount() == holders && seen->waiterCount() == waiters)
-                break;
-            QTest::qWait(150); // a server's copy of its row locks is made anew only after a rest
-        }
+            const int holders = int(order.size());
+            return seen && seen->holderCount() == holders && seen->waiterCount() == all - holders;
+        };
+        (void)testing::eventuallyAsking(150ms, isSo, 6s); // waiters that poll are not seen
         return seen;
     }
 
@@ -151,15 +152,15 @@ class TestRehearseLive : public QObject {
             cast.back()->taking.launch(takeIt(cast.back().get(), &order));
             if (i == 0 && !QTest::qWaitFor([&] { return !order.empty(); }, 60'000))
                 return u"the first one did not get it"_s;
-            QTest::qWait(isRow ? 60 : 120); // so that they ask in this order
+            // They ask in this order; and later the wrong ones would be counted, where one who has not come yet makes
+            // up in number for one who has not gone yet.
+            if (recipe.fair)
+                (void)readUntil(readFrom, order, i + 1);
         }
-        // Where one who has not come yet makes up in number for one who has not gone yet, the wrong ones are counted.
-        if (recipe.fair)
-            (void)readUntil(readFrom, int(order.size()), count - int(order.size()));
         if (const auto why = dismiss(cast, order); !why.isEmpty())
             return why;
         const int alive = int(std::ranges::count_if(cast, [](const auto &one) { return one->lock != nullptr; }));
-        const auto seen = readUntil(readFrom, int(order.size()), alive - int(order.size()));
+        const auto seen = readUntil(readFrom, order, alive);
         if (!seen)
             return isRow && alive == 1 ? QString() : seen.error().message;
         QByteArrayList holders;
@@ -204,8 +205,8 @@ class TestRehearseLive : public QObject {
         if (foretold.next == Next::NotKnown)
             return u"not known: "_s + foretold.assumed.join(u'|');
         if (foretold.next == Next::Nobody) {
-            QTest::qWait(300);
-            return order.empty() ? QString() : u"foretold: nobody; somebody got it"_s;
+            const bool isTaken = QTest::qWaitFor([&] { return !order.empty(); }, 300);
+            return isTaken ? u"foretold: nobody; somebody got it"_s : QString();
         }
         if (before.waiterCount() == 0)
             return {};

@@ -18,7 +18,6 @@ class TestReleaseWakes : public RedisRecipeFixture {
     {
         auto subscription = m_admin->subscribe(
             channel, [this](const redis::Message &message) { m_heard << message.channel + ' ' + message.payload; });
-        QTest::qWait(0);
         (void)answerOf(m_admin->subscriberId(Deadline::after(m_loop, 10s)));
         return subscription;
     }
@@ -83,7 +82,6 @@ private slots:
         const auto subscription = m_admin->subscribePattern("app-channel:*", [this](const redis::Message &message) {
             m_heard << message.channel + ' ' + message.payload;
         });
-        QTest::qWait(0);
         (void)answerOf(m_admin->subscriberId(Deadline::after(m_loop, 10s)));
         auto &one = held("app:orders");
         one.release();

@@ -102,7 +102,7 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(hasProvenEdges("/found"), 20'000);
         for (const auto &one : m_sink.locks.at("/found").contenders)
             QVERIFY2(one.endpoint, one.id.constData());
-        QTest::qWait(2500); // several looks: nothing is found wrong with it in any of them
+        QVERIFY(looksOn());
         QCOMPARE(m_sink.untrue, QStringList());
     }
 
@@ -115,7 +115,7 @@ private slots:
         member(down).stop();
         QTRY_VERIFY_WITH_TIMEOUT(m_sink.isShort(), 20'000);
         QVERIFY(m_sink.says(u"server %1 (%2): "_s.arg(QString::number(down + 1), displayHost(addressOf(down)))));
-        QTest::qWait(2500);
+        QVERIFY(looksOn());
         QCOMPARE(m_sink.untrue, QStringList());
         QVERIFY(member(down).start(60s));
         QTRY_VERIFY_WITH_TIMEOUT(m_sink.isWhole(), 20'000);
@@ -147,7 +147,7 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(m_sink.isWhole(), 20'000);
         for (const auto &member : m_members)
             member->pause();
-        QTest::qWait(4000);
+        QTRY_VERIFY_WITH_TIMEOUT(m_sink.says(u"no answer in time"_s), 20'000);
         for (const auto &member : m_members)
             member->resume();
         queue("/after", {0});
@@ -211,6 +211,12 @@ private:
         m_observer = std::make_unique<ZooKeeperObserver>(*m_session, *m_source, ConnectionName("zk"), QByteArray(),
                                                          ObserverOptions{}, m_sink);
         m_observer->start();
+    }
+    // It was current three times more, a second apart.
+    bool looksOn()
+    {
+        const int before = m_sink.looks;
+        return QTest::qWaitFor([&] { return m_sink.looks >= before + 3; }, 20'000);
     }
     bool hasProvenEdges(const QByteArray &name) const
     {

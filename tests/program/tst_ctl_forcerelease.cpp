@@ -7,6 +7,8 @@
 
 #include "core/redis/client.h"
 
+#include <QTcpServer>
+
 using namespace lockscope;
 using namespace lockscope::testing;
 using namespace Qt::StringLiterals;
@@ -109,7 +111,12 @@ private slots:
         const auto before = m_servers.childrenWithZxids(path());
         Asked asks(m_servers.connect() + QStringList{u"force-release"_s, m_lock, u"--holder"_s, m_ids[0]});
         QVERIFY2(asks.says("Type yes to release: "), asks.said());
-        QTest::qWait(3500); // it would say it after three seconds
+        // Another, started later, has waited long enough for a server to say so.
+        QTcpServer silent;
+        QVERIFY(silent.listen(QHostAddress::LocalHost));
+        Asked waits(
+            {u"show"_s, u"redis:orders"_s, u"--connect"_s, u"redis=redis://127.0.0.1:%1"_s.arg(silent.serverPort())});
+        QVERIFY2(waits.says("waiting for"), waits.said());
         QCOMPARE(interrupts ? asks.interrupt() : asks.answer("no"), 4);
         QVERIFY2(asks.said().contains("\nlockscopectl: force-release: not confirmed: nothing was sent"), asks.said());
         QCOMPARE(m_servers.childrenWithZxids(path()), before);

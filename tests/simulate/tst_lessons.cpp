@@ -451,14 +451,14 @@ private slots:
         QVERIFY(all.refused.front().message.contains(u"\"nowhere\""_s));
     }
 
-    // docs/claims.md: what pages about locks say, and where it is played.
+    // tests/claims.md: what pages about locks say, and where it is played.
     void theTableOfClaimsIsThatOfTheLessons()
     {
         const auto table = claimsTable(m_all.lessons);
-        QFile file(QStringLiteral(LOCKSCOPE_LESSONS "/../../docs/claims.md"));
+        QFile file(QStringLiteral(LOCKSCOPE_LESSONS "/../../tests/claims.md"));
         QVERIFY(file.open(QIODevice::ReadOnly));
         const auto page = QString::fromUtf8(file.readAll());
-        QVERIFY2(page.contains(table), qPrintable(u"docs/claims.md has to have this table:\n"_s + table));
+        QVERIFY2(page.contains(table), qPrintable(u"tests/claims.md has to have this table:\n"_s + table));
         for (const auto *seed : {"000", "001", "002", "003", "004"})
             QVERIFY2(table.contains(u"| %1 |"_s.arg(QLatin1StringView(seed))), seed);
     }

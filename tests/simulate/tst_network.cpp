@@ -141,7 +141,7 @@ private slots:
         QCOMPARE(changes, 2);
     }
 
-    void ofADeadProcessTheServerHearsTheEndAfterItsLastRequest()
+    void serverReceivesDisconnectAfterLastRequest()
     {
         Network network(world, Random(1), {});
         auto client = std::make_unique<Process>(world, 0);

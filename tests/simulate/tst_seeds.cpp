@@ -301,7 +301,7 @@ private slots:
         qInfo("up to %d seeds each: what may break %s be seen to break, broken variants %s be caught", seedCount(),
               isSeen ? "must" : "need not", isCaught ? "must" : "need not");
     }
-    void whatHoldsHoldsAndWhatMayBreakBreaks_data()
+    void guaranteeTableMatchesSimulation_data()
     {
         QTest::addColumn<QByteArray>("recipe");
         for (const auto &recipe : recipes::catalogue()) {
@@ -309,7 +309,7 @@ private slots:
                 QTest::newRow(recipe.id) << recipe.id;
         }
     }
-    void whatHoldsHoldsAndWhatMayBreakBreaks()
+    void guaranteeTableMatchesSimulation()
     {
         QFETCH(QByteArray, recipe);
         Tally tally;

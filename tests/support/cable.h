@@ -33,7 +33,13 @@ public:
         }
     }
     // Nothing gets through any more, and nobody is told.
-    void fallSilent() { m_isSilent = true; }
+    void fallSilent()
+    {
+        m_isSilent = true;
+        m_hasSwallowed = false;
+    }
+    // Whether an end has said something in vain since then.
+    [[nodiscard]] bool hasSwallowed() const { return m_hasSwallowed; }
     // The same once the servers have said so many bytes.
     void fallSilentAfter(qint64 bytes)
     {
@@ -98,7 +104,9 @@ private:
                 count(bytes.size());
             if (const auto held = m_held.find(from); held != m_held.end())
                 *held += bytes;
-            else if (other && !m_isSilent && !from->property("isSilent").toBool())
+            else if (m_isSilent || from->property("isSilent").toBool())
+                m_hasSwallowed = true;
+            else if (other)
                 other->write(bytes);
         });
         connect(from, &QTcpSocket::disconnected, this, [this, from, other] {
@@ -124,6 +132,7 @@ private:
     QHash<QTcpSocket *, QByteArray> m_held;             // by who said it
     bool m_isCut = false;
     bool m_isSilent = false;
+    bool m_hasSwallowed = false;
 };
 
 } // namespace lockscope::testing

@@ -29,6 +29,22 @@ bool eventually(Predicate holds)
     return true;
 }
 
+// The same for what has to rest between two looks: InnoDB's copy of its locks stays as it is while a client keeps
+// reading it.
+template <class Predicate>
+bool eventuallyAsking(std::chrono::milliseconds every, Predicate holds,
+                      std::chrono::milliseconds atMost = std::chrono::milliseconds(patienceMs))
+{
+    const QDeadlineTimer end(atMost);
+    while (!holds()) {
+        if (end.hasExpired())
+            return false;
+        const QDeadlineTimer next(every);
+        eventually([&next] { return next.hasExpired(); });
+    }
+    return true;
+}
+
 template <class T>
 Result<T> answerOf(const Reply<T> &reply)
 {

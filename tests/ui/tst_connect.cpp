@@ -243,7 +243,7 @@ private slots:
         QVERIFY(!written().contains("s3cret"));
         // Whoever saves once more means the same by it: it had been deleted, without a word.
         dialog.saveButton()->click();
-        QTest::qWait(0);
+        QCoreApplication::processEvents();
         QTRY_COMPARE(m_box.secrets.size(), 1u);
         QVERIFY(store->all().front().hasPassword);
         // The next time it comes from there.

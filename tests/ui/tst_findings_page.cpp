@@ -170,7 +170,7 @@ private slots:
         tellLock(FindingCode::LongHeld, "/locks/" + QByteArray(60, 'y'));
         QTRY_COMPARE(table().model()->rowCount(), 3);
         m_window->resize(1300, 768);
-        QTest::qWait(0);
+        QCoreApplication::processEvents();
         QCOMPARE(width(), 170);
     }
 

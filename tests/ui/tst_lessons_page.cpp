@@ -439,7 +439,7 @@ private slots:
     }
 
     // On another page, too: the side bar says how many there are.
-    void theyAreReadUnasked()
+    void lessonsLoadWithoutOpeningThePage()
     {
         testing::FakeBackend backend;
         MainWindow window(backend);

@@ -87,7 +87,7 @@ private slots:
     }
 
     // Naming all of them in each frame took a picture of a hundred thousand 30 ms.
-    void ofManyWhoBelieveTheSameAFewAreNamed()
+    void contendersWithSameBeliefAreSummarized()
     {
         contention::Scenario scenario;
         scenario.recipe = "zk-mutex";

@@ -149,8 +149,9 @@ private slots:
         const auto before = page().chips();
         page().play(slow);
         QVERIFY(QTest::qWaitFor([&] { return !page().isSettled(); }, 30'000));
-        QTest::qWait(300);
-        page().findChild<QPushButton *>(u"cancelRun"_s)->click();
+        auto *cancel = page().findChild<QPushButton *>(u"cancelRun"_s);
+        QTRY_VERIFY(cancel->isVisible() && cancel->isEnabled());
+        cancel->click();
         QVERIFY(isSettled());
         QCOMPARE(page().complaint(), QString());
         QCOMPARE(page().chips(), before);

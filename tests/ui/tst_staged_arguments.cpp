@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two arguments against Redlock, staged by hand as docs/claims.md lists it: in no more than ten clicks each, what
+// The two arguments against Redlock, staged by hand as tests/claims.md lists it: in no more than ten clicks each, what
 // must hold breaks, and the page says so.
 #include "tests/support/fakerecording.h"
 #include "tests/support/testmain.h"

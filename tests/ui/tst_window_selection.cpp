@@ -148,7 +148,7 @@ private slots:
     }
 
     // Their keys did nothing, and said nothing.
-    void whatIsOfTheChosenLockSaysThatNoneIsChosen()
+    void lockActionsAreDisabledWithoutSelection()
     {
         const QStringList ids{u"to-graph"_s, u"save-note"_s, u"to-session"_s, u"detach"_s};
         const auto sayWhy = [&](const QString &why, qsizetype from) {
@@ -227,7 +227,7 @@ private slots:
         m_backend->tellLocks({lockOf("/locks/orders-2", 9)});
         QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 2);
         QVERIFY(hint->isVisible());
-        QTest::qWait(0);
+        QCoreApplication::processEvents();
         QCOMPARE(place(), before); // what says so moves nothing either
         QCOMPARE(hint->text(), u"↕ 1 row wants to move"_s);
         m_backend->tellLocks({lockOf("/locks/quite-new", 0, ChangeKind::Added)});

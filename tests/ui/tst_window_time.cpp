@@ -236,7 +236,7 @@ private slots:
         page().detail().withNote([&note](const QString &made) { note = made; });
         QTRY_VERIFY(!note.isEmpty());
         QVERIFY2(note.contains(u"5 m 12 s"_s), qPrintable(note));
-        QTest::qWait(0);
+        QCoreApplication::processEvents();
         QVERIFY(goTo(m_now - 5min));
         QCOMPARE(page().model().index(row, ui::LockRow::Held).data().toString(), u"6 m 12 s"_s);
     }
@@ -595,7 +595,7 @@ private slots:
         QCOMPARE(contenders("/locks/orders"), 3);
         QVERIFY2(bar().bannerText().contains(u", recorded from "_s), qPrintable(bar().bannerText()));
         press(Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier); // there is no earlier one
-        QTest::qWait(0);
+        QCoreApplication::processEvents();
         QTRY_COMPARE(m_window->time().moment(), m_now - 3min + 6s);
         QVERIFY(goTo(m_now - 1min));
         QVERIFY2(!bar().bannerText().contains(u"recorded from"_s), qPrintable(bar().bannerText()));

@@ -166,7 +166,7 @@ private slots:
         QCOMPARE(outcome->undo->copies.size(), std::size_t(1));
         QCOMPARE(outcome->undo->copies.front().path.bytes(), "/app/b");
     }
-    void ofALostAnswerAmongSeveralItIsSaidThatItIsNotKnown()
+    void lostReplyInBatchDeleteIsReportedAsUnknown()
     {
         EditWorld w;
         w.tree.put("/app", 1, 0);

@@ -58,7 +58,7 @@ private slots:
     }
     void hidden() { check(); }
 
-    void whoseAHiddenNodeIsTheServersListOfSessionsTells()
+    void hiddenNodeOwnerIsTakenFromSessionList()
     {
         const Input input("/l/lock", R"(
             _c_{u1}-lock-0000000000 ?s1

@@ -159,7 +159,7 @@ private slots:
         QCOMPARE(qint64(swept.observer->snapshots().size()), qint64(many) + 200);
     }
     // No name and no neighbour tells of it, only that the server counts one key more that ends.
-    void oneThatIsNamedAsThousandsThatAreNoLocksIsFound()
+    void lockIsFoundAmongThousandsOfSimilarNames()
     {
         Swept swept(3800);
         swept.endsIn("stock:777", 20'000);
@@ -169,7 +169,7 @@ private slots:
         QVERIFY2(commands < 4000 * 2, qPrintable(QString::number(commands)));
     }
     // One that was found and goes before the server counts makes its number fit, though one was passed over.
-    void whatGoesJustBeforeTheCountHidesNothing()
+    void keyDeletedBeforeCountDoesNotHideOthers()
     {
         Swept swept(3800);
         swept.endsIn("stock:777", 20'000);
