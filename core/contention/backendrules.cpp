@@ -2,6 +2,7 @@
 #include "core/contention/backendrules.h"
 
 #include "core/contention/mutants/mutants.h"
+#include "core/contention/servers.h"
 
 #include <array>
 

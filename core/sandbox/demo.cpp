@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/sandbox/demo.h"
 
+#include "core/sandbox/demostage.h"
 #include "core/sandbox/kit.h"
 
 #include <set>
