@@ -89,16 +89,7 @@ private:
     QFormLayout *m_form = nullptr;
 };
 
-} // namespace lockscope::ui
-
-class QCheckBox;
-class QFormLayout;
-class QLineEdit;
-
 // The rows of a connection's form that say how it gets there: TLS and ssh. GUI thread only.
-
-namespace lockscope::ui {
-
 class TransportFields : public QObject {
     Q_OBJECT
 public:

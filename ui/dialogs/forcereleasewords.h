@@ -7,6 +7,9 @@
 
 #include <QCoreApplication>
 
+class QVBoxLayout;
+class QWidget;
+
 namespace lockscope::ui {
 
 class ForceReleaseWords {
@@ -49,18 +52,10 @@ public:
 // Whether what was planned is a hold before this look's, as far as that can be told: the id may be the same.
 [[nodiscard]] bool mayBeAnotherHold(const operate::ForceReleasePlan &plan, const inspect::LockSnapshot &fresh);
 
-} // namespace lockscope::ui
-
-class QVBoxLayout;
-class QWidget;
-
-// What the form of a force-release shows of a plan: the facts, the danger, the warnings.
-
-namespace lockscope::ui {
-
 class Banner;
 class FactsForm;
 
+// What the form of a force-release shows of a plan: the facts, the danger, the warnings.
 class ReleasePreview {
     Q_DECLARE_TR_FUNCTIONS(ReleasePreview)
 public:

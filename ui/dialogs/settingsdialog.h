@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/workspace/values.h"
+#include "ui/models/alertwatch.h"
 #include "ui/theme/theme.h"
 
 #include <QDialog>
@@ -11,10 +12,16 @@
 
 #include <functional>
 
+class QCheckBox;
+class QComboBox;
 class QGridLayout;
+class QLabel;
+class QLineEdit;
 class QListWidget;
+class QPushButton;
 class QSettings;
 class QTabWidget;
+class QTableWidget;
 
 namespace lockscope::ui {
 
@@ -65,17 +72,8 @@ private:
     QListWidget *m_list = nullptr;
 };
 
-} // namespace lockscope::ui
-
-class QLabel;
-class QPushButton;
-class QTableWidget;
-
 // What the user calls clients, as a table: a pattern, and the name. What is typed is kept as soon as all of it can be
 // read; till then it says what cannot.
-
-namespace lockscope::ui {
-
 class LabelsForm : public QWidget {
     Q_OBJECT
 public:
@@ -104,17 +102,8 @@ private:
     bool m_isFilling = false;
 };
 
-} // namespace lockscope::ui
-
-class QLabel;
-class QPushButton;
-class QTableWidget;
-
 // The thresholds of findings as a table: a row for every lock, and a row for each pattern whose locks have others.
 // What is typed is kept as soon as all of it can be read; till then it says what cannot.
-
-namespace lockscope::ui {
-
 class ThresholdsForm : public QWidget {
     Q_OBJECT
 public:
@@ -145,6 +134,22 @@ private:
     QPushButton *m_add, *m_remove, *m_up, *m_down;
     bool m_isFilling = false;
     bool m_isBroken = false; // the file: it is left as it is
+};
+
+// Which new findings are told by the desktop.
+class AlertsDialog : public QDialog {
+    Q_OBJECT
+public:
+    explicit AlertsDialog(const AlertRule &rule, QWidget *parent = nullptr);
+
+    [[nodiscard]] AlertRule rule() const;
+
+private:
+    QCheckBox *m_on;
+    QComboBox *m_least;
+    QComboBox *m_code;
+    QLineEdit *m_pattern;
+    QCheckBox *m_production;
 };
 
 } // namespace lockscope::ui

@@ -11,6 +11,8 @@
 #include <QAbstractScrollArea>
 #include <QWidget>
 
+class QPainter;
+
 namespace lockscope::ui {
 
 class GraphView : public QAbstractScrollArea {
@@ -72,15 +74,8 @@ private:
     std::optional<QPoint> m_dragged;
 };
 
-} // namespace lockscope::ui
-
-class QPainter;
-
 // How the graph looks: clients round, locks with corners, holds solid, waits dashed with an arrow; a deadlock and who
 // holds others up by shape, word and colour.
-
-namespace lockscope::ui {
-
 enum class NodeLook { Usual, Current, CurrentWithFocus };
 
 void paintGraphNode(QPainter &painter, const GraphNode &node, const QRectF &box, NodeLook look);

@@ -19,6 +19,7 @@ class QLabel;
 class QPushButton;
 class QScrollArea;
 class QSplitter;
+class QVBoxLayout;
 
 namespace lockscope::ui {
 
@@ -131,13 +132,6 @@ private:
     LessonPicture *m_picture = nullptr;
 };
 
-} // namespace lockscope::ui
-
-class QLabel;
-class QVBoxLayout;
-
-namespace lockscope::ui {
-
 // One choice of a question: a button whose text may take several lines, which a push button's own cannot.
 class ChoiceButton : public QPushButton {
     Q_OBJECT
@@ -188,21 +182,13 @@ private:
     QLabel *m_verdict;
 };
 
-} // namespace lockscope::ui
-
-class QLabel;
-class QBoxLayout;
-
-// The runs of a lesson beside each other (below, where the window is narrow), with one cursor that runs on to where a
-// step wants it.
-
-namespace lockscope::ui {
-
 class CounterTiles;
 class LanesView;
 class Legend;
 class ServerStrip;
 
+// The runs of a lesson beside each other (below, where the window is narrow), with one cursor that runs on to where a
+// step wants it.
 class LessonPicture : public QWidget {
     Q_OBJECT
 public:

@@ -7,6 +7,8 @@
 
 #include <functional>
 
+class QMenu;
+
 namespace lockscope::ui {
 
 using lessons::Language;
@@ -27,15 +29,9 @@ struct LessonWords {
 };
 [[nodiscard]] const LessonWords &lessonWords(Language language);
 
-} // namespace lockscope::ui
-
-class QMenu;
+class PlayedRun;
 
 // What a lesson plays, as the simulator would: as it is, and with a fault where somebody points.
-
-namespace lockscope::ui {
-
-class PlayedRun;
 
 // All runs side by side; nothing where they differ in more than their recipe.
 [[nodiscard]] std::optional<Comparison> comparisonOf(const lessons::Lesson &lesson);

@@ -13,6 +13,7 @@
 class QLabel;
 class QPushButton;
 class QScrollArea;
+class QVBoxLayout;
 
 namespace lockscope::ui {
 
@@ -51,17 +52,10 @@ private:
     QPushButton *m_unmute;
 };
 
-} // namespace lockscope::ui
-
-class QVBoxLayout;
+class Banner;
 
 // What is wrong with one lock, a banner each, the worst first. Where there is little height it is the worst alone, of
 // two lines at most, until somebody opens it: the queue below is what one came for.
-
-namespace lockscope::ui {
-
-class Banner;
-
 class FindingBanners : public QWidget {
     Q_OBJECT
 public:

@@ -13,6 +13,9 @@
 #include <optional>
 #include <vector>
 
+class QLabel;
+class QPushButton;
+
 namespace lockscope::ui {
 
 // The recorded time as a line to move on: where the window stands, and where the chosen lock changed.
@@ -55,13 +58,6 @@ private:
     std::optional<Moment> m_at;
     std::vector<Moment> m_marks; // in order
 };
-
-} // namespace lockscope::ui
-
-class QLabel;
-class QPushButton;
-
-namespace lockscope::ui {
 
 class NotNowBanner;
 

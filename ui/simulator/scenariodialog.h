@@ -21,6 +21,7 @@ class QLabel;
 class QLineEdit;
 class QPushButton;
 class QSpinBox;
+class QVBoxLayout;
 
 namespace lockscope::ui {
 
@@ -87,18 +88,9 @@ private:
     QPushButton *m_play = nullptr;
 };
 
-} // namespace lockscope::ui
-
-class QCheckBox;
-class QGridLayout;
-class QLabel;
-
-// What goes wrong in a scenario, as the form has it: what is planned for a moment, and what is drawn by the seed.
-
-namespace lockscope::ui {
-
 class PlannedList;
 
+// What goes wrong in a scenario, as the form has it: what is planned for a moment, and what is drawn by the seed.
 class FaultChoice : public QWidget {
     Q_OBJECT
 public:
@@ -123,14 +115,7 @@ private:
     std::map<contention::FaultKind, QCheckBox *> m_drawn;
 };
 
-} // namespace lockscope::ui
-
-class QVBoxLayout;
-
 // What is to happen in a run at moments that somebody chose, faults and acts: each with a button that takes it out.
-
-namespace lockscope::ui {
-
 class PlannedList : public QWidget {
     Q_OBJECT
 public:

@@ -15,6 +15,8 @@
 #include <map>
 #include <memory>
 
+struct lua_State;
+
 namespace lockscope::world {
 
 // Cuts what a client sends into commands.
@@ -83,17 +85,10 @@ private:
     Topics m_channels, m_patterns;
 };
 
-} // namespace lockscope::world
-
-struct lua_State;
-
 // The Lua that runs a simulated Redis' scripts: the very files that the real one is sent, in an embedded
 // Lua 5.1 that sees what Redis shows a script, and no more.
 //
 // One per server; compiled once per text. World's thread only.
-
-namespace lockscope::world {
-
 class ScriptEngine {
 public:
     // Runs one command of a script.
