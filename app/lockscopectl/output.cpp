@@ -96,7 +96,7 @@ qsizetype cellsOfOne(char32_t c)
     return width < 0 ? 1 : width; // unknown to this locale: assume one
 }
 
-constexpr qsizetype gap = 2;
+constexpr qsizetype columnGap = 2;
 constexpr qsizetype narrowest = 8;
 constexpr qsizetype narrowestProse = 40;
 constexpr qsizetype widestCell = 200; // of what may be cut: a key of 100 kB would pad every row
@@ -153,7 +153,7 @@ std::vector<qsizetype> Table::widths(int width) const
         wide.push_back(most);
     }
     const auto total = [&] {
-        qsizetype sum = gap * (static_cast<qsizetype>(wide.size()) - 1);
+        qsizetype sum = columnGap * (static_cast<qsizetype>(wide.size()) - 1);
         for (const auto cells : wide)
             sum += cells;
         return sum;
@@ -177,7 +177,7 @@ std::vector<qsizetype> Table::widths(int width) const
 QString Table::text(int width) const
 {
     const auto wide = widths(width);
-    const auto total = std::accumulate(wide.begin(), wide.end(), gap * (std::ssize(wide) - 1));
+    const auto total = std::accumulate(wide.begin(), wide.end(), columnGap * (std::ssize(wide) - 1));
     QStringList titles;
     for (const auto &column : m_columns)
         titles << column.title;
@@ -195,7 +195,7 @@ QString Table::text(int width) const
             }
             const QString padding(std::max<qsizetype>(0, wide[c] - cellsOf(cell)), u' ');
             if (c > 0)
-                line += QString(gap, u' ');
+                line += QString(columnGap, u' ');
             line += m_columns[c].align == Align::Right ? padding + cell : cell + padding;
         }
         while (line.endsWith(u' '))

@@ -69,8 +69,8 @@ QStringList linesOf(const ConnectionAccount &account)
     if (!account.server.isEmpty())
         reached << account.server;
     if (account.latency) {
-        const auto milliseconds = std::chrono::duration<double, std::milli>(*account.latency).count();
-        reached << u"answers in %1 ms"_s.arg(milliseconds, 0, 'f', 1);
+        const auto latency = std::chrono::duration<double, std::milli>(*account.latency).count();
+        reached << u"answers in %1 ms"_s.arg(latency, 0, 'f', 1);
     }
     QStringList lines{reached.join(u", "_s)};
     if (!account.remark.isEmpty())
