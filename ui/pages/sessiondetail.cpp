@@ -43,7 +43,7 @@ private:
 
 namespace {
 
-constexpr auto shown = 60s;
+constexpr auto pulseSpan = 60s;
 
 qreal seconds(std::chrono::system_clock::duration span)
 {
@@ -80,7 +80,7 @@ void PulseView::paintEvent(QPaintEvent *)
     for (const auto &beat : beats)
         most = std::max(most, seconds(beat.expires - beat.at));
     const auto place = [&](LeasePulse::Time at, qreal left) {
-        return QPointF(area.right() - seconds(m_now - at) / seconds(shown) * area.width(),
+        return QPointF(area.right() - seconds(m_now - at) / seconds(pulseSpan) * area.width(),
                        area.bottom() - std::max(0.0, left) / most * area.height());
     };
     painter.setClipRect(area.adjusted(-1, -2, 1, 2));
