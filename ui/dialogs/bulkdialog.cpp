@@ -349,4 +349,3 @@ QVariant BulkModel::headerData(int section, Qt::Orientation orientation, int rol
 } // namespace lockscope::ui
 
 #include "moc_bulkdialog.cpp"
-
