@@ -2,8 +2,8 @@
 # Which Debian packages Lockscope needs for what, and how they get here. Sourced by run.sh and test.sh.
 
 packages_to_build=(build-essential cmake ninja-build ccache mold pkg-config
-    qt6-base-dev qt6-charts-dev libqt6opengl6-dev qt6-svg-dev qtkeychain-qt6-dev libzookeeper-mt-dev libhiredis-dev
-    liblua5.1-0-dev zlib1g-dev libgl1-mesa-dev libgraphviz-dev libwebp-dev libtomlplusplus-dev qt6-l10n-tools)
+    qt6-base-dev qt6-svg-dev qtkeychain-qt6-dev libzookeeper-mt-dev libhiredis-dev
+    liblua5.1-0-dev zlib1g-dev libgl1-mesa-dev libgraphviz-dev libtomlplusplus-dev qt6-l10n-tools)
 # The sandbox's servers, what the window shows itself with, and the fonts it looks best in.
 packages_to_run=(libzookeeper-java libnetty-java libservlet-api-java libslf4j-java default-jre-headless redis-server
     mariadb-server-core libqt6sql6-mysql libqt6sql6-psql etcd-server
@@ -22,8 +22,7 @@ packages_to_sanitize=(clang-16 libclang-rt-16-dev llvm-16)
 
 say() { printf '%s\n' "$*" >&2; }
 
-# Every installed package by name, and what else installed ones are: since Debian 13 libqt6opengl6-dev is
-# part of qt6-base-dev.
+# Every installed package by its name and by the names it provides, since a release may merge two packages.
 installed_packages() {
     dpkg-query -W -f='${db:Status-Status}: ${Package}, ${Provides}\n' 2>/dev/null |
         sed -n 's/^installed: //p' | tr ',' '\n' | sed 's/^ *//; s/[ :(].*//'

@@ -699,16 +699,8 @@
         <translation>анимацию создать не удалось: %1</translation>
     </message>
     <message>
-        <source>another version of libwebp</source>
-        <translation>другая версия libwebp</translation>
-    </message>
-    <message>
         <source>no memory for a picture of that size</source>
         <translation>не хватает памяти на картинку такого размера</translation>
-    </message>
-    <message>
-        <source>there is nothing to show</source>
-        <translation>показывать нечего</translation>
     </message>
     <message>
         <source>simulated, seed %1</source>
@@ -1265,8 +1257,8 @@
         <translation>Картинка (SVG)</translation>
     </message>
     <message>
-        <source>Animation (WebP)</source>
-        <translation>Анимация (WebP)</translation>
+        <source>Animation (PNG)</source>
+        <translation>Анимация (PNG)</translation>
     </message>
     <message>
         <source>Events (CSV)</source>
@@ -1680,10 +1672,6 @@
     <message>
         <source>Time instead of requests</source>
         <translation>Время вместо запросов</translation>
-    </message>
-    <message>
-        <source>Requests against the number of contenders</source>
-        <translation>Запросы в зависимости от числа участников</translation>
     </message>
     <message>
         <source>Time to drain the queue, against the number of contenders</source>

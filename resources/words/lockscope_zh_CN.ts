@@ -699,16 +699,8 @@
         <translation>无法生成动画：%1</translation>
     </message>
     <message>
-        <source>another version of libwebp</source>
-        <translation>libwebp 版本不符</translation>
-    </message>
-    <message>
         <source>no memory for a picture of that size</source>
         <translation>内存不足，无法生成这么大的图片</translation>
-    </message>
-    <message>
-        <source>there is nothing to show</source>
-        <translation>没有可显示的内容</translation>
     </message>
     <message>
         <source>simulated, seed %1</source>
@@ -1263,8 +1255,8 @@
         <translation>图片（SVG）</translation>
     </message>
     <message>
-        <source>Animation (WebP)</source>
-        <translation>动画（WebP）</translation>
+        <source>Animation (PNG)</source>
+        <translation>动画（PNG）</translation>
     </message>
     <message>
         <source>Events (CSV)</source>
@@ -1678,10 +1670,6 @@
     <message>
         <source>Time instead of requests</source>
         <translation>显示时间，而不是请求数</translation>
-    </message>
-    <message>
-        <source>Requests against the number of contenders</source>
-        <translation>请求数随竞争者数量的变化</translation>
     </message>
     <message>
         <source>Time to drain the queue, against the number of contenders</source>

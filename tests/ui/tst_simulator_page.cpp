@@ -4,6 +4,7 @@
 #include "tests/support/fakerecording.h"
 #include "tests/support/patience.h"
 #include "tests/support/testmain.h"
+#include "tests/ui/animatedpng.h"
 #include "tests/ui/themedapplication.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/simulatorpage.h"
@@ -131,6 +132,7 @@ private slots:
         QCOMPARE(m_page->chart().valueOf(1, 200), 399);
         m_page->chart().timeButton()->click();
         QVERIFY(m_page->chart().valueOf(1, 200) > 10 && m_page->chart().valueOf(1, 200) < 11); // seconds
+        QVERIFY(m_page->chart().readingAt(200).startsWith(u"200 contenders\nWatch the children: 10."_s));
         const auto exclusion = m_page->findChild<QWidget *>(u"exclusion0"_s);
         QVERIFY(exclusion && !qobject_cast<QPushButton *>(exclusion)); // nothing to click: it held
         m_page->findChild<QPushButton *>(u"seedChip"_s)->click();
@@ -274,10 +276,13 @@ private slots:
         QCOMPARE(drawn.count(u">c19<"_s), 2);
         QVERIFY(drawn.contains(u">is told in vain<"_s) && drawn.contains(u">holds<"_s));
         QVERIFY(!drawn.contains(u">paused<"_s));
-        // Extended WebP, with a frame for each moment at which something was another.
-        const auto animation = contentOf(saved(ui::ExportKind::Animation, u"a.webp"_s));
-        QVERIFY(animation.startsWith("RIFF") && animation.mid(8, 8) == "WEBPVP8X" && animation.contains("ANIM"));
-        QVERIFY2(animation.count("ANMF") > 20, QByteArray::number(animation.count("ANMF")).constData());
+        // Frame after frame leads to the still picture that other programs show.
+        const auto animation = contentOf(saved(ui::ExportKind::Animation, u"a.animated.png"_s));
+        const auto played = testing::playAnimation(animation);
+        QVERIFY2(played.failure.isEmpty(), qPrintable(played.failure));
+        QVERIFY2(played.frames > 20, QByteArray::number(played.frames).constData());
+        QCOMPARE(played.milliseconds, 119 * 100 + 4000);
+        QCOMPARE(played.canvas, QImage::fromData(animation).convertToFormat(QImage::Format_RGB888));
         const auto csv = contentOf(saved(ui::ExportKind::Csv, u"a.csv"_s, 1));
         QCOMPARE(csv.count('\n'), static_cast<qsizetype>(playback().runs()[1]->eventCount()) + 1);
         const auto json = QJsonDocument::fromJson(contentOf(saved(ui::ExportKind::Json, u"a.json"_s)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two arguments against Redlock, staged by hand as tests/claims.md lists it: in no more than ten clicks each, what
-// must hold breaks, and the page says so.
+// The two arguments against Redlock, staged by hand as tests/claims.md lists it: in no more than ten clicks each,
+// what must hold breaks, and the page says so.
 #include "tests/support/fakerecording.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/themedapplication.h"

@@ -269,9 +269,11 @@ private slots:
         QString all;
         for (const auto *label : about->findChildren<QLabel *>())
             all += label->text() + u'\n';
-        for (const auto &words : {QStringLiteral("Lockscope " LOCKSCOPE_VERSION), u"GPL-3"_s, u"hiredis"_s,
+        for (const auto &words : {QStringLiteral("Lockscope " LOCKSCOPE_VERSION), u"Apache-2.0"_s, u"hiredis"_s,
                                   u"audit.jsonl"_s, QString::fromLatin1(qVersion())})
             QVERIFY2(all.contains(words), qPrintable(words));
+        const auto strictest = u"LGPL-3"_s;
+        QVERIFY2(all.contains(strictest) && !all.remove(strictest).contains(u"GPL"), qPrintable(all));
     }
 
     // A link shows, and does nothing else: no connecting, no acting, whoever wrote it.

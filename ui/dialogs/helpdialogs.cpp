@@ -46,15 +46,14 @@ AboutDialog::AboutDialog(QWidget *parent) : QDialog(parent)
     auto *rows = new QVBoxLayout(page);
     rows->setContentsMargins(0, 0, 12, 0);
     rows->addWidget(makeLabel(tr("An inspector and admin console for distributed locks."), {}, page));
-    addSection(
-        *rows, page, tr("LICENCE"),
-        tr("The source is Apache-2.0, © 2026 the Lockscope authors. This program uses Qt Charts, which is GPL-3: as "
-           "built it is distributed under the GPL-3. Lockscope comes without any warranty."),
-        false);
+    addSection(*rows, page, tr("LICENSE"),
+               tr("Lockscope is licensed under Apache-2.0, © 2026 the Lockscope authors. It comes without any "
+                  "warranty. The libraries below keep their own licenses."),
+               false);
     addSection(*rows, page, tr("MADE WITH"),
-               tr("Qt %1 (LGPL-3) and its module Charts (GPL-3)\nThe ZooKeeper C client (Apache-2.0)\nhiredis "
-                  "(BSD-3-Clause)\nLua 5.1 (MIT)\ntoml++ (MIT)\nQtKeychain (BSD-3-Clause)\nlibwebp "
-                  "(BSD-3-Clause)\nzlib (Zlib)\nGraphviz (EPL-1.0), in a program of its own")
+               tr("Qt %1 (LGPL-3), linked dynamically\nThe ZooKeeper C client (Apache-2.0)\nhiredis "
+                  "(BSD-3-Clause)\nLua 5.1 (MIT)\ntoml++ (MIT)\nQtKeychain (BSD-2-Clause)\nzlib (Zlib)\n"
+                  "Graphviz (EPL-1.0), in a process of its own")
                    .arg(QString::fromLatin1(qVersion())),
                false);
     const QString dataFolder = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation);

@@ -47,9 +47,9 @@ inline QDataStream &operator>>(QDataStream &from, DotPlaces &places)
     return from >> places.centres >> places.lines >> places.size;
 }
 
-// Where the boxes of connected graphs stand, in columns from left to right, and the lines between them: Graphviz'
-// "dot", in a program of its own (app/graphlayout). Graphviz ends the program it runs in when it meets what it did
-// not expect; and its licence, the EPL-1.0, does not go into one program with Qt Charts' GPL-3.
+// The places of the boxes of connected graphs, in columns from left to right, and the lines between them. Graphviz'
+// "dot" computes them in a process of its own (app/graphlayout), because only a process can be stopped in the middle
+// of a layout, and because Graphviz ends its process when memory is short.
 
 // Of each graph, in their order. Any thread but the window's: it waits for the other program, 20 s at most and no
 // longer than 50 ms after `stop`.

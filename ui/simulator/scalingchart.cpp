@@ -3,18 +3,19 @@
 
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatorwords.h"
+#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QBoxLayout>
-#include <QChart>
-#include <QChartView>
-#include <QGraphicsSimpleTextItem>
+#include <QHelpEvent>
 #include <QLabel>
-#include <QLineSeries>
+#include <QPainter>
+#include <QPainterPath>
 #include <QPushButton>
-#include <QValueAxis>
+#include <QToolTip>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace lockscope::ui {
@@ -24,30 +25,21 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int chartEnd = 200; // contenders
+constexpr int chartStep = 50;
 
-struct LineLook {
-    QColor colour;
-    Qt::PenStyle style; // to be told apart without colour
-};
-
-LineLook lookOf(std::size_t run, const Tokens &t)
+// The style distinguishes the lines without color.
+QPen penOf(std::size_t run)
 {
-    switch (run % 3) {
-    case 0: return {t.warning, Qt::SolidLine};
-    case 1: return {t.accent, Qt::DashLine};
-    default: return {t.hold, Qt::DashDotLine};
-    }
+    const Tokens &t = Theme::tokens();
+    const std::array pens{QPen(t.warning, 2), QPen(t.accent, 2, Qt::DashLine), QPen(t.hold, 2, Qt::DashDotLine)};
+    return pens.at(run % pens.size());
 }
 
-// The next round number.
+// The smallest 1, 2 or 5 times a power of ten that is not below the value.
 double roundUp(double value)
 {
-    const double ten = std::pow(10, std::floor(std::log10(std::max(value, 1e-6))));
-    for (const double factor : {1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0}) {
-        if (value <= factor * ten)
-            return factor * ten;
-    }
-    return 10 * ten;
+    const double ten = std::pow(10, std::floor(std::log10(value)));
+    return ten * (value <= ten ? 1 : value <= 2 * ten ? 2 : value <= 5 * ten ? 5 : 10);
 }
 
 double valueAt(const ScalingPoint &point, bool isTime)
@@ -58,199 +50,213 @@ double valueAt(const ScalingPoint &point, bool isTime)
 } // namespace
 
 ScalingChart::ScalingChart(QWidget *parent)
-    : QFrame(parent), m_title(makeLabel({}, u"title"_s, this)), m_notice(makeLabel({}, u"muted"_s, this)),
-      m_time(new QPushButton(this)), m_chart(new QChart), m_view(new QChartView(m_chart, this)),
-      m_x(new QValueAxis(m_chart)), m_y(new QValueAxis(m_chart))
+    : QFrame(parent), m_title(makeLabel({}, u"title"_s, this)), m_time(new QPushButton(this)),
+      m_canvas(new QWidget(this))
 {
     setProperty("look", u"card"_s);
     m_time->setProperty("look", u"chip"_s);
     m_time->setCheckable(true);
     m_time->setFocusPolicy(Qt::TabFocus);
     connect(m_time, &QPushButton::toggled, this, &ScalingChart::showTime);
-    m_notice->setAlignment(Qt::AlignCenter);
-    m_notice->setWordWrap(true);
-    m_notice->hide();
     m_title->setMinimumWidth(20);
     m_title->setWordWrap(true);
+    m_canvas->setMinimumHeight(120);
     auto *head = new QHBoxLayout;
     head->addWidget(m_title, 1);
     head->addWidget(m_time);
     auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(14, 8, 14, 6);
-    column->setSpacing(0);
+    column->setContentsMargins(14, 8, 14, 8);
+    column->setSpacing(6);
     column->addLayout(head);
-    column->addWidget(m_notice, 1);
-    column->addWidget(m_view, 1);
-
-    m_chart->legend()->hide();
-    m_chart->setMargins({});
-    m_chart->setBackgroundRoundness(0);
-    m_chart->addAxis(m_x, Qt::AlignBottom);
-    m_chart->addAxis(m_y, Qt::AlignLeft);
-    m_x->setRange(0, chartEnd);
-    m_x->setTickCount(5);
-    m_x->setLabelFormat(u"%d"_s);
-    m_x->setGridLineVisible(false);
-    m_y->setTickCount(3);
-    m_view->setRenderHint(QPainter::Antialiasing);
-    m_view->setFrameShape(QFrame::NoFrame);
-    m_view->setMinimumHeight(120);
-    m_view->setFocusPolicy(Qt::NoFocus);
-    connect(m_chart, &QChart::plotAreaChanged, this, &ScalingChart::placeNames);
-    connect(Theme::instance(), &Theme::changed, this, &ScalingChart::dress);
-    dress();
-    sayWords();
+    column->addWidget(m_canvas, 1);
+    connect(Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+    updateTexts();
 }
 
-void ScalingChart::sayWords()
+void ScalingChart::updateTexts()
 {
     m_time->setText(tr("Time"));
     m_time->setToolTip(tr("Time instead of requests"));
-    m_view->setAccessibleName(tr("Requests against the number of contenders"));
-    for (std::size_t i = 0; i < m_names.size(); ++i)
-        m_names[i]->setText(recipeTitle(m_recipes[i]));
-    showTime(m_isTime);
+    const QString title = m_isTime ? tr("Time to drain the queue, against the number of contenders")
+                                   : tr("Requests to drain the queue, against the number of contenders");
+    m_title->setText(m_isElsewhere ? tr("%1 · simulated").arg(title) : title);
+    m_canvas->setAccessibleName(m_title->text());
+    m_canvas->setAccessibleDescription(m_points.empty() ? QString() : readingAt(m_points.back().contenders));
+    update();
 }
 
-void ScalingChart::changeEvent(QEvent *event)
-{
-    QFrame::changeEvent(event);
-    if (event->type() == QEvent::LanguageChange)
-        sayWords();
-}
-
-void ScalingChart::begin(const std::vector<QByteArray> &recipes, const QString &why)
+void ScalingChart::begin(const std::vector<QByteArray> &recipes)
 {
     m_recipes = recipes;
     m_points.clear();
-    m_chart->removeAllSeries();
-    m_lines.clear();
-    qDeleteAll(m_names);
-    m_names.clear();
-    for (const auto &recipe : recipes) {
-        auto *line = new QLineSeries(m_chart);
-        line->setPointsVisible(true);
-        m_chart->addSeries(line);
-        line->attachAxis(m_x);
-        line->attachAxis(m_y);
-        m_lines.push_back(line);
-        m_names.push_back(new QGraphicsSimpleTextItem(recipeTitle(recipe), m_chart));
-    }
-    m_notice->setText(why);
-    m_notice->setVisible(!why.isEmpty());
-    m_view->setVisible(why.isEmpty());
-    m_time->setVisible(why.isEmpty());
-    dress();
-    draw();
+    updateTexts();
 }
 
 void ScalingChart::add(const ScalingPoint &point)
 {
-    m_points.push_back(point);
-    draw();
+    const auto after = std::ranges::upper_bound(m_points, point.contenders, {}, &ScalingPoint::contenders);
+    m_points.insert(after, point);
+    updateTexts();
 }
 
 void ScalingChart::showTime(bool isTime)
 {
     m_isTime = isTime;
-    showTitle();
-    m_y->setLabelFormat(isTime ? Simulator::tr("%1 s").arg(u"%g"_s) : u"%d"_s);
-    draw();
+    updateTexts();
 }
 
 void ScalingChart::setIsElsewhere(bool isElsewhere)
 {
     m_isElsewhere = isElsewhere;
-    showTitle();
-}
-
-void ScalingChart::showTitle()
-{
-    const QString title = m_isTime ? tr("Time to drain the queue, against the number of contenders")
-                                   : tr("Requests to drain the queue, against the number of contenders");
-    m_title->setText(m_isElsewhere ? tr("%1 · simulated").arg(title) : title);
+    updateTexts();
 }
 
 double ScalingChart::valueOf(int run, int contenders) const
 {
-    const auto point = std::find_if(m_points.begin(), m_points.end(), [&](const ScalingPoint &one) {
-        return one.run == run && one.contenders == contenders;
+    const auto point = std::ranges::find_if(m_points, [&](const ScalingPoint &candidate) {
+        return candidate.run == run && candidate.contenders == contenders;
     });
     return point == m_points.end() ? -1 : valueAt(*point, m_isTime);
 }
 
-void ScalingChart::draw()
+QString ScalingChart::readingAt(int contenders) const
 {
-    double most = 0;
-    for (std::size_t i = 0; i < m_lines.size(); ++i) {
-        QList<QPointF> line;
-        for (const auto &point : m_points) {
-            if (point.run == static_cast<int>(i))
-                line << QPointF(point.contenders, valueAt(point, m_isTime));
-        }
-        std::sort(line.begin(), line.end(), [](QPointF a, QPointF b) { return a.x() < b.x(); });
-        for (const auto &point : line)
-            most = std::max(most, point.y());
-        m_lines[i]->replace(line);
+    QStringList lines{Simulator::tr("%1 contenders").arg(spokenCount(contenders))};
+    for (const auto &point : m_points) {
+        if (point.contenders == contenders)
+            lines << u"%1: %2"_s.arg(recipeTitle(m_recipes.at(static_cast<std::size_t>(point.run))),
+                                     m_isTime ? momentText(point.elapsed) : spokenCount(point.requests));
     }
-    m_y->setRange(0, most > 0 ? roundUp(1.12 * most) : 1);
-    placeNames();
+    return lines.join(u'\n');
 }
 
-// Beside the end of each line, one above the other where the lines meet.
-void ScalingChart::placeNames()
+bool ScalingChart::event(QEvent *event)
+{
+    if (event->type() == QEvent::LanguageChange)
+        updateTexts();
+    if (event->type() != QEvent::ToolTip)
+        return QFrame::event(event);
+    const auto &help = static_cast<const QHelpEvent &>(*event);
+    const Plot plot = makePlot();
+    const auto distance = [&](const ScalingPoint &point) {
+        return std::abs(plot.place(point.contenders, 0).x() - help.x());
+    };
+    const auto nearest = std::ranges::min_element(m_points, {}, distance);
+    const bool isNearPoint = nearest != m_points.end() && m_canvas->geometry().contains(help.pos());
+    QToolTip::showText(help.globalPos(), isNearPoint ? plainToolTip(readingAt(nearest->contenders)) : QString());
+    return true;
+}
+
+QPointF ScalingChart::Plot::place(double contenders, double value) const
+{
+    return {area.left() + contenders / chartEnd * area.width(), area.bottom() - value / end * area.height()};
+}
+
+QString ScalingChart::axisLabel(double value) const
+{
+    return m_isTime ? axisText(Moment(std::llround(value * 1e6))) : spokenCount(std::llround(value));
+}
+
+ScalingChart::Plot ScalingChart::makePlot() const
+{
+    const QFont font = textFont(11);
+    Plot plot{QRectF(m_canvas->geometry())};
+    const double line = QFontMetricsF(font).height();
+    plot.area.adjust(0, line / 2, -tabularWidth(font, spokenCount(chartEnd)) / 2, -line - 5);
+    double most = 0;
+    for (const auto &point : m_points)
+        most = std::max(most, valueAt(point, m_isTime));
+    if (most > 0) {
+        plot.end = 1.15 * most; // room for a name above the highest point
+        plot.step = roundUp(plot.end / std::max(2.0, plot.area.height() / (2.5 * line)));
+    }
+    double widest = 0;
+    for (double value = 0; value <= plot.end; value += plot.step)
+        widest = std::max(widest, tabularWidth(font, axisLabel(value)));
+    plot.area.setLeft(plot.area.left() + widest + 8);
+    return plot;
+}
+
+void ScalingChart::drawGrid(QPainter &painter, const Plot &plot) const
+{
+    const Tokens &t = Theme::tokens();
+    const double line = painter.fontMetrics().height();
+    for (double value = 0; value <= plot.end; value += plot.step) {
+        const double y = std::round(plot.place(0, value).y()) + 0.5; // between pixels a line would be blurred
+        painter.setPen(t.line);
+        painter.drawLine(QPointF(plot.area.left(), y), QPointF(plot.area.right(), y));
+        painter.setPen(t.muted);
+        const QRectF label(m_canvas->x(), y - line / 2, plot.area.left() - 8 - m_canvas->x(), line);
+        if (!m_points.empty())
+            drawTabular(painter, label, Qt::AlignRight, axisLabel(value));
+    }
+    for (int contenders = 0; contenders <= chartEnd; contenders += chartStep) {
+        const QPointF below = plot.place(contenders, 0) + QPointF(0, 5);
+        const QRectF label(below.x() - 50, below.y(), 100, line);
+        drawTabular(painter, label, Qt::AlignHCenter, spokenCount(contenders));
+    }
+}
+
+QPolygonF ScalingChart::lineOf(std::size_t run, const Plot &plot) const
+{
+    QPolygonF line;
+    for (const auto &point : m_points) {
+        if (point.run == static_cast<int>(run))
+            line << plot.place(point.contenders, valueAt(point, m_isTime));
+    }
+    return line;
+}
+
+// Each name is above the end of its line; where the lines meet, the names are stacked.
+void ScalingChart::drawNames(QPainter &painter, const Plot &plot) const
 {
     std::vector<QRectF> taken;
-    for (std::size_t i = 0; i < m_names.size(); ++i) {
-        const auto points = m_lines[i]->points();
-        m_names[i]->setVisible(!points.isEmpty());
-        if (points.isEmpty())
+    for (std::size_t i = 0; i < m_recipes.size(); ++i) {
+        const auto line = lineOf(i, plot);
+        if (line.isEmpty())
             continue;
-        const QPointF end = m_chart->mapToPosition(points.back(), m_lines[i]);
-        QRectF place = m_names[i]->boundingRect();
-        place.moveBottomRight(end + QPointF(0, -6));
-        const QRectF plot = m_chart->plotArea();
-        place.moveTop(std::max(place.top(), plot.top()));
-        place.moveLeft(std::max(place.left(), plot.left() + 4));
+        const QString name = recipeTitle(m_recipes[i]);
+        const QFontMetricsF metrics(painter.font());
+        QRectF place(0, 0, metrics.horizontalAdvance(name), metrics.height());
+        place.moveBottomRight(line.back() + QPointF(0, -6));
+        place.moveTop(std::max(place.top(), plot.area.top()));
+        place.moveLeft(std::max(place.left(), plot.area.left() + 4));
         const auto meets = [&](const QRectF &other) { return other.adjusted(0, -1, 0, 1).intersects(place); };
-        const auto isTaken = [&] { return std::any_of(taken.begin(), taken.end(), meets); };
-        // Upwards, and from the top on downwards.
         double step = -place.height();
-        for (int tries = 0; tries < 8 && isTaken(); ++tries) {
-            if (place.top() + step < plot.top())
+        for (int tries = 0; tries < 8 && std::ranges::any_of(taken, meets); ++tries) {
+            if (place.top() + step < plot.area.top()) // no room above: the rest goes below
                 step = place.height();
             place.translate(0, step);
         }
         taken.push_back(place);
-        m_names[i]->setPos(place.topLeft());
+        const QPointF baseline(place.left(), place.top() + metrics.ascent());
+        QPainterPath outline;
+        outline.addText(baseline, painter.font(), name);
+        painter.strokePath(outline, QPen(Theme::tokens().panel, 4)); // a line behind the name does not touch it
+        painter.setPen(penOf(i).color());
+        painter.drawText(baseline, name);
     }
 }
 
-void ScalingChart::dress()
+void ScalingChart::paintEvent(QPaintEvent *event)
 {
-    const Tokens &t = Theme::tokens();
-    m_chart->setBackgroundBrush(t.panel);
-    m_chart->setPlotAreaBackgroundVisible(false);
-    for (auto *axis : {m_x, m_y}) {
-        axis->setLabelsFont(textFont(11));
-        axis->setLabelsColor(t.muted);
-        axis->setLinePen(QPen(t.line));
-        axis->setGridLinePen(QPen(t.line));
+    QFrame::paintEvent(event);
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setFont(textFont(11));
+    const Plot plot = makePlot();
+    drawGrid(painter, plot);
+    for (std::size_t i = 0; i < m_recipes.size(); ++i) {
+        const auto line = lineOf(i, plot);
+        painter.setPen(penOf(i));
+        painter.drawPolyline(line);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(penOf(i).color());
+        for (const auto &point : line)
+            painter.drawEllipse(point, 3, 3);
+        painter.setBrush(Qt::NoBrush);
     }
-    m_y->setLineVisible(false);
-    for (std::size_t i = 0; i < m_lines.size(); ++i) {
-        const auto look = lookOf(i, t);
-        m_lines[i]->setPen(QPen(look.colour, 2, look.style));
-        m_names[i]->setBrush(look.colour);
-        m_names[i]->setFont(textFont(11));
-    }
-    m_view->setBackgroundBrush(t.panel);
-}
-
-void ScalingChart::resizeEvent(QResizeEvent *event)
-{
-    QFrame::resizeEvent(event);
-    placeNames();
+    drawNames(painter, plot);
 }
 
 } // namespace lockscope::ui

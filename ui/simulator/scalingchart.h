@@ -8,13 +8,8 @@
 
 #include <QFrame>
 
-class QChart;
-class QChartView;
-class QGraphicsSimpleTextItem;
 class QLabel;
-class QLineSeries;
 class QPushButton;
-class QValueAxis;
 
 namespace lockscope::ui {
 
@@ -23,38 +18,42 @@ class ScalingChart : public QFrame {
 public:
     explicit ScalingChart(QWidget *parent = nullptr);
 
-    // Empties it; `why`, if given, is said in place of lines.
-    void begin(const std::vector<QByteArray> &recipes, const QString &why = {});
+    // Removes all lines; add() draws those of the recipes point by point.
+    void begin(const std::vector<QByteArray> &recipes);
     void add(const ScalingPoint &point);
     void showTime(bool isTime);
-    // The runs beside it were played on real servers: it says that it was not.
+    // The runs next to the chart were played on real servers: the title says that the chart was not.
     void setIsElsewhere(bool isElsewhere);
     [[nodiscard]] QPushButton *timeButton() const { return m_time; }
-    // What a line says for that many contenders; -1 if it has no such point.
+    // The value of a line at that number of contenders, in requests or seconds; -1 if it has no such point.
     [[nodiscard]] double valueOf(int run, int contenders) const;
+    // The values of all lines at that number of contenders, for the tool tip and for screen readers.
+    [[nodiscard]] QString readingAt(int contenders) const;
 
 protected:
-    void resizeEvent(QResizeEvent *event) override;
-    void changeEvent(QEvent *event) override;
+    bool event(QEvent *event) override;
+    void paintEvent(QPaintEvent *event) override;
 
 private:
-    void sayWords();
-    void draw();
-    void showTitle();
-    void dress();
-    void placeNames();
+    // The part of the frame between the axes, and the values at its edges.
+    struct Plot {
+        QRectF area;
+        double end = 1;  // at the upper edge
+        double step = 1; // from one grid line to the next
+        [[nodiscard]] QPointF place(double contenders, double value) const;
+    };
+    [[nodiscard]] Plot makePlot() const;
+    [[nodiscard]] QPolygonF lineOf(std::size_t run, const Plot &plot) const;
+    [[nodiscard]] QString axisLabel(double value) const;
+    void drawGrid(QPainter &painter, const Plot &plot) const;
+    void drawNames(QPainter &painter, const Plot &plot) const;
+    void updateTexts();
 
     QLabel *m_title;
-    QLabel *m_notice;
     QPushButton *m_time;
-    QChart *m_chart;
-    QChartView *m_view;
-    QValueAxis *m_x;
-    QValueAxis *m_y;
-    std::vector<QLineSeries *> m_lines;
-    std::vector<QGraphicsSimpleTextItem *> m_names;
+    QWidget *m_canvas; // keeps the room of the drawing, which the frame paints
     std::vector<QByteArray> m_recipes;
-    std::vector<ScalingPoint> m_points;
+    std::vector<ScalingPoint> m_points; // by contenders
     bool m_isTime = false;
     bool m_isElsewhere = false;
 };
