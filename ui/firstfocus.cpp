@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/firstfocus.h"
-
 #include "ui/mainwindow.h"
+
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pagestack.h"
 #include "ui/shell/bars.h"
@@ -44,5 +43,3 @@ bool FirstFocus::eventFilter(QObject *watched, QEvent *event)
 }
 
 } // namespace lockscope::ui
-
-#include "moc_firstfocus.cpp"

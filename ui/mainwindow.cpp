@@ -3,7 +3,6 @@
 
 #include "core/workspace/values.h"
 #include "ui/dialogs/connectform.h"
-#include "ui/firstfocus.h"
 #include "ui/pages/findingspage.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockdetail.h"
@@ -14,7 +13,6 @@
 #include "ui/models/pausablebackend.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/simulatorpage.h"
-#include "ui/presentation.h"
 #include "ui/shell/bars.h"
 #include "ui/shell/helpoverlay.h"
 #include "ui/shell/sidebar.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/presentation.h"
+#include "ui/mainwindow.h"
 
 #include "ui/shell/actions.h"
 #include "ui/shell/keybar.h"
@@ -93,5 +93,3 @@ void Presentation::chooseTextSize()
 }
 
 } // namespace lockscope::ui
-
-#include "moc_presentation.cpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/windowpalette.h"
+#include "ui/workbench.h"
 
 #include "core/base/text.h"
 #include "ui/mainwindow.h"

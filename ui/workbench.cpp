@@ -2,8 +2,8 @@
 #include "ui/workbench.h"
 
 #include "core/base/text.h"
-#include "ui/dialogs/aboutdialog.h"
-#include "ui/dialogs/alertsdialog.h"
+#include "ui/dialogs/helpdialogs.h"
+#include "ui/dialogs/settingsdialog.h"
 #include "ui/mainwindow.h"
 #include "ui/models/locklink.h"
 #include "ui/models/pausablebackend.h"
@@ -21,7 +21,6 @@
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
 #include "ui/windowdialogs.h"
-#include "ui/windowpalette.h"
 
 #include <QAction>
 #include <QEvent>

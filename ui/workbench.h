@@ -94,4 +94,9 @@ private:
     ConnectionName m_waitsFor;
 };
 
+// What the palette of the window offers: its pages and actions, the locks, the sessions.
+
+// All of them outlive the palette.
+void fillPalette(CommandPalette &palette, MainWindow &window, Actions &actions);
+
 } // namespace lockscope::ui

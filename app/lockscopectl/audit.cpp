@@ -3,7 +3,6 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/lockwords.h"
 #include "app/lockscopectl/output.h"
-#include "app/lockscopectl/table.h"
 #include "core/base/text.h"
 
 #include <QJsonArray>

@@ -5,7 +5,6 @@
 #include "app/commandline.h"
 #include "app/lockscopectl/interrupts.h"
 #include "app/lockscopectl/pictures.h"
-#include "app/lockscopectl/sink.h"
 #include "core/async/task.h"
 #include "core/workspace/rulefolder.h"
 #include "core/workspace/workspace.h"
@@ -108,5 +107,9 @@ void complainOfRemark(const Link &link);
 [[nodiscard]] CommandSpec simulateCommand();
 [[nodiscard]] CommandSpec lessonCommand();
 [[nodiscard]] CommandSpec recogniseCommand();
+
+// What --help prints.
+[[nodiscard]] QString generalHelp();
+[[nodiscard]] QString commandHelp(const CommandSpec &command);
 
 } // namespace lockscope::ctl

@@ -5,7 +5,7 @@
 #include "app/lockscopectl/lockwords.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
-#include "core/inspect/waits/together.h"
+#include "core/inspect/waits/clients.h"
 #include "core/operate/gentler.h"
 #include "core/operate/lastlook.h"
 

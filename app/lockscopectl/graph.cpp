@@ -5,8 +5,8 @@
 #include "app/lockscopectl/output.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/inspect/awaited.h"
 #include "core/inspect/coverage.h"
+#include "core/inspect/snapshot.h"
 
 #include <algorithm>
 #include <map>

@@ -3,12 +3,11 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/lockwords.h"
 #include "app/lockscopectl/output.h"
-#include "app/lockscopectl/table.h"
 #include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
-#include "core/inspect/lockglob.h"
+#include "core/inspect/thresholds.h"
 
 #include <QRegularExpression>
 

@@ -6,10 +6,14 @@
 #include <QJsonDocument>
 #include <QRegularExpression>
 
+#include <algorithm>
 #include <cstdio>
 #include <langinfo.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <cwchar>
+#include <numeric>
+#include <utility>
 
 namespace lockscope::ctl {
 
@@ -82,6 +86,132 @@ int terminalWidth()
     if (!::isatty(STDOUT_FILENO) || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
         return 0;
     return size.ws_col;
+}
+
+namespace {
+
+qsizetype cellsOfOne(char32_t c)
+{
+    const int width = ::wcwidth(static_cast<wchar_t>(c));
+    return width < 0 ? 1 : width; // unknown to this locale: assume one
+}
+
+constexpr qsizetype columnGap = 2;
+constexpr qsizetype narrowest = 8;
+constexpr qsizetype narrowestProse = 40;
+constexpr qsizetype widestCell = 200; // of what may be cut: a key of 100 kB would pad every row
+
+QString cut(const QString &text, qsizetype cells)
+{
+    if (cellsOf(text) <= cells)
+        return text;
+    // From the left: names differ at their end (a sequence number, a lock's own name).
+    const auto all = text.toUcs4();
+    qsizetype left = cells - 1;
+    auto from = all.size();
+    while (from > 0 && left >= cellsOfOne(all[from - 1]))
+        left -= cellsOfOne(all[--from]);
+    return u'…' + QString::fromUcs4(reinterpret_cast<const char32_t *>(all.constData()) + from, all.size() - from);
+}
+
+// At its spaces; a word that is wider goes on in the next line.
+QStringList wrapped(const QString &text, qsizetype cells)
+{
+    QStringList lines;
+    QString line;
+    for (auto word : text.split(u' ')) {
+        if (!line.isEmpty() && cellsOf(line) + 1 + cellsOf(word) > cells)
+            lines << std::exchange(line, {});
+        while (cellsOf(word) > cells) {
+            lines << word.left(cells);
+            word = word.mid(cells);
+        }
+        line += line.isEmpty() ? word : u' ' + word;
+    }
+    return lines << line;
+}
+
+} // namespace
+
+qsizetype cellsOf(const QString &text)
+{
+    qsizetype cells = 0;
+    for (const char32_t c : text.toUcs4())
+        cells += cellsOfOne(c);
+    return cells;
+}
+
+std::vector<qsizetype> Table::widths(int width) const
+{
+    std::vector<qsizetype> wide;
+    for (std::size_t c = 0; c < m_columns.size(); ++c) {
+        auto most = cellsOf(m_columns[c].title);
+        for (const auto &row : m_rows)
+            most = std::max(most, cellsOf(row.value(static_cast<qsizetype>(c))));
+        if (m_columns[c].cuttable)
+            most = std::min(most, widestCell);
+        wide.push_back(most);
+    }
+    const auto total = [&] {
+        qsizetype sum = columnGap * (static_cast<qsizetype>(wide.size()) - 1);
+        for (const auto cells : wide)
+            sum += cells;
+        return sum;
+    };
+    while (width > 0 && total() > width) {
+        // The widest column that may give does, first.
+        std::size_t widest = wide.size();
+        for (std::size_t c = 0; c < wide.size(); ++c) {
+            const auto &column = m_columns[c];
+            const bool gives = column.isProse ? wide[c] > narrowestProse : column.cuttable && wide[c] > narrowest;
+            if (gives && (widest == wide.size() || wide[c] > wide[widest]))
+                widest = c;
+        }
+        if (widest == wide.size())
+            break;
+        --wide[widest];
+    }
+    return wide;
+}
+
+QString Table::text(int width) const
+{
+    const auto wide = widths(width);
+    const auto total = std::accumulate(wide.begin(), wide.end(), columnGap * (std::ssize(wide) - 1));
+    QStringList titles;
+    for (const auto &column : m_columns)
+        titles << column.title;
+    QStringList lines;
+    const auto addLine = [&](const QStringList &cells) {
+        QString line;
+        QStringList rest; // of what is continued
+        for (std::size_t c = 0; c < wide.size(); ++c) {
+            auto cell = cells.value(static_cast<qsizetype>(c));
+            if (m_columns[c].isProse) {
+                rest = wrapped(cell, wide[c]);
+                cell = rest.takeFirst();
+            } else {
+                cell = cut(cell, wide[c]);
+            }
+            const QString padding(std::max<qsizetype>(0, wide[c] - cellsOf(cell)), u' ');
+            if (c > 0)
+                line += QString(columnGap, u' ');
+            line += m_columns[c].align == Align::Right ? padding + cell : cell + padding;
+        }
+        while (line.endsWith(u' '))
+            line.chop(1);
+        lines << line;
+        const auto indent = total - (wide.empty() ? 0 : wide.back());
+        for (const auto &more : rest)
+            lines << QString(indent, u' ') + more;
+    };
+    addLine(titles);
+    for (std::size_t row = 0; row < m_rows.size(); ++row) {
+        if (const auto heading = m_headings.find(row); heading != m_headings.end())
+            lines << QString() << heading->second;
+        addLine(m_rows[row]);
+    }
+    return lines.join(u'\n');
 }
 
 } // namespace lockscope::ctl

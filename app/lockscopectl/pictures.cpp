@@ -3,10 +3,10 @@
 
 #include "app/lockscopectl/command.h"
 #include "core/async/dated.h"
+#include "core/base/backendkind.h"
 #include "core/base/text.h"
-#include "core/base/typedname.h"
 #include "core/inspect/json.h"
-#include "core/inspect/waits/together.h"
+#include "core/inspect/waits/clients.h"
 #include "core/workspace/deadlocks.h"
 #include "core/workspace/recordfeed.h"
 

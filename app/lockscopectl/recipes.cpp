@@ -2,7 +2,6 @@
 // recipes: what each costs and how it can fail; with --faults also what it keeps when something goes wrong.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
-#include "app/lockscopectl/table.h"
 #include "core/contention/guarantees.h"
 #include "core/rules/catalogue.h"
 

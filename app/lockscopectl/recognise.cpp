@@ -3,14 +3,11 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/lockwords.h"
 #include "app/lockscopectl/output.h"
-#include "app/lockscopectl/table.h"
 #include "core/base/duration.h"
-#include "core/base/counting.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 #include "core/workspace/redislink.h"
 #include "core/workspace/rulefolder.h"
-#include "core/workspace/ruletrial.h"
 
 #include <QJsonArray>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/async/freelist.h"
 
-#include "core/async/arena.h"
-
 #include <atomic>
 #include <utility>
 

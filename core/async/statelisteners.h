@@ -3,12 +3,22 @@
 #pragma once
 
 #include "core/async/loop.h"
-#include "core/async/subscription.h"
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace lockscope {
+
+// What a port gives to whoever listens: unsubscribes when destroyed.
+class [[nodiscard]] Subscription {
+public:
+    Subscription() = default;
+    explicit Subscription(std::shared_ptr<void> keepAlive) : m_keepAlive(std::move(keepAlive)) {}
+
+private:
+    std::shared_ptr<void> m_keepAlive;
+};
 
 template <class State>
 class StateListeners {

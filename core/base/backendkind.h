@@ -4,6 +4,7 @@
 // ARCHITECTURE.md says what a new one takes.
 #pragma once
 
+#include <QByteArray>
 #include <QString>
 
 #include <optional>
@@ -102,5 +103,15 @@ struct BackendInfo {
 [[nodiscard]] const BackendScheme *schemeInfoOf(Scheme scheme);
 // Several hosts are independent nodes, of which a majority counts.
 [[nodiscard]] bool areNodesApart(Scheme scheme);
+
+// A name as a person typed it, or a shell completed it.
+
+// As that backend has it: a path without the slashes at its end.
+[[nodiscard]] inline QByteArray nameAsStored(BackendKind kind, QByteArray typed)
+{
+    while (infoOf(kind).namesPaths && typed.size() > 1 && typed.endsWith('/'))
+        typed.chop(1);
+    return typed;
+}
 
 } // namespace lockscope

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/duration.h"
 
+#include <QDateTime>
 #include <QRegularExpression>
+#include <QTimeZone>
 
 #include <algorithm>
 #include <cmath>
@@ -48,6 +50,27 @@ QString spokenDuration(std::chrono::milliseconds span)
     if (seconds < 3 * 86400)
         return u"%1 d %2 h"_s.arg(seconds / 86400).arg(seconds % 86400 / 3600);
     return u"%1 d"_s.arg(seconds / 86400);
+}
+
+namespace {
+
+// Before Qt 6.5 a time in the zone UTC is not yet one in UTC: it would be written with an offset. From 6.8 on a
+// warning goes with the word for UTC that does without.
+QDateTime inUtc(std::chrono::milliseconds sinceEpoch)
+{
+    return QDateTime::fromMSecsSinceEpoch(sinceEpoch.count(), QTimeZone::utc()).toUTC();
+}
+
+} // namespace
+
+QString isoTime(std::chrono::milliseconds sinceEpoch)
+{
+    return inUtc(sinceEpoch).toString(Qt::ISODateWithMs);
+}
+
+QString isoSeconds(std::chrono::seconds sinceEpoch)
+{
+    return inUtc(sinceEpoch).toString(Qt::ISODate);
 }
 
 } // namespace lockscope

@@ -4,6 +4,8 @@
 
 #include "core/base/result.h"
 
+#include <QString>
+
 #include <chrono>
 
 namespace lockscope {
@@ -15,5 +17,12 @@ namespace lockscope {
 // The nearest of what somebody else wrote, who may have written anything: at most 10,000 years either way, so that
 // two of them can be subtracted; zero of what is no number.
 [[nodiscard]] std::chrono::milliseconds millisecondsOf(double milliseconds);
+
+// Moments as JSON and logs write them.
+
+// "2026-03-01T10:00:00.123Z"
+[[nodiscard]] QString isoTime(std::chrono::milliseconds sinceEpoch);
+// "2026-03-01T10:00:00Z"
+[[nodiscard]] QString isoSeconds(std::chrono::seconds sinceEpoch);
 
 } // namespace lockscope

@@ -24,4 +24,10 @@ namespace lockscope {
 // The same for text of many lines, uncut.
 [[nodiscard]] QString harmlessLines(const QString &text);
 
+// "1 row", "0 rows", "7 rows".
+[[nodiscard]] inline QString amountOf(qint64 count, QLatin1StringView one, QLatin1StringView many)
+{
+    return QString::number(count) + QLatin1Char(' ') + (count == 1 ? one : many);
+}
+
 } // namespace lockscope

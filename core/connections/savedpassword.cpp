@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/connections/savedpassword.h"
+#include "core/connections/connectionstore.h"
 
 #include <QTimer>
 

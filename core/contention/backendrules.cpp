@@ -1,9 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/backendrules.h"
 
+#include "core/contention/mutants/mutants.h"
+#include "core/contention/servers.h"
+
 #include <array>
 
 namespace lockscope::contention {
+
+using namespace Qt::StringLiterals;
+
+std::optional<OverlapBound> overlapBound(const Scenario &scenario, FaultKind fault)
+{
+    return rulesOf(playable(scenario.recipe)->backend).overlap(scenario, fault);
+}
+
+std::optional<OverlapBound> overlapOfRenewedLease(const Scenario &scenario, FaultKind fault)
+{
+    const Duration lease = scenario.ttl;
+    switch (fault) {
+    case FaultKind::Pause:
+        return OverlapBound{less(longestOf(scenario, fault), lease * 2 / 3) + connectsAgain,
+                            u"the pause less two thirds of the lease"_s};
+    case FaultKind::Drift:
+        return OverlapBound{scaled(lease, 1 / slowClock - 1),
+                            u"the time by which its clock is slow at the end of the lease"_s};
+    case FaultKind::ForceRelease:
+    case FaultKind::ClockJump:
+        return OverlapBound{lease / 3 + connectsAgain, u"a third of the lease, until its next renewal"_s};
+    case FaultKind::RestartEmpty:
+    case FaultKind::Failover:
+        // While the server is away it asks again at every twentieth.
+        return OverlapBound{lease / 3 + connectsAgain + lease / 20,
+                            u"a third of the lease, until its next renewal"_s};
+    default: return {};
+    }
+}
+
+Duration overlapBound(const Scenario &scenario)
+{
+    auto faults = scenario.faults;
+    for (const auto &planned : scenario.planned)
+        faults.push_back(planned.kind);
+    if (faults.size() == 1 && scenario.rounds == 1) {
+        const auto alone = overlapBound(scenario, faults.front());
+        return alone ? alone->atMost : Duration::zero();
+    }
+    // Together one may keep from hearing what another did: then its own clock is what ends the belief, be it slow
+    // and be it stopped for a while.
+    const Duration own = rulesOf(playable(scenario.recipe)->backend).believesFor(scenario);
+    return scaled(own, 1 / slowClock) + longestOf(scenario, FaultKind::Pause) + connectsAgain;
+}
 
 const BackendRules &rulesOf(BackendKind backend)
 {
@@ -17,6 +64,14 @@ bool isAny(FaultKind fault, std::initializer_list<const char *> names)
 {
     const auto name = nameOf(fault);
     return std::any_of(names.begin(), names.end(), [&name](const char *one) { return name == one; });
+}
+
+std::unique_ptr<Servers> makeServers(const ServersContext &context)
+{
+#define LOCKSCOPE_SERVERS(Name) &make##Name##Servers,
+    constexpr std::array makers{LOCKSCOPE_BACKENDS(LOCKSCOPE_SERVERS)};
+#undef LOCKSCOPE_SERVERS
+    return makers[static_cast<std::size_t>(playable(context.scenario.recipe)->backend)](context);
 }
 
 } // namespace lockscope::contention

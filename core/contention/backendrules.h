@@ -3,12 +3,29 @@
 // break, and for how long. One implementation per backend, as a table of functions.
 #pragma once
 
+#include "core/async/loop.h"
 #include "core/contention/faults.h"
-#include "core/contention/guaranteerules.h"
-#include "core/contention/overlap.h"
+#include "core/contention/guarantees.h"
+#include "core/contention/scenario.h"
 #include "core/rules/catalogue.h"
 
 namespace lockscope::contention {
+
+// For how long two may believe to hold it, where a fault makes them: a span that a run never exceeds.
+//
+// What bounds it is always the same: the time until whoever lost the lock hears of it, or until it stops believing by
+// its own clock.
+struct OverlapBound {
+    Duration atMost{};
+    QString words; // "the pause, less the session's timeout"
+};
+
+// Of that fault alone; whether it makes two believe at all is in guarantees.h. None where it never does.
+[[nodiscard]] std::optional<OverlapBound> overlapBound(const Scenario &scenario, FaultKind fault);
+// The same of a lease that its holder renews at every third of it, whatever server keeps it.
+[[nodiscard]] std::optional<OverlapBound> overlapOfRenewedLease(const Scenario &scenario, FaultKind fault);
+// Of all that is to happen in it.
+[[nodiscard]] Duration overlapBound(const Scenario &scenario);
 
 struct BackendRules {
     bool (*canHappen)(FaultKind fault);

@@ -4,7 +4,7 @@
 //   exclusion    never more believe to hold than may (a writer alone; so many permits)
 //   order        of a fair recipe: granted in the order of the queue's numbers
 //   tokens       a later grant has a larger fencing token
-// Beside these: "effect" (contenderactor.h: the guarded resource), "progress" and "cleanliness" (simulatedrun.cpp: at
+// Beside these: "effect" (contenderactor.h: the guarded resource), "progress" and "cleanliness" (simulation.cpp: at
 // the end). An optimistic lock keeps nobody out: of it only these.
 #pragma once
 

@@ -3,10 +3,11 @@
 // believes. The same on simulated and on real servers.
 #pragma once
 
-#include "core/async/onfreelist.h"
-#include "core/async/soletask.h"
+#include "core/async/freelist.h"
+#include "core/async/scope.h"
 #include "core/contention/trace.h"
 #include "core/recipes/lock.h"
+#include "core/recipes/multilock.h"
 
 #include <set>
 
@@ -83,5 +84,12 @@ private:
     std::unique_ptr<recipes::Lock> m_lock;
     SoleTask m_playing; // before everything it uses goes
 };
+
+// One lock that is taken several times by the same contender, one inside the other.
+
+// Of a reentrant recipe it is the same lock each time; of another one each is a lock of its own, as a second object
+// in the same thread would be: it waits for the first. `make` is called at once.
+[[nodiscard]] Result<std::unique_ptr<recipes::MultiLock>> nestedLock(
+    Loop &loop, int times, bool isReentrant, const std::function<Result<std::unique_ptr<recipes::Lock>>()> &make);
 
 } // namespace lockscope::contention

@@ -6,7 +6,7 @@
 #include "core/contention/servers.h"
 #include "core/contention/etcdtraced.h"
 #include "core/recipes/etcd/make.h"
-#include "core/world/etcd/client.h"
+#include "core/world/etcd/server.h"
 
 namespace lockscope::contention {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/contention/trace.h"
-#include "core/etcd/forwardingclient.h"
+#include "core/etcd/client.h"
 
 namespace lockscope::contention {
 

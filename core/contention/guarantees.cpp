@@ -1,11 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/guarantees.h"
 
+#include "core/contention/backendrules.h"
+#include "core/contention/mutants/mutants.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>
 
 namespace lockscope::contention {
+
+using namespace Qt::StringLiterals;
+using recipes::EndsBy;
+using recipes::RecipeInfo;
+
+namespace {
+
+// The one flaw of SETNX and EXPIRE: between the two the key has no end.
+GuaranteeRule endless(FaultKind fault)
+{
+    if (!isAny(fault, {"crash", "lose-request", "lose-reply", "delay", "partition", "failover", "pause"}))
+        return {};
+    return {u"after SETNX the EXPIRE does not follow: the key never expires"_s, fault == FaultKind::Pause};
+}
+
+GuaranteeRule leftBehind(const RecipeInfo &recipe, FaultKind fault)
+{
+    if (recipe.endsBy == EndsBy::Timestamp
+        && isAny(fault, {"crash", "lose-request", "lose-reply", "partition", "delay", "pause", "failover",
+                         "clock-jump", "dead-thread"}))
+        return {u"its key has no TTL: one that nobody deletes stays, with a time in it that has passed"_s,
+                isAny(fault, {"pause", "clock-jump", "failover"})};
+    if (recipe.endsBy == EndsBy::PermitDeadline && fault == FaultKind::Failover)
+        return {
+            u"a replica that had not seen a permit given back has it as taken, until the next client asks for one"_s,
+            true};
+    if (recipe.endsBy == EndsBy::PermitDeadline && isAny(fault, {"crash", "dead-thread"}))
+        return {u"a dead holder's permit stays until the next client asks for one"_s};
+    if (recipe.lastingQueue && isAny(fault, {"crash", "failover"}))
+        return {u"its queue and timeout keys have no TTL"_s, fault == FaultKind::Failover};
+    return {};
+}
+
+// A process that lives keeps its session, its connection or its watchdog alive, whatever its threads do.
+GuaranteeRule hungForEver(const RecipeInfo &recipe, FaultKind fault)
+{
+    const bool isKeptAlive = recipe.endsBy == EndsBy::Session || recipe.renewed;
+    if (fault != FaultKind::DeadThread || !isKeptAlive || recipe.optimistic)
+        return {};
+    return {u"its thread is gone, and its process keeps the lock alive: it does not end by itself"_s};
+}
+
+QString forHowLong(const QByteArray &recipe, FaultKind fault)
+{
+    Scenario scenario;
+    scenario.recipe = recipe;
+    const auto bound = overlapBound(scenario, fault);
+    return bound ? u"; for at most "_s + bound->words : QString();
+}
+
+bool losesTokens(const RecipeInfo &recipe, FaultKind fault)
+{
+    return recipe.losesTokensWithData && (fault == FaultKind::RestartEmpty || fault == FaultKind::Failover);
+}
+
+} // namespace
+
+const std::vector<Invariant> &invariants()
+{
+    static const std::vector<Invariant> all{
+        {"exclusion", u"never two holders"_s},
+        {"effect", u"no former holder writes after its successor has written"_s},
+        {"order", u"first come, first served"_s},
+        {"progress", u"no lost wake-up: every contender gets its turn or gives up"_s},
+        {"cleanliness", u"nothing left behind"_s},
+        {"tokens", u"fencing tokens only grow"_s},
+    };
+    return all;
+}
+
+GuaranteeRule guaranteeRule(const QByteArray &recipe, FaultKind fault, const QByteArray &invariant, bool fenced)
+{
+    const auto *info = playable(recipe);
+    if (!info)
+        return {};
+    const auto &rules = rulesOf(info->backend);
+    if (invariant == "exclusion" || invariant == "effect") {
+        if (invariant == "effect" && fenced && info->fenced && !losesTokens(*info, fault))
+            return {};
+        auto expected = rules.twoBelieve(*info, fault, invariant);
+        if (invariant == "exclusion" && expected.mayBreak())
+            expected.because += forHowLong(recipe, fault);
+        return expected;
+    }
+    if (invariant == "progress" || invariant == "cleanliness") {
+        if (!info->atomicAcquire)
+            return endless(fault);
+        return invariant == "cleanliness" ? leftBehind(*info, fault) : hungForEver(*info, fault);
+    }
+    if (invariant == "tokens" && losesTokens(*info, fault))
+        return {u"its counter is lost with the data"_s};
+    if (rules.outOfOrder && (invariant == "tokens" || invariant == "order"))
+        return rules.outOfOrder(*info, fault, invariant);
+    return {};
+}
 
 bool isOffered(const QByteArray &recipe, const QByteArray &invariant)
 {

@@ -5,7 +5,7 @@
 #include "core/contention/mutants/mutants.h"
 #include "core/contention/servers.h"
 #include "core/recipes/make.h"
-#include "core/world/redis/connection.h"
+#include "core/world/redis/server.h"
 
 #include <algorithm>
 

@@ -7,8 +7,10 @@
 
 #include "core/base/result.h"
 
+#include <QByteArray>
 #include <QByteArrayList>
 #include <QJsonObject>
+#include <QtGlobal>
 
 #include <chrono>
 #include <optional>
@@ -67,7 +69,7 @@ struct PlannedFault {
     friend bool operator==(const PlannedFault &, const PlannedFault &) = default;
 };
 
-// What somebody does beside taking the lock, as it would be typed (act.h). By nobody: an operator, to a server.
+// What somebody does beside taking the lock, as it would be typed (ServerAct). By nobody: an operator, to a server.
 struct Act {
     std::chrono::microseconds at{0}; // since the start of the run
     int contender = -1;              // nobody
@@ -129,5 +131,31 @@ struct Scenario {
     [[nodiscard]] Result<void> check() const;
     friend bool operator==(const Scenario &, const Scenario &) = default;
 };
+
+// How large the numbers of a scenario may be, wherever it comes from.
+
+// Numbers in JSON are doubles: a seed has to come back as it was.
+constexpr quint64 seedLimit = quint64(1) << 53;
+constexpr int mostContenders = 100'000;
+constexpr int mostServersPlayed = 9;
+constexpr int mostAcquires = 10;
+constexpr int mostRows = 1000;
+constexpr int mostTries = 1000;
+constexpr std::chrono::microseconds longestLatency = std::chrono::milliseconds(100);
+
+// What somebody types while a run is played, beside the recipes: a client that does something else with its session,
+// or an operator at a server.
+struct ServerAct {
+    bool isStop = false;
+    int server = 0; // from 0
+};
+// "stop s1", "start s1": by the names that are shown, s1 the first.
+[[nodiscard]] std::optional<ServerAct> serverAct(const QByteArray &command);
+
+// The scenarios that a piece of JSON stands for: one by itself, those of what `simulate --json` printed, or that of a
+// recording.
+
+// At least one. BadInput: it is none of the three, or a scenario in it is wrong.
+[[nodiscard]] Result<std::vector<Scenario>> scenariosOf(const QJsonObject &object);
 
 } // namespace lockscope::contention

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/contention/shrink.h"
-
 #include "core/contention/simulation.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/contention/story.h"
+#include "core/contention/explain.h"
 
 #include "core/base/text.h"
 

@@ -2,14 +2,27 @@
 // A contender's way to a lock on the simulated ZooKeeper, in a run or in a rehearsal.
 #pragma once
 
-#include "core/async/onfreelist.h"
+#include "core/async/freelist.h"
+#include "core/base/result.h"
 #include "core/contention/mutants/mutants.h"
 #include "core/contention/servers.h"
-#include "core/contention/zookeeperact.h"
 #include "core/recipes/multilock.h"
 #include "core/world/zookeeper/session.h"
+#include "core/zookeeper/session.h"
 
 namespace lockscope::contention {
+
+// What a client of ZooKeeper does beside its lock, in the words of ZooKeeper's own shell (zkCli.sh):
+//
+//     create [-e] [-s] PATH [DATA]   set PATH DATA   delete PATH   sync PATH
+//     get [-w] PATH   stat [-w] PATH   ls [-w] PATH          (-w leaves a watch)
+//
+// and, for data nobody wants to write out, `-size N` bytes in the place of DATA.
+
+// BadInput says what can be done.
+[[nodiscard]] Result<void> checkZooKeeperAct(const QByteArray &command);
+// What came of it, in a few words; of what cannot be done, why. The session outlives it.
+[[nodiscard]] Completion<QByteArray> doOnZooKeeper(zk::Session &session, const QByteArray &command);
 
 class ZooKeeperAccess final : public ContenderAccess, public OnFreeList {
 public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/contention/zookeeperact.h"
+#include "core/contention/zookeeperaccess.h"
 
 #include "core/base/text.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/backendrules.h"
-#include "core/contention/zookeeperact.h"
+#include "core/contention/zookeeperaccess.h"
 
 namespace lockscope::contention {
 

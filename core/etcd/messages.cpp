@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/etcd/messages.h"
+#include "core/etcd/http.h"
 
 #include "core/base/text.h"
 

@@ -15,7 +15,7 @@ namespace lockscope::history {
 
 inline constexpr int formatVersion = 5;                 // 5 adds Confirmation
 inline constexpr int coverageFormat = 4;                // from this on a Coverage is recorded with all its fields
-inline constexpr int oldestFormat = 2;                  // that is read, too (fields.h: since<>)
+inline constexpr int oldestFormat = 2;                  // that is read, too (encoding.cpp: since<>)
 inline constexpr qint64 mostRaw = 64LL * 1024 * 1024;   // of one chunk, unpacked
 inline constexpr qsizetype partRaw = 4LL * 1024 * 1024; // what a writer puts into one, about
 inline constexpr quint16 mostParts = 4096;              // of one picture

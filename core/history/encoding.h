@@ -2,7 +2,7 @@
 // Values as bytes, and back. What is read may have been written by anybody: nothing in it is believed. A length that
 // what is left cannot hold, a word or a moment that cannot be, is an error that says where.
 //
-// Which fields a value has, and in which order, is said once for both ways (fields.h).
+// Which fields a value has, and in which order, is said once for both ways (encoding.cpp).
 #pragma once
 
 #include "core/base/result.h"

@@ -8,7 +8,9 @@
 
 #include <QStringList>
 
+#include <chrono>
 #include <functional>
+#include <mutex>
 
 namespace lockscope::history {
 
@@ -79,5 +81,32 @@ private:
 // "2026-03-01T10:00:00Z" (local time where it names no zone), "10:00:00" of the recording's last day, "-5m" before
 // its end. Outside of the recording: an error.
 [[nodiscard]] Result<Moment> momentIn(const FlightRecording &recording, const QString &text);
+
+// Where the files of recorders are, for who reads them.
+
+// The files that can be read now. Any thread.
+class RecordedFiles {
+public:
+    [[nodiscard]] QStringList list() const
+    {
+        const std::scoped_lock lock(m_mutex);
+        return m_files;
+    }
+    void set(QStringList files)
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_files = std::move(files);
+    }
+
+private:
+    mutable std::mutex m_mutex;
+    QStringList m_files;
+};
+
+// A run that ended without tidying up: the files it left, in their order.
+struct LeftRecording {
+    QStringList files;
+    std::chrono::system_clock::time_point last; // when it was written last
+};
 
 } // namespace lockscope::history

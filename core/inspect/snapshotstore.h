@@ -34,4 +34,11 @@ private:
     std::chrono::milliseconds m_wavering;
 };
 
+// Whether two snapshots of a lock say the same, so that there is no news to tell.
+
+// Whether a person or a program would call them the same: not when they were looked at, nor the seconds
+// in a message that counts them, nor moments that differ by no more than `wavering` (those of messages: a second).
+[[nodiscard]] bool isEquivalent(const LockSnapshot &before, const LockSnapshot &now,
+                                std::chrono::milliseconds wavering = {});
+
 } // namespace lockscope::inspect

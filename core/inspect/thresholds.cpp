@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/thresholds.h"
 
-#include "core/inspect/lockglob.h"
+#include "core/base/text.h"
+
+#include <fnmatch.h>
 
 namespace lockscope::inspect {
 
@@ -16,6 +18,13 @@ Thresholds ThresholdRules::of(const LockName &lock) const
         found.unusual = rule->unusual.value_or(found.unusual);
     }
     return found;
+}
+
+bool matchesGlob(const LockName &lock, const QString &glob)
+{
+    const auto pattern = glob.toUtf8();
+    return ::fnmatch(pattern.constData(), escaped(lock.text()).toUtf8().constData(), 0) == 0
+           || ::fnmatch(pattern.constData(), escaped(lock.name).toUtf8().constData(), 0) == 0;
 }
 
 } // namespace lockscope::inspect

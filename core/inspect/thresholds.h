@@ -17,7 +17,7 @@ struct Thresholds {
 
 // What some locks have other than the rest; a value that is not said is looked for further down.
 struct ThresholdRule {
-    QString pattern; // lockglob.h
+    QString pattern; // see matchesGlob()
     std::optional<std::chrono::milliseconds> longHeld{};
     std::optional<std::chrono::milliseconds> longWait{};
     std::optional<int> unusual{};
@@ -30,5 +30,10 @@ struct ThresholdRules {
     [[nodiscard]] Thresholds of(const LockName &lock) const;
     friend bool operator==(const ThresholdRules &, const ThresholdRules &) = default;
 };
+
+// Patterns of locks, as people write them: a shell's glob on CONNECTION:NAME, or on NAME.
+
+// `*` goes beyond a slash. The lock is matched as it is shown: escaped.
+[[nodiscard]] bool matchesGlob(const LockName &lock, const QString &glob);
 
 } // namespace lockscope::inspect

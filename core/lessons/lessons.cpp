@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/lessons/lessons.h"
 
+#include "core/base/fieldreader.h"
 #include "core/base/regularfile.h"
 #include "core/base/text.h"
-#include "core/contention/guaranteerules.h"
-#include "core/lessons/lessonreader.h"
+#include "core/contention/guarantees.h"
 
 #include <QDir>
 #include <QJsonDocument>
@@ -15,6 +15,36 @@
 #include <limits>
 #include <map>
 #include <set>
+
+namespace lockscope::lessons {
+
+using namespace Qt::StringLiterals;
+
+// A reader of fields that also reads texts in several languages.
+class FieldReader : public lockscope::FieldReader {
+public:
+    using lockscope::FieldReader::FieldReader;
+    FieldReader(const lockscope::FieldReader &other) : lockscope::FieldReader(other) {}
+
+    [[nodiscard]] FieldReader object(const char *field) { return lockscope::FieldReader::object(field); }
+    [[nodiscard]] FieldReader element(const char *field, const QJsonArray &list, qsizetype index)
+    {
+        return lockscope::FieldReader::element(field, list, index);
+    }
+    [[nodiscard]] Text words(const char *field);
+};
+
+Text FieldReader::words(const char *field)
+{
+    auto inside = object(field);
+    const Text words{inside.text("en", QString()), inside.text("zh_CN", QString()), inside.text("ru", QString())};
+    inside.nothingElse();
+    if (words.in(Language::English).isEmpty())
+        wrong(QString::fromLatin1(field), u"a text in \"en\", \"zh_CN\" or \"ru\""_s);
+    return words;
+}
+
+} // namespace lockscope::lessons
 
 // Resources of a static library have to be asked for, and from outside of any namespace.
 static void initLessonResources()

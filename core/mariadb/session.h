@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The SQL port: what recipes, the inspector and the gate see of one session on MariaDB or MySQL; and on PostgreSQL,
-// whose client is another dialect of this one's (core/postgresql/client.h).
+// whose client is another dialect of this one's (core/postgresql/dialect.h).
 //
 // A statement is sent when called; its answer arrives once. Statements of one session run one after the
 // other, as on the server. Errors: NotConnected when nothing was sent; SessionExpired when the connection
@@ -13,9 +13,9 @@
 
 #include "core/async/completion.h"
 #include "core/async/scope.h"
-#include "core/async/subscription.h"
-#include "core/mariadb/features.h"
+#include "core/async/statelisteners.h"
 
+#include <QByteArray>
 #include <QByteArrayList>
 
 #include <memory>
@@ -23,6 +23,32 @@
 #include <vector>
 
 namespace lockscope::mariadb {
+
+// What an SQL server of this kind has, as it said when it was connected to. Its name and its version say none of it:
+// forks take features from each other, and proxies call themselves what they like.
+struct Features {
+    // BEGIN NOT ATOMIC … END outside of procedures: what is looked at and what is done about it are one statement.
+    bool blocks = false;
+    bool inTransaction = false; // @@in_transaction
+    // performance_schema's events of transactions: they say the same, where they are on and may be read.
+    bool transactionEvents = false;
+    bool innoDbLocks = false;      // INNODB_LOCKS and INNODB_LOCK_WAITS; else data_locks of performance_schema
+    bool statementNumbers = false; // QUERY_ID in PROCESSLIST
+    bool milliseconds = false;     // TIME_MS in PROCESSLIST
+    // Where GLOBAL_STATUS answers.
+    QByteArray statusSchema{"performance_schema"};
+};
+
+// "mine": whether this connection is in a transaction.
+inline const QByteArray hasTransactionByEvents = QByteArrayLiteral(
+    "SELECT COUNT(*) AS mine FROM performance_schema.events_transactions_current e JOIN performance_schema.threads h "
+    "ON h.THREAD_ID = e.THREAD_ID WHERE h.PROCESSLIST_ID = CONNECTION_ID() AND e.STATE = 'ACTIVE' "
+    "AND e.AUTOCOMMIT = 'NO'");
+
+// What a new connection asks: who it is, and all of the above that tables and columns tell. In a block, which not
+// every server understands, and without.
+[[nodiscard]] QByteArray greeting();
+[[nodiscard]] QByteArray greetingInBlock();
 
 // The server's number of one connection: what PROCESSLIST, INNODB_TRX and KILL call it. Never used again
 // while the server runs.
@@ -92,6 +118,32 @@ public:
 
 private:
     LazyScope m_background;
+};
+
+// A session that hands everything on to another one: the base of those that stand before a session and change what
+// becomes of its statements.
+class ForwardingSession : public Session {
+public:
+    explicit ForwardingSession(Session &inner) : m_inner(inner) {}
+
+    [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
+    [[nodiscard]] SessionState state() const override { return m_inner.state(); }
+    [[nodiscard]] QString lastError() const override { return m_inner.lastError(); }
+    [[nodiscard]] bool isExplained() const override { return m_inner.isExplained(); }
+    [[nodiscard]] ConnectionId connectionId() const override { return m_inner.connectionId(); }
+    [[nodiscard]] QByteArray serverVersion() const override { return m_inner.serverVersion(); }
+    [[nodiscard]] Features features() const override { return m_inner.features(); }
+    Subscription onState(std::function<void(SessionState)> listener) override
+    {
+        return m_inner.onState(std::move(listener));
+    }
+    void interrupt(ConnectionId connection) override { m_inner.interrupt(connection); }
+
+protected:
+    [[nodiscard]] Session &inner() const { return m_inner; }
+
+private:
+    Session &m_inner;
 };
 
 } // namespace lockscope::mariadb

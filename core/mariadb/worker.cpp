@@ -2,19 +2,92 @@
 #include "core/mariadb/worker.h"
 
 #include "core/base/logging.h"
-#include "core/mariadb/sqlconnection.h"
 
+#include <QSqlDatabase>
 #include <QSqlError>
 #include <QSqlQuery>
 #include <QSqlRecord>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
 namespace lockscope::mariadb {
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
+
+// One connection of Qt SQL to a server: made, used and destroyed in one thread.
+//
+// Whatever touches Qt's list of connections is out of line, in a function of its own: what Qt locks there is
+// passed over by these names in tests/tsan.supp.
+class SqlConnection {
+public:
+    // `timeouts`: options of Qt's driver.
+    SqlConnection(const SessionOptions &options, const QString &timeouts);
+    ~SqlConnection();
+    SqlConnection(const SqlConnection &) = delete;
+    SqlConnection &operator=(const SqlConnection &) = delete;
+
+    [[nodiscard]] bool open(); // if not, database() says why
+    void close();              // may be opened again
+    // Which server it leads to, as the server says: its name, port, numbers and start. Empty if it does not say. A
+    // host name or a proxy may stand for several servers.
+    [[nodiscard]] QByteArray server() const;
+    // Not to be kept beyond this object.
+    [[nodiscard]] QSqlDatabase database() const;
+
+private:
+    const Dialect &m_dialect;
+    QString m_name; // Qt SQL knows its connections by name
+};
+
+namespace {
+
+QString freshName()
+{
+    static std::atomic<quint64> next{1};
+    return u"lockscope-%1"_s.arg(next++);
+}
+
+} // namespace
+
+SqlConnection::SqlConnection(const SessionOptions &options, const QString &timeouts)
+    : m_dialect(*options.dialect), m_name(freshName())
+{
+    auto database = QSqlDatabase::addDatabase(m_dialect.driver(), m_name);
+    database.setHostName(options.host.host);
+    database.setPort(options.host.port);
+    database.setUserName(options.user);
+    database.setPassword(options.password);
+    database.setDatabaseName(options.database);
+    database.setConnectOptions(timeouts);
+}
+
+SqlConnection::~SqlConnection()
+{
+    QSqlDatabase::removeDatabase(m_name);
+}
+
+bool SqlConnection::open()
+{
+    return database().open();
+}
+
+void SqlConnection::close()
+{
+    database().close();
+}
+
+QByteArray SqlConnection::server() const
+{
+    return m_dialect.server(database());
+}
+
+QSqlDatabase SqlConnection::database() const
+{
+    return QSqlDatabase::database(m_name, false);
+}
 
 namespace {
 

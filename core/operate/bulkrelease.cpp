@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/bulkrelease.h"
+#include "core/operate/forcerelease.h"
 
 #include "core/base/text.h"
 #include "core/operate/lastlook.h"

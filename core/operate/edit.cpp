@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/edit.h"
 
-#include "core/async/loop.h"
 #include "core/async/sleep.h"
-#include "core/base/counting.h"
 #include "core/base/text.h"
-#include "core/operate/editundo.h"
 #include "core/operate/lastlook.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/editundo.h"
+#include "core/operate/edit.h"
 
 #include "core/base/text.h"
 

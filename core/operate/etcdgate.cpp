@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/etcdgate.h"
+#include "core/operate/etcd.h"
 
-#include "core/base/counting.h"
 #include "core/base/text.h"
-#include "core/etcd/forwardingclient.h"
-#include "core/operate/gateinterceptor.h"
 
 #include <algorithm>
 

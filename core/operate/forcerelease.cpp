@@ -2,14 +2,12 @@
 #include "core/operate/forcerelease.h"
 
 #include "core/base/text.h"
-#include "core/inspect/awaited.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
+#include "core/inspect/snapshot.h"
 #include "core/operate/gentler.h"
 #include "core/operate/lastlook.h"
-#include "core/operate/nodeshares.h"
-#include "core/operate/releaseact.h"
-#include "core/operate/releaserecord.h"
+#include "core/operate/releasemethod.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>

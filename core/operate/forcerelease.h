@@ -15,6 +15,7 @@
 
 #include "core/inspect/observer.h"
 #include "core/operate/audit.h"
+#include "core/operate/bulktargets.h"
 #include "core/operate/forcereleaseplan.h"
 
 namespace lockscope::operate {
@@ -27,7 +28,7 @@ struct Sent {
 // What step 2 to 5 work on. All outlive the task.
 struct ForceReleaseTools {
     inspect::Observer *observer = nullptr;
-    std::function<Task<Result<Sent>>(ForceReleasePlan, Deadline)> send = {}; // the backend's own (releaseact.h)
+    std::function<Task<Result<Sent>>(ForceReleasePlan, Deadline)> send = {}; // the backend's own (releasemethod.h)
     AuditFile *audit = nullptr;
     Loop *loop = nullptr;
 };
@@ -36,5 +37,19 @@ struct ForceReleaseTools {
 // or the audit file says no; UnknownOutcome when the answer was lost and a second look failed too.
 [[nodiscard]] Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceReleaseTools tools,
                                                              QString reason, Deadline deadline);
+
+// Several force-releases, one after the other: each is planned on a fresh reading right before, guarded and
+// recorded on its own. What was not looked for stops it: a refusal, an outcome that is not "released", a server
+// that is gone. What was done stays done, and the rest is not touched.
+
+// All outlive the task.
+struct BulkTools {
+    std::function<Task<Result<ForceReleasePlan>>(BulkTarget, Deadline)> plan;
+    std::function<Task<Result<ForceReleaseOutcome>>(ForceReleasePlan, QString, Deadline)> act;
+    std::function<void(int)> progressed; // so many are done
+    Loop *loop = nullptr;
+};
+
+[[nodiscard]] Task<Result<BulkReport>> bulkRelease(std::vector<BulkTarget> targets, BulkTools tools, QString reason);
 
 } // namespace lockscope::operate

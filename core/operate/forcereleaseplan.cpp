@@ -3,10 +3,8 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/inspect/awaited.h"
-#include "core/operate/clientmanners.h"
-#include "core/operate/nodeshares.h"
 #include "core/operate/releasemethod.h"
+#include "core/rules/catalogue.h"
 #include "core/rules/contenderid.h"
 
 namespace lockscope::operate {
@@ -18,6 +16,41 @@ using inspect::Role;
 using recipes::recipeOf;
 
 namespace {
+
+// How other people's clients take it when a lock is taken away from them.
+
+void planBlindDelete(ForceReleasePlan &plan, const Contender &holder, const QString &who)
+{
+    const auto at = holder.identity ? u" (%1)"_s.arg(label(*holder.identity, 80)) : QString();
+    if (holder.expiresAt) {
+        const auto left = spokenDuration(*holder.expiresAt - plan.before.observed);
+        plan.gentler.prepend(u"wait: its key ends by itself in %1, and earlier when its work is done"_s.arg(left));
+    }
+    plan.gentler.prepend(
+        u"stop the client that holds it%1 first, and see that it has ended: then no release of its own follows"_s.arg(
+            at));
+    plan.risk = u"%1 deletes the key without comparing whose it is: taken away now, the next holder gets the lock, "
+                u"and loses it when the old one%2 is done and deletes the key"_s.arg(who, at);
+    plan.exact = false;
+    plan.warnings << plan.risk;
+}
+
+// Sentences for the preview: when its holder notices; that its own release may delete the next holder's lock, with
+// what is safer put before everything else. Nothing where its client is not known.
+void planForClient(ForceReleasePlan &plan, const Contender &holder)
+{
+    const auto &client = plan.before.client;
+    const auto &traits = plan.before.clientTraits;
+    if (client && traits.notices)
+        plan.warnings << u"%1's holder notices %2"_s.arg(label(client->toUtf8(), 80),
+                                                         QString::fromUtf16(traits.notices));
+    if (traits.deletesBlindly)
+        planBlindDelete(plan, holder, QString::fromUtf16(traits.deletesBlindly));
+    else if (!recipes::recipeOf(plan.before.recipe).namesHolder)
+        plan.warnings
+            << u"a client that writes no token of its own mostly deletes the key without comparing: when the "
+               u"old holder is done, it may delete the next one's lock. Stop it first, if you can"_s;
+}
 
 QString lockText(const LockSnapshot &snapshot)
 {

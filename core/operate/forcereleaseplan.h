@@ -28,7 +28,7 @@ struct WayOffer {
     friend bool operator==(const WayOffer &, const WayOffer &) = default;
 };
 
-// What a node of a set has of a hold (nodeshares.h).
+// What a node of a set has of a hold (releasemethod.h).
 struct NodeShare {
     std::size_t at = 0; // in the order of the set
     QString node;

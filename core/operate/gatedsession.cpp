@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/counting.h"
 #include "core/base/text.h"
-#include "core/operate/gateinterceptor.h"
-#include "core/zookeeper/forwardingsession.h"
+#include "core/operate/gate.h"
+#include "core/zookeeper/session.h"
 
 namespace lockscope::operate {
 

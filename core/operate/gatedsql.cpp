@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/counting.h"
 #include "core/base/text.h"
-#include "core/mariadb/forwardingsession.h"
 #include "core/mariadb/freshness.h"
-#include "core/operate/gateinterceptor.h"
-#include "core/operate/sqlgate.h"
+#include "core/mariadb/session.h"
+#include "core/operate/gate.h"
 
 #include <algorithm>
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/gentler.h"
 
+#include "core/async/sleep.h"
 #include "core/base/text.h"
+#include "core/inspect/findings.h"
+#include "core/inspect/json.h"
+#include "core/operate/lastlook.h"
 #include "core/operate/releasemethod.h"
 #include "core/rules/catalogue.h"
 
@@ -145,6 +149,168 @@ Result<ForceReleasePlan> planWay(const LockSnapshot &snapshot, const QByteArray 
         plan.warnings << u"that this is a lock is a guess (%1): look at the raw %2 first"_s.arg(
             snapshot.why, infoOf(snapshot.backend).words.entry);
     return plan;
+}
+
+// A gentler way, done: the steps of forcerelease.h.
+namespace {
+
+// Empty when the same contender, in the same role and with the same identity, is still there.
+std::optional<Error> refusalOfGentler(const ForceReleasePlan &plan, const Result<LockSnapshot> &fresh)
+{
+    if (!fresh && isNoLock(fresh.error()))
+        return recipes::recipeOf(plan.before.recipe).seenContended ? unseenNow(plan) : goneAlready(plan);
+    if (!fresh)
+        return fresh.error().code == ErrorCode::Refused ? fresh.error() : nothingChanged(plan, fresh.error());
+    const auto *one = fresh->find(plan.holder);
+    if (!one)
+        return goneAlready(plan);
+    const auto *planned = plan.before.find(plan.holder);
+    if (!planned || planned->role != one->role)
+        return changedMeanwhile(plan, one->role == Role::Holder ? u"it holds the lock now"_s : u"it waits now"_s);
+    if (one->guard != plan.guard)
+        return changedMeanwhile(plan, u"it is another node or key of the same name, or its data was changed"_s);
+    return refusalOfAnotherHold(plan, *fresh, *one);
+}
+
+QString doneWord(Way way)
+{
+    switch (way) {
+    case Way::Revoke: return u"asked"_s;
+    case Way::ShortenTtl: return u"shortened"_s;
+    case Way::KillWaiter: return u"removed"_s;
+    case Way::KillQuery: return u"ended"_s;
+    case Way::EndLease: return u"lease ended"_s;
+    case Way::Release: break;
+    }
+    return u"released"_s;
+}
+
+QString whatWasDone(const ForceReleasePlan &plan)
+{
+    const auto who = label(plan.holder, 80);
+    const auto lock = label(plan.before.lock.text());
+    switch (plan.way) {
+    case Way::Revoke: return u"%1: %2 was asked to let go"_s.arg(lock, who);
+    case Way::ShortenTtl:
+        return u"%1: the lease of %2 ends in %3 s at the latest unless it renews it"_s.arg(
+            lock, who, QString::number(shortenedTo.count() / 1000));
+    case Way::KillWaiter: return u"%1: %2 was taken out of those who wait"_s.arg(lock, who);
+    case Way::KillQuery: return u"%1: the running statement of %2 was ended"_s.arg(lock, who);
+    case Way::EndLease: return u"%1: taken from %2, and its lease ended"_s.arg(lock, who);
+    case Way::Release: break;
+    }
+    return lock;
+}
+
+// The holder is the same by its id; what it did since with its data is its own.
+bool isStillThere(const ForceReleasePlan &plan, const Result<LockSnapshot> &now)
+{
+    return now && now->find(plan.holder);
+}
+
+QString whatIsNow(const ForceReleasePlan &plan, const Result<LockSnapshot> &now)
+{
+    if (!now && !isNoLock(now.error()))
+        return u"it could not be read again: %1"_s.arg(now.error().message);
+    if (now && now->mayBeOld)
+        return u"what the server says of it may be old; look again"_s;
+    const bool isThere = isStillThere(plan, now);
+    if (plan.way == Way::KillWaiter)
+        return isThere ? u"yet it waits still, or again"_s : u"it does not wait any more"_s;
+    if (isThere)
+        return plan.way == Way::Revoke ? u"it holds it still: whether and when it lets go is up to it"_s
+                                       : u"it holds it still"_s;
+    const bool isUnseen = !now && recipes::recipeOf(plan.before.recipe).seenContended;
+    return isUnseen ? notShownNow(plan) : u"it does not hold it any more"_s;
+}
+
+// Who was asked needs a moment to let go.
+Task<Result<LockSnapshot>> readAfter(ForceReleasePlan plan, ForceReleaseTools tools)
+{
+    constexpr std::chrono::seconds rereadWithin(5);
+    constexpr std::chrono::seconds letsGoWithin(2);
+    constexpr std::chrono::milliseconds lookEvery(100);
+    const auto rereadBy = Deadline::after(*tools.loop, rereadWithin);
+    const auto patience = Deadline::after(*tools.loop, letsGoWithin);
+    auto now = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
+    const bool mayLetGo = plan.way == Way::Revoke || plan.way == Way::KillQuery;
+    while (mayLetGo && isStillThere(plan, now) && !patience.hasPassed(*tools.loop)) {
+        auto rest = sleepFor(*tools.loop, lookEvery);
+        co_await rest;
+        now = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
+    }
+    co_return now;
+}
+
+// What a second look tells where the answer was lost: that who waited, or what was held, is not there any more. Of
+// what asks or shortens nothing is seen.
+void noteGentleOutcome(AuditRecord &record, const ForceReleasePlan &plan, const Result<Sent> &sent,
+                       const Result<LockSnapshot> &now)
+{
+    record.outcome = auditOutcome(sent, doneWord(plan.way));
+    record.isDone = bool(sent);
+    const bool isLost = !sent && sent.error().code == ErrorCode::UnknownOutcome;
+    const bool isRead = now ? !now->mayBeOld : isNoLock(now.error());
+    const bool tells = plan.way == Way::KillWaiter || plan.way == Way::EndLease;
+    const bool isUnseen = !now && recipes::recipeOf(plan.before.recipe).seenContended;
+    if (!isLost || !isRead || !tells || isUnseen)
+        return;
+    const bool isGone = !isStillThere(plan, now);
+    record.outcome =
+        (isGone ? u"answer lost; seen gone: "_s : u"answer lost; seen still there: "_s) + sent.error().message;
+    // Whether the lease ended with its key is not seen.
+    record.isDone = isGone && plan.way == Way::KillWaiter;
+}
+
+Error whyNotDone(const ForceReleasePlan &plan, const Error &why, const Result<LockSnapshot> &now)
+{
+    if (why.code != ErrorCode::UnknownOutcome)
+        return why;
+    return Error{ErrorCode::UnknownOutcome, u"%1: the command was sent and its answer lost (%2); now: %3"_s.arg(
+                                                label(plan.before.lock.text()), why.message, whatIsNow(plan, now))};
+}
+
+} // namespace
+
+Task<Result<ForceReleaseOutcome>> actGently(ForceReleasePlan plan, ForceReleaseTools tools, QString reason,
+                                            Deadline deadline)
+{
+    const auto fresh = co_await tools.observer->readNow(plan.before.lock.name, deadline);
+    if (auto refusal = refusalOfGentler(plan, fresh))
+        co_return *refusal;
+    if (const auto *one = fresh->find(plan.holder))
+        plan.leaseEnds = leaseEndOf(*fresh, *one);
+    const auto intent = recordOf(plan, u"intent"_s, reason, *fresh);
+    if (const auto written = tools.audit->append(intent); !written)
+        co_return written.error();
+
+    auto sending = tools.send(plan, deadline);
+    const auto sent = co_await sending;
+
+    auto reading = readAfter(plan, tools);
+    auto now = co_await reading;
+    if (now)
+        inspect::boundHolds(*now, *fresh);
+    auto result = recordOf(plan, u"result"_s, reason, *fresh);
+    noteGentleOutcome(result, plan, sent, now);
+    if (now)
+        result.after = inspect::toJson(*now);
+    const auto recorded = tools.audit->append(result);
+
+    if (!sent) {
+        Result<ForceReleaseOutcome> failed(whyNotDone(plan, sent.error(), now));
+        co_return withAudit(std::move(failed), recorded);
+    }
+    ForceReleaseOutcome outcome;
+    outcome.done = true;
+    outcome.released = plan.way != Way::KillWaiter && !isStillThere(plan, now) && (now || isNoLock(now.error()))
+                       && !(now && now->mayBeOld) // which says nothing of what is now
+                       && (now || !recipes::recipeOf(plan.before.recipe).seenContended);
+    if (now)
+        outcome.after = *now;
+    outcome.message = u"%1; %2"_s.arg(whatWasDone(plan), whatIsNow(plan, now));
+    outcome.isRecorded = bool(recorded);
+    co_return withAudit(Result<ForceReleaseOutcome>(outcome), recorded);
 }
 
 } // namespace lockscope::operate

@@ -5,11 +5,7 @@
 #include "core/base/random.h"
 #include "core/base/text.h"
 #include "core/inspect/mariadb/look.h"
-#include "core/mariadb/freshness.h"
-#include "core/operate/killrow.h"
-#include "core/operate/releasemethod.h"
 #include "core/operate/rowrelease.h"
-#include "core/operate/sqltables.h"
 #include "core/rules/catalogue.h"
 
 namespace lockscope::operate {
@@ -373,7 +369,7 @@ void planKill(ForceReleasePlan &plan, const inspect::Contender &holder)
                 : u"%1 (ms since 1970), looked at right before the KILL; what may be old does not count"_s.arg(
                     label(holder.guard.value));
     plan.exact = false;
-    plan.otherLocksKnown = false; // until the server was asked: killlosses.h
+    plan.otherLocksKnown = false; // until the server was asked: killconnection.h
     plan.warnings
         << u"KILL knows only the connection: should it let go and take something else in the moment between "
            u"the last look and the KILL, it loses that"_s

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/killlosses.h"
+#include "core/operate/killconnection.h"
 
 #include "core/base/duration.h"
 #include "core/base/text.h"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/nodeshares.h"
+#include "core/operate/releasemethod.h"
 
 #include "core/base/text.h"
 #include "core/inspect/redis/naming.h"
-#include "core/operate/releasemethod.h"
-#include "core/rules/catalogue.h"
 #include "core/rules/turn.h"
 
 #include <algorithm>

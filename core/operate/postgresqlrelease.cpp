@@ -9,7 +9,7 @@
 #include "core/inspect/postgresql/reader.h"
 #include "core/operate/gentler.h"
 #include "core/operate/releasemethod.h"
-#include "core/operate/postgresqlrowrelease.h"
+#include "core/operate/rowrelease.h"
 #include "core/postgresql/dialect.h"
 #include "core/rules/catalogue.h"
 
@@ -18,11 +18,27 @@
 
 namespace lockscope::operate {
 
+using inspect::SqlLockRow;
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using mariadb::Rows;
 
 namespace {
+
+// How a PostgreSQL's rows that are locks are freed (rowrelease.h).
+
+// Its usual collations compare bytes; a column's own may not.
+QByteArray freeingPgText(const SqlLockRow &row)
+{
+    const auto table = postgresql::quotedName(row.schema) + '.' + postgresql::quotedName(row.table);
+    if (row.kind == SqlLockRow::Kind::Liquibase)
+        return "UPDATE ONLY " + table
+               + " SET locked = FALSE, lockgranted = NULL, lockedby = NULL WHERE id = 1 AND locked AND "
+                 "lockedby COLLATE \"C\" = ? AND lockgranted::text = ?";
+    return "UPDATE ONLY " + table
+           + " SET lock_until = locked_at WHERE name COLLATE \"C\" = ? AND lock_until > locked_at AND "
+             "locked_by COLLATE \"C\" = ? AND locked_at::text = ?";
+}
 
 // The guard of a contender of core/inspect/postgresql: "pid=7 backend_start=… xact_start=… lock=advisory:5:0:42:1".
 using GuardWords = std::map<QByteArray, QByteArray>;

@@ -11,8 +11,8 @@
 #pragma once
 
 #include "core/mariadb/session.h"
-#include "core/operate/releaseact.h"
-#include "core/operate/sqlgate.h"
+#include "core/operate/gate.h"
+#include "core/operate/releasemethod.h"
 
 namespace lockscope::operate {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/redisedit.h"
+#include "core/operate/redis.h"
 
-#include "core/base/counting.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/operate/lastlook.h"

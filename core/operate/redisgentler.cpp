@@ -3,7 +3,7 @@
 #include "core/base/text.h"
 #include "core/operate/gentler.h"
 #include "core/operate/lastlook.h"
-#include "core/operate/redisrelease.h"
+#include "core/operate/redis.h"
 #include "core/redis/client.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/redissonkeys.h"

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/redisrelease.h"
+#include "core/operate/redis.h"
 
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/operate/lastlook.h"
 #include "core/operate/releasemethod.h"
-#include "core/operate/redisrulerelease.h"
 #include "core/redis/client.h"
-#include "core/rules/grabbedkeys.h"
+#include "core/rules/keysignals.h"
 #include "core/rules/redissonkeys.h"
 #include "core/rules/turn.h"
-#include "core/rules/userrules.h"
-#include "core/rules/wakesignals.h"
 
 namespace lockscope::operate {
 

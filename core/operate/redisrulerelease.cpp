@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/redisrulerelease.h"
-
 #include "core/base/text.h"
+#include "core/operate/redis.h"
 #include "core/redis/client.h"
-#include "core/rules/wakesignals.h"
+#include "core/rules/keysignals.h"
 
 namespace lockscope::operate {
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/releaseact.h"
+#include "core/operate/releasemethod.h"
 
 #include "core/base/text.h"
+#include "core/inspect/json.h"
+#include "core/operate/gentler.h"
 #include "core/operate/lastlook.h"
-#include "core/operate/releaseway.h"
 
 namespace lockscope::operate {
 
@@ -72,6 +73,32 @@ Task<Result<Sent>> nothingSent(ForceReleasePlan plan)
         ? Error{ErrorCode::Unsupported, u"nothing was sent: force-release of %1 is not for this kind of server"_s.arg(
                                             label(plan.before.lock.text()))}
         : way.error();
+}
+
+AuditRecord recordOf(const ForceReleasePlan &plan, const QString &phase, const QString &reason,
+                     const inspect::LockSnapshot &before)
+{
+    AuditRecord record;
+    record.time = std::chrono::system_clock::now();
+    record.actor = currentActor();
+    record.action = actionOf(plan.way);
+    record.lock = plan.before.lock.text();
+    record.holder = plan.holder;
+    record.reason = reason;
+    record.phase = phase;
+    record.node = plan.onNode ? plan.onNode->node : QString();
+    record.before = inspect::toJson(before);
+    return record;
+}
+
+QString auditOutcome(const Result<Sent> &sent, const QString &done)
+{
+    if (sent)
+        return sent->where.isEmpty() ? done : done + u' ' + sent->where;
+    const auto word = sent.error().code == ErrorCode::Refused          ? u"refused: "_s
+                      : sent.error().code == ErrorCode::UnknownOutcome ? u"unknown: "_s
+                                                                       : u"failed: "_s;
+    return word + sent.error().message;
 }
 
 } // namespace lockscope::operate

@@ -3,10 +3,20 @@
 #pragma once
 
 #include "core/base/backendkind.h"
+#include "core/base/result.h"
+#include "core/inspect/snapshot.h"
+#include "core/operate/forcerelease.h"
 #include "core/operate/forcereleaseplan.h"
-#include "core/operate/releaseway.h"
+#include "core/rules/catalogue.h"
 
 namespace lockscope::operate {
+
+using recipes::ReleaseWay;
+
+// How a lock is force-released, if it is.
+
+// Never None: Unsupported, with the reason, for a hold that cannot be taken away.
+[[nodiscard]] Result<ReleaseWay> releaseWay(const inspect::LockSnapshot &snapshot);
 
 struct ReleaseMethod {
     ReleaseWay way;
@@ -26,5 +36,55 @@ struct ReleaseMethod {
 #define LOCKSCOPE_RELEASES(Name) [[nodiscard]] std::vector<ReleaseMethod> releaseMethodsOf##Name();
 LOCKSCOPE_BACKENDS(LOCKSCOPE_RELEASES)
 #undef LOCKSCOPE_RELEASES
+
+// What the senders of all backends share: the one moment in which something is taken away is theirs. Refused when the
+// hold was gone or another's at the last look; UnknownOutcome when the answer was lost; else what the server said.
+
+// What a backend's own sender says where it does not know the plan's way: nothing was sent.
+[[nodiscard]] Task<Result<Sent>> nothingSent(ForceReleasePlan plan);
+// "… is gone already: nothing was sent", for whoever let go before we acted.
+[[nodiscard]] Error goneAlready(const ForceReleasePlan &plan);
+// The lock is not shown any more, which of one that is seen only while somebody waits says nothing of its holder.
+[[nodiscard]] Error unseenNow(const ForceReleasePlan &plan);
+// The same after it was taken from its holder.
+[[nodiscard]] QString notShownNow(const ForceReleasePlan &plan);
+// The last look failed: whatever became of that, it was a look.
+[[nodiscard]] Error nothingChanged(const ForceReleasePlan &plan, const Error &why);
+[[nodiscard]] Error changedMeanwhile(const ForceReleasePlan &plan, const QString &what);
+// Refused where it was seen to let go after the preview and took the lock again by the same id, and where its lease
+// says that it may have (lastlook.h).
+[[nodiscard]] std::optional<Error> refusalOfAnotherHold(const ForceReleasePlan &plan,
+                                                        const inspect::LockSnapshot &fresh,
+                                                        const inspect::Contender &now);
+
+// What the audit file says of an act on a lock.
+[[nodiscard]] AuditRecord recordOf(const ForceReleasePlan &plan, const QString &phase, const QString &reason,
+                                   const inspect::LockSnapshot &before);
+// `done`: the word for what was done, "released".
+[[nodiscard]] QString auditOutcome(const Result<Sent> &sent, const QString &done);
+
+// One hold that stands on several nodes of a set, each of which keeps the lock by itself: RedissonRedLock's, and
+// members of a set as of npm's RedlockSemaphore. Redlock's own tokens go another way (ReleaseWay::QuorumDelete).
+//
+// Taken away node by node: each under the guard of what that node said, with an intent and a result of its own in
+// the audit file. The first surprise ends it, and the outcome says which nodes were done. Not to be asked again where
+// a node did not answer: what it has ends with its TTL, or is released when it answers.
+
+// What of the contender stands on which node; empty for a lock of no set, and where it is not sure that the nodes
+// mean the same hold.
+[[nodiscard]] std::vector<NodeShare> sharesOf(const inspect::LockSnapshot &snapshot,
+                                              const inspect::Contender &holder);
+
+// The plan of the one node's way, for each of the shares.
+void planShares(ForceReleasePlan &plan, const inspect::Contender &holder, const ReleaseMethod &method);
+
+// What is sent to one of the nodes; `plan` without shares is itself.
+[[nodiscard]] ForceReleasePlan planOfShare(const ForceReleasePlan &plan, std::size_t share);
+
+// What was done when something else came than was looked for at the share so numbered.
+[[nodiscard]] Error stoppedAt(const ForceReleasePlan &plan, std::size_t share, const Error &surprise);
+
+// "on 3 of 3 nodes (a:1, b:1, c:1)"
+[[nodiscard]] QString whereDone(const ForceReleasePlan &plan);
 
 } // namespace lockscope::operate

@@ -5,7 +5,7 @@
 
 #include "core/inspect/mariadb/look.h"
 #include "core/mariadb/session.h"
-#include "core/operate/releaseact.h"
+#include "core/operate/releasemethod.h"
 
 namespace lockscope::operate {
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/zookeeperedit.h"
+#include "core/operate/zookeeper.h"
 
 #include "core/base/text.h"
-#include "core/operate/editundo.h"
 #include "core/operate/lastlook.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an edit of a znode will do, in words, and why it cannot be. Pure.
-#include "core/base/counting.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/operate/editplan.h"

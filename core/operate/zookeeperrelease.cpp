@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/zookeeperrelease.h"
+#include "core/operate/zookeeper.h"
 
 #include "core/base/text.h"
+#include "core/operate/gentler.h"
 #include "core/operate/releasemethod.h"
+#include "core/rules/catalogue.h"
 #include "core/rules/contenderid.h"
+#include "core/rules/writtenvalues.h"
 
 #include <algorithm>
 
@@ -12,6 +15,8 @@ namespace lockscope::operate {
 using namespace Qt::StringLiterals;
 using inspect::Contender;
 using inspect::LockSnapshot;
+using inspect::Role;
+using recipes::recipeOf;
 
 namespace {
 
@@ -91,6 +96,197 @@ Task<Result<Sent>> sendRelease(ForceReleasePlan plan, zk::Session *session, Dead
         return sendGentler(std::move(plan), session, deadline);
     const auto way = releaseWay(plan.before);
     return way && *way == ReleaseWay::DeleteNode ? deleteNode(plan, session, deadline) : nothingSent(plan);
+}
+
+// Asking a holder to let go (Curator's Revoker), and taking one waiter's place away.
+//
+// To end somebody else's session is not among it: a client can only end a session whose password it knows, and the
+// AdminServer has no command for it. The server's JMX has (ConnectionMXBean.terminateSession), which we do not speak;
+// docs/layouts.md says how to.
+namespace {
+
+QString whoIsNamed(const Contender &one)
+{
+    const auto id = label(one.id, 80);
+    return one.endpoint ? u"%1 at %2"_s.arg(id, label(one.endpoint->toUtf8())) : id;
+}
+
+bool hasNode(const Contender &one)
+{
+    return one.guard.path.startsWith('/') && one.guard.czxid != 0;
+}
+
+QString nodeGuard(const Contender &one)
+{
+    return u"czxid 0x%1 and data version %2, read again right before"_s.arg(one.guard.czxid, 0, 16)
+        .arg(one.guard.version);
+}
+
+bool canRevoke(const LockSnapshot &snapshot, const Contender &holder)
+{
+    return recipeOf(snapshot.recipe).revocable && hasNode(holder);
+}
+
+QString whatRevoke(const LockSnapshot &, const Contender &)
+{
+    return u"ask the holder to let go: __REVOKE__ into its node (works only if its client made the lock revocable)"_s;
+}
+
+void planRevoke(ForceReleasePlan &plan, const Contender &holder)
+{
+    const auto path = escaped(holder.guard.path);
+    plan.act = u"Ask the holder to let go"_s;
+    plan.commands << u"sync %1"_s.arg(path) << u"exists %1"_s.arg(path)
+                  << u"setData %1 __REVOKE__ version %2"_s.arg(path, QString::number(holder.guard.version));
+    plan.guardText = nodeGuard(holder);
+    plan.exact = recipes::isGivenOnce(ZPath(holder.guard.path).name());
+    plan.wakes = u"the holder, if its client watches its node (Curator's makeRevocable)"_s;
+    plan.who = plan.nextHolder ? u"%1, when the holder lets go"_s.arg(label(*plan.nextHolder, 80))
+                               : u"nobody waits: it is free when the holder lets go"_s;
+    plan.alsoLost =
+        holder.identity
+            ? u"what the client wrote into its node (%1) is overwritten"_s.arg(label(*holder.identity, 80))
+            : u"nothing"_s;
+    plan.warnings << u"a client that did not make its lock revocable takes no notice of it"_s;
+}
+
+// A node whose presence alone means that this one waits: to a reader a writer ahead of it, to all others whoever is
+// first. Null where there is none.
+const Contender *inTheWay(const LockSnapshot &snapshot, const Contender &waiter)
+{
+    const Contender *nearest = nullptr;
+    for (const auto &one : snapshot.contenders) {
+        if (one.id == waiter.id)
+            break;
+        const bool isOther = one.guard.owner != waiter.guard.owner || one.guard.owner == 0;
+        const bool blocks =
+            hasNode(one) && isOther && (waiter.mode != inspect::Mode::Read || one.mode != inspect::Mode::Read);
+        if (blocks && (!nearest || waiter.mode == inspect::Mode::Read))
+            nearest = &one;
+    }
+    return nearest;
+}
+
+bool canKillWaiter(const LockSnapshot &snapshot, const Contender &waiter)
+{
+    const auto &recipe = recipeOf(snapshot.recipe);
+    const bool isQueue = recipe.shape == recipes::Shape::Queue || recipe.shape == recipes::Shape::FlatQueue;
+    const auto *blocker = isQueue && !recipe.counted && hasNode(waiter) ? inTheWay(snapshot, waiter) : nullptr;
+    // Curator's semaphores stand in two folders, and half a contender is worse than none.
+    return blocker && ZPath(blocker->guard.path).parent() == ZPath(waiter.guard.path).parent();
+}
+
+QString whatKillWaiter(const LockSnapshot &, const Contender &waiter)
+{
+    return u"take the waiter %1 out of the queue: its node is deleted"_s.arg(whoIsNamed(waiter));
+}
+
+void planKillWaiter(ForceReleasePlan &plan, const Contender &waiter)
+{
+    const auto path = escaped(waiter.guard.path);
+    const auto *blocker = inTheWay(plan.before, waiter);
+    const auto ahead = escaped(blocker->guard.path);
+    plan.act = u"Delete the waiter's node"_s;
+    plan.commands << u"sync %1"_s.arg(path) << u"exists %1"_s.arg(path)
+                  << u"multi: check %1; delete %2 version %3"_s.arg(ahead, path,
+                                                                    QString::number(waiter.guard.version));
+    plan.guardText =
+        nodeGuard(waiter)
+        + u"; and in the same transaction %1 must still be there: so it waits"_s.arg(label(blocker->id, 80));
+    plan.exact = recipes::isGivenOnce(ZPath(waiter.guard.path).name())
+                 && recipes::isGivenOnce(ZPath(blocker->guard.path).name());
+    if (!plan.exact)
+        plan.warnings
+            << u"its name can come again: should the queue be made anew in the moment between the last look "
+               u"and the delete, another waiter of that name loses its place"_s;
+    plan.wakes = u"who watches its node, which is mostly the one behind it"_s;
+    plan.who = whoGetsInWithout(plan.before, waiter);
+    plan.alsoLost = u"its place; its session and its other nodes stay"_s;
+    plan.warnings << u"its client is not told: some fail when they look for their node (Curator), some queue again, "
+                     u"at the end (kazoo)"_s;
+}
+
+Error refusedByServer(const ForceReleasePlan &plan, const Error &error)
+{
+    if (error.code == ErrorCode::NoNode)
+        return goneAlready(plan);
+    return error.code == ErrorCode::BadVersion ? changedMeanwhile(plan, u"its data was changed"_s) : error;
+}
+
+Task<Result<Sent>> revoke(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
+{
+    auto looking = lookAtNode(plan, session, deadline);
+    const auto stat = co_await looking;
+    if (!stat)
+        co_return stat.error();
+    auto setReply = session->set(ZPath(plan.guard.path), recipes::revocationMark, plan.guard.version, deadline);
+    const auto set = co_await setReply;
+    if (!set)
+        co_return refusedByServer(plan, set.error());
+    co_return Sent();
+}
+
+Task<Result<Sent>> killWaiter(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
+{
+    const auto *waiter = plan.before.find(plan.holder);
+    const auto *blocker = waiter ? inTheWay(plan.before, *waiter) : nullptr;
+    if (!blocker)
+        co_return changedMeanwhile(plan, u"what it waits for is not known"_s);
+    auto looking = lookAtNode(plan, session, deadline);
+    const auto stat = co_await looking;
+    if (!stat)
+        co_return stat.error();
+    std::vector<zk::Op> ops(2);
+    ops[0].kind = zk::Op::Kind::Check;
+    ops[0].path = ZPath(blocker->guard.path);
+    ops[0].version = zk::anyVersion;
+    ops[1].kind = zk::Op::Kind::Remove;
+    ops[1].path = ZPath(plan.guard.path);
+    ops[1].version = plan.guard.version;
+    auto acting = session->multi(ops, deadline);
+    const auto done = co_await acting;
+    if (done)
+        co_return Sent();
+    if (done.error().code == ErrorCode::NoNode)
+        co_return changedMeanwhile(
+            plan, u"it, or \"%1\" before it, is gone: it may hold the lock now"_s.arg(label(blocker->id, 80)));
+    co_return refusedByServer(plan, done.error());
+}
+
+} // namespace
+
+Task<Result<zk::Stat>> lookAtNode(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
+{
+    const ZPath path(plan.guard.path);
+    auto syncReply = session->sync(path, deadline);
+    // Before ZooKeeper 3.9.3 whose node it is needs no permission to read what is in it.
+    auto lookReply = session->exists(path, std::nullopt, deadline);
+    const auto synced = co_await syncReply;
+    const auto got = co_await lookReply;
+    if (!synced)
+        co_return nothingChanged(plan, synced.error());
+    if (!got && got.error().code == ErrorCode::NoNode)
+        co_return goneAlready(plan);
+    if (!got)
+        co_return nothingChanged(plan, got.error());
+    if (got->czxid != plan.guard.czxid || got->ephemeralOwner.value != plan.guard.owner)
+        co_return changedMeanwhile(plan, u"the node was made anew by session "_s + got->ephemeralOwner.text());
+    co_return *got;
+}
+
+std::vector<GentlerMethod> gentlerMethodsOfZooKeeper()
+{
+    return {{Way::Revoke, &canRevoke, &whatRevoke, &planRevoke},
+            {Way::KillWaiter, &canKillWaiter, &whatKillWaiter, &planKillWaiter}};
+}
+
+Task<Result<Sent>> sendGentler(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
+{
+    switch (plan.way) {
+    case Way::Revoke: return revoke(std::move(plan), session, deadline);
+    case Way::KillWaiter: return killWaiter(std::move(plan), session, deadline);
+    default: return nothingSent(std::move(plan));
+    }
 }
 
 } // namespace lockscope::operate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/passage/loginguard.h"
+#include "core/passage/speech.h"
 
 #include "core/base/text.h"
 

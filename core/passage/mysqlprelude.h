@@ -3,11 +3,10 @@
 // clear; who wants TLS answers with the head of its login only, starts TLS, and logs in. The client is shown a
 // server without TLS, and its login is held back until the server has been verified. One packet more goes to the
 // server than came from the client, so that the numbers of packets are mended until the login is over. Pure.
-// Without TLS nothing is changed, and what the server asks for in the login is watched (loginguard.h).
+// Without TLS nothing is changed, and what the server asks for in the login is watched (speech.h).
 // Sources: the MySQL internals manual, Connection Phase; MariaDB's knowledge base, Connecting.
 #pragma once
 
-#include "core/passage/loginguard.h"
 #include "core/passage/speech.h"
 
 namespace lockscope::passage {

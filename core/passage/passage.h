@@ -8,7 +8,6 @@
 #pragma once
 
 #include "core/base/connectionuri.h"
-#include "core/passage/problem.h"
 #include "core/passage/speech.h"
 #include "core/passage/thread.h"
 

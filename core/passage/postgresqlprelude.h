@@ -4,7 +4,6 @@
 // Protocol, SSL Session Encryption and Message Formats.
 #pragma once
 
-#include "core/passage/loginguard.h"
 #include "core/passage/speech.h"
 
 namespace lockscope::passage {

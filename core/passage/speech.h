@@ -1,11 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/passage/prelude.h"
+#include <QByteArray>
+#include <QString>
 
 #include <memory>
 
 namespace lockscope::passage {
+
+// How TLS begins inside of a protocol, for a client that knows nothing of it: what goes to either side until it has.
+// And how a login goes on, where the server may not have the password itself (loginguard.cpp). Each protocol has one of
+// its own. Pure.
+class Prelude {
+public:
+    struct Step {
+        QByteArray toClient, toServer; // in clear until TLS has started, encrypted from then on
+        bool startTls = false;         // once toServer is out; then tlsStarted()
+        QString problem;               // not empty: tell the client (failure()) and close
+        bool isRefusal = false;        // the problem is what the server asked for
+    };
+    virtual ~Prelude() = default;
+
+    // What the server is asked before the client may say anything: nothing of it is sent until TLS has started.
+    [[nodiscard]] virtual QByteArray request() const { return {}; }
+    [[nodiscard]] virtual Step fromServer(const QByteArray &bytes) = 0;
+    [[nodiscard]] virtual Step fromClient(const QByteArray &bytes) = 0;
+    [[nodiscard]] virtual Step tlsStarted() = 0;
+    // From then on every byte goes through as it is.
+    [[nodiscard]] virtual bool isOver() const = 0;
+    // What a server would say instead of going on; empty: the end of the connection says it.
+    [[nodiscard]] virtual QByteArray failure(const QString &, bool /*isOfTls*/) const { return {}; }
+};
 
 // What is spoken on the far side of a door.
 struct Speech {
@@ -24,5 +49,30 @@ struct SqlSpeech {
 
 inline constexpr Speech asItIs{};
 inline constexpr Speech throughoutTls{true};
+
+// Which forms of proof a server may ask for in a login. A client library answers as the server wants it: also with
+// the password itself, in clear or encrypted for a key that the server names. Only a server whose certificate was
+// verified may have it so; from others the library only hears of forms that prove the password by a hash with a
+// nonce. Pure.
+
+// Of the far side: whether it was verified, and else whether what goes to it leaves this machine.
+enum class Trust { Verified, SameMachine, None };
+[[nodiscard]] Trust trustOf(const QString &host, bool isVerified);
+
+// Of a packet of MariaDB's or MySQL's server, without its head: why the client must not get it; empty: it may.
+class MySqlGuard {
+public:
+    explicit MySqlGuard(Trust trust) : m_trust(trust) {}
+    [[nodiscard]] QString objectionToGreeting(const QByteArray &body, qsizetype capabilitiesAt);
+    [[nodiscard]] QString objectionTo(const QByteArray &body);
+
+private:
+    [[nodiscard]] QString objectionToPlugin(const QByteArray &plugin) const;
+
+    const Trust m_trust;
+};
+
+// Of a whole message of a PostgreSQL server ('R', length, code).
+[[nodiscard]] QString objectionToPostgreSql(const QByteArray &message, Trust trust);
 
 } // namespace lockscope::passage

@@ -3,8 +3,11 @@
 // farewell through what is here.
 #pragma once
 
+#include <QString>
+
 #include <chrono>
 #include <functional>
+#include <mutex>
 
 namespace lockscope::passage {
 
@@ -27,5 +30,33 @@ private:
 // Waits, at most that long, until nothing is carried any more; then the thread ends. While somebody still goes
 // through a passage it goes on, and nobody waits; at the latest it ends with the application object.
 void waitForPassages(std::chrono::milliseconds atMost);
+
+// What last went wrong behind a door: written by the passages' thread, read by any.
+class Problem {
+public:
+    // Empty: it goes well. Of TLS: somebody is there.
+    void set(const QString &text, bool isOfTls = false)
+    {
+        const std::lock_guard lock(m_mutex);
+        m_text = text;
+        m_isOfTls = isOfTls;
+    }
+    [[nodiscard]] QString text() const
+    {
+        const std::lock_guard lock(m_mutex);
+        return m_text;
+    }
+
+    [[nodiscard]] bool isOfTls() const
+    {
+        const std::lock_guard lock(m_mutex);
+        return m_isOfTls;
+    }
+
+private:
+    mutable std::mutex m_mutex;
+    QString m_text;
+    bool m_isOfTls = false;
+};
 
 } // namespace lockscope::passage

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/lockbase.h"
 
+#include "core/async/sleep.h"
 #include "core/base/text.h"
+
+#include <algorithm>
 
 namespace lockscope::recipes {
 
 using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
 
 // Lives in the frame of acquire(). If that frame is destroyed before it had its answer, the lock must
 // not end up held by nobody.
@@ -133,6 +137,43 @@ void LockBase::abandon()
     m_taking.cancel();
     m_attempt.reset();
     letGo();
+}
+
+void WaitGroup::add(Scope &background, Task<bool> work) const
+{
+    ++m_list->running;
+    background.launch(run(m_list, std::move(work)));
+}
+
+Completion<bool> WaitGroup::finished(Deadline deadline) const
+{
+    const Completion<bool> done(*m_list->loop);
+    if (m_list->running == 0) {
+        done.complete(!std::exchange(m_list->failed, false));
+        return done;
+    }
+    std::erase_if(m_list->waiting, [](const auto &waiting) { return waiting.isComplete(); });
+    m_list->waiting.push_back(done);
+    done.completeAt(deadline, false);
+    return done;
+}
+
+Task<void> WaitGroup::run(std::shared_ptr<List> list, Task<bool> work)
+{
+    const bool succeeded = co_await work;
+    --list->running;
+    list->failed = list->failed || !succeeded;
+    if (list->running > 0)
+        co_return;
+    for (const auto &waiting : std::exchange(list->waiting, {}))
+        waiting.complete(!list->failed);
+    list->failed = false;
+}
+
+Completion<bool> pauseBetweenTries(Loop &loop, Random &random, Deadline deadline)
+{
+    const auto pause = 25ms + std::chrono::milliseconds(random.below(51));
+    return sleepUntil(loop, std::min<Instant>(loop.now() + pause, deadline.when()));
 }
 
 } // namespace lockscope::recipes

@@ -3,9 +3,15 @@
 // destroys the lock. What all recipes share, whatever server they talk to.
 #pragma once
 
-#include "core/async/onfreelist.h"
-#include "core/async/soletask.h"
+#include "core/async/completion.h"
+#include "core/async/freelist.h"
+#include "core/async/scope.h"
+#include "core/base/random.h"
+#include "core/base/result.h"
 #include "core/recipes/lock.h"
+
+#include <chrono>
+#include <vector>
 
 namespace lockscope::recipes {
 
@@ -57,5 +63,49 @@ private:
     bool m_isShutDown = false;
     SoleTask m_taking;
 };
+
+// Work left behind by somebody who did not wait for it, counted so that somebody else can.
+//
+// A handle: copies share one count. The work itself belongs to the session (or connection) in whose
+// background it runs, and goes on when every handle is gone. Loop thread only.
+class WaitGroup {
+public:
+    explicit WaitGroup(Loop &loop) : m_list(freelist::makeShared<List>(List{&loop, 0, false, {}})) {}
+
+    // Starts it at once. Its value says whether it succeeded.
+    void add(Scope &background, Task<bool> work) const;
+    [[nodiscard]] bool isIdle() const { return m_list->running == 0; }
+    // Completes when nothing is left to do: true if everything succeeded since it was asked last,
+    // false if not or if the deadline passed first.
+    [[nodiscard]] Completion<bool> finished(Deadline deadline) const;
+
+private:
+    struct List {
+        Loop *loop;
+        int running;
+        bool failed;
+        std::vector<Completion<bool>> waiting;
+    };
+    static Task<void> run(std::shared_ptr<List> list, Task<bool> work);
+
+    std::shared_ptr<List> m_list;
+};
+
+// How those wait who are told nothing: they ask again.
+
+// Before what has failed for want of a connection is sent again: one that comes and goes is not to be spun on.
+inline constexpr std::chrono::milliseconds pauseAfterTrouble(50);
+
+// A pause between two tries for a taken lock: 25 to 75 ms at random, so that those who wait do not
+// try in step; cut off at the deadline.
+[[nodiscard]] Completion<bool> pauseBetweenTries(Loop &loop, Random &random, Deadline deadline);
+
+// When trying again on a new connection can help.
+
+// Nothing was sent, or nobody knows what became of it.
+[[nodiscard]] inline bool isConnectionError(const Error &error)
+{
+    return error.code == ErrorCode::UnknownOutcome || error.code == ErrorCode::NotConnected;
+}
 
 } // namespace lockscope::recipes

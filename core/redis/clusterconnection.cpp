@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/redis/clusterconnection.h"
+#include "core/redis/deployments.h"
 
 #include "core/async/statelisteners.h"
-#include "core/redis/clusterdelivery.h"
+#include "core/redis/clusterlayout.h"
 #include "core/redis/clusterwhole.h"
-#include "core/redis/hashslot.h"
 #include "core/redis/resp.h"
 
 #include <QCryptographicHash>

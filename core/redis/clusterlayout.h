@@ -9,6 +9,8 @@
 #include "core/base/connectionuri.h"
 #include "core/redis/connection.h"
 
+#include <QByteArray>
+
 #include <array>
 
 namespace lockscope::redis {
@@ -48,5 +50,13 @@ struct Redirect {
 [[nodiscard]] std::optional<Redirect> redirectOf(const Value &reply, const HostPort &answered);
 // An error reply that passes: nothing was done, and asking again may be answered.
 [[nodiscard]] bool isWorthRepeating(const Value &reply);
+
+// Where a Redis Cluster keeps a key: CRC16 (XMODEM) of its hash tag, or of all of it, modulo 16384.
+
+inline constexpr int slotCount = 16384;
+
+// What decides: the text between the first "{" and the next "}" where there is any, else the whole key.
+[[nodiscard]] QByteArrayView hashTag(QByteArrayView key);
+[[nodiscard]] int hashSlot(QByteArrayView key);
 
 } // namespace lockscope::redis

@@ -10,9 +10,52 @@
 // are not asked.
 #pragma once
 
-#include "core/redis/clustertopics.h"
+#include "core/base/result.h"
+#include "core/redis/clusternodes.h"
+#include "core/redis/connection.h"
 
 namespace lockscope::redis {
+
+// Subscriptions on a Redis Cluster: what is published on a plain channel reaches every node, so one subscription
+// on one of them hears it; what a node says of its own keys (client tracking, keyspace events) only that node
+// says, so each primary is subscribed to. They move when the primaries do. Loop thread only.
+//
+// Whoever listens to a plain channel hears the sharded one of that name, too, at the node that has its slot: from
+// Redis 7 on Redisson publishes there (PublishSubscribeService.getPublishCommand). What is published on both is heard
+// twice.
+class ClusterTopics {
+public:
+    using Listener = std::function<void(const Message &)>;
+
+    explicit ClusterTopics(ClusterNodes &nodes) : m_nodes(nodes) {}
+
+    [[nodiscard]] Subscription add(const QByteArray &name, bool isPattern, Listener listener);
+    // After the primaries, their slots or their connections changed. True when a channel found another home, and may
+    // have missed something on its way.
+    bool place();
+    // The nodes whose subscriber matters to somebody by now; at least one where any is known.
+    [[nodiscard]] std::vector<HostPort> inUse();
+
+private:
+    struct Topic {
+        QByteArray name;
+        bool isPattern;
+        Listener listener;
+        std::map<QString, Subscription> on; // nodes
+        QString shard;                      // the node that has its slot; empty: none is known
+        Subscription onShard;
+    };
+    [[nodiscard]] static bool isSaidByEach(const QByteArray &name);
+    [[nodiscard]] std::vector<HostPort> hostsFor(const Topic &topic) const;
+    void place(const std::shared_ptr<Topic> &topic);
+    [[nodiscard]] const HostPort *shardOf(const Topic &topic) const;
+    [[nodiscard]] bool placeShard(const std::shared_ptr<Topic> &topic);
+    [[nodiscard]] bool chooseHome();
+
+    ClusterNodes &m_nodes;
+    std::optional<HostPort> m_home; // of the plain channels
+    std::vector<std::weak_ptr<Topic>> m_topics;
+};
 
 class ClusterWhole {
 public:
@@ -37,6 +80,59 @@ private:
     ClusterNodes &m_nodes;
     ClusterTopics &m_topics;
     std::map<QString, qint64> m_subscribers; // of each node, as far as known
+};
+
+// Which nodes of a cluster a command is for.
+
+// The keys that a command names; none for one that takes no key. Of a command that is not known the first argument
+// is taken for its key, which is what it is for nearly all there are.
+[[nodiscard]] QByteArrayList keysOf(const Command &command);
+
+struct Destination {
+    enum class Kind {
+        Slot,     // the node that has this slot
+        Anyone,   // whichever: it says the same on all
+        Everyone, // each primary; their answers are put together
+    };
+    Kind kind = Kind::Anyone;
+    int slot = -1;
+};
+// BadInput where its keys are in different slots, which no node takes.
+[[nodiscard]] Result<Destination> destinationOf(const Command &command);
+[[nodiscard]] Result<Destination> destinationOfKeys(const QByteArrayList &keys);
+
+struct Parcel {
+    Command command;
+    int slot = -1; // negative: any node
+};
+
+// Brings commands to the nodes of a cluster that have their slots, and again where they were sent elsewhere. Loop
+// thread only.
+class ClusterDelivery {
+public:
+    explicit ClusterDelivery(ClusterNodes &nodes, Loop &loop) : m_nodes(nodes), m_loop(loop) {}
+
+    // The answers in order; an error reply stays a value in its place. The first attempt is sent when called.
+    [[nodiscard]] Task<Result<std::vector<Value>>> deliver(std::vector<Parcel> parcels, Deadline deadline);
+
+private:
+    // One round: what there is to do, and what became of it.
+    struct Item {
+        std::size_t index;
+        std::optional<HostPort> ask; // where an ASK sent it, once
+    };
+    struct Group {
+        HostPort host;
+        std::vector<Item> items;
+        Reply<std::vector<Value>> reply;
+    };
+    struct Round;
+    void send(Round &round, const std::vector<Parcel> &parcels, Deadline deadline);
+    void take(Round &round, const Group &group, const std::vector<Value> &answers);
+    [[nodiscard]] std::optional<HostPort> hostFor(const Item &item, const Parcel &parcel);
+
+    ClusterNodes &m_nodes;
+    Loop &m_loop;
 };
 
 } // namespace lockscope::redis

@@ -10,7 +10,7 @@
 
 #include "core/async/completion.h"
 #include "core/async/scope.h"
-#include "core/async/subscription.h"
+#include "core/async/statelisteners.h"
 #include "core/base/bytes.h"
 
 #include <QByteArrayList>
@@ -103,6 +103,41 @@ public:
 private:
     std::map<std::type_index, std::shared_ptr<void>> m_kept;
     LazyScope m_background;
+};
+
+// A connection that hands everything on to another one: the base of those that stand before a connection and change
+// what becomes of its requests.
+class ForwardingConnection : public Connection {
+public:
+    explicit ForwardingConnection(Connection &inner) : m_inner(inner) {}
+
+    [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
+    [[nodiscard]] ConnectionState state() const override { return m_inner.state(); }
+    [[nodiscard]] QString lastError() const override { return m_inner.lastError(); }
+    [[nodiscard]] bool isExplained() const override { return m_inner.isExplained(); }
+    [[nodiscard]] QString missing() const override { return m_inner.missing(); }
+    [[nodiscard]] bool isServed(const QByteArray &key) const override { return m_inner.isServed(key); }
+    Subscription onState(std::function<void(ConnectionState)> listener) override
+    {
+        return m_inner.onState(std::move(listener));
+    }
+    Reply<qint64> subscriberId(Deadline deadline) override { return m_inner.subscriberId(deadline); }
+
+protected:
+    [[nodiscard]] Connection &inner() const { return m_inner; }
+
+private:
+    Connection &m_inner;
+};
+
+// What a connection to one node of a Redis Cluster can besides: listen to a sharded channel (SSUBSCRIBE, Redis 7),
+// which only the node that has its slot hears. Between such a connection and the cluster; all else subscribes to
+// channels, and the cluster sees to both kinds.
+class ShardedSubscriber {
+public:
+    virtual ~ShardedSubscriber() = default;
+    // As Connection::subscribe(). Where the server has no such thing, or does not want it, nothing is heard.
+    virtual Subscription subscribeSharded(QByteArray channel, std::function<void(const Message &)> listener) = 0;
 };
 
 } // namespace lockscope::redis

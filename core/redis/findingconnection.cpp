@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/redis/findingconnection.h"
+#include "core/redis/deployments.h"
 
 #include "core/async/statelisteners.h"
 #include "core/base/text.h"

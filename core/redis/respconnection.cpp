@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/redis/respconnection.h"
+#include "core/redis/pubsub.h"
 
 #include "core/base/logging.h"
 #include "core/base/text.h"

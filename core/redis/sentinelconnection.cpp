@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/redis/sentinelconnection.h"
+#include "core/redis/deployments.h"
 
 #include "core/async/sleep.h"
 #include "core/async/statelisteners.h"

@@ -2,8 +2,8 @@
 #include "core/rehearse/stage.h"
 
 #include "core/contention/etcdaccess.h"
-#include "core/operate/etcdrelease.h"
-#include "core/operate/releaseact.h"
+#include "core/operate/etcd.h"
+#include "core/operate/releasemethod.h"
 
 namespace lockscope::rehearse {
 

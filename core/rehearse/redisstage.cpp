@@ -2,7 +2,7 @@
 #include "core/rehearse/stage.h"
 
 #include "core/contention/redisaccess.h"
-#include "core/operate/redisrelease.h"
+#include "core/operate/redis.h"
 
 namespace lockscope::rehearse {
 

@@ -2,8 +2,8 @@
 #include "core/rehearse/rehearsal.h"
 
 #include "core/base/text.h"
-#include "core/inspect/awaited.h"
 #include "core/inspect/findings.h"
+#include "core/inspect/snapshot.h"
 #include "core/rehearse/fork.h"
 #include "core/rules/catalogue.h"
 

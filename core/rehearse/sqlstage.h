@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/contention/sqlaccess.h"
-#include "core/operate/releaseact.h"
+#include "core/operate/releasemethod.h"
 #include "core/rehearse/stage.h"
 
 namespace lockscope::rehearse {

@@ -2,8 +2,8 @@
 #include "core/rehearse/stage.h"
 
 #include "core/contention/zookeeperaccess.h"
-#include "core/operate/releaseact.h"
-#include "core/operate/zookeeperrelease.h"
+#include "core/operate/releasemethod.h"
+#include "core/operate/zookeeper.h"
 
 namespace lockscope::rehearse {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/rules/keysignals.h"
 
+#include "core/rules/userrules.h"
+
 namespace lockscope::recipes {
 
 namespace {
@@ -33,6 +35,18 @@ KeySignals signalsOf(const QByteArray &key)
 QByteArrayList signalArguments(const KeySignals &wakes, const QByteArray &expiry)
 {
     return QByteArrayList{expiry, wakes.list} + wakes.published();
+}
+
+KeySignals wakeSignalsOf(const QByteArray &key)
+{
+    const auto fit = wakingRule(key);
+    if (!fit) // by a rule that says of no wake-up its clients poll
+        return rulesFitting(key).empty() ? signalsOf(key) : KeySignals();
+    KeySignals wakes;
+    wakes.list = fit->name(fit->rule->wakeList);
+    if (const auto channel = fit->name(fit->rule->wakeChannel); !channel.isEmpty())
+        wakes.channels << channel;
+    return wakes;
 }
 
 } // namespace lockscope::recipes

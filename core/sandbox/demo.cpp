@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/sandbox/demo.h"
 
+#include "core/sandbox/demostage.h"
 #include "core/sandbox/kit.h"
 
 #include <set>
 
-using namespace std::chrono_literals;
-
 namespace lockscope::sandbox {
+
+using namespace std::chrono_literals;
 
 Task<void> takeTurns(DemoStage *stage, recipes::Lock *lock, std::chrono::milliseconds hold,
                      std::function<void()> work)
@@ -70,6 +71,15 @@ Demo::~Demo() = default;
 Completion<bool> Demo::filled() const
 {
     return d->stage.filled();
+}
+
+Task<void> untilConnected(DemoStage *stage, mariadb::Session *session)
+{
+    const Completion<bool> done(stage->loop());
+    const auto subscription = session->onState([done](mariadb::SessionState) { done.complete(true); });
+    if (session->state() != mariadb::SessionState::Connecting)
+        co_return;
+    co_await done;
 }
 
 } // namespace lockscope::sandbox

@@ -5,6 +5,7 @@
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
 #include "core/base/random.h"
+#include "core/mariadb/session.h"
 #include "core/recipes/lock.h"
 
 #include <functional>
@@ -59,5 +60,10 @@ using JoinQueue = std::function<Task<void>(const Completion<bool> &joined)>;
     const auto hex = random.bytes(16).toHex();
     return hex.left(8) + '-' + hex.mid(8, 4) + "-4" + hex.mid(13, 3) + "-a" + hex.mid(17, 3) + '-' + hex.mid(20);
 }
+
+// What the SQL scenes of the demo share.
+
+// Or until it cannot be. Both outlive the task.
+[[nodiscard]] Task<void> untilConnected(DemoStage *stage, mariadb::Session *session);
 
 } // namespace lockscope::sandbox

@@ -6,23 +6,243 @@
 // init-file: it starts without grant tables, makes them, and reads them as the last statement, all of it
 // before the first client is let in. That takes one second instead of the five of mariadb-install-db, and
 // one process that dies with us.
+#include "core/base/connectionuri.h"
+#include "core/mariadb/client.h"
+#include "core/passage/mysqlprelude.h"
+#include "core/passage/passage.h"
+#include "core/recipes/lock.h"
+#include "core/recipes/make.h"
 #include "core/sandbox/certificates.h"
-#include "core/sandbox/demomariadb.h"
+#include "core/sandbox/demostage.h"
 #include "core/sandbox/kit.h"
-#include "core/sandbox/mysqlserver.h"
+#include "core/sandbox/server.h"
 #include "core/sandbox/serverprocess.h"
 
+#include <QByteArrayList>
 #include <QDir>
 #include <QFile>
 #include <QStandardPaths>
 
 #include <unistd.h>
 
-using namespace Qt::StringLiterals;
-
 namespace lockscope::sandbox {
 
+using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
+
+// The MariaDB scenes of the demo: clients that queue for a row, for a named lock, and two that write by a
+// version column and get into each other's way.
+class DemoMariaDb {
+public:
+    DemoMariaDb(DemoStage &stage, const ConnectionSpec &server);
+
+private:
+    [[nodiscard]] JoinQueue contender(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold);
+    Task<void> contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined);
+    // Two read the same version, and both write: one of them in vain. Counted in shop.version_conflicts.
+    Task<void> playConflict(QByteArray lock);
+    Task<bool> work(recipes::Lock *lock, std::chrono::milliseconds span); // whether it could be written
+
+    [[nodiscard]] std::unique_ptr<mariadb::Session> openSession();
+
+    DemoStage &m_stage;
+    ConnectionSpec m_server;
+    passage::Passage m_passage;
+    Scope m_scope;
+};
+
 namespace {
+
+const QByteArray stockRow = "shop.stock#id=1";
+
+} // namespace
+
+DemoMariaDb::DemoMariaDb(DemoStage &stage, const ConnectionSpec &server)
+    : m_stage(stage), m_server(server), m_passage(server.transport, server.hosts), m_scope(stage.loop())
+{
+    m_scope.launch(queueUp(&m_stage, &m_scope, 3, contender("sql-for-update", stockRow, 9s)));
+    m_scope.launch(queueUp(&m_stage, &m_scope, 2, contender("sql-get-lock", "GET_LOCK#nightly-report", 14s)));
+    m_scope.launch(playConflict("shop.stock#id=2"));
+}
+
+std::unique_ptr<mariadb::Session> DemoMariaDb::openSession()
+{
+    mariadb::SessionOptions options;
+    options.host = m_passage.throughTls(m_server.hosts.front(), passage::mySqlSpeech.verified);
+    options.user = m_server.user;
+    // An application asks nothing while it works: what it did last is then its work.
+    options.askIdleEvery = 60s;
+    return mariadb::openSession(m_stage.loop(), options);
+}
+
+JoinQueue DemoMariaDb::contender(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold)
+{
+    return [this, recipe, lock, hold](const Completion<bool> &joined) { return contend(recipe, lock, hold, joined); };
+}
+
+Task<void> DemoMariaDb::contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold,
+                                Completion<bool> joined)
+{
+    const auto session = openSession();
+    co_await untilConnected(&m_stage, session.get());
+    joined.complete(true);
+    const auto made = recipes::makeLock(recipe, *session, lock, {}, Random::fromSystem());
+    if (!made)
+        co_return;
+    auto turns = takeTurns(&m_stage, made->get(), hold, [&] {
+        // Not prepared: of those MariaDB keeps no text, and an operator wants to see one.
+        if (lock == stockRow)
+            (void)session->execute(
+                {"UPDATE shop.stock SET quantity = quantity + 1 WHERE id = 1", {}, session->connectionId()},
+                Deadline::after(m_stage.loop(), 5s));
+    });
+    co_await turns;
+}
+
+Task<void> DemoMariaDb::playConflict(QByteArray lock)
+{
+    m_stage.sceneBegins();
+    const auto session = openSession();
+    co_await untilConnected(&m_stage, session.get());
+    const auto soon = Deadline::after(m_stage.loop(), 10s);
+    const mariadb::Statement create{
+        "CREATE TABLE IF NOT EXISTS shop.version_conflicts (happened TIMESTAMP(3) NOT NULL "
+        "DEFAULT CURRENT_TIMESTAMP(3), version BIGINT NOT NULL)",
+        {},
+        {},
+        true};
+    auto creating = session->execute(create, soon);
+    (void)co_await creating;
+    const auto one = recipes::makeLock("sql-version", *session, lock, {}, Random::fromSystem());
+    const auto other = recipes::makeLock("sql-version", *session, lock, {}, Random::fromSystem());
+    const auto never = Deadline::never();
+    bool isUp = false;
+    while (one && other) {
+        const auto stale = co_await (*one)->acquire(never);
+        const bool written = co_await work(other->get(), 500ms);
+        const auto limit = Deadline::after(m_stage.loop(), 5s);
+        const auto late = co_await (*one)->release(limit);
+        if (stale && written && !late && late.error().code == ErrorCode::BadVersion) {
+            const mariadb::Statement note{
+                "INSERT INTO shop.version_conflicts (version) VALUES (?)", {stale->id}, {}, true};
+            auto noting = session->execute(note, limit);
+            (void)co_await noting;
+            if (!std::exchange(isUp, true))
+                m_stage.sceneIsUp();
+            co_await work(one->get(), 100ms); // once more, from what is there now
+        }
+        auto rest = m_stage.pauseOfAbout(2s);
+        co_await rest;
+    }
+}
+
+Task<bool> DemoMariaDb::work(recipes::Lock *lock, std::chrono::milliseconds span)
+{
+    const auto limit = Deadline::after(m_stage.loop(), 5s);
+    const auto grant = co_await lock->acquire(limit);
+    auto pause = sleepFor(m_stage.loop(), span);
+    co_await pause;
+    const auto written = co_await lock->release(limit);
+    co_return grant &&written;
+}
+
+namespace {
+
+// A private MySQL in the place of a private MariaDB, for whom wants to see how Lockscope does there.
+
+// What both begin with: a database to lock something in.
+extern const QByteArray exampleTables;
+// And what both are told where clients have to come over TLS.
+[[nodiscard]] QByteArrayList tlsArguments(const Certificates &tls);
+
+// MySQL makes its system tables in a run of its own (--initialize-insecure), in two or three seconds; then it is
+// started, by the same shell, so that whoever waits for it waits for both.
+
+// Once per folder. Should the shell be killed meanwhile, the first run ends by itself when its tables are made, or
+// when their folder goes.
+const QByteArray makeAndServe =
+    "if [ ! -e made ]; then \"$@\" --initialize-insecure --init-file=\"$PWD/init.sql\" && : > made || exit 1; fi; "
+    "exec \"$@\"";
+
+class MySqlKind : public ServerKind {
+public:
+    MySqlKind(QByteArray program, MariaDbOptions options)
+        : m_program(std::move(program)), m_options(std::move(options))
+    {
+    }
+
+    QString name() const override { return u"MySQL"_s; }
+
+    Result<void> prepare(const TemporaryFolder &folder, quint16 port) override
+    {
+        m_port = port;
+        QDir data(folder.file(u"data"_s));
+        if (!data.removeRecursively() || !data.mkpath(folder.file(u"exchange"_s)))
+            return Error{ErrorCode::Server, u"could not make %1"_s.arg(data.path())};
+        QFile::remove(folder.file(u"made"_s));
+        // Names are not resolved, so that this machine is its number.
+        const QByteArray who = "root@'127.0.0.1'";
+        return folder.write(u"init.sql"_s, exampleTables + "CREATE USER " + who
+                                               + (m_options.tls ? " REQUIRE X509" : "") + ";\nGRANT ALL ON *.* TO "
+                                               + who + " WITH GRANT OPTION;\n");
+    }
+
+    QByteArrayList arguments(const TemporaryFolder &folder) const override
+    {
+        const auto path = [&folder](const QString &name) { return QFile::encodeName(folder.file(name)); };
+        QByteArrayList arguments{
+            "/bin/sh", "-c", makeAndServe, "sh", m_program, "--no-defaults", "--datadir=" + path(u"data"_s),
+            "--bind-address=127.0.0.1", "--port=" + QByteArray::number(m_port), "--mysqlx=OFF",
+            // As for MariaDB (mariadbserver.cpp).
+            "--secure-file-priv=" + path(u"exchange"_s), "--socket=mysql.sock", "--pid-file=mysql.pid",
+            "--tmpdir=" + QFile::encodeName(folder.path()), "--skip-name-resolve", "--disable-log-bin",
+            "--max-connections=500", "--max-connect-errors=1000000000", "--innodb-flush-log-at-trx-commit=2",
+            "--innodb-flush-method=nosync", "--innodb-doublewrite=OFF", "--innodb-use-native-aio=0",
+            "--innodb-buffer-pool-size=16M", "--innodb-redo-log-capacity=16M", "--table-open-cache=200",
+            m_options.performanceSchema ? "--performance-schema=ON" : "--performance-schema=OFF"};
+        if (::geteuid() == 0)
+            arguments << "--user=root";
+        if (m_options.tls)
+            arguments << tlsArguments(*m_options.tls);
+        return arguments + m_options.moreArguments;
+    }
+
+    // As MariaDB's.
+    QByteArray question() const override { return {}; }
+    bool isReadyAnswer(const QByteArray &answer) const override { return answer.size() > 5 && answer[4] == '\x0a'; }
+
+private:
+    QByteArray m_program;
+    MariaDbOptions m_options;
+    quint16 m_port = 0;
+};
+
+// Something to lock: what the examples of the manual and the demo call by name.
+const QByteArray exampleTables =
+    "CREATE DATABASE shop;\n"
+    "CREATE TABLE shop.shedlock (name VARCHAR(64) NOT NULL PRIMARY KEY, lock_until TIMESTAMP(3) NOT NULL, locked_at "
+    "TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), locked_by VARCHAR(255) NOT NULL) ENGINE=InnoDB;\n"
+    "CREATE TABLE shop.stock (id INT NOT NULL PRIMARY KEY, name VARCHAR(40) NOT NULL, quantity INT NOT NULL, "
+    "version INT NOT NULL DEFAULT 1) ENGINE=InnoDB;\n"
+    "INSERT INTO shop.stock (id, name, quantity) VALUES (1, 'kettle', 40), (2, 'teapot', 12), (3, 'cup', 300), "
+    "(4, 'saucer', 280);\n";
+
+QByteArrayList tlsArguments(const Certificates &tls)
+{
+    return {"--ssl-ca=" + QFile::encodeName(tls.authority()), "--ssl-cert=" + QFile::encodeName(tls.server()),
+            "--ssl-key=" + QFile::encodeName(tls.serverKey()), "--require-secure-transport=ON"};
+}
+
+// LOCKSCOPE_MYSQLD; empty: a MariaDB it is.
+QByteArray mySqlProgram()
+{
+    return qgetenv("LOCKSCOPE_MYSQLD");
+}
+
+std::unique_ptr<Server> makeMySql(const QByteArray &program, MariaDbOptions options)
+{
+    return ServerProcess::of(std::make_unique<MySqlKind>(program, std::move(options)));
+}
 
 // What the files of the server's package begin with: MariaDB 11 (Debian 13) has renamed them.
 const QString sqlPrefixes[] = {u"/usr/share/mariadb/mariadb_"_s, u"/usr/share/mysql/mysql_"_s};

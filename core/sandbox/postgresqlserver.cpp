@@ -10,9 +10,12 @@
 // it; or "onlooker", who may do nothing that is not everybody's.
 #include "core/sandbox/postgresqlserver.h"
 
+#include "core/base/connectionuri.h"
+#include "core/postgresql/dialect.h"
+#include "core/recipes/postgresql/make.h"
 #include "core/sandbox/certificates.h"
+#include "core/sandbox/demostage.h"
 #include "core/sandbox/kit.h"
-#include "core/sandbox/postgresqldemo.h"
 #include "core/sandbox/serverprocess.h"
 
 #include <QDir>
@@ -26,9 +29,52 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+namespace lockscope::sandbox {
+
+using namespace std::chrono_literals;
 using namespace Qt::StringLiterals;
 
-namespace lockscope::sandbox {
+// The PostgreSQL scenes of the demo: clients that queue for a row and for an advisory lock.
+class DemoPostgreSql {
+public:
+    DemoPostgreSql(DemoStage &stage, const ConnectionSpec &server);
+
+private:
+    [[nodiscard]] JoinQueue contender(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold);
+    Task<void> contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined);
+
+    DemoStage &m_stage;
+    ConnectionSpec m_server;
+    Scope m_scope;
+};
+
+DemoPostgreSql::DemoPostgreSql(DemoStage &stage, const ConnectionSpec &server)
+    : m_stage(stage), m_server(server), m_scope(stage.loop())
+{
+    m_scope.launch(queueUp(&m_stage, &m_scope, 3, contender("pg-for-update", "public.stock#id=1", 9s)));
+    m_scope.launch(queueUp(&m_stage, &m_scope, 2, contender("pg-advisory", "ADVISORY#42", 14s)));
+}
+
+JoinQueue DemoPostgreSql::contender(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold)
+{
+    return [this, recipe, lock, hold](const Completion<bool> &joined) { return contend(recipe, lock, hold, joined); };
+}
+
+Task<void> DemoPostgreSql::contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold,
+                                   Completion<bool> joined)
+{
+    mariadb::SessionOptions options;
+    options.host = m_server.hosts.front();
+    options.user = m_server.user;
+    const auto session = postgresql::openSession(m_stage.loop(), options);
+    co_await untilConnected(&m_stage, session.get());
+    joined.complete(true);
+    const auto made = recipes::makePostgreSqlLock(recipe, *session, lock, {});
+    if (!made)
+        co_return;
+    auto turns = takeTurns(&m_stage, made->get(), hold);
+    co_await turns;
+}
 
 namespace {
 

@@ -3,12 +3,79 @@
 // answers. What differs is in a ServerKind.
 #pragma once
 
-#include "core/sandbox/childprocess.h"
-#include "core/sandbox/loopback.h"
+#include "core/base/result.h"
 #include "core/sandbox/server.h"
 #include "core/sandbox/temporaryfolder.h"
 
+#include <QByteArray>
+#include <QByteArrayList>
+
+#include <sys/types.h>
+
+#include <optional>
+
 namespace lockscope::sandbox {
+
+// Ports and questions on 127.0.0.1, without an event loop.
+
+// A port nobody listens on now. Below the range the kernel takes for outgoing connections: there a
+// client that keeps calling a stopped server could end up connected to itself, and the server could
+// not start again. 0 if there is none. Somebody may still take it before we do.
+[[nodiscard]] quint16 freeLoopbackPort();
+
+// Sends a few bytes and collects the answer, one non-blocking step at a time.
+class LoopbackQuestion {
+public:
+    LoopbackQuestion(quint16 port, QByteArray words);
+    // The same at a socket in the file system.
+    LoopbackQuestion(const QByteArray &path, QByteArray words);
+    ~LoopbackQuestion();
+    LoopbackQuestion(const LoopbackQuestion &) = delete;
+    LoopbackQuestion &operator=(const LoopbackQuestion &) = delete;
+
+    // What has come so far. Empty when nobody listens, or the other side closed without a word: then
+    // ask again with a new question.
+    [[nodiscard]] const QByteArray &answer() const { return m_answer; }
+    [[nodiscard]] bool isOver() const { return m_socket < 0; }
+    void step();
+
+private:
+    void close();
+
+    int m_socket = -1;
+    QByteArray m_unsent;
+    QByteArray m_answer;
+};
+
+// A child process that cannot outlive us: the kernel kills it when the thread that started it ends
+// (PR_SET_PDEATHSIG), however that comes about. Start it from the main thread, therefore.
+//
+// It gets a process group of its own, so that Ctrl+C in a terminal reaches us and not the child: we
+// decide in which order things end. It inherits no open files.
+class ChildProcess {
+public:
+    struct Command {
+        QByteArrayList arguments; // the program first, with its path
+        QByteArray folder;        // where it runs
+        QByteArray output;        // the file that gets what it prints, appended
+    };
+
+    ChildProcess() = default;
+    ~ChildProcess() { kill(); }
+    ChildProcess(const ChildProcess &) = delete;
+    ChildProcess &operator=(const ChildProcess &) = delete;
+
+    // An error if it could not be started at all, the program's name being wrong included.
+    [[nodiscard]] Result<void> start(const Command &command);
+    [[nodiscard]] bool isRunning();
+    [[nodiscard]] pid_t pid() const { return m_pid; } // 0 when there is none
+    void kill();                                      // SIGKILL, and waits for its end
+    void suspend();                                   // SIGSTOP, and waits until it stands still
+    void resume();                                    // SIGCONT
+
+private:
+    pid_t m_pid = 0;
+};
 
 class ServerKind {
 public:

@@ -3,12 +3,8 @@
 #include "core/async/sleep.h"
 #include "core/contention/etcdtraced.h"
 #include "core/inspect/etcd/observer.h"
-#include "core/inspect/etcd/rights.h"
-#include "core/operate/etcdgate.h"
-#include "core/operate/etcdlease.h"
-#include "core/operate/etcdrelease.h"
+#include "core/operate/etcd.h"
 #include "core/recipes/etcd/make.h"
-#include "core/workspace/contenderpool.h"
 #include "core/workspace/linkbase.h"
 #include "core/workspace/owncontender.h"
 

@@ -5,7 +5,6 @@
 #include "core/inspect/mariadb/ownid.h"
 #include "core/inspect/mariadb/rights.h"
 #include "core/operate/killconnection.h"
-#include "core/operate/killlosses.h"
 #include "core/passage/mysqlprelude.h"
 #include "core/workspace/sqllink.h"
 

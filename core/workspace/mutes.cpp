@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/mutes.h"
 
-#include "core/base/instant.h"
+#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
-#include "core/inspect/lockglob.h"
+#include "core/inspect/thresholds.h"
 #include "core/workspace/settingsfile.h"
 
 #include <QDateTime>

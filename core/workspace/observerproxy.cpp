@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/workspace/observerproxy.h"
+#include "core/workspace/linkbase.h"
 
 #include "core/base/clock.h"
 #include "core/inspect/coverage.h"

@@ -5,7 +5,7 @@
 
 #include <version>
 
-#include "core/history/recordedfiles.h"
+#include "core/history/recording.h"
 #include "core/inspect/waits/clients.h"
 #include "core/workspace/incidentnote.h"
 

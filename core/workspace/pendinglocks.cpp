@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/workspace/pendinglocks.h"
+#include "core/workspace/iocontroller.h"
 
 #include <algorithm>
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/postgresql/observer.h"
-#include "core/inspect/postgresql/ownid.h"
-#include "core/inspect/postgresql/rights.h"
 #include "core/operate/postgresqlrelease.h"
 #include "core/passage/postgresqlprelude.h"
-#include "core/postgresql/client.h"
+#include "core/postgresql/dialect.h"
 #include "core/recipes/postgresql/make.h"
 #include "core/workspace/sqllink.h"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/redis/client.h"
-#include "core/workspace/contenderpool.h"
 #include "core/workspace/linkbase.h"
 
 namespace lockscope {

@@ -3,6 +3,9 @@
 // files that were named on the command line. A file with mistakes is not used, and told with all of them.
 #pragma once
 
+#include "core/async/task.h"
+#include "core/inspect/redis/userrulelocks.h"
+#include "core/redis/connection.h"
 #include "core/rules/userrules.h"
 
 #include <QObject>
@@ -43,5 +46,16 @@ private:
     QFileSystemWatcher *m_watcher;
     QTimer m_soon; // an editor writes more than once
 };
+
+// The rules in force, and forms of tokens, tried on every key of a Redis: what each makes of the keys that its
+// pattern fits, and why not.
+struct RuleTrials {
+    std::vector<inspect::RuleTrial> trials; // by key
+    qint64 keys = 0;                        // looked at
+    QStringList refused;                    // what the server did not let us see
+    bool isCut = false;                     // more fit than are kept
+};
+// `connection` outlives the task.
+[[nodiscard]] Task<Result<RuleTrials>> tryRulesOn(redis::Connection *connection, ConnectionName name);
 
 } // namespace lockscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/workspace/ruletrial.h"
+#include "core/workspace/rulefolder.h"
 
 #include "core/base/text.h"
 #include "core/inspect/redis/observerreader.h"

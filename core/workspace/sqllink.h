@@ -4,9 +4,8 @@
 #pragma once
 
 #include "core/mariadb/client.h"
-#include "core/operate/sqlgate.h"
+#include "core/operate/gate.h"
 #include "core/recipes/make.h"
-#include "core/workspace/contenderpool.h"
 #include "core/workspace/linkbase.h"
 
 namespace lockscope {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/workspace.h"
 
+#include "core/base/backendkind.h"
 #include "core/base/text.h"
-#include "core/base/typedname.h"
 #include "core/passage/tls.h"
 #include "core/workspace/linkbase.h"
 

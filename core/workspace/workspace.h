@@ -7,7 +7,6 @@
 #include "core/base/connectionuri.h"
 #include "core/inspect/observer.h"
 #include "core/inspect/waits/clients.h"
-#include "core/operate/bulkrelease.h"
 #include "core/operate/edit.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/gate.h"

@@ -2,22 +2,76 @@
 // A ZooKeeper connection: session, gate, evidence, observer. A session that expired is replaced.
 #include "core/workspace/zookeeperlink.h"
 
+#include "core/async/completion.h"
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
+#include "core/base/connectionuri.h"
+#include "core/contention/traced/tracedsession.h"
 #include "core/inspect/zookeeper/observer.h"
-#include "core/operate/zookeeperedit.h"
-#include "core/operate/zookeeperrelease.h"
-#include "core/recipes/zookeeper/ownnode.h"
+#include "core/operate/zookeeper.h"
+#include "core/recipes/zookeeper/sessionlock.h"
 #include "core/workspace/linkbase.h"
-#include "core/workspace/reachability.h"
 #include "core/zookeeper/client.h"
-#include "core/zookeeper/clienterrors.h"
+#include "core/zookeeper/sendable.h"
+
+#include <QTcpSocket>
 
 #include <deque>
+#include <memory>
 
 namespace lockscope {
 
 using namespace Qt::StringLiterals;
+
+// Why a ZooKeeper ensemble cannot be reached: the C client never says. Tries a plain TCP connection to
+// each host and reports when all of them failed. Loop thread only; never blocks.
+class Reachability {
+public:
+    Reachability(Loop &loop, std::vector<HostPort> hosts);
+    ~Reachability();
+
+    // True as soon as one host accepted; NotConnected with every host's reason when all refused or the
+    // deadline passed.
+    [[nodiscard]] Reply<bool> check(Deadline deadline);
+
+private:
+    struct Attempt;
+    Loop &m_loop;
+    std::vector<HostPort> m_hosts;
+    std::shared_ptr<Attempt> m_attempt;
+};
+
+struct Reachability::Attempt {
+    explicit Attempt(Loop &loop) : answer(loop) {}
+    Reply<bool> answer;
+    std::vector<std::unique_ptr<QTcpSocket>> sockets;
+    QStringList reasons;
+};
+
+Reachability::Reachability(Loop &loop, std::vector<HostPort> hosts) : m_loop(loop), m_hosts(std::move(hosts)) {}
+
+Reachability::~Reachability() = default;
+
+Reply<bool> Reachability::check(Deadline deadline)
+{
+    auto attempt = std::make_shared<Attempt>(m_loop);
+    m_attempt = attempt; // an earlier check is dropped with its sockets
+    for (const auto &host : m_hosts) {
+        auto socket = std::make_unique<QTcpSocket>();
+        auto *raw = socket.get();
+        attempt->sockets.push_back(std::move(socket));
+        // The attempt owns the socket, so the connections cannot outlive it.
+        QObject::connect(raw, &QTcpSocket::connected, raw, [a = attempt.get()] { a->answer.complete(true); });
+        QObject::connect(raw, &QTcpSocket::errorOccurred, raw, [a = attempt.get(), raw, host, all = m_hosts.size()] {
+            a->reasons << u"%1:%2: %3"_s.arg(host.host).arg(host.port).arg(raw->errorString());
+            if (static_cast<std::size_t>(a->reasons.size()) == all)
+                a->answer.complete(Error{ErrorCode::NotConnected, a->reasons.join(u"; "_s), true});
+        });
+        raw->connectToHost(host.host, host.port);
+    }
+    attempt->answer.completeAt(deadline, Error{ErrorCode::NotConnected, u"no host answered in time"_s, true});
+    return attempt->answer;
+}
 
 namespace {
 
@@ -304,6 +358,91 @@ zk::Session *zooKeeperOf(Link *link)
 Result<std::unique_ptr<LinkBase>> makeZooKeeperLink(ConnectionSpec spec, LinkContext context)
 {
     return std::unique_ptr<LinkBase>(std::make_unique<ZooKeeperLink>(std::move(spec), std::move(context)));
+}
+
+namespace {
+
+class ZooKeeperPool : public ContenderPool {
+public:
+    ZooKeeperPool(ZooKeeperPort &port, const ContenderPoolContext &context)
+        : m_port(port), m_scenario(context.scenario), m_root("/lockscope-simulate-" + context.name),
+          m_lock(m_root.bytes() + "/lock")
+    {
+        for (int i = 0; i < context.sessions; ++i)
+            m_sessions.push_back(m_port.openSession());
+        for (int i = 0; i < m_scenario.contenders; ++i)
+            m_traced.push_back(std::make_unique<contention::TracedSession>(
+                *m_sessions[std::size_t(i % context.sessions)], context.trace, i));
+    }
+
+    [[nodiscard]] bool isReady() const override
+    {
+        return std::all_of(m_sessions.begin(), m_sessions.end(),
+                           [](const auto &session) { return session->state() == zk::SessionState::Connected; });
+    }
+
+    // A container goes by itself should we not get to it; before 3.5 servers know none.
+    Task<Result<void>> prepare(Deadline deadline) override
+    {
+        const auto open = zk::openAcl();
+        auto making = m_port.session().create(m_root, {}, zk::CreateMode::Container, open, deadline);
+        auto made = co_await making;
+        if (!made && made.error().code == ErrorCode::Unsupported) {
+            auto again = m_port.session().create(m_root, {}, zk::CreateMode::Persistent, open, deadline);
+            made = co_await again;
+        }
+        if (!made)
+            co_return made.error();
+        co_return Result<void>();
+    }
+
+    Result<std::unique_ptr<recipes::Lock>> makeLock(int contender, bool readMode) override
+    {
+        const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
+        return recipes::makeLock(m_scenario.recipe, *m_traced[std::size_t(contender)], m_lock, options,
+                                 Random::fromSystem());
+    }
+
+    // Nodes of contenders count; the directories that recipes keep do not.
+    Task<std::vector<QByteArray>> tidy(Deadline deadline) override
+    {
+        std::vector<QByteArray> left;
+        std::vector<ZPath> open{m_root}, all;
+        auto *session = &m_port.session();
+        while (!open.empty()) {
+            const auto path = open.back();
+            open.pop_back();
+            all.push_back(path);
+            auto listing = session->children(path, std::nullopt, deadline);
+            const auto children = co_await listing;
+            for (const auto &name : children ? children->names : std::vector<NodeName>())
+                open.push_back(path.child(name));
+            auto looking = session->exists(path, std::nullopt, deadline);
+            const auto stat = co_await looking;
+            if (stat && !stat->ephemeralOwner.isNone())
+                left.push_back(path.bytes());
+        }
+        for (auto path = all.rbegin(); path != all.rend(); ++path) {
+            auto removing = session->remove(*path, zk::anyVersion, deadline);
+            const auto removed = co_await removing;
+            (void)removed; // what cannot be removed goes with its session, or as an empty container
+        }
+        co_return left;
+    }
+
+private:
+    ZooKeeperPort &m_port;
+    const contention::Scenario m_scenario;
+    const ZPath m_root, m_lock;
+    std::vector<std::unique_ptr<zk::Session>> m_sessions;
+    std::vector<std::unique_ptr<contention::TracedSession>> m_traced; // by contender
+};
+
+} // namespace
+
+std::unique_ptr<ContenderPool> makeZooKeeperPool(ZooKeeperPort &port, const ContenderPoolContext &context)
+{
+    return std::make_unique<ZooKeeperPool>(port, context);
 }
 
 } // namespace lockscope

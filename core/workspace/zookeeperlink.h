@@ -2,7 +2,7 @@
 // What the link of a ZooKeeper has beside what every link has.
 #pragma once
 
-#include "core/workspace/contenderpool.h"
+#include "core/workspace/linkbase.h"
 #include "core/zookeeper/session.h"
 
 namespace lockscope {

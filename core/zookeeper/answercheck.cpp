@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source: zookeeper.jute and OpCode of ZooKeeper 3.8, and what the C client reads of each answer (zookeeper.c).
-#include "core/zookeeper/answercheck.h"
+#include "core/zookeeper/libraryguard.h"
 
 #include <QtEndian>
 

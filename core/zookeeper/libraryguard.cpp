@@ -2,7 +2,6 @@
 #include "core/zookeeper/libraryguard.h"
 
 #include "core/base/logging.h"
-#include "core/zookeeper/answercheck.h"
 
 #include <algorithm>
 #include <atomic>

@@ -2,7 +2,7 @@
 // A session whose every request passes one function of whoever derives, which counts it, writes it down, loses it …
 #pragma once
 
-#include "core/zookeeper/forwardingsession.h"
+#include "core/zookeeper/session.h"
 
 namespace lockscope::zk {
 

@@ -2,9 +2,26 @@
 // What is refused before anything is sent, by every kind of session alike: the real one and the simulated.
 #pragma once
 
-#include "core/zookeeper/clienterrors.h"
+#include "core/zookeeper/session.h"
 
 namespace lockscope::zk {
+
+// libzookeeper's return codes in our words.
+
+// What is being tried, for messages: "create" on "/locks/orders".
+struct Attempt {
+    const char *verb = "";
+    ZPath path;
+};
+
+// What was tried on what, what went wrong and what to do about it.
+[[nodiscard]] Error errorOf(int returnCode, const Attempt &attempt);
+// Nothing was sent: the session is in `state`, which is not Connected.
+[[nodiscard]] Error notSent(SessionState state, const Attempt &attempt);
+// What a server has done whose session ended in AuthFailed, and what helps; goes behind its name. libzookeeper keeps
+// no more of it than that: wrong credentials and a server that requires SASL look alike.
+[[nodiscard]] QString refusal();
+[[nodiscard]] Error makeError(ErrorCode code, const Attempt &attempt, const QString &why, bool retryable = false);
 
 // Why a request of that size cannot be sent in this state of the session; none when it can.
 [[nodiscard]] std::optional<Error> whyNotSent(SessionState state, const Attempt &attempt, qsizetype payloadBytes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/zookeeper/watchregistry.h"
+#include "core/zookeeper/clientsession.h"
 
 namespace lockscope::zk {
 

@@ -2,7 +2,7 @@
 // etcd: a lock is the keys below its name, each with a lease of its own.
 #include "testenvironment.h"
 
-#include "core/etcd/forwardingclient.h"
+#include "core/etcd/client.h"
 #include "core/recipes/etcd/make.h"
 #include "core/sandbox/etcdserver.h"
 #include "tests/support/plannedports.h"

@@ -2,7 +2,7 @@
 // PostgreSQL: a lock is a row of public.contract or an advisory lock; both live with a connection.
 #include "sqlclient.h"
 
-#include "core/postgresql/client.h"
+#include "core/postgresql/dialect.h"
 #include "core/recipes/postgresql/make.h"
 #include "core/sandbox/postgresqlserver.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a ZooKeeper server answers. The first line says what was asked, as numbers of operations; a transaction is 14
 // with its parts behind it. The rest is what comes back: each message after its length.
-#include "core/zookeeper/answercheck.h"
+#include "core/zookeeper/libraryguard.h"
 #include "tests/fuzz/parser.h"
 
 #include <QtEndian>

@@ -6,7 +6,7 @@
 #include "core/inspect/redis/observer.h"
 #include "core/operate/forcereleaseplan.h"
 #include "core/operate/gate.h"
-#include "core/operate/redisrelease.h"
+#include "core/operate/redis.h"
 #include "core/sandbox/server.h"
 #include "tests/support/finish.h"
 #include "tests/support/keepingsink.h"

@@ -4,7 +4,7 @@
 #include "tests/support/curatorfixture.h"
 #include "tests/support/finish.h"
 
-#include "core/recipes/curator/revocation.h"
+#include "core/recipes/curator/locks.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;

@@ -3,10 +3,9 @@
 // waited for, still seen after the primary was killed, released by force. And what a plain address of such a
 // server leads to.
 #include "core/recipes/make.h"
-#include "core/redis/findingconnection.h"
-#include "core/redis/hashslot.h"
-#include "core/redis/sentinelconnection.h"
-#include "core/redis/shardedsubscriber.h"
+#include "core/redis/clusterlayout.h"
+#include "core/redis/connection.h"
+#include "core/redis/deployments.h"
 #include "core/sandbox/redisdeployments.h"
 #include "tests/interop/console.h"
 #include "tests/interop/pythonholder.h"

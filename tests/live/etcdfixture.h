@@ -3,9 +3,7 @@
 #pragma once
 
 #include "core/inspect/etcd/observer.h"
-#include "core/operate/etcdgate.h"
-#include "core/operate/etcdlease.h"
-#include "core/operate/etcdrelease.h"
+#include "core/operate/etcd.h"
 #include "core/recipes/etcd/make.h"
 #include "core/sandbox/etcdserver.h"
 #include "tests/support/contender.h"

@@ -3,8 +3,7 @@
 // user has in ~/.ssh is left alone.
 #pragma once
 
-#include "core/sandbox/childprocess.h"
-#include "core/sandbox/loopback.h"
+#include "core/sandbox/serverprocess.h"
 #include "tests/support/patience.h"
 
 #include <QDir>

@@ -10,7 +10,7 @@
 #include "tests/support/ctlfixture.h"
 
 #include "core/base/random.h"
-#include "core/operate/releaseway.h"
+#include "core/operate/releasemethod.h"
 #include "core/rules/catalogue.h"
 #include "core/workspace/hold.h"
 #include "tests/support/testmain.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is gentler than a force-release, on real servers: it does what it says and no more, and hits nobody who was
 // not looked at.
-#include "core/recipes/curator/revocation.h"
+#include "core/recipes/curator/locks.h"
 #include "gentlerfixture.h"
 #include "tests/support/testmain.h"
 

@@ -2,10 +2,9 @@
 // KILL QUERY on a real MariaDB: a statement ends, and with it nothing that was locked.
 #include "core/async/scope.h"
 #include "core/inspect/mariadb/observer.h"
-#include "core/mariadb/forwardingsession.h"
+#include "core/mariadb/session.h"
 #include "core/operate/gentler.h"
 #include "core/operate/killconnection.h"
-#include "core/operate/killlosses.h"
 #include "mariadbfixture.h"
 #include "tests/support/finish.h"
 #include "tests/support/keepingsink.h"

@@ -4,9 +4,9 @@
 #include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/mariadb/observer.h"
-#include "core/mariadb/forwardingsession.h"
+#include "core/mariadb/session.h"
 #include "core/operate/forcerelease.h"
-#include "core/operate/sqlgate.h"
+#include "core/operate/gate.h"
 #include "core/operate/killconnection.h"
 #include "mariadbfixture.h"
 #include "tests/support/finish.h"
@@ -124,7 +124,9 @@ private slots:
         const QByteArrayList others{"blocks", "clock_in", "QRTZ_LOCKS", "unlocked"};
         for (const auto &table : locks + others)
             must(*m_admin, "CREATE TABLE shop.`" + table + "` (id INT PRIMARY KEY, is_locked INT)");
-        MariaDbObserver observer(*m_admin, ConnectionName("db"), {.follow = false}, m_sink);
+        ObserverOptions once;
+        once.follow = false;
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), once, m_sink);
         observer.start();
         QTRY_VERIFY(observer.firstSnapshot().isComplete());
         const auto unexplained = observer.coverage().front().unexplained;

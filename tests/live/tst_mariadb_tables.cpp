@@ -7,7 +7,6 @@
 #include "core/operate/forcerelease.h"
 #include "core/operate/gentler.h"
 #include "core/operate/killconnection.h"
-#include "core/operate/killlosses.h"
 #include "mariadbfixture.h"
 #include "tests/support/finish.h"
 #include "tests/support/keepingsink.h"

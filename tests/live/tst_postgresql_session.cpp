@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A session on a real PostgreSQL through a cable: what ends a wait has its effect although it comes first.
 #include "core/async/qtloop.h"
-#include "core/postgresql/client.h"
+#include "core/postgresql/dialect.h"
 #include "core/sandbox/postgresqlserver.h"
 #include "tests/support/zookeeperfixture.h"
 #include "tests/support/cable.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Curator's recipes on a real server: the requests and watch events that the catalogue says in words, and what only
 // they can do: both sides of a read/write lock in one hand (downgrade, upgrade), and asking a holder to let go.
-#include "core/recipes/curator/revocation.h"
+#include "core/recipes/curator/locks.h"
 #include "tests/support/curatorfixture.h"
 #include "tests/support/finish.h"
 #include "tests/support/testmain.h"

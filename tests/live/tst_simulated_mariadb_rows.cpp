@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which rows a statement locks, in the simulated MariaDB and in a real one: what it looks at, which is more than it
 // finds where no index is used. That choice is the optimiser's, and is asked of EXPLAIN.
+#include "core/world/mariadb/server.h"
 #include "mariadbfixture.h"
-#include "core/world/mariadb/optimiser.h"
 #include "tests/simulate/sqlworld.h"
 #include "tests/support/testmain.h"
 

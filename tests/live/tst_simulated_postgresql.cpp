@@ -7,7 +7,7 @@
 // circle finds it.
 #include "core/async/qtloop.h"
 #include "core/base/random.h"
-#include "core/postgresql/client.h"
+#include "core/postgresql/dialect.h"
 #include "core/sandbox/postgresqlserver.h"
 #include "core/world/postgresql/session.h"
 #include "tests/support/patience.h"

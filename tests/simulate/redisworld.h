@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/async/scope.h"
-#include "core/world/redis/connection.h"
+#include "core/world/redis/server.h"
 
 #include <QTest>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens in a run beside the recipes: somebody types a command, an operator stops a server, a disk keeps what
 // was written, a lock is taken twice, an acquire that timed out is tried again.
-#include "core/contention/act.h"
+#include "core/contention/scenario.h"
 #include "tests/simulate/played.h"
 #include "tests/support/testmain.h"
 

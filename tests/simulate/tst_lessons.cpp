@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every lesson is played: it loads in three languages, its picture comes to each of its steps, and its numbers prove
 // what it says. What a lesson's file may say is tst_lesson_files.
-#include "core/contention/guaranteerules.h"
+#include "core/contention/guarantees.h"
 #include "core/contention/simulation.h"
 #include "core/lessons/lessons.h"
 #include "tests/simulate/smallestlesson.h"

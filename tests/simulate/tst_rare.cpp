@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What may break, says the table, but so seldom that seeds drawn at random cannot be relied on to show it: each of
 // these has a story here that makes it happen, by the fault in question: without it, it does not.
+#include "core/contention/backendrules.h"
+#include "core/contention/explain.h"
 #include "core/contention/faults.h"
-#include "core/contention/guaranteerules.h"
+#include "core/contention/guarantees.h"
 #include "core/contention/mutants/mutants.h"
-#include "core/contention/overlap.h"
-#include "core/contention/shrink.h"
 #include "core/contention/simulation.h"
-#include "core/contention/story.h"
 #include "core/rules/catalogue.h"
 #include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenarios and recordings as files: what was written is read back, what is wrong is said.
 #include "core/contention/recording.h"
-#include "core/contention/scenariofile.h"
+#include "core/contention/scenario.h"
 #include "core/contention/simulation.h"
 #include "core/contention/trace.h"
 #include "core/contention/traced/tracedsession.h"

@@ -4,7 +4,7 @@
 
 #include "core/redis/client.h"
 #include "core/redis/resp.h"
-#include "core/world/redis/requests.h"
+#include "core/world/redis/server.h"
 #include "tests/support/testmain.h"
 
 #include <QCryptographicHash>

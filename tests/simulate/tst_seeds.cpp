@@ -6,12 +6,11 @@
 // seen. A failure prints the seed's scenario, for `lockscopectl simulate`, the shortest one found that breaks
 // the same, and its events. LOCKSCOPE_SURVEY=1 prints what broke instead of judging it. What is too rare for
 // seeds drawn at random is shown in tst_rare.cpp.
-#include "core/contention/guaranteerules.h"
+#include "core/contention/backendrules.h"
+#include "core/contention/explain.h"
+#include "core/contention/guarantees.h"
 #include "core/contention/mutants/mutants.h"
-#include "core/contention/overlap.h"
-#include "core/contention/shrink.h"
 #include "core/contention/simulation.h"
-#include "core/contention/story.h"
 #include "core/rules/catalogue.h"
 #include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Percentiles and fairness of a run's waits, against their definitions.
 #include "core/base/random.h"
-#include "core/contention/waitstatistics.h"
+#include "core/contention/trace.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>

@@ -5,7 +5,7 @@
 #include "core/async/sleep.h"
 #include "core/recipes/make.h"
 #include "core/recipes/zookeeper/joinqueue.h"
-#include "core/world/zookeeper/namelog.h"
+#include "core/world/zookeeper/tree.h"
 #include "core/zookeeper/passingsession.h"
 #include "tests/simulate/zookeeperworld.h"
 #include "tests/support/testmain.h"

@@ -2,7 +2,7 @@
 // Counts the commands that go through a Redis connection, and loses chosen ones.
 #pragma once
 
-#include "core/redis/forwardingconnection.h"
+#include "core/redis/connection.h"
 
 #include <functional>
 #include <map>

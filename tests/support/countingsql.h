@@ -2,7 +2,7 @@
 // Counts the statements that go through an SQL session, and loses chosen ones.
 #pragma once
 
-#include "core/mariadb/forwardingsession.h"
+#include "core/mariadb/session.h"
 
 #include <map>
 

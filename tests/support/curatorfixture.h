@@ -5,8 +5,7 @@
 
 #include "tests/support/recipefixture.h"
 
-#include "core/recipes/curator/readwritelock.h"
-#include "core/recipes/curator/semaphore.h"
+#include "core/recipes/curator/locks.h"
 
 namespace lockscope::testing {
 

@@ -4,8 +4,8 @@
 // it, as on a real connection.
 #pragma once
 
-#include "core/mariadb/forwardingsession.h"
-#include "core/redis/forwardingconnection.h"
+#include "core/mariadb/session.h"
+#include "core/redis/connection.h"
 #include "tests/support/faultplan.h"
 #include "tests/support/sessiondecorator.h"
 

@@ -3,7 +3,7 @@
 // a counting connection to all of them.
 #pragma once
 
-#include "core/recipes/redis/redlock.h"
+#include "core/recipes/redis/locks.h"
 #include "tests/support/contender.h"
 #include "tests/support/countingredis.h"
 #include "tests/support/redisfixture.h"

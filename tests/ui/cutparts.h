@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "ui/parts/elidedlabel.h"
+#include "ui/parts/labels.h"
 
 #include <QAbstractButton>
 #include <QLabel>

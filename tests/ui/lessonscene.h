@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/lessons/lessons.h"
-#include "ui/lessons/lessonpicture.h"
 #include "ui/lessons/lessonview.h"
 #include "ui/pages/lessonspage.h"
 

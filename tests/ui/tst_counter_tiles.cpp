@@ -2,8 +2,8 @@
 // The tiles below a run: what a lesson may choose, counted up to the cursor, and at the end as the recording has it.
 #include "tests/support/testmain.h"
 #include "tests/ui/tilecounters.h"
+#include "ui/simulator/countertiles.h"
 #include "ui/simulator/simulatorwords.h"
-#include "ui/simulator/tilekinds.h"
 
 #include <QLabel>
 #include <QTest>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program that lays graphs out by Graphviz, and one in its place that fails: the window says why and goes on.
 #include "tests/support/testmain.h"
-#include "ui/graph/dotlayout.h"
+#include "ui/graph/dotgraph.h"
 
 #include <QFile>
 #include <QTemporaryDir>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A label of several lines keeps the heights it has told (ui/parts/parts.cpp). It says what QLabel would, whatever
-// has changed since. And where a sentence with names in it is broken (ui/parts/clauselabel.h).
+// has changed since. And where a sentence with names in it is broken (ui/parts/labels.h).
 #include "tests/support/testmain.h"
-#include "ui/parts/clauselabel.h"
+#include "ui/parts/labels.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 

@@ -6,7 +6,7 @@
 #include "tests/ui/lanepicture.h"
 #include "ui/simulator/lanepaint.h"
 #include "ui/simulator/messagepaint.h"
-#include "ui/simulator/runpicture.h"
+#include "ui/simulator/runexport.h"
 #include "ui/theme/tokens.h"
 
 #include <QFile>

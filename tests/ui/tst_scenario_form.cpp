@@ -3,7 +3,6 @@
 // is shown there, and can be taken out.
 #include "tests/support/testmain.h"
 #include "tests/ui/themedapplication.h"
-#include "ui/simulator/plannedlist.h"
 #include "ui/simulator/scenariodialog.h"
 
 #include <QComboBox>

@@ -9,9 +9,9 @@
 #include "ui/parts/notices.h"
 #include "ui/screenshot.h"
 #include "ui/shell/bars.h"
-#include "ui/views/lanearea.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
+#include "ui/views/timelineview.h"
 #include "ui/views/watchchainview.h"
 
 #include <QLabel>

@@ -2,7 +2,7 @@
 // Where the boxes and arrows of "who watches whom" stand.
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
-#include "ui/views/watchchain.h"
+#include "ui/views/watchchainview.h"
 
 #include <QApplication>
 #include <QTest>

@@ -3,9 +3,9 @@
 // the menu of all actions, About; and columns that keep their widths sane.
 #include "tests/support/testmain.h"
 #include "tests/ui/windowfixture.h"
-#include "ui/dialogs/aboutdialog.h"
-#include "ui/dialogs/alertsdialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
+#include "ui/dialogs/helpdialogs.h"
+#include "ui/dialogs/settingsdialog.h"
 #include "ui/models/savedfilters.h"
 #include "ui/pages/detailwindow.h"
 #include "ui/pages/livetree.h"

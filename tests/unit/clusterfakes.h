@@ -5,7 +5,7 @@
 #include "core/async/statelisteners.h"
 #include "core/async/virtualloop.h"
 #include "core/redis/clusternodes.h"
-#include "core/redis/shardedsubscriber.h"
+#include "core/redis/connection.h"
 
 #include <QTest>
 

@@ -4,8 +4,8 @@
 
 #include "core/async/scope.h"
 #include "core/operate/gate.h"
-#include "core/operate/redisedit.h"
-#include "core/operate/zookeeperedit.h"
+#include "core/operate/redis.h"
+#include "core/operate/zookeeper.h"
 #include "tests/unit/tst_gate_fakes.h"
 
 #include <QTemporaryDir>

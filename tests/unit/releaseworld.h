@@ -5,9 +5,9 @@
 #include "core/async/scope.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/gate.h"
-#include "core/operate/redisrelease.h"
-#include "core/operate/releaseway.h"
-#include "core/operate/zookeeperrelease.h"
+#include "core/operate/redis.h"
+#include "core/operate/releasemethod.h"
+#include "core/operate/zookeeper.h"
 #include "tests/unit/releasequeue.h"
 #include "tests/unit/tst_gate_fakes.h"
 

@@ -8,7 +8,6 @@
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
-#include "core/async/soletask.h"
 #include "core/async/virtualloop.h"
 #include "core/async/workers.h"
 #include "core/base/random.h"

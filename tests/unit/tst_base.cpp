@@ -3,7 +3,6 @@
 #include "core/base/connectionuri.h"
 #include "core/base/duration.h"
 #include "core/base/identifiers.h"
-#include "core/base/instant.h"
 #include "core/base/random.h"
 #include "core/base/result.h"
 #include "core/base/text.h"

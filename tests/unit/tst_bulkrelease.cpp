@@ -4,7 +4,7 @@
 #include "core/async/scope.h"
 #include "core/async/virtualloop.h"
 #include "core/inspect/findings.h"
-#include "core/operate/bulkrelease.h"
+#include "core/operate/forcerelease.h"
 #include "core/operate/gentler.h"
 #include "tests/support/testmain.h"
 

@@ -3,7 +3,7 @@
 #include "core/async/dated.h"
 #include "core/async/virtualloop.h"
 #include "core/history/recording.h"
-#include "core/inspect/zookeeper/clocksteps.h"
+#include "core/inspect/zookeeper/observerjudge.h"
 #include "core/workspace/recordfeed.h"
 #include "tests/support/setclock.h"
 #include "tests/support/testmain.h"

@@ -5,7 +5,6 @@
 #include "core/async/completion.h"
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
-#include "core/async/soletask.h"
 #include "core/async/virtualloop.h"
 #include "tests/support/testmain.h"
 

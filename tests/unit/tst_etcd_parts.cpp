@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // etcd without a server: HTTP as it comes in pieces, the gateway's messages, and locks as they stand in the keys.
 #include "core/etcd/http.h"
-#include "core/etcd/messages.h"
+#include "core/inspect/etcd/observer.h"
 #include "core/inspect/etcd/recognise.h"
-#include "core/inspect/etcd/rights.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
-#include "core/operate/etcdgate.h"
+#include "core/operate/etcd.h"
 #include "core/operate/forcereleaseplan.h"
 #include "core/rehearse/rehearsal.h"
 #include "tests/support/testmain.h"

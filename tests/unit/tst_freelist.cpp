@@ -3,7 +3,6 @@
 // has goes back to the system.
 #include <version>
 
-#include "core/async/arena.h"
 #include "core/async/freelist.h"
 #include "core/base/random.h"
 #include "tests/support/testmain.h"

@@ -5,7 +5,7 @@
 #include "core/inspect/waits/waitgraph.h"
 #include "core/mariadb/freshness.h"
 #include "core/operate/forcerelease.h"
-#include "core/operate/sqlgate.h"
+#include "core/operate/gate.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>

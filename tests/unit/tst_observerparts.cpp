@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The observer's pure parts: which directories to read, when two snapshots say the same, who the sessions
 // are, what the coverage says.
-#include "core/inspect/askedrate.h"
-#include "core/inspect/equivalence.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/observer.h"
+#include "core/inspect/pace.h"
 #include "core/inspect/snapshotstore.h"
-#include "core/inspect/zookeeper/observercandidates.h"
-#include "core/inspect/zookeeper/observerreport.h"
+#include "core/inspect/zookeeper/observercrawl.h"
+#include "core/inspect/zookeeper/observerjudge.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>

@@ -3,8 +3,8 @@
 // The session is scripted: what the server answers, and what another client does in between.
 #include "core/async/scope.h"
 #include "core/recipes/make.h"
-#include "core/recipes/zookeeper/claim.h"
-#include "core/recipes/zookeeper/ownnode.h"
+#include "core/recipes/zookeeper/queueentry.h"
+#include "core/recipes/zookeeper/sessionlock.h"
 #include "tests/unit/tst_gate_fakes.h"
 #include "tests/support/testmain.h"
 

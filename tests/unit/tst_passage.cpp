@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way to a server, where it is pure: who is let in at a door, how TLS begins in MariaDB's protocol, what ssh
 // and a TLS library say, in words.
+#include "core/passage/door.h"
 #include "core/passage/mysqlprelude.h"
 #include "core/passage/postgresqlprelude.h"
-#include "core/passage/ownpeer.h"
-#include "core/passage/sshtunnel.h"
 #include "core/passage/tls.h"
 #include "tests/support/testmain.h"
 

@@ -2,8 +2,8 @@
 // Locks in places, and under names, that others use too: a folder's name denies nothing, a watched node proves
 // little, and a list is not judged by what was said after it.
 #include "core/inspect/findings.h"
-#include "core/inspect/zookeeper/observercandidates.h"
-#include "core/inspect/zookeeper/sessionfindings.h"
+#include "core/inspect/zookeeper/observercrawl.h"
+#include "core/inspect/zookeeper/serverview.h"
 #include "tests/support/testmain.h"
 #include "znodetable.h"
 

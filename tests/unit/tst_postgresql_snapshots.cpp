@@ -2,14 +2,12 @@
 // From rows of a PostgreSQL to snapshots: names, who holds and who waits, in which order, what is odd; what its
 // errors mean; and that nothing of a value becomes a part of a statement.
 #include "core/inspect/findings.h"
-#include "core/inspect/postgresql/advisory.h"
 #include "core/inspect/postgresql/look.h"
 #include "core/inspect/seentobegin.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/postgresqlrelease.h"
 #include "core/postgresql/dialect.h"
-#include "core/postgresql/literals.h"
-#include "core/recipes/postgresql/names.h"
+#include "core/recipes/postgresql/locks.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>

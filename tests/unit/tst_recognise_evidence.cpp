@@ -5,7 +5,7 @@
 #include "znodetable.h"
 
 #include "core/inspect/findings.h"
-#include "core/inspect/zookeeper/sessionfindings.h"
+#include "core/inspect/zookeeper/serverview.h"
 #include "core/rules/turn.h"
 
 #include <QTest>

@@ -4,9 +4,9 @@
 #include "core/inspect/knownclients.h"
 #include "core/inspect/redis/quorum.h"
 #include "core/inspect/json.h"
-#include "core/inspect/equivalence.h"
+#include "core/inspect/snapshotstore.h"
 #include "core/operate/forcereleaseplan.h"
-#include "core/operate/releaseway.h"
+#include "core/operate/releasemethod.h"
 #include "tests/support/testmain.h"
 
 #include <QJsonArray>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The primary that sentinels name, and what a server says of itself, over servers that are played. On virtual time.
 #include "clusterfakes.h"
-#include "core/redis/findingconnection.h"
-#include "core/redis/sentinelconnection.h"
+#include "core/redis/deployments.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows that are locks by a column: which of them say that they are taken.
-#include "core/recipes/mariadb/rowowner.h"
+#include "core/recipes/mariadb/rowname.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>

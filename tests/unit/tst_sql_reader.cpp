@@ -3,7 +3,7 @@
 // MariaDB's plugin and MySQL are not on every machine.
 #include "core/async/virtualloop.h"
 #include "core/inspect/mariadb/reader.h"
-#include "core/mariadb/sqlerrors.h"
+#include "core/mariadb/dialect.h"
 #include "core/world/mariadb/server.h"
 #include "tests/support/testmain.h"
 

@@ -7,7 +7,7 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/redis/userrulelocks.h"
 #include "core/operate/forcereleaseplan.h"
-#include "core/rules/wakesignals.h"
+#include "core/rules/keysignals.h"
 #include "core/workspace/rulefolder.h"
 
 #include <QFile>

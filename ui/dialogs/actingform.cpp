@@ -4,13 +4,13 @@
 #include "core/base/text.h"
 #include "ui/theme/theme.h"
 
-#include <QDialog>
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QScreen>
 #include <QScrollArea>
+#include <QSettings>
 
 #include <algorithm>
 
@@ -103,4 +103,22 @@ void fitToScreen(QDialog *form, QScrollArea *scroll, const std::optional<QRect> 
     scroll->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
 }
 
+Friction frictionOf(const ConnectionBook &book, const ConnectionName &name)
+{
+    const auto *status = book.find(name);
+    Friction friction;
+    if (!status)
+        return friction;
+    friction.typesName = friction.wantsReason = status->production;
+    const bool isDevelopment = !status->production && (book.sandbox().contains(name) || book.isDevelopment(name));
+    if (!isDevelopment)
+        return friction;
+    const bool isReason = QSettings().value(u"confirm/development"_s).toString() == "reason"_L1;
+    friction.wantsReason = isReason;
+    friction.oneKey = !isReason;
+    return friction;
+}
+
 } // namespace lockscope::ui
+
+#include "moc_actingform.cpp"

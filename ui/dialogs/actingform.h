@@ -3,7 +3,9 @@
 #pragma once
 
 #include "core/workspace/backend.h"
+#include "ui/models/connectionbook.h"
 
+#include <QDialog>
 #include <QRect>
 
 #include <optional>
@@ -39,5 +41,34 @@ bool offerArming(QPushButton &arm, QWidget &reason, const ConnectionStatus *stat
 // and the buttons stay. In the middle of its window, or where it `stands`: there it only becomes higher.
 void fitToScreen(QDialog *form, QScrollArea *scroll, const std::optional<QRect> &available, int width,
                  const std::optional<QRect> &stands = {});
+
+// How much an act on a lock has to be confirmed: the more can break, the more keys it takes.
+struct Friction {
+    bool typesName = false;   // production: the lock's name is typed
+    bool wantsReason = false; // production
+    bool oneKey = false;      // development, the sandbox: Ctrl+Enter in the form is enough
+    friend bool operator==(const Friction &, const Friction &) = default;
+};
+
+// By how the connection is marked, and by the settings' "confirm/development": "one-key" (unless said) or "reason".
+// What nobody marked is not known to be harmless: no key of its own, and a click.
+[[nodiscard]] Friction frictionOf(const ConnectionBook &book, const ConnectionName &name);
+
+// A form that sends something and shows what came of it: it does not close before, or nobody would be told.
+class SendingDialog : public QDialog {
+    Q_OBJECT
+public:
+    using QDialog::QDialog;
+
+    // Esc, and the window's own button.
+    void reject() override
+    {
+        if (!isSending())
+            QDialog::reject();
+    }
+
+protected:
+    [[nodiscard]] virtual bool isSending() const = 0;
+};
 
 } // namespace lockscope::ui

@@ -2,7 +2,6 @@
 #include "ui/dialogs/connectform.h"
 
 #include "ui/dialogs/factsform.h"
-#include "ui/dialogs/transportfields.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 

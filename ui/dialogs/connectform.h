@@ -3,8 +3,10 @@
 // command line understand the same, and says what is wrong beside the fields. GUI thread only.
 #pragma once
 
+#include "core/base/transportoptions.h"
 #include "core/workspace/values.h"
 
+#include <QObject>
 #include <QWidget>
 
 class QButtonGroup;
@@ -85,6 +87,39 @@ private:
     QLabel *m_problem = nullptr;
     QLabel *m_news = nullptr;
     QFormLayout *m_form = nullptr;
+};
+
+// The rows of a connection's form that say how it gets there: TLS and ssh. GUI thread only.
+class TransportFields : public QObject {
+    Q_OBJECT
+public:
+    TransportFields(QFormLayout *form, QWidget *parent);
+
+    void show(const TransportOptions &options);
+    // Rows that mean nothing are not shown: those of TLS without it, all for what has no address.
+    void setShown(bool hasAddress);
+    // "Encrypt with TLS", and how an address says it.
+    void setScheme(const QString &tlsWord);
+    [[nodiscard]] bool isTls() const;
+    // What stands behind the ? of the address: as typed, so that whoever reads it says what is wrong.
+    [[nodiscard]] QStringList query(bool isTlsScheme) const;
+
+signals:
+    void edited(); // a box was clicked; the form hears of its lines itself
+
+private:
+    QLineEdit *addLine(const QString &label, const QString &placeholder, const QString &whatFor);
+    void showRows();
+
+    QFormLayout *m_form;
+    QCheckBox *m_tls;
+    QLineEdit *m_ca;
+    QLineEdit *m_cert;
+    QLineEdit *m_key;
+    QLineEdit *m_serverName;
+    QCheckBox *m_unverified;
+    QLineEdit *m_ssh;
+    bool m_hasAddress = true;
 };
 
 } // namespace lockscope::ui

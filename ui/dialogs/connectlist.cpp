@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/dialogs/connectlist.h"
+#include "ui/dialogs/connectdialog.h"
 
 #include "ui/theme/theme.h"
 
@@ -168,5 +168,3 @@ void ConnectList::select(const QString &id)
 }
 
 } // namespace lockscope::ui
-
-#include "moc_connectlist.cpp"

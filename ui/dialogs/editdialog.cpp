@@ -3,12 +3,8 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "ui/dialogs/actingform.h"
-#include "ui/dialogs/acleditor.h"
-#include "ui/dialogs/editwords.h"
+#include "ui/dialogs/editfields.h"
 #include "ui/dialogs/factsform.h"
-#include "ui/dialogs/lostedit.h"
-#include "ui/dialogs/valueeditor.h"
 #include "ui/parts/environment.h"
 #include "ui/parts/notices.h"
 #include "ui/theme/text.h"
@@ -22,10 +18,86 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 
+#include <utility>
+
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 using operate::EditKind;
+
+// An edit whose answer was lost: what became of it is read as soon as its connection is back, and when it is asked
+// for.
+class LostEdit : public QObject {
+    Q_OBJECT
+public:
+    LostEdit(Backend &backend, const ConnectionBook &book, QObject *parent);
+
+    // From now on; until it is found out.
+    void take(const operate::EditPlan &plan, const Error &error);
+    // False: there is nothing to be found out.
+    bool findOut();
+
+signals:
+    void looking();
+    void done(const lockscope::operate::EditOutcome &outcome);
+    void notDone();
+    // That look failed, too: what was said of it at first.
+    void unknown(const lockscope::Error &error);
+
+private:
+    void connectionsChanged();
+
+    Backend &m_backend;
+    const ConnectionBook &m_book;
+    std::optional<operate::EditPlan> m_plan;
+    Error m_error;
+    bool m_wasConnected = true;
+    bool m_isLooking = false;
+};
+
+LostEdit::LostEdit(Backend &backend, const ConnectionBook &book, QObject *parent)
+    : QObject(parent), m_backend(backend), m_book(book)
+{
+    connect(&book, &ConnectionBook::changed, this, &LostEdit::connectionsChanged);
+}
+
+void LostEdit::take(const operate::EditPlan &plan, const Error &error)
+{
+    m_plan = plan;
+    m_error = error;
+    m_wasConnected = true;
+    connectionsChanged();
+}
+
+void LostEdit::connectionsChanged()
+{
+    if (!m_plan)
+        return;
+    const auto *status = m_book.find(m_plan->request.connection);
+    const bool isConnected = status && status->state == ConnectionStatus::State::Connected;
+    if (!std::exchange(m_wasConnected, isConnected) && isConnected)
+        findOut();
+}
+
+bool LostEdit::findOut()
+{
+    if (!m_plan || std::exchange(m_isLooking, true))
+        return m_plan.has_value();
+    emit looking();
+    m_backend.ask(PlanEdit{operate::lookAfterLost(m_plan->request)}, this, [this](const auto &now) {
+        m_isLooking = false;
+        if (!now) {
+            emit unknown(m_error);
+            return;
+        }
+        const auto plan = *std::exchange(m_plan, std::nullopt);
+        if (const auto found = operate::foundDone(plan, now->before))
+            emit done(*found);
+        else
+            emit notDone();
+    });
+    return true;
+}
 
 namespace {
 
@@ -365,5 +437,7 @@ QString EditDialog::shownDifference() const
 }
 
 } // namespace lockscope::ui
+
+#include "editdialog.moc"
 
 #include "moc_editdialog.cpp"

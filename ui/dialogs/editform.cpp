@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the form of an edit is built, and how it finds room on the screen.
-#include "ui/dialogs/acleditor.h"
 #include "ui/dialogs/actingform.h"
 #include "ui/dialogs/editdialog.h"
-#include "ui/dialogs/editwords.h"
 #include "ui/dialogs/factsform.h"
-#include "ui/dialogs/friction.h"
-#include "ui/dialogs/valueeditor.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
 #include "core/base/text.h"
+#include "ui/dialogs/editfields.h"
 
 #include <QCheckBox>
 #include <QComboBox>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/dialogs/editwords.h"
+#include "ui/dialogs/editdialog.h"
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "ui/dialogs/valueeditor.h"
+#include "ui/dialogs/editfields.h"
 
 namespace lockscope::ui {
 

@@ -10,7 +10,7 @@
 #include <version>
 
 #include "core/base/clock.h"
-#include "ui/dialogs/sendingdialog.h"
+#include "ui/dialogs/actingform.h"
 #include "ui/models/connectionbook.h"
 #include "ui/models/lockfacts.h"
 

@@ -4,15 +4,13 @@
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/dialogs/forcereleasewords.h"
-#include "ui/dialogs/friction.h"
-#include "ui/dialogs/rehearsebutton.h"
-#include "ui/dialogs/waypicker.h"
 #include "ui/parts/environment.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
 #include "core/base/text.h"
+#include "ui/dialogs/releaseparts.h"
 
 #include <QApplication>
 #include <QCheckBox>

@@ -2,26 +2,32 @@
 #include "ui/dialogs/settingsdialog.h"
 
 #include "core/base/text.h"
-#include "ui/dialogs/labelsform.h"
-#include "ui/dialogs/thresholdsform.h"
 #include "ui/parts/parts.h"
 
 #include <QBoxLayout>
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDateTime>
 #include <QDialogButtonBox>
+#include <QFormLayout>
 #include <QGridLayout>
+#include <QHeaderView>
 #include <QLabel>
+#include <QLineEdit>
 #include <QListWidget>
 #include <QPushButton>
 #include <QSettings>
 #include <QShortcut>
 #include <QSpinBox>
+#include <QSystemTrayIcon>
+#include <QTableWidget>
 #include <QTabWidget>
 
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
+using inspect::ClientLabel;
+using inspect::Severity;
 
 SettingsDialog::SettingsDialog(QSettings &settings, MuteStore *mutes, const QString &thresholdsFile, QWidget *parent)
     : QDialog(parent), m_settings(settings), m_mutes(mutes), m_tabs(new QTabWidget(this)),
@@ -190,6 +196,175 @@ void SettingsDialog::fillMutes()
     }
     m_list->setFocusPolicy(m_list->count() > 0 ? Qt::StrongFocus : Qt::NoFocus);
     m_list->setCurrentRow(std::min(std::max(0, at), m_list->count() - 1));
+}
+
+LabelsForm::LabelsForm(QString file, QWidget *parent)
+    : QWidget(parent), m_file(std::move(file)), m_table(new QTableWidget(0, ColumnCount, this)),
+      m_problem(makeLabel({}, u"small"_s, this)), m_add(new QPushButton(tr("Add client"), this)),
+      m_remove(new QPushButton(tr("Remove"), this))
+{
+    m_table->setAccessibleName(tr("What clients are called"));
+    m_table->setObjectName(u"labelsTable"_s);
+    m_table->setHorizontalHeaderLabels({tr("Address, identity, program or session"), tr("Is called")});
+    m_table->horizontalHeaderItem(Pattern)->setToolTip(
+        tr("A shell's pattern: 10.0.3.7:*, app-9, billing*; the first row that fits a client counts"));
+    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+    m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter); // as the cells below
+    m_table->verticalHeader()->hide();
+    m_table->setTabKeyNavigation(false);
+    m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+    auto *about = makeLabel(tr("Clients of the same name on several servers are one client in the graph and in "
+                               "deadlocks: you say so, and so does the graph. Where a pattern fits several of one "
+                               "server they stay apart, and only wear the name."),
+                            u"muted"_s, this);
+    about->setWordWrap(true);
+    m_problem->setWordWrap(true);
+    m_problem->setObjectName(u"labelsProblem"_s);
+    auto *buttons = new QHBoxLayout;
+    for (auto *button : {m_add, m_remove}) {
+        button->setAutoDefault(false);
+        buttons->addWidget(button);
+    }
+    buttons->addStretch(1);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 12, 0, 0);
+    column->addWidget(about);
+    column->addWidget(m_table, 1);
+    column->addLayout(buttons);
+    column->addWidget(m_problem);
+    for (const auto &label : savedClientLabels(m_file))
+        addRow(QString::fromUtf8(label.pattern), label.name);
+    connect(m_table, &QTableWidget::cellChanged, this, &LabelsForm::keep);
+    connect(m_table, &QTableWidget::currentCellChanged, this, &LabelsForm::showButtons);
+    connect(m_add, &QPushButton::clicked, this, [this] {
+        addRow({}, {});
+        m_table->setFocus();
+        m_table->setCurrentCell(m_table->rowCount() - 1, Pattern);
+        m_table->editItem(m_table->currentItem());
+    });
+    connect(m_remove, &QPushButton::clicked, this, [this] {
+        m_table->removeRow(m_table->currentRow());
+        keep();
+    });
+    showButtons();
+}
+
+void LabelsForm::addRow(const QString &pattern, const QString &name)
+{
+    m_isFilling = true;
+    const int row = m_table->rowCount();
+    m_table->insertRow(row);
+    m_table->setItem(row, Pattern, new QTableWidgetItem(pattern));
+    m_table->setItem(row, Name, new QTableWidgetItem(name));
+    m_isFilling = false;
+}
+
+QString LabelsForm::text(int row, int column) const
+{
+    const auto *item = m_table->item(row, column);
+    return item ? item->text().trimmed() : QString();
+}
+
+Result<std::vector<ClientLabel>> LabelsForm::labels() const
+{
+    std::vector<ClientLabel> labels;
+    for (int row = 0; row < m_table->rowCount(); ++row) {
+        const auto pattern = text(row, Pattern), name = text(row, Name);
+        if (pattern.isEmpty() && name.isEmpty())
+            continue; // begun
+        if (pattern.isEmpty() || name.isEmpty())
+            return Error{ErrorCode::BadInput, pattern.isEmpty() ? tr("“%1” fits nobody yet.").arg(name)
+                                                                : tr("“%1” has no name yet.").arg(pattern)};
+        // The file has a line for each, split at its last =.
+        if (name.contains(u'=') || pattern.startsWith(u'#') || (pattern + name).contains(u'\n'))
+            return Error{ErrorCode::BadInput,
+                         tr("Row %1: a name has no =, and a pattern does not begin with #.").arg(row + 1)};
+        labels.push_back({pattern.toUtf8(), name});
+    }
+    return labels;
+}
+
+void LabelsForm::keep()
+{
+    if (m_isFilling)
+        return;
+    showButtons();
+    const auto now = labels();
+    const auto written = now ? writeClientLabels(*now, m_file) : Result<void>(now.error());
+    m_problem->setText(written ? QString() : tr("Not kept yet: %1").arg(written.error().message));
+    if (written)
+        emit changed(*now);
+}
+
+void LabelsForm::showButtons()
+{
+    m_remove->setEnabled(m_table->currentRow() >= 0);
+    // Where the keyboard is shows by the cell: an empty table has none, and where it comes to is not selected.
+    m_table->setFocusPolicy(m_table->rowCount() > 0 ? Qt::StrongFocus : Qt::NoFocus);
+    if (auto *item = m_table->currentItem())
+        m_table->setCurrentItem(item);
+}
+
+QString LabelsForm::problem() const
+{
+    return m_problem->text();
+}
+
+AlertsDialog::AlertsDialog(const AlertRule &rule, QWidget *parent)
+    : QDialog(parent), m_on(new QCheckBox(tr("Tell me of new findings"), this)), m_least(new QComboBox(this)),
+      m_code(new QComboBox(this)), m_pattern(new QLineEdit(this)),
+      m_production(new QCheckBox(tr("Only on connections marked as production"), this))
+{
+    setWindowTitle(tr("Notifications"));
+    setObjectName(u"alertsDialog"_s);
+    m_on->setObjectName(u"alertsOn"_s);
+    m_on->setChecked(rule.isOn);
+    for (const auto severity : {Severity::Critical, Severity::Warning, Severity::Info})
+        m_least->addItem(severity == Severity::Critical ? tr("critical")
+                                                        : tr("%1 or worse").arg(inspect::word(severity)),
+                         static_cast<int>(severity));
+    m_least->setCurrentIndex(m_least->findData(static_cast<int>(rule.least)));
+    m_code->addItem(tr("any finding"), QString());
+    for (const auto &kind : inspect::findingKinds())
+        m_code->addItem(inspect::word(kind.code), inspect::word(kind.code));
+    m_code->setCurrentIndex(std::max(0, m_code->findData(rule.code)));
+    m_pattern->setText(rule.pattern);
+    m_pattern->setPlaceholderText(tr("all; or such as *:/locks/payments*"));
+    m_production->setChecked(rule.onlyProduction);
+    auto *form = new QFormLayout(this);
+    form->setContentsMargins(24, 20, 24, 16);
+    form->setVerticalSpacing(10);
+    form->addRow(makeLabel(windowTitle(), u"heading"_s, this));
+    form->addRow(m_on);
+    form->addRow(tr("Severity"), m_least);
+    form->addRow(tr("Finding"), m_code);
+    form->addRow(tr("Locks"), m_pattern);
+    form->addRow(m_production);
+    const QString said =
+        tr("The desktop tells of each once; a click goes to the lock. It names the kind of finding and the "
+           "lock, nothing that a client wrote. What was there at the first look is not new.");
+    auto *note = makeLabel(QSystemTrayIcon::isSystemTrayAvailable()
+                               ? said
+                               : said + tr("\nThis desktop has no tray, so nothing can be told now."),
+                           u"muted"_s, this);
+    note->setWordWrap(true);
+    note->setMinimumWidth(420);
+    form->addRow(note);
+    auto *buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
+    connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    form->addRow(buttons);
+}
+
+AlertRule AlertsDialog::rule() const
+{
+    AlertRule rule;
+    rule.isOn = m_on->isChecked();
+    rule.least = static_cast<Severity>(m_least->currentData().toInt());
+    rule.code = m_code->currentData().toString();
+    rule.pattern = m_pattern->text().trimmed();
+    rule.onlyProduction = m_production->isChecked();
+    return rule;
 }
 
 } // namespace lockscope::ui

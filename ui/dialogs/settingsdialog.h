@@ -4,16 +4,24 @@
 #pragma once
 
 #include "core/workspace/values.h"
+#include "ui/models/alertwatch.h"
 #include "ui/theme/theme.h"
 
 #include <QDialog>
+#include <QWidget>
 
 #include <functional>
 
+class QCheckBox;
+class QComboBox;
 class QGridLayout;
+class QLabel;
+class QLineEdit;
 class QListWidget;
+class QPushButton;
 class QSettings;
 class QTabWidget;
+class QTableWidget;
 
 namespace lockscope::ui {
 
@@ -62,6 +70,86 @@ private:
     ThresholdsForm *m_thresholds;
     LabelsForm *m_labels;
     QListWidget *m_list = nullptr;
+};
+
+// What the user calls clients, as a table: a pattern, and the name. What is typed is kept as soon as all of it can be
+// read; till then it says what cannot.
+class LabelsForm : public QWidget {
+    Q_OBJECT
+public:
+    explicit LabelsForm(QString file, QWidget *parent = nullptr);
+
+    // What the table says now, or why it says nothing.
+    [[nodiscard]] Result<std::vector<inspect::ClientLabel>> labels() const;
+    [[nodiscard]] QTableWidget &table() { return *m_table; }
+    [[nodiscard]] QString problem() const;
+
+signals:
+    // They stand in the file.
+    void changed(const std::vector<lockscope::inspect::ClientLabel> &labels);
+
+private:
+    enum Column { Pattern, Name, ColumnCount };
+    void addRow(const QString &pattern, const QString &name);
+    [[nodiscard]] QString text(int row, int column) const;
+    void keep();
+    void showButtons();
+
+    QString m_file;
+    QTableWidget *m_table;
+    QLabel *m_problem;
+    QPushButton *m_add, *m_remove;
+    bool m_isFilling = false;
+};
+
+// The thresholds of findings as a table: a row for every lock, and a row for each pattern whose locks have others.
+// What is typed is kept as soon as all of it can be read; till then it says what cannot.
+class ThresholdsForm : public QWidget {
+    Q_OBJECT
+public:
+    explicit ThresholdsForm(QString file, QWidget *parent = nullptr);
+
+    // What the table says now, or why it says nothing.
+    [[nodiscard]] Result<inspect::ThresholdRules> rules() const;
+    [[nodiscard]] QTableWidget &table() { return *m_table; }
+    [[nodiscard]] QString problem() const;
+
+signals:
+    // They stand in the file.
+    void changed(const lockscope::inspect::ThresholdRules &rules);
+
+private:
+    enum Column { Pattern, LongHeld, LongWait, Unusual, ColumnCount };
+    void show(const inspect::ThresholdRules &rules);
+    void addRow(const inspect::ThresholdRule &rule);
+    [[nodiscard]] QString text(int row, int column) const;
+    [[nodiscard]] Result<inspect::ThresholdRule> ruleAt(int row) const;
+    void moveRow(int by);
+    void keep();
+    void showButtons();
+
+    QString m_file;
+    QTableWidget *m_table;
+    QLabel *m_problem;
+    QPushButton *m_add, *m_remove, *m_up, *m_down;
+    bool m_isFilling = false;
+    bool m_isBroken = false; // the file: it is left as it is
+};
+
+// Which new findings are told by the desktop.
+class AlertsDialog : public QDialog {
+    Q_OBJECT
+public:
+    explicit AlertsDialog(const AlertRule &rule, QWidget *parent = nullptr);
+
+    [[nodiscard]] AlertRule rule() const;
+
+private:
+    QCheckBox *m_on;
+    QComboBox *m_least;
+    QComboBox *m_code;
+    QLineEdit *m_pattern;
+    QCheckBox *m_production;
 };
 
 } // namespace lockscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/dialogs/thresholdsform.h"
+#include "ui/dialogs/settingsdialog.h"
 
 #include "core/base/duration.h"
 #include "ui/parts/parts.h"
@@ -203,5 +203,3 @@ QString ThresholdsForm::problem() const
 }
 
 } // namespace lockscope::ui
-
-#include "moc_thresholdsform.cpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/dialogs/transportfields.h"
+#include "ui/dialogs/connectform.h"
 
 #include "ui/theme/theme.h"
 
@@ -98,5 +98,3 @@ QStringList TransportFields::query(bool isTlsScheme) const
 }
 
 } // namespace lockscope::ui
-
-#include "moc_transportfields.cpp"

@@ -3,11 +3,14 @@
 // and number alone. No word that a server said goes to Graphviz.
 #pragma once
 
+#include "core/base/result.h"
+
 #include <QDataStream>
 #include <QList>
 #include <QPointF>
 #include <QSizeF>
 
+#include <stop_token>
 #include <utility>
 
 namespace lockscope::ui {
@@ -43,5 +46,16 @@ inline QDataStream &operator>>(QDataStream &from, DotPlaces &places)
 {
     return from >> places.centres >> places.lines >> places.size;
 }
+
+// The places of the boxes of connected graphs, in columns from left to right, and the lines between them. Graphviz'
+// "dot" computes them in a process of its own (app/graphlayout), because only a process can be stopped in the middle
+// of a layout, and because Graphviz ends its process when memory is short.
+
+// Of each graph, in their order. Any thread but the window's: it waits for the other program, 20 s at most and no
+// longer than 50 ms after `stop`.
+[[nodiscard]] Result<QList<DotPlaces>> layOutByDot(const QList<DotGraph> &graphs, const std::stop_token &stop);
+// By that program, whose answer is taken for nothing more than it is.
+[[nodiscard]] Result<QList<DotPlaces>> layOutBy(const QString &program, const QList<DotGraph> &graphs,
+                                                const std::stop_token &stop);
 
 } // namespace lockscope::ui

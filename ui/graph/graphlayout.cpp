@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/graph/graphlayout.h"
 
-#include "ui/graph/dotlayout.h"
-
 #include <QLineF>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/graph/graphpaint.h"
+#include "ui/graph/graphview.h"
 
-#include "ui/theme/elide.h"
 #include "ui/theme/pill.h"
+#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QPainter>
@@ -190,5 +190,3 @@ void GraphLegend::paintEvent(QPaintEvent *)
 }
 
 } // namespace lockscope::ui
-
-#include "moc_graphpaint.cpp"

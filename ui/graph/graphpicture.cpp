@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/graph/graphpicture.h"
+#include "ui/graph/graphlayout.h"
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "ui/graph/graphwords.h"
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 namespace lockscope::ui {
 

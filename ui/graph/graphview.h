@@ -5,9 +5,13 @@
 
 #include <version>
 
+#include "ui/graph/graphlayout.h"
 #include "ui/graph/graphmaker.h"
 
 #include <QAbstractScrollArea>
+#include <QWidget>
+
+class QPainter;
 
 namespace lockscope::ui {
 
@@ -68,6 +72,30 @@ private:
     bool m_fits = true;
     bool m_isTouched = false;
     std::optional<QPoint> m_dragged;
+};
+
+// How the graph looks: clients round, locks with corners, holds solid, waits dashed with an arrow; a deadlock and who
+// holds others up by shape, word and colour.
+enum class NodeLook { Usual, Current, CurrentWithFocus };
+
+void paintGraphNode(QPainter &painter, const GraphNode &node, const QRectF &box, NodeLook look);
+// Lines that lead to what is chosen are thicker.
+void paintGraphLine(QPainter &painter, const GraphArc &arc, const GraphLine &line, bool isThick);
+
+// What the shapes and lines mean, in one row.
+class GraphLegend : public QWidget {
+    Q_OBJECT
+public:
+    explicit GraphLegend(QWidget *parent = nullptr);
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+
+private:
+    // Returns where it ends.
+    qreal draw(QPainter *painter) const;
 };
 
 } // namespace lockscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/lessons/lessonpicture.h"
+#include "ui/lessons/lessonview.h"
 
 #include "core/base/text.h"
 #include "ui/parts/parts.h"
@@ -361,5 +361,3 @@ int LessonPicture::cardWidth() const
 }
 
 } // namespace lockscope::ui
-
-#include "moc_lessonpicture.cpp"

@@ -2,11 +2,8 @@
 #include "ui/lessons/lessonview.h"
 
 #include "core/base/text.h"
-#include "ui/lessons/lessonpicture.h"
-#include "ui/lessons/questionbox.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
-#include "ui/simulator/runexport.h"
 #include "ui/theme/theme.h"
 
 #include <QBoxLayout>
@@ -15,7 +12,6 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QMenu>
-#include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
 

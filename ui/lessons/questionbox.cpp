@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/lessons/questionbox.h"
+#include "ui/lessons/lessonview.h"
 
 #include "ui/parts/parts.h"
 
@@ -140,5 +140,3 @@ QString QuestionBox::verdict() const
 }
 
 } // namespace lockscope::ui
-
-#include "moc_questionbox.cpp"

@@ -2,13 +2,18 @@
 // One finding: what was seen, what it means, how to confirm it, what to do; where it is muted, why and until when.
 #pragma once
 
+#include <version>
+
+#include "core/workspace/values.h"
 #include "ui/models/findingrow.h"
 
 #include <QFrame>
+#include <QWidget>
 
 class QLabel;
 class QPushButton;
 class QScrollArea;
+class QVBoxLayout;
 
 namespace lockscope::ui {
 
@@ -45,6 +50,35 @@ private:
     QPushButton *m_session;
     QPushButton *m_mute;
     QPushButton *m_unmute;
+};
+
+class Banner;
+
+// What is wrong with one lock, a banner each, the worst first. Where there is little height it is the worst alone, of
+// two lines at most, until somebody opens it: the queue below is what one came for.
+class FindingBanners : public QWidget {
+    Q_OBJECT
+public:
+    explicit FindingBanners(QWidget *parent = nullptr);
+
+    // As worded at `now`, by the server's clock. Another lock's begin folded.
+    void show(const inspect::LockSnapshot &lock, inspect::ServerTime now);
+    void setLow(bool isLow);
+
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+
+private:
+    void refresh();
+    void say(Banner &banner, const inspect::Finding &finding, qsizetype unsaid, bool opens);
+    Banner *addBanner();
+
+    QVBoxLayout *m_column;
+    inspect::LockName m_of;
+    std::vector<inspect::Finding> m_findings; // the worst first
+    inspect::ServerTime m_now{};
+    bool m_isLow = false;
+    bool m_isOpen = false;
 };
 
 } // namespace lockscope::ui

@@ -4,11 +4,10 @@
 #include "ui/theme/text.h"
 
 #include "core/base/text.h"
-#include "ui/graph/graphpaint.h"
 #include "ui/graph/graphview.h"
 #include "ui/models/connectionbook.h"
 #include "ui/models/locksmodel.h"
-#include "ui/parts/clauselabel.h"
+#include "ui/parts/labels.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"

@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "ui/models/shown.h"
 #include "ui/pages/lockdetail.h"
-#include "ui/parts/elidedlabel.h"
+#include "ui/parts/labels.h"
 #include "ui/parts/listshare.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"

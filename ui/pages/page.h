@@ -5,7 +5,7 @@
 
 #include "core/workspace/backend.h"
 #include "ui/models/screenclock.h"
-#include "ui/parts/keyhints.h"
+#include "ui/parts/parts.h"
 
 #include <QWidget>
 

@@ -4,7 +4,7 @@
 // run.sh walk the rows, and a test holds the manual page against them.
 #pragma once
 
-#include "ui/parts/keyhints.h"
+#include "ui/parts/parts.h"
 
 #include <QStringList>
 

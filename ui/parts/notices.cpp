@@ -2,7 +2,7 @@
 #include "ui/parts/notices.h"
 
 #include "ui/models/screenclock.h"
-#include "ui/parts/elidedlabel.h"
+#include "ui/parts/labels.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 

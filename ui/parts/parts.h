@@ -5,8 +5,11 @@
 #include "ui/theme/pill.h"
 
 #include <QFrame>
+#include <QList>
+#include <QString>
 
 #include <chrono>
+#include <utility>
 
 class QHBoxLayout;
 class QLabel;
@@ -52,5 +55,9 @@ protected:
 private:
     Pill m_pill;
 };
+
+using KeyHints = QList<std::pair<QString, QString>>; // "← →", "one event back, one on"
+
+// Keys as a page names them, and what they do there: for the help over the window, and the line of a presentation.
 
 } // namespace lockscope::ui

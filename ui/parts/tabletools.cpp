@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/parts/tabletools.h"
 
-#include "core/base/instant.h"
+#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "ui/models/csv.h"
 #include "ui/models/screenclock.h"

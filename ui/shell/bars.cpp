@@ -5,8 +5,8 @@
 #include "core/base/logging.h"
 #include "core/base/text.h"
 #include "ui/models/screenclock.h"
-#include "ui/parts/elidedlabel.h"
 #include "ui/parts/environment.h"
+#include "ui/parts/labels.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 

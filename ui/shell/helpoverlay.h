@@ -2,9 +2,9 @@
 // The keys, over the window, until any key or click; and the ways to the other help.
 #pragma once
 
-#include "ui/parts/keyhints.h"
-
 #include <version>
+
+#include "ui/parts/parts.h"
 
 #include <QPointer>
 #include <QWidget>

@@ -3,9 +3,9 @@
 // they are pressed, and takes the room it needs: nothing of the page is behind it.
 #pragma once
 
-#include "ui/parts/keyhints.h"
-
 #include <version>
+
+#include "ui/parts/parts.h"
 
 #include <QLabel>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/lanepaint.h"
 
-#include "ui/simulator/lanesigns.h"
 #include "ui/simulator/messagepaint.h"
 #include "ui/simulator/serverwords.h"
 #include "ui/simulator/simulatorwords.h"

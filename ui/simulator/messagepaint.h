@@ -19,4 +19,22 @@ constexpr int mostLanesWithMessages = 12;
 int paintMessages(QPainter &painter, const PlayedRun &run, const LaneFrame &frame, const Tokens &tokens);
 void paintMessageGlyph(QPainter &painter, const QRectF &rect, LaneGlyph glyph, const Tokens &tokens);
 
+// The signs that lanes are made of; the legend shows the same ones.
+[[nodiscard]] QColor blend(const QColor &over, const QColor &under, float amount);
+[[nodiscard]] QColor waitFill(const Tokens &t);
+void drawCross(QPainter &painter, QPointF centre, double half, const QColor &colour, double width);
+void drawBar(QPainter &painter, const QRectF &rect, double radius, const QColor &colour);
+// A bar that others may stand beside: who reads, or who works without keeping anybody out.
+void drawFrame(QPainter &painter, const QRectF &rect, const QColor &colour, Qt::PenStyle style, const Tokens &t);
+void drawHatch(QPainter &painter, const QRectF &rect, const Tokens &t);
+void drawTriangle(QPainter &painter, QPointF centre, double half, const QColor &colour);
+// To what the lock guards: a pencil's point; crossed out where it was refused.
+void drawWrite(QPainter &painter, QPointF centre, double half, bool isRefused, const Tokens &t);
+// Something typed beside the lock: a shell's prompt.
+void drawAct(QPainter &painter, QPointF centre, double half, const Tokens &t);
+// Goes without the lock: the end of a wait, as a wall.
+void drawGivesUp(QPainter &painter, QPointF centre, double half, const Tokens &t);
+// Is told that it lost it: a broken square.
+void drawLoses(QPainter &painter, QPointF centre, double half, const Tokens &t);
+
 } // namespace lockscope::ui

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/simulator/runpicture.h"
+#include "ui/simulator/runexport.h"
 
 #include "core/base/text.h"
 #include "ui/simulator/lanesview.h"
-#include "ui/simulator/runexport.h"
 #include "ui/simulator/simulatorwords.h"
 #include "ui/theme/theme.h"
 

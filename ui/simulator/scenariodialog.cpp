@@ -2,9 +2,7 @@
 #include "ui/simulator/scenariodialog.h"
 
 #include "core/base/duration.h"
-#include "core/workspace/values.h"
 #include "ui/parts/parts.h"
-#include "ui/simulator/faultchoice.h"
 #include "ui/simulator/simulatorwords.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"

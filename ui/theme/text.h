@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QByteArray>
+#include <QFontMetricsF>
 #include <QString>
 
 namespace lockscope::ui {
@@ -17,5 +18,11 @@ namespace lockscope::ui {
 [[nodiscard]] QString sizeText(qint64 bytes);
 // Qt's tool tips turn text that looks like HTML into HTML; this one is always shown as it is.
 [[nodiscard]] QString plainToolTip(const QString &text);
+
+// Names of clients in less room than they need.
+
+// "settlem…@batch-01…": a name of one word with a host keeps the beginning of both. Any other text is elided as said.
+[[nodiscard]] QString elidedClient(const QFontMetricsF &metrics, const QString &text, qreal width,
+                                   Qt::TextElideMode otherwise);
 
 } // namespace lockscope::ui

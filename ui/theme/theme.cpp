@@ -1,20 +1,149 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/theme/theme.h"
 
-#include "ui/theme/portal.h"
-#include "ui/theme/style.h"
 #include "ui/theme/tokens.h"
 
 #include <QApplication>
+#include <QDBusConnection>
+#include <QDBusMessage>
+#include <QDBusPendingCallWatcher>
+#include <QDBusPendingReply>
+#include <QDBusVariant>
 #include <QFontDatabase>
 #include <QFontMetricsF>
+#include <QIcon>
 #include <QPainter>
+#include <QProxyStyle>
 #include <QRegularExpression>
+#include <QTimer>
 #include <QWidget>
 
 #include <cmath>
 #include <map>
 #include <tuple>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+// Whether the desktop prefers dark: asked of the desktop portal, which may be absent. Never blocks
+// for the answer; until (and unless) it comes, prefersDark() is empty.
+class PortalColorScheme : public QObject {
+    Q_OBJECT
+public:
+    using QObject::QObject;
+
+    // Asks once, and follows changes from then on.
+    void ask();
+    [[nodiscard]] std::optional<bool> prefersDark() const { return m_dark; }
+
+signals:
+    void answered();
+
+private slots:
+    void settingChanged(const QString &group, const QString &key, const QDBusVariant &value);
+
+private:
+    void send();
+    void take(const QVariant &scheme);
+
+    bool m_asked = false;
+    std::optional<bool> m_dark;
+};
+
+namespace {
+
+constexpr auto portalService = "org.freedesktop.portal.Desktop"_L1;
+constexpr auto portalPath = "/org/freedesktop/portal/desktop"_L1;
+constexpr auto portalSettings = "org.freedesktop.portal.Settings"_L1;
+constexpr auto appearance = "org.freedesktop.appearance"_L1;
+constexpr auto colorScheme = "color-scheme"_L1;
+
+// The portal wraps its answer in one variant more than the setting itself.
+QVariant unwrapped(QVariant value)
+{
+    while (value.canConvert<QDBusVariant>())
+        value = value.value<QDBusVariant>().variant();
+    return value;
+}
+
+} // namespace
+
+void PortalColorScheme::ask()
+{
+    // Without a bus address libdbus would try to start a bus of its own, and wait for it.
+    if (m_asked || qEnvironmentVariableIsEmpty("DBUS_SESSION_BUS_ADDRESS"))
+        return;
+    m_asked = true;
+    // In a turn of its own: connecting to the bus takes a few milliseconds, and who asks is only being made. That may
+    // be before the first frame, which then is dark already where the answer comes in time.
+    QTimer::singleShot(0, this, &PortalColorScheme::send);
+}
+
+void PortalColorScheme::send()
+{
+    auto bus = QDBusConnection::sessionBus();
+    if (!bus.isConnected())
+        return;
+    bus.connect(portalService, portalPath, portalSettings, u"SettingChanged"_s, this,
+                SLOT(settingChanged(QString, QString, QDBusVariant)));
+    auto question = QDBusMessage::createMethodCall(portalService, portalPath, portalSettings, u"Read"_s);
+    question.setArguments({QString(appearance), QString(colorScheme)});
+    auto *watcher = new QDBusPendingCallWatcher(bus.asyncCall(question), this);
+    connect(watcher, &QDBusPendingCallWatcher::finished, this, [this](QDBusPendingCallWatcher *done) {
+        const QDBusPendingReply<QVariant> reply = *done;
+        if (reply.isValid())
+            take(reply.value());
+        done->deleteLater();
+    });
+}
+
+void PortalColorScheme::settingChanged(const QString &group, const QString &key, const QDBusVariant &value)
+{
+    if (group == appearance && key == colorScheme)
+        take(value.variant());
+}
+
+void PortalColorScheme::take(const QVariant &scheme)
+{
+    // 1 prefers dark, 2 prefers light, 0 has no preference.
+    switch (unwrapped(scheme).toUInt()) {
+    case 1: m_dark = true; break;
+    case 2: m_dark = false; break;
+    default: m_dark = std::nullopt; break;
+    }
+    emit answered();
+}
+
+// Fusion, which draws the same on every desktop and honours the palette completely; with icons of our own in message
+// boxes: where a desktop has none, Qt's are of another age, and in no colour of ours.
+class LockscopeStyle : public QProxyStyle {
+    Q_OBJECT
+public:
+    LockscopeStyle();
+
+    [[nodiscard]] QIcon standardIcon(StandardPixmap icon, const QStyleOption *option = nullptr,
+                                     const QWidget *widget = nullptr) const override;
+};
+
+LockscopeStyle::LockscopeStyle() : QProxyStyle(u"Fusion"_s) {}
+
+QIcon LockscopeStyle::standardIcon(StandardPixmap icon, const QStyleOption *option, const QWidget *widget) const
+{
+    const auto own = [](const QString &name) {
+        return QIcon(
+            u":/lockscope/theme/icons/says-%1-%2.svg"_s.arg(name, Theme::tokens().dark ? u"dark"_s : u"light"_s));
+    };
+    switch (icon) {
+    case SP_MessageBoxInformation:
+    case SP_MessageBoxQuestion: return own(u"information"_s);
+    case SP_MessageBoxWarning: return own(u"warning"_s);
+    case SP_MessageBoxCritical: return own(u"critical"_s);
+    default: return QProxyStyle::standardIcon(icon, option, widget);
+    }
+}
+
+} // namespace lockscope::ui
 
 // A static library's resources have to be asked for; the macro wants the global namespace.
 static void useThemeResources()
@@ -289,5 +418,7 @@ void drawTabular(QPainter &painter, const QRectF &rect, Qt::Alignment alignment,
 }
 
 } // namespace lockscope::ui
+
+#include "theme.moc"
 
 #include "moc_theme.cpp"

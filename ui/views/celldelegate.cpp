@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/views/celldelegate.h"
 
-#include "ui/theme/elide.h"
+#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QHeaderView>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/views/watchchain.h"
+#include "ui/views/watchchainview.h"
 
 #include "core/base/duration.h"
 #include "core/base/text.h"

@@ -2,7 +2,6 @@
 #include "ui/views/watchchainview.h"
 
 #include "core/base/text.h"
-#include "ui/theme/elide.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 

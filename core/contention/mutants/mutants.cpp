@@ -1,14 +1,127 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/mutants/mutants.h"
 
-#include "core/contention/mutants/brokenports.h"
-#include "core/contention/mutants/brokenqueue.h"
+#include "core/recipes/zookeeper/queuemutex.h"
+#include "core/recipes/zookeeper/sessionlock.h"
+#include "core/recipes/zookeeper/waiting.h"
 
 #include <algorithm>
 
 namespace lockscope::contention {
 
+using namespace recipes;
 using namespace Qt::StringLiterals;
+
+// Ports that leave out one precaution of the recipes above them.
+
+// Reads without asking the follower to catch up first.
+class UnsyncedSession : public TracedSession {
+public:
+    using TracedSession::TracedSession;
+    Reply<bool> sync(ZPath, Deadline) override
+    {
+        Reply<bool> reply(loop());
+        reply.complete(true);
+        return reply;
+    }
+};
+
+// Creates nodes that outlive their session.
+class PersistentSession : public TracedSession {
+public:
+    using TracedSession::TracedSession;
+    Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls,
+                              Deadline deadline) override
+    {
+        const auto kind = mode == zk::CreateMode::Ephemeral ? zk::CreateMode::Persistent : mode;
+        return TracedSession::create(std::move(path), std::move(data), kind, std::move(acls), deadline);
+    }
+};
+
+// Deletes a key without comparing whose it is.
+class UncomparingConnection : public TracedConnection {
+public:
+    using TracedConnection::TracedConnection;
+    Reply<redis::Value> script(redis::Script script, QByteArrayList keys, QByteArrayList args,
+                               Deadline deadline) override
+    {
+        if (!script.name.startsWith("compare-and-delete"))
+            return TracedConnection::script(std::move(script), std::move(keys), std::move(args), deadline);
+        return command({"DEL", keys.value(0)}, deadline);
+    }
+};
+
+// The queue lock with one step left out.
+
+// The steps of zk-mutex. Where a wait ends, each of those below has a mistake of its own, and nothing else.
+class MistakenQueue : public recipes::SessionLock {
+public:
+    using SessionLock::SessionLock;
+
+protected:
+    Task<Result<recipes::QueueEntry>> enter(Deadline deadline) override;
+    // Whether the end of the wait is all it asks for: its predecessor went, or its time is over; and whether that
+    // predecessor was the head when it last listed.
+    [[nodiscard]] virtual bool takesItForTheLock(bool isTimeOver, bool isBehindTheHead) const = 0;
+};
+
+// As many a tutorial ends: "when the event comes, the lock is ours", without looking again who else is before it.
+class ForgetsToLook : public MistakenQueue {
+public:
+    using MistakenQueue::MistakenQueue;
+
+protected:
+    [[nodiscard]] bool takesItForTheLock(bool isTimeOver, bool) const override { return !isTimeOver; }
+};
+
+// latch.await(timeout) returns, and nobody asks whether it was the watch or the time: who is before it is still
+// there.
+class TimeoutAsGrant : public MistakenQueue {
+public:
+    using MistakenQueue::MistakenQueue;
+
+protected:
+    [[nodiscard]] bool takesItForTheLock(bool isTimeOver, bool) const override { return isTimeOver; }
+};
+
+// zk-eager-mutex without the watch on its own node, which may be gone.
+class BlindShortcut : public MistakenQueue {
+public:
+    using MistakenQueue::MistakenQueue;
+
+protected:
+    [[nodiscard]] bool takesItForTheLock(bool isTimeOver, bool isBehindTheHead) const override
+    {
+        return !isTimeOver && isBehindTheHead;
+    }
+};
+
+Task<Result<QueueEntry>> MistakenQueue::enter(Deadline deadline)
+{
+    const NodeClaim claim = mutexClaim(path(), random());
+    auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline);
+    if (!joined)
+        co_return joined.error();
+    QueueEntry entry = std::move(joined->entry);
+    auto queue = mutexQueue(joined->takeQueue());
+    for (;;) {
+        const auto turn = turnInQueue(queue, entry.node());
+        if (turn.kind != Turn::Kind::WaitFor)
+            co_return std::move(entry);
+        const bool isBehindTheHead = turnInQueue(queue, *turn.predecessor).isMine();
+        const ZPath predecessor = path().child(*turn.predecessor);
+        const auto gone = co_await untilGone(session(), predecessor, deadline);
+        const bool isTimeOver = !gone && gone.error().code == ErrorCode::TimedOut;
+        if ((gone || isTimeOver) && takesItForTheLock(isTimeOver, isBehindTheHead))
+            co_return std::move(entry); // the mistake
+        if (!gone)
+            co_return gone.error();
+        const auto listed = co_await listQueue(session(), path(), Listing::Plain, deadline);
+        if (!listed)
+            co_return listed.error();
+        queue = mutexQueue(*listed);
+    }
+}
 
 namespace {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/contention/trace.h"
-#include "core/redis/forwardingconnection.h"
+#include "core/redis/connection.h"
 
 namespace lockscope::contention {
 

@@ -3,7 +3,7 @@
 // real servers alike; several contenders may share what stands behind it. Outlived by both.
 #pragma once
 
-#include "core/async/onfreelist.h"
+#include "core/async/freelist.h"
 #include "core/contention/trace.h"
 #include "core/zookeeper/passingsession.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/contention/trace.h"
-#include "core/mariadb/forwardingsession.h"
+#include "core/mariadb/session.h"
 
 namespace lockscope::contention {
 

@@ -4,7 +4,6 @@
 #include "core/async/dated.h"
 #include "core/async/sleep.h"
 #include "core/base/text.h"
-#include "core/inspect/etcd/rights.h"
 #include "core/inspect/findings.h"
 
 #include <algorithm>

@@ -5,12 +5,44 @@
 // same. Pure.
 #pragma once
 
+#include "core/async/task.h"
 #include "core/etcd/client.h"
-#include "core/inspect/etcd/foreignkeys.h"
+#include "core/inspect/snapshot.h"
 
+#include <functional>
 #include <map>
+#include <set>
 
 namespace lockscope::inspect {
+
+// Keys below a lock's PREFIX/ that are no claims of it: clients of the lock wait for each of them that is older than
+// their own key, whatever it is. Pure.
+
+// The oldest of them, by the revision that created them.
+struct EtcdForeign {
+    std::vector<etcd::KeyValue> keys;
+    etcd::Revision knownTo = 0; // of those made later nothing is known; 0: all are here
+};
+// How many of one lock are kept: enough to name who is in the way.
+inline constexpr std::size_t mostForeignKeys = 16;
+
+void noteForeign(EtcdForeign &foreign, const etcd::KeyValue &entry);
+[[nodiscard]] bool forgetForeign(EtcdForeign &foreign, const QByteArray &key); // whether it was there
+// The youngest of them between two revisions: who came at the later one waits for it. Null: none is known.
+[[nodiscard]] const etcd::KeyValue *youngestBetween(const EtcdForeign &foreign, etcd::Revision after,
+                                                    etcd::Revision before);
+// Every PREFIX for which the key is below PREFIX/, the outermost first.
+[[nodiscard]] std::vector<QByteArray> prefixesOf(const QByteArray &key);
+// "path/1, which has no lease and never ends by itself".
+[[nodiscard]] QString foreignText(const etcd::KeyValue &entry);
+// The command that deletes this very key and no later one of its name; empty where a shell would read its name as
+// something else.
+[[nodiscard]] QString etcdctlDelete(const QByteArray &key, etcd::Revision created);
+
+// Of keys that have a lease and are no claims.
+[[nodiscard]] QString unexplainedText(const std::set<QByteArray> &keys, bool areAll);
+// Why nothing can be shown at that name. Free (NoNode) only where nothing is left that a client may hold or wait for.
+[[nodiscard]] Error noLock(const QByteArray &name, const EtcdForeign &others);
 
 // One that contends: its key, and what was seen of its time. etcd keeps none.
 struct EtcdClaim {
@@ -64,5 +96,28 @@ void noteOtherKeys(EtcdLease &lease, const etcd::LeaseAnswer &answer);
 [[nodiscard]] std::vector<SessionSnapshot> etcdSessions(const EtcdQueues &locks,
                                                         const std::map<QByteArray, EtcdForeign> &foreign,
                                                         const EtcdLeases &leases, const ConnectionName &connection);
+
+// Everything below a prefix that is a lock, read in pages at one revision. Without values: those of the locks' own
+// keys are read afterwards, a hundred in a request.
+struct EtcdSwept {
+    etcd::Revision revision = 0;
+    qint64 keys = 0; // looked at
+    EtcdQueues locks;
+    std::map<QByteArray, EtcdForeign> foreign; // by lock
+    std::set<QByteArray> leased;               // keys with a lease that are no claims
+};
+// No more of those are kept.
+inline constexpr std::size_t mostLeasedKeys = 100'000;
+
+// The oldest keys below the lock's prefix, whatever they are.
+[[nodiscard]] etcd::RangeRequest oldestOf(const QByteArray &lock, qint64 limit = 1);
+// As many as tell of each of its claims whom it waits for.
+[[nodiscard]] etcd::RangeRequest keysAround(const QByteArray &lock, const EtcdQueue &queue);
+// `looked`: how many keys so far. All outlive the task.
+[[nodiscard]] Task<Result<EtcdSwept>> sweepEtcd(etcd::Client *client, QByteArray prefix,
+                                                std::function<void(qint64)> looked, Deadline deadline);
+// Of a lock that alone was read: the waiters of locks above it that wait for its holder. Names of claims begin with
+// a digit or a letter up to f; of a folder with too many of such names not all are seen.
+[[nodiscard]] Task<void> addWaitersAbove(LockSnapshot *snapshot, etcd::Client *client, Deadline deadline);
 
 } // namespace lockscope::inspect

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/etcd/rights.h"
+#include "core/inspect/etcd/observer.h"
 
 #include "core/base/text.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/etcd/sweep.h"
+#include "core/inspect/etcd/recognise.h"
 
 #include <algorithm>
 #include <span>

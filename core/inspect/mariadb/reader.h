@@ -53,8 +53,7 @@ private:
     // A server that was started anew may give us the same number again.
     void forgetServer(mariadb::SessionState state)
     {
-        if (state != mariadb::SessionState::Connected)
-            m_knownFor = 0;
+        m_knownFor = state == mariadb::SessionState::Connected ? m_knownFor : 0;
     }
     Task<Result<void>> meetServer(Deadline deadline);
     Task<Result<SqlLook>> ask(Deadline deadline, QByteArray also);

@@ -4,9 +4,12 @@
 
 #include "core/inspect/mariadb/look.h"
 
+#include <QByteArray>
 #include <QByteArrayList>
+#include <QString>
 
 #include <map>
+#include <optional>
 #include <tuple>
 
 namespace lockscope::inspect {
@@ -90,5 +93,20 @@ struct PgLook {
 // Who is in a transaction, or in one of the snapshots.
 [[nodiscard]] std::vector<SessionSnapshot> sessionsOf(const PgLook &look, const std::vector<LockSnapshot> &snapshots,
                                                       const ConnectionName &connection);
+
+// Advisory locks by their names: "ADVISORY#42" for one key of 64 bits, "ADVISORY#7,42" for two of 32; of another
+// database than the connection's "ADVISORY@other#42".
+
+// As pg_locks has it: classid, objid, and in objsubid which of the two kinds it is (1 or 2).
+struct AdvisoryKey {
+    quint32 classId = 0;
+    quint32 objectId = 0;
+    int kind = 1;
+    friend bool operator==(const AdvisoryKey &, const AdvisoryKey &) = default;
+};
+// `database`: empty for the connection's own.
+[[nodiscard]] QByteArray advisoryName(const AdvisoryKey &key, const QByteArray &database);
+// Whose lock a key is, where an application is known to make it so: Rails' migrations, Flyway.
+[[nodiscard]] std::optional<QString> knownAdvisory(const AdvisoryKey &key, const QByteArray &database);
 
 } // namespace lockscope::inspect

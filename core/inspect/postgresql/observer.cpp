@@ -2,6 +2,9 @@
 #include "core/inspect/postgresql/observer.h"
 
 #include "core/base/text.h"
+#include "core/inspect/postgresql/look.h"
+#include "core/postgresql/dialect.h"
+#include "core/rules/catalogue.h"
 
 #include <algorithm>
 
@@ -74,6 +77,49 @@ QString PostgreSqlObserver::whatIsSeen() const
     return u"every advisory lock, every row, table or other lock that somebody waits for, and rows of "
            u"ShedLock's and Liquibase's tables in this database that say so; another row or a table that "
            u"nobody waits for is not shown"_s;
+}
+
+namespace {
+
+// A superuser is a member of every role.
+const QByteArray postgreSqlMemberships = "SELECT current_user AS who, "
+                                         "pg_has_role('pg_read_all_stats', 'USAGE')::text AS sees, "
+                                         "pg_has_role('pg_signal_backend', 'USAGE')::text AS ends";
+
+} // namespace
+
+Task<QStringList> postgreSqlRights(mariadb::Session *session, Deadline deadline)
+{
+    auto asking = session->execute({postgreSqlMemberships, {}, std::nullopt, false}, deadline);
+    const auto rows = co_await asking;
+    if (!rows)
+        co_return QStringList{u"what the user may do cannot be asked: "_s + rows.error().message};
+    QStringList said{u"user "_s + label(rows->cell(0, "who").value_or(QByteArray()), 120)};
+    said << (rows->cell(0, "sees") == "true"
+                 ? u"may see since when the sessions of others are there"_s
+                 : u"may not see since when the sessions of others are there: it is no member of pg_read_all_stats, "
+                   "which pg_monitor is"_s)
+         << (rows->cell(0, "ends") == "true"
+                 ? u"may end the sessions of others, but for superusers'"_s
+                 : u"may not end the sessions of other users: it is no member of pg_signal_backend"_s);
+    co_return said;
+}
+
+Task<std::optional<QByteArray>> ownBackendId(mariadb::Session *session, QByteArray recipe, Deadline deadline)
+{
+    const bool isOfTransaction = recipes::recipeOf(recipe).shape != recipes::Shape::NamedLock;
+    const auto connection = session->connectionId();
+    const mariadb::Statement question{
+        "SELECT " + postgresql::microseconds(isOfTransaction ? "xact_start" : "backend_start")
+            + "::text AS started FROM pg_catalog.pg_stat_activity WHERE pid = pg_backend_pid()",
+        {},
+        connection,
+        false};
+    auto asking = session->execute(question, deadline);
+    const auto rows = co_await asking;
+    if (!rows || !rows->cell(0, "started"))
+        co_return std::nullopt;
+    co_return backendContenderId(connection, rows->cell(0, "started")->toLongLong());
 }
 
 } // namespace lockscope::inspect

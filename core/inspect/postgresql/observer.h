@@ -2,8 +2,12 @@
 // One PostgreSQL's observer.
 #pragma once
 
+#include "core/async/task.h"
 #include "core/inspect/mariadb/sqlobserver.h"
 #include "core/inspect/postgresql/reader.h"
+#include "core/mariadb/session.h"
+
+#include <QStringList>
 
 namespace lockscope::inspect {
 
@@ -30,5 +34,16 @@ private:
     PgReader m_reader;
     QStringList m_unexplained; // waits of the last look that no snapshot shows
 };
+
+// What the user of a connection may do on its PostgreSQL.
+
+// A sentence each, by its memberships. `session` outlives the task.
+[[nodiscard]] Task<QStringList> postgreSqlRights(mariadb::Session *session, Deadline deadline);
+
+// The id under which snapshots show what one of our own connections holds.
+
+// The session holds it now. Everybody is told of his own.
+[[nodiscard]] Task<std::optional<QByteArray>> ownBackendId(mariadb::Session *session, QByteArray recipe,
+                                                           Deadline deadline);
 
 } // namespace lockscope::inspect

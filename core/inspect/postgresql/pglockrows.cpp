@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/postgresql/pglockrows.h"
+#include "core/inspect/postgresql/reader.h"
 
-#include "core/inspect/postgresql/readerrows.h"
 #include "core/postgresql/dialect.h"
-#include "core/postgresql/literals.h"
 
 namespace lockscope::inspect {
 

@@ -2,9 +2,7 @@
 #include "core/inspect/postgresql/reader.h"
 
 #include "core/async/dated.h"
-#include "core/inspect/postgresql/readerrows.h"
 #include "core/postgresql/dialect.h"
-#include "core/postgresql/literals.h"
 
 #include <algorithm>
 #include <utility>

@@ -4,13 +4,17 @@
 #pragma once
 
 #include "core/async/task.h"
+#include "core/inspect/mariadb/lockrows.h"
 #include "core/inspect/postgresql/look.h"
-#include "core/inspect/postgresql/pglockrows.h"
 #include "core/mariadb/session.h"
 
 #include <set>
 
 namespace lockscope::inspect {
+
+// What a PostgreSQL is asked for rows that are locks (core/inspect/mariadb/lockrows.h), those of the connection's
+// database. What waits for a table is ended by the session's lock_timeout.
+[[nodiscard]] const LockRowDialect &pgLockRows();
 
 class PgReader {
 public:
@@ -54,5 +58,32 @@ private:
     qint64 m_requests = 0;
     bool m_hasLooked = false;
 };
+
+// What the files of the reader share: cells as text, moments, and what a server may refuse.
+inline QByteArray pgText(const mariadb::Rows &rows, std::size_t row, const char *column)
+{
+    return rows.cell(row, column).value_or(QByteArray());
+}
+
+inline std::optional<PgMoment> pgMoment(const mariadb::Rows &rows, std::size_t row, const char *column)
+{
+    const auto cell = rows.cell(row, column);
+    return cell ? std::optional<PgMoment>(cell->toLongLong()) : std::nullopt;
+}
+
+// The server has an opinion: what the connection is suffering from is nobody's gap.
+inline bool isPgRefusal(const Error &error)
+{
+    return error.code == ErrorCode::NoPermission || error.code == ErrorCode::Unsupported
+           || error.code == ErrorCode::Server || error.code == ErrorCode::BadInput
+           || error.code == ErrorCode::TimedOut;
+}
+
+inline QString whyUnread(const Error &error)
+{
+    return error.code == ErrorCode::TimedOut ? QStringLiteral(
+               "another session has all of the table, or waits to have it (ALTER TABLE, LOCK TABLE …)")
+                                             : error.message;
+}
 
 } // namespace lockscope::inspect

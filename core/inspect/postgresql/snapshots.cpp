@@ -2,7 +2,6 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/mariadb/looked.h"
-#include "core/inspect/postgresql/advisory.h"
 #include "core/inspect/postgresql/look.h"
 #include "core/rules/catalogue.h"
 

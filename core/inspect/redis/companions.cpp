@@ -3,12 +3,9 @@
 #include "core/base/identifiers.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/redis/naming.h"
-#include "core/inspect/redis/nameevidence.h"
 #include "core/inspect/redis/recognise.h"
-#include "core/inspect/redis/rwlocks.h"
 #include "core/inspect/redis/userrulelocks.h"
 #include "core/rules/keysignals.h"
-#include "core/rules/grabbedkeys.h"
 #include "core/rules/redissonkeys.h"
 
 #include <algorithm>

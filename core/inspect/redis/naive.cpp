@@ -2,12 +2,11 @@
 // Locks without a token: SETNX with any value, and SETNX with a moment as the value.
 #include "core/inspect/findings.h"
 #include "core/inspect/lockterms.h"
-#include "core/inspect/redis/nameevidence.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 
 #include "core/base/identifiers.h"
-#include "core/rules/writtenmoment.h"
+#include "core/rules/writtenvalues.h"
 
 #include <QByteArrayList>
 

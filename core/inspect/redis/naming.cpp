@@ -2,6 +2,11 @@
 #include "core/inspect/redis/naming.h"
 
 #include "core/base/identifiers.h"
+#include "core/inspect/lockterms.h"
+
+#include <QByteArrayList>
+
+#include <algorithm>
 
 namespace lockscope::inspect {
 
@@ -32,6 +37,167 @@ std::optional<qint64> readInteger(const QByteArray &text)
     bool ok = false;
     const qint64 number = text.toLongLong(&ok);
     return ok && isDigits(text.startsWith('-') ? text.mid(1) : text) ? std::optional(number) : std::nullopt;
+}
+
+namespace {
+
+bool separatesParts(char c)
+{
+    return c == ':' || c == '/' || c == '.' || c == '{' || c == '}';
+}
+
+QByteArrayList partsOf(const QByteArray &key)
+{
+    QByteArrayList parts{QByteArray()};
+    for (const char c : key) {
+        if (separatesParts(c))
+            parts << QByteArray();
+        else
+            parts.back() += c;
+    }
+    parts.removeAll(QByteArray());
+    return parts;
+}
+
+// Small, in order; a capital after a small letter begins one.
+QByteArrayList wordsOf(const QByteArray &part)
+{
+    QByteArrayList words{QByteArray()};
+    for (qsizetype i = 0; i < part.size(); ++i) {
+        const bool hump = i > 0 && part[i] >= 'A' && part[i] <= 'Z' && part[i - 1] >= 'a' && part[i - 1] <= 'z';
+        if (!isLetter(part[i]) || hump)
+            words << QByteArray();
+        if (isLetter(part[i]))
+            words.back() += part[i];
+    }
+    words.removeAll(QByteArray());
+    for (auto &word : words)
+        word = word.toLower();
+    return words;
+}
+
+// After the word, they make it a thing about locks.
+const QByteArrayList &attributes()
+{
+    static const QByteArrayList all{
+        "count",    "counts",  "counter",  "counters", "config",  "configuration", "settings", "setting",  "options",
+        "timeout",  "ttl",     "duration", "status",   "state",   "stats",         "enabled",  "disabled", "version",
+        "screen",   "out",     "until",    "at",       "reason",  "history",       "info",     "type",     "number",
+        "num",      "max",     "min",      "limit",    "size",    "total",         "length",   "period",   "policy",
+        "attempts", "attempt", "failures", "failed",   "metrics", "details",       "meta",     "metadata", "expiry",
+        "interval", "mode",    "owner",    "renewals", "notice",  "flag",          "id",       "ids"};
+    return all;
+}
+
+// Before "lease": whose addresses, cars and flats are let.
+const QByteArrayList &lessors()
+{
+    static const QByteArrayList all{"dhcp", "ip",   "dns", "vault", "car",    "vehicle", "apartment",
+                                    "flat", "rent", "mac", "pool",  "tenant", "secret"};
+    return all;
+}
+
+const QByteArrayList &otherThings()
+{
+    static const QByteArrayList all{
+        "csrf",      "xsrf",     "nonce",    "token",     "tokens",       "session",      "sessions", "sess",
+        "otp",       "code",     "codes",    "captcha",   "etag",         "etags",        "hash",     "md5",
+        "sha",       "checksum", "digest",   "signature", "fingerprint",  "secret",       "password", "passwd",
+        "ticket",    "tickets",  "verify",   "verified",  "verification", "confirm",      "reset",    "cursor",
+        "challenge", "auth",     "oauth",    "sso",       "jwt",          "refresh",      "apikey",   "cache",
+        "cached",    "guid",     "uuid",     "version",   "rev",          "revision",     "trace",    "idempotency",
+        "state",     "visitor",  "presence", "online",    "heartbeat",    "fragment",     "views",    "object",
+        "salt",      "key",      "iv",       "id",        "request",      "correlation",  "build",    "deploy",
+        "sid",       "seed",     "invite",   "magic",     "link",         "subscription", "etagged",  "device"};
+    return all;
+}
+
+bool isRandomPart(const QByteArray &part)
+{
+    constexpr qsizetype longHex = 16;
+    constexpr qsizetype longText = 20;
+    if (isUuid36(part))
+        return true;
+    const auto digits = std::ranges::count_if(part, [](char c) { return c >= '0' && c <= '9'; });
+    if (digits < 2)
+        return false;
+    if (part.size() >= longHex && isHex(part.toLower()) && digits < part.size())
+        return true;
+    const bool capitals = std::ranges::any_of(part, [](char c) { return c >= 'A' && c <= 'Z'; });
+    const bool smalls = std::ranges::any_of(part, [](char c) { return c >= 'a' && c <= 'z'; });
+    const bool plain = std::ranges::all_of(
+        part, [](char c) { return isLetter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_'; });
+    return part.size() >= longText && plain && capitals && smalls;
+}
+
+// How much stands behind the digest in "…framework/schedule-<sha1>"; less than nothing where there is no such digest.
+qsizetype behindSchedule(const QByteArray &key)
+{
+    static const QByteArray schedule = "framework/schedule-";
+    constexpr qsizetype digits = 40;
+    const auto at = key.indexOf(schedule);
+    return at < 0 ? -1 : key.size() - at - schedule.size() - digits;
+}
+
+} // namespace
+
+bool callsItselfLock(const QByteArray &key)
+{
+    static const QByteArrayList measures{"stats",  "stat",     "statistics", "metrics",
+                                         "metric", "counters", "monitoring"};
+    if (isNamedByClient(key))
+        return true;
+    const auto parts = partsOf(key);
+    if (!parts.isEmpty() && measures.contains(parts.front().toLower()))
+        return false;
+    for (qsizetype i = 0; i < parts.size(); ++i) {
+        if (!saysLock(parts[i]))
+            continue;
+        const auto words = wordsOf(parts[i]);
+        // "user:5:locks" is how many, or which.
+        const bool isPlural = i > 0 && i + 1 == parts.size() && words.back().endsWith('s');
+        if (isPlural)
+            continue;
+        const bool isLease = words.contains("lease") || words.contains("leases");
+        const auto before = (i > 0 ? wordsOf(parts[i - 1]) : QByteArrayList()) + words;
+        if (isLease && std::ranges::any_of(before, [](const auto &one) { return lessors().contains(one); }))
+            continue;
+        QByteArrayList behind = words;
+        for (auto at = i + 1; at < parts.size(); ++at)
+            behind += wordsOf(parts[at]);
+        const bool isAttribute = !behind.isEmpty() && attributes().contains(behind.back());
+        const auto next = i + 1 < parts.size() ? wordsOf(parts[i + 1]) : QByteArrayList();
+        const bool isAbout =
+            attributes().contains(words.back()) || (next.size() == 1 && attributes().contains(next[0]));
+        if (!isAttribute && !isAbout)
+            return true;
+    }
+    return false;
+}
+
+// Asked of every key of a large store, so the letters that most names do not have come first.
+bool isNamedByClient(const QByteArray &key)
+{
+    if (key.contains('/'))
+        return behindSchedule(key) == 0;
+    return key.contains("laravel") && (key.contains("laravel-queue-overlap:") || key.contains("laravel_unique_job:"));
+}
+
+bool isMarkOfClient(const QByteArray &key)
+{
+    return behindSchedule(key) > 0;
+}
+
+bool callsItselfSomethingElse(const QByteArray &key)
+{
+    const auto words = wordsOf(key);
+    return std::ranges::any_of(words, [](const auto &one) { return otherThings().contains(one); });
+}
+
+bool isNamedAtRandom(const QByteArray &key)
+{
+    const auto parts = partsOf(key);
+    return std::ranges::any_of(parts, isRandomPart);
 }
 
 } // namespace lockscope::inspect

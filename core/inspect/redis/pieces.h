@@ -35,7 +35,7 @@ void addNoTtl(LockSnapshot &lock, const Case &about, Severity severity = Severit
 void addNoTtlOf(LockSnapshot &lock, const KeyView &key, Severity severity = Severity::Critical);
 // Decades: a time since 1970 that was given to EXPIRE as a number of seconds. As good as no time to live.
 [[nodiscard]] bool isMistakenTtl(std::chrono::milliseconds ttl);
-// "1700000000", "1700000000.25" or "1700000000123", as core/rules/writtenmoment.h reads them.
+// "1700000000", "1700000000.25" or "1700000000123", as core/rules/writtenvalues.h reads them.
 [[nodiscard]] std::optional<ServerTime> momentIn(const QByteArray &value, ServerTime now);
 void judgeState(LockSnapshot &lock);
 

@@ -2,9 +2,8 @@
 #include "core/inspect/redis/recognise.h"
 
 #include "core/base/identifiers.h"
-#include "core/inspect/redis/nameevidence.h"
+#include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
-#include "core/inspect/redis/rwlocks.h"
 #include "core/inspect/redis/userrulelocks.h"
 #include "core/rules/catalogue.h"
 

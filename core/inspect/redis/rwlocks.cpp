@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Read/write locks that are no Redisson's: by the keys beside the lock's name, and by a count of readers.
-#include "core/inspect/redis/rwlocks.h"
+#include "core/inspect/redis/naming.h"
 
 #include "core/base/identifiers.h"
 #include "core/inspect/findings.h"
-#include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 
 #include <algorithm>

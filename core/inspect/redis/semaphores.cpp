@@ -4,12 +4,10 @@
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
-#include "core/inspect/redis/nameevidence.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
-#include "core/inspect/redis/rwlocks.h"
 #include "core/rules/contenderid.h"
-#include "core/rules/grabbedkeys.h"
+#include "core/rules/keysignals.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 // them the observer's are, and which databases have keys. Loop thread only.
 #pragma once
 
-#include "core/inspect/askedrate.h"
+#include "core/inspect/pace.h"
 #include "core/inspect/redis/observerreader.h"
 #include "core/inspect/redis/otherdatabases.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens that Redis lock clients write, read by their forms (core/rules/tokenform.h).
+// Tokens that Redis lock clients write, read by their forms (core/rules/userrules.h).
 #pragma once
 
 #include "core/inspect/knownclients.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A deadlock in words: who holds what and waits for what, whose end costs least, and what may end it.
-#include "core/inspect/waits/graphparts.h"
-
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
+#include "core/inspect/waits/contest.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>

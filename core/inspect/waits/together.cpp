@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/waits/together.h"
+#include "core/inspect/waits/clients.h"
 
 #include "core/base/text.h"
 #include "core/inspect/redis/naming.h"

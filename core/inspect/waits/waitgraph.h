@@ -4,7 +4,6 @@
 #pragma once
 
 #include "core/inspect/waits/clients.h"
-#include "core/inspect/waits/together.h"
 
 #include <QJsonObject>
 

@@ -107,4 +107,112 @@ extern const Layout anySequence{
     .extent = Layout::Extent::Siblings,
 };
 
+// Election queues of known systems: Solr, ZooKeeper's LeaderElectionSupport, old ClickHouse.
+namespace {
+
+std::optional<LayoutMatch> matchSolr(const Layout &layout, const ZnodeView &node)
+{
+    const bool isAnybodys = !node.isStatKnown && node.stat.ephemeralOwner.isNone();
+    const auto owner = QByteArray::number(static_cast<qint64>(node.stat.ephemeralOwner.value));
+    if (!isAnybodys && !node.name.bytes().startsWith(owner + '-'))
+        return std::nullopt;
+    auto sequence = recipes::readSequence(node.name, "-n_");
+    return sequence ? std::optional(LayoutMatch{&layout, std::move(*sequence)}) : std::nullopt;
+}
+
+} // namespace
+
+extern const Layout solrElection{
+    .isEphemeralOnly = true,
+    .matches = matchSolr,
+    .description = {.recipe = "zk-election",
+                    .client = u"Solr"_s,
+                    .form = u"<session>-<node>-n_<seq>"_s,
+                    .note = u"the session in the name is the owner"_s,
+                    .confidence = Confidence::High,
+                    .watchesAreCertain = true},
+    .mayShareNumbers = true, // it joins at the head
+};
+
+extern const Layout electionSupport{
+    .names = {{"n_"}},
+    .isEphemeralOnly = true,
+    .description = {.recipe = "zk-election",
+                    .client = u"ZooKeeper's LeaderElectionSupport"_s,
+                    .form = u"n_<seq>"_s,
+                    .confidence = Confidence::Medium,
+                    .watchesAreCertain = true},
+};
+
+extern const Layout clickHouseElection{
+    .names = {{"leader_election-"}},
+    .isEphemeralOnly = true,
+    .description = {.recipe = "zk-election",
+                    .client = u"ClickHouse before 21.12"_s,
+                    .form = u"leader_election-<seq>"_s,
+                    .confidence = Confidence::Medium},
+};
+
+// The lock recipes that come with ZooKeeper: x-<session id>-<seq>, decimal in Java, hex in C.
+namespace {
+
+// The id in the name must be the owner's, where that is known: anybody may call a node x-1-0000000001.
+std::optional<LayoutMatch> matchOwned(const Layout &layout, const ZnodeView &node, QByteArray owner,
+                                      bool (*isId)(const QByteArray &text))
+{
+    if (!node.isStatKnown && node.stat.ephemeralOwner.isNone()) {
+        const auto &name = node.name.bytes();
+        owner = name.mid(2, name.lastIndexOf('-') - 2);
+        if (!isId(owner))
+            return std::nullopt;
+    }
+    auto sequence = sequenceAt(node.name, 0, "x-" + owner + '-');
+    return sequence ? std::optional(LayoutMatch{&layout, std::move(*sequence)}) : std::nullopt;
+}
+
+std::optional<LayoutMatch> matchDecimal(const Layout &layout, const ZnodeView &node)
+{
+    return matchOwned(layout, node, QByteArray::number(static_cast<qint64>(node.stat.ephemeralOwner.value)),
+                      [](const QByteArray &text) {
+                          bool is = false;
+                          return text.toLongLong(&is) != 0 && is;
+                      });
+}
+
+std::optional<LayoutMatch> matchHex(const Layout &layout, const ZnodeView &node)
+{
+    return matchOwned(layout, node, QByteArray::number(node.stat.ephemeralOwner.value, 16).rightJustified(16, '0'),
+                      [](const QByteArray &text) {
+                          bool is = false;
+                          return text.size() == 16 && text.toULongLong(&is, 16) != 0 && is;
+                      });
+}
+
+Description recipeOf(const QString &client, const QString &form)
+{
+    return {.recipe = "zookeeper-recipe-lock",
+            .client = client,
+            .form = form,
+            .note = u"the session in the name is the owner"_s,
+            .confidence = Confidence::High,
+            .watchesAreCertain = true};
+}
+
+} // namespace
+
+// The two write the same names but for the radix.
+extern const Layout javaRecipe{
+    .isEphemeralOnly = true,
+    .matches = matchDecimal,
+    .description = recipeOf(u"ZooKeeper's Java recipe"_s, u"x-<session, decimal>-<seq>"_s),
+    .queues = Layout::RecipeQueue,
+};
+
+extern const Layout cRecipe{
+    .isEphemeralOnly = true,
+    .matches = matchHex,
+    .description = recipeOf(u"ZooKeeper's C recipe"_s, u"x-<session, hex>-<seq>"_s),
+    .queues = Layout::RecipeQueue,
+};
+
 } // namespace lockscope::inspect

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Apache Curator's queue nodes, and go-zookeeper's, which copy them without the dashes of the UUID.
+#include "core/inspect/findings.h"
 #include "core/inspect/zookeeper/layouts.h"
+#include "core/inspect/zookeeper/queue.h"
+#include "core/inspect/zookeeper/serverview.h"
 
 #include <QHostAddress>
 
@@ -110,5 +113,136 @@ const Layout goLock{
     .isUnmistakable = true,
     .breaksBesideForeignNodes = true,
 };
+
+// Curator's InterProcessSemaphoreV2 (and its mutex): who is at the head of `locks` may make a lease in
+// `leases`, and waits, watching those children, while there are too many of them.
+namespace {
+
+std::vector<Placed> placedPart(const std::vector<ZnodeView> &part, const ZPath &directory, const Layout &layout)
+{
+    std::vector<Member> members;
+    for (const auto &node : part) {
+        if (auto matched = layout.matchLayout(node, directory))
+            members.push_back({&node, std::move(*matched)});
+    }
+    const Description description = layout.describe(members, directory);
+    return place(description, std::move(members), 1);
+}
+
+// The newest lease is only asked for while its maker still stands at the head of `locks`. A lease that
+// is older than that stand was granted earlier.
+const ZnodeView *pendingLease(const std::vector<Placed> &leases, const std::vector<Placed> &locks)
+{
+    if (leases.empty() || locks.empty())
+        return nullptr;
+    const ZnodeView &newest = *leases.back().member.node;
+    const ZnodeView &head = *locks.front().member.node;
+    const bool sameSession =
+        newest.stat.ephemeralOwner == head.stat.ephemeralOwner && !newest.stat.ephemeralOwner.isNone();
+    return sameSession && newest.stat.czxid > head.stat.czxid ? &newest : nullptr;
+}
+
+struct Parts {
+    ZPath locksPath;
+    ZPath leasesPath;
+    std::vector<Placed> locks;
+    std::vector<Placed> leases;
+    const ZnodeView *pending = nullptr;
+};
+
+void addHolders(LockSnapshot &lock, const Parts &parts, const RecogniseContext &context)
+{
+    const ServerView servers(context);
+    for (const auto &lease : parts.leases) {
+        if (lease.member.node == parts.pending)
+            continue;
+        Contender holder = contenderOf(*lease.member.node, parts.leasesPath, servers);
+        holder.mode = Mode::Permit;
+        markHolder(holder, *lease.member.node, context);
+        if (!lease.member.node->mayBeEphemeral())
+            addPersistentNode(lock, holder.id);
+        lock.contenders.push_back(std::move(holder));
+    }
+}
+
+WatchEdge edgeTo(const Placed &waiter, const Placed &predecessor, const QByteArray &target, const Parts &parts,
+                 const ServerView &servers)
+{
+    const auto session = waiter.member.node->stat.ephemeralOwner;
+    const auto nodes = std::ranges::count_if(
+        parts.locks, [session](const Placed &one) { return one.member.node->stat.ephemeralOwner == session; });
+    const bool proven = nodes == 1 && servers.watches(session, parts.locksPath.child(predecessor.member.node->name));
+    return {target, false, proven ? Evidence::Server : Evidence::Inferred};
+}
+
+void addWaiters(LockSnapshot &lock, const Parts &parts, const RecogniseContext &context)
+{
+    const ServerView servers(context);
+    QByteArray previous;
+    for (size_t i = 0; i < parts.locks.size(); ++i) {
+        const Placed &one = parts.locks[i];
+        const bool joined = i == 0 && parts.pending;
+        const ZnodeView &node = joined ? *parts.pending : *one.member.node;
+        Contender waiter = contenderOf(node, joined ? parts.leasesPath : parts.locksPath, servers);
+        waiter.mode = Mode::Permit;
+        markWaiter(waiter, *one.member.node);
+        if (i == 0)
+            waiter.watches.push_back({{}, true, Evidence::Inferred});
+        else
+            waiter.watches.push_back(edgeTo(one, parts.locks[i - 1], previous, parts, servers));
+        if (waiter.guard.owner == 0)
+            addPersistentNode(lock, waiter.id);
+        previous = waiter.id;
+        lock.contenders.push_back(std::move(waiter));
+    }
+}
+
+void addUnknown(LockSnapshot &lock, const std::vector<ZnodeView> &part, const ZPath &path, const Layout &layout)
+{
+    std::vector<const ZnodeView *> foreign;
+    for (const auto &node : part) {
+        if (!layout.matchLayout(node, path))
+            foreign.push_back(&node);
+    }
+    addForeignNodes(lock, foreign, false);
+}
+
+} // namespace
+
+std::optional<LockSnapshot> curatorSemaphore(const DirectoryView &directory, const RecogniseContext &context)
+{
+    const auto leases = directory.parts.find("leases");
+    if (leases == directory.parts.end())
+        return std::nullopt;
+    // While nobody asks for a lease `locks` is empty, and as an empty container the server takes it away.
+    const auto queue = directory.parts.find("locks");
+    const auto locks = queue == directory.parts.end() ? std::vector<ZnodeView>() : queue->second;
+    Parts parts;
+    parts.locksPath = directory.path.child(NodeName("locks"));
+    parts.leasesPath = directory.path.child(NodeName("leases"));
+    parts.locks = placedPart(locks, parts.locksPath, curatorLock);
+    parts.leases = placedPart(leases->second, parts.leasesPath, curatorLease);
+    // Two empty folders of these names may be anything.
+    if (parts.locks.empty() && parts.leases.empty())
+        return std::nullopt;
+    parts.pending = pendingLease(parts.leases, parts.locks);
+
+    LockSnapshot lock = emptySnapshot(directory.path.bytes(), context);
+    lock.recipe = "curator-semaphore";
+    lock.client = u"Curator"_s;
+    lock.confidence = Confidence::High;
+    lock.why = u"%1 in leases named _c_<uuid>-lease-<seq>, %2 in locks; how many may enter is not stored"_s
+                   .arg(parts.leases.size())
+                   .arg(parts.locks.size());
+    lock.companions = {parts.locksPath.bytes(), parts.leasesPath.bytes()};
+    addHolders(lock, parts, context);
+    addWaiters(lock, parts, context);
+    numberAndJudge(lock);
+    addUnknown(lock, locks, parts.locksPath, curatorLock);
+    addUnknown(lock, leases->second, parts.leasesPath, curatorLease);
+    addSessionFindings(lock, context);
+    addHerdFinding(lock);
+    return lock;
+}
 
 } // namespace lockscope::inspect

@@ -3,7 +3,6 @@
 // look like a queue.
 #include "core/inspect/findings.h"
 #include "core/inspect/lockterms.h"
-#include "core/inspect/zookeeper/contender.h"
 #include "core/inspect/zookeeper/queue.h"
 
 #include <QSet>

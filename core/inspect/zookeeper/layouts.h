@@ -4,10 +4,32 @@
 // the rows are asked is said in layouts.cpp.
 #pragma once
 
-#include "core/inspect/zookeeper/names.h"
+#include "core/base/identifiers.h"
 #include "core/inspect/zookeeper/recognise.h"
+#include "core/rules/turn.h"
+
+#include <optional>
 
 namespace lockscope::inspect {
+
+// The shapes that clients give to node names.
+
+// What a client puts before a name to know its own node again: Curator's "_c_<uuid36>-", go-zookeeper's
+// "_c_<hex32>-", kazoo's "<hex32>".
+enum class Protection { None, Dashed, Plain, Kazoo };
+struct ProtectedName {
+    Protection kind = Protection::None;
+    qsizetype length = 0;
+};
+[[nodiscard]] ProtectedName readProtection(QByteArrayView name);
+[[nodiscard]] qsizetype lengthOf(Protection protection);
+
+// Without the random ids in it, by which clients know their own nodes.
+[[nodiscard]] QByteArray withoutUuids(QByteArray text);
+
+// The number behind `base` when `base` ends exactly `before` bytes into the name.
+[[nodiscard]] std::optional<recipes::SequencedName> sequenceAt(const NodeName &name, qsizetype before,
+                                                               const QByteArray &base);
 
 struct Layout;
 

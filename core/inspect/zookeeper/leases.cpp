@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes that stay and say until when they are locked: ShedLock's and kazoo's NonBlockingLease.
 #include "core/inspect/knownclients.h"
-#include "core/inspect/zookeeper/singles.h"
+#include "core/inspect/zookeeper/queue.h"
 
 #include <QDateTime>
 #include <QJsonDocument>

@@ -5,7 +5,6 @@
 #include "core/base/identifiers.h"
 #include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/layouts.h"
-#include "core/inspect/zookeeper/names.h"
 
 #include <QByteArrayList>
 

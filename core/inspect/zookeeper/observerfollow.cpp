@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/zookeeper/observerfollow.h"
-
-#include "core/inspect/pace.h"
+#include "core/inspect/zookeeper/observerfind.h"
 
 #include <algorithm>
 

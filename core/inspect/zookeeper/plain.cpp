@@ -2,9 +2,9 @@
 // One ephemeral node without a number: whoever makes it holds the lock, everybody else watches it.
 #include "core/inspect/findings.h"
 #include "core/inspect/lockterms.h"
-#include "core/inspect/zookeeper/names.h"
-#include "core/inspect/zookeeper/sessionfindings.h"
-#include "core/inspect/zookeeper/singles.h"
+#include "core/inspect/zookeeper/layouts.h"
+#include "core/inspect/zookeeper/queue.h"
+#include "core/inspect/zookeeper/serverview.h"
 
 #include <QHostAddress>
 #include <QJsonDocument>

@@ -3,9 +3,35 @@
 // servers said about watches.
 #pragma once
 
-#include "core/inspect/zookeeper/contender.h"
+#include "core/inspect/zookeeper/layouts.h"
+#include "core/inspect/zookeeper/serverview.h"
+
+#include <map>
 
 namespace lockscope::inspect {
+
+// From a znode to a contender, and the pieces of a snapshot that all ZooKeeper locks share.
+[[nodiscard]] ServerTime momentOf(std::chrono::milliseconds sinceEpoch);
+// Nothing, where that may not be known.
+[[nodiscard]] std::optional<ServerTime> madeAt(const ZnodeView &node);
+
+// Name, session, endpoint, identity and guard of a node; neither role nor ages.
+[[nodiscard]] Contender contenderOf(const ZnodeView &node, const ZPath &directory, const ServerView &servers);
+
+// A queue node's hold: since we saw it become the head; else its age is the most it can be. Exact
+// without having seen it for the first node that the directory ever had.
+void markHolder(Contender &contender, const ZnodeView &node, const RecogniseContext &context);
+void markWaiter(Contender &contender, const ZnodeView &node);
+
+// Sets positions in the given order, and the state from who holds and who waits.
+void numberAndJudge(LockSnapshot &lock);
+
+// A snapshot with all that comes from the context; state free, nobody in it.
+[[nodiscard]] LockSnapshot emptySnapshot(const QByteArray &name, const RecogniseContext &context);
+
+// Children that no rule of the lock's recipe knows.
+void addForeignNodes(LockSnapshot &lock, const std::vector<const ZnodeView *> &nodes, bool breaksTheRecipe);
+void addPersistentNode(LockSnapshot &lock, const QByteArray &id);
 
 // What else is known of the directory that a queue is in.
 struct QueueFolder {
@@ -31,5 +57,66 @@ struct QueueLocks {
     bool claimsDirectory = false; // the directory is one lock: whatever else lies in it is foreign
 };
 [[nodiscard]] QueueLocks queueLocks(const DirectoryView &directory, const RecogniseContext &context);
+
+// What the first of a queue waits for all the same: then no client of that queue holds the lock.
+//
+// A client holds when its own order says so, which need not be ours. Two things tell: a server that lists the watch
+// its session has on another node, and the order of a client that counts every child of the directory.
+
+// Who watches whom in one queue, as far as the servers' answers prove it.
+
+// A view: lives no longer than the queue and the context it is made of.
+class Watching {
+public:
+    Watching(const std::vector<Placed> &queue, ZPath directory, const RecogniseContext &context);
+
+    // A session that has several nodes in the lock may be waiting with any of them.
+    [[nodiscard]] bool isProvable(const ZnodeView &node) const;
+    // The same, where the servers were asked at least so long after the node was made.
+    [[nodiscard]] bool isProvableSince(const ZnodeView &node, std::chrono::milliseconds settled) const;
+    // The other nodes of the queue that its session watches, in queue order.
+    [[nodiscard]] std::vector<size_t> watchedBy(const ZnodeView &node) const;
+    // Whether the node's session watches that child of the directory.
+    [[nodiscard]] bool watches(const ZnodeView &node, const NodeName &child) const;
+    [[nodiscard]] const ServerView &servers() const { return m_servers; }
+
+private:
+    const std::vector<Placed> &m_queue;
+    ZPath m_directory;
+    ServerView m_servers;
+    std::map<zk::SessionId, int> m_nodesOf;
+    std::map<zk::SessionId, std::vector<size_t>> m_watchedBy;
+};
+
+struct Obstacle {
+    NodeName node;
+    Evidence evidence = Evidence::Inferred;
+    bool isContender = false;
+    bool isCertain = true; // no earlier wait of the session can have left the watch
+};
+
+// Empty where nothing shows that queue[i], whose turn it is by the recipe, waits.
+[[nodiscard]] std::optional<Obstacle> obstacleOf(const std::vector<Placed> &queue, size_t i, const Watching &watching,
+                                                 const QueueFolder &folder);
+
+// A contender whose turn it is and what it waits for, by its place in the queue.
+using Obstacles = std::map<size_t, Obstacle>;
+// What is to be said of them, once it is known who holds.
+void addObstacleFindings(LockSnapshot &lock, const std::vector<Placed> &queue, const Obstacles &obstacles);
+
+// Locks that are one node: plain ephemerals, leader nodes of known systems, nodes that say until when
+// they are locked.
+[[nodiscard]] std::vector<LockSnapshot> plainLocks(const DirectoryView &directory, const RecogniseContext &context);
+[[nodiscard]] std::vector<LockSnapshot> leaseLocks(const DirectoryView &directory, const RecogniseContext &context);
+// Leader nodes of HDFS, YARN, Kafka and HBase, by name and place alone.
+[[nodiscard]] bool isLeaderNode(const ZPath &directory, const NodeName &name);
+
+// Semaphores that are more than one directory: Curator's (locks and leases), kazoo's (pool and guard).
+[[nodiscard]] std::optional<LockSnapshot> curatorSemaphore(const DirectoryView &directory,
+                                                           const RecogniseContext &context);
+[[nodiscard]] std::optional<LockSnapshot> kazooSemaphore(const DirectoryView &directory,
+                                                         const RecogniseContext &context);
+// "<name>-__lock__", beside the pool.
+[[nodiscard]] QByteArray kazooGuardName(const ZPath &pool);
 
 } // namespace lockscope::inspect

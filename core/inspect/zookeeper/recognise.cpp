@@ -3,9 +3,7 @@
 
 #include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/queue.h"
-#include "core/inspect/zookeeper/semaphores.h"
 #include "core/inspect/zookeeper/serverview.h"
-#include "core/inspect/zookeeper/singles.h"
 #include "core/rules/contenderid.h"
 
 #include <QHash>

@@ -10,10 +10,9 @@
 //      goes the reader is the head. It holds as soon as its node stands, if the writer's still does.
 //   5. Upgrade: a reader would wait for its own node to go. Refused.
 //   6. To release, delete the node.
-#include "core/recipes/curator/readwritelock.h"
+#include "core/recipes/curator/locks.h"
 
 #include "core/base/text.h"
-#include "core/recipes/zookeeper/queuemutex.h"
 
 namespace lockscope::recipes {
 

@@ -3,7 +3,7 @@
 //   1. The asker sets the data of the holder's node to "__REVOKE__".
 //   2. The holder reads its own node with a watch. The mark is there: it was asked.
 //   3. Otherwise it waits until the data changes. Go to 2.
-#include "core/recipes/curator/revocation.h"
+#include "core/recipes/curator/locks.h"
 
 #include "core/recipes/zookeeper/waiting.h"
 

@@ -13,9 +13,8 @@
 // Curator counts all leases in step 3. As only the head makes one, ours is the last and the count is the
 // same; but should somebody remove the head's node from "locks", two wait for their leases, and by
 // counting all neither would ever get in.
-#include "core/recipes/curator/semaphore.h"
+#include "core/recipes/curator/locks.h"
 
-#include "core/recipes/zookeeper/queuemutex.h"
 #include "core/recipes/zookeeper/waiting.h"
 
 namespace lockscope::recipes {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/etcd/make.h"
 
-#include "core/recipes/etcd/mutex.h"
-
 namespace lockscope::recipes {
 
 using namespace Qt::StringLiterals;

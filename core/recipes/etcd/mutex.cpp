@@ -12,19 +12,68 @@
 // Ours alone: 1 also reads the key PREFIX itself, by which clients of another form lock. Where that has a lease, we
 // leave: neither would keep the other out.
 // The lease is kept alive all the while. The fencing token is the revision that created the key.
-#include "core/recipes/etcd/mutex.h"
+#include "core/recipes/etcd/make.h"
 
 #include "core/async/sleep.h"
 #include "core/base/text.h"
-#include "core/recipes/connectionerrors.h"
+#include "core/recipes/lockbase.h"
 
 #include <algorithm>
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
 using etcd::Operation;
+
+LeaseKeeper::LeaseKeeper(etcd::Client &client, etcd::LeaseId id, std::chrono::seconds ttl, Instant asked,
+                         std::function<void()> onEnd)
+    : m_client(client), m_id(id), m_onEnd(std::move(onEnd)), m_keeping(client.loop())
+{
+    granted(ttl, asked);
+    m_keeping.launch(keep());
+}
+
+// For 1 % less than its time, as clocks differ.
+void LeaseKeeper::granted(std::chrono::seconds ttl, Instant asked)
+{
+    m_ttl = ttl;
+    m_next = asked + m_ttl / 3;
+    m_validUntil = asked + m_ttl - m_ttl / 100;
+}
+
+Task<void> LeaseKeeper::keep()
+{
+    auto &loop = m_client.loop();
+    for (;;) {
+        const auto until = std::min(m_next, m_validUntil);
+        auto pause = sleepUntil(loop, until);
+        co_await pause;
+        if (loop.now() < until)
+            continue;
+        if (loop.now() >= m_validUntil)
+            break;
+        const auto asked = loop.now();
+        auto asking = m_client.keepAlive(m_id, Deadline::at(std::min(m_validUntil, asked + m_ttl / 3)));
+        const auto kept = co_await asking;
+        const bool isGone = kept ? kept->ttl <= 0s : kept.error().code == ErrorCode::NoNode;
+        if (isGone) {
+            m_wasRevoked = loop.now() < m_validUntil;
+            break;
+        }
+        if (kept)
+            granted(kept->ttl, asked);
+        else
+            m_next = loop.now() + std::max<Duration>(m_ttl / 20, 50ms); // trouble: there is time to try again
+    }
+    end();
+}
+
+void LeaseKeeper::end()
+{
+    m_isEnded = true;
+    m_onEnd();
+}
 
 namespace {
 

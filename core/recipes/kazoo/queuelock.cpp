@@ -8,7 +8,7 @@
 //   4. If our own node was taken away meanwhile, go to 1: at the end of the queue.
 //   5. To release, delete the node. The next one wakes up; after a writer, all readers before the next
 //      writer.
-#include "core/recipes/kazoo/queuelock.h"
+#include "core/recipes/kazoo/locks.h"
 
 #include "core/recipes/token.h"
 #include "core/recipes/zookeeper/waiting.h"

@@ -12,18 +12,103 @@
 //
 // kazoo makes the lease first and gives the guard back afterwards, without looking whether the guard
 // still was its own. The nodes are the same.
-#include "core/recipes/kazoo/semaphore.h"
+#include "core/recipes/kazoo/locks.h"
 
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
-#include "core/recipes/kazoo/queuelock.h"
-#include "core/recipes/kazoo/trade.h"
 #include "core/recipes/token.h"
+#include "core/recipes/zookeeper/queueentry.h"
 #include "core/recipes/zookeeper/waiting.h"
 
 namespace lockscope::recipes::kazoo {
 
 using namespace Qt::StringLiterals;
+
+namespace {
+
+using Outcome = Result<std::vector<zk::OpResult>>;
+
+// One place for another, in one transaction. Loop thread only.
+
+// The answers of the transaction and of a look at what it made, which is sent along because a
+// transaction's own answer does not tell the node's czxid.
+struct Answers {
+    std::optional<Outcome> done;
+    std::optional<Result<zk::Stat>> seen;
+};
+
+void complete(const Answers &answers, const ZPath &path, const Reply<zk::Created> &reply)
+{
+    if (!answers.done || !answers.seen)
+        return;
+    if (!*answers.done)
+        reply.complete(answers.done->error());
+    else if (!*answers.seen) // made, but what it was we do not know
+        reply.complete(Error{ErrorCode::UnknownOutcome, answers.seen->error().message, true});
+    else
+        reply.complete(zk::Created{path, **answers.seen});
+}
+
+// Sends both, and answers as a create would: whoever follows up a lost create can follow up this.
+Reply<zk::Created> sendTrade(zk::Session *session, const ZPath &old, const NodeClaim &claim, Deadline by)
+{
+    zk::Op remove;
+    remove.kind = zk::Op::Kind::Remove;
+    remove.path = old;
+    zk::Op create;
+    create.kind = zk::Op::Kind::Create;
+    create.path = claim.path;
+    create.data = claim.data;
+    create.mode = claim.mode();
+    create.acls = zk::openAcl();
+    const Reply<zk::Created> reply(session->loop());
+    const auto answers = std::make_shared<Answers>();
+    const ZPath path = claim.path;
+    session->multi({remove, create}, by).then([answers, path, reply](const Outcome &outcome) {
+        answers->done = outcome;
+        complete(*answers, path, reply);
+    });
+    session->exists(path, std::nullopt, by).then([answers, path, reply](const Result<zk::Stat> &stat) {
+        answers->seen = stat;
+        complete(*answers, path, reply);
+    });
+    return reply;
+}
+
+// Gives `old` up for the claim's node, which has a name of its own (not sequential): both or neither.
+// A lost reply is followed up. NoNode when the old one stands no more, or the new one's directory.
+Task<Result<QueueEntry>> tradeEntry(BackgroundCleanup cleanup, QueueEntry *old, NodeClaim claim, Deadline deadline)
+{
+    auto *session = cleanup.session();
+    for (;;) {
+        auto trading = sendTrade(session, old->path(), claim, answerBy(*session, deadline));
+        QueueEntry entry(cleanup, trading, claim);
+        old->doubt();
+        const auto traded = co_await trading;
+        std::optional<zk::Created> made;
+        if (traded) {
+            made = *traded;
+        } else if (traded.error().code == ErrorCode::UnknownOutcome) {
+            const auto own = co_await findOwn(session, claim, deadline);
+            if (!own)
+                co_return own.error();
+            made = *own;
+        }
+        if (made) {
+            old->forget();
+            entry.settle(*made);
+            co_return std::move(entry);
+        }
+        entry.forget();
+        if (!isConnectionError(traded.error()))
+            co_return traded.error();
+        const auto connected = co_await untilReconnected(session, deadline);
+        if (!connected)
+            co_return connected.error();
+    }
+}
+
+} // namespace
 
 Semaphore::Semaphore(zk::Session &session, ZPath pool, int limit, Random random, bool mayMake)
     : SessionLock(session, std::move(pool), std::move(random)), m_limit(limit), m_mayMake(mayMake)

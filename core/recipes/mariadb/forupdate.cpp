@@ -5,17 +5,17 @@
 //      served, and answers when the row is ours. Without time to wait: NOWAIT.
 //   3. The server's own lock wait timeout (1205) is not ours: while there is time, ask again.
 //   4. No such row: nothing is locked. That is an error of its own, not "free". A row that is itself a lock, and says
-//      that it is taken (rowowner.h): refused.
+//      that it is taken (rowname.h): refused.
 //   5. Whatever else went wrong (no time left, victim of a deadlock, connection lost): ROLLBACK, so that
 //      an attempt that failed holds nothing.
-//   6. To release, COMMIT (transactionlock.cpp). Who waited next has the row at once, and is told by its own answer.
+//   6. To release, COMMIT (sqllock.cpp). Who waited next has the row at once, and is told by its own answer.
 //
 // A lost reply needs no question: with the connection the server drops the transaction and its locks. No
 // fencing token.
-#include "core/recipes/mariadb/forupdate.h"
+#include "core/recipes/mariadb/locks.h"
 
-#include "core/recipes/mariadb/rowowner.h"
-#include "core/recipes/mariadb/waiting.h"
+#include "core/recipes/mariadb/rowname.h"
+#include "core/recipes/mariadb/sqllock.h"
 
 namespace lockscope::recipes {
 

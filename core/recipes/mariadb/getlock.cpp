@@ -4,14 +4,12 @@
 //      first come first served, and answers 1 when it is ours, 0 when the time was over.
 //   2. NULL: somebody ended the wait (KILL QUERY). Named locks have deadlocks, too: an error of its own.
 //   3. To give it back, SELECT RELEASE_LOCK(name). 0 or NULL: it was not ours.
-// When that is done: namedlock.cpp.
+// When that is done: sqllock.cpp.
 //
 // COMMIT does not release it; the end of the connection does, so a lost reply needs no question. It is not
 // replicated: each server has its own. MariaDB compares names byte by byte, MySQL does not mind case. No
 // fencing token.
-#include "core/recipes/mariadb/getlock.h"
-
-#include "core/recipes/mariadb/waiting.h"
+#include "core/recipes/mariadb/locks.h"
 
 namespace lockscope::recipes {
 

@@ -11,14 +11,12 @@
 //
 // Nobody has to clean up after a client that died: the next one looks at the time. Not fair, nobody is woken, no
 // fencing token.
-#include "core/recipes/mariadb/leasedrow.h"
+#include "core/recipes/mariadb/locks.h"
 
 #include "core/async/sleep.h"
 #include "core/base/logging.h"
 #include "core/base/text.h"
-#include "core/recipes/connectionerrors.h"
-#include "core/recipes/mariadb/waiting.h"
-#include "core/recipes/polling.h"
+#include "core/recipes/lockbase.h"
 #include "core/recipes/token.h"
 
 namespace lockscope::recipes {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a recipe's id to its class: MariaDB and MySQL.
 #include "core/recipes/make.h"
-#include "core/recipes/mariadb/forupdate.h"
-#include "core/recipes/mariadb/getlock.h"
-#include "core/recipes/mariadb/leasedrow.h"
-#include "core/recipes/mariadb/version.h"
+#include "core/recipes/mariadb/locks.h"
 
 namespace lockscope::recipes {
 

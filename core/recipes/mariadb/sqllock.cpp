@@ -2,14 +2,55 @@
 #include "core/recipes/mariadb/sqllock.h"
 
 #include "core/async/sleep.h"
-#include "core/recipes/mariadb/waiting.h"
+#include "core/base/logging.h"
 
 #include <algorithm>
 
 namespace lockscope::recipes {
 
-using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// After an answer that did not come in time: longer than the session lets a connection be idle before it asks
+// whether that still stands (1 s), so that it can find out.
+constexpr auto pauseAfterSilence = 2s;
+
+// True when certainly nothing is held any more: what a connection held is gone with it.
+Task<bool> undoAll(Undo undo)
+{
+    undo.session->interrupt(undo.connection);
+    for (;;) {
+        const mariadb::Statement statement{undo.text, undo.parameters, undo.connection, false};
+        auto undoing = undo.session->execute(statement, answerBy(*undo.session, Deadline::never()));
+        const auto undone = co_await undoing;
+        if (!undone && undone.error().code == ErrorCode::TimedOut) {
+            const auto pause = sleepFor(undo.session->loop(), pauseAfterSilence);
+            co_await pause;
+            continue; // until it has answered, or is gone with everything it held
+        }
+        if (!undone) {
+            const auto code = undone.error().code;
+            // BadInput: a name the server does not take was never locked.
+            const bool isGone =
+                code == ErrorCode::SessionExpired || code == ErrorCode::NotConnected || code == ErrorCode::BadInput;
+            if (!isGone)
+                qCWarning(logMariaDb).noquote()
+                    << "connection" << undo.connection << "may hold a lock still -" << undone.error().message;
+            co_return isGone;
+        }
+        if (undone->cell(0, "again") != QByteArray("1"))
+            co_return true;
+    }
+}
+
+} // namespace
+
+void undoInBackground(const WaitGroup &waitGroup, Undo undo)
+{
+    waitGroup.add(undo.session->background(), undoAll(undo));
+}
 
 namespace {
 
@@ -99,6 +140,111 @@ void SqlLock::heed(mariadb::SessionState state)
         return;
     m_connection.reset();
     lose(Loss::SessionOver);
+}
+
+Task<Result<void>> untilConnected(mariadb::Session *session, Deadline deadline)
+{
+    for (;;) {
+        const auto state = session->state();
+        if (state == mariadb::SessionState::Connected)
+            co_return Result<void>();
+        if (state == mariadb::SessionState::AuthFailed)
+            co_return Error{ErrorCode::AuthFailed, session->lastError(), false, session->isExplained()};
+        if (state == mariadb::SessionState::Closed)
+            co_return Error{ErrorCode::NotConnected, session->lastError(), false, session->isExplained()};
+        const Completion<bool> changed(session->loop());
+        const auto subscription = session->onState([changed](mariadb::SessionState) { changed.complete(true); });
+        changed.completeAt(deadline, false);
+        const bool inTime = co_await changed;
+        if (!inTime)
+            co_return Error{ErrorCode::TimedOut, u"timed out waiting for a connection to the database"_s, true};
+    }
+}
+
+Deadline answerBy(const mariadb::Session &session, Deadline deadline)
+{
+    const auto now = session.loop().now();
+    return Deadline::at(std::clamp<Instant>(deadline.when(), now + 1s, now + 5s));
+}
+
+Task<Result<void>> TransactionLock::release(Deadline deadline)
+{
+    if (!isHeld()) {
+        forget();
+        co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(name())};
+    }
+    const auto what = name();
+    const auto connection = session().connectionId();
+    forget();
+    UndoGuard guard(waitGroup(), undoing(connection)); // should the COMMIT not be done
+    auto committing = session().commit(connection, answerBy(session(), deadline));
+    const auto committed = co_await committing;
+    if (!committed && committed.error().code == ErrorCode::SessionExpired) // before the COMMIT was sent
+        co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more: %2"_s.arg(what, committed.error().message)};
+    if (!committed)
+        co_return Error{committed.error().code, u"%1: %2"_s.arg(what, committed.error().message)};
+    guard.keep();
+    co_return Result<void>();
+}
+
+// What the recipes of named locks have in common:
+//   1. Ask for it (see each of them).
+//   2. Whatever went wrong: give it back, so that an attempt that failed holds nothing.
+//   3. Who holds it gets it again at once, and has to release it as often.
+//   4. To release, give it back. Not 1: it was not ours.
+Task<Result<Grant>> NamedLock::takeOn(mariadb::ConnectionId connection, Deadline deadline)
+{
+    UndoGuard guard(waitGroup(), undoing(connection));   // 2
+    const auto got = co_await ask(connection, deadline); // 1
+    if (!got)
+        co_return got.error();
+    if (!*got)
+        co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
+    guard.keep();
+    m_count = 1;
+    co_return holdOn(connection);
+}
+
+Task<Result<Grant>> NamedLock::reenter(Deadline deadline)
+{
+    const auto connection = session().connectionId();
+    const auto got = co_await ask(connection, deadline); // 3
+    if (!got)
+        co_return got.error();
+    if (!*got)
+        co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(name())};
+    ++m_count;
+    co_return holdOn(connection);
+}
+
+Task<Result<void>> NamedLock::release(Deadline deadline)
+{
+    if (!isHeld()) {
+        forget();
+        co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(name())};
+    }
+    const auto what = name();
+    const auto connection = session().connectionId();
+    const auto givingBack = undoing(connection);
+    std::optional<UndoGuard> guard; // should there be no answer
+    if (--m_count == 0) {
+        forget();
+        guard.emplace(waitGroup(), givingBack);
+    }
+    const mariadb::Statement statement{givingBack.text, givingBack.parameters, connection, false};
+    auto releasing = session().execute(statement, answerBy(session(), deadline)); // 4
+    const auto released = co_await releasing;
+    if (!released && released.error().code == ErrorCode::SessionExpired)
+        co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more: %2"_s.arg(what, released.error().message)};
+    if (!released)
+        co_return Error{released.error().code,
+                        u"%1 may still be held, it is being given back in the background: %2"_s.arg(
+                            what, released.error().message)};
+    if (guard)
+        guard->keep();
+    if (released->cell(0, "again") != QByteArray("1"))
+        co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
+    co_return Result<void>();
 }
 
 } // namespace lockscope::recipes

@@ -6,10 +6,43 @@
 // wait ends whatever the connection does.
 #pragma once
 
+#include "core/async/task.h"
+#include "core/mariadb/session.h"
 #include "core/recipes/lockbase.h"
-#include "core/recipes/mariadb/undo.h"
 
 namespace lockscope::recipes {
+
+// Giving back what a connection may hold for us, when nobody waits for it any more. Loop thread only; the
+// session outlives it.
+struct Undo {
+    mariadb::Session *session = nullptr;
+    mariadb::ConnectionId connection = 0;
+    // "ROLLBACK"; or one that is sent again for as long as it answers 1 in the column "again".
+    QByteArray text;
+    QByteArrayList parameters;
+};
+
+// Ends what the connection waits for and undoes it, in the background.
+void undoInBackground(const WaitGroup &waitGroup, Undo undo);
+
+// Something may be held: undone when this goes out of scope, unless it is kept.
+class UndoGuard {
+public:
+    UndoGuard(WaitGroup waitGroup, Undo undo) : m_waitGroup(std::move(waitGroup)), m_undo(std::move(undo)) {}
+    UndoGuard(const UndoGuard &) = delete;
+    UndoGuard &operator=(const UndoGuard &) = delete;
+    ~UndoGuard()
+    {
+        if (!m_isKept)
+            undoInBackground(m_waitGroup, m_undo);
+    }
+    void keep() { m_isKept = true; }
+
+private:
+    WaitGroup m_waitGroup;
+    Undo m_undo;
+    bool m_isKept = false;
+};
 
 class SqlLock : public LockBase {
 public:
@@ -41,6 +74,52 @@ private:
     WaitGroup m_waitGroup;
     std::optional<mariadb::ConnectionId> m_connection; // that holds it
     Subscription m_state;
+};
+
+// Waiting for a connection and for answers, as the SQL recipes do.
+
+// Until the session is connected. AuthFailed, NotConnected (closed for good) or TimedOut.
+[[nodiscard]] Task<Result<void>> untilConnected(mariadb::Session *session, Deadline deadline);
+
+// How long to wait for the answer to a statement that does not wait for anybody: not longer than the
+// deadline, but long enough to learn what became of it, and not for ever.
+[[nodiscard]] Deadline answerBy(const mariadb::Session &session, Deadline deadline);
+
+// What is held by a transaction, whatever its statement asks for.
+class TransactionLock : public SqlLock {
+public:
+    // By COMMIT. UnknownOutcome when the connection broke while that was out: the lock is gone in any case,
+    // whether what was written stays is not known.
+    Task<Result<void>> release(Deadline deadline) final;
+
+protected:
+    using SqlLock::SqlLock;
+    // It ends only with the transaction, and that only with the connection.
+    [[nodiscard]] mariadb::Statement whetherMine() const override { return {"SELECT 1 AS mine", {}, {}, false}; }
+    [[nodiscard]] Undo undoing(mariadb::ConnectionId connection) const final
+    {
+        return {&session(), connection, "ROLLBACK", {}};
+    }
+};
+
+// A lock by a name or a number that a connection holds, whatever its transactions do, and that who holds it gets
+// again: GET_LOCK, pg_advisory_lock.
+class NamedLock : public SqlLock {
+public:
+    [[nodiscard]] int holdCount() const final { return isHeld() ? m_count : 0; }
+    Task<Result<void>> release(Deadline deadline) final;
+
+protected:
+    using SqlLock::SqlLock;
+    // False: the time was over. Asked by who has it already, too. The statement of undoing() gives it back once, and
+    // answers 1 in the column "again" if it was ours.
+    virtual Task<Result<bool>> ask(mariadb::ConnectionId connection, Deadline deadline) = 0;
+
+private:
+    Task<Result<Grant>> reenter(Deadline deadline) final;
+    Task<Result<Grant>> takeOn(mariadb::ConnectionId connection, Deadline deadline) final;
+
+    int m_count = 0;
 };
 
 } // namespace lockscope::recipes

@@ -10,11 +10,10 @@
 //
 // Nothing waits and nothing is held, so nothing can be seen, lost or taken away. Under contention all but one
 // of a round work in vain.
-#include "core/recipes/mariadb/version.h"
+#include "core/recipes/mariadb/locks.h"
 
 #include "core/base/text.h"
-#include "core/recipes/mariadb/rowowner.h"
-#include "core/recipes/mariadb/waiting.h"
+#include "core/recipes/mariadb/rowname.h"
 
 namespace lockscope::recipes {
 

@@ -5,13 +5,13 @@
 //   2. A wait ends by pg_cancel_backend, ours at the deadline or somebody else's. It may come when the lock is ours
 //      already: that stays, whatever becomes of the statement.
 //   3. To give it back, pg_advisory_unlock(key). False: it was not ours.
-// When that is done, whatever went wrong included: namedlock.cpp.
+// When that is done, whatever went wrong included: sqllock.cpp.
 //
 // It outlives transactions; the end of the connection ends it, so a lost reply needs no question. Each database has
 // its own. No fencing token.
-#include "core/recipes/postgresql/advisory.h"
+#include "core/recipes/postgresql/locks.h"
 
-#include "core/recipes/mariadb/waiting.h"
+#include "core/recipes/mariadb/sqllock.h"
 
 namespace lockscope::recipes {
 

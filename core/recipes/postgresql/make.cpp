@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/postgresql/make.h"
 
-#include "core/recipes/postgresql/advisory.h"
-#include "core/recipes/postgresql/rowlock.h"
-#include "core/recipes/postgresql/skiplocked.h"
+#include "core/recipes/postgresql/locks.h"
 
 #include <map>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/recipes/postgresql/names.h"
+#include "core/recipes/postgresql/locks.h"
 
 #include "core/base/text.h"
-#include "core/postgresql/literals.h"
+#include "core/postgresql/dialect.h"
 
 namespace lockscope::recipes {
 

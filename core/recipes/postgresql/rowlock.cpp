@@ -5,20 +5,16 @@
 //   2. SELECT the row FOR UPDATE. If another transaction has it, the server lets us wait: the first for that
 //      transaction's end, all others for the right to be the next. Without time to wait: NOWAIT.
 //   3. No such row: nothing is locked. That is an error of its own, not "free". A row that is itself a lock, and says
-//      that it is taken (rowowner.h): refused.
+//      that it is taken (rowname.h): refused.
 //   4. Whatever went wrong (no time left, victim of a deadlock, connection lost): ROLLBACK. A statement that
 //      failed has ended the transaction already; until its ROLLBACK the connection is good for nothing.
-//   5. To release, COMMIT (transactionlock.cpp).
+//   5. To release, COMMIT (sqllock.cpp).
 //
 // Who comes in the moment in which it is freed, before the next one has woken up, gets it: not quite first come first
 // served. A lost reply needs no question: with the connection the server drops the transaction and its locks. No
 // fencing token.
-#include "core/recipes/postgresql/rowlock.h"
-
-#include "core/postgresql/literals.h"
-#include "core/recipes/mariadb/rowowner.h"
-#include "core/recipes/mariadb/waiting.h"
-#include "core/recipes/postgresql/names.h"
+#include "core/postgresql/dialect.h"
+#include "core/recipes/postgresql/locks.h"
 
 namespace lockscope::recipes {
 

@@ -5,17 +5,14 @@
 //      nobody waits.
 //   3. None: ROLLBACK, so that what comes meanwhile is seen, rest a little, and begin anew while there is time.
 //   4. Whatever went wrong: ROLLBACK.
-//   5. To release, COMMIT (transactionlock.cpp). What was done for the row is to be written in it before, on the same
+//   5. To release, COMMIT (sqllock.cpp). What was done for the row is to be written in it before, on the same
 //      connection; or the row is handed out again.
 //
 // In which order rows are handed out is the table's business. Nobody waits, so a server never shows who has which.
-#include "core/recipes/postgresql/skiplocked.h"
+#include "core/recipes/postgresql/locks.h"
 
 #include "core/async/sleep.h"
-#include "core/postgresql/literals.h"
-#include "core/recipes/mariadb/rowowner.h"
-#include "core/recipes/mariadb/waiting.h"
-#include "core/recipes/postgresql/names.h"
+#include "core/postgresql/dialect.h"
 
 namespace lockscope::recipes {
 

@@ -20,14 +20,13 @@
 // The reply to 1 lost: GET the key; our time: it is ours. The reply to 2 lost: go to 1. The reply to 3
 // lost: nobody knows whom our time stands for, and it ends by itself. A try is never left halfway: when
 // it is cancelled it is carried on to its end in the background and then given back.
-#include "core/recipes/redis/getset.h"
+#include "core/recipes/redis/locks.h"
 
-#include "core/recipes/connectionerrors.h"
+#include "core/recipes/lockbase.h"
 #include "core/recipes/redis/detachedattempt.h"
-#include "core/recipes/polling.h"
-#include "core/recipes/redis/waiting.h"
+#include "core/recipes/redis/tokenkey.h"
 #include "core/rules/catalogue.h"
-#include "core/rules/writtenmoment.h"
+#include "core/rules/writtenvalues.h"
 
 namespace lockscope::recipes {
 

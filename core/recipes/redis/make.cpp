@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a recipe's id to its class: Redis.
 #include "core/recipes/make.h"
-#include "core/recipes/redis/getset.h"
-#include "core/recipes/redis/redlock.h"
-#include "core/recipes/redis/setnx.h"
-#include "core/recipes/redis/setnxexpire.h"
+#include "core/recipes/redis/locks.h"
 #include "core/recipes/redisson/scriptlock.h"
 
 namespace lockscope::recipes {

@@ -12,11 +12,10 @@
 //
 // Not fair, and nobody is woken. No fencing token. A node whose answer is lost does not count as ours. It
 // is safe as long as the nodes' clocks run about equally fast and a restarted node stays away for a TTL.
-#include "core/recipes/redis/redlock.h"
+#include "core/recipes/redis/locks.h"
 
-#include "core/recipes/redis/lease.h"
-#include "core/recipes/polling.h"
-#include "core/recipes/redis/waiting.h"
+#include "core/recipes/lockbase.h"
+#include "core/recipes/redis/tokenkey.h"
 #include "core/recipes/token.h"
 #include "core/rules/turn.h"
 #include "core/redis/client.h"

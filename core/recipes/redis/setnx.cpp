@@ -10,11 +10,10 @@
 //      such a name and who sleep until then (keysignals.h); a script: all in one step.
 //
 // Not fair, and nobody of ours is woken: who waits finds out at the next try. No fencing token.
-#include "core/recipes/redis/setnx.h"
+#include "core/recipes/redis/locks.h"
 
-#include "core/recipes/connectionerrors.h"
-#include "core/recipes/polling.h"
-#include "core/recipes/redis/waiting.h"
+#include "core/recipes/lockbase.h"
+#include "core/recipes/redis/tokenkey.h"
 #include "core/recipes/token.h"
 #include "core/redis/client.h"
 

@@ -13,11 +13,11 @@
 //
 // Not kept is what only a program that goes on could leave behind: an acquire that is cancelled is
 // carried on to its end in the background and then given back.
-#include "core/recipes/redis/setnxexpire.h"
+#include "core/recipes/redis/locks.h"
 
+#include "core/recipes/lockbase.h"
 #include "core/recipes/redis/detachedattempt.h"
-#include "core/recipes/polling.h"
-#include "core/recipes/redis/waiting.h"
+#include "core/recipes/redis/tokenkey.h"
 
 namespace lockscope::recipes {
 

@@ -3,7 +3,10 @@
 // only; the connection outlives it.
 #pragma once
 
-#include "core/recipes/waitgroup.h"
+#include "core/async/task.h"
+#include "core/recipes/keepalive.h"
+#include "core/recipes/lock.h"
+#include "core/recipes/lockbase.h"
 #include "core/redis/connection.h"
 
 namespace lockscope::recipes {
@@ -48,5 +51,37 @@ private:
     TokenKey m_ours;
     bool m_isForgotten = false;
 };
+
+// A lease: a key with our token that dies by itself, kept alive while we hold it, by a script that
+// compares our token first. Loop thread only; the connection outlives it. Destroying it ends the
+// prolonging.
+class Lease {
+public:
+    // As for a KeepAlive.
+    Lease(redis::Connection &connection, TokenKey ours, std::chrono::milliseconds ttl, Instant asked,
+          std::function<void(Loss)> onEnd);
+
+    [[nodiscard]] const TokenKey &key() const { return m_ours; }
+    [[nodiscard]] bool isOver() const { return m_life.isOver(); }
+
+private:
+    TokenKey m_ours;
+    KeepAlive m_life;
+};
+
+// The waits that Redis recipes are made of. Loop thread only; the connection outlives them.
+
+// Returns at once when connected. AuthFailed or NotConnected when it never will be, TimedOut.
+[[nodiscard]] Task<Result<void>> untilConnected(redis::Connection *connection, Deadline deadline);
+
+// Until when one command may take: what is out when a lock's deadline passes is given half a second
+// more, because knowing what it did is worth more than being punctual; and no more than five.
+[[nodiscard]] Deadline answerBy(const redis::Connection &connection, Deadline deadline);
+
+// The answer of a script that says 1 for yes. It has been sent already.
+[[nodiscard]] Task<Result<bool>> whetherOne(Reply<redis::Value> reply);
+
+// Whether a hold is under keys beside the lock's own name, so that no recipe of ours meets it there.
+[[nodiscard]] bool standsUnderOtherKeys(const SeenHold &hold);
 
 } // namespace lockscope::recipes

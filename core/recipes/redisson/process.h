@@ -4,11 +4,60 @@
 #pragma once
 
 #include "core/base/random.h"
-#include "core/recipes/redisson/releasesubscription.h"
+#include "core/redis/connection.h"
 
 #include <map>
+#include <optional>
 
 namespace lockscope::recipes {
+
+// Where those wait who hear of a release by a message: one per process and channel, with one
+// subscription that all of its waiters share. A message lets as many of them try as it says, the one
+// that waits longest first; a release costs one try per process, not one per waiter. Loop thread only;
+// the connection outlives it.
+class ReleaseSubscription {
+public:
+    // How many waiters a message with this payload wakes.
+    using Wakes = int (*)(const QByteArray &payload);
+
+    ReleaseSubscription(redis::Connection &connection, const QByteArray &channel, Wakes wakes);
+
+    // Completes when no message can be missed any more.
+    [[nodiscard]] Reply<qint64> hearing(Deadline deadline) const { return m_connection->subscriberId(deadline); }
+
+    // One waiter. Subscribed before the try that may fail, so that no message falls in between.
+    class Waiter {
+    public:
+        explicit Waiter(std::shared_ptr<ReleaseSubscription> subscription);
+        Waiter(const Waiter &) = delete;
+        Waiter &operator=(const Waiter &) = delete;
+        // What it was told and made no use of goes to another one.
+        ~Waiter();
+
+        [[nodiscard]] ReleaseSubscription &subscription() const { return *m_subscription; }
+        // True when it may try; false when that moment came first.
+        [[nodiscard]] Completion<bool> wait(Instant until);
+        // It has tried, and has its answer.
+        void tried() { m_isTrying = false; }
+
+    private:
+        friend class ReleaseSubscription;
+        [[nodiscard]] bool isWaiting() const { return m_waiting && !m_waiting->isComplete(); }
+
+        std::shared_ptr<ReleaseSubscription> m_subscription;
+        std::optional<Completion<bool>> m_waiting;
+        bool m_isTold = false;   // while it did not wait
+        bool m_isTrying = false; // told, and not tried yet
+    };
+
+private:
+    void wake(int most);
+
+    redis::Connection *m_connection;
+    std::vector<Waiter *> m_waiters; // who came first is first
+    Subscription m_states;
+    Subscription m_messages;
+};
 
 class RedissonProcess {
 public:

@@ -1,14 +1,131 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all of Redisson's locks share: they enter by one script, wait for a message, renew a lease while
-// they hold, and leave by one script. Which scripts those are is the recipe (scriptset.h).
+// they hold, and leave by one script. Which scripts those are is the recipe (ScriptSet).
 #pragma once
 
+#include "core/async/task.h"
+#include "core/base/random.h"
 #include "core/recipes/lockbase.h"
 #include "core/recipes/keepalive.h"
 #include "core/recipes/redisson/process.h"
-#include "core/recipes/redisson/scriptcalls.h"
 
 namespace lockscope::recipes {
+
+// One Redisson recipe as plain values: which script does what, for one holder. What waits, retries and
+// cleans up is the same for all of them (scriptlock.h), also when the lock object is gone.
+struct ScriptCall {
+    const char *script;
+    QByteArrayList keys;
+    QByteArrayList args;
+};
+
+struct ScriptSet {
+    QByteArray id; // what stands for our hold: a hash's field, a permit
+    // Answers {1, times held, fencing token if there is one} when it is ours, {0, milliseconds to wait
+    // at most} when not, {-1, its own limit} when it has another limit than we think.
+    ScriptCall enter;
+    ScriptCall tryEnter; // leaves nothing when it fails
+    // How many times we hold it: nil when we do not.
+    redis::Command count;
+    QByteArray tokenKey; // where the last fencing token stands; empty when there are none
+    // Answers 1 when this was our last hold, 0 when it was not, -1 when we had none.
+    ScriptCall leave;
+    QByteArray latchPrefix; // of keys[1] of `leave`; empty when it needs none
+    ScriptCall renew;       // answers 1 as long as it is ours
+    std::optional<ScriptCall> leaveQueue;
+    // Where the others are told how long we will wait; empty: for ever. Null where they are not.
+    void (*setWait)(ScriptSet &scripts, std::optional<Duration> wait) = nullptr;
+    ScriptCall takeAway; // all of our holds at once, if any
+    QByteArray channel;
+    ReleaseSubscription::Wakes wakes;
+    bool isReentrant = true;
+    bool isForOneHold = false; // another id every time
+    bool isCounter = false;    // its key is a number, and it takes any number there for its own
+};
+
+[[nodiscard]] inline QByteArray inMilliseconds(std::chrono::milliseconds span)
+{
+    return QByteArray::number(qint64(span.count()));
+}
+
+// As long as Redisson's own request with its retries may take: so long is an unlock's answer kept.
+inline constexpr std::chrono::milliseconds latchIsKept{13'500};
+
+// Takes the hold of one field away at once, however often it counts.
+[[nodiscard]] ScriptCall takeAwayField(const RedisKey &lock, const QByteArray &field);
+
+// The recipes. `owner`: "<uuid>:<thread>". The algorithm of each stands in its .cpp.
+[[nodiscard]] ScriptSet redissonLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease);
+[[nodiscard]] ScriptSet redissonFencedLock(const RedisKey &lock, const QByteArray &owner,
+                                           std::chrono::milliseconds lease);
+[[nodiscard]] ScriptSet redissonFairLock(const RedisKey &lock, const QByteArray &owner,
+                                         std::chrono::milliseconds lease);
+[[nodiscard]] ScriptSet redissonReadLock(const RedisKey &lock, const QByteArray &owner,
+                                         std::chrono::milliseconds lease);
+[[nodiscard]] ScriptSet redissonWriteLock(const RedisKey &lock, const QByteArray &owner,
+                                          std::chrono::milliseconds lease);
+// `permit`: 16 bytes.
+// How many permits a semaphore has, and whether one that is missing is made with as many.
+struct Permits {
+    int limit = 1;
+    bool mayMake = true;
+};
+[[nodiscard]] ScriptSet redissonPermit(const RedisKey &semaphore, const QByteArray &permit, Permits permits,
+                                       std::chrono::milliseconds lease);
+
+// The single script calls that a Redisson lock is made of, without a lock object: they go on, if need be, in
+// the background of the connection. Loop thread only; the connection outlives them.
+
+// What came of one try to enter.
+struct Entered {
+    enum class Kind { Ours, Taken, OtherLimit, Unsent } kind = Kind::Taken; // Unsent: it did not reach the server
+    qint64 count = 0;                  // Ours: how many times; OtherLimit: its limit
+    std::optional<qint64> token;       // Ours
+    std::chrono::milliseconds wait{0}; // Taken: how long at most; negative when nobody knows
+};
+
+// Sends one of the two scripts. The reply lost: looks whether we hold it more often than `before`, over
+// broken connections until the deadline.
+[[nodiscard]] Task<Result<Entered>> enterOnce(redis::Connection *connection, ScriptSet scripts, ScriptCall call,
+                                              qint64 before, Deadline deadline);
+
+// Gives one hold back; the reply lost: sends it again until the deadline. 1, 0 or -1 as scripts.leave says.
+[[nodiscard]] Task<Result<qint64>> leaveOnce(redis::Connection *connection, ScriptSet scripts, QByteArray request,
+                                             Deadline deadline);
+
+// Takes away what may be left of us: the place in the queue, and with `mayHold` all holds. Over broken
+// connections, for as long as it takes; false when the server refuses.
+[[nodiscard]] Task<bool> clearUp(redis::Connection *connection, ScriptSet scripts, bool mayHold);
+
+// Something of ours may be on the server: unless somebody says that it is not, or keeps it, it is taken
+// away in the background when this goes out of scope.
+class CleanupGuard {
+public:
+    CleanupGuard(redis::Connection &connection, WaitGroup waitGroup, ScriptSet scripts)
+        : m_connection(&connection), m_waitGroup(std::move(waitGroup)), m_scripts(std::move(scripts))
+    {
+    }
+    CleanupGuard(const CleanupGuard &) = delete;
+    CleanupGuard &operator=(const CleanupGuard &) = delete;
+    ~CleanupGuard()
+    {
+        if (m_mayHold || (m_mayQueue && m_scripts.leaveQueue))
+            m_waitGroup.add(m_connection->background(), clearUp(m_connection, m_scripts, m_mayHold));
+    }
+    void mayBe(bool holding, bool queued)
+    {
+        m_mayHold = holding;
+        m_mayQueue = queued;
+    }
+    void forget() { mayBe(false, false); }
+
+private:
+    redis::Connection *m_connection;
+    WaitGroup m_waitGroup;
+    ScriptSet m_scripts;
+    bool m_mayHold = false;
+    bool m_mayQueue = false;
+};
 
 class ScriptLock final : public LockBase {
 public:

@@ -17,16 +17,188 @@
 // One transaction that deletes our predecessor first and our own node second may, between the two events,
 // look like a hand-off that is forced away at once: as after any force-release, ask whether it is still ours.
 // Saves a round trip per hand-off, for one or two requests more; without network delay it gains nothing.
-#include "core/recipes/zookeeper/eagermutex.h"
+#include "core/recipes/zookeeper/locks.h"
 
 #include "core/async/sleep.h"
-#include "core/recipes/zookeeper/mutexnames.h"
+#include "core/async/task.h"
+#include "core/recipes/zookeeper/queuemutex.h"
 #include "core/recipes/zookeeper/waiting.h"
-#include "core/recipes/zookeeper/watchset.h"
+#include "core/zookeeper/session.h"
+
+#include <algorithm>
+#include <map>
 
 namespace lockscope::recipes {
 
+using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
+
+// A watch set: a few nodes: what became of them, in the order in which it happened.
+//
+// A server tells a session of changes in their order, and this keeps that order up to whoever asks
+// here: an event counts from the moment it is handed on through the loop's queue, as the state of the
+// session does. The order holds on one unbroken connection only. After a reconnect the server tells of
+// what was missed in any order; then the watch set says that it was broken, and nothing that it saw may
+// be built upon until its owner has listed again. Loop thread only; the session outlives it.
+class WatchSet {
+public:
+    explicit WatchSet(zk::Session *session);
+
+    // To be called right before listing: that list will know of whatever was missed.
+    void startAnew() { m_seen->broken = false; }
+
+    // Watches these nodes (only what is not watched yet is asked for, all pipelined and in this
+    // order) and returns when one of them is gone, or when the connection broke and is back: then list
+    // again. SessionExpired when it never will be back, TimedOut.
+    Task<Result<void>> untilChange(std::vector<ZPath> nodes, Deadline deadline);
+
+    // Whether its deletion was told of on the unbroken connection while this other node stood. Of two
+    // nodes that go, the one that went first is told of first.
+    [[nodiscard]] bool sawGo(const ZPath &node, const ZPath &whileThisStood) const;
+
+private:
+    enum class NodeState {
+        Watched,
+        Changed, // its data did, and the watch is spent
+        Gone,    // the watch told of its deletion
+        Missing, // it was not there when it was to be watched: nobody knows since when
+    };
+    struct Seen {
+        bool broken = false;
+        std::map<ZPath, NodeState> nodes;
+        std::optional<Completion<bool>> news;
+    };
+
+    void watch(const ZPath &node, const zk::Watch &watch);
+    Task<Result<void>> watchAll(std::vector<ZPath> nodes, Deadline deadline);
+    [[nodiscard]] bool is(const ZPath &node, NodeState state) const;
+    // Whether all of them are watched, and the connection held.
+    [[nodiscard]] bool isQuiet(const std::vector<ZPath> &nodes) const;
+    [[nodiscard]] bool mustWatchAgain(const std::vector<ZPath> &nodes) const;
+
+    zk::Session *m_session;
+    std::shared_ptr<Seen> m_seen;
+    Subscription m_states;
+};
+
+namespace {
+
+Error timedOut()
+{
+    return {ErrorCode::TimedOut, u"timed out waiting for the lock"_s, true};
+}
+
+} // namespace
+
+WatchSet::WatchSet(zk::Session *session) : m_session(session), m_seen(std::make_shared<Seen>())
+{
+    m_states = session->onState([seen = std::weak_ptr<Seen>(m_seen)](zk::SessionState state) {
+        const auto alive = seen.lock();
+        if (!alive || state == zk::SessionState::Connected)
+            return;
+        alive->broken = true;
+        if (alive->news)
+            alive->news->complete(true);
+    });
+}
+
+void WatchSet::watch(const ZPath &node, const zk::Watch &watch)
+{
+    // From now on, not from the answer on: the event may come before anybody looks at that.
+    m_seen->nodes[node] = NodeState::Watched;
+    watch.event().then([seen = std::weak_ptr<Seen>(m_seen), node](const zk::WatchEvent &event) {
+        const auto alive = seen.lock();
+        if (!alive)
+            return;
+        if (event.kind == zk::EventKind::SessionOver)
+            alive->broken = true;
+        else if (alive->nodes[node] != NodeState::Gone)
+            alive->nodes[node] = event.kind == zk::EventKind::Deleted ? NodeState::Gone : NodeState::Changed;
+        if (alive->news)
+            alive->news->complete(true);
+    });
+}
+
+Task<Result<void>> WatchSet::watchAll(std::vector<ZPath> nodes, Deadline deadline)
+{
+    const auto by = answerBy(*m_session, deadline);
+    std::vector<ZPath> asked;
+    std::vector<Reply<zk::Node>> replies;
+    for (const auto &node : nodes) {
+        const auto known = m_seen->nodes.find(node);
+        if (known != m_seen->nodes.end() && known->second != NodeState::Changed)
+            continue;
+        const zk::Watch news(m_session->loop());
+        watch(node, news);
+        asked.push_back(node);
+        replies.push_back(m_session->get(node, news, by));
+    }
+    std::optional<Error> trouble;
+    for (size_t i = 0; i < asked.size(); ++i) {
+        auto reading = replies[i];
+        const auto read = co_await reading;
+        if (read)
+            continue;
+        const ZPath &node = asked[i];
+        if (read.error().code == ErrorCode::NoNode) {
+            m_seen->nodes[node] = NodeState::Missing;
+            continue;
+        }
+        m_seen->nodes.erase(node);
+        m_seen->broken = true; // whatever was heard without this watch proves nothing
+        if (!isConnectionError(read.error()))
+            trouble = read.error();
+    }
+    if (trouble)
+        co_return *trouble;
+    co_return Result<void>();
+}
+
+bool WatchSet::is(const ZPath &node, NodeState state) const
+{
+    const auto known = m_seen->nodes.find(node);
+    return known != m_seen->nodes.end() && known->second == state;
+}
+
+bool WatchSet::isQuiet(const std::vector<ZPath> &nodes) const
+{
+    return !m_seen->broken
+           && std::ranges::all_of(nodes, [this](const ZPath &node) { return is(node, NodeState::Watched); });
+}
+
+// Data that changed means nothing; but it has to be watched again.
+bool WatchSet::mustWatchAgain(const std::vector<ZPath> &nodes) const
+{
+    return std::ranges::any_of(nodes, [this](const ZPath &node) { return is(node, NodeState::Changed); });
+}
+
+Task<Result<void>> WatchSet::untilChange(std::vector<ZPath> nodes, Deadline deadline)
+{
+    while (!m_seen->broken) {
+        if (deadline.hasPassed(m_session->loop()))
+            co_return timedOut();
+        const auto watched = co_await watchAll(nodes, deadline);
+        if (!watched)
+            co_return watched.error();
+        if (isQuiet(nodes)) {
+            const Completion<bool> news(m_session->loop());
+            m_seen->news = news;
+            news.completeAt(deadline, false);
+            const bool inTime = co_await news;
+            if (!inTime)
+                co_return timedOut();
+        }
+        if (!m_seen->broken && !mustWatchAgain(nodes))
+            co_return Result<void>();
+    }
+    const auto connected = co_await untilConnected(m_session, deadline);
+    co_return connected;
+}
+
+bool WatchSet::sawGo(const ZPath &node, const ZPath &whileThisStood) const
+{
+    return !m_seen->broken && is(node, NodeState::Gone) && is(whileThisStood, NodeState::Watched);
+}
 
 namespace {
 

@@ -10,7 +10,7 @@
 // release from deleting the next one's node. Whoever is released by force, and succeeded, between its
 // look and its delete still does: a round trip, and what its server lags behind the leader. Who needs
 // no gap gives the lock a session of its own and closes that.
-#include "core/recipes/zookeeper/ephemeral.h"
+#include "core/recipes/zookeeper/locks.h"
 
 #include "core/recipes/token.h"
 #include "core/recipes/zookeeper/waiting.h"

@@ -10,7 +10,7 @@
 //      it may have been a waiter that gave up.
 //   4. If our own node was taken away meanwhile, go to 1: at the end of the queue.
 //   5. To release, delete the node. The next one wakes up, and only that one.
-#include "core/recipes/zookeeper/flatmutex.h"
+#include "core/recipes/zookeeper/locks.h"
 
 #include "core/base/text.h"
 #include "core/recipes/token.h"

@@ -7,7 +7,7 @@
 //   3. Otherwise wait until any child comes or goes, list again with a watch. Go to 2.
 //   4. If our own node was taken away meanwhile, go to 1: at the end of the queue.
 //   5. To release, delete the node. Everybody wakes up, one of them gets in.
-#include "core/recipes/zookeeper/herdmutex.h"
+#include "core/recipes/zookeeper/locks.h"
 
 #include "core/recipes/token.h"
 #include "core/recipes/zookeeper/joinqueue.h"

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a recipe's id to its class: ZooKeeper.
 #include "core/base/text.h"
-#include "core/recipes/curator/mutex.h"
-#include "core/recipes/curator/readwritelock.h"
-#include "core/recipes/curator/semaphore.h"
-#include "core/recipes/kazoo/queuelock.h"
-#include "core/recipes/kazoo/semaphore.h"
+#include "core/recipes/curator/locks.h"
+#include "core/recipes/kazoo/locks.h"
 #include "core/recipes/make.h"
-#include "core/recipes/zookeeper/eagermutex.h"
-#include "core/recipes/zookeeper/ephemeral.h"
-#include "core/recipes/zookeeper/flatmutex.h"
-#include "core/recipes/zookeeper/herdmutex.h"
-#include "core/recipes/zookeeper/sharedherd.h"
-#include "core/recipes/zookeeper/sharedlock.h"
+#include "core/recipes/zookeeper/locks.h"
 
 namespace lockscope::recipes {
 

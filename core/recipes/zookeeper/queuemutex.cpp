@@ -9,7 +9,6 @@
 //   5. To release, delete the node. The next one wakes up, and only that one.
 #include "core/recipes/zookeeper/queuemutex.h"
 
-#include "core/recipes/zookeeper/mutexnames.h"
 #include "core/recipes/zookeeper/waiting.h"
 
 namespace lockscope::recipes {
@@ -95,6 +94,32 @@ Task<Result<QueueEntry>> QueueMutex::enter(Deadline deadline)
 bool QueueMutex::minds(const ZPath &node) const
 {
     return isInMutexQueue(path(), node);
+}
+
+NodeClaim mutexClaim(const ZPath &directory, Random &random)
+{
+    return protectedClaim(directory, mutexBase, random);
+}
+
+namespace {
+
+const QByteArrayList bases{"lock-", "__lock__"};
+
+} // namespace
+
+std::vector<Queued> mutexQueue(const Listed &children)
+{
+    return contendersIn(children, bases);
+}
+
+std::vector<Queued> mutexQueue(const Listed &children, const NodeName &me, int ahead)
+{
+    return contendersBefore(children, bases, me, ahead);
+}
+
+bool isInMutexQueue(const ZPath &directory, const ZPath &node)
+{
+    return isIn(directory, node) && !mutexQueue(onlyThat(node.name())).empty();
 }
 
 } // namespace lockscope::recipes

@@ -3,6 +3,7 @@
 // InterProcessMutex.
 #pragma once
 
+#include "core/base/random.h"
 #include "core/rules/turn.h"
 #include "core/recipes/zookeeper/joinqueue.h"
 #include "core/recipes/zookeeper/sessionlock.h"
@@ -31,5 +32,19 @@ protected:
     Task<Result<QueueEntry>> enter(Deadline deadline) override;
     [[nodiscard]] bool minds(const ZPath &node) const override;
 };
+
+// The wire layout of the queue mutexes: Curator's names, and whom they queue with.
+inline const QByteArray mutexBase = "lock-";
+
+// A new node "_c_<uuid>-lock-<seq>" in that directory, as Curator's InterProcessMutex makes it. The
+// name alone tells it from all others.
+[[nodiscard]] NodeClaim mutexClaim(const ZPath &directory, Random &random);
+
+// Curator's and go-zookeeper's contenders, and kazoo's: its Lock queues with them when told to. All of them, or as
+// contendersBefore() has them.
+[[nodiscard]] std::vector<Queued> mutexQueue(const Listed &children);
+[[nodiscard]] std::vector<Queued> mutexQueue(const Listed &children, const NodeName &me, int ahead = 1);
+// Whether that node is a contender in the directory's.
+[[nodiscard]] bool isInMutexQueue(const ZPath &directory, const ZPath &node);
 
 } // namespace lockscope::recipes

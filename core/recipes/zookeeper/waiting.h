@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/async/task.h"
-#include "core/recipes/connectionerrors.h"
+#include "core/recipes/lockbase.h"
 #include "core/zookeeper/session.h"
 
 namespace lockscope::recipes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/world/etcd/client.h"
+#include "core/world/etcd/server.h"
 
 #include "core/async/statelisteners.h"
 

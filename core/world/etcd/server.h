@@ -8,6 +8,7 @@
 
 #include "core/async/virtualloop.h"
 #include "core/etcd/client.h"
+#include "core/world/network.h"
 
 #include <deque>
 #include <map>
@@ -73,5 +74,12 @@ private:
     std::vector<etcd::WatchEvent> m_changes; // of the revision that is being made
     std::deque<std::pair<etcd::Revision, std::vector<etcd::WatchEvent>>> m_history;
 };
+
+// A client of the simulated etcd: what core/etcd/client.h is of a real one, over a link that can break. It asks once
+// a second whether the server is there; one that does not answer for five counts as gone, and what is watched ends.
+// Reconnects with the same back-off, and tells the same errors.
+//
+// Lives on `process`, which outlives it, as do the server and the network.
+[[nodiscard]] std::unique_ptr<etcd::Client> openEtcd(Process &process, EtcdServer &server, Network &network);
 
 } // namespace lockscope::world

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/world/mariadb/link.h"
+#include "core/world/mariadb/session.h"
 
 namespace lockscope::world {
 

@@ -2,8 +2,7 @@
 #include "core/world/mariadb/session.h"
 
 #include "core/async/statelisteners.h"
-#include "core/mariadb/sqlerrors.h"
-#include "core/world/mariadb/link.h"
+#include "core/mariadb/dialect.h"
 
 #include <QSqlError>
 

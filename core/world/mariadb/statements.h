@@ -4,6 +4,8 @@
 // person types who locks rows. Anything else is an error, as it is on a real server that cannot read it.
 #pragma once
 
+#include "core/mariadb/session.h"
+
 #include <QByteArrayList>
 
 #include <optional>
@@ -61,5 +63,19 @@ struct SqlStatement {
 
 // Empty: a syntax error.
 [[nodiscard]] std::optional<SqlStatement> readSqlStatement(const QByteArray &text);
+
+// What the simulated MariaDB answers to a statement: rows, or an error with the server's number for it.
+struct SqlAnswer {
+    int error = 0; // the server's number; 0 when it went well
+    QByteArray message;
+    mariadb::Rows rows;
+};
+
+[[nodiscard]] SqlAnswer error(int number, const QByteArray &message);
+// One row.
+[[nodiscard]] SqlAnswer cells(const QByteArrayList &columns, std::vector<mariadb::Rows::Cell> row);
+[[nodiscard]] SqlAnswer lockWaitTimeout();
+[[nodiscard]] SqlAnswer deadlock();
+[[nodiscard]] SqlAnswer transactionIsAborted();
 
 } // namespace lockscope::world

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/world/postgresql/session.h"
 
-#include "core/mariadb/forwardingsession.h"
+#include "core/mariadb/session.h"
 
 namespace lockscope::world {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/world/redis/connection.h"
+#include "core/world/redis/server.h"
 
 #include "core/redis/client.h"
 

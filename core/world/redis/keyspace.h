@@ -79,4 +79,7 @@ private:
     Instant m_now{};
 };
 
+// The patterns of KEYS, SCAN and PSUBSCRIBE: *, ?, [a-z], [^a] and a backslash before what is meant as it is.
+[[nodiscard]] bool matchesGlob(QByteArrayView pattern, QByteArrayView text);
+
 } // namespace lockscope::world

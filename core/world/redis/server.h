@@ -6,12 +6,121 @@
 // as a real one does. World's thread only; it must outlive what is queued in the world, as its network must.
 #pragma once
 
+#include "core/redis/connection.h"
+#include "core/redis/resp.h"
 #include "core/world/network.h"
 #include "core/world/redis/keyspace.h"
-#include "core/world/redis/lua.h"
-#include "core/world/redis/publisher.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+
+struct lua_State;
 
 namespace lockscope::world {
+
+// Cuts what a client sends into commands.
+//
+// A client of the simulated world sends whole commands, which need no parser that can stop anywhere: they are cut out
+// as they stand. From the first byte on that is otherwise, a connection is read by the parser of the real clients.
+class RequestReader {
+public:
+    // A single request may take `limitBytes`.
+    explicit RequestReader(qint64 limitBytes) : m_reader(limitBytes) {}
+
+    void feed(const QByteArray &bytes);
+    // The next command, which may be without a word; none when more bytes are needed, or when what came cannot be
+    // followed.
+    [[nodiscard]] std::optional<redis::Command> next();
+
+private:
+    [[nodiscard]] std::optional<redis::Command> takeWhole();
+
+    QByteArray m_bytes; // fed last; from `m_at` on they are to be read
+    qsizetype m_at = 0;
+    bool m_isParsed = false;
+    redis::RespReader m_reader;
+};
+
+// What it knows of one of its clients.
+struct RedisSession {
+    using Deliver = std::function<void(const QByteArray &)>;
+    RedisSession(qint64 number, int itsProcess, Deliver howToReachIt, qint64 limitBytes)
+        : id(number), process(itsProcess), deliver(std::make_shared<const Deliver>(std::move(howToReachIt))),
+          reader(limitBytes)
+    {
+    }
+
+    const qint64 id;
+    const int process;
+    const std::shared_ptr<const Deliver> deliver; // kept by who calls it: the session may end by that
+    RequestReader reader;                         // of what it sends
+    QByteArray name;
+    std::vector<QByteArray> channels, patterns; // in the order it subscribed
+
+    [[nodiscard]] std::size_t subscriptions() const { return channels.size() + patterns.size(); }
+};
+
+// The clients of a simulated Redis, and who of them listens to which channel.
+//
+// Listeners hear in the order in which they subscribed, those of patterns last. World's thread only.
+class Publisher {
+public:
+    using Topics = std::map<QByteArray, std::vector<RedisSession *>>;
+    enum class Kind { Channel, Pattern };
+
+    // False when it did so already (or did not, in remove()).
+    bool add(RedisSession &session, Kind kind, const QByteArray &name);
+    bool remove(RedisSession &session, Kind kind, const QByteArray &name);
+    void removeAll(RedisSession &session);
+
+    struct Copy {
+        qint64 session = 0;
+        redis::Value message;
+    };
+    [[nodiscard]] std::vector<Copy> copiesOf(const QByteArray &channel, const QByteArray &payload) const;
+    [[nodiscard]] const Topics &topics(Kind kind) const { return kind == Kind::Channel ? m_channels : m_patterns; }
+
+private:
+    Topics m_channels, m_patterns;
+};
+
+// The Lua that runs a simulated Redis' scripts: the very files that the real one is sent, in an embedded
+// Lua 5.1 that sees what Redis shows a script, and no more.
+//
+// One per server; compiled once per text. World's thread only.
+class ScriptEngine {
+public:
+    // Runs one command of a script.
+    using Call = std::function<redis::Value(const redis::Command &)>;
+
+    explicit ScriptEngine(Call call);
+    ~ScriptEngine();
+    ScriptEngine(const ScriptEngine &) = delete;
+    ScriptEngine &operator=(const ScriptEngine &) = delete;
+
+    // Compiles it; the SHA-1 of the text in hex, or an Error value as Redis words it.
+    [[nodiscard]] redis::Value load(const QByteArray &text);
+    [[nodiscard]] bool knows(const QByteArray &sha) const { return m_known.contains(sha); }
+    void forgetAll();
+    // A script that it knows. What it returned, as Redis would reply it.
+    [[nodiscard]] redis::Value run(const QByteArray &sha, const QByteArrayList &keys, const QByteArrayList &args);
+
+    // For what the scripts call.
+    [[nodiscard]] redis::Value call(const redis::Command &command) const { return m_call(command); }
+    // False when the script has used up what a script may take.
+    [[nodiscard]] bool mayGoOn() { return --m_slicesLeft > 0; }
+
+private:
+    void open();
+    [[nodiscard]] redis::Value failure(const QByteArray &sha);
+
+    Call m_call;
+    lua_State *m_lua = nullptr;        // made with the first script
+    int m_explain = 0;                 // what makes a table of an error: its number in the registry
+    std::map<QByteArray, int> m_known; // by SHA-1, the same of each function
+    int m_slicesLeft = 0;
+};
 
 class RedisServer {
 public:
@@ -108,5 +217,10 @@ private:
     int m_publishesToLose = 0;
     int m_downs = 0; // how often it went down
 };
+
+// A client program's connection to a simulated Redis: the real client, over a link of the simulated world.
+
+// Returns at once, in state Connecting. All of them must outlive it; so must what is queued in the world.
+[[nodiscard]] std::unique_ptr<redis::Connection> openRedis(Process &process, RedisServer &server);
 
 } // namespace lockscope::world

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/world/zookeeper/clientwatches.h"
+#include "core/world/zookeeper/simulatedsession.h"
 
 namespace lockscope::world::zookeeper {
 

@@ -2,7 +2,179 @@
 // Connections and sessions of the ensemble: who is connected, who has gone silent, who has expired.
 #include "core/world/zookeeper/ensemble.h"
 
+#include <algorithm>
+
 namespace lockscope::world::zookeeper {
+
+namespace {
+
+bool isSpent(const Znode &node)
+{
+    return node.kind == NodeKind::Container && node.childCount() == 0 && node.creates > 0;
+}
+
+} // namespace
+
+void Reaper::noteChange(const Change &change)
+{
+    const auto look = [this](const Znode *node) {
+        if (!node || node->childCount() > 0)
+            return;
+        if (isSpent(*node))
+            plan(m_world.now());
+        else if (node->kind == NodeKind::TimeToLive)
+            plan(m_world.now() + (node->mtime + node->timeToLive - m_wallNow()));
+    };
+    if (change.kind == Change::Kind::Remove)
+        look(m_tree.find(change.path.parent()));
+    else if (change.nodeKind == NodeKind::TimeToLive)
+        look(m_tree.find(change.path));
+}
+
+void Reaper::lookAgain()
+{
+    if (!m_tree.mortals().empty())
+        plan(m_world.now());
+}
+
+void Reaper::plan(Instant due)
+{
+    const auto when = Instant((due.time_since_epoch() / m_interval + 1) * m_interval);
+    if (m_dueAt && *m_dueAt <= when && *m_dueAt > m_world.now())
+        return;
+    m_dueAt = when;
+    m_timer = m_world.callAt(when, [this] { reap(); });
+}
+
+void Reaper::reap()
+{
+    std::vector<ZPath> spent;
+    std::optional<std::chrono::milliseconds> nextEnd;
+    for (const auto &[serial, node] : m_tree.mortals()) {
+        if (isSpent(*node)) {
+            spent.push_back(node->path());
+        } else if (node->kind == NodeKind::TimeToLive && node->childCount() == 0) {
+            const auto left = node->mtime + node->timeToLive - m_wallNow();
+            if (left.count() < 0)
+                spent.push_back(node->path());
+            else
+                nextEnd = std::min(nextEnd.value_or(left), left);
+        }
+    }
+    m_dueAt.reset();
+    if (nextEnd)
+        plan(m_world.now() + *nextEnd);
+    // One transaction each: a container may have become the next one's only child.
+    for (const auto &path : spent)
+        m_remove(path);
+}
+
+void WatchLists::sort(std::vector<quint64> &watchers)
+{
+    std::sort(watchers.begin(), watchers.end());
+    watchers.erase(std::unique(watchers.begin(), watchers.end()), watchers.end());
+}
+
+void WatchLists::tidy(std::vector<quint64> &watchers) const
+{
+    sort(watchers);
+    std::erase_if(watchers, [this](quint64 connection) { return !m_isOpen(connection); });
+}
+
+void WatchLists::add(const ZPath &path, quint64 connection)
+{
+    if (!m_last || m_last->first != path) {
+        const auto [at, isNew] = m_lists.try_emplace(path);
+        m_last = &*at;
+        if (isNew)
+            at->second.tidyAt = m_tidyAt;
+    }
+    auto &list = m_last->second;
+    list.watchers.push_back(connection);
+    if (list.watchers.size() < list.tidyAt)
+        return;
+    tidy(list.watchers);
+    list.tidyAt = std::max(leastTidy, 2 * list.watchers.size());
+}
+
+void WatchLists::remove(const ZPath &path, quint64 connection)
+{
+    const auto at = m_lists.find(path);
+    if (at == m_lists.end())
+        return;
+    std::erase(at->second.watchers, connection);
+    if (!at->second.watchers.empty())
+        return;
+    m_last = nullptr;
+    m_lists.erase(at);
+}
+
+std::vector<quint64> WatchLists::take(const ZPath &path)
+{
+    if (m_lists.empty())
+        return {};
+    const auto at = m_lists.find(path);
+    if (at == m_lists.end())
+        return {};
+    auto watchers = std::move(at->second.watchers);
+    m_last = nullptr;
+    m_lists.erase(at);
+    sort(watchers);
+    m_tidyAt = std::max(leastTidy, 2 * watchers.size());
+    return watchers;
+}
+
+std::vector<quint64> WatchLists::of(const ZPath &path) const
+{
+    const auto at = m_lists.find(path);
+    if (at == m_lists.end())
+        return {};
+    auto watchers = at->second.watchers;
+    tidy(watchers);
+    return watchers;
+}
+
+qint64 WatchLists::count() const
+{
+    qint64 count = 0;
+    for (const auto &[path, list] : m_lists) {
+        auto watchers = list.watchers;
+        tidy(watchers);
+        count += static_cast<qint64>(watchers.size());
+    }
+    return count;
+}
+
+std::vector<zk::WatchEvent> watchAgain(const Hello &hello, quint64 connection, const Tree &tree, WatchLists &data,
+                                       WatchLists &children)
+{
+    std::vector<zk::WatchEvent> events;
+    for (const auto &path : hello.dataWatches) {
+        const auto *const node = tree.find(path);
+        if (!node)
+            events.push_back({zk::EventKind::Deleted, path});
+        else if (node->mzxid > hello.lastZxidSeen)
+            events.push_back({zk::EventKind::DataChanged, path});
+        else
+            data.add(path, connection);
+    }
+    for (const auto &path : hello.missingWatches) {
+        if (tree.find(path))
+            events.push_back({zk::EventKind::Created, path});
+        else
+            data.add(path, connection);
+    }
+    for (const auto &path : hello.childWatches) {
+        const auto *const node = tree.find(path);
+        if (!node)
+            events.push_back({zk::EventKind::Deleted, path});
+        else if (node->pzxid > hello.lastZxidSeen)
+            events.push_back({zk::EventKind::ChildrenChanged, path});
+        else
+            children.add(path, connection);
+    }
+    return events;
+}
 
 namespace {
 

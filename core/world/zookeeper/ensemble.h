@@ -7,16 +7,126 @@
 // ensemble outlives the sessions on it, and nothing of the world runs any more when it is gone.
 #pragma once
 
+#include "core/async/virtualloop.h"
 #include "core/world/duetimes.h"
 #include "core/world/network.h"
-#include "core/world/zookeeper/reaper.h"
-#include "core/world/zookeeper/rules.h"
-#include "core/world/zookeeper/watchlists.h"
+#include "core/world/zookeeper/protocol.h"
+#include "core/world/zookeeper/tree.h"
+#include "core/zookeeper/session.h"
 
 #include <deque>
+#include <functional>
 #include <list>
+#include <optional>
+#include <unordered_map>
+#include <vector>
 
 namespace lockscope::world::zookeeper {
+
+// What a server does with one request, looking at its tree only: which change it makes or why it is refused,
+// in the order in which the real server asks, and what a read answers.
+
+// Who may do what: ZooKeeper's access lists with the schemes world, digest, ip and auth.
+struct Identity {
+    QByteArray scheme;
+    QByteArray id;
+    friend bool operator==(const Identity &, const Identity &) = default;
+};
+using Identities = std::vector<Identity>;
+
+// What these credentials prove; none for a scheme that the servers do not know.
+[[nodiscard]] std::optional<Identity> identify(const QByteArray &scheme, const QByteArray &credentials);
+[[nodiscard]] bool isAllowed(const zk::Acls &acls, int permissions, const Identities &who);
+// As it is stored: "auth" replaced by who asks. None if the servers do not take it.
+[[nodiscard]] std::optional<zk::Acls> fixedUp(const zk::Acls &acls, const Identities &who);
+// As it is shown to who may not change it.
+[[nodiscard]] zk::Acls withoutSecrets(zk::Acls acls);
+
+struct Caller {
+    quint64 session = 0;
+    const Identities *identities = nullptr;
+};
+
+struct Verdict {
+    Code code = Code::Ok;
+    std::optional<Change> change; // a check makes none
+};
+// Create, Remove, Set, SetAcls, Check.
+[[nodiscard]] Verdict judge(Tree &tree, const Request &request, const Caller &caller);
+// Of the node of that path.
+[[nodiscard]] Change removalOf(const Znode &node, const ZPath &path);
+// Get, Exists, Children, Acls; the watch is not its business. `existsNeedsRead`: it is of a version that asks.
+[[nodiscard]] Answer read(const Tree &tree, const Request &request, const Identities &who, bool existsNeedsRead);
+
+[[nodiscard]] bool isWrite(Verb verb);
+
+// Takes away containers that were used and are empty, and nodes whose time to live is over. The servers look at them
+// again and again; here they are looked at when there may be something to do.
+class Reaper {
+public:
+    // The leader's tree, and its wall clock. `remove` is a transaction of its own.
+    Reaper(VirtualLoop &world, const Tree &tree, Duration interval,
+           std::function<std::chrono::milliseconds()> wallNow, std::function<void(const ZPath &)> remove)
+        : m_world(world), m_tree(tree), m_interval(interval), m_wallNow(std::move(wallNow)),
+          m_remove(std::move(remove))
+    {
+    }
+
+    void noteChange(const Change &change);
+    void lookAgain(); // the clock has jumped
+
+private:
+    void plan(Instant due);
+    void reap();
+
+    VirtualLoop &m_world;
+    const Tree &m_tree;
+    const Duration m_interval;
+    const std::function<std::chrono::milliseconds()> m_wallNow;
+    const std::function<void(const ZPath &)> m_remove;
+    std::optional<Instant> m_dueAt;
+    Timer m_timer;
+};
+
+// Who watches what on one server: the connections, by path. A watch fires once; a connection that watches a
+// path twice is told once. Connections that are gone are left in place until the list is used or grows.
+class WatchLists {
+public:
+    using IsOpen = std::function<bool(quint64 connection)>;
+    explicit WatchLists(IsOpen isOpen) : m_isOpen(std::move(isOpen)) {}
+
+    void add(const ZPath &path, quint64 connection);
+    void remove(const ZPath &path, quint64 connection);
+    // Those that are to be told, as they connected, also who is gone since; the list is empty afterwards.
+    [[nodiscard]] std::vector<quint64> take(const ZPath &path);
+    [[nodiscard]] bool isEmpty() const { return m_lists.empty(); }
+    // Of open connections, each once.
+    [[nodiscard]] std::vector<quint64> of(const ZPath &path) const;
+    // Of open connections, each counted once per path.
+    [[nodiscard]] qint64 count() const;
+
+private:
+    static constexpr std::size_t leastTidy = 16;
+    struct List {
+        std::vector<quint64> watchers;
+        std::size_t tidyAt = leastTidy;
+    };
+    // Sorted, each once.
+    static void sort(std::vector<quint64> &watchers);
+    void tidy(std::vector<quint64> &watchers) const;
+
+    IsOpen m_isOpen;
+    // Never walked where the order would show.
+    using Lists = freelist::UnorderedMap<ZPath, List>;
+    Lists m_lists;
+    Lists::value_type *m_last = nullptr; // added to last: that of a herd is added to again and again
+    std::size_t m_tidyAt = leastTidy;    // of a new list: a herd comes back as large as it was told last
+};
+
+// What a client that connects again watches there: what it is told of at once, since it has changed after the last
+// that it heard of; the rest is watched again.
+[[nodiscard]] std::vector<zk::WatchEvent> watchAgain(const Hello &hello, quint64 connection, const Tree &tree,
+                                                     WatchLists &data, WatchLists &children);
 
 struct EnsembleOptions {
     int members = 1;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/inspect/postgresql/look.h"
+
+#include "core/inspect/knownclients.h"
+
+#include <algorithm>
+#include <set>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// ActiveRecord's MIGRATOR_SALT, times the CRC-32 of the database's name.
+constexpr qint64 railsSalt = 2053462845;
+// Flyway's LOCK_MAGIC_NUM: "Flyway" in ASCII; a hash of 32 bits of the table's name is added.
+constexpr qint64 flywayMagic = 0x466C79776179;
+
+qint64 crc32Of(const QByteArray &text)
+{
+    quint32 crc = ~0U;
+    for (const char byte : text) {
+        crc ^= static_cast<quint8>(byte);
+        for (int i = 0; i < 8; ++i)
+            crc = (crc >> 1) ^ ((crc & 1U) != 0 ? 0xEDB88320U : 0U);
+    }
+    return static_cast<qint64>(~crc);
+}
+
+qint64 wholeOf(const AdvisoryKey &key)
+{
+    return static_cast<qint64>((static_cast<quint64>(key.classId) << 32) | key.objectId);
+}
+
+} // namespace
+
+QByteArray advisoryName(const AdvisoryKey &key, const QByteArray &database)
+{
+    const auto number = [](quint32 part) { return QByteArray::number(static_cast<qint32>(part)); };
+    const QByteArray prefix = database.isEmpty() ? "ADVISORY#" : "ADVISORY@" + database + '#';
+    if (key.kind == 1)
+        return prefix + QByteArray::number(wholeOf(key));
+    const auto two = prefix + number(key.classId) + ',' + number(key.objectId);
+    return key.kind == 2 ? two : two + '/' + QByteArray::number(key.kind);
+}
+
+std::optional<QString> knownAdvisory(const AdvisoryKey &key, const QByteArray &database)
+{
+    if (key.kind != 1)
+        return std::nullopt;
+    constexpr qint64 hashes = qint64(1) << 31;
+    const auto whole = wholeOf(key);
+    if (whole == railsSalt * crc32Of(database))
+        return QString::fromUtf16(clients::railsMigrations.name);
+    if (whole >= flywayMagic - hashes && whole < flywayMagic + hashes)
+        return QString::fromUtf16(clients::flyway.name);
+    return std::nullopt;
+}
+
+// Who waits for a lock, as pg_stat_activity says it, and is in no snapshot.
+QStringList unexplainedPgWaits(const PgLook &look, const std::vector<LockSnapshot> &snapshots)
+{
+    std::set<quint64> shown;
+    for (const auto &lock : snapshots) {
+        for (const auto &one : lock.contenders) {
+            if (one.role == Role::Waiter && one.session)
+                shown.insert(one.session->toULongLong());
+        }
+    }
+    const auto count = std::ranges::count_if(
+        look.sessions, [&shown](const PgSession &one) { return one.waitsFor == "Lock" && !shown.contains(one.pid); });
+    if (count == 0)
+        return {};
+    return {
+        u"%1 for a lock (wait_event_type Lock) that pg_locks does not list, and it is not known who holds it"_s.arg(
+            count == 1 ? u"1 session waits"_s : u"%1 sessions wait"_s.arg(count))};
+}
+
+} // namespace lockscope::inspect

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/operate/releasemethod.h"
+
+#include "core/base/text.h"
+
+#include <algorithm>
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// A semaphore with expiring permits knows each of them; a plain one only how many are left. Of some clients it is not
+// known what else they wrote down. And a rule may have no way of release.
+bool hasPermits(const inspect::LockSnapshot &snapshot)
+{
+    return std::ranges::any_of(snapshot.contenders, [](const auto &one) {
+        return one.role == inspect::Role::Holder && !one.guard.value.isEmpty();
+    });
+}
+
+// Whether it is known what of a hold stands on which node.
+bool hasShares(const inspect::LockSnapshot &snapshot)
+{
+    return std::ranges::any_of(snapshot.contenders,
+                               [&snapshot](const auto &one) { return !sharesOf(snapshot, one).empty(); });
+}
+
+} // namespace
+
+Result<ReleaseWay> releaseWay(const inspect::LockSnapshot &snapshot)
+{
+    const auto &recipe = recipes::recipeOf(snapshot.recipe);
+    const auto way = recipe.release;
+    const bool isOnSet = !snapshot.nodes.empty();
+    const bool isOfPermits =
+        way == ReleaseWay::RedissonPermit || way == ReleaseWay::MemberBack || way == ReleaseWay::ByRule;
+    const bool isKnown = way != ReleaseWay::None && (!isOfPermits || hasPermits(snapshot));
+    if (isKnown && (isOnSet == (way == ReleaseWay::QuorumDelete) || hasShares(snapshot)))
+        return way;
+    const auto on = std::ranges::count_if(snapshot.nodes, [](const auto &node) { return node.value.has_value(); });
+    const auto why =
+        on > 1 ? u"several nodes of a set have it, and whether it is one hold is not sure; connect each by itself"_s
+        : isOnSet ? u"who has it on which node of the set is not known; connect each node by itself"_s
+        : recipe.releaseRefusal.isEmpty() ? u"this version knows no safe way for this recipe"_s
+                                          : recipe.releaseRefusal;
+    return Error{ErrorCode::Unsupported, u"force-release of %1 (%2) is not possible: %3"_s.arg(
+                                             label(snapshot.lock.text()), label(snapshot.recipe), why)};
+}
+
+const ReleaseMethod &methodOf(ReleaseWay way)
+{
+    static const auto all = [] {
+        std::vector<ReleaseMethod> methods;
+#define LOCKSCOPE_RELEASES(Name) std::ranges::copy(releaseMethodsOf##Name(), std::back_inserter(methods));
+        LOCKSCOPE_BACKENDS(LOCKSCOPE_RELEASES)
+#undef LOCKSCOPE_RELEASES
+        return methods;
+    }();
+    const auto found = std::ranges::find(all, way, &ReleaseMethod::way);
+    Q_ASSERT(found != all.end());
+    return *found;
+}
+
+} // namespace lockscope::operate

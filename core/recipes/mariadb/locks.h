@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The locks on a MariaDB or MySQL; each one's rules stand in its own file.
+#pragma once
+
+#include "core/base/random.h"
+#include "core/mariadb/session.h"
+#include "core/recipes/keepalive.h"
+#include "core/recipes/lockbase.h"
+#include "core/recipes/mariadb/rowname.h"
+#include "core/recipes/mariadb/sqllock.h"
+
+namespace lockscope::recipes {
+
+// sql-for-update: a row locked for the length of a transaction.
+class ForUpdateLock final : public TransactionLock {
+public:
+    ForUpdateLock(mariadb::Session &session, const QByteArray &lock, RowName row);
+    ~ForUpdateLock() override { shutDown(); }
+
+private:
+    Task<Result<Grant>> takeOn(mariadb::ConnectionId connection, Deadline deadline) override;
+    Task<Result<mariadb::Rows>> lockRow(mariadb::ConnectionId connection, Deadline deadline);
+    [[nodiscard]] mariadb::Statement whetherMine() const override;
+
+    RowName m_row;
+};
+
+// sql-get-lock: a lock with a name, held by a connection.
+class GetLockLock final : public NamedLock {
+public:
+    // `lock` is what it is called, `name` what the server is given.
+    GetLockLock(mariadb::Session &session, const QByteArray &lock, QByteArray name);
+    ~GetLockLock() override { shutDown(); }
+
+private:
+    Task<Result<bool>> ask(mariadb::ConnectionId connection, Deadline deadline) override;
+    [[nodiscard]] mariadb::Statement whetherMine() const override;
+    [[nodiscard]] Undo undoing(mariadb::ConnectionId connection) const override;
+
+    QByteArray m_name;
+};
+
+// sql-version: an optimistic lock, a column that counts who wrote last.
+class VersionLock final : public LockBase {
+public:
+    VersionLock(mariadb::Session &session, const QByteArray &lock, RowName row);
+    ~VersionLock() override { shutDown(); }
+
+    // BadVersion when somebody else wrote meanwhile: nothing was written, and the work has to be done
+    // again, from acquire() on. UnknownOutcome when the answer was lost: it may have been written.
+    Task<Result<void>> release(Deadline deadline) override;
+    Task<Result<bool>> isStillMine(Deadline deadline) override;
+
+private:
+    Task<Result<Grant>> take(Deadline deadline) override;
+    Task<Result<qint64>> readVersion(Deadline deadline);
+    [[nodiscard]] bool isHeld() const override { return m_version.has_value(); }
+    void letGo() override { m_version.reset(); }
+
+    mariadb::Session *m_session;
+    RowName m_row;
+    std::optional<qint64> m_version; // that was read, and not written yet
+    int m_conflicts = 0;             // in a row
+};
+
+// sql-shedlock: a row that says who has it, and until when.
+
+// One try to have the row: a new token for each, so that what takes back an earlier one can never hit this one.
+struct RowClaim {
+    LeasedRowName row;
+    QByteArray token;
+};
+
+class LeasedRow final : public LockBase {
+public:
+    // `ttl` at least 1 ms. The table has ShedLock's columns, times with milliseconds (TIMESTAMP(3)).
+    LeasedRow(mariadb::Session &session, const QByteArray &lock, LeasedRowName row, std::chrono::milliseconds ttl,
+              Random random);
+    ~LeasedRow() override { shutDown(); }
+
+    Task<Result<void>> release(Deadline deadline) override;
+    Task<Result<bool>> isStillMine(Deadline deadline) override;
+
+private:
+    using Session = mariadb::Session;
+    struct Held {
+        Held(Session &session, RowClaim its, std::chrono::milliseconds ttl, Instant asked,
+             std::function<void(Loss)> onEnd);
+        RowClaim claim;
+        KeepAlive life;
+    };
+
+    Task<Result<Grant>> take(Deadline deadline) override;
+    Task<Result<Grant>> poll(Deadline deadline);
+    [[nodiscard]] bool isHeld() const override { return m_held && !m_held->life.isOver(); }
+    void letGo() override;
+
+    Session *m_session;
+    LeasedRowName m_row;
+    std::chrono::milliseconds m_ttl;
+    Random m_random;
+    WaitGroup m_waitGroup;
+    bool m_isRowThere = false; // certainly
+    std::optional<Held> m_held;
+};
+
+} // namespace lockscope::recipes

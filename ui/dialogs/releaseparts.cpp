@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/dialogs/releaseparts.h"
+
+#include "core/base/text.h"
+#include "ui/dialogs/factsform.h"
+#include "ui/dialogs/forcereleasewords.h"
+
+#include <QBoxLayout>
+#include <QComboBox>
+#include <QLabel>
+
+#include <algorithm>
+#include <utility>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using operate::Way;
+
+WayPicker::WayPicker(QWidget *parent) : QWidget(parent), m_box(new QComboBox(this))
+{
+    m_box->setObjectName(u"way"_s);
+    m_box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_box->setMinimumContentsLength(20);
+    auto *label = new QLabel(tr("&Way (gentlest first)"), this);
+    label->setProperty("look", u"muted"_s);
+    label->setBuddy(m_box);
+    label->setMinimumWidth(158);
+    auto *row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(12);
+    row->addWidget(label);
+    row->addWidget(m_box, 1);
+    connect(m_box, &QComboBox::activated, this, [this](int index) {
+        const auto &offer = m_offers[static_cast<std::size_t>(index)];
+        if (offer.way == m_way)
+            return;
+        m_way = offer.way;
+        m_contender = m_way == Way::Release ? QByteArray() : offer.contender;
+        emit picked();
+    });
+}
+
+QString WayPicker::titleOf(const operate::WayOffer &offer, const inspect::LockSnapshot &lock)
+{
+    const auto *one = lock.find(offer.contender);
+    const QString who = ForceReleaseWords::nameOf(lock, offer.contender);
+    const QString connection = one ? one->session.value_or(QString()).left(40) : QString();
+    const auto &endsStatement = infoOf(lock.backend).endsStatement;
+    switch (offer.way) {
+    case Way::Revoke: return tr("Ask %1 to let go (__REVOKE__)").arg(who);
+    case Way::ShortenTtl: return tr("Let its lease end in 10 s");
+    case Way::KillWaiter:
+        return endsStatement.isEmpty() ? tr("Take the chosen waiter %1 out of the queue").arg(who)
+                                       : tr("%1 %2: the chosen waiter waits no more").arg(endsStatement, connection);
+    case Way::KillQuery: return tr("%1 %2: end its running statement").arg(endsStatement, connection);
+    case Way::EndLease: return tr("End the lease of %1, with all keys that hang on it").arg(who);
+    case Way::Release: break;
+    }
+    return tr("Take the lock from %1 (force-release)").arg(who);
+}
+
+void WayPicker::offer(const inspect::LockSnapshot &lock, const QByteArray &holder, const QByteArray &chosen)
+{
+    std::vector<operate::WayOffer> offers;
+    const auto *waiter = lock.find(chosen);
+    if (waiter && waiter->role == inspect::Role::Waiter)
+        offers = operate::waysFor(lock, *waiter);
+    if (const auto *one = lock.find(holder))
+        std::ranges::copy(operate::waysFor(lock, *one), std::back_inserter(offers));
+    std::ranges::stable_sort(offers, {}, &operate::WayOffer::way);
+    if (offers == m_offers)
+        return;
+    m_offers = std::move(offers);
+    m_box->clear();
+    for (const auto &one : m_offers)
+        m_box->addItem(titleOf(one, lock));
+    const auto at = std::ranges::find(m_offers, m_way, &operate::WayOffer::way);
+    if (at == m_offers.end())
+        reset();
+    else
+        m_box->setCurrentIndex(static_cast<int>(at - m_offers.begin()));
+}
+
+void WayPicker::reset()
+{
+    m_way = Way::Release;
+    m_contender.clear();
+    const auto at = std::ranges::find(m_offers, m_way, &operate::WayOffer::way);
+    if (at != m_offers.end())
+        m_box->setCurrentIndex(static_cast<int>(at - m_offers.begin()));
+}
+
+namespace {
+
+// Who holds and who waits, which is what was played; how long, and what is found, may be another.
+bool isSameQueue(const inspect::LockSnapshot &a, const inspect::LockSnapshot &b)
+{
+    return std::ranges::equal(a.contenders, b.contenders, [](const auto &one, const auto &other) {
+        return one.id == other.id && one.role == other.role && one.mode == other.mode && one.reentry == other.reentry
+               && one.expiresAt.has_value() == other.expiresAt.has_value();
+    });
+}
+
+} // namespace
+
+RehearseButton::RehearseButton(Backend &backend, FactsForm &facts, QWidget *parent, std::function<void()> said)
+    : QPushButton(tr("Rehearse"), parent), m_backend(backend), m_facts(facts), m_said(std::move(said))
+{
+    setAutoDefault(false); // Enter in a text field is not for it
+    setObjectName(u"rehearseButton"_s);
+    setToolTip(tr("Plays this release in the simulated world: who gets the lock then. Nothing is sent."));
+    connect(this, &QPushButton::clicked, this, &RehearseButton::rehearse);
+}
+
+void RehearseButton::setPlan(const operate::ForceReleasePlan &plan, bool isAgain)
+{
+    const bool isSame = isAgain && m_plan && isSameQueue(m_plan->before, plan.before);
+    m_plan = plan;
+    if (isSame) {
+        if (!m_answer.isEmpty())
+            say(m_answer); // the facts were filled anew
+        return;
+    }
+    ++m_plans;
+    m_isPlaying = false;
+    if (isAgain && !m_answer.isEmpty())
+        say(tr("The lock has changed since; rehearse again."));
+    m_answer.clear();
+}
+
+void RehearseButton::rehearse()
+{
+    if (!m_plan || std::exchange(m_isPlaying, true))
+        return; // it stays enabled: a button that is not loses the focus to the next part of the form
+    m_backend.ask(Rehearse{*m_plan}, this, [this, plan = m_plans](const Result<rehearse::Rehearsal> &rehearsal) {
+        if (plan != m_plans)
+            return;
+        m_isPlaying = false;
+        if (!rehearsal) {
+            say(m_answer = label(rehearsal.error().message.toUtf8(), 1000));
+            return;
+        }
+        QStringList lines{sentenceOf(*rehearsal, m_plan->before)};
+        for (const auto &assumed : rehearsal->assumed)
+            lines << tr("assumed: %1").arg(assumed);
+        say(m_answer = lines.join(u'\n'));
+    });
+}
+
+void RehearseButton::say(const QString &words)
+{
+    const QString title = tr("Rehearsed");
+    if (m_facts.valueOf(title).isEmpty())
+        m_facts.addText(title, words);
+    else
+        m_facts.setText(title, words);
+    // A new line of the form has no height before it is shown, which is later than now.
+    QMetaObject::invokeMethod(
+        this, [this] { m_said(); }, Qt::QueuedConnection);
+}
+
+} // namespace lockscope::ui
+
+#include "moc_releaseparts.cpp"

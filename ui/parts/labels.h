@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Labels that end in an ellipsis where they have no room: of one line, and of several.
+#pragma once
+
+#include <QLabel>
+
+namespace lockscope::ui {
+
+class ElidedLabel : public QLabel {
+    Q_OBJECT
+public:
+    explicit ElidedLabel(QWidget *parent = nullptr);
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+};
+
+// Wrapped, as QLabel does; where it has to be lower than its text, the last line that fits says that there is more:
+// no line is ever cut through. Without room for one it is blank.
+class WholeLinesLabel : public QLabel {
+    Q_OBJECT
+public:
+    explicit WholeLinesLabel(QWidget *parent = nullptr);
+    [[nodiscard]] bool isCut() const; // not all of it is shown
+    // Asks for the height of no more lines than that; 0 for that of all.
+    void setMostLines(int lines);
+    [[nodiscard]] int heightForWidth(int width) const override;
+    [[nodiscard]] QSize minimumSizeHint() const override { return {40, fontMetrics().lineSpacing()}; }
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+
+private:
+    [[nodiscard]] int linesThatFit() const;
+
+    int m_mostLines = 0;
+};
+
+// Sentences with names from servers in them, which have no good place to break a line in.
+
+// The words of `text` in lines no wider than that. A line ends after a clause where that fills about half of it, else
+// between two words; never in a name, nor between a number and its unit. A word that is wider keeps its beginning
+// and its end.
+[[nodiscard]] QStringList clauseLines(const QString &text, const QFontMetrics &metrics, int width);
+
+// Such lines. All of the sentence is its tool tip where a word was shortened.
+class ClauseLabel : public QLabel {
+    Q_OBJECT
+public:
+    // `look` is one of the style sheet's.
+    explicit ClauseLabel(const QString &look, QWidget *parent = nullptr);
+    void say(const QString &sentence);
+    [[nodiscard]] const QString &sentence() const { return m_sentence; }
+    [[nodiscard]] bool hasHeightForWidth() const override { return true; }
+    [[nodiscard]] int heightForWidth(int width) const override;
+    [[nodiscard]] QSize minimumSizeHint() const override { return {40, fontMetrics().lineSpacing()}; }
+
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+    void changeEvent(QEvent *event) override;
+
+private:
+    void breakLines();
+
+    QString m_sentence;
+};
+
+} // namespace lockscope::ui
