@@ -10,7 +10,6 @@
 #include <QJsonArray>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 namespace lockscope::ui {
@@ -42,18 +41,13 @@ QString auditBriefly(const AuditRecord &record)
     return record.phase == "intent"_L1 ? u"intent"_s : auditOutcome(record);
 }
 
-QString auditCell(const AuditRecord &record, int column)
+QVariant auditTone(const AuditRecord &record)
 {
-    switch (column) {
-    case AuditModel::Time: return auditTime(record);
-    case AuditModel::Actor: return harmless(record.actor, 200);
-    case AuditModel::Action: return harmless(record.action, 80);
-    case AuditModel::Lock: return label(record.lock, 400);
-    case AuditModel::Holder: return label(record.holder, 200);
-    case AuditModel::Reason: return harmless(record.reason, 400);
-    case AuditModel::Outcome: return auditBriefly(record);
-    default: return {};
-    }
+    if (record.lacksResult || record.outcome.startsWith("unknown"_L1))
+        return static_cast<int>(Tone::Critical);
+    return record.outcome.startsWith("refused"_L1) || record.outcome.startsWith("failed"_L1)
+               ? QVariant(static_cast<int>(Tone::Warning))
+               : QVariant();
 }
 
 std::map<QString, QJsonObject> contendersOf(const QJsonObject &lock)
@@ -95,76 +89,28 @@ QStringList wantedLines(const QJsonObject &to)
 
 } // namespace
 
+AuditModel::AuditModel(QObject *parent)
+    : RowsModel(
+        parent,
+        {
+            {.title = u"Time"_s, .text = &auditTime},
+            {.title = u"Actor"_s, .text = [](const AuditRecord &record) { return harmless(record.actor, 200); }},
+            {.title = u"Action"_s, .text = [](const AuditRecord &record) { return harmless(record.action, 80); }},
+            {.title = u"Lock"_s, .text = [](const AuditRecord &record) { return label(record.lock, 400); }},
+            {.title = u"Holder"_s, .text = [](const AuditRecord &record) { return label(record.holder, 200); }},
+            {.title = u"Reason"_s, .text = [](const AuditRecord &record) { return harmless(record.reason, 400); }},
+            {.title = u"Outcome"_s, .text = &auditBriefly, .values = {{ToneRole, &auditTone}}},
+        })
+{
+}
+
 void AuditModel::setRecords(std::vector<AuditRecord> records)
 {
-    const auto sameHash = [](const AuditRecord &a, const AuditRecord &b) { return a.hash == b.hash; };
-    const bool grew = records.size() >= m_records.size()
-                      && std::equal(m_records.begin(), m_records.end(), records.begin(), sameHash);
-    if (!grew) {
-        // reset: the file was put away, or is another one
-        beginResetModel();
-        m_records = std::move(records);
-        endResetModel();
-        return;
-    }
-    const auto more = static_cast<int>(records.size() - m_records.size());
-    if (more > 0)
-        beginInsertRows({}, 0, more - 1);
-    m_records = std::move(records);
-    if (more > 0)
-        endInsertRows();
-    if (rowCount() > more) // an intent has its result now
-        emit dataChanged(index(more, 0), index(rowCount() - 1, ColumnCount - 1));
-}
-
-const AuditRecord &AuditModel::at(int row) const
-{
-    return m_records[m_records.size() - 1 - static_cast<std::size_t>(row)];
-}
-
-int AuditModel::rowCount(const QModelIndex &parent) const
-{
-    return parent.isValid() ? 0 : static_cast<int>(m_records.size());
-}
-
-int AuditModel::columnCount(const QModelIndex &) const
-{
-    return ColumnCount;
-}
-
-QVariant AuditModel::data(const QModelIndex &index, int role) const
-{
-    if (!index.isValid())
-        return {};
-    const auto &record = at(index.row());
-    switch (role) {
-    case Qt::DisplayRole: return auditCell(record, index.column());
-    case Qt::ToolTipRole: return plainToolTip(auditCell(record, index.column()));
-    case FilterRole: {
-        QStringList cells;
-        for (int column = 0; column < ColumnCount; ++column)
-            cells << auditCell(record, column);
-        return cells.join(u'\n');
-    }
-    case ToneRole:
-        if (index.column() != Outcome)
-            return {};
-        if (record.lacksResult || record.outcome.startsWith("unknown"_L1))
-            return static_cast<int>(Tone::Critical);
-        return record.outcome.startsWith("refused"_L1) || record.outcome.startsWith("failed"_L1)
-                   ? QVariant(static_cast<int>(Tone::Warning))
-                   : QVariant();
-    default: return {};
-    }
-}
-
-QVariant AuditModel::headerData(int section, Qt::Orientation orientation, int role) const
-{
-    static const std::array titles{u"Time"_s,   u"Actor"_s,  u"Action"_s, u"Lock"_s,
-                                   u"Holder"_s, u"Reason"_s, u"Outcome"_s};
-    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount || role != Qt::DisplayRole)
-        return {};
-    return titles[static_cast<std::size_t>(section)];
+    std::ranges::reverse(records);
+    // The records of one hash differ at most in whether a result was found for an intent.
+    const auto isSame = [](const AuditRecord &a, const AuditRecord &b) { return a.hash == b.hash; };
+    const auto isEqual = [](const AuditRecord &a, const AuditRecord &b) { return a.lacksResult == b.lacksResult; };
+    replaceRows(std::move(records), isSame, isEqual);
 }
 
 QStringList auditDiff(const QJsonObject &before, const QJsonObject &after)

@@ -4,39 +4,40 @@
 #pragma once
 
 #include "core/workspace/backend.h"
-
-#include <QAbstractTableModel>
+#include "ui/models/rowsmodel.h"
 
 namespace lockscope::ui {
 
-class KeyItemsModel : public QAbstractTableModel {
+struct KeyItem {
+    // The item is known by it when the key is read again: field, member, or place in a list; a string has none.
+    QByteArray name;
+    QByteArray value;
+    friend bool operator==(const KeyItem &, const KeyItem &) = default;
+};
+
+class KeyItemsModel : public RowsModel<KeyItem> {
     Q_OBJECT
 public:
     enum class Shape { Single, Pairs, Numbered, Members };
     enum Column { Label, Value, ColumnCount };
-    static constexpr int ValueRole = Qt::UserRole; // QByteArray, whole
+    static constexpr int ValueRole = OwnRole; // QByteArray, complete
 
-    using QAbstractTableModel::QAbstractTableModel;
-
+    explicit KeyItemsModel(QObject *parent = nullptr);
     void show(const KeyDetail &detail);
-    void clear();
+    void clear() { setItems({}); }
     [[nodiscard]] Shape shape() const { return m_shape; }
-    // By what an item is known when the key is read again: field, member, or place in a list; empty: by nothing.
-    [[nodiscard]] QByteArray nameAt(int row) const;
+    [[nodiscard]] QByteArray nameAt(int row) const
+    {
+        return row < 0 || row >= rowCount() ? QByteArray() : at(row).name;
+    }
     [[nodiscard]] int rowOf(const QByteArray &name) const;
-
-    [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
-    [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
-    [[nodiscard]] QVariant data(const QModelIndex &index, int role) const override;
-    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
     [[nodiscard]] static Shape shapeOf(const QByteArray &type);
 
 private:
-    [[nodiscard]] int countOf(const std::vector<QByteArray> &items) const;
+    void setItems(std::vector<KeyItem> items);
 
     Shape m_shape = Shape::Single;
-    std::vector<QByteArray> m_items;
 };
 
 } // namespace lockscope::ui

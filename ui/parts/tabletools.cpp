@@ -4,8 +4,8 @@
 #include "core/base/instant.h"
 #include "core/base/text.h"
 #include "ui/models/csv.h"
+#include "ui/models/rowsmodel.h"
 #include "ui/models/screenclock.h"
-#include "ui/models/wholetext.h"
 
 #include <QClipboard>
 #include <QContextMenuEvent>

@@ -4,7 +4,7 @@
 
 #include <version>
 
-#include "ui/models/leasepulse.h"
+#include "ui/models/sessionfacts.h"
 
 #include <QWidget>
 
