@@ -6,7 +6,6 @@
 #include "tests/support/testmain.h"
 #include "tests/ui/themedapplication.h"
 #include "ui/dialogs/bulkdialog.h"
-#include "ui/dialogs/bulkmodel.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/dialogs/friction.h"
