@@ -13,7 +13,7 @@
 #include "ui/dialogs/helpdialogs.h"
 #include "ui/dialogs/settingsdialog.h"
 #include "ui/mainwindow.h"
-#include "ui/models/orderedrows.h"
+#include "ui/models/lockrow.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockdetail.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a CSV file: what a program reads back, and what a spreadsheet must not run.
 #include "tests/support/testmain.h"
-#include "ui/models/csv.h"
+#include "ui/parts/tabletools.h"
 
 #include <QTest>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How well typed letters fit a name.
 #include "tests/support/testmain.h"
-#include "ui/models/fuzzy.h"
+#include "ui/shell/palette.h"
 
 #include <QTest>
 

@@ -2,7 +2,6 @@
 // What falls when a session ends, who inherits each of its locks, and the pulse of its lease.
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
-#include "ui/models/leasepulse.h"
 #include "ui/models/sessionfacts.h"
 
 #include <QTest>

@@ -3,6 +3,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/workspace/values.h"
 #include "ui/parts/environment.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
@@ -25,6 +26,72 @@
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
+
+namespace {
+
+QString holderText(const operate::BulkTarget &target)
+{
+    const QString id = label(target.contender, 120);
+    return target.who.isEmpty() ? id : target.who + u" · "_s + id;
+}
+
+QString actText(const operate::BulkTarget &target)
+{
+    const auto more = target.goWithIt.size();
+    if (more > 0)
+        return more == 1 ? BulkModel::tr("KILL; 1 more lock goes with it")
+                         : BulkModel::tr("KILL; %1 more locks go with it").arg(more);
+    return target.way == operate::Way::KillWaiter ? BulkModel::tr("out of the queue") : BulkModel::tr("release");
+}
+
+} // namespace
+
+BulkModel::BulkModel(const std::vector<operate::BulkTarget> &targets, SystemTime now, QObject *parent)
+    : RowsModel(parent), m_now(now)
+{
+    m_columns = {
+        {.title = tr("Lock"),
+         .text = [](const operate::BulkTarget &target) { return label(target.lock.text(), 400); }},
+        {.title = tr("Holder"), .text = &holderText},
+        {.title = tr("For"), .text = [this](const operate::BulkTarget &target) { return sinceText(target); }},
+        {.title = tr("What is done"), .text = &actText},
+        {.title = tr("What came of it"),
+         .text = [this](const operate::BulkTarget &target) { return outcomeText(target); }},
+    };
+    for (const auto &target : targets)
+        m_rows.push_back(&target);
+}
+
+void BulkModel::setDone(int done)
+{
+    m_done = done;
+    reportColumns(Outcome, Outcome);
+}
+
+void BulkModel::setReport(const operate::BulkReport &report)
+{
+    m_isOver = true;
+    m_hasStopped = report.stoppedAt.has_value();
+    setDone(static_cast<int>(report.done.size()));
+}
+
+QString BulkModel::sinceText(const operate::BulkTarget &target) const
+{
+    if (!target.since)
+        return u"?"_s;
+    return spokenDuration(std::chrono::duration_cast<std::chrono::milliseconds>(m_now.time_since_epoch())
+                          + target.serverAhead - target.since->time_since_epoch());
+}
+
+QString BulkModel::outcomeText(const operate::BulkTarget &target) const
+{
+    const auto row = std::ranges::find(m_rows, &target) - m_rows.begin();
+    if (row < m_done)
+        return tr("done");
+    if (!m_isOver)
+        return {};
+    return m_hasStopped && row == m_done ? tr("stopped here") : tr("not touched");
+}
 
 BulkDialog::BulkDialog(Backend &backend, const ConnectionBook &book, const QString &what,
                        std::vector<operate::BulkTarget> targets, SystemTime now, QWidget *parent)

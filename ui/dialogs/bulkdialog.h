@@ -9,6 +9,7 @@
 #include "ui/dialogs/actingform.h"
 #include "ui/models/connectionbook.h"
 #include "ui/models/lockfacts.h"
+#include "ui/models/rowsmodel.h"
 
 #include <QAbstractTableModel>
 
@@ -20,7 +21,33 @@ class QTreeView;
 namespace lockscope::ui {
 
 class Banner;
-class BulkModel;
+
+// The targets of several force-releases as a table, and the result of each.
+class BulkModel : public RowsModel<const operate::BulkTarget *> {
+    Q_OBJECT
+public:
+    enum Column { Lock, Holder, Since, What, Outcome, ColumnCount };
+
+    // The targets outlive the model.
+    BulkModel(const std::vector<operate::BulkTarget> &targets, SystemTime now, QObject *parent);
+
+    // So many from the top are done.
+    void setDone(int done);
+    void setReport(const operate::BulkReport &report);
+    [[nodiscard]] QString text(int row, int column) const
+    {
+        return m_columns[static_cast<std::size_t>(column)].text(at(row));
+    }
+
+private:
+    [[nodiscard]] QString sinceText(const operate::BulkTarget &target) const;
+    [[nodiscard]] QString outcomeText(const operate::BulkTarget &target) const;
+
+    const SystemTime m_now;
+    int m_done = 0;
+    bool m_isOver = false;
+    bool m_hasStopped = false;
+};
 
 class BulkDialog : public SendingDialog {
     Q_OBJECT

@@ -64,8 +64,6 @@ private:
     mutable QString m_haystack;
 };
 
-using FindingRows = std::vector<FindingRow *>;
-
 struct FindingOrder {
     int column = -1; // -1 is the order of the house: the gravest first, then by code and lock
     Qt::SortOrder direction = Qt::AscendingOrder;

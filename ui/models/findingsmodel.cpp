@@ -2,11 +2,8 @@
 #include "ui/models/findingsmodel.h"
 
 #include "core/base/clock.h"
-#include "ui/models/rowdelta.h"
-#include "ui/theme/text.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <unordered_set>
 #include <utility>
@@ -22,8 +19,7 @@ using inspect::SnapshotChange;
 namespace {
 
 // Rows that come or go at more places than this do so at the end, and are then put in order at once.
-constexpr std::size_t mostPlaces = 32;
-constexpr int bridgedRows = 8;
+constexpr std::size_t mostFindingPlaces = 32;
 constexpr std::chrono::seconds firstLooks(5);
 
 // Mutes end by the wall clock: other runs, and other programs, read them.
@@ -34,7 +30,31 @@ MuteTime muteTime(SystemTime now)
 
 } // namespace
 
-FindingsModel::FindingsModel(Clock clock, QObject *parent) : QAbstractTableModel(parent), m_clock(std::move(clock)) {}
+FindingsModel::FindingsModel(Clock clock, QObject *parent)
+    : OrderedRows(parent, mostFindingPlaces), m_clock(std::move(clock))
+{
+    const auto cell = [this](int column) {
+        return [this, column](const FindingRow &row) { return row.cell(column, nowOf(row.lock.connection)); };
+    };
+    m_columns = {
+        {.title = u"Severity"_s,
+         .text = cell(FindingRow::State),
+         .help = u"How grave it is"_s,
+         .values = {{Qt::AccessibleTextRole, [this](const FindingRow &row) { return textsOf(row).join(u", "_s); }}}},
+        {.title = u"Finding"_s,
+         .text = cell(FindingRow::Title),
+         .help = u"What it is; below the table stands what it means"_s},
+        {.title = u"Lock"_s,
+         .text = cell(FindingRow::Lock),
+         .help = u"The lock that it was found on; of a deadlock all of them"_s},
+        {.title = u"Connection"_s, .text = cell(FindingRow::Connection), .help = u"Where that is"_s},
+        {.title = u"Who"_s, .text = cell(FindingRow::Who), .help = u"Whom it is about, the first of them"_s},
+        {.title = u"What"_s, .text = cell(FindingRow::Message), .help = u"What was seen; its ages go on counting"_s},
+        {.title = u"Since"_s,
+         .text = cell(FindingRow::Since),
+         .help = u"When this window first saw it; ≤ where it was there at the first look already"_s},
+    };
+}
 
 FindingsModel::~FindingsModel() = default;
 
@@ -54,7 +74,7 @@ void FindingsModel::apply(const std::vector<SnapshotChange> &changes, bool isJum
     for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
         if (change->kind == ChangeKind::Added)
             m_lookedSince.try_emplace(change->lock.lock.connection, m_clock());
-        const bool concerns = !change->lock.findings.empty() || m_rows.contains(change->lock.lock)
+        const bool concerns = !change->lock.findings.empty() || m_byLock.contains(change->lock.lock)
                               || m_inDeadlocks.contains(change->lock.lock);
         if ((concerns || changes.size() > 1) && told.insert(change->lock.lock).second && concerns)
             last.push_back(&*change);
@@ -87,8 +107,8 @@ void FindingsModel::joinDeadlocks()
 {
     std::vector<int> changed;
     for (const auto &[lock, in] : m_inDeadlocks) {
-        const auto own = m_rows.find(lock);
-        if (own == m_rows.end())
+        const auto own = m_byLock.find(lock);
+        if (own == m_byLock.end())
             continue;
         for (auto &row : own->second) {
             std::vector<FindingParty> elsewhere;
@@ -100,7 +120,7 @@ void FindingsModel::joinDeadlocks()
                 changed.push_back(placeOf(*row));
         }
     }
-    emitRanges(std::move(changed));
+    reportShown(std::move(changed));
 }
 
 // The row goes on with what was found now.
@@ -123,7 +143,7 @@ void FindingsModel::continueRow(FindingRow &row, FindingRow next, Delta &delta)
     // Takes its new place as another row would: the old one leaves with what it said.
     auto before = std::make_unique<FindingRow>(row);
     if (row.shown) {
-        m_shown[static_cast<std::size_t>(placeOf(row))] = before.get();
+        m_rows[static_cast<std::size_t>(placeOf(row))] = before.get();
         delta.gone.push_back(std::move(before));
     }
     next.shown = false;
@@ -149,7 +169,7 @@ bool FindingsModel::isOlder(const FindingRow &row, const LockSnapshot &lock, boo
 void FindingsModel::replace(const LockSnapshot &lock, bool isGone, bool isFirstLook, Delta &delta)
 {
     noteDeadlock(lock, isGone);
-    auto &own = m_rows[lock.lock];
+    auto &own = m_byLock[lock.lock];
     Own left = std::exchange(own, {});
     const auto take = [&left](const auto &fits) -> std::unique_ptr<FindingRow> {
         const auto at = std::ranges::find_if(left, fits);
@@ -197,28 +217,28 @@ void FindingsModel::replace(const LockSnapshot &lock, bool isGone, bool isFirstL
             delta.gone.push_back(std::move(row));
     }
     if (own.empty())
-        m_rows.erase(lock.lock);
+        m_byLock.erase(lock.lock);
 }
 
 void FindingsModel::commit(Delta delta)
 {
-    FindingRows doomed;
+    Rows doomed;
     for (const auto &row : delta.gone)
         doomed.push_back(row.get());
-    removeShown(std::move(doomed));
+    removeShown(doomed);
     std::erase_if(delta.fresh, [this](const FindingRow *row) { return !m_filter.shows(*row); });
     insertShown(std::move(delta.fresh));
     std::vector<int> rows;
     for (const auto *row : delta.changed)
         rows.push_back(placeOf(*row));
-    emitRanges(std::move(rows));
+    reportShown(std::move(rows));
 }
 
 void FindingsModel::removeConnection(const ConnectionName &connection)
 {
     const auto found = m_found, all = m_all;
     Delta delta;
-    for (auto at = m_rows.begin(); at != m_rows.end();) {
+    for (auto at = m_byLock.begin(); at != m_byLock.end();) {
         if (at->first.connection != connection) {
             ++at;
             continue;
@@ -228,7 +248,7 @@ void FindingsModel::removeConnection(const ConnectionName &connection)
             if (row->shown)
                 delta.gone.push_back(std::move(row));
         }
-        at = m_rows.erase(at);
+        at = m_byLock.erase(at);
     }
     std::erase_if(m_inDeadlocks, [&](const auto &one) { return one.first.connection == connection; });
     commit(std::move(delta));
@@ -242,8 +262,7 @@ void FindingsModel::setFrozen(const ConnectionName &connection, std::optional<Sy
         m_frozen[connection] = *asOf;
     else
         m_frozen.erase(connection);
-    if (!m_shown.empty())
-        emit dataChanged(index(0, 0), index(rowCount() - 1, FindingRow::ColumnCount - 1));
+    reportAll();
 }
 
 // --- mutes -------------------------------------------------------------------------------------
@@ -279,7 +298,7 @@ void FindingsModel::judgeMutes()
         m_nextEnd = m_nextEnd ? std::min(*m_nextEnd, mute.until) : mute.until;
     const auto found = m_found, all = m_all;
     std::vector<int> changed;
-    for (auto &[lock, own] : m_rows) {
+    for (auto &[lock, own] : m_byLock) {
         for (auto &row : own) {
             auto muted = muteFor(*row);
             if (muted == row->muted)
@@ -291,7 +310,7 @@ void FindingsModel::judgeMutes()
                 changed.push_back(placeOf(*row));
         }
     }
-    emitRanges(std::move(changed));
+    reportShown(std::move(changed));
     refilter();
     say(found, all);
 }
@@ -315,7 +334,7 @@ void FindingsModel::setFilter(FindingFilter filter)
 {
     m_filter = std::move(filter);
     m_found = {};
-    for (const auto &[lock, own] : m_rows) {
+    for (const auto &[lock, own] : m_byLock) {
         for (const auto &row : own) {
             if (m_filter.finds(*row))
                 m_found.add(*row, +1);
@@ -327,115 +346,21 @@ void FindingsModel::setFilter(FindingFilter filter)
 
 void FindingsModel::refilter()
 {
-    FindingRows doomed, fresh;
-    for (const auto &[lock, own] : m_rows) {
+    Rows doomed, fresh;
+    for (const auto &[lock, own] : m_byLock) {
         for (const auto &row : own) {
             if (row->shown != m_filter.shows(*row))
                 (row->shown ? doomed : fresh).push_back(row.get());
         }
     }
-    removeShown(std::move(doomed));
+    removeShown(doomed);
     insertShown(std::move(fresh));
 }
 
 void FindingsModel::sort(int column, Qt::SortOrder order)
 {
     m_order = {column, order};
-    rearrangeShown([this] { std::sort(m_shown.begin(), m_shown.end(), m_order); });
-}
-
-int FindingsModel::placeOf(const FindingRow &row) const
-{
-    return static_cast<int>(std::lower_bound(m_shown.begin(), m_shown.end(), &row, m_order) - m_shown.begin());
-}
-
-void FindingsModel::removeShown(FindingRows doomed)
-{
-    if (doomed.empty())
-        return;
-    std::vector<int> rows;
-    for (auto *row : doomed)
-        rows.push_back(placeOf(*row));
-    std::sort(rows.begin(), rows.end());
-    auto ranges = rangesOf(rows);
-    if (ranges.size() > mostPlaces) {
-        for (auto *row : doomed)
-            row->leaving = true;
-        rearrangeShown([this] {
-            std::stable_partition(m_shown.begin(), m_shown.end(),
-                                  [](const FindingRow *row) { return !row->leaving; });
-        });
-        const int total = rowCount();
-        ranges = {{total - static_cast<int>(doomed.size()), total - 1}};
-    }
-    for (auto range = ranges.rbegin(); range != ranges.rend(); ++range) {
-        beginRemoveRows({}, range->first, range->last);
-        m_shown.erase(m_shown.begin() + range->first, m_shown.begin() + range->last + 1);
-        endRemoveRows();
-    }
-    for (auto *row : doomed)
-        row->shown = row->leaving = false;
-}
-
-void FindingsModel::insertShown(FindingRows fresh)
-{
-    if (fresh.empty())
-        return;
-    std::sort(fresh.begin(), fresh.end(), m_order);
-    struct Group {
-        int at;
-        std::size_t first, count;
-    };
-    std::vector<Group> groups;
-    for (std::size_t i = 0; i < fresh.size(); ++i) {
-        const int at = placeOf(*fresh[i]);
-        if (!groups.empty() && groups.back().at == at)
-            ++groups.back().count;
-        else
-            groups.push_back({at, i, 1});
-    }
-    const bool isScattered = groups.size() > mostPlaces;
-    const auto middle = static_cast<std::ptrdiff_t>(m_shown.size());
-    if (isScattered)
-        groups = {{static_cast<int>(middle), 0, fresh.size()}};
-    for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
-        const auto from = fresh.begin() + static_cast<std::ptrdiff_t>(group->first);
-        const auto upTo = from + static_cast<std::ptrdiff_t>(group->count);
-        beginInsertRows({}, group->at, group->at + static_cast<int>(group->count) - 1);
-        m_shown.insert(m_shown.begin() + group->at, from, upTo);
-        endInsertRows();
-    }
-    for (auto *row : fresh)
-        row->shown = true;
-    if (isScattered)
-        rearrangeShown(
-            [&] { std::inplace_merge(m_shown.begin(), m_shown.begin() + middle, m_shown.end(), m_order); });
-}
-
-void FindingsModel::rearrangeShown(const std::function<void()> &rearrange)
-{
-    emit layoutAboutToBeChanged({}, QAbstractItemModel::VerticalSortHint);
-    const auto before = persistentIndexList();
-    FindingRows kept;
-    for (const auto &index : before)
-        kept.push_back(m_shown[static_cast<std::size_t>(index.row())]);
-    rearrange();
-    if (!before.isEmpty()) {
-        for (std::size_t row = 0; row < m_shown.size(); ++row)
-            m_shown[row]->row = static_cast<int>(row);
-    }
-    QModelIndexList after;
-    for (std::size_t i = 0; i < kept.size(); ++i)
-        after << index(kept[i]->row, before[static_cast<qsizetype>(i)].column());
-    changePersistentIndexList(before, after);
-    emit layoutChanged({}, QAbstractItemModel::VerticalSortHint);
-}
-
-void FindingsModel::emitRanges(std::vector<int> rows)
-{
-    std::sort(rows.begin(), rows.end());
-    for (const auto &range : rangesOf(rows, bridgedRows))
-        emit dataChanged(index(range.first, 0), index(range.last, FindingRow::ColumnCount - 1));
+    sortShown();
 }
 
 void FindingsModel::tick(int firstRow, int lastRow)
@@ -445,55 +370,6 @@ void FindingsModel::tick(int firstRow, int lastRow)
     lastRow = std::min(lastRow, rowCount() - 1);
     if (firstRow >= 0 && firstRow <= lastRow)
         emit dataChanged(index(firstRow, FindingRow::Message), index(lastRow, FindingRow::Message));
-}
-
-// --- as a table --------------------------------------------------------------------------------
-
-int FindingsModel::rowCount(const QModelIndex &parent) const
-{
-    return parent.isValid() ? 0 : static_cast<int>(m_shown.size());
-}
-
-int FindingsModel::columnCount(const QModelIndex &parent) const
-{
-    return parent.isValid() ? 0 : FindingRow::ColumnCount;
-}
-
-QVariant FindingsModel::data(const QModelIndex &index, int role) const
-{
-    if (!index.isValid() || index.row() >= rowCount())
-        return {};
-    const auto &row = at(index.row());
-    const auto now = nowOf(row.lock.connection);
-    if (role == Qt::DisplayRole)
-        return row.cell(index.column(), now);
-    if (role == Qt::ToolTipRole)
-        return plainToolTip(row.cell(index.column(), now));
-    if (role == Qt::AccessibleTextRole) {
-        QStringList all;
-        for (int column = 0; column < FindingRow::ColumnCount; ++column)
-            all << row.cell(column, now);
-        return index.column() == 0 ? all.join(u", "_s) : all[index.column()];
-    }
-    return role == Qt::TextAlignmentRole ? QVariant::fromValue(Qt::AlignLeft | Qt::AlignVCenter) : QVariant();
-}
-
-QVariant FindingsModel::headerData(int section, Qt::Orientation orientation, int role) const
-{
-    static const std::array titles{u"Severity"_s, u"Finding"_s, u"Lock"_s, u"Connection"_s,
-                                   u"Who"_s,      u"What"_s,    u"Since"_s};
-    static const std::array tips{u"How grave it is"_s,
-                                 u"What it is; below the table stands what it means"_s,
-                                 u"The lock that it was found on; of a deadlock all of them"_s,
-                                 u"Where that is"_s,
-                                 u"Whom it is about, the first of them"_s,
-                                 u"What was seen; its ages go on counting"_s,
-                                 u"When this window first saw it; ≤ where it was there at the first look already"_s};
-    if (orientation != Qt::Horizontal || section < 0 || section >= FindingRow::ColumnCount)
-        return {};
-    if (role == Qt::DisplayRole)
-        return titles[static_cast<std::size_t>(section)];
-    return role == Qt::ToolTipRole ? QVariant(tips[static_cast<std::size_t>(section)]) : QVariant();
 }
 
 } // namespace lockscope::ui

@@ -7,17 +7,15 @@
 
 #include "core/workspace/backend.h"
 #include "ui/models/findingrow.h"
+#include "ui/models/orderedrows.h"
 
-#include <QAbstractTableModel>
-
-#include <functional>
 #include <memory>
 #include <set>
 #include <unordered_map>
 
 namespace lockscope::ui {
 
-class FindingsModel : public QAbstractTableModel {
+class FindingsModel : public OrderedRows<FindingRow, FindingOrder> {
     Q_OBJECT
 public:
     using Clock = std::function<SystemTime()>;
@@ -39,15 +37,10 @@ public:
     // Of those that the filter finds, whatever their severity; of all there are.
     [[nodiscard]] const FindingCounts &found() const { return m_found; }
     [[nodiscard]] const FindingCounts &all() const { return m_all; }
-    [[nodiscard]] const FindingRow &at(int row) const { return *m_shown[static_cast<std::size_t>(row)]; }
 
     // The clock went on: these rows are worded anew, and mutes end.
     void tick(int firstRow, int lastRow);
 
-    [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
-    [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
-    [[nodiscard]] QVariant data(const QModelIndex &index, int role = Qt::DisplayRole) const override;
-    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
     void sort(int column, Qt::SortOrder order) override;
 
 signals:
@@ -61,9 +54,8 @@ private:
     // What a batch does to the rows.
     struct Delta {
         Own gone; // kept until the views know
-        FindingRows fresh;
-        FindingRows changed;
-        [[nodiscard]] bool isEmpty() const { return gone.empty() && fresh.empty() && changed.empty(); }
+        Rows fresh;
+        Rows changed;
     };
 
     void replace(const inspect::LockSnapshot &lock, bool isGone, bool isFirstLook, Delta &delta);
@@ -77,16 +69,9 @@ private:
     void refilter();
     void count(const FindingRow &row, int by);
     void say(const FindingCounts &found, const FindingCounts &all);
-    [[nodiscard]] int placeOf(const FindingRow &row) const;
-    void removeShown(FindingRows doomed);
-    void insertShown(FindingRows fresh);
-    void rearrangeShown(const std::function<void()> &rearrange);
-    void emitRanges(std::vector<int> rows);
 
     Clock m_clock;
-    std::unordered_map<inspect::LockName, Own, NameHash> m_rows;
-    FindingRows m_shown; // those that pass the filter, in order
-    FindingOrder m_order;
+    std::unordered_map<inspect::LockName, Own, NameHash> m_byLock; // those that pass the filter, and the others
     FindingFilter m_filter;
     FindingCounts m_found;
     FindingCounts m_all;

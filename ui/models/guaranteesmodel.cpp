@@ -36,54 +36,60 @@ Pill pillOf(Verdict verdict)
     return {};
 }
 
-GuaranteesModel::GuaranteesModel(QObject *parent)
-    : QAbstractTableModel(parent), m_recipes(contention::guaranteedRecipes()), m_faults(contention::allFaults())
+GuaranteesModel::GuaranteesModel(QObject *parent) : RowsModel(parent), m_faults(contention::allFaults())
 {
+    for (const auto &recipe : contention::guaranteedRecipes())
+        m_rows.push_back({.recipe = recipe});
+    for (std::size_t fault = 0; fault < m_faults.size(); ++fault)
+        m_columns.push_back(columnOf(fault));
     fill();
+}
+
+RowColumn<RecipeGuarantees> GuaranteesModel::columnOf(std::size_t fault) const
+{
+    const auto recipeName = [](const RecipeGuarantees &row) { return QString::fromLatin1(row.recipe); };
+    const auto faultName = QString::fromLatin1(nameOf(m_faults[fault]));
+    const auto shown = [this, fault](const RecipeGuarantees &row) { return worstOf(row.cells[fault]); };
+    return {.title = faultName,
+            .text = [=](const RecipeGuarantees &row) { return shown(row) ? shown(row)->word : u"–"_s; },
+            .help = plainToolTip(summaryOf(m_faults[fault])),
+            .values = {{Qt::ToolTipRole,
+                        [=](const RecipeGuarantees &row) {
+                            return shown(row) ? QVariant()
+                                              : plainToolTip(tr("Cannot happen to %1").arg(recipeName(row)));
+                        }},
+                       {Qt::AccessibleTextRole, [=](const RecipeGuarantees &row) {
+                            return tr("%1 under %2: %3")
+                                .arg(recipeName(row), faultName, shown(row) ? shown(row)->word : tr("cannot happen"));
+                        }}}};
 }
 
 void GuaranteesModel::fill()
 {
-    m_cells.clear();
-    for (const auto &recipe : m_recipes) {
+    for (auto &row : m_rows) {
+        row.cells.clear();
         for (const auto fault : m_faults)
-            m_cells.push_back(contention::guaranteesOf(recipe, fault, m_isFenced));
+            row.cells.push_back(contention::guaranteesOf(row.recipe, fault, m_isFenced));
     }
 }
 
 void GuaranteesModel::setInvariant(const QByteArray &invariant)
 {
     m_invariant = invariant;
-    emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+    reportAll();
 }
 
 void GuaranteesModel::setFenced(bool isFenced)
 {
     m_isFenced = isFenced;
     fill();
-    emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+    reportAll();
 }
 
-int GuaranteesModel::rowCount(const QModelIndex &parent) const
+std::optional<Pill> GuaranteesModel::worstOf(const std::vector<Guarantee> &guarantees) const
 {
-    return parent.isValid() ? 0 : static_cast<int>(m_recipes.size());
-}
-
-int GuaranteesModel::columnCount(const QModelIndex &parent) const
-{
-    return parent.isValid() ? 0 : static_cast<int>(m_faults.size());
-}
-
-const std::vector<Guarantee> &GuaranteesModel::guarantees(int row, int column) const
-{
-    return m_cells[static_cast<std::size_t>(row) * m_faults.size() + static_cast<std::size_t>(column)];
-}
-
-std::optional<Pill> GuaranteesModel::pill(const QModelIndex &index) const
-{
-    const auto &all = guarantees(index.row(), index.column());
     std::optional<Verdict> worst;
-    for (const auto &guarantee : all) {
+    for (const auto &guarantee : guarantees) {
         if (!m_invariant.isEmpty() && guarantee.invariant != m_invariant)
             continue;
         if (!worst || gravity(guarantee.verdict) > gravity(*worst))
@@ -92,34 +98,15 @@ std::optional<Pill> GuaranteesModel::pill(const QModelIndex &index) const
     return worst ? std::optional(pillOf(*worst)) : std::nullopt;
 }
 
-QVariant GuaranteesModel::data(const QModelIndex &index, int role) const
-{
-    if (!index.isValid())
-        return {};
-    const auto shown = pill(index);
-    switch (role) {
-    case Qt::DisplayRole: return shown ? shown->word : u"–"_s;
-    case Qt::ToolTipRole:
-        return shown ? QVariant()
-                     : plainToolTip(tr("Cannot happen to %1").arg(QString::fromLatin1(recipe(index.row()))));
-    case Qt::AccessibleTextRole:
-        return tr("%1 under %2: %3")
-            .arg(QString::fromLatin1(recipe(index.row())), QString::fromLatin1(nameOf(fault(index.column()))),
-                 shown ? shown->word : tr("cannot happen"));
-    default: return {};
-    }
-}
-
 QVariant GuaranteesModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
-    const bool isFault = orientation == Qt::Horizontal;
+    if (orientation == Qt::Horizontal)
+        return RowsModel::headerData(section, orientation, role);
     if (role == Qt::TextAlignmentRole)
-        return QVariant::fromValue(Qt::Alignment(Qt::AlignLeft | Qt::AlignVCenter));
+        return QVariant::fromValue(Qt::AlignLeft | Qt::AlignVCenter);
     if (role == Qt::DisplayRole)
-        return QString::fromLatin1(isFault ? nameOf(fault(section)) : recipe(section));
-    if (role == Qt::ToolTipRole)
-        return plainToolTip(isFault ? summaryOf(fault(section)) : recipes::findRecipe(recipe(section))->summary);
-    return {};
+        return QString::fromLatin1(recipe(section));
+    return role == Qt::ToolTipRole ? plainToolTip(recipes::findRecipe(recipe(section))->summary) : QVariant();
 }
 
 } // namespace lockscope::ui

@@ -6,13 +6,18 @@
 #include <version>
 
 #include "core/workspace/values.h"
+#include "ui/models/rowsmodel.h"
 #include "ui/theme/pill.h"
-
-#include <QAbstractTableModel>
 
 namespace lockscope::ui {
 
-class GuaranteesModel : public QAbstractTableModel {
+// A recipe with its cells, in the order of the faults.
+struct RecipeGuarantees {
+    QByteArray recipe;
+    std::vector<std::vector<contention::Guarantee>> cells{};
+};
+
+class GuaranteesModel : public RowsModel<RecipeGuarantees> {
     Q_OBJECT
 public:
     explicit GuaranteesModel(QObject *parent = nullptr);
@@ -22,24 +27,27 @@ public:
     // Whether what the lock guards refuses older fencing tokens.
     void setFenced(bool isFenced);
 
-    [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
-    [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
-    [[nodiscard]] QVariant data(const QModelIndex &index, int role) const override;
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
-    [[nodiscard]] const QByteArray &recipe(int row) const { return m_recipes[static_cast<std::size_t>(row)]; }
+    [[nodiscard]] const QByteArray &recipe(int row) const { return at(row).recipe; }
     [[nodiscard]] contention::FaultKind fault(int column) const { return m_faults[static_cast<std::size_t>(column)]; }
     // In the order of the invariants; empty where the fault is not simulated for the recipe.
-    [[nodiscard]] const std::vector<contention::Guarantee> &guarantees(int row, int column) const;
+    [[nodiscard]] const std::vector<contention::Guarantee> &guarantees(int row, int column) const
+    {
+        return at(row).cells[static_cast<std::size_t>(column)];
+    }
     // None where the fault is not simulated for the recipe.
-    [[nodiscard]] std::optional<Pill> pill(const QModelIndex &index) const;
+    [[nodiscard]] std::optional<Pill> pill(const QModelIndex &index) const
+    {
+        return worstOf(guarantees(index.row(), index.column()));
+    }
 
 private:
     void fill();
+    [[nodiscard]] RowColumn<RecipeGuarantees> columnOf(std::size_t fault) const;
+    [[nodiscard]] std::optional<Pill> worstOf(const std::vector<contention::Guarantee> &guarantees) const;
 
-    const std::vector<QByteArray> m_recipes;
     const std::vector<contention::FaultKind> m_faults;
-    std::vector<std::vector<contention::Guarantee>> m_cells; // by row, then by column
     QByteArray m_invariant;
     bool m_isFenced = false;
 };

@@ -270,4 +270,18 @@ LockFacts factsOf(const LockSnapshot &lock)
     return facts;
 }
 
+QString withWholeId(QString shown, const Contender &contender)
+{
+    constexpr int longestId = 1000;
+    const auto brief = shortId(contender.id);
+    const auto at = brief.isEmpty() ? -1 : shown.indexOf(brief);
+    return at < 0 ? shown : shown.replace(at, brief.size(), label(inspect::nameInId(contender.id), longestId));
+}
+
+QString withWholeId(const QString &shown, const LockSnapshot &lock)
+{
+    const auto holder = std::ranges::find(lock.contenders, Role::Holder, &Contender::role);
+    return lock.holderCount() == 1 ? withWholeId(shown, *holder) : shown;
+}
+
 } // namespace lockscope::ui

@@ -52,6 +52,10 @@ struct LockFacts {
 [[nodiscard]] QString whoIsByName(const inspect::Contender &contender, BackendKind backend);
 // The id as people tell contenders apart: "…0041" for a queue node, both ends of a long token.
 [[nodiscard]] QString shortId(const QByteArray &fullId);
+// What is shown of a contender, with its complete ID in place of a short one.
+[[nodiscard]] QString withWholeId(QString shown, const inspect::Contender &contender);
+// The same of a lock's holder, where there is one.
+[[nodiscard]] QString withWholeId(const QString &shown, const inspect::LockSnapshot &lock);
 [[nodiscard]] Pill pillOf(const inspect::Contender &contender, const inspect::LockSnapshot &lock);
 [[nodiscard]] SystemTime ourTime(inspect::ServerTime server, const inspect::LockSnapshot &lock);
 [[nodiscard]] inspect::ServerTime serverTimeAt(SystemTime ours, const inspect::LockSnapshot &lock);

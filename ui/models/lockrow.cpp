@@ -30,61 +30,103 @@ int byAge(const std::optional<SystemTime> &a, const std::optional<SystemTime> &b
     return -threeWay(a.value_or(SystemTime::max()), b.value_or(SystemTime::max()));
 }
 
+QString timeBetween(SystemTime from, SystemTime to)
+{
+    return spokenDuration(duration_cast<milliseconds>(to - from));
+}
+
+QString oldestWaitText(const LockRow &row, SystemTime now)
+{
+    return row.facts.oldestWait ? timeBetween(*row.facts.oldestWait, now) : u"—"_s;
+}
+
+QString heldText(const LockRow &row, SystemTime now)
+{
+    if (!row.facts.heldSince)
+        return u"—"_s;
+    return (row.facts.heldAtMost ? u"≤ "_s : QString()) + timeBetween(*row.facts.heldSince, now);
+}
+
+QString findingText(const LockRow &row, SystemTime now)
+{
+    const auto &facts = row.facts;
+    const auto &snapshot = row.snapshot;
+    const bool expires = facts.expiresAt.has_value();
+    const auto left = expires ? timeBetween(now, *facts.expiresAt) : QString();
+    if (facts.holderDisconnected && expires && facts.worst != Severity::Critical)
+        return *facts.expiresAt > now ? u"session ends in %1"_s.arg(left) : u"session should be over"_s;
+    if (snapshot.findings.empty() && expires)
+        return *facts.expiresAt > now ? u"expires in %1"_s.arg(left) : u"expiring"_s;
+    return facts.findingTicks ? findingAt(snapshot, serverTimeAt(now, snapshot)) : facts.finding;
+}
+
+QString nameTip(const LockRow &row)
+{
+    return label(row.snapshot.lock.text(), 1500) + u'\n' + label(row.snapshot.why.toUtf8(), 400);
+}
+
 } // namespace
 
-QString LockRow::titleOf(int column)
+RowsModel<LockRow *>::Columns lockColumns(const std::function<SystemTime(const LockRow &)> &nowOf)
 {
-    static const QStringList titles{u"State"_s,       u"Lock"_s, u"Recipe"_s,  u"Holder"_s,    u"Waiting"_s,
-                                    u"Oldest wait"_s, u"Held"_s, u"Finding"_s, u"Connection"_s};
-    return titles[column];
+    const auto aging = [&nowOf](QString (*text)(const LockRow &, SystemTime)) {
+        return [nowOf, text](const LockRow &row) { return text(row, nowOf(row)); };
+    };
+    return {
+        {.title = u"State"_s,
+         .text = [](const LockRow &row) { return row.gone ? u"gone"_s : row.facts.pill().word; },
+         .help =
+             u"The worst that is known of it: immortal, disconnected, no quorum …; else contended, held or free"_s},
+        {.title = u"Lock"_s,
+         .text = [](const LockRow &row) { return label(row.snapshot.lock.name, 400); },
+         .help = u"The name on the server"_s,
+         .tip = &nameTip},
+        {.title = u"Recipe"_s,
+         .text = [](const LockRow &row) { return QString::fromLatin1(row.snapshot.recipe); },
+         .help = u"Which algorithm, by what its clients left there; the detail says why"_s},
+        {.title = u"Holder"_s,
+         .text = [](const LockRow &row) { return row.facts.holder; },
+         .help =
+             u"Who holds it: what you or the client itself call it and its address, else what it wrote, else its id"_s,
+         .values = {{WholeTextRole, [](const LockRow &row) { return withWholeId(row.facts.holder, row.snapshot); }}}},
+        {.title = u"Waiting"_s,
+         .text = [](const LockRow &row) { return waitingText(row.snapshot); },
+         .help = u"How many wait; ? where a waiter leaves no trace on the server"_s,
+         .isNumber = true,
+         .isLargestFirst = true},
+        {.title = u"Oldest wait"_s,
+         .text = aging(&oldestWaitText),
+         .help = u"Since when the first of those who wait does"_s,
+         .isNumber = true,
+         .isLargestFirst = true},
+        {.title = u"Held"_s,
+         .text = aging(&heldText),
+         .help = u"For how long it has been held; ≤ where only the earliest possible moment is known"_s,
+         .isNumber = true,
+         .isLargestFirst = true},
+        {.title = u"Finding"_s,
+         .text = aging(&findingText),
+         .help = u"What is wrong, or ends by itself; the detail has all of it"_s},
+        {.title = u"Connection"_s,
+         .text = [](const LockRow &row) { return label(row.snapshot.lock.connection.bytes(), 60); },
+         .help = u"On which connection"_s},
+    };
 }
 
-QString LockRow::helpOf(int column)
+std::vector<QByteArray> heldWith(const inspect::LockSnapshot &lock, const LockRows &rows)
 {
-    static const QStringList help{
-        u"The worst that is known of it: immortal, disconnected, no quorum …; else contended, held or free"_s,
-        u"The name on the server"_s,
-        u"Which algorithm, by what its clients left there; the detail says why"_s,
-        u"Who holds it: what you or the client itself call it and its address, else what it wrote, else its id"_s,
-        u"How many wait; ? where a waiter leaves no trace on the server"_s,
-        u"Since when the first of those who wait does"_s,
-        u"For how long it has been held; ≤ where only the earliest possible moment is known"_s,
-        u"What is wrong, or ends by itself; the detail has all of it"_s,
-        u"On which connection"_s};
-    return help[column];
-}
-
-Qt::Alignment LockRow::alignmentOf(int column)
-{
-    return (column >= Waiting && column <= Held ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
-}
-
-QString LockRow::cell(int column, SystemTime now) const
-{
-    const auto age = [now](SystemTime since) { return spokenDuration(duration_cast<milliseconds>(now - since)); };
-    switch (column) {
-    case State: return gone ? u"gone"_s : facts.pill().word;
-    case Lock: return label(snapshot.lock.name, 400);
-    case Connection: return label(snapshot.lock.connection.bytes(), 60);
-    case Recipe: return QString::fromLatin1(snapshot.recipe);
-    case Holder: return facts.holder;
-    case Waiting: return waitingText(snapshot);
-    case OldestWait: return facts.oldestWait ? age(*facts.oldestWait) : u"—"_s;
-    case Held:
-        if (!facts.heldSince)
-            return u"—"_s;
-        return (facts.heldAtMost ? u"≤ "_s : QString()) + age(*facts.heldSince);
-    case FindingColumn: {
-        const bool expires = facts.expiresAt.has_value();
-        const auto left = expires ? spokenDuration(duration_cast<milliseconds>(*facts.expiresAt - now)) : QString();
-        if (facts.holderDisconnected && expires && facts.worst != Severity::Critical)
-            return *facts.expiresAt > now ? u"session ends in %1"_s.arg(left) : u"session should be over"_s;
-        if (snapshot.findings.empty() && expires)
-            return *facts.expiresAt > now ? u"expires in %1"_s.arg(left) : u"expiring"_s;
-        return facts.findingTicks ? findingAt(snapshot, serverTimeAt(now, snapshot)) : facts.finding;
+    std::vector<QByteArray> names;
+    const auto threads = holdingThreads(lock);
+    if (threads.empty())
+        return names;
+    for (const auto *row : rows) {
+        const auto &other = row->snapshot;
+        if (!row->gone && other.lock.connection == lock.lock.connection && other.lock.name != lock.lock.name
+            && isHeldByAny(other, threads))
+            names.push_back(other.lock.name);
     }
-    default: return {};
-    }
+    std::ranges::sort(names);
+    return names;
 }
 
 QString LockRow::brief(int column) const

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ui/models/lockfacts.h"
+#include "ui/models/rowsmodel.h"
 
 #include <memory>
 
@@ -13,11 +14,6 @@ struct LockRow {
 
     explicit LockRow(const inspect::LockSnapshot &lock) : snapshot(lock), facts(factsOf(lock)) {}
 
-    [[nodiscard]] static QString titleOf(int column);
-    [[nodiscard]] static QString helpOf(int column); // what stands in it
-    [[nodiscard]] static Qt::Alignment alignmentOf(int column);
-    // At the present of its connection.
-    [[nodiscard]] QString cell(int column, SystemTime now) const;
     // The same in fewer words, for where it has no room; empty where there are none.
     [[nodiscard]] QString brief(int column) const;
     [[nodiscard]] const LockFacts &orderedBy() const { return held ? held->facts : facts; }
@@ -50,6 +46,14 @@ struct LockRow {
 private:
     mutable std::unique_ptr<const QString> m_haystack; // of few, until one searches
 };
+
+using LockRows = std::vector<LockRow *>;
+
+// The columns of the table; `nowOf` is the present of a row's connection.
+[[nodiscard]] RowsModel<LockRow *>::Columns lockColumns(const std::function<SystemTime(const LockRow &)> &nowOf);
+
+// The names of its connection's other locks that a thread holds which holds this one, in their order.
+[[nodiscard]] std::vector<QByteArray> heldWith(const inspect::LockSnapshot &lock, const LockRows &rows);
 
 // Rows are found by the name in them: a key beside each would be a second one for every lock.
 struct ByLockName {

@@ -87,20 +87,20 @@ bool LocksModel::comesAtOnce(const LockRow *entry, const LockRow &next) const
 LockRow *LocksModel::aimed() const
 {
     const int row = m_isHeld && m_aim ? m_aim() : -1;
-    return row >= 0 && row < rowCount() ? m_shown[static_cast<std::size_t>(row)] : nullptr;
+    return row >= 0 && row < rowCount() ? m_rows[static_cast<std::size_t>(row)] : nullptr;
 }
 
 // Rows came in above the one that is aimed at: as many go below it, and it is where it was.
 void LocksModel::keepAim(const LockRow &aim, int row)
 {
-    for (int at = position(m_shown, aim); at > row; --at) {
-        auto *above = m_shown[static_cast<std::size_t>(at - 1)];
-        const auto [to, behind] = endBehind(m_shown, aim, at);
+    for (int at = placeOf(aim); at > row; --at) {
+        auto *above = m_rows[static_cast<std::size_t>(at - 1)];
+        const auto [to, behind] = endBehind(m_rows, aim, at);
         beginMoveRows({}, at - 1, at - 1, {}, to);
-        takeRows(m_all, {above}, m_order);
+        takeRows(m_all, {above});
         above->held = std::make_unique<LockRow::HeldPlace>(aim.orderedBy(), aim.orderedAs(), behind + 1);
-        putRows(m_all, {above}, m_order);
-        std::rotate(m_shown.begin() + at - 1, m_shown.begin() + at, m_shown.begin() + to);
+        putRows(m_all, {above});
+        std::rotate(m_rows.begin() + at - 1, m_rows.begin() + at, m_rows.begin() + to);
         endMoveRows();
         m_waiting.insert(above->snapshot.lock);
     }
@@ -114,7 +114,45 @@ void LocksModel::leaveLater(LockRow &entry, std::vector<int> &changedRows)
     entry.gone = true;
     entry.goneAt = nowOf(entry.snapshot.lock.connection);
     m_waiting.insert(entry.snapshot.lock);
-    changedRows.push_back(position(m_shown, entry));
+    changedRows.push_back(placeOf(entry));
+}
+
+// Of the rows that changed since the others were put in order: those that leave, those that are not shown yet, and
+// those that do not belong between their neighbors any more.
+LocksModel::Rows LocksModel::unsettled(const Rows &changed) const
+{
+    Rows all;
+    std::vector<int> places;
+    const auto stays = [this](const LockRow &row) { return !row.gone && row.shown == m_filter.shows(row); };
+    for (auto *row : changed) {
+        if (!stays(*row))
+            all.push_back(row);
+        if (row->shown)
+            places.push_back(placeOf(*row));
+    }
+    std::ranges::sort(places);
+    const auto rowAt = [this](int place) {
+        return place >= 0 && place < rowCount() ? m_rows[static_cast<std::size_t>(place)] : nullptr;
+    };
+    for (auto first = places.begin(); first != places.end();) {
+        auto end = first; // of those that stand beside each other
+        while (end != places.end() && *end - *first == end - first)
+            ++end;
+        const auto *before = rowAt(*first - 1);
+        const auto *after = rowAt(*std::prev(end) + 1);
+        for (; first != end; ++first) {
+            auto *row = rowAt(*first);
+            if (!stays(*row))
+                continue;
+            const bool isInPlace = (!before || m_order.compareNow(*before, *row) < 0)
+                                   && (!after || m_order.compareNow(*row, *after) < 0);
+            if (isInPlace)
+                before = row;
+            else
+                all.push_back(row);
+        }
+    }
+    return all;
 }
 
 void LocksModel::sayWaiting()
@@ -123,7 +161,7 @@ void LocksModel::sayWaiting()
     for (const auto &lock : std::as_const(m_waiting))
         if (const auto known = m_entries.find(lock); known != m_entries.end())
             changed.push_back(known->get());
-    auto waiting = waitingOf(unsettled(m_shown, changed, m_order, m_filter));
+    auto waiting = waitingOf(unsettled(changed));
     waiting.rows = std::max(waiting.rows, m_rankWaits ? 1 : 0);
     if (std::exchange(m_waitingSaid, waiting) != waiting)
         emit waitingChanged();
@@ -134,7 +172,7 @@ void LocksModel::rank()
     auto present = m_order;
     present.rankedAt = m_clock();
     if (m_isHeld) {
-        if (present.column < 0 && !m_rankWaits && !std::is_sorted(m_shown.begin(), m_shown.end(), present)) {
+        if (present.column < 0 && !m_rankWaits && !std::is_sorted(m_rows.begin(), m_rows.end(), present)) {
             m_rankWaits = true;
             sayWaiting();
         }
@@ -145,8 +183,8 @@ void LocksModel::rank()
         return;
     emit aboutToApply();
     std::sort(m_all.begin(), m_all.end(), m_order);
-    if (!std::is_sorted(m_shown.begin(), m_shown.end(), m_order))
-        rearrangeShown([&] { std::sort(m_shown.begin(), m_shown.end(), m_order); });
+    if (!std::is_sorted(m_rows.begin(), m_rows.end(), m_order))
+        sortShown();
     emit applied();
 }
 
@@ -168,8 +206,8 @@ void LocksModel::refilter()
         for (auto *entry : m_all)
             entry->held.reset();
         std::sort(m_all.begin(), m_all.end(), m_order);
-        if (!std::is_sorted(m_shown.begin(), m_shown.end(), m_order))
-            rearrangeShown([&] { std::sort(m_shown.begin(), m_shown.end(), m_order); });
+        if (!std::is_sorted(m_rows.begin(), m_rows.end(), m_order))
+            sortShown();
     }
     m_rankWaits = false;
     m_waiting.clear();

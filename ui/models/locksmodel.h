@@ -9,24 +9,23 @@
 #include <version>
 
 #include "core/workspace/backend.h"
+#include "ui/models/lockrow.h"
 #include "ui/models/orderedrows.h"
 
-#include <QAbstractTableModel>
 #include <QSet>
 
-#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
 
 namespace lockscope::ui {
 
-class LocksModel : public QAbstractTableModel {
+class LocksModel : public OrderedRows<LockRow, LockOrder> {
     Q_OBJECT
 public:
     using Chip = LockFilter::Chip;
     using Clock = std::function<SystemTime()>;
-    enum Role { NameRole = Qt::UserRole, BriefRole }; // QByteArray; LockRow::brief()
+    enum LockRole { NameRole = OwnRole, BriefRole }; // QByteArray; LockRow::brief()
 
     explicit LocksModel(QObject *parent = nullptr);
     ~LocksModel() override;
@@ -56,10 +55,10 @@ public:
 
     // What is known of a lock, filtered out or not; null if there is no such lock (now).
     [[nodiscard]] const inspect::LockSnapshot *snapshot(const inspect::LockName &lock) const;
-    [[nodiscard]] const inspect::LockSnapshot &snapshotAt(int row) const;
+    [[nodiscard]] const inspect::LockSnapshot &snapshotAt(int row) const { return at(row).snapshot; }
     [[nodiscard]] const LockRows &all() const { return m_all; } // filtered out or not, or gone
-    [[nodiscard]] const LockFacts &factsAt(int row) const;
-    [[nodiscard]] bool isGoneAt(int row) const { return m_shown[static_cast<std::size_t>(row)]->gone; }
+    [[nodiscard]] const LockFacts &factsAt(int row) const { return at(row).facts; }
+    [[nodiscard]] bool isGoneAt(int row) const { return at(row).gone; }
     // -1 if it is not shown.
     [[nodiscard]] int rowOf(const inspect::LockName &lock) const;
 
@@ -84,10 +83,6 @@ public:
     // Lets everything move that waits, held or not.
     void settle() { refilter(); }
 
-    [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
-    [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
-    [[nodiscard]] QVariant data(const QModelIndex &index, int role = Qt::DisplayRole) const override;
-    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
     void sort(int column, Qt::SortOrder order) override;
 
 signals:
@@ -109,8 +104,6 @@ private:
     };
     struct Batch;
 
-    using Rows = LockRows; // in order, unless said otherwise
-    [[nodiscard]] int position(const Rows &rows, const LockRow &entry) const { return placeOf(rows, entry, m_order); }
     void count(const LockRow &entry, int by) { m_tally.add(m_filter, entry, by); }
     void filterChanged();
     void take(const inspect::SnapshotChange &change, Batch &batch);
@@ -118,9 +111,6 @@ private:
     void move(std::vector<Move> moves);
     void moveWithin(Move &move);
     void add(std::vector<std::unique_ptr<LockRow>> fresh);
-    void removeShown(const Rows &doomed);
-    void insertShown(Rows fresh);
-    void rearrangeShown(const std::function<void()> &rearrange);
     void keepPlace(LockRow &entry, LockRow next);
     [[nodiscard]] bool comesAtOnce(const LockRow *entry, const LockRow &next) const;
     [[nodiscard]] LockRow *aimed() const;
@@ -128,15 +118,13 @@ private:
     void leaveLater(LockRow &entry, std::vector<int> &changedRows);
     void sayWaiting();
     void refilter();
-    void emitRanges(std::vector<int> rows);
+    [[nodiscard]] Rows unsettled(const Rows &changed) const;
 
     Clock m_clock;
     std::unordered_set<std::unique_ptr<LockRow>, ByLockName, ByLockName> m_entries;
-    Rows m_all;   // every lock, in order
-    Rows m_shown; // those that pass the filter, in the same order
+    Rows m_all; // every lock, in the order of those that pass the filter
     std::unordered_map<ConnectionName, SystemTime> m_frozen;
     QSet<inspect::LockName> m_mine;
-    LockOrder m_order;
     LockFilter m_filter;
     bool m_isHeld = false;
     std::function<int()> m_aim;

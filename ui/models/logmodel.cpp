@@ -8,7 +8,6 @@
 #include <QDateTime>
 
 #include <algorithm>
-#include <array>
 
 namespace lockscope::ui {
 
@@ -46,18 +45,66 @@ QString kindText(const LogEntry &entry)
     return entry.write ? u"→ write"_s : u"→ read"_s;
 }
 
+QVariant kindTone(const LogEntry &entry)
+{
+    if (entry.refused)
+        return static_cast<int>(Tone::Critical);
+    if (entry.kind == LogEntry::Kind::Sent && entry.write)
+        return static_cast<int>(Tone::Warning);
+    return entry.kind == LogEntry::Kind::Event ? QVariant(static_cast<int>(Tone::Hold)) : QVariant();
+}
+
+QString outcomeText(const LogEntry &entry)
+{
+    return entry.outcome.isEmpty() && entry.kind == LogEntry::Kind::Sent ? u"…"_s : entry.outcome;
+}
+
+QVariant outcomeTone(const LogEntry &entry)
+{
+    const bool isAnswered = entry.kind == LogEntry::Kind::Sent && !entry.outcome.isEmpty();
+    return isAnswered && !entry.outcome.startsWith("ok"_L1) ? QVariant(static_cast<int>(Tone::Warning)) : QVariant();
+}
+
+QString entryTimeText(const LogEntry &entry)
+{
+    const auto sinceEpoch = std::chrono::duration_cast<std::chrono::milliseconds>(entry.time.time_since_epoch());
+    return QDateTime::fromMSecsSinceEpoch(sinceEpoch.count()).toString(u"HH:mm:ss.zzz"_s);
+}
+
+QString tookText(const LogEntry &entry)
+{
+    const auto took = entry.took.count();
+    return took == 0 ? QString() : QString::number(static_cast<double>(took) / 1000.0, 'f', 1);
+}
+
 } // namespace
+
+LogModel::LogModel(QObject *parent)
+    : RowsModel(parent,
+                {
+                    {.title = u"Time"_s, .text = &entryTimeText, .isSearched = false},
+                    {.title = u"Connection"_s,
+                     .text = [](const LogEntry &entry) { return escaped(entry.connection.bytes()); }},
+                    {.title = u"Kind"_s, .text = &kindText, .isSearched = false, .values = {{ToneRole, &kindTone}}},
+                    {.title = u"What"_s, .text = [](const LogEntry &entry) { return entry.text; }},
+                    {.title = u"Outcome"_s, .text = &outcomeText, .values = {{ToneRole, &outcomeTone}}},
+                    {.title = u"ms"_s, .text = &tookText, .isNumber = true, .isSearched = false},
+                })
+{
+    m_values = {
+        {WriteRole,
+         [](const LogEntry &entry) { return entry.kind == LogEntry::Kind::Sent && (entry.write || entry.refused); }},
+        {EventRole, [](const LogEntry &entry) { return entry.kind != LogEntry::Kind::Sent; }}};
+}
 
 void LogModel::dropFront(int count)
 {
     if (count <= 0)
         return;
-    beginRemoveRows({}, 0, count - 1);
     for (int i = 0; i < count; ++i)
         m_places.remove({at(i).connection, at(i).number});
-    m_entries.erase(m_entries.begin(), m_entries.begin() + count);
     m_dropped += count;
-    endRemoveRows();
+    removeRange(0, count - 1);
 }
 
 void LogModel::apply(const std::vector<LogEntry> &entries)
@@ -77,7 +124,7 @@ void LogModel::apply(const std::vector<LogEntry> &entries)
             fresh[static_cast<std::size_t>(*known - end)] = cleaned(entry); // finished within the batch
         } else {
             const int row = static_cast<int>(*known - m_dropped);
-            m_entries[static_cast<std::size_t>(row)] = cleaned(entry);
+            m_rows[static_cast<std::size_t>(row)] = cleaned(entry);
             firstChanged = std::min(firstChanged, row);
             lastChanged = std::max(lastChanged, row);
         }
@@ -96,93 +143,10 @@ void LogModel::apply(const std::vector<LogEntry> &entries)
             m_dropped += excess;
         }
         beginInsertRows({}, rowCount(), rowCount() + static_cast<int>(fresh.size()) - 1);
-        m_entries.insert(m_entries.end(), std::make_move_iterator(fresh.begin()),
-                         std::make_move_iterator(fresh.end()));
+        m_rows.insert(m_rows.end(), std::make_move_iterator(fresh.begin()), std::make_move_iterator(fresh.end()));
         endInsertRows();
     }
     emit turnEnds();
-}
-
-QString LogModel::lineOf(int row) const
-{
-    QStringList cells;
-    for (int column = 0; column < ColumnCount; ++column)
-        cells << display(at(row), column);
-    return cells.join(u'\t');
-}
-
-int LogModel::rowCount(const QModelIndex &parent) const
-{
-    return parent.isValid() ? 0 : static_cast<int>(m_entries.size());
-}
-
-int LogModel::columnCount(const QModelIndex &) const
-{
-    return ColumnCount;
-}
-
-QString LogModel::display(const LogEntry &entry, int column)
-{
-    switch (column) {
-    case Time: {
-        const auto sinceEpoch = std::chrono::duration_cast<std::chrono::milliseconds>(entry.time.time_since_epoch());
-        return QDateTime::fromMSecsSinceEpoch(sinceEpoch.count()).toString(u"HH:mm:ss.zzz"_s);
-    }
-    case Connection: return escaped(entry.connection.bytes());
-    case Kind: return kindText(entry);
-    case Text: return entry.text;
-    case Outcome: return entry.outcome.isEmpty() && entry.kind == LogEntry::Kind::Sent ? u"…"_s : entry.outcome;
-    case Took:
-        return entry.took.count() == 0 ? QString()
-                                       : QString::number(static_cast<double>(entry.took.count()) / 1000.0, 'f', 1);
-    default: return {};
-    }
-}
-
-QVariant LogModel::tone(const LogEntry &entry, int column)
-{
-    if (column == Kind) {
-        if (entry.refused)
-            return static_cast<int>(Tone::Critical);
-        if (entry.kind == LogEntry::Kind::Sent && entry.write)
-            return static_cast<int>(Tone::Warning);
-        if (entry.kind == LogEntry::Kind::Event)
-            return static_cast<int>(Tone::Hold);
-    }
-    const bool isAnswered = column == Outcome && entry.kind == LogEntry::Kind::Sent && !entry.outcome.isEmpty();
-    if (isAnswered && !entry.outcome.startsWith("ok"_L1))
-        return static_cast<int>(Tone::Warning);
-    return {};
-}
-
-QVariant LogModel::data(const QModelIndex &index, int role) const
-{
-    if (!index.isValid())
-        return {};
-    const auto &entry = at(index.row());
-    switch (role) {
-    case Qt::DisplayRole: return display(entry, index.column());
-    case Qt::ToolTipRole: return plainToolTip(display(entry, index.column()));
-    case Qt::TextAlignmentRole:
-        return index.column() == Took ? QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
-    case WriteRole: return entry.kind == LogEntry::Kind::Sent && (entry.write || entry.refused);
-    case EventRole: return entry.kind != LogEntry::Kind::Sent;
-    case FilterRole: return QString(display(entry, Connection) + u'\n' + entry.text + u'\n' + entry.outcome);
-    case ToneRole: return tone(entry, index.column());
-    default: return {};
-    }
-}
-
-QVariant LogModel::headerData(int section, Qt::Orientation orientation, int role) const
-{
-    static const std::array titles{u"Time"_s, u"Connection"_s, u"Kind"_s, u"What"_s, u"Outcome"_s, u"ms"_s};
-    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
-        return {};
-    if (role == Qt::DisplayRole)
-        return titles[static_cast<std::size_t>(section)];
-    if (role == Qt::TextAlignmentRole)
-        return QVariant::fromValue((section == Took ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-    return {};
 }
 
 LogFilter::LogFilter(QObject *parent) : QSortFilterProxyModel(parent) {}

@@ -4,38 +4,30 @@
 #pragma once
 
 #include "core/workspace/backend.h"
+#include "ui/models/rowsmodel.h"
 
-#include <QAbstractTableModel>
 #include <QSortFilterProxyModel>
 
 #include <deque>
 
 namespace lockscope::ui {
 
-class LogModel : public QAbstractTableModel {
+class LogModel : public RowsModel<operate::LogEntry, std::deque<operate::LogEntry>> {
     Q_OBJECT
 public:
     enum Column { Time, Connection, Kind, Text, Outcome, Took, ColumnCount };
-    enum Role {
-        WriteRole = Qt::UserRole, // bool: would change or changed the server
-        EventRole,                // bool: the server told us; we did not ask
-        FilterRole,
-        ToneRole,
+    enum LogRole {
+        WriteRole = OwnRole, // bool: would change or changed the server
+        EventRole,           // bool: the server told us; we did not ask
     };
     static constexpr int capacity = 5000;
 
-    using QAbstractTableModel::QAbstractTableModel;
+    explicit LogModel(QObject *parent = nullptr);
 
     // New and finished entries; at most one removal, one insertion and one change are told.
     void apply(const std::vector<operate::LogEntry> &entries);
-    [[nodiscard]] const operate::LogEntry &at(int row) const { return m_entries[static_cast<std::size_t>(row)]; }
     // One line, the cells with tabs between them.
-    [[nodiscard]] QString lineOf(int row) const;
-
-    [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
-    [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
-    [[nodiscard]] QVariant data(const QModelIndex &index, int role) const override;
-    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+    [[nodiscard]] QString lineOf(int row) const { return textsOf(at(row)).join(u'\t'); }
 
 signals:
     void turnBegins();
@@ -44,11 +36,8 @@ signals:
 private:
     using Id = std::pair<ConnectionName, quint64>;
 
-    [[nodiscard]] static QString display(const operate::LogEntry &entry, int column);
-    [[nodiscard]] static QVariant tone(const operate::LogEntry &entry, int column);
     void dropFront(int count);
 
-    std::deque<operate::LogEntry> m_entries;
     QHash<Id, qint64> m_places; // counted from the first entry ever
     qint64 m_dropped = 0;
 };

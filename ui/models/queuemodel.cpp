@@ -3,8 +3,6 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "ui/models/rowdelta.h"
-#include "ui/models/wholetext.h"
 #include "ui/theme/text.h"
 
 #include <algorithm>
@@ -19,11 +17,102 @@ using inspect::Role;
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
+namespace {
+
+QString identityText(const Contender &contender)
+{
+    QString text = label(contender.id, 400);
+    if (contender.identity)
+        text += u'\n' + label(*contender.identity, 400);
+    return text;
+}
+
+bool isNode(const Contender &contender)
+{
+    return !contender.guard.path.isEmpty();
+}
+
+QString sessionText(const Contender &contender)
+{
+    return contender.session ? label(contender.session->toUtf8(), 60) : u"—"_s;
+}
+
+QString entryText(const Contender &contender)
+{
+    return label(isNode(contender) ? contender.guard.path : contender.id, 400);
+}
+
+QString czxidText(const Contender &contender)
+{
+    return isNode(contender) ? u"0x%1"_s.arg(contender.guard.czxid, 0, 16) : u"—"_s;
+}
+
+QString ownerText(const Contender &contender)
+{
+    return isNode(contender) && contender.guard.owner != 0 ? u"0x%1"_s.arg(contender.guard.owner, 0, 16) : u"—"_s;
+}
+
+QString versionText(const Contender &contender)
+{
+    return isNode(contender) ? QString::number(contender.guard.version) : u"—"_s;
+}
+
+QString valueText(const Contender &contender)
+{
+    if (!contender.guard.value.isEmpty() && !isNode(contender))
+        return label(contender.guard.value, 200);
+    return contender.identity ? label(*contender.identity, 200) : u"—"_s;
+}
+
+} // namespace
+
+QueueModel::QueueModel(QObject *parent) : RowsModel(parent)
+{
+    m_columns = {
+        {.title = u"#"_s,
+         .text = [this](const Contender &contender) { return pillOf(contender).word; },
+         .help = u"holds, or the place in the queue: 1 is next"_s},
+        {.title = u"Who"_s,
+         .text = [this](const Contender &contender) { return whoText(contender); },
+         .help = u"What you or the client itself call it, and its address; else what it wrote, else its id"_s,
+         .values = {{WholeTextRole,
+                     [this](const Contender &contender) { return withWholeId(whoText(contender), contender); }}}},
+        {.text = &sessionText, .help = u"As the server names it"_s},
+        {.title = u"Age"_s,
+         .text = [this](const Contender &contender) { return ageText(contender); },
+         .help = u"Since when it holds or waits; ≤ where only the earliest possible moment is known"_s,
+         .isNumber = true},
+        {.title = u"TTL"_s,
+         .text = [this](const Contender &contender) { return leftText(contender); },
+         .help = u"What is left until it ends by itself"_s,
+         .isNumber = true},
+        {.text = &entryText},
+        {.title = u"czxid"_s, .text = &czxidText},
+        {.title = u"Owner"_s, .text = &ownerText},
+        {.title = u"Version"_s, .text = &versionText, .isNumber = true},
+        {.text = &valueText},
+    };
+    for (auto &column : m_columns)
+        column.tip = &identityText;
+    nameColumns();
+}
+
+// The raw side uses the words of the server.
+void QueueModel::nameColumns()
+{
+    const auto &words = infoOf(m_lock->backend).words;
+    m_columns[Session].title = words.client.left(1).toUpper() + words.client.mid(1);
+    m_columns[Node].title = words.rawEntry;
+    m_columns[Data].title = words.rawValue;
+}
+
 void QueueModel::setSnapshot(std::shared_ptr<const LockSnapshot> lock)
 {
     const auto before = std::exchange(m_lock, std::move(lock)); // the rows are its contenders until all are replaced
-    if (before->backend != m_lock->backend)
+    if (before->backend != m_lock->backend) {
+        nameColumns();
         emit headerDataChanged(Qt::Horizontal, 0, ColumnCount - 1);
+    }
     Rows next;
     next.reserve(m_lock->contenders.size());
     for (const auto &contender : m_lock->contenders)
@@ -51,11 +140,8 @@ void QueueModel::removeGone(const Rows &next)
             gone.push_back(static_cast<int>(row));
     }
     const auto ranges = rangesOf(gone);
-    for (auto range = ranges.rbegin(); range != ranges.rend(); ++range) {
-        beginRemoveRows({}, range->first, range->last);
-        m_rows.erase(m_rows.begin() + range->first, m_rows.begin() + range->last + 1);
-        endRemoveRows();
-    }
+    for (auto range = ranges.rbegin(); range != ranges.rend(); ++range)
+        removeRange(range->first, range->last);
 }
 
 void QueueModel::placeInOrder(const Rows &next)
@@ -100,8 +186,7 @@ void QueueModel::placeInOrder(const Rows &next)
         m_rows[at] = next[at];
         changed.push_back(row);
     }
-    for (const auto &range : rangesOf(changed))
-        emit dataChanged(index(range.first, 0), index(range.last, ColumnCount - 1));
+    reportChanged(std::move(changed));
     dropOlder(next);
 }
 
@@ -120,8 +205,7 @@ void QueueModel::dropOlder(const Rows &next)
 
 void QueueModel::tick()
 {
-    if (!m_rows.empty())
-        emit dataChanged(index(0, Age), index(rowCount() - 1, Ttl), {Qt::DisplayRole});
+    reportColumns(Age, Ttl, {Qt::DisplayRole});
 }
 
 void QueueModel::setOwn(QSet<QByteArray> own)
@@ -129,19 +213,12 @@ void QueueModel::setOwn(QSet<QByteArray> own)
     if (m_own == own)
         return;
     m_own = std::move(own);
-    if (!m_rows.empty())
-        emit dataChanged(index(0, Who), index(rowCount() - 1, Who), {Qt::DisplayRole});
+    reportColumns(Who, Who, {Qt::DisplayRole});
 }
 
-const Contender &QueueModel::contenderAt(int row) const
+Pill QueueModel::pillOf(const Contender &contender) const
 {
-    return *m_rows[static_cast<std::size_t>(row)];
-}
-
-Pill QueueModel::pillAt(int row) const
-{
-    const Contender &contender = contenderAt(row);
-    Pill pill = pillOf(contender, *m_lock);
+    Pill pill = ui::pillOf(contender, *m_lock);
     if (contender.mode == Mode::Read || contender.mode == Mode::Write)
         pill.word += contender.mode == Mode::Read ? u" R"_s : u" W"_s;
     if (contender.reentry > 1)
@@ -173,7 +250,7 @@ bool QueueModel::hasSessions() const
 
 bool QueueModel::hasNodes() const
 {
-    return std::any_of(m_rows.begin(), m_rows.end(), [](const Contender *c) { return !c->guard.path.isEmpty(); });
+    return std::any_of(m_rows.begin(), m_rows.end(), [](const Contender *c) { return isNode(*c); });
 }
 
 bool QueueModel::hasModes() const
@@ -184,7 +261,7 @@ bool QueueModel::hasModes() const
 
 bool QueueModel::isNamed(int row) const
 {
-    return inspect::nameBeside(contenderAt(row), m_lock->backend).has_value();
+    return inspect::nameBeside(at(row), m_lock->backend).has_value();
 }
 
 bool QueueModel::hasNames() const
@@ -197,109 +274,27 @@ bool QueueModel::hasNames() const
     return false;
 }
 
-int QueueModel::rowCount(const QModelIndex &parent) const
+QString QueueModel::whoText(const Contender &contender) const
 {
-    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+    const auto who = whoIsByName(contender, m_lock->backend);
+    return m_own.contains(contender.id) ? u"%1 (you)"_s.arg(who) : who;
 }
 
-int QueueModel::columnCount(const QModelIndex &parent) const
+QString QueueModel::ageText(const Contender &contender) const
 {
-    return parent.isValid() ? 0 : ColumnCount;
+    const bool isHolder = contender.role == Role::Holder;
+    const auto since = isHolder ? contender.heldSince : contender.waitingSince;
+    if (!since)
+        return u"—"_s;
+    const auto age = spokenDuration(duration_cast<milliseconds>(m_clock() - ourTime(*since, *m_lock)));
+    return isHolder && contender.heldAtMost ? u"≤ "_s + age : age;
 }
 
-QString QueueModel::cell(const Contender &contender, int column) const
+QString QueueModel::leftText(const Contender &contender) const
 {
-    const auto now = m_clock();
-    switch (column) {
-    case Who: {
-        const auto who = whoIsByName(contender, m_lock->backend);
-        return m_own.contains(contender.id) ? u"%1 (you)"_s.arg(who) : who;
-    }
-    case Session: return contender.session ? label(contender.session->toUtf8(), 60) : u"—"_s;
-    case Age: {
-        const auto since = contender.role == Role::Holder ? contender.heldSince : contender.waitingSince;
-        if (!since)
-            return u"—"_s;
-        const auto age = spokenDuration(duration_cast<milliseconds>(now - ourTime(*since, *m_lock)));
-        return contender.role == Role::Holder && contender.heldAtMost ? u"≤ "_s + age : age;
-    }
-    case Ttl:
-        if (!contender.expiresAt)
-            return u"—"_s;
-        return spokenDuration(duration_cast<milliseconds>(ourTime(*contender.expiresAt, *m_lock) - now));
-    default: return rawCell(contender, column);
-    }
-}
-
-QString QueueModel::rawCell(const Contender &contender, int column) const
-{
-    const auto &guard = contender.guard;
-    const bool isNode = !guard.path.isEmpty();
-    switch (column) {
-    case Node: return label(isNode ? guard.path : contender.id, 400);
-    case Czxid: return isNode ? u"0x%1"_s.arg(guard.czxid, 0, 16) : u"—"_s;
-    case Owner: return isNode && guard.owner != 0 ? u"0x%1"_s.arg(guard.owner, 0, 16) : u"—"_s;
-    case Version: return isNode ? QString::number(guard.version) : u"—"_s;
-    case Data:
-        if (!guard.value.isEmpty() && !isNode)
-            return label(guard.value, 200);
-        return contender.identity ? label(*contender.identity, 200) : u"—"_s;
-    default: return {};
-    }
-}
-
-namespace {
-
-bool isNumber(int column)
-{
-    return column == QueueModel::Age || column == QueueModel::Ttl || column == QueueModel::Version;
-}
-
-Qt::Alignment alignmentOf(int column)
-{
-    return (isNumber(column) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
-}
-
-} // namespace
-
-QVariant QueueModel::data(const QModelIndex &index, int role) const
-{
-    if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
-        return {};
-    const Contender &contender = contenderAt(index.row());
-    switch (role) {
-    case Qt::DisplayRole: return index.column() == Place ? pillAt(index.row()).word : cell(contender, index.column());
-    case WholeTextRole: return index.column() == Who ? withWholeId(cell(contender, Who), contender) : QVariant();
-    case Qt::TextAlignmentRole: return QVariant::fromValue(alignmentOf(index.column()));
-    case Qt::ToolTipRole: {
-        QString tip = label(contender.id, 400);
-        if (contender.identity)
-            tip += u'\n' + label(*contender.identity, 400);
-        return plainToolTip(tip);
-    }
-    default: return {};
-    }
-}
-
-QVariant QueueModel::headerData(int section, Qt::Orientation orientation, int role) const
-{
-    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
-        return {};
-    if (role == Qt::TextAlignmentRole)
-        return QVariant::fromValue(alignmentOf(section));
-    const auto &words = infoOf(m_lock->backend).words;
-    const QString session = words.client.left(1).toUpper() + words.client.mid(1);
-    const QStringList titles{u"#"_s,         u"Who"_s,   session,    u"Age"_s,     u"TTL"_s,
-                             words.rawEntry, u"czxid"_s, u"Owner"_s, u"Version"_s, words.rawValue};
-    const QStringList tips{
-        u"holds, or the place in the queue: 1 is next"_s,
-        u"What you or the client itself call it, and its address; else what it wrote, else its id"_s,
-        u"As the server names it"_s,
-        u"Since when it holds or waits; ≤ where only the earliest possible moment is known"_s,
-        u"What is left until it ends by itself"_s};
-    if (role == Qt::ToolTipRole)
-        return tips.value(section); // the raw side speaks the server's own words
-    return role == Qt::DisplayRole ? QVariant(titles[section]) : QVariant();
+    if (!contender.expiresAt)
+        return u"—"_s;
+    return spokenDuration(duration_cast<milliseconds>(ourTime(*contender.expiresAt, *m_lock) - m_clock()));
 }
 
 } // namespace lockscope::ui

@@ -7,23 +7,21 @@
 
 #include "core/base/clock.h"
 #include "ui/models/lockfacts.h"
+#include "ui/models/rowsmodel.h"
 
-#include <QAbstractTableModel>
 #include <QSet>
 
-#include <functional>
 #include <memory>
-#include <vector>
 
 namespace lockscope::ui {
 
-class QueueModel : public QAbstractTableModel {
+class QueueModel : public RowsModel<const inspect::Contender *> {
     Q_OBJECT
 public:
     // The ladder, then the raw side of the same contenders.
     enum Column { Place, Who, Session, Age, Ttl, Node, Czxid, Owner, Version, Data, ColumnCount };
 
-    explicit QueueModel(QObject *parent = nullptr) : QAbstractTableModel(parent) {}
+    explicit QueueModel(QObject *parent = nullptr);
 
     // Its rows are the snapshot's contenders themselves: of 10,000 a copy takes a tenth of a frame.
     void setSnapshot(std::shared_ptr<const inspect::LockSnapshot> lock);
@@ -33,8 +31,8 @@ public:
     // Which of them are this window's own: they say so.
     void setOwn(QSet<QByteArray> own);
 
-    [[nodiscard]] const inspect::Contender &contenderAt(int row) const;
-    [[nodiscard]] Pill pillAt(int row) const;
+    [[nodiscard]] const inspect::Contender &contenderAt(int row) const { return at(row); }
+    [[nodiscard]] Pill pillAt(int row) const { return pillOf(at(row)); }
     [[nodiscard]] int rowOf(const QByteArray &id) const; // -1 if there is no such contender
     [[nodiscard]] bool hasTtl() const;
     [[nodiscard]] bool hasAges() const; // of anybody it is known since when it holds or waits
@@ -43,11 +41,6 @@ public:
     [[nodiscard]] bool isNamed(int row) const; // its client is called something
     [[nodiscard]] bool hasNames() const;       // one of the first does
     [[nodiscard]] bool hasModes() const;       // readers or writers, which the pills say
-
-    [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
-    [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
-    [[nodiscard]] QVariant data(const QModelIndex &index, int role = Qt::DisplayRole) const override;
-    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
 signals:
     void snapshotSet();
@@ -58,11 +51,13 @@ private:
     void removeGone(const Rows &next);
     void placeInOrder(const Rows &next);
     void dropOlder(const Rows &next);
-    [[nodiscard]] QString cell(const inspect::Contender &contender, int column) const;
-    [[nodiscard]] QString rawCell(const inspect::Contender &contender, int column) const;
+    void nameColumns();
+    [[nodiscard]] Pill pillOf(const inspect::Contender &contender) const;
+    [[nodiscard]] QString whoText(const inspect::Contender &contender) const;
+    [[nodiscard]] QString ageText(const inspect::Contender &contender) const;
+    [[nodiscard]] QString leftText(const inspect::Contender &contender) const;
 
     std::shared_ptr<const inspect::LockSnapshot> m_lock = std::make_shared<inspect::LockSnapshot>();
-    Rows m_rows; // of m_lock
     QSet<QByteArray> m_own;
     std::function<SystemTime()> m_clock = [] { return programClock().now(); };
 };

@@ -9,6 +9,7 @@
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
 using inspect::Contender;
 using inspect::LockSnapshot;
 using inspect::Role;
@@ -195,4 +196,61 @@ QString selfNameOf(const inspect::SessionSnapshot &session, const FindLock &find
     return {};
 }
 
+SessionLocksModel::SessionLocksModel(QObject *parent)
+    : RowsModel(
+        parent,
+        {{.title = u"Holds or waits"_s,
+          .text = [](const SessionLock &lock) { return lock.place; },
+          .values = {{ToneRole,
+                      [](const SessionLock &lock) {
+                          return static_cast<int>(lock.holds ? Tone::Hold : Tone::Wait);
+                      }}}},
+         {.title = u"Lock"_s, .text = [](const SessionLock &lock) { return nameText(lock.lock.name); }},
+         {.title = u"For"_s, .text = [](const SessionLock &lock) { return lock.age; }, .isNumber = true},
+         {.title = u"Inherits it, or is before it"_s, .text = [](const SessionLock &lock) { return lock.next; }}})
+{
+}
+
+void SessionLocksModel::setLocks(std::vector<SessionLock> locks)
+{
+    replaceRows(std::move(locks),
+                [](const SessionLock &a, const SessionLock &b) { return a.lock == b.lock && a.holds == b.holds; });
+}
+
+namespace {
+
+constexpr std::size_t mostBeats = 60;
+constexpr auto leastRenewal = 100ms; // less is how well clocks agree
+
+QString span(std::chrono::system_clock::duration duration)
+{
+    return spokenDuration(std::max(0ms, std::chrono::duration_cast<milliseconds>(duration)));
+}
+
+} // namespace
+
+void LeasePulse::heard(Time expires, Time now)
+{
+    if (!m_beats.empty() && expires < m_beats.back().expires + leastRenewal)
+        return;
+    m_beats.push_back({now, expires});
+    if (m_beats.size() > mostBeats)
+        m_beats.pop_front();
+}
+
+QString LeasePulse::text(Time now) const
+{
+    if (m_beats.empty())
+        return u"no lease is told of it"_s;
+    if (m_beats.size() == 1)
+        return u"no renewal was seen in %1"_s.arg(span(now - m_beats.front().at));
+    const auto renewals = static_cast<int>(m_beats.size()) - 1;
+    const auto seen = m_beats.back().at - m_beats.front().at;
+    const auto times = renewals == 1 ? u"once"_s : u"%1 times"_s.arg(renewals);
+    return u"renewed %1 in %2, about every %3; the last time %4 ago"_s.arg(
+        times, span(now - m_beats.front().at), span(seen / renewals), span(now - m_beats.back().at));
+}
+
 } // namespace lockscope::ui
+
+#include "moc_sessionfacts.cpp"

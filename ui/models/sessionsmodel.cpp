@@ -7,7 +7,6 @@
 #include "ui/theme/text.h"
 
 #include <algorithm>
-#include <array>
 
 namespace lockscope::ui {
 
@@ -38,6 +37,11 @@ QString namesText(const std::vector<QByteArray> &names, QLatin1StringView separa
     return shown.join(separator);
 }
 
+QString endpointText(const SessionSnapshot &session)
+{
+    return session.endpoint ? label(session.endpoint->toUtf8(), 120) : u"unknown"_s;
+}
+
 QString tipText(const std::vector<QByteArray> &names)
 {
     const auto shown = std::min(names.size(), mostInTip);
@@ -54,9 +58,58 @@ QString locksText(const std::vector<QByteArray> &names)
     return u"%1: "_s.arg(names.size()) + namesText(names, ", "_L1);
 }
 
+// Of those that hold as much, a session that waits is listed before one without any lock; and the other way round.
+RowColumn<SessionSnapshot>::Value countOrder(std::vector<QByteArray> SessionSnapshot::*first,
+                                             std::vector<QByteArray> SessionSnapshot::*second)
+{
+    constexpr int room = 32;
+    return [=](const SessionSnapshot &session) {
+        return (static_cast<qint64>((session.*first).size()) << room) + static_cast<qint64>((session.*second).size());
+    };
+}
+
+QVariant expiryOrder(const SessionSnapshot &session)
+{
+    return session.expiresAt ? qint64(session.expiresAt->time_since_epoch().count()) : LLONG_MAX;
+}
+
 } // namespace
 
-SessionsModel::SessionsModel(QObject *parent, Clock clock) : QAbstractTableModel(parent), m_clock(std::move(clock)) {}
+SessionsModel::SessionsModel(QObject *parent, Clock clock) : RowsModel(parent), m_clock(std::move(clock))
+{
+    m_values = {{ToneRole, toned({})}};
+    m_columns = {
+        {.title = u"Connection"_s,
+         .text = [](const SessionSnapshot &session) { return escaped(session.connection.bytes()); },
+         .help = u"Where it is a client"_s},
+        {.title = u"Session"_s,
+         .text = [](const SessionSnapshot &session) { return session.session; },
+         .help = u"As the server names it"_s},
+        {.title = u"Endpoint"_s, .text = &endpointText, .help = u"The client's address"_s},
+        {.title = u"Client"_s,
+         .text = [this](const SessionSnapshot &session) { return clientWords(session); },
+         .help = u"What it says it is: a library, a name, a user"_s},
+        {.title = u"Holds"_s,
+         .text = [](const SessionSnapshot &session) { return locksText(session.holds); },
+         .help = u"The locks it holds"_s,
+         .tip = [](const SessionSnapshot &session) { return tipText(session.holds); },
+         .values = {{ToneRole, toned(Tone::Hold)},
+                    {SortRole, countOrder(&SessionSnapshot::holds, &SessionSnapshot::waits)}}},
+        {.title = u"Waits for"_s,
+         .text = [](const SessionSnapshot &session) { return locksText(session.waits); },
+         .help = u"The locks it waits for"_s,
+         .tip = [](const SessionSnapshot &session) { return tipText(session.waits); },
+         .values = {{ToneRole, toned(Tone::Wait)},
+                    {SortRole, countOrder(&SessionSnapshot::waits, &SessionSnapshot::holds)}}},
+        {.title = u"If silent, ends"_s,
+         .text = [this](const SessionSnapshot &session) { return expiryText(session); },
+         .help = u"A live client renews this all the time. Should it fall silent now, its session, "
+                 u"and what it holds, ends then"_s,
+         .isNumber = true,
+         .isSearched = false,
+         .values = {{SortRole, &expiryOrder}}},
+    };
+}
 
 void SessionsModel::apply(const std::vector<ConnectionName> &connections, std::vector<SessionSnapshot> sessions)
 {
@@ -67,45 +120,7 @@ void SessionsModel::apply(const std::vector<ConnectionName> &connections, std::v
     std::sort(sessions.begin(), sessions.end(), isBefore);
     sessions.erase(std::unique(sessions.begin(), sessions.end(), isSame), sessions.end());
     feel(connections, sessions);
-    const auto isGone = [&](const SessionSnapshot &row) {
-        return isTold(row) && !std::binary_search(sessions.begin(), sessions.end(), row, isBefore);
-    };
-    for (int last = rowCount() - 1; last >= 0; --last) {
-        if (!isGone(at(last)))
-            continue;
-        int first = last;
-        while (first > 0 && isGone(at(first - 1)))
-            --first;
-        beginRemoveRows({}, first, last);
-        m_rows.erase(m_rows.begin() + first, m_rows.begin() + last + 1);
-        endRemoveRows();
-        last = first;
-    }
-    int firstChanged = -1;
-    int lastChanged = -1;
-    for (std::size_t next = 0; next < sessions.size();) {
-        const auto place = std::lower_bound(m_rows.begin(), m_rows.end(), sessions[next], isBefore);
-        const int row = static_cast<int>(place - m_rows.begin());
-        if (place != m_rows.end() && isSame(*place, sessions[next])) {
-            if (!(*place == sessions[next])) {
-                *place = std::move(sessions[next]);
-                firstChanged = firstChanged < 0 ? row : firstChanged;
-                lastChanged = row;
-            }
-            ++next;
-            continue;
-        }
-        auto end = next + 1;
-        while (end < sessions.size() && (place == m_rows.end() || isBefore(sessions[end], *place)))
-            ++end;
-        beginInsertRows({}, row, row + static_cast<int>(end - next) - 1);
-        m_rows.insert(place, std::make_move_iterator(sessions.begin() + static_cast<std::ptrdiff_t>(next)),
-                      std::make_move_iterator(sessions.begin() + static_cast<std::ptrdiff_t>(end)));
-        endInsertRows();
-        next = end;
-    }
-    if (firstChanged >= 0)
-        emit dataChanged(index(firstChanged, 0), index(lastChanged, ColumnCount - 1));
+    mergeRows(std::move(sessions), isBefore, isTold);
 }
 
 // Of those that are gone nothing is kept.
@@ -154,18 +169,7 @@ void SessionsModel::setDown(const ConnectionName &name, bool down)
         m_down.insert(name);
     else
         m_down.erase(name);
-    if (rowCount() > 0)
-        emit dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
-}
-
-int SessionsModel::rowCount(const QModelIndex &parent) const
-{
-    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
-}
-
-int SessionsModel::columnCount(const QModelIndex &) const
-{
-    return ColumnCount;
+    reportAll();
 }
 
 // "root (billing-1)", "kazoo (app-9)".
@@ -176,98 +180,24 @@ QString SessionsModel::clientWords(const SessionSnapshot &session) const
     return self.isEmpty() ? client : client.isEmpty() ? self : u"%1 (%2)"_s.arg(client, self);
 }
 
-QString SessionsModel::display(const SessionSnapshot &session, int column) const
+QString SessionsModel::expiryText(const SessionSnapshot &session) const
 {
-    switch (column) {
-    case Connection: return escaped(session.connection.bytes());
-    case Session: return session.session;
-    case Endpoint: return session.endpoint ? label(session.endpoint->toUtf8(), 120) : u"unknown"_s;
-    case Client: return clientWords(session);
-    case Holds: return locksText(session.holds);
-    case Waits: return locksText(session.waits);
-    case Expires: {
-        if (m_down.contains(session.connection))
-            return u"not known"_s;
-        if (!session.expiresAt)
-            return {};
-        const auto ours = *session.expiresAt - session.serverAhead;
-        const auto left = std::chrono::duration_cast<milliseconds>(ours - m_clock());
-        return left <= 0ms ? u"now"_s : u"in "_s + spokenDuration(left);
-    }
-    default: return {};
-    }
+    if (m_down.contains(session.connection))
+        return u"not known"_s;
+    if (!session.expiresAt)
+        return {};
+    const auto ours = *session.expiresAt - session.serverAhead;
+    const auto left = std::chrono::duration_cast<milliseconds>(ours - m_clock());
+    return left <= 0ms ? u"now"_s : u"in "_s + spokenDuration(left);
 }
 
-QVariant SessionsModel::sortKey(const SessionSnapshot &session, int column) const
+// Rows of a connection that is down are pale in all columns.
+RowColumn<SessionSnapshot>::Value SessionsModel::toned(std::optional<Tone> tone) const
 {
-    // Of those that hold as much, who waits comes before who has to do with no lock; and the other way round.
-    constexpr int room = 32;
-    const auto holds = static_cast<qint64>(session.holds.size()), waits = static_cast<qint64>(session.waits.size());
-    if (column == Holds)
-        return (holds << room) + waits;
-    if (column == Waits)
-        return (waits << room) + holds;
-    if (column == Expires)
-        return session.expiresAt ? QVariant(qint64(session.expiresAt->time_since_epoch().count()))
-                                 : QVariant(LLONG_MAX);
-    return display(session, column);
-}
-
-QVariant SessionsModel::data(const QModelIndex &index, int role) const
-{
-    if (!index.isValid())
-        return {};
-    const auto &session = at(index.row());
-    switch (role) {
-    case Qt::DisplayRole: return display(session, index.column());
-    case Qt::ToolTipRole:
-        if (index.column() == Holds)
-            return plainToolTip(tipText(session.holds));
-        if (index.column() == Waits)
-            return plainToolTip(tipText(session.waits));
-        return plainToolTip(display(session, index.column()));
-    case Qt::TextAlignmentRole:
-        return index.column() == Expires ? QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
-    case SortRole: return sortKey(session, index.column());
-    case FilterRole: {
-        QStringList all;
-        for (int column = 0; column < Expires; ++column)
-            all << display(session, column);
-        return all.join(u'\n');
-    }
-    case ToneRole:
-        if (m_down.contains(session.connection))
-            return static_cast<int>(Tone::Free);
-        if (index.column() == Holds)
-            return static_cast<int>(Tone::Hold);
-        if (index.column() == Waits)
-            return static_cast<int>(Tone::Wait);
-        return {};
-    default: return {};
-    }
-}
-
-QVariant SessionsModel::headerData(int section, Qt::Orientation orientation, int role) const
-{
-    static const std::array titles{u"Connection"_s, u"Session"_s,   u"Endpoint"_s,       u"Client"_s,
-                                   u"Holds"_s,      u"Waits for"_s, u"If silent, ends"_s};
-    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
-        return {};
-    if (role == Qt::DisplayRole)
-        return titles[static_cast<std::size_t>(section)];
-    static const std::array tips{u"Where it is a client"_s,
-                                 u"As the server names it"_s,
-                                 u"The client's address"_s,
-                                 u"What it says it is: a library, a name, a user"_s,
-                                 u"The locks it holds"_s,
-                                 u"The locks it waits for"_s,
-                                 u"A live client renews this all the time. Should it fall silent now, its session, "
-                                 u"and what it holds, ends then"_s};
-    if (role == Qt::ToolTipRole)
-        return tips[static_cast<std::size_t>(section)];
-    if (role == Qt::TextAlignmentRole)
-        return QVariant::fromValue((section == Expires ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-    return {};
+    return [this, tone](const SessionSnapshot &session) {
+        const auto shown = m_down.contains(session.connection) ? Tone::Free : tone;
+        return shown ? QVariant(static_cast<int>(*shown)) : QVariant();
+    };
 }
 
 } // namespace lockscope::ui

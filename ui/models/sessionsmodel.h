@@ -5,21 +5,16 @@
 
 #include "core/base/clock.h"
 #include "core/workspace/backend.h"
-#include "ui/models/leasepulse.h"
+#include "ui/models/sessionfacts.h"
 
-#include <QAbstractTableModel>
-
-#include <functional>
-#include <map>
 #include <set>
 
 namespace lockscope::ui {
 
-class SessionsModel : public QAbstractTableModel {
+class SessionsModel : public RowsModel<inspect::SessionSnapshot> {
     Q_OBJECT
 public:
     enum Column { Connection, Session, Endpoint, Client, Holds, Waits, Expires, ColumnCount };
-    enum Role { SortRole = Qt::UserRole, FilterRole, ToneRole };
     using Clock = std::function<std::chrono::system_clock::time_point()>;
 
     explicit SessionsModel(
@@ -35,7 +30,6 @@ public:
     void forgetPulses() { m_pulses.clear(); }
     // What is known of this connection's sessions is old: they are pale, and how long they live is not known.
     void setDown(const ConnectionName &name, bool down);
-    [[nodiscard]] const inspect::SessionSnapshot &at(int row) const { return m_rows[static_cast<std::size_t>(row)]; }
 
     // -1 if there is none.
     [[nodiscard]] int find(const ConnectionName &connection, const QString &session) const;
@@ -43,21 +37,14 @@ public:
     // When it was renewed, since this window is open.
     [[nodiscard]] const LeasePulse &pulseOf(const inspect::SessionSnapshot &session) const;
 
-    [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
-    [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
-    [[nodiscard]] QVariant data(const QModelIndex &index, int role) const override;
-    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-
 private:
     void feel(const std::vector<ConnectionName> &connections, const std::vector<inspect::SessionSnapshot> &sessions);
-    [[nodiscard]] QString display(const inspect::SessionSnapshot &session, int column) const;
-    [[nodiscard]] QVariant sortKey(const inspect::SessionSnapshot &session, int column) const;
-
+    [[nodiscard]] RowColumn<inspect::SessionSnapshot>::Value toned(std::optional<Tone> tone) const;
     [[nodiscard]] QString clientWords(const inspect::SessionSnapshot &session) const;
+    [[nodiscard]] QString expiryText(const inspect::SessionSnapshot &session) const;
 
     Clock m_clock;
     SelfName m_selfName;
-    std::vector<inspect::SessionSnapshot> m_rows;
     std::set<ConnectionName> m_down;
     std::map<std::pair<ConnectionName, QString>, LeasePulse> m_pulses;
 };

@@ -3,7 +3,7 @@
 // follows the file while it is on screen.
 #pragma once
 
-#include "ui/models/auditmodel.h"
+#include "ui/models/rowsmodel.h"
 #include "ui/pages/page.h"
 
 #include <QSortFilterProxyModel>
@@ -19,6 +19,22 @@ namespace lockscope::ui {
 class Banner;
 class EmptyNotice;
 class LiveTree;
+
+// The records of the audit file, newest first.
+class AuditModel : public RowsModel<operate::AuditRecord> {
+    Q_OBJECT
+public:
+    enum Column { Time, Actor, Action, Lock, Holder, Reason, Outcome, ColumnCount };
+
+    explicit AuditModel(QObject *parent = nullptr);
+    // The records in the file's order. Those that are known already keep their rows.
+    void setRecords(std::vector<operate::AuditRecord> records);
+};
+
+// What the act changed in the lock (LOCK in JSON), line by line: "-" went, "+" came, "~" changed.
+[[nodiscard]] QStringList auditDiff(const QJsonObject &before, const QJsonObject &after);
+// All of a record as lines, the diff among them.
+[[nodiscard]] QString auditText(const operate::AuditRecord &record);
 
 class AuditPage : public Page {
     Q_OBJECT

@@ -6,8 +6,7 @@
 #include <version>
 
 #include "core/workspace/backend.h"
-#include "ui/models/leasepulse.h"
-#include "ui/models/sessionlocksmodel.h"
+#include "ui/models/sessionfacts.h"
 
 #include <QWidget>
 

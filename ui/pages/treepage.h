@@ -4,12 +4,13 @@
 #pragma once
 
 #include "ui/models/connectionbook.h"
-#include "ui/models/entrylinks.h"
 #include "ui/pages/page.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 
 #include <QTimer>
+
+#include <map>
 
 class QAction;
 class QLabel;
@@ -24,6 +25,25 @@ namespace lockscope::ui {
 class EntryHead;
 class LiveTree;
 class TreeCellDelegate;
+
+// The lock and the session of a znode or a key. Names only, of all connections.
+class EntryLinks {
+public:
+    // Which locks there are; it outlives this.
+    void useLocks(const LocksModel &locks) { m_locks = &locks; }
+    void apply(const Batch &batch);
+    // The lock that this entry is, or is a part of: of a path also that of its folder, or the one above.
+    [[nodiscard]] std::optional<inspect::LockName> lockOf(const ConnectionName &connection, const QByteArray &entry,
+                                                          bool isPath) const;
+    // "10.0.3.7:56332"; empty where it is not known.
+    [[nodiscard]] QString hostOf(const ConnectionName &connection, const QString &session) const;
+
+private:
+    const LocksModel *m_locks = nullptr;
+    std::map<inspect::LockName, std::vector<QByteArray>> m_withCompanions; // the locks that have some
+    std::map<inspect::LockName, inspect::LockName> m_companions;           // entry → lock
+    std::map<ConnectionName, std::map<QString, QString>> m_hosts;
+};
 
 class TreePage : public Page {
     Q_OBJECT

@@ -3,9 +3,8 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "ui/models/csv.h"
+#include "ui/models/rowsmodel.h"
 #include "ui/models/screenclock.h"
-#include "ui/models/wholetext.h"
 
 #include <QClipboard>
 #include <QContextMenuEvent>
@@ -17,6 +16,7 @@
 #include <QKeyEvent>
 #include <QMenu>
 #include <QMetaMethod>
+#include <QRegularExpression>
 #include <QSaveFile>
 #include <QSettings>
 #include <QTreeView>
@@ -36,7 +36,33 @@ QString isoMoment(TableTools::AsOf moment)
     return timeOfDay(*moment).toUTC().toString(Qt::ISODateWithMs);
 }
 
+// Also the wide forms, which some spreadsheets take for the narrow ones; and what a cell may be trimmed of.
+bool beginsLikeFormula(const QString &field)
+{
+    static const QRegularExpression formula(u"^\\s*[=+\\-@\uff1d\uff0b\uff0d\uff20|%]|^[\\t\\r\\n]"_s);
+    static const QRegularExpression number(u"^[+-]?[0-9]+([.][0-9]+)?$"_s);
+    return formula.match(field).hasMatch() && !number.match(field).hasMatch();
+}
+
+QString fieldOf(QString field)
+{
+    if (beginsLikeFormula(field))
+        field.prepend(u'\'');
+    static const QRegularExpression special(u"[\",;\\t\\r\\n]|^\\s|\\s$"_s);
+    if (!special.match(field).hasMatch())
+        return field;
+    return u'"' + field.replace(u'"', u"\"\""_s) + u'"';
+}
+
 } // namespace
+
+QByteArray csvRow(const QStringList &fields)
+{
+    QStringList safe;
+    for (const auto &field : fields)
+        safe << fieldOf(field);
+    return safe.join(u',').toUtf8() + "\r\n";
+}
 
 TableTools::TableTools(QAbstractItemView &view, QHeaderView &header, Shape shape)
     : QObject(&view), m_view(view), m_header(header), m_shape(std::move(shape))

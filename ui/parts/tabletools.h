@@ -15,6 +15,10 @@ class QSettings;
 
 namespace lockscope::ui {
 
+// A row of a CSV file by RFC 4180, in UTF-8 and with its line end. A cell that a spreadsheet would run as a formula, and
+// that is no plain number, gets an apostrophe in front.
+[[nodiscard]] QByteArray csvRow(const QStringList &fields);
+
 class TableTools : public QObject {
     Q_OBJECT
 public:

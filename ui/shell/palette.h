@@ -3,18 +3,32 @@
 // Esc goes back.
 #pragma once
 
-#include "ui/models/fuzzy.h"
-
 #include <QFrame>
 #include <QPointer>
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 class QLineEdit;
 class QListWidget;
 
 namespace lockscope::ui {
+
+// How well a few typed letters fit a name. The name is read byte by byte and never copied: there are fifty thousand of
+// them between two keys.
+class FuzzyQuery {
+public:
+    // Words, each of which has to fit; case counts for nothing.
+    explicit FuzzyQuery(const QString &typed);
+
+    [[nodiscard]] bool isEmpty() const { return m_words.isEmpty(); }
+    // The better the fit the higher; empty where a word fits neither. What stands `beside` the text fits less well.
+    [[nodiscard]] std::optional<int> score(QByteArrayView text, QByteArrayView beside = {}) const;
+
+private:
+    QList<QByteArray> m_words;
+};
 
 struct PaletteItem {
     QString kind; // "Lock"
