@@ -207,10 +207,14 @@ QPolygonF ScalingChart::lineOf(std::size_t run, const Plot &plot) const
     return line;
 }
 
-// Each name is above the end of its line; where the lines meet, the names are stacked.
+// Each name is above the end of its line; where the lines meet, the names are stacked and leave the ends free.
 void ScalingChart::drawNames(QPainter &painter, const Plot &plot) const
 {
     std::vector<QRectF> taken;
+    for (std::size_t i = 0; i < m_recipes.size(); ++i) {
+        if (const auto line = lineOf(i, plot); !line.isEmpty())
+            taken.emplace_back(line.back() - QPointF(4, 4), QSizeF(8, 8));
+    }
     for (std::size_t i = 0; i < m_recipes.size(); ++i) {
         const auto line = lineOf(i, plot);
         if (line.isEmpty())
@@ -223,7 +227,7 @@ void ScalingChart::drawNames(QPainter &painter, const Plot &plot) const
         place.moveLeft(std::max(place.left(), plot.area.left() + 4));
         const auto meets = [&](const QRectF &other) { return other.adjusted(0, -1, 0, 1).intersects(place); };
         double step = -place.height();
-        for (int tries = 0; tries < 8 && std::ranges::any_of(taken, meets); ++tries) {
+        for (int tries = 0; tries < 16 && std::ranges::any_of(taken, meets); ++tries) {
             if (place.top() + step < plot.area.top()) // no room above: the rest goes below
                 step = place.height();
             place.translate(0, step);
