@@ -9,7 +9,7 @@ namespace lockscope {
 Q_DECLARE_LOGGING_CATEGORY(logZooKeeper) // lockscope.zk
 Q_DECLARE_LOGGING_CATEGORY(logRedis)     // lockscope.redis
 Q_DECLARE_LOGGING_CATEGORY(logMariaDb)   // lockscope.sql
-Q_DECLARE_LOGGING_CATEGORY(logPassage)   // lockscope.passage
+Q_DECLARE_LOGGING_CATEGORY(logTransport) // lockscope.passage
 Q_DECLARE_LOGGING_CATEGORY(logInspect)   // lockscope.inspect
 Q_DECLARE_LOGGING_CATEGORY(logSandbox)   // lockscope.sandbox
 

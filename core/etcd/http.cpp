@@ -2,7 +2,7 @@
 #include "core/etcd/http.h"
 
 #include "core/base/text.h"
-#include "core/passage/tls.h"
+#include "core/transport/tls.h"
 
 #include <QNetworkProxy>
 
@@ -149,7 +149,7 @@ HttpConnection::HttpConnection(HostPort host, HostPort name)
     QObject::connect(m_socket, &QAbstractSocket::readyRead, m_socket, [this] { read(); });
     QObject::connect(m_socket, &QAbstractSocket::errorOccurred, m_socket, [this](QAbstractSocket::SocketError error) {
         if (error == QAbstractSocket::RemoteHostClosedError && !m_hasHeard)
-            broke(passage::closedWithoutAWord(), true);
+            broke(transport::closedWithoutAWord(), true);
         else
             broke(m_socket->errorString());
     });

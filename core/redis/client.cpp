@@ -3,7 +3,7 @@
 
 #include "core/async/statelisteners.h"
 #include "core/base/text.h"
-#include "core/passage/tls.h"
+#include "core/transport/tls.h"
 #include "core/redis/pubsub.h"
 
 #include <QNetworkProxy>
@@ -90,7 +90,7 @@ private:
     void startTls(const ConnectionOptions &options, const HostPort &to)
     {
         auto *socket = static_cast<QSslSocket *>(m_socket.get());
-        if (const auto ready = passage::prepareTls(*socket, options.tls, options.host.host); !ready) {
+        if (const auto ready = transport::prepareTls(*socket, options.tls, options.host.host); !ready) {
             // Said from the loop, as all that goes wrong.
             QMetaObject::invokeMethod(
                 socket, [this, why = ready.error().message] { broken(why, true); }, Qt::QueuedConnection);
@@ -101,17 +101,17 @@ private:
         QObject::connect(socket, &QAbstractSocket::connected, socket, [this, socket] {
             QTimer::singleShot(shakesHandsWithin, socket, [this, socket] {
                 if (!socket->isEncrypted())
-                    broken(passage::silentHandshake(), true);
+                    broken(transport::silentHandshake(), true);
             });
         });
-        socket->connectToHostEncrypted(to.host, to.port, passage::tlsNameOf(options.tls, options.host.host));
+        socket->connectToHostEncrypted(to.host, to.port, transport::tlsNameOf(options.tls, options.host.host));
     }
-    [[nodiscard]] passage::TlsProblem whatBroke(const TlsOptions &tls, const QString &host) const
+    [[nodiscard]] transport::TlsProblem whatBroke(const TlsOptions &tls, const QString &host) const
     {
         if (tls.isOn)
-            return passage::tlsProblem(static_cast<const QSslSocket &>(*m_socket), tls, host);
+            return transport::tlsProblem(static_cast<const QSslSocket &>(*m_socket), tls, host);
         if (!m_hasHeard && m_socket->error() == QAbstractSocket::RemoteHostClosedError)
-            return {passage::closedWithoutAWord(), true};
+            return {transport::closedWithoutAWord(), true};
         return {m_socket->errorString()};
     }
     void opened()

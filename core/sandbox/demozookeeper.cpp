@@ -170,8 +170,8 @@ std::vector<recipes::Queued> queueOf(const zk::Children &children)
 } // namespace
 
 DemoZooKeeper::DemoZooKeeper(DemoStage &stage, const ConnectionSpec &server)
-    : m_stage(stage), m_passage(server.transport, server.hosts), m_server(m_passage.throughTls(server.hosts.front())),
-      m_stagehand(openSession()), m_scope(stage.loop())
+    : m_stage(stage), m_transport(server.transport, server.hosts),
+      m_server(m_transport.throughTls(server.hosts.front())), m_stagehand(openSession()), m_scope(stage.loop())
 {
     m_scope.launch(playQueue({ZPath("/locks/orders"), "zk-mutex", 8s}, 4));
     m_scope.launch(playQueue({ZPath("/locks/reindex"), "zk-herd-mutex", 10s}, 5));

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/connectionuri.h"
-#include "core/passage/passage.h"
+#include "core/transport/transport.h"
 #include "core/rules/turn.h"
 #include "core/sandbox/demostage.h"
 #include "core/zookeeper/client.h"
@@ -41,7 +41,7 @@ private:
     Task<bool> untilChildren(zk::Session *session, ZPath path, size_t count);
 
     DemoStage &m_stage;
-    passage::Passage m_passage;
+    transport::Transport m_transport;
     HostPort m_server;                        // or the door to it
     std::unique_ptr<zk::Session> m_stagehand; // makes parents and looks whether a scene is up
     QObject m_crashes;

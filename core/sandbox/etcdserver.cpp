@@ -4,7 +4,7 @@
 
 #include "core/base/connectionuri.h"
 #include "core/etcd/client.h"
-#include "core/passage/passage.h"
+#include "core/transport/transport.h"
 #include "core/recipes/etcd/make.h"
 #include "core/sandbox/certificates.h"
 #include "core/sandbox/demostage.h"
@@ -29,17 +29,17 @@ private:
     Task<void> contend(QByteArray lock, std::chrono::milliseconds hold, Completion<bool> joined);
 
     DemoStage &m_stage;
-    std::shared_ptr<passage::Passage> m_passage;
+    std::shared_ptr<transport::Transport> m_transport;
     std::vector<HostPort> m_hosts; // or the doors to them
     Scope m_scope;
 };
 
 DemoEtcd::DemoEtcd(DemoStage &stage, const ConnectionSpec &server)
-    : m_stage(stage), m_passage(std::make_shared<passage::Passage>(server.transport, server.hosts)),
+    : m_stage(stage), m_transport(std::make_shared<transport::Transport>(server.transport, server.hosts)),
       m_scope(stage.loop())
 {
     for (const auto &host : server.hosts)
-        m_hosts.push_back(m_passage->throughTls(host));
+        m_hosts.push_back(m_transport->throughTls(host));
     m_scope.launch(queueUp(&m_stage, &m_scope, 3, [this](const Completion<bool> &joined) {
         return contend("billing/invoices", 9s, joined);
     }));
@@ -49,7 +49,7 @@ Task<void> DemoEtcd::contend(QByteArray lock, std::chrono::milliseconds hold, Co
 {
     etcd::ClientOptions options;
     options.hosts = m_hosts;
-    options.keep = m_passage;
+    options.keep = m_transport;
     const auto client = etcd::openClient(m_stage.loop(), options);
     const Completion<bool> connected(m_stage.loop());
     const auto subscription = client->onState([connected](etcd::ClientState state) {

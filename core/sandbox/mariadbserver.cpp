@@ -8,8 +8,8 @@
 // one process that dies with us.
 #include "core/base/connectionuri.h"
 #include "core/mariadb/client.h"
-#include "core/passage/mysqlprelude.h"
-#include "core/passage/passage.h"
+#include "core/transport/mysqlprelude.h"
+#include "core/transport/transport.h"
 #include "core/recipes/lock.h"
 #include "core/recipes/make.h"
 #include "core/sandbox/certificates.h"
@@ -47,7 +47,7 @@ private:
 
     DemoStage &m_stage;
     ConnectionSpec m_server;
-    passage::Passage m_passage;
+    transport::Transport m_transport;
     Scope m_scope;
 };
 
@@ -58,7 +58,7 @@ const QByteArray stockRow = "shop.stock#id=1";
 } // namespace
 
 DemoMariaDb::DemoMariaDb(DemoStage &stage, const ConnectionSpec &server)
-    : m_stage(stage), m_server(server), m_passage(server.transport, server.hosts), m_scope(stage.loop())
+    : m_stage(stage), m_server(server), m_transport(server.transport, server.hosts), m_scope(stage.loop())
 {
     m_scope.launch(queueUp(&m_stage, &m_scope, 3, contender("sql-for-update", stockRow, 9s)));
     m_scope.launch(queueUp(&m_stage, &m_scope, 2, contender("sql-get-lock", "GET_LOCK#nightly-report", 14s)));
@@ -68,7 +68,7 @@ DemoMariaDb::DemoMariaDb(DemoStage &stage, const ConnectionSpec &server)
 std::unique_ptr<mariadb::Session> DemoMariaDb::openSession()
 {
     mariadb::SessionOptions options;
-    options.host = m_passage.throughTls(m_server.hosts.front(), passage::mySqlSpeech.verified);
+    options.host = m_transport.throughTls(m_server.hosts.front(), transport::mySqlSpeech.verified);
     options.user = m_server.user;
     // An application asks nothing while it works: what it did last is then its work.
     options.askIdleEvery = 60s;

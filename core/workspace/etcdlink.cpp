@@ -122,9 +122,9 @@ public:
     {
         etcd::ClientOptions options;
         for (const auto &host : m_spec.hosts)
-            options.hosts.push_back(m_passage->throughTls(host));
+            options.hosts.push_back(m_transport->throughTls(host));
         options.names = m_spec.hosts;
-        options.keep = m_passage;
+        options.keep = m_transport;
         options.user = m_spec.user;
         options.password = m_password;
         m_client = etcd::openClient(m_context.loop, std::move(options));

@@ -4,7 +4,7 @@
 
 #include "core/contention/trace.h"
 #include "core/inspect/observer.h"
-#include "core/passage/passage.h"
+#include "core/transport/transport.h"
 #include "core/recipes/make.h"
 #include "core/workspace/workspace.h"
 
@@ -108,7 +108,7 @@ protected:
           m_gate(m_spec.name, (m_spec.readOnly || m_spec.production) && !m_spec.armed, m_spec.production,
                  m_context.log),
           m_proxy(m_spec.name, m_context.sink),
-          m_passage(std::make_shared<passage::Passage>(m_spec.transport, serversOf(m_spec)))
+          m_transport(std::make_shared<transport::Transport>(m_spec.transport, serversOf(m_spec)))
     {
         if (m_context.options.readOnly)
             m_gate.lockReadOnly();
@@ -123,7 +123,7 @@ protected:
     // Why it is not connected: what went wrong on the way says more than what a client was left with.
     [[nodiscard]] QString reason(const QString &lastError) const
     {
-        const auto problem = m_passage->problem();
+        const auto problem = m_transport->problem();
         return problem.isEmpty() ? lastError : problem;
     }
     // Of a client that has none; `isExplained`: by whoever answered it.
@@ -131,7 +131,7 @@ protected:
     {
         using namespace Qt::StringLiterals;
         return {ErrorCode::NotConnected, u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), reason(lastError)),
-                true, isExplained || m_passage->isProblemOfTls()};
+                true, isExplained || m_transport->isProblemOfTls()};
     }
     [[nodiscard]] Error refused(const QString &why, bool isExplained) const
     {
@@ -156,7 +156,7 @@ protected:
     ConnectionSpec m_spec;
     operate::Gate m_gate;
     ObserverProxy m_proxy;
-    std::shared_ptr<passage::Passage> m_passage; // kept by whatever connects through it, too
+    std::shared_ptr<transport::Transport> m_transport; // kept by whatever connects through it, too
 };
 
 // Starts connecting; an error for a URI that names what this backend cannot connect to.

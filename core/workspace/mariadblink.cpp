@@ -5,7 +5,7 @@
 #include "core/inspect/mariadb/ownid.h"
 #include "core/inspect/mariadb/rights.h"
 #include "core/operate/killconnection.h"
-#include "core/passage/mysqlprelude.h"
+#include "core/transport/mysqlprelude.h"
 #include "core/workspace/sqllink.h"
 
 namespace lockscope {
@@ -37,7 +37,7 @@ SqlRunLock mariaDbRunLock(const recipes::RecipeInfo &recipe, const QByteArray &n
 }
 
 const SqlKit mariaDbKit{
-    .speech = passage::mySqlSpeech,
+    .speech = transport::mySqlSpeech,
     .open = mariadb::openSession,
     .observe = [](mariadb::Session &session, const ConnectionName &name, const inspect::ObserverOptions &options,
                   inspect::ObserverSink &sink) -> std::unique_ptr<inspect::Observer> {

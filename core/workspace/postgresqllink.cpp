@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/postgresql/observer.h"
 #include "core/operate/postgresqlrelease.h"
-#include "core/passage/postgresqlprelude.h"
+#include "core/transport/postgresqlprelude.h"
 #include "core/postgresql/dialect.h"
 #include "core/recipes/postgresql/make.h"
 #include "core/workspace/sqllink.h"
@@ -29,7 +29,7 @@ SqlRunLock postgreSqlRunLock(const recipes::RecipeInfo &recipe, const QByteArray
 }
 
 const SqlKit postgreSqlKit{
-    .speech = passage::postgreSqlSpeech,
+    .speech = transport::postgreSqlSpeech,
     .open = postgresql::openSession,
     .observe = [](mariadb::Session &session, const ConnectionName &name, const inspect::ObserverOptions &options,
                   inspect::ObserverSink &sink) -> std::unique_ptr<inspect::Observer> {

@@ -113,7 +113,7 @@ redis::ConnectionOptions RedisLinkBase::connectionOptions(const HostPort &host) 
     redis::ConnectionOptions options;
     options.host = host;
     if (m_spec.transport.ssh.isOn())
-        options.door = [passage = m_passage](const HostPort &server) { return passage->through(server); };
+        options.door = [transport = m_transport](const HostPort &server) { return transport->through(server); };
     options.tls = m_spec.transport.tls;
     options.user = m_spec.user.toUtf8();
     options.password = m_password.toUtf8();

@@ -118,9 +118,10 @@ std::optional<Error> SqlLink::problem() const
 {
     if (isConnected() || m_session->lastError().isEmpty())
         return std::nullopt;
-    if (m_session->state() == mariadb::SessionState::AuthFailed && m_passage->isProblemOfTls()) // ours, of the login
+    if (m_session->state() == mariadb::SessionState::AuthFailed
+        && m_transport->isProblemOfTls()) // ours, of the login
         return Error{ErrorCode::AuthFailed,
-                     u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), m_passage->problem()), false, true};
+                     u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), m_transport->problem()), false, true};
     if (m_session->state() == mariadb::SessionState::AuthFailed)
         return refused(reason(m_session->lastError()), m_session->isExplained());
     return notConnected(m_session->lastError(), m_session->isExplained());
@@ -160,8 +161,8 @@ Task<Result<operate::Sent>> SqlLink::sendRelease(operate::ForceReleasePlan plan,
 mariadb::SessionOptions SqlLink::sessionOptions() const
 {
     mariadb::SessionOptions options;
-    options.host = m_passage->throughSql(m_spec.hosts.front(), m_kit.speech, !m_password.isEmpty());
-    options.keep = m_passage;
+    options.host = m_transport->throughSql(m_spec.hosts.front(), m_kit.speech, !m_password.isEmpty());
+    options.keep = m_transport;
     options.user = m_spec.user;
     options.password = m_password;
     options.database = m_spec.databaseName;

@@ -20,7 +20,7 @@ struct SqlRunLock {
 
 // Of each SQL server its own; all of it is what its own rooms offer.
 struct SqlKit {
-    passage::SqlSpeech speech; // where TLS begins in its protocol, and what its login may ask for
+    transport::SqlSpeech speech; // where TLS begins in its protocol, and what its login may ask for
     std::unique_ptr<mariadb::Session> (*open)(Loop &loop, mariadb::SessionOptions options);
     std::unique_ptr<inspect::Observer> (*observe)(mariadb::Session &session, const ConnectionName &name,
                                                   const inspect::ObserverOptions &options,

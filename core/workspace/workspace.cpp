@@ -3,7 +3,7 @@
 
 #include "core/base/backendkind.h"
 #include "core/base/text.h"
-#include "core/passage/tls.h"
+#include "core/transport/tls.h"
 #include "core/workspace/linkbase.h"
 
 #include <QSslConfiguration>
@@ -74,7 +74,7 @@ Result<void> Workspace::add(ConnectionSpec spec)
                                                  spec.displayUri(), serverSchemes().join(u"://, "_s))};
     if (spec.transport.tls.isOn) {
         // Files that cannot be used are said at once, not by attempts that fail.
-        if (const auto tls = passage::tlsConfiguration(spec.transport.tls); !tls)
+        if (const auto tls = transport::tlsConfiguration(spec.transport.tls); !tls)
             return tls.error();
     }
     auto link = makeLink(*backend, std::move(spec), d->contextOfLinks());

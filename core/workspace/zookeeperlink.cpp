@@ -184,8 +184,8 @@ private:
     {
         zk::SessionOptions options;
         for (const auto &host : m_spec.hosts)
-            options.hosts.push_back(m_passage->throughTls(host));
-        options.keep = m_passage;
+            options.hosts.push_back(m_transport->throughTls(host));
+        options.keep = m_transport;
         options.chroot = m_spec.chroot;
         options.user = m_spec.user.toUtf8();
         options.password = m_password.toUtf8();
@@ -205,14 +205,14 @@ private:
     // Who is asked for evidence, and how: through TLS or ssh only those that the URI names.
     [[nodiscard]] zk::EvidenceSource::Reach reach() const
     {
-        if (m_passage->isDirect())
+        if (m_transport->isDirect())
             return {};
-        return [passage = m_passage, named = m_spec.hosts,
+        return [transport = m_transport, named = m_spec.hosts,
                 admin = adminPort()](const HostPort &place) -> std::optional<HostPort> {
             const auto isNamed = std::ranges::any_of(named, [&](const HostPort &host) {
                 return place == host || (place.host == host.host && place.port == admin);
             });
-            return isNamed ? std::optional(passage->throughTls(place)) : std::nullopt;
+            return isNamed ? std::optional(transport->throughTls(place)) : std::nullopt;
         };
     }
 
@@ -299,14 +299,14 @@ private:
         int accepted = 0; // so many times in a row somebody listened, and no session came of it
         while (!isConnected()) {
             Result<bool> reachable = true;
-            if (m_passage->isDirect()) {
+            if (m_transport->isDirect()) {
                 const auto limit = Deadline::after(m_context.loop, std::chrono::seconds(5));
                 auto reply = m_reachability.check(limit);
                 const auto answer = co_await reply;
                 reachable = answer;
-            } else if (const auto why = m_passage->problem(); !why.isEmpty()) {
+            } else if (const auto why = m_transport->problem(); !why.isEmpty()) {
                 // A door opens to whoever knocks; what is behind it is another matter.
-                reachable = Error{ErrorCode::NotConnected, why, true, m_passage->isProblemOfTls()};
+                reachable = Error{ErrorCode::NotConnected, why, true, m_transport->isProblemOfTls()};
             }
             if (!reachable && !isConnected()) {
                 auto why = reachable.error().message;
@@ -317,7 +317,7 @@ private:
                     Error{ErrorCode::NotConnected, u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), why),
                           true, reachable.error().isExplained};
                 m_context.changed(*this);
-            } else if (reachable && (!m_passage->isDirect() || ++accepted < acceptedInVain)) {
+            } else if (reachable && (!m_transport->isDirect() || ++accepted < acceptedInVain)) {
                 m_problem.reset(); // somebody listens: the client gets on with it
             } else if (reachable && !isConnected()) {
                 sayWithoutSession();
@@ -325,7 +325,7 @@ private:
             if (!reachable)
                 accepted = 0;
             const auto span =
-                m_passage->isDirect() ? std::chrono::milliseconds(2000) : std::chrono::milliseconds(250);
+                m_transport->isDirect() ? std::chrono::milliseconds(2000) : std::chrono::milliseconds(250);
             auto pause = sleepFor(m_context.loop, span);
             co_await pause;
         }

@@ -110,8 +110,8 @@ _PORTS = {"base", "async"} | _BACKENDS
 _USES = {
     "base": set(),
     "async": {"base"},
-    "passage": {"base", "async"},
-    **{backend: {"passage", "async", "base"} for backend in _BACKENDS},
+    "transport": {"base", "async"},
+    **{backend: {"transport", "async", "base"} for backend in _BACKENDS},
     "rules": {"base"},
     "recipes": _PORTS | {"rules"},
     "inspect": _PORTS | {"rules"},
@@ -121,9 +121,9 @@ _USES = {
     "contention": _PORTS | {"rules", "recipes", "world"},
     "lessons": {"base", "contention"},
     "rehearse": _PORTS | {"rules", "recipes", "inspect", "operate", "world", "contention"},
-    "sandbox": _PORTS | {"passage", "rules", "recipes"},
+    "sandbox": _PORTS | {"transport", "rules", "recipes"},
     "connections": {"base"},
-    "workspace": _PORTS | {"passage", "rules", "recipes", "inspect", "operate", "history", "contention", "lessons",
+    "workspace": _PORTS | {"transport", "rules", "recipes", "inspect", "operate", "history", "contention", "lessons",
                            "connections", "rehearse"},
 }
 if "postgresql" in _USES:

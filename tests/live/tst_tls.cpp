@@ -4,7 +4,7 @@
 #include <version>
 
 #include "core/async/closing.h"
-#include "core/passage/tls.h"
+#include "core/transport/tls.h"
 #include "core/sandbox/sandbox.h"
 #include "tests/live/onebackend.h"
 #include "tests/live/sshdfixture.h"
@@ -39,7 +39,7 @@ const Place places[] = {{Scheme::ZooKeeper, "/locks/tls", "zk-mutex"},
                         {Scheme::Etcd, "locks/tls", "etcd-mutex"}};
 
 // By its name, of which the system keeps 15 characters.
-bool hasPassageThread()
+bool hasTransportThread()
 {
     const auto threads = QDir(u"/proc/self/task"_s).entryList(QDir::Dirs | QDir::NoDotAndDotDot);
     return std::ranges::any_of(threads, [](const QString &number) {
@@ -105,7 +105,7 @@ private slots:
         // backend does not wait without end.
         const auto hasEnded = [] {
             waitForClosing(std::chrono::seconds(1));
-            return !hasPassageThread();
+            return !hasTransportThread();
         };
         QVERIFY(QTest::qWaitFor(hasEnded, testing::patienceMs));
     }
@@ -248,7 +248,7 @@ private slots:
         if (!peek)
             QSKIP("there is no libcrypto.so.3");
         QSslSocket socket;
-        QVERIFY(passage::prepareTls(socket, spec->transport.tls, spec->hosts.front().host));
+        QVERIFY(transport::prepareTls(socket, spec->transport.tls, spec->hosts.front().host));
         QCOMPARE(peek(), 0ul);
     }
 

@@ -4,9 +4,9 @@
 // Protocol, SSL Session Encryption and Message Formats.
 #pragma once
 
-#include "core/passage/speech.h"
+#include "core/transport/speech.h"
 
-namespace lockscope::passage {
+namespace lockscope::transport {
 
 class PostgreSqlPrelude final : public Prelude {
 public:
@@ -34,4 +34,4 @@ private:
 inline constexpr SqlSpeech postgreSqlSpeech{
     {true, makePostgreSqlPrelude}, {true, makeUnverifiedPostgreSqlPrelude}, {false, makePlainPostgreSqlPrelude}};
 
-} // namespace lockscope::passage
+} // namespace lockscope::transport

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/passage/door.h"
+#include "core/transport/loopbacklistener.h"
 
 #include "core/base/logging.h"
-#include "core/passage/tls.h"
+#include "core/transport/tls.h"
 
 #include <QFile>
 #include <QLocalSocket>
@@ -17,7 +17,7 @@
 #include <array>
 #include <thread>
 
-namespace lockscope::passage {
+namespace lockscope::transport {
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
@@ -30,13 +30,13 @@ constexpr auto farewellWithin = 5s;
 
 } // namespace
 
-void Carried::begin(std::unique_ptr<QTcpSocket> client, Route route)
+void ForwardedConnection::begin(std::unique_ptr<QTcpSocket> client, Route route)
 {
-    auto *self = new Carried(std::move(client), std::move(route));
+    auto *self = new ForwardedConnection(std::move(client), std::move(route));
     self->dial();
 }
 
-Carried::Carried(std::unique_ptr<QTcpSocket> client, Route route)
+ForwardedConnection::ForwardedConnection(std::unique_ptr<QTcpSocket> client, Route route)
     : m_route(std::move(route)), m_client(std::move(client)),
       m_prelude(m_route.speech.prelude ? m_route.speech.prelude(m_route.server.host) : nullptr)
 {
@@ -52,7 +52,7 @@ Carried::Carried(std::unique_ptr<QTcpSocket> client, Route route)
     });
 }
 
-Carried::~Carried()
+ForwardedConnection::~ForwardedConnection()
 {
     for (QObject *side : {static_cast<QObject *>(m_client.get()), static_cast<QObject *>(m_far.get())}) {
         if (side)
@@ -60,14 +60,14 @@ Carried::~Carried()
     }
 }
 
-void Carried::dial()
+void ForwardedConnection::dial()
 {
     if (!m_route.tunnel)
         return dialHost();
     m_route.tunnel->whenUp(m_route.server, this, [this](const QString &socket) { dialThroughTunnel(socket); });
 }
 
-void Carried::dialThroughTunnel(const QString &socket)
+void ForwardedConnection::dialThroughTunnel(const QString &socket)
 {
     if (socket.isEmpty()) // the tunnel has said why
         return farBroke({});
@@ -86,7 +86,7 @@ void Carried::dialThroughTunnel(const QString &socket)
     local->connectToServer(socket);
 }
 
-void Carried::dialHost()
+void ForwardedConnection::dialHost()
 {
     auto far = std::make_unique<QSslSocket>();
     m_socket = far.get();
@@ -129,7 +129,7 @@ void Carried::dialHost()
     m_socket->connectToHost(to.host, to.port);
 }
 
-void Carried::farIsOpen()
+void ForwardedConnection::farIsOpen()
 {
     m_isOpen = true;
     if (m_socket)
@@ -138,7 +138,7 @@ void Carried::farIsOpen()
     readServer();
 }
 
-void Carried::tlsIsOn()
+void ForwardedConnection::tlsIsOn()
 {
     if (m_prelude)
         take(m_prelude->tlsStarted());
@@ -146,7 +146,7 @@ void Carried::tlsIsOn()
 }
 
 // The client hears of it by the end of its connection, and of a protocol that has words for it, in those.
-void Carried::farBroke(const QString &why, bool isOfTls)
+void ForwardedConnection::farBroke(const QString &why, bool isOfTls)
 {
     if (m_isTold || m_isEnding)
         return;
@@ -160,7 +160,7 @@ void Carried::farBroke(const QString &why, bool isOfTls)
     serverEnded();
 }
 
-void Carried::take(const Prelude::Step &step)
+void ForwardedConnection::take(const Prelude::Step &step)
 {
     if (!step.problem.isEmpty()) {
         const bool isSaid = step.isRefusal || !m_route.speech.isTls || step.problem.startsWith("TLS"_L1);
@@ -177,12 +177,12 @@ void Carried::take(const Prelude::Step &step)
     m_socket->startClientEncryption();
 }
 
-qint64 Carried::unsentToServer() const
+qint64 ForwardedConnection::unsentToServer() const
 {
     return m_far->bytesToWrite() + (m_socket ? m_socket->encryptedBytesToWrite() : 0);
 }
 
-void Carried::readClient()
+void ForwardedConnection::readClient()
 {
     if (!m_isOpen || m_isEnding || unsentToServer() > mostUnsent)
         return;
@@ -195,7 +195,7 @@ void Carried::readClient()
         m_far->write(bytes);
 }
 
-void Carried::readServer()
+void ForwardedConnection::readServer()
 {
     if (!(m_isOpen || m_isAsking) || !m_far || m_client->bytesToWrite() > mostUnsent)
         return;
@@ -212,7 +212,7 @@ void Carried::readServer()
     m_client->write(bytes);
 }
 
-void Carried::clientEnded()
+void ForwardedConnection::clientEnded()
 {
     if (std::exchange(m_isEnding, true) || !m_isOpen)
         return deleteLater();
@@ -226,7 +226,7 @@ void Carried::clientEnded()
     QTimer::singleShot(farewellWithin, this, &QObject::deleteLater);
 }
 
-void Carried::serverEnded()
+void ForwardedConnection::serverEnded()
 {
     if (std::exchange(m_isEnding, true) || m_client->state() != QAbstractSocket::ConnectedState)
         return deleteLater();
@@ -253,7 +253,7 @@ OpenPort openPort()
     return {};
 }
 
-Door::Door(OpenPort open, Route route)
+LoopbackListener::LoopbackListener(OpenPort open, Route route)
 {
     if (!m_server.setSocketDescriptor(open.socket)) {
         ::close(open.socket);
@@ -264,9 +264,9 @@ Door::Door(OpenPort open, Route route)
             std::unique_ptr<QTcpSocket> client(came);
             const auto isOwn = isOwnPeer(client->peerPort(), port);
             if (isOwn == true)
-                Carried::begin(std::move(client), route);
+                ForwardedConnection::begin(std::move(client), route);
             else if (isOwn == false)
-                qCWarning(logPassage, "another process came to a port of ours, and was not let in");
+                qCWarning(logTransport, "another process came to a port of ours, and was not let in");
         }
     });
 }
@@ -328,4 +328,4 @@ std::optional<bool> isOwnPeer(quint16 peer, quint16 door)
     return isOwn;
 }
 
-} // namespace lockscope::passage
+} // namespace lockscope::transport

@@ -63,7 +63,7 @@ QByteArrayList connectedElsewhere()
 
 } // namespace
 
-class TestRedisPassages : public QObject {
+class TestRedisTransports : public QObject {
     Q_OBJECT
 
     QtLoop m_loop;
@@ -258,5 +258,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_TEST(TestRedisPassages)
-#include "tst_redis_passages.moc"
+LOCKSCOPE_TEST(TestRedisTransports)
+#include "tst_redis_transports.moc"

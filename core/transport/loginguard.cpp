@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/passage/speech.h"
+#include "core/transport/speech.h"
 
 #include "core/base/text.h"
 
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 
-namespace lockscope::passage {
+namespace lockscope::transport {
 
 using namespace Qt::StringLiterals;
 
@@ -95,4 +95,4 @@ QString objectionToPostgreSql(const QByteArray &message, Trust trust)
                            : u"a form of login in which it may get the password in clear"_s);
 }
 
-} // namespace lockscope::passage
+} // namespace lockscope::transport

@@ -9,15 +9,15 @@
 #include <functional>
 #include <mutex>
 
-namespace lockscope::passage {
+namespace lockscope::transport {
 
 // Any thread. Runs there, in this order.
-void onPassageThread(std::function<void()> work);
+void onTransportThread(std::function<void()> work);
 
 // Whoever may still open what is carried, and what is carried. Any thread.
 class InUse {
 public:
-    enum class By { Owner, Carried };
+    enum class By { Owner, ForwardedConnection };
     explicit InUse(By by);
     ~InUse();
     InUse(const InUse &) = delete;
@@ -29,7 +29,7 @@ private:
 
 // Waits, at most that long, until nothing is carried any more; then the thread ends. While somebody still goes
 // through a passage it goes on, and nobody waits; at the latest it ends with the application object.
-void waitForPassages(std::chrono::milliseconds atMost);
+void waitForTransports(std::chrono::milliseconds atMost);
 
 // What last went wrong behind a door: written by the passages' thread, read by any.
 class Problem {
@@ -59,4 +59,4 @@ private:
     bool m_isOfTls = false;
 };
 
-} // namespace lockscope::passage
+} // namespace lockscope::transport

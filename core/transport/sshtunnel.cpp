@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/passage/door.h"
+#include "core/transport/loopbacklistener.h"
 
 #include "core/base/logging.h"
 #include "core/base/text.h"
@@ -15,7 +15,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-namespace lockscope::passage {
+namespace lockscope::transport {
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
@@ -172,7 +172,7 @@ void SshTunnel::ended(const QString &why)
 {
     m_looking.stop();
     if (m_problem->text() != why)
-        qCInfo(logPassage).noquote() << why;
+        qCInfo(logTransport).noquote() << why;
     m_problem->set(why);
     m_state = State::Down;
     if (m_process) // this may be its signal
@@ -311,4 +311,4 @@ QString sshChannelProblem(const SshOptions &ssh, const QByteArray &line)
                                                                         label(line.mid(at + 13).trimmed()));
 }
 
-} // namespace lockscope::passage
+} // namespace lockscope::transport

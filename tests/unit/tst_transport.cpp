@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way to a server, where it is pure: who is let in at a door, how TLS begins in MariaDB's protocol, what ssh
 // and a TLS library say, in words.
-#include "core/passage/door.h"
-#include "core/passage/mysqlprelude.h"
-#include "core/passage/postgresqlprelude.h"
-#include "core/passage/tls.h"
+#include "core/transport/loopbacklistener.h"
+#include "core/transport/mysqlprelude.h"
+#include "core/transport/postgresqlprelude.h"
+#include "core/transport/tls.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
 
 using namespace lockscope;
-using namespace lockscope::passage;
+using namespace lockscope::transport;
 using namespace Qt::StringLiterals;
 
 namespace {
@@ -59,7 +59,7 @@ QByteArray loginPacket()
 
 } // namespace
 
-class TestPassage : public QObject {
+class TestTransport : public QObject {
     Q_OBJECT
 
 private slots:
@@ -296,5 +296,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_TEST(TestPassage)
-#include "tst_passage.moc"
+LOCKSCOPE_TEST(TestTransport)
+#include "tst_transport.moc"

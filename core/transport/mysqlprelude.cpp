@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/passage/mysqlprelude.h"
+#include "core/transport/mysqlprelude.h"
 
 #include <optional>
 
-namespace lockscope::passage {
+namespace lockscope::transport {
 
 using namespace Qt::StringLiterals;
 
@@ -206,4 +206,4 @@ std::unique_ptr<Prelude> makePlainMySqlPrelude(const QString &host)
     return std::make_unique<MySqlPrelude>(false, trustOf(host, false));
 }
 
-} // namespace lockscope::passage
+} // namespace lockscope::transport

@@ -8,20 +8,20 @@
 #pragma once
 
 #include "core/base/connectionuri.h"
-#include "core/passage/speech.h"
-#include "core/passage/thread.h"
+#include "core/transport/speech.h"
+#include "core/transport/thread.h"
 
 #include <memory>
 
-namespace lockscope::passage {
+namespace lockscope::transport {
 
-class Passage {
+class Transport {
 public:
     // One ssh for all; `servers` go through it from the first on, others once they are asked for.
-    Passage(TransportOptions transport, std::vector<HostPort> servers);
-    ~Passage();
-    Passage(const Passage &) = delete;
-    Passage &operator=(const Passage &) = delete;
+    Transport(TransportOptions transport, std::vector<HostPort> servers);
+    ~Transport();
+    Transport(const Transport &) = delete;
+    Transport &operator=(const Transport &) = delete;
 
     // Where to connect so as to reach that server, speaking to it as its clients do (TLS included, if that is on).
     [[nodiscard]] HostPort through(const HostPort &server);
@@ -53,4 +53,4 @@ private:
     std::optional<InUse> m_inUse;
 };
 
-} // namespace lockscope::passage
+} // namespace lockscope::transport

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/passage/tls.h"
+#include "core/transport/tls.h"
 
 #include "core/base/regularfile.h"
 #include "core/base/text.h"
@@ -16,7 +16,7 @@
 #include <optional>
 #include <thread>
 
-namespace lockscope::passage {
+namespace lockscope::transport {
 
 using namespace Qt::StringLiterals;
 
@@ -222,4 +222,4 @@ QString alertInWords(const QString &said, const TlsOptions &tls)
     return {};
 }
 
-} // namespace lockscope::passage
+} // namespace lockscope::transport

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/passage/thread.h"
+#include "core/transport/thread.h"
 
 #include "core/async/closing.h"
 
@@ -9,7 +9,7 @@
 #include <condition_variable>
 #include <deque>
 
-namespace lockscope::passage {
+namespace lockscope::transport {
 
 namespace {
 
@@ -78,7 +78,7 @@ void endForGood()
 
 } // namespace
 
-void onPassageThread(std::function<void()> work)
+void onTransportThread(std::function<void()> work)
 {
     auto &here = hub();
     const std::lock_guard lock(here.mutex);
@@ -90,7 +90,7 @@ void onPassageThread(std::function<void()> work)
         static const bool isToEnd = (qAddPostRoutine(&endForGood), true);
         Q_UNUSED(isToEnd)
         here.thread = new QThread;
-        here.thread->setObjectName(QStringLiteral("lockscope-passage"));
+        here.thread->setObjectName(QStringLiteral("lockscope-transport"));
         here.there = new QObject;
         here.there->moveToThread(here.thread);
         here.thread->start();
@@ -101,7 +101,7 @@ void onPassageThread(std::function<void()> work)
 
 InUse::InUse(By by) : m_by(by)
 {
-    addClosing(&waitForPassages, Closes::Ways);
+    addClosing(&waitForTransports, Closes::Ways);
     const std::lock_guard lock(hub().mutex);
     ++(m_by == By::Owner ? hub().owners : hub().carried);
 }
@@ -113,7 +113,7 @@ InUse::~InUse()
     hub().changed.notify_all();
 }
 
-void waitForPassages(std::chrono::milliseconds atMost)
+void waitForTransports(std::chrono::milliseconds atMost)
 {
     auto &here = hub();
     std::unique_lock lock(here.mutex);
@@ -128,4 +128,4 @@ void waitForPassages(std::chrono::milliseconds atMost)
     end(thread, there);
 }
 
-} // namespace lockscope::passage
+} // namespace lockscope::transport

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/passage/postgresqlprelude.h"
+#include "core/transport/postgresqlprelude.h"
 
 #include <QtEndian>
 
-namespace lockscope::passage {
+namespace lockscope::transport {
 
 using namespace Qt::StringLiterals;
 
@@ -109,4 +109,4 @@ std::unique_ptr<Prelude> makePlainPostgreSqlPrelude(const QString &host)
     return std::make_unique<PostgreSqlPrelude>(false, trustOf(host, false));
 }
 
-} // namespace lockscope::passage
+} // namespace lockscope::transport

@@ -8,7 +8,7 @@
 class QSslConfiguration;
 class QSslSocket;
 
-namespace lockscope::passage {
+namespace lockscope::transport {
 
 // Reads the files. An error names the file that cannot be used, and no secret.
 [[nodiscard]] Result<QSslConfiguration> tlsConfiguration(const TlsOptions &tls);
@@ -30,4 +30,4 @@ struct TlsProblem {
 // The same of what a library said, "tlsv13 alert certificate required": empty if that is none of TLS's.
 [[nodiscard]] QString alertInWords(const QString &said, const TlsOptions &tls);
 
-} // namespace lockscope::passage
+} // namespace lockscope::transport

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/passage/passage.h"
+#include "core/transport/transport.h"
 
-#include "core/passage/door.h"
-#include "core/passage/thread.h"
+#include "core/transport/loopbacklistener.h"
+#include "core/transport/thread.h"
 
 #include <algorithm>
 
-namespace lockscope::passage {
+namespace lockscope::transport {
 
-struct Passage::Inside {
+struct Transport::Inside {
     std::shared_ptr<SshTunnel> tunnel; // null without ssh
-    std::vector<std::unique_ptr<Door>> doors;
+    std::vector<std::unique_ptr<LoopbackListener>> doors;
 };
 
-Passage::Passage(TransportOptions transport, std::vector<HostPort> servers) : m_transport(std::move(transport))
+Transport::Transport(TransportOptions transport, std::vector<HostPort> servers) : m_transport(std::move(transport))
 {
     if (isDirect())
         return;
@@ -21,21 +21,21 @@ Passage::Passage(TransportOptions transport, std::vector<HostPort> servers) : m_
     m_inside = std::make_shared<Inside>();
     if (!m_transport.ssh.isOn())
         return;
-    onPassageThread([inside = m_inside, ssh = m_transport.ssh, servers = std::move(servers), problem = m_problem] {
+    onTransportThread([inside = m_inside, ssh = m_transport.ssh, servers = std::move(servers), problem = m_problem] {
         // Not deleted where its own signal, or that of what goes through it, is being handled.
         inside->tunnel.reset(new SshTunnel(ssh, servers, problem), [](SshTunnel *gone) { gone->deleteLater(); });
     });
 }
 
-Passage::~Passage()
+Transport::~Transport()
 {
     if (m_doors.empty() && !m_transport.ssh.isOn())
         return;
     // Its last reference is that of the passages' thread.
-    onPassageThread([inside = std::exchange(m_inside, nullptr)]() mutable { inside.reset(); });
+    onTransportThread([inside = std::exchange(m_inside, nullptr)]() mutable { inside.reset(); });
 }
 
-HostPort Passage::door(const HostPort &server, Speech speech)
+HostPort Transport::door(const HostPort &server, Speech speech)
 {
     if (!m_inside) { // it would have been direct
         m_inUse.emplace(InUse::By::Owner);
@@ -51,27 +51,27 @@ HostPort Passage::door(const HostPort &server, Speech speech)
         m_problem->set(QStringLiteral("no port on 127.0.0.1 can be had"));
         return {QStringLiteral("127.0.0.1"), 0};
     }
-    onPassageThread([inside = m_inside, open, server, dialled, speech, tls = m_transport.tls, problem = m_problem] {
+    onTransportThread([inside = m_inside, open, server, dialled, speech, tls = m_transport.tls, problem = m_problem] {
         Route route{server, dialled, speech, tls, nullptr, problem};
         if (!speech.isTls)
             route.tunnel = inside->tunnel;
-        inside->doors.push_back(std::make_unique<Door>(open, std::move(route)));
+        inside->doors.push_back(std::make_unique<LoopbackListener>(open, std::move(route)));
     });
     m_doors.push_back({server, speech, {QStringLiteral("127.0.0.1"), open.port}});
     return m_doors.back().door;
 }
 
-HostPort Passage::through(const HostPort &server)
+HostPort Transport::through(const HostPort &server)
 {
     return m_transport.ssh.isOn() ? door(server, asItIs) : server;
 }
 
-HostPort Passage::throughTls(const HostPort &server)
+HostPort Transport::throughTls(const HostPort &server)
 {
     return throughTls(server, throughoutTls);
 }
 
-HostPort Passage::throughSql(const HostPort &server, const SqlSpeech &speech, bool hasPassword)
+HostPort Transport::throughSql(const HostPort &server, const SqlSpeech &speech, bool hasPassword)
 {
     const auto &tls = m_transport.tls;
     if (hasPassword && !tls.isOn)
@@ -79,9 +79,9 @@ HostPort Passage::throughSql(const HostPort &server, const SqlSpeech &speech, bo
     return throughTls(server, hasPassword && !tls.isVerified ? speech.unverified : speech.verified);
 }
 
-HostPort Passage::throughTls(const HostPort &server, Speech speech)
+HostPort Transport::throughTls(const HostPort &server, Speech speech)
 {
     return m_transport.tls.isOn ? door(server, speech) : through(server);
 }
 
-} // namespace lockscope::passage
+} // namespace lockscope::transport

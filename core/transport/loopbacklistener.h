@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/base/connectionuri.h"
-#include "core/passage/speech.h"
-#include "core/passage/thread.h"
+#include "core/transport/speech.h"
+#include "core/transport/thread.h"
 
 #include <QByteArray>
 #include <QPointer>
@@ -18,7 +18,7 @@
 #include <memory>
 #include <optional>
 
-namespace lockscope::passage {
+namespace lockscope::transport {
 
 // One run of the system's ssh that forwards to some servers, and is started again when it ends. Whoever is asked for
 // later (nodes that a cluster names by itself) it forwards to as well: it takes such wishes at a socket (ssh -O).
@@ -89,14 +89,14 @@ struct Route {
 
 // One connection of ours, carried on from a door to its server, until either side closes. It outlives its door, so
 // that a session can say farewell. Passages' thread only.
-class Carried : public QObject {
+class ForwardedConnection : public QObject {
 public:
     // Owns itself.
     static void begin(std::unique_ptr<QTcpSocket> client, Route route);
-    ~Carried() override;
+    ~ForwardedConnection() override;
 
 private:
-    Carried(std::unique_ptr<QTcpSocket> client, Route route);
+    ForwardedConnection(std::unique_ptr<QTcpSocket> client, Route route);
     void dial();
     void dialThroughTunnel(const QString &socket);
     void dialHost();
@@ -112,7 +112,7 @@ private:
     [[nodiscard]] qint64 unsentToServer() const;
 
     const Route m_route;
-    const InUse m_inUse{InUse::By::Carried};
+    const InUse m_inUse{InUse::By::ForwardedConnection};
     std::unique_ptr<QTcpSocket> m_client;
     std::unique_ptr<QIODevice> m_far;         // a QSslSocket, or a QLocalSocket
     QSslSocket *m_socket = nullptr;           // m_far, where it is one
@@ -130,9 +130,9 @@ struct OpenPort {
 };
 [[nodiscard]] OpenPort openPort();
 
-class Door : public QObject {
+class LoopbackListener : public QObject {
 public:
-    Door(OpenPort open, Route route);
+    LoopbackListener(OpenPort open, Route route);
 
 private:
     QTcpServer m_server;
@@ -147,4 +147,4 @@ private:
 // already.
 [[nodiscard]] std::optional<bool> isOwnPeer(quint16 peer, quint16 door);
 
-} // namespace lockscope::passage
+} // namespace lockscope::transport

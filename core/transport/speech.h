@@ -6,7 +6,7 @@
 
 #include <memory>
 
-namespace lockscope::passage {
+namespace lockscope::transport {
 
 // How TLS begins inside of a protocol, for a client that knows nothing of it: what goes to either side until it has.
 // And how a login goes on, where the server may not have the password itself (loginguard.cpp). Each protocol has one of
@@ -75,4 +75,4 @@ private:
 // Of a whole message of a PostgreSQL server ('R', length, code).
 [[nodiscard]] QString objectionToPostgreSql(const QByteArray &message, Trust trust);
 
-} // namespace lockscope::passage
+} // namespace lockscope::transport

@@ -7,9 +7,9 @@
 // Sources: the MySQL internals manual, Connection Phase; MariaDB's knowledge base, Connecting.
 #pragma once
 
-#include "core/passage/speech.h"
+#include "core/transport/speech.h"
 
-namespace lockscope::passage {
+namespace lockscope::transport {
 
 class MySqlPrelude final : public Prelude {
 public:
@@ -40,4 +40,4 @@ private:
 inline constexpr SqlSpeech mySqlSpeech{
     {true, makeMySqlPrelude}, {true, makeUnverifiedMySqlPrelude}, {false, makePlainMySqlPrelude}};
 
-} // namespace lockscope::passage
+} // namespace lockscope::transport
