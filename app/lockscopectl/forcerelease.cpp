@@ -6,7 +6,7 @@
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/waits/clients.h"
-#include "core/operate/gentler.h"
+#include "core/operate/alternatives.h"
 #include "core/operate/lastlook.h"
 
 #include <QJsonArray>
@@ -52,7 +52,7 @@ QJsonObject answer(CommandContext &context, const QString &lock, const QByteArra
                                                             : QJsonValue(QJsonValue::Null)}};
     if (plan) {
         json["wakes"_L1] = plan->wakes;
-        json["gentler"_L1] = toArray(plan->gentler);
+        json["gentler"_L1] = toArray(plan->alternatives);
         json["exact"_L1] = plan->exact;
         json["way"_L1] = QString::fromLatin1(operate::wordOf(plan->way));
         json["ways"_L1] = toArray(waysOf(*plan));
@@ -109,7 +109,7 @@ QString preview(const ForceReleasePlan &plan, const std::optional<HeldBeside> &b
                                     : u"holder"_s,
         {idWithLabel(plan.before, plan.holder)});
     add(u"same thread"_s, besideTexts(beside));
-    add(u"gentler"_s, plan.gentler);
+    add(u"gentler"_s, plan.alternatives);
     add(u"ways"_s, {waysOf(plan).join(u", "_s) + u" (--way)"_s});
     add(u"will send"_s, plan.commands);
     add(u"only if"_s, {plan.guardText + (plan.exact ? QString() : u" (not exact, see the warning)"_s)});

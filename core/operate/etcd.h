@@ -4,7 +4,7 @@
 
 #include "core/etcd/client.h"
 #include "core/operate/gate.h"
-#include "core/operate/gentler.h"
+#include "core/operate/alternatives.h"
 #include "core/operate/releasemethod.h"
 
 namespace lockscope::operate {
@@ -18,7 +18,7 @@ namespace lockscope::operate {
 // no lease on a condition. So the hold goes first, by its key at its revision and with its lease, in one
 // transaction; who let go before loses nothing, for then the lease is not touched. What hangs on it is named in the
 // plan, and looked up again right before: what its client puts there in the moment that is left goes, too.
-[[nodiscard]] GentlerMethod endLeaseMethod();
+[[nodiscard]] AlternativeMethod endLeaseMethod();
 // The plan with all that hangs on the lease. One that does not end it comes back as it is. Reads only.
 [[nodiscard]] Task<ForceReleasePlan> withLeaseKeys(ForceReleasePlan plan, etcd::Client *client, Deadline deadline);
 [[nodiscard]] Task<Result<Sent>> endLease(ForceReleasePlan plan, etcd::Client *client, Deadline deadline);

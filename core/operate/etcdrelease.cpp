@@ -123,7 +123,7 @@ std::vector<ReleaseMethod> releaseMethodsOfEtcd()
     return {{ReleaseWay::DeleteAtRevision, &planDeleteKey, &wokenByDeletion, &hasKey}};
 }
 
-std::vector<GentlerMethod> gentlerMethodsOfEtcd()
+std::vector<AlternativeMethod> alternativeMethodsOfEtcd()
 {
     return {{Way::KillWaiter, &canLeaveEtcdQueue, &whatLeaveEtcdQueue, &planLeaveEtcdQueue}, endLeaseMethod()};
 }
@@ -248,7 +248,7 @@ std::optional<Error> objectionTo(const ForceReleasePlan &plan, const etcd::Lease
 
 } // namespace
 
-GentlerMethod endLeaseMethod()
+AlternativeMethod endLeaseMethod()
 {
     return {Way::EndLease, &canEndLease, &whatEndLease, &planEndLease};
 }

@@ -5,7 +5,7 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "core/inspect/snapshot.h"
-#include "core/operate/gentler.h"
+#include "core/operate/alternatives.h"
 #include "core/operate/lastlook.h"
 #include "core/operate/releasemethod.h"
 #include "core/rules/catalogue.h"
@@ -235,7 +235,7 @@ Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceRelea
                                                Deadline deadline)
 {
     if (plan.way != Way::Release) {
-        auto gently = co_await actGently(plan, tools, reason, deadline);
+        auto gently = co_await actByAlternative(plan, tools, reason, deadline);
         co_return gently;
     }
     if (!plan.risk.isEmpty() && !plan.isRiskAccepted)

@@ -24,9 +24,10 @@ void planBlindDelete(ForceReleasePlan &plan, const Contender &holder, const QStr
     const auto at = holder.identity ? u" (%1)"_s.arg(label(*holder.identity, 80)) : QString();
     if (holder.expiresAt) {
         const auto left = spokenDuration(*holder.expiresAt - plan.before.observed);
-        plan.gentler.prepend(u"wait: its key ends by itself in %1, and earlier when its work is done"_s.arg(left));
+        plan.alternatives.prepend(
+            u"wait: its key ends by itself in %1, and earlier when its work is done"_s.arg(left));
     }
-    plan.gentler.prepend(
+    plan.alternatives.prepend(
         u"stop the client that holds it%1 first, and see that it has ended: then no release of its own follows"_s.arg(
             at));
     plan.risk = u"%1 deletes the key without comparing whose it is: taken away now, the next holder gets the lock, "
@@ -158,7 +159,7 @@ std::optional<Error> refusalOf(const LockSnapshot &snapshot, const Contender &co
                    u"held by "_s + idsOf(holders));
 }
 
-void planGentler(ForceReleasePlan &plan, const Contender &holder)
+void planAlternative(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto &snapshot = plan.before;
     const auto &recipe = recipeOf(snapshot.recipe);
@@ -171,22 +172,23 @@ void planGentler(ForceReleasePlan &plan, const Contender &holder)
                                               : u"; then it is free, or goes to somebody who is not seen here"_s;
     if (holder.expiresAt) {
         const auto left = spokenDuration(*holder.expiresAt - snapshot.observed);
-        plan.gentler << (recipe.endsBy == recipes::EndsBy::Session
-                             ? u"its session ends by itself in %1 unless the client comes back"_s.arg(left) + then
-                             : u"its TTL runs out in %1 unless the holder renews it"_s.arg(left) + then);
+        plan.alternatives << (recipe.endsBy == recipes::EndsBy::Session
+                                  ? u"its session ends by itself in %1 unless the client comes back"_s.arg(left)
+                                        + then
+                                  : u"its TTL runs out in %1 unless the holder renews it"_s.arg(left) + then);
     }
     for (const auto &offer : waysFor(snapshot, holder)) {
         if (offer.way < Way::Release)
-            plan.gentler << offer.what;
+            plan.alternatives << offer.what;
     }
     const auto stopping =
         holder.guard.owner != 0 && recipe.endsBy == recipes::EndsBy::Session
             ? u": killed, its session ends with its timeout, and all its ephemeral nodes with that"_s
             : QString();
-    plan.gentler << (holder.endpoint
-                         ? u"have the client at %1 release it, or stop it"_s.arg(label(holder.endpoint->toUtf8()))
-                         : u"have the client that holds it release it, or stop it"_s)
-                        + stopping;
+    plan.alternatives << (holder.endpoint ? u"have the client at %1 release it, or stop it"_s.arg(
+                              label(holder.endpoint->toUtf8()))
+                                          : u"have the client that holds it release it, or stop it"_s)
+                             + stopping;
 }
 
 void planWarnings(ForceReleasePlan &plan, const Contender &holder, const ReleaseMethod &method)
@@ -210,7 +212,7 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder, const Release
         plan.warnings << u"this is an election: the node is a system's leader. Deleting it deposes the leader, and "
                          u"the system may fail over, or run with two leaders until the old one notices"_s;
     if (!holder.expiresAt && recipe.endsBy != recipes::EndsBy::Session)
-        plan.gentler << u"waiting does not help: it has no TTL and never ends by itself"_s;
+        plan.alternatives << u"waiting does not help: it has no TTL and never ends by itself"_s;
     if (holder.reentry > 1)
         plan.warnings << u"its holder has taken it %1 times; all of them are released at once"_s.arg(holder.reentry);
     if (snapshot.holderCount() > 1)
@@ -271,7 +273,7 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
         plan.wakes = u"nobody: the others that hold it keep it"_s;
         plan.who = u"nobody: it stays with the others that hold it"_s;
     }
-    planGentler(plan, contender);
+    planAlternative(plan, contender);
     planWarnings(plan, contender, method);
     planForClient(plan, contender);
     plan.ways = waysFor(snapshot, contender);

@@ -58,7 +58,7 @@ struct ForceReleasePlan {
     QString wakes;                          // "1 waiter, by the deletion; nothing else to publish"
     std::vector<QByteArray> otherLocksLost; // by the same act, as far as they are seen: none for one node or key
     bool otherLocksKnown = true;            // false: there may be more of them
-    QStringList gentler;                    // "its session ends by itself in 6.4 s; then … gets the lock"
+    QStringList alternatives;               // "its session ends by itself in 6.4 s; then … gets the lock"
     QStringList warnings;                   // always says that the old holder may still believe it holds
     std::vector<WayOffer> ways;             // all there are for this contender, gentlest first
     QString who;                            // not of Release: who gets the lock then
@@ -79,7 +79,7 @@ struct ForceReleaseOutcome {
 // twice): the message says the full ids. Unsupported for recipes whose hold cannot be taken away. Any thread.
 [[nodiscard]] Result<ForceReleasePlan> planForceRelease(const inspect::LockSnapshot &snapshot,
                                                         const QByteArray &holder);
-// The same by any way (gentler.h); the contender of KillWaiter is one that waits. Unsupported where there is no such
+// The same by any way (alternatives.h); the contender of KillWaiter is one that waits. Unsupported where there is no such
 // way for it: the message says which there are.
 [[nodiscard]] Result<ForceReleasePlan> planWay(const inspect::LockSnapshot &snapshot, const QByteArray &contender,
                                                Way way);

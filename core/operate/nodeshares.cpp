@@ -120,7 +120,7 @@ void planShares(ForceReleasePlan &plan, const Contender &holder, const ReleaseMe
         plan.exact = onNode.exact;
         plan.risk = onNode.risk;
         plan.wakeUps = onNode.wakeUps;
-        plan.gentler = onNode.gentler;
+        plan.alternatives = onNode.alternatives;
         plan.warnings << onNode.warnings;
     }
     plan.guardText =

@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/postgresql/reader.h"
-#include "core/operate/gentler.h"
+#include "core/operate/alternatives.h"
 #include "core/operate/releasemethod.h"
 #include "core/operate/rowrelease.h"
 #include "core/postgresql/dialect.h"
@@ -284,7 +284,7 @@ std::vector<ReleaseMethod> releaseMethodsOfPostgreSql()
             {ReleaseWay::ClearPgRow, &planClearPgRow, &askedAgain, &hasRow}};
 }
 
-std::vector<GentlerMethod> gentlerMethodsOfPostgreSql()
+std::vector<AlternativeMethod> alternativeMethodsOfPostgreSql()
 {
     return {{Way::KillWaiter, &canCancel, &whatCancel, &planCancel},
             {Way::KillQuery, &canCancel, &whatCancel, &planCancel}};

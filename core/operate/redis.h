@@ -16,8 +16,8 @@ namespace lockscope::operate {
                                              Deadline deadline);
 
 // A gentler way, by the plan's.
-[[nodiscard]] Task<Result<Sent>> sendGentler(ForceReleasePlan plan, std::vector<redis::Connection *> nodes,
-                                             Deadline deadline);
+[[nodiscard]] Task<Result<Sent>> sendAlternative(ForceReleasePlan plan, std::vector<redis::Connection *> nodes,
+                                                 Deadline deadline);
 
 // The release of a hash or a sorted set by a rule of the user's (docs/rules.md), and what wakes the clients of a key.
 

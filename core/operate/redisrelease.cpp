@@ -198,7 +198,7 @@ void planMemberBack(ForceReleasePlan &plan, const Contender &holder)
             u"its client gives a permit back by its number alone: taken away now, the next one gets permit %1, "
             u"and loses it when the old holder is done and gives it back"_s.arg(member);
         plan.warnings << plan.risk;
-        plan.gentler.prepend(
+        plan.alternatives.prepend(
             u"stop the client that holds it first, and see that it has ended: then nothing of its own "
             u"follows"_s);
         return;
@@ -439,7 +439,7 @@ std::vector<ReleaseMethod> releaseMethodsOfRedis()
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, std::vector<redis::Connection *> nodes, Deadline deadline)
 {
     if (plan.way != Way::Release)
-        return sendGentler(std::move(plan), std::move(nodes), deadline);
+        return sendAlternative(std::move(plan), std::move(nodes), deadline);
     const auto way = releaseWay(plan.before);
     if (plan.onNode) {
         if (nodes.size() != plan.before.nodes.size())

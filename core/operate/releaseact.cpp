@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/json.h"
-#include "core/operate/gentler.h"
+#include "core/operate/alternatives.h"
 #include "core/operate/lastlook.h"
 
 namespace lockscope::operate {

@@ -36,7 +36,7 @@ mariadb::Statement freeing(const SqlLockRow &row, const ForceReleasePlan &plan, 
 void planOfLiquibase(ForceReleasePlan &plan)
 {
     plan.act = u"Clear the row as Liquibase does (releaseLocks)"_s;
-    plan.gentler
+    plan.alternatives
         << u"see whether Liquibase still runs on the host that LOCKEDBY names: one that was killed leaves the row "
            u"locked for good, and then this is what helps"_s;
     plan.risk =
@@ -47,8 +47,9 @@ void planOfLiquibase(ForceReleasePlan &plan)
 void planOfShedLock(ForceReleasePlan &plan, const inspect::Contender &holder)
 {
     plan.act = u"End the row's time as ShedLock's own unlock does: lock_until is set to when it was taken"_s;
-    plan.gentler << u"see whether the job still runs where locked_by says: one that was killed keeps the row until "
-                    u"lock_until, and then it is free by itself"_s;
+    plan.alternatives
+        << u"see whether the job still runs where locked_by says: one that was killed keeps the row until "
+           u"lock_until, and then it is free by itself"_s;
     // Who writes a token compares it.
     if (!isUuid36(holder.guard.value))
         plan.risk =

@@ -14,7 +14,7 @@ namespace lockscope::operate {
 [[nodiscard]] Task<Result<zk::Stat>> lookAtNode(ForceReleasePlan plan, zk::Session *session, Deadline deadline);
 // By the plan's way.
 [[nodiscard]] Task<Result<Sent>> sendRelease(ForceReleasePlan plan, zk::Session *session, Deadline deadline);
-[[nodiscard]] Task<Result<Sent>> sendGentler(ForceReleasePlan plan, zk::Session *session, Deadline deadline);
+[[nodiscard]] Task<Result<Sent>> sendAlternative(ForceReleasePlan plan, zk::Session *session, Deadline deadline);
 
 // Edits of znodes.
 

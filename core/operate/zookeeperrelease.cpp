@@ -2,7 +2,7 @@
 #include "core/operate/zookeeper.h"
 
 #include "core/base/text.h"
-#include "core/operate/gentler.h"
+#include "core/operate/alternatives.h"
 #include "core/operate/releasemethod.h"
 #include "core/rules/catalogue.h"
 #include "core/rules/contenderid.h"
@@ -93,7 +93,7 @@ std::vector<ReleaseMethod> releaseMethodsOfZooKeeper()
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
 {
     if (plan.way != Way::Release)
-        return sendGentler(std::move(plan), session, deadline);
+        return sendAlternative(std::move(plan), session, deadline);
     const auto way = releaseWay(plan.before);
     return way && *way == ReleaseWay::DeleteNode ? deleteNode(plan, session, deadline) : nothingSent(plan);
 }
@@ -274,13 +274,13 @@ Task<Result<zk::Stat>> lookAtNode(ForceReleasePlan plan, zk::Session *session, D
     co_return *got;
 }
 
-std::vector<GentlerMethod> gentlerMethodsOfZooKeeper()
+std::vector<AlternativeMethod> alternativeMethodsOfZooKeeper()
 {
     return {{Way::Revoke, &canRevoke, &whatRevoke, &planRevoke},
             {Way::KillWaiter, &canKillWaiter, &whatKillWaiter, &planKillWaiter}};
 }
 
-Task<Result<Sent>> sendGentler(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
+Task<Result<Sent>> sendAlternative(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
 {
     switch (plan.way) {
     case Way::Revoke: return revoke(std::move(plan), session, deadline);

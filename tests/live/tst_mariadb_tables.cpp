@@ -5,7 +5,7 @@
 #include "core/inspect/mariadb/doing.h"
 #include "core/inspect/mariadb/observer.h"
 #include "core/operate/forcerelease.h"
-#include "core/operate/gentler.h"
+#include "core/operate/alternatives.h"
 #include "core/operate/killconnection.h"
 #include "mariadbfixture.h"
 #include "tests/support/finish.h"

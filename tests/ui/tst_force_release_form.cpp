@@ -357,12 +357,12 @@ private slots:
     void isLive()
     {
         openForm(endingLock(9s));
-        auto *gentler = part<ui::Banner>("gentlerBanner");
-        QVERIFY(gentler->sentence().contains(u"in 9.0 s"_s));
+        auto *alternatives = part<ui::Banner>("gentlerBanner");
+        QVERIFY(alternatives->sentence().contains(u"in 9.0 s"_s));
         QVERIFY(m_dialog->facts().valueOf(u"Next owner"_s).contains(u"waiting 3 m 58 s"_s));
         m_now += 5s;
         m_dialog->tick();
-        QVERIFY(gentler->sentence().contains(u"in 4.0 s"_s));
+        QVERIFY(alternatives->sentence().contains(u"in 4.0 s"_s));
         QVERIFY(m_dialog->facts().valueOf(u"Next owner"_s).contains(u"waiting 4 m 03 s"_s));
         // Not heard from, it is not known to wait any longer.
         auto broken = testing::connectedStatus("orders-zk", Scheme::ZooKeeper, false, formNow);
@@ -375,7 +375,7 @@ private slots:
         tellStatus(false, false);
         m_now += 10s;
         m_dialog->tick();
-        QVERIFY(gentler->sentence().contains(u"its time is up: look again"_s));
+        QVERIFY(alternatives->sentence().contains(u"its time is up: look again"_s));
     }
 
     void readsAgainWhenTheLockChangesUnderIt()

@@ -63,7 +63,7 @@ operate::ForceReleasePlan planOf(const LockSnapshot &lock)
     plan.guardText = u"czxid 0x4e2 and owner 0x1000009b4890001, read again right before"_s;
     plan.nextHolder = lock.contenders[1].id;
     plan.wakes = u"1 waiter, by the deletion; nothing else to publish"_s;
-    plan.gentler = {u"have the client at 10.0.3.7:56332 release it, or stop it"_s};
+    plan.alternatives = {u"have the client at 10.0.3.7:56332 release it, or stop it"_s};
     plan.warnings = {u"the old holder may still believe it holds the lock"_s};
     return plan;
 }
@@ -315,7 +315,7 @@ private slots:
         QVERIFY(!release->isEnabled());
     }
 
-    void waitingForTheGentlerWaySendsNothing()
+    void waitingForAnAlternativeSendsNothing()
     {
         tellConnected(true);
         auto lock = ordersLock();

@@ -159,10 +159,11 @@ private slots:
     }
     void aLastLookThatFailsHasChangedNothing()
     {
-        QFETCH(bool, isGentle);
+        QFETCH(bool, isAlternative);
         ReleaseWorld w;
         const auto before = redisLock("redis-set-nx", "token");
-        const auto plan = isGentle ? planWay(before, "token", Way::ShortenTtl) : planForceRelease(before, "token");
+        const auto plan =
+            isAlternative ? planWay(before, "token", Way::ShortenTtl) : planForceRelease(before, "token");
         QVERIFY(plan);
         w.observer.answers = {Error{ErrorCode::UnknownOutcome, u"GET: no answer from Redis in time"_s, true}};
         const auto outcome = w.release(*plan);
@@ -187,12 +188,12 @@ private slots:
     void aHoldThatItTookSinceIsAnother()
     {
         QFETCH(QByteArray, recipe);
-        QFETCH(bool, isGentle);
+        QFETCH(bool, isAlternative);
         auto before = redisLock(recipe, "c8b9e7b0-8f6e-4d5e-a7a5-11d0f0a0b0c0:45");
         before.observed = ServerTime(1000s);
         before.contenders[0].heldSince = ServerTime(400s);
-        auto plan = isGentle ? planWay(before, before.contenders[0].id, Way::ShortenTtl)
-                             : planForceRelease(before, before.contenders[0].id);
+        auto plan = isAlternative ? planWay(before, before.contenders[0].id, Way::ShortenTtl)
+                                  : planForceRelease(before, before.contenders[0].id);
         QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
         auto again = before;
         again.observed = ServerTime(1060s);
@@ -288,24 +289,24 @@ private slots:
     {
         QTest::addColumn<bool>("isGentle");
         QTest::addColumn<int>("answer"); // -1: done
-        for (const bool isGentle : {false, true}) {
-            const QByteArray what = isGentle ? "kill-waiter" : "release";
-            QTest::addRow("%s, done", what.constData()) << isGentle << -1;
-            QTest::addRow("%s, failed", what.constData()) << isGentle << int(ErrorCode::Server);
-            QTest::addRow("%s, lost", what.constData()) << isGentle << int(ErrorCode::UnknownOutcome);
+        for (const bool isAlternative : {false, true}) {
+            const QByteArray what = isAlternative ? "kill-waiter" : "release";
+            QTest::addRow("%s, done", what.constData()) << isAlternative << -1;
+            QTest::addRow("%s, failed", what.constData()) << isAlternative << int(ErrorCode::Server);
+            QTest::addRow("%s, lost", what.constData()) << isAlternative << int(ErrorCode::UnknownOutcome);
         }
     }
     // Whatever came of the act: its intent alone is in the audit file.
     void missingResultIsReported()
     {
-        QFETCH(bool, isGentle);
+        QFETCH(bool, isAlternative);
         QFETCH(int, answer);
         ReleaseWorld w;
         w.observer.answers = {queue(), Error{ErrorCode::NotConnected, u"no connection"_s}};
-        const auto plan = isGentle ? planWay(queue(), queue().contenders[1].id, Way::KillWaiter)
-                                   : planForceRelease(queue(), queue().contenders[0].id);
+        const auto plan = isAlternative ? planWay(queue(), queue().contenders[1].id, Way::KillWaiter)
+                                        : planForceRelease(queue(), queue().contenders[0].id);
         QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
-        const auto request = isGentle ? u"multi"_s : u"remove"_s;
+        const auto request = isAlternative ? u"multi"_s : u"remove"_s;
         w.tree.before[request] = [&] { w.audit = AuditFile(w.folder.path()); }; // a folder is no file
         if (answer >= 0)
             w.tree.fails[request] = Error{ErrorCode(answer), u"so it is"_s};

@@ -83,8 +83,8 @@ private slots:
         const auto plan = planForceRelease(snapshot, snapshot.contenders[0].id);
         QVERIFY(plan && !plan->exact);
         QVERIFY2(plan->risk.contains(u"without comparing"_s), qPrintable(plan->risk));
-        QVERIFY2(plan->gentler[0].startsWith(u"stop the client"_s), qPrintable(plan->gentler[0]));
-        QVERIFY2(plan->gentler[1].startsWith(u"wait: "_s), qPrintable(plan->gentler[1]));
+        QVERIFY2(plan->alternatives[0].startsWith(u"stop the client"_s), qPrintable(plan->alternatives[0]));
+        QVERIFY2(plan->alternatives[1].startsWith(u"wait: "_s), qPrintable(plan->alternatives[1]));
     }
 
     // Redisson publishes when the last reader lets go, not before.

@@ -93,8 +93,8 @@ private slots:
         QVERIFY2(plan->wakes.startsWith(u"1 waiter"_s), qPrintable(plan->wakes));
         QVERIFY(plan->otherLocksLost.empty() && plan->otherLocksKnown);
         QVERIFY2(plan->warnings.first().contains(u"may still believe"_s), qPrintable(plan->warnings.first()));
-        QVERIFY(plan->gentler.join(u' ').contains(u"__REVOKE__"_s));
-        QVERIFY(plan->gentler.last().contains(u"killed, its session ends with its timeout"_s));
+        QVERIFY(plan->alternatives.join(u' ').contains(u"__REVOKE__"_s));
+        QVERIFY(plan->alternatives.last().contains(u"killed, its session ends with its timeout"_s));
     }
 
     // A resource can check what its clients are handed, and that few recipes do: not kazoo's, nor Curator's.
@@ -139,19 +139,19 @@ private slots:
         auto snapshot = redisLock("redisson-lock", "6c8d1f2e-0b7a-4e44-9d3a-2f5d1c4b3a21:1");
         snapshot.waitersKnown = true;
         snapshot.contenders.front().expiresAt = snapshot.observed + std::chrono::seconds(20);
-        const auto gentler = [&snapshot] {
+        const auto alternatives = [&snapshot] {
             const auto plan = planForceRelease(snapshot, snapshot.contenders.front().id);
-            return plan ? plan->gentler.join(u' ') : plan.error().message;
+            return plan ? plan->alternatives.join(u' ') : plan.error().message;
         };
-        QVERIFY2(gentler().contains(u"; then the lock is free"_s), qPrintable(gentler()));
+        QVERIFY2(alternatives().contains(u"; then the lock is free"_s), qPrintable(alternatives()));
         Contender subscriber;
         subscriber.id = "subscriber 1";
         snapshot.contenders.push_back(subscriber);
-        QVERIFY2(gentler().contains(u"; then it goes to one of those that wait"_s), qPrintable(gentler()));
+        QVERIFY2(alternatives().contains(u"; then it goes to one of those that wait"_s), qPrintable(alternatives()));
         auto reader = snapshot.contenders.front();
         reader.id = "6c8d1f2e-0b7a-4e44-9d3a-2f5d1c4b3a21:2";
         snapshot.contenders.insert(snapshot.contenders.begin() + 1, reader);
-        QVERIFY2(gentler().contains(u"; the others that hold it go on"_s), qPrintable(gentler()));
+        QVERIFY2(alternatives().contains(u"; the others that hold it go on"_s), qPrintable(alternatives()));
     }
 
     void aFixedNameLeavesAGap()

@@ -521,7 +521,7 @@ private slots:
         const auto plan = operate::planForceRelease(lock, lock.contenders.front().id);
         QVERIFY(plan);
         QVERIFY2(plan->wakes.contains(QStringLiteral("cannot be seen")), qPrintable(plan->wakes));
-        const auto said = (plan->warnings + plan->gentler).join(u'\n');
+        const auto said = (plan->warnings + plan->alternatives).join(u'\n');
         QVERIFY2(said.contains(QStringLiteral("PROCESS")) && !said.contains(QStringLiteral("the lock is free")),
                  qPrintable(said));
     }

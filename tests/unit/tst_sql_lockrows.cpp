@@ -149,7 +149,7 @@ private slots:
         const auto sent = plan->commands.join(u' ');
         QVERIFY2(sent.contains("UPDATE `shop`.`shedlock` SET lock_until = locked_at"_L1), qPrintable(sent));
         QVERIFY2(sent.contains("[app-1 (10.0.0.7), 2026-11-22 10:00:00]"_L1), qPrintable(sent));
-        QVERIFY(plan->gentler.join(u' ').contains("lock_until"_L1));
+        QVERIFY(plan->alternatives.join(u' ').contains("lock_until"_L1));
     }
 };
 

@@ -141,7 +141,7 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
         m_waiter->say(Banner::Look::Info, {},
                       tr("%1, chosen in the queue, waits and holds nothing: this is about %2, which holds the lock.")
                           .arg(Words::who(*chosen), nameOfHolder()));
-    sayGentler();
+    showAlternatives();
     m_release->setText(ReleasePreview::buttonText(plan, nameOfHolder()));
     m_acceptRisk->setVisible(!plan.risk.isEmpty());
     if (!sameRisk)
@@ -166,15 +166,15 @@ void ForceReleaseDialog::sayHeldWith(const operate::ForceReleasePlan &plan)
                              .arg(inspect::heldWithNames(others)));
 }
 
-void ForceReleaseDialog::sayGentler()
+void ForceReleaseDialog::showAlternatives()
 {
-    if (!m_plan || m_plan->gentler.isEmpty())
+    if (!m_plan || m_plan->alternatives.isEmpty())
         return;
     // There is something to wait for only where something ends by itself.
     const auto *holder = m_plan->before.find(m_plan->holder);
     const bool ends = holder && holder->expiresAt.has_value();
-    m_gentler->say(Banner::Look::Warning, tr("Gentler:"), Words::gentler(*m_plan, m_clock()).join(u"\n"_s),
-                   ends ? tr("Wait for it") : QString());
+    m_alternatives->say(Banner::Look::Warning, tr("Gentler:"), Words::alternatives(*m_plan, m_clock()).join(u"\n"_s),
+                        ends ? tr("Wait for it") : QString());
 }
 
 void ForceReleaseDialog::tick()
@@ -189,7 +189,7 @@ void ForceReleaseDialog::tick()
         read(true);
         return;
     }
-    sayGentler();
+    showAlternatives();
     if (m_plan->way == operate::Way::Release)
         m_facts->setText(tr("Next owner"), Words::nextOwner(*m_plan, m_clock()));
 }
@@ -308,7 +308,7 @@ void ForceReleaseDialog::setStep(Step step)
 {
     m_step = step;
     const bool form = step == Step::Form || step == Step::Sending;
-    m_gentler->setVisible(step == Step::Form && m_plan && !m_plan->gentler.isEmpty());
+    m_alternatives->setVisible(step == Step::Form && m_plan && !m_plan->alternatives.isEmpty());
     const bool isRelease = m_way->isRelease();
     m_waiter->setVisible(form && isRelease && m_plan && m_chosen != m_holder && m_plan->before.find(m_chosen));
     for (int i = 0; i < m_warnings->count(); ++i)

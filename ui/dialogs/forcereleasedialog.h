@@ -89,7 +89,7 @@ private:
     void fit();
     void updateReady();
     void sayHeldWith(const operate::ForceReleasePlan &plan);
-    void sayGentler();
+    void showAlternatives();
     // Why the button is disabled; empty if it is not.
     [[nodiscard]] QString obstacle() const;
     [[nodiscard]] QString nameOfHolder() const;
@@ -118,7 +118,7 @@ private:
     QScrollArea *m_scroll = nullptr;
     QWidget *m_content = nullptr;
     Banner *m_waiter = nullptr; // the chosen one waits: the form is about another
-    Banner *m_gentler = nullptr;
+    Banner *m_alternatives = nullptr;
     Banner *m_state = nullptr; // reading, refused, changed, done
     FactsForm *m_facts = nullptr;
     Banner *m_danger = nullptr;

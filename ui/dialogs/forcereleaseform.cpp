@@ -91,20 +91,20 @@ QWidget *ForceReleaseDialog::makeContent()
     auto *content = new QWidget(this);
     m_waiter = new Banner(content);
     m_waiter->setObjectName(u"waiterBanner"_s);
-    m_gentler = new Banner(content);
-    m_gentler->setObjectName(u"gentlerBanner"_s);
+    m_alternatives = new Banner(content);
+    m_alternatives->setObjectName(u"gentlerBanner"_s);
     m_state = new Banner(content);
     m_state->setObjectName(u"stateBanner"_s);
     m_facts = new FactsForm(content);
     m_danger = new Banner(content);
     m_warnings = new QVBoxLayout;
     m_warnings->setSpacing(6);
-    connect(m_gentler, &Banner::actionRequested, this, &ForceReleaseDialog::waitForIt);
+    connect(m_alternatives, &Banner::actionRequested, this, &ForceReleaseDialog::waitForIt);
     connect(m_state, &Banner::actionRequested, this, &ForceReleaseDialog::lookAgain);
     auto *column = new QVBoxLayout(content);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(10);
-    for (QWidget *part : std::initializer_list<QWidget *>{m_state, m_waiter, m_gentler, m_facts, m_danger})
+    for (QWidget *part : std::initializer_list<QWidget *>{m_state, m_waiter, m_alternatives, m_facts, m_danger})
         column->addWidget(part);
     column->addLayout(m_warnings);
     column->addStretch();

@@ -122,18 +122,19 @@ QString ForceReleaseWords::fencing(const operate::ForceReleasePlan &plan)
     return text + u'.';
 }
 
-QStringList ForceReleaseWords::gentler(const operate::ForceReleasePlan &plan, SystemTime now)
+QStringList ForceReleaseWords::alternatives(const operate::ForceReleasePlan &plan, SystemTime now)
 {
     const auto *holder = plan.before.find(plan.holder);
-    if (!holder || !holder->expiresAt || plan.gentler.isEmpty())
-        return plan.gentler;
+    if (!holder || !holder->expiresAt || plan.alternatives.isEmpty())
+        return plan.alternatives;
     LockSnapshot present = plan.before;
     present.observed = serverTimeAt(now, plan.before);
-    auto lines = plan.gentler;
+    auto lines = plan.alternatives;
     if (*holder->expiresAt <= present.observed)
         lines[0] = tr("by what was last seen its time is up: look again");
-    else if (const auto again = operate::planForceRelease(present, plan.holder); again && !again->gentler.isEmpty())
-        lines[0] = again->gentler.first();
+    else if (const auto again = operate::planForceRelease(present, plan.holder);
+             again && !again->alternatives.isEmpty())
+        lines[0] = again->alternatives.first();
     return lines;
 }
 

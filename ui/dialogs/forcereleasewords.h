@@ -22,7 +22,7 @@ public:
     [[nodiscard]] static QString otherLocksLost(const operate::ForceReleasePlan &plan);
     [[nodiscard]] static QString fencing(const operate::ForceReleasePlan &plan);
     // The gentler ways with what is left of the time by now.
-    [[nodiscard]] static QStringList gentler(const operate::ForceReleasePlan &plan, SystemTime now);
+    [[nodiscard]] static QStringList alternatives(const operate::ForceReleasePlan &plan, SystemTime now);
     // Who has the lock in this snapshot, in a sentence.
     [[nodiscard]] static QString holdersNow(const inspect::LockSnapshot &lock);
     // What is known when the holder is not the one any more; of a lock that is not shown any more (as a row lock that

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Letting a lease end sooner, and taking one waiter's place in a fair lock's queue away.
 #include "core/base/text.h"
-#include "core/operate/gentler.h"
+#include "core/operate/alternatives.h"
 #include "core/operate/lastlook.h"
 #include "core/operate/redis.h"
 #include "core/redis/client.h"
@@ -215,13 +215,13 @@ Task<Result<Sent>> leaveQueue(ForceReleasePlan plan, redis::Connection *connecti
 
 } // namespace
 
-std::vector<GentlerMethod> gentlerMethodsOfRedis()
+std::vector<AlternativeMethod> alternativeMethodsOfRedis()
 {
     return {{Way::ShortenTtl, &canShorten, &whatShorten, &planShorten},
             {Way::KillWaiter, &canLeaveQueue, &whatLeaveQueue, &planLeaveQueue}};
 }
 
-Task<Result<Sent>> sendGentler(ForceReleasePlan plan, std::vector<redis::Connection *> nodes, Deadline deadline)
+Task<Result<Sent>> sendAlternative(ForceReleasePlan plan, std::vector<redis::Connection *> nodes, Deadline deadline)
 {
     switch (nodes.empty() ? Way::Release : plan.way) {
     case Way::ShortenTtl: return shorten(std::move(plan), nodes.front(), deadline);

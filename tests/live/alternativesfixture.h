@@ -6,7 +6,7 @@
 #include "tests/support/ctlfixture.h"
 
 #include "core/base/random.h"
-#include "core/operate/gentler.h"
+#include "core/operate/alternatives.h"
 #include "core/redis/client.h"
 #include "core/workspace/hold.h"
 #include "tests/support/redlockfixture.h"
@@ -17,7 +17,7 @@ using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using operate::Way;
 
-class GentlerFixture : public QObject {
+class AlternativesFixture : public QObject {
 protected:
     Servers m_servers;
     std::unique_ptr<redis::Connection> m_redis; // somebody else's

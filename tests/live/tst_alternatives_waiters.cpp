@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whom it hits to take waiters out of a queue, or to release several locks at once, on real servers: nobody who holds
 // a lock by then, and nobody who was not looked at.
-#include "gentlerfixture.h"
+#include "alternativesfixture.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
@@ -13,7 +13,7 @@ constexpr int killRaces = 100;
 
 } // namespace
 
-class TestGentlerWaiters : public GentlerFixture {
+class TestAlternativesWaiters : public AlternativesFixture {
     Q_OBJECT
 private slots:
     void initTestCase()
@@ -153,5 +153,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_TEST(TestGentlerWaiters)
-#include "tst_gentler_waiters.moc"
+LOCKSCOPE_TEST(TestAlternativesWaiters)
+#include "tst_alternatives_waiters.moc"

@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds shortenedTo{10'000};
 [[nodiscard]] std::optional<Way> wayNamed(const QString &word);
 [[nodiscard]] QString actionOf(Way way);
 
-struct GentlerMethod {
+struct AlternativeMethod {
     Way way;
     // Whether there is this way for it at all, by what the catalogue and the snapshot say.
     bool (*fits)(const inspect::LockSnapshot &snapshot, const inspect::Contender &contender);
@@ -33,12 +33,12 @@ struct GentlerMethod {
     // act, commands, guardText, exact, who, alsoLost, warnings.
     void (*plan)(ForceReleasePlan &plan, const inspect::Contender &contender);
 };
-#define LOCKSCOPE_GENTLER(Name) [[nodiscard]] std::vector<GentlerMethod> gentlerMethodsOf##Name();
+#define LOCKSCOPE_GENTLER(Name) [[nodiscard]] std::vector<AlternativeMethod> alternativeMethodsOf##Name();
 LOCKSCOPE_BACKENDS(LOCKSCOPE_GENTLER)
 #undef LOCKSCOPE_GENTLER
 
 // Steps 2 to 5 of a plan that is not a Release; forceRelease() comes here by itself.
-[[nodiscard]] Task<Result<ForceReleaseOutcome>> actGently(ForceReleasePlan plan, ForceReleaseTools tools,
-                                                          QString reason, Deadline deadline);
+[[nodiscard]] Task<Result<ForceReleaseOutcome>> actByAlternative(ForceReleasePlan plan, ForceReleaseTools tools,
+                                                                 QString reason, Deadline deadline);
 
 } // namespace lockscope::operate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/gentler.h"
+#include "core/operate/alternatives.h"
 
 #include "core/async/sleep.h"
 #include "core/base/text.h"
@@ -39,11 +39,11 @@ QString namesOf(const std::vector<const Contender *> &contenders)
     return names.join(u", "_s) + (more > 0 ? u" and %1 more"_s.arg(more) : QString());
 }
 
-const std::vector<GentlerMethod> &gentlerMethods(BackendKind backend)
+const std::vector<AlternativeMethod> &alternativeMethods(BackendKind backend)
 {
     static const auto all = [] {
-        std::vector<std::vector<GentlerMethod>> methods;
-#define LOCKSCOPE_GENTLER(Name) methods.push_back(gentlerMethodsOf##Name());
+        std::vector<std::vector<AlternativeMethod>> methods;
+#define LOCKSCOPE_GENTLER(Name) methods.push_back(alternativeMethodsOf##Name());
         LOCKSCOPE_BACKENDS(LOCKSCOPE_GENTLER)
 #undef LOCKSCOPE_GENTLER
         return methods;
@@ -51,7 +51,7 @@ const std::vector<GentlerMethod> &gentlerMethods(BackendKind backend)
     return all[static_cast<std::size_t>(backend)];
 }
 
-bool isFor(const GentlerMethod &method, const LockSnapshot &snapshot, const Contender &contender)
+bool isFor(const AlternativeMethod &method, const LockSnapshot &snapshot, const Contender &contender)
 {
     const auto wanted = method.way == Way::KillWaiter ? Role::Waiter : Role::Holder;
     return contender.role == wanted && snapshot.nodes.empty() && method.fits(snapshot, contender);
@@ -114,7 +114,7 @@ QString actionOf(Way way)
 std::vector<WayOffer> waysFor(const LockSnapshot &snapshot, const Contender &contender)
 {
     std::vector<WayOffer> ways;
-    for (const auto &method : gentlerMethods(snapshot.backend)) {
+    for (const auto &method : alternativeMethods(snapshot.backend)) {
         if (isFor(method, snapshot, contender))
             ways.push_back({method.way, contender.id, method.what(snapshot, contender)});
     }
@@ -132,8 +132,8 @@ Result<ForceReleasePlan> planWay(const LockSnapshot &snapshot, const QByteArray 
     if (!who)
         return who.error();
     const auto &one = **who;
-    const auto &methods = gentlerMethods(snapshot.backend);
-    const auto method = std::ranges::find(methods, way, &GentlerMethod::way);
+    const auto &methods = alternativeMethods(snapshot.backend);
+    const auto method = std::ranges::find(methods, way, &AlternativeMethod::way);
     if (method == methods.end() || !isFor(*method, snapshot, one))
         return refusedWay(snapshot, one, way);
     ForceReleasePlan plan;
@@ -155,7 +155,7 @@ Result<ForceReleasePlan> planWay(const LockSnapshot &snapshot, const QByteArray 
 namespace {
 
 // Empty when the same contender, in the same role and with the same identity, is still there.
-std::optional<Error> refusalOfGentler(const ForceReleasePlan &plan, const Result<LockSnapshot> &fresh)
+std::optional<Error> refusalOfAlternative(const ForceReleasePlan &plan, const Result<LockSnapshot> &fresh)
 {
     if (!fresh && isNoLock(fresh.error()))
         return recipes::recipeOf(plan.before.recipe).seenContended ? unseenNow(plan) : goneAlready(plan);
@@ -244,8 +244,8 @@ Task<Result<LockSnapshot>> readAfter(ForceReleasePlan plan, ForceReleaseTools to
 
 // What a second look tells where the answer was lost: that who waited, or what was held, is not there any more. Of
 // what asks or shortens nothing is seen.
-void noteGentleOutcome(AuditRecord &record, const ForceReleasePlan &plan, const Result<Sent> &sent,
-                       const Result<LockSnapshot> &now)
+void noteAlternativeOutcome(AuditRecord &record, const ForceReleasePlan &plan, const Result<Sent> &sent,
+                            const Result<LockSnapshot> &now)
 {
     record.outcome = auditOutcome(sent, doneWord(plan.way));
     record.isDone = bool(sent);
@@ -272,11 +272,11 @@ Error whyNotDone(const ForceReleasePlan &plan, const Error &why, const Result<Lo
 
 } // namespace
 
-Task<Result<ForceReleaseOutcome>> actGently(ForceReleasePlan plan, ForceReleaseTools tools, QString reason,
-                                            Deadline deadline)
+Task<Result<ForceReleaseOutcome>> actByAlternative(ForceReleasePlan plan, ForceReleaseTools tools, QString reason,
+                                                   Deadline deadline)
 {
     const auto fresh = co_await tools.observer->readNow(plan.before.lock.name, deadline);
-    if (auto refusal = refusalOfGentler(plan, fresh))
+    if (auto refusal = refusalOfAlternative(plan, fresh))
         co_return *refusal;
     if (const auto *one = fresh->find(plan.holder))
         plan.leaseEnds = leaseEndOf(*fresh, *one);
@@ -292,7 +292,7 @@ Task<Result<ForceReleaseOutcome>> actGently(ForceReleasePlan plan, ForceReleaseT
     if (now)
         inspect::boundHolds(*now, *fresh);
     auto result = recordOf(plan, u"result"_s, reason, *fresh);
-    noteGentleOutcome(result, plan, sent, now);
+    noteAlternativeOutcome(result, plan, sent, now);
     if (now)
         result.after = inspect::toJson(*now);
     const auto recorded = tools.audit->append(result);

@@ -2,7 +2,7 @@
 // KILL QUERY: the holder's running statement, or the one by which somebody waits. killconnection.cpp sends it.
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
-#include "core/operate/gentler.h"
+#include "core/operate/alternatives.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ void planKillQuery(ForceReleasePlan &plan, const inspect::Contender &one)
 
 } // namespace
 
-std::vector<GentlerMethod> gentlerMethodsOfMariaDb()
+std::vector<AlternativeMethod> alternativeMethodsOfMariaDb()
 {
     return {{Way::KillWaiter, &canKillQuery, &whatKillQuery, &planKillQuery},
             {Way::KillQuery, &canKillQuery, &whatKillQuery, &planKillQuery}};

@@ -3,7 +3,7 @@
 #include "core/async/scope.h"
 #include "core/inspect/mariadb/observer.h"
 #include "core/mariadb/session.h"
-#include "core/operate/gentler.h"
+#include "core/operate/alternatives.h"
 #include "core/operate/killconnection.h"
 #include "mariadbfixture.h"
 #include "tests/support/finish.h"
@@ -34,7 +34,7 @@ constexpr auto withoutBlocks = "this server cannot look and KILL QUERY in one st
 
 } // namespace
 
-class TestGentlerSql : public MariaDbFixture {
+class TestAlternativesSql : public MariaDbFixture {
     Q_OBJECT
 
     const QByteArray row{"shop.stock#id=1"};
@@ -227,5 +227,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_TEST(TestGentlerSql)
-#include "tst_gentler_sql.moc"
+LOCKSCOPE_TEST(TestAlternativesSql)
+#include "tst_alternatives_sql.moc"

@@ -2,7 +2,7 @@
 // What is gentler than a force-release, on real servers: it does what it says and no more, and hits nobody who was
 // not looked at.
 #include "core/recipes/curator/locks.h"
-#include "gentlerfixture.h"
+#include "alternativesfixture.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
@@ -24,7 +24,7 @@ Task<void> revocable(HeldLock *lock, zk::Session *session, ZPath node)
 
 } // namespace
 
-class TestGentler : public GentlerFixture {
+class TestAlternatives : public AlternativesFixture {
     Q_OBJECT
 private slots:
     void initTestCase()
@@ -302,5 +302,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_TEST(TestGentler)
-#include "tst_gentler.moc"
+LOCKSCOPE_TEST(TestAlternatives)
+#include "tst_alternatives.moc"
