@@ -17,7 +17,7 @@ namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
 using operate::ForceReleasePlan;
-using operate::Way;
+using operate::ReleaseAction;
 
 namespace {
 
@@ -56,7 +56,7 @@ QJsonObject answer(CommandContext &context, const QString &lock, const QByteArra
         json["exact"_L1] = plan->exact;
         json["way"_L1] = QString::fromLatin1(operate::wordOf(plan->way));
         json["ways"_L1] = toArray(waysOf(*plan));
-        if (plan->way != Way::Release)
+        if (plan->way != ReleaseAction::Release)
             json["alsoLost"_L1] = plan->alsoLost;
         if (plan->leaseKeys) {
             QJsonArray keys;
@@ -101,12 +101,12 @@ QString preview(const ForceReleasePlan &plan, const std::optional<HeldBeside> &b
         for (qsizetype i = 0; i < texts.size(); ++i)
             lines << (i == 0 ? title : QString()).leftJustified(13) + texts[i];
     };
-    const bool isRelease = plan.way == Way::Release;
+    const bool isRelease = plan.way == ReleaseAction::Release;
     add(isRelease ? u"release"_s : QString::fromLatin1(operate::wordOf(plan.way)),
         {escaped(plan.before.lock.text())});
-    add(plan.way == Way::KillWaiter ? u"waiter"_s
-        : isRelease                 ? u"taken from"_s
-                                    : u"holder"_s,
+    add(plan.way == ReleaseAction::KillWaiter ? u"waiter"_s
+        : isRelease                           ? u"taken from"_s
+                                              : u"holder"_s,
         {idWithLabel(plan.before, plan.holder)});
     add(u"same thread"_s, besideTexts(beside));
     add(u"gentler"_s, plan.alternatives);

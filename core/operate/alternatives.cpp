@@ -21,13 +21,14 @@ using inspect::Role;
 
 namespace {
 
-struct WayWord {
-    Way way;
+struct ActionWord {
+    ReleaseAction way;
     const char *word;
 };
-constexpr std::array wayWords{WayWord{Way::Revoke, "revoke"},          WayWord{Way::ShortenTtl, "shorten-ttl"},
-                              WayWord{Way::KillWaiter, "kill-waiter"}, WayWord{Way::KillQuery, "kill-query"},
-                              WayWord{Way::Release, "release"},        WayWord{Way::EndLease, "end-lease"}};
+constexpr std::array actionWords{
+    ActionWord{ReleaseAction::Revoke, "revoke"},          ActionWord{ReleaseAction::ShortenTtl, "shorten-ttl"},
+    ActionWord{ReleaseAction::KillWaiter, "kill-waiter"}, ActionWord{ReleaseAction::KillQuery, "kill-query"},
+    ActionWord{ReleaseAction::Release, "release"},        ActionWord{ReleaseAction::EndLease, "end-lease"}};
 
 QString namesOf(const std::vector<const Contender *> &contenders)
 {
@@ -53,11 +54,11 @@ const std::vector<AlternativeMethod> &alternativeMethods(BackendKind backend)
 
 bool isFor(const AlternativeMethod &method, const LockSnapshot &snapshot, const Contender &contender)
 {
-    const auto wanted = method.way == Way::KillWaiter ? Role::Waiter : Role::Holder;
+    const auto wanted = method.way == ReleaseAction::KillWaiter ? Role::Waiter : Role::Holder;
     return contender.role == wanted && snapshot.nodes.empty() && method.fits(snapshot, contender);
 }
 
-QString wordsOf(const std::vector<WayOffer> &ways)
+QString wordsOf(const std::vector<OfferedAction> &ways)
 {
     QStringList words;
     for (const auto &offer : ways)
@@ -65,11 +66,11 @@ QString wordsOf(const std::vector<WayOffer> &ways)
     return words.isEmpty() ? u"none"_s : words.join(u", "_s);
 }
 
-Error refusedWay(const LockSnapshot &snapshot, const Contender &contender, Way way)
+Error refusedAction(const LockSnapshot &snapshot, const Contender &contender, ReleaseAction way)
 {
     const auto who = label(contender.id, 80);
     const auto lock = label(snapshot.lock.text());
-    const bool isForWaiters = way == Way::KillWaiter;
+    const bool isForWaiters = way == ReleaseAction::KillWaiter;
     if (isForWaiters == (contender.role == Role::Holder))
         return Error{ErrorCode::Refused,
                      isForWaiters ? u"\"%1\" holds %2, and kill-waiter is for one that waits; nothing was sent"_s.arg(
@@ -82,9 +83,9 @@ Error refusedWay(const LockSnapshot &snapshot, const Contender &contender, Way w
 
 } // namespace
 
-QByteArray wordOf(Way way)
+QByteArray wordOf(ReleaseAction way)
 {
-    return std::ranges::find(wayWords, way, &WayWord::way)->word;
+    return std::ranges::find(actionWords, way, &ActionWord::way)->word;
 }
 
 QString whoGetsInWithout(const LockSnapshot &snapshot, const Contender &waiter)
@@ -100,33 +101,34 @@ QString wokenWithout(const LockSnapshot &snapshot, const Contender &waiter)
     return in.empty() ? u"nobody"_s : u"the readers right behind it, by the server: "_s + namesOf(in);
 }
 
-std::optional<Way> wayNamed(const QString &word)
+std::optional<ReleaseAction> wayNamed(const QString &word)
 {
-    const auto at = std::ranges::find_if(wayWords, [&](const auto &one) { return word == QLatin1String(one.word); });
-    return at == wayWords.end() ? std::nullopt : std::optional(at->way);
+    const auto at =
+        std::ranges::find_if(actionWords, [&](const auto &one) { return word == QLatin1String(one.word); });
+    return at == actionWords.end() ? std::nullopt : std::optional(at->way);
 }
 
-QString actionOf(Way way)
+QString actionOf(ReleaseAction way)
 {
-    return way == Way::Release ? u"force-release"_s : QString::fromLatin1(wordOf(way));
+    return way == ReleaseAction::Release ? u"force-release"_s : QString::fromLatin1(wordOf(way));
 }
 
-std::vector<WayOffer> waysFor(const LockSnapshot &snapshot, const Contender &contender)
+std::vector<OfferedAction> waysFor(const LockSnapshot &snapshot, const Contender &contender)
 {
-    std::vector<WayOffer> ways;
+    std::vector<OfferedAction> ways;
     for (const auto &method : alternativeMethods(snapshot.backend)) {
         if (isFor(method, snapshot, contender))
             ways.push_back({method.way, contender.id, method.what(snapshot, contender)});
     }
     if (contender.role == Role::Holder && releaseWay(snapshot))
-        ways.push_back({Way::Release, contender.id, u"take the lock from its holder"_s});
-    std::ranges::stable_sort(ways, {}, &WayOffer::way);
+        ways.push_back({ReleaseAction::Release, contender.id, u"take the lock from its holder"_s});
+    std::ranges::stable_sort(ways, {}, &OfferedAction::way);
     return ways;
 }
 
-Result<ForceReleasePlan> planWay(const LockSnapshot &snapshot, const QByteArray &contender, Way way)
+Result<ForceReleasePlan> planWay(const LockSnapshot &snapshot, const QByteArray &contender, ReleaseAction way)
 {
-    if (way == Way::Release)
+    if (way == ReleaseAction::Release)
         return planForceRelease(snapshot, contender);
     const auto who = meant(snapshot, contender);
     if (!who)
@@ -135,7 +137,7 @@ Result<ForceReleasePlan> planWay(const LockSnapshot &snapshot, const QByteArray 
     const auto &methods = alternativeMethods(snapshot.backend);
     const auto method = std::ranges::find(methods, way, &AlternativeMethod::way);
     if (method == methods.end() || !isFor(*method, snapshot, one))
-        return refusedWay(snapshot, one, way);
+        return refusedAction(snapshot, one, way);
     ForceReleasePlan plan;
     plan.way = way;
     plan.before = snapshot;
@@ -172,15 +174,15 @@ std::optional<Error> refusalOfAlternative(const ForceReleasePlan &plan, const Re
     return refusalOfAnotherHold(plan, *fresh, *one);
 }
 
-QString doneWord(Way way)
+QString doneWord(ReleaseAction way)
 {
     switch (way) {
-    case Way::Revoke: return u"asked"_s;
-    case Way::ShortenTtl: return u"shortened"_s;
-    case Way::KillWaiter: return u"removed"_s;
-    case Way::KillQuery: return u"ended"_s;
-    case Way::EndLease: return u"lease ended"_s;
-    case Way::Release: break;
+    case ReleaseAction::Revoke: return u"asked"_s;
+    case ReleaseAction::ShortenTtl: return u"shortened"_s;
+    case ReleaseAction::KillWaiter: return u"removed"_s;
+    case ReleaseAction::KillQuery: return u"ended"_s;
+    case ReleaseAction::EndLease: return u"lease ended"_s;
+    case ReleaseAction::Release: break;
     }
     return u"released"_s;
 }
@@ -190,14 +192,14 @@ QString whatWasDone(const ForceReleasePlan &plan)
     const auto who = label(plan.holder, 80);
     const auto lock = label(plan.before.lock.text());
     switch (plan.way) {
-    case Way::Revoke: return u"%1: %2 was asked to let go"_s.arg(lock, who);
-    case Way::ShortenTtl:
+    case ReleaseAction::Revoke: return u"%1: %2 was asked to let go"_s.arg(lock, who);
+    case ReleaseAction::ShortenTtl:
         return u"%1: the lease of %2 ends in %3 s at the latest unless it renews it"_s.arg(
             lock, who, QString::number(shortenedTo.count() / 1000));
-    case Way::KillWaiter: return u"%1: %2 was taken out of those who wait"_s.arg(lock, who);
-    case Way::KillQuery: return u"%1: the running statement of %2 was ended"_s.arg(lock, who);
-    case Way::EndLease: return u"%1: taken from %2, and its lease ended"_s.arg(lock, who);
-    case Way::Release: break;
+    case ReleaseAction::KillWaiter: return u"%1: %2 was taken out of those who wait"_s.arg(lock, who);
+    case ReleaseAction::KillQuery: return u"%1: the running statement of %2 was ended"_s.arg(lock, who);
+    case ReleaseAction::EndLease: return u"%1: taken from %2, and its lease ended"_s.arg(lock, who);
+    case ReleaseAction::Release: break;
     }
     return lock;
 }
@@ -215,11 +217,11 @@ QString whatIsNow(const ForceReleasePlan &plan, const Result<LockSnapshot> &now)
     if (now && now->mayBeOld)
         return u"what the server says of it may be old; look again"_s;
     const bool isThere = isStillThere(plan, now);
-    if (plan.way == Way::KillWaiter)
+    if (plan.way == ReleaseAction::KillWaiter)
         return isThere ? u"yet it waits still, or again"_s : u"it does not wait any more"_s;
     if (isThere)
-        return plan.way == Way::Revoke ? u"it holds it still: whether and when it lets go is up to it"_s
-                                       : u"it holds it still"_s;
+        return plan.way == ReleaseAction::Revoke ? u"it holds it still: whether and when it lets go is up to it"_s
+                                                 : u"it holds it still"_s;
     const bool isUnseen = !now && recipes::recipeOf(plan.before.recipe).seenContended;
     return isUnseen ? notShownNow(plan) : u"it does not hold it any more"_s;
 }
@@ -233,7 +235,7 @@ Task<Result<LockSnapshot>> readAfter(ForceReleasePlan plan, ForceReleaseTools to
     const auto rereadBy = Deadline::after(*tools.loop, rereadWithin);
     const auto patience = Deadline::after(*tools.loop, letsGoWithin);
     auto now = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
-    const bool mayLetGo = plan.way == Way::Revoke || plan.way == Way::KillQuery;
+    const bool mayLetGo = plan.way == ReleaseAction::Revoke || plan.way == ReleaseAction::KillQuery;
     while (mayLetGo && isStillThere(plan, now) && !patience.hasPassed(*tools.loop)) {
         auto rest = sleepFor(*tools.loop, lookEvery);
         co_await rest;
@@ -251,7 +253,7 @@ void noteAlternativeOutcome(AuditRecord &record, const ForceReleasePlan &plan, c
     record.isDone = bool(sent);
     const bool isLost = !sent && sent.error().code == ErrorCode::UnknownOutcome;
     const bool isRead = now ? !now->mayBeOld : isNoLock(now.error());
-    const bool tells = plan.way == Way::KillWaiter || plan.way == Way::EndLease;
+    const bool tells = plan.way == ReleaseAction::KillWaiter || plan.way == ReleaseAction::EndLease;
     const bool isUnseen = !now && recipes::recipeOf(plan.before.recipe).seenContended;
     if (!isLost || !isRead || !tells || isUnseen)
         return;
@@ -259,7 +261,7 @@ void noteAlternativeOutcome(AuditRecord &record, const ForceReleasePlan &plan, c
     record.outcome =
         (isGone ? u"answer lost; seen gone: "_s : u"answer lost; seen still there: "_s) + sent.error().message;
     // Whether the lease ended with its key is not seen.
-    record.isDone = isGone && plan.way == Way::KillWaiter;
+    record.isDone = isGone && plan.way == ReleaseAction::KillWaiter;
 }
 
 Error whyNotDone(const ForceReleasePlan &plan, const Error &why, const Result<LockSnapshot> &now)
@@ -303,7 +305,8 @@ Task<Result<ForceReleaseOutcome>> actByAlternative(ForceReleasePlan plan, ForceR
     }
     ForceReleaseOutcome outcome;
     outcome.done = true;
-    outcome.released = plan.way != Way::KillWaiter && !isStillThere(plan, now) && (now || isNoLock(now.error()))
+    outcome.released = plan.way != ReleaseAction::KillWaiter && !isStillThere(plan, now)
+                       && (now || isNoLock(now.error()))
                        && !(now && now->mayBeOld) // which says nothing of what is now
                        && (now || !recipes::recipeOf(plan.before.recipe).seenContended);
     if (now)

@@ -21,11 +21,11 @@ constexpr std::chrono::milliseconds shortenedTo{10'000};
 [[nodiscard]] QString whoGetsInWithout(const inspect::LockSnapshot &snapshot, const inspect::Contender &waiter);
 [[nodiscard]] QString wokenWithout(const inspect::LockSnapshot &snapshot, const inspect::Contender &waiter);
 // Of --way.
-[[nodiscard]] std::optional<Way> wayNamed(const QString &word);
-[[nodiscard]] QString actionOf(Way way);
+[[nodiscard]] std::optional<ReleaseAction> wayNamed(const QString &word);
+[[nodiscard]] QString actionOf(ReleaseAction way);
 
 struct AlternativeMethod {
-    Way way;
+    ReleaseAction way;
     // Whether there is this way for it at all, by what the catalogue and the snapshot say.
     bool (*fits)(const inspect::LockSnapshot &snapshot, const inspect::Contender &contender);
     // One line: what would be done.

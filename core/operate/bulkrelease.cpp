@@ -53,7 +53,7 @@ Task<QString> releaseOne(BulkTarget target, BulkTools tools, QString reason)
     const auto outcome = co_await acting;
     if (!outcome)
         co_return outcome.error().message;
-    const bool isDone = target.way == Way::Release ? outcome->released : outcome->done;
+    const bool isDone = target.way == ReleaseAction::Release ? outcome->released : outcome->done;
     // What cannot be recorded ends it here, as it would have ended the next one.
     co_return isDone && outcome->isRecorded ? QString() : outcome->message;
 }

@@ -20,7 +20,7 @@ using inspect::Role;
 
 namespace {
 
-BulkTarget targetOfBulk(const LockSnapshot &lock, const Contender &one, Way way)
+BulkTarget targetOfBulk(const LockSnapshot &lock, const Contender &one, ReleaseAction way)
 {
     BulkTarget target;
     target.lock = lock.lock;
@@ -73,7 +73,7 @@ std::vector<BulkTarget> targetsOf(const std::vector<const LockSnapshot *> &locks
                     continue;
                 }
             }
-            targets.push_back(targetOfBulk(*lock, one, Way::Release));
+            targets.push_back(targetOfBulk(*lock, one, ReleaseAction::Release));
         }
     }
     return targets;
@@ -97,8 +97,8 @@ std::vector<BulkTarget> staleEntriesOf(const std::vector<const LockSnapshot *> &
             if (one.role != Role::Waiter || !isLeftBehind(*lock, one))
                 continue;
             const auto ways = waysFor(*lock, one);
-            if (std::ranges::find(ways, Way::KillWaiter, &WayOffer::way) != ways.end())
-                targets.push_back(targetOfBulk(*lock, one, Way::KillWaiter));
+            if (std::ranges::find(ways, ReleaseAction::KillWaiter, &OfferedAction::way) != ways.end())
+                targets.push_back(targetOfBulk(*lock, one, ReleaseAction::KillWaiter));
         }
     }
     // Last: to release a holder makes the dead waiter behind it the holder, which no way for waiters fits.

@@ -12,7 +12,7 @@ struct BulkTarget {
     inspect::LockName lock;
     QString server;       // the connection's URI when it was seen to hold; empty: not known
     QByteArray contender; // its full id
-    Way way = Way::Release;
+    ReleaseAction way = ReleaseAction::Release;
     QString who;                                  // for people: the host, else what it says of itself
     std::optional<inspect::ServerTime> since;     // it holds or waits
     QByteArray hold = {};                         // inspect::Contender::hold

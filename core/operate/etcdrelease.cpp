@@ -95,9 +95,9 @@ Task<Result<Sent>> deleteKey(ForceReleasePlan plan, etcd::Client *client, Deadli
 {
     etcd::Transaction transaction;
     transaction.conditions.push_back({plan.guard.value, plan.guard.czxid});
-    if (const auto *first = firstOf(plan.before); first && plan.way == Way::KillWaiter)
+    if (const auto *first = firstOf(plan.before); first && plan.way == ReleaseAction::KillWaiter)
         transaction.conditions.push_back({first->guard.value, first->guard.czxid});
-    else if (plan.way == Way::KillWaiter)
+    else if (plan.way == ReleaseAction::KillWaiter)
         co_return changedMeanwhile(plan, u"who holds the lock is not known"_s);
     Operation remove;
     remove.kind = Operation::Kind::Remove;
@@ -120,23 +120,25 @@ Task<Result<Sent>> deleteKey(ForceReleasePlan plan, etcd::Client *client, Deadli
 
 std::vector<ReleaseMethod> releaseMethodsOfEtcd()
 {
-    return {{ReleaseWay::DeleteAtRevision, &planDeleteKey, &wokenByDeletion, &hasKey}};
+    return {{ReleaseMechanism::DeleteAtRevision, &planDeleteKey, &wokenByDeletion, &hasKey}};
 }
 
 std::vector<AlternativeMethod> alternativeMethodsOfEtcd()
 {
-    return {{Way::KillWaiter, &canLeaveEtcdQueue, &whatLeaveEtcdQueue, &planLeaveEtcdQueue}, endLeaseMethod()};
+    return {{ReleaseAction::KillWaiter, &canLeaveEtcdQueue, &whatLeaveEtcdQueue, &planLeaveEtcdQueue},
+            endLeaseMethod()};
 }
 
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
 {
-    if (plan.way == Way::KillWaiter)
+    if (plan.way == ReleaseAction::KillWaiter)
         return deleteKey(std::move(plan), client, deadline);
-    if (plan.way == Way::EndLease)
+    if (plan.way == ReleaseAction::EndLease)
         return endLease(std::move(plan), client, deadline);
-    const auto way = plan.way == Way::Release ? releaseWay(plan.before) : Result<ReleaseWay>(ReleaseWay::None);
-    return way && *way == ReleaseWay::DeleteAtRevision ? deleteKey(std::move(plan), client, deadline)
-                                                       : nothingSent(std::move(plan));
+    const auto way = plan.way == ReleaseAction::Release ? releaseWay(plan.before)
+                                                        : Result<ReleaseMechanism>(ReleaseMechanism::None);
+    return way && *way == ReleaseMechanism::DeleteAtRevision ? deleteKey(std::move(plan), client, deadline)
+                                                             : nothingSent(std::move(plan));
 }
 
 namespace {
@@ -250,12 +252,12 @@ std::optional<Error> objectionTo(const ForceReleasePlan &plan, const etcd::Lease
 
 AlternativeMethod endLeaseMethod()
 {
-    return {Way::EndLease, &canEndLease, &whatEndLease, &planEndLease};
+    return {ReleaseAction::EndLease, &canEndLease, &whatEndLease, &planEndLease};
 }
 
 Task<ForceReleasePlan> withLeaseKeys(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
 {
-    if (plan.way != Way::EndLease)
+    if (plan.way != ReleaseAction::EndLease)
         co_return plan;
     auto asking = client->timeToLive(leaseOf(plan), true, deadline);
     const auto lease = co_await asking;
@@ -286,7 +288,7 @@ Error refusedBy(const ForceReleasePlan &plan, const etcd::TransactionAnswer &ans
         return goneAlready(plan);
     if (there.front().created != plan.guard.czxid)
         return changedMeanwhile(plan, u"its key was made anew at revision %1"_s.arg(there.front().created));
-    if (plan.way == Way::EndLease)
+    if (plan.way == ReleaseAction::EndLease)
         return changedMeanwhile(plan, u"its key hangs on another lease"_s);
     return changedMeanwhile(plan, u"who was before it is gone: it may hold the lock now"_s);
 }

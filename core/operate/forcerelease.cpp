@@ -234,7 +234,7 @@ Task<Result<ForceReleaseOutcome>> actOnNodes(ForceReleasePlan plan, ForceRelease
 Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceReleaseTools tools, QString reason,
                                                Deadline deadline)
 {
-    if (plan.way != Way::Release) {
+    if (plan.way != ReleaseAction::Release) {
         auto gently = co_await actByAlternative(plan, tools, reason, deadline);
         co_return gently;
     }

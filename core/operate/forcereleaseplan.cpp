@@ -178,7 +178,7 @@ void planAlternative(ForceReleasePlan &plan, const Contender &holder)
                                   : u"its TTL runs out in %1 unless the holder renews it"_s.arg(left) + then);
     }
     for (const auto &offer : waysFor(snapshot, holder)) {
-        if (offer.way < Way::Release)
+        if (offer.way < ReleaseAction::Release)
             plan.alternatives << offer.what;
     }
     const auto stopping =
@@ -246,7 +246,7 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
                            label(contender.id, 80), lockText(snapshot)),
                        u"connect each node by itself"_s);
     const auto &method = methodOf(*way);
-    if (*way == ReleaseWay::ClearRow || *way == ReleaseWay::ClearPgRow) {
+    if (*way == ReleaseMechanism::ClearRow || *way == ReleaseMechanism::ClearPgRow) {
         if (!method.isIdentified(contender))
             return refused(u"the row of %1 does not say who holds it, or since when: nothing tells this hold from a "
                            u"later one"_s.arg(lockText(snapshot)),

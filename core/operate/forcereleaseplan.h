@@ -12,7 +12,7 @@
 namespace lockscope::operate {
 
 // What can be done about a lock, gentlest first.
-enum class Way {
+enum class ReleaseAction {
     Revoke,     // ZooKeeper: the mark is written that asks the holder to let go
     ShortenTtl, // Redis: the lease ends sooner, unless its holder renews it
     KillWaiter, // one that waits loses its place: its node, its entry in the queue, its waiting statement
@@ -21,11 +21,11 @@ enum class Way {
     EndLease,   // etcd: the hold is, and its lease ends, with all that hangs on it
 };
 
-struct WayOffer {
-    Way way = Way::Release;
+struct OfferedAction {
+    ReleaseAction way = ReleaseAction::Release;
     QByteArray contender; // whom it is about
     QString what;         // "ask the holder to let go"
-    friend bool operator==(const WayOffer &, const WayOffer &) = default;
+    friend bool operator==(const OfferedAction &, const OfferedAction &) = default;
 };
 
 // What a node of a set has of a hold (releasemethod.h).
@@ -37,7 +37,7 @@ struct NodeShare {
 };
 
 struct ForceReleasePlan {
-    Way way = Way::Release;
+    ReleaseAction way = ReleaseAction::Release;
     inspect::LockSnapshot before;
     QString server;    // the connection's URI when that was looked at; empty: not asked of a server
     QByteArray holder; // the contender's id
@@ -60,7 +60,7 @@ struct ForceReleasePlan {
     bool otherLocksKnown = true;            // false: there may be more of them
     QStringList alternatives;               // "its session ends by itself in 6.4 s; then … gets the lock"
     QStringList warnings;                   // always says that the old holder may still believe it holds
-    std::vector<WayOffer> ways;             // all there are for this contender, gentlest first
+    std::vector<OfferedAction> ways;        // all there are for this contender, gentlest first
     QString who;                            // not of Release: who gets the lock then
     QString alsoLost;                       // not of Release: what else goes with it
     std::optional<std::vector<QByteArray>> leaseKeys; // of EndLease: all that hangs on it; empty: not known
@@ -82,12 +82,12 @@ struct ForceReleaseOutcome {
 // The same by any way (alternatives.h); the contender of KillWaiter is one that waits. Unsupported where there is no such
 // way for it: the message says which there are.
 [[nodiscard]] Result<ForceReleasePlan> planWay(const inspect::LockSnapshot &snapshot, const QByteArray &contender,
-                                               Way way);
+                                               ReleaseAction way);
 
 // "revoke", "shorten-ttl" …: of --way, and the action in the audit record ("force-release" for Release there).
-[[nodiscard]] QByteArray wordOf(Way way);
+[[nodiscard]] QByteArray wordOf(ReleaseAction way);
 // The ways there are for this contender of the snapshot, gentlest first.
-[[nodiscard]] std::vector<WayOffer> waysFor(const inspect::LockSnapshot &snapshot,
-                                            const inspect::Contender &contender);
+[[nodiscard]] std::vector<OfferedAction> waysFor(const inspect::LockSnapshot &snapshot,
+                                                 const inspect::Contender &contender);
 
 } // namespace lockscope::operate

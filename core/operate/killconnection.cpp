@@ -389,8 +389,9 @@ QString nextInLine(const inspect::LockSnapshot &snapshot, const inspect::Contend
 
 Error noStatement(const ForceReleasePlan &plan)
 {
-    return changedMeanwhile(plan, plan.way == Way::KillWaiter ? u"it does not wait now"_s
-                                                              : u"no statement of it runs that could be ended"_s);
+    return changedMeanwhile(plan, plan.way == ReleaseAction::KillWaiter
+                                      ? u"it does not wait now"_s
+                                      : u"no statement of it runs that could be ended"_s);
 }
 
 Task<Result<Sent>> killQuery(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
@@ -404,7 +405,7 @@ Task<Result<Sent>> killQuery(ForceReleasePlan plan, mariadb::Session *session, D
     const auto target = targetOf(plan, session, isByPlugin);
     if (!target)
         co_return target.error();
-    auto acting = killQueryOf(*target, plan.way == Way::KillWaiter, deadline);
+    auto acting = killQueryOf(*target, plan.way == ReleaseAction::KillWaiter, deadline);
     const auto verdict = co_await acting;
     if (!verdict)
         co_return verdict.error();
@@ -460,18 +461,20 @@ void planClearOwnRow(ForceReleasePlan &plan, const inspect::Contender &holder)
 
 std::vector<ReleaseMethod> releaseMethodsOfMariaDb()
 {
-    return {{ReleaseWay::KillConnection, &planKill, &nextInLine, {}, true},
-            {ReleaseWay::ClearRow, &planClearOwnRow, &askedAgain, &hasRow}};
+    return {{ReleaseMechanism::KillConnection, &planKill, &nextInLine, {}, true},
+            {ReleaseMechanism::ClearRow, &planClearOwnRow, &askedAgain, &hasRow}};
 }
 
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
 {
-    if (plan.way == Way::KillQuery || plan.way == Way::KillWaiter)
+    if (plan.way == ReleaseAction::KillQuery || plan.way == ReleaseAction::KillWaiter)
         return killQuery(std::move(plan), session, deadline);
-    const auto way = plan.way == Way::Release ? releaseWay(plan.before) : Result<ReleaseWay>(ReleaseWay::None);
-    if (way && *way == ReleaseWay::ClearRow)
+    const auto way = plan.way == ReleaseAction::Release ? releaseWay(plan.before)
+                                                        : Result<ReleaseMechanism>(ReleaseMechanism::None);
+    if (way && *way == ReleaseMechanism::ClearRow)
         return clearRow(std::move(plan), session, freeingText, deadline);
-    return way && *way == ReleaseWay::KillConnection ? killConnection(plan, session, deadline) : nothingSent(plan);
+    return way && *way == ReleaseMechanism::KillConnection ? killConnection(plan, session, deadline)
+                                                           : nothingSent(plan);
 }
 
 } // namespace lockscope::operate

@@ -88,12 +88,12 @@ Task<ForceReleasePlan> withKillLosses(ForceReleasePlan plan, mariadb::Session *s
 {
     // Without blocks it cannot look and KILL QUERY in one statement: what would be refused is not offered.
     if (session && !session->features().blocks)
-        std::erase_if(plan.ways, [](const WayOffer &offer) {
-            return offer.way == Way::KillQuery || offer.way == Way::KillWaiter;
+        std::erase_if(plan.ways, [](const OfferedAction &offer) {
+            return offer.way == ReleaseAction::KillQuery || offer.way == ReleaseAction::KillWaiter;
         });
     const auto *holder = plan.before.find(plan.holder);
-    const bool isKill = plan.way == Way::Release
-                        && recipes::recipeOf(plan.before.recipe).release == recipes::ReleaseWay::KillConnection;
+    const bool isKill = plan.way == ReleaseAction::Release
+                        && recipes::recipeOf(plan.before.recipe).release == recipes::ReleaseMechanism::KillConnection;
     if (!isKill || !session || !holder || !holder->session)
         co_return plan;
     const auto connection = *holder->session;

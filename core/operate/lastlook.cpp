@@ -24,9 +24,9 @@ Error nothingChanged(const QString &what, const Error &why)
 bool keepsItsId(const inspect::LockSnapshot &lock)
 {
     const auto &recipe = recipes::recipeOf(lock.recipe);
-    const bool isTokenKept = recipe.release == recipes::ReleaseWay::CompareAndDelete
+    const bool isTokenKept = recipe.release == recipes::ReleaseMechanism::CompareAndDelete
                              && (lock.clientTraits.waitsOnList || lock.clientTraits.waitsOnChannel);
-    return recipe.shape == recipes::Shape::NamedLock || recipe.release == recipes::ReleaseWay::RedissonUnlock
+    return recipe.shape == recipes::Shape::NamedLock || recipe.release == recipes::ReleaseMechanism::RedissonUnlock
            || isTokenKept;
 }
 

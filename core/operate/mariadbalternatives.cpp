@@ -16,7 +16,7 @@ namespace {
 bool canKillQuery(const inspect::LockSnapshot &snapshot, const inspect::Contender &one)
 {
     return one.session && one.session->toULongLong() != 0 && !one.guard.value.isEmpty() && !one.runsNothing
-           && recipes::recipeOf(snapshot.recipe).release == recipes::ReleaseWay::KillConnection;
+           && recipes::recipeOf(snapshot.recipe).release == recipes::ReleaseMechanism::KillConnection;
 }
 
 QString whatKillQuery(const inspect::LockSnapshot &, const inspect::Contender &one)
@@ -55,8 +55,8 @@ void planKillQuery(ForceReleasePlan &plan, const inspect::Contender &one)
 
 std::vector<AlternativeMethod> alternativeMethodsOfMariaDb()
 {
-    return {{Way::KillWaiter, &canKillQuery, &whatKillQuery, &planKillQuery},
-            {Way::KillQuery, &canKillQuery, &whatKillQuery, &planKillQuery}};
+    return {{ReleaseAction::KillWaiter, &canKillQuery, &whatKillQuery, &planKillQuery},
+            {ReleaseAction::KillQuery, &canKillQuery, &whatKillQuery, &planKillQuery}};
 }
 
 } // namespace lockscope::operate

@@ -14,7 +14,7 @@ using inspect::Contender;
 using inspect::LockSnapshot;
 using inspect::Role;
 using recipes::recipeOf;
-using recipes::ReleaseWay;
+using recipes::ReleaseMechanism;
 
 namespace {
 
@@ -74,7 +74,7 @@ void warnOfNodes(ForceReleasePlan &plan)
             plan.warnings << u"node %1 did not answer and is left out: what it holds of this ends with its TTL"_s.arg(
                 said.node);
     }
-    if (plan.shares.size() > 1 && recipeOf(plan.before.recipe).release == ReleaseWay::RedissonUnlock)
+    if (plan.shares.size() > 1 && recipeOf(plan.before.recipe).release == ReleaseMechanism::RedissonUnlock)
         plan.warnings
             << u"that these are one lock is told by the number of the thread that holds it on each node: two "
                u"programs whose threads have the same number, each on some of the nodes, would look alike"_s;
@@ -85,7 +85,7 @@ void warnOfNodes(ForceReleasePlan &plan)
 std::vector<NodeShare> sharesOf(const LockSnapshot &snapshot, const Contender &holder)
 {
     const auto way = recipeOf(snapshot.recipe).release;
-    if (snapshot.nodes.empty() || way == ReleaseWay::QuorumDelete || holder.role != Role::Holder
+    if (snapshot.nodes.empty() || way == ReleaseMechanism::QuorumDelete || holder.role != Role::Holder
         || holder.guard.value.isEmpty())
         return {};
     const auto hasValue = [](const inspect::NodeSaid &said) { return said.value.has_value(); };
@@ -96,9 +96,9 @@ std::vector<NodeShare> sharesOf(const LockSnapshot &snapshot, const Contender &h
     // A number of a permit, and a value of a group, are each node's own.
     if (!holder.guard.group.isEmpty())
         return {};
-    return way == ReleaseWay::RedissonUnlock ? sharesOfThread(snapshot, holder)
-           : way == ReleaseWay::MemberBack   ? sharesOfMember(snapshot, holder)
-                                             : std::vector<NodeShare>();
+    return way == ReleaseMechanism::RedissonUnlock ? sharesOfThread(snapshot, holder)
+           : way == ReleaseMechanism::MemberBack   ? sharesOfMember(snapshot, holder)
+                                                   : std::vector<NodeShare>();
 }
 
 void planShares(ForceReleasePlan &plan, const Contender &holder, const ReleaseMethod &method)
@@ -136,7 +136,7 @@ ForceReleasePlan planOfShare(const ForceReleasePlan &plan, std::size_t share)
     const auto &its = plan.shares[share];
     onNode.guard = its.guard;
     onNode.onNode = its;
-    if (recipeOf(plan.before.recipe).release == ReleaseWay::RedissonUnlock)
+    if (recipeOf(plan.before.recipe).release == ReleaseMechanism::RedissonUnlock)
         onNode.holder = its.guard.value;
     return onNode;
 }

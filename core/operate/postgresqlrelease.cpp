@@ -149,7 +149,7 @@ QString nextAtPostgreSql(const inspect::LockSnapshot &snapshot, const inspect::C
 bool canCancel(const inspect::LockSnapshot &snapshot, const inspect::Contender &one)
 {
     return one.session && !one.guard.value.isEmpty() && !one.runsNothing
-           && recipes::recipeOf(snapshot.recipe).release == recipes::ReleaseWay::TerminateBackend;
+           && recipes::recipeOf(snapshot.recipe).release == recipes::ReleaseMechanism::TerminateBackend;
 }
 
 QString whatCancel(const inspect::LockSnapshot &, const inspect::Contender &one)
@@ -218,15 +218,15 @@ Result<PgAct> actOf(const ForceReleasePlan &plan)
     act.same = sameBackend(words);
     if (act.same.isEmpty())
         return changedMeanwhile(plan, u"its backend is not known well enough to know it again"_s);
-    act.isTerminate = plan.way == Way::Release;
+    act.isTerminate = plan.way == ReleaseAction::Release;
     const auto at = words.find("lock");
     const auto lock = sameLock(at == words.end() ? QByteArray("any") : at->second);
     // Who waits for a row waits for its holder's transaction, or for the row's place: either is not this lock's own.
     const bool isNamed = lock.contains("'advisory'") || lock.contains("'relation'");
-    if (plan.way == Way::KillWaiter)
+    if (plan.way == ReleaseAction::KillWaiter)
         act.text = actIfStill(words, isNamed ? "NOT l.granted AND " + lock : QByteArray("NOT l.granted"), {},
                               "pg_cancel_backend");
-    else if (plan.way == Way::KillQuery)
+    else if (plan.way == ReleaseAction::KillQuery)
         act.text = actIfStill(words, "l.granted AND " + lock, " AND a.state = 'active'", "pg_cancel_backend");
     else
         act.text = actIfStill(words, "l.granted AND " + lock, {}, "pg_terminate_backend");
@@ -256,7 +256,7 @@ Task<Result<Sent>> signalBackend(ForceReleasePlan plan, mariadb::Session *sessio
     if (!is("meant") && act->isTerminate)
         co_return goneAlready(plan);
     if (!is("meant"))
-        co_return changedMeanwhile(plan, plan.way == Way::KillWaiter
+        co_return changedMeanwhile(plan, plan.way == ReleaseAction::KillWaiter
                                              ? u"it does not wait now"_s
                                              : u"no statement of it runs that could be ended"_s);
     if (!is("done"))
@@ -280,31 +280,32 @@ SqlWriteWords postgreSqlWriteWords()
 
 std::vector<ReleaseMethod> releaseMethodsOfPostgreSql()
 {
-    return {{ReleaseWay::TerminateBackend, &planTerminate, &nextAtPostgreSql, {}, true},
-            {ReleaseWay::ClearPgRow, &planClearPgRow, &askedAgain, &hasRow}};
+    return {{ReleaseMechanism::TerminateBackend, &planTerminate, &nextAtPostgreSql, {}, true},
+            {ReleaseMechanism::ClearPgRow, &planClearPgRow, &askedAgain, &hasRow}};
 }
 
 std::vector<AlternativeMethod> alternativeMethodsOfPostgreSql()
 {
-    return {{Way::KillWaiter, &canCancel, &whatCancel, &planCancel},
-            {Way::KillQuery, &canCancel, &whatCancel, &planCancel}};
+    return {{ReleaseAction::KillWaiter, &canCancel, &whatCancel, &planCancel},
+            {ReleaseAction::KillQuery, &canCancel, &whatCancel, &planCancel}};
 }
 
 Task<Result<Sent>> sendPostgreSqlRelease(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
 {
     const auto way = releaseWay(plan.before);
-    if (way && *way == ReleaseWay::ClearPgRow && plan.way == Way::Release)
+    if (way && *way == ReleaseMechanism::ClearPgRow && plan.way == ReleaseAction::Release)
         return clearRow(std::move(plan), session, freeingPgText, deadline);
-    const bool isOurs = way && *way == ReleaseWay::TerminateBackend
-                        && (plan.way == Way::Release || plan.way == Way::KillQuery || plan.way == Way::KillWaiter);
+    const bool isOurs = way && *way == ReleaseMechanism::TerminateBackend
+                        && (plan.way == ReleaseAction::Release || plan.way == ReleaseAction::KillQuery
+                            || plan.way == ReleaseAction::KillWaiter);
     return isOurs ? signalBackend(std::move(plan), session, deadline) : nothingSent(std::move(plan));
 }
 
 Task<ForceReleasePlan> withBackendLosses(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
 {
     const auto *holder = plan.before.find(plan.holder);
-    const bool isTerminate =
-        plan.way == Way::Release && recipes::recipeOf(plan.before.recipe).release == ReleaseWay::TerminateBackend;
+    const bool isTerminate = plan.way == ReleaseAction::Release
+                             && recipes::recipeOf(plan.before.recipe).release == ReleaseMechanism::TerminateBackend;
     const bool isPrepared = holder && isOfPrepared(holder->guard.value);
     if (!isTerminate || !session || !holder || (!holder->session && !isPrepared))
         co_return plan;

@@ -19,7 +19,7 @@ namespace {
 
 bool isRedissons(const LockSnapshot &snapshot)
 {
-    return recipeOf(snapshot.recipe).release == recipes::ReleaseWay::RedissonUnlock;
+    return recipeOf(snapshot.recipe).release == recipes::ReleaseMechanism::RedissonUnlock;
 }
 
 QString secondsOf(std::chrono::milliseconds span)
@@ -39,15 +39,15 @@ LeaseEnd endOf(const LockSnapshot &snapshot, const Contender &holder)
                          && holder.guard.group.isEmpty();
     if (!isKnown || recipe.quorum || recipe.lastingQueue)
         return LeaseEnd::Unmovable;
-    if (recipe.release == recipes::ReleaseWay::RedissonPermit)
+    if (recipe.release == recipes::ReleaseMechanism::RedissonPermit)
         return LeaseEnd::Permit;
     if (snapshot.clientTraits.exclusiveMark)
         return LeaseEnd::Member;
     if (recipe.endsBy != recipes::EndsBy::Lease || snapshot.holderCount() != 1)
         return LeaseEnd::Unmovable;
-    return isRedissons(snapshot)                                     ? LeaseEnd::Hash
-           : recipe.release == recipes::ReleaseWay::CompareAndDelete ? LeaseEnd::Key
-                                                                     : LeaseEnd::Unmovable;
+    return isRedissons(snapshot)                                           ? LeaseEnd::Hash
+           : recipe.release == recipes::ReleaseMechanism::CompareAndDelete ? LeaseEnd::Key
+                                                                           : LeaseEnd::Unmovable;
 }
 
 bool canShorten(const LockSnapshot &snapshot, const Contender &holder)
@@ -217,15 +217,15 @@ Task<Result<Sent>> leaveQueue(ForceReleasePlan plan, redis::Connection *connecti
 
 std::vector<AlternativeMethod> alternativeMethodsOfRedis()
 {
-    return {{Way::ShortenTtl, &canShorten, &whatShorten, &planShorten},
-            {Way::KillWaiter, &canLeaveQueue, &whatLeaveQueue, &planLeaveQueue}};
+    return {{ReleaseAction::ShortenTtl, &canShorten, &whatShorten, &planShorten},
+            {ReleaseAction::KillWaiter, &canLeaveQueue, &whatLeaveQueue, &planLeaveQueue}};
 }
 
 Task<Result<Sent>> sendAlternative(ForceReleasePlan plan, std::vector<redis::Connection *> nodes, Deadline deadline)
 {
-    switch (nodes.empty() ? Way::Release : plan.way) {
-    case Way::ShortenTtl: return shorten(std::move(plan), nodes.front(), deadline);
-    case Way::KillWaiter: return leaveQueue(std::move(plan), nodes.front(), deadline);
+    switch (nodes.empty() ? ReleaseAction::Release : plan.way) {
+    case ReleaseAction::ShortenTtl: return shorten(std::move(plan), nodes.front(), deadline);
+    case ReleaseAction::KillWaiter: return leaveQueue(std::move(plan), nodes.front(), deadline);
     default: return nothingSent(std::move(plan));
     }
 }

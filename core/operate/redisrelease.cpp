@@ -428,17 +428,17 @@ std::vector<ReleaseMethod> releaseMethodsOfRedis()
     };
     // An empty value is one, too; a holder that nobody may take away has none at all.
     const auto isIdentified = [](const Contender &holder) { return !holder.guard.value.isNull(); };
-    return {{ReleaseWay::CompareAndDelete, planKey, &wokenByKey, isIdentified},
-            {ReleaseWay::QuorumDelete, planSet, &nobodyWoken},
-            {ReleaseWay::RedissonUnlock, &planRedisson, &wokenByRedisson},
-            {ReleaseWay::RedissonPermit, &planPermit, &wokenByRedisson},
-            {ReleaseWay::MemberBack, &planMemberBack, &wokenByMember},
-            {ReleaseWay::ByRule, &planByRule, &wokenByItsRule}};
+    return {{ReleaseMechanism::CompareAndDelete, planKey, &wokenByKey, isIdentified},
+            {ReleaseMechanism::QuorumDelete, planSet, &nobodyWoken},
+            {ReleaseMechanism::RedissonUnlock, &planRedisson, &wokenByRedisson},
+            {ReleaseMechanism::RedissonPermit, &planPermit, &wokenByRedisson},
+            {ReleaseMechanism::MemberBack, &planMemberBack, &wokenByMember},
+            {ReleaseMechanism::ByRule, &planByRule, &wokenByItsRule}};
 }
 
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, std::vector<redis::Connection *> nodes, Deadline deadline)
 {
-    if (plan.way != Way::Release)
+    if (plan.way != ReleaseAction::Release)
         return sendAlternative(std::move(plan), std::move(nodes), deadline);
     const auto way = releaseWay(plan.before);
     if (plan.onNode) {
@@ -447,13 +447,13 @@ Task<Result<Sent>> sendRelease(ForceReleasePlan plan, std::vector<redis::Connect
         nodes = {nodes[plan.onNode->at]};
         deadline = soonOf(*nodes.front(), deadline);
     }
-    switch (way ? *way : ReleaseWay::None) {
-    case ReleaseWay::QuorumDelete: return deleteOnAll(plan, nodes, deadline);
-    case ReleaseWay::RedissonUnlock: return releaseRedisson(plan, nodes.front(), deadline);
-    case ReleaseWay::RedissonPermit: return releasePermit(plan, nodes.front(), deadline);
-    case ReleaseWay::MemberBack: return giveMemberBack(plan, nodes.front(), deadline);
-    case ReleaseWay::ByRule: return releaseByRule(plan, nodes.front(), deadline);
-    case ReleaseWay::CompareAndDelete: return compareAndDelete(plan, nodes.front(), deadline);
+    switch (way ? *way : ReleaseMechanism::None) {
+    case ReleaseMechanism::QuorumDelete: return deleteOnAll(plan, nodes, deadline);
+    case ReleaseMechanism::RedissonUnlock: return releaseRedisson(plan, nodes.front(), deadline);
+    case ReleaseMechanism::RedissonPermit: return releasePermit(plan, nodes.front(), deadline);
+    case ReleaseMechanism::MemberBack: return giveMemberBack(plan, nodes.front(), deadline);
+    case ReleaseMechanism::ByRule: return releaseByRule(plan, nodes.front(), deadline);
+    case ReleaseMechanism::CompareAndDelete: return compareAndDelete(plan, nodes.front(), deadline);
     default: return nothingSent(plan);
     }
 }

@@ -29,15 +29,15 @@ bool hasShares(const inspect::LockSnapshot &snapshot)
 
 } // namespace
 
-Result<ReleaseWay> releaseWay(const inspect::LockSnapshot &snapshot)
+Result<ReleaseMechanism> releaseWay(const inspect::LockSnapshot &snapshot)
 {
     const auto &recipe = recipes::recipeOf(snapshot.recipe);
     const auto way = recipe.release;
     const bool isOnSet = !snapshot.nodes.empty();
-    const bool isOfPermits =
-        way == ReleaseWay::RedissonPermit || way == ReleaseWay::MemberBack || way == ReleaseWay::ByRule;
-    const bool isKnown = way != ReleaseWay::None && (!isOfPermits || hasPermits(snapshot));
-    if (isKnown && (isOnSet == (way == ReleaseWay::QuorumDelete) || hasShares(snapshot)))
+    const bool isOfPermits = way == ReleaseMechanism::RedissonPermit || way == ReleaseMechanism::MemberBack
+                             || way == ReleaseMechanism::ByRule;
+    const bool isKnown = way != ReleaseMechanism::None && (!isOfPermits || hasPermits(snapshot));
+    if (isKnown && (isOnSet == (way == ReleaseMechanism::QuorumDelete) || hasShares(snapshot)))
         return way;
     const auto on = std::ranges::count_if(snapshot.nodes, [](const auto &node) { return node.value.has_value(); });
     const auto why =
@@ -49,7 +49,7 @@ Result<ReleaseWay> releaseWay(const inspect::LockSnapshot &snapshot)
                                              label(snapshot.lock.text()), label(snapshot.recipe), why)};
 }
 
-const ReleaseMethod &methodOf(ReleaseWay way)
+const ReleaseMethod &methodOf(ReleaseMechanism way)
 {
     static const auto all = [] {
         std::vector<ReleaseMethod> methods;

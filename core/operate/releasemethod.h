@@ -11,15 +11,15 @@
 
 namespace lockscope::operate {
 
-using recipes::ReleaseWay;
+using recipes::ReleaseMechanism;
 
 // How a lock is force-released, if it is.
 
 // Never None: Unsupported, with the reason, for a hold that cannot be taken away.
-[[nodiscard]] Result<ReleaseWay> releaseWay(const inspect::LockSnapshot &snapshot);
+[[nodiscard]] Result<ReleaseMechanism> releaseWay(const inspect::LockSnapshot &snapshot);
 
 struct ReleaseMethod {
-    ReleaseWay way;
+    ReleaseMechanism way;
     // Commands, guard and what is special about it, written into the plan.
     void (*plan)(ForceReleasePlan &plan, const inspect::Contender &holder);
     // Who hears of it, and by what.
@@ -28,7 +28,7 @@ struct ReleaseMethod {
     bool (*isIdentified)(const inspect::Contender &holder) = nullptr;
     bool endsConnection = false; // so the old holder's next statement fails
 };
-[[nodiscard]] const ReleaseMethod &methodOf(ReleaseWay way); // not of None
+[[nodiscard]] const ReleaseMethod &methodOf(ReleaseMechanism way); // not of None
 // Whom the operator means by an id or "session:0x…"; Refused where that could be another by now.
 [[nodiscard]] Result<const inspect::Contender *> meant(const inspect::LockSnapshot &snapshot,
                                                        const QByteArray &holder);
@@ -64,7 +64,7 @@ LOCKSCOPE_BACKENDS(LOCKSCOPE_RELEASES)
 [[nodiscard]] QString auditOutcome(const Result<Sent> &sent, const QString &done);
 
 // One hold that stands on several nodes of a set, each of which keeps the lock by itself: RedissonRedLock's, and
-// members of a set as of npm's RedlockSemaphore. Redlock's own tokens go another way (ReleaseWay::QuorumDelete).
+// members of a set as of npm's RedlockSemaphore. Redlock's own tokens go another way (ReleaseMechanism::QuorumDelete).
 //
 // Taken away node by node: each under the guard of what that node said, with an intent and a result of its own in
 // the audit file. The first surprise ends it, and the outcome says which nodes were done. Not to be asked again where

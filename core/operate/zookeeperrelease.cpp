@@ -87,15 +87,15 @@ std::vector<ReleaseMethod> releaseMethodsOfZooKeeper()
     const auto isIdentified = [](const Contender &holder) {
         return holder.guard.path.startsWith('/') && holder.guard.czxid != 0;
     };
-    return {{ReleaseWay::DeleteNode, &planDelete, &wokenByDelete, isIdentified}};
+    return {{ReleaseMechanism::DeleteNode, &planDelete, &wokenByDelete, isIdentified}};
 }
 
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
 {
-    if (plan.way != Way::Release)
+    if (plan.way != ReleaseAction::Release)
         return sendAlternative(std::move(plan), session, deadline);
     const auto way = releaseWay(plan.before);
-    return way && *way == ReleaseWay::DeleteNode ? deleteNode(plan, session, deadline) : nothingSent(plan);
+    return way && *way == ReleaseMechanism::DeleteNode ? deleteNode(plan, session, deadline) : nothingSent(plan);
 }
 
 // Asking a holder to let go (Curator's Revoker), and taking one waiter's place away.
@@ -276,15 +276,15 @@ Task<Result<zk::Stat>> lookAtNode(ForceReleasePlan plan, zk::Session *session, D
 
 std::vector<AlternativeMethod> alternativeMethodsOfZooKeeper()
 {
-    return {{Way::Revoke, &canRevoke, &whatRevoke, &planRevoke},
-            {Way::KillWaiter, &canKillWaiter, &whatKillWaiter, &planKillWaiter}};
+    return {{ReleaseAction::Revoke, &canRevoke, &whatRevoke, &planRevoke},
+            {ReleaseAction::KillWaiter, &canKillWaiter, &whatKillWaiter, &planKillWaiter}};
 }
 
 Task<Result<Sent>> sendAlternative(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
 {
     switch (plan.way) {
-    case Way::Revoke: return revoke(std::move(plan), session, deadline);
-    case Way::KillWaiter: return killWaiter(std::move(plan), session, deadline);
+    case ReleaseAction::Revoke: return revoke(std::move(plan), session, deadline);
+    case ReleaseAction::KillWaiter: return killWaiter(std::move(plan), session, deadline);
     default: return nothingSent(std::move(plan));
     }
 }

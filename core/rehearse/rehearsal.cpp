@@ -198,7 +198,7 @@ QByteArray word(Next next)
 Result<Rehearsal> rehearse(const operate::ForceReleasePlan &plan)
 {
     const auto &lock = plan.before;
-    if (plan.way != operate::Way::Release)
+    if (plan.way != operate::ReleaseAction::Release)
         return Error{ErrorCode::Unsupported, u"only a release is played; of a gentler way the preview says all"_s};
     auto rehearsal = begun(plan);
     const auto *holder = lock.find(plan.holder);

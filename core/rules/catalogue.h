@@ -52,7 +52,7 @@ enum class ListedWatch {
 };
 
 // What force-release does to a hold.
-enum class ReleaseWay {
+enum class ReleaseMechanism {
     None,
     DeleteNode,       // ZooKeeper: delete the contender's node, if its czxid is still the same
     CompareAndDelete, // Redis: delete the key if its value is still the holder's
@@ -77,7 +77,7 @@ struct RecipeInfo {
     EndsBy endsBy = EndsBy::Session;
     WakeUp wakeUp = WakeUp::Watch;
     ListedWatch listedWatch = ListedWatch::No;
-    ReleaseWay release = ReleaseWay::None;
+    ReleaseMechanism release = ReleaseMechanism::None;
     QString releaseRefusal{}; // why there is no way, or not always
     QByteArray playedBy{};    // only seen: which of ours plays its clients in a rehearsal
     bool acquirable = false;  // it is when its requests are counted

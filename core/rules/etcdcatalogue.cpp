@@ -9,7 +9,7 @@ using namespace Qt::StringLiterals;
 std::vector<RecipeInfo> recipesOfEtcd()
 {
     constexpr auto etcd = BackendKind::Etcd;
-    using enum ReleaseWay;
+    using enum ReleaseMechanism;
     return {
         {.id = "etcd-mutex",
          .backend = etcd,

@@ -9,7 +9,7 @@ using namespace Qt::StringLiterals;
 std::vector<RecipeInfo> recipesOfMariaDb()
 {
     constexpr auto mariaDb = BackendKind::MariaDb;
-    using enum ReleaseWay;
+    using enum ReleaseMechanism;
     // Requests are statements; a waiter's is answered when its turn has come, so nothing else has to wake it.
     return {
         {.id = "sql-for-update",

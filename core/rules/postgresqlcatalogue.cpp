@@ -9,7 +9,7 @@ using namespace Qt::StringLiterals;
 std::vector<RecipeInfo> recipesOfPostgreSql()
 {
     constexpr auto postgreSql = BackendKind::PostgreSql;
-    using enum ReleaseWay;
+    using enum ReleaseMechanism;
     const auto halfOpen = u"a half-open client holds it until TCP gives up"_s;
     return {
         {.id = "pg-advisory",

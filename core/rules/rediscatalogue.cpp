@@ -21,7 +21,7 @@ const QString unlatched = u"1, and DEL of its latch afterwards"_s;
 
 std::vector<RecipeInfo> tokenRecipes()
 {
-    using enum ReleaseWay;
+    using enum ReleaseMechanism;
     using enum WakeUp;
     return {
         {.id = "redis-setnx-expire",
@@ -100,7 +100,7 @@ std::vector<RecipeInfo> tokenRecipes()
 
 std::vector<RecipeInfo> redissonRecipes()
 {
-    using enum ReleaseWay;
+    using enum ReleaseMechanism;
     using enum WakeUp;
     return {
         {.id = "redisson-lock",
@@ -205,7 +205,7 @@ std::vector<RecipeInfo> seenRecipes()
          .shape = Shape::Hash,
          .endsBy = EndsBy::Lease,
          .wakeUp = WakeUp::Polling,
-         .release = ReleaseWay::MemberBack,
+         .release = ReleaseMechanism::MemberBack,
          .releaseRefusal =
              u"how its client takes a permit back differs from version to version; give it back there"_s,
          .fenced = false},
@@ -225,7 +225,7 @@ std::vector<RecipeInfo> seenRecipes()
          .shape = Shape::Hash,
          .endsBy = EndsBy::Lease,
          .wakeUp = WakeUp::Polling,
-         .release = ReleaseWay::ByRule,
+         .release = ReleaseMechanism::ByRule,
          .releaseRefusal =
              u"the rule by which it was recognised has no way of release that compares whose it is (docs/rules.md)"_s,
          .fenced = false},

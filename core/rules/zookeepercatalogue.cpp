@@ -13,7 +13,7 @@ namespace {
 // The locks of ZooKeeper's well-known clients: Curator and kazoo.
 std::vector<RecipeInfo> zooKeeperClientRecipes()
 {
-    using enum ReleaseWay;
+    using enum ReleaseMechanism;
     return {
         {.id = "curator-mutex",
          .summary = u"Apache Curator's InterProcessMutex"_s,
@@ -120,7 +120,7 @@ std::vector<RecipeInfo> zooKeeperClientRecipes()
 
 std::vector<RecipeInfo> textbookRecipes()
 {
-    using enum ReleaseWay;
+    using enum ReleaseMechanism;
     return {
         {.id = "zk-ephemeral",
          .summary = u"one plain ephemeral node; every waiter watches it"_s,
@@ -220,7 +220,7 @@ std::vector<RecipeInfo> seenOnZooKeeper()
         {.id = "zk-election",
          .summary = u"the leader node or election queue of a known system"_s,
          .listedWatch = ListedWatch::OfKnownClients,
-         .release = ReleaseWay::DeleteNode,
+         .release = ReleaseMechanism::DeleteNode,
          .electsLeader = true},
         {.id = "zk-lease",
          .summary = u"a node that says until when it is locked"_s,
@@ -232,7 +232,7 @@ std::vector<RecipeInfo> seenOnZooKeeper()
         {.id = "zookeeper-recipe-lock",
          .summary = u"ZooKeeper's own lock recipe, x-<session>-<seq>"_s,
          .listedWatch = ListedWatch::Always,
-         .release = ReleaseWay::DeleteNode,
+         .release = ReleaseMechanism::DeleteNode,
          .playedBy = "zk-mutex",
          .fair = true,
          .flaws = {u"a waiter whose predecessor vanishes early gives up its place (C recipe)"_s}},

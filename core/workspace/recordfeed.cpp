@@ -53,7 +53,7 @@ history::Act actOf(const operate::AuditRecord &record)
             record.outcome,
             asBytes(record.before),
             asBytes(record.after),
-            record.isDone && record.action == operate::actionOf(operate::Way::Release)};
+            record.isDone && record.action == operate::actionOf(operate::ReleaseAction::Release)};
 }
 
 AuditFollower::AuditFollower(const operate::AuditFile &file) : m_file(file)

@@ -133,7 +133,7 @@ struct PlanRelease {
     using Answer = operate::ForceReleasePlan;
     inspect::LockName lock;
     QByteArray contender;
-    operate::Way way = operate::Way::Release;
+    operate::ReleaseAction way = operate::ReleaseAction::Release;
 };
 // Plays that release in the simulator.
 struct Rehearse {

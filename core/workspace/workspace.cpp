@@ -225,7 +225,7 @@ std::optional<Error> refusalElsewhere(const inspect::LockName &what, const QStri
 } // namespace
 
 Task<Result<operate::ForceReleasePlan>> Workspace::planForceRelease(inspect::LockName lock, QByteArray holder,
-                                                                    Deadline deadline, operate::Way way,
+                                                                    Deadline deadline, operate::ReleaseAction way,
                                                                     QString server)
 {
     auto connected = co_await whenConnected(lock.connection, deadline);
@@ -242,8 +242,8 @@ Task<Result<operate::ForceReleasePlan>> Workspace::planForceRelease(inspect::Loc
     auto *link = find(lock.connection);
     plan->server = link->spec().displayUri();
     auto full = co_await link->withLosses(*plan, deadline);
-    const bool isOffered = std::ranges::find(full.ways, way, &operate::WayOffer::way) != full.ways.end();
-    if (way != operate::Way::Release && !isOffered)
+    const bool isOffered = std::ranges::find(full.ways, way, &operate::OfferedAction::way) != full.ways.end();
+    if (way != operate::ReleaseAction::Release && !isOffered)
         co_return Error{
             ErrorCode::Unsupported,
             u"%1 is no way on %2: its server cannot look and act in one statement; nothing was sent"_s.arg(

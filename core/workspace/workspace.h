@@ -105,10 +105,9 @@ public:
     [[nodiscard]] Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline);
     // By any way; of KillWaiter `holder` is one that waits. `server`: the connection's URI when that was seen; empty:
     // it is looked at now only.
-    [[nodiscard]] Task<Result<operate::ForceReleasePlan>> planForceRelease(inspect::LockName lock, QByteArray holder,
-                                                                           Deadline deadline,
-                                                                           operate::Way way = operate::Way::Release,
-                                                                           QString server = {});
+    [[nodiscard]] Task<Result<operate::ForceReleasePlan>> planForceRelease(
+        inspect::LockName lock, QByteArray holder, Deadline deadline,
+        operate::ReleaseAction way = operate::ReleaseAction::Release, QString server = {});
     [[nodiscard]] Task<Result<operate::ForceReleaseOutcome>> forceRelease(operate::ForceReleasePlan plan,
                                                                           QString reason, Deadline deadline);
 

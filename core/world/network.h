@@ -175,7 +175,7 @@ private:
     friend class Network;
     NetworkLink(Network &network, Process &client, int server);
     using Held = std::vector<std::pair<Duration, Call>>; // with its delay
-    struct Way {
+    struct ReleaseAction {
         void hold(Duration delay, Call &&arrives)
         {
             if (!held)
@@ -192,13 +192,13 @@ private:
     void arrive(Direction direction, Call &&message);
     void tellBroken(End end);
     void healthChanged();
-    Way &way(Direction direction) { return direction == Direction::ToServer ? m_toServer : m_toClient; }
+    ReleaseAction &way(Direction direction) { return direction == Direction::ToServer ? m_toServer : m_toClient; }
 
     Network &m_network;
     Process *m_client; // null when it is gone
     const int m_process, m_server;
     bool m_isUp = true;
-    Way m_toServer, m_toClient;
+    ReleaseAction m_toServer, m_toClient;
     Listener m_clientBroken, m_serverBroken;
     Listener m_clientHealth, m_serverHealth;
 };

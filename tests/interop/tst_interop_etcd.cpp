@@ -144,7 +144,7 @@ private slots:
         m_program->tell("acquire l1 " + lock + " 6");
         QVERIFY2(m_program->says("held l1"), m_program->everythingSaid());
         const auto seen = look(lock);
-        auto plan = operate::planWay(*seen, seen->contenders[0].id, operate::Way::EndLease);
+        auto plan = operate::planWay(*seen, seen->contenders[0].id, operate::ReleaseAction::EndLease);
         QVERIFY(plan);
         plan->leaseKeys = {seen->contenders[0].guard.value};
         QVERIFY(testing::finish(m_loop, operate::sendRelease(*plan, m_client.get(), soon())));

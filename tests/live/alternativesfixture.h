@@ -15,7 +15,7 @@ namespace lockscope::testing {
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
-using operate::Way;
+using operate::ReleaseAction;
 
 class AlternativesFixture : public QObject {
 protected:
@@ -42,7 +42,8 @@ protected:
         wanted.ttl = 60s;
         return wanted;
     }
-    Result<operate::ForceReleasePlan> plan(const inspect::LockName &lock, const QByteArray &contender, Way way)
+    Result<operate::ForceReleasePlan> plan(const inspect::LockName &lock, const QByteArray &contender,
+                                           ReleaseAction way)
     {
         return perform(m_workspace->planForceRelease(lock, contender, soon(), way));
     }

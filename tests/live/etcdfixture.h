@@ -169,7 +169,7 @@ protected:
         const auto &holder = before->contenders.front();
         if (holder.guard.owner != static_cast<quint64>(lease))
             return Error{ErrorCode::Refused, u"another holds it"_s};
-        const auto plan = operate::planWay(*before, holder.id, operate::Way::EndLease);
+        const auto plan = operate::planWay(*before, holder.id, operate::ReleaseAction::EndLease);
         if (!plan)
             return plan.error();
         return finish(m_loop, named(*plan, m_gated.get(), Deadline::after(m_loop, 10s)));

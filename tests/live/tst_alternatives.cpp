@@ -42,7 +42,7 @@ private slots:
         QVERIFY(had);
         Scope scope(loop());
         scope.launch(revocable(&holder, m_servers.session.get(), had->node));
-        const auto asking = plan(wanted.lock, had->id, Way::Revoke);
+        const auto asking = plan(wanted.lock, had->id, ReleaseAction::Revoke);
         QVERIFY2(asking, asking ? "" : qPrintable(asking.error().message));
         QVERIFY(asking->exact);
         const auto before = records().size();
@@ -60,7 +60,7 @@ private slots:
         HeldLock holder(*m_workspace, wanted);
         const auto had = perform(holder.acquire(10s));
         QVERIFY(had);
-        const auto outcome = act(*plan(wanted.lock, had->id, Way::Revoke));
+        const auto outcome = act(*plan(wanted.lock, had->id, ReleaseAction::Revoke));
         QVERIFY(outcome && outcome->done && !outcome->released);
         QVERIFY2(outcome->message.contains(u"holds it still"_s), qPrintable(outcome->message));
         const auto data = testing::await(m_servers.session->get(had->node, std::nullopt, soon()));
@@ -74,7 +74,7 @@ private slots:
         HeldLock holder(*m_workspace, wanted);
         const auto had = perform(holder.acquire(10s));
         QVERIFY(had);
-        const auto asking = plan(wanted.lock, had->id, Way::Revoke);
+        const auto asking = plan(wanted.lock, had->id, ReleaseAction::Revoke);
         QVERIFY(asking);
         QVERIFY(testing::await(m_servers.session->set(had->node, "mine", zk::anyVersion, soon())));
         QCOMPARE(act(*asking).error().code, ErrorCode::Refused);
@@ -99,7 +99,7 @@ private slots:
         HeldLock holder(*m_workspace, wanted);
         const auto had = perform(holder.acquire(10s));
         QVERIFY(had);
-        const auto shortening = plan(wanted.lock, had->id, Way::ShortenTtl);
+        const auto shortening = plan(wanted.lock, had->id, ReleaseAction::ShortenTtl);
         QVERIFY2(shortening, shortening ? "" : qPrintable(shortening.error().message));
         QVERIFY(command({"PTTL", wanted.lock.name}) > 30'000);
         const auto outcome = act(*shortening);
@@ -108,7 +108,7 @@ private slots:
         const auto left = command({"PTTL", wanted.lock.name});
         QVERIFY2(left > 0 && left <= 10'000, QByteArray::number(left));
         // Never longer: what ends as soon is left alone.
-        QVERIFY(!plan(wanted.lock, had->id, Way::ShortenTtl));
+        QVERIFY(!plan(wanted.lock, had->id, ReleaseAction::ShortenTtl));
         QCOMPARE(perform(m_workspace->find(wanted.lock.connection)->sendRelease(*shortening, soon())).error().code,
                  ErrorCode::Refused);
         QCOMPARE(records().back().action, u"shorten-ttl"_s);
@@ -124,7 +124,7 @@ private slots:
         HeldLock holder(*m_workspace, wanted);
         const auto had = perform(holder.acquire(10s));
         QVERIFY(had);
-        const auto shortening = plan(wanted.lock, had->id, Way::ShortenTtl);
+        const auto shortening = plan(wanted.lock, had->id, ReleaseAction::ShortenTtl);
         QVERIFY(shortening);
         QVERIFY(perform(holder.release(soon())));
         HeldLock next(*m_workspace, wanted);
@@ -144,10 +144,10 @@ private slots:
         HeldLock one(*m_workspace, wanted), other(*m_workspace, wanted);
         const auto had = perform(one.acquire(10s));
         QVERIFY(had);
-        const auto alone = plan(wanted.lock, had->id, Way::ShortenTtl);
+        const auto alone = plan(wanted.lock, had->id, ReleaseAction::ShortenTtl);
         QVERIFY(alone);
         QVERIFY(perform(other.acquire(10s)));
-        QVERIFY(!plan(wanted.lock, had->id, Way::ShortenTtl));
+        QVERIFY(!plan(wanted.lock, had->id, ReleaseAction::ShortenTtl));
         QVERIFY(!perform(m_workspace->find(wanted.lock.connection)->sendRelease(*alone, soon())));
         QVERIFY(command({"PTTL", wanted.lock.name}) > 30'000);
         QVERIFY(perform(one.release(soon())));
@@ -169,12 +169,12 @@ private slots:
                             QByteArray::number(now * 1000 + 11'000)});
         };
         QCOMPARE(soonEnding(), 0);
-        const auto shortening = plan(wanted.lock, had->id, Way::ShortenTtl);
+        const auto shortening = plan(wanted.lock, had->id, ReleaseAction::ShortenTtl);
         QVERIFY2(shortening, shortening ? "" : qPrintable(shortening.error().message));
         const auto outcome = act(*shortening);
         QVERIFY2(outcome && outcome->done, outcome ? "" : qPrintable(outcome.error().message));
         QCOMPARE(soonEnding(), 1);
-        QVERIFY(!plan(wanted.lock, had->id, Way::ShortenTtl)); // it ends as soon by itself
+        QVERIFY(!plan(wanted.lock, had->id, ReleaseAction::ShortenTtl)); // it ends as soon by itself
         QVERIFY(perform(one.release(soon())));
         QCOMPARE(perform(m_workspace->find(wanted.lock.connection)->sendRelease(*shortening, soon())).error().code,
                  ErrorCode::Refused); // given back meanwhile
@@ -200,7 +200,7 @@ private slots:
         const auto ends = QByteArray::number(now + 60'000);
         QCOMPARE(command({"ZADD", lock.name, ends, token, ends, beside}), 2);
         QCOMPARE(command({"PEXPIREAT", lock.name, ends}), 1);
-        const auto shortening = plan(lock, token, Way::ShortenTtl);
+        const auto shortening = plan(lock, token, ReleaseAction::ShortenTtl);
         QVERIFY2(shortening, shortening ? "" : qPrintable(shortening.error().message));
         const auto outcome = act(*shortening);
         QVERIFY2(outcome && outcome->done && !outcome->released,
@@ -243,7 +243,7 @@ private slots:
         QCOMPARE(command({"ZADD", lock, score, holder, score, beside}), 2);
         QCOMPARE(command({"PEXPIREAT", lock, QByteArray::number(now + 60'000)}), 1);
         const inspect::LockName name{ConnectionName("redis"), lock};
-        const auto taking = plan(name, holder, Way::Release);
+        const auto taking = plan(name, holder, ReleaseAction::Release);
         QVERIFY2(taking, taking ? "" : qPrintable(taking.error().message));
         QVERIFY(taking->exact);
         const auto outcome = act(*taking);
@@ -263,7 +263,7 @@ private slots:
         (void)testing::await(m_redis->command({"SET", "gentle:EXISTS", "ok"}, soon()));
         QCOMPARE(command({"RPUSH", "gentle:AVAILABLE", "2"}), 1);
         const inspect::LockName name{ConnectionName("redis"), "gentle:GRABBED"};
-        const auto taking = plan(name, "0@" + now + "250", Way::Release);
+        const auto taking = plan(name, "0@" + now + "250", ReleaseAction::Release);
         QVERIFY2(taking, taking ? "" : qPrintable(taking.error().message));
         QVERIFY(!taking->exact && taking->risk.contains(u"by its number alone"_s));
         auto *backend = m_workspace->find(name.connection);

@@ -14,7 +14,7 @@
 
 using namespace lockscope;
 using namespace lockscope::testing;
-using operate::Way;
+using operate::ReleaseAction;
 
 namespace {
 
@@ -133,7 +133,7 @@ private slots:
         QVERIFY(isRunning(connection)); // else it would be told to be idle
         const auto snapshot = readUntil(observer, named ? name : row, connection);
         QVERIFY2(snapshot, textOf(snapshot));
-        const auto plan = operate::planWay(*snapshot, snapshot->contenders[0].id, Way::KillQuery);
+        const auto plan = operate::planWay(*snapshot, snapshot->contenders[0].id, ReleaseAction::KillQuery);
         QVERIFY2(plan, textOf(plan));
         const auto outcome = act(*plan, observer, *session);
         QVERIFY2(outcome && outcome->done && !outcome->released, textOf(outcome));
@@ -159,7 +159,7 @@ private slots:
         const auto connection = waiter->connectionId();
         const auto snapshot = readUntil(observer, named ? name : row, holder->connectionId());
         QVERIFY2(snapshot, textOf(snapshot));
-        const auto plan = operate::planWay(*snapshot, snapshot->contenders.back().id, Way::KillWaiter);
+        const auto plan = operate::planWay(*snapshot, snapshot->contenders.back().id, ReleaseAction::KillWaiter);
         QVERIFY2(plan, textOf(plan));
         const auto outcome = act(*plan, observer, *session);
         QVERIFY2(outcome && outcome->done, textOf(outcome));
@@ -192,17 +192,17 @@ private slots:
         const auto waiting = holdAndWait(*holder, *waiter, true);
         const auto snapshot = readUntil(observer, name, holder->connectionId());
         QVERIFY2(snapshot, textOf(snapshot));
-        const auto plan = operate::planWay(*snapshot, snapshot->contenders[0].id, Way::KillQuery);
+        const auto plan = operate::planWay(*snapshot, snapshot->contenders[0].id, ReleaseAction::KillQuery);
         QVERIFY2(plan, textOf(plan));
-        const auto hasWay = [](const operate::ForceReleasePlan &one, Way way) {
-            return std::ranges::find(one.ways, way, &operate::WayOffer::way) != one.ways.end();
+        const auto hasWay = [](const operate::ForceReleasePlan &one, ReleaseAction way) {
+            return std::ranges::find(one.ways, way, &operate::OfferedAction::way) != one.ways.end();
         };
         const auto here = testing::finish(m_loop, offeredBy(*plan, session.get(), soon()));
-        QVERIFY(here && hasWay(*here, Way::Release));
-        QCOMPARE(hasWay(*here, Way::KillQuery), session->features().blocks);
+        QVERIFY(here && hasWay(*here, ReleaseAction::Release));
+        QCOMPARE(hasWay(*here, ReleaseAction::KillQuery), session->features().blocks);
         WithoutBlocks other(*session);
         const auto there = testing::finish(m_loop, offeredBy(*plan, &other, soon()));
-        QVERIFY(there && !hasWay(*there, Way::KillQuery) && hasWay(*there, Way::Release));
+        QVERIFY(there && !hasWay(*there, ReleaseAction::KillQuery) && hasWay(*there, ReleaseAction::Release));
         QVERIFY(run(*holder, "SELECT RELEASE_LOCK('gentle')"));
         QVERIFY(QTest::qWaitFor([&] { return waiting.isComplete(); }, patienceMs));
     }
@@ -217,7 +217,7 @@ private slots:
         const auto waiting = holdAndWait(*holder, *waiter, true);
         const auto snapshot = readUntil(observer, name, holder->connectionId());
         QVERIFY2(snapshot, textOf(snapshot));
-        const auto plan = operate::planWay(*snapshot, snapshot->contenders[0].id, Way::KillQuery);
+        const auto plan = operate::planWay(*snapshot, snapshot->contenders[0].id, ReleaseAction::KillQuery);
         QVERIFY2(plan, textOf(plan));
         const auto outcome = act(*plan, observer, *session);
         QCOMPARE(codeOf(outcome), code(ErrorCode::Refused));

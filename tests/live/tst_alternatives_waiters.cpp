@@ -33,7 +33,7 @@ private slots:
         scope.launch(keepResult(waiter.acquire(60s), &got));
         const auto id = waiterOf(wanted.lock);
         QVERIFY(!id.isEmpty());
-        const auto killing = plan(wanted.lock, id, Way::KillWaiter);
+        const auto killing = plan(wanted.lock, id, ReleaseAction::KillWaiter);
         QVERIFY2(killing, killing ? "" : qPrintable(killing.error().message));
         const auto outcome = act(*killing);
         QVERIFY2(outcome && outcome->done, outcome ? "" : qPrintable(outcome.error().message));
@@ -49,9 +49,9 @@ private slots:
         HeldLock holder(*m_workspace, wanted);
         const auto had = perform(holder.acquire(10s));
         QVERIFY(had);
-        const auto killing = plan(wanted.lock, had->id, Way::KillWaiter);
+        const auto killing = plan(wanted.lock, had->id, ReleaseAction::KillWaiter);
         QCOMPARE(killing.error().code, ErrorCode::Refused);
-        const auto shortening = plan(wanted.lock, had->id, Way::ShortenTtl);
+        const auto shortening = plan(wanted.lock, had->id, ReleaseAction::ShortenTtl);
         QCOMPARE(shortening.error().code, ErrorCode::Unsupported);
         QVERIFY2(shortening.error().message.contains(u"there is: revoke, release"_s),
                  qPrintable(shortening.error().message));
@@ -81,7 +81,7 @@ private slots:
             Scope scope(loop());
             scope.launch(keepResult(waiter.acquire(20s), &got));
             const auto id = waiterOf(wanted.lock);
-            const auto killing = plan(wanted.lock, id, Way::KillWaiter);
+            const auto killing = plan(wanted.lock, id, ReleaseAction::KillWaiter);
             QVERIFY2(killing, killing ? "" : qPrintable(killing.error().message));
             scope.launch(keepResult(m_workspace->forceRelease(*killing, {}, soon()), &outcome));
             const auto begun = loop().now();

@@ -64,12 +64,12 @@ private slots:
         const auto looks = observer(sink, false);
         const auto before = finish(m_loop, looks->readNow(lock, Deadline::after(m_loop, 10s)));
         QVERIFY(before && before->contenders.size() == 3);
-        const auto out = operate::planWay(*before, before->contenders[1].id, operate::Way::KillWaiter);
+        const auto out = operate::planWay(*before, before->contenders[1].id, operate::ReleaseAction::KillWaiter);
         QVERIFY2(out, out ? "" : qPrintable(out.error().message));
         QVERIFY(finish(m_loop, operate::sendRelease(*out, m_gated.get(), Deadline::after(m_loop, 10s))));
         QVERIFY(first->saysItIsMine());
         // Who waits now may hold then: the same plan does nothing any more.
-        const auto last = operate::planWay(*before, before->contenders[2].id, operate::Way::KillWaiter);
+        const auto last = operate::planWay(*before, before->contenders[2].id, operate::ReleaseAction::KillWaiter);
         QVERIFY(first->givesBack());
         QVERIFY(eventually([&] { return third->holds(); }));
         const auto refused = finish(m_loop, operate::sendRelease(*last, m_gated.get(), Deadline::after(m_loop, 10s)));

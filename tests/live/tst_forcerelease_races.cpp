@@ -261,7 +261,7 @@ private slots:
                                                    : recipe.id == "redlock" ? "set"
                                                                             : "redis")
                                      << QByteArray(isZooKeeper ? "/races/lock-" : "races-lock-") << false;
-            if (recipe.release != recipes::ReleaseWay::CompareAndDelete)
+            if (recipe.release != recipes::ReleaseMechanism::CompareAndDelete)
                 continue;
             auto names = QByteArrayList{"lock:races-"};
             if (recipe.id == "redis-set-nx")

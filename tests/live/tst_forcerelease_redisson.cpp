@@ -192,7 +192,7 @@ private slots:
     {
         QTest::addColumn<QByteArray>("lock");
         QTest::addColumn<int>("way");
-        for (const auto way : {operate::Way::Release, operate::Way::ShortenTtl}) {
+        for (const auto way : {operate::ReleaseAction::Release, operate::ReleaseAction::ShortenTtl}) {
             const auto word = operate::wordOf(way);
             QTest::addRow("Redisson's thread, %s", word.constData()) << QByteArray("orders") << int(way);
             QTest::addRow("an object of python-redis-lock's, %s", word.constData())
@@ -203,12 +203,13 @@ private slots:
     {
         QFETCH(const QByteArray, lock);
         QFETCH(const int, way);
-        const bool isRelease = way == int(operate::Way::Release);
+        const bool isRelease = way == int(operate::ReleaseAction::Release);
         send({"RPUSH", "lock-signal:orders", "1"});
         take(lock, leaseMs);
         const inspect::LockName name{ConnectionName("redis"), lock};
         const auto id = lock == "orders" ? alice : pythons;
-        auto plan = finish(m_loop, m_workspace->planForceRelease(name, id, soon(), static_cast<operate::Way>(way)));
+        auto plan =
+            finish(m_loop, m_workspace->planForceRelease(name, id, soon(), static_cast<operate::ReleaseAction>(way)));
         QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
         plan->leaseEnds = send({"PEXPIRETIME", lock}).integer;
         QCOMPARE(plan->before.contenders.front().expiresAt->time_since_epoch().count(), *plan->leaseEnds);

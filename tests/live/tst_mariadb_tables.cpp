@@ -197,7 +197,7 @@ private slots:
                                                                                sessionOf(*alter)));
         // The ALTER is what is ended here: its connection stays, and so do the others' transactions. Without blocks
         // it is refused, and somebody does it by hand.
-        const auto plan = operate::planWay(*lock, lock->contenders[2].id, operate::Way::KillWaiter);
+        const auto plan = operate::planWay(*lock, lock->contenders[2].id, operate::ReleaseAction::KillWaiter);
         QVERIFY2(plan, textOf(plan));
         operate::AuditFile audit(m_folder.filePath(u"audit.jsonl"_s));
         const auto outcome = act(*plan, observer, audit);

@@ -50,7 +50,7 @@ const Overloaded callOf{
     [](const ReadSession &asked) { return call(u"readSession"_s, asked.connection, asked.session); },
     [](const TryConnection &asked) { return call(u"tryConnection"_s, asked.spec.displayUri()); },
     [](const PlanRelease &asked) {
-        return asked.way == operate::Way::Release
+        return asked.way == operate::ReleaseAction::Release
                    ? call(u"planForceRelease"_s, asked.lock, asked.contender)
                    : call(u"planWay"_s, asked.lock, asked.contender, static_cast<int>(asked.way));
     },

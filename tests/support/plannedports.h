@@ -49,13 +49,14 @@ public:
             --*out;
             reply.complete(result);
         };
-        m_held->pass(Way::Out, fate == RequestFault::HoldRequest, [send, answer, lost, fate, held = m_held] {
-            send().then([answer, lost, fate, held, times = held->times()](const Result<T> &result) {
-                const bool isToBeHeld = fate == RequestFault::HoldReply && held->times() == times;
-                const Result<T> told = fate == RequestFault::LoseReply ? Result<T>(lost) : result;
-                held->pass(Way::In, isToBeHeld, [answer, told] { answer(told); });
-            });
-        });
+        m_held->pass(ReleaseAction::Out, fate == RequestFault::HoldRequest,
+                     [send, answer, lost, fate, held = m_held] {
+                         send().then([answer, lost, fate, held, times = held->times()](const Result<T> &result) {
+                             const bool isToBeHeld = fate == RequestFault::HoldReply && held->times() == times;
+                             const Result<T> told = fate == RequestFault::LoseReply ? Result<T>(lost) : result;
+                             held->pass(ReleaseAction::In, isToBeHeld, [answer, told] { answer(told); });
+                         });
+                     });
         return reply;
     }
     // On its way, and nothing ever happens to it.

@@ -33,11 +33,11 @@ Reply<T> SessionDecorator::pass(Request kind, const ZPath & /*path*/, qsizetype 
         answer(Error{ErrorCode::Unsupported, QStringLiteral("refused by the test")});
         return reply;
     }
-    m_held->pass(Way::Out, fate == RequestFault::HoldRequest, [send, answer, fate, held = m_held] {
+    m_held->pass(ReleaseAction::Out, fate == RequestFault::HoldRequest, [send, answer, fate, held = m_held] {
         send().then([answer, fate, held, times = held->times()](const Result<T> &result) {
             const bool isToBeHeld = fate == RequestFault::HoldReply && held->times() == times;
             const Result<T> told = fate == RequestFault::LoseReply ? Result<T>(lost()) : result;
-            held->pass(Way::In, isToBeHeld, [answer, told] { answer(told); });
+            held->pass(ReleaseAction::In, isToBeHeld, [answer, told] { answer(told); });
         });
     });
     return reply;

@@ -25,7 +25,7 @@
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using namespace lockscope;
-using operate::Way;
+using operate::ReleaseAction;
 using testing::queueLock;
 
 namespace {
@@ -75,13 +75,13 @@ class TestReleaseWays : public QObject {
         QVERIFY(QTest::qWaitForWindowExposed(m_dialog.get()));
         QTRY_VERIFY(part<QPushButton>("releaseButton")->isVisible());
     }
-    void pick(Way way)
+    void pick(ReleaseAction way)
     {
         auto *box = part<QComboBox>("way");
-        static const std::map<Way, QString> starts{{Way::Revoke, u"Ask "_s},
-                                                   {Way::KillWaiter, u"Take the chosen"_s},
-                                                   {Way::Release, u"Take the lock"_s},
-                                                   {Way::EndLease, u"End the lease"_s}};
+        static const std::map<ReleaseAction, QString> starts{{ReleaseAction::Revoke, u"Ask "_s},
+                                                             {ReleaseAction::KillWaiter, u"Take the chosen"_s},
+                                                             {ReleaseAction::Release, u"Take the lock"_s},
+                                                             {ReleaseAction::EndLease, u"End the lease"_s}};
         for (int i = 0; i < box->count(); ++i) {
             if (!box->itemText(i).startsWith(starts.at(way)))
                 continue;
@@ -158,7 +158,7 @@ private slots:
         QVERIFY(box->itemText(0).startsWith(u"Ask 10.0.3.7 to let go"_s)); // gentlest first
         QVERIFY(box->currentText().startsWith(u"Take the lock"_s));
         shoot(*m_dialog, u"way-1-release-"_s + name);
-        pick(Way::Revoke);
+        pick(ReleaseAction::Revoke);
         QTRY_VERIFY(part<QPushButton>("releaseButton")->text().contains(u"to let go"_s));
         auto &facts = m_dialog->facts();
         QVERIFY(facts.valueOf(u"Will be sent"_s).contains(u"__REVOKE__"_s));
@@ -169,7 +169,8 @@ private slots:
         shoot(*m_dialog, u"way-2-revoke-"_s + name);
         part<QPushButton>("releaseButton")->click();
         QTRY_VERIFY(part<QPushButton>("copyNote")->isVisible());
-        QVERIFY(m_backend->last<ForceRelease>() && m_backend->last<ForceRelease>()->plan.way == Way::Revoke);
+        QVERIFY(m_backend->last<ForceRelease>()
+                && m_backend->last<ForceRelease>()->plan.way == ReleaseAction::Revoke);
         QVERIFY(part<QPushButton>("lookAgain")->isVisible()); // to do more, if need be
         shoot(*m_dialog, u"way-3-done-"_s + name);
         part<QPushButton>("lookAgain")->click();
@@ -190,7 +191,7 @@ private slots:
         const auto scripted = m_backend->on<PlanRelease>();
         m_backend->on<PlanRelease>() = [lock](const PlanRelease &query) -> Result<operate::ForceReleasePlan> {
             auto plan = operate::planWay(lock, query.contender, query.way);
-            if (plan && query.way == Way::EndLease) {
+            if (plan && query.way == ReleaseAction::EndLease) {
                 plan->leaseKeys = {lock.contenders[0].guard.value, "services/web"};
                 plan->alsoLost = u"1 other key of the lease: services/web"_s;
             }
@@ -200,7 +201,7 @@ private slots:
         auto *box = part<QComboBox>("way");
         QCOMPARE(box->count(), 2);
         QVERIFY(box->currentText().startsWith(u"Take the lock"_s)); // unless somebody picks more
-        pick(Way::EndLease);
+        pick(ReleaseAction::EndLease);
         QTRY_VERIFY(part<QPushButton>("releaseButton")->text().startsWith(u"End the lease"_s));
         auto &facts = m_dialog->facts();
         QVERIFY(facts.valueOf(u"Will be sent"_s).contains(u"lease revoke"_s));
@@ -216,13 +217,13 @@ private slots:
         const auto waiter = lock.contenders[1].id;
         openForm(lock, waiter);
         QCOMPARE(part<QComboBox>("way")->count(), 3);
-        pick(Way::KillWaiter);
+        pick(ReleaseAction::KillWaiter);
         QTRY_VERIFY(m_dialog->facts().valueOf(u"Waiter"_s).contains(QString::fromLatin1(waiter)));
         QVERIFY(m_backend->wasCalled(u"planWay orders-zk:/locks/nightly-report %1 %2"_s.arg(
-            QString::fromLatin1(waiter), QString::number(static_cast<int>(Way::KillWaiter)))));
+            QString::fromLatin1(waiter), QString::number(static_cast<int>(ReleaseAction::KillWaiter)))));
         QCOMPARE(m_dialog->holder(), lock.contenders[0].id); // the form is still about that lock's holder
         shoot(*m_dialog, u"way-4-waiter"_s);
-        pick(Way::Release);
+        pick(ReleaseAction::Release);
         QTRY_VERIFY(
             m_dialog->facts().valueOf(u"Takes it from"_s).contains(QString::fromLatin1(lock.contenders[0].id)));
     }
@@ -348,7 +349,7 @@ private slots:
     void whoOnlyWaitsHoldsNothing()
     {
         auto all = targets(3);
-        all[0].way = operate::Way::KillWaiter;
+        all[0].way = operate::ReleaseAction::KillWaiter;
         for (const bool isMixed : {true, false}) {
             if (!isMixed)
                 all.resize(1);

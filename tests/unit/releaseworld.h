@@ -84,7 +84,7 @@ struct ReleaseWorld {
     {
         const std::vector<redis::Connection *> nodes(std::max<std::size_t>(1, plan.before.nodes.size()), redis.get());
         const auto send = [this, nodes](ForceReleasePlan sent, Deadline by) {
-            const bool isNode = releaseWay(sent.before) && *releaseWay(sent.before) == ReleaseWay::DeleteNode;
+            const bool isNode = releaseWay(sent.before) && *releaseWay(sent.before) == ReleaseMechanism::DeleteNode;
             return isNode ? sendRelease(std::move(sent), zookeeper.get(), by)
                           : sendRelease(std::move(sent), nodes, by);
         };

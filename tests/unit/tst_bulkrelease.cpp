@@ -322,9 +322,9 @@ private slots:
         addFinding(away, FindingCode::StaleQueue, u"no connection"_s, {away.contenders[1].id});
         const auto targets = staleEntriesOf({&persistent, &stale, &away});
         QCOMPARE(targets.size(), std::size_t(2));
-        QCOMPARE(targets[0].way, Way::KillWaiter); // first: a release behind it would make it the holder
+        QCOMPARE(targets[0].way, ReleaseAction::KillWaiter); // first: a release behind it would make it the holder
         QCOMPARE(targets[0].contender, stale.contenders[1].id);
-        QCOMPARE(targets[1].way, Way::Release);
+        QCOMPARE(targets[1].way, ReleaseAction::Release);
         QCOMPARE(targets[1].contender, persistent.contenders[0].id);
         QVERIFY(targets[0].isStale && targets[1].isStale);
         // By then the second is not stale any more.
@@ -347,7 +347,7 @@ private slots:
         QCOMPARE(wordsFor(lock), (QByteArrayList{"release"}));
         lock.recipe = "curator-semaphore"; // half of whose waiter would stay
         QCOMPARE(wordsFor(lock, 1), QByteArrayList());
-        const auto plan = planWay(withWaiter(heldLock(1)), lock.contenders[1].id, Way::KillWaiter);
+        const auto plan = planWay(withWaiter(heldLock(1)), lock.contenders[1].id, ReleaseAction::KillWaiter);
         QVERIFY(plan && plan->exact);
         QVERIFY2(plan->commands.last().contains(u"check "_s + QString::fromUtf8(lock.contenders[0].guard.path)),
                  qPrintable(plan->commands.last()));
@@ -365,7 +365,7 @@ private slots:
         reader.id += "7";
         reader.guard.path += "7";
         reader.guard.owner = 0x12;
-        const auto plan = planWay(lock, reader.id, Way::KillWaiter);
+        const auto plan = planWay(lock, reader.id, ReleaseAction::KillWaiter);
         QVERIFY(plan);
         QVERIFY2(plan->commands.last().contains(u"check "_s + QString::fromUtf8(writer.guard.path) + u';'),
                  qPrintable(plan->commands.last()));
@@ -410,11 +410,11 @@ private slots:
 
     void waysHaveWords()
     {
-        for (const auto way :
-             {Way::Revoke, Way::ShortenTtl, Way::KillWaiter, Way::KillQuery, Way::Release, Way::EndLease})
+        for (const auto way : {ReleaseAction::Revoke, ReleaseAction::ShortenTtl, ReleaseAction::KillWaiter,
+                               ReleaseAction::KillQuery, ReleaseAction::Release, ReleaseAction::EndLease})
             QCOMPARE(wayNamed(QString::fromLatin1(wordOf(way))), std::optional(way));
         QVERIFY(!wayNamed(u"nicely"_s));
-        QCOMPARE(actionOf(Way::Release), u"force-release"_s);
+        QCOMPARE(actionOf(ReleaseAction::Release), u"force-release"_s);
     }
 };
 

@@ -64,7 +64,7 @@ private slots:
             QVERIFY2(!recipe.storesLimit || recipe.counted, recipe.id);
             QVERIFY2(!recipe.renewed || recipe.endsBy != EndsBy::Session, recipe.id);
             QVERIFY2(!recipe.losesTokensWithData || recipe.fenced, recipe.id);
-            QVERIFY2(recipe.quorum == (recipe.release == ReleaseWay::QuorumDelete), recipe.id);
+            QVERIFY2(recipe.quorum == (recipe.release == ReleaseMechanism::QuorumDelete), recipe.id);
             const bool isWoken = recipe.wakeUp == WakeUp::Watch || recipe.wakeUp == WakeUp::Message;
             QVERIFY2(!recipe.acquirable || isWoken == (recipe.wakeupsPerRelease != u"0"), recipe.id);
             QVERIFY2(recipe.playedBy.isEmpty() || recipeOf(recipe.playedBy).acquirable, recipe.id);

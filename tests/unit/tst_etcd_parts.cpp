@@ -365,7 +365,7 @@ private slots:
         QCOMPARE(plan->commands,
                  QStringList{u"txn: if create_revision(%1) = 11 then delete %1"_s.arg(QString::fromUtf8(old))});
         QVERIFY(plan->nextHolder == lock.contenders[1].id);
-        QVERIFY(!operate::planWay(lock, holder.id, operate::Way::EndLease));
+        QVERIFY(!operate::planWay(lock, holder.id, operate::ReleaseAction::EndLease));
     }
     // Names of 16 hexadecimal digits are what data has, too.
     void dataNamedAsAClaimIsNoLock()
@@ -476,7 +476,7 @@ private slots:
         QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
         QVERIFY(plan->exact && plan->nextHolder == "8@12");
         QCOMPARE(plan->commands, QStringList{u"txn: if create_revision(orders/7) = 11 then delete orders/7"_s});
-        const auto waiter = operate::planWay(lock, "8@12", operate::Way::KillWaiter);
+        const auto waiter = operate::planWay(lock, "8@12", operate::ReleaseAction::KillWaiter);
         QVERIFY2(waiter, waiter ? "" : qPrintable(waiter.error().message));
         QVERIFY(waiter->commands.front().contains("create_revision(orders/7) = 11"_L1));
         // A name that comes again.

@@ -163,7 +163,7 @@ private slots:
         ReleaseWorld w;
         const auto before = redisLock("redis-set-nx", "token");
         const auto plan =
-            isAlternative ? planWay(before, "token", Way::ShortenTtl) : planForceRelease(before, "token");
+            isAlternative ? planWay(before, "token", ReleaseAction::ShortenTtl) : planForceRelease(before, "token");
         QVERIFY(plan);
         w.observer.answers = {Error{ErrorCode::UnknownOutcome, u"GET: no answer from Redis in time"_s, true}};
         const auto outcome = w.release(*plan);
@@ -192,7 +192,7 @@ private slots:
         auto before = redisLock(recipe, "c8b9e7b0-8f6e-4d5e-a7a5-11d0f0a0b0c0:45");
         before.observed = ServerTime(1000s);
         before.contenders[0].heldSince = ServerTime(400s);
-        auto plan = isAlternative ? planWay(before, before.contenders[0].id, Way::ShortenTtl)
+        auto plan = isAlternative ? planWay(before, before.contenders[0].id, ReleaseAction::ShortenTtl)
                                   : planForceRelease(before, before.contenders[0].id);
         QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
         auto again = before;
@@ -303,7 +303,7 @@ private slots:
         QFETCH(int, answer);
         ReleaseWorld w;
         w.observer.answers = {queue(), Error{ErrorCode::NotConnected, u"no connection"_s}};
-        const auto plan = isAlternative ? planWay(queue(), queue().contenders[1].id, Way::KillWaiter)
+        const auto plan = isAlternative ? planWay(queue(), queue().contenders[1].id, ReleaseAction::KillWaiter)
                                         : planForceRelease(queue(), queue().contenders[0].id);
         QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
         const auto request = isAlternative ? u"multi"_s : u"remove"_s;
@@ -326,7 +326,7 @@ private slots:
                 after.contenders.erase(after.contenders.begin() + 1);
             w.observer.answers = {queue(), after};
             w.tree.fails[u"multi"_s] = Error{ErrorCode::UnknownOutcome, u"connection lost"_s};
-            const auto plan = planWay(queue(), queue().contenders[1].id, Way::KillWaiter);
+            const auto plan = planWay(queue(), queue().contenders[1].id, ReleaseAction::KillWaiter);
             QVERIFY(plan && !w.release(*plan));
             QCOMPARE(w.outcomes(), (QStringList{u"intent"_s, isGone ? u"result: answer lost; seen gone"_s
                                                                     : u"result: answer lost; seen still there"_s}));

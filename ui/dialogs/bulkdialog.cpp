@@ -41,7 +41,8 @@ QString actText(const operate::BulkTarget &target)
     if (more > 0)
         return more == 1 ? BulkModel::tr("KILL; 1 more lock goes with it")
                          : BulkModel::tr("KILL; %1 more locks go with it").arg(more);
-    return target.way == operate::Way::KillWaiter ? BulkModel::tr("out of the queue") : BulkModel::tr("release");
+    return target.way == operate::ReleaseAction::KillWaiter ? BulkModel::tr("out of the queue")
+                                                            : BulkModel::tr("release");
 }
 
 } // namespace
@@ -236,14 +237,15 @@ QString BulkDialog::obstacle() const
 
 int BulkDialog::waiters() const
 {
-    return static_cast<int>(std::ranges::count(m_targets, operate::Way::KillWaiter, &operate::BulkTarget::way));
+    return static_cast<int>(
+        std::ranges::count(m_targets, operate::ReleaseAction::KillWaiter, &operate::BulkTarget::way));
 }
 
 int BulkDialog::locks() const
 {
     std::set<inspect::LockName> names;
     for (const auto &target : m_targets) {
-        if (target.way != operate::Way::KillWaiter)
+        if (target.way != operate::ReleaseAction::KillWaiter)
             names.insert(target.lock);
     }
     return static_cast<int>(names.size());
@@ -369,7 +371,8 @@ QString BulkModel::text(int row, int column) const
         return spokenDuration(ahead);
     }
     case What: {
-        const QString what = target.way == operate::Way::KillWaiter ? tr("out of the queue") : tr("release");
+        const QString what =
+            target.way == operate::ReleaseAction::KillWaiter ? tr("out of the queue") : tr("release");
         const auto more = target.goWithIt.size();
         return more == 0   ? what
                : more == 1 ? tr("KILL; 1 more lock goes with it")

@@ -128,7 +128,7 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
     const bool sameRisk = isAgain && m_plan && m_plan->risk == plan.risk;
     const int scrolled = m_scroll->verticalScrollBar()->value();
     m_plan = plan;
-    if (plan.way != operate::Way::KillWaiter)
+    if (plan.way != operate::ReleaseAction::KillWaiter)
         m_holder = plan.holder;
     ReleasePreview::fillFacts(*m_facts, plan, m_clock());
     sayHeldWith(plan);
@@ -190,7 +190,7 @@ void ForceReleaseDialog::tick()
         return;
     }
     showAlternatives();
-    if (m_plan->way == operate::Way::Release)
+    if (m_plan->way == operate::ReleaseAction::Release)
         m_facts->setText(tr("Next owner"), Words::nextOwner(*m_plan, m_clock()));
 }
 
@@ -234,7 +234,7 @@ void ForceReleaseDialog::showOutcome(const operate::ForceReleaseOutcome &outcome
         after = Words::holdersNow(m_latest) + u'\n'
                 + tr("Read again: %1.").arg(inspect::answerSentence(m_latest, m_latest.observed).left(500));
     }
-    const bool isDone = m_plan->way == operate::Way::Release ? outcome.released : outcome.done;
+    const bool isDone = m_plan->way == operate::ReleaseAction::Release ? outcome.released : outcome.done;
     const QString word = ReleasePreview::outcomeWord(*m_plan, outcome, nameOfHolder());
     const QString sentence = after + u'\n' + label(outcome.message.toUtf8(), 1000);
     m_result = word + u' ' + sentence;

@@ -16,7 +16,7 @@ namespace lockscope::ui {
 using namespace Qt::StringLiterals;
 using inspect::Contender;
 using inspect::LockSnapshot;
-using operate::Way;
+using operate::ReleaseAction;
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
@@ -210,7 +210,8 @@ QString ForceReleaseWords::failure(ErrorCode code)
 }
 
 QString ForceReleaseWords::command(const ConnectionStatus *status, const inspect::LockName &lock,
-                                   const QByteArray &holder, bool notExact, const QString &reason, operate::Way way)
+                                   const QByteArray &holder, bool notExact, const QString &reason,
+                                   operate::ReleaseAction way)
 {
     const QString name = escaped(lock.connection.bytes());
     QStringList words{u"lockscopectl"_s};
@@ -222,7 +223,7 @@ QString ForceReleaseWords::command(const ConnectionStatus *status, const inspect
         words << u"--arm"_s << quotedForShell(name);
     words << u"force-release"_s << quotedForShell(escaped(lock.text())) << u"--holder"_s
           << quotedForShell(escaped(holder));
-    if (way != operate::Way::Release)
+    if (way != operate::ReleaseAction::Release)
         words << u"--way"_s << QString::fromLatin1(operate::wordOf(way));
     if (notExact)
         words << u"--not-exact"_s;
@@ -235,12 +236,12 @@ using Words = ForceReleaseWords;
 
 void ReleasePreview::fillFacts(FactsForm &facts, const operate::ForceReleasePlan &plan, SystemTime now)
 {
-    const bool isRelease = plan.way == Way::Release;
+    const bool isRelease = plan.way == ReleaseAction::Release;
     facts.clear();
     if (const auto *one = plan.before.find(plan.holder))
-        facts.addText(plan.way == Way::KillWaiter ? tr("Waiter")
-                      : isRelease                 ? tr("Takes it from")
-                                                  : tr("Holder"),
+        facts.addText(plan.way == ReleaseAction::KillWaiter ? tr("Waiter")
+                      : isRelease                           ? tr("Takes it from")
+                                                            : tr("Holder"),
                       Words::takenFrom(*one, plan.before));
     if (isRelease)
         facts.addText(tr("Next owner"), Words::nextOwner(plan, now));
@@ -293,14 +294,14 @@ QString ReleasePreview::buttonText(const operate::ForceReleasePlan &plan, const 
 
 QString ReleasePreview::sendingText(const operate::ForceReleasePlan &plan)
 {
-    return plan.way == Way::Release ? tr("Reading once more, recording the intent, then releasing…")
-                                    : tr("Reading once more, recording the intent, then sending it…");
+    return plan.way == ReleaseAction::Release ? tr("Reading once more, recording the intent, then releasing…")
+                                              : tr("Reading once more, recording the intent, then sending it…");
 }
 
 QString ReleasePreview::outcomeWord(const operate::ForceReleasePlan &plan,
                                     const operate::ForceReleaseOutcome &outcome, const QString &from)
 {
-    if (plan.way == Way::Release)
+    if (plan.way == ReleaseAction::Release)
         return outcome.released ? tr("Released from %1.").arg(from) : tr("Not released.");
     return outcome.done ? tr("Done.") : tr("Not done.");
 }

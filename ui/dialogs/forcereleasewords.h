@@ -43,7 +43,7 @@ public:
     // As lockscopectl would be told.
     [[nodiscard]] static QString command(const ConnectionStatus *status, const inspect::LockName &lock,
                                          const QByteArray &holder, bool notExact, const QString &reason,
-                                         operate::Way way = operate::Way::Release);
+                                         operate::ReleaseAction way = operate::ReleaseAction::Release);
 };
 
 [[nodiscard]] std::vector<const inspect::Contender *> holdersOf(const inspect::LockSnapshot &lock);

@@ -15,7 +15,7 @@
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
-using operate::Way;
+using operate::ReleaseAction;
 
 WayPicker::WayPicker(QWidget *parent) : QWidget(parent), m_box(new QComboBox(this))
 {
@@ -36,46 +36,46 @@ WayPicker::WayPicker(QWidget *parent) : QWidget(parent), m_box(new QComboBox(thi
         if (offer.way == m_way)
             return;
         m_way = offer.way;
-        m_contender = m_way == Way::Release ? QByteArray() : offer.contender;
+        m_contender = m_way == ReleaseAction::Release ? QByteArray() : offer.contender;
         emit picked();
     });
 }
 
-QString WayPicker::titleOf(const operate::WayOffer &offer, const inspect::LockSnapshot &lock)
+QString WayPicker::titleOf(const operate::OfferedAction &offer, const inspect::LockSnapshot &lock)
 {
     const auto *one = lock.find(offer.contender);
     const QString who = ForceReleaseWords::nameOf(lock, offer.contender);
     const QString connection = one ? one->session.value_or(QString()).left(40) : QString();
     const auto &endsStatement = infoOf(lock.backend).endsStatement;
     switch (offer.way) {
-    case Way::Revoke: return tr("Ask %1 to let go (__REVOKE__)").arg(who);
-    case Way::ShortenTtl: return tr("Let its lease end in 10 s");
-    case Way::KillWaiter:
+    case ReleaseAction::Revoke: return tr("Ask %1 to let go (__REVOKE__)").arg(who);
+    case ReleaseAction::ShortenTtl: return tr("Let its lease end in 10 s");
+    case ReleaseAction::KillWaiter:
         return endsStatement.isEmpty() ? tr("Take the chosen waiter %1 out of the queue").arg(who)
                                        : tr("%1 %2: the chosen waiter waits no more").arg(endsStatement, connection);
-    case Way::KillQuery: return tr("%1 %2: end its running statement").arg(endsStatement, connection);
-    case Way::EndLease: return tr("End the lease of %1, with all keys that hang on it").arg(who);
-    case Way::Release: break;
+    case ReleaseAction::KillQuery: return tr("%1 %2: end its running statement").arg(endsStatement, connection);
+    case ReleaseAction::EndLease: return tr("End the lease of %1, with all keys that hang on it").arg(who);
+    case ReleaseAction::Release: break;
     }
     return tr("Take the lock from %1 (force-release)").arg(who);
 }
 
 void WayPicker::offer(const inspect::LockSnapshot &lock, const QByteArray &holder, const QByteArray &chosen)
 {
-    std::vector<operate::WayOffer> offers;
+    std::vector<operate::OfferedAction> offers;
     const auto *waiter = lock.find(chosen);
     if (waiter && waiter->role == inspect::Role::Waiter)
         offers = operate::waysFor(lock, *waiter);
     if (const auto *one = lock.find(holder))
         std::ranges::copy(operate::waysFor(lock, *one), std::back_inserter(offers));
-    std::ranges::stable_sort(offers, {}, &operate::WayOffer::way);
+    std::ranges::stable_sort(offers, {}, &operate::OfferedAction::way);
     if (offers == m_offers)
         return;
     m_offers = std::move(offers);
     m_box->clear();
     for (const auto &one : m_offers)
         m_box->addItem(titleOf(one, lock));
-    const auto at = std::ranges::find(m_offers, m_way, &operate::WayOffer::way);
+    const auto at = std::ranges::find(m_offers, m_way, &operate::OfferedAction::way);
     if (at == m_offers.end())
         reset();
     else
@@ -84,9 +84,9 @@ void WayPicker::offer(const inspect::LockSnapshot &lock, const QByteArray &holde
 
 void WayPicker::reset()
 {
-    m_way = Way::Release;
+    m_way = ReleaseAction::Release;
     m_contender.clear();
-    const auto at = std::ranges::find(m_offers, m_way, &operate::WayOffer::way);
+    const auto at = std::ranges::find(m_offers, m_way, &operate::OfferedAction::way);
     if (at != m_offers.end())
         m_box->setCurrentIndex(static_cast<int>(at - m_offers.begin()));
 }

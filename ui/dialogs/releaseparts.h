@@ -20,8 +20,8 @@ public:
 
     // Those for the holder, and those for a waiter chosen in the queue. The choice stays while there is such a way.
     void offer(const inspect::LockSnapshot &lock, const QByteArray &holder, const QByteArray &chosen);
-    [[nodiscard]] operate::Way way() const { return m_way; }
-    [[nodiscard]] bool isRelease() const { return m_way == operate::Way::Release; }
+    [[nodiscard]] operate::ReleaseAction way() const { return m_way; }
+    [[nodiscard]] bool isRelease() const { return m_way == operate::ReleaseAction::Release; }
     [[nodiscard]] bool hasChoice() const { return m_offers.size() > 1; }
     // Whom it is about; empty: the holder.
     [[nodiscard]] const QByteArray &contender() const { return m_contender; }
@@ -32,11 +32,11 @@ signals:
     void picked();
 
 private:
-    [[nodiscard]] static QString titleOf(const operate::WayOffer &offer, const inspect::LockSnapshot &lock);
+    [[nodiscard]] static QString titleOf(const operate::OfferedAction &offer, const inspect::LockSnapshot &lock);
 
     QComboBox *m_box;
-    std::vector<operate::WayOffer> m_offers;
-    operate::Way m_way = operate::Way::Release;
+    std::vector<operate::OfferedAction> m_offers;
+    operate::ReleaseAction m_way = operate::ReleaseAction::Release;
     QByteArray m_contender;
 };
 

@@ -55,7 +55,7 @@ QByteArray nameBeforeUuid(const QByteArray &token)
 
 bool isRedissonLock(const LockSnapshot &lock)
 {
-    return recipes::recipeOf(lock.recipe).release == recipes::ReleaseWay::RedissonUnlock;
+    return recipes::recipeOf(lock.recipe).release == recipes::ReleaseMechanism::RedissonUnlock;
 }
 
 // Known by a channel's count only.

@@ -207,7 +207,7 @@ Task<Result<bool>> Follower::tryKeyspaceEvents()
 bool Follower::shouldHearReleases(const QByteArray &recipe) const
 {
     return tellsOfNewKeys() && !m_askedForReleases
-           && recipes::recipeOf(recipe).release == recipes::ReleaseWay::RedissonUnlock;
+           && recipes::recipeOf(recipe).release == recipes::ReleaseMechanism::RedissonUnlock;
 }
 
 Task<void> Follower::hearReleases()

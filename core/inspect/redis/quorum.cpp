@@ -286,7 +286,7 @@ QString whereItIs(const LockSnapshot &lock, const QStringList &on)
     if (on.size() == 1)
         return u"; on %1, one node of a set"_s.arg(on.front());
     const auto holders = holdersOn(lock.nodes);
-    const bool isRedissonLock = recipes::recipeOf(lock.recipe).release == recipes::ReleaseWay::RedissonUnlock;
+    const bool isRedissonLock = recipes::recipeOf(lock.recipe).release == recipes::ReleaseMechanism::RedissonUnlock;
     const auto whose = holders == HoldersOnNodes::Same  ? u", on each with the same holder"_s
                        : holders != HoldersOnNodes::Own ? QString()
                        : isRedissonLock ? u", on each with a holder of its own, as RedissonRedLock takes it"_s

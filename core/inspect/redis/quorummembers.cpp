@@ -35,7 +35,7 @@ std::vector<MemberVotes> membersOf(const std::vector<NodeSight> &sights)
     std::vector<MemberVotes> all;
     for (const auto &sight : sights) {
         if (!sight.answered || !sight.snapshot
-            || recipes::recipeOf(sight.snapshot->recipe).release != recipes::ReleaseWay::MemberBack)
+            || recipes::recipeOf(sight.snapshot->recipe).release != recipes::ReleaseMechanism::MemberBack)
             continue;
         for (const auto &one : sight.snapshot->contenders) {
             if (!isNamedByItsClient(one))

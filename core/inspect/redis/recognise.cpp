@@ -89,7 +89,7 @@ void attributeToRegistries(std::vector<LockSnapshot> &locks)
     const auto registryOf = [](const LockSnapshot &lock) { return lock.lock.name.left(lock.lock.name.indexOf(':')); };
     const auto isCandidate = [](const LockSnapshot &lock) {
         const auto &recipe = recipes::recipeOf(lock.recipe);
-        return recipe.release == recipes::ReleaseWay::CompareAndDelete && recipe.namesHolder && !lock.client
+        return recipe.release == recipes::ReleaseMechanism::CompareAndDelete && recipe.namesHolder && !lock.client
                && lock.lock.name.indexOf(':') > 0 && lock.contenders.size() == 1 && isUuid36(lock.contenders[0].id);
     };
     std::map<std::pair<QByteArray, QByteArray>, std::vector<LockSnapshot *>> groups;
