@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/inspect/waits/clients.h"
 #include "core/operate/alternatives.h"
-#include "core/operate/lastlook.h"
+#include "core/operate/precheck.h"
 
 #include <QJsonArray>
 
@@ -167,7 +167,7 @@ Task<QString> askTerminal(CommandContext &context, QString question)
 }
 
 // While a person thinks, what was shown is followed: a hold that is let go of and taken again by the same id is
-// another one, which only whoever looks meanwhile can tell (core/operate/lastlook.h). Costs a look at all of its
+// another one, which only whoever looks meanwhile can tell (core/operate/precheck.h). Costs a look at all of its
 // server, so only where ids come again.
 Task<void> followMeanwhile(CommandContext &context, ForceReleasePlan plan)
 {

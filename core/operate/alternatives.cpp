@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
-#include "core/operate/lastlook.h"
+#include "core/operate/precheck.h"
 #include "core/operate/releasemethod.h"
 #include "core/rules/catalogue.h"
 

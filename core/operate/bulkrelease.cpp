@@ -2,7 +2,7 @@
 #include "core/operate/forcerelease.h"
 
 #include "core/base/text.h"
-#include "core/operate/lastlook.h"
+#include "core/operate/precheck.h"
 
 #include <algorithm>
 

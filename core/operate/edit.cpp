@@ -3,7 +3,7 @@
 
 #include "core/async/sleep.h"
 #include "core/base/text.h"
-#include "core/operate/lastlook.h"
+#include "core/operate/precheck.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #include "core/operate/editplan.h"
 
 #include "core/base/text.h"
-#include "core/operate/lastlook.h"
+#include "core/operate/precheck.h"
 
 #include <QCryptographicHash>
 #include <QJsonArray>

@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "core/inspect/etcd/recognise.h"
 #include "core/inspect/snapshot.h"
-#include "core/operate/lastlook.h"
+#include "core/operate/precheck.h"
 #include "core/operate/releasemethod.h"
 
 #include <algorithm>

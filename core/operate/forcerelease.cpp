@@ -6,7 +6,7 @@
 #include "core/inspect/json.h"
 #include "core/inspect/snapshot.h"
 #include "core/operate/alternatives.h"
-#include "core/operate/lastlook.h"
+#include "core/operate/precheck.h"
 #include "core/operate/releasemethod.h"
 #include "core/rules/catalogue.h"
 

@@ -50,7 +50,7 @@ struct ForceReleasePlan {
     // Refused unless somebody who read it says so.
     QString risk;
     bool isRiskAccepted = false;
-    std::optional<qint64> leaseEnds;        // as of the last look: lastlook.h, leaseEndOf()
+    std::optional<qint64> leaseEnds;        // as of the last look: precheck.h, leaseEndOf()
     std::vector<NodeShare> shares;          // of a lock that each node keeps by itself: one node after the other
     std::optional<NodeShare> onNode;        // that node's part of it
     recipes::KeySignals wakeUps;            // sent with the release, as the lock's own clients do

@@ -2,7 +2,7 @@
 // Letting a lease end sooner, and taking one waiter's place in a fair lock's queue away.
 #include "core/base/text.h"
 #include "core/operate/alternatives.h"
-#include "core/operate/lastlook.h"
+#include "core/operate/precheck.h"
 #include "core/operate/redis.h"
 #include "core/redis/client.h"
 #include "core/rules/catalogue.h"

@@ -3,7 +3,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/operate/lastlook.h"
+#include "core/operate/precheck.h"
 #include "core/redis/client.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "core/base/identifiers.h"
 #include "core/base/text.h"
-#include "core/operate/lastlook.h"
+#include "core/operate/precheck.h"
 #include "core/operate/releasemethod.h"
 #include "core/redis/client.h"
 #include "core/rules/keysignals.h"

@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 #include "core/operate/alternatives.h"
-#include "core/operate/lastlook.h"
+#include "core/operate/precheck.h"
 
 namespace lockscope::operate {
 

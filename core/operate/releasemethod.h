@@ -52,7 +52,7 @@ LOCKSCOPE_BACKENDS(LOCKSCOPE_RELEASES)
 [[nodiscard]] Error nothingChanged(const ForceReleasePlan &plan, const Error &why);
 [[nodiscard]] Error changedMeanwhile(const ForceReleasePlan &plan, const QString &what);
 // Refused where it was seen to let go after the preview and took the lock again by the same id, and where its lease
-// says that it may have (lastlook.h).
+// says that it may have (precheck.h).
 [[nodiscard]] std::optional<Error> refusalOfAnotherHold(const ForceReleasePlan &plan,
                                                         const inspect::LockSnapshot &fresh,
                                                         const inspect::Contender &now);

@@ -2,7 +2,7 @@
 #include "core/workspace/hold.h"
 
 #include "core/base/text.h"
-#include "core/operate/lastlook.h"
+#include "core/operate/precheck.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>

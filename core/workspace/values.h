@@ -18,7 +18,7 @@
 #include "core/operate/commandlog.h"
 #include "core/operate/editplan.h"
 #include "core/operate/forcereleaseplan.h"
-#include "core/operate/lastlook.h"
+#include "core/operate/precheck.h"
 #include "core/rehearse/rehearsal.h"
 #include "core/rules/catalogue.h"
 #include "core/workspace/account.h"

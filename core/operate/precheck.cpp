@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/operate/lastlook.h"
+#include "core/operate/precheck.h"
 
 #include "core/rules/catalogue.h"
 
