@@ -3,7 +3,7 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
-#include "core/inspect/waits/contest.h"
+#include "core/inspect/waits/waitanalysis.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ void addOnce(std::vector<T> &all, const T &one)
 
 class Teller {
 public:
-    Teller(const WaitGraph &graph, const GraphSources &sources, const Knot &knot)
+    Teller(const WaitGraph &graph, const GraphSources &sources, const DeadlockSet &knot)
         : m_graph(graph), m_sources(sources), m_knot(knot)
     {
     }
@@ -269,7 +269,7 @@ private:
 
     const WaitGraph &m_graph;
     const GraphSources &m_sources;
-    const Knot &m_knot;
+    const DeadlockSet &m_knot;
     WaitCycle m_cycle;
 };
 
@@ -278,7 +278,7 @@ private:
 std::vector<WaitCycle> cyclesOf(const WaitGraph &graph, const GraphSources &sources)
 {
     std::vector<WaitCycle> all;
-    for (const auto &knot : sources.contests.knots())
+    for (const auto &knot : sources.contests.deadlockSets())
         all.push_back(Teller(graph, sources, knot).cycle());
     return all;
 }

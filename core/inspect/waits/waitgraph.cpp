@@ -2,7 +2,7 @@
 #include "core/inspect/waits/waitgraph.h"
 
 #include "core/base/text.h"
-#include "core/inspect/waits/contest.h"
+#include "core/inspect/waits/waitanalysis.h"
 #include "core/rules/catalogue.h"
 
 #include <QJsonArray>
@@ -34,7 +34,7 @@ int permitsOf(const LockSnapshot &lock)
 }
 
 // Where the server answers who waits, it says for whom: nothing else does, as the place in a list of mixed modes.
-void takeAsTold(Contest &contest, const LockSnapshot &lock)
+void takeAsTold(LockWaits &contest, const LockSnapshot &lock)
 {
     contest.isTold = recipes::recipeOf(lock.recipe).wakeUp == recipes::WakeUp::Answer;
     if (!contest.isTold)
@@ -55,13 +55,13 @@ void takeAsTold(Contest &contest, const LockSnapshot &lock)
 
 } // namespace
 
-std::vector<Contest> contestsOf(const std::vector<LockSnapshot> &locks, const ClientsOfLocks &clients)
+std::vector<LockWaits> lockWaitsOf(const std::vector<LockSnapshot> &locks, const ClientsOfLocks &clients)
 {
-    std::vector<Contest> all;
+    std::vector<LockWaits> all;
     std::map<ConnectionName, int> clocks;
     for (std::size_t i = 0; i < locks.size(); ++i) {
         const auto &lock = locks[i];
-        Contest contest;
+        LockWaits contest;
         contest.ordered = recipes::recipeOf(lock.recipe).fair;
         contest.permits = permitsOf(lock);
         const int clock = clocks.emplace(lock.lock.connection, static_cast<int>(clocks.size())).first->second;
@@ -213,7 +213,7 @@ WaitGraph waitGraphOf(const std::vector<LockSnapshot> &all, const std::vector<Cl
     std::ranges::copy_if(all, std::back_inserter(locks), [](const auto &lock) { return !lock.contenders.empty(); });
     std::ranges::sort(locks, {}, &LockSnapshot::lock);
     const auto clients = clientsOf(locks, labels);
-    const Contests contests(contestsOf(locks, clients), clients.agents);
+    const WaitAnalysis contests(lockWaitsOf(locks, clients), clients.agents);
     const GraphSources sources{locks, clients, contests, now};
     WaitGraph graph;
     graph.clients = clients.clients;

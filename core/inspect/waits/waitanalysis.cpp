@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/waits/contest.h"
+#include "core/inspect/waits/waitanalysis.h"
 
 #include <algorithm>
 #include <map>
@@ -26,17 +26,17 @@ bool isLater(const LockRequest &hold, const LockRequest &wait)
 
 } // namespace
 
-Contests::Contests(std::vector<Contest> contests, int agents)
-    : m_contests(std::move(contests)), m_waits(at(agents)), m_holds(at(agents))
+WaitAnalysis::WaitAnalysis(std::vector<LockWaits> contests, int agents)
+    : m_lockWaits(std::move(contests)), m_waits(at(agents)), m_holds(at(agents))
 {
-    for (int c = 0; c < static_cast<int>(m_contests.size()); ++c) {
-        const auto &requests = m_contests[at(c)].requests;
+    for (int c = 0; c < static_cast<int>(m_lockWaits.size()); ++c) {
+        const auto &requests = m_lockWaits[at(c)].requests;
         for (int i = 0; i < static_cast<int>(requests.size()); ++i)
             (requests[at(i)].holds ? m_holds : m_waits)[at(requests[at(i)].agent)].push_back({c, i});
     }
-    m_binding.resize(m_contests.size());
-    for (int c = 0; c < static_cast<int>(m_contests.size()); ++c)
-        m_binding[at(c)].resize(m_contests[at(c)].requests.size());
+    m_binding.resize(m_lockWaits.size());
+    for (int c = 0; c < static_cast<int>(m_lockWaits.size()); ++c)
+        m_binding[at(c)].resize(m_lockWaits[at(c)].requests.size());
     for (int agent = 0; agent < agents; ++agent) {
         std::set<int> held;
         for (const auto &hold : m_holds[at(agent)])
@@ -54,13 +54,13 @@ Contests::Contests(std::vector<Contest> contests, int agents)
     }
 }
 
-const std::vector<RequestAt> &Contests::binding(RequestAt holder) const
+const std::vector<RequestAt> &WaitAnalysis::binding(RequestAt holder) const
 {
     return m_binding[at(holder.contest)][at(holder.request)];
 }
 
 // `involved`: agents that count; all others have gone on, and what they hold is free.
-bool Contests::leaves(RequestAt where, const Flags &free, const std::vector<char> *involved) const
+bool WaitAnalysis::leaves(RequestAt where, const Flags &free, const std::vector<char> *involved) const
 {
     const auto &one = request(where);
     if (involved && !(*involved)[at(one.agent)])
@@ -74,7 +74,7 @@ bool Contests::leaves(RequestAt where, const Flags &free, const std::vector<char
            });
 }
 
-std::vector<RequestAt> Contests::told(RequestAt waiter) const
+std::vector<RequestAt> WaitAnalysis::told(RequestAt waiter) const
 {
     std::vector<RequestAt> all;
     for (const int other : request(waiter).behind) {
@@ -85,9 +85,10 @@ std::vector<RequestAt> Contests::told(RequestAt waiter) const
     return all;
 }
 
-void Contests::freeAsTold(int contest, Flags &free, const std::vector<char> *involved, std::vector<int> &news) const
+void WaitAnalysis::freeAsTold(int contest, Flags &free, const std::vector<char> *involved,
+                              std::vector<int> &news) const
 {
-    const auto &requests = m_contests[at(contest)].requests;
+    const auto &requests = m_lockWaits[at(contest)].requests;
     const auto goesAway = [&](RequestAt one) { return leaves(one, free, involved); };
     for (bool isNew = true; isNew;) {
         isNew = false;
@@ -102,9 +103,9 @@ void Contests::freeAsTold(int contest, Flags &free, const std::vector<char> *inv
     }
 }
 
-void Contests::free(int contest, Flags &free, const std::vector<char> *involved, std::vector<int> &news) const
+void WaitAnalysis::free(int contest, Flags &free, const std::vector<char> *involved, std::vector<int> &news) const
 {
-    const auto &[requests, ordered, permits, isTold] = m_contests[at(contest)];
+    const auto &[requests, ordered, permits, isTold] = m_lockWaits[at(contest)];
     if (isTold)
         return freeAsTold(contest, free, involved, news);
     struct Ahead {
@@ -133,14 +134,14 @@ void Contests::free(int contest, Flags &free, const std::vector<char> *involved,
     }
 }
 
-Contests::Flags Contests::freed(const std::vector<char> *involved) const
+WaitAnalysis::Flags WaitAnalysis::freed(const std::vector<char> *involved) const
 {
     Flags flags;
-    for (const auto &contest : m_contests)
+    for (const auto &contest : m_lockWaits)
         flags.emplace_back(contest.requests.size(), 0);
     std::vector<int> waiting;
-    std::vector<char> isQueued(m_contests.size(), 1);
-    for (int c = static_cast<int>(m_contests.size()) - 1; c >= 0; --c)
+    std::vector<char> isQueued(m_lockWaits.size(), 1);
+    for (int c = static_cast<int>(m_lockWaits.size()) - 1; c >= 0; --c)
         waiting.push_back(c);
     while (!waiting.empty()) {
         const int contest = waiting.back();
@@ -158,7 +159,7 @@ Contests::Flags Contests::freed(const std::vector<char> *involved) const
     return flags;
 }
 
-std::vector<RequestAt> Contests::stuck() const
+std::vector<RequestAt> WaitAnalysis::stuck() const
 {
     const auto flags = freed(nullptr);
     std::vector<RequestAt> all;
@@ -173,7 +174,7 @@ std::vector<RequestAt> Contests::stuck() const
 }
 
 // Those of them that would be stuck with all others gone.
-std::vector<int> Contests::stuckAmong(const std::vector<char> &involved) const
+std::vector<int> WaitAnalysis::stuckAmong(const std::vector<char> &involved) const
 {
     const auto flags = freed(&involved);
     std::vector<int> agents;
@@ -185,9 +186,9 @@ std::vector<int> Contests::stuckAmong(const std::vector<char> &involved) const
     return agents;
 }
 
-std::vector<RequestAt> Contests::blockers(RequestAt waiter) const
+std::vector<RequestAt> WaitAnalysis::blockers(RequestAt waiter) const
 {
-    const auto &[requests, ordered, permits, isTold] = m_contests[at(waiter.contest)];
+    const auto &[requests, ordered, permits, isTold] = m_lockWaits[at(waiter.contest)];
     if (isTold)
         return told(waiter);
     const auto &me = request(waiter);
@@ -211,10 +212,10 @@ std::vector<RequestAt> Contests::blockers(RequestAt waiter) const
 }
 
 // Who keeps a stuck waiter out for good: holders where that is enough, else those before it in the queue, too.
-std::vector<RequestAt> Contests::inTheWay(RequestAt waiter, const Flags &free,
-                                          const std::vector<char> *involved) const
+std::vector<RequestAt> WaitAnalysis::inTheWay(RequestAt waiter, const Flags &free,
+                                              const std::vector<char> *involved) const
 {
-    const auto &[requests, ordered, permits, isTold] = m_contests[at(waiter.contest)];
+    const auto &[requests, ordered, permits, isTold] = m_lockWaits[at(waiter.contest)];
     if (isTold) {
         auto all = told(waiter);
         std::erase_if(all, [&](RequestAt one) { return leaves(one, free, involved); });

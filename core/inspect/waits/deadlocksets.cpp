@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deadlocks: the smallest sets of agents that keep themselves from going on.
-#include "core/inspect/waits/contest.h"
+#include "core/inspect/waits/waitanalysis.h"
 
 #include <algorithm>
 #include <map>
@@ -97,7 +97,7 @@ std::vector<char> onlyThese(const std::vector<int> &agents, std::size_t of)
 
 } // namespace
 
-std::vector<std::vector<int>> Contests::components(const Flags &free) const
+std::vector<std::vector<int>> WaitAnalysis::components(const Flags &free) const
 {
     std::vector<std::vector<int>> next(m_waits.size());
     for (std::size_t agent = 0; agent < m_waits.size(); ++agent) {
@@ -111,9 +111,9 @@ std::vector<std::vector<int>> Contests::components(const Flags &free) const
     return StrongComponents(next).found;
 }
 
-std::vector<Knot> Contests::knots() const
+std::vector<DeadlockSet> WaitAnalysis::deadlockSets() const
 {
-    std::vector<Knot> all;
+    std::vector<DeadlockSet> all;
     for (const auto &component : components(freed(nullptr))) {
         // As long as something in it keeps itself stuck: the smallest of that, and then without one of it.
         auto rest = component;
@@ -132,17 +132,17 @@ std::vector<Knot> Contests::knots() const
                 }
                 kernel = std::move(smaller); // whoever was needed before is in it still, and at the same place
             }
-            all.push_back(knotOf(kernel));
+            all.push_back(deadlockSetOf(kernel));
             std::erase_if(rest, [&kernel](int agent) { return std::ranges::find(kernel, agent) != kernel.end(); });
         }
     }
-    std::ranges::sort(all, {}, [](const Knot &knot) { return knot.agents.size(); });
+    std::ranges::sort(all, {}, [](const DeadlockSet &knot) { return knot.agents.size(); });
     return all;
 }
 
-Knot Contests::knotOf(std::vector<int> agents) const
+DeadlockSet WaitAnalysis::deadlockSetOf(std::vector<int> agents) const
 {
-    Knot knot;
+    DeadlockSet knot;
     const auto involved = onlyThese(agents, m_waits.size());
     const auto flags = freed(&involved);
     std::map<int, std::vector<int>> next;

@@ -27,7 +27,7 @@ struct LockRequest {
     std::vector<int> behind{}; // of a waiter, where the contest is told: the requests that it waits for
 };
 
-struct Contest {
+struct LockWaits {
     std::vector<LockRequest> requests; // holders first, then in the order of the queue
     bool ordered = true;               // a waiter is in the way of those behind it
     int permits = 1;                   // so many conflicting requests may hold at once
@@ -45,27 +45,27 @@ struct RequestAt {
 
 // Agents that cannot go on by themselves, in the smallest set that keeps itself stuck: with everybody else gone it
 // would be stuck still, and without any of them it would not.
-struct Knot {
+struct DeadlockSet {
     std::vector<int> agents;      // each waits for one after it, as far as they are a cycle
     std::vector<RequestAt> waits; // of each agent: what it waits for
     std::vector<RequestAt> holds; // what the others wait for
 };
 
-class Contests {
+class WaitAnalysis {
 public:
-    Contests(std::vector<Contest> contests, int agents);
+    WaitAnalysis(std::vector<LockWaits> contests, int agents);
 
     // The waits that nobody but somebody outside can end.
     [[nodiscard]] std::vector<RequestAt> stuck() const;
     // All of it, each with different agents, the smallest first where they overlap.
-    [[nodiscard]] std::vector<Knot> knots() const;
+    [[nodiscard]] std::vector<DeadlockSet> deadlockSets() const;
     // The requests that keep this waiter out as its recipe has it: the one before it, the readers before a writer,
     // the writer before a reader, any of the permits; not its agent's own.
     [[nodiscard]] std::vector<RequestAt> blockers(RequestAt waiter) const;
 
     [[nodiscard]] const LockRequest &request(RequestAt at) const
     {
-        return m_contests[static_cast<std::size_t>(at.contest)].requests[static_cast<std::size_t>(at.request)];
+        return m_lockWaits[static_cast<std::size_t>(at.contest)].requests[static_cast<std::size_t>(at.request)];
     }
     // What its agent waits for that keeps this holder from letting go. None where the agent waits for a lock that it
     // holds: then it has several threads, and which of them holds is not known.
@@ -83,9 +83,9 @@ private:
     [[nodiscard]] std::vector<std::vector<int>> components(const Flags &free) const;
     [[nodiscard]] std::vector<RequestAt> inTheWay(RequestAt waiter, const Flags &free,
                                                   const std::vector<char> *involved) const;
-    [[nodiscard]] Knot knotOf(std::vector<int> agents) const;
+    [[nodiscard]] DeadlockSet deadlockSetOf(std::vector<int> agents) const;
 
-    std::vector<Contest> m_contests;
+    std::vector<LockWaits> m_lockWaits;
     std::vector<std::vector<RequestAt>> m_waits; // by agent
     std::vector<std::vector<RequestAt>> m_holds;
     std::vector<std::vector<std::vector<RequestAt>>> m_binding; // by contest and request
@@ -95,7 +95,7 @@ private:
 struct GraphSources {
     const std::vector<LockSnapshot> &locks;
     const ClientsOfLocks &clients;
-    const Contests &contests;
+    const WaitAnalysis &contests;
     std::chrono::system_clock::time_point now;
 
     [[nodiscard]] const LockSnapshot &lock(int number) const { return locks[static_cast<std::size_t>(number)]; }
@@ -111,7 +111,8 @@ struct GraphSources {
     [[nodiscard]] std::optional<std::chrono::milliseconds> age(RequestAt at) const;
 };
 
-[[nodiscard]] std::vector<Contest> contestsOf(const std::vector<LockSnapshot> &locks, const ClientsOfLocks &clients);
+[[nodiscard]] std::vector<LockWaits> lockWaitsOf(const std::vector<LockSnapshot> &locks,
+                                                 const ClientsOfLocks &clients);
 [[nodiscard]] std::vector<RootBlocker> rootsOf(const WaitGraph &graph);
 [[nodiscard]] std::vector<WaitCycle> cyclesOf(const WaitGraph &graph, const GraphSources &sources);
 

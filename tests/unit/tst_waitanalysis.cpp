@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who can go on, and which agents keep themselves from it: held against trying every possibility.
 #include "core/base/random.h"
-#include "core/inspect/waits/contest.h"
+#include "core/inspect/waits/waitanalysis.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
@@ -15,7 +15,7 @@ using namespace lockscope::inspect;
 namespace {
 
 struct Puzzle {
-    std::vector<Contest> contests;
+    std::vector<LockWaits> contests;
     int agents = 0;
 };
 
@@ -25,7 +25,7 @@ Puzzle randomPuzzle(Random &random)
     puzzle.agents = 2 + static_cast<int>(random.below(4));
     const auto locks = 2 + random.below(4);
     for (quint64 i = 0; i < locks; ++i) {
-        Contest contest;
+        LockWaits contest;
         contest.ordered = random.below(3) != 0;
         const bool shared = random.below(3) == 0;
         const auto holders = random.below(3) == 0 ? 2U : 1U;
@@ -55,7 +55,7 @@ Puzzle randomPuzzle(Random &random)
 
 // The rules once more, as sentences: is each of these waits kept out while none of them gets in? `gone`: agents whose
 // requests do not count.
-bool keepThemselvesStuck(const Puzzle &puzzle, const Contests &contests, const std::set<RequestAt> &stuck,
+bool keepThemselvesStuck(const Puzzle &puzzle, const WaitAnalysis &contests, const std::set<RequestAt> &stuck,
                          const std::set<int> &gone)
 {
     const auto goesAway = [&](RequestAt at, const LockRequest &one) {
@@ -100,7 +100,7 @@ std::vector<RequestAt> waitsOf(const Puzzle &puzzle)
 }
 
 // All that any set of waits can keep stuck.
-std::set<RequestAt> stuckByTrying(const Puzzle &puzzle, const Contests &contests, const std::set<int> &gone)
+std::set<RequestAt> stuckByTrying(const Puzzle &puzzle, const WaitAnalysis &contests, const std::set<int> &gone)
 {
     const auto waits = waitsOf(puzzle);
     std::set<RequestAt> all;
@@ -128,7 +128,7 @@ std::set<int> allBut(int agents, const std::vector<int> &these)
 
 } // namespace
 
-class TestContest : public QObject {
+class TestWaitAnalysis : public QObject {
     Q_OBJECT
 private slots:
     void whoIsStuckIsWhatTryingEverySetSays()
@@ -139,15 +139,15 @@ private slots:
             const auto puzzle = randomPuzzle(random);
             if (waitsOf(puzzle).size() > 8)
                 continue;
-            const Contests contests(puzzle.contests, puzzle.agents);
+            const WaitAnalysis contests(puzzle.contests, puzzle.agents);
             const auto found = contests.stuck();
             const auto tried = stuckByTrying(puzzle, contests, {});
             QVERIFY2(std::set<RequestAt>(found.begin(), found.end()) == tried, QByteArray::number(seed));
-            const auto knots = contests.knots();
+            const auto deadlockSets = contests.deadlockSets();
             // Somebody is stuck exactly where there is a knot.
-            QVERIFY2(knots.empty() == tried.empty(), QByteArray::number(seed));
+            QVERIFY2(deadlockSets.empty() == tried.empty(), QByteArray::number(seed));
             stuck += tried.empty() ? 0 : 1;
-            for (const auto &knot : knots) {
+            for (const auto &knot : deadlockSets) {
                 ++knotted;
                 QVERIFY2(knot.agents.size() >= 2, QByteArray::number(seed));
                 const auto alone = stuckByTrying(puzzle, contests, allBut(puzzle.agents, knot.agents));
@@ -173,24 +173,24 @@ private slots:
     void aLongCircleIsFound()
     {
         constexpr int many = 20'000;
-        std::vector<Contest> contests;
+        std::vector<LockWaits> contests;
         for (int i = 0; i < many; ++i)
             contests.push_back({{{i, true, false, {}, 0}, {(i + 1) % many, false, false, {}, 0}}, true, 1});
         contests.back().requests.pop_back();
-        QVERIFY(Contests(contests, many).stuck().empty());
+        QVERIFY(WaitAnalysis(contests, many).stuck().empty());
     }
 
     void aCircleOfFortyIsOneKnot()
     {
         constexpr int many = 40;
-        std::vector<Contest> contests;
+        std::vector<LockWaits> contests;
         for (int i = 0; i < many; ++i)
             contests.push_back({{{i, true, false, {}, 0}, {(i + 1) % many, false, false, {}, 0}}, true, 1});
-        const auto knots = Contests(contests, many).knots();
-        QCOMPARE(knots.size(), std::size_t(1));
-        QCOMPARE(knots.front().agents.size(), std::size_t(many));
+        const auto deadlockSets = WaitAnalysis(contests, many).deadlockSets();
+        QCOMPARE(deadlockSets.size(), std::size_t(1));
+        QCOMPARE(deadlockSets.front().agents.size(), std::size_t(many));
     }
 };
 
-LOCKSCOPE_TEST(TestContest)
-#include "tst_contest.moc"
+LOCKSCOPE_TEST(TestWaitAnalysis)
+#include "tst_waitanalysis.moc"
