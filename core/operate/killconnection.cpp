@@ -4,7 +4,7 @@
 #include "core/async/sleep.h"
 #include "core/base/random.h"
 #include "core/base/text.h"
-#include "core/inspect/mariadb/look.h"
+#include "core/inspect/mariadb/poll.h"
 #include "core/operate/rowrelease.h"
 #include "core/rules/catalogue.h"
 

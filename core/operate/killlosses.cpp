@@ -12,7 +12,7 @@ namespace lockscope::operate {
 
 using namespace Qt::StringLiterals;
 using inspect::Role;
-using inspect::SqlLook;
+using inspect::SqlPoll;
 using inspect::SqlTransaction;
 
 namespace {
@@ -52,7 +52,7 @@ QString counted(qint64 count, const QString &one, const QString &many)
     return count == 1 ? one : many.arg(count);
 }
 
-QString transactionWords(const SqlTransaction &transaction, const SqlLook &look)
+QString transactionWords(const SqlTransaction &transaction, const SqlPoll &look)
 {
     const auto age =
         transaction.started ? u", %1 old,"_s.arg(spokenDuration(look.now - *transaction.started)) : QString();
@@ -61,7 +61,7 @@ QString transactionWords(const SqlTransaction &transaction, const SqlLook &look)
 }
 
 // What the look says it holds. False: it holds rows, too, that the server does not name.
-bool addHeld(ForceReleasePlan &plan, const SqlLook &look, const QString &connection)
+bool addHeld(ForceReleasePlan &plan, const SqlPoll &look, const QString &connection)
 {
     qint64 namedRows = 0;
     for (const auto &lock : inspect::snapshotsOf(look, plan.before.lock.connection)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/killconnection.h"
 
-#include "core/inspect/mariadb/look.h"
+#include "core/inspect/mariadb/poll.h"
 #include "core/rules/catalogue.h"
 
 #include <QStringDecoder>

@@ -3,7 +3,7 @@
 // when.
 #pragma once
 
-#include "core/inspect/mariadb/look.h"
+#include "core/inspect/mariadb/poll.h"
 #include "core/mariadb/session.h"
 #include "core/operate/releasemethod.h"
 

@@ -2,7 +2,7 @@
 #include "core/workspace/questions.h"
 
 #include "core/base/text.h"
-#include "core/inspect/mariadb/doing.h"
+#include "core/inspect/mariadb/sessionactivity.h"
 #include "core/workspace/mariadblink.h"
 #include "core/workspace/redislink.h"
 #include "core/workspace/zookeeperlink.h"

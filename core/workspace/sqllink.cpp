@@ -2,7 +2,7 @@
 #include "core/workspace/sqllink.h"
 
 #include "core/contention/traced/tracedsql.h"
-#include "core/inspect/mariadb/look.h"
+#include "core/inspect/mariadb/poll.h"
 #include "core/recipes/mariadb/rowname.h"
 
 namespace lockscope {

@@ -59,7 +59,7 @@ private:
     QByteArray m_script;
 };
 
-Task<void> takeLook(SqlReader *reader, Result<SqlLook> *result, Deadline deadline)
+Task<void> takeLook(SqlReader *reader, Result<SqlPoll> *result, Deadline deadline)
 {
     const QByteArray also = "asked";
     auto looked = co_await reader->look(deadline, also);
@@ -73,7 +73,7 @@ void readRows(const QByteArray &input)
     Scope scope(loop);
     SqlReader reader(session);
     for (int round = 0; round < 2; ++round) {
-        Result<SqlLook> look = Error{ErrorCode::Cancelled, {}, false};
+        Result<SqlPoll> look = Error{ErrorCode::Cancelled, {}, false};
         const auto deadline = Deadline::after(loop, 5s);
         scope.launch(takeLook(&reader, &look, deadline));
         loop.advance(6s);

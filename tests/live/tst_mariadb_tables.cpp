@@ -2,7 +2,7 @@
 // Locks on whole tables of a real MariaDB: LOCK TABLES, an ALTER behind an open transaction and who waits behind it,
 // what a server that tells less still says, and how they are ended. And what a client is doing.
 #include "core/inspect/findings.h"
-#include "core/inspect/mariadb/doing.h"
+#include "core/inspect/mariadb/sessionactivity.h"
 #include "core/inspect/mariadb/observer.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/alternatives.h"
@@ -82,7 +82,7 @@ class TestMariaDbTables : public MariaDbFixture {
     {
         return QTest::qWaitFor([&] { return reply.isComplete(); }, patienceMs);
     }
-    Result<SqlDoing> doing(const mariadb::Session &client)
+    Result<SessionActivity> doing(const mariadb::Session &client)
     {
         return testing::finish(m_loop, readSqlDoing(m_admin.get(), client.connectionId(), soon()));
     }

@@ -7,7 +7,7 @@
 #include "zookeeperworld.h"
 
 #include "core/inspect/etcd/observer.h"
-#include "core/inspect/mariadb/look.h"
+#include "core/inspect/mariadb/poll.h"
 #include "core/inspect/redis/recognise.h"
 #include "core/inspect/zookeeper/observer.h"
 #include "core/operate/etcd.h"
@@ -224,7 +224,7 @@ public:
     Result<inspect::LockSnapshot> look() override
     {
         using inspect::ServerTime;
-        inspect::SqlLook look;
+        inspect::SqlPoll look;
         look.now = ServerTime(std::chrono::hours(24));
         look.serverStarted = ServerTime(std::chrono::hours(1));
         QByteArrayList before;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From rows of a MariaDB server to snapshots: names, who holds and who waits, what is odd.
 #include "core/inspect/findings.h"
-#include "core/inspect/mariadb/look.h"
+#include "core/inspect/mariadb/poll.h"
 #include "core/inspect/waits/waitgraph.h"
 #include "core/mariadb/freshness.h"
 #include "core/operate/forcerelease.h"
@@ -36,9 +36,9 @@ SqlTransaction transaction(const QByteArray &id, quint64 connection, int started
     return {id, connection, at(started), waitStarted, 2, 1};
 }
 
-SqlLook lookOf(std::vector<SqlTransaction> transactions, std::vector<SqlLockWait> waits)
+SqlPoll lookOf(std::vector<SqlTransaction> transactions, std::vector<SqlLockWait> waits)
 {
-    SqlLook look;
+    SqlPoll look;
     look.now = at(100);
     look.transactions = std::move(transactions);
     look.waits = std::move(waits);
@@ -89,7 +89,7 @@ QStringList arrows(const std::vector<LockSnapshot> &snapshots)
     return all;
 }
 
-WaitGraph graphOf(const SqlLook &look)
+WaitGraph graphOf(const SqlPoll &look)
 {
     return waitGraphOf(snapshotsOf(look, db), {}, std::chrono::system_clock::time_point(look.now));
 }
@@ -185,7 +185,7 @@ private slots:
         };
         IndexColumns columns;
         columns[{stock, "PRIMARY"}] = QByteArrayList{"id"};
-        ToldRows told;
+        RowDataCache told;
         const auto namesOf = [&](std::vector<SqlLockWait> waits) {
             told.keep(waits);
             QByteArrayList names;

@@ -2,7 +2,7 @@
 // From rows of a PostgreSQL to snapshots: names, who holds and who waits, in which order, what is odd; what its
 // errors mean; and that nothing of a value becomes a part of a statement.
 #include "core/inspect/findings.h"
-#include "core/inspect/postgresql/look.h"
+#include "core/inspect/postgresql/pgpoll.h"
 #include "core/inspect/seentobegin.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/postgresqlrelease.h"
@@ -87,9 +87,9 @@ PgLock pgTable(quint64 pid, const QByteArray &mode, bool isGranted, std::vector<
     return lock;
 }
 
-PgLook pgLook(std::vector<PgLock> locks, std::vector<PgSession> sessions)
+PgPoll pgLook(std::vector<PgLock> locks, std::vector<PgSession> sessions)
 {
-    PgLook look;
+    PgPoll look;
     look.now = timeOf(pgBegun + 100 * oneSecond);
     look.database = "5";
     look.locks = std::move(locks);
@@ -114,7 +114,7 @@ QByteArray drawn(const LockSnapshot &lock)
     return lock.lock.name + ' ' + lock.recipe + ": " + parts.join(", ");
 }
 
-QByteArray drawn(const PgLook &look)
+QByteArray drawn(const PgPoll &look)
 {
     QByteArrayList all;
     for (const auto &lock : snapshotsOf(look, pgConnection))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whose a lock is, by names that are certain; and names that only look like theirs.
-#include "core/inspect/mariadb/look.h"
+#include "core/inspect/mariadb/poll.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
@@ -42,7 +42,7 @@ private slots:
     void namedLocksSayWhoseTheyAre()
     {
         QFETCH(QByteArray, name);
-        SqlLook look;
+        SqlPoll look;
         look.now = ServerTime(1'700'000'100s);
         look.namedLocks.push_back({name, 7, true});
         const auto locks = snapshotsOf(look, ConnectionName("db"));
@@ -68,7 +68,7 @@ private slots:
         QFETCH(QByteArray, table);
         QFETCH(QByteArrayList, columns);
         QFETCH(bool, isQuartz);
-        SqlLook look;
+        SqlPoll look;
         look.now = ServerTime(1'700'000'100s);
         look.transactions = {{"1", 3, look.now, {}, 1, 0}, {"2", 4, look.now, look.now, 1, 0}};
         look.waits.push_back({"2", "1", table, "PRIMARY", "'sched', 'TRIGGER_ACCESS'", "X", "X"});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows that are locks by what stands in them: their snapshots, and what a force-release of one will say.
-#include "core/inspect/mariadb/look.h"
+#include "core/inspect/mariadb/poll.h"
 #include "core/operate/forcerelease.h"
 #include "tests/support/testmain.h"
 
@@ -28,7 +28,7 @@ SqlLockRow lockRow(SqlLockRow::Kind kind)
 
 LockSnapshot snapshotOfRow(const SqlLockRow &row)
 {
-    SqlLook look;
+    SqlPoll look;
     look.now = ServerTime(1'700'000'100s);
     look.lockRows.push_back(row);
     const auto locks = snapshotsOf(look, ConnectionName("db"));

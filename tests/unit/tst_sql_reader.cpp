@@ -76,7 +76,7 @@ private:
     const mariadb::Features m_features;
 };
 
-Task<void> lookOnce(SqlReader *reader, Result<SqlLook> *result, Deadline deadline)
+Task<void> lookOnce(SqlReader *reader, Result<SqlPoll> *result, Deadline deadline)
 {
     auto looking = reader->look(deadline);
     auto looked = co_await looking;
@@ -90,11 +90,11 @@ class TestSqlReader : public QObject {
 
     VirtualLoop m_loop;
 
-    SqlLook look(AnsweringSql &session, QString *gaps = nullptr)
+    SqlPoll look(AnsweringSql &session, QString *gaps = nullptr)
     {
         Scope scope(m_loop);
         SqlReader reader(session);
-        Result<SqlLook> result = Error{};
+        Result<SqlPoll> result = Error{};
         scope.launch(lookOnce(&reader, &result, Deadline::after(m_loop, 5s)));
         m_loop.advance(6s);
         if (!result)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From what a MariaDB or MySQL server says of its tables to snapshots: who is in whose way, and what is not said.
 #include "core/inspect/findings.h"
-#include "core/inspect/mariadb/look.h"
+#include "core/inspect/mariadb/poll.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
@@ -13,9 +13,9 @@ using namespace std::chrono_literals;
 namespace {
 
 // "3 SHARED_READ, 4 EXCLUSIVE?": granted, and asked for.
-SqlLook lookAtTable(const QString &locks, std::chrono::milliseconds inState = 40s, bool isIdle = true)
+SqlPoll lookAtTable(const QString &locks, std::chrono::milliseconds inState = 40s, bool isIdle = true)
 {
-    SqlLook look;
+    SqlPoll look;
     look.now = ServerTime(1'700'000'100s);
     look.serverStarted = ServerTime(1'700'000'000s);
     look.tellsTableWaiters = true;
@@ -38,7 +38,7 @@ SqlLook lookAtTable(const QString &locks, std::chrono::milliseconds inState = 40
     return look;
 }
 
-QString tableWords(const SqlLook &look)
+QString tableWords(const SqlPoll &look)
 {
     const auto locks = snapshotsOf(look, ConnectionName("db"));
     if (locks.size() != 1)

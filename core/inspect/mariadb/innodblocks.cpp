@@ -8,7 +8,7 @@
 // lock_rec_has_to_wait().
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
-#include "core/inspect/mariadb/looked.h"
+#include "core/inspect/mariadb/pollindex.h"
 
 namespace lockscope::inspect {
 
@@ -36,7 +36,7 @@ void addIdle(LockSnapshot &lock, Contender &holder, const SqlTransaction &transa
 }
 
 // "prepared XA transaction order-7"; of several the server does not say which has what.
-QByteArray xaInWords(const SqlTransaction &transaction, const SqlLook &look)
+QByteArray xaInWords(const SqlTransaction &transaction, const SqlPoll &look)
 {
     if (transaction.state.startsWith("ROLLING"))
         return "a transaction without a session, which the server rolls back";
@@ -55,7 +55,8 @@ QByteArray xaInWords(const SqlTransaction &transaction, const SqlLook &look)
 class InnoDbLock {
 public:
     // `around`: the pairs about the same record, those of its other lock included.
-    InnoDbLock(const Looked &looked, std::vector<const SqlLockWait *> waits, std::vector<const SqlLockWait *> around)
+    InnoDbLock(const SqlPollIndex &looked, std::vector<const SqlLockWait *> waits,
+               std::vector<const SqlLockWait *> around)
         : m_looked(looked), m_waits(std::move(waits)), m_around(std::move(around)), m_first(*m_waits.front()),
           m_isGap(isForGap(m_first))
     {
@@ -187,7 +188,7 @@ private:
                    {holder.id});
     }
 
-    const Looked &m_looked;
+    const SqlPollIndex &m_looked;
     const std::vector<const SqlLockWait *> m_waits, m_around;
     const SqlLockWait &m_first;
     const bool m_isGap;
@@ -209,7 +210,8 @@ bool isForGap(const SqlLockWait &wait)
     return isBehindLast || modes.contains("GAP") || modes.contains("INSERT_INTENTION");
 }
 
-void addInnoDbLocks(std::vector<LockSnapshot> &snapshots, const Looked &looked, const ConnectionName &connection)
+void addInnoDbLocks(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looked,
+                    const ConnectionName &connection)
 {
     const auto &look = looked.look();
     std::map<QByteArray, std::vector<const SqlLockWait *>> locks, records;

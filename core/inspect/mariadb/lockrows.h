@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/async/task.h"
-#include "core/inspect/mariadb/look.h"
+#include "core/inspect/mariadb/poll.h"
 #include "core/mariadb/session.h"
 
 #include <functional>

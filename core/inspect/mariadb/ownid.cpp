@@ -4,7 +4,7 @@
 #include "core/async/sleep.h"
 #include "core/base/duration.h"
 #include "core/base/random.h"
-#include "core/inspect/mariadb/look.h"
+#include "core/inspect/mariadb/poll.h"
 #include "core/mariadb/freshness.h"
 #include "core/rules/catalogue.h"
 

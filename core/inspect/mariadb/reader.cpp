@@ -107,7 +107,7 @@ private:
     Loop &m_loop;
 };
 
-Task<Result<SqlLook>> SqlReader::look(Deadline deadline, QByteArray also)
+Task<Result<SqlPoll>> SqlReader::look(Deadline deadline, QByteArray also)
 {
     auto &loop = m_session.loop();
     const auto met = co_await meetServer(deadline);
@@ -134,7 +134,7 @@ Task<Result<SqlLook>> SqlReader::look(Deadline deadline, QByteArray also)
     co_return answer;
 }
 
-Task<Result<SqlLook>> SqlReader::freshLook(Deadline deadline, QByteArray also)
+Task<Result<SqlPoll>> SqlReader::freshLook(Deadline deadline, QByteArray also)
 {
     auto &loop = m_session.loop();
     const auto until = std::min<Instant>(deadline.when(), loop.now() + patienceForFreshRows);
@@ -185,7 +185,7 @@ Task<Result<void>> SqlReader::meetServer(Deadline deadline)
     if (!server)
         co_return server.error();
     m_lockRows.forget();
-    m_toldRows = {};
+    m_rowData = {};
     m_pace = Pace::of(text(*server, 0, "server") + ' ' + text(*server, 0, "started"), m_session.loop().now());
     m_serverStarted = moment(*server, 0, "started");
     m_namedLocks = NamedLocks::NotAsked;
@@ -197,10 +197,10 @@ Task<Result<void>> SqlReader::meetServer(Deadline deadline)
     co_return Result<void>();
 }
 
-Task<Result<SqlLook>> SqlReader::ask(Deadline deadline, QByteArray also)
+Task<Result<SqlPoll>> SqlReader::ask(Deadline deadline, QByteArray also)
 {
     m_newGaps.clear();
-    SqlLook look;
+    SqlPoll look;
     look.serverStarted = m_serverStarted;
     const auto asked = m_session.loop().now();
     const auto rows = co_await readRowLocks(&look, deadline);
@@ -271,7 +271,7 @@ Task<SqlReader::NoRows> SqlReader::whyNoRows(Error error, Deadline deadline)
     co_return NoRows{u"the PROCESS privilege is missing (GRANT PROCESS ON *.* TO …)"_s, false};
 }
 
-Task<Result<void>> SqlReader::readRowLocks(SqlLook *look, Deadline deadline)
+Task<Result<void>> SqlReader::readRowLocks(SqlPoll *look, Deadline deadline)
 {
     const auto mark = mariadb::freshMark();
     const auto rows = co_await askForRows(mark, deadline);
@@ -303,14 +303,14 @@ Task<Result<void>> SqlReader::readRowLocks(SqlLook *look, Deadline deadline)
                                    text(*rows, i, "requested_mode"), text(*rows, i, "blocking_mode"),
                                    text(*rows, i, "lock_id"), text(*rows, i, "blocking_status")});
     }
-    m_toldRows.keep(look->waits);
+    m_rowData.keep(look->waits);
     const auto named = co_await readPreparedXa(look, deadline);
     co_return named;
 }
 
 // Only where there is a transaction without a session, and somebody waits. MySQL wants a privilege for it:
 // XA_RECOVER_ADMIN.
-Task<Result<void>> SqlReader::readPreparedXa(SqlLook *look, Deadline deadline)
+Task<Result<void>> SqlReader::readPreparedXa(SqlPoll *look, Deadline deadline)
 {
     const auto without = std::ranges::find(look->transactions, quint64(0), &SqlTransaction::connection);
     if (look->waits.empty() || without == look->transactions.end())
@@ -327,7 +327,7 @@ Task<Result<void>> SqlReader::readPreparedXa(SqlLook *look, Deadline deadline)
     co_return Result<void>();
 }
 
-Task<Result<void>> SqlReader::readProcesses(SqlLook *look, Deadline deadline)
+Task<Result<void>> SqlReader::readProcesses(SqlPoll *look, Deadline deadline)
 {
     const QByteArray time = m_session.features().milliseconds ? "TIME_MS" : "TIME * 1000";
     auto asking = send("SELECT ID, USER, HOST, DB, COMMAND, STATE, INFO, " + time
@@ -355,7 +355,7 @@ Task<Result<void>> SqlReader::readProcesses(SqlLook *look, Deadline deadline)
 }
 
 // Only while there is somebody whose name matters. Nothing of it is a gap: without it a connection is nameless.
-Task<Result<void>> SqlReader::readAttributes(SqlLook *look, Deadline deadline)
+Task<Result<void>> SqlReader::readAttributes(SqlPoll *look, Deadline deadline)
 {
     if (!m_tellsAttributes || (look->waits.empty() && look->namedLocks.empty()))
         co_return Result<void>();
@@ -383,7 +383,7 @@ Task<Result<void>> SqlReader::readAttributes(SqlLook *look, Deadline deadline)
     co_return Result<void>();
 }
 
-Task<Result<void>> SqlReader::readColumns(SqlLook *look, Deadline deadline)
+Task<Result<void>> SqlReader::readColumns(SqlPoll *look, Deadline deadline)
 {
     constexpr std::size_t mostKept = 1000;
     if (m_columns.size() > mostKept)

@@ -3,7 +3,7 @@
 // and how often it may be asked. Loop thread only.
 //
 // Readers of one process take turns on one server, whatever they call it. Those of other programs cannot be asked to:
-// a look that met an old copy (SqlLook::rowsAreFresh) says so, and whoever follows should rest for restAfterLook().
+// a look that met an old copy (SqlPoll::rowsAreFresh) says so, and whoever follows should rest for restAfterLook().
 #pragma once
 
 #include "core/async/task.h"
@@ -24,9 +24,9 @@ public:
     // One look at a time, and never sooner than the server's copy of its locks is made anew: that happens
     // only when nobody has read it for 100 ms. What the server refuses is left out and said in gaps().
     // `also` is a named lock to ask for in any case.
-    Task<Result<SqlLook>> look(Deadline deadline, QByteArray also = {});
+    Task<Result<SqlPoll>> look(Deadline deadline, QByteArray also = {});
     // Until a look meets a new copy, or that time has passed: then the last look, with an old one.
-    Task<Result<SqlLook>> freshLook(Deadline deadline, QByteArray also = {});
+    Task<Result<SqlPoll>> freshLook(Deadline deadline, QByteArray also = {});
     // The next look reads what stands in rows that are locks, however lately that was read.
     void readLockRowsAnew() { m_lockRows.readAnew(); }
     [[nodiscard]] std::vector<Unexplained> lockTablesNotRead() const { return m_lockRows.unexplained(); }
@@ -56,29 +56,29 @@ private:
         m_knownFor = state == mariadb::SessionState::Connected ? m_knownFor : 0;
     }
     Task<Result<void>> meetServer(Deadline deadline);
-    Task<Result<SqlLook>> ask(Deadline deadline, QByteArray also);
+    Task<Result<SqlPoll>> ask(Deadline deadline, QByteArray also);
     Task<Result<mariadb::Rows>> askForRows(QByteArray mark, Deadline deadline);
     Task<NoRows> whyNoRows(Error error, Deadline deadline);
     Task<Result<NamedLocks>> findNamedLocks(Deadline deadline);
-    Task<Result<void>> readRowLocks(SqlLook *look, Deadline deadline);
-    Task<Result<void>> readPreparedXa(SqlLook *look, Deadline deadline);
-    Task<Result<void>> readProcesses(SqlLook *look, Deadline deadline);
-    Task<Result<void>> readNamedLocks(SqlLook *look, Deadline deadline, QByteArray also);
-    Task<Result<void>> readTableLocks(SqlLook *look, const mariadb::Rows *rows, Deadline deadline);
-    void addTableWaiters(SqlLook *look);
-    Task<Result<void>> findBySpelling(SqlLook *look, QByteArray also, Deadline deadline);
-    Task<Result<void>> addHolders(SqlLook *look, Deadline deadline, QByteArray also);
-    Task<Result<void>> readLockRows(SqlLook *look, Deadline deadline);
-    Task<Result<void>> readAttributes(SqlLook *look, Deadline deadline);
-    Task<Result<void>> readLimits(SqlLook *look, Deadline deadline);
-    Task<Result<void>> readColumns(SqlLook *look, Deadline deadline);
+    Task<Result<void>> readRowLocks(SqlPoll *look, Deadline deadline);
+    Task<Result<void>> readPreparedXa(SqlPoll *look, Deadline deadline);
+    Task<Result<void>> readProcesses(SqlPoll *look, Deadline deadline);
+    Task<Result<void>> readNamedLocks(SqlPoll *look, Deadline deadline, QByteArray also);
+    Task<Result<void>> readTableLocks(SqlPoll *look, const mariadb::Rows *rows, Deadline deadline);
+    void addTableWaiters(SqlPoll *look);
+    Task<Result<void>> findBySpelling(SqlPoll *look, QByteArray also, Deadline deadline);
+    Task<Result<void>> addHolders(SqlPoll *look, Deadline deadline, QByteArray also);
+    Task<Result<void>> readLockRows(SqlPoll *look, Deadline deadline);
+    Task<Result<void>> readAttributes(SqlPoll *look, Deadline deadline);
+    Task<Result<void>> readLimits(SqlPoll *look, Deadline deadline);
+    Task<Result<void>> readColumns(SqlPoll *look, Deadline deadline);
     [[nodiscard]] Reply<mariadb::Rows> send(const QByteArray &text, Deadline deadline,
                                             const QByteArrayList &parameters = {});
     void note(const QString &gap);
 
     mariadb::Session &m_session;
     Subscription m_state;
-    ToldRows m_toldRows;
+    RowDataCache m_rowData;
     mariadb::ConnectionId m_knownFor = 0; // the connection all this was found out on
     NamedLocks m_namedLocks = NamedLocks::NotAsked;
     bool m_tellsAttributes = true; // performance_schema is on and may be read

@@ -84,7 +84,7 @@ Task<Result<SqlReader::NamedLocks>> SqlReader::findNamedLocks(Deadline deadline)
     co_return plugin ? NamedLocks::Plugin : NamedLocks::WaitersOnly;
 }
 
-Task<Result<void>> SqlReader::readNamedLocks(SqlLook *look, Deadline deadline, QByteArray also)
+Task<Result<void>> SqlReader::readNamedLocks(SqlPoll *look, Deadline deadline, QByteArray also)
 {
     if (m_namedLocks == NamedLocks::NotAsked) {
         const auto found = co_await findNamedLocks(deadline);
@@ -138,7 +138,7 @@ Task<Result<void>> SqlReader::readNamedLocks(SqlLook *look, Deadline deadline, Q
 
 // Where somebody waits for a table, everybody who has it: in one more question, so that both are of one moment. The
 // same of the whole server, of a schema and so on.
-Task<Result<void>> SqlReader::readTableLocks(SqlLook *look, const Rows *rows, Deadline deadline)
+Task<Result<void>> SqlReader::readTableLocks(SqlPoll *look, const Rows *rows, Deadline deadline)
 {
     look->tellsTableWaiters = rows && m_namedLocks == NamedLocks::PerformanceSchema;
     std::set<SqlObject> waitedFor;
@@ -177,7 +177,7 @@ Task<Result<void>> SqlReader::readTableLocks(SqlLook *look, const Rows *rows, De
     co_return Result<void>();
 }
 
-Task<Result<void>> SqlReader::readLockRows(SqlLook *look, Deadline deadline)
+Task<Result<void>> SqlReader::readLockRows(SqlPoll *look, Deadline deadline)
 {
     const SqlLockRows::Send sending = [this](const QByteArray &query, Deadline by, const QByteArrayList &parameters) {
         return send(query, by, parameters);
@@ -192,7 +192,7 @@ Task<Result<void>> SqlReader::readLockRows(SqlLook *look, Deadline deadline)
 }
 
 // Where only PROCESSLIST says that somebody waits for a table.
-void SqlReader::addTableWaiters(SqlLook *look)
+void SqlReader::addTableWaiters(SqlPoll *look)
 {
     const auto missing =
         m_namedLocks == NamedLocks::Plugin
@@ -225,7 +225,7 @@ void SqlReader::addTableWaiters(SqlLook *look)
 }
 
 // Only while somebody waits. Nothing of it is a gap: who is not told what ends a wait is told that.
-Task<Result<void>> SqlReader::readLimits(SqlLook *look, Deadline deadline)
+Task<Result<void>> SqlReader::readLimits(SqlPoll *look, Deadline deadline)
 {
     const bool isAnybodyWaiting =
         !look->waits.empty()
@@ -261,7 +261,7 @@ Task<Result<void>> SqlReader::readLimits(SqlLook *look, Deadline deadline)
 
 // MySQL keeps names in lower case, and takes them in any: who asks in another is told by the one it asked with.
 // Whether two spellings are one name here, the server says.
-Task<Result<void>> SqlReader::findBySpelling(SqlLook *look, QByteArray also, Deadline deadline)
+Task<Result<void>> SqlReader::findBySpelling(SqlPoll *look, QByteArray also, Deadline deadline)
 {
     const auto lower = [](const QByteArray &name) { return QString::fromUtf8(name).toLower(); };
     const bool isThere =
@@ -289,7 +289,7 @@ Task<Result<void>> SqlReader::findBySpelling(SqlLook *look, QByteArray also, Dea
 }
 
 // Whoever is waited for, by name: the server tells that without any instrument.
-Task<Result<void>> SqlReader::addHolders(SqlLook *look, Deadline deadline, QByteArray also)
+Task<Result<void>> SqlReader::addHolders(SqlPoll *look, Deadline deadline, QByteArray also)
 {
     QByteArrayList names;
     if (!also.isEmpty())

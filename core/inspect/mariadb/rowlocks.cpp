@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From rows that are locks by what stands in them to snapshots.
-#include "core/inspect/mariadb/looked.h"
+#include "core/inspect/mariadb/pollindex.h"
 #include "core/base/identifiers.h"
 #include "core/inspect/knownclients.h"
 #include "core/rules/contenderid.h"
@@ -57,7 +57,7 @@ LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
     return lock;
 }
 
-void addLockRows(std::vector<LockSnapshot> &snapshots, const Looked &looked, const ConnectionName &connection)
+void addLockRows(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looked, const ConnectionName &connection)
 {
     std::set<QByteArray> names; // a server may say anything twice
     for (const auto &row : looked.look().lockRows) {

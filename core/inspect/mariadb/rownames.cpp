@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From what InnoDB prints to the names of rows and named locks.
-#include "core/inspect/mariadb/look.h"
+#include "core/inspect/mariadb/poll.h"
 
 #include "core/base/identifiers.h"
 
@@ -160,7 +160,7 @@ QByteArray placeIn(const QByteArray &lockId)
 
 } // namespace
 
-void ToldRows::keep(std::vector<SqlLockWait> &waits)
+void RowDataCache::keep(std::vector<SqlLockWait> &waits)
 {
     std::map<QByteArray, QByteArray> here; // by table, index and place
     const auto whereOf = [](const SqlLockWait &wait) {

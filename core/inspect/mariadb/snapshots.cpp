@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
-#include "core/inspect/mariadb/looked.h"
+#include "core/inspect/mariadb/pollindex.h"
 
 #include <tuple>
 
@@ -64,7 +64,7 @@ void finishBehindHolders(LockSnapshot &lock)
     finish(lock, behind, Evidence::Inferred);
 }
 
-LockSnapshot emptySqlLock(const SqlLook &look, const ConnectionName &connection, const QByteArray &name)
+LockSnapshot emptySqlLock(const SqlPoll &look, const ConnectionName &connection, const QByteArray &name)
 {
     LockSnapshot lock;
     lock.lock = {connection, name};
@@ -77,7 +77,7 @@ LockSnapshot emptySqlLock(const SqlLook &look, const ConnectionName &connection,
 
 namespace {
 
-LockSnapshot namedLock(const Looked &looked, LockSnapshot lock, const std::vector<const SqlNamedLock *> &parts)
+LockSnapshot namedLock(const SqlPollIndex &looked, LockSnapshot lock, const std::vector<const SqlNamedLock *> &parts)
 {
     lock.recipe = "sql-get-lock";
     attributeNamedLock(lock, parts.front()->name);
@@ -139,9 +139,9 @@ QByteArray namedContenderId(quint64 connection, ServerTime serverStarted)
            + QByteArray::number(qint64(serverStarted.time_since_epoch().count()));
 }
 
-std::vector<LockSnapshot> snapshotsOf(const SqlLook &look, const ConnectionName &connection)
+std::vector<LockSnapshot> snapshotsOf(const SqlPoll &look, const ConnectionName &connection)
 {
-    const Looked looked(look);
+    const SqlPollIndex looked(look);
     std::map<QByteArray, std::vector<const SqlNamedLock *>> named;
     for (const auto &part : look.namedLocks)
         named["GET_LOCK#" + part.name].push_back(&part);
@@ -155,7 +155,7 @@ std::vector<LockSnapshot> snapshotsOf(const SqlLook &look, const ConnectionName 
     return snapshots;
 }
 
-std::vector<SessionSnapshot> sessionsOf(const SqlLook &look, const std::vector<LockSnapshot> &snapshots,
+std::vector<SessionSnapshot> sessionsOf(const SqlPoll &look, const std::vector<LockSnapshot> &snapshots,
                                         const ConnectionName &connection)
 {
     std::map<quint64, SessionSnapshot> sessions;

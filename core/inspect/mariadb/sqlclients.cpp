@@ -2,7 +2,7 @@
 // Whose locks these are, where the name alone says it beyond doubt. From the sources named in docs/layouts.md.
 #include "core/base/identifiers.h"
 #include "core/inspect/knownclients.h"
-#include "core/inspect/mariadb/looked.h"
+#include "core/inspect/mariadb/pollindex.h"
 
 namespace lockscope::inspect {
 

@@ -8,7 +8,7 @@
 // one; where there are several, it is nobody by name.
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
-#include "core/inspect/mariadb/looked.h"
+#include "core/inspect/mariadb/pollindex.h"
 
 namespace lockscope::inspect {
 
@@ -88,7 +88,7 @@ Mode modeOfTable(const QByteArray &mode)
 // All locks on one table.
 class OneTable {
 public:
-    OneTable(const Looked &looked, std::vector<const SqlTableLock *> parts)
+    OneTable(const SqlPollIndex &looked, std::vector<const SqlTableLock *> parts)
         : m_looked(looked), m_parts(std::move(parts)), m_isTable(m_parts.front()->type == "TABLE")
     {
         for (const auto *one : m_parts) {
@@ -197,7 +197,7 @@ private:
     {
         auto one = contender(connection);
         one.role = Role::Holder;
-        const auto *transaction = Looked::transactionOf(m_looked.look(), connection);
+        const auto *transaction = SqlPollIndex::transactionOf(m_looked.look(), connection);
         if (transaction && transaction->started) {
             one.id = rowContenderId(connection, transaction->id, *transaction->started);
             one.guard.value = guardOf(*transaction);
@@ -242,7 +242,7 @@ private:
         addFinding(lock, FindingCode::IdleInTransaction, message, {holder.id});
     }
 
-    const Looked &m_looked;
+    const SqlPollIndex &m_looked;
     std::vector<const SqlTableLock *> m_parts;
     const bool m_isTable; // or a schema, or the whole server
     std::set<quint64> m_waiting;
@@ -250,7 +250,7 @@ private:
 
 } // namespace
 
-void addTableLocks(std::vector<LockSnapshot> &snapshots, const Looked &looked, const ConnectionName &connection)
+void addTableLocks(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looked, const ConnectionName &connection)
 {
     std::map<QByteArray, std::vector<const SqlTableLock *>> tables;
     for (const auto &one : looked.look().tableLocks)

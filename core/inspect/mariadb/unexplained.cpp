@@ -2,7 +2,7 @@
 // What waits and is in no snapshot. A server says in PROCESSLIST that a connection waits for a lock of some kind, and
 // shows many such locks nowhere, or only where an instrument is on.
 #include "core/base/text.h"
-#include "core/inspect/mariadb/looked.h"
+#include "core/inspect/mariadb/pollindex.h"
 
 #include <QStringList>
 
@@ -25,7 +25,7 @@ bool isStateOfWait(const QByteArray &state)
 
 } // namespace
 
-QStringList unexplainedWaits(const SqlLook &look, const std::vector<LockSnapshot> &snapshots)
+QStringList unexplainedWaits(const SqlPoll &look, const std::vector<LockSnapshot> &snapshots)
 {
     std::set<quint64> shown;
     for (const auto &lock : snapshots) {

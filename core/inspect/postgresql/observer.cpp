@@ -2,7 +2,7 @@
 #include "core/inspect/postgresql/observer.h"
 
 #include "core/base/text.h"
-#include "core/inspect/postgresql/look.h"
+#include "core/inspect/postgresql/pgpoll.h"
 #include "core/postgresql/dialect.h"
 #include "core/rules/catalogue.h"
 
@@ -15,7 +15,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 // What can be said of a name that no snapshot has.
-QString whyNoPgLock(const QByteArray &name, const PgLook &look, const std::vector<LockSnapshot> &snapshots)
+QString whyNoPgLock(const QByteArray &name, const PgPoll &look, const std::vector<LockSnapshot> &snapshots)
 {
     if (name.startsWith("ADVISORY"))
         return u"nobody holds or wants an advisory lock of this key in this database"_s;

@@ -113,7 +113,7 @@ PgSession pgSessionOf(const Rows &rows, std::size_t i)
 }
 
 // Which transaction of which backend asks for it; empty where the server does not say since when that one is there.
-QByteArray waiterOf(const PgLook &look, const PgLock &lock)
+QByteArray waiterOf(const PgPoll &look, const PgLock &lock)
 {
     const auto session = std::ranges::find(look.sessions, lock.pid, &PgSession::pid);
     return session == look.sessions.end() || !session->backendStart
@@ -145,7 +145,7 @@ Task<Result<void>> PgReader::setUp(Deadline deadline)
     co_return Result<void>();
 }
 
-Task<Result<PgLook>> PgReader::look(Deadline deadline)
+Task<Result<PgPoll>> PgReader::look(Deadline deadline)
 {
     const auto ready = co_await setUp(deadline);
     if (!ready)
@@ -154,7 +154,7 @@ Task<Result<PgLook>> PgReader::look(Deadline deadline)
     const auto rows = co_await asking;
     if (!rows)
         co_return rows.error();
-    PgLook look;
+    PgPoll look;
     QStringList gaps;
     for (std::size_t i = 0; i < rows->rows.size(); ++i) {
         look.database = pgText(*rows, i, "own_database");
@@ -201,7 +201,7 @@ Task<Result<PgLook>> PgReader::look(Deadline deadline)
     co_return look;
 }
 
-Task<Result<void>> PgReader::readLockRows(PgLook *look, Deadline deadline)
+Task<Result<void>> PgReader::readLockRows(PgPoll *look, Deadline deadline)
 {
     const SqlLockRows::Send sending = [this](const QByteArray &query, Deadline by, const QByteArrayList &parameters) {
         return send(query, by, parameters);
@@ -214,7 +214,7 @@ Task<Result<void>> PgReader::readLockRows(PgLook *look, Deadline deadline)
 }
 
 // Only where a lock is held by nobody who is there.
-Task<Result<void>> PgReader::readPrepared(PgLook *look, Deadline deadline)
+Task<Result<void>> PgReader::readPrepared(PgPoll *look, Deadline deadline)
 {
     if (std::ranges::find(look->locks, quint64(0), &PgLock::pid) == look->locks.end())
         co_return Result<void>();
@@ -233,7 +233,7 @@ Task<Result<void>> PgReader::readPrepared(PgLook *look, Deadline deadline)
 }
 
 // Ours are others' but for what we set ourselves, and what we began with stands beside it.
-Task<Result<void>> PgReader::readLimits(PgLook *look, Deadline deadline)
+Task<Result<void>> PgReader::readLimits(PgPoll *look, Deadline deadline)
 {
     if (std::ranges::find(look->locks, false, &PgLock::isGranted) == look->locks.end())
         co_return Result<void>();
@@ -254,7 +254,7 @@ Task<Result<void>> PgReader::readLimits(PgLook *look, Deadline deadline)
 // Kept while somebody waits for the row: it stands there until its writer's transaction ends. What happened while
 // there was no connection was not seen: then only what the same transaction of the same backend waits for is the same
 // row, which nobody clears away before that one has ended. To read it again would not do where an ALTER waits.
-Task<Result<void>> PgReader::readRowKeys(PgLook *look, Deadline deadline)
+Task<Result<void>> PgReader::readRowKeys(PgPoll *look, Deadline deadline)
 {
     const bool isAnew = std::exchange(m_isReconnected, false);
     std::map<PgRowKeys::key_type, std::set<QByteArray>> waiters;
@@ -337,7 +337,7 @@ Task<Result<QByteArray>> PgReader::tableName(QByteArray relation, Deadline deadl
 
 // pg_locks says for whose end the next one waits, and of others that have the row with it nothing: they stand in the
 // row itself, behind a number that is no transaction's.
-Task<Result<void>> PgReader::readSharers(PgLook *look, Deadline deadline)
+Task<Result<void>> PgReader::readSharers(PgPoll *look, Deadline deadline)
 {
     const auto locks = look->locks;
     for (const auto &tuple : locks) {

@@ -5,7 +5,7 @@
 
 #include "core/async/task.h"
 #include "core/inspect/mariadb/lockrows.h"
-#include "core/inspect/postgresql/look.h"
+#include "core/inspect/postgresql/pgpoll.h"
 #include "core/mariadb/session.h"
 
 #include <set>
@@ -21,7 +21,7 @@ public:
     // `session` outlives the reader and its tasks.
     explicit PgReader(mariadb::Session &session) : m_session(session) {}
 
-    Task<Result<PgLook>> look(Deadline deadline);
+    Task<Result<PgPoll>> look(Deadline deadline);
     // The next look reads the rows that are locks by what stands in them as they are then.
     void readLockRowsAnew() { m_lockRows.readAnew(); }
     [[nodiscard]] std::vector<Unexplained> lockTablesNotRead() const { return m_lockRows.unexplained(); }
@@ -32,12 +32,12 @@ public:
 
 private:
     Task<Result<void>> setUp(Deadline deadline);
-    Task<Result<void>> readLockRows(PgLook *look, Deadline deadline);
-    Task<Result<void>> readPrepared(PgLook *look, Deadline deadline);
-    Task<Result<void>> readLimits(PgLook *look, Deadline deadline);
-    Task<Result<void>> readRowKeys(PgLook *look, Deadline deadline);
+    Task<Result<void>> readLockRows(PgPoll *look, Deadline deadline);
+    Task<Result<void>> readPrepared(PgPoll *look, Deadline deadline);
+    Task<Result<void>> readLimits(PgPoll *look, Deadline deadline);
+    Task<Result<void>> readRowKeys(PgPoll *look, Deadline deadline);
     Task<Result<PgRowKey>> readRowKey(PgLock tuple, Deadline deadline);
-    Task<Result<void>> readSharers(PgLook *look, Deadline deadline);
+    Task<Result<void>> readSharers(PgPoll *look, Deadline deadline);
     Task<Result<QByteArrayList>> sharersOf(PgLock tuple, QByteArray waitedFor, Deadline deadline);
     Task<Result<QByteArray>> tableName(QByteArray relation, Deadline deadline);
     Task<Result<QByteArrayList>> readKeyColumns(QByteArray relation, Deadline deadline);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
-#include "core/inspect/mariadb/looked.h"
-#include "core/inspect/postgresql/look.h"
+#include "core/inspect/mariadb/pollindex.h"
+#include "core/inspect/postgresql/pgpoll.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>
@@ -81,9 +81,9 @@ struct PgGroup {
 };
 using PgGroups = std::map<QByteArray, PgGroup>;
 
-class PgLooked {
+class PgPollIndex {
 public:
-    explicit PgLooked(const PgLook &look) : m_look(look)
+    explicit PgPollIndex(const PgPoll &look) : m_look(look)
     {
         std::map<QByteArray, int> named;
         for (const auto &session : look.sessions) {
@@ -104,7 +104,7 @@ public:
         }
     }
 
-    [[nodiscard]] const PgLook &look() const { return m_look; }
+    [[nodiscard]] const PgPoll &look() const { return m_look; }
     [[nodiscard]] const PgSession *session(quint64 pid) const
     {
         const auto at = m_sessions.find(pid);
@@ -187,7 +187,7 @@ private:
         return lock.type == "advisory" && isShared ? Mode::Read : Mode::Exclusive;
     }
 
-    const PgLook &m_look;
+    const PgPoll &m_look;
     std::map<quint64, const PgSession *> m_sessions;
     std::set<QByteArray> m_programs;
     std::map<QByteArray, const PgLock *> m_transactions; // who is each
@@ -196,7 +196,7 @@ private:
 };
 
 // "public.stock#id=1"; by where it stands in the table where its key is not known.
-QByteArray rowName(const PgLook &look, const PgLock &tuple)
+QByteArray rowName(const PgPoll &look, const PgLock &tuple)
 {
     const auto inQuotes = [](QByteArray text) { return '\'' + text.replace("\\", "\\\\").replace("'", "''") + '\''; };
     SqlLockWait wait;
@@ -228,7 +228,7 @@ QByteArray objectName(const PgLock &lock)
     return lock.type.toUpper() + '#' + parts.join(',');
 }
 
-void addAdvisory(PgGroups &groups, const PgLook &look, const PgLock &lock)
+void addAdvisory(PgGroups &groups, const PgPoll &look, const PgLock &lock)
 {
     const auto key = keyOf(lock);
     const bool isOurs = lock.database == look.database;
@@ -250,7 +250,7 @@ void addHolder(PgGroup &group, const PgLock &holder)
 }
 
 // A writer that waits for the first of them waits for the others after it.
-void addSharers(PgGroup &group, const PgLooked &looked, const PgLock &tuple)
+void addSharers(PgGroup &group, const PgPollIndex &looked, const PgLock &tuple)
 {
     const auto &all = looked.look().sharers;
     const auto sharers = all.find({tuple.relation, tuple.page, tuple.tuple});
@@ -262,7 +262,7 @@ void addSharers(PgGroup &group, const PgLooked &looked, const PgLock &tuple)
 }
 
 // The next one for a row waits for the transaction that has it; all others for the right to be next.
-void addRow(PgGroups &groups, const PgLooked &looked, const PgLock &waiting)
+void addRow(PgGroups &groups, const PgPollIndex &looked, const PgLock &waiting)
 {
     const bool isNext = waiting.type == "transactionid";
     const auto *tuple = isNext ? looked.rowOf(waiting.pid) : &waiting;
@@ -281,7 +281,7 @@ void addRow(PgGroups &groups, const PgLooked &looked, const PgLock &waiting)
     }
 }
 
-void addObject(PgGroups &groups, const PgLooked &looked, const PgLock &waiting)
+void addObject(PgGroups &groups, const PgPollIndex &looked, const PgLock &waiting)
 {
     auto &group = groups[objectName(waiting)];
     group.recipe = "pg-table";
@@ -301,7 +301,7 @@ void addObject(PgGroups &groups, const PgLooked &looked, const PgLock &waiting)
 }
 
 // A prepared transaction has nobody who could end it, from its beginning on.
-void addIdleHolder(LockSnapshot &lock, const QByteArray &id, const PgLooked &looked, const PgLock &held)
+void addIdleHolder(LockSnapshot &lock, const QByteArray &id, const PgPollIndex &looked, const PgLock &held)
 {
     const auto *session = looked.session(held.pid);
     const auto *prepared = looked.prepared(held);
@@ -376,7 +376,7 @@ void finishPg(LockSnapshot &lock, std::vector<std::pair<PgPart, Contender>> wait
     lock.state = lock.waiterCount() > 0 ? LockState::Contended : isHeld ? LockState::Held : LockState::Free;
 }
 
-LockSnapshot snapshotOf(const PgLooked &looked, const PgGroup &group, const LockName &name)
+LockSnapshot snapshotOf(const PgPollIndex &looked, const PgGroup &group, const LockName &name)
 {
     const auto &look = looked.look();
     LockSnapshot lock;
@@ -401,7 +401,7 @@ LockSnapshot snapshotOf(const PgLooked &looked, const PgGroup &group, const Lock
     return lock;
 }
 
-void addPgLockRows(std::vector<LockSnapshot> &snapshots, const PgLook &look, const ConnectionName &connection)
+void addPgLockRows(std::vector<LockSnapshot> &snapshots, const PgPoll &look, const ConnectionName &connection)
 {
     for (const auto &row : look.lockRows) {
         LockSnapshot lock;
@@ -429,9 +429,9 @@ bool conflicts(const QByteArray &held, const QByteArray &asked)
     return !one || !other || (pgModes[*one].second >> *other & 1U) != 0;
 }
 
-std::vector<LockSnapshot> snapshotsOf(const PgLook &look, const ConnectionName &connection)
+std::vector<LockSnapshot> snapshotsOf(const PgPoll &look, const ConnectionName &connection)
 {
-    const PgLooked looked(look);
+    const PgPollIndex looked(look);
     PgGroups groups;
     for (const auto &lock : look.locks) {
         if (lock.type == "advisory")
@@ -448,7 +448,7 @@ std::vector<LockSnapshot> snapshotsOf(const PgLook &look, const ConnectionName &
     return snapshots;
 }
 
-std::vector<SessionSnapshot> sessionsOf(const PgLook &look, const std::vector<LockSnapshot> &snapshots,
+std::vector<SessionSnapshot> sessionsOf(const PgPoll &look, const std::vector<LockSnapshot> &snapshots,
                                         const ConnectionName &connection)
 {
     std::map<quint64, SessionSnapshot> sessions;

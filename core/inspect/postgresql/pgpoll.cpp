@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/postgresql/look.h"
+#include "core/inspect/postgresql/pgpoll.h"
 
 #include "core/inspect/knownclients.h"
 
@@ -59,7 +59,7 @@ std::optional<QString> knownAdvisory(const AdvisoryKey &key, const QByteArray &d
 }
 
 // Who waits for a lock, as pg_stat_activity says it, and is in no snapshot.
-QStringList unexplainedPgWaits(const PgLook &look, const std::vector<LockSnapshot> &snapshots)
+QStringList unexplainedPgWaits(const PgPoll &look, const std::vector<LockSnapshot> &snapshots)
 {
     std::set<quint64> shown;
     for (const auto &lock : snapshots) {

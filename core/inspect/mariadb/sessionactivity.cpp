@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/mariadb/doing.h"
+#include "core/inspect/mariadb/sessionactivity.h"
 
-#include "core/inspect/mariadb/looked.h"
+#include "core/inspect/mariadb/pollindex.h"
 #include "core/inspect/mariadb/reader.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ const QByteArray lastStatement = "SELECT s.SQL_TEXT AS statement FROM performanc
 
 // By a reader of its own, that keeps the pace of all who look there: a question between two looks of the observer's
 // would make the server answer it from an old copy.
-Task<Result<SqlDoing>> readSqlDoing(mariadb::Session *session, quint64 connection, Deadline deadline)
+Task<Result<SessionActivity>> readSqlDoing(mariadb::Session *session, quint64 connection, Deadline deadline)
 {
     SqlReader reader(*session);
     auto looking = reader.freshLook(deadline);
@@ -34,12 +34,12 @@ Task<Result<SqlDoing>> readSqlDoing(mariadb::Session *session, quint64 connectio
         co_return Error{ErrorCode::NoNode, look->seesAllProcesses
                                                ? u"the server has no such connection any more"_s
                                                : u"the connection cannot be seen without the PROCESS privilege"_s};
-    SqlDoing doing;
+    SessionActivity doing;
     doing.isRunning = !process->isIdle;
     doing.statement = process->statement;
     doing.state = process->state;
     doing.inState = process->inState;
-    if (const auto *open = Looked::transactionOf(*look, connection)) {
+    if (const auto *open = SqlPollIndex::transactionOf(*look, connection)) {
         if (open->started)
             doing.transactionAge = std::max(milliseconds(0), look->now - *open->started);
         doing.rowsLocked = open->rowsLocked;

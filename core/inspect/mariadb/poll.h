@@ -38,7 +38,7 @@ struct SqlLockWait {
 
 // A server tells what row a lock is of only where it has the row's page at once. It does not change while the lock is
 // waited for, and is the same for all who wait for that place.
-class ToldRows {
+class RowDataCache {
 public:
     // Fills in what is not told this time.
     void keep(std::vector<SqlLockWait> &waits);
@@ -131,7 +131,7 @@ inline const QByteArray metadataInstrument =
 // counts them, and gives places again.
 inline const QByteArray metadataHold = QByteArrayLiteral("CONCAT(m.OBJECT_INSTANCE_BEGIN, ':', m.OWNER_EVENT_ID)");
 
-struct SqlLook {
+struct SqlPoll {
     ServerTime now{};
     std::chrono::milliseconds ahead{}; // the server's clock minus ours
     // Names of prepared XA transactions, only where a transaction without a session is in the way. None: not told.
@@ -183,11 +183,11 @@ struct SqlLook {
 // The lock with its holder and what is known of its client; its recipe, place and moment are given.
 [[nodiscard]] LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock);
 // Every row lock somebody waits for, every named lock, and tables that are locked or waited for.
-[[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const SqlLook &look, const ConnectionName &connection);
+[[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const SqlPoll &look, const ConnectionName &connection);
 // Waits that the server reports and no snapshot shows: "2 connections wait in the state …", one for each state.
-[[nodiscard]] QStringList unexplainedWaits(const SqlLook &look, const std::vector<LockSnapshot> &snapshots);
+[[nodiscard]] QStringList unexplainedWaits(const SqlPoll &look, const std::vector<LockSnapshot> &snapshots);
 // Who has a transaction, or is in one of the snapshots.
-[[nodiscard]] std::vector<SessionSnapshot> sessionsOf(const SqlLook &look, const std::vector<LockSnapshot> &snapshots,
+[[nodiscard]] std::vector<SessionSnapshot> sessionsOf(const SqlPoll &look, const std::vector<LockSnapshot> &snapshots,
                                                       const ConnectionName &connection);
 // The name in a waiting GET_LOCK('name', …), for servers that tell only who waits, not for what.
 [[nodiscard]] std::optional<QByteArray> namedLockIn(const QByteArray &statement);

@@ -7,7 +7,7 @@
 
 namespace lockscope::inspect {
 
-struct SqlDoing {
+struct SessionActivity {
     QByteArray statement; // that it runs, or ran last; empty where that is not known
     bool isRunning = false;
     QByteArray state;
@@ -19,6 +19,7 @@ struct SqlDoing {
 };
 
 // NoNode if there is no such connection. `session`, behind the gate, must outlive the task.
-[[nodiscard]] Task<Result<SqlDoing>> readSqlDoing(mariadb::Session *session, quint64 connection, Deadline deadline);
+[[nodiscard]] Task<Result<SessionActivity>> readSqlDoing(mariadb::Session *session, quint64 connection,
+                                                         Deadline deadline);
 
 } // namespace lockscope::inspect

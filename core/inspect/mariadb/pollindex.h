@@ -2,7 +2,7 @@
 // What the makers of snapshots share: one look, with the ways through it, and the order of who waits.
 #pragma once
 
-#include "core/inspect/mariadb/look.h"
+#include "core/inspect/mariadb/poll.h"
 
 #include <algorithm>
 #include <set>
@@ -13,9 +13,9 @@ namespace lockscope::inspect {
 constexpr std::chrono::seconds idleIsOdd(30);
 
 // One look, with the ways through it.
-class Looked {
+class SqlPollIndex {
 public:
-    explicit Looked(const SqlLook &look) : m_look(look)
+    explicit SqlPollIndex(const SqlPoll &look) : m_look(look)
     {
         for (const auto &transaction : look.transactions)
             addTransaction(transaction);
@@ -38,7 +38,7 @@ public:
         return at == m_processes.end() ? nullptr : at->second;
     }
     // Of one that may only read, too.
-    [[nodiscard]] static const SqlTransaction *transactionOf(const SqlLook &look, quint64 connection)
+    [[nodiscard]] static const SqlTransaction *transactionOf(const SqlPoll &look, quint64 connection)
     {
         for (const auto *all : {&look.transactions, &look.readers}) {
             const auto at = std::ranges::find(*all, connection, &SqlTransaction::connection);
@@ -77,7 +77,7 @@ public:
             return {{setting, *usual, false}};
         return {};
     }
-    [[nodiscard]] const SqlLook &look() const { return m_look; }
+    [[nodiscard]] const SqlPoll &look() const { return m_look; }
 
 private:
     // Who has no number ("0") is in nobody's way without a lock.
@@ -87,7 +87,7 @@ private:
             m_transactions[transaction.id].push_back(&transaction);
     }
 
-    const SqlLook &m_look;
+    const SqlPoll &m_look;
     std::map<QByteArray, std::vector<const SqlTransaction *>> m_transactions;
     std::map<quint64, const SqlProcess *> m_processes;
 };
@@ -163,18 +163,20 @@ void finish(LockSnapshot &lock, const Behind &behind, Evidence evidence);
 // Waits for those who have it, which a server does not say in as many words.
 void finishBehindHolders(LockSnapshot &lock);
 // What is the same of all locks of a look.
-[[nodiscard]] LockSnapshot emptySqlLock(const SqlLook &look, const ConnectionName &connection,
+[[nodiscard]] LockSnapshot emptySqlLock(const SqlPoll &look, const ConnectionName &connection,
                                         const QByteArray &name);
 // The transaction's number and start: should either change, it is not what was looked at.
 [[nodiscard]] QByteArray guardOf(const SqlTransaction &transaction);
 // innodblocks.cpp
-void addInnoDbLocks(std::vector<LockSnapshot> &snapshots, const Looked &looked, const ConnectionName &connection);
+void addInnoDbLocks(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looked,
+                    const ConnectionName &connection);
 // tablelocks.cpp
-void addTableLocks(std::vector<LockSnapshot> &snapshots, const Looked &looked, const ConnectionName &connection);
+void addTableLocks(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looked,
+                   const ConnectionName &connection);
 // sqlclients.cpp
 void attributeNamedLock(LockSnapshot &lock, const QByteArray &name);
 void attributeRow(LockSnapshot &lock, const SqlLockWait &wait, const IndexColumns &columns);
 // rowlocks.cpp
-void addLockRows(std::vector<LockSnapshot> &snapshots, const Looked &looked, const ConnectionName &connection);
+void addLockRows(std::vector<LockSnapshot> &snapshots, const SqlPollIndex &looked, const ConnectionName &connection);
 
 } // namespace lockscope::inspect

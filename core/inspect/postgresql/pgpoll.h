@@ -2,7 +2,7 @@
 // What one look at a PostgreSQL said, as plain values, and the pure functions that make snapshots of it.
 #pragma once
 
-#include "core/inspect/mariadb/look.h"
+#include "core/inspect/mariadb/poll.h"
 
 #include <QByteArray>
 #include <QByteArrayList>
@@ -59,7 +59,7 @@ using PgRowKeys = std::map<std::tuple<QByteArray, QByteArray, QByteArray>, PgRow
 // By the same: the transactions that share the row, where it is not one that has it alone.
 using PgSharers = std::map<std::tuple<QByteArray, QByteArray, QByteArray>, QByteArrayList>;
 
-struct PgLook {
+struct PgPoll {
     ServerTime now{};
     std::chrono::milliseconds ahead{}; // the server's clock minus ours
     QByteArray database;               // the number of the connection's own
@@ -87,11 +87,11 @@ struct PgLook {
 // Whether who has `held` is in the way of who asks for `asked`: the table of PostgreSQL's lock modes.
 [[nodiscard]] bool conflicts(const QByteArray &held, const QByteArray &asked);
 // Every advisory lock, every other that somebody waits for, and rows that say that they are locks.
-[[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const PgLook &look, const ConnectionName &connection);
+[[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const PgPoll &look, const ConnectionName &connection);
 // Sessions that wait for a lock which no snapshot shows: how many, in one line; empty: none.
-[[nodiscard]] QStringList unexplainedPgWaits(const PgLook &look, const std::vector<LockSnapshot> &snapshots);
+[[nodiscard]] QStringList unexplainedPgWaits(const PgPoll &look, const std::vector<LockSnapshot> &snapshots);
 // Who is in a transaction, or in one of the snapshots.
-[[nodiscard]] std::vector<SessionSnapshot> sessionsOf(const PgLook &look, const std::vector<LockSnapshot> &snapshots,
+[[nodiscard]] std::vector<SessionSnapshot> sessionsOf(const PgPoll &look, const std::vector<LockSnapshot> &snapshots,
                                                       const ConnectionName &connection);
 
 // Advisory locks by their names: "ADVISORY#42" for one key of 64 bits, "ADVISORY#7,42" for two of 32; of another
