@@ -45,7 +45,7 @@ struct WrittenFinding {
     inspect::Severity severity{};
     QString message;
     std::vector<QByteArray> contenders;
-    std::vector<inspect::SpokenMoment> moments;
+    std::vector<inspect::TimeInMessage> moments;
 };
 
 LOCKSCOPE_FIELDS(inspect::LockName, v.connection, v.name)
@@ -56,7 +56,7 @@ LOCKSCOPE_FIELDS(inspect::Contender, v.id, v.role, v.mode, v.position, v.session
                  v.pid, v.reentry, v.heldSince, v.heldAtMost, v.waitingSince, v.expiresAt, v.watches, v.guard,
                  since<3>(v.limits))
 LOCKSCOPE_FIELDS(inspect::NodeSaid, v.node, v.answered, v.value, v.expiresAt)
-LOCKSCOPE_FIELDS(inspect::SpokenMoment, v.at, v.length, v.moment, v.isAhead)
+LOCKSCOPE_FIELDS(inspect::TimeInMessage, v.at, v.length, v.moment, v.isAhead)
 LOCKSCOPE_FIELDS(WrittenFinding, v.code, v.severity, v.message, v.contenders, v.moments)
 LOCKSCOPE_FIELDS(inspect::LockSnapshot, v.lock, v.backend, v.recipe, v.client, v.why, v.confidence, v.state,
                  v.contenders, v.waitersKnown, v.findings, v.companions, v.nodes, v.observed, v.serverAhead,

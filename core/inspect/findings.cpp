@@ -59,7 +59,7 @@ std::chrono::milliseconds worthTelling(const Contender &holder, const Thresholds
     return std::min(thresholds.longHeld, std::max(leastUnusual, usual->most * thresholds.unusual));
 }
 
-QString spoken(const SpokenMoment &one, ServerTime now)
+QString spoken(const TimeInMessage &one, ServerTime now)
 {
     if (!one.isAhead)
         return spokenDuration(now - one.moment);

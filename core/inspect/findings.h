@@ -54,7 +54,7 @@ public:
 
 private:
     QString m_words;
-    std::vector<SpokenMoment> m_moments;
+    std::vector<TimeInMessage> m_moments;
 };
 
 // As severe as the table says, or as told. Its message is worded as of the lock's `observed`.

@@ -120,12 +120,12 @@ struct Contender {
 enum class FindingCode : quint8; // core/inspect/findings.h, not all of which every snapshot has to know
 
 // A span of time that a message speaks of: its words are those of when the lock was looked at, and go on counting.
-struct SpokenMoment {
+struct TimeInMessage {
     qsizetype at = 0; // where its words stand in the message, and how long they are
     qsizetype length = 0;
     ServerTime moment{};
     bool isAhead = false; // counted down to, not up from
-    friend bool operator==(const SpokenMoment &, const SpokenMoment &) = default;
+    friend bool operator==(const TimeInMessage &, const TimeInMessage &) = default;
 };
 
 struct FindingPlace {
@@ -140,8 +140,8 @@ struct Finding {
     Severity severity = Severity::Info;
     QString message; // as of the snapshot; messageAt() words it anew
     std::vector<QByteArray> contenders;
-    std::vector<SpokenMoment> moments{}; // in the message, in order
-    std::vector<LockName> also{};        // of a deadlock: the other locks in it, each of which has this finding
+    std::vector<TimeInMessage> moments{}; // in the message, in order
+    std::vector<LockName> also{};         // of a deadlock: the other locks in it, each of which has this finding
     std::vector<FindingPlace> victim{}; // and the client whose end costs least: what it holds, then what it waits for
     friend bool operator==(const Finding &, const Finding &) = default;
 };

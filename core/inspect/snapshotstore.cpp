@@ -103,7 +103,7 @@ bool sameNode(const NodeSaid &before, const NodeSaid &now)
 }
 
 // Measured anew at each look, a little off; more than that, and what counts from it would be wrong.
-bool isAboutThen(const SpokenMoment &a, const SpokenMoment &b, std::chrono::milliseconds wavering)
+bool isAboutThen(const TimeInMessage &a, const TimeInMessage &b, std::chrono::milliseconds wavering)
 {
     constexpr std::chrono::milliseconds always{1000};
     return a.isAhead == b.isAhead && std::chrono::abs(a.moment - b.moment) <= std::max(always, wavering);
