@@ -52,7 +52,7 @@ QString countOf(qsizetype count, const QString &one, const QString &many)
     return count == 1 ? one : many.arg(count);
 }
 
-void sayRecipe(Cast &cast, const LockSnapshot &lock)
+void sayRecipe(RecipeMapping &cast, const LockSnapshot &lock)
 {
     const auto played = label(cast.recipe);
     if (cast.recipe != lock.recipe)
@@ -66,7 +66,7 @@ void sayRecipe(Cast &cast, const LockSnapshot &lock)
 }
 
 // Watches that no server told of are those of the recipe; and those it told of may differ from them.
-void sayWatches(Cast &cast, const LockSnapshot &lock)
+void sayWatches(RecipeMapping &cast, const LockSnapshot &lock)
 {
     if (recipeOf(lock.recipe).wakeUp != recipes::WakeUp::Watch)
         return;
@@ -83,7 +83,7 @@ void sayWatches(Cast &cast, const LockSnapshot &lock)
 }
 
 // A semaphore that somebody waits for is full.
-void setLimit(Cast &cast, const LockSnapshot &lock)
+void setLimit(RecipeMapping &cast, const LockSnapshot &lock)
 {
     if (!recipeOf(cast.recipe).counted)
         return;
@@ -94,10 +94,10 @@ void setLimit(Cast &cast, const LockSnapshot &lock)
 
 } // namespace
 
-Result<Cast> castOf(const operate::ForceReleasePlan &plan, bool unknownRead)
+Result<RecipeMapping> castOf(const operate::ForceReleasePlan &plan, bool unknownRead)
 {
     const auto &lock = plan.before;
-    Cast cast;
+    RecipeMapping cast;
     cast.recipe = playedAs(lock);
     if (cast.recipe.isEmpty() || !recipeOf(cast.recipe).acquirable)
         return Error{ErrorCode::Unsupported,
@@ -163,7 +163,7 @@ constexpr Duration echoTakes = 1s;
 constexpr Duration handOverTakes = 40s;
 constexpr Duration sessionsEndIn = 10min;
 
-contention::Scenario scenarioOf(const Cast &cast)
+contention::Scenario scenarioOf(const RecipeMapping &cast)
 {
     contention::Scenario scenario;
     scenario.recipe = cast.recipe;
@@ -175,7 +175,7 @@ contention::Scenario scenarioOf(const Cast &cast)
 
 class Fork {
 public:
-    Fork(const operate::ForceReleasePlan &plan, const Cast &cast)
+    Fork(const operate::ForceReleasePlan &plan, const RecipeMapping &cast)
         : m_plan(plan), m_cast(cast), m_scenario(scenarioOf(cast)), m_network(m_world, Random(1), {}),
           m_trace(
               m_scenario, [this] { return m_world.now().time_since_epoch(); }, 0),
@@ -326,7 +326,7 @@ private:
     }
 
     const operate::ForceReleasePlan &m_plan;
-    const Cast &m_cast;
+    const RecipeMapping &m_cast;
     const contention::Scenario m_scenario;
     VirtualLoop m_world;
     world::Network m_network;
@@ -342,7 +342,7 @@ private:
 
 } // namespace
 
-Result<Outcome> playRelease(const operate::ForceReleasePlan &plan, const Cast &cast)
+Result<Outcome> playRelease(const operate::ForceReleasePlan &plan, const RecipeMapping &cast)
 {
     Fork fork(plan, cast);
     return fork.play();

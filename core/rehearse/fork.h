@@ -17,7 +17,7 @@ struct Part {
     int times = 1;       // that it holds it
 };
 
-struct Cast {
+struct RecipeMapping {
     QByteArray recipe; // the one that is played
     int limit = 1;
     std::vector<Part> parts;       // as they come
@@ -27,7 +27,7 @@ struct Cast {
 };
 
 // Waiters whose mode is not known read, or write. Unsupported where we have no recipe like it.
-[[nodiscard]] Result<Cast> castOf(const operate::ForceReleasePlan &plan, bool unknownRead);
+[[nodiscard]] Result<RecipeMapping> castOf(const operate::ForceReleasePlan &plan, bool unknownRead);
 
 struct Outcome {
     // Who holds in the snapshot is who came to hold in the fork. If not, nothing was played.
@@ -37,6 +37,6 @@ struct Outcome {
 };
 
 // Fails where the release is refused in the fork, or a contender cannot be made.
-[[nodiscard]] Result<Outcome> playRelease(const operate::ForceReleasePlan &plan, const Cast &cast);
+[[nodiscard]] Result<Outcome> playRelease(const operate::ForceReleasePlan &plan, const RecipeMapping &cast);
 
 } // namespace lockscope::rehearse

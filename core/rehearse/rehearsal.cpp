@@ -84,7 +84,7 @@ bool isDeaf(const LockSnapshot &lock, const QByteArray &id)
 }
 
 // A waiter before it in the queue without a connection. Its session lives: if its client comes back, it is the next.
-const Contender *goneAhead(const LockSnapshot &lock, const Cast &cast, std::size_t next)
+const Contender *goneAhead(const LockSnapshot &lock, const RecipeMapping &cast, std::size_t next)
 {
     const auto found = std::ranges::find_if(cast.parts, [&](const Part &part) {
         return part.isGone && part.contender < next && lock.contenders[part.contender].role == Role::Waiter;
@@ -92,7 +92,7 @@ const Contender *goneAhead(const LockSnapshot &lock, const Cast &cast, std::size
     return found == cast.parts.end() ? nullptr : &lock.contenders[found->contender];
 }
 
-void takeNext(Rehearsal &rehearsal, const LockSnapshot &lock, const Cast &cast, const Outcome &outcome)
+void takeNext(Rehearsal &rehearsal, const LockSnapshot &lock, const RecipeMapping &cast, const Outcome &outcome)
 {
     // Readers get in together: as they stand in the queue, for which of them is told first is chance.
     auto granted = outcome.granted;
@@ -116,7 +116,7 @@ void takeNext(Rehearsal &rehearsal, const LockSnapshot &lock, const Cast &cast, 
     rehearsal.nextHolder = first;
 }
 
-void judge(Rehearsal &rehearsal, const LockSnapshot &lock, const Cast &cast, const Outcome &outcome)
+void judge(Rehearsal &rehearsal, const LockSnapshot &lock, const RecipeMapping &cast, const Outcome &outcome)
 {
     const auto waiters = waitersOf(lock);
     if (recipeOf(lock.recipe).wakeUp == recipes::WakeUp::Answer)
