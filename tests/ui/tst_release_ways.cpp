@@ -266,17 +266,17 @@ private slots:
     {
         const auto uri = m_book->find(ConnectionName("orders-zk"))->uri;
         m_book->markDevelopment(ConnectionName("orders-zk"), uri + u"-elsewhere"_s, true);
-        QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), ui::Friction());
+        QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), ui::ConfirmationPolicy());
         m_book->markDevelopment(ConnectionName("orders-zk"), uri, true);
-        QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), (ui::Friction{false, false, true}));
+        QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), (ui::ConfirmationPolicy{false, false, true}));
         openForm(revocable());
         QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
         QTRY_VERIFY(m_backend->last<ForceRelease>());
         tellStatus(true);
-        QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), (ui::Friction{true, true, false}));
+        QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), (ui::ConfirmationPolicy{true, true, false}));
         tellStatus(false);
         m_book->markDevelopment(ConnectionName("orders-zk"), uri, false);
-        QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), ui::Friction());
+        QCOMPARE(ui::frictionOf(*m_book, ConnectionName("orders-zk")), ui::ConfirmationPolicy());
     }
 
     void orAReasonWhereTheSettingsSaySo()

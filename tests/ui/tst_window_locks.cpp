@@ -192,7 +192,7 @@ private slots:
         tellConnected(true, true);
         m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
         m_window->selectLock(orders);
-        auto *veil = detail().findChild<ui::Veil *>();
+        auto *veil = detail().findChild<ui::StaleOverlay *>();
         QVERIFY(!veil->isVisible());
         breakConnection();
         QVERIFY(veil->isVisible());

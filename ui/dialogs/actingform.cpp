@@ -103,10 +103,10 @@ void fitToScreen(QDialog *form, QScrollArea *scroll, const std::optional<QRect> 
     scroll->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
 }
 
-Friction frictionOf(const ConnectionBook &book, const ConnectionName &name)
+ConfirmationPolicy frictionOf(const ConnectionBook &book, const ConnectionName &name)
 {
     const auto *status = book.find(name);
-    Friction friction;
+    ConfirmationPolicy friction;
     if (!status)
         return friction;
     friction.typesName = friction.wantsReason = status->production;

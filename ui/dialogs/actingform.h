@@ -43,16 +43,16 @@ void fitToScreen(QDialog *form, QScrollArea *scroll, const std::optional<QRect> 
                  const std::optional<QRect> &stands = {});
 
 // How much an act on a lock has to be confirmed: the more can break, the more keys it takes.
-struct Friction {
+struct ConfirmationPolicy {
     bool typesName = false;   // production: the lock's name is typed
     bool wantsReason = false; // production
     bool oneKey = false;      // development, the sandbox: Ctrl+Enter in the form is enough
-    friend bool operator==(const Friction &, const Friction &) = default;
+    friend bool operator==(const ConfirmationPolicy &, const ConfirmationPolicy &) = default;
 };
 
 // By how the connection is marked, and by the settings' "confirm/development": "one-key" (unless said) or "reason".
 // What nobody marked is not known to be harmless: no key of its own, and a click.
-[[nodiscard]] Friction frictionOf(const ConnectionBook &book, const ConnectionName &name);
+[[nodiscard]] ConfirmationPolicy frictionOf(const ConnectionBook &book, const ConnectionName &name);
 
 // A form that sends something and shows what came of it: it does not close before, or nobody would be told.
 class SendingDialog : public QDialog {

@@ -83,7 +83,7 @@ LockDetail::LockDetail(QWidget *parent)
     m_splitter->setStretchFactor(1, 100 - queueShare);
     m_splitter->setSizes({queueShare * 10, (100 - queueShare) * 10});
     column->addWidget(m_splitter, 1);
-    m_veil = new Veil(m_content);
+    m_veil = new StaleOverlay(m_content);
     m_queue.setClock([this] { return seenAt(); });
     m_chain->setClock([this] { return seenAt(); });
     clear();

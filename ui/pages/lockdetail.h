@@ -28,7 +28,7 @@ class FindingBanners;
 class PillLabel;
 class QueueTable;
 class TimelineView;
-class Veil;
+class StaleOverlay;
 class WatchChainView;
 
 class LockDetail : public QWidget {
@@ -119,7 +119,7 @@ private:
     QStackedWidget *m_stack;
     EmptyNotice *m_empty;
     QWidget *m_content;
-    Veil *m_veil = nullptr;
+    StaleOverlay *m_veil = nullptr;
     PillLabel *m_pill = nullptr;
     AnswerLabel *m_answer = nullptr;
     QLabel *m_why = nullptr;

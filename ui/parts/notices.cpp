@@ -166,14 +166,14 @@ void Cover::showEvent(QShowEvent *event)
     raise();
 }
 
-Veil::Veil(QWidget *covered) : QWidget(covered)
+StaleOverlay::StaleOverlay(QWidget *covered) : QWidget(covered)
 {
     setAttribute(Qt::WA_TransparentForMouseEvents);
     covered->installEventFilter(this);
     hide();
 }
 
-void Veil::paintEvent(QPaintEvent *)
+void StaleOverlay::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
     QColor sheet = Theme::tokens().background;
@@ -181,7 +181,7 @@ void Veil::paintEvent(QPaintEvent *)
     painter.fillRect(rect(), sheet);
 }
 
-bool Veil::eventFilter(QObject *watched, QEvent *event)
+bool StaleOverlay::eventFilter(QObject *watched, QEvent *event)
 {
     if (watched == parentWidget() && (event->type() == QEvent::Resize || event->type() == QEvent::ChildAdded)) {
         resize(parentWidget()->size());

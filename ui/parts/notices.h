@@ -82,11 +82,11 @@ protected:
 };
 
 // A pale sheet over a widget whose content is not known to be true any more. Clicks pass through.
-class Veil : public QWidget {
+class StaleOverlay : public QWidget {
     Q_OBJECT
 public:
     // Covers `covered`, whatever its size, while visible. Hidden at first.
-    explicit Veil(QWidget *covered);
+    explicit StaleOverlay(QWidget *covered);
 
 protected:
     void paintEvent(QPaintEvent *event) override;
