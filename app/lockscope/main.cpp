@@ -18,7 +18,7 @@
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pagestack.h"
-#include "ui/parts/pagewords.h"
+#include "ui/parts/pagetext.h"
 #include "ui/screenshot.h"
 #include "ui/theme/theme.h"
 #include "ui/timetravel.h"

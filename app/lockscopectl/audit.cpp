@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // audit: what was forced, when, by whom and why.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/lockwords.h"
+#include "app/lockscopectl/locktext.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tree: raw znodes below a path, parents before children.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/lockwords.h"
+#include "app/lockscopectl/locktext.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/backendkind.h"
 #include "core/base/duration.h"

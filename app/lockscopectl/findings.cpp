@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // findings: everything that is wrong anywhere, gravest first.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/lockwords.h"
+#include "app/lockscopectl/locktext.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"

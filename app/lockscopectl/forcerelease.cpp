@@ -2,7 +2,7 @@
 // force-release: the preview, the question, the act, and what came of it.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/events.h"
-#include "app/lockscopectl/lockwords.h"
+#include "app/lockscopectl/locktext.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/waits/clients.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // graph: who waits for whom, over all connections; deadlocks first, then trees from those who hold everybody up.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/lockwords.h"
+#include "app/lockscopectl/locktext.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // locks: every lock found, and with --watch every change of one.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/lockwords.h"
+#include "app/lockscopectl/locktext.h"
 #include "app/lockscopectl/output.h"
 #include "core/async/completion.h"
 #include "core/base/text.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // note: the incident note of a lock, in Markdown.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/lockwords.h"
+#include "app/lockscopectl/locktext.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"

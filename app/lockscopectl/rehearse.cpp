@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rehearse: a force-release played in the simulated world, before it is done here.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/lockwords.h"
+#include "app/lockscopectl/locktext.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
 #include "core/rehearse/rehearsal.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // show: one lock, with its queue in order.
 #include "app/lockscopectl/command.h"
-#include "app/lockscopectl/lockwords.h"
+#include "app/lockscopectl/locktext.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"

@@ -16,7 +16,7 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 
 SOURCES = ("ui/simulator", "ui/lessons", "ui/pages/simulatorpage.h", "ui/pages/simulatorpage.cpp",
-           "ui/pages/simulatorpagewords.cpp", "ui/shell/keybar.h", "ui/shell/keybar.cpp", "ui/pages/lessonspage.h", "ui/pages/lessonspage.cpp", "core/contention/scenario.cpp",
+           "ui/pages/simulatorpagetext.cpp", "ui/shell/keybar.h", "ui/shell/keybar.cpp", "ui/pages/lessonspage.h", "ui/pages/lessonspage.cpp", "core/contention/scenario.cpp",
            "core/contention/explain.cpp", "core/contention/mutants", "core/rules")
 WORDS = "resources/words"
 FORMS = {"ru": 3, "zh_CN": 1}  # of what is counted (%n)

@@ -3,7 +3,7 @@
 #include "tests/support/testmain.h"
 #include "tests/ui/tilecounters.h"
 #include "ui/simulator/countertiles.h"
-#include "ui/simulator/simulatorwords.h"
+#include "ui/simulator/simulatortext.h"
 
 #include <QLabel>
 #include <QTest>

@@ -9,7 +9,7 @@
 #include "ui/simulator/runner.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/serverstrip.h"
-#include "ui/simulator/simulatorwords.h"
+#include "ui/simulator/simulatortext.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>

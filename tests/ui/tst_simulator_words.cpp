@@ -4,9 +4,9 @@
 #include "tests/support/testmain.h"
 #include "tests/ui/cutparts.h"
 #include "ui/pages/simulatorpage.h"
-#include "ui/parts/pagewords.h"
+#include "ui/parts/pagetext.h"
 #include "ui/simulator/lanesview.h"
-#include "ui/simulator/simulatorwords.h"
+#include "ui/simulator/simulatortext.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>

@@ -5,7 +5,7 @@
 #include "core/workspace/values.h"
 #include "ui/dialogs/actingform.h"
 #include "ui/dialogs/factsform.h"
-#include "ui/dialogs/forcereleasewords.h"
+#include "ui/dialogs/forcereleasetext.h"
 #include "ui/dialogs/releaseparts.h"
 #include "ui/parts/environment.h"
 #include "ui/parts/notices.h"

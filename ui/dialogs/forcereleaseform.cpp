@@ -3,7 +3,7 @@
 #include "ui/dialogs/actingform.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasedialog.h"
-#include "ui/dialogs/forcereleasewords.h"
+#include "ui/dialogs/forcereleasetext.h"
 #include "ui/parts/environment.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"

@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "ui/dialogs/factsform.h"
-#include "ui/dialogs/forcereleasewords.h"
+#include "ui/dialogs/forcereleasetext.h"
 
 #include <QBoxLayout>
 #include <QComboBox>

@@ -6,7 +6,7 @@
 
 #include "core/base/result.h"
 #include "ui/graph/dotgraph.h"
-#include "ui/graph/graphwords.h"
+#include "ui/graph/graphtext.h"
 
 #include <QPainterPath>
 

@@ -6,7 +6,7 @@
 #include <version>
 
 #include "ui/graph/graphlayout.h"
-#include "ui/graph/graphwords.h"
+#include "ui/graph/graphtext.h"
 
 #include <QObject>
 #include <QThreadPool>

@@ -5,7 +5,7 @@
 
 #include <version>
 
-#include "ui/lessons/lessonwords.h"
+#include "ui/lessons/lessontext.h"
 
 #include <QWidget>
 

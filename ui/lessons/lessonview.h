@@ -3,7 +3,7 @@
 
 #include <version>
 
-#include "ui/lessons/lessonwords.h"
+#include "ui/lessons/lessontext.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/playback.h"
 #include "ui/simulator/runexport.h"

@@ -3,7 +3,7 @@
 
 #include "ui/lessons/lessonlist.h"
 #include "ui/lessons/lessonview.h"
-#include "ui/parts/pagewords.h"
+#include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 
 #include <QBoxLayout>

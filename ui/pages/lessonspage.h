@@ -4,7 +4,7 @@
 
 #include <version>
 
-#include "ui/lessons/lessonwords.h"
+#include "ui/lessons/lessontext.h"
 #include "ui/pages/page.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/runner.h"

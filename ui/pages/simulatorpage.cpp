@@ -3,7 +3,7 @@
 
 #include "ui/dialogs/guaranteesdialog.h"
 #include "ui/parts/notices.h"
-#include "ui/parts/pagewords.h"
+#include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/faultmenu.h"
@@ -15,7 +15,7 @@
 #include "ui/simulator/scenariodialog.h"
 #include "ui/simulator/sightbar.h"
 #include "ui/simulator/simulatorheading.h"
-#include "ui/simulator/simulatorwords.h"
+#include "ui/simulator/simulatortext.h"
 #include "ui/simulator/transportbar.h"
 #include "ui/theme/theme.h"
 

@@ -2,7 +2,7 @@
 #include "ui/simulator/scenariodialog.h"
 
 #include "ui/parts/parts.h"
-#include "ui/simulator/simulatorwords.h"
+#include "ui/simulator/simulatortext.h"
 
 #include <QBoxLayout>
 #include <QCheckBox>

@@ -5,7 +5,7 @@
 #include "ui/parts/parts.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/playedrun.h"
-#include "ui/simulator/simulatorwords.h"
+#include "ui/simulator/simulatortext.h"
 
 #include <QAction>
 #include <QMenu>

@@ -2,8 +2,8 @@
 #include "ui/simulator/lanepaint.h"
 
 #include "ui/simulator/messagepaint.h"
-#include "ui/simulator/serverwords.h"
-#include "ui/simulator/simulatorwords.h"
+#include "ui/simulator/servertext.h"
+#include "ui/simulator/simulatortext.h"
 #include "ui/theme/theme.h"
 
 #include <QPainter>

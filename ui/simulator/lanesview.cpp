@@ -3,7 +3,7 @@
 
 #include "ui/simulator/messagepaint.h"
 #include "ui/simulator/playback.h"
-#include "ui/simulator/simulatorwords.h"
+#include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 

@@ -2,7 +2,7 @@
 #include "ui/simulator/playback.h"
 
 #include "core/base/text.h"
-#include "ui/simulator/simulatorwords.h"
+#include "ui/simulator/simulatortext.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/comparison.h"
-#include "ui/simulator/simulatorwords.h"
+#include "ui/simulator/simulatortext.h"
 
 #include <QHBoxLayout>
 #include <QLabel>

@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "ui/simulator/runner.h"
-#include "ui/simulator/simulatorwords.h"
+#include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 

@@ -7,7 +7,7 @@
 #include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/serverstrip.h"
-#include "ui/simulator/simulatorwords.h"
+#include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 

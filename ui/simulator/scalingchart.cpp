@@ -2,7 +2,7 @@
 #include "ui/simulator/scalingchart.h"
 
 #include "ui/parts/parts.h"
-#include "ui/simulator/simulatorwords.h"
+#include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 

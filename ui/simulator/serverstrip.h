@@ -5,7 +5,7 @@
 
 #include <version>
 
-#include "ui/simulator/serverwords.h"
+#include "ui/simulator/servertext.h"
 
 #include <QWidget>
 

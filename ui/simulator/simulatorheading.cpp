@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "ui/parts/parts.h"
-#include "ui/simulator/simulatorwords.h"
+#include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
 
 #include <QBoxLayout>

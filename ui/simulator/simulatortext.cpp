@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/simulator/simulatorwords.h"
+#include "ui/simulator/simulatortext.h"
 
 #include "core/base/text.h"
 #include "core/workspace/values.h"
-#include "ui/parts/pagewords.h"
+#include "ui/parts/pagetext.h"
 
 #include <QLocale>
 #include <QRegularExpression>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/dialogs/forcereleasewords.h"
+#include "ui/dialogs/forcereleasetext.h"
 
 #include "core/base/duration.h"
 #include "core/base/text.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/simulator/serverwords.h"
+#include "ui/simulator/servertext.h"
 
 #include "core/base/text.h"
-#include "ui/simulator/simulatorwords.h"
+#include "ui/simulator/simulatortext.h"
 
 #include <algorithm>
 

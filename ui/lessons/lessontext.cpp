@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/lessons/lessonwords.h"
+#include "ui/lessons/lessontext.h"
 
 #include "ui/parts/parts.h"
 #include "ui/simulator/faultmenu.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/parts/pagewords.h"
+#include "ui/parts/pagetext.h"
 
 #include <QCoreApplication>
 #include <QTranslator>

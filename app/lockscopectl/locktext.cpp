@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/lockscopectl/lockwords.h"
+#include "app/lockscopectl/locktext.h"
 
 #include "app/lockscopectl/output.h"
 #include "core/base/duration.h"
