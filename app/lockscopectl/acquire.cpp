@@ -138,10 +138,10 @@ void tellOfRest(const Wish &wish, const HeldLock *held)
 {
     const auto timeout = held ? held->sessionTimeout() : milliseconds{};
     if (timeout.count() > 0)
-        return complain(
+        return printError(
             u"%1: no answer in time; should its node be there still, it ends with its session, in at most %2"_s.arg(
                 escaped(wish.request.lock.text()), spokenDuration(timeout)));
-    complain(
+    printError(
         u"%1: no answer in time; should its key be ours still, it stays until its TTL has passed (%2 at most)"_s.arg(
             escaped(wish.request.lock.text()), spokenDuration(wish.request.ttl)));
 }
@@ -235,7 +235,7 @@ bool Holding::begin()
     });
     const auto started = m_command->start(lock(), token());
     if (!started) {
-        complain(started.error().message);
+        printError(started.error().message);
         m_command.reset();
     }
     return bool(started);
@@ -257,7 +257,7 @@ Task<QString> Holding::untilOver()
             m_command->heed(event.interrupt); // the lock is kept until the command has ended
             break;
         case Event::Kind::Lost:
-            complain(u"lost %1: %2"_s.arg(lock(), event.why));
+            printError(u"lost %1: %2"_s.arg(lock(), event.why));
             reason = u"lost"_s;
             if (!m_command)
                 co_return reason;
@@ -312,7 +312,7 @@ Task<Exit> Holding::once(Duration waited, bool *isConflict)
     const auto released = co_await m_held.release(deadline);
     const auto code = released ? ErrorCode::Server : released.error().code;
     if (code == ErrorCode::UnknownOutcome || code == ErrorCode::NotConnected) {
-        complain(u"release of %1: %2"_s.arg(lock(), released.error().message));
+        printError(u"release of %1: %2"_s.arg(lock(), released.error().message));
         const auto limit = m_held.sessionTimeout().count() > 0 ? m_held.sessionTimeout() : m_wish.request.ttl;
         const auto isGone = co_await finishCleanup(m_context, &m_held, std::min<milliseconds>(limit, mostCleanup));
         if (isGone)
@@ -322,7 +322,7 @@ Task<Exit> Holding::once(Duration waited, bool *isConflict)
     }
     if (!released) {
         const bool isLost = released.error().code == ErrorCode::NotHeld;
-        complain(u"release of %1: %2"_s.arg(lock(), released.error().message));
+        printError(u"release of %1: %2"_s.arg(lock(), released.error().message));
         *isConflict = released.error().code == ErrorCode::BadVersion && reason == "done"_L1 && begun;
         if (isLost)
             printGivenBack(u"lost"_s);
@@ -339,8 +339,8 @@ Exit failedToGet(const Wish &wish, const Error &error)
         return fail(error);
     const auto waited = wish.wait ? spokenDuration(*wish.wait) : u"a while"_s;
     const auto whom = error.isExplained ? error.message : u"`show` says who holds it"_s;
-    complain(u"%1 was not free within %2; %3, --wait waits longer"_s.arg(escaped(wish.request.lock.text()), waited,
-                                                                         harmless(whom)));
+    printError(u"%1 was not free within %2; %3, --wait waits longer"_s.arg(escaped(wish.request.lock.text()), waited,
+                                                                           harmless(whom)));
     return Exit::TimedOut;
 }
 
@@ -371,8 +371,8 @@ Task<Exit> acquire(CommandContext &context)
         scope.cancelAll();
         held.reset();
         const auto isClean = co_await finishCleanup(context, nullptr);
-        complain(u"interrupted while waiting for %1"_s.arg(escaped(wish->request.lock.text()))
-                 + (isClean ? u"; nothing was left behind"_s : QString()));
+        printError(u"interrupted while waiting for %1"_s.arg(escaped(wish->request.lock.text()))
+                   + (isClean ? u"; nothing was left behind"_s : QString()));
         if (!isClean)
             tellOfRest(*wish, nullptr);
         co_return Exit::Failed;

@@ -27,7 +27,7 @@ Exit verify(CommandContext &context, const std::vector<operate::AuditRecord> &re
     if (!records.empty() && !file.hasHead())
         problems << u"%1.head is not there: whether records are missing at the end cannot be told"_s.arg(file.path());
     for (const auto &problem : problems)
-        complain(u"audit: "_s + problem);
+        printError(u"audit: "_s + problem);
     const auto count = static_cast<qint64>(records.size());
     if (context.json)
         printJson(QJsonObject{{u"verified"_s, problems.isEmpty()},
@@ -49,10 +49,10 @@ Task<Exit> audit(CommandContext &context)
     if (context.has(u"verify"_s))
         co_return verify(context, *records, problems);
     for (const auto &problem : problems)
-        complain(u"audit: "_s + problem);
+        printError(u"audit: "_s + problem);
     const auto unfinished = std::ranges::count(*records, true, &operate::AuditRecord::lacksResult);
     if (unfinished > 0)
-        complain(u"audit: %1 without a result: what came of it is not known, look at it"_s.arg(
+        printError(u"audit: %1 without a result: what came of it is not known, look at it"_s.arg(
             unfinished == 1 ? u"1 intent is"_s : u"%1 intents are"_s.arg(unfinished)));
     const auto status = problems.isEmpty() ? Exit::Done : Exit::Failed;
     if (context.json) {

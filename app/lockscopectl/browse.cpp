@@ -138,7 +138,7 @@ Task<std::vector<FoundNode>> descend(CommandContext &context, ConnectionName con
             toDo.push_back(rowOf(node.path, node.depth + 1, *row));
     }
     if (!toDo.empty())
-        complain(u"tree: stopped after %1 nodes; look at a deeper path, or limit it with --depth"_s.arg(mostNodes));
+        printError(u"tree: stopped after %1 nodes; look at a deeper path, or limit it with --depth"_s.arg(mostNodes));
     co_return found;
 }
 
@@ -245,7 +245,7 @@ Task<Exit> keys(CommandContext &context)
         if (!page)
             co_return fail(page.error());
         if (!page->missing.isEmpty())
-            complain(u"not every key is seen: "_s + page->missing);
+            printError(u"not every key is seen: "_s + page->missing);
         rows.insert(rows.end(), page->rows.begin(), page->rows.end());
         cursor = page->cursor;
     } while (cursor != 0);

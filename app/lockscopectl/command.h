@@ -4,7 +4,7 @@
 
 #include "app/commandline.h"
 #include "app/lockscopectl/interrupts.h"
-#include "app/lockscopectl/pictures.h"
+#include "app/lockscopectl/snapshotsource.h"
 #include "core/async/task.h"
 #include "core/workspace/rulefolder.h"
 #include "core/workspace/workspace.h"
@@ -20,7 +20,7 @@ using app::OptionSpec;
 struct CommandContext {
     const Arguments &arguments;
     Workspace &workspace;
-    Pictures &pictures;
+    SnapshotSource &pictures;
     Sink &sink;
     Interrupts &interrupts;
     bool json = false;

@@ -63,7 +63,7 @@ std::vector<Mute> mutesAt(MuteTime now)
 {
     auto mutes = readMutes();
     if (!mutes) {
-        complain(mutes.error().message);
+        printError(mutes.error().message);
         return {};
     }
     std::erase_if(*mutes, [now](const Mute &mute) { return mute.since > now || mute.until <= now; });

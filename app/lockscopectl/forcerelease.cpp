@@ -255,7 +255,7 @@ Exit refuse(CommandContext &context, QJsonObject json, const Error &error)
         printJson(json);
     }
     // No such lock is the same to this command as nobody holding it.
-    complain(u"force-release: "_s + error.message);
+    printError(u"force-release: "_s + error.message);
     return error.code == ErrorCode::NoNode ? Exit::Refused : app::exitFor(error.code);
 }
 

@@ -199,7 +199,7 @@ Task<Exit> graph(CommandContext &context)
     if (context.has(u"dot"_s)) {
         print(QString::fromUtf8(inspect::toDot(found)).trimmed());
         for (const auto &line : unseen)
-            complain(line);
+            printError(line);
         co_return looked;
     }
     const auto coverage = context.pictures.coverage();

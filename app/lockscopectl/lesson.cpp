@@ -84,7 +84,7 @@ void listLessons(const CommandContext &context, const lessons::Lessons &all, Lan
                                  {u"summary"_s, told(lesson.summary, language)}});
     }
     for (const auto &refused : all.refused)
-        complain(refused.message);
+        printError(refused.message);
     if (context.json)
         printJson(QJsonObject{{u"lessons"_s, array}});
     else

@@ -114,7 +114,7 @@ public:
             if (part.complete || (told != m_told.end() && m_loop->now() - told->second < std::chrono::minutes(1)))
                 continue;
             m_told[kind] = m_loop->now();
-            complain(u"%1: not everything is seen: %2"_s.arg(escaped(name.bytes()), harmless(part.message)));
+            printError(u"%1: not everything is seen: %2"_s.arg(escaped(name.bytes()), harmless(part.message)));
         }
     }
 
@@ -144,7 +144,7 @@ Task<Exit> watch(CommandContext &context)
         if (link.isConnected())
             broken.erase(name);
         else if (broken.insert(name).second)
-            complain(u"%1: the connection broke; trying again"_s.arg(escaped(name.bytes())));
+            printError(u"%1: the connection broke; trying again"_s.arg(escaped(name.bytes())));
     });
     const auto status = co_await ended;
     context.sink.onChange({});

@@ -55,7 +55,7 @@ private:
     Sink m_sink;
     std::unique_ptr<PrivateServers> m_servers; // of a sandbox: connection; outlive the workspace
     std::unique_ptr<Workspace> m_workspace;
-    LivePictures m_pictures;
+    LiveSnapshots m_pictures;
     std::unique_ptr<RuleWatch> m_rules; // of a command that goes on
     Timer m_wallLook;                   // of such a one, too
     CommandContext m_context;
@@ -99,7 +99,7 @@ int Program::exec()
 {
     // Whoever has nothing of its own to give back just ends.
     m_interrupts.setHandler([](Interrupt) {
-        complain(u"interrupted"_s);
+        printError(u"interrupted"_s);
         QCoreApplication::exit(static_cast<int>(Exit::Failed));
     });
     m_loop.post([this] { m_scope.launch(drive()); });
@@ -127,11 +127,11 @@ WorkspaceOptions Program::workspaceOptions() const
     if (const auto thresholds = readThresholds())
         *options.observer.thresholds = *thresholds;
     else if (m_command.observes)
-        complain(thresholds.error().message);
+        printError(thresholds.error().message);
     QString problem;
     (void)savedClientLabels(clientLabelFile(), &problem);
     if (m_command.connects && !problem.isEmpty())
-        complain(problem);
+        printError(problem);
     options.observer.within = inspect::searchRoot(m_arguments.value(u"match"_s).toUtf8());
     return options;
 }
@@ -171,7 +171,7 @@ Task<Exit> Program::runCommand()
 void Program::watchWall()
 {
     if (const auto jump = programClock().takeJump())
-        complain(wordsOf(*jump));
+        printError(wordsOf(*jump));
     m_wallLook = m_loop.callAt(m_loop.now() + looksAtWallEvery, [this] { watchWall(); });
 }
 
@@ -182,7 +182,7 @@ void Program::sayWhatItWaitsFor() const
         const auto what = link->isConnected() ? u"its answer"_s
                           : problem           ? u"a connection (%1)"_s.arg(problem->message)
                                               : u"a connection"_s;
-        complain(u"%1: waiting for %2"_s.arg(link->spec().displayUri(), what));
+        printError(u"%1: waiting for %2"_s.arg(link->spec().displayUri(), what));
     }
 }
 
@@ -245,9 +245,9 @@ Exit Program::addConnections()
         app::keepMemoryPrivate();
     for (const auto &spec : specs) {
         if (const auto warning = spec.transport.warning(); !warning.isEmpty())
-            complain(u"%1: %2"_s.arg(escaped(spec.name.bytes()), warning));
+            printError(u"%1: %2"_s.arg(escaped(spec.name.bytes()), warning));
         if (const auto added = m_workspace->add(spec); !added) {
-            complain(u"%1: %2"_s.arg(escaped(spec.name.bytes()), added.error().message));
+            printError(u"%1: %2"_s.arg(escaped(spec.name.bytes()), added.error().message));
             return Exit::BadUsage;
         }
     }
@@ -294,7 +294,7 @@ QString commandWord(const QStringList &arguments)
 
 int endAsBadUsage(const QString &message)
 {
-    complain(message);
+    printError(message);
     return static_cast<int>(Exit::BadUsage);
 }
 
@@ -359,7 +359,7 @@ int runCommand(const CommandSpec &command, const QStringList &words)
     if (!connections)
         return endAsBadUsage(connections.error().message);
     for (const auto &note : connections->notes)
-        complain(note);
+        printError(note);
     if (command.connects && connections->specs.empty())
         return endAsBadUsage(
             u"%1 needs a connection: --connect zk://host:2181, redis://host:6379 or sandbox:"_s.arg(command.name));

@@ -35,7 +35,7 @@ Result<void> addHistory(CommandContext &context, NoteFacts &facts)
     if (!records)
         return records.error();
     for (const auto &problem : problems)
-        complain(u"audit: "_s + problem);
+        printError(u"audit: "_s + problem);
     addActs(facts, *records);
     return {};
 }

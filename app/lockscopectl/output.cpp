@@ -54,7 +54,7 @@ bool printJson(QJsonObject object)
     return printObject(std::move(object), QJsonDocument::Indented);
 }
 
-void complain(const QString &message)
+void printError(const QString &message)
 {
     auto line = harmlessLine(message);
     // Whatever is wrong with a URI, or wherever it was written: no password in it is said again.

@@ -20,7 +20,7 @@ bool printJsonLine(QJsonObject object);
 // A whole answer, indented.
 bool printJson(QJsonObject object);
 // One line to stderr: what was tried, on what, what to do next. Without the credentials of any URI in it.
-void complain(const QString &message);
+void printError(const QString &message);
 // To stderr, for previews and questions under --json.
 void remark(const QString &text);
 // To stderr, in place of what the terminal's last line shows.

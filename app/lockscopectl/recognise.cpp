@@ -118,14 +118,14 @@ Task<Exit> tryAll(CommandContext &context, std::vector<TriedOn> &all)
         const auto nodes = redisNodesOf(link);
         const auto name = link->spec().name;
         if (nodes.empty())
-            complain(u"%1: rules are for Redis only"_s.arg(escaped(name.bytes())));
+            printError(u"%1: rules are for Redis only"_s.arg(escaped(name.bytes())));
         if (!link->isConnected())
             continue;
         for (auto *node : nodes) {
             auto trying = tryRulesOn(node, name);
             auto tried = co_await trying;
             if (!tried) {
-                complain(u"%1: %2"_s.arg(escaped(name.bytes()), tried.error().message));
+                printError(u"%1: %2"_s.arg(escaped(name.bytes()), tried.error().message));
                 status = Exit::Failed;
                 continue;
             }
@@ -182,14 +182,14 @@ bool takeRules(const CommandSpec &command, const Arguments &arguments)
     const auto named = arguments.options.value(rulesOption);
     auto read = readRuleFiles(named);
     for (const auto &problem : read.problems)
-        complain(problem.text());
+        printError(problem.text());
     if (!read.problems.empty())
         return false;
     // Who tries a file wants to know what that one does.
     if (named.isEmpty() || command.observes || command.connects) {
         auto others = readRuleFiles(ruleFilesIn(ruleFolder()));
         for (const auto &problem : others.problems)
-            complain(u"%1; nothing of this file is used"_s.arg(problem.text()));
+            printError(u"%1; nothing of this file is used"_s.arg(problem.text()));
         others.problems.clear();
         read.add(std::move(others));
     }
@@ -203,11 +203,11 @@ std::unique_ptr<RuleWatch> followRules(const Arguments &arguments)
     auto watch = std::make_unique<RuleWatch>(arguments.options.value(rulesOption));
     QObject::connect(watch.get(), &RuleWatch::problemsChanged, watch.get(), [](const QStringList &problems) {
         for (const auto &problem : problems)
-            complain(u"%1; nothing of this file is used"_s.arg(problem));
+            printError(u"%1; nothing of this file is used"_s.arg(problem));
     });
     QObject::connect(watch.get(), &RuleWatch::rulesChanged, watch.get(), [] {
         const auto rules = recipes::userRules();
-        complain(u"your rules changed; in force from now on: rules: %1; forms of tokens: %2"_s.arg(
+        printError(u"your rules changed; in force from now on: rules: %1; forms of tokens: %2"_s.arg(
             QString::number(rules->rules.size()), QString::number(rules->tokens.size())));
     });
     return watch;

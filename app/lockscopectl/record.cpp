@@ -81,10 +81,10 @@ Task<Exit> record(CommandContext &context)
     if (const auto flushed = recorder.end(); !flushed)
         co_return Exit::Failed; // it was told
     for (const auto &line : coverageWords(context))
-        complain(line);
+        printError(line);
     if (programClock().setBy().count() != 0)
-        complain(u"moments in the recording go by this machine's clock as it was when lockscopectl began, "
-                 u"not as it was set meanwhile"_s);
+        printError(u"moments in the recording go by this machine's clock as it was when lockscopectl began, "
+                   u"not as it was set meanwhile"_s);
     tellWhatWasRecorded(context, recorder.writer());
     co_return status;
 }

@@ -58,7 +58,7 @@ Task<Exit> rehearseRelease(CommandContext &context)
     const auto deadline = requestDeadline(context);
     auto plan = co_await context.workspace.planForceRelease(*lock, *holder, deadline);
     if (!plan) {
-        complain(u"rehearse: "_s + plan.error().message);
+        printError(u"rehearse: "_s + plan.error().message);
         // No such lock is the same to this command as nobody holding it.
         co_return plan.error().code == ErrorCode::NoNode ? Exit::Refused : app::exitFor(plan.error().code);
     }

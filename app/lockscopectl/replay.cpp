@@ -53,9 +53,9 @@ void tellWhatItIs(const RecordedMoment &moment)
     const auto before = recording.end() - moment.asOf;
     const auto when = before.count() == 0 ? u"its end"_s : spokenDuration(before) + u" before its end"_s;
     for (const auto &line : recording.damage())
-        complain(line);
-    complain(u"%1: a recording, not the servers; as of %2, %3"_s.arg(recording.files().join(u", "_s),
-                                                                     inspect::isoTime(moment.asOf), when));
+        printError(line);
+    printError(u"%1: a recording, not the servers; as of %2, %3"_s.arg(recording.files().join(u", "_s),
+                                                                       inspect::isoTime(moment.asOf), when));
 }
 
 Task<Exit> replay(CommandContext &context)
@@ -75,7 +75,7 @@ Task<Exit> replay(CommandContext &context)
     auto picture = recording->at(*at);
     if (!picture)
         co_return fail(picture.error());
-    RecordedPictures pictures(*recording, *at, std::move(*picture), context.labels);
+    RecordedSnapshots pictures(*recording, *at, std::move(*picture), context.labels);
     tellWhatItIs(*pictures.recorded());
     CommandContext then{inner,        context.workspace, pictures, context.sink,  context.interrupts,
                         context.json, context.readOnly,  {},       context.labels};

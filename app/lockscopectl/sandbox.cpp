@@ -107,7 +107,7 @@ Task<Exit> runSandbox(CommandContext &context)
         ended.then([filled](bool) { filled.complete(false); });
         const bool complete = co_await filled;
         if (!complete && !ended.isComplete())
-            complain(u"sandbox: some of the demo's locks did not come up in time"_s);
+            printError(u"sandbox: some of the demo's locks did not come up in time"_s);
     }
     if (!ended.isComplete() && !printConnections(context, servers.connections()))
         co_return Exit::Failed;
@@ -151,9 +151,9 @@ Completion<bool> PrivateServers::start()
 {
     Completion<bool> done(m_loop);
     QObject::connect(&m_sandbox, &sandbox::Sandbox::failed, &m_sandbox,
-                     [](const QString &problem) { complain(u"sandbox: "_s + problem); });
+                     [](const QString &problem) { printError(u"sandbox: "_s + problem); });
     QObject::connect(&m_sandbox, &sandbox::Sandbox::ended, &m_sandbox,
-                     [](const QString &why) { complain(u"sandbox: "_s + why); });
+                     [](const QString &why) { printError(u"sandbox: "_s + why); });
     QObject::connect(&m_sandbox, &sandbox::Sandbox::answeredAgain, &m_sandbox, [](const ConnectionSpec &connection) {
         remark(u"sandbox: %1 answers again\n"_s.arg(QString::fromUtf8(connection.name.bytes())));
     });

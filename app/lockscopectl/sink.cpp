@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/lockscopectl/pictures.h"
+#include "app/lockscopectl/snapshotsource.h"
 
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"

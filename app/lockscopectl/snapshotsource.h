@@ -24,11 +24,11 @@ struct RecordedMoment {
 
 using HeldBeside = std::vector<QByteArray>; // names of locks
 
-class Pictures {
+class SnapshotSource {
 public:
     // `labels`: what the user calls clients, which the contenders of every lock are given.
-    explicit Pictures(std::vector<inspect::ClientLabel> labels) : m_labels(std::move(labels)) {}
-    virtual ~Pictures() = default;
+    explicit SnapshotSource(std::vector<inspect::ClientLabel> labels) : m_labels(std::move(labels)) {}
+    virtual ~SnapshotSource() = default;
 
     // Until everything that can be seen at first has been seen. What cannot is reported on stderr.
     virtual Task<app::Exit> look(CommandContext &context) = 0;
@@ -69,10 +69,10 @@ private:
 // beside an answer is not waited for longer.
 [[nodiscard]] Task<bool> lookThrough(Workspace *workspace, ConnectionName name);
 
-class LivePictures : public Pictures {
+class LiveSnapshots : public SnapshotSource {
 public:
-    LivePictures(Workspace &workspace, std::vector<inspect::ClientLabel> labels)
-        : Pictures(std::move(labels)), m_workspace(workspace)
+    LiveSnapshots(Workspace &workspace, std::vector<inspect::ClientLabel> labels)
+        : SnapshotSource(std::move(labels)), m_workspace(workspace)
     {
     }
     Task<app::Exit> look(CommandContext &context) override;
@@ -93,12 +93,12 @@ private:
     Workspace &m_workspace;
 };
 
-class RecordedPictures : public Pictures {
+class RecordedSnapshots : public SnapshotSource {
 public:
     // As of that moment of it. `recording` outlives this.
-    RecordedPictures(const history::FlightRecording &recording, history::Moment asOf, history::Picture picture,
-                     std::vector<inspect::ClientLabel> labels)
-        : Pictures(std::move(labels)), m_recording(recording), m_asOf(asOf), m_picture(std::move(picture))
+    RecordedSnapshots(const history::FlightRecording &recording, history::Moment asOf, history::Picture picture,
+                      std::vector<inspect::ClientLabel> labels)
+        : SnapshotSource(std::move(labels)), m_recording(recording), m_asOf(asOf), m_picture(std::move(picture))
     {
     }
     Task<app::Exit> look(CommandContext &context) override;

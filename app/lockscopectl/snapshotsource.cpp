@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/lockscopectl/pictures.h"
+#include "app/lockscopectl/snapshotsource.h"
 
 #include "app/lockscopectl/command.h"
 #include "core/async/dated.h"
@@ -16,12 +16,12 @@ namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
 
-inspect::ServerTime Pictures::serverNow(const inspect::LockSnapshot &lock) const
+inspect::ServerTime SnapshotSource::serverNow(const inspect::LockSnapshot &lock) const
 {
     return now() + lock.serverAhead;
 }
 
-std::vector<inspect::LockSnapshot> Pictures::labelled(std::vector<inspect::LockSnapshot> locks) const
+std::vector<inspect::LockSnapshot> SnapshotSource::labelled(std::vector<inspect::LockSnapshot> locks) const
 {
     if (!m_labels.empty()) {
         for (auto &lock : locks)
@@ -60,14 +60,14 @@ Task<bool> lookThrough(Workspace *workspace, ConnectionName name)
 
 // --- servers -----------------------------------------------------------------------------------
 
-Task<Exit> LivePictures::look(CommandContext &context)
+Task<Exit> LiveSnapshots::look(CommandContext &context)
 {
     auto looking = lookAround(context);
     const auto looked = co_await looking;
     co_return looked;
 }
 
-Task<bool> LivePictures::lookSoon()
+Task<bool> LiveSnapshots::lookSoon()
 {
     const auto deadline = Deadline::after(m_workspace.loop(), besideWithin);
     bool isAllSeen = true;
@@ -81,7 +81,7 @@ Task<bool> LivePictures::lookSoon()
     co_return isAllSeen;
 }
 
-Task<Result<inspect::LockSnapshot>> LivePictures::read(inspect::LockName lock, Deadline deadline)
+Task<Result<inspect::LockSnapshot>> LiveSnapshots::read(inspect::LockName lock, Deadline deadline)
 {
     auto reading = m_workspace.read(lock, deadline);
     auto read = co_await reading;
@@ -92,7 +92,7 @@ Task<Result<inspect::LockSnapshot>> LivePictures::read(inspect::LockName lock, D
     co_return read;
 }
 
-Task<std::optional<HeldBeside>> LivePictures::heldWith(inspect::LockSnapshot lock)
+Task<std::optional<HeldBeside>> LiveSnapshots::heldWith(inspect::LockSnapshot lock)
 {
     if (inspect::holdingThreads(lock).empty())
         co_return HeldBeside();
@@ -103,18 +103,18 @@ Task<std::optional<HeldBeside>> LivePictures::heldWith(inspect::LockSnapshot loc
     co_return heldBeside(lock, m_workspace.find(lock.lock.connection)->observer().snapshots());
 }
 
-bool LivePictures::isAnySeen()
+bool LiveSnapshots::isAnySeen()
 {
     const auto links = m_workspace.links();
     return std::ranges::any_of(links, [](const Link *link) { return link->isConnected(); });
 }
 
-std::vector<inspect::LockSnapshot> LivePictures::locks()
+std::vector<inspect::LockSnapshot> LiveSnapshots::locks()
 {
     return labelled(everySnapshot(m_workspace));
 }
 
-std::vector<inspect::SessionSnapshot> LivePictures::sessions()
+std::vector<inspect::SessionSnapshot> LiveSnapshots::sessions()
 {
     std::vector<inspect::SessionSnapshot> all;
     for (auto *link : m_workspace.links()) {
@@ -126,14 +126,14 @@ std::vector<inspect::SessionSnapshot> LivePictures::sessions()
     return all;
 }
 
-Task<inspect::WaitGraph> LivePictures::waits(CommandContext &, Deadline deadline)
+Task<inspect::WaitGraph> LiveSnapshots::waits(CommandContext &, Deadline deadline)
 {
     auto looking = lookForDeadlocks(m_workspace, clientLabels(), deadline);
     auto graph = co_await looking;
     co_return graph;
 }
 
-std::vector<inspect::Coverage> LivePictures::coverage()
+std::vector<inspect::Coverage> LiveSnapshots::coverage()
 {
     std::vector<inspect::Coverage> all;
     for (auto *link : m_workspace.links()) {
@@ -150,7 +150,7 @@ std::vector<inspect::Coverage> LivePictures::coverage()
     return all;
 }
 
-std::vector<inspect::Coverage> LivePictures::coverageOf(const ConnectionName &name)
+std::vector<inspect::Coverage> LiveSnapshots::coverageOf(const ConnectionName &name)
 {
     auto *link = m_workspace.find(name);
     auto all = link && link->isConnected() ? link->coverage() : std::vector<inspect::Coverage>();
@@ -161,7 +161,7 @@ std::vector<inspect::Coverage> LivePictures::coverageOf(const ConnectionName &na
     return all;
 }
 
-std::vector<history::LinkState> LivePictures::connections()
+std::vector<history::LinkState> LiveSnapshots::connections()
 {
     std::vector<history::LinkState> all;
     for (auto *link : m_workspace.links())
@@ -169,30 +169,30 @@ std::vector<history::LinkState> LivePictures::connections()
     return all;
 }
 
-Result<inspect::LockName> LivePictures::parseLock(const QString &text)
+Result<inspect::LockName> LiveSnapshots::parseLock(const QString &text)
 {
     return m_workspace.parseLock(text);
 }
 
-history::Moment LivePictures::now() const
+history::Moment LiveSnapshots::now() const
 {
     return std::chrono::time_point_cast<std::chrono::milliseconds>(datedNow(m_workspace.loop()));
 }
 
 // --- a recording -------------------------------------------------------------------------------
 
-Task<Exit> RecordedPictures::look(CommandContext &)
+Task<Exit> RecordedSnapshots::look(CommandContext &)
 {
     co_return Exit::Done;
 }
 
-Task<bool> RecordedPictures::lookSoon()
+Task<bool> RecordedSnapshots::lookSoon()
 {
     co_return true; // what was not recorded is in the coverage
 }
 
 // What has ended is mostly what somebody asks for.
-QString RecordedPictures::elsewhen(const inspect::LockName &lock) const
+QString RecordedSnapshots::elsewhen(const inspect::LockName &lock) const
 {
     const auto history = m_recording.historyOf(lock, m_recording.end());
     std::optional<history::Moment> before;
@@ -212,7 +212,7 @@ QString RecordedPictures::elsewhen(const inspect::LockName &lock) const
     return u"replay FILE --at … locks lists those it shows"_s;
 }
 
-Task<Result<inspect::LockSnapshot>> RecordedPictures::read(inspect::LockName lock, Deadline)
+Task<Result<inspect::LockSnapshot>> RecordedSnapshots::read(inspect::LockName lock, Deadline)
 {
     const auto at = m_picture.locks.find(lock);
     if (at == m_picture.locks.end())
@@ -223,17 +223,17 @@ Task<Result<inspect::LockSnapshot>> RecordedPictures::read(inspect::LockName loc
     co_return then;
 }
 
-Task<std::optional<HeldBeside>> RecordedPictures::heldWith(inspect::LockSnapshot lock)
+Task<std::optional<HeldBeside>> RecordedSnapshots::heldWith(inspect::LockSnapshot lock)
 {
     co_return heldBeside(lock, locks());
 }
 
-std::vector<inspect::LockSnapshot> RecordedPictures::locks()
+std::vector<inspect::LockSnapshot> RecordedSnapshots::locks()
 {
     return labelled(history::locksAsOf(m_picture, m_asOf));
 }
 
-std::vector<inspect::SessionSnapshot> RecordedPictures::sessions()
+std::vector<inspect::SessionSnapshot> RecordedSnapshots::sessions()
 {
     std::vector<inspect::SessionSnapshot> all;
     for (const auto &[name, sessions] : m_picture.sessions)
@@ -241,13 +241,13 @@ std::vector<inspect::SessionSnapshot> RecordedPictures::sessions()
     return all;
 }
 
-Task<inspect::WaitGraph> RecordedPictures::waits(CommandContext &, Deadline)
+Task<inspect::WaitGraph> RecordedSnapshots::waits(CommandContext &, Deadline)
 {
     auto graph = waitsThen(m_recording, m_picture, m_asOf, clientLabels());
     co_return graph;
 }
 
-std::vector<inspect::Coverage> RecordedPictures::coverage()
+std::vector<inspect::Coverage> RecordedSnapshots::coverage()
 {
     auto all = history::coverageAsOf(m_picture);
     if (m_recording.version() < history::coverageFormat) {
@@ -258,14 +258,14 @@ std::vector<inspect::Coverage> RecordedPictures::coverage()
     return all;
 }
 
-std::vector<inspect::Coverage> RecordedPictures::coverageOf(const ConnectionName &name)
+std::vector<inspect::Coverage> RecordedSnapshots::coverageOf(const ConnectionName &name)
 {
     auto all = coverage();
     std::erase_if(all, [&name](const auto &part) { return part.connection != name; });
     return all;
 }
 
-std::vector<history::LinkState> RecordedPictures::connections()
+std::vector<history::LinkState> RecordedSnapshots::connections()
 {
     std::vector<history::LinkState> all;
     for (const auto &[name, state] : m_picture.connections)
@@ -274,7 +274,7 @@ std::vector<history::LinkState> RecordedPictures::connections()
 }
 
 // Also by a connection that is in the recording only later: what is said of its locks is when they came.
-Result<inspect::LockName> RecordedPictures::parseLock(const QString &text)
+Result<inspect::LockName> RecordedSnapshots::parseLock(const QString &text)
 {
     auto connections = m_picture.connections;
     if (const auto last = m_recording.at(m_recording.end()))

@@ -52,8 +52,8 @@ Task<bool> waitForFirstLook(CommandContext &context, Link *link)
         if (first.isComplete() || (silentFor < newsWithin && loop.now() - begun < lookWithin))
             continue;
         const auto waited = silentFor < newsWithin ? std::chrono::seconds(lookWithin) : newsWithin;
-        complain(u"%1: the first look did not end: waited %2 for the server's answer; what follows is not "
-                 u"everything"_s.arg(escaped(name.bytes()), spokenDuration(waited)));
+        printError(u"%1: the first look did not end: waited %2 for the server's answer; what follows is not "
+                   u"everything"_s.arg(escaped(name.bytes()), spokenDuration(waited)));
         co_return false;
     }
     co_return true;
@@ -68,7 +68,7 @@ Task<Exit> connectEach(CommandContext &context, std::vector<Link *> &reached)
         const auto name = link->spec().name;
         const auto connected = co_await context.workspace.whenConnected(name, deadline);
         if (!connected) {
-            complain(u"%1: %2"_s.arg(escaped(name.bytes()), withRemedy(connected.error())));
+            printError(u"%1: %2"_s.arg(escaped(name.bytes()), withRemedy(connected.error())));
             worst = Exit::NoConnection;
         } else {
             complainOfRemark(*link);
@@ -82,7 +82,7 @@ Task<Exit> connectEach(CommandContext &context, std::vector<Link *> &reached)
 
 Exit fail(const Error &error)
 {
-    complain(withRemedy(error));
+    printError(withRemedy(error));
     return app::exitFor(error.code);
 }
 
@@ -113,7 +113,7 @@ void complainOfRemark(const Link &link)
 {
     const auto remark = link.remark();
     if (!remark.isEmpty())
-        complain(u"%1: %2"_s.arg(escaped(link.spec().name.bytes()), remark));
+        printError(u"%1: %2"_s.arg(escaped(link.spec().name.bytes()), remark));
 }
 
 Task<Exit> lookAround(CommandContext &context)
@@ -134,7 +134,7 @@ Task<Exit> lookAround(CommandContext &context)
     for (auto *link : reached) {
         if (link->isConnected())
             continue;
-        complain(u"%1: the connection broke before all was seen; %2"_s.arg(
+        printError(u"%1: the connection broke before all was seen; %2"_s.arg(
             escaped(link->spec().name.bytes()), link->problem() ? withRemedy(*link->problem()) : u"try again"_s));
         status = Exit::NoConnection;
     }
