@@ -229,7 +229,7 @@ void TimeTravel::sayHowFar()
     if (!m_at)
         return m_bar.showMoment({}, {});
     const auto end = isInFile() ? m_span.end : now();
-    const auto far = spokenDuration(std::max(0ms, end - *m_at));
+    const auto far = formatDuration(std::max(0ms, end - *m_at));
     const auto begin = timeOfDay(*m_at).toString(u"HH:mm:ss"_s);
     m_bar.showMoment(m_at, !isInFile()
                                ? (m_isFirst ? tr("%1 ago, recorded from %2").arg(far, begin) : tr("%1 ago").arg(far))

@@ -140,10 +140,10 @@ void tellOfRest(const Wish &wish, const HeldLock *held)
     if (timeout.count() > 0)
         return printError(
             u"%1: no answer in time; should its node be there still, it ends with its session, in at most %2"_s.arg(
-                escaped(wish.request.lock.text()), spokenDuration(timeout)));
+                escaped(wish.request.lock.text()), formatDuration(timeout)));
     printError(
         u"%1: no answer in time; should its key be ours still, it stays until its TTL has passed (%2 at most)"_s.arg(
-            escaped(wish.request.lock.text()), spokenDuration(wish.request.ttl)));
+            escaped(wish.request.lock.text()), formatDuration(wish.request.ttl)));
 }
 
 // The time it is held: what happens, and how the program ends for it.
@@ -198,7 +198,7 @@ void Holding::printHad(Duration waited) const
     auto fencing = token().isEmpty() ? QString() : u", fencing token %1"_s.arg(token());
     if (m_isOptimistic)
         fencing += u", conflicts so far: %1"_s.arg(m_grant.conflicts);
-    print(u"acquired %1 as %2%3, after %4"_s.arg(lock(), escaped(m_grant.id), fencing, spokenDuration(span)));
+    print(u"acquired %1 as %2%3, after %4"_s.arg(lock(), escaped(m_grant.id), fencing, formatDuration(span)));
 }
 
 void Holding::printGivenBack(const QString &reason) const
@@ -216,7 +216,7 @@ void Holding::printGivenBack(const QString &reason) const
         return;
     }
     const auto word = reason == "lost"_L1 ? u"lost"_s : u"released"_s;
-    print(u"%1 %2 after %3 (%4)"_s.arg(word, lock(), spokenDuration(span), reason));
+    print(u"%1 %2 after %3 (%4)"_s.arg(word, lock(), formatDuration(span), reason));
 }
 
 // Starts what ends the hold: the command, the timer, or nothing but an interrupt. False when the command
@@ -337,7 +337,7 @@ Exit failedToGet(const Wish &wish, const Error &error)
 {
     if (error.code != ErrorCode::TimedOut)
         return fail(error);
-    const auto waited = wish.wait ? spokenDuration(*wish.wait) : u"a while"_s;
+    const auto waited = wish.wait ? formatDuration(*wish.wait) : u"a while"_s;
     const auto whom = error.isExplained ? error.message : u"`show` says who holds it"_s;
     printError(u"%1 was not free within %2; %3, --wait waits longer"_s.arg(escaped(wish.request.lock.text()), waited,
                                                                            harmless(whom)));

@@ -225,7 +225,7 @@ void printRows(const std::vector<KeyRow> &rows)
                  {u"TTL"_s, Table::Align::Right},
                  {u"BYTES"_s, Table::Align::Right}});
     for (const auto &row : rows)
-        table.add({escaped(row.key.bytes()), escaped(row.type), row.ttl ? spokenDuration(*row.ttl) : u"-"_s,
+        table.add({escaped(row.key.bytes()), escaped(row.type), row.ttl ? formatDuration(*row.ttl) : u"-"_s,
                    row.bytes ? QString::number(*row.bytes) : u"-"_s});
     print(table.isEmpty() ? u"no keys match"_s : table.text(terminalWidth()));
 }

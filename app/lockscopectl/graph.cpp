@@ -55,7 +55,7 @@ public:
 private:
     static QString age(const GraphEdge &edge)
     {
-        return edge.age ? u" for "_s + (edge.atMost ? u"at most "_s : QString()) + spokenDuration(*edge.age)
+        return edge.age ? u" for "_s + (edge.atMost ? u"at most "_s : QString()) + formatDuration(*edge.age)
                         : QString();
     }
     static QString mode(const GraphEdge &edge)
@@ -163,7 +163,7 @@ QStringList textOf(const WaitGraph &graph, const std::vector<inspect::Coverage> 
     }
     for (const auto &root : graph.roots) {
         const auto known = root.waiting.count() > 0;
-        const auto waiting = known ? u", %1 of waiting"_s.arg(spokenDuration(root.waiting)) : QString();
+        const auto waiting = known ? u", %1 of waiting"_s.arg(formatDuration(root.waiting)) : QString();
         lines << tree.lines(
             root.client, u"%1 holds up %2 (%3 directly)%4"_s.arg(tree.name(root.client), QString::number(root.total),
                                                                  QString::number(root.direct), waiting));

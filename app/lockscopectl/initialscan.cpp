@@ -53,7 +53,7 @@ Task<bool> waitForFirstLook(CommandContext &context, Link *link)
             continue;
         const auto waited = silentFor < newsWithin ? std::chrono::seconds(lookWithin) : newsWithin;
         printError(u"%1: the first look did not end: waited %2 for the server's answer; what follows is not "
-                   u"everything"_s.arg(escaped(name.bytes()), spokenDuration(waited)));
+                   u"everything"_s.arg(escaped(name.bytes()), formatDuration(waited)));
         co_return false;
     }
     co_return true;

@@ -128,7 +128,7 @@ void printStep(const lessons::Step &step, std::size_t number, const lessons::Pla
         print(u"     "_s + told(question.because, language));
     }
     if (at)
-        print(u"   [%1]"_s.arg(lessons::spokenMs(contention::inMs(*at), language)));
+        print(u"   [%1]"_s.arg(lessons::formatMs(contention::inMs(*at), language)));
 }
 
 void printLesson(const Lesson &lesson, const Played &played, Language language)

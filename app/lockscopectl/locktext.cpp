@@ -122,7 +122,7 @@ QString ageWords(const Contender &contender, inspect::ServerTime now)
     if (!since)
         return u"-"_s;
     const auto most = contender.heldAtMost ? shape(u"≤ "_s, u"<= "_s) : QString();
-    return most + spokenDuration(now - *since);
+    return most + formatDuration(now - *since);
 }
 
 QString watchWords(const Contender &contender)

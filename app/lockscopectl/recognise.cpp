@@ -56,7 +56,7 @@ QString ttlWords(const inspect::LockSnapshot &lock)
 {
     for (const auto &one : lock.contenders) {
         if (one.role == inspect::Role::Holder && one.expiresAt)
-            return spokenDuration(*one.expiresAt - lock.observed);
+            return formatDuration(*one.expiresAt - lock.observed);
     }
     return u"-"_s;
 }

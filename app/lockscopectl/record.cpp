@@ -45,7 +45,7 @@ void tellWhatWasRecorded(CommandContext &context, const history::RecordingWriter
     print(u"recorded %1, %2, %3, from %4 to %5 (%6) in %7"_s.arg(
         count(writer.locksSeen(), u"lock"_s, u"locks"_s), count(writer.lockChanges(), u"change"_s, u"changes"_s),
         count(writer.bytes(), u"byte"_s, u"bytes"_s), inspect::isoTime(writer.begin()),
-        inspect::isoTime(writer.end()), spokenDuration(writer.end() - writer.begin()), writer.path()));
+        inspect::isoTime(writer.end()), formatDuration(writer.end() - writer.begin()), writer.path()));
 }
 
 Task<Exit> record(CommandContext &context)

@@ -51,7 +51,7 @@ void tellWhatItIs(const RecordedMoment &moment)
 {
     const auto &recording = *moment.recording;
     const auto before = recording.end() - moment.asOf;
-    const auto when = before.count() == 0 ? u"its end"_s : spokenDuration(before) + u" before its end"_s;
+    const auto when = before.count() == 0 ? u"its end"_s : formatDuration(before) + u" before its end"_s;
     for (const auto &line : recording.damage())
         printError(line);
     printError(u"%1: a recording, not the servers; as of %2, %3"_s.arg(recording.files().join(u", "_s),

@@ -87,7 +87,7 @@ void printTable(const std::vector<SessionSnapshot> &all, const Programs &program
     for (const auto &session : all)
         table.add({shown(session.session), escaped(session.connection.bytes()), shown(session.endpoint),
                    clientWords(session, programs),
-                   session.expiresAt ? spokenDuration(*session.expiresAt - now) : u"-"_s, holdWords(session),
+                   session.expiresAt ? formatDuration(*session.expiresAt - now) : u"-"_s, holdWords(session),
                    names(session.waits)});
     print(table.isEmpty() ? u"no sessions seen"_s : table.text(terminalWidth()));
 }

@@ -41,8 +41,8 @@ QString spansLine(const QString &what, const history::Spans &spans)
     if (spans.count == 0)
         return what + u": none was seen from begin to end"_s;
     return u"%1: %2 seen from begin to end; p50 %3, p90 %4, p99 %5, longest %6"_s.arg(
-        what, QString::number(spans.count), spokenDuration(spans.p50), spokenDuration(spans.p90),
-        spokenDuration(spans.p99), spokenDuration(spans.max));
+        what, QString::number(spans.count), formatDuration(spans.p50), formatDuration(spans.p90),
+        formatDuration(spans.p99), formatDuration(spans.max));
 }
 
 QJsonObject timelineJson(const history::Timeline &timeline)
@@ -134,7 +134,7 @@ QString queueTable(const LockSnapshot &lock, inspect::ServerTime now)
                           watchWords(contender),
                           identityWords(contender)};
         if (ends)
-            cells.insert(behindAge, contender.expiresAt ? spokenDuration(*contender.expiresAt - now) : u"-"_s);
+            cells.insert(behindAge, contender.expiresAt ? formatDuration(*contender.expiresAt - now) : u"-"_s);
         if (isCalled)
             cells.insert(behindId, contender.label.isEmpty() ? u"-"_s : shown(contender.label));
         table.add(std::move(cells));
@@ -148,7 +148,7 @@ QString nodeLine(const inspect::NodeSaid &said, inspect::ServerTime now)
         return u"node %1: no answer"_s.arg(shown(said.node));
     if (!said.value)
         return u"node %1: no token"_s.arg(shown(said.node));
-    const auto left = said.expiresAt ? u", for "_s + spokenDuration(*said.expiresAt - now) : u", without an expiry"_s;
+    const auto left = said.expiresAt ? u", for "_s + formatDuration(*said.expiresAt - now) : u", without an expiry"_s;
     return u"node %1: %2%3"_s.arg(shown(said.node), escaped(*said.value), left);
 }
 

@@ -175,7 +175,7 @@ Result<std::vector<Scenario>> readScenarios(CommandContext &context)
 
 QString ms(contention::Moment moment)
 {
-    return spokenDuration(std::chrono::duration_cast<std::chrono::milliseconds>(moment));
+    return formatDuration(std::chrono::duration_cast<std::chrono::milliseconds>(moment));
 }
 
 void printGivenUp(const std::vector<Recording> &runs)

@@ -24,7 +24,7 @@ QString wordsOf(const ClockJump &jump)
 {
     const auto at = std::chrono::floor<std::chrono::milliseconds>(jump.at).time_since_epoch();
     return u"this machine's clock was set %1 %2 at %3; ages are not changed by it"_s.arg(
-        spokenDuration(std::chrono::abs(jump.by)), jump.by < 0ms ? u"back"_s : u"forward"_s,
+        formatDuration(std::chrono::abs(jump.by)), jump.by < 0ms ? u"back"_s : u"forward"_s,
         QDateTime::fromMSecsSinceEpoch(at.count()).toString(u"yyyy-MM-dd HH:mm:ss"_s));
 }
 

@@ -32,7 +32,7 @@ Result<std::chrono::milliseconds> parseDuration(const QString &text)
     return std::chrono::milliseconds(number * factor);
 }
 
-QString spokenDuration(std::chrono::milliseconds span)
+QString formatDuration(std::chrono::milliseconds span)
 {
     const long long ms = std::max<long long>(0, span.count());
     const long long seconds = ms / 1000;

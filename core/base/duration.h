@@ -13,7 +13,7 @@ namespace lockscope {
 // "500ms", "30s", "2m" (also "h"); not negative.
 [[nodiscard]] Result<std::chrono::milliseconds> parseDuration(const QString &text);
 // "640 ms", "1.8 s", "4 m 12 s", "9 h 02 m", "3 d".
-[[nodiscard]] QString spokenDuration(std::chrono::milliseconds span);
+[[nodiscard]] QString formatDuration(std::chrono::milliseconds span);
 // The nearest of what somebody else wrote, who may have written anything: at most 10,000 years either way, so that
 // two of them can be subtracted; zero of what is no number.
 [[nodiscard]] std::chrono::milliseconds millisecondsOf(double milliseconds);

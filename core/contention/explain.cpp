@@ -243,7 +243,7 @@ private:
         } else {
             faults(0, m_end, broken.contender, broken.contender);
         }
-        const auto what = spokenViolation(m_violation.message);
+        const auto what = formatViolation(m_violation.message);
         say(broken.contender == nobody ? what : Told::tr("%1: %2").arg(name(broken.contender), what), broken.at);
     }
 
@@ -255,7 +255,7 @@ private:
         if (maker == nobody)
             return stuck(broken);
         tellMaker(*made, maker);
-        say(spokenViolation(m_violation.message), broken.at);
+        say(formatViolation(m_violation.message), broken.at);
     }
 
     [[nodiscard]] const ServerChange *whatIsLeft() const
@@ -325,7 +325,7 @@ QString explain(const Recording &recording, const Violation &violation, const QL
     return Story(recording, violation, locale).tell();
 }
 
-QString spokenViolation(const QString &message)
+QString formatViolation(const QString &message)
 {
     static const QRegularExpression place(u"%[12]"_s);
     for (const auto *sentence : sentences) {

@@ -15,7 +15,7 @@ namespace lockscope::contention {
 [[nodiscard]] QString explain(const Recording &recording, const Violation &violation,
                               const QLocale &locale = QLocale::c());
 // What a checker said of a violation, in that language.
-[[nodiscard]] QString spokenViolation(const QString &message);
+[[nodiscard]] QString formatViolation(const QString &message);
 
 // A run told in text: the command that plays it again, and its events, one a line.
 

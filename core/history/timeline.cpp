@@ -219,7 +219,7 @@ private:
 
 QString after(const QString &words, const QString &how, const std::optional<milliseconds> &span)
 {
-    return span ? words + how + spokenDuration(*span) : words;
+    return span ? words + how + formatDuration(*span) : words;
 }
 
 } // namespace

@@ -39,7 +39,7 @@ void addLongWait(LockSnapshot &lock, std::chrono::milliseconds threshold)
     Wording message = u"has waited for "_s;
     if (waiting.size() > 1)
         message = u"%1 have waited for more than %2; the longest, %3, for "_s.arg(
-            QString::number(waiting.size()), spokenDuration(threshold), label(first->id, 80));
+            QString::number(waiting.size()), formatDuration(threshold), label(first->id, 80));
     message.since(*first->waitingSince);
     addFinding(lock, FindingCode::LongWait, isStandby ? Severity::Info : kindOf(FindingCode::LongWait).severity,
                message, std::move(waiting));
@@ -62,8 +62,8 @@ std::chrono::milliseconds worthTelling(const Contender &holder, const Thresholds
 QString spoken(const TimeInMessage &one, ServerTime now)
 {
     if (!one.isAhead)
-        return spokenDuration(now - one.moment);
-    return one.moment > now ? u"in "_s + spokenDuration(one.moment - now) : u"now"_s;
+        return formatDuration(now - one.moment);
+    return one.moment > now ? u"in "_s + formatDuration(one.moment - now) : u"now"_s;
 }
 
 } // namespace
@@ -86,7 +86,7 @@ Wording &Wording::until(ServerTime moment)
     return *this;
 }
 
-Finding Wording::spokenAt(ServerTime now) &&
+Finding Wording::formatAt(ServerTime now) &&
 {
     Finding finding;
     finding.message = std::move(m_words);
@@ -139,11 +139,11 @@ void addLongHeld(LockSnapshot &lock, const Thresholds &thresholds, const std::op
     message << (longest->heldAtMost ? u"for at most "_s : longest->heldSince ? u"for "_s : u"for at least "_s);
     message.since(since);
     if (isNatural)
-        message << u", as before: up to %1 in %2 holds seen"_s.arg(spokenDuration(usual->most),
+        message << u", as before: up to %1 in %2 holds seen"_s.arg(formatDuration(usual->most),
                                                                    QString::number(usual->seen));
     else if (usual)
         message << u"; usually %1, at most %2 in %3 holds seen"_s.arg(
-            spokenDuration(usual->median), spokenDuration(usual->most), QString::number(usual->seen));
+            formatDuration(usual->median), formatDuration(usual->most), QString::number(usual->seen));
     const bool keepsSomebody = lock.waiterCount() > 0 && !saysElection(lock.lock.name);
     const bool isWarning = keepsSomebody && isCertain && !isNatural;
     addFinding(lock, FindingCode::LongHeld, isWarning ? Severity::Warning : Severity::Info, message,

@@ -50,7 +50,7 @@ public:
     Wording &operator<<(const QString &words);
     Wording &since(ServerTime moment); // "4 m 12 s"
     Wording &until(ServerTime moment); // "in 44 s", at last "now"
-    [[nodiscard]] Finding spokenAt(ServerTime now) &&;
+    [[nodiscard]] Finding formatAt(ServerTime now) &&;
 
 private:
     QString m_words;

@@ -126,7 +126,7 @@ QString word(FindingCode code)
 void addFinding(LockSnapshot &lock, FindingCode code, Severity severity, Wording message,
                 std::vector<QByteArray> contenders)
 {
-    auto finding = std::move(message).spokenAt(lock.observed);
+    auto finding = std::move(message).formatAt(lock.observed);
     finding.code = code;
     finding.severity = severity;
     finding.contenders = std::move(contenders);

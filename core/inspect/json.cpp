@@ -269,7 +269,7 @@ QString heldFor(const std::vector<const Contender *> &all, ServerTime now)
     }
     if (!longest)
         return {};
-    const QString span = spokenDuration(now - *longest->heldSince);
+    const QString span = formatDuration(now - *longest->heldSince);
     const QString bound = longest->heldAtMost ? u"at most "_s : QString();
     return all.size() == 1 ? u" for "_s + bound + span : u", the longest for "_s + bound + span;
 }
@@ -287,7 +287,7 @@ QString waiting(const LockSnapshot &lock, ServerTime now)
     }
     QString text = count == 1 ? u"1 waits"_s : u"%1 wait"_s.arg(count);
     if (oldest)
-        text += (count == 1 ? u", for "_s : u", the oldest "_s) + spokenDuration(now - *oldest);
+        text += (count == 1 ? u", for "_s : u", the oldest "_s) + formatDuration(now - *oldest);
     return lock.waitersKnown ? text : text + u"; "_s + unseen;
 }
 

@@ -52,13 +52,13 @@ QString handout(const Lesson &lesson, const PlayedRuns &runs, Language language,
         const auto &scenario = lesson.runs[i].scenario;
         lines << playedForm.in(language).arg(
             plain(lesson.runs[i].title, language), QString::fromLatin1(scenario.recipe),
-            spokenCount(scenario.contenders, language), QString::number(scenario.seed));
+            formatCount(scenario.contenders, language), QString::number(scenario.seed));
     }
     for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
         const auto &step = lesson.steps[i];
         const auto at = step.until ? momentOf(*step.until, runs) : std::nullopt;
         lines << QString()
-              << u"## %1%2"_s.arg(i + 1).arg(at ? u" · "_s + spokenMs(contention::inMs(*at), language) : QString())
+              << u"## %1%2"_s.arg(i + 1).arg(at ? u" · "_s + formatMs(contention::inMs(*at), language) : QString())
               << QString() << plain(step.text, language);
         if (static_cast<qsizetype>(i) < pictures.size() && !pictures[static_cast<qsizetype>(i)].isEmpty())
             lines << QString() << u"![%1](<%2>)"_s.arg(i + 1).arg(pictures[static_cast<qsizetype>(i)]);

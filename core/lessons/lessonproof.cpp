@@ -159,7 +159,7 @@ Proven prove(const Proof &proof, const PlayedRuns &runs, Language language)
     const auto measured = measure(proof, *runs[proof.run]);
     const auto other = proof.otherRun ? std::optional(measure(proof, *runs[*proof.otherRun])) : std::nullopt;
     Proven proven;
-    proven.spoken = spokenMeasure(proof, measured, other, language);
+    proven.spoken = formatMeasure(proof, measured, other, language);
     if (proof.of == Proof::Of::Violation) {
         proven.holds = (measured > 0) == (proof.number > 0);
         proven.measured = measured > 0 ? u"present"_s : u"absent"_s;

@@ -120,13 +120,13 @@ struct Lesson {
 
 // As they are said in a language: "4,747", "4747"; "1.21 s", "1,21 с".
 [[nodiscard]] QLocale localeOf(Language language);
-[[nodiscard]] QString spokenCount(qint64 count, Language language);
-[[nodiscard]] QString spokenMs(double ms, Language language);
+[[nodiscard]] QString formatCount(qint64 count, Language language);
+[[nodiscard]] QString formatMs(double ms, Language language);
 // What was counted, to the digit of the tiles: "2.00 s", "499.8 ms".
-[[nodiscard]] QString spokenMeasuredMs(double ms, Language language);
+[[nodiscard]] QString formatMeasuredMs(double ms, Language language);
 
 // What was measured for a proof, and where it is compared with another run, there.
-[[nodiscard]] QString spokenMeasure(const Proof &proof, double measured, std::optional<double> other,
+[[nodiscard]] QString formatMeasure(const Proof &proof, double measured, std::optional<double> other,
                                     Language language);
 
 // The numbers that its texts leave to the runs ("{watchEvents}"), as these runs counted them, in each language's way.

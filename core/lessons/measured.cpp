@@ -47,9 +47,9 @@ constexpr Broken brokens[] = {
     {"tokens", u"a lower token: %1", u"令牌变小：%1", u"меньший токен: %1"},
 };
 
-QString spokenNumber(double number, Language language)
+QString formatNumber(double number, Language language)
 {
-    return number == std::floor(number) ? spokenCount(qint64(number), language)
+    return number == std::floor(number) ? formatCount(qint64(number), language)
                                         : localeOf(language).toString(number, 'f', 2);
 }
 
@@ -65,9 +65,9 @@ QString russianTimes(qint64 count)
     return last >= 2 && last <= 4 && tens != 1 ? u"%1 раза"_s : u"%1 раз"_s;
 }
 
-QString spokenTimes(qint64 count, Language language)
+QString formatTimes(qint64 count, Language language)
 {
-    const auto digits = spokenCount(count, language);
+    const auto digits = formatCount(count, language);
     switch (language) {
     case Language::Chinese: return count == 0 ? u"从未"_s : u"%1 次"_s.arg(digits);
     case Language::Russian: return count == 0 ? u"ни разу"_s : russianTimes(count).arg(digits);
@@ -78,12 +78,12 @@ QString spokenTimes(qint64 count, Language language)
 
 } // namespace
 
-QString spokenMeasure(const Proof &proof, double measured, std::optional<double> other, Language language)
+QString formatMeasure(const Proof &proof, double measured, std::optional<double> other, Language language)
 {
     if (proof.of != Proof::Of::Counter) {
-        auto said = spokenTimes(qint64(measured), language);
+        auto said = formatTimes(qint64(measured), language);
         if (other)
-            said += u" / "_s + spokenTimes(qint64(*other), language);
+            said += u" / "_s + formatTimes(qint64(*other), language);
         const auto *broken =
             std::ranges::find_if(brokens, [&](const Broken &one) { return proof.name == one.invariant; });
         if (broken == std::end(brokens))
@@ -94,7 +94,7 @@ QString spokenMeasure(const Proof &proof, double measured, std::optional<double>
     }
     const bool isTime = proof.name.endsWith("Ms");
     const auto said = [&](double number) {
-        return isTime ? spokenMeasuredMs(number, language) : spokenNumber(number, language);
+        return isTime ? formatMeasuredMs(number, language) : formatNumber(number, language);
     };
     const QString digits = said(measured) + (other ? u" / "_s + said(*other) : QString());
     const auto *unit = std::ranges::find_if(units, [&](const Unit &one) { return proof.name == one.counter; });

@@ -141,21 +141,21 @@ QString withUnit(const QString &digits, bool isSeconds, Language language)
 QString spoken(const Number &number, const PlayedRuns &runs, std::optional<contention::Moment> at, Language language)
 {
     if (number.isMoment)
-        return spokenMs(contention::inMs(at.value_or(contention::Moment{})), language);
+        return formatMs(contention::inMs(at.value_or(contention::Moment{})), language);
     const auto &run = *runs[number.run];
     if (number.holder) {
         const auto held = std::ranges::find_if(run.events, [&](const contention::Event &event) {
             return event.mark == contention::Mark::Holds && event.contender == *number.holder;
         });
-        return held == run.events.end() ? u"–"_s : spokenCount(held->token, language);
+        return held == run.events.end() ? u"–"_s : formatCount(held->token, language);
     }
     if (number.name.isEmpty())
-        return spokenCount(countOf(number, run, at) - number.less, language);
+        return formatCount(countOf(number, run, at) - number.less, language);
     const auto *setting = settingOf(number.name);
     const double value = (setting ? setting->read(run.scenario) : counterOf(number.name, run)) - number.less;
     if (number.name.endsWith("Ms"))
-        return setting ? spokenMs(value, language) : spokenMeasuredMs(value, language);
-    return value == std::floor(value) ? spokenCount(qint64(value), language)
+        return setting ? formatMs(value, language) : formatMeasuredMs(value, language);
+    return value == std::floor(value) ? formatCount(qint64(value), language)
                                       : localeOf(language).toString(value, 'f', 2);
 }
 
@@ -194,7 +194,7 @@ QLocale localeOf(Language language)
 }
 
 // English groups from a thousand on, the others only what is longer.
-QString spokenCount(qint64 count, Language language)
+QString formatCount(qint64 count, Language language)
 {
     auto locale = localeOf(language);
     if (language != Language::English && count < 10'000)
@@ -202,7 +202,7 @@ QString spokenCount(qint64 count, Language language)
     return locale.toString(count);
 }
 
-QString spokenMs(double ms, Language language)
+QString formatMs(double ms, Language language)
 {
     const bool isLong = ms >= 1000;
     const double shown = isLong ? ms / 1000 : ms;
@@ -212,7 +212,7 @@ QString spokenMs(double ms, Language language)
     return withUnit(digits, isLong, language);
 }
 
-QString spokenMeasuredMs(double ms, Language language)
+QString formatMeasuredMs(double ms, Language language)
 {
     const bool isLong = ms >= 1000;
     return withUnit(localeOf(language).toString(isLong ? ms / 1000 : ms, 'f', isLong ? 2 : 1), isLong, language);

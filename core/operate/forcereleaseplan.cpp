@@ -23,7 +23,7 @@ void planBlindDelete(ForceReleasePlan &plan, const Contender &holder, const QStr
 {
     const auto at = holder.identity ? u" (%1)"_s.arg(label(*holder.identity, 80)) : QString();
     if (holder.expiresAt) {
-        const auto left = spokenDuration(*holder.expiresAt - plan.before.observed);
+        const auto left = formatDuration(*holder.expiresAt - plan.before.observed);
         plan.alternatives.prepend(
             u"wait: its key ends by itself in %1, and earlier when its work is done"_s.arg(left));
     }
@@ -171,7 +171,7 @@ void planAlternative(ForceReleasePlan &plan, const Contender &holder)
                       : snapshot.waitersKnown          ? u"; then the lock is free"_s
                                               : u"; then it is free, or goes to somebody who is not seen here"_s;
     if (holder.expiresAt) {
-        const auto left = spokenDuration(*holder.expiresAt - snapshot.observed);
+        const auto left = formatDuration(*holder.expiresAt - snapshot.observed);
         plan.alternatives << (recipe.endsBy == recipes::EndsBy::Session
                                   ? u"its session ends by itself in %1 unless the client comes back"_s.arg(left)
                                         + then

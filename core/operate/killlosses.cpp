@@ -55,7 +55,7 @@ QString counted(qint64 count, const QString &one, const QString &many)
 QString transactionWords(const SqlTransaction &transaction, const SqlPoll &look)
 {
     const auto age =
-        transaction.started ? u", %1 old,"_s.arg(spokenDuration(look.now - *transaction.started)) : QString();
+        transaction.started ? u", %1 old,"_s.arg(formatDuration(look.now - *transaction.started)) : QString();
     return u"its transaction%1 has locked %2 and changed %3: all of that is rolled back"_s.arg(
         age, counted(transaction.rowsLocked, u"1 row"_s, u"%1 rows"_s), QString::number(transaction.rowsModified));
 }

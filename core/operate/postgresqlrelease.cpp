@@ -329,7 +329,7 @@ Task<ForceReleasePlan> withBackendLosses(ForceReleasePlan plan, mariadb::Session
         plan.warnings
             << u"its transaction, %1 old, is rolled back, and rows and tables that it has locked and nobody "
                u"waits for yet are free then: those are not shown"_s.arg(
-                   spokenDuration(look->now - inspect::timeOf(*who->transactionStart)));
+                   formatDuration(look->now - inspect::timeOf(*who->transactionStart)));
     // Outside of a transaction a session holds advisory locks only, and those are all seen.
     plan.otherLocksKnown = !isInTransaction && look->seesOthers;
     co_return plan;

@@ -117,7 +117,7 @@ void previewCreate(EditPreview &preview, const EditPlan &plan)
     if (request.ttl)
         preview.warnings << u"the server deletes it once it has no children and was not changed for %1; it looks for "
                             u"such nodes now and then only (once a minute, unless set otherwise)"_s.arg(
-                                spokenDuration(*request.ttl));
+                                formatDuration(*request.ttl));
 }
 
 } // namespace

@@ -85,7 +85,7 @@ QString age(const Contender &one, inspect::ServerTime now)
     const auto since = one.role == Role::Holder ? one.heldSince : one.waitingSince;
     if (!since)
         return u"-"_s;
-    return (one.heldAtMost ? u"at most "_s : QString()) + spokenDuration(now - *since);
+    return (one.heldAtMost ? u"at most "_s : QString()) + formatDuration(now - *since);
 }
 
 // The account it logged in with is nothing that it says.
@@ -118,7 +118,7 @@ QString queue(const NoteFacts &facts)
                               u"Ends by itself in"_s, u"Says of itself"_s});
     for (const auto &one : lock.contenders) {
         const auto left =
-            one.expiresAt ? spokenDuration(std::max(std::chrono::milliseconds(0), *one.expiresAt - now)) : u"-"_s;
+            one.expiresAt ? formatDuration(std::max(std::chrono::milliseconds(0), *one.expiresAt - now)) : u"-"_s;
         text += row({one.position ? QString::number(*one.position) : u"-"_s, inspect::word(one.role),
                      inspect::word(one.mode), cell(escaped(one.id)), labelled(one, textCell(one.session)),
                      textCell(one.endpoint), age(one, now), left, ofItself(one, lock.backend)});
@@ -147,8 +147,8 @@ QString spansRow(const QString &what, const history::Spans &spans)
 {
     if (spans.count == 0)
         return row({what, u"0"_s, u"-"_s, u"-"_s, u"-"_s, u"-"_s});
-    return row({what, QString::number(spans.count), spokenDuration(spans.p50), spokenDuration(spans.p90),
-                spokenDuration(spans.p99), spokenDuration(spans.max)});
+    return row({what, QString::number(spans.count), formatDuration(spans.p50), formatDuration(spans.p90),
+                formatDuration(spans.p99), formatDuration(spans.max)});
 }
 
 QString timeline(const NoteFacts &facts)

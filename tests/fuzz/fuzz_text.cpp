@@ -39,7 +39,7 @@ void readText(const QByteArray &input)
     }
     (void)parseLock(typed, names);
     if (const auto span = parseDuration(typed))
-        must(span->count() >= 0 && !spokenDuration(*span).isEmpty(), "a duration is not negative");
+        must(span->count() >= 0 && !formatDuration(*span).isEmpty(), "a duration is not negative");
     if (const auto row = recipes::readRowName(input)) {
         must(!row->columns.isEmpty() && row->columns.size() == row->values.size(),
              "a row has a value for each column");

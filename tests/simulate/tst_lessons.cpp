@@ -212,14 +212,14 @@ private slots:
             Proof proof;
             proof.name = name;
             for (const auto language : {Language::English, Language::Chinese, Language::Russian})
-                QCOMPARE(digits.match(spokenMeasure(proof, 7, {}, language)).hasMatch(), name == "fairness");
+                QCOMPARE(digits.match(formatMeasure(proof, 7, {}, language)).hasMatch(), name == "fairness");
         }
         Proof proof;
         proof.of = Proof::Of::Violation;
         for (const auto &invariant : contention::invariants()) {
             proof.name = invariant.name;
-            QVERIFY(spokenMeasure(proof, 0, {}, Language::English).endsWith(u": never"_s));
-            QVERIFY(spokenMeasure(proof, 1, {}, Language::English).endsWith(u": 1 time"_s));
+            QVERIFY(formatMeasure(proof, 0, {}, Language::English).endsWith(u": never"_s));
+            QVERIFY(formatMeasure(proof, 1, {}, Language::English).endsWith(u": 1 time"_s));
         }
     }
 
@@ -235,7 +235,7 @@ private slots:
             }
         }
         for (const auto language : {Language::English, Language::Chinese, Language::Russian})
-            QVERIFY(!spokenMs(1500, language).contains(u' '));
+            QVERIFY(!formatMs(1500, language).contains(u' '));
     }
 
     // 45 пробуждений, but 21 пробуждение and 22 пробуждения: in Russian no noun follows a count that is filled in.

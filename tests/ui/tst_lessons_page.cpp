@@ -322,8 +322,8 @@ private slots:
             lesson.next();
         for (const auto &[run, name] : countedInTexts(scene.page.lessons().lessons[number])) {
             const auto counted = lessons::counterOf(name, lesson.picture().runs()[run]->recording());
-            const auto said = name.endsWith("Ms") ? lessons::spokenMeasuredMs(counted, lessons::Language::English)
-                                                  : lessons::spokenCount(qint64(counted), lessons::Language::English);
+            const auto said = name.endsWith("Ms") ? lessons::formatMeasuredMs(counted, lessons::Language::English)
+                                                  : lessons::formatCount(qint64(counted), lessons::Language::English);
             QCOMPARE(lesson.picture().tiles(run).figure(name).replace(u' ', QChar::Nbsp), said);
         }
     }

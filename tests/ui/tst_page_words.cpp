@@ -48,8 +48,8 @@ private slots:
             using namespace std::chrono_literals;
             const QStringList said{ui::momentText(5010ms),    ui::momentText(317'800us), ui::momentText(640us),
                                    ui::momentText(252s),      ui::axisText(2500ms),      ui::durationText(50ms),
-                                   ui::spokenCount(4747),     ui::spokenCount(499'500),  ui::spokenNumber(50, 1),
-                                   ui::spokenSize(13'107'200)};
+                                   ui::formatCount(4747),     ui::formatCount(499'500),  ui::formatNumber(50, 1),
+                                   ui::formatSize(13'107'200)};
             return said.join(QLatin1Char('|')).replace(QChar(0xa0), QLatin1Char(' ')); // between thousands
         };
         QCOMPARE(all(), QStringLiteral("5.01 s|317.8 ms|640 µs|4 m 12 s|2.5 s|50 ms|4,747|499,500|50.0|12.5 MiB"));
@@ -58,7 +58,7 @@ private slots:
         ui::speak(Language::Chinese);
         QCOMPARE(all(),
                  QStringLiteral("5.01 秒|317.8 毫秒|640 微秒|4 分 12 秒|2.5 秒|50 毫秒|4747|499,500|50.0|12.5 MiB"));
-        QCOMPARE(lessons::spokenMs(1210, Language::Chinese).replace(QChar::Nbsp, u' '), // an axis has no line ends
+        QCOMPARE(lessons::formatMs(1210, Language::Chinese).replace(QChar::Nbsp, u' '), // an axis has no line ends
                  ui::axisText(std::chrono::milliseconds(1210)));
     }
 

@@ -138,7 +138,7 @@ private slots:
         for (const auto &violation : run->violations) {
             const auto story = contention::explain(*run, violation, lessons::localeOf(lessons::Language::Russian));
             QVERIFY2(!english.match(story).hasMatch() && story.contains(u"0,10 с"_s), qPrintable(story));
-            QVERIFY2(!english.match(contention::spokenViolation(violation.message)).hasMatch(),
+            QVERIFY2(!english.match(contention::formatViolation(violation.message)).hasMatch(),
                      qPrintable(violation.message));
         }
         for (const auto kind : contention::allFaults())
@@ -146,7 +146,7 @@ private slots:
                      qPrintable(ui::plannedText({kind, 40ms, 0, 0ms}, u"c00"_s)));
         for (const auto *state : {"of c00, watched by c01 c02", "children watched by c01", "locked by c00, version 3",
                                   "by c00", "free", "created at 7, lease 1a of c00"})
-            QVERIFY2(!english.match(ui::spokenState(QString::fromLatin1(state))).hasMatch(), state);
+            QVERIFY2(!english.match(ui::formatState(QString::fromLatin1(state))).hasMatch(), state);
     }
 
     // Parts that are put together are put together as the language does it.

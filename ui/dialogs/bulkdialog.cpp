@@ -80,7 +80,7 @@ QString BulkModel::sinceText(const operate::BulkTarget &target) const
 {
     if (!target.since)
         return u"?"_s;
-    return spokenDuration(std::chrono::duration_cast<std::chrono::milliseconds>(m_now.time_since_epoch())
+    return formatDuration(std::chrono::duration_cast<std::chrono::milliseconds>(m_now.time_since_epoch())
                           + target.serverAhead - target.since->time_since_epoch());
 }
 
@@ -368,7 +368,7 @@ QString BulkModel::text(int row, int column) const
             return u"?"_s;
         const auto ahead = std::chrono::duration_cast<std::chrono::milliseconds>(m_now.time_since_epoch())
                            + target.serverAhead - target.since->time_since_epoch();
-        return spokenDuration(ahead);
+        return formatDuration(ahead);
     }
     case What: {
         const QString what =

@@ -48,7 +48,7 @@ bool endsByItself(const operate::EditRequest &request)
 
 QString timeWords(std::optional<std::chrono::milliseconds> ttl)
 {
-    return ttl ? EditWords::tr("ends in %1").arg(spokenDuration(*ttl)) : EditWords::tr("no TTL");
+    return ttl ? EditWords::tr("ends in %1").arg(formatDuration(*ttl)) : EditWords::tr("no TTL");
 }
 
 QString undoTitle(const operate::EditRequest &undo, const operate::EditRequest &undone)

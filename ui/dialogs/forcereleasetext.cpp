@@ -87,7 +87,7 @@ QString ForceReleaseWords::nextOwner(const operate::ForceReleasePlan &plan, Syst
     QString text = who(*next);
     if (next->waitingSince)
         text += tr(", waiting %1")
-                    .arg(spokenDuration(duration_cast<milliseconds>(now - ourTime(*next->waitingSince, lock))));
+                    .arg(formatDuration(duration_cast<milliseconds>(now - ourTime(*next->waitingSince, lock))));
     const int behind = lock.waiterCount() - 1;
     if (behind > 0)
         text += tr("; %1 more behind it").arg(behind);

@@ -371,7 +371,7 @@ private:
                                    edge.age.value_or(std::chrono::milliseconds(0)));
         }
         if (longest)
-            return longest->count() > 0 ? u"waits "_s + spokenDuration(*longest) : u"waits"_s;
+            return longest->count() > 0 ? u"waits "_s + formatDuration(*longest) : u"waits"_s;
         return holds == 1 ? u"holds 1 lock"_s : u"holds %1 locks"_s.arg(holds);
     }
 

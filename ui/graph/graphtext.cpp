@@ -117,7 +117,7 @@ QString rootSentence(const GraphFacts &facts, const RootBlocker &root)
             locks << nameOf(facts, edge.lock);
     }
     const auto &who = facts.graph.clients[static_cast<std::size_t>(root.client)];
-    const auto waiting = root.waiting.count() > 0 ? u", together %1"_s.arg(spokenDuration(root.waiting)) : QString();
+    const auto waiting = root.waiting.count() > 0 ? u", together %1"_s.arg(formatDuration(root.waiting)) : QString();
     return u"root blocker %1 holds %2, %3 behind it%4"_s.arg(
         nameOf(who), listed(locks), root.total == 1 ? u"1 waits"_s : u"%1 wait"_s.arg(root.total), waiting);
 }

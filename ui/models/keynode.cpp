@@ -36,7 +36,7 @@ QString KeyNode::ttlText(std::optional<milliseconds> ttl, Moment seen, Moment no
     if (*rest <= 0ms)
         return u"due"_s; // by the last look: it may have been renewed since
     // Tenths that only change when the screen does say nothing.
-    return spokenDuration(*rest < keyExpiresSoon ? *rest : std::chrono::floor<std::chrono::seconds>(*rest));
+    return formatDuration(*rest < keyExpiresSoon ? *rest : std::chrono::floor<std::chrono::seconds>(*rest));
 }
 
 QString KeyNode::cell(int column, Moment now) const

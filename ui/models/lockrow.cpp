@@ -32,7 +32,7 @@ int byAge(const std::optional<SystemTime> &a, const std::optional<SystemTime> &b
 
 QString timeBetween(SystemTime from, SystemTime to)
 {
-    return spokenDuration(duration_cast<milliseconds>(to - from));
+    return formatDuration(duration_cast<milliseconds>(to - from));
 }
 
 QString oldestWaitText(const LockRow &row, SystemTime now)

@@ -286,7 +286,7 @@ QString QueueModel::ageText(const Contender &contender) const
     const auto since = isHolder ? contender.heldSince : contender.waitingSince;
     if (!since)
         return u"—"_s;
-    const auto age = spokenDuration(duration_cast<milliseconds>(m_clock() - ourTime(*since, *m_lock)));
+    const auto age = formatDuration(duration_cast<milliseconds>(m_clock() - ourTime(*since, *m_lock)));
     return isHolder && contender.heldAtMost ? u"≤ "_s + age : age;
 }
 
@@ -294,7 +294,7 @@ QString QueueModel::leftText(const Contender &contender) const
 {
     if (!contender.expiresAt)
         return u"—"_s;
-    return spokenDuration(duration_cast<milliseconds>(ourTime(*contender.expiresAt, *m_lock) - m_clock()));
+    return formatDuration(duration_cast<milliseconds>(ourTime(*contender.expiresAt, *m_lock) - m_clock()));
 }
 
 } // namespace lockscope::ui

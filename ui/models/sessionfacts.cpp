@@ -29,7 +29,7 @@ QString ageText(const std::optional<inspect::ServerTime> &since, const LockSnaps
     if (!since)
         return {};
     const auto age = std::chrono::duration_cast<milliseconds>(now - ourTime(*since, lock));
-    return spokenDuration(std::max(milliseconds(0), age));
+    return formatDuration(std::max(milliseconds(0), age));
 }
 
 // As it is once the session's other claims are gone with it.
@@ -49,7 +49,7 @@ QString leaseText(const Contender &holder, const LockSnapshot &lock, SystemTime 
     if (!holder.expiresAt)
         return u"stays: it is not the session's"_s;
     const auto left = std::chrono::duration_cast<milliseconds>(ourTime(*holder.expiresAt, lock) - now);
-    return u"stays until its lease ends, in %1"_s.arg(spokenDuration(std::max(milliseconds(0), left)));
+    return u"stays until its lease ends, in %1"_s.arg(formatDuration(std::max(milliseconds(0), left)));
 }
 
 QString inheritor(const LockSnapshot &lock, const Contender &holder, SystemTime now, Fall &fall)
@@ -224,7 +224,7 @@ constexpr auto leastRenewal = 100ms; // less is how well clocks agree
 
 QString span(std::chrono::system_clock::duration duration)
 {
-    return spokenDuration(std::max(0ms, std::chrono::duration_cast<milliseconds>(duration)));
+    return formatDuration(std::max(0ms, std::chrono::duration_cast<milliseconds>(duration)));
 }
 
 } // namespace

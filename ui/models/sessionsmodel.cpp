@@ -188,7 +188,7 @@ QString SessionsModel::expiryText(const SessionSnapshot &session) const
         return {};
     const auto ours = *session.expiresAt - session.serverAhead;
     const auto left = std::chrono::duration_cast<milliseconds>(ours - m_clock());
-    return left <= 0ms ? u"now"_s : u"in "_s + spokenDuration(left);
+    return left <= 0ms ? u"now"_s : u"in "_s + formatDuration(left);
 }
 
 // Rows of a connection that is down are pale in all columns.

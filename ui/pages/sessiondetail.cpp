@@ -291,13 +291,13 @@ void SessionDetail::take(const Result<SessionDoing> &answer)
         return;
     }
     QStringList parts;
-    const auto since = answer->inState ? u" for "_s + spokenDuration(*answer->inState) : QString();
+    const auto since = answer->inState ? u" for "_s + formatDuration(*answer->inState) : QString();
     parts << (answer->isRunning ? u"Runs a statement"_s + since : u"Idle"_s + since);
     if (answer->isRunning && !answer->state.isEmpty())
         parts << label(answer->state, 80);
     if (answer->transactionAge)
         parts << u"transaction open for %1, rows modified: %2, locked: %3"_s
-                     .arg(spokenDuration(*answer->transactionAge))
+                     .arg(formatDuration(*answer->transactionAge))
                      .arg(answer->rowsModified)
                      .arg(answer->rowsLocked);
     for (const auto &gap : answer->gaps)

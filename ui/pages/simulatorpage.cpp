@@ -423,9 +423,9 @@ void SimulatorPage::jumpTo(std::size_t run, const contention::Violation &violati
             m_grid->chooseLane(event.contender);
     }
     const QString why =
-        contention::explain(m_playback.runs()[run]->recording(), violation, lessons::localeOf(spokenLanguage()));
+        contention::explain(m_playback.runs()[run]->recording(), violation, lessons::localeOf(displayLanguage()));
     m_sentence->setText(
-        Simulator::tr("%1.", "a sentence").arg(why.isEmpty() ? contention::spokenViolation(violation.message) : why));
+        Simulator::tr("%1.", "a sentence").arg(why.isEmpty() ? contention::formatViolation(violation.message) : why));
 }
 
 void SimulatorPage::showMoment()

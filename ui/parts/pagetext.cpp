@@ -17,7 +17,7 @@ std::atomic<Language> g_language = Language::English;
 
 } // namespace
 
-Language spokenLanguage()
+Language displayLanguage()
 {
     return g_language;
 }

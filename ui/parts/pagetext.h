@@ -12,6 +12,6 @@ namespace lockscope::ui {
 // From now on; what was said already changes where a widget hears of it (QEvent::LanguageChange). GUI thread.
 void speak(lessons::Language language);
 // Any thread: pictures are painted beside the window, too.
-[[nodiscard]] lessons::Language spokenLanguage();
+[[nodiscard]] lessons::Language displayLanguage();
 
 } // namespace lockscope::ui

@@ -328,7 +328,7 @@ void StatusBar::sayWallSet(const ClockJump &jump)
     qCWarning(logInspect, "%s", qUtf8Printable(wordsOf(jump)));
     const auto ms = std::chrono::floor<std::chrono::milliseconds>(jump.at).time_since_epoch().count();
     const auto at = QDateTime::fromMSecsSinceEpoch(ms).toString(u"HH:mm:ss"_s);
-    const auto span = spokenDuration(std::chrono::abs(jump.by));
+    const auto span = formatDuration(std::chrono::abs(jump.by));
     refresh();
     notify(jump.by < std::chrono::milliseconds(0)
                ? tr("This machine's clock was set %1 back at %2; ages are not changed by it").arg(span, at)

@@ -153,8 +153,8 @@ QString CounterTiles::scope(const PlayedRun &run, std::size_t happened) const
     const QString said =
         hasDrain ? tr("above: from the first release on · since the start: %1 requests, %2 told, %3 in vain")
                  : tr("since the start: %1 requests, %2 told, %3 in vain");
-    return said.arg(spokenCount(fromStart.requests), spokenCount(fromStart.watchEvents),
-                    spokenCount(fromStart.wastedWakeups));
+    return said.arg(formatCount(fromStart.requests), formatCount(fromStart.watchEvents),
+                    formatCount(fromStart.wastedWakeups));
 }
 
 QString CounterTiles::ofWholeRun(const contention::Recording &recording) const
@@ -162,13 +162,13 @@ QString CounterTiles::ofWholeRun(const contention::Recording &recording) const
     const auto &whole = recording.counters;
     QStringList facts;
     if (whole.bytes > 0 && !m_isBrief)
-        facts << spokenSize(whole.bytes);
+        facts << formatSize(whole.bytes);
     facts << tr("wait p50 %1, longest %2").arg(momentText(whole.waits.p50), momentText(whole.waits.max));
     if (whole.gaveUp > 0)
         facts << tr("%n gave up", nullptr, static_cast<int>(whole.gaveUp));
     if (whole.requestsWaiting > 0)
-        facts << tr("%1 requests while waiting").arg(spokenCount(whole.requestsWaiting));
-    facts << tr("fairness %1").arg(whole.fairnessPairs > 0 ? spokenNumber(whole.fairness, 2) : u"–"_s);
+        facts << tr("%1 requests while waiting").arg(formatCount(whole.requestsWaiting));
+    facts << tr("fairness %1").arg(whole.fairnessPairs > 0 ? formatNumber(whole.fairness, 2) : u"–"_s);
     return facts.join(u" · "_s);
 }
 
@@ -232,7 +232,7 @@ namespace {
 TileFigure ofDrain(const PlayedRun &run, std::size_t happened, qint64 Tally::*what)
 {
     const auto tally = run.tallyAfter(happened);
-    return {tally ? spokenCount((*tally).*what) : u"–"_s};
+    return {tally ? formatCount((*tally).*what) : u"–"_s};
 }
 
 // Where nobody is told, none in vain is no praise.
@@ -241,7 +241,7 @@ TileFigure inVain(const PlayedRun &run, std::size_t happened, Moment)
     const auto tally = run.tallyAfter(happened);
     if (!tally || tally->watchEvents == 0)
         return {u"–"_s};
-    return {spokenCount(tally->wastedWakeups), tally->wastedWakeups > 0 ? 1 : -1};
+    return {formatCount(tally->wastedWakeups), tally->wastedWakeups > 0 ? 1 : -1};
 }
 
 TileFigure waitP99(const PlayedRun &run, std::size_t happened, Moment at)
@@ -260,14 +260,14 @@ qint64 countOf(const PlayedRun &run, std::size_t happened, Mark mark)
 TileFigure grants(const PlayedRun &run, std::size_t happened, Moment)
 {
     const auto &counters = run.recording().counters;
-    return {spokenCount(happened >= run.eventCount() ? counters.grants : countOf(run, happened, Mark::Holds))};
+    return {formatCount(happened >= run.eventCount() ? counters.grants : countOf(run, happened, Mark::Holds))};
 }
 
 // Who tries again has not given up for good; who comes for another round has, in the one before.
 TileFigure gaveUp(const PlayedRun &run, std::size_t happened, Moment)
 {
     if (happened >= run.eventCount())
-        return {spokenCount(run.recording().counters.gaveUp)};
+        return {formatCount(run.recording().counters.gaveUp)};
     qint64 forGood = 0;
     std::set<int> gone;
     for (std::size_t i = 0; i < happened; ++i) {
@@ -279,20 +279,20 @@ TileFigure gaveUp(const PlayedRun &run, std::size_t happened, Moment)
         else if (event.mark == Mark::Joins && gone.erase(event.contender) > 0 && event.what != "again")
             ++forGood;
     }
-    return {spokenCount(forGood + static_cast<qint64>(gone.size()))};
+    return {formatCount(forGood + static_cast<qint64>(gone.size()))};
 }
 
 TileFigure allRequests(const PlayedRun &run, std::size_t happened, Moment)
 {
     const auto &counters = run.recording().counters;
     return {
-        spokenCount(happened >= run.eventCount() ? counters.allRequests : run.wholeTallyAfter(happened).requests)};
+        formatCount(happened >= run.eventCount() ? counters.allRequests : run.wholeTallyAfter(happened).requests)};
 }
 
 TileFigure allTold(const PlayedRun &run, std::size_t happened, Moment)
 {
     const auto &counters = run.recording().counters;
-    return {spokenCount(happened >= run.eventCount()
+    return {formatCount(happened >= run.eventCount()
                             ? counters.allWatchEvents
                             : countOf(run, happened, Mark::WatchEvent) + countOf(run, happened, Mark::Message))};
 }
@@ -372,7 +372,7 @@ TileFigure violations(const PlayedRun &run, std::size_t happened, Moment)
 {
     const auto count = happened >= run.eventCount() ? static_cast<qint64>(run.recording().violations.size())
                                                     : countOf(run, happened, Mark::Breaks);
-    return {spokenCount(count), count > 0 ? 1 : 0};
+    return {formatCount(count), count > 0 ? 1 : 0};
 }
 
 const TileKind tileKinds[] = {

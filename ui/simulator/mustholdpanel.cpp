@@ -63,11 +63,11 @@ QString heldText(const PlayedRun &run, const QByteArray &invariant)
                : invariant == "exclusion" ? MustHoldPanel::tr("not offered: nobody is kept out")
                                           : MustHoldPanel::tr("not promised");
     if (invariant == "progress")
-        return MustHoldPanel::tr("%1 grants").arg(spokenCount(recording.counters.grants));
+        return MustHoldPanel::tr("%1 grants").arg(formatCount(recording.counters.grants));
     if (invariant == "cleanliness")
         return recording.leftBehind.empty() ? MustHoldPanel::tr("nothing")
                                             : MustHoldPanel::tr("%1 may stay")
-                                                  .arg(spokenCount(static_cast<qint64>(recording.leftBehind.size())));
+                                                  .arg(formatCount(static_cast<qint64>(recording.leftBehind.size())));
     return MustHoldPanel::tr("held");
 }
 

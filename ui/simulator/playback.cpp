@@ -243,7 +243,7 @@ QString eventSentence(const PlayedRun &run, std::size_t index)
     const Event &event = run.event(index);
     if (event.mark == Mark::Breaks)
         return Simulator::tr("What must hold does not: %1")
-            .arg(event.where.isEmpty() ? shown(event.what) : contention::spokenViolation(shown(event.where)));
+            .arg(event.where.isEmpty() ? shown(event.what) : contention::formatViolation(shown(event.where)));
     const QString who = event.contender < 0 ? Simulator::tr("The server") : run.laneName(event.contender);
     if (event.mark == Mark::Acts && event.contender < 0)
         return Simulator::tr("An operator: %1.").arg(shown(event.what));
@@ -266,9 +266,9 @@ QString handOverSentence(const PlayedRun &run, std::size_t happened)
         sentence +=
             inVain == 0 ? Simulator::tr("; one is told, and only that one") : Simulator::tr("; one is told, in vain");
     else if (told > 1 && inVain > 0)
-        sentence += Simulator::tr("; %1 are told, %2 of them in vain").arg(spokenCount(told), spokenCount(inVain));
+        sentence += Simulator::tr("; %1 are told, %2 of them in vain").arg(formatCount(told), formatCount(inVain));
     else if (told > 1)
-        sentence += Simulator::tr("; %1 are told").arg(spokenCount(told));
+        sentence += Simulator::tr("; %1 are told").arg(formatCount(told));
     const int holder = run.holderAfter(happened);
     if (holder != contention::nobody && run.holderAfter(release + 1) != holder)
         sentence += Simulator::tr("; %1 holds now").arg(run.laneName(holder));
@@ -291,11 +291,11 @@ QString sumOf(const contention::Recording &recording)
 {
     const auto &total = recording.counters;
     if (!recording.hasDrain())
-        return Simulator::tr("%1 requests, and nobody released").arg(spokenCount(total.allRequests));
+        return Simulator::tr("%1 requests, and nobody released").arg(formatCount(total.allRequests));
     const QString inVain = total.wastedWakeups == 0
                                ? Simulator::tr("no wake-up in vain")
-                               : Simulator::tr("%1 wake-ups in vain").arg(spokenCount(total.wastedWakeups));
-    return Simulator::tr("%1 requests and %2").arg(spokenCount(total.requests), inVain);
+                               : Simulator::tr("%1 wake-ups in vain").arg(formatCount(total.wastedWakeups));
+    return Simulator::tr("%1 requests and %2").arg(formatCount(total.requests), inVain);
 }
 
 } // namespace

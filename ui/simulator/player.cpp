@@ -140,11 +140,11 @@ QString Player::serverText(const RealRunOptions &options, const RealRunProgress 
     const QString where = label(options.connection.bytes(), 40);
     const QString recipe = label(options.scenario.recipe, 40);
     if (progress.stage == Stage::Connecting)
-        return tr("Opening %1 sessions on %2 for %3").arg(spokenCount(progress.sessions), where, recipe);
+        return tr("Opening %1 sessions on %2 for %3").arg(formatCount(progress.sessions), where, recipe);
     if (progress.stage == Stage::Tidying)
         return tr("Taking away from %1 what the run made").arg(where);
     return tr("Playing %1 on %2: %3 of %4 grants, %5")
-        .arg(recipe, where, spokenCount(progress.grants), spokenCount(progress.grantsExpected),
+        .arg(recipe, where, formatCount(progress.grants), formatCount(progress.grantsExpected),
              momentText(progress.at));
 }
 

@@ -34,7 +34,7 @@ WakeUps wakeUpsOf(const contention::Recording &recording)
     const double each = static_cast<double>(counters.watchEvents) / static_cast<double>(counters.grants - 1);
     if (each < 1.5)
         return {RunPanel::tr("one wake-up per release"), false};
-    return {RunPanel::tr("herd: %1 wake-ups per release").arg(spokenNumber(each, 1)), true};
+    return {RunPanel::tr("herd: %1 wake-ups per release").arg(formatNumber(each, 1)), true};
 }
 
 RunPanel::RunPanel(QWidget *parent)

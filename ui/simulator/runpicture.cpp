@@ -59,7 +59,7 @@ QString lanesText(const RunPicture &one, double height)
     return first == 0 && last == one.run->lanes()
                ? QString()
                : Simulator::tr("%1 … %2 of %3")
-                     .arg(one.run->laneName(first), one.run->laneName(last - 1), spokenCount(one.run->lanes()));
+                     .arg(one.run->laneName(first), one.run->laneName(last - 1), formatCount(one.run->lanes()));
 }
 
 Legend::Signs signsOf(const std::vector<RunPicture> &runs)
@@ -81,7 +81,7 @@ void paintHead(QPainter &painter, const RunPicture &one, double height, const To
 {
     const auto &recording = one.run->recording();
     const auto tally = one.run->tallyAfter(one.happened);
-    const auto counted = [&](qint64 Tally::*what) { return tally ? spokenCount((*tally).*what) : QString(u'–'); };
+    const auto counted = [&](qint64 Tally::*what) { return tally ? formatCount((*tally).*what) : QString(u'–'); };
     painter.setFont(textFont(15, QFont::DemiBold));
     painter.setPen(t.text);
     painter.drawText(QPointF(8, 28), one.title.isEmpty() ? recipeTitle(recording.scenario.recipe) : one.title);
@@ -94,7 +94,7 @@ void paintHead(QPainter &painter, const RunPicture &one, double height, const To
             .arg(label(recording.scenario.recipe, 40),
                  recording.world == "sim" ? Simulator::tr("simulated, seed %1").arg(recording.scenario.seed)
                                           : Simulator::tr("played on %1").arg(label(recording.world, 40)),
-                 spokenCount(recording.scenario.contenders), counted(&Tally::requests), counted(&Tally::watchEvents),
+                 formatCount(recording.scenario.contenders), counted(&Tally::requests), counted(&Tally::watchEvents),
                  tally && tally->watchEvents > 0 ? counted(&Tally::wastedWakeups) : QString(u'–'),
                  momentText(one.run->waitP99After(one.happened, one.frame.cursor))));
 }

@@ -121,11 +121,11 @@ double ScalingChart::valueOf(int run, int contenders) const
 
 QString ScalingChart::readingAt(int contenders) const
 {
-    QStringList lines{Simulator::tr("%1 contenders").arg(spokenCount(contenders))};
+    QStringList lines{Simulator::tr("%1 contenders").arg(formatCount(contenders))};
     for (const auto &point : m_points) {
         if (point.contenders == contenders)
             lines << u"%1: %2"_s.arg(recipeTitle(m_recipes.at(static_cast<std::size_t>(point.run))),
-                                     m_isTime ? momentText(point.elapsed) : spokenCount(point.requests));
+                                     m_isTime ? momentText(point.elapsed) : formatCount(point.requests));
     }
     return lines.join(u'\n');
 }
@@ -154,7 +154,7 @@ QPointF ScalingChart::Plot::place(double contenders, double value) const
 
 QString ScalingChart::axisLabel(double value) const
 {
-    return m_isTime ? axisText(Moment(std::llround(value * 1e6))) : spokenCount(std::llround(value));
+    return m_isTime ? axisText(Moment(std::llround(value * 1e6))) : formatCount(std::llround(value));
 }
 
 ScalingChart::Plot ScalingChart::makePlot() const
@@ -162,7 +162,7 @@ ScalingChart::Plot ScalingChart::makePlot() const
     const QFont font = textFont(11);
     Plot plot{QRectF(m_canvas->geometry())};
     const double line = QFontMetricsF(font).height();
-    plot.area.adjust(0, line / 2, -tabularWidth(font, spokenCount(chartEnd)) / 2, -line - 5);
+    plot.area.adjust(0, line / 2, -tabularWidth(font, formatCount(chartEnd)) / 2, -line - 5);
     double most = 0;
     for (const auto &point : m_points)
         most = std::max(most, valueAt(point, m_isTime));
@@ -193,7 +193,7 @@ void ScalingChart::drawGrid(QPainter &painter, const Plot &plot) const
     for (int contenders = 0; contenders <= chartEnd; contenders += chartStep) {
         const QPointF below = plot.place(contenders, 0) + QPointF(0, 5);
         const QRectF label(below.x() - 50, below.y(), 100, line);
-        drawTabular(painter, label, Qt::AlignHCenter, spokenCount(contenders));
+        drawTabular(painter, label, Qt::AlignHCenter, formatCount(contenders));
     }
 }
 

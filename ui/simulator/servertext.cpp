@@ -30,7 +30,7 @@ QString leftText(Moment left)
 {
     if (left.count() <= 0)
         return ServerWords::tr("its time is over");
-    return ServerWords::tr("%1 s left").arg(spokenNumber(static_cast<double>(left.count()) / 1e6, 1));
+    return ServerWords::tr("%1 s left").arg(formatNumber(static_cast<double>(left.count()) / 1e6, 1));
 }
 
 class Words {
@@ -143,7 +143,7 @@ private:
     {
         QString words = label(shortName(line.name), 60);
         if (!line.text.isEmpty())
-            words += u"  "_s + spokenState(owned(line.text));
+            words += u"  "_s + formatState(owned(line.text));
         if (line.ends)
             words += u" · "_s + leftText(*line.ends - m_at);
         return words;

@@ -119,10 +119,10 @@ QString headingOf(const Comparison &comparison)
     const auto &scenario = comparison.scenario;
     const QString who = scenario.contenders == 1
                             ? Simulator::tr("1 contender")
-                            : Simulator::tr("%1 contenders").arg(spokenCount(scenario.contenders));
+                            : Simulator::tr("%1 contenders").arg(formatCount(scenario.contenders));
     const QString what =
-        scenario.limit > 1 ? Simulator::tr("%1 permits").arg(spokenCount(scenario.limit)) : Simulator::tr("one lock");
-    return scenario.rounds > 1 ? Simulator::tr("%1, %2, %3 rounds").arg(who, what, spokenCount(scenario.rounds))
+        scenario.limit > 1 ? Simulator::tr("%1 permits").arg(formatCount(scenario.limit)) : Simulator::tr("one lock");
+    return scenario.rounds > 1 ? Simulator::tr("%1, %2, %3 rounds").arg(who, what, formatCount(scenario.rounds))
                                : Simulator::tr("%1, %2").arg(who, what);
 }
 
@@ -135,7 +135,7 @@ HeadingChip actsChip(const contention::Scenario &scenario)
         acts << actText(act, scenario.contenders);
     QString text = acts.mid(0, most).join(u", "_s);
     if (acts.size() > most)
-        text = Simulator::tr("%1 and %2 more").arg(text, spokenCount(acts.size() - most));
+        text = Simulator::tr("%1 and %2 more").arg(text, formatCount(acts.size() - most));
     return {Simulator::tr("typed: %1").arg(text), false, {}, false, false, acts.join(u'\n')};
 }
 

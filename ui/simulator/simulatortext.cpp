@@ -21,7 +21,7 @@ namespace {
 
 QLocale ungrouped()
 {
-    auto locale = lessons::localeOf(spokenLanguage());
+    auto locale = lessons::localeOf(displayLanguage());
     locale.setNumberOptions(QLocale::OmitGroupSeparator);
     return locale;
 }
@@ -34,29 +34,29 @@ QString shortNumber(double value)
 
 } // namespace
 
-QString spokenCount(qint64 count)
+QString formatCount(qint64 count)
 {
-    return lessons::spokenCount(count, spokenLanguage());
+    return lessons::formatCount(count, displayLanguage());
 }
 
-QString spokenNumber(double value, int digits)
+QString formatNumber(double value, int digits)
 {
     return ungrouped().toString(value, 'f', digits);
 }
 
-QString spokenSize(qint64 bytes)
+QString formatSize(qint64 bytes)
 {
     constexpr double kibi = 1024;
     const auto size = static_cast<double>(bytes);
     if (bytes < 1024)
         return Simulator::tr("%1 B").arg(bytes);
-    return bytes < 1024 * 1024 ? Simulator::tr("%1 KiB").arg(spokenNumber(size / kibi, 1))
-                               : Simulator::tr("%1 MiB").arg(spokenNumber(size / kibi / kibi, 1));
+    return bytes < 1024 * 1024 ? Simulator::tr("%1 KiB").arg(formatNumber(size / kibi, 1))
+                               : Simulator::tr("%1 MiB").arg(formatNumber(size / kibi / kibi, 1));
 }
 
 QString joinedSentences(const QStringList &sentences)
 {
-    return sentences.join(spokenLanguage() == lessons::Language::Chinese ? QString() : u" "_s);
+    return sentences.join(displayLanguage() == lessons::Language::Chinese ? QString() : u" "_s);
 }
 
 QString momentText(Moment at)
@@ -69,9 +69,9 @@ QString momentText(Moment at)
                    : Simulator::tr("%1 h %2 m").arg(seconds / 3600).arg(seconds % 3600 / 60, 2, 10, QLatin1Char('0'));
     }
     if (at >= 1s)
-        return Simulator::tr("%1 s").arg(spokenNumber(us / 1e6, at < 100s ? 2 : 1));
+        return Simulator::tr("%1 s").arg(formatNumber(us / 1e6, at < 100s ? 2 : 1));
     if (at >= 1ms || at.count() == 0)
-        return Simulator::tr("%1 ms").arg(spokenNumber(us / 1e3, 1));
+        return Simulator::tr("%1 ms").arg(formatNumber(us / 1e3, 1));
     return Simulator::tr("%1 µs").arg(at.count());
 }
 
@@ -167,7 +167,7 @@ constexpr const char *states[] = {
     QT_TRANSLATE_NOOP("ServerState", "free"),
 };
 
-QString spokenPart(const QString &part)
+QString formatPart(const QString &part)
 {
     static const QRegularExpression place(u"%[12]"_s);
     for (const auto *state : states) {
@@ -185,12 +185,12 @@ QString spokenPart(const QString &part)
 
 } // namespace
 
-QString spokenState(const QString &state)
+QString formatState(const QString &state)
 {
-    if (spokenLanguage() == lessons::Language::English)
+    if (displayLanguage() == lessons::Language::English)
         return state;
     QStringList parts = state.split(u", "_s);
-    std::ranges::transform(parts, parts.begin(), spokenPart);
+    std::ranges::transform(parts, parts.begin(), formatPart);
     return parts.join(Simulator::tr(", ", "between the parts of what a server has"));
 }
 

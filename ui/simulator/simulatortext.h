@@ -15,9 +15,9 @@ struct Simulator {
 };
 
 // Numbers and units in the language that is spoken, as in the lessons' texts: "4,747", "5.01", "12.5 MiB".
-[[nodiscard]] QString spokenCount(qint64 count);
-[[nodiscard]] QString spokenNumber(double value, int digits);
-[[nodiscard]] QString spokenSize(qint64 bytes);
+[[nodiscard]] QString formatCount(qint64 count);
+[[nodiscard]] QString formatNumber(double value, int digits);
+[[nodiscard]] QString formatSize(qint64 bytes);
 // One behind the other: Chinese has no spaces there.
 [[nodiscard]] QString joinedSentences(const QStringList &sentences);
 // "640 µs", "300.0 ms", "9.1 s", "4 m 12 s".
@@ -33,7 +33,7 @@ struct Simulator {
 // "pause c07 at 300.0 ms".
 [[nodiscard]] QString plannedText(const contention::PlannedFault &fault, const QString &lane);
 // "of c00, watched by c01": what a server has, in the language that is spoken; recordings keep it in English.
-[[nodiscard]] QString spokenState(const QString &state);
+[[nodiscard]] QString formatState(const QString &state);
 // "c00: create /sim/config v1 at 20.0 ms", "stop s2 at 600.0 ms".
 [[nodiscard]] QString actText(const contention::Act &act, int contenders);
 // Whether a fault befalls one contender rather than the server or the world.

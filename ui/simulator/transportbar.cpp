@@ -117,8 +117,8 @@ void TransportBar::refresh()
         static_cast<int>(static_cast<double>(m_playback.at().count()) / static_cast<double>(end) * sliderSteps));
     const bool hasEvents = m_playback.eventsInAll() > 0;
     const QString at = momentText(m_playback.at());
-    const QString happened = spokenCount(static_cast<qint64>(m_playback.happenedInAll()));
-    const QString all = spokenCount(static_cast<qint64>(m_playback.eventsInAll()));
+    const QString happened = formatCount(static_cast<qint64>(m_playback.happenedInAll()));
+    const QString all = formatCount(static_cast<qint64>(m_playback.eventsInAll()));
     m_place->setText(!hasEvents      ? tr("t = %1").arg(momentText(m_playback.end()))
                      : m_hidesFuture ? tr("t = %1 · event %2").arg(at, happened)
                                      : tr("t = %1 · event %2 of %3").arg(at, happened, all));
@@ -137,7 +137,7 @@ void TransportBar::setHidesFuture(bool isHidden)
 
 QString TransportBar::widestPlace() const
 {
-    const QString all = spokenCount(static_cast<qint64>(m_playback.eventsInAll()));
+    const QString all = formatCount(static_cast<qint64>(m_playback.eventsInAll()));
     return tr("t = %1 · event %2 of %3").arg(momentText(std::chrono::microseconds(888'800)), all, all);
 }
 

@@ -81,7 +81,7 @@ public:
     {
         const QString lock = label(m_hold.request.lock.text(), 120);
         const QString recipe = QString::fromLatin1(m_hold.request.recipe);
-        const auto age = spokenDuration(duration_cast<milliseconds>(now - m_hold.since));
+        const auto age = formatDuration(duration_cast<milliseconds>(now - m_hold.since));
         const QString message = label(m_hold.message.toUtf8(), 300);
         const QString because = message.isEmpty() ? QString() : u": "_s + message;
         switch (m_hold.state) {

@@ -147,7 +147,7 @@ void TimelineView::say()
                      QString::number(m_timeline.forced));
         if (m_timeline.gaps.count > 0)
             words += tr(" · gaps: median %1, longest %2")
-                         .arg(spokenDuration(m_timeline.gaps.p50), spokenDuration(m_timeline.gaps.max));
+                         .arg(formatDuration(m_timeline.gaps.p50), formatDuration(m_timeline.gaps.max));
         if (m_lanes.leftOut > 0)
             words += tr(" · without %1 earlier contenders").arg(m_lanes.leftOut);
         m_scope->setText(words);
@@ -390,8 +390,8 @@ void SpanHistogram::setSpans(const std::vector<std::chrono::milliseconds> &sorte
     m_words = sorted.empty() ? tr("%1: no whole one seen").arg(m_title)
                              : tr("%1: n %2 · median %3 · p95 %4")
                                    .arg(m_title, QString::number(sorted.size()),
-                                        spokenDuration(history::percentileOf(sorted, 50)),
-                                        spokenDuration(history::percentileOf(sorted, 95)));
+                                        formatDuration(history::percentileOf(sorted, 50)),
+                                        formatDuration(history::percentileOf(sorted, 95)));
     setToolTip(tr("%1\nBins from below 10 ms, each ten times as long. Median and p95 are spans that were really "
                   "there (nearest rank), recorded from their beginning to their end.")
                    .arg(m_words));

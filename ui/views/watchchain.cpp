@@ -87,7 +87,7 @@ ChainBox boxOf(const Contender &contender, const LockSnapshot &lock, SystemTime 
     box.age = holds ? u"holds"_s : u"waits"_s;
     if (since)
         box.age += (holds && contender.heldAtMost ? u" ≤ "_s : u" "_s)
-                   + spokenDuration(duration_cast<milliseconds>(now - ourTime(*since, lock)));
+                   + formatDuration(duration_cast<milliseconds>(now - ourTime(*since, lock)));
     return box;
 }
 

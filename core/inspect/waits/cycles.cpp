@@ -142,11 +142,11 @@ private:
             const auto left = std::max<milliseconds>(milliseconds(0), *one.expiresAt - there);
             if (isSession) {
                 ways << u"the session of %1 expires%2, unless it is heard from again"_s.arg(
-                    client(m_sources.client(hold)), withTime ? u" in "_s + spokenDuration(left) : QString());
+                    client(m_sources.client(hold)), withTime ? u" in "_s + formatDuration(left) : QString());
                 continue;
             }
             ways << u"the lease of %1 on %2 ends%3%4"_s.arg(client(m_sources.client(hold)), lock(hold.contest),
-                                                            withTime ? u" in "_s + spokenDuration(left) : QString(),
+                                                            withTime ? u" in "_s + formatDuration(left) : QString(),
                                                             recipe.renewed ? u" unless it is renewed"_s : QString());
         }
         for (const auto &wait : m_knot.waits) {
@@ -180,7 +180,7 @@ private:
             const bool isInnoDb = recipe.shape == recipes::Shape::Row && recipe.backend == BackendKind::MariaDb;
             return isInnoDb ? u"innodb_lock_wait_timeout (how long that is was not told)"_s : QString();
         }
-        const auto setting = QString::fromLatin1(limit->setting), longest = spokenDuration(limit->longest);
+        const auto setting = QString::fromLatin1(limit->setting), longest = formatDuration(limit->longest);
         if (limit->isOwn)
             return u"its %1 of %2"_s.arg(setting, longest);
         // Servers tell of waits in whole seconds.
@@ -198,7 +198,7 @@ private:
         const auto when =
             limit
                 ? u", %1 after somebody began to wait (%2 of sessions that set none of their own; who did, the server does not tell)"_s
-                      .arg(spokenDuration(limit->longest), server.breaksCyclesAfter)
+                      .arg(formatDuration(limit->longest), server.breaksCyclesAfter)
                 : u" (after %1, which was not told)"_s.arg(server.breaksCyclesAfter);
         return server.breaksCycles.isEmpty() ? QString() : server.breaksCycles.arg(when);
     }

@@ -51,7 +51,7 @@ void Reporter::tellProgress(bool isRunning, bool isFirstComplete, Duration lookT
     now.how = u"crawl"_s;
     if (!m_answers.isKnown() || m_answers.canDump()) {
         const auto every = std::max<Duration>(m_ensemble.options.dumpEvery, lookTook * restPerWork);
-        now.how = u"dump every "_s + spokenDuration(std::chrono::duration_cast<std::chrono::milliseconds>(every));
+        now.how = u"dump every "_s + formatDuration(std::chrono::duration_cast<std::chrono::milliseconds>(every));
     }
     m_told.tell(std::move(now));
 }
