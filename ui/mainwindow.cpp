@@ -87,7 +87,7 @@ void MainWindow::connectParts()
     connect(m_time, &TimeTravel::moved, this, &MainWindow::showMoment);
     connect(m_locks, &LocksPage::momentActivated, m_time, &TimeTravel::goTo);
     connect(m_time, &TimeTravel::said, m_status, &StatusBar::notify);
-    connect(m_clock.get(), &ScreenClock::wallSet, m_status, &StatusBar::sayWallSet);
+    connect(m_clock.get(), &ScreenClock::wallSet, m_status, &StatusBar::showClockChange);
     connect(m_dialogs, &WindowDialogs::refused, m_screen, &PausableBackend::refused);
     connect(m_screen, &PausableBackend::connectionLeft, this, &MainWindow::drop);
     connect(m_dialogs, &WindowDialogs::connectRequested, this, &MainWindow::connectRequested);

@@ -218,13 +218,13 @@ void TimeTravel::show(PastPicture picture)
                                       .arg(m_title, names.isEmpty() ? tr("no connection") : names.join(u", "_s),
                                            dayAndTime(m_span.begin), dayAndTime(m_span.end)));
     }
-    sayHowFar();
+    updateProgressLabel();
     if (m_end)
         m_end->setEnabled(true);
     emit moved(at);
 }
 
-void TimeTravel::sayHowFar()
+void TimeTravel::updateProgressLabel()
 {
     if (!m_at)
         return m_bar.showMoment({}, {});
@@ -253,7 +253,7 @@ void TimeTravel::leave()
     m_clock.standAt({});
     m_screen.leavePast();
     m_bar.showSource({}, {});
-    sayHowFar();
+    updateProgressLabel();
     if (m_end)
         m_end->setEnabled(false);
     emit moved({});
@@ -265,7 +265,7 @@ void TimeTravel::refresh()
 {
     if (!past() || !past()->isGoingOn())
         return;
-    sayHowFar();
+    updateProgressLabel();
     askSpan();
     if (--m_refreshesLeft <= 0)
         askMarks();
@@ -282,7 +282,7 @@ void TimeTravel::askSpan()
         }
         m_span = *span;
         m_bar.track().setSpan(span->begin, span->end);
-        sayHowFar();
+        updateProgressLabel();
     });
 }
 

@@ -57,7 +57,7 @@ private:
     void ask();
     void show(PastPicture picture);
     void leave();
-    void sayHowFar();
+    void updateProgressLabel();
     void askSpan();
     void askMarks();
     void takeMarks(const LockPast &lock);

@@ -163,13 +163,13 @@ lessons::Language languageOf(const app::WindowOptions &options, const QSettings 
 }
 
 // Of the files of recogniser rules, now and when they change.
-void sayRuleProblems(RuleWatch &rules, ui::MainWindow &window)
+void showRuleProblems(RuleWatch &rules, ui::MainWindow &window)
 {
     for (const auto &problem : rules.problems())
         qWarning("%s", qPrintable(harmlessLine(problem)));
     window.pages().whenMade<ui::FindingsPage>([&rules](ui::FindingsPage &findings) {
-        findings.sayRuleProblems(rules.problems());
-        QObject::connect(&rules, &RuleWatch::problemsChanged, &findings, &ui::FindingsPage::sayRuleProblems);
+        findings.showRuleProblems(rules.problems());
+        QObject::connect(&rules, &RuleWatch::problemsChanged, &findings, &ui::FindingsPage::showRuleProblems);
     });
 }
 
@@ -221,8 +221,8 @@ int run(QApplication &application, const app::WindowOptions &options)
     mutes.follow();  // the terminal mutes, too
     if (!thresholds) // who starts it from a menu sees no stderr
         window.pages().whenMade<ui::FindingsPage>(
-            [why = thresholds.error().message](ui::FindingsPage &page) { page.sayThresholdsProblem(why); });
-    sayRuleProblems(rules, window);
+            [why = thresholds.error().message](ui::FindingsPage &page) { page.showThresholdsProblem(why); });
+    showRuleProblems(rules, window);
     QObject::connect(&window, &ui::MainWindow::aboutToConnect, &window, [](const ConnectionSpec &spec) {
         if (!spec.password.isEmpty())
             app::keepMemoryPrivate();

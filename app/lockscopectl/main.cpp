@@ -44,7 +44,7 @@ private:
     [[nodiscard]] Exit addConnections();
     // Says so when the machine's wall clock is set meanwhile.
     void watchWall();
-    void sayWhatItWaitsFor() const;
+    void showAwaitedPart() const;
 
     const CommandSpec &m_command;
     Arguments m_arguments;
@@ -156,8 +156,7 @@ Task<Exit> Program::runCommand()
         if (added != Exit::Done)
             co_return added;
         if (m_command.answersSoon && ::isatty(STDERR_FILENO))
-            m_context.waiting =
-                m_loop.callAt(m_loop.now() + saysWhatItWaitsForAfter, [this] { sayWhatItWaitsFor(); });
+            m_context.waiting = m_loop.callAt(m_loop.now() + saysWhatItWaitsForAfter, [this] { showAwaitedPart(); });
     }
     if (m_command.follows || (m_command.observes && m_arguments.has(u"watch"_s))) {
         m_rules = followRules(m_arguments);
@@ -175,7 +174,7 @@ void Program::watchWall()
     m_wallLook = m_loop.callAt(m_loop.now() + looksAtWallEvery, [this] { watchWall(); });
 }
 
-void Program::sayWhatItWaitsFor() const
+void Program::showAwaitedPart() const
 {
     for (auto *link : m_workspace->links()) {
         const auto problem = link->problem();

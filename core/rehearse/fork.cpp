@@ -52,7 +52,7 @@ QString countOf(qsizetype count, const QString &one, const QString &many)
     return count == 1 ? one : many.arg(count);
 }
 
-void sayRecipe(RecipeMapping &cast, const LockSnapshot &lock)
+void showRecipeText(RecipeMapping &cast, const LockSnapshot &lock)
 {
     const auto played = label(cast.recipe);
     if (cast.recipe != lock.recipe)
@@ -66,7 +66,7 @@ void sayRecipe(RecipeMapping &cast, const LockSnapshot &lock)
 }
 
 // Watches that no server told of are those of the recipe; and those it told of may differ from them.
-void sayWatches(RecipeMapping &cast, const LockSnapshot &lock)
+void showWatchesText(RecipeMapping &cast, const LockSnapshot &lock)
 {
     if (recipeOf(lock.recipe).wakeUp != recipes::WakeUp::Watch)
         return;
@@ -107,8 +107,8 @@ Result<RecipeMapping> castOf(const operate::ForceReleasePlan &plan, bool unknown
     if (!recipe.simulated)
         return Error{ErrorCode::Unsupported, u"the release of %1 cannot be rehearsed: there is no simulated %2"_s.arg(
                                                  label(lock.lock.text()), infoOf(recipe.backend).title)};
-    sayRecipe(cast, lock);
-    sayWatches(cast, lock);
+    showRecipeText(cast, lock);
+    showWatchesText(cast, lock);
     setLimit(cast, lock);
     std::map<QString, int> processes; // by session
     int waiters = 0;

@@ -280,7 +280,7 @@ private:
     }
 
     // Its client says nothing of a server that closes each connection.
-    void sayWithoutSession()
+    void showWithoutSession()
     {
         m_problem = Error{ErrorCode::NotConnected,
                           u"could not connect to %1: the connection is accepted, and no session comes of it, as of a "
@@ -320,7 +320,7 @@ private:
             } else if (reachable && (!m_transport->isDirect() || ++accepted < acceptedInVain)) {
                 m_problem.reset(); // somebody listens: the client gets on with it
             } else if (reachable && !isConnected()) {
-                sayWithoutSession();
+                showWithoutSession();
             }
             if (!reachable)
                 accepted = 0;

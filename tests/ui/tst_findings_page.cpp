@@ -132,7 +132,7 @@ private slots:
     {
         auto *problem = page().findChild<ui::Banner *>(u"thresholdsProblem"_s);
         QVERIFY(!problem->isVisible());
-        page().sayThresholdsProblem(u"thresholds.json: longheld: is not known here"_s);
+        page().showThresholdsProblem(u"thresholds.json: longheld: is not known here"_s);
         QVERIFY(problem->isVisible());
         QVERIFY(problem->sentence().contains(u"longheld: is not known here"_s));
     }
@@ -141,10 +141,10 @@ private slots:
     {
         auto *problem = page().findChild<ui::Banner *>(u"rulesProblem"_s);
         QVERIFY(!problem->isVisible());
-        page().sayRuleProblems({u"mine.json:3: rules[0].vaule: is not known here"_s, u"mine.json:4: no"_s});
+        page().showRuleProblems({u"mine.json:3: rules[0].vaule: is not known here"_s, u"mine.json:4: no"_s});
         QVERIFY(problem->isVisible());
         QVERIFY(problem->sentence().contains(u"rules[0].vaule: is not known here\nmine.json:4"_s));
-        page().sayRuleProblems({});
+        page().showRuleProblems({});
         QVERIFY(!problem->isVisible());
     }
 

@@ -72,7 +72,7 @@ void ForceReleaseDialog::lookAgain()
         m_holder.clear();
         m_plan.reset();
         setStep(Step::Choose);
-        sayChoice();
+        updateChoiceLabel();
         fit();
         return;
     }
@@ -84,7 +84,7 @@ void ForceReleaseDialog::lookAgain()
 }
 
 // Who could be chosen may let go meanwhile; whoever holds it then is nobody's choice yet.
-void ForceReleaseDialog::sayChoice()
+void ForceReleaseDialog::updateChoiceLabel()
 {
     const auto holders = holdersOf(m_latest);
     if (holders.size() > 1)
@@ -131,9 +131,9 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
     if (plan.way != operate::ReleaseAction::KillWaiter)
         m_holder = plan.holder;
     ReleasePreview::fillFacts(*m_facts, plan, m_clock());
-    sayHeldWith(plan);
+    showHeldWith(plan);
     m_rehearse->setPlan(plan, isAgain);
-    ReleasePreview::sayDanger(*m_danger, plan);
+    ReleasePreview::showDanger(*m_danger, plan);
     ReleasePreview::fillWarnings(*m_warnings, m_content, plan);
     m_way->offer(plan.before, m_holder, m_chosen);
     const auto *chosen = m_chosen == m_holder ? nullptr : plan.before.find(m_chosen);
@@ -153,7 +153,7 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
 }
 
 // A MultiLock has lost its meaning when one of its members is somebody else's, and its client does not learn of it.
-void ForceReleaseDialog::sayHeldWith(const operate::ForceReleasePlan &plan)
+void ForceReleaseDialog::showHeldWith(const operate::ForceReleasePlan &plan)
 {
     const auto *holder = plan.before.find(plan.holder);
     if (!m_heldWith || !holder || holder->role != inspect::Role::Holder)
@@ -268,12 +268,12 @@ void ForceReleaseDialog::onBatch(const Batch &batch)
         else if (m_step == Step::Form && (!holds || mayBeAnotherHold(*m_plan, m_latest)))
             stopAtChange();
         else if (m_step == Step::Changed)
-            sayHolderChanged(); // who holds it now may not in a moment
+            showHolderChanged(); // who holds it now may not in a moment
         else if (m_step == Step::Form)
             m_isOutdated = true;
         else if (m_step == Step::Choose) {
             fillPicker();
-            sayChoice();
+            updateChoiceLabel();
         }
     }
 }
@@ -289,13 +289,13 @@ void ForceReleaseDialog::letGo()
 
 void ForceReleaseDialog::stopAtChange()
 {
-    sayHolderChanged();
+    showHolderChanged();
     setStep(Step::Changed);
     m_scroll->verticalScrollBar()->setValue(0);
 }
 
 // Never on to the next one by itself: whoever was about to release from one host did not mean another.
-void ForceReleaseDialog::sayHolderChanged()
+void ForceReleaseDialog::showHolderChanged()
 {
     const QString before = holderIn(m_latest, m_holder) ? Words::tookItAgain(nameOfHolder(), *m_plan, m_latest)
                                                         : Words::heldBefore(nameOfHolder(), m_isGone);

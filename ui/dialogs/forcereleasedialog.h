@@ -73,7 +73,7 @@ private:
     void pickHolder();
     void fillPicker();
     void lookAgain();
-    void sayChoice();
+    void updateChoiceLabel();
     void read(bool silently = false);
     void showPlan(const operate::ForceReleasePlan &plan, bool isAgain);
     void showError(const Error &error);
@@ -82,13 +82,13 @@ private:
     void waitForIt();
     void onBatch(const Batch &batch);
     void stopAtChange();
-    void sayHolderChanged();
+    void showHolderChanged();
     void letGo();
     void setStep(Step step);
     [[nodiscard]] bool isSending() const override { return m_step == Step::Sending; }
     void fit();
     void updateReady();
-    void sayHeldWith(const operate::ForceReleasePlan &plan);
+    void showHeldWith(const operate::ForceReleasePlan &plan);
     void showAlternatives();
     // Why the button is disabled; empty if it is not.
     [[nodiscard]] QString obstacle() const;

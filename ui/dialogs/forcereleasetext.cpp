@@ -278,7 +278,7 @@ void ReleasePreview::fillWarnings(QVBoxLayout &warnings, QWidget *parent, const 
     }
 }
 
-void ReleasePreview::sayDanger(Banner &danger, const operate::ForceReleasePlan &plan)
+void ReleasePreview::showDanger(Banner &danger, const operate::ForceReleasePlan &plan)
 {
     danger.say(Banner::Look::Critical,
                plan.act.isEmpty() ? tr("The old holder may still believe it holds the lock.")

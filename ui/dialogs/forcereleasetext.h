@@ -62,7 +62,7 @@ public:
     static void fillFacts(FactsForm &facts, const operate::ForceReleasePlan &plan, SystemTime now);
     // Those before it go.
     static void fillWarnings(QVBoxLayout &warnings, QWidget *parent, const operate::ForceReleasePlan &plan);
-    static void sayDanger(Banner &danger, const operate::ForceReleasePlan &plan);
+    static void showDanger(Banner &danger, const operate::ForceReleasePlan &plan);
     // What a button that does it says, and the sentence while it is done; `from`: the holder's host.
     [[nodiscard]] static QString buttonText(const operate::ForceReleasePlan &plan, const QString &from);
     [[nodiscard]] static QString sendingText(const operate::ForceReleasePlan &plan);

@@ -288,7 +288,7 @@ Moment LessonView::momentOfStep(std::size_t step) const
 }
 
 // Whoever wrote the lesson is to know, and a class is not to look for what is not there.
-void LessonView::sayWhatNeverComes(std::size_t step)
+void LessonView::showMissingEvents(std::size_t step)
 {
     const bool isStep = step < m_lesson.steps.size();
     const auto &until = isStep ? m_lesson.steps[step].until : std::nullopt;
@@ -380,7 +380,7 @@ void LessonView::go(std::size_t step)
         m_proof->show(m_lesson, recordings(), m_language);
     m_proof->setVisible(isProof);
     m_scroll->verticalScrollBar()->setValue(0);
-    sayWhatNeverComes(step);
+    showMissingEvents(step);
     place();
     QMetaObject::invokeMethod(this, &LessonView::place, Qt::QueuedConnection); // once what is new has its fonts
     m_picture->runTo(momentOfStep(step));

@@ -101,7 +101,7 @@ private:
     void placeButtons(bool isNarrow);
     void sayWords();
     [[nodiscard]] Moment momentOfStep(std::size_t step) const;
-    void sayWhatNeverComes(std::size_t step);
+    void showMissingEvents(std::size_t step);
     [[nodiscard]] lessons::PlayedRuns recordings() const;
 
     Runner m_runner;

@@ -155,7 +155,7 @@ LocksModel::Rows LocksModel::unsettled(const Rows &changed) const
     return all;
 }
 
-void LocksModel::sayWaiting()
+void LocksModel::showWaitingText()
 {
     Rows changed;
     for (const auto &lock : std::as_const(m_waiting))
@@ -174,7 +174,7 @@ void LocksModel::rank()
     if (m_isHeld) {
         if (present.column < 0 && !m_rankWaits && !std::is_sorted(m_rows.begin(), m_rows.end(), present)) {
             m_rankWaits = true;
-            sayWaiting();
+            showWaitingText();
         }
         return;
     }
@@ -214,7 +214,7 @@ void LocksModel::refilter()
     const auto [hiding, appearing] = shownWrongly(m_all, m_filter);
     removeShown(hiding);
     insertShown(appearing);
-    sayWaiting();
+    showWaitingText();
     emit applied();
 }
 

@@ -94,7 +94,7 @@ void LocksModel::apply(const std::vector<SnapshotChange> &changes)
 
     if (m_tally != before)
         emit countsChanged();
-    sayWaiting();
+    showWaitingText();
     emit applied();
     for (const auto *change : order)
         emit snapshotChanged(change->lock.lock);
@@ -291,7 +291,7 @@ void LocksModel::removeConnection(const ConnectionName &connection)
                          [&](const auto *entry) { return entry->snapshot.lock.connection == connection; });
     remove(doomed);
     m_frozen.erase(connection);
-    sayWaiting();
+    showWaitingText();
     emit applied();
     emit countsChanged();
 }

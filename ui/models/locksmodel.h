@@ -116,7 +116,7 @@ private:
     [[nodiscard]] LockRow *aimed() const;
     void keepAim(const LockRow &aim, int row);
     void leaveLater(LockRow &entry, std::vector<int> &changedRows);
-    void sayWaiting();
+    void showWaitingText();
     void refilter();
     [[nodiscard]] Rows unsettled(const Rows &changed) const;
 

@@ -226,7 +226,7 @@ QWidget *AuditPage::buildStrip()
     connect(m_filter, &QLineEdit::textChanged, this, [this](const QString &text) {
         m_filtered.setFilterFixedString(text);
         m_table->measureAnew();
-        sayCount();
+        updateCountLabel();
     });
     m_status = makeLabel({}, u"muted"_s, strip);
     auto *row = stripLayout(strip);
@@ -296,7 +296,7 @@ void AuditPage::take(const Result<operate::AuditReport> &report)
         m_table->holdPlace();
         m_model.setRecords(report->records);
         m_table->keepPlace();
-        sayChain(*report);
+        showChainText(*report);
         showDetail();
     }
     if (m_model.rowCount() == 0)
@@ -306,12 +306,12 @@ void AuditPage::take(const Result<operate::AuditReport> &report)
                "did it, why, and what it changed. The record is a file of this user on this machine: %1")
                 .arg(report ? harmless(report->path, 400) : QString()));
     m_stack->setCurrentIndex(m_model.rowCount() > 0 ? 1 : 0);
-    sayCount();
+    updateCountLabel();
     if (!std::exchange(m_isRead, true))
         emit settled();
 }
 
-void AuditPage::sayChain(const operate::AuditReport &report)
+void AuditPage::showChainText(const operate::AuditReport &report)
 {
     const auto count = static_cast<int>(report.records.size());
     m_chain->setVisible(count > 0 || !report.problems.isEmpty());
@@ -330,7 +330,7 @@ void AuditPage::sayChain(const operate::AuditReport &report)
     m_chain->say(Banner::Look::Critical, tr("The record is not whole."), shown.join(u'\n'));
 }
 
-void AuditPage::sayCount()
+void AuditPage::updateCountLabel()
 {
     const int all = m_model.rowCount();
     const int here = m_filtered.rowCount();

@@ -69,8 +69,8 @@ private:
     QWidget *buildTable();
     void read();
     void take(const Result<operate::AuditReport> &report);
-    void sayChain(const operate::AuditReport &report);
-    void sayCount();
+    void showChainText(const operate::AuditReport &report);
+    void updateCountLabel();
     void showDetail();
     void openLock();
 

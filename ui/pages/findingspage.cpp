@@ -187,13 +187,13 @@ void FindingsPage::useMutes(MuteStore &mutes)
     take();
 }
 
-void FindingsPage::sayThresholdsProblem(const QString &why)
+void FindingsPage::showThresholdsProblem(const QString &why)
 {
     m_thresholds->say(Banner::Look::Warning, tr("This run began with the usual thresholds"), harmless(why));
     m_thresholds->show();
 }
 
-void FindingsPage::sayRuleProblems(const QStringList &problems)
+void FindingsPage::showRuleProblems(const QStringList &problems)
 {
     constexpr qsizetype mostSaid = 5;
     QStringList said;

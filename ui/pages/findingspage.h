@@ -32,9 +32,9 @@ public:
     // Without them nothing can be muted. They outlive the page.
     void useMutes(MuteStore &mutes);
     // Why the file of thresholds was not understood when the program began.
-    void sayThresholdsProblem(const QString &why);
+    void showThresholdsProblem(const QString &why);
     // What is wrong in the files of recogniser rules now.
-    void sayRuleProblems(const QStringList &problems);
+    void showRuleProblems(const QStringList &problems);
 
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;

@@ -194,7 +194,7 @@ void KeyDetailView::take(const RedisKey &key, const Result<KeyDetail> &answer)
     else if (!m_itemsView->currentIndex().isValid() && m_items.rowCount() > 0)
         m_itemsView->setCurrentIndex(m_items.index(0, 0));
     showItem();
-    sayRest();
+    updateRestLabel();
     emit looked(m_detail->row);
 }
 
@@ -229,7 +229,7 @@ void KeyDetailView::showGone()
     emit gone(m_key);
 }
 
-void KeyDetailView::sayRest()
+void KeyDetailView::updateRestLabel()
 {
     if (!m_detail || !m_head->warning().isEmpty())
         return;
@@ -268,7 +268,7 @@ QString KeyDetailView::bannerText() const
 void KeyDetailView::tick(std::chrono::steady_clock::time_point now)
 {
     m_now = std::max(now, m_seen); // read after the tick
-    sayRest();
+    updateRestLabel();
 }
 
 } // namespace lockscope::ui

@@ -82,7 +82,7 @@ private:
     void take(const RedisKey &key, const Result<KeyDetail> &answer);
     void showGone();
     void rememberItem();
-    void sayRest();
+    void updateRestLabel();
     void showItem();
 
     Backend *m_backend = nullptr;

@@ -47,7 +47,7 @@ KeysPage::KeysPage(QWidget *parent)
     connectModel();
     addActions();
     assemble(buildStrip(), m_detail, {690, 520});
-    sayProgress();
+    showProgressText();
 }
 
 KeysPage::~KeysPage()
@@ -124,7 +124,7 @@ void KeysPage::connectModel()
 
     connect(&m_model, &KeysModel::turnBegins, m_tree, &LiveTree::holdPlace);
     connect(&m_model, &KeysModel::turnEnds, m_tree, &LiveTree::keepPlace);
-    connect(&m_model, &KeysModel::progressed, this, &KeysPage::sayProgress);
+    connect(&m_model, &KeysModel::progressed, this, &KeysPage::showProgressText);
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this, &KeysPage::chooseKey);
     connect(m_detail, &KeyDetailView::looked, this, [this](const KeyRow &row) {
         m_model.update(row);
@@ -159,7 +159,7 @@ void KeysPage::applyFilter()
 {
     m_proxy->setFilterFixedString(m_filter->text());
     chooseKey(m_tree->currentIndex()); // nobody tells of a current row that left with its folder
-    sayProgress();
+    showProgressText();
 }
 
 void KeysPage::cameBack()
@@ -238,17 +238,17 @@ void KeysPage::takePattern()
     m_model.start();
 }
 
-void KeysPage::sayProgress()
+void KeysPage::showProgressText()
 {
-    sayNoMatch();
+    showNoMatch();
     const auto &progress = m_model.progress();
     const bool isUnderWay = progress.scan == KeysModel::Scan::Running || progress.scan == KeysModel::Scan::Paused;
     if (progress.scan == KeysModel::Scan::Done && progress.loaded == 0)
-        sayNothing(m_model.pattern().isEmpty() ? u"No keys"_s
-                                               : u"No key is called “%1”"_s.arg(label(m_model.pattern(), 80)),
-                   m_model.pattern().isEmpty()
-                       ? u"This database is empty."_s
-                       : u"The pattern is compared with whole names: lock:* finds all that begin with lock:."_s);
+        showNothingText(m_model.pattern().isEmpty() ? u"No keys"_s
+                                                    : u"No key is called “%1”"_s.arg(label(m_model.pattern(), 80)),
+                        m_model.pattern().isEmpty()
+                            ? u"This database is empty."_s
+                            : u"The pattern is compared with whole names: lock:* finds all that begin with lock:."_s);
     QString text = m_model.progressText();
     if (!m_filter->text().isEmpty())
         text += u" · the filter covers only those loaded"_s;

@@ -46,7 +46,7 @@ private:
     void startIfWanted();
     void scanClicked();
     void takePattern();
-    void sayProgress();
+    void showProgressText();
     void chooseKey(const QModelIndex &current);
 
     bool m_isLeaving = false; // the key on show was found gone

@@ -51,7 +51,7 @@ void LocksPage::showEmptyNotice()
             looking = &status;
     }
     if (!m_book.all().empty())
-        return sayEmpty(looking, unconnected, isSandbox);
+        return showEmptyText(looking, unconnected, isSandbox);
     if (m_isFilling)
         return offer(tr("The sandbox is starting…"), tr("Its demo locks appear here in a few seconds."));
     QStringList servers;
@@ -75,7 +75,7 @@ void LocksPage::offer(const QString &title, const QString &text, const QString &
     m_stack->setCurrentWidget(m_empty);
 }
 
-void LocksPage::sayEmpty(const ConnectionStatus *looking, const ConnectionStatus *unconnected, bool isSandbox)
+void LocksPage::showEmptyText(const ConnectionStatus *looking, const ConnectionStatus *unconnected, bool isSandbox)
 {
     const QLocale english(QLocale::English);
     if (m_model.total() > 0) {

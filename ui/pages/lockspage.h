@@ -93,7 +93,7 @@ private:
     void holdOrder();
     void showWaiting();
     void showEmptyNotice();
-    void sayEmpty(const ConnectionStatus *looking, const ConnectionStatus *unconnected, bool isSandbox);
+    void showEmptyText(const ConnectionStatus *looking, const ConnectionStatus *unconnected, bool isSandbox);
     void offer(const QString &title, const QString &text, const QString &action = {}, std::function<void()> act = {},
                const QString &second = {}, std::function<void()> actSecond = {});
     void askForDemo();

@@ -89,7 +89,7 @@ private:
     QWidget *makePictures();
     void addKeys();
     void sayWords();
-    void sayRunsAgain();
+    void showRunsAgain();
 
     void begin(const Comparison &comparison, std::optional<Moment> cursor);
     void take(const Comparison &comparison, const std::vector<PlayedRunPtr> &runs);

@@ -27,7 +27,7 @@ void SimulatorPage::sayWords()
 }
 
 // What is shown of a run was said in the language of then. Its parts hear of it, too, in no certain order.
-void SimulatorPage::sayRunsAgain()
+void SimulatorPage::showRunsAgain()
 {
     const auto &runs = m_playback.runs();
     m_heading->setRuns(m_shown, runs);
@@ -55,7 +55,7 @@ void SimulatorPage::changeEvent(QEvent *event)
     if (event->type() != QEvent::LanguageChange)
         return;
     sayWords();
-    QMetaObject::invokeMethod(this, &SimulatorPage::sayRunsAgain, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(this, &SimulatorPage::showRunsAgain, Qt::QueuedConnection);
 }
 
 KeyHints SimulatorPage::keys() const

@@ -335,7 +335,7 @@ void TreePage::setFilter(const QString &text)
     m_filter->setText(text);
 }
 
-void TreePage::sayNoMatch()
+void TreePage::showNoMatch()
 {
     const bool isNone =
         !m_filter->text().isEmpty() && m_proxy->rowCount() == 0 && m_proxy->sourceModel()->rowCount() > 0;
@@ -345,7 +345,7 @@ void TreePage::sayNoMatch()
     m_rows->setCurrentIndex(isNone ? 1 : 0);
 }
 
-void TreePage::sayNothing(const QString &title, const QString &text)
+void TreePage::showNothingText(const QString &title, const QString &text)
 {
     m_noMatch->say(title, text);
     m_rows->setCurrentIndex(1);

@@ -95,9 +95,9 @@ protected:
     void showLinks(EntryHead &head, const QByteArray &name, bool isPath, const QString &owner = {});
     // Whether that connection can be shown, and is by now.
     bool turnTo(const ConnectionName &name);
-    void sayNoMatch();
-    // Instead of the tree, until sayNoMatch() is asked again.
-    void sayNothing(const QString &title, const QString &text);
+    void showNoMatch();
+    // Instead of the tree, until showNoMatch() is asked again.
+    void showNothingText(const QString &title, const QString &text);
     // Another entry is chosen, or was read.
     void updateEdits();
 

@@ -67,7 +67,7 @@ ZnodesPage::ZnodesPage(QWidget *parent)
     connectModel();
     addActions();
     assemble(buildStrip(), m_detail, {790, 430});
-    sayStatus();
+    showStatus();
 }
 
 ZnodesPage::~ZnodesPage()
@@ -135,7 +135,7 @@ void ZnodesPage::connectModel()
     connect(&m_model, &ZnodesModel::turnBegins, m_tree, &LiveTree::holdPlace);
     connect(&m_model, &ZnodesModel::turnEnds, m_tree, &LiveTree::keepPlace);
     connect(&m_model, &ZnodesModel::turnEnds, this, [this] {
-        sayStatus();
+        showStatus();
         m_watchSoon.start();
     });
     connect(&m_model, &ZnodesModel::expandabilityChanged, m_tree, &LiveTree::relayoutSoon);
@@ -156,7 +156,7 @@ void ZnodesPage::connectModel()
     });
     connect(&m_model, &ZnodesModel::revealFailed, this, [this](const ZPath &, const QString &why) {
         m_complaint = why;
-        sayStatus();
+        showStatus();
     });
     connect(m_detail, &ZnodeDetailView::looked, &m_model, &ZnodesModel::learn);
     connect(m_detail, &ZnodeDetailView::looked, this, [this](const ZPath &path, const zk::Stat &stat) {
@@ -207,7 +207,7 @@ void ZnodesPage::connectionChosen(const ConnectionStatus &status)
     m_detail->show(nullptr, {}, {});
     m_model.setConnection(m_backend, status.name);
     m_tree->expand(m_proxy->index(0, 0));
-    sayStatus();
+    showStatus();
 }
 
 bool ZnodesPage::showSubject(const Subject &subject)
@@ -273,7 +273,7 @@ void ZnodesPage::applyFilter()
     }
     if (!text.isEmpty() && !m_tree->currentIndex().isValid())
         m_detail->show(nullptr, {}, {}); // what a filter hides is not shown
-    sayStatus();
+    showStatus();
 }
 
 // Only what is loaded: a filter must not make us list a server's whole tree.
@@ -376,9 +376,9 @@ void ZnodesPage::goTo(const ZPath &path)
     m_model.reveal(path);
 }
 
-void ZnodesPage::sayStatus()
+void ZnodesPage::showStatus()
 {
-    sayNoMatch();
+    showNoMatch();
     const auto part = m_model.part(m_filled);
     const QString loaded =
         m_model.loadedCount() == 1 ? u"1 node"_s : u"%1 nodes"_s.arg(countText(m_model.loadedCount()));

@@ -48,7 +48,7 @@ private:
     void rowsLeave(const QModelIndex &parent, int first, int last);
     void rowsChange(const QModelIndex &from, const QModelIndex &to);
     void goToTyped();
-    void sayStatus();
+    void showStatus();
     [[nodiscard]] ZPath pathAt(const QModelIndex &proxyIndex) const;
 
     QString m_complaint;      // the path that was typed is not there

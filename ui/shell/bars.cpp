@@ -323,7 +323,7 @@ void StatusBar::notify(const QString &sentence)
     });
 }
 
-void StatusBar::sayWallSet(const ClockJump &jump)
+void StatusBar::showClockChange(const ClockJump &jump)
 {
     qCWarning(logInspect, "%s", qUtf8Printable(wordsOf(jump)));
     const auto ms = std::chrono::floor<std::chrono::milliseconds>(jump.at).time_since_epoch().count();

@@ -72,7 +72,7 @@ public:
     // A sentence that nobody has to answer; it goes by itself.
     void notify(const QString &sentence);
     // Notified once; the times of day that stand here are told anew.
-    void sayWallSet(const ClockJump &jump);
+    void showClockChange(const ClockJump &jump);
 
 protected:
     void resizeEvent(QResizeEvent *event) override;

@@ -248,7 +248,7 @@ TimeBar::TimeBar(QWidget *parent)
     column->addWidget(makeHairline(this));
     m_warned.setSingleShot(true);
     m_warned.setInterval(6s);
-    connect(&m_warned, &QTimer::timeout, this, &TimeBar::sayRest);
+    connect(&m_warned, &QTimer::timeout, this, &TimeBar::updateRestLabel);
     connect(five, &QPushButton::clicked, this, [this] { emit stepped(-5min); });
     connect(m_track, &TimeTrack::stepped, this, &TimeBar::stepped);
     connect(m_previous, &QPushButton::clicked, this, &TimeBar::previousChangeRequested);
@@ -287,7 +287,7 @@ void TimeBar::showSource(const QString &file, const QString &about)
 {
     m_file = file;
     m_rest = file.isEmpty() ? tr("Nothing can be done here.") : about;
-    sayRest();
+    updateRestLabel();
     m_banner->back().setText(file.isEmpty() ? tr("Back to now (Esc)") : tr("Close recording"));
 }
 
@@ -296,7 +296,7 @@ void TimeBar::showAbout(const QString &words)
     m_about->setText(words);
 }
 
-void TimeBar::sayRest()
+void TimeBar::updateRestLabel()
 {
     m_banner->more().setText(m_rest);
     m_banner->more().setToolTip(plainToolTip(m_rest));

@@ -89,7 +89,7 @@ signals:
     void fileCloseRequested();
 
 private:
-    void sayRest();
+    void updateRestLabel();
 
     NotNowBanner *m_banner;
     TimeTrack *m_track;

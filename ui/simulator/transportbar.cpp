@@ -52,12 +52,12 @@ TransportBar::TransportBar(Playback &playback, QWidget *parent)
     m_row->addWidget(m_slider, 1);
     m_place->setFont(monoFont());
     m_outer->addWidget(m_place);
-    connect(&m_playback, &Playback::playingChanged, this, &TransportBar::sayPlaying);
+    connect(&m_playback, &Playback::playingChanged, this, &TransportBar::showPlaying);
     connect(&m_playback, &Playback::moved, this, &TransportBar::refresh);
     sayWords();
 }
 
-void TransportBar::sayPlaying(bool isPlaying)
+void TransportBar::showPlaying(bool isPlaying)
 {
     m_play->setText(isPlaying ? tr("‖ pause") : tr("▶ play"));
 }
@@ -73,7 +73,7 @@ void TransportBar::sayWords()
     say(m_back, tr("◀ step"), tr("One event back (←)"));
     m_play->setToolTip(tr("Play and pause (Space)"));
     m_play->setMinimumWidth(QFontMetrics(textFont(13, QFont::DemiBold)).horizontalAdvance(tr("‖ pause")) + 34);
-    sayPlaying(m_playback.isPlaying());
+    showPlaying(m_playback.isPlaying());
     say(m_on, tr("step ▶"), tr("One event on (→)"));
     const QSignalBlocker quiet(m_speed);
     m_speed->clear();

@@ -37,7 +37,7 @@ private:
     [[nodiscard]] QString widestPlace() const;
     QPushButton *addButton(void (Playback::*slot)());
     void sayWords();
-    void sayPlaying(bool isPlaying);
+    void showPlaying(bool isPlaying);
 
     Playback &m_playback;
     bool m_hidesFuture = false;

@@ -221,7 +221,7 @@ void addAgreedLongHeld(LockSnapshot &lock, const Count &count, const LockSnapsho
 }
 
 // Whose it is there, and until when one of them has it at least.
-void sayHolders(NodeSaid &said, const LockSnapshot &own, const LockSnapshot &reference)
+void showHoldersText(NodeSaid &said, const LockSnapshot &own, const LockSnapshot &reference)
 {
     for (const auto &one : own.contenders) {
         if (one.role != Role::Holder || one.guard.value.isEmpty())
@@ -241,7 +241,7 @@ std::vector<NodeSaid> whatWasSaid(const std::vector<NodeSight> &sights, const Lo
     for (const auto &sight : sights) {
         NodeSaid said{sight.node, sight.answered, std::nullopt, std::nullopt};
         if (sight.answered && sight.snapshot && (!tokensOnly || isTokenLock(*sight.snapshot)))
-            sayHolders(said, *sight.snapshot, reference);
+            showHoldersText(said, *sight.snapshot, reference);
         all.push_back(std::move(said));
     }
     return all;
