@@ -146,8 +146,8 @@ struct ForceRelease {
     operate::ForceReleasePlan plan;
     QString reason;
 };
-// Releases one target after the other and stops at the first unexpected result (bulkrelease.h). `progressed` receives
-// the number of finished targets in the GUI thread.
+// Releases one target after the other and stops at the first unexpected result (core/operate/forcerelease.h).
+// `progressed` receives the number of finished targets in the GUI thread.
 struct BulkRelease {
     using Answer = operate::BulkReport;
     std::vector<operate::BulkTarget> targets;
