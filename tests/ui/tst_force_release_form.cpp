@@ -357,7 +357,7 @@ private slots:
     void isLive()
     {
         openForm(endingLock(9s));
-        auto *alternatives = part<ui::Banner>("gentlerBanner");
+        auto *alternatives = part<ui::Banner>("alternativesBanner");
         QVERIFY(alternatives->sentence().contains(u"in 9.0 s"_s));
         QVERIFY(m_dialog->facts().valueOf(u"Next owner"_s).contains(u"waiting 3 m 58 s"_s));
         m_now += 5s;

@@ -153,7 +153,7 @@ private slots:
     // A server that stops after the preview: the second look is a question only, and nothing follows it.
     void aLastLookThatFailsHasChangedNothing_data()
     {
-        QTest::addColumn<bool>("isGentle");
+        QTest::addColumn<bool>("isAlternative");
         QTest::newRow("release") << false;
         QTest::newRow("shorten-ttl") << true;
     }
@@ -179,7 +179,7 @@ private slots:
     void aHoldThatItTookSinceIsAnother_data()
     {
         QTest::addColumn<QByteArray>("recipe");
-        QTest::addColumn<bool>("isGentle");
+        QTest::addColumn<bool>("isAlternative");
         QTest::newRow("Redisson's thread") << QByteArray("redisson-lock") << false;
         QTest::newRow("shortened") << QByteArray("redisson-lock") << true;
         QTest::newRow("a connection of MariaDB's") << QByteArray("sql-get-lock") << false;
@@ -287,7 +287,7 @@ private slots:
 
     void missingResultIsReported_data()
     {
-        QTest::addColumn<bool>("isGentle");
+        QTest::addColumn<bool>("isAlternative");
         QTest::addColumn<int>("answer"); // -1: done
         for (const bool isAlternative : {false, true}) {
             const QByteArray what = isAlternative ? "kill-waiter" : "release";

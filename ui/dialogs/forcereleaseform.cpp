@@ -92,7 +92,7 @@ QWidget *ForceReleaseDialog::makeContent()
     m_waiter = new Banner(content);
     m_waiter->setObjectName(u"waiterBanner"_s);
     m_alternatives = new Banner(content);
-    m_alternatives->setObjectName(u"gentlerBanner"_s);
+    m_alternatives->setObjectName(u"alternativesBanner"_s);
     m_state = new Banner(content);
     m_state->setObjectName(u"stateBanner"_s);
     m_facts = new FactsForm(content);
