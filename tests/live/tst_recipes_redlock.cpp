@@ -180,7 +180,7 @@ private slots:
         client().plan(0, 4, "SET", Fault::HoldReply);
         auto &one = add(client());
         one.acquire();
-        QCOMPARE(client().counts("SET", allNodes), QList<int>(allNodes, 1));
+        QTRY_COMPARE(client().counts("SET", allNodes), QList<int>(allNodes, 1));
         QTRY_COMPARE(stored().count(QByteArray()), 0);
         QVERIFY(!one.granted);
         client().letThrough();
@@ -239,7 +239,7 @@ private slots:
         client().plan(0, 1, "SET", Fault::LoseReply);
         auto &one = add(client());
         QVERIFY(one.takes());
-        QCOMPARE(client().counts("SET", allNodes), QList<int>(allNodes, 1));
+        QTRY_COMPARE(client().counts("SET", allNodes), QList<int>(allNodes, 1));
         QVERIFY(one.givesBack());
         QTRY_COMPARE(stored(), times(allNodes, {})); // also where nobody knew
     }
@@ -248,7 +248,7 @@ private slots:
         client().plan(0, 2, "SET", Fault::LoseReply);
         auto &one = add(client());
         QVERIFY(one.takes());
-        QCOMPARE(client().counts("SET", allNodes), QList<int>(allNodes, 2)); // the first round did not count
+        QTRY_COMPARE(client().counts("SET", allNodes), QList<int>(allNodes, 2)); // a majority is enough to go on
         QTRY_COMPARE(stored(), times(allNodes, one.id()));
     }
     void lostReleases_data()
