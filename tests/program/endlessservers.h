@@ -50,18 +50,37 @@ inline QByteArray bulkOf(const QByteArray &text)
     return '$' + QByteArray::number(text.size()) + "\r\n" + text + "\r\n";
 }
 
-// `names`: on each page, as RESP; `{}` in a name is the number of the page, so that each page has new keys. Takes commands
-// in the form in which clients send them.
+// The words of the first command in `received`, which are removed from it; none if it is not complete yet.
+inline QByteArrayList takeCommand(QByteArray &received)
+{
+    QByteArrayList lines;
+    qsizetype from = 0;
+    for (qsizetype wanted = 1; lines.size() < wanted;) {
+        const auto end = received.indexOf('\n', from);
+        if (end < 0)
+            return {};
+        lines << received.mid(from, end - from).trimmed();
+        from = end + 1;
+        if (lines.size() == 1)
+            wanted = 1 + 2 * lines.front().mid(1).toInt();
+    }
+    received.remove(0, from);
+    QByteArrayList words;
+    for (qsizetype i = 2; i < lines.size(); i += 2)
+        words << lines[i];
+    return words;
+}
+
+// `names`: on each page, as RESP; `{}` in a name is the number of the page, so that each page has new keys. Takes
+// commands in the form in which clients send them.
 inline std::function<QByteArray(QByteArray &)> endlessRedis(const QByteArrayList &names)
 {
     return [names, cursor = 0](QByteArray &received) mutable -> QByteArray {
-        const auto lines = received.split('\n');
-        const auto parts = lines.front().mid(1).trimmed().toInt();
-        if (parts == 0 || lines.size() < 2 * parts + 2)
+        const auto words = takeCommand(received);
+        if (words.isEmpty())
             return {};
-        const auto word = lines[2].trimmed().toUpper();
-        const auto section = parts > 1 ? lines[4].trimmed() : QByteArray();
-        received = lines.mid(2 * parts + 1).join('\n');
+        const auto word = words.front().toUpper();
+        const auto section = words.value(1);
         if (word == "SCAN") {
             QByteArray page = "*2\r\n" + bulkOf(QByteArray::number(++cursor)) + '*';
             page += QByteArray::number(names.size()) + "\r\n";

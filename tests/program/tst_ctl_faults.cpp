@@ -193,7 +193,10 @@ private slots:
             servers.emplace_back(scheme, std::make_unique<testing::LineServer>(take));
         };
         serve(u"redis"_s, testing::endlessRedis({"lock:1", "lock:2", "stock:3"}));
-        serve(u"redis"_s, testing::endlessRedis({"lock:{}:1", "lock:{}:2", "stock:{}:3"}));
+        QByteArrayList invented{"lock:{}"};
+        for (int i = 0; i < 40; ++i)
+            invented << "stock:{}:" + QByteArray::number(i);
+        serve(u"redis"_s, testing::endlessRedis(invented));
         serve(u"redis"_s, testing::endlessRedis({}));
         serve(u"etcd"_s, testing::endlessEtcd(same));
         serve(u"etcd"_s, testing::endlessEtcd(noList));
