@@ -194,12 +194,12 @@ Result<void> ChildProcess::start(const Command &command)
 {
     kill();
     const QByteArray program = command.arguments.front();
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) < 0)
+    int errorPipe[2];
+    if (::pipe2(errorPipe, O_CLOEXEC) < 0)
         return couldNotStart(program, errno);
 
     QByteArrayList arguments = command.arguments;
-    Prepared prepared{{}, command.folder.constData(), command.output.constData(), ::getpid(), ends[1]};
+    Prepared prepared{{}, command.folder.constData(), command.output.constData(), ::getpid(), errorPipe[1]};
     for (auto &argument : arguments)
         prepared.arguments.push_back(argument.data());
     prepared.arguments.push_back(nullptr);
@@ -208,18 +208,18 @@ Result<void> ChildProcess::start(const Command &command)
     if (pid == 0)
         becomeChild(prepared);
     const int forkError = errno;
-    ::close(ends[1]);
+    ::close(errorPipe[1]);
     if (pid < 0) {
-        ::close(ends[0]);
+        ::close(errorPipe[0]);
         return couldNotStart(program, forkError);
     }
 
     int error = 0;
     ssize_t got = 0;
     do
-        got = ::read(ends[0], &error, sizeof error);
+        got = ::read(errorPipe[0], &error, sizeof error);
     while (got < 0 && errno == EINTR);
-    ::close(ends[0]);
+    ::close(errorPipe[0]);
     if (got != 0) {
         waitFor(pid, 0);
         return couldNotStart(program, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays an animated PNG of 8-bit RGB without filters, by the PNG Specification (Third Edition): checks every chunk and
-// draws every frame.
+// Plays an animated PNG of 8-bit RGB without filters, by the PNG Specification (Third Edition): it checks every
+// chunk and draws every frame.
 #pragma once
 
 #include <QImage>
