@@ -217,18 +217,18 @@ private slots:
         auto lock = heldLock("/locks/a", recordedFrom);
         lock.observed = recordedFrom + 11min;
         picture.apply({recordedFrom + 11min, inspect::SnapshotChange{ChangeKind::Added, lock}});
-        const auto observedAt = [&picture](Moment at) { return locksAsOf(picture, at).front().observed; };
+        const auto seenAt = [&picture](Moment at) { return locksAsOf(picture, at).front().observed; };
         // Without any confirmation, as in older files.
-        QCOMPARE(observedAt(recordedFrom + 20min), recordedFrom + 20min);
+        QCOMPARE(seenAt(recordedFrom + 20min), recordedFrom + 20min);
         picture.apply({recordedFrom + 12min, Confirmation{zkName, recordedFrom + 12min}});
-        QCOMPARE(observedAt(recordedFrom + 20min), recordedFrom + 12min);
+        QCOMPARE(seenAt(recordedFrom + 20min), recordedFrom + 12min);
         picture.apply({recordedFrom + 21min, Confirmation{zkName, recordedFrom + 21min}});
-        QCOMPARE(observedAt(recordedFrom + 20min), recordedFrom + 20min);
-        QCOMPARE(observedAt(recordedFrom + 25min), recordedFrom + 21min);
+        QCOMPARE(seenAt(recordedFrom + 20min), recordedFrom + 20min);
+        QCOMPARE(seenAt(recordedFrom + 25min), recordedFrom + 21min);
         auto broken = standing();
         broken.isConnected = false;
         picture.apply({recordedFrom + 26min, broken}); // it did not answer before it was lost
-        QCOMPARE(observedAt(recordedFrom + 30min), recordedFrom + 21min);
+        QCOMPARE(seenAt(recordedFrom + 30min), recordedFrom + 21min);
         Picture copy;
         for (const auto &change : picture.asChanges(recordedFrom + 30min))
             copy.apply(change);
