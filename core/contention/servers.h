@@ -20,8 +20,8 @@ public:
     [[nodiscard]] virtual bool isReady() const = 0;
     // A contender of the scenario's recipe on the scenario's lock. Outlived by this.
     [[nodiscard]] virtual Result<std::unique_ptr<recipes::Lock>> makeLock(bool readMode, Random random) = 0;
-    // Something else with its connection (scenario.h); what came of it, in a few words. Of a command that the rules of
-    // its servers let pass; none where nothing else is done.
+    // Something else with its connection (scenario.h); what came of it, in a few words. Of a command that the rules
+    // of its servers let pass; none where nothing else is done.
     [[nodiscard]] virtual std::optional<Completion<QByteArray>> act(const QByteArray & /*command*/) { return {}; }
 };
 

@@ -39,8 +39,8 @@ struct CoverageSeen {
     friend bool operator==(const CoverageSeen &, const CoverageSeen &) = default;
 };
 
-// What was recorded of a connection before was still so at that moment: it was read again, or the server reports every
-// change and answered.
+// What was recorded of a connection before was still so at that moment: it was read again, or the server reports
+// every change and answered.
 struct Confirmation {
     ConnectionName connection;
     Moment until{};
@@ -80,7 +80,8 @@ public:
     void apply(const Change &change);
     // What makes this picture of an empty one.
     [[nodiscard]] std::vector<Change> asChanges(Moment at) const;
-    // The last moment, not after `at`, at which what is known of a connection was current; none where that is unknown.
+    // The last moment, not after `at`, at which what is known of a connection was current; none where that is
+    // unknown.
     [[nodiscard]] std::optional<Moment> lastConfirmed(const ConnectionName &name, Moment at) const;
 };
 

@@ -79,8 +79,8 @@ struct ForceReleaseOutcome {
 // twice): the message says the full ids. Unsupported for recipes whose hold cannot be taken away. Any thread.
 [[nodiscard]] Result<ForceReleasePlan> planForceRelease(const inspect::LockSnapshot &snapshot,
                                                         const QByteArray &holder);
-// The same by any way (alternatives.h); the contender of KillWaiter is one that waits. Unsupported where there is no such
-// way for it: the message says which there are.
+// The same by any way (alternatives.h); the contender of KillWaiter is one that waits. Unsupported where there is
+// no such way for it: the message says which there are.
 [[nodiscard]] Result<ForceReleasePlan> planWay(const inspect::LockSnapshot &snapshot, const QByteArray &contender,
                                                ReleaseAction way);
 

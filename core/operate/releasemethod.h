@@ -64,7 +64,8 @@ LOCKSCOPE_BACKENDS(LOCKSCOPE_RELEASES)
 [[nodiscard]] QString auditOutcome(const Result<Sent> &sent, const QString &done);
 
 // One hold that stands on several nodes of a set, each of which keeps the lock by itself: RedissonRedLock's, and
-// members of a set as of npm's RedlockSemaphore. Redlock's own tokens go another way (ReleaseMechanism::QuorumDelete).
+// members of a set as of npm's RedlockSemaphore. Redlock's own tokens go another way
+// (ReleaseMechanism::QuorumDelete).
 //
 // Taken away node by node: each under the guard of what that node said, with an intent and a result of its own in
 // the audit file. The first surprise ends it, and the outcome says which nodes were done. Not to be asked again where

@@ -9,8 +9,8 @@
 namespace lockscope::transport {
 
 // How TLS begins inside of a protocol, for a client that knows nothing of it: what goes to either side until it has.
-// And how a login goes on, where the server may not have the password itself (loginguard.cpp). Each protocol has one of
-// its own. Pure.
+// And how a login goes on, where the server may not have the password itself (loginguard.cpp). Each protocol has
+// one of its own. Pure.
 class Prelude {
 public:
     struct Step {

@@ -44,8 +44,8 @@ class Backend : public QObject {
     Q_OBJECT
 public:
     using QObject::QObject;
-    // Posts a query. `answer` is called in the GUI thread, later, while `context` is alive. A query whose connection is
-    // closed is answered with an error.
+    // Posts a query. `answer` is called in the GUI thread, later, while `context` is alive. A query whose
+    // connection is closed is answered with an error.
     template <class Q>
     void ask(Q query, QObject *context, AnswerTo<Q> answer)
     {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers the queries about raw znodes, raw keys and sessions. The window asks them, and lockscopectl's tree and keys.
-// Loop thread only; everything is sent through the gate.
+// Answers the queries about raw znodes, raw keys and sessions. The window asks them, and lockscopectl's tree and
+// keys. Loop thread only; everything is sent through the gate.
 #pragma once
 
 #include "core/workspace/requests.h"

@@ -24,8 +24,8 @@ public:
     QStringList calls;
     [[nodiscard]] bool wasCalled(const QString &call) const { return calls.contains(call); }
 
-    // The script that answers a query: on<ReadKey>() = [](const ReadKey &query) { … }. Without a script, the answer is
-    // the error "not scripted".
+    // The script that answers a query: on<ReadKey>() = [](const ReadKey &query) { … }. Without a script, the answer
+    // is the error "not scripted".
     template <class Q>
     using Script = std::function<Result<typename Q::Answer>(const Q &)>;
     template <class Q>

@@ -15,8 +15,8 @@ class QSettings;
 
 namespace lockscope::ui {
 
-// A row of a CSV file by RFC 4180, in UTF-8 and with its line end. A cell that a spreadsheet would run as a formula, and
-// that is no plain number, gets an apostrophe in front.
+// A row of a CSV file by RFC 4180, in UTF-8 and with its line end. A cell that a spreadsheet would run as a
+// formula, and that is no plain number, gets an apostrophe in front.
 [[nodiscard]] QByteArray csvRow(const QStringList &fields);
 
 class TableTools : public QObject {

@@ -15,8 +15,8 @@ class QListWidget;
 
 namespace lockscope::ui {
 
-// How well a few typed letters fit a name. The name is read byte by byte and never copied: there are fifty thousand of
-// them between two keys.
+// How well a few typed letters fit a name. The name is read byte by byte and never copied: there are fifty thousand
+// of them between two keys.
 class FuzzyQuery {
 public:
     // Words, each of which has to fit; case counts for nothing.

@@ -22,8 +22,8 @@ QString tableLabel(const LockRowTable &table)
     return label(table.schema + '.' + table.name, 120);
 }
 
-// A whole word of the name, so that stock_blocks is none. Quartz locks rows of its own table FOR UPDATE, and these are
-// seen as row locks.
+// A whole word of the name, so that stock_blocks is none. Quartz locks rows of its own table FOR UPDATE, and these
+// are seen as row locks.
 bool isNamedLikeLocks(const QByteArray &table)
 {
     static const QByteArrayList words{"lock", "locks", "mutex", "mutexes", "semaphore", "semaphores"};
