@@ -5,7 +5,7 @@
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
 #include "tests/ui/themedapplication.h"
-#include "ui/dialogs/actingform.h"
+#include "ui/dialogs/actingdialog.h"
 #include "ui/dialogs/bulkdialog.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasedialog.h"

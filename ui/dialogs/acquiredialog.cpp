@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/workspace/values.h"
 #include "ui/parts/environment.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
@@ -13,9 +14,7 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPushButton>
 #include <QSpinBox>
-#include <QVBoxLayout>
 
 namespace lockscope::ui {
 
@@ -63,36 +62,16 @@ AcquireDialog::AcquireDialog(Backend &backend, const ConnectionBook &book, const
     setWindowTitle(tr("Acquire a lock"));
     setObjectName(u"acquireDialog"_s);
     auto *title = makeLabel(tr("Acquire a lock"), u"heading"_s, this);
-    m_why = makeLabel({}, u"small"_s, this);
-    m_why->setObjectName(u"obstacle"_s);
-    m_why->setWordWrap(true);
+    m_why = named(makeWrapped({}, u"small"_s, this), u"obstacle"_s);
     m_why->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    auto *cancel = new QPushButton(tr("Cancel"), this);
-    m_acquire = new QPushButton(tr("Acquire"), this);
-    m_acquire->setObjectName(u"acquire"_s);
-    m_acquire->setProperty("look", u"primary"_s);
+    auto *cancel = makeButton(tr("Cancel"), this, &QDialog::reject);
+    m_acquire = named(makeButton(tr("Acquire"), this, &AcquireDialog::send, u"primary"_s), u"acquire"_s);
     m_acquire->setDefault(true);
-    auto *buttons = new QHBoxLayout;
-    buttons->setSpacing(10);
-    buttons->addWidget(m_why, 1);
-    buttons->addWidget(cancel);
-    buttons->addWidget(m_acquire);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(24, 20, 24, 20);
-    column->setSpacing(14);
-    m_tag = makeLabel({}, {}, this);
-    m_tag->setObjectName(u"environment"_s);
-    auto *head = new QHBoxLayout;
-    head->addWidget(title);
-    head->addStretch();
-    head->addWidget(m_tag);
-    column->addLayout(head);
-    column->addWidget(makeFields());
-    m_about = makeLabel({}, u"muted"_s, this);
-    m_about->setWordWrap(true);
-    column->addWidget(m_about);
-    column->addStretch();
-    column->addLayout(buttons);
+    auto *buttons = makeRow({.spacing = 10}, {{m_why, 1}, cancel, m_acquire});
+    m_tag = named(makeLabel({}, {}, this), u"environment"_s);
+    auto *head = makeRow({}, {title, Stretch{}, m_tag});
+    m_about = makeWrapped({}, u"muted"_s, this);
+    makeColumn(this, {.margins = {24, 20, 24, 20}, .spacing = 14}, {head, makeFields(), m_about, Stretch{}, buttons});
     resize(640, 0);
 
     if (like)
@@ -106,8 +85,6 @@ AcquireDialog::AcquireDialog(Backend &backend, const ConnectionBook &book, const
     connect(m_ttl, &QLineEdit::textChanged, this, &AcquireDialog::updateReady);
     connect(m_waitForever, &QCheckBox::toggled, this, &AcquireDialog::updateReady);
     connect(&book, &ConnectionBook::changed, this, &AcquireDialog::updateReady);
-    connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
-    connect(m_acquire, &QPushButton::clicked, this, &AcquireDialog::send);
     m_lock->setFocus();
 }
 
@@ -119,28 +96,20 @@ QWidget *AcquireDialog::makeFields()
     m_grid->setHorizontalSpacing(12);
     m_grid->setColumnMinimumWidth(0, 120);
     m_grid->setColumnStretch(1, 1);
-    m_connection = new QComboBox(fields);
-    m_connection->setObjectName(u"connection"_s);
-    m_lock = new QLineEdit(fields);
-    m_lock->setObjectName(u"lockName"_s);
+    m_connection = named(new QComboBox(fields), u"connection"_s);
+    m_lock = named(new QLineEdit(fields), u"lockName"_s);
     m_lock->setFont(monoFont());
-    m_recipe = new QComboBox(fields);
-    m_recipe->setObjectName(u"recipe"_s);
+    m_recipe = named(new QComboBox(fields), u"recipe"_s);
     m_mode = new QComboBox(fields);
     m_mode->addItems({tr("write"), tr("read")});
     m_limit = new QSpinBox(fields);
     m_limit->setRange(1, 10'000);
     m_limit->setSuffix(tr(" permits"));
-    m_wait = new QLineEdit(u"30s"_s, fields);
-    m_wait->setObjectName(u"wait"_s);
+    m_wait = named(new QLineEdit(u"30s"_s, fields), u"wait"_s);
     m_waitForever = new QCheckBox(tr("without limit"), fields);
     auto *waiting = new QWidget(fields);
-    auto *row = new QHBoxLayout(waiting);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->addWidget(m_wait, 1);
-    row->addWidget(m_waitForever);
-    m_ttl = new QLineEdit(u"30s"_s, fields);
-    m_ttl->setObjectName(u"ttl"_s);
+    makeRow(waiting, {}, {{m_wait, 1}, m_waitForever});
+    m_ttl = named(new QLineEdit(u"30s"_s, fields), u"ttl"_s);
     m_ttl->setToolTip(tr("The lock frees itself after this time, unless the recipe prolongs it while you hold it"));
     connect(m_waitForever, &QCheckBox::toggled, m_wait, &QWidget::setDisabled);
     addField(tr("Connection"), m_connection);

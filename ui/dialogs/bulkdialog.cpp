@@ -4,19 +4,16 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/workspace/values.h"
-#include "ui/parts/environment.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>
-#include <QBoxLayout>
 #include <QClipboard>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPushButton>
 #include <QTreeView>
 
 #include <algorithm>
@@ -43,6 +40,14 @@ QString actText(const operate::BulkTarget &target)
                          : BulkModel::tr("KILL; %1 more locks go with it").arg(more);
     return target.way == operate::ReleaseAction::KillWaiter ? BulkModel::tr("out of the queue")
                                                             : BulkModel::tr("release");
+}
+
+// How the sentence ends that says where it stopped.
+QString leftText(int left)
+{
+    if (left == 0)
+        return BulkDialog::tr(".");
+    return left == 1 ? BulkDialog::tr("; 1 was not touched.") : BulkDialog::tr("; %1 were not touched.").arg(left);
 }
 
 } // namespace
@@ -96,7 +101,7 @@ QString BulkModel::outcomeText(const operate::BulkTarget &target) const
 
 BulkDialog::BulkDialog(Backend &backend, const ConnectionBook &book, const QString &what,
                        std::vector<operate::BulkTarget> targets, SystemTime now, QWidget *parent)
-    : SendingDialog(parent), m_backend(backend), m_book(book), m_targets(std::move(targets)), m_now(now),
+    : ActingDialog(backend, book, targets.front().lock.connection, parent), m_targets(std::move(targets)),
       m_model(new BulkModel(m_targets, now, this))
 {
     build(what);
@@ -105,49 +110,30 @@ BulkDialog::BulkDialog(Backend &backend, const ConnectionBook &book, const QStri
     m_reason->setFocus(); // as in the form of one; in the table nothing would show where the keyboard is
 }
 
-BulkDialog::~BulkDialog() = default;
-
 void BulkDialog::build(const QString &what)
 {
     setWindowTitle(tr("Release several locks"));
     setObjectName(u"bulkDialog"_s);
     auto *heading = makeLabel(tr("Release several locks"), u"heading"_s, this);
-    auto *about = makeLabel(harmless(what, 400), u"muted"_s, this);
-    about->setWordWrap(true);
+    auto *about = makeWrapped(harmless(what, 400), u"muted"_s, this);
     about->setMinimumWidth(1);
-    m_state = new Banner(this);
-    m_state->setObjectName(u"bulkState"_s);
+    m_state = named(new Banner(this), u"bulkState"_s);
     m_state->setMinimumWidth(1);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(24, 16, 24, 16);
-    column->setSpacing(10);
-    // All targets are of one connection: how grave it is where they are stands here, as in every form that acts.
-    auto *tag = makeLabel({}, {}, this);
-    tag->setObjectName(u"environment"_s);
-    const auto showTag = [this, tag] {
-        if (!m_targets.empty())
-            showEnvironment(*tag, m_book, m_targets.front().lock.connection);
-    };
-    connect(&m_book, &ConnectionBook::changed, this, showTag);
-    showTag();
-    auto *head = new QHBoxLayout;
-    head->addWidget(heading, 1);
-    head->addWidget(tag, 0, Qt::AlignVCenter);
-    column->addLayout(head);
-    column->addWidget(about);
-    column->addWidget(m_state);
-    column->addWidget(makeTable(), 1);
-    column->addWidget(m_inputs = makeInputs());
-    column->addWidget(makeHairline(this));
-    column->addWidget(makeButtons());
+    auto *head = makeRow({}, {{heading, 1}, {makeTag(this), 0, Qt::AlignVCenter}});
+    makeColumn(this, {.margins = {24, 16, 24, 16}, .spacing = 10},
+               {head,
+                about,
+                m_state,
+                {makeTable(), 1},
+                makeInputs(u"typeCount"_s, tr("&Type how many")),
+                makeHairline(this),
+                makeButtons()});
     resizeWithinParent(*this, {980, 640});
 }
 
 QWidget *BulkDialog::makeTable()
 {
-    m_table = new QTreeView(this);
-    m_table->setObjectName(u"bulkTargets"_s);
-    m_table->setAccessibleName(tr("What is released"));
+    m_table = named(new QTreeView(this), u"bulkTargets"_s, tr("What is released"));
     m_table->setRootIsDecorated(false);
     m_table->setUniformRowHeights(true);
     m_table->setModel(m_model);
@@ -166,73 +152,44 @@ QWidget *BulkDialog::makeTable()
     return m_table;
 }
 
-QWidget *BulkDialog::makeInputs()
-{
-    const ActingWords words{tr("&Reason (recorded)"), tr("ticket, what happened"), tr("&Type how many")};
-    const auto inputs = makeActingInputs(this, u"typeCount"_s, words);
-    m_reason = inputs.reason;
-    m_count = inputs.typed;
-    connect(m_reason, &QLineEdit::textChanged, this, &BulkDialog::updateReady);
-    connect(m_count, &QLineEdit::textChanged, this, &BulkDialog::updateReady);
-    return inputs.widget;
-}
-
 QWidget *BulkDialog::makeButtons()
 {
     auto *buttons = new QWidget(this);
-    m_why = makeLabel({}, u"small"_s, buttons);
-    m_why->setObjectName(u"obstacle"_s);
-    m_copy = new QPushButton(tr("Copy note"), buttons);
-    m_copy->setObjectName(u"copyNote"_s);
-    m_cancel = new QPushButton(tr("Cancel"), buttons);
-    m_release = new QPushButton(buttons);
-    m_release->setObjectName(u"releaseButton"_s);
-    m_release->setProperty("look", u"dangerFilled"_s);
-    m_release->setText(waiters() > 0        ? tr("Remove %1, one after the other").arg(count())
-                       : count() == 1       ? tr("Release 1 lock")
-                       : locks() == count() ? tr("Release %1 locks, one after the other").arg(count())
-                                            : tr("Release %1 holders, one after the other").arg(count()));
-    for (auto *button : {m_copy, m_cancel, m_release})
-        button->setAutoDefault(false); // Enter in a text field shall not release anything
-    auto *row = new QHBoxLayout(buttons);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(10);
-    row->addWidget(m_copy);
-    row->addWidget(m_why, 1);
-    row->addWidget(m_cancel);
-    row->addWidget(m_release);
-    connect(m_copy, &QPushButton::clicked, this, [this] { QApplication::clipboard()->setText(m_note); });
-    connect(m_cancel, &QPushButton::clicked, this, &QDialog::reject);
-    connect(m_release, &QPushButton::clicked, this, &BulkDialog::send);
+    makeObstacle(buttons);
+    const auto copyNote = [this] { QApplication::clipboard()->setText(m_note); };
+    m_copy = named(makeButton(tr("Copy note"), buttons, this, copyNote), u"copyNote"_s);
+    m_copy->setAutoDefault(false);
+    makeCancel(buttons);
+    makeAct(buttonText(), u"releaseButton"_s, buttons);
+    makeRow(buttons, {.spacing = 10}, {m_copy, {m_why, 1}, m_cancel, m_act});
     return buttons;
+}
+
+QString BulkDialog::buttonText() const
+{
+    if (waiters() > 0)
+        return tr("Remove %1, one after the other").arg(count());
+    if (count() == 1)
+        return tr("Release 1 lock");
+    return (locks() == count() ? tr("Release %1 locks, one after the other")
+                               : tr("Release %1 holders, one after the other"))
+        .arg(count());
 }
 
 QString BulkDialog::obstacle() const
 {
     if (m_step != Step::Form)
         return m_step == Step::Sending ? tr("sending…") : tr("done");
-    std::set<ConnectionName> names;
-    for (const auto &target : m_targets)
-        names.insert(target.lock.connection);
-    bool wantsReason = false;
-    for (const auto &name : names) {
-        const auto *status = m_book.find(name);
-        const QString shown = label(name.bytes(), 60);
-        if (!status || status->state != ConnectionStatus::State::Connected)
-            return tr("%1 is not connected").arg(shown);
-        if (status->readOnlyForGood)
-            return tr("%1 is read-only for this run (--read-only)").arg(shown);
-        if (status->readOnly)
-            return tr("%1 is read-only: allow writes on it first, at the top right").arg(shown);
-        wantsReason = wantsReason || frictionOf(m_book, name).wantsReason;
-    }
-    if (wantsReason && m_reason->text().trimmed().isEmpty())
+    const QString readOnly = tr("%1 is read-only: allow writes on it first, at the top right");
+    if (const QString why = connectionObstacle(readOnly); !why.isEmpty())
+        return why;
+    if (friction().wantsReason && reason().isEmpty())
         return tr("production: say why");
-    if (m_count->text().trimmed() != QString::number(count()))
-        return waiters() > 0  ? tr("type %1 to remove them").arg(count())
-               : count() == 1 ? tr("type 1 to release it")
-                              : tr("type %1 to release them").arg(count());
-    return {};
+    if (m_typed->text().trimmed() == QString::number(count()))
+        return {};
+    if (waiters() > 0)
+        return tr("type %1 to remove them").arg(count());
+    return count() == 1 ? tr("type 1 to release it") : tr("type %1 to release them").arg(count());
 }
 
 int BulkDialog::waiters() const
@@ -253,41 +210,35 @@ int BulkDialog::locks() const
 
 QString BulkDialog::whatIsTaken() const
 {
+    QStringList sentences;
     const int holders = count() - waiters();
-    const QString held = holders == 0         ? QString()
-                         : holders == 1       ? tr("1 lock is taken from its holder.")
-                         : locks() == holders ? tr("%1 locks are taken from their holders.").arg(holders)
-                         : locks() == 1       ? tr("1 lock is taken from its %1 holders.").arg(holders)
-                                        : tr("%1 locks are taken from their %2 holders.").arg(locks()).arg(holders);
-    const QString queued = waiters() == 0   ? QString()
-                           : waiters() == 1 ? tr("1 waiter is taken out of its queue.")
-                                            : tr("%1 waiters are taken out of their queues.").arg(waiters());
-    return QStringList{held, queued}.join(u' ').trimmed();
+    if (holders == 1)
+        sentences << tr("1 lock is taken from its holder.");
+    else if (holders > 1 && locks() == holders)
+        sentences << tr("%1 locks are taken from their holders.").arg(holders);
+    else if (holders > 1 && locks() == 1)
+        sentences << tr("1 lock is taken from its %1 holders.").arg(holders);
+    else if (holders > 1)
+        sentences << tr("%1 locks are taken from their %2 holders.").arg(locks()).arg(holders);
+    if (waiters() == 1)
+        sentences << tr("1 waiter is taken out of its queue.");
+    else if (waiters() > 1)
+        sentences << tr("%1 waiters are taken out of their queues.").arg(waiters());
+    return sentences.join(u' ');
 }
 
-void BulkDialog::updateReady()
+void BulkDialog::showStep()
 {
-    const QString why = obstacle();
-    m_release->setEnabled(why.isEmpty());
-    m_why->setText(m_step == Step::Form ? why : QString());
-}
-
-void BulkDialog::setStep(Step step)
-{
-    m_step = step;
-    m_inputs->setVisible(step != Step::Done);
-    m_inputs->setEnabled(step == Step::Form);
-    m_release->setVisible(step != Step::Done);
-    m_copy->setVisible(step == Step::Done);
-    m_cancel->setText(step == Step::Done ? tr("Close") : tr("Cancel"));
-    m_cancel->setEnabled(step != Step::Sending);
-    if (step == Step::Form)
+    m_inputs->setVisible(m_step != Step::Done);
+    m_inputs->setEnabled(m_step == Step::Form);
+    m_act->setVisible(m_step != Step::Done);
+    m_copy->setVisible(m_step == Step::Done);
+    if (m_step == Step::Form)
         m_state->say(
             Banner::Look::Warning, whatIsTaken(),
             tr("Each is read again and guarded on its own, with a record of its own. It stops at the first that "
                "is not as expected; what was done by then stays done. The old holders may still believe that "
                "they hold them."));
-    updateReady();
 }
 
 void BulkDialog::send()
@@ -300,7 +251,7 @@ void BulkDialog::send()
         m_model->setDone(done);
         m_state->say(Banner::Look::Info, {}, tr("%1 of %2 done…").arg(done).arg(count()));
     };
-    m_backend.ask(BulkRelease{m_targets, m_reason->text().trimmed(), progressed}, this,
+    m_backend.ask(BulkRelease{m_targets, reason(), progressed}, this,
                   [this](const Result<operate::BulkReport> &report) { showReport(report); });
 }
 
@@ -320,9 +271,7 @@ void BulkDialog::showReport(const Result<operate::BulkReport> &report)
         m_model->setReport(*report);
         word = tr("Stopped: %1 of %2 done.").arg(report->done.size()).arg(count());
         sentence = tr("At %1: %2").arg(label(report->stoppedAt->lock.text(), 200), harmless(report->why, 1000))
-                   + (report->left.empty()       ? tr(".")
-                      : report->left.size() == 1 ? tr("; 1 was not touched.")
-                                                 : tr("; %1 were not touched.").arg(report->left.size()));
+                   + leftText(static_cast<int>(report->left.size()));
     }
     m_state->say(look, word, sentence);
     QStringList lines{word, sentence};

@@ -6,19 +6,14 @@
 #include <version>
 
 #include "core/workspace/values.h"
-#include "ui/dialogs/actingform.h"
+#include "ui/dialogs/actingdialog.h"
 #include "ui/models/connectionbook.h"
 #include "ui/models/lockfacts.h"
 #include "ui/models/rowsmodel.h"
 
-class QLabel;
-class QLineEdit;
-class QPushButton;
 class QTreeView;
 
 namespace lockscope::ui {
-
-class Banner;
 
 // The targets of several force-releases as a table, and the result of each.
 class BulkModel : public RowsModel<const operate::BulkTarget *> {
@@ -47,54 +42,35 @@ private:
     bool m_hasStopped = false;
 };
 
-class BulkDialog : public SendingDialog {
+class BulkDialog : public ActingDialog {
     Q_OBJECT
 public:
-    // `backend` and `book` outlive it. `what`: "all that session 0x… holds". Ages are those of `now`.
+    // The targets are of one connection. `what`: "all that session 0x… holds". Ages are those of `now`.
     BulkDialog(Backend &backend, const ConnectionBook &book, const QString &what,
                std::vector<operate::BulkTarget> targets, SystemTime now, QWidget *parent = nullptr);
-    ~BulkDialog() override;
 
     [[nodiscard]] QString note() const { return m_note; }
 
 private:
-    enum class Step { Form, Sending, Done };
-
     void build(const QString &what);
     QWidget *makeTable();
-    QWidget *makeInputs();
     QWidget *makeButtons();
-    void updateReady();
-    void send();
+    void send() override;
     void showReport(const Result<operate::BulkReport> &report);
-    void setStep(Step step);
-    [[nodiscard]] bool isSending() const override { return m_step == Step::Sending; }
-    [[nodiscard]] int count() const
-    {
-        return static_cast<int>(m_targets.size());
-    }                                  // holders, and of stale entries waiters
+    void showStep() override;
+    [[nodiscard]] QString buttonText() const;
+    // Holders, and of stale entries waiters.
+    [[nodiscard]] int count() const { return static_cast<int>(m_targets.size()); }
     [[nodiscard]] int waiters() const; // which only wait
     [[nodiscard]] int locks() const;   // that the others hold
     [[nodiscard]] QString whatIsTaken() const;
-    // Why the button is disabled; empty if it is not.
-    [[nodiscard]] QString obstacle() const;
+    [[nodiscard]] QString obstacle() const override;
 
-    Backend &m_backend;
-    const ConnectionBook &m_book;
     const std::vector<operate::BulkTarget> m_targets;
-    const SystemTime m_now;
-    Step m_step = Step::Form;
     QString m_note;
     BulkModel *m_model;
-    Banner *m_state = nullptr;
     QTreeView *m_table = nullptr;
-    QWidget *m_inputs = nullptr;
-    QLineEdit *m_reason = nullptr;
-    QLineEdit *m_count = nullptr;
-    QLabel *m_why = nullptr;
     QPushButton *m_copy = nullptr;
-    QPushButton *m_cancel = nullptr;
-    QPushButton *m_release = nullptr;
 };
 
 } // namespace lockscope::ui

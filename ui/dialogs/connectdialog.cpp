@@ -2,10 +2,10 @@
 #include "ui/dialogs/connectdialog.h"
 
 #include "ui/dialogs/connectform.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
 #include <QEvent>
 #include <QFileDialog>
 #include <QLabel>
@@ -30,11 +30,7 @@ ConnectDialog::ConnectDialog(ConnectionStore &store, QStringList taken, QWidget 
 {
     setWindowTitle(u"Connect"_s);
     resizeWithinParent(*this, {880, 720});
-    auto *layout = new QHBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addWidget(buildList());
-    layout->addWidget(buildForm(), 1);
+    makeRow(this, {.spacing = 0}, {buildList(), {buildForm(), 1}});
     connect(&m_store, &ConnectionStore::changed, this, &ConnectDialog::fill);
     fill();
     if (!selectRecent({})) {
@@ -73,54 +69,30 @@ QWidget *ConnectDialog::buildList()
     connect(m_new, &QPushButton::clicked, this, &ConnectDialog::startNew);
     connect(m_duplicate, &QPushButton::clicked, this, &ConnectDialog::duplicateChosen);
     connect(m_delete, &QPushButton::clicked, this, &ConnectDialog::removeChosen);
-    auto *buttons = new QHBoxLayout;
-    buttons->setContentsMargins(4, 0, 4, 0);
-    buttons->setSpacing(0);
-    buttons->addWidget(m_new);
-    buttons->addWidget(m_duplicate);
-    buttons->addWidget(m_delete);
-    buttons->addStretch();
+    auto *buttons = makeRow({.margins = {4, 0, 4, 0}, .spacing = 0}, {m_new, m_duplicate, m_delete, Stretch{}});
     auto *importButton = button(u"Import…"_s);
     importButton->setToolTip(u"Adds the connections of a lockscope.toml"_s);
     m_export = button(u"Export…"_s);
     m_export->setToolTip(u"Writes all saved connections, without passwords, as a lockscope.toml to share"_s);
     connect(importButton, &QPushButton::clicked, this, &ConnectDialog::importFile);
     connect(m_export, &QPushButton::clicked, this, &ConnectDialog::exportFile);
-    auto *shared = new QHBoxLayout;
-    shared->setContentsMargins(4, 0, 4, 0);
-    shared->setSpacing(0);
-    shared->addWidget(importButton);
-    shared->addWidget(m_export);
-    shared->addStretch();
+    auto *shared = makeRow({.margins = {4, 0, 4, 0}, .spacing = 0}, {importButton, m_export, Stretch{}});
     auto *title = makeLabel(u"CONNECTIONS"_s, u"section"_s, side);
     title->setContentsMargins(14, 14, 8, 6);
-    auto *layout = new QVBoxLayout(side);
-    layout->setContentsMargins(0, 0, 1, 8);
-    layout->setSpacing(4);
-    layout->addWidget(title);
-    m_none = makeLabel(u"None yet. Fill in the form and press Save to keep a connection here."_s, u"muted"_s, side);
-    m_none->setWordWrap(true);
+    m_none = makeWrapped(u"None yet. Fill in the form and press Save to keep a connection here."_s, u"muted"_s, side);
     m_none->setContentsMargins(14, 0, 12, 0);
-    m_teamProblem = makeLabel({}, u"critical"_s, side);
-    m_teamProblem->setWordWrap(true);
+    m_teamProblem = makeWrapped({}, u"critical"_s, side);
     m_teamProblem->setTextFormat(Qt::PlainText);
     m_teamProblem->setContentsMargins(14, 0, 12, 0);
-    layout->addWidget(m_none);
-    layout->addWidget(m_list, 1);
-    layout->addWidget(m_teamProblem);
-    layout->addLayout(buttons);
-    layout->addLayout(shared);
+    makeColumn(side, {.margins = {0, 0, 1, 8}, .spacing = 4},
+               {title, m_none, {m_list, 1}, m_teamProblem, buttons, shared});
     return side;
 }
 
 // All fields of TLS, and what a trial said, are more than small screens have room for.
 QWidget *ConnectDialog::scrolled(QWidget *form)
 {
-    auto *area = new QScrollArea(this);
-    area->setFrameShape(QFrame::NoFrame);
-    area->setWidgetResizable(true);
-    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    area->setWidget(form);
+    auto *area = makeScroll(form, this);
     // It scrolls up and down only; which rows it has decides how wide it is.
     const auto fit = [area, form] {
         area->setMinimumWidth(form->minimumSizeHint().width() + area->verticalScrollBar()->sizeHint().width());
@@ -142,33 +114,18 @@ QWidget *ConnectDialog::buildForm()
     auto *panel = new QWidget(this);
     m_form = new ConnectForm(m_store.canKeepPasswords(), panel);
     auto *title = makeLabel(u"Connect"_s, u"heading"_s, panel);
-    m_save = new QPushButton(u"Save"_s, panel);
+    m_save = makeButton(u"Save"_s, panel, this, &ConnectDialog::save);
     m_save->setAutoDefault(false);
-    auto *cancel = new QPushButton(u"Cancel"_s, panel);
+    auto *cancel = makeButton(u"Cancel"_s, panel, this, &QDialog::reject);
     cancel->setAutoDefault(false);
-    m_connect = new QPushButton(u"Connect"_s, panel);
-    m_connect->setProperty("look", u"primary"_s);
+    m_connect = makeButton(u"Connect"_s, panel, this, &ConnectDialog::connectNow, u"primary"_s);
     m_connect->setDefault(true);
-    connect(m_save, &QPushButton::clicked, this, &ConnectDialog::save);
-    connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
-    connect(m_connect, &QPushButton::clicked, this, &ConnectDialog::connectNow);
-    m_test = new QPushButton(u"Test"_s, panel);
+    m_test = makeButton(u"Test"_s, panel, this, &ConnectDialog::testNow);
     m_test->setAutoDefault(false);
     m_test->setToolTip(u"Connects for a moment, and says what answers, what its user may do and what is not seen"_s);
-    connect(m_test, &QPushButton::clicked, this, &ConnectDialog::testNow);
     connect(m_form, &ConnectForm::edited, this, [this] { m_test->setEnabled(m_form->hasServer()); });
-    auto *buttons = new QHBoxLayout;
-    buttons->addWidget(m_save);
-    buttons->addWidget(m_test);
-    buttons->addStretch();
-    buttons->addWidget(cancel);
-    buttons->addWidget(m_connect);
-    auto *layout = new QVBoxLayout(panel);
-    layout->setContentsMargins(24, 18, 24, 18);
-    layout->setSpacing(14);
-    layout->addWidget(title);
-    layout->addWidget(scrolled(m_form), 1);
-    layout->addLayout(buttons);
+    auto *buttons = makeRow({}, {m_save, m_test, Stretch{}, cancel, m_connect});
+    makeColumn(panel, {.margins = {24, 18, 24, 18}, .spacing = 14}, {title, {scrolled(m_form), 1}, buttons});
     return panel;
 }
 

@@ -2,6 +2,7 @@
 #include "ui/dialogs/connectform.h"
 
 #include "ui/dialogs/factsform.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
@@ -203,12 +204,9 @@ void ConnectForm::buildMarks(QFormLayout *form)
     m_production = new QCheckBox(u"Production: marked red, opens read-only"_s, this);
     m_development = new QCheckBox(u"Development: Ctrl+Enter confirms, no name or reason is typed"_s, this);
     m_readOnly = new QCheckBox(u"Open read-only"_s, this);
-    m_preview = new CodeLabel({}, this);
-    m_preview->setObjectName(u"address"_s);
-    m_problem = makeLabel({}, u"critical"_s, this);
-    m_problem->setWordWrap(true);
-    m_news = makeLabel({}, u"muted"_s, this);
-    m_news->setWordWrap(true);
+    m_preview = named(new CodeLabel({}, this), u"address"_s);
+    m_problem = makeWrapped({}, u"critical"_s, this);
+    m_news = makeWrapped({}, u"muted"_s, this);
     for (auto *said : {m_problem, m_news})
         said->setTextFormat(Qt::PlainText);
     form->addRow(u"&Group"_s, m_group);

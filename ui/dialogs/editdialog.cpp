@@ -5,18 +5,13 @@
 #include "core/base/text.h"
 #include "ui/dialogs/editfields.h"
 #include "ui/dialogs/factsform.h"
-#include "ui/parts/environment.h"
 #include "ui/parts/notices.h"
 #include "ui/theme/text.h"
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
-#include <QPushButton>
-#include <QScrollArea>
-#include <QVBoxLayout>
 
 #include <utility>
 
@@ -99,26 +94,9 @@ bool LostEdit::findOut()
     return true;
 }
 
-namespace {
-
-void showWarnings(QLayout &layout, const QStringList &warnings, QWidget *content)
-{
-    while (auto *item = layout.takeAt(0)) {
-        delete item->widget();
-        delete item;
-    }
-    for (const auto &warning : warnings) {
-        auto *banner = new Banner(content);
-        banner->say(Banner::Look::Warning, {}, harmless(warning, 1000));
-        layout.addWidget(banner);
-    }
-}
-
-} // namespace
-
 EditDialog::EditDialog(Backend &backend, const ConnectionBook &book, operate::EditRequest request, QWidget *parent,
                        std::optional<operate::EditRequest> undone)
-    : SendingDialog(parent), m_backend(backend), m_book(book), m_request(std::move(request)),
+    : ActingDialog(backend, book, request.connection, parent), m_request(std::move(request)),
       m_undone(std::move(undone)), m_isNew(m_request.kind == EditKind::ZnodeCreate
                                            || (m_request.kind == EditKind::KeySet && m_request.name.isEmpty())
                                            || (m_request.kind == EditKind::FieldSet && m_request.field.isEmpty())),
@@ -214,10 +192,11 @@ void EditDialog::showPlan(bool isFirst)
     setStep(Step::Form);
     takeFields();
     if (isFirst) {
-        auto *first = m_line    ? static_cast<QWidget *>(m_line)
-                      : m_value ? m_value->edit()
-                      : m_acls  ? m_acls->edit()
-                                : nullptr;
+        QWidget *first = m_line;
+        if (!first && m_value)
+            first = m_value->edit();
+        if (!first && m_acls)
+            first = m_acls->edit();
         (first && first->isVisibleTo(this) && !m_undone ? first : m_reason)->setFocus();
         QTimer::singleShot(0, this, [this] { m_isPlaced = isVisible(); }); // once fit() has measured it
     }
@@ -299,9 +278,9 @@ void EditDialog::showPreview()
                      locks.mid(0, 12).join(u'\n')
                          + (locks.size() > 12 ? tr("\n… and %1 more").arg(locks.size() - 12) : QString()));
     m_acceptLocks->setVisible(m_plan->touchesHeld());
-    showWarnings(*m_warnings, m_fieldTrouble.isEmpty() ? preview.warnings : QStringList(), m_content);
+    showWarnings(m_fieldTrouble.isEmpty() ? preview.warnings : QStringList());
     if (m_fieldTrouble.isEmpty())
-        m_apply->setText(EditWords::act(m_plan->request, m_isNew, m_undone.has_value()));
+        m_act->setText(EditWords::act(m_plan->request, m_isNew, m_undone.has_value()));
     updateReady();
     fit();
 }
@@ -325,7 +304,7 @@ void EditDialog::send()
     m_state->say(Banner::Look::Info, {}, tr("Reading once more, recording the intent, then sending…"));
     setStep(Step::Sending);
     m_plan->areLocksAccepted = m_acceptLocks->isChecked();
-    m_backend.ask(ApplyEdit{*m_plan, m_reason->text().trimmed()}, this, [this](const auto &outcome) {
+    m_backend.ask(ApplyEdit{*m_plan, reason()}, this, [this](const auto &outcome) {
         if (outcome)
             showOutcome(*outcome);
         else
@@ -349,26 +328,28 @@ void EditDialog::showOutcome(const operate::EditOutcome &outcome)
     fit();
 }
 
-void EditDialog::setStep(Step step)
+void EditDialog::showStep()
 {
-    m_isPlaced = m_isPlaced && (step == Step::Form || step == Step::Sending);
-    m_step = step;
-    const bool isForm = step == Step::Form;
+    const bool isForm = m_step == Step::Form;
+    const bool isPlanShown = isForm || m_step == Step::Sending;
+    m_isPlaced = m_isPlaced && isPlanShown;
     m_state->setVisible(!isForm);
-    for (auto *part : {m_fields, static_cast<QWidget *>(m_facts)})
-        part->setVisible(isForm || step == Step::Sending);
+    m_fields->setVisible(isPlanShown);
+    m_facts->setVisible(isPlanShown);
     m_fields->setEnabled(isForm);
     m_inputs->setVisible(isForm);
-    m_apply->setVisible(isForm || step == Step::Sending);
+    m_act->setVisible(isPlanShown);
     m_again->hide();
     if (!isForm) {
         m_locks->hide();
-        showWarnings(*m_warnings, {}, m_content);
+        showWarnings({});
     }
-    m_cancel->setText(step == Step::Done ? tr("Close") : tr("Cancel"));
-    m_cancel->setEnabled(step != Step::Sending);
-    updateReady();
-    fit();
+}
+
+// Nothing moves below the pointer while somebody types, nor away from where the form was dragged.
+std::optional<QRect> EditDialog::standing() const
+{
+    return m_isPlaced ? std::optional(geometry()) : std::nullopt;
 }
 
 bool EditDialog::isProduction() const
@@ -389,16 +370,10 @@ QString EditDialog::toType() const
 
 QString EditDialog::obstacle() const
 {
-    const auto *status = m_book.find(m_request.connection);
-    const QString name = label(m_request.connection.bytes(), 60);
     if (m_step != Step::Form || !m_plan)
         return m_step == Step::Sending ? tr("sending…") : tr("no plan");
-    if (!status || status->state != ConnectionStatus::State::Connected)
-        return tr("%1 is not connected").arg(name);
-    if (status->readOnlyForGood)
-        return tr("%1 is read-only for this run (--read-only)").arg(name);
-    if (status->readOnly)
-        return tr("%1 is read-only: allow writes on it first").arg(name);
+    if (const QString why = connectionObstacle(tr("%1 is read-only: allow writes on it first")); !why.isEmpty())
+        return why;
     if (!m_fieldTrouble.isEmpty())
         return m_fieldTrouble;
     if (const auto why = operate::whyNoEdit(*m_plan))
@@ -409,26 +384,22 @@ QString EditDialog::obstacle() const
         return tr("looking whether there is one…");
     if (m_plan->touchesHeld() && !m_acceptLocks->isChecked())
         return tr("a lock here is held: tick that you know");
-    if (isProduction() && m_reason->text().trimmed().isEmpty())
+    if (isProduction() && reason().isEmpty())
         return tr("production: give a reason");
-    if (m_type->text() != toType() && !toType().isEmpty())
+    if (m_typed->text() != toType() && !toType().isEmpty())
         return isProduction() ? tr("type the name to go on") : tr("type the number of nodes to go on");
     return {};
 }
 
 void EditDialog::updateReady()
 {
-    const QString why = obstacle();
-    m_apply->setEnabled(why.isEmpty());
-    m_why->setText(m_step == Step::Form ? why : QString());
-    const auto *status = m_book.find(m_request.connection);
-    offerArming(*m_arm, *m_reason, status, m_step == Step::Form);
+    ActingDialog::updateReady();
+    offerArming();
     const auto typed = toType();
-    m_type->setVisible(!typed.isEmpty());
-    m_typeLabel->setVisible(!typed.isEmpty());
-    m_typeLabel->setText(isProduction() ? tr("&Type its name") : tr("&Type the number of nodes"));
-    m_type->setPlaceholderText(typed);
-    showEnvironment(*m_tag, m_book, m_request.connection);
+    m_typed->setVisible(!typed.isEmpty());
+    m_typedTitle->setVisible(!typed.isEmpty());
+    m_typedTitle->setText(isProduction() ? tr("&Type its name") : tr("&Type the number of nodes"));
+    m_typed->setPlaceholderText(typed);
 }
 
 QString EditDialog::shownDifference() const

@@ -7,34 +7,26 @@
 #include <version>
 
 #include "core/workspace/backend.h"
-#include "ui/dialogs/actingform.h"
+#include "ui/dialogs/actingdialog.h"
 #include "ui/models/connectionbook.h"
 
 #include <QCoreApplication>
 #include <QTimer>
 
-class QCheckBox;
 class QComboBox;
-class QLabel;
-class QLayout;
-class QLineEdit;
-class QPushButton;
-class QScrollArea;
-class QVBoxLayout;
 
 namespace lockscope::ui {
 
 class AclEditor;
-class Banner;
 class LostEdit;
 class CodeLabel;
 class FactsForm;
 class ValueEditor;
 
-class EditDialog : public SendingDialog {
+class EditDialog : public ActingDialog {
     Q_OBJECT
 public:
-    // `backend` and `book` outlive the dialog. A request to create something (ZnodeCreate, KeySet without a name,
+    // A request to create something (ZnodeCreate, KeySet without a name,
     // FieldSet without a field) asks for the name: request.name is the folder, or the beginning of it, or the key.
     // Starts reading at once. With `undone` the request takes that edit back, and is not changed any more.
     EditDialog(Backend &backend, const ConnectionBook &book, operate::EditRequest request, QWidget *parent = nullptr,
@@ -43,20 +35,13 @@ public:
     [[nodiscard]] FactsForm &facts() { return *m_facts; }
     [[nodiscard]] const std::optional<operate::EditPlan> &plan() const { return m_plan; }
     [[nodiscard]] QString shownDifference() const;
-    // The screen it has to fit on; its own unless a test says otherwise.
-    void setAvailable(const QRect &available);
 
 signals:
-    void armRequested(const lockscope::ConnectionName &name);
     // Something was changed: all of it, or a part.
     void edited(const lockscope::operate::EditRequest &request, const lockscope::operate::EditOutcome &outcome);
     void undoRequested(const lockscope::operate::EditRequest &undo, const lockscope::operate::EditRequest &undone);
 
-protected:
-    void showEvent(QShowEvent *event) override;
-
 private:
-    enum class Step { Reading, Form, Sending, Done };
     enum class Life { Stays, Ephemeral, Timed };
 
     void build();
@@ -64,7 +49,7 @@ private:
     QWidget *makeContent();
     QWidget *makeFields();
     QLayout *makeLife(QWidget *fields);
-    QWidget *makeInputs();
+    QWidget *makeQuestions();
     QWidget *makeButtons();
     void read();
     void lookAgain();
@@ -74,20 +59,16 @@ private:
     void takeLife(operate::EditRequest &request);
     void showPreview();
     void showError(const Error &error);
-    void send();
+    void send() override;
     void showOutcome(const operate::EditOutcome &outcome);
-    void setStep(Step step);
-    [[nodiscard]] bool isSending() const override { return m_step == Step::Sending; }
-    void fit();
-    void updateReady();
-    // Why the button is disabled; empty if it is not.
-    [[nodiscard]] QString obstacle() const;
+    void showStep() override;
+    [[nodiscard]] std::optional<QRect> standing() const override;
+    void updateReady() override;
+    [[nodiscard]] QString obstacle() const override;
     [[nodiscard]] bool isProduction() const;
     // What has to be typed; empty: nothing.
     [[nodiscard]] QString toType() const;
 
-    Backend &m_backend;
-    const ConnectionBook &m_book;
     operate::EditRequest m_request;                     // as asked for
     const std::optional<operate::EditRequest> m_undone; // what it takes back
     const bool m_isNew;
@@ -96,15 +77,9 @@ private:
     QString m_fieldTrouble; // what is typed is not what it should be
     std::optional<operate::EditRequest> m_undo;
     LostEdit *m_lost = nullptr;
-    Step m_step = Step::Reading;
     bool m_isPlaced = false; // as what is there asks for: from then on what is typed only makes it higher
-    std::optional<QRect> m_available;
-    QTimer m_readSoon; // a name is typed
+    QTimer m_readSoon;       // a name is typed
 
-    QLabel *m_tag = nullptr;
-    QScrollArea *m_scroll = nullptr;
-    QWidget *m_content = nullptr;
-    Banner *m_state = nullptr;
     Banner *m_locks = nullptr;
     QWidget *m_fields = nullptr;
     QLineEdit *m_line = nullptr; // a name, or a time
@@ -114,17 +89,8 @@ private:
     QLineEdit *m_ttl = nullptr;
     AclEditor *m_acls = nullptr;
     FactsForm *m_facts = nullptr;
-    QVBoxLayout *m_warnings = nullptr;
-    QWidget *m_inputs = nullptr;
-    QLineEdit *m_reason = nullptr;
     QCheckBox *m_acceptLocks = nullptr;
-    QLabel *m_typeLabel = nullptr;
-    QLineEdit *m_type = nullptr;
-    QLabel *m_why = nullptr;
-    QPushButton *m_arm = nullptr;
     QPushButton *m_again = nullptr;
-    QPushButton *m_cancel = nullptr;
-    QPushButton *m_apply = nullptr;
 };
 
 // What the form of an edit says: pure functions of a request.

@@ -2,6 +2,7 @@
 #include "ui/dialogs/editfields.h"
 
 #include "core/workspace/values.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
@@ -10,7 +11,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
-#include <QPushButton>
 #include <QRadioButton>
 
 #include <algorithm>
@@ -61,27 +61,16 @@ bool ValueEditor::isText(const QByteArray &value)
 
 ValueEditor::ValueEditor(QWidget *parent) : QWidget(parent)
 {
-    m_edit = new QPlainTextEdit(this);
-    m_edit->setObjectName(u"value"_s);
+    m_edit = named(new QPlainTextEdit(this), u"value"_s, tr("New value"));
     m_edit->setFont(monoFont());
     m_edit->setTabChangesFocus(true);
-    m_edit->setAccessibleName(tr("New value"));
     m_edit->setFixedHeight(132);
     m_text = new QRadioButton(tr("Text"), this);
-    m_hex = new QRadioButton(tr("Hex"), this);
-    m_hex->setObjectName(u"valueAsHex"_s);
+    m_hex = named(new QRadioButton(tr("Hex"), this), u"valueAsHex"_s);
     m_text->setChecked(true);
     m_note = makeLabel({}, u"small"_s, this);
-    auto *forms = new QHBoxLayout;
-    forms->addWidget(m_text);
-    forms->addWidget(m_hex);
-    forms->addStretch();
-    forms->addWidget(m_note);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(4);
-    column->addWidget(m_edit);
-    column->addLayout(forms);
+    auto *forms = makeRow({}, {m_text, m_hex, Stretch{}, m_note});
+    makeColumn(this, {.spacing = 4}, {m_edit, forms});
     connect(m_edit, &QPlainTextEdit::textChanged, this, [this] {
         const auto bytes = value();
         m_note->setText(bytes ? (bytes->size() == 1 ? tr("1 byte") : tr("%1 bytes").arg(countText(bytes->size())))
@@ -129,40 +118,29 @@ void ValueEditor::setHex(bool isHex)
 
 AclEditor::AclEditor(QWidget *parent) : QWidget(parent)
 {
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(6);
     auto *title =
         makeLabel(tr("ACL: who may (c)reate and (d)elete children, (r)ead, (w)rite, (a)dminister; one entry a line"),
                   u"muted"_s, this);
     title->setWordWrap(true);
-    column->addWidget(title);
-    m_edit = new QPlainTextEdit(this);
-    m_edit->setObjectName(u"acls"_s);
+    m_edit = named(new QPlainTextEdit(this), u"acls"_s, tr("ACL"));
     m_edit->setFont(monoFont());
     m_edit->setTabChangesFocus(true);
     m_edit->setFixedHeight(66);
-    m_edit->setAccessibleName(tr("ACL"));
-    column->addWidget(m_edit);
-    m_user = new QLineEdit(this);
-    m_user->setObjectName(u"user"_s);
+    m_user = named(new QLineEdit(this), u"user"_s);
     m_user->setPlaceholderText(tr("user"));
-    m_password = new QLineEdit(this);
-    m_password->setObjectName(u"password"_s);
+    m_password = named(new QLineEdit(this), u"password"_s);
     m_password->setPlaceholderText(tr("password"));
     m_password->setEchoMode(QLineEdit::Password);
-    auto *add = new QPushButton(tr("Add as digest"), this);
-    add->setObjectName(u"addUser"_s);
+    auto *add = named(makeButton(tr("Add as digest"), this, &AclEditor::addHashedUser), u"addUser"_s);
     add->setAutoDefault(false);
     add->setToolTip(tr("Only the hash that ZooKeeper keeps is shown, sent and recorded."));
-    connect(add, &QPushButton::clicked, this, &AclEditor::addHashedUser);
     connect(m_edit, &QPlainTextEdit::textChanged, this, &AclEditor::changed);
     m_adding = new QWidget(this);
     auto *row = new QHBoxLayout(m_adding);
     row->setContentsMargins(0, 0, 0, 0);
     for (QWidget *part : std::initializer_list<QWidget *>{m_user, m_password, add})
         row->addWidget(part);
-    column->addWidget(m_adding);
+    makeColumn(this, {.spacing = 6}, {title, m_edit, m_adding});
     setAcls(zk::openAcl());
 }
 

@@ -124,8 +124,7 @@ void FactsForm::addRow(const QString &title, QWidget *value, const QString &plai
 
 void FactsForm::addText(const QString &title, const QString &text)
 {
-    auto *value = makeLabel(text, {}, this);
-    value->setWordWrap(true);
+    auto *value = makeWrapped(text, {}, this);
     value->setTextInteractionFlags(Qt::TextSelectableByMouse);
     value->setContentsMargins(0, 6, 0, 6);
     addRow(title, value, text);

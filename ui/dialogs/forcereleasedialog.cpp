@@ -3,11 +3,9 @@
 
 #include "core/base/text.h"
 #include "core/workspace/values.h"
-#include "ui/dialogs/actingform.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasetext.h"
 #include "ui/dialogs/releaseparts.h"
-#include "ui/parts/environment.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 
@@ -15,10 +13,8 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
-#include <QVBoxLayout>
 
 namespace lockscope::ui {
 
@@ -27,7 +23,7 @@ using Words = ForceReleaseWords;
 
 ForceReleaseDialog::ForceReleaseDialog(Backend &backend, const ConnectionBook &book, inspect::LockSnapshot seen,
                                        QByteArray chosen, QWidget *parent)
-    : SendingDialog(parent), m_backend(backend), m_book(book), m_lock(seen.lock), m_latest(std::move(seen)),
+    : ActingDialog(backend, book, seen.lock.connection, parent), m_lock(seen.lock), m_latest(std::move(seen)),
       m_chosen(std::move(chosen))
 {
     build();
@@ -134,7 +130,7 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
     showHeldWith(plan);
     m_rehearse->setPlan(plan, isAgain);
     ReleasePreview::showDanger(*m_danger, plan);
-    ReleasePreview::fillWarnings(*m_warnings, m_content, plan);
+    showWarnings(ReleasePreview::warnings(plan));
     m_way->offer(plan.before, m_holder, m_chosen);
     const auto *chosen = m_chosen == m_holder ? nullptr : plan.before.find(m_chosen);
     if (chosen)
@@ -142,7 +138,7 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
                       tr("%1, chosen in the queue, waits and holds nothing: this is about %2, which holds the lock.")
                           .arg(Words::who(*chosen), nameOfHolder()));
     showAlternatives();
-    m_release->setText(ReleasePreview::buttonText(plan, nameOfHolder()));
+    m_act->setText(ReleasePreview::buttonText(plan, nameOfHolder()));
     m_acceptRisk->setVisible(!plan.risk.isEmpty());
     if (!sameRisk)
         m_acceptRisk->setChecked(false);
@@ -217,7 +213,7 @@ void ForceReleaseDialog::send()
     m_state->say(Banner::Look::Info, {}, ReleasePreview::sendingText(*m_plan));
     setStep(Step::Sending);
     m_plan->isRiskAccepted = m_acceptRisk->isChecked();
-    m_backend.ask(ForceRelease{*m_plan, m_reason->text().trimmed()}, this, [this](const auto &outcome) {
+    m_backend.ask(ForceRelease{*m_plan, reason()}, this, [this](const auto &outcome) {
         if (outcome)
             showOutcome(*outcome);
         else
@@ -304,71 +300,53 @@ void ForceReleaseDialog::showHolderChanged()
     m_result = before + tr("; nothing was sent.");
 }
 
-void ForceReleaseDialog::setStep(Step step)
+void ForceReleaseDialog::showStep()
 {
-    m_step = step;
-    const bool form = step == Step::Form || step == Step::Sending;
-    m_alternatives->setVisible(step == Step::Form && m_plan && !m_plan->alternatives.isEmpty());
+    const bool form = m_step == Step::Form || m_step == Step::Sending;
+    m_alternatives->setVisible(m_step == Step::Form && m_plan && !m_plan->alternatives.isEmpty());
     const bool isRelease = m_way->isRelease();
     m_waiter->setVisible(form && isRelease && m_plan && m_chosen != m_holder && m_plan->before.find(m_chosen));
     for (int i = 0; i < m_warnings->count(); ++i)
         m_warnings->itemAt(i)->widget()->setVisible(form);
-    for (QWidget *part : std::initializer_list<QWidget *>{m_facts, m_inputs, m_copy, m_release})
+    for (QWidget *part : std::initializer_list<QWidget *>{m_facts, m_inputs, m_copy, m_act})
         part->setVisible(form);
     for (QWidget *part : std::initializer_list<QWidget *>{m_danger, m_rehearse})
         part->setVisible(form && isRelease);
     m_way->setVisible(form && m_way->hasChoice());
-    m_way->setEnabled(step == Step::Form);
-    m_inputs->setEnabled(step == Step::Form);
-    m_state->setVisible(step != Step::Form);
-    m_copyNote->setVisible(step == Step::Done || step == Step::Changed);
+    m_way->setEnabled(m_step == Step::Form);
+    m_inputs->setEnabled(m_step == Step::Form);
+    m_state->setVisible(m_step != Step::Form);
+    m_copyNote->setVisible(m_step == Step::Done || m_step == Step::Changed);
     m_again->hide();
-    if (step != Step::Waiting)
+    if (m_step != Step::Waiting)
         m_again->setText(tr("Look again"));
-    m_cancel->setText(step == Step::Done || step == Step::Waiting ? tr("Close") : tr("Cancel"));
-    m_cancel->setEnabled(step != Step::Sending);
     fillPicker();
-    updateReady();
-    fit();
 }
 
 QString ForceReleaseDialog::obstacle() const
 {
-    const auto *status = m_book.find(m_lock.connection);
-    const QString name = label(m_lock.connection.bytes(), 60);
     if (m_step != Step::Form)
         return m_step == Step::Sending ? tr("sending…") : tr("no plan");
-    if (!status || status->state != ConnectionStatus::State::Connected)
-        return tr("%1 is not connected").arg(name);
-    if (status->readOnlyForGood)
-        return tr("%1 is read-only for this run (--read-only)").arg(name);
-    if (status->readOnly)
-        return tr("%1 is read-only").arg(name);
+    if (const QString why = connectionObstacle(tr("%1 is read-only")); !why.isEmpty())
+        return why;
     if (m_plan && !m_plan->risk.isEmpty() && !m_acceptRisk->isChecked())
         return tr("nothing tells this holder from the next one: tick that you accept it");
-    const auto friction = frictionOf(m_book, m_lock.connection);
-    if (friction.typesName && m_type->text() != escaped(m_lock.name))
+    if (friction().typesName && m_typed->text() != escaped(m_lock.name))
         return tr("type the lock’s name to release");
-    if (friction.wantsReason && m_reason->text().trimmed().isEmpty())
+    if (friction().wantsReason && reason().isEmpty())
         return tr("say why: it is recorded");
     return {};
 }
 
 void ForceReleaseDialog::updateReady()
 {
-    const QString why = obstacle();
-    m_release->setEnabled(why.isEmpty());
-    m_why->setText(m_step == Step::Form ? why : QString());
+    ActingDialog::updateReady();
     m_why->setVisible(!m_why->text().isEmpty());
-    const auto *status = m_book.find(m_lock.connection);
-    const bool arm = offerArming(*m_arm, *m_reason, status, m_step == Step::Form);
-    const bool hadButton = std::exchange(m_armOffered, arm);
-    const auto friction = frictionOf(m_book, m_lock.connection);
-    m_type->setVisible(friction.typesName);
-    m_typeLabel->setVisible(friction.typesName);
-    m_release->setToolTip(friction.oneKey ? tr("Ctrl+Enter does it, too: nobody is hurt here") : QString());
-    showEnvironment(*m_tag, m_book, m_lock.connection);
-    if (hadButton != arm)
+    const bool arm = offerArming();
+    m_typed->setVisible(friction().typesName);
+    m_typedTitle->setVisible(friction().typesName);
+    m_act->setToolTip(friction().oneKey ? tr("Ctrl+Enter does it, too: nobody is hurt here") : QString());
+    if (std::exchange(m_armOffered, arm) != arm)
         fit();
 }
 
@@ -380,7 +358,7 @@ QString ForceReleaseDialog::asCommand() const
 
 QString ForceReleaseDialog::note() const
 {
-    return Words::note(m_lock, m_tag->text(), m_plan ? &*m_plan : nullptr, m_reason->text().trimmed(), m_result);
+    return Words::note(m_lock, m_tag->text(), m_plan ? &*m_plan : nullptr, reason(), m_result);
 }
 
 } // namespace lockscope::ui

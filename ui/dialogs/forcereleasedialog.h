@@ -10,31 +10,24 @@
 #include <version>
 
 #include "core/base/clock.h"
-#include "ui/dialogs/actingform.h"
+#include "ui/dialogs/actingdialog.h"
 #include "ui/models/connectionbook.h"
 #include "ui/models/lockfacts.h"
 
 #include <functional>
 
-class QCheckBox;
 class QComboBox;
-class QLabel;
-class QLineEdit;
-class QPushButton;
-class QScrollArea;
-class QVBoxLayout;
 
 namespace lockscope::ui {
 
-class Banner;
 class FactsForm;
 class RehearseButton;
 class WayPicker;
 
-class ForceReleaseDialog : public SendingDialog {
+class ForceReleaseDialog : public ActingDialog {
     Q_OBJECT
 public:
-    // `backend` and `book` outlive the dialog. `chosen` is the contender chosen in the queue, or nothing: a holder is
+    // `chosen` is the contender chosen in the queue, or nothing: a holder is
     // what the form is about; else the only holder is; of several one has to be picked. Starts reading at once.
     ForceReleaseDialog(Backend &backend, const ConnectionBook &book, inspect::LockSnapshot seen, QByteArray chosen,
                        QWidget *parent = nullptr);
@@ -51,24 +44,14 @@ public:
     void setHeldWith(HeldWith heldWith) { m_heldWith = std::move(heldWith); }
     using Clock = std::function<SystemTime()>;
     void setClock(Clock clock) { m_clock = std::move(clock); }
-    // The screen it has to fit on; its own unless a test says otherwise.
-    void setAvailable(const QRect &available);
     // Numbers are those of now; every second.
     void tick();
 
-signals:
-    void armRequested(const lockscope::ConnectionName &name);
-
-protected:
-    void showEvent(QShowEvent *event) override;
-
 private:
-    enum class Step { Choose, Reading, Form, Sending, Waiting, Changed, Done };
-
     void build();
     QWidget *makeHead();
     QWidget *makeContent();
-    QWidget *makeInputs();
+    QWidget *makeQuestions();
     QWidget *makeButtons();
     void pickHolder();
     void fillPicker();
@@ -77,25 +60,20 @@ private:
     void read(bool silently = false);
     void showPlan(const operate::ForceReleasePlan &plan, bool isAgain);
     void showError(const Error &error);
-    void send();
+    void send() override;
     void showOutcome(const operate::ForceReleaseOutcome &outcome);
     void waitForIt();
     void onBatch(const Batch &batch);
     void stopAtChange();
     void showHolderChanged();
     void letGo();
-    void setStep(Step step);
-    [[nodiscard]] bool isSending() const override { return m_step == Step::Sending; }
-    void fit();
-    void updateReady();
+    void showStep() override;
+    void updateReady() override;
     void showHeldWith(const operate::ForceReleasePlan &plan);
     void showAlternatives();
-    // Why the button is disabled; empty if it is not.
-    [[nodiscard]] QString obstacle() const;
+    [[nodiscard]] QString obstacle() const override;
     [[nodiscard]] QString nameOfHolder() const;
 
-    Backend &m_backend;
-    const ConnectionBook &m_book;
     inspect::LockName m_lock;
     inspect::LockSnapshot m_latest; // as last told
     bool m_isGone = false;
@@ -106,36 +84,21 @@ private:
     bool m_isAsking = false;
     bool m_armOffered = false;
     QString m_result;
-    Step m_step = Step::Reading;
     Clock m_clock = [] { return programClock().now(); };
     HeldWith m_heldWith;
-    std::optional<QRect> m_available;
 
-    QLabel *m_tag = nullptr;
     QComboBox *m_pick = nullptr;
     QLabel *m_pickLabel = nullptr;
     WayPicker *m_way = nullptr;
-    QScrollArea *m_scroll = nullptr;
-    QWidget *m_content = nullptr;
     Banner *m_waiter = nullptr; // the chosen one waits: the form is about another
     Banner *m_alternatives = nullptr;
-    Banner *m_state = nullptr; // reading, refused, changed, done
     FactsForm *m_facts = nullptr;
     Banner *m_danger = nullptr;
-    QVBoxLayout *m_warnings = nullptr;
-    QWidget *m_inputs = nullptr;
-    QLineEdit *m_reason = nullptr;
     QCheckBox *m_acceptRisk = nullptr;
-    QLabel *m_typeLabel = nullptr;
-    QLineEdit *m_type = nullptr;
-    QLabel *m_why = nullptr;
-    QPushButton *m_arm = nullptr;
     QPushButton *m_copy = nullptr;
     RehearseButton *m_rehearse = nullptr;
     QPushButton *m_copyNote = nullptr;
     QPushButton *m_again = nullptr;
-    QPushButton *m_cancel = nullptr;
-    QPushButton *m_release = nullptr;
 };
 
 } // namespace lockscope::ui

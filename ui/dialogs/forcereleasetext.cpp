@@ -9,7 +9,6 @@
 #include "ui/parts/notices.h"
 
 #include <QDateTime>
-#include <QVBoxLayout>
 
 namespace lockscope::ui {
 
@@ -263,19 +262,13 @@ void ReleasePreview::fillFacts(FactsForm &facts, const operate::ForceReleasePlan
     }
 }
 
-void ReleasePreview::fillWarnings(QVBoxLayout &warnings, QWidget *parent, const operate::ForceReleasePlan &plan)
+QStringList ReleasePreview::warnings(const operate::ForceReleasePlan &plan)
 {
-    while (auto *item = warnings.takeAt(0)) {
-        delete item->widget();
-        delete item;
-    }
-    for (const auto &warning : plan.warnings) {
-        if (warning.startsWith("the old holder"_L1))
-            continue; // said above, larger
-        auto *banner = new Banner(parent);
-        banner->say(Banner::Look::Warning, {}, harmless(warning, 1000));
-        warnings.addWidget(banner);
-    }
+    auto warnings = plan.warnings;
+    warnings.removeIf([](const QString &warning) {
+        return warning.startsWith("the old holder"_L1); // said above, larger
+    });
+    return warnings;
 }
 
 void ReleasePreview::showDanger(Banner &danger, const operate::ForceReleasePlan &plan)

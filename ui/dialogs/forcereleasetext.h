@@ -7,7 +7,6 @@
 
 #include <QCoreApplication>
 
-class QVBoxLayout;
 class QWidget;
 
 namespace lockscope::ui {
@@ -60,8 +59,7 @@ class ReleasePreview {
     Q_DECLARE_TR_FUNCTIONS(ReleasePreview)
 public:
     static void fillFacts(FactsForm &facts, const operate::ForceReleasePlan &plan, SystemTime now);
-    // Those before it go.
-    static void fillWarnings(QVBoxLayout &warnings, QWidget *parent, const operate::ForceReleasePlan &plan);
+    [[nodiscard]] static QStringList warnings(const operate::ForceReleasePlan &plan);
     static void showDanger(Banner &danger, const operate::ForceReleasePlan &plan);
     // What a button that does it says, and the sentence while it is done; `from`: the holder's host.
     [[nodiscard]] static QString buttonText(const operate::ForceReleasePlan &plan, const QString &from);

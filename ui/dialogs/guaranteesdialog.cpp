@@ -3,18 +3,17 @@
 
 #include "core/workspace/values.h"
 #include "ui/models/guaranteesmodel.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 #include "ui/views/celldelegate.h"
 
-#include <QBoxLayout>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QGridLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPushButton>
 #include <QTableView>
 
 #include <algorithm>
@@ -63,28 +62,22 @@ GuaranteesDialog::GuaranteesDialog(const std::vector<QByteArray> &recipes, QWidg
     makeTable();
     m_nothing = makeLabel(tr("No recipe, no fault and no reason has this text."), u"muted"_s, this);
     m_nothing->hide();
-    auto *about = makeLabel(
+    auto *about = makeWrapped(
         tr("No lock survives every fault. This table says what each recipe keeps, and what it cannot keep; every "
            "test run checks it with thousands of simulated schedules."),
         u"muted"_s, this);
-    about->setWordWrap(true);
-    auto *close = new QPushButton(tr("Close"), this);
+    auto *close = makeButton(tr("Close"), this, &QDialog::reject);
     close->setDefault(true);
-    connect(close, &QPushButton::clicked, this, &QDialog::reject);
-    auto *buttons = new QHBoxLayout;
-    buttons->addStretch();
-    buttons->addWidget(close);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(24, 20, 24, 16);
-    column->setSpacing(10);
-    column->addWidget(makeLabel(windowTitle(), u"heading"_s, this));
-    column->addWidget(about);
-    column->addWidget(makeChoices());
-    column->addWidget(m_table, 1);
-    column->addWidget(m_nothing);
-    column->addWidget(makeHairline(this));
-    column->addWidget(makeReasons());
-    column->addLayout(buttons);
+    auto *buttons = makeRow({}, {Stretch{}, close});
+    makeColumn(this, {.margins = {24, 20, 24, 16}, .spacing = 10},
+               {makeLabel(windowTitle(), u"heading"_s, this),
+                about,
+                makeChoices(),
+                {m_table, 1},
+                m_nothing,
+                makeHairline(this),
+                makeReasons(),
+                buttons});
     resizeWithinParent(*this, {1360, 840});
     QStringList wanted;
     for (const auto &recipe : recipes)
@@ -112,33 +105,21 @@ void GuaranteesDialog::makeTable()
 QWidget *GuaranteesDialog::makeChoices()
 {
     auto *choices = new QWidget(this);
-    auto *row = new QHBoxLayout(choices);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(10);
-    m_find = new QLineEdit(choices);
-    m_find->setObjectName(u"findPromise"_s);
+    m_find = named(new QLineEdit(choices), u"findPromise"_s);
     m_find->setPlaceholderText(tr("Find recipes, a fault, or a reason"));
     m_find->setClearButtonEnabled(true);
     m_find->setProperty("look", u"find"_s);
-    m_server = new QComboBox(choices);
-    m_server->setObjectName(u"server"_s);
-    m_server->setAccessibleName(tr("Servers"));
+    m_server = named(new QComboBox(choices), u"server"_s, tr("Servers"));
     m_server->addItem(tr("All servers"));
     for (const auto &backend : allBackends())
         m_server->addItem(backend.title);
-    m_invariant = new QComboBox(choices);
-    m_invariant->setObjectName(u"invariant"_s);
-    m_invariant->setAccessibleName(tr("What must hold"));
+    m_invariant = named(new QComboBox(choices), u"invariant"_s, tr("What must hold"));
     m_invariant->addItem(tr("All that must hold"), QByteArray());
     for (const auto &invariant : contention::invariants())
         m_invariant->addItem(invariant.words, invariant.name);
-    m_fenced = new QCheckBox(tr("Older fencing tokens are refused"), choices);
-    m_fenced->setObjectName(u"fenced"_s);
+    m_fenced = named(new QCheckBox(tr("Older fencing tokens are refused"), choices), u"fenced"_s);
     m_fenced->setToolTip(tr("By what the lock guards: a late write then does no harm"));
-    row->addWidget(m_find, 1);
-    row->addWidget(m_server);
-    row->addWidget(m_invariant);
-    row->addWidget(m_fenced);
+    makeRow(choices, {.spacing = 10}, {{m_find, 1}, m_server, m_invariant, m_fenced});
     connect(m_find, &QLineEdit::textChanged, this, &GuaranteesDialog::filter);
     connect(m_server, &QComboBox::currentIndexChanged, this, &GuaranteesDialog::filter);
     connect(m_invariant, &QComboBox::currentIndexChanged, this, [this] {
@@ -155,22 +136,15 @@ QWidget *GuaranteesDialog::makeChoices()
 QWidget *GuaranteesDialog::makeReasons()
 {
     auto *reasons = new QWidget(this);
-    auto *column = new QVBoxLayout(reasons);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(4);
     m_title = makeLabel({}, u"title"_s, reasons);
-    m_summary = makeLabel({}, u"muted"_s, reasons);
-    m_summary->setWordWrap(true);
+    m_summary = makeWrapped({}, u"muted"_s, reasons);
     m_lines = new QWidget(reasons);
     m_grid = new QGridLayout(m_lines);
     m_grid->setContentsMargins(0, 2, 0, 0);
     m_grid->setHorizontalSpacing(16);
     m_grid->setVerticalSpacing(3);
     m_grid->setColumnStretch(2, 1);
-    column->addWidget(m_title);
-    column->addWidget(m_summary);
-    column->addWidget(m_lines);
-    column->addStretch();
+    makeColumn(reasons, {.spacing = 4}, {m_title, m_summary, m_lines, Stretch{}});
     reasons->setMinimumHeight(215); // does not move the table
     return reasons;
 }

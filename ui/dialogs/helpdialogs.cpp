@@ -3,6 +3,7 @@
 
 #include "core/workspace/values.h"
 #include "ui/models/lockfacts.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 
 #include <QBoxLayout>
@@ -36,6 +37,17 @@ void addSection(QVBoxLayout &column, QWidget *parent, const QString &title, cons
     column.addWidget(body);
 }
 
+// A page that scrolls, below its heading, and a button that closes.
+void layOutHelp(QDialog &dialog, const QString &heading, QWidget *page)
+{
+    auto *title = makeLabel(heading, u"heading"_s, &dialog);
+    auto *scroll = makeScroll(page, &dialog);
+    scroll->setAccessibleName(dialog.windowTitle());
+    auto *buttons = new QDialogButtonBox(QDialogButtonBox::Close, &dialog);
+    QObject::connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
+    makeColumn(&dialog, {.margins = {24, 20, 24, 16}}, {title, {scroll, 1}, buttons});
+}
+
 } // namespace
 
 AboutDialog::AboutDialog(QWidget *parent) : QDialog(parent)
@@ -43,9 +55,8 @@ AboutDialog::AboutDialog(QWidget *parent) : QDialog(parent)
     setWindowTitle(tr("About Lockscope"));
     setObjectName(u"aboutDialog"_s);
     auto *page = new QWidget;
-    auto *rows = new QVBoxLayout(page);
-    rows->setContentsMargins(0, 0, 12, 0);
-    rows->addWidget(makeLabel(tr("An inspector and admin console for distributed locks."), {}, page));
+    auto *rows = makeColumn(page, {.margins = {0, 0, 12, 0}},
+                            {makeLabel(tr("An inspector and admin console for distributed locks."), {}, page)});
     addSection(*rows, page, tr("LICENSE"),
                tr("Lockscope is licensed under Apache-2.0, © 2026 the Lockscope authors. It comes without any "
                   "warranty. The libraries below keep their own licenses."),
@@ -66,19 +77,7 @@ AboutDialog::AboutDialog(QWidget *parent) : QDialog(parent)
                  stateFolder() + u"/lockscope/audit.jsonl"_s, dataFolder + u"/lockscope/lessons"_s),
         true);
     rows->addStretch();
-    auto *scroll = new QScrollArea(this);
-    scroll->setWidgetResizable(true);
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    scroll->setAccessibleName(windowTitle());
-    scroll->setWidget(page);
-    auto *buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
-    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(24, 20, 24, 16);
-    column->addWidget(makeLabel(u"Lockscope "_s + QStringLiteral(LOCKSCOPE_VERSION), u"heading"_s, this));
-    column->addWidget(scroll, 1);
-    column->addWidget(buttons);
+    layOutHelp(*this, u"Lockscope "_s + QStringLiteral(LOCKSCOPE_VERSION), page);
     resizeWithinParent(*this, {620, 600});
 }
 
@@ -97,19 +96,7 @@ FindingsDialog::FindingsDialog(QWidget *parent) : QDialog(parent)
         rows->addWidget(help);
         rows->addSpacing(8);
     }
-    auto *scroll = new QScrollArea(this);
-    scroll->setWidgetResizable(true);
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    scroll->setAccessibleName(windowTitle());
-    scroll->setWidget(list);
-    auto *buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
-    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(24, 20, 24, 16);
-    column->addWidget(makeLabel(windowTitle(), u"heading"_s, this));
-    column->addWidget(scroll, 1);
-    column->addWidget(buttons);
+    layOutHelp(*this, windowTitle(), list);
     resizeWithinParent(*this, {820, 760});
 }
 

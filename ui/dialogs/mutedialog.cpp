@@ -2,10 +2,10 @@
 #include "ui/dialogs/mutedialog.h"
 
 #include "core/base/text.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 
-#include <QBoxLayout>
 #include <QButtonGroup>
 #include <QComboBox>
 #include <QDateTime>
@@ -13,7 +13,6 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPushButton>
 #include <QRadioButton>
 
 namespace lockscope::ui {
@@ -49,7 +48,7 @@ MuteTime endOf(MuteSpan span, SystemTime now)
 MuteDialog::MuteDialog(MuteStore &store, const FindingRow &row, SystemTime now, QWidget *parent)
     : QDialog(parent), m_store(store), m_lock(row.lock), m_locks(row.locks), m_code(row.finding.code), m_now(now),
       m_reach(new QButtonGroup(this)), m_pattern(new QLineEdit(this)), m_span(new QComboBox(this)),
-      m_date(new QDateTimeEdit(this)), m_reason(new QLineEdit(this)), m_why(makeLabel({}, u"small"_s, this))
+      m_date(new QDateTimeEdit(this)), m_reason(new QLineEdit(this)), m_why(makeWrapped({}, u"small"_s, this))
 {
     setWindowTitle(tr("Mute a finding"));
     setObjectName(u"muteDialog"_s);
@@ -82,10 +81,7 @@ MuteDialog::MuteDialog(MuteStore &store, const FindingRow &row, SystemTime now, 
     m_date->setMinimumDateTime(localTime(now).addSecs(60));
     m_date->setMaximumDateTime(localTime(now).addDays(longestMute.count()).addSecs(-60));
     m_date->setDateTime(localTime(now).addDays(1));
-    auto *ends = new QHBoxLayout;
-    ends->addWidget(m_span);
-    ends->addWidget(m_date);
-    ends->addStretch(1);
+    auto *ends = makeRow({}, {m_span, m_date, Stretch{1}});
     grid->addWidget(makeLabel(tr("How long"), u"muted"_s, this), 4, 0);
     grid->addLayout(ends, 4, 1);
     m_reason->setPlaceholderText(tr("a change, a ticket, who knows of it"));
@@ -94,26 +90,13 @@ MuteDialog::MuteDialog(MuteStore &store, const FindingRow &row, SystemTime now, 
     grid->addWidget(makeLabel(tr("Reason"), u"muted"_s, this), 5, 0);
     grid->addWidget(m_reason, 5, 1);
 
-    auto *cancel = new QPushButton(tr("Cancel"), this);
-    m_mute = new QPushButton(tr("Mute"), this);
-    m_mute->setProperty("look", u"primary"_s);
+    auto *cancel = makeButton(tr("Cancel"), this, &QDialog::reject);
+    m_mute = makeButton(tr("Mute"), this, &MuteDialog::accept, u"primary"_s);
     m_mute->setDefault(true);
-    connect(m_mute, &QPushButton::clicked, this, &MuteDialog::accept);
-    connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
-    auto *buttons = new QHBoxLayout;
-    buttons->setSpacing(10);
-    buttons->addStretch(1);
-    buttons->addWidget(cancel);
-    buttons->addWidget(m_mute);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(24, 20, 24, 16);
-    column->setSpacing(10);
-    column->addWidget(
-        makeLabel(inspect::kindOf(m_code).title.toString() + u" · "_s + row.lockWords(u", "_s), u"heading"_s, this));
-    m_why->setWordWrap(true);
-    column->addLayout(grid);
-    column->addWidget(m_why);
-    column->addLayout(buttons);
+    auto *buttons = makeRow({.spacing = 10}, {Stretch{1}, cancel, m_mute});
+    auto *heading =
+        makeLabel(inspect::kindOf(m_code).title.toString() + u" · "_s + row.lockWords(u", "_s), u"heading"_s, this);
+    makeColumn(this, {.margins = {24, 20, 24, 16}, .spacing = 10}, {heading, grid, m_why, buttons});
     setMinimumWidth(560);
     connect(m_reach, &QButtonGroup::idClicked, this, &MuteDialog::check);
     connect(m_pattern, &QLineEdit::textChanged, this, &MuteDialog::check);

@@ -4,8 +4,8 @@
 #include "core/base/text.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasetext.h"
+#include "ui/parts/layouts.h"
 
-#include <QBoxLayout>
 #include <QComboBox>
 #include <QLabel>
 
@@ -17,20 +17,15 @@ namespace lockscope::ui {
 using namespace Qt::StringLiterals;
 using operate::ReleaseAction;
 
-WayPicker::WayPicker(QWidget *parent) : QWidget(parent), m_box(new QComboBox(this))
+WayPicker::WayPicker(QWidget *parent) : QWidget(parent), m_box(named(new QComboBox(this), u"way"_s))
 {
-    m_box->setObjectName(u"way"_s);
     m_box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_box->setMinimumContentsLength(20);
     auto *label = new QLabel(tr("&Way (gentlest first)"), this);
     label->setProperty("look", u"muted"_s);
     label->setBuddy(m_box);
     label->setMinimumWidth(158);
-    auto *row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(12);
-    row->addWidget(label);
-    row->addWidget(m_box, 1);
+    makeRow(this, {.spacing = 12}, {label, {m_box, 1}});
     connect(m_box, &QComboBox::activated, this, [this](int index) {
         const auto &offer = m_offers[static_cast<std::size_t>(index)];
         if (offer.way == m_way)

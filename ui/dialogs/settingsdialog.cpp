@@ -2,9 +2,9 @@
 #include "ui/dialogs/settingsdialog.h"
 
 #include "core/base/text.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 
-#include <QBoxLayout>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDateTime>
@@ -45,11 +45,8 @@ SettingsDialog::SettingsDialog(QSettings &settings, MuteStore *mutes, const QStr
     buttons->button(QDialogButtonBox::Close)
         ->setAutoDefault(false); // Enter ends an edit in the table, not the dialog
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(24, 18, 24, 14);
-    column->addWidget(makeLabel(windowTitle(), u"heading"_s, this));
-    column->addWidget(m_tabs, 1);
-    column->addWidget(buttons);
+    makeColumn(this, {.margins = {24, 18, 24, 14}},
+               {makeLabel(windowTitle(), u"heading"_s, this), {m_tabs, 1}, buttons});
     resizeWithinParent(*this, {760, 540});
 }
 
@@ -57,8 +54,7 @@ void SettingsDialog::addChoice(QGridLayout *grid, const QString &title, QLatin1S
                                const std::vector<std::pair<QString, QString>> &choices,
                                std::function<void(const QString &)> act)
 {
-    auto *box = new QComboBox(this);
-    box->setObjectName(key);
+    auto *box = named(new QComboBox(this), key);
     for (const auto &[value, words] : choices)
         box->addItem(words, value);
     box->setCurrentIndex(std::max(0, box->findData(m_settings.value(key, usual).toString())));
@@ -78,12 +74,10 @@ void SettingsDialog::addChoice(QGridLayout *grid, const QString &title, QLatin1S
 void SettingsDialog::addNumber(QGridLayout *grid, const QString &title, QLatin1String key, int usual, int least,
                                int most, const QString &suffix)
 {
-    auto *box = new QSpinBox(this);
-    box->setObjectName(key);
+    auto *box = named(new QSpinBox(this), key, title);
     box->setRange(least, most);
     box->setSuffix(suffix);
     box->setValue(m_settings.value(key, usual).toInt());
-    box->setAccessibleName(title);
     connect(box, &QSpinBox::valueChanged, this, [this, key](int value) { m_settings.setValue(key, value); });
     const int row = grid->rowCount();
     grid->addWidget(makeLabel(title, u"muted"_s, this), row, 0);
@@ -92,8 +86,7 @@ void SettingsDialog::addNumber(QGridLayout *grid, const QString &title, QLatin1S
 
 void SettingsDialog::addNote(QGridLayout *grid, const QString &text)
 {
-    auto *note = makeLabel(text, u"small"_s, this);
-    note->setWordWrap(true);
+    auto *note = makeWrapped(text, u"small"_s, this);
     grid->addWidget(note, grid->rowCount(), 1, 1, 2);
 }
 
@@ -136,14 +129,9 @@ QWidget *SettingsDialog::makeGeneral()
 QWidget *SettingsDialog::makeMutes()
 {
     auto *page = new QWidget(this);
-    m_list = new QListWidget(page);
-    m_list->setAccessibleName(tr("Muted findings"));
-    m_list->setObjectName(u"mutesList"_s);
+    m_list = named(new QListWidget(page), u"mutesList"_s, tr("Muted findings"));
     m_list->setWordWrap(true);
     m_list->setStyleSheet(u"QListWidget::item { padding: 5px 8px; }"_s); // rows, not lines of a text
-    auto *remove = new QPushButton(tr("Unmute"), page);
-    remove->setObjectName(u"unmute"_s);
-    remove->setAutoDefault(false);
     const auto unmute = [this] {
         auto *item = m_list->currentItem();
         if (!item || !m_mutes || !item->data(Qt::UserRole).isValid())
@@ -152,7 +140,8 @@ QWidget *SettingsDialog::makeMutes()
         if (const auto removed = m_mutes->remove(mute); !removed)
             m_list->addItem(harmless(removed.error().message));
     };
-    connect(remove, &QPushButton::clicked, this, unmute);
+    auto *remove = named(makeButton(tr("Unmute"), page, this, unmute), u"unmute"_s);
+    remove->setAutoDefault(false);
     remove->setEnabled(false);
     connect(m_list, &QListWidget::currentItemChanged, remove, [remove](const QListWidgetItem *item) {
         remove->setEnabled(item && item->data(Qt::UserRole).isValid());
@@ -160,12 +149,11 @@ QWidget *SettingsDialog::makeMutes()
     auto *key = new QShortcut(QKeySequence::Delete, m_list);
     key->setContext(Qt::WidgetShortcut);
     connect(key, &QShortcut::activated, this, unmute);
-    auto *column = new QVBoxLayout(page);
-    column->setContentsMargins(0, 12, 0, 0);
-    column->addWidget(
-        makeLabel(tr("A finding is muted on the page Findings (M), with a reason and an end."), u"muted"_s, page));
-    column->addWidget(m_list, 1);
-    column->addWidget(remove, 0, Qt::AlignLeft);
+    makeColumn(
+        page, {.margins = {0, 12, 0, 0}},
+        {makeLabel(tr("A finding is muted on the page Findings (M), with a reason and an end."), u"muted"_s, page),
+         {m_list, 1},
+         {remove, 0, Qt::AlignLeft}});
     if (m_mutes)
         connect(m_mutes, &MuteStore::changed, this, &SettingsDialog::fillMutes);
     fillMutes();
@@ -198,48 +186,26 @@ void SettingsDialog::fillMutes()
     m_list->setCurrentRow(std::min(std::max(0, at), m_list->count() - 1));
 }
 
-LabelsForm::LabelsForm(QString file, QWidget *parent)
-    : QWidget(parent), m_file(std::move(file)), m_table(new QTableWidget(0, ColumnCount, this)),
-      m_problem(makeLabel({}, u"small"_s, this)), m_add(new QPushButton(tr("Add client"), this)),
+TypedTable::TypedTable(QString file, const QStringList &titles, const QString &addText, QWidget *parent)
+    : QWidget(parent), m_file(std::move(file)), m_table(new QTableWidget(0, static_cast<int>(titles.size()), this)),
+      m_problem(makeWrapped({}, u"small"_s, this)), m_add(new QPushButton(addText, this)),
       m_remove(new QPushButton(tr("Remove"), this))
 {
-    m_table->setAccessibleName(tr("What clients are called"));
-    m_table->setObjectName(u"labelsTable"_s);
-    m_table->setHorizontalHeaderLabels({tr("Address, identity, program or session"), tr("Is called")});
-    m_table->horizontalHeaderItem(Pattern)->setToolTip(
-        tr("A shell's pattern: 10.0.3.7:*, app-9, billing*; the first row that fits a client counts"));
-    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+    m_table->setHorizontalHeaderLabels(titles);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter); // as the cells below
     m_table->verticalHeader()->hide();
     m_table->setTabKeyNavigation(false);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
-    auto *about = makeLabel(tr("Clients of the same name on several servers are one client in the graph and in "
-                               "deadlocks: you say so, and so does the graph. Where a pattern fits several of one "
-                               "server they stay apart, and only wear the name."),
-                            u"muted"_s, this);
-    about->setWordWrap(true);
-    m_problem->setWordWrap(true);
-    m_problem->setObjectName(u"labelsProblem"_s);
-    auto *buttons = new QHBoxLayout;
-    for (auto *button : {m_add, m_remove}) {
-        button->setAutoDefault(false);
-        buttons->addWidget(button);
-    }
-    buttons->addStretch(1);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 12, 0, 0);
-    column->addWidget(about);
-    column->addWidget(m_table, 1);
-    column->addLayout(buttons);
-    column->addWidget(m_problem);
-    for (const auto &label : savedClientLabels(m_file))
-        addRow(QString::fromUtf8(label.pattern), label.name);
-    connect(m_table, &QTableWidget::cellChanged, this, &LabelsForm::keep);
-    connect(m_table, &QTableWidget::currentCellChanged, this, &LabelsForm::showButtons);
+}
+
+void TypedTable::begin()
+{
+    connect(m_table, &QTableWidget::cellChanged, this, &TypedTable::keep);
+    connect(m_table, &QTableWidget::currentCellChanged, this, &TypedTable::showButtons);
     connect(m_add, &QPushButton::clicked, this, [this] {
-        addRow({}, {});
+        addRow(newRow());
         m_table->setFocus();
-        m_table->setCurrentCell(m_table->rowCount() - 1, Pattern);
+        m_table->setCurrentCell(m_table->rowCount() - 1, 0);
         m_table->editItem(m_table->currentItem());
     });
     connect(m_remove, &QPushButton::clicked, this, [this] {
@@ -249,20 +215,61 @@ LabelsForm::LabelsForm(QString file, QWidget *parent)
     showButtons();
 }
 
-void LabelsForm::addRow(const QString &pattern, const QString &name)
+void TypedTable::layOut(const QString &about, std::initializer_list<QPushButton *> buttons)
+{
+    auto *row = makeRow({}, {});
+    for (auto *button : buttons) {
+        button->setAutoDefault(false);
+        row->addWidget(button);
+    }
+    row->addStretch(1);
+    makeColumn(this, {.margins = {0, 12, 0, 0}},
+               {makeWrapped(about, u"muted"_s, this), {m_table, 1}, row, m_problem});
+}
+
+void TypedTable::addRow(const QStringList &cells)
 {
     m_isFilling = true;
     const int row = m_table->rowCount();
     m_table->insertRow(row);
-    m_table->setItem(row, Pattern, new QTableWidgetItem(pattern));
-    m_table->setItem(row, Name, new QTableWidgetItem(name));
+    for (int column = 0; column < cells.size(); ++column)
+        m_table->setItem(row, column, new QTableWidgetItem(cells[column]));
     m_isFilling = false;
 }
 
-QString LabelsForm::text(int row, int column) const
+QString TypedTable::text(int row, int column) const
 {
     const auto *item = m_table->item(row, column);
     return item ? item->text().trimmed() : QString();
+}
+
+void TypedTable::showProblem(const Result<void> &written)
+{
+    m_problem->setText(written ? QString() : tr("Not kept yet: %1").arg(written.error().message));
+}
+
+QString TypedTable::problem() const
+{
+    return m_problem->text();
+}
+
+LabelsForm::LabelsForm(QString file, QWidget *parent)
+    : TypedTable(std::move(file), {tr("Address, identity, program or session"), tr("Is called")}, tr("Add client"),
+                 parent)
+{
+    m_table->setAccessibleName(tr("What clients are called"));
+    m_table->setObjectName(u"labelsTable"_s);
+    m_problem->setObjectName(u"labelsProblem"_s);
+    m_table->horizontalHeaderItem(Pattern)->setToolTip(
+        tr("A shell's pattern: 10.0.3.7:*, app-9, billing*; the first row that fits a client counts"));
+    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+    layOut(tr("Clients of the same name on several servers are one client in the graph and in deadlocks: you say so, "
+              "and so does the graph. Where a pattern fits several of one server they stay apart, and only wear the "
+              "name."),
+           {m_add, m_remove});
+    for (const auto &label : savedClientLabels(m_file))
+        addRow({QString::fromUtf8(label.pattern), label.name});
+    begin();
 }
 
 Result<std::vector<ClientLabel>> LabelsForm::labels() const
@@ -291,7 +298,7 @@ void LabelsForm::keep()
     showButtons();
     const auto now = labels();
     const auto written = now ? writeClientLabels(*now, m_file) : Result<void>(now.error());
-    m_problem->setText(written ? QString() : tr("Not kept yet: %1").arg(written.error().message));
+    showProblem(written);
     if (written)
         emit changed(*now);
 }
@@ -305,19 +312,13 @@ void LabelsForm::showButtons()
         m_table->setCurrentItem(item);
 }
 
-QString LabelsForm::problem() const
-{
-    return m_problem->text();
-}
-
 AlertsDialog::AlertsDialog(const AlertRule &rule, QWidget *parent)
-    : QDialog(parent), m_on(new QCheckBox(tr("Tell me of new findings"), this)), m_least(new QComboBox(this)),
-      m_code(new QComboBox(this)), m_pattern(new QLineEdit(this)),
+    : QDialog(parent), m_on(named(new QCheckBox(tr("Tell me of new findings"), this), u"alertsOn"_s)),
+      m_least(new QComboBox(this)), m_code(new QComboBox(this)), m_pattern(new QLineEdit(this)),
       m_production(new QCheckBox(tr("Only on connections marked as production"), this))
 {
     setWindowTitle(tr("Notifications"));
     setObjectName(u"alertsDialog"_s);
-    m_on->setObjectName(u"alertsOn"_s);
     m_on->setChecked(rule.isOn);
     for (const auto severity : {Severity::Critical, Severity::Warning, Severity::Info})
         m_least->addItem(severity == Severity::Critical ? tr("critical")
@@ -343,11 +344,10 @@ AlertsDialog::AlertsDialog(const AlertRule &rule, QWidget *parent)
     const QString said =
         tr("The desktop tells of each once; a click goes to the lock. It names the kind of finding and the "
            "lock, nothing that a client wrote. What was there at the first look is not new.");
-    auto *note = makeLabel(QSystemTrayIcon::isSystemTrayAvailable()
-                               ? said
-                               : said + tr("\nThis desktop has no tray, so nothing can be told now."),
-                           u"muted"_s, this);
-    note->setWordWrap(true);
+    auto *note = makeWrapped(QSystemTrayIcon::isSystemTrayAvailable()
+                                 ? said
+                                 : said + tr("\nThis desktop has no tray, so nothing can be told now."),
+                             u"muted"_s, this);
     note->setMinimumWidth(420);
     form->addRow(note);
     auto *buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);

@@ -72,47 +72,62 @@ private:
     QListWidget *m_list = nullptr;
 };
 
-// What the user calls clients, as a table: a pattern, and the name. What is typed is kept as soon as all of it can be
-// read; till then it says what cannot.
-class LabelsForm : public QWidget {
+// A table that a file keeps. What is typed is kept as soon as all of it can be read; till then it says what cannot.
+class TypedTable : public QWidget {
     Q_OBJECT
 public:
-    explicit LabelsForm(QString file, QWidget *parent = nullptr);
-
-    // What the table says now, or why it says nothing.
-    [[nodiscard]] Result<std::vector<inspect::ClientLabel>> labels() const;
     [[nodiscard]] QTableWidget &table() { return *m_table; }
     [[nodiscard]] QString problem() const;
 
-signals:
-    // They stand in the file.
-    void changed(const std::vector<lockscope::inspect::ClientLabel> &labels);
+protected:
+    TypedTable(QString file, const QStringList &titles, const QString &addText, QWidget *parent);
 
-private:
-    enum Column { Pattern, Name, ColumnCount };
-    void addRow(const QString &pattern, const QString &name);
+    // What is typed is kept from now on.
+    void begin();
+    void layOut(const QString &about, std::initializer_list<QPushButton *> buttons);
+    void addRow(const QStringList &cells);
     [[nodiscard]] QString text(int row, int column) const;
-    void keep();
-    void showButtons();
+    void showProblem(const Result<void> &written);
+    virtual void keep() = 0;
+    virtual void showButtons() = 0;
+    // The cells of a row that is only begun.
+    [[nodiscard]] virtual QStringList newRow() const = 0;
 
-    QString m_file;
+    const QString m_file;
     QTableWidget *m_table;
     QLabel *m_problem;
     QPushButton *m_add, *m_remove;
     bool m_isFilling = false;
 };
 
-// The thresholds of findings as a table: a row for every lock, and a row for each pattern whose locks have others.
-// What is typed is kept as soon as all of it can be read; till then it says what cannot.
-class ThresholdsForm : public QWidget {
+// What the user calls clients: a pattern, and the name.
+class LabelsForm : public TypedTable {
+    Q_OBJECT
+public:
+    explicit LabelsForm(QString file, QWidget *parent = nullptr);
+
+    // What the table says now, or why it says nothing.
+    [[nodiscard]] Result<std::vector<inspect::ClientLabel>> labels() const;
+
+signals:
+    // They stand in the file.
+    void changed(const std::vector<lockscope::inspect::ClientLabel> &labels);
+
+private:
+    enum Column { Pattern, Name };
+    void keep() override;
+    void showButtons() override;
+    [[nodiscard]] QStringList newRow() const override { return {{}, {}}; }
+};
+
+// The thresholds of findings: a row for every lock, and a row for each pattern whose locks have others.
+class ThresholdsForm : public TypedTable {
     Q_OBJECT
 public:
     explicit ThresholdsForm(QString file, QWidget *parent = nullptr);
 
     // What the table says now, or why it says nothing.
     [[nodiscard]] Result<inspect::ThresholdRules> rules() const;
-    [[nodiscard]] QTableWidget &table() { return *m_table; }
-    [[nodiscard]] QString problem() const;
 
 signals:
     // They stand in the file.
@@ -121,18 +136,14 @@ signals:
 private:
     enum Column { Pattern, LongHeld, LongWait, Unusual, ColumnCount };
     void show(const inspect::ThresholdRules &rules);
-    void addRow(const inspect::ThresholdRule &rule);
-    [[nodiscard]] QString text(int row, int column) const;
+    void addRule(const inspect::ThresholdRule &rule);
     [[nodiscard]] Result<inspect::ThresholdRule> ruleAt(int row) const;
     void moveRow(int by);
-    void keep();
-    void showButtons();
+    void keep() override;
+    void showButtons() override;
+    [[nodiscard]] QStringList newRow() const override;
 
-    QString m_file;
-    QTableWidget *m_table;
-    QLabel *m_problem;
-    QPushButton *m_add, *m_remove, *m_up, *m_down;
-    bool m_isFilling = false;
+    QPushButton *m_up, *m_down;
     bool m_isBroken = false; // the file: it is left as it is
 };
 

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/graph/graphview.h"
 
-#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QAccessible>
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QPainter>
 #include <QScrollBar>
-#include <QToolTip>
-
-#include <cmath>
 
 namespace lockscope::ui {
 
@@ -29,10 +24,8 @@ std::size_t place(int number)
 
 } // namespace
 
-GraphView::GraphView(QWidget *parent) : QAbstractScrollArea(parent), m_sight(std::make_shared<GraphSight>())
+GraphView::GraphView(QWidget *parent) : BoxView(parent), m_sight(std::make_shared<GraphSight>())
 {
-    setFrameShape(QFrame::NoFrame);
-    setFocusPolicy(Qt::StrongFocus);
     setObjectName(u"graphView"_s);
     setAccessibleName(u"Who waits for whom"_s);
     horizontalScrollBar()->setSingleStep(24);
@@ -61,12 +54,10 @@ void GraphView::show(std::shared_ptr<const GraphSight> sight)
     m_sight = std::move(sight);
     if (m_fits)
         m_zoom = fittingZoom();
-    updateBars();
+    fitBars(m_sight->layout.size);
     const int kept = anchor ? m_sight->picture.find(anchor->first) : -1;
     if (kept >= 0) {
-        const auto moved = (boxOnScreen(kept).topLeft() - anchor->second).toPoint();
-        horizontalScrollBar()->setValue(horizontalScrollBar()->value() + moved.x());
-        verticalScrollBar()->setValue(verticalScrollBar()->value() + moved.y());
+        scrollBy((boxOnScreen(kept).topLeft() - anchor->second).toPoint());
     }
     showSubject();
     if (currentNode() < 0)
@@ -102,10 +93,14 @@ QPointF GraphView::origin() const
     return {left - horizontalScrollBar()->value(), -qreal(verticalScrollBar()->value())};
 }
 
-QRectF GraphView::boxOnScreen(int node) const
+QRectF GraphView::boxOf(int node) const
 {
-    const auto &box = m_sight->layout.boxes[place(node)];
-    return {origin() + box.topLeft() * m_zoom, box.size() * m_zoom};
+    return m_sight->layout.boxes[place(node)];
+}
+
+QString GraphView::tipOf(int node) const
+{
+    return m_sight->picture.nodes[place(node)].spoken;
 }
 
 qreal GraphView::fittingZoom() const
@@ -122,15 +117,10 @@ void GraphView::fit()
 {
     m_fits = true;
     m_zoom = fittingZoom();
-    updateBars();
+    fitBars(m_sight->layout.size);
     bringToMiddle(currentNode() >= 0 ? currentNode() : m_sight->subject);
     viewport()->update();
     emit zoomChanged();
-}
-
-void GraphView::zoomBy(int steps)
-{
-    setZoom(steps == 0 ? 1 : m_zoom * std::pow(1.15, steps));
 }
 
 void GraphView::setZoom(qreal zoom)
@@ -141,21 +131,10 @@ void GraphView::setZoom(qreal zoom)
     const QPointF middle = viewport()->rect().center();
     const QPointF at = (middle - origin()) / before;
     m_zoom = std::clamp(zoom, leastZoom, mostZoom);
-    updateBars();
-    const QPointF moved = origin() + at * m_zoom - middle;
-    horizontalScrollBar()->setValue(horizontalScrollBar()->value() + qRound(moved.x()));
-    verticalScrollBar()->setValue(verticalScrollBar()->value() + qRound(moved.y()));
+    fitBars(m_sight->layout.size);
+    scrollBy((origin() + at * m_zoom - middle).toPoint());
     viewport()->update();
     emit zoomChanged();
-}
-
-void GraphView::updateBars()
-{
-    const QSize content = (m_sight->layout.size * m_zoom).toSize();
-    horizontalScrollBar()->setPageStep(viewport()->width());
-    horizontalScrollBar()->setRange(0, std::max(0, content.width() - viewport()->width()));
-    verticalScrollBar()->setPageStep(viewport()->height());
-    verticalScrollBar()->setRange(0, std::max(0, content.height() - viewport()->height()));
 }
 
 bool GraphView::isAllInSight() const
@@ -172,24 +151,13 @@ void GraphView::showSubject()
 // Unless it is in sight.
 void GraphView::bringToMiddle(int node)
 {
-    if (node < 0 || node >= static_cast<int>(m_sight->layout.boxes.size()))
+    if (node < 0 || node >= boxCount())
         return;
     const auto seen = viewport()->rect();
     const auto box = boxOnScreen(node).toAlignedRect();
     if (seen.contains(box))
         return;
-    const auto off = box.center() - seen.center();
-    horizontalScrollBar()->setValue(horizontalScrollBar()->value() + off.x());
-    verticalScrollBar()->setValue(verticalScrollBar()->value() + off.y());
-}
-
-int GraphView::nodeAt(QPoint at) const
-{
-    for (int i = 0; i < static_cast<int>(m_sight->layout.boxes.size()); ++i) {
-        if (boxOnScreen(i).contains(at))
-            return i;
-    }
-    return -1;
+    scrollBy(box.center() - seen.center());
 }
 
 void GraphView::select(int node)
@@ -202,15 +170,7 @@ void GraphView::select(int node)
     setAccessibleDescription(chosen.spoken);
     QAccessibleEvent event(this, QAccessible::DescriptionChanged);
     QAccessible::updateAccessibility(&event);
-    const auto box = boxOnScreen(node).toAlignedRect().adjusted(-16, -16, 16, 16);
-    const auto bring = [](QScrollBar *bar, int from, int upTo, int page) {
-        if (from < 0)
-            bar->setValue(bar->value() + from);
-        else if (upTo > page)
-            bar->setValue(bar->value() + upTo - page);
-    };
-    bring(horizontalScrollBar(), box.left(), box.right(), viewport()->width());
-    bring(verticalScrollBar(), box.top(), box.bottom(), viewport()->height());
+    reveal(node, 16);
     viewport()->update();
     emit currentChanged();
 }
@@ -237,11 +197,11 @@ void GraphView::walk(int key)
     }
     const bool isSideways = key == Qt::Key_Left || key == Qt::Key_Right;
     const qreal sign = key == Qt::Key_Left || key == Qt::Key_Up ? -1 : 1;
-    const auto start = m_sight->layout.boxes[place(from)].center();
+    const auto start = boxOf(from).center();
     int best = -1;
     qreal least = 0;
-    for (int i = 0; i < static_cast<int>(m_sight->layout.boxes.size()); ++i) {
-        const QPointF way = m_sight->layout.boxes[place(i)].center() - start;
+    for (int i = 0; i < boxCount(); ++i) {
+        const QPointF way = boxOf(i).center() - start;
         const qreal along = (isSideways ? way.x() : way.y()) * sign;
         const qreal across = std::abs(isSideways ? way.y() : way.x());
         if (i == from || along < 1)
@@ -271,10 +231,6 @@ void GraphView::keyPressEvent(QKeyEvent *event)
         if (const auto *node = current())
             emit activated(GraphNode(*node));
         return;
-    case Qt::Key_Plus:
-    case Qt::Key_Equal: zoomBy(1); return;
-    case Qt::Key_Minus: zoomBy(-1); return;
-    case Qt::Key_0: zoomBy(0); return;
     case Qt::Key_F:
         if (event->modifiers() == Qt::NoModifier) {
             fit();
@@ -283,12 +239,12 @@ void GraphView::keyPressEvent(QKeyEvent *event)
         break;
     default: break;
     }
-    QAbstractScrollArea::keyPressEvent(event);
+    BoxView::keyPressEvent(event);
 }
 
 void GraphView::mousePressEvent(QMouseEvent *event)
 {
-    const int node = nodeAt(event->pos());
+    const int node = boxAt(event->pos());
     select(node);
     if (node < 0)
         m_dragged = event->pos();
@@ -299,64 +255,37 @@ void GraphView::mousePressEvent(QMouseEvent *event)
 void GraphView::mouseMoveEvent(QMouseEvent *event)
 {
     const bool isPressed = event->buttons() & Qt::LeftButton;
-    viewport()->setCursor(nodeAt(event->pos()) >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
+    viewport()->setCursor(boxAt(event->pos()) >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
     if (!isPressed || !m_dragged) {
         m_dragged.reset();
         return;
     }
-    const QPoint by = event->pos() - *m_dragged;
+    scrollBy(*m_dragged - event->pos());
     m_dragged = event->pos();
     m_isTouched = true;
-    horizontalScrollBar()->setValue(horizontalScrollBar()->value() - by.x());
-    verticalScrollBar()->setValue(verticalScrollBar()->value() - by.y());
 }
 
 void GraphView::mouseDoubleClickEvent(QMouseEvent *event)
 {
-    const int node = nodeAt(event->pos());
+    const int node = boxAt(event->pos());
     if (node >= 0)
         emit activated(GraphNode(m_sight->picture.nodes[place(node)]));
 }
 
-void GraphView::wheelEvent(QWheelEvent *event)
-{
-    if (event->modifiers() & Qt::ControlModifier) {
-        zoomBy(event->angleDelta().y() > 0 ? 1 : -1);
-        event->accept();
-        return;
-    }
-    QAbstractScrollArea::wheelEvent(event);
-}
-
 void GraphView::focusInEvent(QFocusEvent *event)
 {
-    QAbstractScrollArea::focusInEvent(event);
+    BoxView::focusInEvent(event);
     if (currentNode() < 0 && event->reason() != Qt::MouseFocusReason)
         select(firstNode());
     viewport()->update();
 }
 
-bool GraphView::viewportEvent(QEvent *event)
-{
-    if (event->type() == QEvent::ToolTip) {
-        const auto *help = static_cast<QHelpEvent *>(event);
-        const int node = nodeAt(help->pos());
-        if (node >= 0)
-            QToolTip::showText(help->globalPos(), plainToolTip(m_sight->picture.nodes[place(node)].spoken),
-                               viewport());
-        else
-            QToolTip::hideText();
-        return true;
-    }
-    return QAbstractScrollArea::viewportEvent(event);
-}
-
 void GraphView::resizeEvent(QResizeEvent *event)
 {
-    QAbstractScrollArea::resizeEvent(event);
+    BoxView::resizeEvent(event);
     if (m_fits)
         m_zoom = fittingZoom();
-    updateBars();
+    fitBars(m_sight->layout.size);
     showSubject();
     emit zoomChanged();
     emit resized();

@@ -7,15 +7,15 @@
 
 #include "ui/graph/graphlayout.h"
 #include "ui/graph/graphmaker.h"
+#include "ui/parts/boxview.h"
 
-#include <QAbstractScrollArea>
 #include <QWidget>
 
 class QPainter;
 
 namespace lockscope::ui {
 
-class GraphView : public QAbstractScrollArea {
+class GraphView : public BoxView {
     Q_OBJECT
 public:
     explicit GraphView(QWidget *parent = nullptr);
@@ -26,14 +26,10 @@ public:
     // False if there is no such node.
     bool choose(const QByteArray &key);
     [[nodiscard]] const GraphNode *current() const;
-    void zoomBy(int steps); // 0: to 100 %
     // All of it, and it stays so until somebody zooms; or of what is too large to be read so, what is chosen or what
     // the heading speaks of.
     void fit();
     [[nodiscard]] bool isAllInSight() const;
-    [[nodiscard]] qreal zoom() const { return m_zoom; }
-    // In the view's own coordinates.
-    [[nodiscard]] QRectF boxOnScreen(int node) const;
 
 signals:
     void activated(const lockscope::ui::GraphNode &node);
@@ -48,27 +44,25 @@ protected:
     void mousePressEvent(QMouseEvent *event) override;
     void mouseMoveEvent(QMouseEvent *event) override;
     void mouseDoubleClickEvent(QMouseEvent *event) override;
-    void wheelEvent(QWheelEvent *event) override;
     void focusInEvent(QFocusEvent *event) override;
-    bool viewportEvent(QEvent *event) override;
+    [[nodiscard]] int boxCount() const override { return static_cast<int>(m_sight->layout.boxes.size()); }
+    [[nodiscard]] QRectF boxOf(int node) const override;
+    [[nodiscard]] QString tipOf(int node) const override;
+    void setZoom(qreal zoom) override;
+    [[nodiscard]] QPointF origin() const override;
 
 private:
-    void setZoom(qreal zoom);
-    void updateBars();
     void showSubject();
     void bringToMiddle(int node);
     void select(int node);
     void walk(int key);
     [[nodiscard]] int currentNode() const; // -1 for none
     [[nodiscard]] int firstNode() const;   // that the keyboard comes to; -1 for none
-    [[nodiscard]] int nodeAt(QPoint at) const;
-    [[nodiscard]] QPointF origin() const; // of the drawing, in the viewport
     [[nodiscard]] bool isNeighbour(int a, int b) const;
     [[nodiscard]] qreal fittingZoom() const;
 
     std::shared_ptr<const GraphSight> m_sight;
     QByteArray m_current;
-    qreal m_zoom = 1;
     bool m_fits = true;
     bool m_isTouched = false;
     std::optional<QPoint> m_dragged;

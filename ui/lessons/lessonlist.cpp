@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/lessons/lessonlist.h"
 
+#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
@@ -146,12 +147,10 @@ private:
 } // namespace
 
 LessonList::LessonList(QWidget *parent)
-    : QWidget(parent), m_heading(makeLabel({}, u"heading"_s, this)), m_hint(makeLabel({}, u"muted"_s, this)),
-      m_rows(new LessonRows(this)), m_refused(new QVBoxLayout)
+    : QWidget(parent), m_heading(makeLabel({}, u"heading"_s, this)), m_hint(makeWrapped({}, u"muted"_s, this)),
+      m_rows(named(new LessonRows(this), u"lessonRows"_s)), m_refused(new QVBoxLayout)
 {
-    m_hint->setWordWrap(true);
     m_rows->setItemDelegate(new LessonRow(m_rows));
-    m_rows->setObjectName(u"lessonRows"_s);
     m_rows->setMouseTracking(true);
     m_rows->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_rows->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
@@ -161,13 +160,7 @@ LessonList::LessonList(QWidget *parent)
     connect(m_rows, &QListWidget::itemClicked, this, open);
     connect(m_rows, &QListWidget::itemActivated, this, open);
     connect(Theme::instance(), &Theme::changed, m_rows, [this] { m_rows->doItemsLayout(); });
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(8);
-    column->addWidget(m_heading);
-    column->addWidget(m_hint);
-    column->addLayout(m_refused);
-    column->addWidget(m_rows, 1);
+    makeColumn(this, {.spacing = 8}, {m_heading, m_hint, m_refused, {m_rows, 1}});
 }
 
 void LessonList::show(const lessons::Lessons &lessons, Language language)

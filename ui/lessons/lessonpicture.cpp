@@ -2,6 +2,7 @@
 #include "ui/lessons/lessonview.h"
 
 #include "core/base/text.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
@@ -30,13 +31,9 @@ constexpr Moment shortestSight = 6ms; // what is shown at least, however early a
 
 LessonPicture::LessonPicture(QWidget *parent) : QWidget(parent), m_cards(new QHBoxLayout)
 {
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(8);
     m_cards->setSpacing(12);
-    column->addLayout(m_cards, 1);
     m_legend = new Legend(this);
-    column->addWidget(m_legend);
+    makeColumn(this, {.spacing = 8}, {{m_cards, 1}, m_legend});
     m_timer.setInterval(16);
     connect(&m_timer, &QTimer::timeout, this, &LessonPicture::advance);
     connect(
@@ -77,10 +74,7 @@ LessonPicture::Panel LessonPicture::makePanel()
     panel.head->addWidget(panel.title, 1);
     panel.head->addWidget(panel.recipe, 0, Qt::AlignTop);
     auto *column = new QVBoxLayout(card);
-    column->addLayout(panel.head);
-    column->addWidget(panel.lanes, 1);
-    column->addWidget(panel.servers);
-    column->addWidget(panel.tiles);
+    addParts(*column, {panel.head, {panel.lanes, 1}, panel.servers, panel.tiles});
     panel.counts = makeLabel({}, u"small"_s, card);
     panel.counts->setWordWrap(true);
     panel.counts->hide();

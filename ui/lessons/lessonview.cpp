@@ -2,6 +2,7 @@
 #include "ui/lessons/lessonview.h"
 
 #include "core/base/text.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
@@ -31,11 +32,7 @@ ProofList::ProofList(QWidget *parent)
     : QFrame(parent), m_head(makeLabel({}, u"section"_s, this)), m_grid(new QGridLayout)
 {
     setProperty("look", u"card"_s);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(14, 12, 14, 12);
-    column->setSpacing(8);
-    column->addWidget(m_head);
-    column->addLayout(m_grid);
+    makeColumn(this, {.margins = {14, 12, 14, 12}, .spacing = 8}, {m_head, m_grid});
     m_grid->setHorizontalSpacing(10);
     m_grid->setVerticalSpacing(8);
     m_grid->setColumnStretch(1, 1);
@@ -57,8 +54,7 @@ void ProofList::show(const lessons::Lesson &lesson, const lessons::PlayedRuns &r
         auto *tick = makeLabel(proven.holds ? u"✓"_s : u"✗"_s, u"tick"_s, this);
         tick->setProperty("tone", proven.holds ? u"ok"_s : u"critical"_s);
         tick->setAccessibleName(proven.holds ? words.holds : words.doesNotHold);
-        auto *text = makeLabel(proof.text.in(language), u"choice"_s, this);
-        text->setWordWrap(true);
+        auto *text = makeWrapped(proof.text.in(language), u"choice"_s, this);
         auto *measured = makeLabel(proven.spoken, u"muted"_s, this);
         measured->setAccessibleName(words.measured.arg(proven.spoken));
         m_grid->addWidget(tick, row, 0, Qt::AlignTop);
@@ -72,19 +68,15 @@ void ProofList::show(const lessons::Lesson &lesson, const lessons::PlayedRuns &r
 
 LessonView::LessonView(Simulate simulate, QWidget *parent) : QWidget(parent), m_runner(std::move(simulate))
 {
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(10);
-    column->addWidget(buildHead());
+    auto *head = buildHead();
     m_banner = new Banner(this);
     m_banner->hide();
-    column->addWidget(m_banner);
     m_picture = new LessonPicture(this);
     m_sides = new QBoxLayout(QBoxLayout::LeftToRight);
     m_sides->setSpacing(12);
     m_sides->addWidget(buildStory(), 3);
     m_sides->addWidget(m_picture, 5);
-    column->addLayout(m_sides, 1);
+    makeColumn(this, {.spacing = 10}, {head, m_banner, {m_sides, 1}});
     connect(m_picture, &LessonPicture::menuRequested, this, &LessonView::openFaultMenu);
     connect(&m_runner, &Runner::finished, this, &LessonView::take);
     connect(&m_runner, &Runner::failed, this, [this](const Error &error) { fail(error.message); });
@@ -93,26 +85,13 @@ LessonView::LessonView(Simulate simulate, QWidget *parent) : QWidget(parent), m_
 QWidget *LessonView::buildHead()
 {
     auto *head = new QWidget(this);
-    m_headRow = new QHBoxLayout(head);
-    auto *row = m_headRow;
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(12);
-    m_list = new QPushButton(head);
-    m_list->setObjectName(u"allLessons"_s);
-    connect(m_list, &QPushButton::clicked, this, &LessonView::listRequested);
-    m_title = makeLabel({}, u"lessonTitle"_s, head);
-    m_title->setObjectName(u"lessonTitleLabel"_s);
-    m_title->setWordWrap(true);
-    row->addWidget(m_list, 0, Qt::AlignTop);
-    row->addWidget(m_title, 1);
-    m_try = new QPushButton(head);
-    m_try->setObjectName(u"lessonTry"_s);
-    m_handout = new QPushButton(head);
-    m_handout->setObjectName(u"lessonHandout"_s);
-    connect(m_try, &QPushButton::clicked, this, &LessonView::tryIt);
-    connect(m_handout, &QPushButton::clicked, this, &LessonView::askHandout);
-    for (auto *button : {m_handout, m_try})
-        row->addWidget(button, 0, Qt::AlignTop);
+    m_list = named(makeButton({}, head, this, &LessonView::listRequested), u"allLessons"_s);
+    m_title = named(makeWrapped({}, u"lessonTitle"_s, head), u"lessonTitleLabel"_s);
+    m_try = named(makeButton({}, head, this, &LessonView::tryIt), u"lessonTry"_s);
+    m_handout = named(makeButton({}, head, this, &LessonView::askHandout), u"lessonHandout"_s);
+    m_headRow =
+        makeRow(head, {.spacing = 12},
+                {{m_list, 0, Qt::AlignTop}, {m_title, 1}, {m_handout, 0, Qt::AlignTop}, {m_try, 0, Qt::AlignTop}});
     return head;
 }
 
@@ -142,51 +121,25 @@ QWidget *LessonView::buildStory()
     auto *story = new QWidget(this);
     m_story = story;
     story->setMinimumWidth(300);
-    auto *column = new QVBoxLayout(story);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(10);
     auto *inside = new QWidget;
-    auto *words = new QVBoxLayout(inside);
-    words->setContentsMargins(0, 0, 8, 0);
-    words->setSpacing(14);
     m_place = makeLabel({}, u"section"_s, story);
-    m_text = makeLabel({}, u"lesson"_s, inside);
-    m_text->setWordWrap(true);
+    m_text = makeWrapped({}, u"lesson"_s, inside);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_question = new QuestionBox(inside);
     m_proof = new ProofList(inside);
-    words->addWidget(m_text);
-    words->addWidget(m_question);
-    words->addWidget(m_proof);
-    words->addStretch();
-    m_scroll = new QScrollArea(story);
-    m_scroll->setFrameShape(QFrame::NoFrame);
-    m_scroll->setWidgetResizable(true);
-    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    makeColumn(inside, {.margins = {0, 0, 8, 0}, .spacing = 14}, {m_text, m_question, m_proof, Stretch{}});
+    m_scroll = makeScroll(inside, story);
     m_scroll->setFocusPolicy(Qt::NoFocus);
-    m_scroll->setWidget(inside);
     m_scroll->viewport()->setAutoFillBackground(false);
     inside->setAutoFillBackground(false);
-    column->addWidget(m_scroll, 1);
-    m_foot = new QHBoxLayout;
-    auto *buttons = m_foot;
-    m_back = new QPushButton(story);
-    m_back->setObjectName(u"lessonBack"_s);
-    m_next = new QPushButton(story);
-    m_next->setObjectName(u"lessonNext"_s);
-    m_next->setProperty("look", u"primary"_s);
+    m_back = named(makeButton({}, story, this, &LessonView::back), u"lessonBack"_s);
+    m_next = named(makeButton({}, story, this, &LessonView::next, u"primary"_s), u"lessonNext"_s);
     for (auto *button : {m_back, m_next})
         button->setMinimumHeight(36);
     m_back->setToolTip(u"Page Up"_s);
     m_next->setToolTip(u"Page Down"_s);
-    buttons->addWidget(m_back);
-    buttons->addStretch();
-    buttons->addWidget(m_place);
-    buttons->addStretch();
-    buttons->addWidget(m_next);
-    column->addLayout(buttons);
-    connect(m_back, &QPushButton::clicked, this, &LessonView::back);
-    connect(m_next, &QPushButton::clicked, this, &LessonView::next);
+    m_foot = makeRow({}, {m_back, Stretch{}, m_place, Stretch{}, m_next});
+    makeColumn(story, {.spacing = 10}, {{m_scroll, 1}, m_foot});
     connect(m_question, &QuestionBox::answered, this, [this] {
         showButtons();
         place();
@@ -300,8 +253,7 @@ void LessonView::showMissingEvents(std::size_t step)
 
 void LessonView::openFaultMenu(const LessonPlace &place, const QPoint &at)
 {
-    auto *menu = new QMenu(this);
-    menu->setObjectName(u"lessonMenu"_s);
+    auto *menu = named(new QMenu(this), u"lessonMenu"_s);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     addLessonFaults(*menu, lessonWords(m_language).tryIt, m_lesson, *m_picture->runs()[place.run], place,
                     [this](const Comparison &forked) { emit tryRequested(forked); });
@@ -315,8 +267,7 @@ void LessonView::tryIt()
         emit tryRequested(*all);
         return;
     }
-    auto *menu = new QMenu(this);
-    menu->setObjectName(u"tryMenu"_s);
+    auto *menu = named(new QMenu(this), u"tryMenu"_s);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     for (const auto &run : runs) {
         auto *action = menu->addAction(label(run.title.in(m_language).toUtf8(), 80).replace(u'&', u"&&"_s));

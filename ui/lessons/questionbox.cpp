@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/lessons/lessonview.h"
 
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 
 #include <QBoxLayout>
@@ -13,19 +14,14 @@ using namespace Qt::StringLiterals;
 
 ChoiceButton::ChoiceButton(int number, const QString &text, QWidget *parent)
     : QPushButton(parent), m_number(makeLabel(QString::number(number), u"choiceNumber"_s, this)),
-      m_text(makeLabel(text, u"choice"_s, this))
+      m_text(makeWrapped(text, u"choice"_s, this))
 {
     setProperty("look", u"choice"_s);
     setAccessibleName(text);
     setToolTip({});
-    m_text->setWordWrap(true);
     for (auto *label : {m_number, m_text})
         label->setAttribute(Qt::WA_TransparentForMouseEvents);
-    auto *row = new QHBoxLayout(this);
-    row->setContentsMargins(12, 8, 12, 8);
-    row->setSpacing(10);
-    row->addWidget(m_number, 0, Qt::AlignTop);
-    row->addWidget(m_text, 1);
+    makeRow(this, {.margins = {12, 8, 12, 8}, .spacing = 10}, {{m_number, 0, Qt::AlignTop}, {m_text, 1}});
     QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     policy.setHeightForWidth(true);
     setSizePolicy(policy);
@@ -66,13 +62,7 @@ QuestionBox::QuestionBox(QWidget *parent)
     for (auto *label : {m_text, m_verdict})
         label->setWordWrap(true);
     m_choices->setSpacing(6);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(14, 12, 14, 12);
-    column->setSpacing(8);
-    column->addWidget(m_head);
-    column->addWidget(m_text);
-    column->addLayout(m_choices);
-    column->addWidget(m_verdict);
+    makeColumn(this, {.margins = {14, 12, 14, 12}, .spacing = 8}, {m_head, m_text, m_choices, m_verdict});
 }
 
 void QuestionBox::show(const lessons::Question &question, Language language)

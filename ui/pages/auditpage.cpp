@@ -3,13 +3,13 @@
 
 #include "core/base/text.h"
 #include "ui/pages/livetree.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/pill.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
 #include <QDateTime>
 #include <QHeaderView>
 #include <QJsonArray>
@@ -190,23 +190,13 @@ AuditPage::AuditPage(QWidget *parent) : Page(parent)
     m_filtered.setFilterCaseSensitivity(Qt::CaseInsensitive);
     m_stack = new QStackedWidget(this);
     auto *content = new QWidget(m_stack);
-    auto *layout = new QVBoxLayout(content);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addWidget(buildStrip());
-    layout->addWidget(makeHairline(content));
-    layout->addWidget(buildTable(), 1);
+    makeColumn(content, {.spacing = 0}, {buildStrip(), makeHairline(content), {buildTable(), 1}});
     m_empty = new EmptyNotice(m_stack);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(content);
-    m_chain = new Banner(this);
-    m_chain->setObjectName(u"chainBanner"_s);
+    m_chain = named(new Banner(this), u"chainBanner"_s);
     m_chain->hide();
-    auto *outer = new QVBoxLayout(this);
-    outer->setContentsMargins(0, 0, 0, 0);
-    outer->setSpacing(0);
-    outer->addWidget(m_chain);
-    outer->addWidget(m_stack, 1);
+    makeColumn(this, {.spacing = 0}, {m_chain, {m_stack, 1}});
     auto *every = new QTimer(this);
     connect(every, &QTimer::timeout, this, [this] {
         if (isVisible())
@@ -229,10 +219,7 @@ QWidget *AuditPage::buildStrip()
         updateCountLabel();
     });
     m_status = makeLabel({}, u"muted"_s, strip);
-    auto *row = stripLayout(strip);
-    row->addWidget(m_filter, 2);
-    row->addStretch(1);
-    row->addWidget(m_status);
+    addParts(*stripLayout(strip), {{m_filter, 2}, Stretch{1}, m_status});
     return strip;
 }
 
@@ -242,15 +229,10 @@ QWidget *AuditPage::buildTable()
     m_split->setHandleWidth(1);
     m_split->setChildrenCollapsible(false);
     m_table = new LiveTree(m_split);
-    m_table->setRootIsDecorated(false);
-    m_table->setAccessibleName(tr("Audit record"));
-    auto *cells = new TreeCellDelegate(m_table);
-    cells->setIndented(false);
-    cells->setHairlines(true);
+    auto *cells = m_table->becomeTable(tr("Audit record"));
     cells->setMono({AuditModel::Time, AuditModel::Lock, AuditModel::Holder});
     cells->setMuted({AuditModel::Time, AuditModel::Actor});
     cells->setToneRole(AuditModel::ToneRole);
-    m_table->setItemDelegate(cells);
     m_table->setModel(&m_filtered);
     m_table->setLeastStretched(220); // in a narrow window the last of these go; they stand in the detail
     m_table->setWidths(AuditModel::Lock, {{AuditModel::Time, 168},
@@ -259,12 +241,10 @@ QWidget *AuditPage::buildTable()
                                           {AuditModel::Reason, 120},
                                           {AuditModel::Holder, 150},
                                           {AuditModel::Actor, 120}});
-    m_detail = new QPlainTextEdit(m_split);
-    m_detail->setObjectName(u"auditDetail"_s);
+    m_detail = named(new QPlainTextEdit(m_split), u"auditDetail"_s, tr("The chosen record"));
     m_detail->setReadOnly(true);
     m_detail->setFrameShape(QFrame::NoFrame);
     m_detail->setFont(monoFont());
-    m_detail->setAccessibleName(tr("The chosen record"));
     m_detail->setPlaceholderText(tr("Choose a record: what was done, why, and what was there before and after"));
     m_split->setStretchFactor(0, 3);
     m_split->setStretchFactor(1, 2);

@@ -7,10 +7,10 @@
 #include "ui/pages/lockspage.h"
 #include "ui/pages/rowmenus.h"
 #include "ui/parts/environment.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/views/holdspanel.h"
 
-#include <QBoxLayout>
 #include <QDateTime>
 #include <QKeyEvent>
 #include <QLabel>
@@ -32,16 +32,8 @@ DetailWindow::DetailWindow(LockName lock, LocksPage &page, const ConnectionBook 
     setMinimumSize(480, 320);
     resize(900, 520);
     m_environment->setTextFormat(Qt::PlainText);
-    auto *top = new QHBoxLayout;
-    top->setContentsMargins(16, 8, 16, 4);
-    top->addWidget(m_environment);
-    top->addStretch();
-    top->addWidget(m_asOf);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addLayout(top);
-    column->addWidget(m_detail, 1);
+    auto *top = makeRow({.margins = {16, 8, 16, 4}}, {m_environment, Stretch{}, m_asOf});
+    makeColumn(this, {.spacing = 0}, {top, {m_detail, 1}});
 
     m_detail->setClock([this] { return m_page.model().nowOf(m_lock.connection); });
     m_page.equip(*m_detail);

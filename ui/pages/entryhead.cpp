@@ -2,11 +2,11 @@
 #include "ui/pages/entryhead.h"
 
 #include "core/base/text.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QLabel>
@@ -32,38 +32,19 @@ EntryHead::EntryHead(const QString &copy, const QString &accessibleName, QWidget
     m_name->setStyleSheet(u"QLineEdit { border: none; padding: 0; background: transparent; }"_s);
     m_name->setTextMargins(-lineMargin, 0, 0, 0);
     m_name->setAccessibleName(accessibleName);
-    auto *copyButton = new QPushButton(copy, this);
-    connect(copyButton, &QPushButton::clicked, this,
-            [this] { QGuiApplication::clipboard()->setText(escaped(m_bytes)); });
-    m_edit = new QPushButton(u"Edit"_s, this);
-    m_edit->setObjectName(u"editButton"_s);
+    auto *copyButton = makeButton(copy, this, [this] { QGuiApplication::clipboard()->setText(escaped(m_bytes)); });
+    m_edit = named(new QPushButton(u"Edit"_s, this), u"editButton"_s);
     m_edit->hide();
-    m_summary = makeLabel({}, u"small"_s, this);
-    m_summary->setWordWrap(true);
+    m_summary = makeWrapped({}, u"small"_s, this);
     m_linkRow = new QWidget(this);
-    m_linkLayout = new QHBoxLayout(m_linkRow);
-    m_linkLayout->setContentsMargins(0, 0, 0, 0);
-    m_linkLayout->setSpacing(16);
-    m_linkLayout->addStretch();
+    m_linkLayout = makeRow(m_linkRow, {.spacing = 16}, {Stretch{}});
     m_linkRow->hide();
     m_banner = new QFrame(this);
     m_banner->setProperty("look", u"banner-warning"_s);
-    m_bannerText = makeLabel({}, {}, m_banner);
-    m_bannerText->setWordWrap(true);
-    auto *bannerLayout = new QHBoxLayout(m_banner);
-    bannerLayout->setContentsMargins(10, 6, 10, 6);
-    bannerLayout->addWidget(m_bannerText);
-    auto *top = new QHBoxLayout;
-    top->addWidget(m_name, 1);
-    top->addWidget(m_edit);
-    top->addWidget(copyButton);
-    auto *layout = new QVBoxLayout(this);
-    layout->setContentsMargins(16, 12, 16, 8);
-    layout->setSpacing(6);
-    layout->addLayout(top);
-    layout->addWidget(m_summary);
-    layout->addWidget(m_linkRow);
-    layout->addWidget(m_banner);
+    m_bannerText = makeWrapped({}, {}, m_banner);
+    makeRow(m_banner, {.margins = {10, 6, 10, 6}}, {m_bannerText});
+    auto *top = makeRow({}, {{m_name, 1}, m_edit, copyButton});
+    makeColumn(this, {.margins = {16, 12, 16, 8}, .spacing = 6}, {top, m_summary, m_linkRow, m_banner});
     warn({});
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/models/lockfacts.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
@@ -11,7 +12,7 @@
 #include <QBoxLayout>
 #include <QDateTime>
 #include <QLabel>
-#include <QPushButton>
+#include <QResizeEvent>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QVBoxLayout>
@@ -36,9 +37,11 @@ QString mutedWords(const Mute &mute)
 
 FindingDetail::FindingDetail(QWidget *parent)
     : QFrame(parent), m_pill(new PillLabel(this)), m_title(makeLabel({}, u"title"_s, this)),
-      m_facts(new FactsForm(this)), m_scroll(new QScrollArea(this)), m_lock(new QPushButton(tr("Go to lock"), this)),
-      m_session(new QPushButton(tr("Session"), this)), m_mute(new QPushButton(tr("Mute…"), this)),
-      m_unmute(new QPushButton(tr("Unmute"), this))
+      m_facts(new FactsForm(this)), m_scroll(new QScrollArea(this)),
+      m_lock(makeButton(tr("Go to lock"), this, &FindingDetail::lockRequested)),
+      m_session(makeButton(tr("Session"), this, &FindingDetail::sessionRequested)),
+      m_mute(makeButton(tr("Mute…"), this, &FindingDetail::muteRequested)),
+      m_unmute(makeButton(tr("Unmute"), this, &FindingDetail::unmuteRequested))
 {
     setProperty("look", u"panel"_s);
     setObjectName(u"findingDetail"_s);
@@ -46,33 +49,17 @@ FindingDetail::FindingDetail(QWidget *parent)
     m_session->setToolTip(tr("S"));
     m_mute->setToolTip(tr("M"));
     m_unmute->setToolTip(tr("U"));
-    connect(m_lock, &QPushButton::clicked, this, &FindingDetail::lockRequested);
-    connect(m_session, &QPushButton::clicked, this, &FindingDetail::sessionRequested);
-    connect(m_mute, &QPushButton::clicked, this, &FindingDetail::muteRequested);
-    connect(m_unmute, &QPushButton::clicked, this, &FindingDetail::unmuteRequested);
     m_title->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    auto *head = new QHBoxLayout;
-    head->setContentsMargins(16, 10, 16, 8);
-    head->setSpacing(10);
-    head->addWidget(m_pill);
-    head->addWidget(m_title, 1);
-    for (auto *button : {m_lock, m_session, m_mute, m_unmute})
-        head->addWidget(button);
+    auto *head = makeRow({.margins = {16, 10, 16, 8}, .spacing = 10},
+                         {m_pill, {m_title, 1}, m_lock, m_session, m_mute, m_unmute});
     auto *inside = new QWidget;
-    auto *rows = new QVBoxLayout(inside);
-    rows->setContentsMargins(16, 0, 16, 12);
-    rows->addWidget(m_facts);
-    rows->addStretch(1);
+    makeColumn(inside, {.margins = {16, 0, 16, 12}}, {m_facts, Stretch{1}});
     m_scroll->setWidgetResizable(true);
     m_scroll->setFrameShape(QFrame::NoFrame);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_scroll->setAccessibleName(tr("What the finding means"));
     m_scroll->setWidget(inside);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addLayout(head);
-    column->addWidget(m_scroll, 1);
+    makeColumn(this, {.spacing = 0}, {head, {m_scroll, 1}});
     clear();
 }
 

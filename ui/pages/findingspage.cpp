@@ -5,13 +5,13 @@
 #include "ui/dialogs/mutedialog.h"
 #include "ui/models/connectionbook.h"
 #include "ui/pages/findingdetail.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/views/findingstable.h"
 
 #include <QAction>
-#include <QBoxLayout>
 #include <QButtonGroup>
 #include <QCheckBox>
 #include <QComboBox>
@@ -45,17 +45,13 @@ QString asSentence(QString words)
 
 FindingsPage::FindingsPage(const ConnectionBook &book, QWidget *parent) : Page(parent), m_book(book)
 {
-    m_problem = new Banner(this);
-    m_problem->setObjectName(u"mutesProblem"_s);
+    m_problem = named(new Banner(this), u"mutesProblem"_s);
     m_problem->hide();
-    m_thresholds = new Banner(this);
-    m_thresholds->setObjectName(u"thresholdsProblem"_s);
+    m_thresholds = named(new Banner(this), u"thresholdsProblem"_s);
     m_thresholds->hide();
-    m_rules = new Banner(this);
-    m_rules->setObjectName(u"rulesProblem"_s);
+    m_rules = named(new Banner(this), u"rulesProblem"_s);
     m_rules->hide();
-    m_gaps = new Banner(this);
-    m_gaps->setObjectName(u"gapsBanner"_s);
+    m_gaps = named(new Banner(this), u"gapsBanner"_s);
     m_gaps->hide();
     m_table = new FindingsTable(m_model, this);
     m_stack = new QStackedWidget(this);
@@ -71,19 +67,8 @@ FindingsPage::FindingsPage(const ConnectionBook &book, QWidget *parent) : Page(p
     m_splitter->setStretchFactor(0, 3);
     m_splitter->setStretchFactor(1, 2);
     m_splitter->setSizes({480, 300});
-    auto *banners = new QVBoxLayout;
-    banners->setContentsMargins(12, 0, 12, 0);
-    banners->setSpacing(6);
-    banners->addWidget(m_problem);
-    banners->addWidget(m_thresholds);
-    banners->addWidget(m_rules);
-    banners->addWidget(m_gaps);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(makeStrip());
-    column->addLayout(banners);
-    column->addWidget(m_splitter, 1);
+    auto *banners = makeColumn({.margins = {12, 0, 12, 0}, .spacing = 6}, {m_problem, m_thresholds, m_rules, m_gaps});
+    makeColumn(this, {.spacing = 0}, {makeStrip(), banners, {m_splitter, 1}});
 
     connect(m_table, &FindingsTable::chosen, this, &FindingsPage::showDetail);
     connect(m_table, &FindingsTable::opened, this, &FindingsPage::goToLock);
@@ -156,8 +141,7 @@ QWidget *FindingsPage::makeStrip()
     });
     layout->addWidget(m_codes);
     layout->addStretch(1);
-    m_showMuted = new QCheckBox(strip);
-    m_showMuted->setObjectName(u"showMuted"_s);
+    m_showMuted = named(new QCheckBox(strip), u"showMuted"_s);
     connect(m_showMuted, &QCheckBox::toggled, this,
             [this](bool isOn) { narrow([isOn](FindingFilter &filter) { filter.showMuted = isOn; }); });
     layout->addWidget(m_showMuted);
@@ -274,8 +258,7 @@ void FindingsPage::goToLock()
         return;
     }
     const auto &victim = row->finding.victim;
-    auto *menu = new QMenu(this);
-    menu->setObjectName(u"deadlockedLocks"_s);
+    auto *menu = named(new QMenu(this), u"deadlockedLocks"_s);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     for (const auto &lock : row->locks) {
         auto *action = menu->addAction(label(lock.text(), 120).replace(u'&', u"&&"_s));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/graphpage.h"
 
+#include "ui/parts/layouts.h"
 #include "ui/theme/text.h"
 
 #include "core/base/text.h"
@@ -12,7 +13,6 @@
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QSettings>
@@ -53,14 +53,7 @@ GraphPage::GraphPage(const ConnectionBook &book, QWidget *parent) : Page(parent)
     m_stack = new QStackedWidget(this);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(m_view);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(makeStrip());
-    column->addWidget(makeHairline(this));
-    column->addWidget(m_stack, 1);
-    column->addWidget(makeHairline(this));
-    column->addWidget(makeFoot());
+    makeColumn(this, {.spacing = 0}, {makeStrip(), makeHairline(this), {m_stack, 1}, makeHairline(this), makeFoot()});
     showWords();
     showNotice();
 }
@@ -74,12 +67,9 @@ QWidget *GraphPage::makeStrip()
 {
     auto *strip = new QFrame(this);
     m_pill = new PillLabel(strip);
-    m_sentence = new ClauseLabel(u"heading"_s, strip);
-    m_sentence->setObjectName(u"graphSentence"_s);
-    m_more = new ClauseLabel(u"muted"_s, strip);
-    m_more->setObjectName(u"graphMore"_s);
-    m_unseen = new ClauseLabel(u"muted"_s, strip);
-    m_unseen->setObjectName(u"graphUnseen"_s);
+    m_sentence = named(new ClauseLabel(u"heading"_s, strip), u"graphSentence"_s);
+    m_more = named(new ClauseLabel(u"muted"_s, strip), u"graphMore"_s);
+    m_unseen = named(new ClauseLabel(u"muted"_s, strip), u"graphUnseen"_s);
     const auto button = [&](const QString &text, const QString &name, const QString &tip) {
         auto *one = new QPushButton(text, strip);
         one->setAccessibleName(name);
@@ -106,33 +96,20 @@ QWidget *GraphPage::makeStrip()
         m_zoom->setText(u"%1 %"_s.arg(qRound(m_view->zoom() * 100)));
         showChosen();
     });
-    auto *row = new QHBoxLayout;
-    row->setSpacing(8);
-    row->addWidget(m_pill, 0, Qt::AlignTop);
-    row->addWidget(m_sentence, 1, Qt::AlignTop);
+    auto *row = makeRow({.spacing = 8}, {{m_pill, 0, Qt::AlignTop}, {m_sentence, 1, Qt::AlignTop}});
     for (auto *one : {m_all, smaller, m_zoom, larger, fit})
         row->addWidget(one, 0, Qt::AlignTop);
     // Below the buttons, too: in a narrow window each line of words is one less of the graph.
-    auto *words = new QVBoxLayout(strip);
-    words->setContentsMargins(12, 8, 12, 8);
-    words->setSpacing(2);
-    words->addLayout(row);
-    words->addWidget(m_more);
-    words->addWidget(m_unseen);
+    makeColumn(strip, {.margins = {12, 8, 12, 8}, .spacing = 2}, {row, m_more, m_unseen});
     return strip;
 }
 
 QWidget *GraphPage::makeFoot()
 {
     auto *foot = new QWidget(this);
-    m_chosen = makeLabel({}, u"muted"_s, foot);
-    m_chosen->setObjectName(u"graphChosen"_s);
+    m_chosen = named(makeLabel({}, u"muted"_s, foot), u"graphChosen"_s);
     m_chosen->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    auto *row = new QHBoxLayout(foot);
-    row->setContentsMargins(12, 5, 12, 5);
-    row->setSpacing(16);
-    row->addWidget(new GraphLegend(foot));
-    row->addWidget(m_chosen, 1);
+    makeRow(foot, {.margins = {12, 5, 12, 5}, .spacing = 16}, {new GraphLegend(foot), {m_chosen, 1}});
     return foot;
 }
 

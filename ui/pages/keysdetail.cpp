@@ -7,12 +7,12 @@
 #include "ui/pages/entryhead.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/valueview.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
 #include <QDateTime>
 #include <QHeaderView>
 #include <QSplitter>
@@ -91,13 +91,7 @@ KeyDetailView::KeyDetailView(QWidget *parent) : QWidget(parent)
     m_content->setHandleWidth(1);
     m_content->setChildrenCollapsible(false);
     m_itemsView = new LiveTree(m_content);
-    m_itemsView->setRootIsDecorated(false);
-    m_itemsView->setAccessibleName(u"Items of the value"_s);
-    auto *cells = new TreeCellDelegate(m_itemsView);
-    cells->setMono({KeyItemsModel::Label, KeyItemsModel::Value});
-    cells->setIndented(false);
-    cells->setHairlines(true);
-    m_itemsView->setItemDelegate(cells);
+    m_itemsView->becomeTable(u"Items of the value"_s)->setMono({KeyItemsModel::Label, KeyItemsModel::Value});
     m_itemsView->setModel(&m_items);
     m_itemsView->setWidths(KeyItemsModel::Value, {{KeyItemsModel::Label, 200}});
     m_value = new ValueView(m_content);
@@ -106,18 +100,14 @@ KeyDetailView::KeyDetailView(QWidget *parent) : QWidget(parent)
     m_content->setSizes({260, 240});
     connect(m_itemsView->selectionModel(), &QItemSelectionModel::currentChanged, this, &KeyDetailView::showItem);
 
-    auto *layout = new QVBoxLayout(content);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addWidget(m_head = new EntryHead(u"Copy name"_s, u"Name of the key"_s, content));
-    layout->addWidget(makeHairline(content));
-    layout->addWidget(m_content, 1);
-    layout->addStretch();
+    makeColumn(content, {.spacing = 0},
+               {m_head = new EntryHead(u"Copy name"_s, u"Name of the key"_s, content),
+                makeHairline(content),
+                {m_content, 1},
+                Stretch{}});
     m_stack->addWidget(empty);
     m_stack->addWidget(content);
-    auto *outer = new QVBoxLayout(this);
-    outer->setContentsMargins(0, 0, 0, 0);
-    outer->addWidget(m_stack);
+    makeColumn(this, {}, {m_stack});
 }
 
 KeyDetailView::~KeyDetailView()

@@ -6,16 +6,15 @@
 #include "ui/pages/entryhead.h"
 #include "ui/pages/keysdetail.h"
 #include "ui/pages/livetree.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/tabletools.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QLabel>
 #include <QLineEdit>
 #include <QProgressBar>
-#include <QPushButton>
 #include <QSortFilterProxyModel>
 
 namespace lockscope::ui {
@@ -58,26 +57,17 @@ KeysPage::~KeysPage()
 QWidget *KeysPage::buildStrip()
 {
     auto *strip = makeToolStrip(this);
-    m_pattern = new QLineEdit(strip);
-    m_pattern->setObjectName(u"pattern"_s);
+    m_pattern = named(new QLineEdit(strip), u"pattern"_s, u"Pattern of keys to scan for"_s);
     m_pattern->setPlaceholderText(u"Pattern, e.g. lock:*  (Enter scans)"_s);
     m_pattern->setFont(monoFont());
     m_pattern->setMaximumWidth(300);
-    m_pattern->setAccessibleName(u"Pattern of keys to scan for"_s);
     connect(m_pattern, &QLineEdit::returnPressed, this, &KeysPage::takePattern);
     m_bar = new QProgressBar(strip);
     m_bar->setTextVisible(false);
     m_bar->setRange(0, barSteps);
     m_bar->setFixedWidth(80);
-    m_scan = new QPushButton(strip);
-    connect(m_scan, &QPushButton::clicked, this, &KeysPage::scanClicked);
-    auto *layout = stripLayout(strip);
-    layout->addWidget(m_pattern, 3);
-    layout->addWidget(m_filter, 2);
-    layout->addStretch(1);
-    layout->addWidget(m_status);
-    layout->addWidget(m_bar);
-    layout->addWidget(m_scan);
+    m_scan = makeButton({}, strip, this, &KeysPage::scanClicked);
+    addParts(*stripLayout(strip), {{m_pattern, 3}, {m_filter, 2}, Stretch{1}, m_status, m_bar, m_scan});
     return strip;
 }
 

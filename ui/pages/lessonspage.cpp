@@ -3,10 +3,10 @@
 
 #include "ui/lessons/lessonlist.h"
 #include "ui/lessons/lessonview.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 
-#include <QBoxLayout>
 #include <QListWidget>
 #include <QShortcut>
 #include <QStackedWidget>
@@ -22,9 +22,7 @@ LessonsPage::LessonsPage(QWidget *parent, const QStringList &folders, Simulate s
 {
     m_stack->addWidget(m_list);
     m_stack->addWidget(m_lesson);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(16, 12, 16, 12);
-    column->addWidget(m_stack);
+    makeColumn(this, {.margins = {16, 12, 16, 12}}, {m_stack});
     connect(m_list, &LessonList::chosen, this, &LessonsPage::openLesson);
     connect(m_lesson, &LessonView::listRequested, this, &LessonsPage::openList);
     connect(m_lesson, &LessonView::played, this, &Page::settled);

@@ -53,6 +53,17 @@ LiveTree::LiveTree(QWidget *parent) : QTreeView(parent)
     });
 }
 
+TreeCellDelegate *LiveTree::becomeTable(const QString &accessibleName)
+{
+    setRootIsDecorated(false);
+    setAccessibleName(accessibleName);
+    auto *cells = new TreeCellDelegate(this);
+    cells->setIndented(false);
+    cells->setHairlines(true);
+    setItemDelegate(cells);
+    return cells;
+}
+
 void LiveTree::setWidths(int stretched, std::initializer_list<std::pair<int, int>> widths)
 {
     m_stretched = stretched;

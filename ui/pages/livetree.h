@@ -15,12 +15,16 @@
 namespace lockscope::ui {
 
 class TableTools;
+class TreeCellDelegate;
 
 // A tree view over rows that come and go: what the person looks at stays where it is.
 class LiveTree : public QTreeView {
     Q_OBJECT
 public:
     explicit LiveTree(QWidget *parent = nullptr);
+
+    // A table rather than a tree, with lines between its rows. Returns the delegate that paints its cells.
+    TreeCellDelegate *becomeTable(const QString &accessibleName);
 
     // One column takes what the others leave.
     void setWidths(int stretched, std::initializer_list<std::pair<int, int>> widths);

@@ -7,6 +7,7 @@
 #include "ui/models/pausablebackend.h"
 #include "ui/pages/findingdetail.h"
 #include "ui/parts/labels.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
@@ -25,7 +26,6 @@
 #include <QTabBar>
 #include <QTabWidget>
 #include <QTimer>
-#include <QVBoxLayout>
 
 namespace lockscope::ui {
 
@@ -62,19 +62,13 @@ LockDetail::LockDetail(QWidget *parent)
 {
     setAutoFillBackground(true);
     setBackgroundRole(QPalette::Base);
-    auto *outer = new QVBoxLayout(this);
-    outer->setContentsMargins(0, 0, 0, 0);
-    outer->addWidget(m_stack);
+    makeColumn(this, {}, {m_stack});
     m_stack->addWidget(m_empty);
     m_stack->addWidget(m_content);
 
-    auto *column = new QVBoxLayout(m_content);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(m_header = makeHeader());
-    column->addWidget(m_findings = new FindingBanners(m_content));
-    column->addSpacing(8);
-    column->addWidget(makeHairline(m_content));
+    auto *column = makeColumn(
+        m_content, {.spacing = 0},
+        {m_header = makeHeader(), m_findings = new FindingBanners(m_content), Gap{8}, makeHairline(m_content)});
     m_splitter = new QSplitter(Qt::Horizontal, m_content);
     m_splitter->setChildrenCollapsible(false);
     m_splitter->addWidget(m_queuePane = makeQueuePane());
@@ -98,25 +92,17 @@ QWidget *LockDetail::makeHeader()
     m_why->setProperty("look", u"muted"_s);
     m_buttons = new QWidget(header);
     m_buttons->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-    auto *row = new QHBoxLayout(m_buttons);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(10);
-    m_acquire = new QPushButton(tr("Acquire…"), m_buttons);
-    m_acquire->setObjectName(u"acquireButton"_s);
-    auto *copy = new QPushButton(tr("Copy note"), m_buttons);
-    copy->setObjectName(u"copyNote"_s);
+    m_acquire = named(makeButton(tr("Acquire…"), m_buttons, this, &LockDetail::acquireRequested), u"acquireButton"_s);
+    auto *copy = named(new QPushButton(tr("Copy note"), m_buttons), u"copyNote"_s);
     copy->setToolTip(
         tr("The incident note as Markdown, for a ticket or a chat: what is so, what is wrong, what happened"));
     auto *save = new QAction(tr("Save note…"), copy);
     connect(save, &QAction::triggered, this, &LockDetail::saveNote);
     copy->addAction(save);
     copy->setContextMenuPolicy(Qt::ActionsContextMenu);
-    m_forceRelease = new QPushButton(tr("Force-release…"), m_buttons);
-    m_forceRelease->setObjectName(u"forceReleaseButton"_s);
+    m_forceRelease = named(new QPushButton(tr("Force-release…"), m_buttons), u"forceReleaseButton"_s);
     m_forceRelease->setProperty("look", u"danger"_s);
-    for (auto *button : {m_acquire, copy, m_forceRelease})
-        row->addWidget(button);
-    connect(m_acquire, &QPushButton::clicked, this, &LockDetail::acquireRequested);
+    makeRow(m_buttons, {.spacing = 10}, {m_acquire, copy, m_forceRelease});
     connect(m_forceRelease, &QPushButton::clicked, this, [this] {
         if (const QByteArray who = holder(); m_own.contains(who))
             emit releaseRequested(who);
@@ -147,13 +133,8 @@ QWidget *LockDetail::makeQueuePane()
     m_queueTitle = makeLabel({}, u"section"_s, pane);
     m_queueTitle->setText(tr("QUEUE"));
     m_queueTitle->setContentsMargins(8, 0, 0, 0);
-    m_queueTable = new QueueTable(m_queue, QueueTable::Columns::Queue, pane);
-    m_queueTable->setObjectName(u"queueTable"_s);
-    auto *column = new QVBoxLayout(pane);
-    column->setContentsMargins(8, 10, 0, 0);
-    column->setSpacing(4);
-    column->addWidget(m_queueTitle);
-    column->addWidget(m_queueTable, 1);
+    m_queueTable = named(new QueueTable(m_queue, QueueTable::Columns::Queue, pane), u"queueTable"_s);
+    makeColumn(pane, {.margins = {8, 10, 0, 0}, .spacing = 4}, {m_queueTitle, {m_queueTable, 1}});
     pane->setMinimumWidth(300);
     connect(m_queueTable, &QueueTable::chosen, this, &LockDetail::choose);
     return pane;
@@ -169,23 +150,15 @@ QWidget *LockDetail::makeChainPane()
     m_caption->setProperty("look", u"muted"_s);
     m_chain = new WatchChainView(pane);
     m_chain->setMinimumHeight(1); // it scrolls; who is next is said above it
-    m_next = new WholeLinesLabel(pane);
-    m_next->setObjectName(u"nextOwner"_s);
+    m_next = named(new WholeLinesLabel(pane), u"nextOwner"_s);
     m_fold = new QPushButton(pane);
     m_fold->setProperty("look", u"flat"_s);
     connect(m_fold, &QPushButton::clicked, this, [this] {
         m_chain->setWhole(!m_chain->isWhole());
         updateFold();
     });
-    auto *top = new QHBoxLayout;
-    top->addWidget(m_caption, 1);
-    top->addWidget(m_fold);
-    auto *column = new QVBoxLayout(pane);
-    column->setContentsMargins(16, 10, 8, 10);
-    column->setSpacing(4);
-    column->addLayout(top);
-    column->addWidget(m_next);
-    column->addWidget(m_chain, 1);
+    auto *top = makeRow({}, {{m_caption, 1}, m_fold});
+    makeColumn(pane, {.margins = {16, 10, 8, 10}, .spacing = 4}, {top, m_next, {m_chain, 1}});
     m_rawTable = new QueueTable(m_queue, QueueTable::Columns::Raw, m_tabs);
     m_tabs->addTab(pane, {}); // their titles are the backend's words
     m_tabs->addTab(m_rawTable, {});
@@ -423,12 +396,15 @@ QString LockDetail::whyNoLock() const
 // What is old may be over.
 QString LockDetail::whyNoRelease() const
 {
-    return m_isPast             ? PausableBackend::whyNotThere()
-           : !m_lock            ? whyNoLock()
-           : m_isGone           ? tr("The chosen lock is gone")
-           : m_stale            ? tr("Not connected: who holds it now is not known")
-           : holder().isEmpty() ? tr("Nobody holds it")
-                                : QString();
+    if (m_isPast)
+        return PausableBackend::whyNotThere();
+    if (!m_lock)
+        return whyNoLock();
+    if (m_isGone)
+        return tr("The chosen lock is gone");
+    if (m_stale)
+        return tr("Not connected: who holds it now is not known");
+    return holder().isEmpty() ? tr("Nobody holds it") : QString();
 }
 
 void LockDetail::updateFold()

@@ -4,6 +4,7 @@
 #include "core/workspace/values.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/lockdetail.h"
+#include "ui/parts/layouts.h"
 
 #include <QClipboard>
 #include <QFileDialog>
@@ -90,10 +91,10 @@ void LockDetail::saveNote()
     QString name = u"incident"_s + label(m_lock->lock.name, 60).prepend(u'/').replace(noFileName, u"-"_s);
     while (name.endsWith(u'-'))
         name.chop(1);
-    auto *dialog = new QFileDialog(this, tr("Save note"), {}, tr("Markdown (*.md);;All files (*)"));
+    auto *dialog =
+        named(new QFileDialog(this, tr("Save note"), {}, tr("Markdown (*.md);;All files (*)")), u"noteDialog"_s);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setObjectName(u"noteDialog"_s);
     dialog->setDefaultSuffix(u"md"_s);
     dialog->selectFile(name + u".md"_s);
     connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &file) {

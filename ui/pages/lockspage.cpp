@@ -5,6 +5,7 @@
 #include "ui/models/shown.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/parts/labels.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/listshare.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
@@ -54,13 +55,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     m_splitter->setSizes({410, 370});
     m_stack->setMinimumHeight(120);
     m_detail->setMinimumHeight(234); // an answer of two lines, its buttons, a finding, and the head of the queue
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addLayout(m_banners);
-    column->addWidget(m_holds);
-    column->addWidget(makeChips());
-    column->addWidget(m_splitter, 1);
+    makeColumn(this, {.spacing = 0}, {m_banners, m_holds, makeChips(), {m_splitter, 1}});
 
     m_model.setClock([this] { return clock().now(); });
     m_holds->setClock([this] { return clock().now(); });
@@ -144,9 +139,7 @@ QWidget *LocksPage::makeChips()
         leaveHidden();
     });
     row->addStretch();
-    m_resort = new QPushButton(strip);
-    m_resort->setProperty("look", u"flat"_s);
-    m_resort->setObjectName(u"resort"_s);
+    m_resort = named(makeButton({}, strip, &m_model, &LocksModel::settle, u"flat"_s), u"resort"_s);
     m_resort->setToolTip(
         tr("Rows stay where they are while the pointer is over them, and for two seconds after a key"));
     // It comes and goes while the pointer is over the rows, which must not move for it.
@@ -154,7 +147,6 @@ QWidget *LocksPage::makeChips()
     policy.setVerticalPolicy(QSizePolicy::Ignored);
     m_resort->setSizePolicy(policy);
     m_resort->hide();
-    connect(m_resort, &QPushButton::clicked, &m_model, &LocksModel::settle);
     row->addWidget(m_resort);
     m_order = new ElidedLabel(strip);
     m_order->setProperty("look", u"muted"_s);
@@ -392,8 +384,7 @@ void LocksPage::showBroken()
         delete item;
     }
     while (m_banners->count() < static_cast<int>(broken.size())) {
-        auto *banner = new Banner(this);
-        banner->setObjectName(u"brokenBanner"_s);
+        auto *banner = named(new Banner(this), u"brokenBanner"_s);
         const auto at = static_cast<std::size_t>(m_banners->count());
         connect(banner, &Banner::actionRequested, this, [this, at] { emit retryRequested(m_broken[at]); });
         connect(banner, &Banner::secondRequested, this, [this, at] { emit editRequested(m_broken[at]); });

@@ -2,13 +2,13 @@
 #include "ui/pages/logpage.h"
 
 #include "ui/pages/livetree.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QAction>
-#include <QBoxLayout>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QHeaderView>
@@ -30,13 +30,10 @@ LogPage::LogPage(QWidget *parent) : Page(parent)
     m_filtered.setSourceModel(&m_model);
     m_stack = new QStackedWidget(this);
     auto *content = new QWidget(m_stack);
-    auto *layout = new QVBoxLayout(content);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addWidget(buildStrip());
-    layout->addWidget(makeHairline(content));
+    auto *strip = buildStrip();
+    auto *line = makeHairline(content);
     buildTable();
-    layout->addWidget(m_table, 1);
+    makeColumn(content, {.spacing = 0}, {strip, line, {m_table, 1}});
     auto *empty = new EmptyNotice(m_stack);
     empty->say(
         u"Nothing sent, nothing seen"_s,
@@ -44,9 +41,7 @@ LogPage::LogPage(QWidget *parent) : Page(parent)
         u"its outcome and how long it took. The newest 5,000 are kept."_s);
     m_stack->addWidget(empty);
     m_stack->addWidget(content);
-    auto *outer = new QVBoxLayout(this);
-    outer->setContentsMargins(0, 0, 0, 0);
-    outer->addWidget(m_stack);
+    makeColumn(this, {}, {m_stack});
     say();
 }
 
@@ -85,36 +80,23 @@ QWidget *LogPage::buildStrip()
         say();
     });
     m_status = makeLabel({}, u"muted"_s, strip);
-    m_follow = new QPushButton(strip);
-    m_follow->setProperty("look", u"flat"_s);
-    connect(m_follow, &QPushButton::clicked, this, &LogPage::follow);
-    auto *copy = new QPushButton(u"Copy"_s, strip);
+    m_follow = makeButton({}, strip, this, &LogPage::follow, u"flat"_s);
+    auto *copy = makeButton(u"Copy"_s, strip, this, [this] { QGuiApplication::clipboard()->setText(copyText()); });
     copy->setToolTip(u"Copies the chosen rows, or all that are shown"_s);
-    connect(copy, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(copyText()); });
-    auto *layout = stripLayout(strip);
-    layout->addWidget(m_filter, 2);
-    layout->addWidget(m_onlyWrites);
-    layout->addWidget(m_onlyEvents);
-    layout->addStretch(1);
-    layout->addWidget(m_follow);
-    layout->addWidget(m_status);
-    layout->addWidget(copy);
+    addParts(*stripLayout(strip), {{m_filter, 2}, m_onlyWrites, m_onlyEvents, Stretch{1}, m_follow, m_status, copy});
     return strip;
 }
 
 void LogPage::buildTable()
 {
     m_table = new LiveTree(this);
-    m_table->setRootIsDecorated(false);
     m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
-    m_table->setAccessibleName(u"Log"_s);
-    auto *cells = new TreeCellDelegate(m_table);
-    cells->setIndented(false);
+    auto *cells = m_table->becomeTable(u"Log"_s);
+    cells->setHairlines(false);
     cells->setRowHeight(24);
     cells->setMono({LogModel::Time, LogModel::Text, LogModel::Outcome});
     cells->setMuted({LogModel::Time, LogModel::Connection, LogModel::Kind, LogModel::Outcome, LogModel::Took});
     cells->setToneRole(LogModel::ToneRole);
-    m_table->setItemDelegate(cells);
     m_table->setModel(&m_filtered);
     m_table->setLeastStretched(200); // in a narrow window the last columns go
     m_table->setWidths(LogModel::Text, {{LogModel::Time, 116},

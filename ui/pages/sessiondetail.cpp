@@ -6,12 +6,12 @@
 #include "core/base/text.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/livetree.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
 #include <QLabel>
 #include <QPainter>
 #include <QPainterPath>
@@ -147,24 +147,15 @@ SessionDetail::SessionDetail(QWidget *parent) : QWidget(parent)
     m_statement = words({}, 4);
     m_statement->setObjectName(u"sessionStatement"_s);
     m_statement->setFont(monoFont(12));
-    auto *doing = new QVBoxLayout(m_doingBox);
-    doing->setContentsMargins(0, 0, 0, 0);
-    doing->setSpacing(2);
-    doing->addWidget(m_doing);
-    doing->addWidget(m_statement);
+    makeColumn(m_doingBox, {.spacing = 2}, {m_doing, m_statement});
     m_lease = new QWidget(content);
     m_pulse = new PulseView(m_lease);
     m_beats = words(u"muted"_s, 1);
     m_beats->setObjectName(u"sessionPulse"_s);
     m_table = new LiveTree(content);
-    m_table->setRootIsDecorated(false);
-    m_table->setAccessibleName(u"Locks of the session"_s);
-    auto *cells = new TreeCellDelegate(m_table);
-    cells->setIndented(false);
-    cells->setHairlines(true);
+    auto *cells = m_table->becomeTable(u"Locks of the session"_s);
     cells->setMono({SessionLocksModel::Lock, SessionLocksModel::Next});
     cells->setToneRole(SessionLocksModel::ToneRole);
-    m_table->setItemDelegate(cells);
     m_table->setModel(&m_model);
     m_table->setWidths(
         SessionLocksModel::Lock,
@@ -174,27 +165,13 @@ SessionDetail::SessionDetail(QWidget *parent) : QWidget(parent)
             emit lockActivated(m_model.at(row.row()).lock);
     });
     // Not a layout alone: one in which all is hidden takes what room there is (Qt 6.4).
-    auto *beats = new QHBoxLayout(m_lease);
-    beats->setContentsMargins(0, 0, 0, 0);
-    beats->setSpacing(10);
-    beats->addWidget(m_pulse);
-    beats->addWidget(m_beats, 1);
-    auto *head = new QVBoxLayout;
-    head->setContentsMargins(14, 10, 14, 8);
-    head->setSpacing(4);
-    for (auto *one : std::initializer_list<QWidget *>{m_title, m_who, m_gone, m_end, m_doingBox, m_lease})
-        head->addWidget(one);
-    auto *column = new QVBoxLayout(content);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addLayout(head, 0);
-    column->addWidget(makeHairline(content));
-    column->addWidget(m_table, 1);
+    makeRow(m_lease, {.spacing = 10}, {m_pulse, {m_beats, 1}});
+    auto *head =
+        makeColumn({.margins = {14, 10, 14, 8}, .spacing = 4}, {m_title, m_who, m_gone, m_end, m_doingBox, m_lease});
+    makeColumn(content, {.spacing = 0}, {head, makeHairline(content), {m_table, 1}});
     m_stack->addWidget(m_empty);
     m_stack->addWidget(content);
-    auto *outer = new QVBoxLayout(this);
-    outer->setContentsMargins(0, 0, 0, 0);
-    outer->addWidget(m_stack);
+    makeColumn(this, {}, {m_stack});
     clear();
 }
 

@@ -5,12 +5,12 @@
 #include "ui/models/locksmodel.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/sessiondetail.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
@@ -50,21 +50,14 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
         say();
     });
     m_status = makeLabel({}, u"muted"_s, strip);
-    stripLayout(strip)->addWidget(m_filter, 2);
-    stripLayout(strip)->addStretch(1);
-    stripLayout(strip)->addWidget(m_status);
+    addParts(*stripLayout(strip), {{m_filter, 2}, Stretch{1}, m_status});
 
     m_table = new LiveTree(content);
-    m_table->setRootIsDecorated(false);
-    m_table->setAccessibleName(u"Sessions"_s);
-    auto *cells = new TreeCellDelegate(m_table);
-    cells->setIndented(false);
-    cells->setHairlines(true);
+    auto *cells = m_table->becomeTable(u"Sessions"_s);
     cells->setRowHeight(30);
     cells->setMono({SessionsModel::Session, SessionsModel::Endpoint, SessionsModel::Holds, SessionsModel::Waits});
     cells->setMuted({SessionsModel::Connection, SessionsModel::Session, SessionsModel::Client});
     cells->setToneRole(SessionsModel::ToneRole);
-    m_table->setItemDelegate(cells);
     // Heard before the view hears it, which would go on to the row beside: what is told of then is nobody's choice.
     connect(m_proxy, &QAbstractItemModel::rowsAboutToBeRemoved, this,
             [this](const QModelIndex &, int first, int last) {
@@ -98,12 +91,7 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
     m_splitter->setStretchFactor(1, 1);
     m_splitter->setSizes({380, 380});
 
-    auto *layout = new QVBoxLayout(content);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addWidget(strip);
-    layout->addWidget(makeHairline(content));
-    layout->addWidget(m_splitter, 1);
+    makeColumn(content, {.spacing = 0}, {strip, makeHairline(content), {m_splitter, 1}});
     auto *empty = new EmptyNotice(m_stack);
     empty->say(
         u"No sessions seen"_s,
@@ -111,9 +99,7 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
         u"the Redis clients behind the locks, SQL connections, and etcd's leases. A ZooKeeper tells only where dump and cons are allowed."_s);
     m_stack->addWidget(empty);
     m_stack->addWidget(content);
-    auto *outer = new QVBoxLayout(this);
-    outer->setContentsMargins(0, 0, 0, 0);
-    outer->addWidget(m_stack);
+    makeColumn(this, {}, {m_stack});
 }
 
 SessionsPage::~SessionsPage()

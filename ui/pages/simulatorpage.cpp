@@ -2,6 +2,7 @@
 #include "ui/pages/simulatorpage.h"
 
 #include "ui/dialogs/guaranteesdialog.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
@@ -42,24 +43,17 @@ constexpr int narrowRun = 380;
 SimulatorPage::SimulatorPage(QWidget *parent, Simulate simulate)
     : Page(parent), m_runner(std::move(simulate)), m_grid(new RunGrid(m_playback)),
       m_player(new Player(m_runner, this)),
-      m_export(new ExportMenu([this] { return m_grid->pictures(); }, m_runner, this)), m_placeMenu(new QMenu(this)),
-      m_toLesson(new QPushButton(this)), m_heading(new SimulatorHeading(m_placeMenu, m_export, this)),
-      m_banner(new Banner(this)), m_stack(new QStackedWidget(this)), m_empty(new EmptyNotice(this))
+      m_export(new ExportMenu([this] { return m_grid->pictures(); }, m_runner, this)),
+      m_placeMenu(named(new QMenu(this), u"placeMenu"_s)), m_toLesson(named(new QPushButton(this), u"toLesson"_s)),
+      m_heading(new SimulatorHeading(m_placeMenu, m_export, this)), m_banner(new Banner(this)),
+      m_stack(new QStackedWidget(this)), m_empty(new EmptyNotice(this))
 {
-    m_placeMenu->setObjectName(u"placeMenu"_s);
     m_banner->hide();
     m_stack->addWidget(m_empty);
     m_stack->addWidget(makePictures());
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(16, 12, 16, 8);
-    column->setSpacing(10);
-    m_toLesson->setObjectName(u"toLesson"_s);
     m_toLesson->hide();
-    column->addWidget(m_toLesson, 0, Qt::AlignLeft);
-    column->addWidget(m_heading);
-    column->addWidget(m_player);
-    column->addWidget(m_banner);
-    column->addWidget(m_stack, 1);
+    makeColumn(this, {.margins = {16, 12, 16, 8}, .spacing = 10},
+               {{m_toLesson, 0, Qt::AlignLeft}, m_heading, m_player, m_banner, {m_stack, 1}});
     addKeys();
 
     connect(m_toLesson, &QPushButton::clicked, this, [this] {
@@ -97,40 +91,22 @@ SimulatorPage::~SimulatorPage()
 QWidget *SimulatorPage::makePictures()
 {
     auto *pictures = new QWidget(this);
-    auto *column = new QVBoxLayout(pictures);
-    m_pictures = column;
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(8);
     auto *inside = new QWidget;
-    auto *stack = new QVBoxLayout(inside);
-    m_inside = stack;
-    stack->setContentsMargins(0, 0, 0, 0);
-    stack->setSpacing(8);
-    stack->addLayout(m_grid, 5);
     m_sight = new SightBar(m_playback, *m_grid, inside);
     connect(m_sight, &SightBar::hidingChanged, this, &SimulatorPage::hide);
-    stack->addWidget(m_sight);
     m_lowerGrid = new QGridLayout;
     m_lowerGrid->setSpacing(12);
     m_chart = new ScalingChart(inside);
     m_mustHold = new MustHoldPanel(inside);
     connect(m_mustHold, &MustHoldPanel::violationChosen, this, &SimulatorPage::jumpTo);
     connect(m_mustHold, &MustHoldPanel::guaranteesRequested, this, &SimulatorPage::openGuarantees);
-    stack->addLayout(m_lowerGrid, 2);
-    m_scroll = new QScrollArea(pictures);
-    m_scroll->setFrameShape(QFrame::NoFrame);
-    m_scroll->setWidgetResizable(true);
-    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_inside = makeColumn(inside, {.spacing = 8}, {{m_grid, 5}, m_sight, {m_lowerGrid, 2}});
+    m_scroll = makeScroll(inside, pictures);
     m_scroll->setFocusPolicy(Qt::NoFocus);
-    m_scroll->setWidget(inside);
     m_scroll->viewport()->setAutoFillBackground(false);
     inside->setAutoFillBackground(false);
-    column->addWidget(m_scroll, 1);
     m_transport = new TransportBar(m_playback, pictures);
-    column->addWidget(m_transport);
-    m_sentence = makeLabel({}, u"muted"_s, pictures);
-    m_sentence->setObjectName(u"sentence"_s);
-    m_sentence->setWordWrap(true);
+    m_sentence = named(makeWrapped({}, u"muted"_s, pictures), u"sentence"_s);
     m_sentence->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     const auto keepHeight = [this] { // it does not move what stands above it
         m_sentence->ensurePolished();
@@ -139,7 +115,7 @@ QWidget *SimulatorPage::makePictures()
     keepHeight();
     connect(Theme::instance(), &Theme::changed, m_sentence, keepHeight);
     m_sentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    column->addWidget(m_sentence);
+    m_pictures = makeColumn(pictures, {.spacing = 8}, {{m_scroll, 1}, m_transport, m_sentence});
     return pictures;
 }
 
@@ -349,8 +325,7 @@ void SimulatorPage::fillForkMenu(QMenu &menu, int contender, std::optional<int> 
 
 QMenu *SimulatorPage::makeMenu(const QString &name)
 {
-    auto *menu = new QMenu(this);
-    menu->setObjectName(name);
+    auto *menu = named(new QMenu(this), name);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     return menu;
 }

@@ -6,6 +6,7 @@
 #include "ui/pages/entryhead.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/environment.h"
+#include "ui/parts/layouts.h"
 #include "ui/theme/theme.h"
 
 #include <QAction>
@@ -85,12 +86,10 @@ TreePage::TreePage(std::initializer_list<Scheme> schemes, Words words, QWidget *
     m_filter->setMaximumWidth(260);
     connect(m_filter, &QLineEdit::textChanged, this, [this] { m_filterSoon.start(); });
     m_status = makeLabel({}, u"muted"_s, this);
-    m_environment = new QLabel(this);
-    m_environment->setObjectName(u"pageEnvironment"_s);
+    m_environment = named(new QLabel(this), u"pageEnvironment"_s);
     m_environment->setTextFormat(Qt::PlainText);
     m_environment->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-    m_absent = makeLabel({}, u"warning"_s, this);
-    m_absent->setObjectName(u"nothingOfChosen"_s);
+    m_absent = named(makeLabel({}, u"warning"_s, this), u"nothingOfChosen"_s);
 
     m_rows = new QStackedWidget(this);
     m_tree = new LiveTree(m_rows);
@@ -122,25 +121,17 @@ void TreePage::assemble(QWidget *strip, QWidget *detail, const QList<int> &sizes
 {
     m_stack = new QStackedWidget(this);
     auto *content = new QWidget(m_stack);
-    auto *layout = new QVBoxLayout(content);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addWidget(strip);
     auto *row = static_cast<QHBoxLayout *>(strip->layout());
     row->insertWidget(0, m_environment);
     row->insertWidget(1, m_absent);
     m_banner = new StaleBanner(content);
-    layout->addWidget(m_banner);
-    m_notice = new Banner(content);
-    m_notice->setObjectName(u"editNotice"_s);
+    m_notice = named(new Banner(content), u"editNotice"_s);
     m_notice->hide();
     connect(m_notice, &Banner::actionRequested, this, [this] {
         if (m_undo)
             emit undoRequested(*m_undo, m_undone);
     });
     connect(m_notice, &Banner::secondRequested, m_notice, &QWidget::hide);
-    layout->addWidget(m_notice);
-    layout->addWidget(makeHairline(content));
     m_splitter = new QSplitter(Qt::Horizontal, content);
     m_splitter->setHandleWidth(1);
     m_splitter->setChildrenCollapsible(false);
@@ -148,15 +139,13 @@ void TreePage::assemble(QWidget *strip, QWidget *detail, const QList<int> &sizes
     m_splitter->addWidget(detail);
     m_splitter->setSizes(sizes);
     m_splitter->setStretchFactor(0, 1);
-    layout->addWidget(m_splitter, 1);
+    makeColumn(content, {.spacing = 0}, {strip, m_banner, m_notice, makeHairline(content), {m_splitter, 1}});
 
     auto *empty = new EmptyNotice(m_stack);
     empty->say(m_words.emptyTitle, m_words.emptyText);
     m_stack->addWidget(empty);
     m_stack->addWidget(content);
-    auto *outer = new QVBoxLayout(this);
-    outer->setContentsMargins(0, 0, 0, 0);
-    outer->addWidget(m_stack);
+    makeColumn(this, {}, {m_stack});
     updateEdits();
 }
 

@@ -2,11 +2,11 @@
 #include "ui/pages/valueview.h"
 
 #include "core/base/text.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
 #include <QJsonDocument>
 #include <QLabel>
 #include <QPlainTextEdit>
@@ -208,20 +208,8 @@ ValueView::ValueView(QWidget *parent) : QWidget(parent)
     auto *line = new QFrame(this);
     line->setProperty("look", u"hairline"_s);
 
-    auto *bar = new QHBoxLayout;
-    bar->setContentsMargins(6, 0, 12, 0);
-    bar->addWidget(m_forms);
-    bar->addStretch();
-    bar->addWidget(m_note);
-    bar->addWidget(m_showAll);
-    bar->addSpacing(8);
-    bar->addWidget(m_size);
-    auto *layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addLayout(bar);
-    layout->addWidget(line);
-    layout->addWidget(m_text);
+    auto *bar = makeRow({.margins = {6, 0, 12, 0}}, {m_forms, Stretch{}, m_note, m_showAll, Gap{8}, m_size});
+    makeColumn(this, {.spacing = 0}, {bar, line, m_text});
 
     connect(m_forms, &QTabBar::currentChanged, this, &ValueView::render);
     connect(m_forms, &QTabBar::tabBarClicked, this, [this] { m_isChosen = true; });

@@ -4,12 +4,12 @@
 #include "core/base/text.h"
 #include "ui/pages/entryhead.h"
 #include "ui/pages/valueview.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
 #include <QDateTime>
 #include <QLabel>
 #include <QStackedWidget>
@@ -70,18 +70,13 @@ ZnodeDetailView::ZnodeDetailView(QWidget *parent) : QWidget(parent)
     m_value = new ValueView(this);
     auto *content = new QFrame(m_stack);
     content->setProperty("look", u"panel"_s);
-    auto *layout = new QVBoxLayout(content);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addWidget(m_head = new EntryHead(u"Copy path"_s, u"Path of the node"_s, content));
-    layout->addWidget(buildFacts(), 1);
-    layout->addStretch();
+    makeColumn(
+        content, {.spacing = 0},
+        {m_head = new EntryHead(u"Copy path"_s, u"Path of the node"_s, content), {buildFacts(), 1}, Stretch{}});
 
     m_stack->addWidget(m_empty);
     m_stack->addWidget(content);
-    auto *outer = new QVBoxLayout(this);
-    outer->setContentsMargins(0, 0, 0, 0);
-    outer->addWidget(m_stack);
+    makeColumn(this, {}, {m_stack});
 }
 
 QWidget *ZnodeDetailView::buildFacts()
@@ -103,20 +98,10 @@ QWidget *ZnodeDetailView::buildFacts()
     m_acls = makeSelectable({}, facts);
     m_acls->setWordWrap(true);
 
-    auto *layout = new QVBoxLayout(facts);
-    layout->setContentsMargins(16, 4, 16, 12);
-    layout->setSpacing(6);
-    layout->addWidget(makeLabel(u"STAT"_s, u"section"_s, facts));
-    layout->addLayout(m_stat);
-    layout->addSpacing(6);
-    layout->addWidget(makeLabel(u"WHO MAY DO WHAT (ACL)"_s, u"section"_s, facts));
-    layout->addWidget(m_acls);
-    auto *all = new QVBoxLayout(m_facts);
-    all->setContentsMargins(0, 0, 0, 0);
-    all->setSpacing(0);
-    all->addWidget(facts);
-    all->addWidget(makeHairline(m_facts));
-    all->addWidget(m_value, 1);
+    makeColumn(facts, {.margins = {16, 4, 16, 12}, .spacing = 6},
+               {makeLabel(u"STAT"_s, u"section"_s, facts), m_stat, Gap{6},
+                makeLabel(u"WHO MAY DO WHAT (ACL)"_s, u"section"_s, facts), m_acls});
+    makeColumn(m_facts, {.spacing = 0}, {facts, makeHairline(m_facts), {m_value, 1}});
     return m_facts;
 }
 

@@ -4,12 +4,12 @@
 #include "core/base/text.h"
 #include "ui/pages/entryhead.h"
 #include "ui/pages/livetree.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/tabletools.h"
 #include "ui/pages/znodesdetail.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QLabel>
@@ -90,11 +90,7 @@ QWidget *ZnodesPage::buildStrip()
         m_goTo->setFocus();
         m_goTo->selectAll();
     });
-    auto *layout = stripLayout(strip);
-    layout->addWidget(m_goTo, 3);
-    layout->addWidget(m_filter, 2);
-    layout->addStretch(1);
-    layout->addWidget(m_status);
+    addParts(*stripLayout(strip), {{m_goTo, 3}, {m_filter, 2}, Stretch{1}, m_status});
     return strip;
 }
 

@@ -3,6 +3,7 @@
 
 #include "ui/models/screenclock.h"
 #include "ui/parts/labels.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
@@ -10,7 +11,6 @@
 #include <QEvent>
 #include <QPainter>
 #include <QStyle>
-#include <QVBoxLayout>
 
 namespace lockscope::ui {
 
@@ -18,22 +18,16 @@ using namespace Qt::StringLiterals;
 
 Banner::Banner(QWidget *parent)
     : QFrame(parent), m_word(makeLabel({}, {}, this)), m_sentence(new WholeLinesLabel(this)),
-      m_action(new QPushButton(this)), m_second(new QPushButton(this))
+      m_action(makeButton({}, this, &Banner::actionRequested)),
+      m_second(makeButton({}, this, &Banner::secondRequested))
 {
     m_word->setProperty("weight", u"bold"_s);
     for (auto *button : {m_action, m_second}) {
         button->setAutoDefault(false); // Enter in a dialog's text field must not press it
         button->hide();
     }
-    connect(m_action, &QPushButton::clicked, this, &Banner::actionRequested);
-    connect(m_second, &QPushButton::clicked, this, &Banner::secondRequested);
-    auto *row = new QHBoxLayout(this);
-    row->setContentsMargins(10, 6, 10, 6);
-    row->setSpacing(10);
-    row->addWidget(m_word, 0, Qt::AlignTop);
-    row->addWidget(m_sentence, 1);
-    row->addWidget(m_action);
-    row->addWidget(m_second);
+    makeRow(this, {.margins = {10, 6, 10, 6}, .spacing = 10},
+            {{m_word, 0, Qt::AlignTop}, {m_sentence, 1}, m_action, m_second});
 }
 
 void Banner::say(Look look, const QString &word, const QString &sentence, const QString &action,
@@ -93,35 +87,26 @@ QString Banner::sentence() const
 }
 
 EmptyNotice::EmptyNotice(QWidget *parent)
-    : QWidget(parent), m_title(makeLabel({}, u"heading"_s, this)), m_text(makeLabel({}, u"muted"_s, this)),
-      m_action(new QPushButton(this)), m_second(new QPushButton(this))
+    : QWidget(parent), m_title(makeWrapped({}, u"heading"_s, this)), m_text(makeWrapped({}, u"muted"_s, this)),
+      m_action(makeButton({}, this, &EmptyNotice::actionRequested, u"primary"_s)),
+      m_second(makeButton({}, this, &EmptyNotice::secondRequested))
 {
-    connect(m_second, &QPushButton::clicked, this, &EmptyNotice::secondRequested);
     m_second->hide();
     m_title->setAlignment(Qt::AlignHCenter);
-    m_title->setWordWrap(true);
     m_text->setAlignment(Qt::AlignHCenter);
-    m_text->setWordWrap(true);
     m_text->setMaximumWidth(520);
-    m_action->setProperty("look", u"primary"_s);
     for (auto *button : {m_action, m_second})
         button->setAutoDefault(true); // Enter presses it: else only Space does, outside of a dialog
-    connect(m_action, &QPushButton::clicked, this, &EmptyNotice::actionRequested);
 
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(24, 24, 24, 24);
-    column->setSpacing(8);
-    column->addStretch(2);
-    column->addWidget(m_title);
-    auto *middle = new QHBoxLayout;
-    middle->addStretch();
-    middle->addWidget(m_text, 4);
-    middle->addStretch();
-    column->addLayout(middle);
-    column->addSpacing(6);
-    column->addWidget(m_action, 0, Qt::AlignHCenter);
-    column->addWidget(m_second, 0, Qt::AlignHCenter);
-    column->addStretch(3);
+    auto *middle = makeRow({}, {Stretch{}, {m_text, 4}, Stretch{}});
+    makeColumn(this, {.margins = {24, 24, 24, 24}, .spacing = 8},
+               {Stretch{2},
+                m_title,
+                middle,
+                Gap{6},
+                {m_action, 0, Qt::AlignHCenter},
+                {m_second, 0, Qt::AlignHCenter},
+                Stretch{3}});
 }
 
 void EmptyNotice::say(const QString &title, const QString &text, const QString &action, const QString &second)
@@ -192,9 +177,7 @@ bool StaleOverlay::eventFilter(QObject *watched, QEvent *event)
 
 StaleBanner::StaleBanner(QWidget *parent) : QFrame(parent), m_banner(new Banner(this))
 {
-    auto *layout = new QHBoxLayout(this);
-    layout->setContentsMargins(12, 0, 12, 8);
-    layout->addWidget(m_banner);
+    makeRow(this, {.margins = {12, 0, 12, 8}}, {m_banner});
     hide();
 }
 

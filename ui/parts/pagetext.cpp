@@ -2,7 +2,9 @@
 #include "ui/parts/pagetext.h"
 
 #include <QCoreApplication>
+#include <QEvent>
 #include <QTranslator>
+#include <QWidget>
 
 #include <atomic>
 
@@ -14,6 +16,24 @@ using lessons::Language;
 namespace {
 
 std::atomic<Language> g_language = Language::English;
+
+class LanguageFollower : public QObject {
+public:
+    LanguageFollower(QWidget *widget, std::function<void()> say) : QObject(widget), m_say(std::move(say))
+    {
+        widget->installEventFilter(this);
+    }
+
+    bool eventFilter(QObject *, QEvent *event) override
+    {
+        if (event->type() == QEvent::LanguageChange)
+            m_say();
+        return false;
+    }
+
+private:
+    std::function<void()> m_say;
+};
 
 } // namespace
 
@@ -40,6 +60,12 @@ void speak(Language language)
     words->setObjectName(name);
     if (words->load(file))
         QCoreApplication::installTranslator(words);
+}
+
+void sayInEachLanguage(QWidget *widget, std::function<void()> say)
+{
+    say();
+    new LanguageFollower(widget, std::move(say));
 }
 
 } // namespace lockscope::ui

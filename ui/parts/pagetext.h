@@ -7,10 +7,16 @@
 
 #include "core/workspace/values.h"
 
+#include <functional>
+
+class QWidget;
+
 namespace lockscope::ui {
 
 // From now on; what was said already changes where a widget hears of it (QEvent::LanguageChange). GUI thread.
 void speak(lessons::Language language);
+// Calls `say` now, and when the widget hears of another language.
+void sayInEachLanguage(QWidget *widget, std::function<void()> say);
 // Any thread: pictures are painted beside the window, too.
 [[nodiscard]] lessons::Language displayLanguage();
 

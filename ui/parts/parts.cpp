@@ -72,6 +72,13 @@ QLabel *makeLabel(const QString &text, const QString &look, QWidget *parent)
     return label;
 }
 
+QLabel *makeWrapped(const QString &text, const QString &look, QWidget *parent)
+{
+    auto *label = makeLabel(text, look, parent);
+    label->setWordWrap(true);
+    return label;
+}
+
 QLabel *makeSelectable(const QString &text, QWidget *parent, bool isMono)
 {
     auto *label = makeLabel(text, {}, parent);

@@ -22,6 +22,8 @@ inline constexpr std::chrono::milliseconds filterDelay{150};
 
 // A label that never reads its text as HTML. `look` is one of the style sheet's.
 [[nodiscard]] QLabel *makeLabel(const QString &text, const QString &look, QWidget *parent);
+// The same, on as many lines as it needs.
+[[nodiscard]] QLabel *makeWrapped(const QString &text, const QString &look, QWidget *parent);
 // The same, with text that can be selected by mouse and keyboard.
 [[nodiscard]] QLabel *makeSelectable(const QString &text, QWidget *parent, bool isMono = true);
 [[nodiscard]] QFrame *makeHairline(QWidget *parent);

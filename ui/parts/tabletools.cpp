@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "ui/models/rowsmodel.h"
 #include "ui/models/screenclock.h"
+#include "ui/parts/layouts.h"
 
 #include <QClipboard>
 #include <QContextMenuEvent>
@@ -293,9 +294,8 @@ void TableTools::choose(int column, bool shown)
 
 void TableTools::openChooser(const QPoint &at)
 {
-    auto *menu = new QMenu(&m_view);
+    auto *menu = named(new QMenu(&m_view), u"columnsMenu"_s);
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    menu->setObjectName(u"columnsMenu"_s);
     for (int place = 0; place < m_header.count(); ++place) {
         const int column = m_header.logicalIndex(place);
         if (!isOwn(column))

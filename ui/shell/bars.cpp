@@ -7,11 +7,11 @@
 #include "ui/models/screenclock.h"
 #include "ui/parts/environment.h"
 #include "ui/parts/labels.h"
+#include "ui/parts/layouts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QDateTime>
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
@@ -41,9 +41,13 @@ void setLook(QWidget &widget, const QString &look)
 } // namespace
 
 TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
-    : QFrame(parent), m_book(book), m_title(new QLabel(u"Lockscope"_s, this)), m_find(new QLineEdit(this)),
-      m_filters(new QPushButton(u"▾"_s, this)), m_menu(new QPushButton(u"⋯"_s, this)),
-      m_environment(new QLabel(this)), m_writes(new QPushButton(this)), m_pause(new QPushButton(this))
+    : QFrame(parent), m_book(book), m_title(new QLabel(u"Lockscope"_s, this)),
+      m_find(named(new QLineEdit(this), u"find"_s, tr("Find"))),
+      m_filters(named(new QPushButton(u"▾"_s, this), u"filtersButton"_s, tr("Saved filters"))),
+      m_menu(named(new QPushButton(u"⋯"_s, this), u"menuButton"_s, tr("All actions"))),
+      m_environment(named(new QLabel(this), u"environment"_s)),
+      m_writes(named(new QPushButton(this), u"writesButton"_s)),
+      m_pause(named(makeButton({}, this, &TopBar::pauseToggled), u"pauseButton"_s))
 {
     setProperty("look", u"topbar"_s);
     setFixedHeight(45);
@@ -51,8 +55,6 @@ TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
     m_title->setStyleSheet(u"font-weight: 700;"_s);
 
     m_find->setPlaceholderText(tr("Find a lock, session or host (Ctrl+F)"));
-    m_find->setAccessibleName(tr("Find"));
-    m_find->setObjectName(u"find"_s);
     m_find->setProperty("look", u"find"_s);
     m_find->setClearButtonEnabled(true);
     m_find->setMinimumWidth(140);
@@ -71,53 +73,27 @@ TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
     });
 
     m_environment->setTextFormat(Qt::PlainText);
-    m_environment->setObjectName(u"environment"_s);
     m_environment->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-    m_writes->setObjectName(u"writesButton"_s);
     m_writes->setProperty("look", u"tag-readonly"_s);
     m_writes->setToolTip(
         tr("Which connections Lockscope may write to, and how many writes it sent. A click changes it."));
     connect(m_writes, &QPushButton::clicked, this,
             [this] { emit writesMenuRequested(m_writes->mapToGlobal(QPoint(0, m_writes->height()))); });
-    m_pause->setObjectName(u"pauseButton"_s);
     m_pause->setToolTip(
         tr("Space. Stops everything on screen, ages included; what changes meanwhile waits and is counted "
            "below. Whatever you do is checked against the present all the same."));
-    connect(m_pause, &QPushButton::clicked, this, &TopBar::pauseToggled);
     setPaused(false);
-    auto *time = new QPushButton(tr("Time"), this);
-    time->setObjectName(u"timeButton"_s);
+    auto *time = named(makeButton(tr("Time"), this, &TopBar::timeRequested), u"timeButton"_s);
     time->setToolTip(tr("Goes back in what was recorded (Ctrl+T)"));
-    connect(time, &QPushButton::clicked, this, &TopBar::timeRequested);
-    auto *help = new QPushButton(u"?"_s, this);
+    auto *help = makeButton(u"?"_s, this, &TopBar::helpRequested);
     help->setAccessibleName(tr("Keys"));
     help->setToolTip(tr("Keys (?)"));
-    connect(help, &QPushButton::clicked, this, &TopBar::helpRequested);
-
-    m_filters->setObjectName(u"filtersButton"_s);
     m_filters->setFixedWidth(34);
-    m_filters->setAccessibleName(tr("Saved filters"));
     m_filters->setToolTip(tr("Saved filters (Ctrl+Shift+S)"));
-    m_menu->setObjectName(u"menuButton"_s);
-    m_menu->setAccessibleName(tr("All actions"));
     m_menu->setToolTip(tr("All actions (F10)"));
-    auto *row = new QHBoxLayout(this);
-    row->setContentsMargins(12, 0, 12, 1);
-    row->setSpacing(10);
-    row->addWidget(m_title);
-    row->addSpacing(8);
-    auto *finding = new QHBoxLayout;
-    finding->setSpacing(4);
-    finding->addWidget(m_find, 1);
-    finding->addWidget(m_filters);
-    row->addLayout(finding, 1);
-    row->addStretch(1);
-    row->addWidget(m_environment);
-    row->addWidget(m_writes);
-    row->addWidget(time);
-    row->addWidget(m_pause);
-    row->addWidget(help);
-    row->addWidget(m_menu);
+    auto *finding = makeRow({.spacing = 4}, {{m_find, 1}, m_filters});
+    makeRow(this, {.margins = {12, 0, 12, 1}, .spacing = 10},
+            {m_title, Gap{8}, {finding, 1}, Stretch{1}, m_environment, m_writes, time, m_pause, help, m_menu});
     connect(&book, &ConnectionBook::changed, this, &TopBar::refresh);
     refresh();
 }
@@ -246,18 +222,16 @@ QString percent(double share)
 } // namespace
 
 StatusBar::StatusBar(const ConnectionBook &book, QWidget *parent)
-    : QFrame(parent), m_book(book), m_asOf(new QLabel(this)), m_watches(new QLabel(this)),
-      m_budget(new QProgressBar(this)), m_bytes(new QLabel(this)), m_requests(new QLabel(this)),
-      m_coverage(new ElidedLabel(this)), m_progress(new QLabel(this)), m_notice(new QLabel(this))
+    : QFrame(parent), m_book(book), m_asOf(named(new QLabel(this), u"asOf"_s)), m_watches(new QLabel(this)),
+      m_budget(new QProgressBar(this)), m_bytes(new QLabel(this)), m_requests(named(new QLabel(this), u"requests"_s)),
+      m_coverage(named(new ElidedLabel(this), u"coverage"_s)), m_progress(named(new QLabel(this), u"progress"_s)),
+      m_notice(named(new QLabel(this), u"notice"_s))
 {
     setProperty("look", u"statusbar"_s);
     setFixedHeight(28);
     setObjectName(u"statusBar"_s);
     for (auto *label : {m_asOf, m_watches, m_bytes, m_requests, m_coverage, m_progress})
         label->setTextFormat(Qt::PlainText);
-    m_asOf->setObjectName(u"asOf"_s);
-    m_coverage->setObjectName(u"coverage"_s);
-    m_progress->setObjectName(u"progress"_s);
     m_coverage->setMinimumWidth(0);
     m_coverage->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_budget->setTextVisible(false);
@@ -267,22 +241,9 @@ StatusBar::StatusBar(const ConnectionBook &book, QWidget *parent)
     for (QWidget *part : std::initializer_list<QWidget *>{m_watches, m_budget, m_bytes})
         part->setToolTip(tr("Watches that Lockscope has set on ZooKeeper, and how much of its budget they take: what "
                             "a server has to send again after a reconnect. Beyond it Lockscope polls."));
-    m_requests->setObjectName(u"requests"_s);
-    auto *row = new QHBoxLayout(this);
-    row->setContentsMargins(12, 1, 12, 0);
-    row->setSpacing(18);
-    row->addWidget(m_asOf);
-    auto *watching = new QHBoxLayout;
-    watching->setSpacing(6);
-    watching->addWidget(m_watches);
-    watching->addWidget(m_budget);
-    watching->addWidget(m_bytes);
-    row->addLayout(watching);
-    row->addWidget(m_requests);
-    row->addWidget(m_coverage, 1);
-    row->addWidget(m_progress);
-    row->addWidget(m_notice);
-    m_notice->setObjectName(u"notice"_s);
+    auto *watching = makeRow({.spacing = 6}, {m_watches, m_budget, m_bytes});
+    makeRow(this, {.margins = {12, 1, 12, 0}, .spacing = 18},
+            {m_asOf, watching, m_requests, {m_coverage, 1}, m_progress, m_notice});
     m_notice->setTextFormat(Qt::PlainText);
     m_notice->hide();
     connect(&book, &ConnectionBook::changed, this, &StatusBar::refresh);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/shell/helpoverlay.h"
 
+#include "ui/parts/layouts.h"
 #include "ui/shell/actions.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
@@ -11,10 +12,8 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QPainter>
-#include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
-#include <QVBoxLayout>
 
 namespace lockscope::ui {
 
@@ -57,8 +56,7 @@ HelpOverlay::HelpOverlay(QStringList pages, std::function<KeyHints()> keys, QWid
 // When it is first asked for: most never ask, and all wait for the first frame.
 void HelpOverlay::fill()
 {
-    auto *card = new QFrame(this);
-    card->setObjectName(u"helpCard"_s);
+    auto *card = named(new QFrame(this), u"helpCard"_s);
     card->setProperty("look", u"card"_s);
     auto *grid = new QGridLayout(card);
     grid->setContentsMargins(24, 20, 24, 20);
@@ -98,13 +96,13 @@ void HelpOverlay::fill()
          << std::pair(u"F"_s, tr("here: what findings mean, and what to do"))
          << std::pair(u"?"_s, tr("this; while presenting, a line of the page's keys"));
     const int row = addKeys(*grid, keys);
-    auto *guarantees = new QPushButton(tr("What holds, and what may break: every recipe, every fault…"), card);
-    guarantees->setObjectName(u"openPromises"_s);
-    connect(guarantees, &QPushButton::clicked, this, [this] { leaveFor(&HelpOverlay::guaranteesRequested); });
+    auto *guarantees = named(makeButton(tr("What holds, and what may break: every recipe, every fault…"), card, this,
+                                        [this] { leaveFor(&HelpOverlay::guaranteesRequested); }),
+                             u"openPromises"_s);
     grid->addWidget(guarantees, row, 0, 1, 4, Qt::AlignLeft);
-    auto *findings = new QPushButton(tr("What findings mean, and what to do…"), card);
-    findings->setObjectName(u"openFindings"_s);
-    connect(findings, &QPushButton::clicked, this, [this] { leaveFor(&HelpOverlay::findingsRequested); });
+    auto *findings = named(makeButton(tr("What findings mean, and what to do…"), card, this,
+                                      [this] { leaveFor(&HelpOverlay::findingsRequested); }),
+                           u"openFindings"_s);
     grid->addWidget(findings, row + 1, 0, 1, 4, Qt::AlignLeft);
     m_guarantees = guarantees;
     m_scroll = new QScrollArea(this);
@@ -114,9 +112,7 @@ void HelpOverlay::fill()
     m_scroll->setStyleSheet(u"QScrollArea { background: transparent; }"_s);
     m_scroll->setWidget(card);
     m_scroll->viewport()->setAutoFillBackground(false);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(m_scroll);
+    makeColumn(this, {}, {m_scroll});
 }
 
 void HelpOverlay::open()

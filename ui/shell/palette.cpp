@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/shell/palette.h"
 
+#include "ui/parts/layouts.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>
@@ -9,7 +10,6 @@
 #include <QListWidget>
 #include <QPainter>
 #include <QStyledItemDelegate>
-#include <QVBoxLayout>
 
 #include <algorithm>
 
@@ -179,14 +179,13 @@ std::vector<PaletteItem> PaletteHits::take()
 }
 
 CommandPalette::CommandPalette(QWidget *window)
-    : QFrame(window), m_field(new QLineEdit(this)), m_list(new QListWidget(this))
+    : QFrame(window), m_field(named(new QLineEdit(this), u"paletteField"_s, tr("Go to, or do"))),
+      m_list(new QListWidget(this))
 {
     setProperty("look", u"card"_s);
     setObjectName(u"palette"_s);
     setAutoFillBackground(true);
-    m_field->setObjectName(u"paletteField"_s);
     m_field->setPlaceholderText(tr("Go to a lock, a session or a page, or do something"));
-    m_field->setAccessibleName(tr("Go to, or do"));
     m_field->installEventFilter(this);
     m_list->setItemDelegate(new PaletteDelegate(m_list));
     m_list->setFocusPolicy(Qt::NoFocus); // the keys go to the field, which hands them on
@@ -194,11 +193,7 @@ CommandPalette::CommandPalette(QWidget *window)
     m_list->setFrameShape(QFrame::NoFrame);
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_list->setAccessibleName(tr("What fits"));
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(10, 10, 10, 10);
-    column->setSpacing(8);
-    column->addWidget(m_field);
-    column->addWidget(m_list, 1);
+    makeColumn(this, {.margins = {10, 10, 10, 10}, .spacing = 8}, {m_field, {m_list, 1}});
     connect(m_field, &QLineEdit::textChanged, this, &CommandPalette::search);
     connect(m_list, &QListWidget::itemClicked, this, &CommandPalette::go);
     window->installEventFilter(this);

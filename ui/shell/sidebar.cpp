@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/shell/sidebar.h"
 
+#include "ui/parts/layouts.h"
 #include "ui/shell/actions.h"
 #include "core/base/text.h"
 #include "ui/models/shown.h"
@@ -17,7 +18,6 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPainter>
-#include <QPushButton>
 #include <QVBoxLayout>
 
 namespace lockscope::ui {
@@ -212,27 +212,23 @@ SideBar::SideBar(const ConnectionBook &book, QWidget *parent)
     setProperty("look", u"sidebar"_s);
     setObjectName(u"sideBar"_s);
     setFixedWidth(228);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(8, 8, 8, 8);
-    column->setSpacing(0);
-    column->addWidget(sectionLabel(tr("CONNECTIONS"), this));
     m_connections->setSpacing(0);
-    column->addLayout(m_connections);
-    auto *connectButton = new QPushButton(tr("+ Connect…"), this);
-    connectButton->setProperty("look", u"flat"_s);
-    connectButton->setObjectName(u"connectButton"_s);
-    connect(connectButton, &QPushButton::clicked, this, &SideBar::connectRequested);
-    column->addWidget(connectButton, 0, Qt::AlignLeft);
-    column->addWidget(sectionLabel(tr("PAGES"), this));
+    auto *connectButton =
+        named(makeButton(tr("+ Connect…"), this, &SideBar::connectRequested, u"flat"_s), u"connectButton"_s);
     m_pages->setSpacing(0);
-    column->addLayout(m_pages);
-    column->addStretch();
     m_sandbox->setTextFormat(Qt::PlainText);
     m_sandbox->setProperty("look", u"muted"_s);
     m_sandbox->setContentsMargins(8, 4, 8, 4);
     m_sandbox->setWordWrap(true);
     m_sandbox->setText(tr("No sandbox"));
-    column->addWidget(m_sandbox);
+    makeColumn(this, {.margins = {8, 8, 8, 8}, .spacing = 0},
+               {sectionLabel(tr("CONNECTIONS"), this),
+                m_connections,
+                {connectButton, 0, Qt::AlignLeft},
+                sectionLabel(tr("PAGES"), this),
+                m_pages,
+                Stretch{},
+                m_sandbox});
     connect(m_pageGroup, &QButtonGroup::idClicked, this, &SideBar::pageChosen);
     connect(&book, &ConnectionBook::changed, this, &SideBar::refresh);
     refresh();

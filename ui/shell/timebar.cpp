@@ -3,12 +3,12 @@
 
 #include "ui/models/screenclock.h"
 #include "ui/parts/labels.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QDateTime>
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QMenu>
@@ -166,20 +166,12 @@ void TimeTrack::keyPressEvent(QKeyEvent *event)
 class NotNowBanner : public QFrame {
 public:
     explicit NotNowBanner(QWidget *parent)
-        : QFrame(parent), m_words(makeLabel({}, {}, this)), m_more(new ElidedLabel(this)),
-          m_back(new QPushButton(this))
+        : QFrame(parent), m_words(named(makeLabel({}, {}, this), u"notNow"_s)),
+          m_more(named(new ElidedLabel(this), u"notNowMore"_s)), m_back(named(new QPushButton(this), u"backToNow"_s))
     {
         setFixedHeight(38);
         m_words->setFont(textFont(15, QFont::Bold));
-        m_words->setObjectName(u"notNow"_s);
-        m_more->setObjectName(u"notNowMore"_s);
-        m_back->setObjectName(u"backToNow"_s);
-        auto *row = new QHBoxLayout(this);
-        row->setContentsMargins(stripes + 12, 3, stripes + 12, 3);
-        row->setSpacing(14);
-        row->addWidget(m_words);
-        row->addWidget(m_more, 1);
-        row->addWidget(m_back);
+        makeRow(this, {.margins = {stripes + 12, 3, stripes + 12, 3}, .spacing = 14}, {m_words, {m_more, 1}, m_back});
         if (auto *theme = Theme::instance())
             QObject::connect(theme, &Theme::changed, this, [this] { recolour(); });
         recolour();
@@ -219,40 +211,26 @@ private:
 
 TimeBar::TimeBar(QWidget *parent)
     : QFrame(parent), m_banner(new NotNowBanner(this)), m_track(new TimeTrack(this)),
-      m_about(makeLabel({}, u"small"_s, this)), m_previous(new QPushButton(tr("◂ Change"), this)),
-      m_next(new QPushButton(tr("Change ▸"), this)), m_more(new QPushButton(tr("File"), this))
+      m_about(named(makeLabel({}, u"small"_s, this), u"timeAbout"_s)),
+      m_previous(makeButton(tr("◂ Change"), this, &TimeBar::previousChangeRequested)),
+      m_next(makeButton(tr("Change ▸"), this, &TimeBar::nextChangeRequested)),
+      m_more(new QPushButton(tr("File"), this))
 {
     setObjectName(u"timeBar"_s);
     setProperty("look", u"panel"_s);
-    m_about->setObjectName(u"timeAbout"_s);
     m_about->setMaximumWidth(300);
     m_previous->setToolTip(tr("To the chosen lock's change before (Ctrl+Shift+↑)"));
     m_next->setToolTip(tr("To the chosen lock's next change (Ctrl+Shift+↓)"));
-    auto *five = new QPushButton(tr("− 5 min"), this);
+    auto *five = makeButton(tr("− 5 min"), this, [this] { emit stepped(-5min); });
     five->setToolTip(tr("Five minutes back (Ctrl+Shift+←)"));
-    auto *row = new QHBoxLayout;
-    row->setContentsMargins(12, 4, 12, 2);
-    row->setSpacing(8);
-    row->addWidget(five);
-    row->addWidget(m_previous);
-    row->addWidget(m_track, 1);
-    row->addWidget(m_next);
-    row->addWidget(m_about);
-    row->addWidget(m_more);
+    auto *row =
+        makeRow({.margins = {12, 4, 12, 2}, .spacing = 8}, {five, m_previous, {m_track, 1}, m_next, m_about, m_more});
     m_more->hide();
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(m_banner);
-    column->addLayout(row);
-    column->addWidget(makeHairline(this));
+    makeColumn(this, {.spacing = 0}, {m_banner, row, makeHairline(this)});
     m_warned.setSingleShot(true);
     m_warned.setInterval(6s);
     connect(&m_warned, &QTimer::timeout, this, &TimeBar::updateRestLabel);
-    connect(five, &QPushButton::clicked, this, [this] { emit stepped(-5min); });
     connect(m_track, &TimeTrack::stepped, this, &TimeBar::stepped);
-    connect(m_previous, &QPushButton::clicked, this, &TimeBar::previousChangeRequested);
-    connect(m_next, &QPushButton::clicked, this, &TimeBar::nextChangeRequested);
     connect(&m_banner->back(), &QPushButton::clicked, this, [this] {
         if (m_file.isEmpty())
             emit backRequested();

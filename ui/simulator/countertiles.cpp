@@ -2,6 +2,8 @@
 #include "ui/simulator/countertiles.h"
 
 #include "core/workspace/values.h"
+#include "ui/parts/layouts.h"
+#include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
@@ -46,18 +48,13 @@ CounterTiles::CounterTiles(QWidget *parent) : QWidget(parent), m_grid(new QGridL
     for (std::size_t i = 0; i < m_tiles.size(); ++i) {
         auto *tile = new QFrame(this);
         tile->setProperty("look", u"tile"_s);
-        auto *column = new QVBoxLayout(tile);
-        column->setContentsMargins(8, 5, 6, 6);
-        column->setSpacing(0);
         m_names[i] = makeLabel({}, u"small"_s, tile);
-        column->addWidget(m_names[i]);
         m_figures[i] = makeLabel(u"0"_s, u"figure"_s, tile);
-        column->addWidget(m_figures[i]);
+        makeColumn(tile, {.margins = {8, 5, 6, 6}, .spacing = 0}, {m_names[i], m_figures[i]});
         m_tiles[i] = tile;
     }
-    m_whole = makeLabel({}, u"small"_s, this);
+    m_whole = makeWrapped({}, u"small"_s, this);
     m_whole->setMinimumWidth(10);
-    m_whole->setWordWrap(true);
     m_whole->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     choose(lessons::standardTiles());
 }
@@ -71,7 +68,7 @@ void CounterTiles::choose(const QList<QByteArray> &names)
     }
     for (std::size_t i = 0; i < m_tiles.size(); ++i)
         m_tiles[i]->setVisible(i < m_kinds.size());
-    sayWords();
+    sayInEachLanguage(this, [this] { sayWords(); });
     m_columns = 0;
     place(static_cast<int>(m_kinds.size()));
 }
@@ -87,13 +84,6 @@ void CounterTiles::sayWords()
         "Bytes over all wires. A wait is counted from a contender's first try until it has the lock, or gives up for "
         "good. Fairness: of all pairs of which one waited when the other came, how often the later one was not served "
         "first. A queue has 1."));
-}
-
-void CounterTiles::changeEvent(QEvent *event)
-{
-    QWidget::changeEvent(event);
-    if (event->type() == QEvent::LanguageChange)
-        sayWords();
 }
 
 void CounterTiles::place(int columns)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/scenariodialog.h"
 
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"
 
@@ -32,13 +33,12 @@ FaultChoice::FaultChoice(QWidget *parent)
     grid->addWidget(m_drawnTitle, 2, 0, 1, 2);
     int row = 3;
     for (const auto kind : contention::allFaults()) {
-        auto *check = new QCheckBox(QString::fromLatin1(nameOf(kind)), this);
-        check->setObjectName(u"fault-"_s + QString::fromLatin1(nameOf(kind)));
+        auto *check = named(new QCheckBox(QString::fromLatin1(nameOf(kind)), this),
+                            u"fault-"_s + QString::fromLatin1(nameOf(kind)));
         connect(check, &QCheckBox::toggled, this, &FaultChoice::changed);
         m_drawn.emplace(kind, check);
         grid->addWidget(check, row, 0, Qt::AlignTop);
-        auto *summary = makeLabel(faultSummary(kind), u"small"_s, this);
-        summary->setWordWrap(true);
+        auto *summary = makeWrapped(faultSummary(kind), u"small"_s, this);
         grid->addWidget(summary, row++, 1);
     }
     grid->setRowStretch(row, 1);
@@ -109,13 +109,9 @@ void PlannedList::fill(const contention::Scenario &scenario)
 void PlannedList::addRow(const QString &text, std::function<void()> takeOut)
 {
     auto *row = new QWidget(this);
-    auto *line = new QHBoxLayout(row);
-    line->setContentsMargins(0, 0, 0, 0);
-    line->setSpacing(10);
-    auto *remove = new QPushButton(tr("Remove"), row);
-    remove->setObjectName(u"remove%1"_s.arg(m_texts.size()));
+    auto *remove =
+        named(new QPushButton(tr("Remove"), row), u"remove%1"_s.arg(m_texts.size()), tr("Remove: %1").arg(text));
     remove->setProperty("look", u"chip"_s);
-    remove->setAccessibleName(tr("Remove: %1").arg(text));
     remove->setAutoDefault(false); // Enter plays
     // Once the click is over: the button goes with its row.
     connect(
@@ -126,10 +122,8 @@ void PlannedList::addRow(const QString &text, std::function<void()> takeOut)
             emit changed();
         },
         Qt::QueuedConnection);
-    auto *words = makeLabel(text, {}, row);
-    words->setWordWrap(true);
-    line->addWidget(remove, 0, Qt::AlignTop);
-    line->addWidget(words, 1);
+    auto *words = makeWrapped(text, {}, row);
+    makeRow(row, {.spacing = 10}, {{remove, 0, Qt::AlignTop}, {words, 1}});
     m_rows->addWidget(row);
     m_texts << text;
 }

@@ -215,7 +215,12 @@ private:
 
     static int gravity(Mark mark)
     {
-        return mark == Mark::Dies ? 3 : mark == Mark::Fault ? 2 : mark == Mark::Loses ? 1 : 0;
+        switch (mark) {
+        case Mark::Dies: return 3;
+        case Mark::Fault: return 2;
+        case Mark::Loses: return 1;
+        default: return 0;
+        }
     }
 
     struct Written {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/lanesview.h"
+#include "ui/parts/pagetext.h"
 #include "ui/theme/theme.h"
 
-#include <QEvent>
 #include <QPainter>
 
 #include <algorithm>
@@ -57,6 +57,10 @@ Legend::Legend(QWidget *parent) : QWidget(parent), m_signs(signsOf({}, {}))
     policy.setHeightForWidth(true);
     setSizePolicy(policy);
     connect(Theme::instance(), &Theme::changed, this, &QWidget::updateGeometry);
+    sayInEachLanguage(this, [this] {
+        updateGeometry();
+        update();
+    });
 }
 
 void Legend::setRuns(const std::vector<PlayedRunPtr> &runs, std::optional<Moment> until)
@@ -115,15 +119,6 @@ int Legend::heightForWidth(int width) const
 QSize Legend::sizeHint() const
 {
     return {600, heightForWidth(std::max(width(), 300))};
-}
-
-void Legend::changeEvent(QEvent *event)
-{
-    QWidget::changeEvent(event);
-    if (event->type() != QEvent::LanguageChange)
-        return;
-    updateGeometry();
-    update();
 }
 
 void Legend::resizeEvent(QResizeEvent *event)

@@ -3,6 +3,8 @@
 
 #include "core/base/text.h"
 #include "core/workspace/values.h"
+#include "ui/parts/layouts.h"
+#include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/simulatortext.h"
@@ -10,7 +12,6 @@
 
 #include <QGridLayout>
 #include <QLabel>
-#include <QPushButton>
 #include <QStyle>
 
 #include <algorithm>
@@ -76,20 +77,11 @@ QString heldText(const PlayedRun &run, const QByteArray &invariant)
 MustHoldPanel::MustHoldPanel(QWidget *parent) : QFrame(parent), m_grid(nullptr)
 {
     setProperty("look", u"card"_s);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(14, 10, 14, 10);
-    column->setSpacing(4);
-    auto *head = new QHBoxLayout;
     m_title = makeLabel({}, u"title"_s, this);
-    head->addWidget(m_title, 1);
-    m_guarantees = new QPushButton(this);
-    m_guarantees->setObjectName(u"promisesButton"_s);
-    m_guarantees->setProperty("look", u"flat"_s);
-    connect(m_guarantees, &QPushButton::clicked, this, &MustHoldPanel::guaranteesRequested);
-    head->addWidget(m_guarantees);
-    column->addLayout(head);
-    column->addStretch();
-    sayWords();
+    m_guarantees = named(makeButton({}, this, &MustHoldPanel::guaranteesRequested, u"flat"_s), u"promisesButton"_s);
+    auto *head = makeRow({}, {{m_title, 1}, m_guarantees});
+    makeColumn(this, {.margins = {14, 10, 14, 10}, .spacing = 4}, {head, Stretch{}});
+    sayInEachLanguage(this, [this] { sayWords(); });
 }
 
 void MustHoldPanel::sayWords()
@@ -97,13 +89,6 @@ void MustHoldPanel::sayWords()
     m_title->setText(tr("Must hold"));
     m_guarantees->setText(tr("What should hold?"));
     m_guarantees->setToolTip(tr("What each recipe keeps under each fault, and why not (H)"));
-}
-
-void MustHoldPanel::changeEvent(QEvent *event)
-{
-    QFrame::changeEvent(event);
-    if (event->type() == QEvent::LanguageChange)
-        sayWords();
 }
 
 void MustHoldPanel::setRuns(const std::vector<PlayedRunPtr> &runs)
@@ -165,10 +150,9 @@ void MustHoldPanel::addCell(const PlayedRunPtr &run, std::size_t number, const Q
 
 MustHoldPanel::Cell MustHoldPanel::brokenCell(std::size_t run, const Violation &violation)
 {
-    auto *jump = new QPushButton(m_rows);
-    jump->setProperty("look", u"violation"_s);
+    auto *jump = makeButton(
+        {}, m_rows, this, [this, run, violation] { emit violationChosen(run, violation); }, u"violation"_s);
     jump->setToolTip(plainToolTip(label(violation.message.toUtf8(), 300)));
-    connect(jump, &QPushButton::clicked, this, [this, run, violation] { emit violationChosen(run, violation); });
     return {nullptr, {}, {}, jump, violation.at};
 }
 

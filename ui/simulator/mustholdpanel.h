@@ -33,9 +33,6 @@ signals:
     void guaranteesRequested();
     void violationChosen(std::size_t run, const lockscope::contention::Violation &violation);
 
-protected:
-    void changeEvent(QEvent *event) override;
-
 private:
     void sayWords();
     void addCell(const PlayedRunPtr &run, std::size_t number, const QByteArray &invariant, int row, int column);

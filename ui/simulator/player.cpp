@@ -2,14 +2,14 @@
 #include "ui/simulator/player.h"
 
 #include "core/base/text.h"
+#include "ui/parts/layouts.h"
+#include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/simulatortext.h"
 
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QProgressBar>
-#include <QPushButton>
 
 namespace lockscope::ui {
 
@@ -17,19 +17,13 @@ using namespace Qt::StringLiterals;
 
 Player::Player(Runner &runner, QWidget *parent)
     : QFrame(parent), m_runner(runner), m_text(makeLabel({}, {}, this)), m_bar(new QProgressBar(this)),
-      m_cancel(new QPushButton(this))
+      m_cancel(named(makeButton({}, this, &Player::cancel), u"cancelRun"_s))
 {
     setProperty("look", u"banner-info"_s);
-    auto *row = new QHBoxLayout(this);
-    row->setContentsMargins(10, 5, 10, 5);
     m_text->setMinimumWidth(240);
     m_bar->setTextVisible(false);
-    m_cancel->setObjectName(u"cancelRun"_s);
-    connect(m_cancel, &QPushButton::clicked, this, &Player::cancel);
-    row->addWidget(m_text);
-    row->addWidget(m_bar, 1);
-    row->addWidget(m_cancel);
-    sayWords();
+    makeRow(this, {.margins = {10, 5, 10, 5}}, {m_text, {m_bar, 1}, m_cancel});
+    sayInEachLanguage(this, [this] { sayWords(); });
     hide();
 
     connect(&m_runner, &Runner::finished, this, &Player::take);
@@ -57,13 +51,6 @@ void Player::sayWords()
 {
     m_bar->setAccessibleName(tr("Progress"));
     m_cancel->setText(tr("Cancel"));
-}
-
-void Player::changeEvent(QEvent *event)
-{
-    QFrame::changeEvent(event);
-    if (event->type() == QEvent::LanguageChange)
-        sayWords();
 }
 
 const ConnectionBook &Player::book() const

@@ -45,9 +45,6 @@ signals:
     // A sandbox is needed that is not there. sandboxChanged() follows.
     void sandboxRequested();
 
-protected:
-    void changeEvent(QEvent *event) override;
-
 private:
     void sayWords();
     void begin(const Comparison &comparison, const QString &text);

@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/workspace/values.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
@@ -11,7 +12,6 @@
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
 #include <QGridLayout>
 #include <QLabel>
 #include <QStyle>
@@ -39,8 +39,8 @@ WakeUps wakeUpsOf(const contention::Recording &recording)
 
 RunPanel::RunPanel(QWidget *parent)
     : QFrame(parent), m_title(makeLabel({}, u"title"_s, this)), m_recipe(makeLabel({}, u"muted"_s, this)),
-      m_badge(makeLabel({}, u"badge"_s, this)), m_note(makeLabel({}, u"small"_s, this)), m_lanes(new LanesView(this)),
-      m_servers(new ServerStrip(this)), m_tiles(new CounterTiles(this))
+      m_badge(makeLabel({}, u"badge"_s, this)), m_note(makeWrapped({}, u"small"_s, this)),
+      m_lanes(new LanesView(this)), m_servers(new ServerStrip(this)), m_tiles(new CounterTiles(this))
 {
     setProperty("look", u"card"_s);
     m_head = new QGridLayout;
@@ -55,15 +55,7 @@ RunPanel::RunPanel(QWidget *parent)
         label->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     }
     m_recipe->setFont(monoFont());
-    m_note->setWordWrap(true);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(14, 10, 14, 12);
-    column->setSpacing(8);
-    column->addLayout(m_head);
-    column->addWidget(m_note);
-    column->addWidget(m_lanes, 1);
-    column->addWidget(m_servers);
-    column->addWidget(m_tiles);
+    makeColumn(this, {.margins = {14, 10, 14, 12}, .spacing = 8}, {m_head, m_note, {m_lanes, 1}, m_servers, m_tiles});
 }
 
 void RunPanel::setRun(const PlayedRunPtr &run, Moment end)

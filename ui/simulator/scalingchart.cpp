@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/scalingchart.h"
 
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
 #include <QHelpEvent>
 #include <QLabel>
 #include <QPainter>
@@ -39,7 +39,11 @@ QPen penOf(std::size_t run)
 double roundUp(double value)
 {
     const double ten = std::pow(10, std::floor(std::log10(value)));
-    return ten * (value <= ten ? 1 : value <= 2 * ten ? 2 : value <= 5 * ten ? 5 : 10);
+    for (const double step : {1, 2, 5}) {
+        if (value <= step * ten)
+            return step * ten;
+    }
+    return 10 * ten;
 }
 
 double valueAt(const ScalingPoint &point, bool isTime)
@@ -50,7 +54,7 @@ double valueAt(const ScalingPoint &point, bool isTime)
 } // namespace
 
 ScalingChart::ScalingChart(QWidget *parent)
-    : QFrame(parent), m_title(makeLabel({}, u"title"_s, this)), m_time(new QPushButton(this)),
+    : QFrame(parent), m_title(makeWrapped({}, u"title"_s, this)), m_time(new QPushButton(this)),
       m_canvas(new QWidget(this))
 {
     setProperty("look", u"card"_s);
@@ -59,16 +63,9 @@ ScalingChart::ScalingChart(QWidget *parent)
     m_time->setFocusPolicy(Qt::TabFocus);
     connect(m_time, &QPushButton::toggled, this, &ScalingChart::showTime);
     m_title->setMinimumWidth(20);
-    m_title->setWordWrap(true);
     m_canvas->setMinimumHeight(120);
-    auto *head = new QHBoxLayout;
-    head->addWidget(m_title, 1);
-    head->addWidget(m_time);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(14, 8, 14, 8);
-    column->setSpacing(6);
-    column->addLayout(head);
-    column->addWidget(m_canvas, 1);
+    auto *head = makeRow({}, {{m_title, 1}, m_time});
+    makeColumn(this, {.margins = {14, 8, 14, 8}, .spacing = 6}, {head, {m_canvas, 1}});
     connect(Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
     updateTexts();
 }

@@ -2,6 +2,7 @@
 #include "ui/simulator/scenariodialog.h"
 
 #include "core/base/duration.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
@@ -46,31 +47,18 @@ ScenarioDialog::ScenarioDialog(const Comparison &now, const ConnectionBook &book
 {
     setWindowTitle(tr("Scenario"));
     setObjectName(u"scenarioDialog"_s);
-    m_why = makeLabel({}, u"critical"_s, this);
-    m_why->setObjectName(u"obstacle"_s);
-    m_why->setWordWrap(true);
-    auto *cancel = new QPushButton(tr("Cancel"), this);
-    m_play = new QPushButton(tr("Play it"), this);
-    m_play->setObjectName(u"play"_s);
+    m_why = named(makeWrapped({}, u"critical"_s, this), u"obstacle"_s);
+    auto *cancel = makeButton(tr("Cancel"), this, &QDialog::reject);
+    m_play = named(new QPushButton(tr("Play it"), this), u"play"_s);
     m_play->setProperty("look", u"primary"_s);
     m_play->setDefault(true);
-    auto *buttons = new QHBoxLayout;
-    buttons->setSpacing(10);
-    buttons->addWidget(m_why, 1);
-    buttons->addWidget(cancel);
-    buttons->addWidget(m_play);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(24, 20, 24, 20);
-    column->setSpacing(12);
-    column->addWidget(makeLabel(tr("Scenario"), u"heading"_s, this));
-    column->addWidget(makeRecipes());
-    column->addWidget(makeNumbers());
-    column->addWidget(makeFaults(), 1);
-    column->addLayout(buttons);
+    auto *buttons = makeRow({.spacing = 10}, {{m_why, 1}, cancel, m_play});
+    makeColumn(
+        this, {.margins = {24, 20, 24, 20}, .spacing = 12},
+        {makeLabel(tr("Scenario"), u"heading"_s, this), makeRecipes(), makeNumbers(), {makeFaults(), 1}, buttons});
     resizeWithinParent(*this, {860, 680});
     fill(now);
     connect(&m_book, &ConnectionBook::changed, this, &ScenarioDialog::fillPlaces);
-    connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
     connect(m_play, &QPushButton::clicked, this, [this] {
         if (const auto wanted = comparison()) {
             emit chosen(*wanted);
@@ -115,16 +103,14 @@ QWidget *ScenarioDialog::makeRecipes()
     grid->setContentsMargins(0, 0, 0, 0);
     grid->setHorizontalSpacing(12);
     grid->setColumnStretch(1, 1);
-    m_place = new QComboBox(fields);
-    m_place->setObjectName(u"place"_s);
+    m_place = named(new QComboBox(fields), u"place"_s);
     m_place->setMinimumContentsLength(20);
     m_place->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     connect(m_place, &QComboBox::currentIndexChanged, this, &ScenarioDialog::update_);
     addField(*grid, tr("Where"), m_place, 0, 0);
     const std::array<QString, 3> titles{tr("Recipe"), tr("against"), tr("and against")};
     for (std::size_t i = 0; i < m_recipes.size(); ++i) {
-        auto *choice = new QComboBox(fields);
-        choice->setObjectName(u"recipe%1"_s.arg(i));
+        auto *choice = named(new QComboBox(fields), u"recipe%1"_s.arg(i));
         if (i > 0)
             choice->addItem(tr("nothing"), QByteArray());
         for (const auto &recipe : recipes::catalogue()) {
@@ -153,8 +139,7 @@ void ScenarioDialog::addField(QGridLayout &grid, const QString &title, QWidget *
 
 QSpinBox *ScenarioDialog::makeSpin(const char *name, int from, int to, int value)
 {
-    auto *spin = new QSpinBox(this);
-    spin->setObjectName(QString::fromLatin1(name));
+    auto *spin = named(new QSpinBox(this), QString::fromLatin1(name));
     spin->setRange(from, to);
     spin->setValue(value);
     spin->setGroupSeparatorShown(true);
@@ -164,16 +149,14 @@ QSpinBox *ScenarioDialog::makeSpin(const char *name, int from, int to, int value
 
 QLineEdit *ScenarioDialog::makeLine(const char *name)
 {
-    auto *edit = new QLineEdit(this);
-    edit->setObjectName(QString::fromLatin1(name));
+    auto *edit = named(new QLineEdit(this), QString::fromLatin1(name));
     connect(edit, &QLineEdit::textChanged, this, &ScenarioDialog::update_);
     return edit;
 }
 
 QComboBox *ScenarioDialog::makeChoice(const char *name, const QStringList &items)
 {
-    auto *choice = new QComboBox(this);
-    choice->setObjectName(QString::fromLatin1(name));
+    auto *choice = named(new QComboBox(this), QString::fromLatin1(name));
     choice->addItems(items);
     connect(choice, &QComboBox::currentIndexChanged, this, &ScenarioDialog::update_);
     return choice;
@@ -253,11 +236,7 @@ QWidget *ScenarioDialog::makeFaults()
 {
     m_faults = new FaultChoice;
     connect(m_faults, &FaultChoice::changed, this, &ScenarioDialog::update_);
-    auto *scroll = new QScrollArea(this);
-    scroll->setWidgetResizable(true);
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidget(m_faults);
-    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    auto *scroll = makeScroll(m_faults, this);
     scroll->setMinimumHeight(110);
     return scroll;
 }

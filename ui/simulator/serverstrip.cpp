@@ -2,6 +2,7 @@
 #include "ui/simulator/serverstrip.h"
 
 #include "core/base/text.h"
+#include "ui/parts/pagetext.h"
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/theme.h"
 
@@ -117,6 +118,7 @@ ServerStrip::ServerStrip(QWidget *parent) : QWidget(parent)
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setAccessibleName(tr("What the servers have at the cursor, and what each contender believes"));
     connect(Theme::instance(), &Theme::changed, this, &QWidget::updateGeometry);
+    sayInEachLanguage(this, [this] { m_linesFor.clear(); });
     hide();
 }
 
@@ -259,13 +261,6 @@ void ServerStrip::resizeEvent(QResizeEvent *event)
     QWidget::resizeEvent(event);
     if (heightFor(event->oldSize().width()) != heightFor(event->size().width()))
         updateGeometry();
-}
-
-void ServerStrip::changeEvent(QEvent *event)
-{
-    QWidget::changeEvent(event);
-    if (event->type() == QEvent::LanguageChange)
-        m_linesFor.clear();
 }
 
 void ServerStrip::paintEvent(QPaintEvent *)

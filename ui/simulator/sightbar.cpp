@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/sightbar.h"
 
+#include "ui/parts/layouts.h"
+#include "ui/parts/pagetext.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/rungrid.h"
 
-#include <QBoxLayout>
-#include <QEvent>
 #include <QPushButton>
 
 #include <algorithm>
@@ -16,19 +16,16 @@ using namespace Qt::StringLiterals;
 
 SightBar::SightBar(Playback &playback, RunGrid &grid, QWidget *parent)
     : QWidget(parent), m_playback(playback), m_grid(grid), m_legend(new Legend(this)),
-      m_overview(new QPushButton(this)), m_hide(new QPushButton(this))
+      m_overview(named(new QPushButton(this), u"overviewButton"_s)),
+      m_hide(named(new QPushButton(this), u"hideFutureButton"_s))
 {
-    auto *row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->addWidget(m_legend, 1);
+    auto *row = makeRow(this, {}, {{m_legend, 1}});
     for (auto *button : {m_hide, m_overview}) {
         button->setProperty("look", u"chip"_s);
         button->setCheckable(true);
         button->setFocusPolicy(Qt::TabFocus); // Space goes on to mean play after a click
         row->addWidget(button);
     }
-    m_overview->setObjectName(u"overviewButton"_s);
-    m_hide->setObjectName(u"hideFutureButton"_s);
     connect(m_overview, &QPushButton::toggled, &m_grid, &RunGrid::setOverview);
     connect(m_hide, &QPushButton::toggled, this, [this](bool isOn) {
         if (isOn)
@@ -37,7 +34,7 @@ SightBar::SightBar(Playback &playback, RunGrid &grid, QWidget *parent)
             hide(false);
     });
     connect(&m_playback, &Playback::moved, this, &SightBar::look);
-    sayWords();
+    sayInEachLanguage(this, [this] { sayWords(); });
 }
 
 void SightBar::sayWords()
@@ -47,13 +44,6 @@ void SightBar::sayWords()
     m_hide->setText(tr("Hide what comes"));
     m_hide->setToolTip(tr("What the cursor has not come to yet is not shown: not in the lanes, and not in what is "
                           "counted or what broke"));
-}
-
-void SightBar::changeEvent(QEvent *event)
-{
-    QWidget::changeEvent(event);
-    if (event->type() == QEvent::LanguageChange)
-        sayWords();
 }
 
 void SightBar::begin(bool isCursorKept)

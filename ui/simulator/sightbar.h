@@ -32,9 +32,6 @@ public:
 signals:
     void hidingChanged(bool isHiding);
 
-protected:
-    void changeEvent(QEvent *event) override;
-
 private:
     void sayWords();
     void hide(bool isHidden);

@@ -2,6 +2,8 @@
 #include "ui/simulator/simulatorheading.h"
 
 #include "core/base/text.h"
+#include "ui/parts/layouts.h"
+#include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/text.h"
@@ -196,8 +198,7 @@ QLayout *SimulatorHeading::makeButtons(QMenu *exports)
     auto *buttons = new QHBoxLayout;
     buttons->setSpacing(8);
     const auto button = [&](const char *name) {
-        auto *made = new QPushButton(this);
-        made->setObjectName(QString::fromLatin1(name));
+        auto *made = named(new QPushButton(this), QString::fromLatin1(name));
         buttons->addWidget(made);
         return made;
     };
@@ -210,7 +211,7 @@ QLayout *SimulatorHeading::makeButtons(QMenu *exports)
     m_export = button("exportButton");
     m_export->setMenu(exports);
     buttons->addStretch();
-    sayWords();
+    sayInEachLanguage(this, [this] { sayWords(); });
     return buttons;
 }
 
@@ -230,13 +231,6 @@ void SimulatorHeading::sayWords()
                 [this, comparison = preset.comparison] { emit comparisonChosen(comparison); });
 }
 
-void SimulatorHeading::changeEvent(QEvent *event)
-{
-    QWidget::changeEvent(event);
-    if (event->type() == QEvent::LanguageChange)
-        sayWords();
-}
-
 QWidget *SimulatorHeading::makeChip(const HeadingChip &chip)
 {
     if (!chip.isPlace && chip.copies.isEmpty()) {
@@ -245,9 +239,9 @@ QWidget *SimulatorHeading::makeChip(const HeadingChip &chip)
         text->setToolTip(chip.tip.isEmpty() ? QString() : plainToolTip(chip.tip));
         return text;
     }
-    auto *button = new QPushButton(chip.isPlace ? chip.text + u" ▾"_s : chip.text, m_chipRow);
+    auto *button = named(new QPushButton(chip.isPlace ? chip.text + u" ▾"_s : chip.text, m_chipRow),
+                         chip.isPlace ? u"placeChip"_s : u"seedChip"_s);
     button->setProperty("look", u"chip"_s);
-    button->setObjectName(chip.isPlace ? u"placeChip"_s : u"seedChip"_s);
     if (chip.isPlace) {
         button->setProperty("tone", chip.isReal ? u"real"_s : QString());
         button->setToolTip(tr("Where it ran. Play the same somewhere else"));

@@ -65,9 +65,6 @@ signals:
     void comparisonChosen(const lockscope::ui::Comparison &comparison);
     void scenarioRequested();
 
-protected:
-    void changeEvent(QEvent *event) override;
-
 private:
     void sayWords(); // on the buttons; setRuns says the rest
     [[nodiscard]] QLayout *makeButtons(QMenu *exports);

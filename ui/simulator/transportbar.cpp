@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/transportbar.h"
 
+#include "ui/parts/layouts.h"
+#include "ui/parts/pagetext.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/simulatortext.h"
 #include "ui/theme/theme.h"
@@ -30,12 +32,9 @@ TransportBar::TransportBar(Playback &playback, QWidget *parent)
       m_place(makeLabel({}, {}, this))
 {
     setProperty("look", u"card"_s);
-    m_outer = new QHBoxLayout(this);
-    m_outer->setContentsMargins(12, 6, 12, 6);
-    m_outer->setSpacing(8);
-    m_row = new QHBoxLayout;
-    m_row->setSpacing(8);
-    m_outer->addLayout(m_row, 1);
+    m_row = makeRow({.spacing = 8}, {});
+    m_place->setFont(monoFont());
+    m_outer = makeRow(this, {.margins = {12, 6, 12, 6}, .spacing = 8}, {{m_row, 1}, m_place});
     m_first = addButton(&Playback::toStart);
     m_back = addButton(&Playback::stepBack);
     m_play = addButton(&Playback::toggle);
@@ -43,18 +42,19 @@ TransportBar::TransportBar(Playback &playback, QWidget *parent)
     m_on = addButton(&Playback::stepForward);
     connect(m_speed, &QComboBox::activated, &m_playback, &Playback::setSpeed);
     connect(&m_playback, &Playback::speedChanged, m_speed, &QComboBox::setCurrentIndex);
-    m_row->addWidget(m_speed);
     m_slider->setRange(0, sliderSteps);
     m_slider->setMinimumWidth(60);
     connect(m_slider, &QSlider::valueChanged, this, [this](int value) {
         m_playback.seek(Moment(std::llround(static_cast<double>(m_playback.end().count()) * value / sliderSteps)));
     });
-    m_row->addWidget(m_slider, 1);
-    m_place->setFont(monoFont());
-    m_outer->addWidget(m_place);
+    addParts(*m_row, {m_speed, {m_slider, 1}});
     connect(&m_playback, &Playback::playingChanged, this, &TransportBar::showPlaying);
     connect(&m_playback, &Playback::moved, this, &TransportBar::refresh);
-    sayWords();
+    sayInEachLanguage(this, [this] {
+        sayWords();
+        if (!m_playback.runs().empty())
+            refresh();
+    });
 }
 
 void TransportBar::showPlaying(bool isPlaying)
@@ -83,15 +83,6 @@ void TransportBar::sayWords()
     m_speed->setAccessibleName(tr("Speed"));
     m_speed->setToolTip(tr("Simulated time by the clock on the wall (+ and −)"));
     m_slider->setAccessibleName(tr("Time"));
-}
-
-void TransportBar::changeEvent(QEvent *event)
-{
-    QFrame::changeEvent(event);
-    if (event->type() != QEvent::LanguageChange)
-        return;
-    sayWords();
-    refresh();
 }
 
 void TransportBar::resizeEvent(QResizeEvent *event)

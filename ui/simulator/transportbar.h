@@ -31,7 +31,6 @@ public:
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
-    void changeEvent(QEvent *event) override;
 
 private:
     [[nodiscard]] QString widestPlace() const;

@@ -4,6 +4,7 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/workspace/values.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/pill.h"
 #include "ui/theme/theme.h"
@@ -51,13 +52,7 @@ public:
     {
         m_text->setTextFormat(Qt::PlainText);
         m_text->setWordWrap(true);
-        auto *row = new QHBoxLayout(this);
-        row->setContentsMargins(10, 5, 10, 5);
-        row->setSpacing(10);
-        row->addWidget(m_pill);
-        row->addWidget(m_text, 1);
-        row->addWidget(m_show);
-        row->addWidget(m_act);
+        makeRow(this, {.margins = {10, 5, 10, 5}, .spacing = 10}, {m_pill, {m_text, 1}, m_show, m_act});
         m_show->setText(tr("Show"));
     }
 

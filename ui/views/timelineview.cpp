@@ -6,10 +6,10 @@
 #include "core/base/text.h"
 #include "ui/models/lockfacts.h"
 #include "ui/models/screenclock.h"
+#include "ui/parts/layouts.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
-#include <QBoxLayout>
 #include <QDateTime>
 #include <QKeyEvent>
 #include <QLabel>
@@ -40,29 +40,18 @@ QString eventTime(Moment moment)
 } // namespace
 
 TimelineView::TimelineView(QWidget *parent)
-    : QWidget(parent), m_scope(makeLabel({}, u"muted"_s, this)), m_event(makeLabel({}, {}, this)),
-      m_area(new LaneArea(*this)), m_side(new QWidget(this)), m_holds(new SpanHistogram(tr("Holds"), true, m_side)),
+    : QWidget(parent), m_scope(named(makeLabel({}, u"muted"_s, this), u"timelineScope"_s)),
+      m_event(named(makeLabel({}, {}, this), u"timelineEvent"_s)), m_area(new LaneArea(*this)),
+      m_side(new QWidget(this)), m_holds(new SpanHistogram(tr("Holds"), true, m_side)),
       m_waits(new SpanHistogram(tr("Waits"), false, m_side))
 {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Timeline"));
-    m_scope->setObjectName(u"timelineScope"_s);
-    m_event->setObjectName(u"timelineEvent"_s);
     for (auto *line : {m_scope, m_event})
         line->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    auto *side = new QVBoxLayout(m_side);
-    side->setContentsMargins(6, 0, 8, 0);
-    side->addWidget(m_holds, 1);
-    side->addWidget(m_waits, 1);
-    auto *row = new QHBoxLayout;
-    row->addWidget(m_area, 1);
-    row->addWidget(m_side);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(8, 8, 0, 4);
-    column->setSpacing(3);
-    column->addWidget(m_scope);
-    column->addLayout(row, 1);
-    column->addWidget(m_event);
+    makeColumn(m_side, {.margins = {6, 0, 8, 0}}, {{m_holds, 1}, {m_waits, 1}});
+    auto *row = makeRow({}, {{m_area, 1}, m_side});
+    makeColumn(this, {.margins = {8, 8, 0, 4}, .spacing = 3}, {m_scope, {row, 1}, m_event});
     m_askLater.setSingleShot(true);
     m_askLater.setInterval(askedEvery);
     connect(&m_askLater, &QTimer::timeout, this, &TimelineView::ask);

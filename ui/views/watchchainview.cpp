@@ -6,14 +6,9 @@
 #include "ui/theme/theme.h"
 
 #include <QContextMenuEvent>
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QPainter>
 #include <QScrollBar>
-#include <QToolTip>
-#include <QWheelEvent>
-
-#include <cmath>
 
 namespace lockscope::ui {
 
@@ -133,10 +128,8 @@ void drawBox(QPainter &painter, const ChainBox &box, const Tokens &t, bool isCur
 
 } // namespace
 
-WatchChainView::WatchChainView(QWidget *parent) : QAbstractScrollArea(parent)
+WatchChainView::WatchChainView(QWidget *parent) : BoxView(parent)
 {
-    setFrameShape(QFrame::NoFrame);
-    setFocusPolicy(Qt::StrongFocus);
     setObjectName(QStringLiteral("watchChain"));
     horizontalScrollBar()->setSingleStep(20);
     verticalScrollBar()->setSingleStep(20);
@@ -166,9 +159,9 @@ void WatchChainView::setWhole(bool whole)
     layOut();
 }
 
-void WatchChainView::zoom(int steps)
+void WatchChainView::setZoom(qreal zoom)
 {
-    m_zoom = steps == 0 ? 1 : std::clamp(m_zoom * std::pow(1.15, steps), 0.4, 2.5);
+    m_zoom = std::clamp(zoom, 0.4, 2.5);
     layOut();
 }
 
@@ -177,11 +170,7 @@ void WatchChainView::layOut()
     const QString captionBefore = m_chain.caption;
     const int hiddenBefore = m_chain.hidden;
     m_chain = layOutChain(*m_lock, m_facts, m_clock(), QSizeF(viewport()->size()) / m_zoom, m_whole);
-    const QSize content = (m_chain.size * m_zoom).toSize();
-    horizontalScrollBar()->setPageStep(viewport()->width());
-    horizontalScrollBar()->setRange(0, std::max(0, content.width() - viewport()->width()));
-    verticalScrollBar()->setPageStep(viewport()->height());
-    verticalScrollBar()->setRange(0, std::max(0, content.height() - viewport()->height()));
+    fitBars(m_chain.size);
     if (m_chain.caption != captionBefore)
         emit captionChanged(m_chain.caption);
     if (m_chain.hidden != hiddenBefore)
@@ -191,22 +180,22 @@ void WatchChainView::layOut()
 
 int WatchChainView::currentBox() const
 {
-    for (std::size_t i = 0; i < m_chain.boxes.size(); ++i) {
-        if (!m_current.isEmpty() && m_chain.boxes[i].contender == m_current)
-            return static_cast<int>(i);
+    for (int box = 0; !m_current.isEmpty() && box < boxCount(); ++box) {
+        if (at(box).contender == m_current)
+            return box;
     }
     return -1;
 }
 
-int WatchChainView::boxAt(const QPoint &position) const
+QString WatchChainView::tipOf(int box) const
 {
-    const QPointF at =
-        QPointF(position + QPoint(horizontalScrollBar()->value(), verticalScrollBar()->value())) / m_zoom;
-    for (std::size_t i = 0; i < m_chain.boxes.size(); ++i) {
-        if (m_chain.boxes[i].box.contains(at))
-            return static_cast<int>(i);
-    }
-    return -1;
+    const auto *contender = m_lock->find(at(box).contender);
+    if (!contender)
+        return {};
+    const QString tip = label(contender->id, 400);
+    if (!contender->session)
+        return tip;
+    return tip + u'\n' + infoOf(m_lock->backend).words.client + u' ' + label(contender->session->toUtf8());
 }
 
 void WatchChainView::setCurrentContender(const QByteArray &id)
@@ -216,28 +205,15 @@ void WatchChainView::setCurrentContender(const QByteArray &id)
     m_current = id;
     const int box = currentBox();
     if (box >= 0)
-        reveal(m_chain.boxes[static_cast<std::size_t>(box)].box);
+        reveal(box, 8);
     viewport()->update();
 }
 
-void WatchChainView::reveal(const QRectF &box)
+void WatchChainView::select(int index, bool tell)
 {
-    const QRect target = QRectF(box.topLeft() * m_zoom, box.size() * m_zoom).toAlignedRect().adjusted(-8, -8, 8, 8);
-    const auto bring = [](QScrollBar *bar, int from, int upTo, int page) {
-        if (from < bar->value())
-            bar->setValue(from);
-        else if (upTo > bar->value() + page)
-            bar->setValue(upTo - page);
-    };
-    bring(horizontalScrollBar(), target.left(), target.right(), viewport()->width());
-    bring(verticalScrollBar(), target.top(), target.bottom(), viewport()->height());
-}
-
-void WatchChainView::select(int at, bool tell)
-{
-    if (at < 0 || at >= static_cast<int>(m_chain.boxes.size()))
+    if (index < 0 || index >= boxCount())
         return;
-    const ChainBox &box = m_chain.boxes[static_cast<std::size_t>(at)];
+    const ChainBox &box = at(index);
     if (box.kind == ChainBox::Kind::More) {
         setWhole(true);
         return;
@@ -247,7 +223,7 @@ void WatchChainView::select(int at, bool tell)
     m_current = box.contender;
     const auto who = box.name.isEmpty() ? box.who : box.name + u", "_s + box.who;
     setAccessibleDescription(u"%1, %2, %3"_s.arg(box.title, who, box.age));
-    reveal(box.box);
+    reveal(index, 8);
     viewport()->update();
     if (tell)
         emit chosen(m_current);
@@ -259,7 +235,7 @@ void WatchChainView::contextMenuEvent(QContextMenuEvent *event)
     if (event->reason() == QContextMenuEvent::Keyboard || box < 0)
         return; // the key itself is taken below
     select(box, true);
-    const auto &contender = m_chain.boxes[static_cast<std::size_t>(box)].contender;
+    const auto &contender = at(box).contender;
     if (!contender.isEmpty())
         emit menuRequested(contender, event->globalPos());
 }
@@ -273,7 +249,7 @@ void WatchChainView::keyPressEvent(QKeyEvent *event)
         emit menuRequested(m_current, viewport()->mapToGlobal(QPoint(24, 24)));
         return;
     }
-    const int last = static_cast<int>(m_chain.boxes.size()) - 1;
+    const int last = boxCount() - 1;
     switch (event->key()) {
     case Qt::Key_Left:
     case Qt::Key_Up: select(current < 0 ? 0 : std::max(0, current - 1), true); return;
@@ -281,11 +257,7 @@ void WatchChainView::keyPressEvent(QKeyEvent *event)
     case Qt::Key_Down: select(current < 0 ? 0 : std::min(last, current + 1), true); return;
     case Qt::Key_Home: select(0, true); return;
     case Qt::Key_End: select(last, true); return;
-    case Qt::Key_Plus:
-    case Qt::Key_Equal: zoom(1); return;
-    case Qt::Key_Minus: zoom(-1); return;
-    case Qt::Key_0: zoom(0); return;
-    default: QAbstractScrollArea::keyPressEvent(event);
+    default: BoxView::keyPressEvent(event);
     }
 }
 
@@ -294,39 +266,9 @@ void WatchChainView::mousePressEvent(QMouseEvent *event)
     select(boxAt(event->pos()), true);
 }
 
-void WatchChainView::wheelEvent(QWheelEvent *event)
-{
-    if (event->modifiers() & Qt::ControlModifier) {
-        zoom(event->angleDelta().y() > 0 ? 1 : -1);
-        event->accept();
-        return;
-    }
-    QAbstractScrollArea::wheelEvent(event);
-}
-
-bool WatchChainView::viewportEvent(QEvent *event)
-{
-    if (event->type() == QEvent::ToolTip) {
-        const auto *help = static_cast<QHelpEvent *>(event);
-        const int box = boxAt(help->pos());
-        const auto *contender =
-            box < 0 ? nullptr : m_lock->find(m_chain.boxes[static_cast<std::size_t>(box)].contender);
-        if (contender) {
-            QString tip = label(contender->id, 400);
-            if (contender->session)
-                tip += u'\n' + infoOf(m_lock->backend).words.client + u' ' + label(contender->session->toUtf8());
-            QToolTip::showText(help->globalPos(), plainToolTip(tip), viewport());
-        } else {
-            QToolTip::hideText();
-        }
-        return true;
-    }
-    return QAbstractScrollArea::viewportEvent(event);
-}
-
 void WatchChainView::resizeEvent(QResizeEvent *event)
 {
-    QAbstractScrollArea::resizeEvent(event);
+    BoxView::resizeEvent(event);
     layOut();
 }
 
@@ -336,13 +278,13 @@ void WatchChainView::paintEvent(QPaintEvent *)
     QPainter painter(viewport());
     painter.fillRect(viewport()->rect(), t.panel);
     painter.setRenderHint(QPainter::Antialiasing);
-    painter.translate(-horizontalScrollBar()->value(), -verticalScrollBar()->value());
+    painter.translate(origin());
     painter.scale(m_zoom, m_zoom);
     for (const auto &arrow : m_chain.arrows)
         drawArrow(painter, arrow, t);
     const int current = currentBox();
-    for (std::size_t i = 0; i < m_chain.boxes.size(); ++i)
-        drawBox(painter, m_chain.boxes[i], t, static_cast<int>(i) == current, hasFocus());
+    for (int box = 0; box < boxCount(); ++box)
+        drawBox(painter, at(box), t, box == current, hasFocus());
 }
 
 } // namespace lockscope::ui

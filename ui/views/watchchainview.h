@@ -7,8 +7,8 @@
 
 #include "core/base/clock.h"
 #include "ui/models/lockfacts.h"
+#include "ui/parts/boxview.h"
 
-#include <QAbstractScrollArea>
 #include <QPainterPath>
 #include <QRectF>
 
@@ -69,7 +69,7 @@ constexpr int chainFoldAbove = 20;
 [[nodiscard]] ChainPicture layOutChain(const inspect::LockSnapshot &lock, const ChainFacts &facts, SystemTime now,
                                        QSizeF view, bool whole);
 
-class WatchChainView : public QAbstractScrollArea {
+class WatchChainView : public BoxView {
     Q_OBJECT
 public:
     explicit WatchChainView(QWidget *parent = nullptr);
@@ -81,7 +81,6 @@ public:
     void setCurrentContender(const QByteArray &id);
     void setWhole(bool whole);
     [[nodiscard]] bool isWhole() const { return m_whole; }
-    void zoom(int steps); // 0: back to 100 %
     [[nodiscard]] const ChainPicture &chain() const { return m_chain; }
 
 signals:
@@ -98,22 +97,22 @@ protected:
     void keyPressEvent(QKeyEvent *event) override;
     void mousePressEvent(QMouseEvent *event) override;
     void contextMenuEvent(QContextMenuEvent *event) override;
-    void wheelEvent(QWheelEvent *event) override;
-    bool viewportEvent(QEvent *event) override;
+    [[nodiscard]] int boxCount() const override { return static_cast<int>(m_chain.boxes.size()); }
+    [[nodiscard]] QRectF boxOf(int box) const override { return at(box).box; }
+    [[nodiscard]] QString tipOf(int box) const override;
+    void setZoom(qreal zoom) override;
 
 private:
     void layOut();
     void select(int box, bool tell);
-    [[nodiscard]] int boxAt(const QPoint &position) const; // -1 for none
-    [[nodiscard]] int currentBox() const;
-    void reveal(const QRectF &box);
+    [[nodiscard]] int currentBox() const; // -1 for none
+    [[nodiscard]] const ChainBox &at(int box) const { return m_chain.boxes[static_cast<std::size_t>(box)]; }
 
     std::shared_ptr<const inspect::LockSnapshot> m_lock = std::make_shared<inspect::LockSnapshot>();
     ChainFacts m_facts = chainFactsOf(*m_lock);
     ChainPicture m_chain;
     QByteArray m_current;
     bool m_whole = false;
-    qreal m_zoom = 1;
     std::function<SystemTime()> m_clock = [] { return programClock().now(); };
 };
 
