@@ -33,25 +33,32 @@ std::optional<Instant> Sink::lastNews(const ConnectionName &name) const
     return at == m_news.end() ? std::nullopt : std::optional(at->second);
 }
 
-void Sink::locksChanged(std::vector<inspect::SnapshotChange> changes)
+void Sink::take(inspect::Change::What change)
 {
-    if (!changes.empty())
-        m_news[changes.front().lock.lock.connection] =
-            std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
-    for (const auto &change : changes) {
+    if (const auto *news = std::get_if<inspect::SnapshotChange>(&change)) {
+        heardOf(news->lock.lock.connection);
         if (m_listener)
-            m_listener(change);
+            m_listener(*news);
+    } else if (const auto *seen = std::get_if<inspect::CoverageSeen>(&change); seen && m_coverageListener) {
+        m_coverageListener(seen->connection, seen->coverage);
+    } else if (const auto *progress = std::get_if<inspect::Progress>(&change)) {
+        note(*progress);
     }
     if (m_other)
-        m_other->locksChanged(std::move(changes));
+        m_other->take(std::move(change));
 }
 
-void Sink::progressed(inspect::Progress progress)
+void Sink::heardOf(const ConnectionName &name)
+{
+    m_news[name] = std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
+}
+
+void Sink::note(const inspect::Progress &progress)
 {
     const auto known = m_farthest.try_emplace(progress.connection, -1).first;
     if (progress.done > known->second) {
         known->second = progress.done;
-        m_news[progress.connection] = std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
+        heardOf(progress.connection);
     }
     if (!m_progressShown || !progress.running)
         return;

@@ -161,9 +161,9 @@ std::vector<inspect::Coverage> LiveSnapshots::coverageOf(const ConnectionName &n
     return all;
 }
 
-std::vector<history::LinkState> LiveSnapshots::connections()
+std::vector<inspect::LinkState> LiveSnapshots::connections()
 {
-    std::vector<history::LinkState> all;
+    std::vector<inspect::LinkState> all;
     for (auto *link : m_workspace.links())
         all.push_back(stateOf(*link));
     return all;
@@ -218,7 +218,7 @@ Task<Result<inspect::LockSnapshot>> RecordedSnapshots::read(inspect::LockName lo
     if (at == m_picture.locks.end())
         co_return Error{ErrorCode::NoNode, u"the recording shows no lock %1 at %2; %3"_s.arg(
                                                escaped(lock.text()), inspect::isoTime(m_asOf), elsewhen(lock))};
-    auto then = history::lockAsOf(m_picture, at->second, m_asOf);
+    auto then = inspect::lockAsOf(m_picture, at->second, m_asOf);
     addLabels(then, clientLabels());
     co_return then;
 }
@@ -230,7 +230,7 @@ Task<std::optional<HeldBeside>> RecordedSnapshots::heldWith(inspect::LockSnapsho
 
 std::vector<inspect::LockSnapshot> RecordedSnapshots::locks()
 {
-    return labelled(history::locksAsOf(m_picture, m_asOf));
+    return labelled(inspect::locksAsOf(m_picture, m_asOf));
 }
 
 std::vector<inspect::SessionSnapshot> RecordedSnapshots::sessions()
@@ -249,7 +249,7 @@ Task<inspect::WaitGraph> RecordedSnapshots::waits(CommandContext &, Deadline)
 
 std::vector<inspect::Coverage> RecordedSnapshots::coverage()
 {
-    auto all = history::coverageAsOf(m_picture);
+    auto all = inspect::coverageAsOf(m_picture);
     if (m_recording.version() < history::coverageFormat) {
         for (const auto &[name, state] : m_picture.connections)
             all.push_back(
@@ -265,9 +265,9 @@ std::vector<inspect::Coverage> RecordedSnapshots::coverageOf(const ConnectionNam
     return all;
 }
 
-std::vector<history::LinkState> RecordedSnapshots::connections()
+std::vector<inspect::LinkState> RecordedSnapshots::connections()
 {
-    std::vector<history::LinkState> all;
+    std::vector<inspect::LinkState> all;
     for (const auto &[name, state] : m_picture.connections)
         all.push_back(state);
     return all;

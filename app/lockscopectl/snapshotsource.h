@@ -49,7 +49,7 @@ public:
     [[nodiscard]] virtual std::vector<inspect::Coverage> coverage() = 0;
     // Of one whose lock was read, without a look at all there is.
     [[nodiscard]] virtual std::vector<inspect::Coverage> coverageOf(const ConnectionName &name) = 0;
-    [[nodiscard]] virtual std::vector<history::LinkState> connections() = 0;
+    [[nodiscard]] virtual std::vector<inspect::LinkState> connections() = 0;
     [[nodiscard]] virtual Result<inspect::LockName> parseLock(const QString &text) = 0;
     // The moment that ages count to: by our clock, and by that of the lock's server.
     [[nodiscard]] virtual history::Moment now() const = 0;
@@ -85,7 +85,7 @@ public:
     Task<inspect::WaitGraph> waits(CommandContext &context, Deadline deadline) override;
     [[nodiscard]] std::vector<inspect::Coverage> coverage() override;
     [[nodiscard]] std::vector<inspect::Coverage> coverageOf(const ConnectionName &name) override;
-    [[nodiscard]] std::vector<history::LinkState> connections() override;
+    [[nodiscard]] std::vector<inspect::LinkState> connections() override;
     [[nodiscard]] Result<inspect::LockName> parseLock(const QString &text) override;
     [[nodiscard]] history::Moment now() const override;
 
@@ -96,7 +96,7 @@ private:
 class RecordedSnapshots : public SnapshotSource {
 public:
     // As of that moment of it. `recording` outlives this.
-    RecordedSnapshots(const history::FlightRecording &recording, history::Moment asOf, history::Picture picture,
+    RecordedSnapshots(const history::FlightRecording &recording, history::Moment asOf, inspect::StateSnapshot picture,
                       std::vector<inspect::ClientLabel> labels)
         : SnapshotSource(std::move(labels)), m_recording(recording), m_asOf(asOf), m_picture(std::move(picture))
     {
@@ -111,7 +111,7 @@ public:
     Task<inspect::WaitGraph> waits(CommandContext &context, Deadline deadline) override;
     [[nodiscard]] std::vector<inspect::Coverage> coverage() override;
     [[nodiscard]] std::vector<inspect::Coverage> coverageOf(const ConnectionName &name) override;
-    [[nodiscard]] std::vector<history::LinkState> connections() override;
+    [[nodiscard]] std::vector<inspect::LinkState> connections() override;
     [[nodiscard]] Result<inspect::LockName> parseLock(const QString &text) override;
     [[nodiscard]] history::Moment now() const override { return m_asOf; }
     [[nodiscard]] std::optional<RecordedMoment> recorded() const override
@@ -125,7 +125,7 @@ private:
 
     const history::FlightRecording &m_recording;
     history::Moment m_asOf;
-    history::Picture m_picture;
+    inspect::StateSnapshot m_picture;
 };
 
 // What the observers tell, kept for the command that asked: changes as they come, progress on a terminal.
@@ -146,23 +146,11 @@ public:
     // and again tells of no progress.
     [[nodiscard]] std::optional<Instant> lastNews(const ConnectionName &name) const;
 
-    void locksChanged(std::vector<inspect::SnapshotChange> changes) override;
-    void sessionsChanged(const ConnectionName &name, std::vector<inspect::SessionSnapshot> sessions) override
-    {
-        if (m_other)
-            m_other->sessionsChanged(name, std::move(sessions));
-    }
-    void coverageChanged(const ConnectionName &name, std::vector<inspect::Coverage> coverage) override
-    {
-        if (m_coverageListener)
-            m_coverageListener(name, coverage);
-        if (m_other)
-            m_other->coverageChanged(name, std::move(coverage));
-    }
-    void progressed(inspect::Progress progress) override;
-    void costChanged(const ConnectionName &, inspect::Cost) override {}
+    void take(inspect::Change::What change) override;
 
 private:
+    void heardOf(const ConnectionName &name);
+    void note(const inspect::Progress &progress);
     void clearProgress();
 
     std::function<void(const inspect::SnapshotChange &)> m_listener;

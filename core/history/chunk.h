@@ -7,11 +7,20 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/history/picture.h"
+#include "core/inspect/state/statesnapshot.h"
 
 #include <QIODevice>
 
 namespace lockscope::history {
+
+using inspect::Act;
+using inspect::Change;
+using inspect::Confirmation;
+using inspect::CoverageSeen;
+using inspect::LinkState;
+using inspect::Moment;
+using inspect::SessionsSeen;
+using inspect::StateSnapshot;
 
 inline constexpr int formatVersion = 5;                 // 5 adds Confirmation
 inline constexpr int coverageFormat = 4;                // from this on a Coverage is recorded with all its fields

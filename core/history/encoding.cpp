@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/history/encoding.h"
 
+#include "core/base/overloaded.h"
 #include "core/inspect/findings.h"
 
 #include <QDataStream>
@@ -77,37 +78,18 @@ LOCKSCOPE_FIELDS(Act, v.time, v.actor, v.action, v.lock, v.holder, v.reason, v.p
 
 #undef LOCKSCOPE_FIELDS
 
-// The last one there is: a higher number is none.
-constexpr auto lastOf(inspect::Confidence)
-{
-    return inspect::Confidence::High;
-}
-constexpr auto lastOf(inspect::LockState)
-{
-    return inspect::LockState::Contended;
-}
-constexpr auto lastOf(inspect::Role)
-{
-    return inspect::Role::Waiter;
-}
-constexpr auto lastOf(inspect::Mode)
-{
-    return inspect::Mode::Permit;
-}
-constexpr auto lastOf(inspect::Evidence)
-{
-    return inspect::Evidence::Inferred;
-}
-constexpr auto lastOf(inspect::Severity)
-{
-    return inspect::Severity::Critical;
-}
-constexpr auto lastOf(inspect::ChangeKind)
-{
-    return inspect::ChangeKind::Removed;
-}
-
 namespace {
+
+// The last one there is: a higher number is none.
+constexpr Overloaded lastOf{
+    [](inspect::Confidence) { return inspect::Confidence::High; },
+    [](inspect::LockState) { return inspect::LockState::Contended; },
+    [](inspect::Role) { return inspect::Role::Waiter; },
+    [](inspect::Mode) { return inspect::Mode::Permit; },
+    [](inspect::Evidence) { return inspect::Evidence::Inferred; },
+    [](inspect::Severity) { return inspect::Severity::Critical; },
+    [](inspect::ChangeKind) { return inspect::ChangeKind::Removed; },
+};
 
 constexpr auto streamVersion = QDataStream::Qt_6_4;
 // Moments from 10,000 years ago to those to come: differences of them are numbers, too.
@@ -323,12 +305,10 @@ private:
     std::vector<QByteArray> m_unknown;
 };
 
-using What = decltype(Change::what);
-
 template <std::size_t Index = 0>
-void getWhat(Decoder &in, What &what, quint8 index)
+void getWhat(Decoder &in, Change::What &what, quint8 index)
 {
-    if constexpr (Index < std::variant_size_v<What>) {
+    if constexpr (Index < Change::recordedKinds) {
         if (index == Index)
             return in(what.emplace<Index>());
         getWhat<Index + 1>(in, what, index);
@@ -345,7 +325,12 @@ void encode(const Change &change, QByteArray &to)
     stream.setVersion(streamVersion);
     Encoder out(stream);
     out(static_cast<quint8>(change.what.index()), change.at);
-    std::visit([&out](const auto &what) { out(what); }, change.what);
+    std::visit(
+        [&out]<class T>(const T &what) {
+            if constexpr (!std::is_same_v<T, inspect::Progress> && !std::is_same_v<T, inspect::Cost>)
+                out(what);
+        },
+        change.what);
 }
 
 struct ChangeReader::Private {

@@ -7,7 +7,7 @@
 
 #include "core/base/result.h"
 #include "core/history/chunk.h"
-#include "core/history/picture.h"
+#include "core/inspect/state/statesnapshot.h"
 
 namespace lockscope::history {
 

@@ -77,13 +77,24 @@ FlightRecorder::~FlightRecorder()
     m_thread.join();
 }
 
-void FlightRecorder::add(What what)
+void FlightRecorder::take(Change::What change)
 {
+    if (!Change::isRecorded(change))
+        return;
+    if (const auto *state = std::get_if<LinkState>(&change)) {
+        const auto at = m_connections.find(state->name);
+        if (at != m_connections.end() && at->second == *state)
+            return;
+        if (state->isGone)
+            m_connections.erase(state->name);
+        else
+            m_connections.insert_or_assign(state->name, *state);
+    }
     const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(datedNow(m_loop));
     const std::scoped_lock lock(m_mutex);
     if (m_isOver)
         return;
-    m_waiting.push_back({now, std::move(what)});
+    m_waiting.push_back({now, std::move(change)});
     if (m_waiting.size() >= m_thinAt)
         thin();
 }
@@ -107,44 +118,6 @@ void FlightRecorder::thin()
     std::ranges::reverse(kept);
     m_waiting = std::move(kept);
     m_thinAt = std::max(mostWaiting, 2 * m_waiting.size());
-}
-
-void FlightRecorder::connectionIs(LinkState state)
-{
-    const auto at = m_connections.find(state.name);
-    if (at != m_connections.end() && at->second == state)
-        return;
-    if (state.isGone)
-        m_connections.erase(state.name);
-    else
-        m_connections.insert_or_assign(state.name, state);
-    add(std::move(state));
-}
-
-void FlightRecorder::acted(const Act &act)
-{
-    add(act);
-}
-
-void FlightRecorder::confirmed(const Confirmation &confirmation)
-{
-    add(confirmation);
-}
-
-void FlightRecorder::locksChanged(std::vector<inspect::SnapshotChange> changes)
-{
-    for (auto &change : changes)
-        add(std::move(change));
-}
-
-void FlightRecorder::sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions)
-{
-    add(SessionsSeen{connection, std::move(sessions)});
-}
-
-void FlightRecorder::coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage)
-{
-    add(CoverageSeen{connection, std::move(coverage)});
 }
 
 void FlightRecorder::tellFailed(const Error &error)

@@ -26,7 +26,7 @@ struct FlightOptions {
 // $XDG_STATE_HOME/lockscope/recorder, or the same below ~/.local/state.
 [[nodiscard]] QString recordersFolder();
 
-class FlightRecorder : public RecordingSink {
+class FlightRecorder : public inspect::ObserverSink {
 public:
     // On the loop's thread, where all below is called, too: `failed` when it cannot be recorded any more, `resumed`
     // when it can again, `foundLeft` for each recording that a crashed run left less than a day ago. `files` may
@@ -40,16 +40,10 @@ public:
     // Ends, and takes its files away.
     ~FlightRecorder() override;
 
-    void connectionIs(LinkState state) override;
-    void acted(const Act &act) override;
-    void confirmed(const Confirmation &confirmation) override;
-    void locksChanged(std::vector<inspect::SnapshotChange> changes) override;
-    void sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions) override;
-    void coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage) override;
+    // A LinkState that is known already is no news.
+    void take(Change::What change) override;
 
 private:
-    using What = decltype(Change::what);
-    void add(What what);
     void thin();
     void run();
     void record(RotatingWriter &writer);

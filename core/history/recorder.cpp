@@ -35,45 +35,16 @@ void Recorder::check(const Result<void> &result)
         m_failed(result.error());
 }
 
-void Recorder::add(decltype(Change::what) what)
+void Recorder::take(Change::What change)
 {
-    if (!m_isOver)
-        check(m_writer->add({now(), std::move(what)}));
-}
-
-void Recorder::connectionIs(LinkState state)
-{
-    const auto &known = m_writer->picture().connections;
-    const auto at = known.find(state.name);
-    if (at != known.end() && at->second == state)
+    if (m_isOver || !Change::isRecorded(change))
         return;
-    add(std::move(state));
-}
-
-void Recorder::acted(const Act &act)
-{
-    add(act);
-}
-
-void Recorder::confirmed(const Confirmation &confirmation)
-{
-    add(confirmation);
-}
-
-void Recorder::locksChanged(std::vector<inspect::SnapshotChange> changes)
-{
-    for (auto &change : changes)
-        add(std::move(change));
-}
-
-void Recorder::sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions)
-{
-    add(SessionsSeen{connection, std::move(sessions)});
-}
-
-void Recorder::coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage)
-{
-    add(CoverageSeen{connection, std::move(coverage)});
+    if (const auto *state = std::get_if<LinkState>(&change)) {
+        const auto &known = m_writer->picture().connections;
+        if (const auto at = known.find(state->name); at != known.end() && at->second == *state)
+            return;
+    }
+    check(m_writer->add({now(), std::move(change)}));
 }
 
 Result<void> Recorder::flush()

@@ -11,40 +11,22 @@
 
 namespace lockscope::history {
 
-// What hears all that a recording is made of.
-class RecordingSink : public inspect::ObserverSink {
-public:
-    // How a connection is now: it stands, broke, or was closed (isGone). What is known already is no news.
-    virtual void connectionIs(LinkState state) = 0;
-    virtual void acted(const Act &act) = 0;
-    virtual void confirmed(const Confirmation &confirmation) = 0;
-
-    void progressed(inspect::Progress) override {}
-    void costChanged(const ConnectionName &, inspect::Cost) override {}
-};
-
-class Recorder : public RecordingSink {
+class Recorder : public inspect::ObserverSink {
 public:
     // `failed` is called once when it cannot be recorded any more.
     Recorder(Loop &loop, std::unique_ptr<RecordingWriter> writer, std::function<void(const Error &)> failed);
     ~Recorder() override;
 
     [[nodiscard]] const RecordingWriter &writer() const { return *m_writer; }
-    void connectionIs(LinkState state) override;
-    void acted(const Act &act) override;
-    void confirmed(const Confirmation &confirmation) override;
+    // A LinkState that is known already is no news.
+    void take(Change::What change) override;
     // Up to now, to the file.
     Result<void> flush();
     // The same, for the last time.
     Result<void> end();
 
-    void locksChanged(std::vector<inspect::SnapshotChange> changes) override;
-    void sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions) override;
-    void coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage) override;
-
 private:
     [[nodiscard]] Moment now() const;
-    void add(decltype(Change::what) what);
     void check(const Result<void> &result);
     void flushLater();
 

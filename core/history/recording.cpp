@@ -146,7 +146,7 @@ std::size_t FlightRecording::pictureBefore(Moment moment) const
 }
 
 // Returns the chunk behind it.
-Result<std::size_t> FlightRecording::takePicture(std::size_t first, Picture &picture) const
+Result<std::size_t> FlightRecording::takePicture(std::size_t first, StateSnapshot &picture) const
 {
     picture = {};
     const auto &begin = m_chunks[first].header;
@@ -168,13 +168,13 @@ Result<std::size_t> FlightRecording::takePicture(std::size_t first, Picture &pic
     return first + begin.parts;
 }
 
-Result<Picture> FlightRecording::at(Moment moment) const
+Result<StateSnapshot> FlightRecording::at(Moment moment) const
 {
     if (moment < begin() || moment > end())
         return Error{ErrorCode::BadInput,
                      u"the recording goes from %1 to %2; %3 is not in it"_s.arg(
                          inspect::isoTime(begin()), inspect::isoTime(end()), inspect::isoTime(moment))};
-    Picture picture;
+    StateSnapshot picture;
     const auto behind = takePicture(pictureBefore(moment), picture);
     if (!behind)
         return behind.error();
@@ -218,7 +218,7 @@ Result<LockHistory> FlightRecording::historyOf(const inspect::LockName &lock, Mo
     bool isCancelled = false;
     LockHistory history;
     history.begin = begin();
-    Picture start;
+    StateSnapshot start;
     const auto behind = takePicture(0, start);
     if (!behind)
         return behind.error();

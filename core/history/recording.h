@@ -44,7 +44,7 @@ public:
     [[nodiscard]] const QStringList &damage() const { return m_damage; }
 
     // As everything stood then. Outside of begin() to end(): an error that says where it begins and ends.
-    [[nodiscard]] Result<Picture> at(Moment moment) const;
+    [[nodiscard]] Result<StateSnapshot> at(Moment moment) const;
     // Calls `each` for every change after `from` and up to `to`, in their order, until it says false.
     [[nodiscard]] Result<void> walk(Moment from, Moment to, const std::function<bool(const Change &)> &each) const;
     // From the beginning up to then; Cancelled as soon as `isWanted` says no.
@@ -68,7 +68,7 @@ private:
     // The first chunk of the last whole picture that is not later.
     [[nodiscard]] std::size_t pictureBefore(Moment moment) const;
     [[nodiscard]] Result<void> each(const Chunk &chunk, const std::function<bool(const Change &)> &call) const;
-    [[nodiscard]] Result<std::size_t> takePicture(std::size_t first, Picture &picture) const;
+    [[nodiscard]] Result<std::size_t> takePicture(std::size_t first, StateSnapshot &picture) const;
 
     QStringList m_files;
     std::vector<Chunk> m_chunks;

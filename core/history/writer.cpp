@@ -17,7 +17,8 @@ constexpr qint64 pictureCosts = 64LL * 1024; // of a small picture: so much is r
 
 } // namespace
 
-Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const QString &path, Moment now, Picture picture)
+Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const QString &path, Moment now,
+                                                                 StateSnapshot picture)
 {
     std::unique_ptr<RecordingWriter> writer(new RecordingWriter(path));
     auto &file = writer->m_file;
@@ -81,7 +82,7 @@ Result<void> RecordingWriter::writeChanges()
 Result<void> RecordingWriter::writePicture()
 {
     std::vector<std::pair<QByteArray, quint32>> parts(1);
-    for (const auto &change : m_picture.asChanges(m_last)) {
+    for (const auto &change : inspect::difference({}, m_picture, m_last)) {
         if (parts.back().first.size() >= partRaw)
             parts.emplace_back();
         encode(change, parts.back().first);
@@ -137,7 +138,7 @@ Result<std::unique_ptr<RotatingWriter>> RotatingWriter::create(const QString &fo
     return writer;
 }
 
-Result<void> RotatingWriter::begin(Moment now, Picture picture)
+Result<void> RotatingWriter::begin(Moment now, StateSnapshot picture)
 {
     const auto path = u"%1/%2.lockscope"_s.arg(m_folder, QString::number(++m_number).rightJustified(6, u'0'));
     auto next = RecordingWriter::create(path, now, std::move(picture));

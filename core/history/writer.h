@@ -21,14 +21,14 @@ public:
     // A file of its own: none that is there already is written over. Closed to others: it names clients and hosts.
     // It begins with `picture`.
     [[nodiscard]] static Result<std::unique_ptr<RecordingWriter>> create(const QString &path, Moment now,
-                                                                         Picture picture = {});
+                                                                         StateSnapshot picture = {});
 
     // Moments that go back (a clock that was set) count as the last one.
     [[nodiscard]] Result<void> add(Change change);
     // To the file: what was added, up to now.
     [[nodiscard]] Result<void> flush(Moment now);
 
-    [[nodiscard]] const Picture &picture() const { return m_picture; }
+    [[nodiscard]] const StateSnapshot &picture() const { return m_picture; }
     [[nodiscard]] QString path() const { return m_file.fileName(); }
     // Of what is in the file.
     [[nodiscard]] qint64 bytes() const { return m_bytes; }
@@ -46,7 +46,7 @@ private:
     [[nodiscard]] Result<void> write(const QByteArray &bytes);
 
     QFile m_file;
-    Picture m_picture;
+    StateSnapshot m_picture;
     QByteArray m_raw; // the chunk that is being filled
     quint32 m_rawChanges = 0;
     std::vector<inspect::LockName> m_unwritten; // what is told of in it
@@ -96,7 +96,7 @@ private:
         qint64 bytes = 0;
     };
     RotatingWriter(QString folder, RecordingBounds bounds) : m_folder(std::move(folder)), m_bounds(bounds) {}
-    [[nodiscard]] Result<void> begin(Moment now, Picture picture);
+    [[nodiscard]] Result<void> begin(Moment now, StateSnapshot picture);
     void dropOld(Moment now);
 
     QString m_folder;

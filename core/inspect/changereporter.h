@@ -4,58 +4,46 @@
 
 #include "core/inspect/observer.h"
 
+#include <tuple>
+
 namespace lockscope::inspect {
 
 class ChangeReporter {
 public:
-    ChangeReporter(ConnectionName connection, ObserverSink &sink) : m_connection(std::move(connection)), m_sink(sink)
+    ChangeReporter(const ConnectionName &connection, ObserverSink &sink) : m_sink(sink)
     {
+        std::apply([&connection](auto &...last) { ((last.connection = connection), ...); }, m_last);
     }
 
-    void tell(std::vector<SessionSnapshot> now)
-    {
-        if (take(m_sessions, std::move(now)))
-            m_sink.sessionsChanged(m_connection, m_sessions);
-    }
-    void tell(std::vector<Coverage> now)
-    {
-        if (take(m_coverage, std::move(now)))
-            m_sink.coverageChanged(m_connection, m_coverage);
-    }
-    void tell(Progress now)
-    {
-        now.connection = m_connection;
-        if (take(m_progress, std::move(now)))
-            m_sink.progressed(m_progress);
-    }
-    void tell(Cost now)
-    {
-        if (take(m_cost, now))
-            m_sink.costChanged(m_connection, m_cost);
-    }
+    void tell(std::vector<SessionSnapshot> now) { tellIfNew(SessionsSeen{{}, std::move(now)}); }
+    void tell(std::vector<Coverage> now) { tellIfNew(CoverageSeen{{}, std::move(now)}); }
+    void tell(Progress now) { tellIfNew(std::move(now)); }
+    void tell(Cost now) { tellIfNew(std::move(now)); }
 
     // As told last.
-    [[nodiscard]] const std::vector<SessionSnapshot> &sessions() const { return m_sessions; }
-    [[nodiscard]] const std::vector<Coverage> &coverage() const { return m_coverage; }
-    [[nodiscard]] const Progress &progress() const { return m_progress; }
-    [[nodiscard]] const Cost &cost() const { return m_cost; }
+    [[nodiscard]] const std::vector<SessionSnapshot> &sessions() const { return last<SessionsSeen>().sessions; }
+    [[nodiscard]] const std::vector<Coverage> &coverage() const { return last<CoverageSeen>().coverage; }
+    [[nodiscard]] const Progress &progress() const { return last<Progress>(); }
 
 private:
     template <class T>
-    [[nodiscard]] static bool take(T &told, T now)
+    [[nodiscard]] const T &last() const
     {
-        if (told == now)
-            return false;
-        told = std::move(now);
-        return true;
+        return std::get<T>(m_last);
+    }
+    template <class T>
+    void tellIfNew(T now)
+    {
+        auto &last = std::get<T>(m_last);
+        now.connection = last.connection;
+        if (now == last)
+            return;
+        last = std::move(now);
+        m_sink.take(last);
     }
 
-    ConnectionName m_connection;
+    std::tuple<SessionsSeen, CoverageSeen, Progress, Cost> m_last;
     ObserverSink &m_sink;
-    std::vector<SessionSnapshot> m_sessions;
-    std::vector<Coverage> m_coverage;
-    Progress m_progress;
-    Cost m_cost;
 };
 
 } // namespace lockscope::inspect

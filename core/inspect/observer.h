@@ -6,6 +6,8 @@
 
 #include "core/async/completion.h"
 #include "core/async/task.h"
+#include "core/base/clock.h"
+#include "core/inspect/state/change.h"
 #include "core/inspect/thresholds.h"
 
 #include <memory>
@@ -16,14 +18,19 @@ namespace lockscope::inspect {
 class ObserverSink {
 public:
     virtual ~ObserverSink() = default;
-    virtual void locksChanged(std::vector<SnapshotChange> changes) = 0;
-    virtual void sessionsChanged(const ConnectionName &connection, std::vector<SessionSnapshot> sessions) = 0;
-    virtual void coverageChanged(const ConnectionName &connection, std::vector<Coverage> coverage) = 0;
-    virtual void progressed(Progress progress) = 0;
-    virtual void costChanged(const ConnectionName &connection, Cost cost) = 0;
+    virtual void take(Change::What change) = 0;
+
+    void takeAll(std::vector<SnapshotChange> changes)
+    {
+        for (auto &change : changes)
+            take(std::move(change));
+    }
     // The server was heard just now, and whatever had changed by then is told: what was told is true. Said about once
     // a second, changes or none.
-    virtual void looked(const ConnectionName &connection) { Q_UNUSED(connection) }
+    void confirm(const ConnectionName &connection)
+    {
+        take(Confirmation{connection, std::chrono::time_point_cast<std::chrono::milliseconds>(programClock().now())});
+    }
 };
 
 class Observer {

@@ -251,6 +251,7 @@ struct Cost {
     double requestsPerSecond = 0;
     // What all clients together asked the servers in the same span, by their own count; empty: they do not tell.
     std::optional<double> servedPerSecond{};
+    ConnectionName connection{};
     friend bool operator==(const Cost &, const Cost &) = default;
 };
 

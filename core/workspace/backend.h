@@ -6,39 +6,10 @@
 // context object died meanwhile. What changes is told in batches, at most one per frame.
 #pragma once
 
+#include "core/workspace/news.h"
 #include "core/workspace/requests.h"
 
 namespace lockscope {
-
-struct ConnectionStatus {
-    enum class State { Connecting, Connected, Broken, AuthFailed };
-    ConnectionName name;
-    Scheme scheme = Scheme::ZooKeeper;
-    QString uri; // without credentials
-    State state = State::Connecting;
-    QString message;                                  // why it is not connected, one line
-    std::chrono::system_clock::time_point asOf;       // the last moment its snapshots were true
-    std::optional<std::chrono::microseconds> latency; // of a recent request
-    bool production = false;
-    bool readOnly = false;
-    bool readOnlyForGood = false;
-    qint64 writesSent = 0;
-    inspect::Progress progress;
-    inspect::Cost cost;
-    friend bool operator==(const ConnectionStatus &, const ConnectionStatus &) = default;
-};
-
-// One frame's worth of news.
-struct Batch {
-    std::vector<inspect::SnapshotChange> locks{};
-    std::vector<ConnectionStatus> connections{};      // those that changed
-    std::vector<inspect::SessionSnapshot> sessions{}; // of the connections in sessionsOf, complete
-    std::vector<ConnectionName> sessionsOf{};
-    std::vector<inspect::Coverage> coverage{}; // of the connections in coverageOf, complete
-    std::vector<ConnectionName> coverageOf{};
-    std::vector<operate::LogEntry> log{}; // new or finished entries
-    bool isJump = false;                  // to another moment: what comes with it did not begin just now
-};
 
 class Backend : public QObject {
     Q_OBJECT

@@ -51,15 +51,15 @@ void keepCyclesOf(WaitGraph &graph, const WaitGraph &before)
     keepOnly(graph, keysOf(before));
 }
 
-WaitGraph waitsThen(const history::FlightRecording &recording, const history::Picture &picture, history::Moment then,
-                    const std::vector<inspect::ClientLabel> &labels)
+WaitGraph waitsThen(const history::FlightRecording &recording, const inspect::StateSnapshot &picture,
+                    history::Moment then, const std::vector<inspect::ClientLabel> &labels)
 {
-    auto graph = waitGraphOf(history::locksAsOf(picture, then), labels, then);
+    auto graph = waitGraphOf(inspect::locksAsOf(picture, then), labels, then);
     if (graph.cycles.empty())
         return graph;
     const auto earlier = then - untilSeenAgain;
     const auto before = recording.at(earlier);
-    const auto locksBefore = before ? history::locksAsOf(*before, earlier) : std::vector<LockSnapshot>();
+    const auto locksBefore = before ? inspect::locksAsOf(*before, earlier) : std::vector<LockSnapshot>();
     keepCyclesOf(graph, waitGraphOf(locksBefore, labels, earlier));
     return graph;
 }
@@ -107,34 +107,27 @@ DeadlockWatch::DeadlockWatch(Workspace &workspace, std::vector<inspect::ClientLa
 {
 }
 
-void DeadlockWatch::passing(std::vector<SnapshotChange> &changes)
+void DeadlockWatch::passing(SnapshotChange &change)
 {
-    bool isNews = false;
-    for (auto &change : changes) {
-        const auto &name = change.lock.lock;
-        if (!m_labels.empty())
-            addLabels(change.lock, m_labels);
-        const bool isContended = change.kind != ChangeKind::Removed && change.lock.waiterCount() > 0;
-        if (isContended)
-            m_contended.insert_or_assign(name, change.lock);
-        isNews = isNews || isContended;
-        if (!isContended && m_contended.erase(name) > 0)
-            isNews = true;
-        if (isContended)
-            addFindings(change.lock);
+    if (!m_labels.empty())
+        addLabels(change.lock, m_labels);
+    const bool isContended = change.kind != ChangeKind::Removed && change.lock.waiterCount() > 0;
+    if (isContended) {
+        m_contended.insert_or_assign(change.lock.lock, change.lock);
+        addFindings(change.lock);
     }
-    if (isNews)
+    if (isContended || m_contended.erase(change.lock.lock) > 0)
         lookAfter(m_pause);
 }
 
 void DeadlockWatch::setLabels(std::vector<inspect::ClientLabel> labels)
 {
     m_labels = std::move(labels);
-    std::vector<SnapshotChange> all;
-    for (auto &lock : everySnapshot(m_workspace))
-        all.push_back({ChangeKind::Changed, std::move(lock)});
-    passing(all);
-    m_tell(std::move(all));
+    for (auto &lock : everySnapshot(m_workspace)) {
+        SnapshotChange change{ChangeKind::Changed, std::move(lock)};
+        passing(change);
+        m_tell(std::move(change));
+    }
     lookAfter(m_pause);
 }
 
@@ -214,17 +207,14 @@ void DeadlockWatch::say(WaitGraph graph)
     }
     m_graph = std::move(graph);
     m_said = said;
-    std::vector<SnapshotChange> changes;
     for (const auto &name : concerned) {
         const auto at = m_contended.find(name);
         if (at == m_contended.end())
             continue;
         auto lock = at->second;
         addFindings(lock);
-        changes.push_back({ChangeKind::Changed, std::move(lock)});
+        m_tell({ChangeKind::Changed, std::move(lock)});
     }
-    if (!changes.empty())
-        m_tell(std::move(changes));
 }
 
 void DeadlockWatch::addFindings(LockSnapshot &lock) const

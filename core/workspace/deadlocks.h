@@ -17,8 +17,9 @@ constexpr auto untilSeenAgain = std::chrono::milliseconds(300);
 void keepCyclesOf(inspect::WaitGraph &graph, const inspect::WaitGraph &before);
 
 // Who waited for whom at a moment of a recording. The look before is what it shows a moment earlier.
-[[nodiscard]] inspect::WaitGraph waitsThen(const history::FlightRecording &recording, const history::Picture &picture,
-                                           history::Moment then, const std::vector<inspect::ClientLabel> &labels);
+[[nodiscard]] inspect::WaitGraph waitsThen(const history::FlightRecording &recording,
+                                           const inspect::StateSnapshot &picture, history::Moment then,
+                                           const std::vector<inspect::ClientLabel> &labels);
 
 // Everything the observers know now.
 [[nodiscard]] std::vector<inspect::LockSnapshot> everySnapshot(Workspace &workspace);
@@ -32,13 +33,13 @@ void keepCyclesOf(inspect::WaitGraph &graph, const inspect::WaitGraph &before);
 // contender what the user calls it.
 class DeadlockWatch {
 public:
-    using Tell = std::function<void(std::vector<inspect::SnapshotChange>)>;
+    using Tell = std::function<void(inspect::SnapshotChange)>;
     // `tell`: of locks that nothing happened to but that they are in a deadlock now, or not any more, or that their
     // clients are called something else.
     DeadlockWatch(Workspace &workspace, std::vector<inspect::ClientLabel> labels, Tell tell);
 
-    // Remembers them, and adds what their clients are called, and the finding where it is known already.
-    void passing(std::vector<inspect::SnapshotChange> &changes);
+    // Remembers the lock, and adds what its clients are called, and the finding where it is known already.
+    void passing(inspect::SnapshotChange &change);
     // From the next look on, which is soon.
     void setLabels(std::vector<inspect::ClientLabel> labels);
     [[nodiscard]] const std::vector<inspect::ClientLabel> &labels() const { return m_labels; }

@@ -274,7 +274,7 @@ void addRecordedActs(NoteFacts &facts)
 {
     const auto audited = facts.acts;
     for (const auto &[at, act] : facts.history->acts) {
-        const auto isSame = [&recorded = act](history::Act known) {
+        const auto isSame = [&recorded = act](inspect::Act known) {
             known.time = recorded.time; // A clock that was set in between moves it.
             return known == recorded;
         };

@@ -14,13 +14,13 @@ struct NoteFacts {
     history::Moment asOf{};                // by the clock of the machine that saw it
     std::optional<history::Moment>
         goneBy;                    // it is not there any more: all but the history is of when it was seen last
-    history::LinkState connection; // without credentials
+    inspect::LinkState connection; // without credentials
     std::vector<inspect::Coverage> coverage;
     std::optional<history::LockHistory> history; // up to then; nothing where nobody recorded
     QString historyProblem;                      // why the history is missing or ends early; empty: nothing failed
     QString actsProblem;                         // why actions may be missing
     QString source;                              // "a recording from … to …"; empty: one look at the server
-    std::vector<history::Act> acts;              // of this lock
+    std::vector<inspect::Act> acts;              // of this lock
     std::vector<inspect::ClientLabel> labels{};  // what the user calls clients; those of `lock` say so already
 };
 [[nodiscard]] QString incidentNote(const NoteFacts &facts);

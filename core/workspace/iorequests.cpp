@@ -39,7 +39,9 @@ Work<Q> workOf(IoController &io, const Q &query)
 
 Work<ListZnodes> workOf(IoController &io, const ListZnodes &query)
 {
-    const auto asOf = [&io, query](const zk::Stat &folder) { io.listed(query.connection, query.path, folder); };
+    const auto asOf = [&io, query](const zk::Stat &folder) {
+        io.znodes().listed(query.connection, query.path, folder);
+    };
     return {query.connection, questions::answer(io.workspace(), query, soon(io), asOf)};
 }
 
@@ -61,7 +63,7 @@ Task<Result<operate::ForceReleasePlan>> labeled(Task<Result<operate::ForceReleas
 Work<PlanRelease> workOf(IoController &io, const PlanRelease &query)
 {
     auto planning = io.workspace().planForceRelease(query.lock, query.contender, soon(io), query.way);
-    return {query.lock.connection, labeled(std::move(planning), io.clientLabels())};
+    return {query.lock.connection, labeled(std::move(planning), io.news().deadlocks().labels())};
 }
 
 Work<ForceRelease> workOf(IoController &io, const ForceRelease &query)
@@ -136,7 +138,7 @@ void IoController::answer(const PostedQuery &query)
             if constexpr (AllowedInPast<Q>) {
                 Q_UNREACHABLE(); // it asks no server: LiveBackend answers it on a thread for such work
             } else if constexpr (std::is_same_v<Q, PlayOnServers>) {
-                m_runs->play(asked.query.run, asked.query.options, asked.answer);
+                m_runs.play(asked.query.run, asked.query.options, asked.answer);
             } else {
                 auto work = workOf(*this, asked.query);
                 launch(work.connection, answering<Q>(std::move(work.task), asked.answer, std::move(work.dropped)));
@@ -152,12 +154,12 @@ void IoController::execute(const Command &command)
                    [this](const Disconnect &asked) { remove(asked.connection); },
                    [this](const Reconnect &asked) { retry(asked.connection); },
                    [this](const SetReadOnly &asked) { setReadOnly(asked.connection, asked.readOnly); },
-                   [this](const SetThresholds &asked) { m_workspace->setThresholds(asked.rules); },
-                   [this](const SetClientLabels &asked) { m_deadlocks->setLabels(asked.labels); },
-                   [this](const WatchZnodes &asked) { watchZnodes(asked.connection, asked.paths); },
-                   [this](const AcquireLock &asked) { acquire(asked.hold, asked.request); },
-                   [this](const ReleaseHold &asked) { release(asked.hold); },
-                   [this](const CancelRun &asked) { m_runs->cancel(asked.run); },
+                   [this](const SetThresholds &asked) { m_workspace.setThresholds(asked.rules); },
+                   [this](const SetClientLabels &asked) { m_news.deadlocks().setLabels(asked.labels); },
+                   [this](const WatchZnodes &asked) { m_znodes.follow(asked.connection, asked.paths); },
+                   [this](const AcquireLock &asked) { m_holds.acquire(asked.hold, asked.request); },
+                   [this](const ReleaseHold &asked) { m_holds.release(asked.hold); },
+                   [this](const CancelRun &asked) { m_runs.cancel(asked.run); },
                },
                command);
 }

@@ -23,50 +23,41 @@ public:
     {
     }
 
-    void locksChanged(std::vector<inspect::SnapshotChange> changes) override;
-    void sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions) override;
-    void coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage) override;
-    void progressed(inspect::Progress progress) override;
-    void costChanged(const ConnectionName &connection, inspect::Cost cost) override;
-    void looked(const ConnectionName &connection) override;
+    void take(inspect::Change::What change) override;
 
     // What stands before how it is followed: "Redis Cluster". Empty: nothing.
     void describe(const QString &what) { m_what = what; }
     // Besides what the observer could not see; empty: nothing. Told at once.
     void addGap(const QString &message);
     [[nodiscard]] std::vector<inspect::Coverage> withGap(std::vector<inspect::Coverage> coverage) const;
-    // A new observer starts from nothing.
-    void observerReplaced();
+    // A new observer starts from nothing; `known` is what the one before told.
+    void observerReplaced(std::vector<inspect::LockSnapshot> known);
     // Its first snapshot is complete: what only the old one knew is gone.
     void firstSnapshotComplete();
     // From the proxy of a connection that this one replaces: what that told is known, until the first snapshot.
-    void takeOver(ObserverProxy &before);
+    void takeOver(ObserverProxy &before, std::vector<inspect::LockSnapshot> known);
     // The connection is removed: everything of it is gone.
-    void removeAll();
+    void removeAll(std::vector<inspect::LockSnapshot> known);
 
     [[nodiscard]] const inspect::Progress &progress() const { return m_progress; }
     [[nodiscard]] const inspect::Cost &cost() const { return m_cost; }
     // The last moment this connection's snapshots were known to be true.
     [[nodiscard]] std::chrono::system_clock::time_point heardAt() const { return m_heardAt; }
-    // The last moment all of them were: a lock that changed says nothing of the others.
-    [[nodiscard]] std::chrono::system_clock::time_point lookedAt() const { return m_lookedAt; }
 
 private:
-    void tell(std::vector<inspect::SnapshotChange> changes);
+    void tell(inspect::Change::What change);
 
     ConnectionName m_connection;
     inspect::ObserverSink *m_sink;
-    std::map<inspect::LockName, inspect::LockSnapshot> m_known;
     std::map<inspect::LockName, inspect::LockSnapshot> m_unconfirmed; // of the observer before
-    void tellCoverage();
-
     QString m_what;
     QString m_gap;
     std::vector<inspect::Coverage> m_coverage; // the observer's own
     inspect::Progress m_progress;
     inspect::Cost m_cost;
     std::chrono::system_clock::time_point m_heardAt{};
-    std::chrono::system_clock::time_point m_lookedAt{};
+    // The last moment all of them were, as told: a lock that changed says nothing of the others.
+    inspect::Moment m_confirmedAt{};
 };
 
 struct LinkContext {
@@ -90,7 +81,6 @@ public:
     [[nodiscard]] const inspect::Progress &progress() const override { return m_proxy.progress(); }
     [[nodiscard]] const inspect::Cost &cost() const override { return m_proxy.cost(); }
     [[nodiscard]] std::chrono::system_clock::time_point heardAt() const override { return m_proxy.heardAt(); }
-    [[nodiscard]] std::chrono::system_clock::time_point lookedAt() const override { return m_proxy.lookedAt(); }
     [[nodiscard]] ObserverProxy &proxy() { return m_proxy; }
     // With the password, and as it is armed by now: to connect anew.
     [[nodiscard]] ConnectionSpec wholeSpec() const

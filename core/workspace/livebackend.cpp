@@ -48,7 +48,7 @@ LiveBackend::~LiveBackend()
     // Runs take away what they made before their servers are left, and what is held is given back.
     const auto areOver = std::make_shared<QSemaphore>();
     onIoThread([areOver](IoController &io) {
-        io.giveBackAll(givenBackWithin, [areOver](const QStringList &left) {
+        io.holds().releaseAll(givenBackWithin, [areOver](const QStringList &left) {
             for (const auto &lock : left)
                 qCWarning(logInspect).noquote()
                     << u"closing: %1 may not have been given back: it stays until its TTL "

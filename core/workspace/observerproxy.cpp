@@ -6,46 +6,45 @@
 
 namespace lockscope {
 
+using namespace std::chrono_literals;
 using inspect::ChangeKind;
+using inspect::LockSnapshot;
 using inspect::SnapshotChange;
 
-void ObserverProxy::locksChanged(std::vector<SnapshotChange> changes)
+namespace {
+
+constexpr auto confirmedEvery = 1s; // each takes some bytes of a recording
+
+} // namespace
+
+void ObserverProxy::take(inspect::Change::What change)
 {
-    std::vector<SnapshotChange> news;
-    for (auto &change : changes) {
-        const auto &name = change.lock.lock;
-        const bool wasKnown = m_known.contains(name) || m_unconfirmed.contains(name);
-        m_unconfirmed.erase(name);
-        if (change.kind == ChangeKind::Removed) {
-            m_known.erase(name);
-            if (!wasKnown)
-                continue;
-        } else {
-            change.kind = wasKnown ? ChangeKind::Changed : ChangeKind::Added;
-            m_known[name] = change.lock;
-        }
-        news.push_back(std::move(change));
+    if (auto *news = std::get_if<SnapshotChange>(&change)) {
+        m_heardAt = programClock().now();
+        if (m_unconfirmed.erase(news->lock.lock) > 0 && news->kind == ChangeKind::Added)
+            news->kind = ChangeKind::Changed;
+    } else if (auto *seen = std::get_if<inspect::CoverageSeen>(&change)) {
+        m_coverage = seen->coverage;
+        seen->coverage = withGap(std::move(seen->coverage));
+    } else if (auto *progress = std::get_if<inspect::Progress>(&change)) {
+        if (!m_what.isEmpty() && !progress->how.isEmpty())
+            progress->how = m_what + QStringLiteral(", ") + progress->how;
+        m_progress = *progress;
+    } else if (const auto *cost = std::get_if<inspect::Cost>(&change)) {
+        m_cost = *cost;
+    } else if (const auto *confirmation = std::get_if<inspect::Confirmation>(&change)) {
+        m_heardAt = programClock().now();
+        if (confirmation->until < m_confirmedAt + confirmedEvery)
+            return;
+        m_confirmedAt = confirmation->until;
     }
-    m_heardAt = programClock().now();
-    tell(std::move(news));
-}
-
-void ObserverProxy::sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions)
-{
-    if (m_sink)
-        m_sink->sessionsChanged(connection, std::move(sessions));
-}
-
-void ObserverProxy::coverageChanged(const ConnectionName &, std::vector<inspect::Coverage> coverage)
-{
-    m_coverage = std::move(coverage);
-    tellCoverage();
+    tell(std::move(change));
 }
 
 void ObserverProxy::addGap(const QString &message)
 {
     if (std::exchange(m_gap, message) != message && !m_coverage.empty())
-        tellCoverage();
+        tell(inspect::CoverageSeen{m_connection, withGap(m_coverage)});
 }
 
 std::vector<inspect::Coverage> ObserverProxy::withGap(std::vector<inspect::Coverage> coverage) const
@@ -55,68 +54,36 @@ std::vector<inspect::Coverage> ObserverProxy::withGap(std::vector<inspect::Cover
     return inspect::withGap(std::move(coverage), {m_connection, false, m_gap});
 }
 
-void ObserverProxy::tellCoverage()
+void ObserverProxy::observerReplaced(std::vector<LockSnapshot> known)
 {
-    if (m_sink)
-        m_sink->coverageChanged(m_connection, withGap(m_coverage));
-}
-
-void ObserverProxy::progressed(inspect::Progress progress)
-{
-    if (!m_what.isEmpty() && !progress.how.isEmpty())
-        progress.how = m_what + QStringLiteral(", ") + progress.how;
-    m_progress = progress;
-    if (m_sink)
-        m_sink->progressed(std::move(progress));
-}
-
-void ObserverProxy::costChanged(const ConnectionName &connection, inspect::Cost cost)
-{
-    m_cost = cost;
-    if (m_sink)
-        m_sink->costChanged(connection, cost);
-}
-
-void ObserverProxy::looked(const ConnectionName &connection)
-{
-    m_heardAt = m_lookedAt = programClock().now();
-    if (m_sink)
-        m_sink->looked(connection);
-}
-
-void ObserverProxy::observerReplaced()
-{
-    m_unconfirmed.merge(m_known);
-    m_known.clear();
+    for (auto &lock : known)
+        m_unconfirmed.insert_or_assign(lock.lock, std::move(lock));
 }
 
 void ObserverProxy::firstSnapshotComplete()
 {
-    std::vector<SnapshotChange> gone;
-    for (auto &[name, snapshot] : m_unconfirmed)
-        gone.push_back({ChangeKind::Removed, std::move(snapshot)});
-    m_unconfirmed.clear();
-    tell(std::move(gone));
+    for (auto &[name, lock] : std::exchange(m_unconfirmed, {}))
+        tell(SnapshotChange{ChangeKind::Removed, std::move(lock)});
 }
 
-void ObserverProxy::takeOver(ObserverProxy &before)
+void ObserverProxy::takeOver(ObserverProxy &before, std::vector<LockSnapshot> known)
 {
-    before.observerReplaced();
+    before.observerReplaced(std::move(known));
     m_unconfirmed = std::move(before.m_unconfirmed);
     m_heardAt = before.m_heardAt;
-    m_lookedAt = before.m_lookedAt;
+    m_confirmedAt = before.m_confirmedAt;
 }
 
-void ObserverProxy::removeAll()
+void ObserverProxy::removeAll(std::vector<LockSnapshot> known)
 {
-    observerReplaced();
+    observerReplaced(std::move(known));
     firstSnapshotComplete();
 }
 
-void ObserverProxy::tell(std::vector<SnapshotChange> changes)
+void ObserverProxy::tell(inspect::Change::What change)
 {
-    if (m_sink && !changes.empty())
-        m_sink->locksChanged(std::move(changes));
+    if (m_sink)
+        m_sink->take(std::move(change));
 }
 
 } // namespace lockscope

@@ -26,7 +26,7 @@ RecordedSpan spanOf(const FlightRecording &recording)
 }
 
 // Those that a window's own recorder was told of are there already, without the other locks and the victim.
-void addDeadlocksThen(const FlightRecording &recording, history::Picture &picture, Moment then,
+void addDeadlocksThen(const FlightRecording &recording, inspect::StateSnapshot &picture, Moment then,
                       const std::vector<inspect::ClientLabel> &labels)
 {
     // Those that somebody waits for are few; all of them, only where there seems to be one.
@@ -44,7 +44,7 @@ void addDeadlocksThen(const FlightRecording &recording, history::Picture &pictur
 
 constexpr std::chrono::seconds startTakes(60); // at most
 
-bool isComplete(const std::map<ConnectionName, history::LinkState> &links)
+bool isComplete(const std::map<ConnectionName, inspect::LinkState> &links)
 {
     return !links.empty() && std::ranges::all_of(links, [](const auto &entry) {
         const auto &link = entry.second;
@@ -64,10 +64,10 @@ Moment firstComplete(const FlightRecording &recording)
         return begin;
     auto links = picture->connections;
     auto since = isComplete(links) ? std::optional(begin) : std::nullopt;
-    (void)recording.walk(begin, begin + startTakes, [&](const history::Change &change) {
+    (void)recording.walk(begin, begin + startTakes, [&](const inspect::Change &change) {
         if (since && change.at > *since + joinWithin)
             return false;
-        if (const auto *state = std::get_if<history::LinkState>(&change.what)) {
+        if (const auto *state = std::get_if<inspect::LinkState>(&change.what)) {
             links.insert_or_assign(state->name, *state);
             if (state->isGone)
                 links.erase(state->name);

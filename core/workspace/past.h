@@ -25,7 +25,7 @@ struct RecordedSpan {
 
 struct PastPicture {
     history::Moment at{}; // that of the question, or the nearest that is recorded
-    history::Picture picture;
+    inspect::StateSnapshot picture;
     bool isFirst = false; // nothing before it is complete
 };
 

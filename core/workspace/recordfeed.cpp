@@ -16,7 +16,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto feedEvery = 200ms;
-constexpr auto confirmationEvery = 1s;
 
 QByteArray asBytes(const QJsonObject &lock)
 {
@@ -25,9 +24,9 @@ QByteArray asBytes(const QJsonObject &lock)
 
 } // namespace
 
-history::LinkState stateOf(Link &link)
+inspect::LinkState stateOf(Link &link)
 {
-    history::LinkState state;
+    inspect::LinkState state;
     const auto &spec = link.spec();
     state.name = spec.name;
     state.backend = backendOf(spec.scheme).value_or(BackendKind::ZooKeeper);
@@ -41,7 +40,7 @@ history::LinkState stateOf(Link &link)
     return state;
 }
 
-history::Act actOf(const operate::AuditRecord &record)
+inspect::Act actOf(const operate::AuditRecord &record)
 {
     return {std::chrono::time_point_cast<std::chrono::milliseconds>(programClock().ofWall(record.time)),
             record.actor,
@@ -64,7 +63,7 @@ AuditFollower::AuditFollower(const operate::AuditFile &file) : m_file(file)
         m_last.emplace(); // whatever comes is news
 }
 
-std::vector<history::Act> AuditFollower::news()
+std::vector<inspect::Act> AuditFollower::news()
 {
     const QFileInfo file(m_file.path());
     const std::pair looked(file.size(), file.lastModified());
@@ -77,7 +76,7 @@ std::vector<history::Act> AuditFollower::news()
     const bool isFirst = !m_last;
     const auto told = std::ranges::find(*records, m_last.value_or(QByteArray()), &operate::AuditRecord::hash);
     m_last = records->empty() ? QByteArray() : records->back().hash;
-    std::vector<history::Act> acts;
+    std::vector<inspect::Act> acts;
     if (isFirst)
         return acts;
     // Another file than before has none that was told.
@@ -86,7 +85,7 @@ std::vector<history::Act> AuditFollower::news()
     return acts;
 }
 
-RecordFeed::RecordFeed(Workspace &workspace, history::RecordingSink &recorder)
+RecordFeed::RecordFeed(Workspace &workspace, inspect::ObserverSink &recorder)
     : m_workspace(workspace), m_recorder(recorder), m_audit(workspace.audit())
 {
     tell();
@@ -95,23 +94,10 @@ RecordFeed::RecordFeed(Workspace &workspace, history::RecordingSink &recorder)
 
 void RecordFeed::tell()
 {
-    for (auto *link : m_workspace.links()) {
-        m_recorder.connectionIs(stateOf(*link));
-        recordConfirmation(*link);
-    }
-    for (const auto &act : m_audit.news())
-        m_recorder.acted(act);
-}
-
-// At most once a second, because each takes some bytes of the file.
-void RecordFeed::recordConfirmation(Link &link)
-{
-    const auto looked = std::chrono::time_point_cast<std::chrono::milliseconds>(link.lookedAt());
-    auto &last = m_confirmed[link.spec().name];
-    if (looked < last + confirmationEvery)
-        return;
-    last = looked;
-    m_recorder.confirmed({link.spec().name, looked});
+    for (auto *link : m_workspace.links())
+        m_recorder.take(stateOf(*link));
+    for (auto &act : m_audit.news())
+        m_recorder.take(std::move(act));
 }
 
 void RecordFeed::tellLater()

@@ -3,7 +3,6 @@
 // force on this machine meanwhile (the audit file). Loop thread only.
 #pragma once
 
-#include "core/history/recorder.h"
 #include "core/workspace/workspace.h"
 
 #include <QDateTime>
@@ -11,15 +10,15 @@
 namespace lockscope {
 
 // As a recording has it: an act by the clock that dates all in it.
-[[nodiscard]] history::LinkState stateOf(Link &link);
-[[nodiscard]] history::Act actOf(const operate::AuditRecord &record);
+[[nodiscard]] inspect::LinkState stateOf(Link &link);
+[[nodiscard]] inspect::Act actOf(const operate::AuditRecord &record);
 
 // The records of an audit file that were written since. By their order: their times are the wall clock's, which may
 // be set back.
 class AuditFollower {
 public:
     explicit AuditFollower(const operate::AuditFile &file);
-    [[nodiscard]] std::vector<history::Act> news();
+    [[nodiscard]] std::vector<inspect::Act> news();
 
 private:
     const operate::AuditFile &m_file;
@@ -30,18 +29,16 @@ private:
 class RecordFeed {
 public:
     // Both outlive it.
-    RecordFeed(Workspace &workspace, history::RecordingSink &recorder);
+    RecordFeed(Workspace &workspace, inspect::ObserverSink &recorder);
     // What is news by now; it does so by itself a few times a second.
     void tell();
 
 private:
     void tellLater();
-    void recordConfirmation(Link &link);
 
     Workspace &m_workspace;
-    history::RecordingSink &m_recorder;
+    inspect::ObserverSink &m_recorder;
     AuditFollower m_audit;
-    std::map<ConnectionName, history::Moment> m_confirmed; // as recorded last
     Timer m_timer;
 };
 

@@ -3,6 +3,7 @@
 // takes both, the I/O thread handles them in iorequests.cpp.
 #pragma once
 
+#include "core/base/overloaded.h"
 #include "core/base/znode.h"
 #include "core/workspace/values.h"
 
@@ -241,13 +242,5 @@ struct CancelRun {
 };
 using Command = std::variant<Connect, Disconnect, Reconnect, SetReadOnly, SetThresholds, SetClientLabels, WatchZnodes,
                              AcquireLock, ReleaseHold, CancelRun>;
-
-// Makes one visitor of several functions.
-template <class... F>
-struct Overloaded : F... {
-    using F::operator()...;
-};
-template <class... F>
-Overloaded(F...) -> Overloaded<F...>;
 
 } // namespace lockscope

@@ -89,7 +89,7 @@ void Workspace::remove(const ConnectionName &name)
     const auto at = d->links.find(name);
     if (at == d->links.end())
         return;
-    at->second->proxy().removeAll();
+    at->second->proxy().removeAll(at->second->observer().snapshots());
     d->links.erase(at);
 }
 
@@ -103,7 +103,7 @@ void Workspace::retry(const ConnectionName &name)
     auto link = makeLink(*backend, std::move(spec), d->contextOfLinks());
     if (!link)
         return;
-    (*link)->proxy().takeOver(at->second->proxy());
+    (*link)->proxy().takeOver(at->second->proxy(), at->second->observer().snapshots());
     at->second = std::move(*link);
 }
 

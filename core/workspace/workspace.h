@@ -69,8 +69,6 @@ public:
     [[nodiscard]] virtual const inspect::Cost &cost() const = 0;
     // The last moment this connection's snapshots were known to be true.
     [[nodiscard]] virtual std::chrono::system_clock::time_point heardAt() const = 0;
-    // The last moment at which all of them were. A change of one lock counts for heardAt(), and not for this.
-    [[nodiscard]] virtual std::chrono::system_clock::time_point lookedAt() const = 0;
 };
 
 // "CONNECTION:NAME" split at the first colon, the name unescaped; errors name the connections there are.

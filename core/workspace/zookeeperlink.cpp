@@ -257,7 +257,7 @@ private:
             if (m_context.options.observe)
                 m_scope.launch(learnServer());
         } else if (state == zk::SessionState::Expired) {
-            m_proxy.observerReplaced();
+            m_proxy.observerReplaced(m_observer->snapshots());
             m_context.loop.post([alive = std::weak_ptr<int>(m_alive), this] {
                 if (!alive.expired())
                     open();

@@ -10,6 +10,7 @@
 #include "core/zookeeper/client.h"
 #include "tests/bench/blocking.h"
 #include "tests/bench/report.h"
+#include "tests/support/keepingsink.h"
 
 #include <QElapsedTimer>
 #include <QProcess>
@@ -24,14 +25,6 @@ namespace {
 constexpr int lockCount = 300;
 constexpr int contendersEach = 3;
 constexpr int directories = 1000;
-
-struct NullSink : inspect::ObserverSink {
-    void locksChanged(std::vector<inspect::SnapshotChange>) override {}
-    void sessionsChanged(const ConnectionName &, std::vector<inspect::SessionSnapshot>) override {}
-    void coverageChanged(const ConnectionName &, std::vector<inspect::Coverage>) override {}
-    void progressed(inspect::Progress) override {}
-    void costChanged(const ConnectionName &, inspect::Cost) override {}
-};
 
 zk::Op createOp(const ZPath &path)
 {
@@ -130,7 +123,7 @@ class BenchFirstLook : public QObject {
 
     void look(zk::Session &session, zk::EvidenceSource &evidence, bool follow, bench::Medians &took)
     {
-        NullSink sink;
+        testing::NoSink sink;
         inspect::ObserverOptions options;
         options.follow = follow;
         QElapsedTimer timer;

@@ -13,6 +13,7 @@
 #include "core/sandbox/server.h"
 #include "tests/bench/blocking.h"
 #include "tests/bench/report.h"
+#include "tests/support/keepingsink.h"
 
 #include <QElapsedTimer>
 #include <QProcess>
@@ -28,14 +29,6 @@ using namespace std::chrono_literals;
 using namespace Qt::StringLiterals;
 
 namespace {
-
-struct SilentSink : inspect::ObserverSink {
-    void locksChanged(std::vector<inspect::SnapshotChange>) override {}
-    void sessionsChanged(const ConnectionName &, std::vector<inspect::SessionSnapshot>) override {}
-    void coverageChanged(const ConnectionName &, std::vector<inspect::Coverage>) override {}
-    void progressed(inspect::Progress) override {}
-    void costChanged(const ConnectionName &, inspect::Cost) override {}
-};
 
 Task<void> fill(redis::Connection &server, qint64 plain, qint64 locks, bool &done)
 {
@@ -211,7 +204,7 @@ class BenchRedisSweep : public QObject {
     }
     void observe()
     {
-        SilentSink sink;
+        testing::NoSink sink;
         inspect::ObserverOptions options;
         options.follow = false;
         inspect::RedisObserver observer(*m_connection, ConnectionName("redis"), options, sink);

@@ -41,7 +41,7 @@ void useRecording(const history::FlightRecording &recording)
     const auto end = recording.at(recording.end());
     (void)recording.at(recording.begin());
     const auto walked =
-        recording.walk(recording.begin(), recording.end(), [](const history::Change &) { return true; });
+        recording.walk(recording.begin(), recording.end(), [](const inspect::Change &) { return true; });
     if (!end || !walked)
         return;
     int left = 5;

@@ -266,23 +266,17 @@ void readKeys(const QByteArray &input)
 }
 
 struct CountingSink : ObserverSink {
-    void locksChanged(std::vector<SnapshotChange> changes) override
+    void take(Change::What change) override
     {
-        for (const auto &change : changes)
-            useLock(change.lock);
+        if (const auto *news = std::get_if<SnapshotChange>(&change))
+            useLock(news->lock);
+        if (const auto *seen = std::get_if<SessionsSeen>(&change))
+            std::ranges::for_each(seen->sessions, &useSession);
+        if (const auto *seen = std::get_if<CoverageSeen>(&change)) {
+            for (const auto &one : seen->coverage)
+                mustBeHarmless(one.message, "what was not seen is told in harmless text");
+        }
     }
-    void sessionsChanged(const ConnectionName &, std::vector<SessionSnapshot> sessions) override
-    {
-        for (const auto &session : sessions)
-            useSession(session);
-    }
-    void coverageChanged(const ConnectionName &, std::vector<Coverage> coverage) override
-    {
-        for (const auto &one : coverage)
-            mustBeHarmless(one.message, "what was not seen is told in harmless text");
-    }
-    void progressed(Progress) override {}
-    void costChanged(const ConnectionName &, Cost) override {}
 };
 
 // Each command is answered with the next reply of the input, one that there is none for with an error.

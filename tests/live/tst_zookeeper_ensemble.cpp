@@ -22,20 +22,19 @@ struct EnsembleSink : KeepingSink {
     QStringList untrue; // changes that nothing on the servers accounts for
     std::map<QByteArray, QByteArray> holders;
 
-    void locksChanged(std::vector<SnapshotChange> news) override
+    void note(SnapshotChange change) override
     {
-        for (const auto &change : news) {
-            const auto name = change.lock.lock.name;
-            if (change.kind == ChangeKind::Removed) {
-                untrue << u"removed "_s + QString::fromUtf8(name);
-                continue;
-            }
+        const auto name = QString::fromUtf8(change.lock.lock.name);
+        if (change.kind == ChangeKind::Removed) {
+            untrue << u"removed "_s + name;
+        } else {
             for (const auto &finding : change.lock.findings)
-                untrue << QString::fromUtf8(name) + u": "_s + finding.message;
-            if (const auto known = holders.find(name); known != holders.end() && !change.lock.find(known->second))
-                untrue << u"another holder of "_s + QString::fromUtf8(name);
+                untrue << name + u": "_s + finding.message;
+            const auto known = holders.find(change.lock.lock.name);
+            if (known != holders.end() && !change.lock.find(known->second))
+                untrue << u"another holder of "_s + name;
         }
-        KeepingSink::locksChanged(std::move(news));
+        KeepingSink::note(std::move(change));
     }
     bool isShort() const
     {

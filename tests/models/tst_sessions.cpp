@@ -38,20 +38,23 @@ private slots:
     {
         SessionsModel model;
         QAbstractItemModelTester tester(&model);
-        model.apply({zkName, redisName}, {session(zkName, u"0x3"_s), session(zkName, u"0x1"_s, {"/a"}),
-                                          session(redisName, u"7"_s), session(zkName, u"0x2"_s)});
+        model.apply(
+            {{zkName, {session(zkName, u"0x3"_s), session(zkName, u"0x1"_s, {"/a"}), session(zkName, u"0x2"_s)}},
+             {redisName, {session(redisName, u"7"_s)}}});
         QCOMPARE(treeText(model, {0, 1, 4}), u"redis|7|\nzk|0x1|/a\nzk|0x2|\nzk|0x3|\n"_s);
         SignalWords signalWords(model);
         const QPersistentModelIndex kept = model.index(3, 0);
-        model.apply({zkName}, {session(zkName, u"0x1"_s, {"/a"}), session(zkName, u"0x3"_s, {}, {"/a", "/b"}),
-                               session(zkName, u"0x4"_s), session(zkName, u"0x5"_s)});
+        model.apply({{zkName,
+                      {session(zkName, u"0x1"_s, {"/a"}), session(zkName, u"0x3"_s, {}, {"/a", "/b"}),
+                       session(zkName, u"0x4"_s), session(zkName, u"0x5"_s)}}});
         QCOMPARE(signalWords.take(), QStringList({u"- 2-2"_s, u"+ 3-4"_s, u"~ 2-2"_s}));
         QCOMPARE(treeText(model, {0, 1, 5}), u"redis|7|\nzk|0x1|\nzk|0x3|2: /a, /b\nzk|0x4|\nzk|0x5|\n"_s);
         QCOMPARE(kept.row(), 2);
-        model.apply({zkName}, {session(zkName, u"0x1"_s, {"/a"}), session(zkName, u"0x3"_s, {}, {"/a", "/b"}),
-                               session(zkName, u"0x4"_s), session(zkName, u"0x5"_s)});
+        model.apply({{zkName,
+                      {session(zkName, u"0x1"_s, {"/a"}), session(zkName, u"0x3"_s, {}, {"/a", "/b"}),
+                       session(zkName, u"0x4"_s), session(zkName, u"0x5"_s)}}});
         QVERIFY(signalWords.words.isEmpty());
-        model.apply({zkName}, {});
+        model.apply({{zkName, {}}});
         QCOMPARE(treeText(model, {0, 1}), u"redis|7\n"_s); // the other connection's stay
     }
 
@@ -59,8 +62,9 @@ private slots:
     void whoWaitsStandsBeforeTheIdle()
     {
         SessionsModel model;
-        model.apply({zkName}, {session(zkName, u"0x1"_s), session(zkName, u"0x2"_s, {}, {"/a"}),
-                               session(zkName, u"0x3"_s, {"/a"}), session(zkName, u"0x4"_s, {"/b"}, {"/a"})});
+        model.apply({{zkName,
+                      {session(zkName, u"0x1"_s), session(zkName, u"0x2"_s, {}, {"/a"}),
+                       session(zkName, u"0x3"_s, {"/a"}), session(zkName, u"0x4"_s, {"/b"}, {"/a"})}}});
         QSortFilterProxyModel sorted;
         sorted.setSourceModel(&model);
         sorted.setSortRole(SessionsModel::SortRole);
@@ -76,12 +80,12 @@ private slots:
         SessionsModel model(nullptr, [&] { return now; });
         auto leaving = session(zkName, u"0x1"_s);
         leaving.expiresAt = std::chrono::time_point_cast<std::chrono::milliseconds>(now + 6400ms);
-        model.apply({zkName}, {leaving});
+        model.apply({{zkName, {leaving}}});
         QCOMPARE(model.index(0, SessionsModel::Expires).data().toString(), u"in 6.4 s"_s);
         // By our clock, whatever the server's says.
         leaving.serverAhead = 1h;
         *leaving.expiresAt += 1h;
-        model.apply({zkName}, {leaving});
+        model.apply({{zkName, {leaving}}});
         QCOMPARE(model.index(0, SessionsModel::Expires).data().toString(), u"in 6.4 s"_s);
         now += 7s;
         QCOMPARE(model.index(0, SessionsModel::Expires).data().toString(), u"now"_s);
@@ -93,7 +97,7 @@ private slots:
         inspect::SessionSnapshot session;
         session.connection = ConnectionName("cache");
         session.expiresAt = inspect::ServerTime(6400ms);
-        model.apply({session.connection}, {session});
+        model.apply({{session.connection, {session}}});
         QCOMPARE(model.index(0, SessionsModel::Expires).data().toString(), u"in 6.4 s"_s);
         model.setDown(ConnectionName("cache"), true);
         QCOMPARE(model.index(0, SessionsModel::Expires).data().toString(), u"not known"_s);

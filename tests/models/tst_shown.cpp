@@ -56,10 +56,8 @@ void takeIn(Shown &shown, const Batch &batch)
     }
     for (const auto &status : batch.connections)
         shown.statuses.insert_or_assign(status.name, status);
-    for (const auto &name : batch.sessionsOf)
-        shown.sessions[name].clear();
-    for (const auto &session : batch.sessions)
-        shown.sessions[session.connection].push_back(session);
+    for (const auto &seen : batch.sessions)
+        shown.sessions[seen.connection] = seen.sessions;
 }
 
 history::TimelineEvent eventOf(std::chrono::seconds after, EventKind kind, const QByteArray &who)
@@ -94,8 +92,8 @@ private slots:
                         == (wanted == to.sessions.end() ? std::vector<inspect::SessionSnapshot>() : wanted->second));
             }
             const auto nothing = difference(to, to);
-            QVERIFY(nothing.locks.empty() && nothing.connections.empty() && nothing.sessionsOf.empty()
-                    && nothing.coverageOf.empty());
+            QVERIFY(nothing.locks.empty() && nothing.connections.empty() && nothing.sessions.empty()
+                    && nothing.coverage.empty());
         }
     }
 
@@ -110,7 +108,7 @@ private slots:
         const auto downSince = [&](Moment since) {
             PastPicture past;
             past.at = since + 5s;
-            history::LinkState state;
+            inspect::LinkState state;
             state.name = zk;
             state.uri = u"zk://h:2181"_s;
             past.picture.connections[zk] = state;

@@ -18,16 +18,9 @@
 #include "core/world/etcd/server.h"
 #include "core/world/mariadb/session.h"
 #include "core/zookeeper/evidence.h"
+#include "tests/support/keepingsink.h"
 
 namespace lockscope::testing {
-
-struct NoSink : inspect::ObserverSink {
-    void locksChanged(std::vector<inspect::SnapshotChange>) override {}
-    void sessionsChanged(const ConnectionName &, std::vector<inspect::SessionSnapshot>) override {}
-    void coverageChanged(const ConnectionName &, std::vector<inspect::Coverage>) override {}
-    void progressed(inspect::Progress) override {}
-    void costChanged(const ConnectionName &, inspect::Cost) override {}
-};
 
 template <class T>
 Task<void> kept(Task<Result<T>> task, std::shared_ptr<std::optional<Result<T>>> result)

@@ -19,11 +19,10 @@ const QByteArray queue = "/locks/it";
 // When each change arrived.
 struct DatingSink : KeepingSink {
     explicit DatingSink(Loop &of) : loop(of) {}
-    void locksChanged(std::vector<SnapshotChange> news) override
+    void note(SnapshotChange change) override
     {
-        for (const auto &change : news)
-            told.emplace_back(loop.now(), change.lock);
-        KeepingSink::locksChanged(std::move(news));
+        told.emplace_back(loop.now(), change.lock);
+        KeepingSink::note(std::move(change));
     }
     Loop &loop;
     std::vector<std::pair<Instant, LockSnapshot>> told;

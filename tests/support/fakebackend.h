@@ -7,6 +7,7 @@
 #include <version>
 
 #include "core/workspace/backend.h"
+#include "tests/support/fakedata.h"
 
 #include <any>
 #include <deque>
@@ -56,7 +57,7 @@ public:
 
     // What the live backend would tell.
     void tell(const Batch &batch) { emit updated(batch); }
-    void tellLocks(const std::vector<inspect::SnapshotChange> &changes) { emit updated({.locks = changes}); }
+    void tellLocks(const std::vector<inspect::SnapshotChange> &changes) { tell(newest({.locks = changes})); }
     void tellConnection(const ConnectionStatus &status) { emit updated({.connections = {status}}); }
     void tellHold(const Hold &hold) { emit holdChanged(hold); }
     void tellRun(quint64 id, const RealRunProgress &progress) { emit runProgressed(id, progress); }

@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
+#include "core/workspace/news.h"
 
 namespace lockscope::testing {
 
@@ -146,6 +147,13 @@ ConnectionStatus connectedStatus(const QByteArray &name, Scheme scheme, bool pro
     status.cost = {scheme == Scheme::ZooKeeper ? 214 : 0, scheme == Scheme::ZooKeeper ? 38 * 1024 : 0,
                    scheme == Scheme::ZooKeeper ? 512 * 1024 : 0, scheme == Scheme::ZooKeeper ? 12.0 : 3.5};
     return status;
+}
+
+Batch newest(const Batch &batch)
+{
+    News news;
+    news.add(batch);
+    return news.take();
 }
 
 } // namespace lockscope::testing

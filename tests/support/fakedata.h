@@ -20,6 +20,9 @@ namespace lockscope::testing {
 [[nodiscard]] ConnectionStatus connectedStatus(const QByteArray &name, Scheme scheme, bool production,
                                                std::chrono::system_clock::time_point asOf);
 
+// As a LiveBackend tells it: each lock once, by its newest change.
+[[nodiscard]] Batch newest(const Batch &batch);
+
 [[nodiscard]] inspect::ServerTime serverTime(std::chrono::system_clock::time_point time);
 
 } // namespace lockscope::testing

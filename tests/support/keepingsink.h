@@ -2,12 +2,17 @@
 // Keeps what an observer tells.
 #pragma once
 
+#include "core/base/overloaded.h"
 #include "core/inspect/observer.h"
 
 #include <algorithm>
 #include <map>
 
 namespace lockscope::testing {
+
+struct NoSink : inspect::ObserverSink {
+    void take(inspect::Change::What) override {}
+};
 
 struct KeepingSink : inspect::ObserverSink {
     std::map<QByteArray, inspect::LockSnapshot> locks; // as they were told last
@@ -19,29 +24,26 @@ struct KeepingSink : inspect::ObserverSink {
     int looks = 0;            // after which nothing was different
     bool isConsistent = true; // only unknown locks are added, only known ones changed or removed
 
-    void locksChanged(std::vector<inspect::SnapshotChange> news) override
+    void take(inspect::Change::What change) override
     {
-        for (auto &change : news) {
-            const auto name = change.lock.lock.name;
-            isConsistent &= (change.kind == inspect::ChangeKind::Added) != locks.contains(name);
-            if (change.kind == inspect::ChangeKind::Removed)
-                locks.erase(name);
-            else
-                locks.insert_or_assign(name, change.lock);
-            changes.push_back(std::move(change));
-        }
+        std::visit(Overloaded{[this](inspect::SnapshotChange &news) { note(std::move(news)); },
+                              [this](inspect::SessionsSeen &seen) { sessions = std::move(seen.sessions); },
+                              [this](inspect::CoverageSeen &seen) { coverage = std::move(seen.coverage); },
+                              [this](inspect::Progress &step) { steps.push_back(std::move(step)); },
+                              [this](inspect::Cost &now) { cost = now; },
+                              [this](const inspect::Confirmation &) { ++looks; }, [](const auto &) {}},
+                   change);
     }
-    void sessionsChanged(const ConnectionName &, std::vector<inspect::SessionSnapshot> now) override
+    virtual void note(inspect::SnapshotChange change)
     {
-        sessions = std::move(now);
+        const auto name = change.lock.lock.name;
+        isConsistent &= (change.kind == inspect::ChangeKind::Added) != locks.contains(name);
+        if (change.kind == inspect::ChangeKind::Removed)
+            locks.erase(name);
+        else
+            locks.insert_or_assign(name, change.lock);
+        changes.push_back(std::move(change));
     }
-    void coverageChanged(const ConnectionName &, std::vector<inspect::Coverage> now) override
-    {
-        coverage = std::move(now);
-    }
-    void progressed(inspect::Progress step) override { steps.push_back(std::move(step)); }
-    void costChanged(const ConnectionName &, inspect::Cost now) override { cost = std::move(now); }
-    void looked(const ConnectionName &) override { ++looks; }
 
     [[nodiscard]] const inspect::LockSnapshot *find(const QByteArray &name) const
     {

@@ -152,11 +152,11 @@ inspect::SessionSnapshot session(const QByteArray &connection, const QString &id
     return {ConnectionName(connection), id, endpoint, client, std::move(holds), std::move(waits), std::nullopt};
 }
 
-std::vector<inspect::SessionSnapshot> sessions(std::chrono::system_clock::time_point now)
+std::vector<inspect::SessionsSeen> sessions(std::chrono::system_clock::time_point now)
 {
     const QByteArray zk = "orders-zk";
     const QByteArray redis = "cache-redis";
-    std::vector<inspect::SessionSnapshot> all{
+    std::vector<inspect::SessionSnapshot> ofZk{
         session(zk, u"0x1000009b4890001"_s, u"10.0.3.7:56332"_s, u"Curator"_s, {"/locks/orders"}, {}),
         session(zk, u"0x1000009b4890002"_s, u"10.0.3.9:41120"_s, u"Curator"_s, {"/jobs/export"}, {"/locks/orders"}),
         session(zk, u"0x2000009b4890007"_s, u"10.0.4.2:50218"_s, u"kazoo"_s, {},
@@ -164,13 +164,14 @@ std::vector<inspect::SessionSnapshot> sessions(std::chrono::system_clock::time_p
         session(zk, u"0x3000009b4890003"_s, u"10.0.4.9:38830"_s, u"go-zookeeper"_s, {}, {"/locks/orders"}),
         session(zk, u"0x2000009b4890009"_s, u"10.0.3.2:55012"_s, u"Curator"_s,
                 {"/leader/scheduler", "/locks/catalog", "/locks/reports/daily"}, {}),
-        session(redis, u"812"_s, u"10.0.5.4:60122"_s, u"Redisson"_s, {"stock"}, {}),
-        session(redis, u"815"_s, u"10.0.5.9:60410"_s, u"Redisson"_s, {}, {"stock"}),
     };
     auto dying = session(zk, u"0x2000009b4890004"_s, u"10.0.4.21 (gone)"_s, u"kazoo"_s, {"/locks/billing/close"}, {});
     dying.expiresAt = std::chrono::time_point_cast<std::chrono::milliseconds>(now + 6400ms);
-    all.push_back(dying);
-    return all;
+    ofZk.push_back(dying);
+    return {{ConnectionName(zk), ofZk},
+            {ConnectionName(redis),
+             {session(redis, u"812"_s, u"10.0.5.4:60122"_s, u"Redisson"_s, {"stock"}, {}),
+              session(redis, u"815"_s, u"10.0.5.9:60410"_s, u"Redisson"_s, {}, {"stock"})}}};
 }
 
 operate::LogEntry entry(quint64 number, const QByteArray &connection, operate::LogEntry::Kind kind,
@@ -238,7 +239,6 @@ Batch treeBatch(std::chrono::system_clock::time_point now)
     Batch batch;
     batch.connections = {statusOf("orders-zk", Scheme::ZooKeeper), statusOf("cache-redis", Scheme::Redis)};
     batch.sessions = sessions(now);
-    batch.sessionsOf = {ConnectionName("orders-zk"_ba), ConnectionName("cache-redis"_ba)};
     batch.log = log();
     return batch;
 }

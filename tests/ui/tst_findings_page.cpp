@@ -103,13 +103,11 @@ private slots:
         tellStatus(false);
         QCOMPARE(notice(), u"No problems found in what was read, and that was not everything"_s);
         tellStatus();
-        Batch batch;
-        batch.coverageOf = {ConnectionName("zk")};
-        batch.coverage = {{ConnectionName("zk"), true, u"new locks by dump"_s}};
-        m_backend->tell(batch);
+        m_backend->tell(
+            {.coverage = {{ConnectionName("zk"), {{ConnectionName("zk"), true, u"new locks by dump"_s}}}}});
         QCOMPARE(notice(), u"No problems found"_s);
-        batch.coverage = {{ConnectionName("zk"), false, u"watches: 1 of 3 members answered"_s}};
-        m_backend->tell(batch);
+        m_backend->tell({.coverage = {{ConnectionName("zk"),
+                                       {{ConnectionName("zk"), false, u"watches: 1 of 3 members answered"_s}}}}});
         QCOMPARE(notice(), u"No problems found in what was read, and that was not everything"_s);
         auto status = testing::connectedStatus("zk", Scheme::ZooKeeper, false, m_now);
         status.state = ConnectionStatus::State::Broken;

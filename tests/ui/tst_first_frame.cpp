@@ -62,8 +62,7 @@ Batch everything()
     Batch batch;
     batch.connections = {testing::connectedStatus("zk", Scheme::ZooKeeper, false, now)};
     batch.locks = {testing::change(inspect::ChangeKind::Added, lock)};
-    batch.sessionsOf = {session.connection};
-    batch.sessions = {session};
+    batch.sessions = {{session.connection, {session}}};
     batch.log = {entry};
     return batch;
 }

@@ -365,10 +365,8 @@ private slots:
         QTRY_VERIFY(part<QLabel>("graphSentence")->text().startsWith(u"2 clients block each other: app-1"_s));
         QVERIFY(part<QLabel>("graphMore")->text().startsWith(u"Least is lost by ending app-"_s));
         QVERIFY(part<QLabel>("graphUnseen")->isHidden());
-        Batch batch;
-        batch.coverage = {{ConnectionName("zk"), false, u"watches: 1 of 3 members answered"_s}};
-        batch.coverageOf = {ConnectionName("zk")};
-        m_backend->tell(batch);
+        m_backend->tell({.coverage = {{ConnectionName("zk"),
+                                       {{ConnectionName("zk"), false, u"watches: 1 of 3 members answered"_s}}}}});
         QTRY_VERIFY(part<QLabel>("graphUnseen")->text().contains(u"Not all was seen: zk: watches"_s));
     }
 

@@ -101,13 +101,6 @@ private:
     {
         return sessions().detail()->findChild<QLabel *>(QLatin1String(label))->text();
     }
-    void tellSessions(std::vector<inspect::SessionSnapshot> all)
-    {
-        Batch batch;
-        batch.sessionsOf = {ConnectionName("zk")};
-        batch.sessions = std::move(all);
-        m_backend->tell(batch);
-    }
     // Of two: each holds what the other waits for.
     void tellDeadlock()
     {
@@ -199,17 +192,16 @@ private slots:
 
     void whatASessionHoldsAndWaitsFor()
     {
-        Batch batch;
-        batch.sessionsOf = {ConnectionName("zk")};
+        std::vector<inspect::SessionSnapshot> sessions;
         for (int i = 0; i < 3; ++i) {
             inspect::SessionSnapshot session;
             session.connection = ConnectionName("zk");
             session.session = u"0x1000009b489000%1"_s.arg(i);
             session.endpoint = u"10.0.3.%1:56332"_s.arg(7 + i);
             session.holds = {"/locks/orders", "/locks/stock"};
-            batch.sessions.push_back(session);
+            sessions.push_back(session);
         }
-        m_backend->tell(batch);
+        m_backend->tell({.sessions = {{ConnectionName("zk"), sessions}}});
         goTo(u"3.8"_s);
         QVERIFY(m_window->findChild<ui::SessionsPage *>()->isVisible());
         QVERIFY2(m_keys <= 5, qPrintable(QString::number(m_keys)));
@@ -244,7 +236,7 @@ private slots:
         session.session = *lock.contenders[0].session;
         session.endpoint = u"10.0.3.7:56332"_s;
         session.holds = {"/locks/orders"};
-        tellSessions({session});
+        m_backend->tell({.sessions = {{ConnectionName("zk"), {session}}}});
         goTo(u"orders"_s);
         press(Qt::Key_H, Qt::ControlModifier);
         QTRY_VERIFY(sessions().isVisible());
@@ -265,7 +257,7 @@ private slots:
         session.session = *lock.contenders[0].session;
         session.client = u"kazoo"_s;
         session.holds = {"/locks/orders"};
-        tellSessions({session});
+        m_backend->tell({.sessions = {{ConnectionName("zk"), {session}}}});
         goTo(u"app-9"_s);
         QTRY_VERIFY(sessions().isVisible());
         QVERIFY2(sessionSays("sessionTitle").startsWith(session.session), qPrintable(sessionSays("sessionTitle")));
@@ -288,7 +280,7 @@ private slots:
         session.connection = ConnectionName("zk");
         session.session = u"41"_s;
         session.holds = {"shop.stock#id=1"};
-        tellSessions({session});
+        m_backend->tell({.sessions = {{ConnectionName("zk"), {session}}}});
         goTo(u"id=1"_s);
         QCOMPARE(page().currentLock(), std::optional(taskLock("shop.stock#id=1")));
         press(Qt::Key_H, Qt::ControlModifier);

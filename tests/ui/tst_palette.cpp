@@ -101,14 +101,11 @@ private slots:
 
     void aSessionIsFoundByWhereItIsFrom()
     {
-        Batch batch;
-        batch.sessionsOf = {ConnectionName("zk")};
         inspect::SessionSnapshot session;
         session.connection = ConnectionName("zk");
         session.session = u"0x1000009b4890001"_s;
         session.endpoint = u"10.0.3.7:56332"_s;
-        batch.sessions = {session};
-        m_backend->tell(batch);
+        m_backend->tell({.sessions = {{session.connection, {session}}}});
         openPalette();
         type(u"10.0.3.7"_s);
         QCOMPARE(rows().first(), u"Session, 0x1000009b4890001  10.0.3.7:56332, zk"_s);

@@ -79,15 +79,12 @@ class TestRowMenus : public testing::WindowFixture {
     void openMenuOf(QWidget *view) { QTest::keyClick(view, Qt::Key_F10, Qt::ShiftModifier); }
     void tellSession()
     {
-        Batch batch;
-        batch.sessionsOf = {ConnectionName("zk")};
         inspect::SessionSnapshot session;
         session.connection = ConnectionName("zk");
         session.session = u"0x1000009b4890001"_s;
         session.endpoint = u"10.0.3.7:56332"_s;
         session.holds = {"/locks/orders"};
-        batch.sessions = {session};
-        m_backend->tell(batch);
+        m_backend->tell({.sessions = {{session.connection, {session}}}});
     }
 
 private slots:

@@ -151,11 +151,12 @@ private slots:
         for (const auto *name : {"zk", "redis", "mariadb", "etcd", "postgresql"}) {
             const ConnectionName connection(name);
             tell(name);
-            batch.coverageOf.push_back(connection);
+            auto &seen = batch.coverage.emplace_back(inspect::CoverageSeen{connection, {}}).coverage;
             if (connection != ConnectionName("redis"))
-                batch.coverage.push_back({connection, false, u"sessions are not listed: no right to look at them"_s});
+                seen.push_back({connection, false, u"sessions are not listed: no right to look at them"_s});
+            if (connection == ConnectionName("etcd"))
+                seen.push_back({connection, false, u"the user may read /locks only"_s});
         }
-        batch.coverage.push_back({ConnectionName("etcd"), false, u"the user may read /locks only"_s});
         m_backend->tell(batch);
         const auto *coverage = part<QLabel>("coverage");
         QVERIFY2(coverage->text().startsWith(u"◐ coverage: 4 of 5 in part · etcd: "_s), qPrintable(coverage->text()));

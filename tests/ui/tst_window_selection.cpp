@@ -197,14 +197,11 @@ private slots:
 
     void enterOnASessionShowsTheLockThatWasSearched()
     {
-        Batch batch;
-        batch.sessionsOf = {ConnectionName("zk")};
         inspect::SessionSnapshot session;
         session.connection = ConnectionName("zk");
         session.session = u"0x1"_s;
         session.holds = {"/locks/orders-2", "/locks/nightly-report"};
-        batch.sessions = {session};
-        m_backend->tell(batch);
+        m_backend->tell({.sessions = {{session.connection, {session}}}});
         m_window->showPage(u"sessions"_s);
         find(u"nightly"_s);
         auto *sessions = m_window->findChild<ui::SessionsPage *>();
@@ -316,9 +313,8 @@ private slots:
                     .hasMatch());
         Batch news;
         news.locks = {lockOf("/locks/orders-2", 9), lockOf("/locks/new", 0), lockOf("/locks/orders-1", 0)};
-        news.sessionsOf = {ConnectionName("zk")};
-        news.sessions.resize(1);
-        news.sessions[0].connection = ConnectionName("zk");
+        news.sessions = {{ConnectionName("zk"), std::vector<inspect::SessionSnapshot>(1)}};
+        news.sessions[0].sessions[0].connection = ConnectionName("zk");
         operate::LogEntry entry;
         entry.number = 1;
         news.log = {entry};

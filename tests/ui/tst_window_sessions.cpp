@@ -24,13 +24,9 @@ class TestWindowSessions : public testing::WindowFixture {
 
     ui::SessionsPage &page() { return *m_window->findChild<ui::SessionsPage *>(); }
     QString says(const char *label) { return page().detail()->findChild<QLabel *>(QLatin1String(label))->text(); }
-    void tell(std::vector<SessionSnapshot> sessions)
+    void tell(const std::vector<SessionSnapshot> &all)
     {
-        Batch batch;
-        for (const auto &one : sessions)
-            batch.sessionsOf.push_back(one.connection);
-        batch.sessions = std::move(sessions);
-        m_backend->tell(batch);
+        m_backend->tell({.sessions = {{ConnectionName("zk"), all}}});
     }
     bool choose(const QString &session)
     {
@@ -202,9 +198,7 @@ private slots:
         session.session = u"0x1"_s;
         tell({session});
         QVERIFY(choose(u"0x1"_s));
-        Batch batch;
-        batch.sessionsOf = {ConnectionName("zk")};
-        m_backend->tell(batch);
+        m_backend->tell({.sessions = {{ConnectionName("zk"), {}}}});
         const auto labels = page().detail()->findChildren<QLabel *>();
         QVERIFY(std::ranges::any_of(labels,
                                     [](const QLabel *one) { return one->text().contains(u"not there any more"_s); }));

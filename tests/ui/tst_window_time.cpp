@@ -95,9 +95,9 @@ class TestWindowTime : public QObject {
     {
         return {u"force-release"_s, u"acquire"_s, u"release-session"_s, u"release-listed"_s, u"remove-stale"_s};
     }
-    static history::LinkState standing()
+    static inspect::LinkState standing()
     {
-        history::LinkState state;
+        inspect::LinkState state;
         state.name = timeZk;
         state.uri = u"zk://zk:2181"_s;
         state.isConnected = state.isLookedThrough = true;
@@ -117,7 +117,7 @@ class TestWindowTime : public QObject {
         forced.contenders.erase(forced.contenders.begin());
         forced.contenders.front().role = inspect::Role::Holder;
         forced.contenders.front().heldSince = m_now - 2min;
-        auto act = history::Act{m_now - 2min,
+        auto act = inspect::Act{m_now - 2min,
                                 u"ann@host"_s,
                                 u"force-release"_s,
                                 "zk:/locks/orders",

@@ -163,14 +163,11 @@ private slots:
             tell(name, false);
         QTRY_VERIFY(fits(progress));
         QVERIFY(!progress->isHidden());
-        Batch batch;
-        batch.coverageOf = {ConnectionName("east")};
-        batch.coverage = {{ConnectionName("east"), false, QString(60, u'm')}};
-        m_backend->tell(batch);
+        const ConnectionName east("east");
+        m_backend->tell({.coverage = {{east, {{east, false, QString(60, u'm')}}}}});
         QTRY_VERIFY2(coverage->text().contains(QString(60, u'm')) && fits(coverage), qPrintable(coverage->text()));
         QVERIFY2(fits(progress), qPrintable(progress->text()));
-        batch.coverage.clear();
-        m_backend->tell(batch);
+        m_backend->tell({.coverage = {{east, {}}}});
         QTRY_VERIFY(!progress->isHidden());
         m_window->findChild<ui::StatusBar *>()->notify(QString(60, u'm'));
         QTRY_VERIFY2(fits(progress), qPrintable(progress->text()));

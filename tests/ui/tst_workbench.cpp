@@ -376,16 +376,13 @@ private slots:
     // Of the review: "127.0.0.…" beside 450 empty pixels.
     void noColumnIsCutWhereThereIsRoom()
     {
-        Batch batch;
-        batch.sessionsOf = {ConnectionName("zk")};
         inspect::SessionSnapshot session;
         session.connection = ConnectionName("zk");
         session.session = u"0x1000009b4890001"_s;
         session.endpoint = u"192.168.100.107:56332"_s;
         session.client = u"a client with a long name"_s;
         session.holds = {"/locks/orders"};
-        batch.sessions = {session};
-        m_backend->tell(batch);
+        m_backend->tell({.sessions = {{session.connection, {session}}}});
         m_window->showPage(u"sessions"_s);
         auto *table = m_window->findChild<ui::SessionsPage *>()->table();
         auto *header = table->header();

@@ -5,6 +5,7 @@
 
 #include "core/async/virtualloop.h"
 #include "core/inspect/redis/observer.h"
+#include "tests/support/keepingsink.h"
 
 #include <algorithm>
 #include <map>
@@ -215,14 +216,6 @@ private:
     std::vector<std::pair<std::vector<redis::Command>, Reply<std::vector<Value>>>> m_unanswered;
     std::function<void(redis::ConnectionState)> m_listener;
     std::function<void(const redis::Message &)> m_subscriber;
-};
-
-struct UnheardSink : ObserverSink {
-    void locksChanged(std::vector<SnapshotChange>) override {}
-    void sessionsChanged(const ConnectionName &, std::vector<SessionSnapshot>) override {}
-    void coverageChanged(const ConnectionName &, std::vector<Coverage>) override {}
-    void progressed(Progress) override {}
-    void costChanged(const ConnectionName &, Cost) override {}
 };
 
 } // namespace lockscope::testing

@@ -148,7 +148,7 @@ protected:
     // A recording of random changes; what there was after each of them.
     struct Played {
         QString path;
-        std::vector<std::pair<Moment, Picture>> after;
+        std::vector<std::pair<Moment, StateSnapshot>> after;
         std::vector<qint64> bytes; // of the file then
     };
     Played play(quint64 seed, int changes)
@@ -158,7 +158,7 @@ protected:
         played.path = freshPath();
         auto writer = RecordingWriter::create(played.path, recordedFrom);
         auto at = recordedFrom;
-        Picture truth;
+        StateSnapshot truth;
         for (int n = 0; n < changes; ++n) {
             at += std::chrono::milliseconds(random.below(400));
             const auto change = someChange(random, at);

@@ -2,6 +2,7 @@
 // The program's clock goes on evenly when somebody sets the machine's, and so does all that is dated by it.
 #include "core/async/dated.h"
 #include "core/async/virtualloop.h"
+#include "core/history/recorder.h"
 #include "core/history/recording.h"
 #include "core/inspect/zookeeper/observerjudge.h"
 #include "core/workspace/recordfeed.h"
@@ -162,14 +163,14 @@ private slots:
         auto writer = history::RecordingWriter::create(path, momentOf(datedNow(loop)));
         QVERIFY(writer);
         history::Recorder recorder(loop, std::move(*writer), {});
-        history::LinkState state;
+        inspect::LinkState state;
         state.name = ConnectionName("zk");
         state.isConnected = state.isLookedThrough = true;
-        recorder.connectionIs(state);
-        recorder.locksChanged({seenLock("/a")});
+        recorder.take(state);
+        recorder.takeAll({seenLock("/a")});
         loop.pass(1s);
         loop.machine.set(std::chrono::milliseconds(setBy));
-        recorder.locksChanged({seenLock("/b")});
+        recorder.takeAll({seenLock("/b")});
         loop.pass(1s);
         const auto recording = history::FlightRecording::open({path});
         QVERIFY(recording);

@@ -146,8 +146,8 @@ private slots:
         {
             FlightRecorder recorder(loop, {folder, {}}, files, {});
             FlightRecorder other(loop, {folder, {}}, others, {}); // another window
-            recorder.locksChanged({flown("/a", "me")});
-            other.locksChanged({flown("/a", "you")});
+            recorder.takeAll({flown("/a", "me")});
+            other.takeAll({flown("/a", "you")});
             const auto holderIn = [](const RecordedFiles &of) {
                 const auto recording = FlightRecording::open(of.list());
                 return recording ? holderAt(*recording, "/a", recording->end()) : QByteArray();
@@ -173,7 +173,7 @@ private slots:
                                 {[&said](const Error &error) { said << error.message; }, {}});
         QTRY_COMPARE(said.size(), 1);
         QVERIFY2(said.first().contains(u"a-file/recorder"_s), qPrintable(said.first()));
-        recorder.locksChanged({flown("/a", "me")}); // nobody is hurt
+        recorder.takeAll({flown("/a", "me")}); // nobody is hurt
     }
 
     // As on a full disk, amid an incident: what was recorded before can still be looked at and saved.
@@ -186,7 +186,7 @@ private slots:
         {
             FlightRecorder recorder(loop, {folder, {std::chrono::hours(9), 80'000}}, files,
                                     {[&said](const Error &error) { said << error.message; }, {}});
-            recorder.locksChanged({flown("/a", "me")});
+            recorder.takeAll({flown("/a", "me")});
             const auto holder = [&files] {
                 const auto recording = FlightRecording::open(files->list());
                 return recording ? holderAt(*recording, "/a", recording->end()) : QByteArray();
@@ -202,7 +202,7 @@ private slots:
                     other += QByteArray::number(noise = noise * 6364136223846793005ULL + 1442695040888963407ULL, 36);
                 many.push_back(flown("/locks/" + QByteArray::number(n), other));
             }
-            recorder.locksChanged(std::move(many));
+            recorder.takeAll(std::move(many));
             QTRY_COMPARE(said.size(), 1);
             QCOMPARE(files->list().size(), 1);
             QCOMPARE(holder(), "me");
@@ -229,8 +229,8 @@ private slots:
         LinkState stands;
         stands.name = flownName;
         stands.isConnected = stands.isLookedThrough = true;
-        recorder.connectionIs(stands);
-        recorder.locksChanged({flown("/a", "me"), flown("/b", "me"), flown("/gone", "me")});
+        recorder.take(stands);
+        recorder.takeAll({flown("/a", "me"), flown("/b", "me"), flown("/gone", "me")});
         const auto held = [&files](const QByteArray &name) {
             const auto recording = FlightRecording::open(files->list());
             return recording ? holderAt(*recording, name, recording->end()) : QByteArray();
@@ -240,9 +240,9 @@ private slots:
             const testing::FilesNoLargerThan limit(20);
             auto gone = flown("/gone", "me");
             gone.kind = ChangeKind::Removed;
-            recorder.locksChanged({flown("/a", "you"), gone});
+            recorder.takeAll({flown("/a", "you"), gone});
             QTRY_COMPARE(failures, 1);
-            recorder.locksChanged({flown("/b", "you")});
+            recorder.takeAll({flown("/b", "you")});
             QTest::qWait(120); // some tries
         }
         QTRY_COMPARE(resumes, 1);

@@ -57,8 +57,8 @@ private slots:
             QByteArray again;
             encode(*read, again);
             QCOMPARE(again, bytes);
-            Picture before;
-            Picture after;
+            StateSnapshot before;
+            StateSnapshot after;
             before.apply(written);
             after.apply(*read);
             QVERIFY(before == after);
@@ -160,7 +160,7 @@ private slots:
             const auto change = reader.next();
             refused += change ? 0 : 1;
             if (change) { // and what it became can be shown
-                Picture picture;
+                StateSnapshot picture;
                 picture.apply(*change);
                 (void)locksAsOf(picture, recordedFrom);
             }
@@ -189,7 +189,7 @@ private slots:
     // Nothing changed for minutes: ages count to the moment that is asked for, while its connection stood.
     void agesCountToTheMoment()
     {
-        Picture picture;
+        StateSnapshot picture;
         picture.apply({recordedFrom, standing()});
         auto lock = heldLock("/locks/a", recordedFrom);
         lock.observed = recordedFrom + 11min;
@@ -203,8 +203,8 @@ private slots:
         picture.apply({recordedFrom + 15min, broken});
         QCOMPARE(locksAsOf(picture, recordedFrom + 20min).front().observed, recordedFrom + 15min);
         QVERIFY(!coverageAsOf(picture).front().complete);
-        Picture copy;
-        for (const auto &change : picture.asChanges(recordedFrom + 20min))
+        StateSnapshot copy;
+        for (const auto &change : inspect::difference({}, picture, recordedFrom + 20min))
             copy.apply(change);
         QVERIFY(copy == picture);
     }
@@ -212,7 +212,7 @@ private slots:
     // A connection that does not answer: ages count to the last moment at which it was confirmed.
     void agesStopAtTheLastConfirmation()
     {
-        Picture picture;
+        StateSnapshot picture;
         picture.apply({recordedFrom, standing()});
         auto lock = heldLock("/locks/a", recordedFrom);
         lock.observed = recordedFrom + 11min;
@@ -229,8 +229,8 @@ private slots:
         broken.isConnected = false;
         picture.apply({recordedFrom + 26min, broken}); // it did not answer before it was lost
         QCOMPARE(seenAt(recordedFrom + 30min), recordedFrom + 21min);
-        Picture copy;
-        for (const auto &change : picture.asChanges(recordedFrom + 30min))
+        StateSnapshot copy;
+        for (const auto &change : inspect::difference({}, picture, recordedFrom + 30min))
             copy.apply(change);
         QVERIFY(copy == picture);
     }
@@ -244,8 +244,8 @@ private slots:
         auto writer = RecordingWriter::create(path, now);
         QVERIFY(writer);
         Recorder recorder(loop, std::move(*writer), {});
-        recorder.connectionIs(standing());
-        recorder.locksChanged({{ChangeKind::Added, heldLock("/locks/a", now)}});
+        recorder.take(standing());
+        recorder.takeAll({{ChangeKind::Added, heldLock("/locks/a", now)}});
         loop.advance(1s);
         auto recording = FlightRecording::open({path});
         QVERIFY(recording);
@@ -267,14 +267,14 @@ private slots:
         QVERIFY(made);
         QString said;
         Recorder recorder(loop, std::move(*made), [&said](const Error &error) { said = error.message; });
-        recorder.connectionIs(standing());
-        recorder.locksChanged({{ChangeKind::Added, heldLock("/locks/a", now)}});
+        recorder.take(standing());
+        recorder.takeAll({{ChangeKind::Added, heldLock("/locks/a", now)}});
         loop.advance(1s);
         const auto &writer = recorder.writer();
         const auto bytes = writer.bytes();
         {
             const testing::FilesNoLargerThan limit(static_cast<rlim_t>(bytes) + 40);
-            recorder.locksChanged({{ChangeKind::Added, heldLock("/locks/b", now)}});
+            recorder.takeAll({{ChangeKind::Added, heldLock("/locks/b", now)}});
             loop.advance(1s);
         }
         QVERIFY2(said.endsWith(qt_error_string(EFBIG)), qPrintable(said));

@@ -113,14 +113,14 @@ private slots:
         QCOMPARE(change->unknownFindings, std::vector<QByteArray>{"horo"});
         QVERIFY(std::get<inspect::SnapshotChange>(change->what).lock.findings.empty());
 
-        Picture picture;
+        StateSnapshot picture;
         auto state = standing();
         state.name = lock.lock.connection;
         picture.apply({recordedFrom, state});
         QVERIFY(coverageAsOf(picture).empty());
         picture.apply(*change);
-        Picture copy;
-        for (const auto &one : picture.asChanges(recordedFrom))
+        StateSnapshot copy;
+        for (const auto &one : inspect::difference({}, picture, recordedFrom))
             copy.apply(one);
         QVERIFY(copy == picture);
         const std::vector<inspect::Coverage> expected{

@@ -10,8 +10,8 @@
 using namespace lockscope;
 using namespace lockscope::inspect;
 using namespace std::chrono_literals;
+using lockscope::testing::NoSink;
 using lockscope::testing::QuietRedis;
-using lockscope::testing::UnheardSink;
 
 namespace {
 
@@ -26,7 +26,7 @@ class TestRedisRest : public QObject {
     struct Watched {
         VirtualLoop loop;
         QuietRedis server{loop};
-        UnheardSink sink;
+        NoSink sink;
         RedisObserver observer{server, ConnectionName("redis"), ObserverOptions{}, sink};
         explicit Watched(int locks)
         {
@@ -43,7 +43,7 @@ class TestRedisRest : public QObject {
     struct Swept {
         VirtualLoop loop;
         QuietRedis server{loop};
-        UnheardSink sink;
+        NoSink sink;
         std::unique_ptr<RedisObserver> observer;
         explicit Swept(int plain)
         {
@@ -235,7 +235,7 @@ private slots:
     {
         VirtualLoop loop;
         QuietRedis server{loop};
-        UnheardSink sink;
+        NoSink sink;
         server.countsTypes = true;
         server.keys = {"lock:1", "lock:2"};
         RedisObserver observer{server, ConnectionName("redis"), ObserverOptions{}, sink};

@@ -9,8 +9,7 @@ void ConnectionBook::apply(const Batch &batch)
 {
     std::vector<ConnectionName> turned;
     for (const auto &status : batch.connections) {
-        const auto known =
-            std::find_if(m_all.begin(), m_all.end(), [&](const auto &old) { return old.name == status.name; });
+        const auto known = std::ranges::find(m_all, status.name, &ConnectionStatus::name);
         if (known == m_all.end()) {
             m_all.push_back(status);
             continue;
@@ -19,12 +18,13 @@ void ConnectionBook::apply(const Batch &batch)
             turned.push_back(status.name);
         *known = status;
     }
-    for (const auto &name : batch.coverageOf)
-        std::erase_if(m_coverage, [&](const auto &old) { return old.connection == name; });
-    m_coverage.insert(m_coverage.end(), batch.coverage.begin(), batch.coverage.end());
+    for (const auto &seen : batch.coverage) {
+        std::erase_if(m_coverage, [&](const auto &old) { return old.connection == seen.connection; });
+        m_coverage.insert(m_coverage.end(), seen.coverage.begin(), seen.coverage.end());
+    }
     for (const auto &name : turned)
         emit staleChanged(name, isStale(*find(name)));
-    if (!batch.connections.empty() || !batch.coverageOf.empty())
+    if (!batch.connections.empty() || !batch.coverage.empty())
         emit changed();
 }
 
@@ -64,16 +64,15 @@ bool ConnectionBook::isDevelopment(const ConnectionName &name) const
 
 const ConnectionStatus *ConnectionBook::find(const ConnectionName &name) const
 {
-    const auto known =
-        std::find_if(m_all.begin(), m_all.end(), [&](const auto &status) { return status.name == name; });
+    const auto known = std::ranges::find(m_all, name, &ConnectionStatus::name);
     return known == m_all.end() ? nullptr : &*known;
 }
 
 std::vector<inspect::Coverage> ConnectionBook::coverageOf(const ConnectionName &name) const
 {
     std::vector<inspect::Coverage> result;
-    std::copy_if(m_coverage.begin(), m_coverage.end(), std::back_inserter(result),
-                 [&](const auto &coverage) { return coverage.connection == name; });
+    std::ranges::copy_if(m_coverage, std::back_inserter(result),
+                         [&](const auto &coverage) { return coverage.connection == name; });
     return result;
 }
 
@@ -86,14 +85,13 @@ bool ConnectionBook::isStale(const ConnectionStatus &status)
 
 bool ConnectionChoice::canShow(const ConnectionStatus &status) const
 {
-    return std::find(m_schemes.begin(), m_schemes.end(), status.scheme) != m_schemes.end();
+    return std::ranges::find(m_schemes, status.scheme) != m_schemes.end();
 }
 
 bool ConnectionChoice::take(const std::vector<ConnectionStatus> &statuses)
 {
     for (const auto &status : statuses) {
-        const auto known = std::find_if(m_known.begin(), m_known.end(),
-                                        [&](const ConnectionStatus &other) { return other.name == status.name; });
+        const auto known = std::ranges::find(m_known, status.name, &ConnectionStatus::name);
         if (known == m_known.end())
             m_known.push_back(status);
         else
@@ -101,9 +99,7 @@ bool ConnectionChoice::take(const std::vector<ConnectionStatus> &statuses)
     }
     choose();
     const auto *now = shown();
-    return now && std::any_of(statuses.begin(), statuses.end(), [&](const ConnectionStatus &status) {
-               return status.name == now->name;
-           });
+    return now && std::ranges::find(statuses, now->name, &ConnectionStatus::name) != statuses.end();
 }
 
 void ConnectionChoice::prefer(const ConnectionName &name)
@@ -114,10 +110,8 @@ void ConnectionChoice::prefer(const ConnectionName &name)
 
 const ConnectionStatus *ConnectionChoice::find(const ConnectionName &name) const
 {
-    const auto known = std::find_if(m_known.begin(), m_known.end(), [&](const ConnectionStatus &status) {
-        return status.name == name && canShow(status);
-    });
-    return known == m_known.end() ? nullptr : &*known;
+    const auto known = std::ranges::find(m_known, name, &ConnectionStatus::name);
+    return known == m_known.end() || !canShow(*known) ? nullptr : &*known;
 }
 
 // One that never answered has nothing to show.
@@ -146,8 +140,7 @@ const ConnectionStatus *ConnectionChoice::shown() const
         return preferred;
     if (const auto *chosen = find(m_chosen))
         return chosen;
-    const auto first =
-        std::find_if(m_known.begin(), m_known.end(), [this](const auto &status) { return canShow(status); });
+    const auto first = std::ranges::find_if(m_known, [this](const auto &status) { return canShow(status); });
     return first == m_known.end() ? nullptr : &*first;
 }
 

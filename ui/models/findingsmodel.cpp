@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <unordered_set>
 #include <utility>
 
 namespace lockscope::ui {
@@ -68,24 +67,21 @@ SystemTime FindingsModel::nowOf(const ConnectionName &connection) const
 
 void FindingsModel::apply(const std::vector<SnapshotChange> &changes, bool isJump)
 {
-    // The last word of each lock counts.
-    std::unordered_set<LockName, NameHash> told;
-    std::vector<const SnapshotChange *> last;
-    for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
-        if (change->kind == ChangeKind::Added)
-            m_lookedSince.try_emplace(change->lock.lock.connection, m_clock());
-        const bool concerns = !change->lock.findings.empty() || m_byLock.contains(change->lock.lock)
-                              || m_inDeadlocks.contains(change->lock.lock);
-        if ((concerns || changes.size() > 1) && told.insert(change->lock.lock).second && concerns)
-            last.push_back(&*change);
-    }
-    if (last.empty())
-        return;
     const auto found = m_found, all = m_all;
+    bool isConcerned = false;
     Delta delta;
-    for (auto change = last.rbegin(); change != last.rend(); ++change)
-        replace((*change)->lock, (*change)->kind == ChangeKind::Removed,
-                isJump || (*change)->kind == ChangeKind::Added, delta);
+    for (const auto &change : changes) {
+        const auto &name = change.lock.lock;
+        const bool isAdded = change.kind == ChangeKind::Added;
+        if (isAdded)
+            m_lookedSince.try_emplace(name.connection, m_clock());
+        if (change.lock.findings.empty() && !m_byLock.contains(name) && !m_inDeadlocks.contains(name))
+            continue;
+        isConcerned = true;
+        replace(change.lock, change.kind == ChangeKind::Removed, isJump || isAdded, delta);
+    }
+    if (!isConcerned)
+        return;
     commit(std::move(delta));
     joinDeadlocks();
     say(found, all);

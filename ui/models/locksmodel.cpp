@@ -16,18 +16,6 @@ constexpr std::size_t manyMoves = 32;
 
 namespace {
 
-// Within one batch only the last word about a lock counts. The latest comes first.
-std::vector<const SnapshotChange *> lastWords(const std::vector<SnapshotChange> &changes)
-{
-    std::unordered_map<LockName, const SnapshotChange *, ByLockName> last;
-    std::vector<const SnapshotChange *> order;
-    for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
-        if (last.try_emplace(change->lock.lock, &*change).second)
-            order.push_back(&*change);
-    }
-    return order;
-}
-
 // Rows that move, by what that means for who looks at them.
 template <class Move>
 struct MovingRows {
@@ -78,13 +66,12 @@ void LocksModel::apply(const std::vector<SnapshotChange> &changes)
     if (changes.empty())
         return;
     emit aboutToApply();
-    const auto order = lastWords(changes);
     const auto before = m_tally;
     const auto *aim = aimed();
     const int aimedRow = aim ? placeOf(*aim) : -1;
     Batch batch;
-    for (auto it = order.rbegin(); it != order.rend(); ++it)
-        take(**it, batch);
+    for (const auto &change : changes)
+        take(change, batch);
     reportShown(std::move(batch.changedRows));
     remove(batch.doomed);
     move(std::move(batch.moves));
@@ -96,8 +83,8 @@ void LocksModel::apply(const std::vector<SnapshotChange> &changes)
         emit countsChanged();
     showWaitingText();
     emit applied();
-    for (const auto *change : order)
-        emit snapshotChanged(change->lock.lock);
+    for (const auto &change : changes)
+        emit snapshotChanged(change.lock.lock);
 }
 
 void LocksModel::take(const SnapshotChange &change, Batch &batch)

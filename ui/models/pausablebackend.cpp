@@ -5,25 +5,19 @@
 
 #include <QTimer>
 
-#include <algorithm>
-
 namespace lockscope::ui {
 
 namespace {
 
-constexpr std::size_t mostLogKept = 5000; // the window keeps no more
-
-// Replaces the sessions and the coverage of each connection in the batch.
-void addLists(Shown &shown, const Batch &batch)
+// Without the locks: the pages' models have them.
+void takeIn(Shown &shown, const Batch &batch)
 {
-    for (const auto &name : batch.sessionsOf)
-        shown.sessions[name].clear();
-    for (const auto &session : batch.sessions)
-        shown.sessions[session.connection].push_back(session);
-    for (const auto &name : batch.coverageOf)
-        shown.coverage[name].clear();
-    for (const auto &coverage : batch.coverage)
-        shown.coverage[coverage.connection].push_back(coverage);
+    for (const auto &status : batch.connections)
+        shown.statuses.insert_or_assign(status.name, status);
+    for (const auto &seen : batch.sessions)
+        shown.sessions.insert_or_assign(seen.connection, seen.sessions);
+    for (const auto &seen : batch.coverage)
+        shown.coverage.insert_or_assign(seen.connection, seen.coverage);
 }
 
 } // namespace
@@ -51,7 +45,7 @@ void PausableBackend::setPaused(bool paused)
 
 void PausableBackend::goOn()
 {
-    take(kept());
+    take(m_news.take());
     for (const auto &[name, path] : std::exchange(m_znodes, {}))
         emit znodesChanged(name, path);
     emit waitingChanged();
@@ -63,9 +57,7 @@ void PausableBackend::take(const Batch &batch)
         keep(batch);
         return;
     }
-    for (const auto &status : batch.connections)
-        m_told.statuses.insert_or_assign(status.name, status);
-    addLists(m_told, batch);
+    takeIn(m_shown, batch);
     tell(batch);
 }
 
@@ -90,29 +82,29 @@ QString PausableBackend::whyNotThere()
 
 void PausableBackend::showPast(PastPicture then, Past *of)
 {
-    if (!m_then) {
-        m_present = m_told;
-        if (m_allLocks) {
-            for (const auto *row : m_allLocks->all()) {
-                if (!row->gone)
-                    m_present.locks.insert_or_assign(row->snapshot.lock, row->snapshot);
-            }
+    const bool isFirst = !m_present;
+    if (isFirst && m_allLocks) {
+        for (const auto *row : m_allLocks->all()) {
+            if (!row->gone)
+                m_shown.locks.insert_or_assign(row->snapshot.lock, row->snapshot);
         }
     }
+    auto next = shownOf(std::move(then), isFirst ? m_shown.statuses : m_present->statuses);
+    auto before = std::exchange(m_shown, std::move(next));
+    if (isFirst)
+        m_present = std::move(before);
     m_of = of;
-    auto next = shownOf(std::move(then), m_present.statuses);
-    const auto before = std::exchange(m_then, std::move(next));
-    tellDifference(before ? *before : m_present, *m_then);
+    tellDifference(isFirst ? *m_present : before, m_shown);
 }
 
 void PausableBackend::leavePast()
 {
-    if (!m_then)
+    if (!m_present)
         return;
-    const auto before = std::exchange(m_then, std::nullopt);
+    const auto before = std::exchange(m_shown, *std::exchange(m_present, std::nullopt));
     m_of = nullptr;
-    tellDifference(*before, m_present);
-    m_present = {};
+    tellDifference(before, m_shown);
+    m_shown.locks.clear();
     for (const auto &[name, paths] : std::exchange(m_watchThen, {}))
         m_backend.execute(WatchZnodes{name, paths});
     if (!m_isPaused) {
@@ -121,7 +113,7 @@ void PausableBackend::leavePast()
     }
     // Who acts must know what became of a connection meanwhile, paused or not.
     Batch now;
-    for (const auto &[name, status] : m_kept.statuses)
+    for (const auto &[name, status] : m_news.statuses())
         now.connections.push_back(status);
     keep(now);
 }
@@ -156,18 +148,12 @@ void PausableBackend::tellDifference(const Shown &from, const Shown &to)
 void PausableBackend::keep(const Batch &batch)
 {
     const int before = waiting();
-    for (const auto &change : batch.locks)
-        m_locks.insert_or_assign(change.lock.lock, change);
-    addLists(m_kept, batch);
-    m_log.insert(m_log.end(), batch.log.begin(), batch.log.end());
-    if (m_log.size() > mostLogKept)
-        m_log.erase(m_log.begin(), m_log.end() - static_cast<std::ptrdiff_t>(mostLogKept));
+    m_news.add(batch);
     Batch now;
     for (const auto &status : batch.connections) {
-        m_kept.statuses.insert_or_assign(status.name, status);
-        if (m_then)
-            continue; // what is on screen is not of now
-        const auto [told, isNew] = m_told.statuses.try_emplace(status.name, status);
+        if (m_present)
+            break; // what is on screen is not of now
+        const auto [told, isNew] = m_shown.statuses.try_emplace(status.name, status);
         ConnectionStatus shown = told->second; // its counters and its "as of" stand still
         shown.state = status.state;
         shown.message = status.message;
@@ -185,25 +171,6 @@ void PausableBackend::keep(const Batch &batch)
         emit waitingChanged();
 }
 
-Batch PausableBackend::kept()
-{
-    Batch batch;
-    for (auto &[name, change] : std::exchange(m_locks, {}))
-        batch.locks.push_back(std::move(change));
-    for (auto &[name, status] : std::exchange(m_kept.statuses, {}))
-        batch.connections.push_back(std::move(status));
-    for (auto &[name, sessions] : std::exchange(m_kept.sessions, {})) {
-        batch.sessionsOf.push_back(name);
-        batch.sessions.insert(batch.sessions.end(), sessions.begin(), sessions.end());
-    }
-    for (auto &[name, coverage] : std::exchange(m_kept.coverage, {})) {
-        batch.coverageOf.push_back(name);
-        batch.coverage.insert(batch.coverage.end(), coverage.begin(), coverage.end());
-    }
-    batch.log = std::exchange(m_log, {});
-    return batch;
-}
-
 // --- queries and commands ----------------------------------------------------------------------
 
 void PausableBackend::post(PostedQuery query)
@@ -213,13 +180,13 @@ void PausableBackend::post(PostedQuery query)
             QTimer::singleShot(0, asked.context, [answer = std::move(asked.answer)] { answer(notNow()); });
         return !AllowedInPast<Q>;
     };
-    if (!m_then || !std::visit(refuse, query))
+    if (!m_present || !std::visit(refuse, query))
         m_backend.post(std::move(query));
 }
 
 void PausableBackend::execute(Command command)
 {
-    if (m_then && std::visit([this](const auto &given) { return refuses(given); }, command))
+    if (m_present && std::visit([this](const auto &given) { return refuses(given); }, command))
         return;
     if (const auto *closed = std::get_if<Disconnect>(&command))
         forget(closed->connection);
@@ -250,12 +217,9 @@ bool PausableBackend::refuses(const T &command)
 // Drops the kept news of a connection that the user closes.
 void PausableBackend::forget(const ConnectionName &name)
 {
-    std::erase_if(m_locks, [&](const auto &entry) { return entry.first.connection == name; });
+    m_news.forget(name);
     std::erase_if(m_znodes, [&](const auto &entry) { return entry.first == name; });
-    m_told.statuses.erase(name);
-    m_kept.statuses.erase(name);
-    m_kept.sessions.erase(name);
-    m_kept.coverage.erase(name);
+    m_shown.statuses.erase(name);
     emit waitingChanged();
 }
 

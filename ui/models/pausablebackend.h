@@ -27,7 +27,7 @@ public:
 
     void setPaused(bool paused);
     // How many locks changed since.
-    [[nodiscard]] int waiting() const { return static_cast<int>(m_locks.size()); }
+    [[nodiscard]] int waiting() const { return static_cast<int>(m_news.lockCount()); }
 
     // The locks that pages show now: the model that has them all, so that nobody keeps them twice.
     void useLocks(const LocksModel &locks) { m_allLocks = &locks; }
@@ -58,8 +58,7 @@ private:
     void tell(const Batch &batch);
     void keep(const Batch &batch);
     void goOn();
-    [[nodiscard]] Batch kept();
-    [[nodiscard]] bool holdsBack() const { return m_isPaused || m_then; }
+    [[nodiscard]] bool holdsBack() const { return m_isPaused || m_present; }
     void forget(const ConnectionName &name);
     template <class T>
     [[nodiscard]] bool refuses(const T &command);
@@ -68,15 +67,11 @@ private:
     Backend &m_backend;
     bool m_isPaused = false;
     const LocksModel *m_allLocks = nullptr;
-    Shown m_present;             // while another moment is shown: what the pages showed before
-    std::optional<Shown> m_then; // what they show then
+    Shown m_shown;                  // as the pages know it; without the locks in the live view
+    std::optional<Shown> m_present; // while another moment is shown: what the pages showed before
     Past *m_of = nullptr;
     std::map<ConnectionName, std::vector<ZPath>> m_watchThen; // asked for meanwhile
-    Shown m_told;                                             // as the pages know it, without the locks
-    // The news that waits: the latest of each lock and connection.
-    std::map<inspect::LockName, inspect::SnapshotChange> m_locks;
-    Shown m_kept; // without the locks
-    std::vector<operate::LogEntry> m_log;
+    News m_news;                                              // that waits
     std::set<std::pair<ConnectionName, ZPath>> m_znodes;
 };
 

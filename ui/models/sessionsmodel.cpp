@@ -7,6 +7,7 @@
 #include "ui/theme/text.h"
 
 #include <algorithm>
+#include <set>
 
 namespace lockscope::ui {
 
@@ -111,12 +112,15 @@ SessionsModel::SessionsModel(QObject *parent, Clock clock) : RowsModel(parent), 
     };
 }
 
-void SessionsModel::apply(const std::vector<ConnectionName> &connections, std::vector<SessionSnapshot> sessions)
+void SessionsModel::apply(const std::vector<inspect::SessionsSeen> &seen)
 {
-    const auto isTold = [&](const SessionSnapshot &row) {
-        return std::find(connections.begin(), connections.end(), row.connection) != connections.end();
-    };
-    std::erase_if(sessions, [&](const SessionSnapshot &row) { return !isTold(row); });
+    std::set<ConnectionName> connections;
+    std::vector<SessionSnapshot> sessions;
+    for (const auto &of : seen) {
+        connections.insert(of.connection);
+        sessions.insert(sessions.end(), of.sessions.begin(), of.sessions.end());
+    }
+    const auto isTold = [&](const SessionSnapshot &row) { return connections.contains(row.connection); };
     std::sort(sessions.begin(), sessions.end(), isBefore);
     sessions.erase(std::unique(sessions.begin(), sessions.end(), isSame), sessions.end());
     feel(connections, sessions);
@@ -124,11 +128,11 @@ void SessionsModel::apply(const std::vector<ConnectionName> &connections, std::v
 }
 
 // Of those that are gone nothing is kept.
-void SessionsModel::feel(const std::vector<ConnectionName> &connections, const std::vector<SessionSnapshot> &sessions)
+void SessionsModel::feel(const std::set<ConnectionName> &connections, const std::vector<SessionSnapshot> &sessions)
 {
     std::map<std::pair<ConnectionName, QString>, LeasePulse> kept;
     for (auto &[key, pulse] : m_pulses) {
-        if (std::find(connections.begin(), connections.end(), key.first) == connections.end())
+        if (!connections.contains(key.first))
             kept.emplace(key, std::move(pulse));
     }
     for (const auto &session : sessions) {

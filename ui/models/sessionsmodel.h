@@ -24,8 +24,8 @@ public:
     using SelfName = std::function<QString(const inspect::SessionSnapshot &)>;
     void setSelfName(SelfName selfName) { m_selfName = std::move(selfName); }
 
-    // The complete sessions of these connections.
-    void apply(const std::vector<ConnectionName> &connections, std::vector<inspect::SessionSnapshot> sessions);
+    // The complete sessions of some connections.
+    void apply(const std::vector<inspect::SessionsSeen> &seen);
     // What was heard of renewals is of another moment than what comes.
     void forgetPulses() { m_pulses.clear(); }
     // What is known of this connection's sessions is old: they are pale, and how long they live is not known.
@@ -38,7 +38,7 @@ public:
     [[nodiscard]] const LeasePulse &pulseOf(const inspect::SessionSnapshot &session) const;
 
 private:
-    void feel(const std::vector<ConnectionName> &connections, const std::vector<inspect::SessionSnapshot> &sessions);
+    void feel(const std::set<ConnectionName> &connections, const std::vector<inspect::SessionSnapshot> &sessions);
     [[nodiscard]] RowColumn<inspect::SessionSnapshot>::Value toned(std::optional<Tone> tone) const;
     [[nodiscard]] QString clientWords(const inspect::SessionSnapshot &session) const;
     [[nodiscard]] QString expiryText(const inspect::SessionSnapshot &session) const;

@@ -8,30 +8,10 @@
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
-using inspect::ChangeKind;
 
 namespace {
 
-// The lists of connections that have another one in `to`: their names and what is in them.
-template <class T>
-void addLists(const std::map<ConnectionName, std::vector<T>> &from,
-              const std::map<ConnectionName, std::vector<T>> &to, std::vector<ConnectionName> &names,
-              std::vector<T> &entries)
-{
-    for (const auto &[name, list] : to) {
-        const auto before = from.find(name);
-        if (before != from.end() && before->second == list)
-            continue;
-        names.push_back(name);
-        entries.insert(entries.end(), list.begin(), list.end());
-    }
-    for (const auto &[name, list] : from) {
-        if (!to.contains(name) && !list.empty())
-            names.push_back(name);
-    }
-}
-
-Scheme schemeOf(const history::LinkState &state)
+Scheme schemeOf(const inspect::LinkState &state)
 {
     const auto &schemes = infoOf(state.backend).schemes;
     const auto at = std::ranges::find_if(
@@ -39,7 +19,7 @@ Scheme schemeOf(const history::LinkState &state)
     return at == schemes.end() ? schemes.front().scheme : at->scheme;
 }
 
-ConnectionStatus statusThen(const PastPicture &past, const history::LinkState &state)
+ConnectionStatus statusThen(const PastPicture &past, const inspect::LinkState &state)
 {
     ConnectionStatus status;
     status.name = state.name;
@@ -66,24 +46,17 @@ QString firstScanThen()
 Batch difference(const Shown &from, const Shown &to)
 {
     Batch batch;
-    for (const auto &[name, lock] : from.locks) {
-        if (!to.locks.contains(name))
-            batch.locks.push_back({ChangeKind::Removed, lock});
-    }
-    for (const auto &[name, lock] : to.locks) {
-        const auto before = from.locks.find(name);
-        if (before == from.locks.end())
-            batch.locks.push_back({ChangeKind::Added, lock});
-        else if (!(before->second == lock))
-            batch.locks.push_back({ChangeKind::Changed, lock});
-    }
+    const Overloaded sort{[&batch](inspect::SnapshotChange &change) { batch.locks.push_back(std::move(change)); },
+                          [&batch](inspect::SessionsSeen &seen) { batch.sessions.push_back(std::move(seen)); },
+                          [&batch](inspect::CoverageSeen &seen) { batch.coverage.push_back(std::move(seen)); },
+                          [](const auto &) {}};
+    for (auto &change : inspect::difference(from, to, {}))
+        std::visit(sort, change.what);
     for (const auto &[name, status] : to.statuses) {
         const auto before = from.statuses.find(name);
         if (before == from.statuses.end() || !(before->second == status))
             batch.connections.push_back(status);
     }
-    addLists(from.sessions, to.sessions, batch.sessionsOf, batch.sessions);
-    addLists(from.coverage, to.coverage, batch.coverageOf, batch.coverage);
     return batch;
 }
 
@@ -98,7 +71,7 @@ Shown shownOf(PastPicture past, const std::map<ConnectionName, ConnectionStatus>
     const auto at = past.at;
     for (const auto &[name, state] : past.picture.connections)
         shown.statuses.insert_or_assign(name, statusThen(past, state));
-    for (const auto &coverage : history::coverageAsOf(past.picture))
+    for (const auto &coverage : inspect::coverageAsOf(past.picture))
         shown.coverage[coverage.connection].push_back(coverage);
     shown.locks = std::move(past.picture.locks); // all there were: not copied in the GUI thread
     shown.sessions = std::move(past.picture.sessions);

@@ -7,23 +7,19 @@
 
 #include "core/workspace/backend.h"
 
-#include <map>
-
 namespace lockscope::ui {
 
-struct Shown {
-    std::map<inspect::LockName, inspect::LockSnapshot> locks;
+// Its connections are told by their statuses, which say more than a LinkState.
+struct Shown : inspect::StateSnapshot {
     std::map<ConnectionName, ConnectionStatus> statuses;
-    std::map<ConnectionName, std::vector<inspect::SessionSnapshot>> sessions;
-    std::map<ConnectionName, std::vector<inspect::Coverage>> coverage;
 };
 
 [[nodiscard]] Batch difference(const Shown &from, const Shown &to);
 
-// As it was then. Nothing may be written to any of its connections. Those of `known` that the recording says nothing
-// of are there, not connected.
 // What a connection's message is then, of which the recording says nothing: nor that it was broken.
 [[nodiscard]] QString nothingRecorded();
+// As it was then. Nothing may be written to any of its connections. Those of `known` that the recording says nothing
+// of are there, not connected.
 [[nodiscard]] Shown shownOf(PastPicture past, const std::map<ConnectionName, ConnectionStatus> &known);
 
 } // namespace lockscope::ui

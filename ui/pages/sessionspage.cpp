@@ -119,10 +119,10 @@ void SessionsPage::take(const Batch &batch)
         m_model.setDown(status.name, status.state != ConnectionStatus::State::Connected);
     if (batch.isJump)
         m_model.forgetPulses();
-    if (batch.sessionsOf.empty())
+    if (batch.sessions.empty())
         return;
     m_table->holdPlace();
-    m_model.apply(batch.sessionsOf, batch.sessions);
+    m_model.apply(batch.sessions);
     m_table->keepPlace();
     say();
     seek();

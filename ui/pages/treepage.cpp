@@ -39,10 +39,12 @@ void EntryLinks::apply(const Batch &batch)
             m_companions.insert_or_assign({name.connection, companion}, name);
         m_withCompanions.emplace(name, change.lock.companions);
     }
-    for (const auto &connection : batch.sessionsOf)
-        m_hosts[connection].clear();
-    for (const auto &session : batch.sessions)
-        m_hosts[session.connection].insert_or_assign(session.session, session.endpoint.value_or(QString()));
+    for (const auto &seen : batch.sessions) {
+        auto &hosts = m_hosts[seen.connection];
+        hosts.clear();
+        for (const auto &session : seen.sessions)
+            hosts.insert_or_assign(session.session, session.endpoint.value_or(QString()));
+    }
 }
 
 std::optional<inspect::LockName> EntryLinks::lockOf(const ConnectionName &connection, const QByteArray &entry,

@@ -130,7 +130,7 @@ Task<Result<void>> EtcdObserver::sweep()
     for (const auto &[name, entry] : m_known.entries())
         all.insert(name);
     settle(all);
-    m_sink.looked(m_name);
+    m_sink.confirm(m_name);
     co_return Result<void>();
 }
 
@@ -172,7 +172,7 @@ Task<void> EtcdObserver::follow()
         auto hearing = isHeard();
         const bool heard = co_await hearing;
         if (heard && m_isWatching)
-            m_sink.looked(m_name);
+            m_sink.confirm(m_name);
         auto widening = mayReadMore();
         const bool isWider = co_await widening;
         if (isWider)
@@ -278,8 +278,7 @@ void EtcdObserver::settle(std::set<QByteArray> names)
         auto changed = m_known.replace(name, std::move(there));
         std::ranges::move(changed, std::back_inserter(changes));
     }
-    if (!changes.empty())
-        m_sink.locksChanged(std::move(changes));
+    m_sink.takeAll(std::move(changes));
     m_reporter.tell(etcdSessions(m_locks, m_foreign, m_leases, m_name));
 }
 

@@ -72,7 +72,7 @@ Task<bool> SqlObserver::lookAndTell(Deadline deadline)
     auto seen = co_await looking;
     if (seen) {
         settle(std::move(*seen));
-        m_sink.looked(m_name);
+        m_sink.confirm(m_name);
     }
     m_notAnswering =
         seen ? QString() : u"the last look failed, what is shown is of before: "_s + seen.error().message;
@@ -99,8 +99,7 @@ void SqlObserver::settle(Seen seen)
         if (change.kind == ChangeKind::Removed)
             m_usual.noteGone(change.lock.lock.name, std::max(seen.now.value_or(observed), observed));
     }
-    if (!changes.empty())
-        m_sink.locksChanged(std::move(changes));
+    m_sink.takeAll(std::move(changes));
     m_reporter.tell(std::move(seen.sessions));
     m_showedAllNamed = seen.showedAllNamed;
 }

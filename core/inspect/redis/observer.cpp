@@ -248,12 +248,11 @@ Task<Result<void>> RedisObserver::readBatch(std::vector<RedisKey> keys)
         settle((*gathered)[i], clock, changes);
         if ((i + 1) % settledInTurn != 0 || changes.empty())
             continue;
-        m_sink.locksChanged(std::exchange(changes, {}));
+        m_sink.takeAll(std::exchange(changes, {}));
         auto turn = sleepFor(m_loop, Duration::zero());
         co_await turn;
     }
-    if (!changes.empty())
-        m_sink.locksChanged(std::move(changes));
+    m_sink.takeAll(std::move(changes));
     tellCoverage();
     co_return Result<void>();
 }

@@ -41,6 +41,7 @@ public:
     // The task must not outlive the observer.
     Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) override;
     [[nodiscard]] std::vector<LockSnapshot> snapshots() const override { return m_snapshots.all(); }
+    [[nodiscard]] const SnapshotStore &known() const { return m_snapshots; }
     [[nodiscard]] std::vector<SessionSnapshot> sessions() const override { return m_reporter.sessions(); }
     [[nodiscard]] std::vector<Coverage> coverage() const override;
     void reconsider() override { enqueueKnown(); } // reads all that is known again

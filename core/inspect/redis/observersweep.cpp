@@ -123,8 +123,7 @@ bool RedisObserver::isOnlyMakingSure() const
 void RedisObserver::attributeClients()
 {
     auto changes = attributed(m_snapshots);
-    if (!changes.empty())
-        m_sink.locksChanged(std::move(changes));
+    m_sink.takeAll(std::move(changes));
 }
 
 // Polls where nobody tells us, and everywhere counts subscribers: no key changes when one comes.
@@ -140,7 +139,7 @@ Task<void> RedisObserver::pulse()
         if ((polling || slowLook) && !m_known.empty()) {
             reconsider();
             co_await m_queue.untilAllRead();
-            m_sink.looked(m_name);
+            m_sink.confirm(m_name);
         } else {
             auto counted = co_await recount();
             if (!counted)
@@ -182,7 +181,7 @@ Task<void> RedisObserver::takePulse()
     const bool isTold =
         m_known.empty() ? m_firstSnapshot.isComplete() : m_follower.tellsOfKnownKeys() && m_isReadAgain;
     if (heard.isAnswered && !heard.isSwapped && isTold)
-        m_sink.looked(m_name);
+        m_sink.confirm(m_name);
     tellCoverage();
 }
 
@@ -257,8 +256,7 @@ Task<void> RedisObserver::readSessions()
         if (auto told = lock ? m_clients.told(*lock, known.subscribers) : std::nullopt)
             std::ranges::move(m_snapshots.replace(key.bytes(), {std::move(*told)}), std::back_inserter(changes));
     }
-    if (!changes.empty())
-        m_sink.locksChanged(std::move(changes));
+    m_sink.takeAll(std::move(changes));
     m_reporter.tell(m_clients.sessions(m_name, m_snapshots));
 }
 

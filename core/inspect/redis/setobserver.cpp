@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/setobserver.h"
 
+#include "core/base/overloaded.h"
 #include "core/base/text.h"
 #include "core/inspect/coverage.h"
 #include "core/rules/turn.h"
@@ -24,7 +25,7 @@ constexpr auto heardEvery = 2s; // each node is, while it answers
 
 } // namespace
 
-// One node: its observer, and what that told last.
+// One node: its observer, and how that goes on.
 class RedisSetObserver::Part : public ObserverSink {
 public:
     Part(RedisSetObserver &set, Node node, const ObserverOptions &options)
@@ -44,36 +45,25 @@ public:
         m_observer.start();
     }
 
-    void locksChanged(std::vector<SnapshotChange> changes) override
+    void take(Change::What change) override
     {
-        for (auto &change : changes) {
-            const auto name = change.lock.lock.name;
-            if (change.kind == ChangeKind::Removed)
-                m_locks.erase(name);
-            else
-                m_locks[name] = std::move(change.lock);
-            m_set.dirty(name);
-        }
-    }
-    void sessionsChanged(const ConnectionName &, std::vector<SessionSnapshot>) override
-    {
-        m_set.m_reporter.tell(m_set.sessions());
-    }
-    void coverageChanged(const ConnectionName &, std::vector<Coverage>) override { m_set.tellCoverage(); }
-    void progressed(Progress progress) override
-    {
-        m_progress = std::move(progress);
-        m_set.tellProgress();
-    }
-    void costChanged(const ConnectionName &, Cost cost) override
-    {
-        m_cost = cost;
-        m_set.tellCost();
-    }
-    void looked(const ConnectionName &) override
-    {
-        m_lookedAt = m_set.m_loop.now();
-        m_set.tellLooked();
+        std::visit(Overloaded{[this](const SnapshotChange &news) { m_set.dirty(news.lock.lock.name); },
+                              [this](const SessionsSeen &) { m_set.m_reporter.tell(m_set.sessions()); },
+                              [this](const CoverageSeen &) { m_set.tellCoverage(); },
+                              [this](const Progress &progress) {
+                                  m_progress = progress;
+                                  m_set.tellProgress();
+                              },
+                              [this](const Cost &cost) {
+                                  m_cost = cost;
+                                  m_set.tellCost();
+                              },
+                              [this](const Confirmation &) {
+                                  m_lookedAt = m_set.m_loop.now();
+                                  m_set.tellLooked();
+                              },
+                              [](const auto &) {}}, // which no observer tells
+                   change);
     }
 
     [[nodiscard]] Instant lookedAt() const { return m_lookedAt; }
@@ -84,13 +74,12 @@ public:
     [[nodiscard]] bool noteConnected() { return std::exchange(m_isConnected, isConnected()) != isConnected(); }
     [[nodiscard]] RedisObserver &observer() { return m_observer; }
     [[nodiscard]] const RedisObserver &observer() const { return m_observer; }
-    [[nodiscard]] const std::map<QByteArray, LockSnapshot> &locks() const { return m_locks; }
     [[nodiscard]] const Progress &progress() const { return m_progress; }
     [[nodiscard]] const Cost &cost() const { return m_cost; }
     [[nodiscard]] NodeSight sightOf(const QByteArray &lock) const
     {
-        const auto at = m_locks.find(lock);
-        return {name(), isConnected() && isDone(), at == m_locks.end() ? std::nullopt : std::optional(at->second)};
+        const auto *known = m_observer.known().find(lock);
+        return {name(), isConnected() && isDone(), known ? std::optional(*known) : std::nullopt};
     }
     // Why it did not answer when it was asked last; empty when it did.
     QString silence;
@@ -99,7 +88,6 @@ private:
     RedisSetObserver &m_set;
     Node m_node;
     bool m_isConnected = false;
-    std::map<QByteArray, LockSnapshot> m_locks;
     Progress m_progress;
     Cost m_cost;
     Instant m_lookedAt{};
@@ -210,7 +198,7 @@ void RedisSetObserver::dirtyAll()
     for (const auto &[name, entry] : m_known.entries())
         dirty(name);
     for (const auto &part : m_parts) {
-        for (const auto &[name, lock] : part->locks())
+        for (const auto &[name, entry] : part->observer().known().entries())
             dirty(name);
     }
 }
@@ -227,8 +215,7 @@ void RedisSetObserver::mergeDirty()
             seen.push_back(std::move(*merged));
         std::ranges::move(m_known.replace(name, std::move(seen)), std::back_inserter(changes));
     }
-    if (!changes.empty())
-        m_sink.locksChanged(std::move(changes));
+    m_sink.takeAll(std::move(changes));
 }
 
 // Nodes that are not connected are not waited for, and no node for ever.
@@ -323,7 +310,7 @@ void RedisSetObserver::tellLooked()
     };
     const bool anyConnected = std::ranges::any_of(m_parts, [](const auto &part) { return part->isConnected(); });
     if (anyConnected && std::ranges::none_of(m_parts, isOld))
-        m_sink.looked(m_name);
+        m_sink.confirm(m_name);
 }
 
 void RedisSetObserver::tellCost()

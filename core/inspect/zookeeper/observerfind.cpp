@@ -235,7 +235,7 @@ Task<void> LockFinder::keepHearing()
         if (isAnswer)
             m_follower.heard(asked);
         if (isAnswer && hasTold && m_follower.isCurrent())
-            m_ensemble.sink.looked(m_ensemble.connection);
+            m_ensemble.sink.confirm(m_ensemble.connection);
     }
 }
 

@@ -271,7 +271,7 @@ void DirectoryFollower::finish(const ZPath &path, Instant started, Result<ReadAn
         directory.dueSince.reset();
     auto changes = take(path, directory, std::move(answer));
     if (!changes.empty()) {
-        m_ensemble.sink.locksChanged(std::move(changes));
+        m_ensemble.sink.takeAll(std::move(changes));
         m_changed();
     }
     if (readAgain)
@@ -394,8 +394,7 @@ void DirectoryFollower::judgeAll()
         if (m_judge.wantsNewerList(path))
             toRead.push_back(path);
     }
-    if (!changes.empty())
-        m_ensemble.sink.locksChanged(std::move(changes));
+    m_ensemble.sink.takeAll(std::move(changes));
     for (const auto &path : toRead)
         enqueue(path);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is on its way to the window: the newest of each lock, the longest waiting first, so many at a time.
-#include "core/workspace/iocontroller.h"
+#include "core/workspace/news.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
@@ -9,10 +9,10 @@ using namespace lockscope;
 using namespace std::chrono_literals;
 using inspect::ChangeKind;
 
-class TestPendingLocks : public QObject {
+class TestNews : public QObject {
     Q_OBJECT
 
-    static constexpr PendingLocks::WallTime start{1'000'000s};
+    static constexpr WallTime start{1'000'000s};
 
     static inspect::SnapshotChange change(ChangeKind kind, const QByteArray &name, const QByteArray &holder = {})
     {
@@ -24,10 +24,10 @@ class TestPendingLocks : public QObject {
         return made;
     }
     // "+a 1", "~b 2", "-c": what is told.
-    static QByteArrayList told(const std::vector<inspect::SnapshotChange> &changes)
+    static QByteArrayList told(const Batch &batch)
     {
         QByteArrayList all;
-        for (const auto &one : changes) {
+        for (const auto &one : batch.locks) {
             const auto *sign = one.kind == ChangeKind::Added ? "+" : one.kind == ChangeKind::Changed ? "~" : "-";
             all << sign + one.lock.lock.name + one.lock.contenders.front().id;
         }
@@ -37,19 +37,19 @@ class TestPendingLocks : public QObject {
 private slots:
     void theNewestOfEachIsTold()
     {
-        PendingLocks pending;
+        News pending;
         pending.add(change(ChangeKind::Added, "a", "1"), start);
         pending.add(change(ChangeKind::Changed, "b", "1"), start);
         pending.add(change(ChangeKind::Changed, "a", "2"), start);
         pending.add(change(ChangeKind::Removed, "b"), start);
         QCOMPARE(told(pending.take(10)), (QByteArrayList{"+a2", "-b"}));
-        QVERIFY(pending.isEmpty() && pending.take(10).empty());
+        QVERIFY(pending.isEmpty() && pending.take(10).locks.empty());
     }
 
     // One that changes all the time keeps no other from being told.
     void whoWaitsLongestIsNext()
     {
-        PendingLocks pending;
+        News pending;
         for (const auto *name : {"c", "a", "b"})
             pending.add(change(ChangeKind::Changed, name, "1"), start);
         QCOMPARE(told(pending.take(1)), QByteArrayList{"~c1"});
@@ -65,7 +65,7 @@ private slots:
     // What another connection has to tell makes nothing of this one older.
     void anothersBacklogHoldsBackNothing()
     {
-        PendingLocks pending;
+        News pending;
         pending.add(change(ChangeKind::Changed, "a", "1"), start);
         auto theirs = change(ChangeKind::Changed, "a", "1");
         theirs.lock.lock.connection = ConnectionName("other");
@@ -77,7 +77,7 @@ private slots:
     // A first look is over when the locks that it found are told, whatever else has changed since.
     void whatWasThereAtAMomentIsTold()
     {
-        PendingLocks pending;
+        News pending;
         QVERIFY(pending.isTakenBefore(pending.next()));
         pending.add(change(ChangeKind::Added, "a"), start);
         pending.add(change(ChangeKind::Added, "b"), start);
@@ -93,5 +93,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_TEST(TestPendingLocks)
-#include "tst_pendinglocks.moc"
+LOCKSCOPE_TEST(TestNews)
+#include "tst_news.moc"

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/inspect/state/statesnapshot.h"
+
+#include "core/base/overloaded.h"
+#include "core/base/text.h"
+#include "core/inspect/findings.h"
+
+#include <QStringList>
+
+#include <algorithm>
+#include <set>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+void forget(StateSnapshot &state, const ConnectionName &name)
+{
+    std::erase_if(state.locks, [&name](const auto &entry) { return entry.first.connection == name; });
+    std::erase_if(state.unknownFindings, [&name](const auto &entry) { return entry.first.connection == name; });
+    state.sessions.erase(name);
+    state.coverage.erase(name);
+    state.connections.erase(name);
+    state.confirmedAt.erase(name);
+    state.brokeAt.erase(name);
+}
+
+// The spans of time that messages speak of count to the moment the lock is shown as of.
+void wordAnew(LockSnapshot &lock)
+{
+    for (auto &finding : lock.findings) {
+        finding.message = messageAt(finding, lock.observed);
+        finding.moments.clear();
+    }
+}
+
+} // namespace
+
+void StateSnapshot::apply(const Change &change)
+{
+    const auto applyLock = [&](const SnapshotChange &news) {
+        const auto &name = news.lock.lock;
+        if (news.kind == ChangeKind::Removed)
+            locks.erase(name);
+        else
+            locks.insert_or_assign(name, news.lock);
+        if (news.kind == ChangeKind::Removed || change.unknownFindings.empty())
+            unknownFindings.erase(name);
+        else
+            unknownFindings.insert_or_assign(name, change.unknownFindings);
+    };
+    const auto applyState = [&](const LinkState &state) {
+        if (state.isGone)
+            return forget(*this, state.name);
+        const auto before = connections.find(state.name);
+        if (before != connections.end() && before->second.isConnected && !state.isConnected)
+            brokeAt.insert_or_assign(state.name, change.at);
+        connections.insert_or_assign(state.name, state);
+    };
+    std::visit(
+        Overloaded{applyLock, applyState,
+                   [&](const SessionsSeen &seen) { sessions.insert_or_assign(seen.connection, seen.sessions); },
+                   [&](const CoverageSeen &seen) { coverage.insert_or_assign(seen.connection, seen.coverage); },
+                   [&](const Confirmation &one) { confirmedAt.insert_or_assign(one.connection, one.until); },
+                   [](const auto &) {}}, // nothing that is known of locks
+        change.what);
+}
+
+namespace {
+
+// The connections that are known differently, and until when they stood where they broke.
+void addConnections(const StateSnapshot &from, const StateSnapshot &to, Moment at, std::vector<Change> &changes)
+{
+    for (const auto &[name, state] : from.connections) {
+        if (to.connections.contains(name))
+            continue;
+        auto gone = state;
+        gone.isGone = true;
+        changes.push_back({at, std::move(gone)});
+    }
+    for (const auto &[name, state] : to.connections) {
+        const auto before = from.connections.find(name);
+        if (before != from.connections.end() && before->second == state)
+            continue;
+        if (const auto broke = to.brokeAt.find(name); broke != to.brokeAt.end()) {
+            auto then = state;
+            for (const bool isConnected : {true, false}) {
+                then.isConnected = isConnected;
+                changes.push_back({broke->second, then});
+            }
+        }
+        changes.push_back({at, state});
+    }
+    for (const auto &[name, until] : to.confirmedAt) {
+        if (const auto before = from.confirmedAt.find(name);
+            before == from.confirmedAt.end() || before->second != until)
+            changes.push_back({at, Confirmation{name, until}});
+    }
+}
+
+// The lists of the connections that have another one in `to`.
+template <class Seen, class T>
+void addLists(const std::map<ConnectionName, std::vector<T>> &from,
+              const std::map<ConnectionName, std::vector<T>> &to, Moment at, std::vector<Change> &changes)
+{
+    for (const auto &[name, list] : to) {
+        if (const auto before = from.find(name); before == from.end() || before->second != list)
+            changes.push_back({at, Seen{name, list}});
+    }
+    for (const auto &[name, list] : from) {
+        if (!to.contains(name) && !list.empty())
+            changes.push_back({at, Seen{name, {}}});
+    }
+}
+
+void addLocks(const StateSnapshot &from, const StateSnapshot &to, Moment at, std::vector<Change> &changes)
+{
+    for (const auto &[name, lock] : from.locks) {
+        if (!to.locks.contains(name))
+            changes.push_back({at, SnapshotChange{ChangeKind::Removed, lock}});
+    }
+    for (const auto &[name, lock] : to.locks) {
+        const auto before = from.locks.find(name);
+        const bool isNew = before == from.locks.end();
+        if (!isNew && before->second == lock)
+            continue;
+        changes.push_back({at, SnapshotChange{isNew ? ChangeKind::Added : ChangeKind::Changed, lock}});
+        if (const auto unknown = to.unknownFindings.find(name); unknown != to.unknownFindings.end())
+            changes.back().unknownFindings = unknown->second;
+    }
+}
+
+} // namespace
+
+std::vector<Change> difference(const StateSnapshot &from, const StateSnapshot &to, Moment at)
+{
+    std::vector<Change> changes;
+    addConnections(from, to, at, changes);
+    addLists<SessionsSeen>(from.sessions, to.sessions, at, changes);
+    addLists<CoverageSeen>(from.coverage, to.coverage, at, changes);
+    addLocks(from, to, at, changes);
+    return changes;
+}
+
+std::optional<Moment> StateSnapshot::lastConfirmed(const ConnectionName &name, Moment at) const
+{
+    if (const auto confirmation = confirmedAt.find(name); confirmation != confirmedAt.end())
+        return std::min(confirmation->second, at);
+    const auto state = connections.find(name);
+    if (state != connections.end() && state->second.isConnected)
+        return at;
+    const auto broke = brokeAt.find(name);
+    return broke == brokeAt.end() ? std::nullopt : std::optional(broke->second);
+}
+
+LockSnapshot lockAsOf(const StateSnapshot &state, LockSnapshot lock, Moment at)
+{
+    const auto last = state.lastConfirmed(lock.lock.connection, at);
+    if (!last)
+        return lock;
+    lock.observed = std::max(lock.observed, *last + lock.serverAhead);
+    wordAnew(lock);
+    return lock;
+}
+
+std::vector<LockSnapshot> locksAsOf(const StateSnapshot &state, Moment at)
+{
+    std::vector<LockSnapshot> all;
+    all.reserve(state.locks.size());
+    for (const auto &[name, lock] : state.locks)
+        all.push_back(lockAsOf(state, lock, at));
+    return all;
+}
+
+namespace {
+
+// "3 findings of a newer version are not shown: CODE, CODE and 1 more", for each connection that has such.
+std::map<ConnectionName, QString> unknownFindingsOf(const StateSnapshot &state)
+{
+    struct Left {
+        int count = 0;
+        std::set<QByteArray> codes;
+    };
+    std::map<ConnectionName, Left> all;
+    for (const auto &[lock, codes] : state.unknownFindings) {
+        auto &left = all[lock.connection];
+        left.count += static_cast<int>(codes.size());
+        left.codes.insert(codes.begin(), codes.end());
+    }
+    constexpr qsizetype mostNamed = 8;
+    std::map<ConnectionName, QString> words;
+    for (const auto &[name, left] : all) {
+        QStringList codes;
+        for (const auto &code : left.codes)
+            codes << label(code, 40); // a file's word: it may be anything
+        const auto more = codes.size() - mostNamed;
+        const auto named = codes.first(std::min(codes.size(), mostNamed)).join(u", "_s)
+                           + (more > 0 ? u" and %1 more"_s.arg(more) : QString());
+        words[name] = left.count == 1 ? u"1 finding of a newer version is not shown: "_s + named
+                                      : u"%1 findings of a newer version are not shown: "_s.arg(left.count) + named;
+    }
+    return words;
+}
+
+} // namespace
+
+std::vector<Coverage> coverageAsOf(const StateSnapshot &snapshot)
+{
+    std::vector<Coverage> all;
+    const auto unknown = unknownFindingsOf(snapshot);
+    for (const auto &[name, state] : snapshot.connections) {
+        if (const auto left = unknown.find(name); left != unknown.end())
+            all.push_back({name, false, left->second});
+        if (!state.isConnected) {
+            all.push_back({name, false, state.problem.isEmpty() ? u"not connected"_s : state.problem});
+            continue;
+        }
+        const auto seen = snapshot.coverage.find(name);
+        if (seen != snapshot.coverage.end())
+            all.insert(all.end(), seen->second.begin(), seen->second.end());
+        if (!state.isLookedThrough)
+            all.push_back({name, false, u"the first look had not ended"_s});
+    }
+    return all;
+}
+
+} // namespace lockscope::inspect
