@@ -133,7 +133,7 @@ std::optional<bool> isSeenGone(const ForceReleasePlan &plan, const Result<LockSn
     const auto node = std::ranges::find(reread->nodes, plan.onNode->node, &inspect::NodeSaid::node);
     if (node == reread->nodes.end() || !node->answered)
         return std::nullopt;
-    return node->value != plan.onNode->guard.value;
+    return node->value != plan.onNode->guard.redis().value;
 }
 
 // What is written of it: also where the answer was lost and a second look told more.

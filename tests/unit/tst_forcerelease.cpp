@@ -66,8 +66,8 @@ private slots:
         QVERIFY(outcome->released);
         QVERIFY2(outcome->message.contains(u"held by %1 now"_s.arg(label(nodeName(1)))),
                  qPrintable(outcome->message));
-        QVERIFY(!w.tree.nodes.contains(ZPath(contender(0).guard.path)));
-        QVERIFY(w.tree.nodes.contains(ZPath(contender(1).guard.path)));
+        QVERIFY(!w.tree.nodes.contains(ZPath(contender(0).guard.znode().path)));
+        QVERIFY(w.tree.nodes.contains(ZPath(contender(1).guard.znode().path)));
         QCOMPARE(w.tree.sent.size(), 3); // sync, get, remove
         QCOMPARE(w.outcomes(), (QStringList{u"intent"_s, u"result: released"_s}));
         const auto records = w.audit.read(nullptr);
@@ -136,7 +136,7 @@ private slots:
         if (change == 1)
             fresh = afterwards();
         if (change == 2)
-            fresh.contenders[0].guard.czxid += 100;
+            fresh.contenders[0].guard.edit<inspect::ZnodeIdentity>().czxid += 100;
         if (change == 3)
             fresh.contenders[0].role = Role::Waiter;
         auto plan = planForceRelease(queue(), queue().contenders[0].id);
@@ -228,7 +228,7 @@ private slots:
         QFETCH(int, change);
         ReleaseWorld w;
         w.observer.answers = {queue(), afterwards()};
-        const ZPath node(contender(0).guard.path);
+        const ZPath node(contender(0).guard.znode().path);
         const auto interfere = [&] {
             if (change == 1)
                 w.tree.put(node.bytes(), headCzxid + 50, headOwner);
@@ -254,7 +254,7 @@ private slots:
         const auto outcome = w.release(queue());
         QVERIFY(!outcome);
         QCOMPARE(outcome.error().code, ErrorCode::Refused);
-        QVERIFY(w.tree.nodes.contains(ZPath(contender(0).guard.path)));
+        QVERIFY(w.tree.nodes.contains(ZPath(contender(0).guard.znode().path)));
         QCOMPARE(w.gate.writesSent(), 0);
     }
 
