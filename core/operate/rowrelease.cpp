@@ -30,7 +30,7 @@ mariadb::Statement freeing(const SqlLockRow &row, const ForceReleasePlan &plan, 
     QByteArrayList values{plan.guard.row().lockedBy, plan.guard.row().stamp};
     if (row.kind == SqlLockRow::Kind::ShedLock)
         values.prepend(row.name);
-    return {text(row), values, std::nullopt, true};
+    return {.text = text(row), .parameters = values, .connection = {}, .isLasting = true};
 }
 
 void planOfLiquibase(ForceReleasePlan &plan)

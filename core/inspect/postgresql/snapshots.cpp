@@ -148,7 +148,8 @@ public:
         }
         one.session = QString::number(part.lock->pid);
         const auto *who = session(part.lock->pid);
-        const PgSession unseen{part.lock->pid, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+        PgSession unseen;
+        unseen.pid = part.lock->pid;
         if (!who)
             who = &unseen;
         const auto start = isOfTransaction ? who->transactionStart : who->backendStart;

@@ -352,7 +352,7 @@ std::vector<RuleTrial> tryUserRules(const KeyView &main, const std::vector<KeyVi
     const Case about{main, companions, context};
     for (const auto &fit : recipes::rulesFitting(main.key.bytes())) {
         auto read = readByRule(about, fit);
-        RuleTrial trial{fit.rule->name, fit.rule->file, main.key, {}, {}};
+        RuleTrial trial{.rule = fit.rule->name, .file = fit.rule->file, .key = main.key, .lock = {}, .misfit = {}};
         if (auto *lock = std::get_if<LockSnapshot>(&read))
             trial.lock = std::move(*lock);
         else
