@@ -2,7 +2,6 @@
 #include "core/history/encoding.h"
 
 #include "core/inspect/findings.h"
-#include "core/rules/catalogue.h"
 
 #include <QDataStream>
 
@@ -84,10 +83,9 @@ inspect::Identity unlessEmpty(const Of &of)
     return of == Of() ? inspect::Identity() : inspect::Identity(of);
 }
 
-inspect::Identity identityFrom(const WrittenIdentity &is, const inspect::LockSnapshot &lock)
+inspect::Identity identityFrom(const WrittenIdentity &is, BackendKind backend)
 {
-    using recipes::ReleaseMechanism;
-    switch (lock.backend) {
+    switch (backend) {
     case BackendKind::ZooKeeper:
         return unlessEmpty(
             inspect::ZnodeIdentity{.path = is.path, .czxid = is.number, .owner = is.owner, .version = is.version});
@@ -103,10 +101,9 @@ inspect::Identity identityFrom(const WrittenIdentity &is, const inspect::LockSna
     case BackendKind::MariaDb:
     case BackendKind::PostgreSql: break;
     }
-    const auto way = recipes::recipeOf(lock.recipe).release;
-    const bool isRow = way == ReleaseMechanism::ClearRow || way == ReleaseMechanism::ClearPgRow;
-    return isRow ? unlessEmpty(inspect::RowIdentity{.lockedBy = is.text, .stamp = is.second})
-                 : unlessEmpty(inspect::SqlIdentity{is.text});
+    // Only a row says when it was locked.
+    return is.second.isNull() ? unlessEmpty(inspect::SqlIdentity{is.text})
+                              : unlessEmpty(inspect::RowIdentity{.lockedBy = is.text, .stamp = is.second});
 }
 
 } // namespace
@@ -369,16 +366,11 @@ private:
                     {kind->code, written.severity, written.message, written.contenders, written.moments});
         }
     }
-    void get(inspect::LockSnapshot &lock)
-    {
-        m_lock = &lock;
-        Fields<inspect::LockSnapshot>::each(*this, lock);
-    }
     void get(inspect::Identity &identity)
     {
         WrittenIdentity written;
         get(written);
-        identity = identityFrom(written, *m_lock);
+        identity = identityFrom(written, m_backend);
     }
     void getBackend(BackendKind &kind)
     {
@@ -389,13 +381,13 @@ private:
             std::ranges::find_if(all, [&word](const auto &one) { return one.word == QString::fromUtf8(word); });
         if (at == all.end())
             return fail(u"a backend is unknown to this version"_s);
-        kind = at->kind;
+        kind = m_backend = at->kind;
     }
 
     QDataStream &m_in;
     QString m_why;
     int m_version;
-    const inspect::LockSnapshot *m_lock = nullptr; // whose contenders are read: its backend and recipe came before
+    BackendKind m_backend{}; // the last one read: of a lock, it comes before the contenders
     std::vector<QByteArray> m_unknown;
 };
 

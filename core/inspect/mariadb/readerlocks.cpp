@@ -213,11 +213,7 @@ void SqlReader::addTableWaiters(SqlPoll *look)
         if (process.state != "Waiting for table metadata lock")
             continue;
         if (const auto table = tableIn(process.statement, process.database))
-            waiting.push_back({.schema = table->first,
-                               .table = table->second,
-                               .connection = process.connection,
-                               .mode = "EXCLUSIVE",
-                               .isByStatement = true});
+            waiting.push_back({table->first, table->second, process.connection, "EXCLUSIVE", false, true});
     }
     note(missing);
     std::erase_if(look->tableLocks, [&](const SqlTableLock &one) { // what any statement has, and nobody waits for
@@ -308,8 +304,7 @@ Task<Result<void>> SqlReader::addHolders(SqlPoll *look, Deadline deadline, QByte
         if (!rows)
             co_return rows.error();
         if (rows->cell(0, "connection"))
-            look->namedLocks.push_back(
-                {.name = name, .connection = text(*rows, 0, "connection").toULongLong(), .isGranted = true});
+            look->namedLocks.push_back({name, text(*rows, 0, "connection").toULongLong(), true});
     }
     co_return Result<void>();
 }

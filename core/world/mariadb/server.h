@@ -125,12 +125,7 @@ public:
     // What that version has.
     [[nodiscard]] static mariadb::Features features()
     {
-        return {.blocks = true,
-                .inTransaction = true,
-                .innoDbLocks = true,
-                .statementNumbers = true,
-                .milliseconds = true,
-                .statusSchema = "information_schema"};
+        return {true, true, false, true, true, true, "information_schema"};
     }
 
     // `closed` is called when the server ends the connection: KILL, or idle for too long.
