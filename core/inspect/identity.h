@@ -73,7 +73,7 @@ public:
         return found ? *found : m_of.template emplace<Of>();
     }
 
-    // What of it is a text of the client's or the server's, whatever the backend: a token, a transaction, a key; empty
+    // What of it is a text of the client's or the server's, on any backend: a token, a transaction, a key; empty
     // for a znode.
     [[nodiscard]] const QByteArray &text() const
     {
