@@ -273,7 +273,7 @@ Task<Exit> act(CommandContext &context, ForceReleasePlan plan, QJsonObject json)
         printJson(json);
     else
         print(outcome->message);
-    co_return outcome->done ? Exit::Done : Exit::Failed;
+    co_return outcome->done && outcome->isRecorded ? Exit::Done : Exit::Failed;
 }
 
 Task<Exit> forceRelease(CommandContext &context)

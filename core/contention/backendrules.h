@@ -35,9 +35,10 @@ struct BackendRules {
     // How long one that hears nothing believes by its own clock.
     Duration (*believesFor)(const Scenario &scenario);
     // What the order of grants and tokens may lose beside.
-    GuaranteeRule (*outOfOrder)(const recipes::RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant);
-    bool leasesAreSessions; // a hold ends with a session, whose timeout is what faults are drawn by
-    bool playsTwoLocks;
+    GuaranteeRule (*outOfOrder)(const recipes::RecipeInfo &recipe, FaultKind fault,
+                                const QByteArray &invariant) = nullptr;
+    bool leasesAreSessions = false; // a hold ends with a session, whose timeout is what faults are drawn by
+    bool playsTwoLocks = false;
     // Whether the recipe can be played on so many servers; null: on as many as it is always.
     bool (*canHave)(const recipes::RecipeInfo &recipe, int servers) = nullptr;
     // Whether a client can do it there; BadInput says what can be done. Null: nothing can.

@@ -56,7 +56,10 @@ Duration leaseOrWork(const Scenario &scenario)
 
 BackendRules rulesOfEtcd()
 {
-    return {&canHappenOnEtcd, &twoBelieveOnEtcd, &overlapOnEtcd, &leaseOrWork, nullptr, false, false};
+    return {.canHappen = &canHappenOnEtcd,
+            .twoBelieve = &twoBelieveOnEtcd,
+            .overlap = &overlapOnEtcd,
+            .believesFor = &leaseOrWork};
 }
 
 } // namespace lockscope::contention

@@ -107,9 +107,6 @@ BackendRules rulesOfMariaDb()
             .twoBelieve = &twoBelieveOnMariaDb,
             .overlap = &overlapOnMariaDb,
             .believesFor = &untilSilent,
-            .outOfOrder = nullptr,
-            .leasesAreSessions = false,
-            .playsTwoLocks = false,
             .checkAct = &checkSqlAct,
             .playsRows = true};
 }

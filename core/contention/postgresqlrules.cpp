@@ -53,8 +53,10 @@ Duration pgUntilSilent(const Scenario &)
 
 BackendRules rulesOfPostgreSql()
 {
-    return {
-        &canHappenOnPostgreSql, &twoBelieveOnPostgreSql, &overlapOnPostgreSql, &pgUntilSilent, nullptr, false, false};
+    return {.canHappen = &canHappenOnPostgreSql,
+            .twoBelieve = &twoBelieveOnPostgreSql,
+            .overlap = &overlapOnPostgreSql,
+            .believesFor = &pgUntilSilent};
 }
 
 } // namespace lockscope::contention

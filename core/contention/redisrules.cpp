@@ -93,15 +93,12 @@ Duration leaseOnRedis(const Scenario &scenario)
 
 BackendRules rulesOfRedis()
 {
-    return {&canHappenOnRedis,
-            &twoBelieveOnRedis,
-            &overlapOnRedis,
-            &leaseOnRedis,
-            nullptr,
-            false,
-            false,
-            [](const RecipeInfo &recipe, int servers) { return recipe.quorum && servers % 2 == 1; },
-            &checkRedisAct};
+    return {.canHappen = &canHappenOnRedis,
+            .twoBelieve = &twoBelieveOnRedis,
+            .overlap = &overlapOnRedis,
+            .believesFor = &leaseOnRedis,
+            .canHave = [](const RecipeInfo &recipe, int servers) { return recipe.quorum && servers % 2 == 1; },
+            .checkAct = &checkRedisAct};
 }
 
 } // namespace lockscope::contention

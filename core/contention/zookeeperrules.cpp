@@ -82,16 +82,16 @@ GuaranteeRule heardLate(const RecipeInfo &recipe, FaultKind fault, const QByteAr
 
 BackendRules rulesOfZooKeeper()
 {
-    return {&canHappenOnZooKeeper,
-            &twoBelieveOnZooKeeper,
-            &overlapOnZooKeeper,
-            &sessionOrWork,
-            &heardLate,
-            true,
-            true,
-            [](const RecipeInfo &, int servers) { return servers % 2 == 1; },
-            &checkZooKeeperAct,
-            true};
+    return {.canHappen = &canHappenOnZooKeeper,
+            .twoBelieve = &twoBelieveOnZooKeeper,
+            .overlap = &overlapOnZooKeeper,
+            .believesFor = &sessionOrWork,
+            .outOfOrder = &heardLate,
+            .leasesAreSessions = true,
+            .playsTwoLocks = true,
+            .canHave = [](const RecipeInfo &, int servers) { return servers % 2 == 1; },
+            .checkAct = &checkZooKeeperAct,
+            .serversStop = true};
 }
 
 } // namespace lockscope::contention

@@ -49,9 +49,69 @@ struct WrittenFinding {
     std::vector<inspect::TimeInMessage> moments;
 };
 
+// An identity of any backend: the fields of all of them, each of which has some.
+struct WrittenIdentity {
+    QByteArray path;
+    qint64 number = 0; // czxid, create_revision
+    quint64 owner = 0; // ephemeralOwner, lease
+    qint32 version = 0;
+    QByteArray text;
+    std::optional<qint64> expiryMs;
+    bool comesAgain = false;
+    QByteArray second; // counterpart, stamp
+};
+
+namespace {
+
+WrittenIdentity flat(const inspect::Identity &of)
+{
+    const auto &node = of.znode();
+    const auto &key = of.redis();
+    return {.path = node.path,
+            .number = of.creation(),
+            .owner = node.owner != 0 ? node.owner : static_cast<quint64>(of.etcd().lease),
+            .version = node.version,
+            .text = of.text(),
+            .expiryMs = key.expiryMs,
+            .comesAgain = key.comesAgain,
+            .second = key.counterpart.isNull() ? of.row().stamp : key.counterpart};
+}
+
+// One that says nothing is none, as a waiter's may be.
+template <class Of>
+inspect::Identity unlessEmpty(const Of &of)
+{
+    return of == Of() ? inspect::Identity() : inspect::Identity(of);
+}
+
+inspect::Identity identityFrom(const WrittenIdentity &is, BackendKind backend)
+{
+    switch (backend) {
+    case BackendKind::ZooKeeper:
+        return unlessEmpty(
+            inspect::ZnodeIdentity{.path = is.path, .czxid = is.number, .owner = is.owner, .version = is.version});
+    case BackendKind::Redis: {
+        // Of a value that is empty, and one that is not there, only the first is a hold's.
+        const inspect::RedisIdentity key{
+            .value = is.text, .counterpart = is.second, .expiryMs = is.expiryMs, .comesAgain = is.comesAgain};
+        return is.text.isNull() ? unlessEmpty(key) : key;
+    }
+    case BackendKind::Etcd:
+        return unlessEmpty(inspect::EtcdIdentity{
+            .key = is.text, .createRevision = is.number, .lease = static_cast<qint64>(is.owner)});
+    case BackendKind::MariaDb:
+    case BackendKind::PostgreSql: break;
+    }
+    // Only a row says when it was locked.
+    return is.second.isNull() ? unlessEmpty(inspect::SqlIdentity{is.text})
+                              : unlessEmpty(inspect::RowIdentity{.lockedBy = is.text, .stamp = is.second});
+}
+
+} // namespace
+
 LOCKSCOPE_FIELDS(inspect::LockName, v.connection, v.name)
 LOCKSCOPE_FIELDS(inspect::WatchEdge, v.target, v.children, v.evidence)
-LOCKSCOPE_FIELDS(inspect::Identity, v.path, v.czxid, v.owner, v.version, v.value, v.expiryMs, v.comesAgain, v.group)
+LOCKSCOPE_FIELDS(WrittenIdentity, v.path, v.number, v.owner, v.version, v.text, v.expiryMs, v.comesAgain, v.second)
 LOCKSCOPE_FIELDS(inspect::WaitLimit, v.setting, v.longest, v.isOwn)
 LOCKSCOPE_FIELDS(inspect::Contender, v.id, v.role, v.mode, v.position, v.session, v.endpoint, v.identity, v.program,
                  v.pid, v.reentry, v.heldSince, v.heldAtMost, v.waitingSince, v.expiresAt, v.watches, v.guard,
@@ -159,6 +219,7 @@ private:
     {
         put(field.value); // what is written is of the newest version
     }
+    void put(const inspect::Identity &identity) { put(flat(identity)); }
     void put(const inspect::Finding &finding)
     {
         put(WrittenFinding{inspect::kindOf(finding.code).name, finding.severity, finding.message, finding.contenders,
@@ -287,6 +348,12 @@ private:
                     {kind->code, written.severity, written.message, written.contenders, written.moments});
         }
     }
+    void get(inspect::Identity &identity)
+    {
+        WrittenIdentity written;
+        get(written);
+        identity = identityFrom(written, m_backend);
+    }
     void getBackend(BackendKind &kind)
     {
         QByteArray word;
@@ -296,12 +363,13 @@ private:
             std::ranges::find_if(all, [&word](const auto &one) { return one.word == QString::fromUtf8(word); });
         if (at == all.end())
             return fail(u"a backend is unknown to this version"_s);
-        kind = at->kind;
+        kind = m_backend = at->kind;
     }
 
     QDataStream &m_in;
     QString m_why;
     int m_version;
+    BackendKind m_backend{}; // the last one read: of a lock, it comes before the contenders
     std::vector<QByteArray> m_unknown;
 };
 

@@ -144,25 +144,25 @@ private:
     void come(Moment at, const Contender &contender, milliseconds serverAhead, bool isFirst)
     {
         const auto [known, isNew] = m_known.try_emplace(contender.id);
-        auto &[last, waitsSince, holdsSince] = known->second;
-        const bool held = !isNew && last.role == Role::Holder;
+        auto &seen = known->second;
+        const bool held = !isNew && seen.last.role == Role::Holder;
         if (contender.role == Role::Waiter && isNew) {
-            waitsSince = contender.waitingSince ? std::optional(*contender.waitingSince - serverAhead)
-                         : isFirst              ? std::nullopt
-                                                : std::optional(at);
+            seen.waitsSince = contender.waitingSince ? std::optional(*contender.waitingSince - serverAhead)
+                              : isFirst              ? std::nullopt
+                                                     : std::optional(at);
             m_timeline.events.push_back({at, isFirst ? EventKind::IsWaiting : EventKind::Queues, contender, {}, {}});
         }
         if (contender.role == Role::Holder && !held) {
-            const auto waited = isNew ? std::nullopt : spanOf(waitsSince, at);
+            const auto waited = isNew ? std::nullopt : spanOf(seen.waitsSince, at);
             const bool isExact = contender.heldSince && !contender.heldAtMost;
-            holdsSince = !isFirst  ? std::optional(at)
-                         : isExact ? std::optional(*contender.heldSince - serverAhead)
-                                   : std::nullopt;
-            if (waited && !isUnseenBetween(*waitsSince, at))
+            seen.holdsSince = !isFirst  ? std::optional(at)
+                              : isExact ? std::optional(*contender.heldSince - serverAhead)
+                                        : std::nullopt;
+            if (waited && !isUnseenBetween(*seen.waitsSince, at))
                 m_waits.push_back(*waited);
             m_timeline.events.push_back({at, isFirst ? EventKind::IsHeld : EventKind::Holds, contender, waited, {}});
         }
-        last = contender;
+        seen.last = contender;
         auto &said = m_said[contender.id];
         if (contender.endpoint)
             said.endpoint = contender.endpoint;

@@ -124,7 +124,11 @@ void addHidden(std::vector<Coverage> &coverage, const HiddenLocks &hidden)
 
 void hide(HiddenLocks &hidden, const LockSnapshot &lock)
 {
-    HiddenLocks one{1, lock.findings.empty() ? 0 : 1, lock.worst(), {}, lock.lock.name};
+    HiddenLocks one{.count = 1,
+                    .withFindings = lock.findings.empty() ? 0 : 1,
+                    .worst = lock.worst(),
+                    .code = {},
+                    .example = lock.lock.name};
     const auto worst = std::ranges::find(lock.findings, one.worst, &Finding::severity);
     if (worst != lock.findings.end())
         one.code = word(worst->code);

@@ -8,6 +8,7 @@
 
 #include "core/base/backendkind.h"
 #include "core/base/bytes.h"
+#include "core/inspect/identity.h"
 
 #include <QList>
 #include <QMetaType>
@@ -56,21 +57,6 @@ struct WatchEdge {
     bool children = false;
     Evidence evidence = Evidence::Inferred;
     friend bool operator==(const WatchEdge &, const WatchEdge &) = default;
-};
-
-// The identity a force-release is guarded by; which fields are set depends on the backend.
-struct Identity {
-    QByteArray path;                // ZooKeeper: the contender's node
-    qint64 czxid = 0;               // ZooKeeper
-    quint64 owner = 0;              // ZooKeeper: ephemeralOwner
-    qint32 version = 0;             // ZooKeeper: data version
-    QByteArray value;               // Redis: the token, or the hash field; SQL: transaction or connection, in words
-    std::optional<qint64> expiryMs; // Redis, where every holder writes the same value: when this one's ends
-    bool comesAgain = false;        // nothing the server says tells this hold from a later one
-    QByteArray group{};             // Redis, a lock on a group of values: the value's field, whose holder is `value`;
-                                    // of a permit that is a field: what stands in it; of a hash by a rule: the
-                                    // field that says `value`
-    friend bool operator==(const Identity &, const Identity &) = default;
 };
 
 // What a setting of the server's puts an end to: a waiter's wait (innodb_lock_wait_timeout), or a deadlock it is in

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/alternatives.h"
 
-#include "core/async/sleep.h"
 #include "core/base/text.h"
-#include "core/inspect/findings.h"
-#include "core/inspect/json.h"
 #include "core/operate/precheck.h"
 #include "core/operate/releasemethod.h"
 #include "core/rules/catalogue.h"
@@ -153,26 +150,7 @@ Result<ForceReleasePlan> planWay(const LockSnapshot &snapshot, const QByteArray 
     return plan;
 }
 
-// A gentler way, done: the steps of forcerelease.h.
 namespace {
-
-// Empty when the same contender, in the same role and with the same identity, is still there.
-std::optional<Error> refusalOfAlternative(const ForceReleasePlan &plan, const Result<LockSnapshot> &fresh)
-{
-    if (!fresh && isNoLock(fresh.error()))
-        return recipes::recipeOf(plan.before.recipe).seenContended ? unseenNow(plan) : goneAlready(plan);
-    if (!fresh)
-        return fresh.error().code == ErrorCode::Refused ? fresh.error() : nothingChanged(plan, fresh.error());
-    const auto *one = fresh->find(plan.holder);
-    if (!one)
-        return goneAlready(plan);
-    const auto *planned = plan.before.find(plan.holder);
-    if (!planned || planned->role != one->role)
-        return changedMeanwhile(plan, one->role == Role::Holder ? u"it holds the lock now"_s : u"it waits now"_s);
-    if (one->guard != plan.guard)
-        return changedMeanwhile(plan, u"it is another node or key of the same name, or its data was changed"_s);
-    return refusalOfAnotherHold(plan, *fresh, *one);
-}
 
 QString doneWord(ReleaseAction way)
 {
@@ -214,8 +192,6 @@ QString whatIsNow(const ForceReleasePlan &plan, const Result<LockSnapshot> &now)
 {
     if (!now && !isNoLock(now.error()))
         return u"it could not be read again: %1"_s.arg(now.error().message);
-    if (now && now->mayBeOld)
-        return u"what the server says of it may be old; look again"_s;
     const bool isThere = isStillThere(plan, now);
     if (plan.way == ReleaseAction::KillWaiter)
         return isThere ? u"yet it waits still, or again"_s : u"it does not wait any more"_s;
@@ -226,36 +202,18 @@ QString whatIsNow(const ForceReleasePlan &plan, const Result<LockSnapshot> &now)
     return isUnseen ? notShownNow(plan) : u"it does not hold it any more"_s;
 }
 
-// Who was asked needs a moment to let go.
-Task<Result<LockSnapshot>> readAfter(ForceReleasePlan plan, ForceReleaseTools tools)
-{
-    constexpr std::chrono::seconds rereadWithin(5);
-    constexpr std::chrono::seconds letsGoWithin(2);
-    constexpr std::chrono::milliseconds lookEvery(100);
-    const auto rereadBy = Deadline::after(*tools.loop, rereadWithin);
-    const auto patience = Deadline::after(*tools.loop, letsGoWithin);
-    auto now = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
-    const bool mayLetGo = plan.way == ReleaseAction::Revoke || plan.way == ReleaseAction::KillQuery;
-    while (mayLetGo && isStillThere(plan, now) && !patience.hasPassed(*tools.loop)) {
-        auto rest = sleepFor(*tools.loop, lookEvery);
-        co_await rest;
-        now = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
-    }
-    co_return now;
-}
+} // namespace
 
-// What a second look tells where the answer was lost: that who waited, or what was held, is not there any more. Of
-// what asks or shortens nothing is seen.
 void noteAlternativeOutcome(AuditRecord &record, const ForceReleasePlan &plan, const Result<Sent> &sent,
                             const Result<LockSnapshot> &now)
 {
-    record.outcome = auditOutcome(sent, doneWord(plan.way));
+    if (sent)
+        record.outcome = doneWord(plan.way);
     record.isDone = bool(sent);
     const bool isLost = !sent && sent.error().code == ErrorCode::UnknownOutcome;
-    const bool isRead = now ? !now->mayBeOld : isNoLock(now.error());
     const bool tells = plan.way == ReleaseAction::KillWaiter || plan.way == ReleaseAction::EndLease;
-    const bool isUnseen = !now && recipes::recipeOf(plan.before.recipe).seenContended;
-    if (!isLost || !isRead || !tells || isUnseen)
+    const bool isUnseen = !now && (!isNoLock(now.error()) || recipes::recipeOf(plan.before.recipe).seenContended);
+    if (!isLost || !tells || isUnseen)
         return;
     const bool isGone = !isStillThere(plan, now);
     record.outcome =
@@ -264,56 +222,22 @@ void noteAlternativeOutcome(AuditRecord &record, const ForceReleasePlan &plan, c
     record.isDone = isGone && plan.way == ReleaseAction::KillWaiter;
 }
 
-Error whyNotDone(const ForceReleasePlan &plan, const Error &why, const Result<LockSnapshot> &now)
+Result<ForceReleaseOutcome> outcomeOfAlternative(const ForceReleasePlan &plan, const ReleaseAct &act)
 {
-    if (why.code != ErrorCode::UnknownOutcome)
-        return why;
-    return Error{ErrorCode::UnknownOutcome, u"%1: the command was sent and its answer lost (%2); now: %3"_s.arg(
-                                                label(plan.before.lock.text()), why.message, whatIsNow(plan, now))};
-}
-
-} // namespace
-
-Task<Result<ForceReleaseOutcome>> actByAlternative(ForceReleasePlan plan, ForceReleaseTools tools, QString reason,
-                                                   Deadline deadline)
-{
-    const auto fresh = co_await tools.observer->readNow(plan.before.lock.name, deadline);
-    if (auto refusal = refusalOfAlternative(plan, fresh))
-        co_return *refusal;
-    if (const auto *one = fresh->find(plan.holder))
-        plan.leaseEnds = leaseEndOf(*fresh, *one);
-    const auto intent = recordOf(plan, u"intent"_s, reason, *fresh);
-    if (const auto written = tools.audit->append(intent); !written)
-        co_return written.error();
-
-    auto sending = tools.send(plan, deadline);
-    const auto sent = co_await sending;
-
-    auto reading = readAfter(plan, tools);
-    auto now = co_await reading;
-    if (now)
-        inspect::boundHolds(*now, *fresh);
-    auto result = recordOf(plan, u"result"_s, reason, *fresh);
-    noteAlternativeOutcome(result, plan, sent, now);
-    if (now)
-        result.after = inspect::toJson(*now);
-    const auto recorded = tools.audit->append(result);
-
-    if (!sent) {
-        Result<ForceReleaseOutcome> failed(whyNotDone(plan, sent.error(), now));
-        co_return withAudit(std::move(failed), recorded);
-    }
+    const auto &now = act.reread;
+    if (!act.sent)
+        return Error{ErrorCode::UnknownOutcome,
+                     u"%1: the command was sent and its answer lost (%2); now: %3"_s.arg(
+                         label(plan.before.lock.text()), act.sent.error().message, whatIsNow(plan, now))};
     ForceReleaseOutcome outcome;
     outcome.done = true;
     outcome.released = plan.way != ReleaseAction::KillWaiter && !isStillThere(plan, now)
                        && (now || isNoLock(now.error()))
-                       && !(now && now->mayBeOld) // which says nothing of what is now
                        && (now || !recipes::recipeOf(plan.before.recipe).seenContended);
     if (now)
         outcome.after = *now;
     outcome.message = u"%1; %2"_s.arg(whatWasDone(plan), whatIsNow(plan, now));
-    outcome.isRecorded = bool(recorded);
-    co_return withAudit(Result<ForceReleaseOutcome>(outcome), recorded);
+    return outcome;
 }
 
 } // namespace lockscope::operate

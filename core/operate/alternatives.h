@@ -37,8 +37,13 @@ struct AlternativeMethod {
 LOCKSCOPE_BACKENDS(LOCKSCOPE_GENTLER)
 #undef LOCKSCOPE_GENTLER
 
-// Steps 2 to 5 of a plan that is not a Release; forceRelease() comes here by itself.
-[[nodiscard]] Task<Result<ForceReleaseOutcome>> actByAlternative(ForceReleasePlan plan, ForceReleaseTools tools,
-                                                                 QString reason, Deadline deadline);
+// Of an act that is not a Release, by what was sent and what was read again (forcerelease.cpp).
+
+// What the audit file says. Where the answer was lost a second look tells that who waited, or what was held, is not
+// there any more; of what asks or shortens nothing is seen.
+void noteAlternativeOutcome(AuditRecord &record, const ForceReleasePlan &plan, const Result<Sent> &sent,
+                            const Result<inspect::LockSnapshot> &now);
+// What is reported; not of one that was refused or failed.
+[[nodiscard]] Result<ForceReleaseOutcome> outcomeOfAlternative(const ForceReleasePlan &plan, const ReleaseAct &act);
 
 } // namespace lockscope::operate

@@ -283,11 +283,6 @@ std::optional<uid_t> loginUser()
 
 } // namespace
 
-QString missingInAudit(const Result<void> &recorded)
-{
-    return recorded ? QString() : u"; the result is missing in the audit file: "_s + recorded.error().message;
-}
-
 QString currentActor()
 {
     const auto acting = ::geteuid();

@@ -66,21 +66,6 @@ struct AuditReport {
 // Blocks, also for the moment another program writes.
 [[nodiscard]] Result<AuditReport> reportOf(const AuditFile &file, const QString &knownStamp = {});
 
-// What is told of an act whose result could not be written, whatever came of it; empty where it was.
-[[nodiscard]] QString missingInAudit(const Result<void> &recorded);
-// Adds that to the outcome's or the error's message.
-template <class Outcome>
-[[nodiscard]] Result<Outcome> withAudit(Result<Outcome> outcome, const Result<void> &recorded)
-{
-    if (outcome) {
-        outcome->message += missingInAudit(recorded);
-        return outcome;
-    }
-    Error error = outcome.error();
-    error.message += missingInAudit(recorded);
-    return error;
-}
-
 // "user@host" of this process.
 [[nodiscard]] QString currentActor();
 // As `lockscopectl audit --json` prints it (lock and holder escaped), hash included.

@@ -45,7 +45,7 @@ BulkTarget targetOfBulk(const LockSnapshot &lock, const Contender &one, ReleaseA
 
 bool isLeftBehind(const LockSnapshot &lock, const Contender &one)
 {
-    if (one.guard.owner != 0)
+    if (one.guard.znode().owner != 0)
         return false;
     return std::ranges::any_of(lock.findings, [&](const auto &finding) {
         const bool isNamed = finding.code == FindingCode::PersistentNode || finding.code == FindingCode::StaleQueue;

@@ -3,6 +3,7 @@
 
 #include "core/async/sleep.h"
 #include "core/base/text.h"
+#include "core/operate/guardedact.h"
 #include "core/operate/precheck.h"
 
 #include <algorithm>
@@ -40,15 +41,12 @@ QString unnamedHolder(const EditPlan &plan, const std::vector<TouchedLock> &now)
     return {};
 }
 
-AuditRecord editRecord(const EditPlan &plan, const QString &phase, const QString &reason)
+AuditRecord editRecord(const EditPlan &plan, const QString &reason)
 {
     AuditRecord record;
-    record.time = std::chrono::system_clock::now();
-    record.actor = currentActor();
     record.action = editWord(plan.request.kind);
     record.lock = plan.request.subject().text();
     record.reason = reason;
-    record.phase = phase;
     record.before = toJson(plan.request, plan.before);
     record.to = wantedJson(plan.request);
     return record;
@@ -97,19 +95,13 @@ QString partText(const EditPlan &plan, const EditSent &sent)
         isDelete ? u"deleted"_s : u"created"_s, sent.stopped->message, rest);
 }
 
-QString editAuditOutcome(const Result<EditSent> &sent)
+QString doneInAudit(const EditSent &sent)
 {
-    if (sent && !sent->stopped)
+    if (!sent.stopped)
         return u"done"_s;
-    if (sent)
-        return u"in part: %1, then: %2%3"_s.arg(
-            amountOf(qint64(sent->done.size()), "node"_L1, "nodes"_L1),
-            sent->stopped->code == ErrorCode::UnknownOutcome ? u"unknown: "_s : QString(), sent->stopped->message);
-    const auto code = sent.error().code;
-    return (code == ErrorCode::Refused          ? u"refused: "_s
-            : code == ErrorCode::UnknownOutcome ? u"unknown: "_s
-                                                : u"failed: "_s)
-           + sent.error().message;
+    return u"in part: %1, then: %2%3"_s.arg(
+        amountOf(qint64(sent.done.size()), "node"_L1, "nodes"_L1),
+        sent.stopped->code == ErrorCode::UnknownOutcome ? u"unknown: "_s : QString(), sent.stopped->message);
 }
 
 // Its own words, "nothing was sent", would be taken for the edit's.
@@ -160,12 +152,25 @@ std::optional<Error> refusalOfEdit(const EditPlan &plan, const Result<EditState>
     return std::nullopt;
 }
 
-Result<EditOutcome> outcomeOfLost(const EditPlan &plan, const Error &error, const Result<EditState> &after)
+Result<EditOutcome> outcomeOfEdit(const EditPlan &plan, const Result<EditSent> &sent, const Result<EditState> &after)
 {
-    if (error.code != ErrorCode::UnknownOutcome)
-        return error;
-    auto found = after ? foundDone(plan, *after) : std::nullopt;
-    return found ? Result<EditOutcome>(*std::move(found)) : Result<EditOutcome>(editUnknown(plan, error, after));
+    if (!sent && sent.error().code != ErrorCode::UnknownOutcome)
+        return sent.error();
+    if (!sent) {
+        auto found = after ? foundDone(plan, *after) : std::nullopt;
+        return found ? Result<EditOutcome>(*std::move(found))
+                     : Result<EditOutcome>(editUnknown(plan, sent.error(), after));
+    }
+    EditOutcome outcome;
+    outcome.done = !sent->stopped;
+    outcome.message = outcome.done ? doneText(plan, *sent) : partText(plan, *sent);
+    if (after) {
+        outcome.after = *after;
+        outcome.undo = undoOf(plan, *sent, *after);
+    } else {
+        outcome.message += u"; it could not be read again: "_s + whyUnread(after.error());
+    }
+    return outcome;
 }
 
 // A connection that broke may be back within the time there is.
@@ -181,6 +186,37 @@ Task<Result<EditState>> readAgain(EditRequest look, EditTools tools, Deadline by
         auto woken = sleepFor(*tools.loop, pause);
         co_await woken;
     }
+}
+
+// Where it may not have been done, what is looked at is what the preview looked at: only so it compares.
+EditRequest lookAfter(const EditPlan &plan, const Result<EditSent> &sent)
+{
+    return sent ? afterwards(plan.request, sent->made) : plan.request;
+}
+
+Task<Act<EditSent, EditState>> sendAndRecord(EditPlan plan, EditTools tools, QString reason, Deadline deadline)
+{
+    ActSteps<EditSent, EditState> steps;
+    steps.record = editRecord(plan, reason);
+    steps.send = [plan, tools, deadline] { return tools.send(plan, deadline); };
+    steps.readAgain = [plan, tools](const Result<EditSent> &sent) {
+        // Reading again has time of its own, as after a release.
+        constexpr std::chrono::seconds rereadWithin(5);
+        return readAgain(lookAfter(plan, sent), tools, Deadline::after(*tools.loop, rereadWithin));
+    };
+    steps.note = [plan](AuditRecord &record, const Result<EditSent> &sent, const Result<EditState> &after) {
+        const auto outcome = outcomeOfEdit(plan, sent, after);
+        record.isDone = outcome && outcome->done;
+        if (sent)
+            record.outcome = doneInAudit(*sent);
+        else if (outcome)
+            record.outcome = u"answer lost; seen done: "_s + sent.error().message;
+        if (after)
+            record.after = toJson(lookAfter(plan, sent), *after);
+    };
+    auto acting = guardedAct(steps, tools.audit);
+    auto act = co_await acting;
+    co_return act;
 }
 
 } // namespace
@@ -221,44 +257,9 @@ Task<Result<EditOutcome>> applyEdit(EditPlan plan, EditTools tools, QString reas
         co_return *refusal;
     if (plan.endTellsHolds())
         plan.leaseEnds = now->expiryMs;
-    const auto intent = editRecord(plan, u"intent"_s, reason);
-    if (const auto written = tools.audit->append(intent); !written)
-        co_return written.error();
-
-    auto sending = tools.send(plan, deadline);
-    const auto sent = co_await sending;
-
-    // Reading again has time of its own, as after a release.
-    constexpr std::chrono::seconds rereadWithin(5);
-    const auto rereadBy = Deadline::after(*tools.loop, rereadWithin);
-    // Where it may not have been done, what is looked at is what the preview looked at: only so it compares.
-    const auto look = sent ? afterwards(plan.request, sent->made) : plan.request;
-    auto rereading = readAgain(look, tools, rereadBy);
-    const auto after = co_await rereading;
-    auto result = editRecord(plan, u"result"_s, reason);
-    result.outcome = editAuditOutcome(sent);
-    result.isDone = sent && !sent->stopped;
-    auto lost = sent ? Result<EditOutcome>(EditOutcome()) : outcomeOfLost(plan, sent.error(), after);
-    if (!sent && lost) {
-        result.isDone = true;
-        result.outcome = u"answer lost; seen done: "_s + sent.error().message;
-    }
-    if (after)
-        result.after = toJson(look, *after);
-    const auto recorded = tools.audit->append(result);
-    if (!sent)
-        co_return withAudit(std::move(lost), recorded);
-
-    EditOutcome outcome;
-    outcome.done = !sent->stopped;
-    outcome.message = outcome.done ? doneText(plan, *sent) : partText(plan, *sent);
-    if (after) {
-        outcome.after = *after;
-        outcome.undo = undoOf(plan, *sent, *after);
-    } else {
-        outcome.message += u"; it could not be read again: "_s + whyUnread(after.error());
-    }
-    co_return withAudit(Result<EditOutcome>(outcome), recorded);
+    auto acting = sendAndRecord(plan, tools, reason, deadline);
+    const auto act = co_await acting;
+    co_return withAudit(outcomeOfEdit(plan, act.sent, act.reread), act.recorded);
 }
 
 } // namespace lockscope::operate

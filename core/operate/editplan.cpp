@@ -65,7 +65,7 @@ bool reachesInto(const EditRequest &request, const std::set<QByteArray> &madeIn,
     if (madeIn.contains(lock.lock.name))
         return true;
     return std::ranges::any_of(lock.contenders, [&](const auto &one) {
-        const auto &path = one.guard.path;
+        const auto &path = one.guard.znode().path;
         return isMeant(path) || (!madeIn.empty() && !path.isEmpty() && madeIn.contains(ZPath(path).parent().bytes()));
     });
 }
@@ -183,7 +183,7 @@ std::vector<TouchedLock> touchedLocks(const EditRequest &request, const std::vec
             one.holders << (contender.endpoint ? u"%1 at %2"_s.arg(id, label(contender.endpoint->toUtf8(), 80)) : id);
             one.endTellsHolds =
                 one.endTellsHolds || (lock.lock == request.subject() && leaseEndOf(lock, contender).has_value());
-            one.comesAgain = one.comesAgain || contender.guard.comesAgain || contender.guard.expiryMs.has_value();
+            one.comesAgain = one.comesAgain || contender.guard.redis().comesAgain || contender.guard.redis().expiryMs;
         }
         touched.push_back(std::move(one));
     }

@@ -20,17 +20,18 @@ namespace {
 
 bool hasKey(const Contender &one)
 {
-    return !one.guard.value.isEmpty() && one.guard.czxid > 0; // its lease may be lost
+    return !one.guard.etcd().key.isEmpty() && one.guard.etcd().createRevision > 0; // its lease may be lost
 }
 
 QString leaseWords(const Contender &one)
 {
-    return QString::fromLatin1(etcd::leaseText(static_cast<etcd::LeaseId>(one.guard.owner)));
+    return QString::fromLatin1(etcd::leaseText(one.guard.etcd().lease));
 }
 
 QString conditionOf(const Contender &one)
 {
-    return u"create_revision(%1) = %2"_s.arg(escaped(one.guard.value), QString::number(one.guard.czxid));
+    return u"create_revision(%1) = %2"_s.arg(escaped(one.guard.etcd().key),
+                                             QString::number(one.guard.etcd().createRevision));
 }
 
 // Whom all others wait for.
@@ -42,13 +43,13 @@ const Contender *firstOf(const LockSnapshot &snapshot)
 
 void planDeleteKey(ForceReleasePlan &plan, const Contender &holder)
 {
-    const auto key = escaped(holder.guard.value);
+    const auto key = escaped(holder.guard.etcd().key);
     plan.commands << u"txn: if %1 then delete %2"_s.arg(conditionOf(holder), key);
     plan.guardText =
         u"the key must still be the one created at revision %1; compared and deleted in one transaction"_s.arg(
-            holder.guard.czxid);
+            holder.guard.etcd().createRevision);
     plan.warnings
-        << (holder.guard.owner == 0
+        << (holder.guard.etcd().lease == 0
                 ? u"its key has no lease: whether its client still runs cannot be seen. Stop the client first"_s
                 : u"its lease %1 stays, with whatever else hangs on it: only who watches its own key learns "
                   u"that it is gone, and etcd's Go client does not"_s.arg(leaseWords(holder)));
@@ -80,13 +81,13 @@ void planLeaveEtcdQueue(ForceReleasePlan &plan, const Contender &waiter)
 {
     plan.act = u"Delete the waiter's key"_s;
     plan.commands << u"txn: if %1 and %2 then delete %3"_s.arg(
-        conditionOf(waiter), conditionOf(*firstOf(plan.before)), escaped(waiter.guard.value));
+        conditionOf(waiter), conditionOf(*firstOf(plan.before)), escaped(waiter.guard.etcd().key));
     plan.guardText = u"its key must be the one of that revision, and the holder's still there: so it waits; compared "
                      u"and deleted in one transaction"_s;
     plan.wakes = u"who watches its key, which is the one behind it; it looks, and waits on"_s;
     plan.who = u"nobody: the lock stays where it is"_s;
-    plan.alsoLost =
-        waiter.guard.owner == 0 ? u"its place"_s : u"its place; its lease stays, with whatever else hangs on it"_s;
+    plan.alsoLost = waiter.guard.etcd().lease == 0 ? u"its place"_s
+                                                   : u"its place; its lease stays, with whatever else hangs on it"_s;
     plan.warnings
         << u"its client is not told: etcd's Go client fails when its turn would have come (session expired)"_s;
 }
@@ -94,17 +95,17 @@ void planLeaveEtcdQueue(ForceReleasePlan &plan, const Contender &waiter)
 Task<Result<Sent>> deleteKey(ForceReleasePlan plan, etcd::Client *client, Deadline deadline)
 {
     etcd::Transaction transaction;
-    transaction.conditions.push_back({plan.guard.value, plan.guard.czxid});
+    transaction.conditions.push_back({plan.guard.etcd().key, plan.guard.etcd().createRevision});
     if (const auto *first = firstOf(plan.before); first && plan.way == ReleaseAction::KillWaiter)
-        transaction.conditions.push_back({first->guard.value, first->guard.czxid});
+        transaction.conditions.push_back({first->guard.etcd().key, first->guard.etcd().createRevision});
     else if (plan.way == ReleaseAction::KillWaiter)
         co_return changedMeanwhile(plan, u"who holds the lock is not known"_s);
     Operation remove;
     remove.kind = Operation::Kind::Remove;
-    remove.range.key = plan.guard.value;
+    remove.range.key = plan.guard.etcd().key;
     transaction.then.push_back(remove);
     Operation look;
-    look.range.key = plan.guard.value;
+    look.range.key = plan.guard.etcd().key;
     look.range.keysOnly = true;
     transaction.otherwise.push_back(look);
     auto acting = client->commit(transaction, deadline);
@@ -148,17 +149,18 @@ constexpr qsizetype mostKeysSpoken = 20;
 
 etcd::LeaseId leaseOf(const ForceReleasePlan &plan)
 {
-    return static_cast<etcd::LeaseId>(plan.guard.owner);
+    return plan.guard.etcd().lease;
 }
 
 QString leaseName(const Contender &holder)
 {
-    return QString::fromLatin1(etcd::leaseText(static_cast<etcd::LeaseId>(holder.guard.owner)));
+    return QString::fromLatin1(etcd::leaseText(holder.guard.etcd().lease));
 }
 
 bool canEndLease(const LockSnapshot &, const Contender &holder)
 {
-    return !holder.guard.value.isEmpty() && holder.guard.czxid > 0 && holder.guard.owner != 0;
+    return !holder.guard.etcd().key.isEmpty() && holder.guard.etcd().createRevision > 0
+           && holder.guard.etcd().lease != 0;
 }
 
 QString whatEndLease(const LockSnapshot &, const Contender &holder)
@@ -168,16 +170,16 @@ QString whatEndLease(const LockSnapshot &, const Contender &holder)
 
 void planEndLease(ForceReleasePlan &plan, const Contender &holder)
 {
-    const auto key = escaped(holder.guard.value);
+    const auto key = escaped(holder.guard.etcd().key);
     const auto lease = leaseName(holder);
     plan.act = u"End the lease %1"_s.arg(lease);
     plan.commands << u"txn: if create_revision(%1) = %2 and lease(%1) = %3 then delete %1"_s.arg(
-        key, QString::number(holder.guard.czxid), lease)
+        key, QString::number(holder.guard.etcd().createRevision), lease)
                   << u"lease revoke %1, if that was done"_s.arg(lease);
     plan.guardText =
         u"the key must still be the one created at revision %1, with this lease: compared and deleted in one "
         u"transaction, and only then the lease ends; right before, no key may hang on it that is not named here"_s
-            .arg(holder.guard.czxid);
+            .arg(holder.guard.etcd().createRevision);
     plan.exact = false;
     plan.wakes = plan.before.waiterCount() == 0
                      ? u"nobody waits"_s
@@ -196,7 +198,7 @@ void planEndLease(ForceReleasePlan &plan, const Contender &holder)
 std::vector<QByteArray> othersOf(const ForceReleasePlan &plan)
 {
     auto others = plan.leaseKeys.value_or(std::vector<QByteArray>());
-    std::erase(others, plan.guard.value);
+    std::erase(others, plan.guard.etcd().key);
     return others;
 }
 
@@ -286,7 +288,7 @@ Error refusedBy(const ForceReleasePlan &plan, const etcd::TransactionAnswer &ans
     const auto &there = answer.ranges.front().entries;
     if (there.empty())
         return goneAlready(plan);
-    if (there.front().created != plan.guard.czxid)
+    if (there.front().created != plan.guard.etcd().createRevision)
         return changedMeanwhile(plan, u"its key was made anew at revision %1"_s.arg(there.front().created));
     if (plan.way == ReleaseAction::EndLease)
         return changedMeanwhile(plan, u"its key hangs on another lease"_s);
@@ -305,10 +307,10 @@ Task<Result<Sent>> endLease(ForceReleasePlan plan, etcd::Client *client, Deadlin
         co_return *no;
     etcd::Operation remove, look;
     remove.kind = etcd::Operation::Kind::Remove;
-    remove.range.key = look.range.key = plan.guard.value;
+    remove.range.key = look.range.key = plan.guard.etcd().key;
     look.range.keysOnly = true;
     etcd::Transaction transaction;
-    transaction.conditions.push_back({plan.guard.value, plan.guard.czxid, leaseOf(plan)});
+    transaction.conditions.push_back({plan.guard.etcd().key, plan.guard.etcd().createRevision, leaseOf(plan)});
     transaction.then.push_back(remove);
     transaction.otherwise.push_back(look);
     auto deleting = client->commit(transaction, deadline);

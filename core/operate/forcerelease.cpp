@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/operate/forcerelease.h"
 
+#include "core/async/sleep.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
@@ -15,32 +16,46 @@
 namespace lockscope::operate {
 
 using namespace Qt::StringLiterals;
+using inspect::Contender;
 using inspect::LockSnapshot;
 using inspect::Role;
 
 namespace {
 
-// Empty when the same contender, with the same identity, still holds.
+// Empty when the contender is in the role that the plan is about.
+std::optional<Error> refusalOfRole(const ForceReleasePlan &plan, const LockSnapshot &fresh, const Contender &now)
+{
+    const auto *planned = plan.before.find(plan.holder);
+    if (plan.way != ReleaseAction::Release) {
+        const bool isSame = planned && planned->role == now.role;
+        const auto role = now.role == Role::Holder ? u"it holds the lock now"_s : u"it waits now"_s;
+        return isSame ? std::nullopt : std::optional(changedMeanwhile(plan, role));
+    }
+    if (planned && planned->role != Role::Holder && now.role == Role::Holder)
+        return changedMeanwhile(plan, u"it is on a majority now, and holds the lock"_s);
+    // What is left of a hold on a Redlock set may go all the same.
+    if (now.role != Role::Holder && !recipes::recipeOf(fresh.recipe).quorum)
+        return changedMeanwhile(plan, u"it waits now"_s);
+    return std::nullopt;
+}
+
+// Empty when the same contender, in its role and with the same identity, is still there.
 std::optional<Error> refusalAfterReading(const ForceReleasePlan &plan, const Result<LockSnapshot> &fresh)
 {
     if (!fresh && isNoLock(fresh.error()))
         return recipes::recipeOf(plan.before.recipe).seenContended ? unseenNow(plan) : goneAlready(plan);
     if (!fresh)
         return fresh.error().code == ErrorCode::Refused ? fresh.error() : nothingChanged(plan, fresh.error());
-    const auto *holder = fresh->find(plan.holder);
-    if (!holder)
+    const auto *now = fresh->find(plan.holder);
+    if (!now)
         return goneAlready(plan);
-    const auto *planned = plan.before.find(plan.holder);
-    if (planned && planned->role != Role::Holder && holder->role == Role::Holder)
-        return changedMeanwhile(plan, u"it is on a majority now, and holds the lock"_s);
-    // What is left of a hold on a Redlock set may go all the same.
-    if (holder->role != Role::Holder && !recipes::recipeOf(fresh->recipe).quorum)
-        return changedMeanwhile(plan, u"it waits now"_s);
-    if (sharesOf(*fresh, *holder) != plan.shares)
+    if (auto refusal = refusalOfRole(plan, *fresh, *now))
+        return refusal;
+    if (sharesOf(*fresh, *now) != plan.shares)
         return changedMeanwhile(plan, u"it is on other nodes of the set now, or by another client there"_s);
-    if (holder->guard != plan.guard)
+    if (now->guard != plan.guard)
         return changedMeanwhile(plan, u"it is another node or key of the same name, or its data was changed"_s);
-    return refusalOfAnotherHold(plan, *fresh, *holder);
+    return refusalOfAnotherHold(plan, *fresh, *now);
 }
 
 bool stillHolds(const ForceReleasePlan &plan, const LockSnapshot &after)
@@ -118,16 +133,17 @@ std::optional<bool> isSeenGone(const ForceReleasePlan &plan, const Result<LockSn
     const auto node = std::ranges::find(reread->nodes, plan.onNode->node, &inspect::NodeSaid::node);
     if (node == reread->nodes.end() || !node->answered)
         return std::nullopt;
-    return node->value != plan.onNode->guard.value;
+    return node->value != plan.onNode->guard.redis().value;
 }
 
 // What is written of it: also where the answer was lost and a second look told more.
 void noteOutcome(AuditRecord &record, const ForceReleasePlan &plan, const Result<Sent> &sent,
                  const Result<LockSnapshot> &reread)
 {
+    if (sent)
+        record.outcome = sent->where.isEmpty() ? u"released"_s : u"released "_s + sent->where;
     const bool isLost = !sent && sent.error().code == ErrorCode::UnknownOutcome;
     const auto isGone = sent || isLost ? isSeenGone(plan, reread) : std::nullopt;
-    record.outcome = auditOutcome(sent, u"released"_s);
     record.isDone = sent ? isGone.value_or(true) : isGone.value_or(false);
     if (isLost && isGone)
         record.outcome =
@@ -157,76 +173,101 @@ Result<ForceReleaseOutcome> outcomeOfUnknown(const ForceReleasePlan &plan, const
     return outcome;
 }
 
-// What came of sending, of a second look, and of writing that down.
-struct Act {
-    Result<Sent> sent = Sent{};
-    Result<LockSnapshot> reread = Error{};
-    Result<void> recorded;
-};
-
-// Steps 3 to 5 for one server.
-Task<Act> actOnce(ForceReleasePlan plan, ForceReleaseTools tools, QString reason, LockSnapshot fresh,
-                  Deadline deadline)
+AuditRecord recordOf(const ForceReleasePlan &plan, const QString &reason, const LockSnapshot &before)
 {
-    Act act;
-    const auto intent = recordOf(plan, u"intent"_s, reason, fresh);
-    if (const auto written = tools.audit->append(intent); !written) {
-        act.sent = written.error();
-        co_return act;
-    }
-    auto sending = tools.send(plan, deadline);
-    act.sent = co_await sending;
+    AuditRecord record;
+    record.action = actionOf(plan.way);
+    record.lock = plan.before.lock.text();
+    record.holder = plan.holder;
+    record.reason = reason;
+    record.node = plan.onNode ? plan.onNode->node : QString();
+    record.before = inspect::toJson(before);
+    return record;
+}
 
-    // Reading again has time of its own: the deadline may have passed while the answer was out.
+// Reading again has time of its own: the deadline may have passed while the answer was out. Who was asked needs a
+// moment to let go.
+Task<Result<LockSnapshot>> readAfter(ForceReleasePlan plan, ForceReleaseTools tools, LockSnapshot fresh)
+{
     constexpr std::chrono::seconds rereadWithin(5);
+    constexpr std::chrono::seconds letsGoWithin(2);
+    constexpr std::chrono::milliseconds lookEvery(100);
     const auto rereadBy = Deadline::after(*tools.loop, rereadWithin);
-    act.reread = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
-    if (act.reread && act.reread->mayBeOld)
-        act.reread = Error{ErrorCode::Refused, u"what the server says of it may be old; look again"_s, true};
-    if (act.reread)
-        inspect::boundHolds(*act.reread, fresh);
-    auto result = recordOf(plan, u"result"_s, reason, fresh);
-    noteOutcome(result, plan, act.sent, act.reread);
-    if (act.reread)
-        result.after = inspect::toJson(*act.reread);
-    act.recorded = tools.audit->append(result);
+    const auto patience = Deadline::after(*tools.loop, letsGoWithin);
+    const bool mayLetGo = plan.way == ReleaseAction::Revoke || plan.way == ReleaseAction::KillQuery;
+    auto now = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
+    while (mayLetGo && now && now->find(plan.holder) && !patience.hasPassed(*tools.loop)) {
+        auto rest = sleepFor(*tools.loop, lookEvery);
+        co_await rest;
+        now = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
+    }
+    if (now && now->mayBeOld)
+        co_return Error{ErrorCode::Refused, u"what the server says of it may be old; look again"_s, true};
+    if (now)
+        inspect::boundHolds(*now, fresh);
+    co_return now;
+}
+
+// One request, or one node's of several.
+Task<ReleaseAct> actOnce(ForceReleasePlan plan, ForceReleaseTools tools, QString reason, LockSnapshot fresh,
+                         Deadline deadline)
+{
+    ActSteps<Sent, LockSnapshot> steps;
+    steps.record = recordOf(plan, reason, fresh);
+    steps.send = [plan, tools, deadline] { return tools.send(plan, deadline); };
+    steps.readAgain = [plan, tools, fresh](const Result<Sent> &) { return readAfter(plan, tools, fresh); };
+    steps.note = [plan](AuditRecord &record, const Result<Sent> &sent, const Result<LockSnapshot> &reread) {
+        const auto note = plan.way == ReleaseAction::Release ? noteOutcome : noteAlternativeOutcome;
+        note(record, plan, sent, reread);
+        if (reread)
+            record.after = inspect::toJson(*reread);
+    };
+    auto acting = guardedAct(steps, tools.audit);
+    auto act = co_await acting;
     co_return act;
 }
 
-Result<ForceReleaseOutcome> outcomeOfAct(const ForceReleasePlan &plan, const Act &act)
+Result<ForceReleaseOutcome> outcomeOfAct(const ForceReleasePlan &plan, const ReleaseAct &act)
 {
     const auto &sent = act.sent;
     if (!sent && sent.error().code != ErrorCode::UnknownOutcome)
-        return withAudit(Result<ForceReleaseOutcome>(sent.error()), act.recorded);
+        return sent.error();
+    if (plan.way != ReleaseAction::Release)
+        return outcomeOfAlternative(plan, act);
     auto outcome = sent ? Result<ForceReleaseOutcome>(outcomeOf(plan, act.reread, *sent))
                         : outcomeOfUnknown(plan, act.reread, sent.error());
     if (outcome)
         outcome->done = outcome->released;
+    return outcome;
+}
+
+Result<ForceReleaseOutcome> reported(Result<ForceReleaseOutcome> outcome, const ReleaseAct &act)
+{
     if (outcome)
         outcome->isRecorded = bool(act.recorded);
     return withAudit(std::move(outcome), act.recorded);
 }
 
-// One node after the other; the last one's second look is at the whole set.
+// One node after the other; the last one's second look is at the whole set. Without a record of what was done on one
+// nothing is sent to the next.
 Task<Result<ForceReleaseOutcome>> actOnNodes(ForceReleasePlan plan, ForceReleaseTools tools, QString reason,
                                              LockSnapshot fresh, Deadline deadline)
 {
-    Act last;
+    ReleaseAct last;
     qint64 told = 0;
     for (std::size_t i = 0; i < plan.shares.size(); ++i) {
         const auto onNode = planOfShare(plan, i);
         auto acting = actOnce(onNode, tools, reason, fresh, deadline);
         last = co_await acting;
-        if (last.sent && !last.recorded)
+        const bool isLast = i + 1 == plan.shares.size();
+        if (last.sent && !last.recorded && !isLast)
             last.sent = Error{ErrorCode::Server, u"taken away"_s};
-        if (!last.sent) {
-            Result<ForceReleaseOutcome> stopped(stoppedAt(plan, i, last.sent.error()));
-            co_return withAudit(std::move(stopped), last.recorded);
-        }
+        if (!last.sent)
+            co_return reported(stoppedAt(plan, i, last.sent.error()), last);
         told += last.sent->told;
     }
     last.sent = Sent{told, whereDone(plan)};
-    co_return outcomeOfAct(plan, last);
+    co_return reported(outcomeOfAct(plan, last), last);
 }
 
 } // namespace
@@ -234,10 +275,6 @@ Task<Result<ForceReleaseOutcome>> actOnNodes(ForceReleasePlan plan, ForceRelease
 Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceReleaseTools tools, QString reason,
                                                Deadline deadline)
 {
-    if (plan.way != ReleaseAction::Release) {
-        auto gently = co_await actByAlternative(plan, tools, reason, deadline);
-        co_return gently;
-    }
     if (!plan.risk.isEmpty() && !plan.isRiskAccepted)
         co_return Error{ErrorCode::Refused,
                         u"%1: nothing was sent: %2"_s.arg(label(plan.before.lock.text()), plan.risk)};
@@ -249,7 +286,7 @@ Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceRelea
     if (plan.shares.empty()) {
         auto acting = actOnce(plan, tools, reason, *fresh, deadline);
         const auto act = co_await acting;
-        co_return outcomeOfAct(plan, act);
+        co_return reported(outcomeOfAct(plan, act), act);
     }
     auto onNodes = actOnNodes(plan, tools, reason, *fresh, deadline);
     const auto outcome = co_await onNodes;

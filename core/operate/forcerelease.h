@@ -17,6 +17,7 @@
 #include "core/operate/audit.h"
 #include "core/operate/bulktargets.h"
 #include "core/operate/forcereleaseplan.h"
+#include "core/operate/guardedact.h"
 
 namespace lockscope::operate {
 
@@ -24,6 +25,7 @@ struct Sent {
     qint64 told = 0; // subscribers; 0 where nothing is published
     QString where;   // of a set: on how many of its nodes
 };
+using ReleaseAct = Act<Sent, inspect::LockSnapshot>;
 
 // What step 2 to 5 work on. All outlive the task.
 struct ForceReleaseTools {

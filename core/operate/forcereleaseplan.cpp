@@ -182,7 +182,7 @@ void planAlternative(ForceReleasePlan &plan, const Contender &holder)
             plan.alternatives << offer.what;
     }
     const auto stopping =
-        holder.guard.owner != 0 && recipe.endsBy == recipes::EndsBy::Session
+        holder.guard.znode().owner != 0 && recipe.endsBy == recipes::EndsBy::Session
             ? u": killed, its session ends with its timeout, and all its ephemeral nodes with that"_s
             : QString();
     plan.alternatives << (holder.endpoint ? u"have the client at %1 release it, or stop it"_s.arg(
@@ -252,7 +252,7 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
                            u"later one"_s.arg(lockText(snapshot)),
                            u"make sure that no client runs, and free the row by its own tool"_s);
     }
-    if (method.isIdentified ? !method.isIdentified(contender) : contender.guard.value.isEmpty())
+    if (method.isIdentified ? !method.isIdentified(contender) : contender.guard.text().isEmpty())
         return refused(
             u"the identity of \"%1\" in %2 could not be read"_s.arg(label(contender.id, 80), lockText(snapshot)),
             u"check the permissions on its %1"_s.arg(infoOf(snapshot.backend).words.entry));

@@ -270,7 +270,7 @@ Task<void> untilGone(Target target)
 // A prepared XA transaction: there is no connection that could be ended.
 bool hasNoSession(const inspect::Contender &holder)
 {
-    return holder.guard.value.startsWith("xa=");
+    return holder.guard.sql().text.startsWith("xa=");
 }
 const QString xaRemedy =
     u"it has no connection that KILL could end. Ask the transaction manager whether to run XA COMMIT or XA ROLLBACK; "
@@ -312,13 +312,13 @@ Result<Target> targetOf(const ForceReleasePlan &plan, mariadb::Session *session,
     }
     if (shape == recipes::Shape::Table) {
         target.waits = waitingStateOf(plan.before.lock.name);
-        target.held = hasTable(plan.before.lock.name, plan.guard.value, target.connection, isByPlugin);
+        target.held = hasTable(plan.before.lock.name, plan.guard.sql().text, target.connection, isByPlugin);
     }
-    if (!plan.guard.value.startsWith("trx ")) {
+    if (!plan.guard.sql().text.startsWith("trx ")) {
         target.serverStarted = QByteArray::number(plan.holder.mid(plan.holder.indexOf('@') + 1).toLongLong() / 1000);
         return target;
     }
-    target.guard = plan.guard.value;
+    target.guard = plan.guard.sql().text;
     target.transaction = target.guard.split(' ').value(1);
     if (isNumbered(target.transaction))
         return target;
@@ -352,7 +352,7 @@ void planKill(ForceReleasePlan &plan, const inspect::Contender &holder)
         return;
     }
     const bool isTable = recipes::recipeOf(plan.before.recipe).shape == recipes::Shape::Table;
-    const bool isNamed = !holder.guard.value.startsWith("trx ");
+    const bool isNamed = !holder.guard.sql().text.startsWith("trx ");
     const auto connection = label(holder.session.value_or(QString()).toUtf8(), 40);
     const auto has = isTable ? u"metadata_locks (or METADATA_LOCK_INFO) has it for connection %1"_s.arg(connection)
                              : u"IS_USED_LOCK(…) = %1"_s.arg(connection);
@@ -365,9 +365,9 @@ void planKill(ForceReleasePlan &plan, const inspect::Contender &holder)
                   << u"KILL CONNECTION %1"_s.arg(connection);
     plan.act = u"KILL connection %1"_s.arg(connection);
     plan.guardText =
-        isNamed ? u"%1 must still hold it, looked at right before the KILL"_s.arg(label(holder.guard.value))
+        isNamed ? u"%1 must still hold it, looked at right before the KILL"_s.arg(label(holder.guard.sql().text))
                 : u"%1 (ms since 1970), looked at right before the KILL; what may be old does not count"_s.arg(
-                    label(holder.guard.value));
+                    label(holder.guard.sql().text));
     plan.exact = false;
     plan.otherLocksKnown = false; // until the server was asked: killconnection.h
     plan.warnings

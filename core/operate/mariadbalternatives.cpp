@@ -15,7 +15,7 @@ namespace {
 
 bool canKillQuery(const inspect::LockSnapshot &snapshot, const inspect::Contender &one)
 {
-    return one.session && one.session->toULongLong() != 0 && !one.guard.value.isEmpty() && !one.runsNothing
+    return one.session && one.session->toULongLong() != 0 && !one.guard.sql().text.isEmpty() && !one.runsNothing
            && recipes::recipeOf(snapshot.recipe).release == recipes::ReleaseMechanism::KillConnection;
 }
 
@@ -31,13 +31,13 @@ QString whatKillQuery(const inspect::LockSnapshot &, const inspect::Contender &o
 void planKillQuery(ForceReleasePlan &plan, const inspect::Contender &one)
 {
     const bool isWaiter = one.role == inspect::Role::Waiter;
-    const bool isNamed = !one.guard.value.startsWith("trx ");
+    const bool isNamed = !one.guard.sql().text.startsWith("trx ");
     const auto connection = label(one.session.value_or(QString()).toUtf8(), 40);
     plan.act = u"KILL QUERY %1"_s.arg(connection);
     plan.commands << u"BEGIN NOT ATOMIC IF it is still so THEN KILL QUERY %1 (one statement; MariaDB only)"_s.arg(
         connection);
     plan.guardText = u"%1, and it must %2, looked at right before, in the same statement"_s.arg(
-        isNamed ? u"connection %1"_s.arg(connection) : label(one.guard.value),
+        isNamed ? u"connection %1"_s.arg(connection) : label(one.guard.sql().text),
         isWaiter ? u"still wait"_s : u"still hold the lock and run a statement"_s);
     plan.exact = false;
     plan.warnings

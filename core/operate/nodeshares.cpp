@@ -26,7 +26,7 @@ NodeShare shareOn(const LockSnapshot &snapshot, std::size_t node, const inspect:
 // Each node's own client of the one thread; empty where a node says another.
 std::vector<NodeShare> sharesOfThread(const LockSnapshot &snapshot, const Contender &holder)
 {
-    const auto one = inspect::readHolder(holder.guard.value);
+    const auto one = inspect::readHolder(holder.guard.redis().value);
     if (!one)
         return {};
     std::vector<NodeShare> shares;
@@ -38,7 +38,7 @@ std::vector<NodeShare> sharesOfThread(const LockSnapshot &snapshot, const Conten
         if (!there || there->thread != one->thread || there->writes != one->writes)
             return {};
         auto guard = holder.guard;
-        guard.value = *value;
+        guard.edit<inspect::RedisIdentity>().value = *value;
         shares.push_back(shareOn(snapshot, i, guard));
     }
     const auto nodes = static_cast<int>(snapshot.nodes.size());
@@ -49,7 +49,7 @@ std::vector<NodeShare> sharesOfThread(const LockSnapshot &snapshot, const Conten
 std::vector<NodeShare> sharesOfMember(const LockSnapshot &snapshot, const Contender &holder)
 {
     const QByteArray between(", ");
-    const auto wanted = between + holder.guard.value + between;
+    const auto wanted = between + holder.guard.redis().value + between;
     std::vector<NodeShare> shares;
     for (std::size_t i = 0; i < snapshot.nodes.size(); ++i) {
         const auto &value = snapshot.nodes[i].value;
@@ -86,7 +86,7 @@ std::vector<NodeShare> sharesOf(const LockSnapshot &snapshot, const Contender &h
 {
     const auto way = recipeOf(snapshot.recipe).release;
     if (snapshot.nodes.empty() || way == ReleaseMechanism::QuorumDelete || holder.role != Role::Holder
-        || holder.guard.value.isEmpty())
+        || holder.guard.redis().value.isEmpty())
         return {};
     const auto hasValue = [](const inspect::NodeSaid &said) { return said.value.has_value(); };
     if (std::ranges::count_if(snapshot.nodes, hasValue) == 1) {
@@ -94,7 +94,7 @@ std::vector<NodeShare> sharesOf(const LockSnapshot &snapshot, const Contender &h
         return {shareOn(snapshot, static_cast<std::size_t>(at), holder.guard)};
     }
     // A number of a permit, and a value of a group, are each node's own.
-    if (!holder.guard.group.isEmpty())
+    if (!holder.guard.redis().counterpart.isEmpty())
         return {};
     return way == ReleaseMechanism::RedissonUnlock ? sharesOfThread(snapshot, holder)
            : way == ReleaseMechanism::MemberBack   ? sharesOfMember(snapshot, holder)
@@ -137,7 +137,7 @@ ForceReleasePlan planOfShare(const ForceReleasePlan &plan, std::size_t share)
     onNode.guard = its.guard;
     onNode.onNode = its;
     if (recipeOf(plan.before.recipe).release == ReleaseMechanism::RedissonUnlock)
-        onNode.holder = its.guard.value;
+        onNode.holder = its.guard.redis().value;
     return onNode;
 }
 

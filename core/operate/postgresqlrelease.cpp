@@ -108,13 +108,13 @@ QString backendOf(const inspect::Contender &one)
 
 QString identityText(const inspect::Contender &one)
 {
-    return label(one.guard.value, 200);
+    return label(one.guard.sql().text, 200);
 }
 
 void planTerminate(ForceReleasePlan &plan, const inspect::Contender &holder)
 {
-    if (isOfPrepared(holder.guard.value)) {
-        const auto name = label(holder.guard.value.mid(9), 80);
+    if (isOfPrepared(holder.guard.sql().text)) {
+        const auto name = label(holder.guard.sql().text.mid(9), 80);
         auto quoted = name;
         quoted.replace(u'\'', u"''"_s);
         const auto identity = label(holder.identity.value_or(QByteArray()), 300);
@@ -129,7 +129,7 @@ void planTerminate(ForceReleasePlan &plan, const inspect::Contender &holder)
     const auto backend = backendOf(holder);
     plan.commands
         << u"SELECT pg_terminate_backend(%1) where backend_start%2 and pg_locks still say that it holds (one "
-           u"statement)"_s.arg(backend, holder.guard.value.contains("xact_start") ? u", xact_start"_s : u""_s);
+           u"statement)"_s.arg(backend, holder.guard.sql().text.contains("xact_start") ? u", xact_start"_s : u""_s);
     plan.act = u"pg_terminate_backend %1"_s.arg(backend);
     plan.guardText = u"%1 (µs since 1970), compared in the same statement"_s.arg(identityText(holder));
     plan.exact = false;
@@ -148,7 +148,7 @@ QString nextAtPostgreSql(const inspect::LockSnapshot &snapshot, const inspect::C
 
 bool canCancel(const inspect::LockSnapshot &snapshot, const inspect::Contender &one)
 {
-    return one.session && !one.guard.value.isEmpty() && !one.runsNothing
+    return one.session && !one.guard.sql().text.isEmpty() && !one.runsNothing
            && recipes::recipeOf(snapshot.recipe).release == recipes::ReleaseMechanism::TerminateBackend;
 }
 
@@ -207,7 +207,7 @@ struct PgAct {
 Result<PgAct> actOf(const ForceReleasePlan &plan)
 {
     const auto *one = plan.before.find(plan.holder);
-    const auto guard = plan.guard.value.isEmpty() && one ? one->guard.value : plan.guard.value;
+    const auto guard = plan.guard.sql().text.isEmpty() && one ? one->guard.sql().text : plan.guard.sql().text;
     if (isOfPrepared(guard))
         return Error{
             ErrorCode::Unsupported,
@@ -306,7 +306,7 @@ Task<ForceReleasePlan> withBackendLosses(ForceReleasePlan plan, mariadb::Session
     const auto *holder = plan.before.find(plan.holder);
     const bool isTerminate = plan.way == ReleaseAction::Release
                              && recipes::recipeOf(plan.before.recipe).release == ReleaseMechanism::TerminateBackend;
-    const bool isPrepared = holder && isOfPrepared(holder->guard.value);
+    const bool isPrepared = holder && isOfPrepared(holder->guard.sql().text);
     if (!isTerminate || !session || !holder || (!holder->session && !isPrepared))
         co_return plan;
     const auto pid = holder->session.value_or(QString());

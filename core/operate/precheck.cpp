@@ -47,8 +47,8 @@ bool isAnotherHold(const inspect::LockSnapshot &before, const inspect::LockSnaps
 std::optional<qint64> leaseEndOf(const inspect::LockSnapshot &lock, const inspect::Contender &one)
 {
     const auto &recipe = recipes::recipeOf(lock.recipe);
-    const bool isItsOwn = recipe.endsBy == recipes::EndsBy::Lease && !recipe.readWrite && one.guard.group.isEmpty()
-                          && lock.nodes.empty();
+    const bool isItsOwn = recipe.endsBy == recipes::EndsBy::Lease && !recipe.readWrite
+                          && one.guard.redis().counterpart.isEmpty() && lock.nodes.empty();
     if (!keepsItsId(lock) || !isItsOwn || !one.expiresAt)
         return std::nullopt;
     return one.expiresAt->time_since_epoch().count();

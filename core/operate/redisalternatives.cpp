@@ -35,8 +35,8 @@ enum class LeaseEnd { Unmovable, Key, Hash, Permit, Member };
 LeaseEnd endOf(const LockSnapshot &snapshot, const Contender &holder)
 {
     const auto &recipe = recipeOf(snapshot.recipe);
-    const bool isKnown = !holder.guard.value.isEmpty() && !holder.guard.comesAgain && !holder.guard.expiryMs
-                         && holder.guard.group.isEmpty();
+    const bool isKnown = !holder.guard.redis().value.isEmpty() && !holder.guard.redis().comesAgain
+                         && !holder.guard.redis().expiryMs && holder.guard.redis().counterpart.isEmpty();
     if (!isKnown || recipe.quorum || recipe.lastingQueue)
         return LeaseEnd::Unmovable;
     if (recipe.release == recipes::ReleaseMechanism::RedissonPermit)
@@ -64,7 +64,7 @@ QString whatShorten(const LockSnapshot &, const Contender &)
 void planShorten(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto key = escaped(plan.before.lock.name);
-    const auto value = escaped(holder.guard.value);
+    const auto value = escaped(holder.guard.redis().value);
     const auto ms = QString::number(shortenedTo.count());
     const redis::RedissonKeys keys(plan.before.lock.name);
     plan.act = u"Let its lease end in %1"_s.arg(secondsOf(shortenedTo));
@@ -122,7 +122,7 @@ void planShorten(ForceReleasePlan &plan, const Contender &holder)
 
 bool canLeaveQueue(const LockSnapshot &snapshot, const Contender &waiter)
 {
-    return isRedissons(snapshot) && recipeOf(snapshot.recipe).lastingQueue && !waiter.guard.value.isEmpty();
+    return isRedissons(snapshot) && recipeOf(snapshot.recipe).lastingQueue && !waiter.guard.redis().value.isEmpty();
 }
 
 QString whatLeaveQueue(const LockSnapshot &, const Contender &waiter)
@@ -133,7 +133,7 @@ QString whatLeaveQueue(const LockSnapshot &, const Contender &waiter)
 void planLeaveQueue(ForceReleasePlan &plan, const Contender &waiter)
 {
     const redis::RedissonKeys keys(plan.before.lock.name);
-    const auto who = escaped(waiter.guard.value);
+    const auto who = escaped(waiter.guard.redis().value);
     plan.act = u"Remove the waiter's queue entry"_s;
     plan.commands << u"EVALSHA redisson-fair-leave 3 %1 … %2 0"_s.arg(escaped(plan.before.lock.name), who)
                   << u"in the script: LREM %1 0 %2, ZREM %3 %2"_s.arg(escaped(keys.fairQueue()), who,
@@ -164,7 +164,7 @@ Task<Result<Sent>> shorten(ForceReleasePlan plan, redis::Connection *connection,
     const redis::RedissonKeys names(plan.before.lock.name);
     const char *script = "shorten-lease";
     QByteArrayList keys{plan.before.lock.name};
-    QByteArrayList arguments{plan.guard.value, ms};
+    QByteArrayList arguments{plan.guard.redis().value, ms};
     const auto *holder = plan.before.find(plan.holder);
     switch (holder ? endOf(plan.before, *holder) : LeaseEnd::Unmovable) {
     case LeaseEnd::Unmovable: {
@@ -203,7 +203,7 @@ Task<Result<Sent>> leaveQueue(ForceReleasePlan plan, redis::Connection *connecti
     const auto script = redis::loadScript("redisson-fair-leave");
     const QByteArrayList keys{plan.before.lock.name, names.fairQueue(), names.fairDeadlines()};
     // How long its client gives a waiter is not known: the moments of the others stay as they are.
-    const QByteArrayList arguments{plan.guard.value, "0", names.channel()};
+    const QByteArrayList arguments{plan.guard.redis().value, "0", names.channel()};
     auto reply = connection->script(script, keys, arguments, deadline);
     const auto answer = co_await reply;
     if (!answer)

@@ -25,9 +25,9 @@ bool isOfField(EditKind kind)
 struct KeyGuard {
     QByteArray type;
     QByteArray how;
-    QByteArray value;
-    QByteArray hasTtl;
-    QByteArray expiry;
+    QByteArray value{};
+    QByteArray hasTtl{};
+    QByteArray expiry{};
 };
 
 KeyGuard guardOf(const EditPlan &plan)
@@ -35,8 +35,8 @@ KeyGuard guardOf(const EditPlan &plan)
     const auto &before = plan.before;
     const auto kind = plan.request.kind;
     if (!before.exists)
-        return {"none", "nothing", {}, {}, {}};
-    KeyGuard guard{before.type, "items", QByteArray::number(before.items), {}, {}};
+        return {.type = "none", .how = "nothing"};
+    KeyGuard guard{.type = before.type, .how = "items", .value = QByteArray::number(before.items)};
     if (isOfField(kind)) {
         guard.how = before.hasField ? "field" : "nofield";
         guard.value = before.hasField ? before.value : QByteArray();

@@ -23,9 +23,9 @@ namespace {
 // What is at stake where the value is the same for every holder and nothing else tells them apart.
 void planRisk(ForceReleasePlan &plan, const Contender &holder)
 {
-    if (!holder.guard.comesAgain)
+    if (!holder.guard.redis().comesAgain)
         return;
-    const auto value = label(holder.guard.value, 80);
+    const auto value = label(holder.guard.redis().value, 80);
     const auto &recipe = recipeOf(plan.before.recipe);
     const auto why =
         recipe.quorum ? u"its moment of expiry differs from node to node"_s
@@ -60,7 +60,7 @@ recipes::KeySignals wakesOf(const LockSnapshot &snapshot, const Contender &holde
     if (recipes::wakingRule(snapshot.lock.name))
         return wakes;
     const auto &traits = snapshot.clientTraits;
-    const bool mayBeSprings = snapshot.client ? traits.waitsOnChannel : isUuid36(holder.guard.value);
+    const bool mayBeSprings = snapshot.client ? traits.waitsOnChannel : isUuid36(holder.guard.redis().value);
     if (snapshot.byUserRule || !mayBeSprings) {
         wakes.channels.clear();
         wakes.topics.clear();
@@ -73,8 +73,8 @@ recipes::KeySignals wakesOf(const LockSnapshot &snapshot, const Contender &holde
 void planDeleteUntil(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto key = escaped(plan.before.lock.name);
-    const auto value = shownValue(holder.guard.value);
-    const auto expiry = QString::number(*holder.guard.expiryMs);
+    const auto value = shownValue(holder.guard.redis().value);
+    const auto expiry = QString::number(*holder.guard.redis().expiryMs);
     const auto script = plan.wakeUps.isEmpty() ? u"compare-and-delete-until"_s : u"compare-and-delete-and-wake"_s;
     plan.commands << u"EVALSHA %1 1 %2 %3 %4"_s.arg(script, key, value, expiry)
                   << u"in the script: DEL %1, only if GET %1 is %2 and PEXPIRETIME %1 is %3"_s.arg(key, value,
@@ -91,12 +91,12 @@ void planDeleteUntil(ForceReleasePlan &plan, const Contender &holder)
 void planCompareAndDelete(ForceReleasePlan &plan, const Contender &holder)
 {
     plan.wakeUps = wakesOf(plan.before, holder);
-    if (holder.guard.expiryMs) {
+    if (holder.guard.redis().expiryMs) {
         planDeleteUntil(plan, holder);
         return;
     }
     const auto key = escaped(plan.before.lock.name);
-    const auto value = shownValue(holder.guard.value);
+    const auto value = shownValue(holder.guard.redis().value);
     const auto script = plan.wakeUps.isEmpty() ? u"compare-and-delete"_s : u"compare-and-delete-and-wake"_s;
     plan.commands << u"EVALSHA %1 1 %2 %3"_s.arg(script, key, value)
                   << u"in the script: DEL %1, only if GET %1 is %2"_s.arg(key, value);
@@ -109,11 +109,11 @@ void planCompareAndDelete(ForceReleasePlan &plan, const Contender &holder)
 void planQuorumDelete(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto key = escaped(plan.before.lock.name);
-    const auto value = escaped(holder.guard.value);
+    const auto value = escaped(holder.guard.redis().value);
     int votes = 0;
     for (const auto &said : plan.before.nodes) {
         plan.commands << u"%1: EVALSHA compare-and-delete 1 %2 %3"_s.arg(said.node, key, value);
-        votes += said.value == holder.guard.value ? 1 : 0;
+        votes += said.value == holder.guard.redis().value ? 1 : 0;
         if (!said.answered)
             plan.warnings << u"node %1 did not answer: what it holds of this ends with its TTL"_s.arg(said.node);
     }
@@ -134,8 +134,8 @@ void planGroup(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto key = escaped(plan.before.lock.name);
     const auto channel = escaped(redis::RedissonKeys(plan.before.lock.name).channel());
-    const auto value = escaped(holder.guard.group);
-    const auto owner = escaped(holder.guard.value);
+    const auto value = escaped(holder.guard.redis().counterpart);
+    const auto owner = escaped(holder.guard.redis().value);
     plan.commands << u"EVALSHA redisson-group-release 2 %1 %2 %3 %4"_s.arg(key, channel, value, owner)
                   << u"in the script: HDEL %1 %2 %2:%3:expire_time %2:%3:lock_count, PUBLISH %4 0"_s.arg(
                          key, value, owner, channel);
@@ -144,16 +144,16 @@ void planGroup(ForceReleasePlan &plan, const Contender &holder)
 
 void planRedisson(ForceReleasePlan &plan, const Contender &holder)
 {
-    if (!holder.guard.group.isEmpty()) {
+    if (!holder.guard.redis().counterpart.isEmpty()) {
         planGroup(plan, holder);
         return;
     }
     const redis::RedissonKeys keys(plan.before.lock.name);
     const auto key = escaped(plan.before.lock.name);
-    const auto field = escaped(holder.guard.value);
+    const auto field = escaped(holder.guard.redis().value);
     plan.commands << u"EVALSHA redisson-force-release 5 %1 … %2"_s.arg(key, field);
     if (recipeOf(plan.before.recipe).readWrite) {
-        const bool isWriter = holder.guard.value.endsWith(":write");
+        const bool isWriter = holder.guard.redis().value.endsWith(":write");
         plan.commands << u"in the script: HDEL %1 %2 (DEL when it was the last), PUBLISH %3 %4"_s.arg(
             key, field, escaped(keys.readWriteChannel()), isWriter ? u"1"_s : u"0 when it was the last"_s);
     } else {
@@ -169,7 +169,7 @@ void planPermit(ForceReleasePlan &plan, const Contender &holder)
     const redis::RedissonKeys keys(plan.before.lock.name);
     const auto key = escaped(plan.before.lock.name);
     const auto deadlines = escaped(keys.permitDeadlines());
-    const auto permit = escaped(holder.guard.value);
+    const auto permit = escaped(holder.guard.redis().value);
     plan.commands << u"EVALSHA redisson-permit-release 2 %1 %2 %3 …"_s.arg(key, deadlines, permit)
                   << u"in the script: ZREM %1 %2, INCRBY %3 1, PUBLISH %4 with the permits left"_s.arg(
                          deadlines, permit, key, escaped(keys.semaphoreChannel()));
@@ -178,16 +178,16 @@ void planPermit(ForceReleasePlan &plan, const Contender &holder)
 
 bool isListed(const inspect::Identity &guard)
 {
-    return !guard.group.isEmpty();
+    return !guard.redis().counterpart.isEmpty();
 }
 
 void planMemberBack(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto key = escaped(plan.before.lock.name);
-    const auto member = escaped(holder.guard.value);
+    const auto member = escaped(holder.guard.redis().value);
     if (isListed(holder.guard)) {
         const auto available = escaped(redis::GrabbedKeys(plan.before.lock.name).available());
-        const auto since = escaped(holder.guard.group);
+        const auto since = escaped(holder.guard.redis().counterpart);
         plan.commands << u"EVALSHA member-back 2 %1 %2 %3 %4"_s.arg(key, available, member, since)
                       << u"in the script: HDEL %1 %3, LPUSH %2 %3, only if HGET %1 %3 is %4"_s.arg(key, available,
                                                                                                    member, since);
@@ -247,7 +247,7 @@ QString wokenByKey(const LockSnapshot &snapshot, const Contender &holder)
 
 QString wokenByRedisson(const LockSnapshot &snapshot, const Contender &holder)
 {
-    const bool isReader = recipeOf(snapshot.recipe).readWrite && !holder.guard.value.endsWith(":write");
+    const bool isReader = recipeOf(snapshot.recipe).readWrite && !holder.guard.redis().value.endsWith(":write");
     if (isReader && snapshot.holderCount() > 1)
         return u"nobody: others hold it too, and Redisson publishes only when the last reader lets go"_s;
     if (snapshot.waiterCount() == 0 && snapshot.waitersKnown)
@@ -258,12 +258,12 @@ QString wokenByRedisson(const LockSnapshot &snapshot, const Contender &holder)
 Task<Result<Sent>> compareAndDelete(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
 {
     const bool wakes = !plan.wakeUps.isEmpty();
-    const auto &until = wakes && !plan.guard.expiryMs ? plan.leaseEnds : plan.guard.expiryMs;
+    const auto &until = wakes && !plan.guard.redis().expiryMs ? plan.leaseEnds : plan.guard.redis().expiryMs;
     const auto expiry = until ? QByteArray::number(*until) : QByteArray();
     const auto script = redis::loadScript(wakes   ? "compare-and-delete-and-wake"
                                           : until ? "compare-and-delete-until"
                                                   : "compare-and-delete");
-    QByteArrayList arguments{plan.guard.value};
+    QByteArrayList arguments{plan.guard.redis().value};
     if (wakes)
         arguments << recipes::signalArguments(plan.wakeUps, expiry);
     else if (until)
@@ -337,7 +337,7 @@ Task<Result<Sent>> deleteOnAll(ForceReleasePlan plan, std::vector<redis::Connect
     const auto limit = soonOf(*nodes.front(), deadline);
     std::vector<Reply<redis::Value>> replies;
     for (auto *node : nodes)
-        replies.push_back(node->script(script, {plan.before.lock.name}, {plan.guard.value}, limit));
+        replies.push_back(node->script(script, {plan.before.lock.name}, {plan.guard.redis().value}, limit));
     Tally tally;
     tally.nodes = static_cast<int>(nodes.size());
     std::optional<Error> failure;
@@ -353,13 +353,13 @@ Task<Result<Sent>> deleteOnAll(ForceReleasePlan plan, std::vector<redis::Connect
 Task<Result<Sent>> releaseRedisson(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
 {
     const redis::RedissonKeys names(plan.before.lock.name);
-    const bool isOfGroup = !plan.guard.group.isEmpty();
+    const bool isOfGroup = !plan.guard.redis().counterpart.isEmpty();
     const auto script = redis::loadScript(isOfGroup ? "redisson-group-release" : "redisson-force-release");
     const QByteArrayList groupKeys{plan.before.lock.name, names.channel()};
     const QByteArrayList lockKeys{plan.before.lock.name, names.channel(), names.readWriteChannel(), names.fairQueue(),
                                   names.fairDeadlines()};
-    const QByteArrayList groupArgs{plan.guard.group, plan.guard.value};
-    QByteArrayList lockArgs{plan.guard.value, names.readerTimeoutPrefix()};
+    const QByteArrayList groupArgs{plan.guard.redis().counterpart, plan.guard.redis().value};
+    QByteArrayList lockArgs{plan.guard.redis().value, names.readerTimeoutPrefix()};
     if (plan.leaseEnds)
         lockArgs << QByteArray::number(*plan.leaseEnds);
     auto reply =
@@ -382,7 +382,7 @@ Task<Result<Sent>> releasePermit(ForceReleasePlan plan, redis::Connection *conne
     const auto script = redis::loadScript("redisson-permit-release");
     const redis::RedissonKeys names(plan.before.lock.name);
     const QByteArrayList keys{plan.before.lock.name, names.permitDeadlines()};
-    const QByteArrayList args{plan.guard.value, names.semaphoreChannel()};
+    const QByteArrayList args{plan.guard.redis().value, names.semaphoreChannel()};
     auto reply = connection->script(script, keys, args, deadline);
     const auto answer = co_await reply;
     if (!answer)
@@ -396,10 +396,10 @@ Task<Result<Sent>> releasePermit(ForceReleasePlan plan, redis::Connection *conne
 Task<Result<Sent>> giveMemberBack(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
 {
     QByteArrayList keys{plan.before.lock.name};
-    QByteArrayList arguments{plan.guard.value};
+    QByteArrayList arguments{plan.guard.redis().value};
     if (isListed(plan.guard)) {
         keys << redis::GrabbedKeys(plan.before.lock.name).available();
-        arguments << plan.guard.group;
+        arguments << plan.guard.redis().counterpart;
     } else {
         arguments << QByteArray(plan.before.clientTraits.exclusiveMark);
     }
@@ -427,7 +427,7 @@ std::vector<ReleaseMethod> releaseMethodsOfRedis()
         planRisk(plan, holder);
     };
     // An empty value is one, too; a holder that nobody may take away has none at all.
-    const auto isIdentified = [](const Contender &holder) { return !holder.guard.value.isNull(); };
+    const auto isIdentified = [](const Contender &holder) { return !holder.guard.redis().value.isNull(); };
     return {{ReleaseMechanism::CompareAndDelete, planKey, &wokenByKey, isIdentified},
             {ReleaseMechanism::QuorumDelete, planSet, &nobodyWoken},
             {ReleaseMechanism::RedissonUnlock, &planRedisson, &wokenByRedisson},

@@ -50,9 +50,9 @@ void planByRule(ForceReleasePlan &plan, const inspect::Contender &holder)
     if (recipes::wakingRule(plan.before.lock.name))
         plan.wakeUps = recipes::wakeSignalsOf(plan.before.lock.name);
     const auto key = escaped(plan.before.lock.name);
-    const auto value = escaped(holder.guard.value);
-    const auto field = escaped(holder.guard.group);
-    if (holder.guard.group.isEmpty()) {
+    const auto value = escaped(holder.guard.redis().value);
+    const auto field = escaped(holder.guard.redis().counterpart);
+    if (holder.guard.redis().counterpart.isEmpty()) {
         plan.commands << u"EVALSHA rule-release 1 %1 \"\" %2"_s.arg(key, value)
                       << u"in the script: ZREM (of a hash HDEL) %1 %2"_s.arg(key, value);
         plan.guardText = u"%1 must still be in it; looked and taken out in one script"_s.arg(value);
@@ -68,7 +68,7 @@ void planByRule(ForceReleasePlan &plan, const inspect::Contender &holder)
 Task<Result<Sent>> releaseByRule(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
 {
     const auto script = redis::loadScript("rule-release");
-    QByteArrayList arguments{plan.guard.group, plan.guard.value, plan.wakeUps.list};
+    QByteArrayList arguments{plan.guard.redis().counterpart, plan.guard.redis().value, plan.wakeUps.list};
     arguments << plan.wakeUps.published();
     auto reply = connection->script(script, {plan.before.lock.name}, arguments, deadline);
     const auto answer = co_await reply;

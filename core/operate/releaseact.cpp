@@ -2,7 +2,6 @@
 #include "core/operate/releasemethod.h"
 
 #include "core/base/text.h"
-#include "core/inspect/json.h"
 #include "core/operate/alternatives.h"
 #include "core/operate/precheck.h"
 
@@ -75,30 +74,17 @@ Task<Result<Sent>> nothingSent(ForceReleasePlan plan)
         : way.error();
 }
 
-AuditRecord recordOf(const ForceReleasePlan &plan, const QString &phase, const QString &reason,
-                     const inspect::LockSnapshot &before)
+QString auditOutcomeOf(const Error &error)
 {
-    AuditRecord record;
-    record.time = std::chrono::system_clock::now();
-    record.actor = currentActor();
-    record.action = actionOf(plan.way);
-    record.lock = plan.before.lock.text();
-    record.holder = plan.holder;
-    record.reason = reason;
-    record.phase = phase;
-    record.node = plan.onNode ? plan.onNode->node : QString();
-    record.before = inspect::toJson(before);
-    return record;
+    const auto word = error.code == ErrorCode::Refused          ? u"refused: "_s
+                      : error.code == ErrorCode::UnknownOutcome ? u"unknown: "_s
+                                                                : u"failed: "_s;
+    return word + error.message;
 }
 
-QString auditOutcome(const Result<Sent> &sent, const QString &done)
+QString missingInAudit(const Result<void> &recorded)
 {
-    if (sent)
-        return sent->where.isEmpty() ? done : done + u' ' + sent->where;
-    const auto word = sent.error().code == ErrorCode::Refused          ? u"refused: "_s
-                      : sent.error().code == ErrorCode::UnknownOutcome ? u"unknown: "_s
-                                                                       : u"failed: "_s;
-    return word + sent.error().message;
+    return recorded ? QString() : u"; the result is missing in the audit file: "_s + recorded.error().message;
 }
 
 } // namespace lockscope::operate

@@ -16,7 +16,7 @@ namespace {
 bool hasPermits(const inspect::LockSnapshot &snapshot)
 {
     return std::ranges::any_of(snapshot.contenders, [](const auto &one) {
-        return one.role == inspect::Role::Holder && !one.guard.value.isEmpty();
+        return one.role == inspect::Role::Holder && !one.guard.redis().value.isEmpty();
     });
 }
 

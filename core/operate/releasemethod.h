@@ -57,12 +57,6 @@ LOCKSCOPE_BACKENDS(LOCKSCOPE_RELEASES)
                                                         const inspect::LockSnapshot &fresh,
                                                         const inspect::Contender &now);
 
-// What the audit file says of an act on a lock.
-[[nodiscard]] AuditRecord recordOf(const ForceReleasePlan &plan, const QString &phase, const QString &reason,
-                                   const inspect::LockSnapshot &before);
-// `done`: the word for what was done, "released".
-[[nodiscard]] QString auditOutcome(const Result<Sent> &sent, const QString &done);
-
 // One hold that stands on several nodes of a set, each of which keeps the lock by itself: RedissonRedLock's, and
 // members of a set as of npm's RedlockSemaphore. Redlock's own tokens go another way
 // (ReleaseMechanism::QuorumDelete).

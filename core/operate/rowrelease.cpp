@@ -27,10 +27,10 @@ bool isLiquibase(const inspect::LockSnapshot &snapshot)
 
 mariadb::Statement freeing(const SqlLockRow &row, const ForceReleasePlan &plan, FreeingText text)
 {
-    QByteArrayList values{plan.guard.value, plan.guard.group};
+    QByteArrayList values{plan.guard.row().lockedBy, plan.guard.row().stamp};
     if (row.kind == SqlLockRow::Kind::ShedLock)
         values.prepend(row.name);
-    return {text(row), values, std::nullopt, true};
+    return {.text = text(row), .parameters = values, .connection = {}, .isLasting = true};
 }
 
 void planOfLiquibase(ForceReleasePlan &plan)
@@ -51,7 +51,7 @@ void planOfShedLock(ForceReleasePlan &plan, const inspect::Contender &holder)
         << u"see whether the job still runs where locked_by says: one that was killed keeps the row until "
            u"lock_until, and then it is free by itself"_s;
     // Who writes a token compares it.
-    if (!isUuid36(holder.guard.value))
+    if (!isUuid36(holder.guard.row().lockedBy))
         plan.risk =
             u"should the job still run there, another may begin it beside; and a client that writes its host's name "
             u"may, when the old job is done, end the time of a later one on the same host"_s;
@@ -75,14 +75,15 @@ QByteArray freeingText(const SqlLockRow &row)
 
 bool hasRow(const inspect::Contender &one)
 {
-    return !one.guard.value.isEmpty() && !one.guard.group.isEmpty();
+    return !one.guard.row().lockedBy.isEmpty() && !one.guard.row().stamp.isEmpty();
 }
 
 void planClearRow(ForceReleasePlan &plan, const inspect::Contender &holder, FreeingText text)
 {
     const auto row = inspect::lockRowNamed(plan.before.lock.name).value_or(SqlLockRow());
     const bool isOfLiquibase = row.kind == SqlLockRow::Kind::Liquibase;
-    const auto values = u" [%1, %2]"_s.arg(label(holder.guard.value, 120), label(holder.guard.group, 60));
+    const auto values =
+        u" [%1, %2]"_s.arg(label(holder.guard.row().lockedBy, 120), label(holder.guard.row().stamp, 60));
     plan.commands << label(text(row), 400) + values;
     plan.guardText = u"%1 as they were seen%2, compared in the same statement"_s.arg(
         isOfLiquibase ? u"LOCKEDBY and LOCKGRANTED"_s : u"locked_by and locked_at"_s, values);

@@ -22,16 +22,16 @@ namespace {
 
 void planDelete(ForceReleasePlan &plan, const Contender &holder)
 {
-    const auto path = escaped(holder.guard.path);
+    const auto path = escaped(holder.guard.znode().path);
     plan.commands << u"sync %1"_s.arg(path) << u"exists %1"_s.arg(path)
-                  << u"delete %1 version %2"_s.arg(path, QString::number(holder.guard.version));
-    const auto owner =
-        holder.guard.owner == 0 ? u"no owner session (persistent)"_s : u"owner 0x%1"_s.arg(holder.guard.owner, 0, 16);
-    plan.guardText =
-        u"czxid 0x%1, %2 and data version %3, read again right before the delete"_s.arg(holder.guard.czxid, 0, 16)
-            .arg(owner)
-            .arg(holder.guard.version);
-    plan.exact = recipes::isGivenOnce(ZPath(holder.guard.path).name());
+                  << u"delete %1 version %2"_s.arg(path, QString::number(holder.guard.znode().version));
+    const auto owner = holder.guard.znode().owner == 0 ? u"no owner session (persistent)"_s
+                                                       : u"owner 0x%1"_s.arg(holder.guard.znode().owner, 0, 16);
+    plan.guardText = u"czxid 0x%1, %2 and data version %3, read again right before the delete"_s
+                         .arg(holder.guard.znode().czxid, 0, 16)
+                         .arg(owner)
+                         .arg(holder.guard.znode().version);
+    plan.exact = recipes::isGivenOnce(ZPath(holder.guard.znode().path).name());
     if (!plan.exact)
         plan.warnings
             << u"ZooKeeper cannot delete a name that comes again only if it is still the same node: should it be "
@@ -69,7 +69,7 @@ Task<Result<Sent>> deleteNode(ForceReleasePlan plan, zk::Session *session, Deadl
     const auto stat = co_await looking;
     if (!stat)
         co_return stat.error();
-    auto removeReply = session->remove(ZPath(plan.guard.path), plan.guard.version, deadline);
+    auto removeReply = session->remove(ZPath(plan.guard.znode().path), plan.guard.znode().version, deadline);
     const auto removed = co_await removeReply;
     if (removed)
         co_return Sent();
@@ -85,7 +85,7 @@ Task<Result<Sent>> deleteNode(ForceReleasePlan plan, zk::Session *session, Deadl
 std::vector<ReleaseMethod> releaseMethodsOfZooKeeper()
 {
     const auto isIdentified = [](const Contender &holder) {
-        return holder.guard.path.startsWith('/') && holder.guard.czxid != 0;
+        return holder.guard.znode().path.startsWith('/') && holder.guard.znode().czxid != 0;
     };
     return {{ReleaseMechanism::DeleteNode, &planDelete, &wokenByDelete, isIdentified}};
 }
@@ -113,13 +113,13 @@ QString whoIsNamed(const Contender &one)
 
 bool hasNode(const Contender &one)
 {
-    return one.guard.path.startsWith('/') && one.guard.czxid != 0;
+    return one.guard.znode().path.startsWith('/') && one.guard.znode().czxid != 0;
 }
 
 QString nodeGuard(const Contender &one)
 {
-    return u"czxid 0x%1 and data version %2, read again right before"_s.arg(one.guard.czxid, 0, 16)
-        .arg(one.guard.version);
+    return u"czxid 0x%1 and data version %2, read again right before"_s.arg(one.guard.znode().czxid, 0, 16)
+        .arg(one.guard.znode().version);
 }
 
 bool canRevoke(const LockSnapshot &snapshot, const Contender &holder)
@@ -134,12 +134,12 @@ QString whatRevoke(const LockSnapshot &, const Contender &)
 
 void planRevoke(ForceReleasePlan &plan, const Contender &holder)
 {
-    const auto path = escaped(holder.guard.path);
+    const auto path = escaped(holder.guard.znode().path);
     plan.act = u"Ask the holder to let go"_s;
     plan.commands << u"sync %1"_s.arg(path) << u"exists %1"_s.arg(path)
-                  << u"setData %1 __REVOKE__ version %2"_s.arg(path, QString::number(holder.guard.version));
+                  << u"setData %1 __REVOKE__ version %2"_s.arg(path, QString::number(holder.guard.znode().version));
     plan.guardText = nodeGuard(holder);
-    plan.exact = recipes::isGivenOnce(ZPath(holder.guard.path).name());
+    plan.exact = recipes::isGivenOnce(ZPath(holder.guard.znode().path).name());
     plan.wakes = u"the holder, if its client watches its node (Curator's makeRevocable)"_s;
     plan.who = plan.nextHolder ? u"%1, when the holder lets go"_s.arg(label(*plan.nextHolder, 80))
                                : u"nobody waits: it is free when the holder lets go"_s;
@@ -158,7 +158,7 @@ const Contender *inTheWay(const LockSnapshot &snapshot, const Contender &waiter)
     for (const auto &one : snapshot.contenders) {
         if (one.id == waiter.id)
             break;
-        const bool isOther = one.guard.owner != waiter.guard.owner || one.guard.owner == 0;
+        const bool isOther = one.guard.znode().owner != waiter.guard.znode().owner || one.guard.znode().owner == 0;
         const bool blocks =
             hasNode(one) && isOther && (waiter.mode != inspect::Mode::Read || one.mode != inspect::Mode::Read);
         if (blocks && (!nearest || waiter.mode == inspect::Mode::Read))
@@ -173,7 +173,7 @@ bool canKillWaiter(const LockSnapshot &snapshot, const Contender &waiter)
     const bool isQueue = recipe.shape == recipes::Shape::Queue || recipe.shape == recipes::Shape::FlatQueue;
     const auto *blocker = isQueue && !recipe.counted && hasNode(waiter) ? inTheWay(snapshot, waiter) : nullptr;
     // Curator's semaphores stand in two folders, and half a contender is worse than none.
-    return blocker && ZPath(blocker->guard.path).parent() == ZPath(waiter.guard.path).parent();
+    return blocker && ZPath(blocker->guard.znode().path).parent() == ZPath(waiter.guard.znode().path).parent();
 }
 
 QString whatKillWaiter(const LockSnapshot &, const Contender &waiter)
@@ -183,18 +183,18 @@ QString whatKillWaiter(const LockSnapshot &, const Contender &waiter)
 
 void planKillWaiter(ForceReleasePlan &plan, const Contender &waiter)
 {
-    const auto path = escaped(waiter.guard.path);
+    const auto path = escaped(waiter.guard.znode().path);
     const auto *blocker = inTheWay(plan.before, waiter);
-    const auto ahead = escaped(blocker->guard.path);
+    const auto ahead = escaped(blocker->guard.znode().path);
     plan.act = u"Delete the waiter's node"_s;
     plan.commands << u"sync %1"_s.arg(path) << u"exists %1"_s.arg(path)
                   << u"multi: check %1; delete %2 version %3"_s.arg(ahead, path,
-                                                                    QString::number(waiter.guard.version));
+                                                                    QString::number(waiter.guard.znode().version));
     plan.guardText =
         nodeGuard(waiter)
         + u"; and in the same transaction %1 must still be there: so it waits"_s.arg(label(blocker->id, 80));
-    plan.exact = recipes::isGivenOnce(ZPath(waiter.guard.path).name())
-                 && recipes::isGivenOnce(ZPath(blocker->guard.path).name());
+    plan.exact = recipes::isGivenOnce(ZPath(waiter.guard.znode().path).name())
+                 && recipes::isGivenOnce(ZPath(blocker->guard.znode().path).name());
     if (!plan.exact)
         plan.warnings
             << u"its name can come again: should the queue be made anew in the moment between the last look "
@@ -219,7 +219,8 @@ Task<Result<Sent>> revoke(ForceReleasePlan plan, zk::Session *session, Deadline 
     const auto stat = co_await looking;
     if (!stat)
         co_return stat.error();
-    auto setReply = session->set(ZPath(plan.guard.path), recipes::revocationMark, plan.guard.version, deadline);
+    auto setReply =
+        session->set(ZPath(plan.guard.znode().path), recipes::revocationMark, plan.guard.znode().version, deadline);
     const auto set = co_await setReply;
     if (!set)
         co_return refusedByServer(plan, set.error());
@@ -238,11 +239,11 @@ Task<Result<Sent>> killWaiter(ForceReleasePlan plan, zk::Session *session, Deadl
         co_return stat.error();
     std::vector<zk::Op> ops(2);
     ops[0].kind = zk::Op::Kind::Check;
-    ops[0].path = ZPath(blocker->guard.path);
+    ops[0].path = ZPath(blocker->guard.znode().path);
     ops[0].version = zk::anyVersion;
     ops[1].kind = zk::Op::Kind::Remove;
-    ops[1].path = ZPath(plan.guard.path);
-    ops[1].version = plan.guard.version;
+    ops[1].path = ZPath(plan.guard.znode().path);
+    ops[1].version = plan.guard.znode().version;
     auto acting = session->multi(ops, deadline);
     const auto done = co_await acting;
     if (done)
@@ -257,7 +258,7 @@ Task<Result<Sent>> killWaiter(ForceReleasePlan plan, zk::Session *session, Deadl
 
 Task<Result<zk::Stat>> lookAtNode(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
 {
-    const ZPath path(plan.guard.path);
+    const ZPath path(plan.guard.znode().path);
     auto syncReply = session->sync(path, deadline);
     // Before ZooKeeper 3.9.3 whose node it is needs no permission to read what is in it.
     auto lookReply = session->exists(path, std::nullopt, deadline);
@@ -269,7 +270,7 @@ Task<Result<zk::Stat>> lookAtNode(ForceReleasePlan plan, zk::Session *session, D
         co_return goneAlready(plan);
     if (!got)
         co_return nothingChanged(plan, got.error());
-    if (got->czxid != plan.guard.czxid || got->ephemeralOwner.value != plan.guard.owner)
+    if (got->czxid != plan.guard.znode().czxid || got->ephemeralOwner.value != plan.guard.znode().owner)
         co_return changedMeanwhile(plan, u"the node was made anew by session "_s + got->ephemeralOwner.text());
     co_return *got;
 }

@@ -32,9 +32,8 @@ public:
         const auto entry = m_server.entries().find(key);
         if (entry == m_server.entries().end())
             co_return operate::goneAlready(plan);
-        plan.guard.value = key;
-        plan.guard.czxid = entry->second.created;
-        plan.guard.owner = static_cast<quint64>(entry->second.lease);
+        plan.guard =
+            inspect::EtcdIdentity{.key = key, .createRevision = entry->second.created, .lease = entry->second.lease};
         const auto deadline = Deadline::after(m_context.world, std::chrono::seconds(5));
         auto sent = co_await operate::sendRelease(plan, m_client.get(), deadline);
         co_return sent;

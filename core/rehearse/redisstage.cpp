@@ -50,15 +50,16 @@ private:
     void setGuard(operate::ForceReleasePlan &plan, const recipes::Grant &grant)
     {
         const auto key = plan.before.lock.name;
+        auto &guard = plan.guard.edit<inspect::RedisIdentity>();
         auto &server = *m_servers.front();
         switch (recipes::recipeOf(m_context.scenario.recipe).shape) {
         case recipes::Shape::Key:
-            plan.guard.value = server.execute({"GET", key}).text;
-            if (plan.guard.expiryMs)
-                plan.guard.expiryMs = server.execute({"PEXPIRETIME", key}).integer;
+            guard.value = server.execute({"GET", key}).text;
+            if (guard.expiryMs)
+                guard.expiryMs = server.execute({"PEXPIRETIME", key}).integer;
             break;
-        case recipes::Shape::Counter: plan.guard.value = QByteArray::fromHex(grant.id); break;
-        default: plan.guard.value = grant.id; break;
+        case recipes::Shape::Counter: guard.value = QByteArray::fromHex(grant.id); break;
+        default: guard.value = grant.id; break;
         }
     }
 

@@ -175,8 +175,9 @@ std::optional<QString> whyNotPlayed(const LockSnapshot &lock)
     if (readsAlone)
         return u"somebody holds it or waits for it to read only, which our %1 does not play"_s.arg(
             label(lock.recipe));
-    const bool isGroup =
-        std::ranges::any_of(lock.contenders, [](const auto &one) { return !one.guard.group.isEmpty(); });
+    const bool isGroup = std::ranges::any_of(lock.contenders, [](const auto &one) {
+        return !one.guard.redis().counterpart.isEmpty() || !one.guard.row().stamp.isEmpty();
+    });
     if (isGroup)
         return u"it locks a group of values, which our %1 does not play"_s.arg(label(lock.recipe));
     return std::nullopt;

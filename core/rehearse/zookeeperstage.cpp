@@ -43,10 +43,10 @@ public:
         const auto node = m_ensemble.node(grant.node);
         if (!node)
             co_return operate::goneAlready(plan);
-        plan.guard.path = grant.node.bytes();
-        plan.guard.czxid = node->stat.czxid;
-        plan.guard.owner = node->stat.ephemeralOwner.value;
-        plan.guard.version = node->stat.version;
+        plan.guard = inspect::ZnodeIdentity{.path = grant.node.bytes(),
+                                            .czxid = node->stat.czxid,
+                                            .owner = node->stat.ephemeralOwner.value,
+                                            .version = node->stat.version};
         const auto deadline = Deadline::after(m_context.world, std::chrono::seconds(5));
         auto sent = co_await operate::sendRelease(plan, m_session.get(), deadline);
         co_return sent;

@@ -77,10 +77,11 @@ std::optional<QString> besideWhom(const inspect::LockSnapshot &lock, const QStri
     // Kept out by something that may hold it in its own way.
     const bool isBlocked = lock.holderCount() == 0 && lock.state == inspect::LockState::Contended;
     for (const auto &one : lock.contenders) {
-        if (isBlocked && overlooks({lock.recipe, ZPath(one.guard.path), one.guard.value}))
+        if (isBlocked && overlooks({lock.recipe, ZPath(one.guard.znode().path), one.guard.text()}))
             return u"is waited for by %1 (%2), which %3 does not wait for: both could hold it"_s.arg(
                 escaped(one.id), recipeAndClient(lock), ours);
-        if (one.role != inspect::Role::Holder || !overlooks({lock.recipe, ZPath(one.guard.path), one.guard.value}))
+        if (one.role != inspect::Role::Holder
+            || !overlooks({lock.recipe, ZPath(one.guard.znode().path), one.guard.text()}))
             continue;
         return u"is held by %1 (%2), which %3 does not wait for: both would hold it"_s.arg(
             escaped(one.id), recipeAndClient(lock), ours);

@@ -90,7 +90,7 @@ private slots:
         QVERIFY(isQueued(lock, 2));
         const auto seen = look(lock);
         QVERIFY(seen && seen->recipe == "etcd-mutex" && seen->contenders[0].role == Role::Holder);
-        QVERIFY(m_program->hasSaid("held w1 " + seen->contenders[0].guard.value));
+        QVERIFY(m_program->hasSaid("held w1 " + seen->contenders[0].guard.etcd().key));
         QVERIFY(!us.holds());
         m_program->tell("release w1");
         QVERIFY(testing::eventually([&] { return us.holds(); }));
@@ -146,7 +146,7 @@ private slots:
         const auto seen = look(lock);
         auto plan = operate::planWay(*seen, seen->contenders[0].id, operate::ReleaseAction::EndLease);
         QVERIFY(plan);
-        plan->leaseKeys = {seen->contenders[0].guard.value};
+        plan->leaseKeys = {seen->contenders[0].guard.etcd().key};
         QVERIFY(testing::finish(m_loop, operate::sendRelease(*plan, m_client.get(), soon())));
         QVERIFY2(m_program->says("lost l1"), m_program->everythingSaid());
     }

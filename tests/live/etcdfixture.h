@@ -167,7 +167,7 @@ protected:
         if (!before)
             return before.error();
         const auto &holder = before->contenders.front();
-        if (holder.guard.owner != static_cast<quint64>(lease))
+        if (holder.guard.etcd().lease != lease)
             return Error{ErrorCode::Refused, u"another holds it"_s};
         const auto plan = operate::planWay(*before, holder.id, operate::ReleaseAction::EndLease);
         if (!plan)

@@ -187,7 +187,7 @@ class TestForceReleaseRaces : public QObject {
             // Two that take redis-getset's key within a millisecond write the same: nobody accepts that risk here.
             QCOMPARE(plan->risk.isEmpty(), request.recipe != "redis-getset");
             QCOMPARE(!plan->wakeUps.isEmpty(), wakes);
-            QCOMPARE(!plan->guard.group.isEmpty(), request.recipe == groupOfLocks);
+            QCOMPARE(!plan->guard.redis().counterpart.isEmpty(), request.recipe == groupOfLocks);
             std::optional<Result<operate::ForceReleaseOutcome>> outcome;
             Scope acting(loop());
             acting.launch(keepResult(m_workspace->forceRelease(*plan, {}, soon()), &outcome));

@@ -42,7 +42,7 @@ private slots:
         QVERIFY(orders);
         QCOMPARE(orders->recipe, "redis-set-nx");
         QCOMPARE(orders->holderCount(), 1);
-        QCOMPARE(orders->contenders.front().guard.value, token);
+        QCOMPARE(orders->contenders.front().guard.redis().value, token);
         QVERIFY(orders->contenders.front().expiresAt);
         // The server runs on our machine, by our clock.
         QVERIFY(std::chrono::abs(orders->serverAhead) < 5s);
@@ -265,7 +265,7 @@ private slots:
         QVERIFY(firstSnapshot());
         const auto there = testing::finish(m_loop, m_observer->readNow("orders-lock", soon()));
         QVERIFY(there);
-        QCOMPARE(there->contenders.front().guard.value, token);
+        QCOMPARE(there->contenders.front().guard.redis().value, token);
         const auto absent = testing::finish(m_loop, m_observer->readNow("absent-lock", soon()));
         QVERIFY(!absent);
         QCOMPARE(static_cast<int>(absent.error().code), code(ErrorCode::NoNode));

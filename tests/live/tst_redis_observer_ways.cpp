@@ -37,7 +37,7 @@ private slots:
         QVERIFY(firstSnapshot());
         const QByteArray other("ffffffffffffffffffffffffffffffff");
         QCOMPARE(act({"SET", "orders-lock", other}), "OK");
-        QTRY_COMPARE(lockNamed("orders-lock")->contenders.front().guard.value, other);
+        QTRY_COMPARE(lockNamed("orders-lock")->contenders.front().guard.redis().value, other);
         QCOMPARE(act({"DEL", "orders-lock"}), "1");
         QVERIFY(goes("orders-lock"));
     }

@@ -56,7 +56,7 @@ class TestZooKeeperLongQueue : public ZooKeeperObserverFixture {
     [[nodiscard]] bool isHeldBy(const QByteArray &node) const
     {
         const auto *lock = m_sink.find(orders);
-        return lock && !lock->contenders.empty() && lock->contenders.front().guard.path == node
+        return lock && !lock->contenders.empty() && lock->contenders.front().guard.znode().path == node
                && lock->contenders.front().role == Role::Holder;
     }
 

@@ -50,7 +50,7 @@ void TestZooKeeperObserver::aQueueInOrderWithProvenWatches()
     QVERIFY(std::chrono::abs(lock->serverAhead) < 5s); // one machine
     for (std::size_t i = 0; i < 4; ++i) {
         const auto &contender = lock->contenders[i];
-        QCOMPARE(contender.guard.path, clients[i].node.bytes());
+        QCOMPARE(contender.guard.znode().path, clients[i].node.bytes());
         QCOMPARE(contender.session, clients[i].session->id().text());
         QVERIFY(contender.endpoint && contender.endpoint->startsWith(u"127.0.0.1:"_s));
         QCOMPARE(contender.role, i == 0 ? Role::Holder : Role::Waiter);
@@ -95,7 +95,7 @@ void TestZooKeeperObserver::aReleaseIsSeenAtOnce()
     QCOMPARE(m_sink.find("/release/x")->contenders.size(), std::size_t(3));
     QVERIFY(await(clients[0].session->remove(clients[0].node, zk::anyVersion, Deadline::never())));
     QTRY_COMPARE(m_sink.find("/release/x")->contenders.size(), std::size_t(2));
-    QCOMPARE(m_sink.find("/release/x")->contenders.front().guard.path, clients[1].node.bytes());
+    QCOMPARE(m_sink.find("/release/x")->contenders.front().guard.znode().path, clients[1].node.bytes());
     // Somebody joins: the watch was set again; and its own watch is proven soon.
     clients.push_back(join("/release/x"));
     QTRY_COMPARE(m_sink.find("/release/x")->contenders.size(), std::size_t(3));
@@ -293,7 +293,7 @@ void TestZooKeeperObserver::readNowIsFresh()
     const auto lock = readNow("/now/x");
     QVERIFY2(lock, lock ? "" : qPrintable(lock.error().message));
     QCOMPARE(lock->contenders.size(), std::size_t(1));
-    QCOMPARE(lock->contenders.front().guard.path, clients[1].node.bytes());
+    QCOMPARE(lock->contenders.front().guard.znode().path, clients[1].node.bytes());
     QVERIFY(lock->contenders.front().endpoint);
     QCOMPARE(readNow("/now/none").error().code, ErrorCode::NoNode);
     QCOMPARE(readNow("/now").error().code, ErrorCode::NoNode);

@@ -74,7 +74,7 @@ class TestZooKeeperObserved : public QObject {
     [[nodiscard]] ZPath holder() const
     {
         const auto *lock = m_sink->find(queue);
-        return lock && !lock->contenders.empty() ? ZPath(lock->contenders.front().guard.path) : ZPath();
+        return lock && !lock->contenders.empty() ? ZPath(lock->contenders.front().guard.znode().path) : ZPath();
     }
     [[nodiscard]] bool isReportedLate() const { return m_sink->says(u"they have not been read since"_s); }
     void leave(std::size_t which)

@@ -54,9 +54,9 @@ void addQueue(LockSnapshot &lock, const std::vector<Claim> &claims, ServerTime n
             c.waitingSince = now - claim.age;
             c.watches = {{lock.contenders.back().id, false, claim.evidence}};
         }
-        c.guard.path = lock.lock.name + '/' + claim.id;
-        c.guard.czxid = 0x4e2 + *c.position;
-        c.guard.owner = claim.session.mid(2).toULongLong(nullptr, 16);
+        c.guard = inspect::ZnodeIdentity{.path = lock.lock.name + '/' + claim.id,
+                                         .czxid = 0x4e2 + *c.position,
+                                         .owner = claim.session.mid(2).toULongLong(nullptr, 16)};
         lock.contenders.push_back(std::move(c));
     }
     lock.state = lock.contenders.size() > 1 ? LockState::Contended
@@ -120,7 +120,7 @@ LockSnapshot redisLock(const QByteArray &connection, const QByteArray &key, std:
     holder.id = ttl ? "b0f1c2d3e4a5968778695a4b3c2d1e0f" : "1";
     holder.role = Role::Holder;
     holder.heldSince = now - (ttl ? milliseconds(12s) : milliseconds(9h + 2min));
-    holder.guard.value = holder.id;
+    holder.guard = inspect::RedisIdentity{.value = holder.id};
     if (ttl)
         holder.expiresAt = now + *ttl;
     else

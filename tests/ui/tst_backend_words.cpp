@@ -42,7 +42,7 @@ LockSnapshot rowLock()
         one.id = number + "@1699999990000";
         one.session = QString::fromLatin1(number);
         one.identity = "app";
-        one.guard.value = "trx 47" + number + " started 1699999990000";
+        one.guard.edit<inspect::SqlIdentity>().text = "trx 47" + number + " started 1699999990000";
         one.role = lock.contenders.empty() ? Role::Holder : Role::Waiter;
         one.position = static_cast<int>(lock.contenders.size());
         if (!lock.contenders.empty())

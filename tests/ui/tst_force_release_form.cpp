@@ -61,8 +61,8 @@ LockSnapshot twoHolders()
     lock.recipe = "curator-semaphore";
     lock.contenders[1].role = inspect::Role::Holder;
     lock.contenders[1].heldSince = lock.observed - 1min;
-    lock.contenders[1].guard.czxid = 0x80d;
-    lock.contenders[0].guard.czxid = 0x810;
+    lock.contenders[1].guard.edit<inspect::ZnodeIdentity>().czxid = 0x80d;
+    lock.contenders[0].guard.edit<inspect::ZnodeIdentity>().czxid = 0x810;
     return lock;
 }
 

@@ -185,14 +185,15 @@ private slots:
         lock.backend = BackendKind::Etcd;
         lock.recipe = "etcd-mutex";
         for (auto &one : lock.contenders) {
-            one.guard.value = "locks/orders/" + QByteArray::number(one.guard.czxid, 16);
-            one.guard.owner = quint64(one.guard.czxid);
+            const auto made = one.guard.znode().czxid;
+            one.guard = inspect::EtcdIdentity{
+                .key = "locks/orders/" + QByteArray::number(made, 16), .createRevision = made, .lease = made};
         }
         const auto scripted = m_backend->on<PlanRelease>();
         m_backend->on<PlanRelease>() = [lock](const PlanRelease &query) -> Result<operate::ForceReleasePlan> {
             auto plan = operate::planWay(lock, query.contender, query.way);
             if (plan && query.way == ReleaseAction::EndLease) {
-                plan->leaseKeys = {lock.contenders[0].guard.value, "services/web"};
+                plan->leaseKeys = {lock.contenders[0].guard.etcd().key, "services/web"};
                 plan->alsoLost = u"1 other key of the lease: services/web"_s;
             }
             return plan;

@@ -239,7 +239,7 @@ private slots:
         QVERIFY(!m_backend->last<ForceRelease>());
         QTest::mouseClick(release, Qt::LeftButton);
         QVERIFY(m_backend->last<ForceRelease>());
-        QCOMPARE(m_backend->last<ForceRelease>()->plan.guard.czxid, lock.contenders[0].guard.czxid);
+        QCOMPARE(m_backend->last<ForceRelease>()->plan.guard.znode().czxid, lock.contenders[0].guard.znode().czxid);
         QCOMPARE(m_backend->last<ForceRelease>()->reason, u"INC-4411 it's stuck"_s);
         auto *state = dialog->findChild<ui::Banner *>(u"stateBanner"_s);
         QTRY_VERIFY(state->sentence().contains(u"was released from 10.0.3.7"_s));

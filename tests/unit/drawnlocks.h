@@ -40,7 +40,7 @@ inline Contender drawnContender(const QString &text, Role role, BackendKind back
         (infoOf(backend).isIdentityAnAccount ? one.program : one.identity) = says;
     if (!read.captured(4).isEmpty())
         one.pid = read.captured(4).mid(1).toLongLong();
-    one.guard.czxid = read.captured(5).mid(1).toLongLong();
+    one.guard.edit<inspect::ZnodeIdentity>().czxid = read.captured(5).mid(1).toLongLong();
     const auto age = std::chrono::seconds(read.captured(6).isEmpty() ? 10 : read.captured(6).mid(1).toInt());
     (role == Role::Holder ? one.heldSince : one.waitingSince) =
         std::chrono::time_point_cast<std::chrono::milliseconds>(pictureTime) - age;

@@ -25,6 +25,18 @@ protected:
         return random.below(2) ? std::optional<T>(std::move(value)) : std::nullopt;
     }
 
+    static inspect::Identity someIdentity(Random &random, BackendKind backend)
+    {
+        const auto text = 'x' + someBytes(random);
+        const auto number = static_cast<qint64>(random.next());
+        if (backend == BackendKind::ZooKeeper)
+            return inspect::ZnodeIdentity{.path = text, .czxid = number, .owner = random.next(), .version = 7};
+        return inspect::RedisIdentity{.value = text,
+                                      .counterpart = someBytes(random),
+                                      .expiryMs = perhaps(random, number),
+                                      .comesAgain = random.below(2) == 1};
+    }
+
     static inspect::Contender someContender(Random &random, int position)
     {
         inspect::Contender one;
@@ -41,9 +53,6 @@ protected:
         one.waitingSince = perhaps(random, recordedFrom);
         one.expiresAt = perhaps(random, recordedFrom + std::chrono::seconds(5));
         one.watches = {{someBytes(random), random.below(2) == 1, inspect::Evidence::Server}};
-        one.guard.path = someBytes(random);
-        one.guard.czxid = static_cast<qint64>(random.next());
-        one.guard.expiryMs = perhaps(random, static_cast<qint64>(random.next()));
         if (random.below(2))
             one.limits = {{"lock_timeout", std::chrono::milliseconds(random.below(60'000)), random.below(2) == 1}};
         return one;
@@ -62,6 +71,8 @@ protected:
         lock.state = static_cast<inspect::LockState>(random.below(3));
         for (auto count = random.below(4); count > 0; --count)
             lock.contenders.push_back(someContender(random, static_cast<int>(count)));
+        for (auto &one : lock.contenders)
+            one.guard = someIdentity(random, lock.backend);
         lock.waitersKnown = random.below(2) == 1;
         const auto kinds = inspect::findingKinds();
         lock.findings = {

@@ -18,7 +18,7 @@ inline inspect::LockSnapshot redisLock(const QByteArray &recipe, const QByteArra
     inspect::Contender holder;
     holder.id = value;
     holder.role = inspect::Role::Holder;
-    holder.guard.value = value;
+    holder.guard.edit<inspect::RedisIdentity>().value = value;
     snapshot.contenders = {holder};
     return snapshot;
 }

@@ -23,9 +23,8 @@ inline Contender contender(int n)
     c.id = nodeName(n);
     c.role = n == 0 ? Role::Holder : Role::Waiter;
     c.position = n;
-    c.guard.path = "/locks/orders/" + c.id;
-    c.guard.czxid = headCzxid + n;
-    c.guard.owner = headOwner + static_cast<quint64>(n);
+    c.guard = inspect::ZnodeIdentity{
+        .path = "/locks/orders/" + c.id, .czxid = headCzxid + n, .owner = headOwner + static_cast<quint64>(n)};
     if (n > 0)
         c.watches = {WatchEdge{nodeName(n - 1), false, Evidence::Server}};
     return c;

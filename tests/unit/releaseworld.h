@@ -72,7 +72,8 @@ struct ReleaseWorld {
     ReleaseWorld()
     {
         for (int n = 0; n < 3; ++n)
-            tree.put(contender(n).guard.path, contender(n).guard.czxid, contender(n).guard.owner);
+            tree.put(contender(n).guard.znode().path, contender(n).guard.znode().czxid,
+                     contender(n).guard.znode().owner);
     }
 
     Result<ForceReleaseOutcome> release(const LockSnapshot &snapshot)

@@ -29,9 +29,7 @@ LockSnapshot heldLock(int n, const QString &session = u"0x10"_s)
     holder.id = "_c_0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29-lock-" + QByteArray::number(n).rightJustified(10, '0');
     holder.role = Role::Holder;
     holder.session = session;
-    holder.guard.path = lock.lock.name + '/' + holder.id;
-    holder.guard.czxid = 100 + n;
-    holder.guard.owner = 0x10;
+    holder.guard = inspect::ZnodeIdentity{.path = lock.lock.name + '/' + holder.id, .czxid = 100 + n, .owner = 0x10};
     lock.contenders = {holder};
     return lock;
 }
@@ -42,9 +40,8 @@ LockSnapshot withWaiter(LockSnapshot lock)
     waiter.id = "_c_11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29-lock-0000009999";
     waiter.role = Role::Waiter;
     waiter.session = u"0x11"_s;
-    waiter.guard.path = lock.lock.name + '/' + waiter.id;
-    waiter.guard.czxid += 1;
-    waiter.guard.owner = 0x11;
+    waiter.guard = inspect::ZnodeIdentity{
+        .path = lock.lock.name + '/' + waiter.id, .czxid = waiter.guard.znode().czxid + 1, .owner = 0x11};
     lock.contenders.push_back(waiter);
     return lock;
 }
@@ -227,7 +224,7 @@ private slots:
             holder.id = "17@1763780400000";
             holder.role = Role::Holder;
             holder.session = u"17"_s;
-            holder.guard.value = "17";
+            holder.guard = inspect::SqlIdentity{"17"};
             holder.heldSince = ServerTime(400s);
             lock.contenders = {holder};
             const auto targets = targetsOf({&lock}, [](const LockSnapshot &, const Contender &) { return true; });
@@ -256,9 +253,9 @@ private slots:
         lock.recipe = "redis-setnx-expire";
         lock.confidence = Confidence::High;
         Contender holder;
-        holder.id = holder.guard.value = "1";
+        holder.id = "1";
         holder.role = Role::Holder;
-        holder.guard.comesAgain = true;
+        holder.guard = inspect::RedisIdentity{.value = "1", .comesAgain = true};
         lock.contenders = {holder};
         world.locks["orders"] = lock;
         const auto report =
@@ -281,7 +278,7 @@ private slots:
             holder.id = "13@1700000000711";
             holder.role = Role::Holder;
             holder.session = u"13"_s;
-            holder.guard.value = "trx 4711 started 1700000000000";
+            holder.guard = inspect::SqlIdentity{"trx 4711 started 1700000000000"};
             lock.contenders = {holder};
             locks.push_back(lock);
         }
@@ -312,10 +309,10 @@ private slots:
     void staleEntriesAreThoseOfTheirTwoFindings()
     {
         auto persistent = heldLock(1);
-        persistent.contenders[0].guard.owner = 0;
+        persistent.contenders[0].guard.edit<inspect::ZnodeIdentity>().owner = 0;
         addFinding(persistent, FindingCode::PersistentNode, u"outlives its session"_s, {persistent.contenders[0].id});
         auto stale = withWaiter(heldLock(2));
-        stale.contenders[1].guard.owner = 0;
+        stale.contenders[1].guard.edit<inspect::ZnodeIdentity>().owner = 0;
         addFinding(stale, FindingCode::StaleQueue, u"a waiter that is gone"_s, {stale.contenders[1].id});
         // Ephemeral, and without a connection for now: it may come back within its session.
         auto away = withWaiter(heldLock(3));
@@ -349,8 +346,9 @@ private slots:
         QCOMPARE(wordsFor(lock, 1), QByteArrayList());
         const auto plan = planWay(withWaiter(heldLock(1)), lock.contenders[1].id, ReleaseAction::KillWaiter);
         QVERIFY(plan && plan->exact);
-        QVERIFY2(plan->commands.last().contains(u"check "_s + QString::fromUtf8(lock.contenders[0].guard.path)),
-                 qPrintable(plan->commands.last()));
+        QVERIFY2(
+            plan->commands.last().contains(u"check "_s + QString::fromUtf8(lock.contenders[0].guard.znode().path)),
+            qPrintable(plan->commands.last()));
         QVERIFY(plan->nextHolder == std::nullopt);
     }
 
@@ -363,11 +361,11 @@ private slots:
         holder.mode = reader.mode = Mode::Read;
         writer.mode = Mode::Write;
         reader.id += "7";
-        reader.guard.path += "7";
-        reader.guard.owner = 0x12;
+        reader.guard.edit<inspect::ZnodeIdentity>().path += "7";
+        reader.guard.edit<inspect::ZnodeIdentity>().owner = 0x12;
         const auto plan = planWay(lock, reader.id, ReleaseAction::KillWaiter);
         QVERIFY(plan);
-        QVERIFY2(plan->commands.last().contains(u"check "_s + QString::fromUtf8(writer.guard.path) + u';'),
+        QVERIFY2(plan->commands.last().contains(u"check "_s + QString::fromUtf8(writer.guard.znode().path) + u';'),
                  qPrintable(plan->commands.last()));
         writer.mode = Mode::Read; // then nothing is seen that keeps it waiting
         QCOMPARE(wordsFor(lock, 2), QByteArrayList());
@@ -381,7 +379,7 @@ private slots:
         lock.recipe = "redis-set-nx";
         lock.observed = ServerTime(std::chrono::milliseconds(1'700'000'000'000));
         Contender holder;
-        holder.id = holder.guard.value = "token";
+        holder.id = holder.guard.edit<inspect::RedisIdentity>().value = "token";
         holder.role = Role::Holder;
         holder.expiresAt = lock.observed + std::chrono::seconds(25);
         lock.contenders = {holder};
@@ -390,9 +388,9 @@ private slots:
         QCOMPARE(wordsFor(lock), (QByteArrayList{"release"})); // it ends as soon by itself
         lock.contenders[0].expiresAt.reset();
         QCOMPARE(wordsFor(lock), (QByteArrayList{"shorten-ttl", "release"})); // it would never end
-        lock.contenders[0].guard.comesAgain = true;
+        lock.contenders[0].guard.edit<inspect::RedisIdentity>().comesAgain = true;
         QCOMPARE(wordsFor(lock), (QByteArrayList{"release"}));
-        lock.contenders[0].guard.comesAgain = false;
+        lock.contenders[0].guard.edit<inspect::RedisIdentity>().comesAgain = false;
         lock.recipe = "redisson-fair-lock"; // whose waiters wrote down when it ends
         QCOMPARE(wordsFor(lock), (QByteArrayList{"release"}));
         lock.recipe = "redis-semaphore"; // of most clients it ends by what each of them thinks

@@ -22,7 +22,7 @@ inspect::LockSnapshot heldLock(const QByteArray &path, const QByteArray &node)
     holder.id = node;
     holder.role = inspect::Role::Holder;
     holder.endpoint = u"10.0.3.7:56332"_s;
-    holder.guard.path = path + '/' + node;
+    holder.guard.edit<inspect::ZnodeIdentity>().path = path + '/' + node;
     lock.contenders = {holder};
     return lock;
 }
@@ -233,7 +233,7 @@ private slots:
         QVERIFY(previewOf(plan).warnings.join(u' ').contains(u"a lock's directory"_s));
         // A semaphore's leases lie one deeper.
         lock.lock.name = "/semaphore";
-        lock.contenders[0].guard.path = "/semaphore/leases/x-lease-0000000001";
+        lock.contenders[0].guard.edit<inspect::ZnodeIdentity>().path = "/semaphore/leases/x-lease-0000000001";
         QCOMPARE(touchedLocks(request(EditKind::ZnodeCreate, "/semaphore/leases/mine"), {lock}).size(),
                  std::size_t(1));
         QVERIFY(touchedLocks(restore, {lock}).empty());

@@ -148,25 +148,27 @@ private slots:
         QCOMPARE(found->undo->copies.front().path.bytes(), "/app");
         QCOMPARE(found->undo->copies.back().data.value_or(""), "below");
     }
-    void missingResultIsReportedWithALostAnswer()
+    void missingResultIsReported_data()
     {
+        QTest::addColumn<int>("answer"); // -1: done
+        QTest::newRow("done") << -1;
+        QTest::newRow("failed") << int(ErrorCode::Server);
+        QTest::newRow("lost") << int(ErrorCode::UnknownOutcome);
+    }
+    void missingResultIsReported()
+    {
+        QFETCH(int, answer);
         EditWorld w;
         w.tree.put("/app", 1, 0, "old", 3);
         auto plan = w.plan(request(EditKind::ZnodeSet, "/app", "new"));
         QVERIFY(plan);
-        auto tools = w.tools();
-        Cut cut{w, tools.read, 60s};
-        tools.send = [&](EditPlan, Deadline) {
-            w.audit = AuditFile(w.folder.path()); // a folder is no file
-            return sendAndBreak(&cut);
-        };
-        tools.read = [&](EditRequest edit, Deadline by) { return readUnlessCut(&cut, std::move(edit), by); };
-        std::optional<Result<EditOutcome>> outcome;
-        w.scope.launch(EditWorld::keep(applyEdit(*plan, tools, u"INC-7"_s, Deadline::never()), &outcome));
-        w.loop.advance(6s);
-        QVERIFY(outcome && !*outcome && outcome->error().code == ErrorCode::UnknownOutcome);
-        QVERIFY2(outcome->error().message.contains(u"the result is missing in the audit file"_s),
-                 qPrintable(outcome->error().message));
+        w.tree.before[u"set"_s] = [&] { w.audit = AuditFile(w.folder.path()); }; // a folder is no file
+        if (answer >= 0)
+            w.tree.fails[u"set"_s] = Error{ErrorCode(answer), u"so it is"_s};
+        const auto outcome = w.apply(*plan);
+        QCOMPARE(bool(outcome), answer < 0);
+        const auto message = outcome ? outcome->message : outcome.error().message;
+        QVERIFY2(message.contains(u"the result is missing in the audit file: "_s), qPrintable(message));
     }
     // It had been asked once, at the moment at which the connection broke, and then was not known for good.
     void aConnectionThatComesBackIsWaitedFor_data()

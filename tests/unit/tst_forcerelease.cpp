@@ -66,8 +66,8 @@ private slots:
         QVERIFY(outcome->released);
         QVERIFY2(outcome->message.contains(u"held by %1 now"_s.arg(label(nodeName(1)))),
                  qPrintable(outcome->message));
-        QVERIFY(!w.tree.nodes.contains(ZPath(contender(0).guard.path)));
-        QVERIFY(w.tree.nodes.contains(ZPath(contender(1).guard.path)));
+        QVERIFY(!w.tree.nodes.contains(ZPath(contender(0).guard.znode().path)));
+        QVERIFY(w.tree.nodes.contains(ZPath(contender(1).guard.znode().path)));
         QCOMPARE(w.tree.sent.size(), 3); // sync, get, remove
         QCOMPARE(w.outcomes(), (QStringList{u"intent"_s, u"result: released"_s}));
         const auto records = w.audit.read(nullptr);
@@ -136,7 +136,7 @@ private slots:
         if (change == 1)
             fresh = afterwards();
         if (change == 2)
-            fresh.contenders[0].guard.czxid += 100;
+            fresh.contenders[0].guard.edit<inspect::ZnodeIdentity>().czxid += 100;
         if (change == 3)
             fresh.contenders[0].role = Role::Waiter;
         auto plan = planForceRelease(queue(), queue().contenders[0].id);
@@ -228,7 +228,7 @@ private slots:
         QFETCH(int, change);
         ReleaseWorld w;
         w.observer.answers = {queue(), afterwards()};
-        const ZPath node(contender(0).guard.path);
+        const ZPath node(contender(0).guard.znode().path);
         const auto interfere = [&] {
             if (change == 1)
                 w.tree.put(node.bytes(), headCzxid + 50, headOwner);
@@ -254,7 +254,7 @@ private slots:
         const auto outcome = w.release(queue());
         QVERIFY(!outcome);
         QCOMPARE(outcome.error().code, ErrorCode::Refused);
-        QVERIFY(w.tree.nodes.contains(ZPath(contender(0).guard.path)));
+        QVERIFY(w.tree.nodes.contains(ZPath(contender(0).guard.znode().path)));
         QCOMPARE(w.gate.writesSent(), 0);
     }
 
@@ -315,6 +315,29 @@ private slots:
         const auto message = outcome ? outcome->message : outcome.error().message;
         QVERIFY2(message.contains(u"the result is missing in the audit file: "_s), qPrintable(message));
         QVERIFY(!outcome || !outcome->isRecorded);
+    }
+
+    void oldSecondLookIsNotTheResult_data()
+    {
+        QTest::addColumn<bool>("isAlternative");
+        QTest::newRow("release") << false;
+        QTest::newRow("kill-waiter") << true;
+    }
+    void oldSecondLookIsNotTheResult()
+    {
+        QFETCH(bool, isAlternative);
+        ReleaseWorld w;
+        auto old = queue();
+        old.mayBeOld = true;
+        w.observer.answers = {queue(), old};
+        const auto plan = isAlternative ? planWay(queue(), queue().contenders[1].id, ReleaseAction::KillWaiter)
+                                        : planForceRelease(queue(), queue().contenders[0].id);
+        QVERIFY(plan);
+        const auto outcome = w.release(*plan);
+        QVERIFY(outcome && outcome->done && !outcome->after);
+        QVERIFY2(outcome->message.contains(u"could not be read again: what the server says of it may be old"_s),
+                 qPrintable(outcome->message));
+        QVERIFY(w.audit.read(nullptr)->back().after.isEmpty());
     }
 
     void lostAnswerOfAWaiterIsRecordedAsSeen()
@@ -442,6 +465,32 @@ private slots:
         QCOMPARE(w.store.sent.size(), std::size_t(at) + 1);
         QCOMPARE(w.outcomes().size(), 2 * (at + 1));
         QCOMPARE(w.outcomes().last(), u"result: refused"_s);
+    }
+    // Without a record of what was done, nothing is sent to the next node; after the last one all is done.
+    void missingRecordStopsBeforeTheNextNode_data()
+    {
+        QTest::addColumn<int>("at");
+        QTest::newRow("first node") << 0;
+        QTest::newRow("last node") << 2;
+    }
+    void missingRecordStopsBeforeTheNextNode()
+    {
+        QFETCH(int, at);
+        ReleaseWorld w;
+        w.observer.answers = {redLockOnThree(), noNode()};
+        w.store.next.items = {numberReply(1), numberReply(0)};
+        int sent = 0;
+        w.store.whenSent = [&w, &sent, at] {
+            if (sent++ == at)
+                w.audit = AuditFile(w.folder.path()); // a folder is no file
+        };
+        const auto outcome = w.release(redLockOnThree());
+        QCOMPARE(bool(outcome), at == 2);
+        QCOMPARE(w.store.sent.size(), std::size_t(at) + 1);
+        const auto message = outcome ? outcome->message : outcome.error().message;
+        QVERIFY2(message.contains(u"the result is missing in the audit file: "_s), qPrintable(message));
+        QCOMPARE(message.contains(u"nothing was sent to b:1, c:1"_s), at == 0);
+        QVERIFY(!outcome || (outcome->released && !outcome->isRecorded));
     }
     void aHoldOnOtherNodesThanInThePreviewIsRefused()
     {

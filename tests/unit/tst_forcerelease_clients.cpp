@@ -92,7 +92,7 @@ private slots:
     {
         auto snapshot = redisLock("redisson-rwlock", "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29:1");
         auto other = snapshot.contenders[0];
-        other.id = other.guard.value = "11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29:1";
+        other.id = other.guard.edit<inspect::RedisIdentity>().value = "11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29:1";
         snapshot.contenders.push_back(other);
         const auto plan = planForceRelease(snapshot, other.id);
         QVERIFY(plan && plan->wakes.startsWith(u"nobody"_s));
@@ -104,7 +104,7 @@ private slots:
         const QByteArray owner = "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29:1";
         auto snapshot = redisLock("redisson-lock", owner);
         snapshot.contenders[0].id = "YWJj:" + owner;
-        snapshot.contenders[0].guard.group = "YWJj";
+        snapshot.contenders[0].guard.edit<inspect::RedisIdentity>().counterpart = "YWJj";
         const auto plan = planForceRelease(snapshot, snapshot.contenders[0].id);
         QVERIFY(plan);
         QVERIFY2(plan->commands[0].startsWith(u"EVALSHA redisson-group-release 2 orders-lock"_s),
@@ -116,7 +116,7 @@ private slots:
     void namesWithPercentSignsAreNotGarbled()
     {
         auto snapshot = onSet(Role::Waiter);
-        snapshot.contenders[0].id = snapshot.contenders[0].guard.value = "a%2b%3c";
+        snapshot.contenders[0].id = snapshot.contenders[0].guard.edit<inspect::RedisIdentity>().value = "a%2b%3c";
         for (auto &node : snapshot.nodes) {
             if (node.value)
                 node.value = "a%2b%3c";

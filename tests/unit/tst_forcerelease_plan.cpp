@@ -159,7 +159,7 @@ private slots:
         auto snapshot = queue();
         snapshot.recipe = "zk-ephemeral";
         snapshot.lock.name = "/locks/orders/0000000001";
-        snapshot.contenders[0].guard.path = snapshot.lock.name;
+        snapshot.contenders[0].guard.edit<inspect::ZnodeIdentity>().path = snapshot.lock.name;
         const auto plan = planForceRelease(snapshot, nodeName(0));
         QVERIFY(plan);
         QVERIFY(!plan->exact);
@@ -205,7 +205,7 @@ private slots:
         ReleaseWorld w;
         auto snapshot = redisLock("redis-setnx-expire", "1");
         snapshot.contenders[0].id = "1@1763780400123";
-        snapshot.contenders[0].guard.expiryMs = 1763780400123;
+        snapshot.contenders[0].guard.edit<inspect::RedisIdentity>().expiryMs = 1763780400123;
         QVERIFY(!planForceRelease(snapshot, "1"));
         const auto plan = planForceRelease(snapshot, "1@1763780400123");
         QVERIFY(plan && !plan->exact && plan->risk.isEmpty());
@@ -238,15 +238,15 @@ private slots:
         ReleaseWorld w;
         auto snapshot = redisLock("redis-setnx-expire", "");
         snapshot.contenders[0].id = "unknown@1763780400123";
-        snapshot.contenders[0].guard.value = "";
-        snapshot.contenders[0].guard.expiryMs = 1763780400123;
+        snapshot.contenders[0].guard.edit<inspect::RedisIdentity>().value = "";
+        snapshot.contenders[0].guard.edit<inspect::RedisIdentity>().expiryMs = 1763780400123;
         w.observer.answers = {snapshot, noNode()};
         w.store.next.kind = redis::Value::Kind::Integer;
         w.store.next.integer = 1;
         QVERIFY(w.release(snapshot));
         QCOMPARE(w.store.sent[0],
                  (redis::Command{"EVALSHA", "compare-and-delete-until", "orders-lock", "", "1763780400123"}));
-        snapshot.contenders[0].guard.value = QByteArray();
+        snapshot.contenders[0].guard.edit<inspect::RedisIdentity>().value = QByteArray();
         const auto refused = planForceRelease(snapshot, snapshot.contenders[0].id);
         QVERIFY(!refused);
         QVERIFY2(refused.error().message.contains(u"could not be read"_s), qPrintable(refused.error().message));
@@ -256,7 +256,7 @@ private slots:
     {
         ReleaseWorld w;
         auto snapshot = redisLock("redis-setnx-expire", "1");
-        snapshot.contenders[0].guard.comesAgain = true;
+        snapshot.contenders[0].guard.edit<inspect::RedisIdentity>().comesAgain = true;
         w.observer.answers = {snapshot, noNode()};
         w.store.next.kind = redis::Value::Kind::Integer;
         w.store.next.integer = 1;
@@ -281,10 +281,23 @@ private slots:
         QVERIFY(plan->warnings.join(u' ').contains(u"deposes the leader"_s));
     }
 
+    void identityOfAnotherBackendIsRefused()
+    {
+        auto node = queue();
+        node.contenders[0].guard = inspect::RedisIdentity{.value = "/locks/orders/a"};
+        auto key = redisLock("redis-set-nx", "token");
+        key.contenders[0].guard = inspect::ZnodeIdentity{.path = "token", .czxid = 7};
+        for (const auto &snapshot : {node, key}) {
+            const auto plan = planForceRelease(snapshot, snapshot.contenders[0].id);
+            QVERIFY(!plan);
+            QVERIFY2(plan.error().message.contains(u"could not be read"_s), qPrintable(plan.error().message));
+        }
+    }
+
     void anUnreadIdentityIsRefused()
     {
         auto snapshot = queue();
-        snapshot.contenders[0].guard.czxid = 0;
+        snapshot.contenders[0].guard.edit<inspect::ZnodeIdentity>().czxid = 0;
         const auto plan = planForceRelease(snapshot, nodeName(0));
         QVERIFY(!plan);
         QCOMPARE(plan.error().code, ErrorCode::Refused);

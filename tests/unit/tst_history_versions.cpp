@@ -4,6 +4,7 @@
 #include "tests/support/testmain.h"
 #include "tests/unit/recordingsfixture.h"
 
+#include <QDataStream>
 #include <QTest>
 
 using namespace lockscope;
@@ -55,6 +56,70 @@ private slots:
         const auto together = FlightRecording::open({path, play(5, 3).path});
         QVERIFY(!together);
         QCOMPARE(together.error().code, ErrorCode::Unsupported);
+    }
+
+    // A file has the fields of all backends, in this order from the first version on.
+    void identityKeepsItsBytes_data()
+    {
+        QTest::addColumn<BackendKind>("backend");
+        QTest::addColumn<QByteArray>("recipe");
+        QTest::addColumn<inspect::Identity>("identity");
+        QTest::addColumn<QByteArray>("bytes");
+        const QByteArray none;
+        const auto bytes = [](const QByteArray &path, qint64 number, quint64 owner, qint32 version,
+                              const QByteArray &text, std::optional<qint64> ends, bool comesAgain,
+                              const QByteArray &second) {
+            QByteArray written;
+            QDataStream out(&written, QIODevice::WriteOnly);
+            out.setVersion(QDataStream::Qt_6_4);
+            out << path << number << owner << version << text << ends.has_value();
+            if (ends)
+                out << *ends;
+            out << comesAgain << second;
+            return written;
+        };
+        QTest::newRow("znode") << BackendKind::ZooKeeper << QByteArray("kazoo-lock")
+                               << inspect::Identity(
+                                      inspect::ZnodeIdentity{.path = "/l/a", .czxid = 7, .owner = 8, .version = 9})
+                               << bytes("/l/a", 7, 8, 9, none, {}, false, none);
+        QTest::newRow("key") << BackendKind::Redis << QByteArray("redis-setnx-expire")
+                             << inspect::Identity(inspect::RedisIdentity{
+                                    .value = "1", .counterpart = "field", .expiryMs = 5, .comesAgain = true})
+                             << bytes(none, 0, 0, 0, "1", 5, true, "field");
+        QTest::newRow("key without a value")
+            << BackendKind::Redis << QByteArray("redis-setnx-expire")
+            << inspect::Identity(inspect::RedisIdentity{.value = ""}) << bytes(none, 0, 0, 0, "", {}, false, none);
+        QTest::newRow("transaction") << BackendKind::MariaDb << QByteArray("sql-for-update")
+                                     << inspect::Identity(inspect::SqlIdentity{"trx 4711"})
+                                     << bytes(none, 0, 0, 0, "trx 4711", {}, false, none);
+        QTest::newRow("row") << BackendKind::MariaDb << QByteArray("sql-shedlock")
+                             << inspect::Identity(inspect::RowIdentity{.lockedBy = "host", .stamp = "2026-11-28"})
+                             << bytes(none, 0, 0, 0, "host", {}, false, "2026-11-28");
+        QTest::newRow("etcd") << BackendKind::Etcd << QByteArray("etcd-mutex")
+                              << inspect::Identity(
+                                     inspect::EtcdIdentity{.key = "l/1a", .createRevision = 7, .lease = 26})
+                              << bytes(none, 7, 26, 0, "l/1a", {}, false, none);
+        QTest::newRow("none") << BackendKind::PostgreSql << QByteArray("pg-advisory") << inspect::Identity()
+                              << bytes(none, 0, 0, 0, none, {}, false, none);
+    }
+    void identityKeepsItsBytes()
+    {
+        QFETCH(BackendKind, backend);
+        QFETCH(QByteArray, recipe);
+        QFETCH(inspect::Identity, identity);
+        QFETCH(QByteArray, bytes);
+        LockSnapshot lock;
+        lock.backend = backend;
+        lock.recipe = recipe;
+        lock.contenders.emplace_back().guard = identity;
+        QByteArray written;
+        encode({recordedFrom, inspect::SnapshotChange{ChangeKind::Added, lock}}, written);
+        QVERIFY(written.contains(bytes));
+        const auto read = ChangeReader(written).next();
+        QVERIFY(read);
+        const auto &guard = std::get<inspect::SnapshotChange>(read->what).lock.contenders.front().guard;
+        QCOMPARE(guard, identity);
+        QCOMPARE(guard.text().isNull(), identity.text().isNull());
     }
 
     // What breaks a cycle by itself is said of a recorded one as it was of the servers.

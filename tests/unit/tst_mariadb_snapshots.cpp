@@ -577,7 +577,7 @@ private slots:
         QCOMPARE(plan->commands.back(), QStringLiteral("KILL CONNECTION 1"));
         QVERIFY(!plan->exact && !plan->otherLocksKnown); // nobody has asked the server yet
         QCOMPARE(*plan->nextHolder, rowId(2, 5, "11"));
-        QCOMPARE(plan->guard.value, QByteArray("trx 10 started 1700000000000"));
+        QCOMPARE(plan->guard.sql().text, QByteArray("trx 10 started 1700000000000"));
         const auto waiter = operate::planForceRelease(lock, rowId(2, 5, "11"));
         QVERIFY(!waiter);
         QCOMPARE(waiter.error().code, ErrorCode::Refused);

@@ -199,7 +199,7 @@ private slots:
         const auto lock = snapshotsOf(look, pgConnection).front();
         QCOMPARE(lock.state, LockState::Contended);
         QCOMPARE(lock.contenders[0].id, backendContenderId(1, pgBegun + 1));
-        QCOMPARE(lock.contenders[0].guard.value,
+        QCOMPARE(lock.contenders[0].guard.sql().text,
                  QByteArray("pid=1 backend_start=1700000000000001 lock=advisory:5:0:42:1"));
         QCOMPARE(lock.contenders[1].waitingSince, std::optional(timeOf(pgBegun + 32 * oneSecond)));
         QVERIFY(lock.findings.empty());
@@ -217,7 +217,7 @@ private slots:
         auto hidden = pgSession(1);
         hidden.backendStart.reset();
         const auto lock = snapshotsOf(pgLook({pgAdvisory(1, true)}, {hidden}), pgConnection).front();
-        QVERIFY(lock.contenders[0].guard.value.isEmpty());
+        QVERIFY(lock.contenders[0].guard.sql().text.isEmpty());
         QVERIFY(!operate::planForceRelease(lock, lock.contenders[0].id));
     }
 
@@ -232,7 +232,7 @@ private slots:
         QCOMPARE(drawn(look),
                  QByteArray("public.stock#id=1 pg-for-update: holder 1 0, waiter 2 1 ->1, waiter 3 2 ->2"));
         const auto lock = snapshotsOf(look, pgConnection).front();
-        QVERIFY(lock.contenders[0].guard.value.endsWith("xact_start=1700000010000000 lock=transactionid:740"));
+        QVERIFY(lock.contenders[0].guard.sql().text.endsWith("xact_start=1700000010000000 lock=transactionid:740"));
         QVERIFY(lock.contenders[0].heldAtMost);
         const auto *idle = lock.find(FindingCode::IdleInTransaction);
         QVERIFY(idle);
@@ -280,7 +280,8 @@ private slots:
                                   pgTable(2, "ShareLock", false, {4})},
                                  {pgSession(1), pgSession(2), pgSession(4)});
         QCOMPARE(drawn(look), QByteArray("public.stock pg-table: holder 4 0, waiter 2 1 ->4"));
-        QVERIFY(snapshotsOf(look, pgConnection).front().contenders[0].guard.value.endsWith("lock=relation:5:16384"));
+        QVERIFY(
+            snapshotsOf(look, pgConnection).front().contenders[0].guard.sql().text.endsWith("lock=relation:5:16384"));
     }
     void modesConflictAsTheManualSays()
     {

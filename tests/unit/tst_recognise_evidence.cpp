@@ -96,8 +96,9 @@ private slots:
         QCOMPARE(holder.session, zk::SessionId{sessionNumber(1)}.text());
         QCOMPARE(holder.endpoint, QStringLiteral("10.0.0.1:1000"));
         QCOMPARE(holder.identity, QByteArray(256, 'x'));
-        const Identity guard{expand("/l/{h1}__lock__0000000001"), 1, sessionNumber(1), 4, {}, {}, false};
-        QCOMPARE(holder.guard, guard);
+        const ZnodeIdentity guard{
+            .path = expand("/l/{h1}__lock__0000000001"), .czxid = 1, .owner = sessionNumber(1), .version = 4};
+        QCOMPARE(holder.guard.znode(), guard);
         QVERIFY(!input.locks()[0].contenders[1].identity);
         input.directory.children[0].data.reset(); // no permission to read it
         QVERIFY(!input.locks()[0].contenders[0].identity);

@@ -69,7 +69,7 @@ private slots:
         QCOMPARE(holder.session, zk::SessionId{sessionNumber(1)}.text());
         QCOMPARE(holder.endpoint, u"10.0.0.1:1000"_s);
         QVERIFY(!holder.heldSince && !waiter.waitingSince && !waiter.session);
-        QCOMPARE(holder.guard.czxid, 0); // nothing can be released by force
+        QCOMPARE(holder.guard.znode().czxid, 0); // nothing can be released by force
     }
 };
 

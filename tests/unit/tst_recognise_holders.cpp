@@ -20,26 +20,29 @@ private slots:
     {
         auto key = keyOf("orders-lock", KeyType::String, 30000, "1");
         const auto holder = [&key] { return recognise(key, {}, Beside("").context)->contenders.at(0); };
-        QVERIFY(holder().guard.comesAgain); // a server before Redis 7
+        QVERIFY(holder().guard.redis().comesAgain); // a server before Redis 7
         QCOMPARE(holder().id, QByteArray("1"));
         key.expiresAt = ServerTime(milliseconds(1700000030000));
-        QVERIFY(!holder().guard.comesAgain);
+        QVERIFY(!holder().guard.redis().comesAgain);
         QCOMPARE(holder().id, QByteArray("1@1700000030000"));
-        QCOMPARE(holder().guard.value, QByteArray("1"));
-        QCOMPARE(holder().guard.expiryMs, std::optional<qint64>(1700000030000));
+        QCOMPARE(holder().guard.redis().value, QByteArray("1"));
+        QCOMPARE(holder().guard.redis().expiryMs, std::optional<qint64>(1700000030000));
         QCOMPARE(holder().expiresAt, key.expiresAt);
         // A random token needs no more, however often it is prolonged.
         key.value = uuid1;
         QCOMPARE(holder().id, uuid1);
-        QVERIFY(!holder().guard.comesAgain && !holder().guard.expiryMs);
+        QVERIFY(!holder().guard.redis().comesAgain && !holder().guard.redis().expiryMs);
         // Endless, and a moment, can be anybody's.
         RedisContext context;
         context.observed = ServerTime(milliseconds(1700000000000));
         QVERIFY(recognise(keyOf("lock.orders", KeyType::String, -1, "1700000060000"), {}, context)
                     ->contenders[0]
-                    .guard.comesAgain);
-        QVERIFY(
-            recognise(keyOf("orders-lock", KeyType::String, -1, "1"), {}, context)->contenders[0].guard.comesAgain);
+                    .guard.redis()
+                    .comesAgain);
+        QVERIFY(recognise(keyOf("orders-lock", KeyType::String, -1, "1"), {}, context)
+                    ->contenders[0]
+                    .guard.redis()
+                    .comesAgain);
     }
 
     void rslockWritesBytes()
@@ -49,7 +52,7 @@ private slots:
         const auto lock = recognise(string("orders-lock", bytes), {}, beside.context);
         QCOMPARE(lock->recipe, QByteArray("redis-set-nx"));
         QCOMPARE(lock->client, QStringLiteral("rslock"));
-        QCOMPARE(lock->contenders[0].guard.value, bytes);
+        QCOMPARE(lock->contenders[0].guard.redis().value, bytes);
     }
 
     void whatWasGivenMoreTimeIsNoLockInItsLastMinute()
@@ -72,7 +75,7 @@ private slots:
         QCOMPARE(lock->state, LockState::Held);
         QVERIFY(!lock->find(FindingCode::ExpiredValue));
         QCOMPARE(lock->contenders[0].heldSince, now - milliseconds(10'000));
-        QVERIFY(lock->contenders[0].guard.comesAgain);
+        QVERIFY(lock->contenders[0].guard.redis().comesAgain);
     }
 
     // A number proves no semaphore, whoever asks for the key: it may be a counter, or a lock.
@@ -116,7 +119,8 @@ private slots:
         QVERIFY(lock->confidence == Confidence::Medium && lock->state == LockState::Held);
         QCOMPARE(lock->client, QStringLiteral("Spring Data Redis cache"));
         QCOMPARE(lock->contenders[0].id, QByteArray("unknown"));
-        QVERIFY(!lock->contenders[0].guard.value.isNull() && lock->contenders[0].guard.value.isEmpty());
+        QVERIFY(!lock->contenders[0].guard.redis().value.isNull()
+                && lock->contenders[0].guard.redis().value.isEmpty());
         QCOMPARE(lock->find(FindingCode::NoTtl)->severity, Severity::Critical);
         key.ttl = milliseconds(30'000);
         key.expiresAt = ServerTime(milliseconds(1700000030000));
@@ -157,7 +161,7 @@ private slots:
         QCOMPARE(*held(py).heldSince, now);
         QVERIFY(held(py).heldAtMost);
         QCOMPARE(*held(py).expiresAt, now + milliseconds(5000));
-        QCOMPARE(held(py).guard.value, uuid1);
+        QCOMPARE(held(py).guard.redis().value, uuid1);
         beside.context.firstSeen[py.key] = now - milliseconds(70);
         QCOMPARE(*held(py).heldSince, now - milliseconds(70));
         QVERIFY(!held(py).heldAtMost);
@@ -182,8 +186,8 @@ private slots:
                       Beside("").context);
         QCOMPARE(group->contenders[0].reentry, 2);
         QCOMPARE(group->contenders[0].identity, expand("{u1}:5"));
-        QCOMPARE(group->contenders[0].guard.group, QByteArray("YWJj"));
-        QCOMPARE(group->contenders[0].guard.value, expand("{u1}:5"));
+        QCOMPARE(group->contenders[0].guard.redis().counterpart, QByteArray("YWJj"));
+        QCOMPARE(group->contenders[0].guard.redis().value, expand("{u1}:5"));
     }
 
     void companions_data()

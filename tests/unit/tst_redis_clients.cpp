@@ -28,7 +28,7 @@ LockSnapshot redisLock(const QByteArray &recipe, const QByteArray &value, int li
     lock.recipe = recipe;
     lock.state = listening > 0 ? LockState::Contended : LockState::Held;
     Contender holder;
-    holder.id = holder.guard.value = value;
+    holder.id = holder.guard.edit<inspect::RedisIdentity>().value = value;
     holder.role = Role::Holder;
     lock.contenders.push_back(holder);
     for (int n = 1; n <= listening; ++n) {
@@ -90,7 +90,7 @@ private slots:
     {
         auto lock = redisLock("redisson-fair-lock", uuidOfToken + ":1", 0);
         Contender waiter;
-        waiter.id = waiter.guard.value = "9b2f4c1d-1111-4222-8333-444455556666:7";
+        waiter.id = waiter.guard.edit<inspect::RedisIdentity>().value = "9b2f4c1d-1111-4222-8333-444455556666:7";
         lock.contenders.push_back(waiter);
         const auto channels = waiterChannels(lock);
         QCOMPARE(channels, std::vector<QByteArray>(1, ordersChannel + ':' + waiter.id));

@@ -35,7 +35,8 @@ struct Following {
     [[nodiscard]] bool showsToken(const QByteArray &token) const
     {
         return sink.locks.size() == 3 && std::ranges::all_of(sink.locks, [&](const auto &lock) {
-                   return !lock.second.contenders.empty() && lock.second.contenders.front().guard.value == token;
+                   return !lock.second.contenders.empty()
+                          && lock.second.contenders.front().guard.redis().value == token;
                });
     }
     [[nodiscard]] bool isComplete() const { return sink.coverage.size() == 1 && sink.coverage.front().complete; }

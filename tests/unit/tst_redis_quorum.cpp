@@ -39,7 +39,7 @@ NodeSight sightOf(const QString &word, int number)
     Contender holder;
     holder.id = word.left(1).toUtf8();
     holder.role = Role::Holder;
-    holder.guard.value = holder.id;
+    holder.guard.edit<inspect::RedisIdentity>().value = holder.id;
     if (word.size() > 1)
         holder.expiresAt = quorumNoon + std::chrono::seconds(word.mid(1).toInt());
     lock.contenders.push_back(holder);
@@ -89,7 +89,7 @@ std::vector<NodeSight> permitsOf(const QString &row)
         lock.contenders.clear();
         for (const auto &member : members) {
             Contender holder;
-            holder.id = holder.guard.value = member.toUtf8();
+            holder.id = holder.guard.edit<inspect::RedisIdentity>().value = member.toUtf8();
             holder.role = Role::Holder;
             holder.mode = Mode::Permit;
             if (member == members.back())
@@ -117,7 +117,8 @@ LockSnapshot redLock(const QByteArray &row)
         sight.snapshot->contenders.clear();
         for (const auto &thread : row.simplified().split(' ')[number].split('+')) {
             Contender holder;
-            holder.id = holder.guard.value = redLockHolder(number + 1, thread.constData()).toUtf8();
+            holder.id = holder.guard.edit<inspect::RedisIdentity>().value =
+                redLockHolder(number + 1, thread.constData()).toUtf8();
             holder.role = Role::Holder;
             sight.snapshot->contenders.push_back(holder);
         }
@@ -129,7 +130,7 @@ QStringList nodesOf(const operate::ForceReleasePlan &plan)
 {
     QStringList all;
     for (const auto &share : plan.shares)
-        all << share.node + u' ' + QString::fromUtf8(share.guard.value);
+        all << share.node + u' ' + QString::fromUtf8(share.guard.redis().value);
     return all;
 }
 
@@ -208,7 +209,7 @@ private slots:
         QVERIFY(lock->confidence == Confidence::High);
         QVERIFY(!lock->waitersKnown);
         QVERIFY2(lock->why.contains(u"2 of 3"_s), qPrintable(lock->why));
-        QCOMPARE(lock->contenders.front().guard.value, QByteArray("A"));
+        QCOMPARE(lock->contenders.front().guard.redis().value, QByteArray("A"));
         QVERIFY(mergeNodes(sightsOf(u"A10 - -"_s))->confidence == Confidence::Medium);
         QCOMPARE(mergeNodes(sightsOf(u"R - -"_s))->recipe, QByteArray("redisson-lock"));
     }
@@ -407,7 +408,7 @@ private slots:
         auto sights = permitsOf(u"0 0 -"_s);
         for (auto &sight : sights) {
             if (sight.snapshot)
-                sight.snapshot->contenders.front().guard.group = "1700000000.5";
+                sight.snapshot->contenders.front().guard.edit<inspect::RedisIdentity>().counterpart = "1700000000.5";
         }
         const auto lock = mergeNodes(sights);
         QVERIFY2(!lock->why.contains(u"one lock"_s), qPrintable(lock->why));
@@ -420,7 +421,7 @@ private slots:
         const auto take = [](std::vector<NodeSight> &sights, const QByteArrayList &holders) {
             for (qsizetype i = 0; i < holders.size(); ++i) {
                 auto &holder = sights[static_cast<size_t>(i)].snapshot->contenders[0];
-                holder.id = holder.guard.value = holders[i];
+                holder.id = holder.guard.edit<inspect::RedisIdentity>().value = holders[i];
             }
         };
         const QByteArray first = "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29";

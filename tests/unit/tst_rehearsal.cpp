@@ -17,6 +17,18 @@ namespace {
 
 const ServerTime rehearsedAt = ServerTime(std::chrono::hours(24));
 
+Identity identityOn(BackendKind backend, const QByteArray &id, qint64 creation)
+{
+    switch (backend) {
+    case BackendKind::ZooKeeper: return ZnodeIdentity{.path = "/locks/orders/" + id, .czxid = creation};
+    case BackendKind::Redis: return RedisIdentity{.value = id};
+    case BackendKind::Etcd: return EtcdIdentity{.key = id, .createRevision = creation};
+    case BackendKind::MariaDb:
+    case BackendKind::PostgreSql: break;
+    }
+    return SqlIdentity{id};
+}
+
 // "H" holds, "w" waits; behind it the mode: "r" reads, "x" excludes. In the order of the queue.
 LockSnapshot rehearsedLock(const QByteArray &recipe, const QByteArrayList &shorthand)
 {
@@ -34,9 +46,7 @@ LockSnapshot rehearsedLock(const QByteArray &recipe, const QByteArrayList &short
         contender.mode = one.endsWith('r') ? Mode::Read : info.readWrite ? Mode::Write : Mode::Exclusive;
         contender.position = i;
         contender.session = QString::number(i + 10);
-        contender.guard.path = "/locks/orders/" + contender.id;
-        contender.guard.czxid = i + 100;
-        contender.guard.value = contender.id;
+        contender.guard = identityOn(info.backend, contender.id, i + 100);
         if (contender.role == Role::Waiter)
             contender.waitingSince = rehearsedAt - 60s + i * 1s;
         lock.contenders.push_back(std::move(contender));

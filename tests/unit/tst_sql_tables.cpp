@@ -145,13 +145,13 @@ private slots:
         auto look = lookAtTable(QStringLiteral("3 SHARED_READ, 4 EXCLUSIVE?"));
         auto locks = snapshotsOf(look, ConnectionName("db"));
         QCOMPARE(locks[0].contenders[0].id, QByteArray("3@1700000000000"));
-        QCOMPARE(locks[0].contenders[0].guard.value,
+        QCOMPARE(locks[0].contenders[0].guard.sql().text,
                  QByteArray("connection 3 of app from 10.0.0.1:4000, has it SHARED_READ"));
         QVERIFY(!locks[0].contenders[0].heldSince);
         look.transactions.push_back({"4711", 3, ServerTime(1'700'000'050s), {}, 0, 0});
         locks = snapshotsOf(look, ConnectionName("db"));
         QCOMPARE(locks[0].contenders[0].id, QByteArray("3@1700000050711"));
-        QCOMPARE(locks[0].contenders[0].guard.value, QByteArray("trx 4711 started 1700000050000"));
+        QCOMPARE(locks[0].contenders[0].guard.sql().text, QByteArray("trx 4711 started 1700000050000"));
         QVERIFY(locks[0].contenders[0].heldAtMost);
         QCOMPARE(locks[0].contenders[1].id, QByteArray("4@1700000000000"));
         QCOMPARE(locks[0].contenders[0].mode, Mode::Read);

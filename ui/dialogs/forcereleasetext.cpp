@@ -115,9 +115,10 @@ QString ForceReleaseWords::fencing(const operate::ForceReleasePlan &plan)
     QString text =
         tr("Most clients are not told, and this lock's are handed no fencing token that a resource could check");
     const auto *next = plan.nextHolder ? plan.before.find(*plan.nextHolder) : nullptr;
-    if (plan.guard.czxid != 0 && next && next->guard.czxid > plan.guard.czxid && plan.before.holderCount() <= 1)
+    const auto made = plan.guard.creation();
+    if (made != 0 && next && next->guard.creation() > made && plan.before.holderCount() <= 1)
         text += tr("; the czxid of its node would be one, where it is read and passed on: %1")
-                    .arg(u"0x%1 → 0x%2"_s.arg(plan.guard.czxid, 0, 16).arg(next->guard.czxid, 0, 16));
+                    .arg(u"0x%1 → 0x%2"_s.arg(made, 0, 16).arg(next->guard.creation(), 0, 16));
     return text + u'.';
 }
 

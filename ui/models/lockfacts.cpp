@@ -217,7 +217,7 @@ QString whoIs(const Contender &contender)
     if (contender.identity && !contender.identity->isEmpty() && contender.identity->size() <= 250)
         return inspect::nameLabel(*contender.identity);
     const auto id = inspect::nameInId(contender.id);
-    if (contender.guard.path.isEmpty() && id.size() <= 4)
+    if (contender.guard.znode().path.isEmpty() && id.size() <= 4)
         return u"value “%1”"_s.arg(label(id));
     return shortId(contender.id);
 }

@@ -29,7 +29,7 @@ QString identityText(const Contender &contender)
 
 bool isNode(const Contender &contender)
 {
-    return !contender.guard.path.isEmpty();
+    return !contender.guard.znode().path.isEmpty();
 }
 
 QString sessionText(const Contender &contender)
@@ -39,28 +39,30 @@ QString sessionText(const Contender &contender)
 
 QString entryText(const Contender &contender)
 {
-    return label(isNode(contender) ? contender.guard.path : contender.id, 400);
+    return label(isNode(contender) ? contender.guard.znode().path : contender.id, 400);
 }
 
 QString czxidText(const Contender &contender)
 {
-    return isNode(contender) ? u"0x%1"_s.arg(contender.guard.czxid, 0, 16) : u"—"_s;
+    return isNode(contender) ? u"0x%1"_s.arg(contender.guard.znode().czxid, 0, 16) : u"—"_s;
 }
 
 QString ownerText(const Contender &contender)
 {
-    return isNode(contender) && contender.guard.owner != 0 ? u"0x%1"_s.arg(contender.guard.owner, 0, 16) : u"—"_s;
+    return isNode(contender) && contender.guard.znode().owner != 0
+               ? u"0x%1"_s.arg(contender.guard.znode().owner, 0, 16)
+               : u"—"_s;
 }
 
 QString versionText(const Contender &contender)
 {
-    return isNode(contender) ? QString::number(contender.guard.version) : u"—"_s;
+    return isNode(contender) ? QString::number(contender.guard.znode().version) : u"—"_s;
 }
 
 QString valueText(const Contender &contender)
 {
-    if (!contender.guard.value.isEmpty() && !isNode(contender))
-        return label(contender.guard.value, 200);
+    if (!contender.guard.text().isEmpty())
+        return label(contender.guard.text(), 200);
     return contender.identity ? label(*contender.identity, 200) : u"—"_s;
 }
 

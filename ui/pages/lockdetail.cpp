@@ -300,8 +300,8 @@ void LockDetail::showAnswer()
         why << holder;
     why << label(m_lock->lock.connection.bytes(), 40);
     const auto *head = m_lock->contenders.empty() ? nullptr : &m_lock->contenders.front();
-    if (head && head->role == Role::Holder && head->guard.czxid != 0)
-        why << tr("fencing token 0x%1 (czxid)").arg(head->guard.czxid, 0, 16);
+    if (head && head->role == Role::Holder && head->guard.creation() != 0)
+        why << tr("fencing token 0x%1 (czxid)").arg(head->guard.creation(), 0, 16);
     if (m_lock->confidence != inspect::Confidence::High)
         why << tr("%1 confidence").arg(inspect::word(m_lock->confidence));
     if (m_heldWith && !m_isGone) {

@@ -218,9 +218,9 @@ QString jsonText(const QJsonObject &object)
 // The node or key that a lock is, or lies in; empty where a backend has none.
 QByteArray homeOf(const LockSnapshot &lock)
 {
-    if (lock.contenders.empty() || lock.contenders.front().guard.path.isEmpty())
+    if (lock.contenders.empty() || lock.contenders.front().guard.znode().path.isEmpty())
         return lock.lock.name;
-    const QByteArray &path = lock.contenders.front().guard.path;
+    const QByteArray &path = lock.contenders.front().guard.znode().path;
     return path == lock.lock.name || path.startsWith(lock.lock.name + '/')
                ? lock.lock.name
                : path.left(std::max<qsizetype>(1, path.lastIndexOf('/'))); // several locks in one folder
@@ -344,8 +344,8 @@ void SubjectMenu::addContender(const LockSnapshot &lock, const Contender &conten
         addShow(tr("Show its %1").arg(infoOf(lock.backend).words.client), session);
         addShow(tr("Show it in the graph"), session, graphPage);
     }
-    if (!contender.guard.path.isEmpty())
-        addPlace(lock.backend, name.connection, contender.guard.path);
+    if (!contender.guard.znode().path.isEmpty())
+        addPlace(lock.backend, name.connection, contender.guard.znode().path);
     addSeparator();
     if (const auto who = contender.endpoint ? contender.endpoint : contender.session)
         addFilter(tr("Find by this client"), label(who->toUtf8(), 200));

@@ -114,9 +114,7 @@ Contender contenderOf(const EtcdClaim &claim, const EtcdLeases &leases)
         one.session = QString::fromLatin1(etcd::leaseText(entry.lease));
     if (!entry.value.isEmpty())
         one.identity = entry.value.left(longestProposal);
-    one.guard.value = entry.key;
-    one.guard.czxid = entry.created;
-    one.guard.owner = static_cast<quint64>(entry.lease);
+    one.guard = EtcdIdentity{.key = entry.key, .createRevision = entry.created, .lease = entry.lease};
     if (const auto at = leases.find(entry.lease); at != leases.end())
         one.expiresAt = at->second.ends;
     return one;
@@ -163,7 +161,7 @@ void addLeaseless(LockSnapshot &lock, const EtcdClaim &claim)
 {
     const auto &entry = claim.entry;
     const bool holds = !lock.contenders.empty() && lock.contenders.front().role == Role::Holder
-                       && lock.contenders.front().guard.value == entry.key;
+                       && lock.contenders.front().guard.etcd().key == entry.key;
     const auto command = etcdctlDelete(entry.key, entry.created);
     addFinding(lock, FindingCode::NoTtl, holds && lock.waiterCount() > 0 ? Severity::Critical : Severity::Warning,
                u"the key %1 has no lease: it stays until a client deletes it%2"_s.arg(
@@ -324,13 +322,13 @@ void addWaiterAbove(LockSnapshot &lock, const QByteArray &above, const EtcdQueue
 {
     if (lock.holderCount() == 0)
         return;
-    const auto &held = lock.contenders.front().guard;
-    const auto next = queue.upper_bound(held.czxid);
+    const auto &held = lock.contenders.front().guard.etcd();
+    const auto next = queue.upper_bound(held.createRevision);
     if (next == queue.end())
         return;
     const auto before = next == queue.begin() ? etcd::Revision(0) : std::prev(next)->first;
     const auto *awaited = youngestBetween(foreign, before, next->first);
-    if (awaited && awaited->key == held.value)
+    if (awaited && awaited->key == held.key)
         addFinding(
             lock, FindingCode::ForeignNode, Severity::Info,
             u"a client that waits for the lock %1 (%2) waits for this holder's key: a release wakes that client, "

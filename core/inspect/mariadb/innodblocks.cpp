@@ -165,12 +165,12 @@ private:
         const auto id =
             rowContenderId(transaction.connection, transaction.id, transaction.started.value_or(ServerTime()));
         auto one = m_looked.contender(transaction.connection, id);
-        one.guard.value = guardOf(transaction);
+        one.guard = SqlIdentity{guardOf(transaction)};
         if (transaction.connection == 0) {
             one.id = "xa:" + transaction.id + id.mid(id.indexOf('@'));
             one.session.reset();
             one.identity = xaInWords(transaction, m_looked.look());
-            one.guard.value = "xa=" + *one.identity;
+            one.guard = SqlIdentity{"xa=" + *one.identity};
         }
         return one;
     }

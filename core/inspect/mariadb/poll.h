@@ -60,9 +60,9 @@ struct SqlNamedLock {
 inline const QByteArray tableModesPrefix = ", has it ";
 
 struct SqlTableLock {
-    QByteArray schema, table;
+    QByteArray schema{}, table{};
     quint64 connection = 0;
-    QByteArray mode; // "SHARED_READ", without a prefix; empty where only the waiter's state is known
+    QByteArray mode{}; // "SHARED_READ", without a prefix; empty where only the waiter's state is known
     bool isGranted = false;
     bool isByStatement = false; // only its statement names the table
     QByteArray type = "TABLE";  // or "GLOBAL", "BACKUP", "COMMIT", "SCHEMA" … (OBJECT_TYPE)

@@ -209,7 +209,7 @@ void SqlReader::addTableWaiters(SqlPoll *look)
     std::vector<SqlTableLock> waiting;
     for (const auto &process : look->processes) {
         if (const auto type = types.find(process.state); type != types.end())
-            waiting.push_back({{}, {}, process.connection, {}, false, false, type->second});
+            waiting.push_back({.connection = process.connection, .type = type->second});
         if (process.state != "Waiting for table metadata lock")
             continue;
         if (const auto table = tableIn(process.statement, process.database))

@@ -51,8 +51,7 @@ LockSnapshot lockOfRow(const SqlLockRow &row, LockSnapshot lock)
     if (row.since && *row.since <= lock.observed + 1s)
         holder.heldSince = std::min(*row.since, lock.observed);
     holder.expiresAt = row.ends;
-    holder.guard.value = row.lockedBy;
-    holder.guard.group = row.stamp;
+    holder.guard = RowIdentity{.lockedBy = row.lockedBy, .stamp = row.stamp};
     lock.contenders.push_back(std::move(holder));
     return lock;
 }

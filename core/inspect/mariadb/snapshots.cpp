@@ -87,8 +87,8 @@ LockSnapshot namedLock(const SqlPollIndex &looked, LockSnapshot lock, const std:
     for (const auto *part : parts) {
         auto one = looked.contender(part->connection, namedContenderId(part->connection, started));
         const auto *process = looked.process(part->connection);
-        one.guard.value = "connection " + QByteArray::number(part->connection)
-                          + (process ? " of " + process->user + " from " + process->host : QByteArray());
+        one.guard = SqlIdentity{"connection " + QByteArray::number(part->connection)
+                                + (process ? " of " + process->user + " from " + process->host : QByteArray())};
         if (part->isGranted) {
             one.role = Role::Holder;
             one.hold = part->hold;

@@ -129,7 +129,8 @@ void SqlObserver::tellProgress()
 {
     const auto every = std::max(m_options.pollEvery, leastPause);
     const auto how = m_options.follow ? u"polling every %1 ms"_s.arg(every.count()) : u"one look"_s;
-    m_reporter.tell(Progress{m_name, how, 0, 0, false, m_firstSnapshot.isComplete()});
+    m_reporter.tell(
+        Progress{.connection = m_name, .how = how, .firstSnapshotComplete = m_firstSnapshot.isComplete()});
 }
 
 void SqlObserver::tellCost(Duration rest)

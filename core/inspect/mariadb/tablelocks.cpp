@@ -175,8 +175,8 @@ private:
         const auto started = m_looked.look().serverStarted.value_or(ServerTime());
         auto one = m_looked.contender(connection, namedContenderId(connection, started));
         const auto *process = m_looked.process(connection);
-        one.guard.value = "connection " + QByteArray::number(connection)
-                          + (process ? " of " + process->user + " from " + process->host : QByteArray());
+        one.guard = SqlIdentity{"connection " + QByteArray::number(connection)
+                                + (process ? " of " + process->user + " from " + process->host : QByteArray())};
         return one;
     }
     QByteArray addWaiter(LockSnapshot &lock, quint64 connection) const
@@ -200,13 +200,12 @@ private:
         const auto *transaction = SqlPollIndex::transactionOf(m_looked.look(), connection);
         if (transaction && transaction->started) {
             one.id = rowContenderId(connection, transaction->id, *transaction->started);
-            one.guard.value = guardOf(*transaction);
+            one.guard = SqlIdentity{guardOf(*transaction)};
             one.heldSince = transaction->started; // the table was used then or later
             one.heldAtMost = true;
         } else {
             // Outside of a transaction the same connection may have the table for another statement a moment later.
-            one.guard.value += tableModesPrefix;
-            one.guard.value += modesOf(connection).join(',');
+            one.guard = SqlIdentity{one.guard.sql().text + tableModesPrefix + modesOf(connection).join(',')};
         }
         const bool isRead = std::ranges::all_of(m_parts, [&](const auto *part) {
             return part->connection != connection || modeOfTable(part->mode) == Mode::Read;

@@ -143,20 +143,21 @@ public:
             one.identity =
                 waiting->user + ", prepared transaction " + waiting->name + " in database " + waiting->database;
             one.heldSince = timeOf(waiting->prepared);
-            one.guard.value = "prepared=" + waiting->name;
+            one.guard = SqlIdentity{"prepared=" + waiting->name};
             return one;
         }
         one.session = QString::number(part.lock->pid);
         const auto *who = session(part.lock->pid);
-        const PgSession unseen{part.lock->pid, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+        PgSession unseen;
+        unseen.pid = part.lock->pid;
         if (!who)
             who = &unseen;
         const auto start = isOfTransaction ? who->transactionStart : who->backendStart;
         one.id = start ? backendContenderId(who->pid, *start) : QByteArray::number(who->pid) + "@not-told";
         // Of a row's holder that is its own transaction, whichever of several the next one waits for.
         const bool isItsOwn = role == Role::Holder && part.lock->type == "transactionid";
-        one.guard.value =
-            pgGuardOf(*who, isItsOwn ? "transactionid:" + part.lock->transaction : group.guard, isOfTransaction);
+        one.guard = SqlIdentity{
+            pgGuardOf(*who, isItsOwn ? "transactionid:" + part.lock->transaction : group.guard, isOfTransaction)};
         if (!who->endpoint.isEmpty())
             one.endpoint = QString::fromUtf8(who->endpoint);
         const auto account = who->user.isEmpty() ? who->kind : who->user;

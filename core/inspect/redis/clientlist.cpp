@@ -61,7 +61,7 @@ bool isRedissonLock(const LockSnapshot &lock)
 // Known by a channel's count only.
 bool isAnonymous(const Contender &one)
 {
-    return one.role == Role::Waiter && one.guard.value.isEmpty() && !one.identity;
+    return one.role == Role::Waiter && one.guard.redis().value.isEmpty() && !one.identity;
 }
 
 } // namespace
@@ -109,7 +109,7 @@ std::vector<QByteArray> waiterChannels(const LockSnapshot &lock)
     const redis::RedissonKeys keys(lock.lock.name);
     for (const auto &one : lock.contenders) {
         if (one.role == Role::Waiter)
-            channels.push_back(keys.channel() + ':' + one.guard.value);
+            channels.push_back(keys.channel() + ':' + one.guard.redis().value);
     }
     return channels;
 }
@@ -202,7 +202,7 @@ ConnectedClients::Connection ConnectedClients::byChannel(const RedisClient &clie
 
 ConnectedClients::Connection ConnectedClients::byText(const Contender &one) const
 {
-    for (const auto &text : {one.identity.value_or(QByteArray()), one.guard.value}) {
+    for (const auto &text : {one.identity.value_or(QByteArray()), one.guard.redis().value}) {
         if (const auto at = m_at.find(text); at != m_at.end()) {
             const auto &client = m_clients[at->second];
             Connection found{client.id, client.endpoint, {}};

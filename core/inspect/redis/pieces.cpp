@@ -69,7 +69,7 @@ Contender holderOf(const Case &about, const QByteArray &value)
     holder.id = value;
     holder.role = Role::Holder;
     holder.expiresAt = about.expiry(about.main);
-    holder.guard.value = value;
+    holder.guard = RedisIdentity{.value = value};
     const auto seen = about.context.firstSeen.find(about.main.key);
     if (seen != about.context.firstSeen.end())
         holder.heldSince = seen->second;
@@ -78,15 +78,16 @@ Contender holderOf(const Case &about, const QByteArray &value)
 
 void tellApartByExpiry(Contender &holder, const KeyView &main)
 {
-    holder.guard.comesAgain = !main.expiresAt;
+    auto &guard = holder.guard.edit<RedisIdentity>();
+    guard.comesAgain = !main.expiresAt;
     if (holder.id.isEmpty()) { // who holds it is not written; a command needs a name for it all the same
         holder.id = "unknown";
-        holder.guard.value = "";
+        guard.value = "";
     }
     if (!main.expiresAt)
         return;
-    holder.guard.expiryMs = main.expiresAt->time_since_epoch().count();
-    holder.id = recipes::constantContenderId(holder.id, *holder.guard.expiryMs);
+    guard.expiryMs = main.expiresAt->time_since_epoch().count();
+    holder.id = recipes::constantContenderId(holder.id, *guard.expiryMs);
 }
 
 void addSubscribers(LockSnapshot &lock, const Case &about, const QByteArray &channel, Mode mode)

@@ -68,7 +68,7 @@ Count countOf(const std::vector<NodeSight> &sights)
             count.strangers << sight.node;
             continue;
         }
-        const auto &token = sight.snapshot->contenders.front().guard.value;
+        const auto &token = sight.snapshot->contenders.front().guard.redis().value;
         const auto known = std::ranges::find(count.candidates, token, &TokenVotes::token);
         auto &candidate =
             known == count.candidates.end() ? count.candidates.emplace_back(TokenVotes{token, {}}) : *known;
@@ -124,9 +124,9 @@ Contender contenderOf(const TokenVotes &candidate, const Count &count, const Loc
     contender.id = candidate.token;
     contender.role = holds ? Role::Holder : Role::Waiter;
     contender.identity = own.identity;
-    contender.guard.value = own.guard.value;
     // The nodes' moments of expiry differ: only a value of its own tells one hold from the next.
-    contender.guard.comesAgain = own.guard.comesAgain || own.guard.expiryMs;
+    const auto &there = own.guard.redis();
+    contender.guard = RedisIdentity{.value = there.value, .comesAgain = there.comesAgain || there.expiryMs};
     contender.expiresAt = endOf(candidate, count, reference);
     (holds ? contender.heldSince : contender.waitingSince) = beginningOf(candidate, count, reference);
     contender.heldAtMost = holds && own.heldAtMost;
@@ -224,9 +224,9 @@ void addAgreedLongHeld(LockSnapshot &lock, const Count &count, const LockSnapsho
 void showHoldersText(NodeSaid &said, const LockSnapshot &own, const LockSnapshot &reference)
 {
     for (const auto &one : own.contenders) {
-        if (one.role != Role::Holder || one.guard.value.isEmpty())
+        if (one.role != Role::Holder || one.guard.redis().value.isEmpty())
             continue;
-        said.value = said.value ? *said.value + ", " + one.guard.value : one.guard.value;
+        said.value = said.value ? *said.value + ", " + one.guard.redis().value : one.guard.redis().value;
         if (one.expiresAt)
             said.expiresAt =
                 std::max(said.expiresAt.value_or(ServerTime::min()), toClockOf(reference, own, *one.expiresAt));
@@ -256,7 +256,7 @@ std::optional<QByteArray> threadOfAll(const std::vector<NodeSight> &sights)
         if (!sight.answered || !sight.snapshot)
             continue;
         const bool isOne = sight.snapshot->holderCount() == 1;
-        const auto holder = isOne ? readHolder(sight.snapshot->contenders.front().guard.value) : std::nullopt;
+        const auto holder = isOne ? readHolder(sight.snapshot->contenders.front().guard.redis().value) : std::nullopt;
         if (!holder || holder->thread != thread.value_or(holder->thread))
             return std::nullopt;
         thread = holder->thread;

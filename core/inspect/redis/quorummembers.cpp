@@ -26,7 +26,7 @@ struct MemberVotes {
 // The number of a permit is every node's own: the same on two of them says nothing.
 bool isNamedByItsClient(const Contender &one)
 {
-    return one.role == Role::Holder && !one.guard.value.isEmpty() && one.guard.group.isEmpty();
+    return one.role == Role::Holder && !one.guard.redis().value.isEmpty() && one.guard.redis().counterpart.isEmpty();
 }
 
 // Most votes first.

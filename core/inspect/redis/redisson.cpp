@@ -38,7 +38,7 @@ void addFairQueue(LockSnapshot &lock, const Case &about, const KeyView &queue, c
     for (const auto &item : queue.items) {
         Contender waiter;
         waiter.id = item;
-        waiter.guard.value = item;
+        waiter.guard = RedisIdentity{.value = item};
         if (const auto deadline = deadlineOf.find(item); deadline != deadlineOf.end())
             waiter.expiresAt = ServerTime(millisecondsOf(deadline->second));
         const bool isDeadlineRead = !deadlines || deadlines->isWhole() || waiter.expiresAt;
@@ -174,7 +174,7 @@ std::optional<LockSnapshot> redissonMultiLock(const Case &about)
         // The value comes again with the next holder: the two together are this hold.
         Contender holder = holderOf(about, owner);
         holder.id = field + ':' + owner;
-        holder.guard.group = field;
+        holder.guard.edit<RedisIdentity>().counterpart = field;
         holder.identity = owner;
         holder.reentry = static_cast<int>(std::clamp<qint64>(*count, 1, INT_MAX));
         holder.expiresAt = ServerTime(millisecondsOf(double(*expires)));
@@ -247,7 +247,7 @@ std::optional<LockSnapshot> redissonPermitSemaphore(const Case &about)
         }
         Contender holder;
         holder.id = id.toHex(); // as the application sees it
-        holder.guard.value = id;
+        holder.guard = RedisIdentity{.value = id};
         holder.role = Role::Holder;
         holder.mode = Mode::Permit;
         holder.expiresAt = ends;

@@ -25,7 +25,7 @@ Contender dotNetContender(const QByteArray &id, Role role, Mode mode)
     contender.role = role;
     contender.mode = mode;
     contender.identity = dotNetHolder(id);
-    contender.guard.value = id;
+    contender.guard = RedisIdentity{.value = id};
     return contender;
 }
 
@@ -46,7 +46,7 @@ void addWriter(LockSnapshot &lock, const Case &about, const KeyView &writer)
     if (waits)
         id.chop(waitingMark.size());
     auto contender = dotNetContender(id, waits ? Role::Waiter : Role::Holder, Mode::Write);
-    contender.guard.value = *writer.value;
+    contender.guard = RedisIdentity{.value = *writer.value};
     contender.expiresAt = about.expiry(writer);
     lock.contenders.push_back(std::move(contender));
 }

@@ -107,7 +107,7 @@ std::optional<LockSnapshot> nodeSemaphore(const Case &about)
     const auto newest = std::ranges::max(members, {}, &ScoredMember::second).second;
     for (const auto &[name, score] : members) {
         auto holder = permitOf(name);
-        holder.guard.value = name;
+        holder.guard = RedisIdentity{.value = name};
         // The set ends with whoever refreshed it last; when the others' time is up is not written down.
         if (score == newest)
             holder.expiresAt = about.expiry(about.main);
@@ -142,7 +142,7 @@ std::optional<LockSnapshot> symfonyLock(const Case &about)
         if (name == writeMark || until <= about.context.observed)
             continue;
         auto holder = permitOf(name);
-        holder.guard.value = name;
+        holder.guard = RedisIdentity{.value = name};
         holder.mode = writes ? Mode::Exclusive : Mode::Read;
         holder.expiresAt = until;
         lock.contenders.push_back(std::move(holder));
@@ -170,7 +170,7 @@ std::optional<LockSnapshot> dotNetSortedSetSemaphore(const Case &about)
             continue;
         }
         auto holder = permitOf(name);
-        holder.guard.value = name;
+        holder.guard = RedisIdentity{.value = name};
         holder.identity = dotNetHolder(name);
         holder.expiresAt = until;
         lock.contenders.push_back(std::move(holder));
@@ -205,8 +205,7 @@ std::optional<LockSnapshot> grabbedSemaphore(const Case &about)
         const auto grabbed = *momentInField(since, now);
         auto holder = permitOf(recipes::constantContenderId(permit, grabbed.time_since_epoch().count()));
         holder.heldSince = grabbed;
-        holder.guard.value = permit;
-        holder.guard.group = since;
+        holder.guard = RedisIdentity{.value = permit, .counterpart = since};
         lock.contenders.push_back(std::move(holder));
     }
     judgeState(lock);

@@ -137,7 +137,7 @@ std::optional<LockSnapshot> timestampLock(const Case &about)
         Contender holder = holderOf(about, *about.main.value);
         (saysSince ? holder.heldSince : holder.expiresAt) = moment; // whatever the key's own end is
         // Whoever takes it over within the same millisecond, or second, writes the same.
-        holder.guard.comesAgain = true;
+        holder.guard.edit<RedisIdentity>().comesAgain = true;
         lock.contenders.push_back(std::move(holder));
     } else {
         Wording message = u"its moment was "_s;

@@ -155,7 +155,7 @@ Read stringLock(const Case &about, const RuleFit &fit)
     else
         holder.id = token->second;
     if (!rule.releasable)
-        holder.guard = {};
+        holder.guard = Identity();
     if (isOver(holder, about))
         lock.why += u"; the moment in its value is over"_s;
     else
@@ -187,10 +187,8 @@ Read hashLock(const Case &about, const RuleFit &fit)
     fillContender(holder, rule, parts);
     const auto token = parts.find(RulePart::Token);
     holder.id = token != parts.end() ? token->second : parts[RulePart::Holder];
-    if (rule.releasable && token != parts.end()) {
-        holder.guard.group = rule.fields.at(RulePart::Token);
-        holder.guard.value = token->second;
-    }
+    if (rule.releasable && token != parts.end())
+        holder.guard = RedisIdentity{.value = token->second, .counterpart = rule.fields.at(RulePart::Token)};
     if (isOver(holder, about))
         lock.why += u"; the moment in its field is over"_s;
     else
@@ -229,7 +227,7 @@ Read sharedLock(const Case &about, const RuleFit &fit)
         const bool hasToken = token != parts.end() && !token->second.isEmpty();
         holder.id = hasToken ? token->second : member.name;
         if (rule.releasable && hasToken)
-            holder.guard.value = member.name;
+            holder.guard = RedisIdentity{.value = member.name};
         if (rule.score == RuleScore::Until)
             holder.expiresAt = momentOfNumber(member.score);
         else if (!holder.expiresAt)
@@ -354,7 +352,7 @@ std::vector<RuleTrial> tryUserRules(const KeyView &main, const std::vector<KeyVi
     const Case about{main, companions, context};
     for (const auto &fit : recipes::rulesFitting(main.key.bytes())) {
         auto read = readByRule(about, fit);
-        RuleTrial trial{fit.rule->name, fit.rule->file, main.key, {}, {}};
+        RuleTrial trial{.rule = fit.rule->name, .file = fit.rule->file, .key = main.key, .lock = {}, .misfit = {}};
         if (auto *lock = std::get_if<LockSnapshot>(&read))
             trial.lock = std::move(*lock);
         else

@@ -105,8 +105,8 @@ void WaitAnalysis::freeAsTold(int contest, Flags &free, const std::vector<char> 
 
 void WaitAnalysis::free(int contest, Flags &free, const std::vector<char> *involved, std::vector<int> &news) const
 {
-    const auto &[requests, ordered, permits, isTold] = m_lockWaits[at(contest)];
-    if (isTold)
+    const auto &lock = m_lockWaits[at(contest)];
+    if (lock.isTold)
         return freeAsTold(contest, free, involved, news);
     struct Ahead {
         int all = 0;
@@ -114,18 +114,18 @@ void WaitAnalysis::free(int contest, Flags &free, const std::vector<char> *invol
     };
     Ahead ahead;
     std::map<int, Ahead> own;
-    for (int i = 0; i < static_cast<int>(requests.size()); ++i) {
-        const auto &one = requests[at(i)];
+    for (int i = 0; i < static_cast<int>(lock.requests.size()); ++i) {
+        const auto &one = lock.requests[at(i)];
         const RequestAt here{contest, i};
         if (!one.holds && !free[at(contest)][at(i)]) {
             const auto mine = own.contains(one.agent) ? own[one.agent] : Ahead();
             const int inTheWay = one.reads ? ahead.writers - mine.writers : ahead.all - mine.all;
-            if (inTheWay < permits) {
+            if (inTheWay < lock.permits) {
                 free[at(contest)][at(i)] = 1;
                 news.push_back(one.agent);
             }
         }
-        if ((one.holds || ordered) && !leaves(here, free, involved)) {
+        if ((one.holds || lock.ordered) && !leaves(here, free, involved)) {
             for (auto *count : {&ahead, &own[one.agent]}) {
                 ++count->all;
                 count->writers += one.reads ? 0 : 1;
@@ -188,24 +188,24 @@ std::vector<int> WaitAnalysis::stuckAmong(const std::vector<char> &involved) con
 
 std::vector<RequestAt> WaitAnalysis::blockers(RequestAt waiter) const
 {
-    const auto &[requests, ordered, permits, isTold] = m_lockWaits[at(waiter.contest)];
-    if (isTold)
+    const auto &lock = m_lockWaits[at(waiter.contest)];
+    if (lock.isTold)
         return told(waiter);
     const auto &me = request(waiter);
     const auto isMine = [&me](const LockRequest &one) { return one.agent == me.agent; };
     std::vector<RequestAt> found;
-    int i = ordered ? waiter.request - 1 : static_cast<int>(requests.size()) - 1;
+    int i = lock.ordered ? waiter.request - 1 : static_cast<int>(lock.requests.size()) - 1;
     for (; i >= 0; --i) {
-        const auto &one = requests[at(i)];
-        if (isMine(one) || !conflict(one, me) || (!ordered && !one.holds))
+        const auto &one = lock.requests[at(i)];
+        if (isMine(one) || !conflict(one, me) || (!lock.ordered && !one.holds))
             continue;
         // Behind the nearest writer, or the nearest waiter for a permit, all others are that one's business.
-        const bool isBehindReader = !found.empty() && ordered && !me.reads;
-        if (isBehindReader && permits == 1 && !one.reads && !one.holds)
+        const bool isBehindReader = !found.empty() && lock.ordered && !me.reads;
+        if (isBehindReader && lock.permits == 1 && !one.reads && !one.holds)
             break;
         found.push_back({waiter.contest, i});
-        const bool isLast = permits == 1 ? !one.reads : !one.holds;
-        if (ordered && isLast)
+        const bool isLast = lock.permits == 1 ? !one.reads : !one.holds;
+        if (lock.ordered && isLast)
             break;
     }
     return found;
@@ -215,29 +215,29 @@ std::vector<RequestAt> WaitAnalysis::blockers(RequestAt waiter) const
 std::vector<RequestAt> WaitAnalysis::inTheWay(RequestAt waiter, const Flags &free,
                                               const std::vector<char> *involved) const
 {
-    const auto &[requests, ordered, permits, isTold] = m_lockWaits[at(waiter.contest)];
-    if (isTold) {
+    const auto &lock = m_lockWaits[at(waiter.contest)];
+    if (lock.isTold) {
         auto all = told(waiter);
         std::erase_if(all, [&](RequestAt one) { return leaves(one, free, involved); });
         return all;
     }
     const auto &me = request(waiter);
     std::vector<RequestAt> holders, queued;
-    for (int i = 0; i < static_cast<int>(requests.size()); ++i) {
-        const auto &one = requests[at(i)];
+    for (int i = 0; i < static_cast<int>(lock.requests.size()); ++i) {
+        const auto &one = lock.requests[at(i)];
         const RequestAt here{waiter.contest, i};
-        if (!one.holds && (!ordered || i >= waiter.request))
+        if (!one.holds && (!lock.ordered || i >= waiter.request))
             break;
         if (one.agent == me.agent || !conflict(one, me) || leaves(here, free, involved))
             continue;
         (one.holds ? holders : queued).push_back(here);
     }
-    if (static_cast<int>(holders.size()) >= permits)
+    if (static_cast<int>(holders.size()) >= lock.permits)
         return holders;
     // The nearest is enough: it waits for those before it.
     for (auto one = queued.rbegin(); one != queued.rend(); ++one) {
         holders.push_back(*one);
-        if (static_cast<int>(holders.size()) >= permits)
+        if (static_cast<int>(holders.size()) >= lock.permits)
             break;
     }
     return holders;

@@ -68,8 +68,8 @@ std::vector<LockWaits> lockWaitsOf(const std::vector<LockSnapshot> &locks, const
         for (std::size_t j = 0; j < lock.contenders.size(); ++j) {
             const auto &one = lock.contenders[j];
             LockRequest request{clients.agent[i][j], one.role == Role::Holder, one.mode == Mode::Read, {}, clock};
-            if (one.guard.czxid > 0)
-                request.made = one.guard.czxid;
+            if (one.guard.creation() > 0)
+                request.made = one.guard.creation();
             contest.requests.push_back(request);
         }
         takeAsTold(contest, lock);

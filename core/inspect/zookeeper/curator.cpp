@@ -190,7 +190,7 @@ void addWaiters(LockSnapshot &lock, const Parts &parts, const RecogniseContext &
             waiter.watches.push_back({{}, true, Evidence::Inferred});
         else
             waiter.watches.push_back(edgeTo(one, parts.locks[i - 1], previous, parts, servers));
-        if (waiter.guard.owner == 0)
+        if (waiter.guard.znode().owner == 0)
             addPersistentNode(lock, waiter.id);
         previous = waiter.id;
         lock.contenders.push_back(std::move(waiter));

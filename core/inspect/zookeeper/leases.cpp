@@ -47,7 +47,7 @@ void addHolder(LockSnapshot &lock, const ZnodeView &node, const ZPath &directory
     // The node stays from hold to hold: what tells them apart is when it was written.
     if (node.stat.mzxid != 0)
         holder.id += '@' + QByteArray::number(node.stat.mzxid);
-    holder.guard.czxid = 0;
+    holder.guard.edit<ZnodeIdentity>().czxid = 0;
     holder.role = Role::Holder;
     holder.position = 0;
     holder.heldSince = momentOf(node.stat.mtime); // a renewal moves it

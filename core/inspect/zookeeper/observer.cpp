@@ -79,7 +79,7 @@ std::optional<LockSnapshot> lockOfTexts(const std::vector<LockSnapshot> &found, 
                                         const QByteArray &name, std::optional<ServerTime> askedAt)
 {
     for (const auto &lock : found) {
-        const auto first = lock.contenders.empty() ? Identity() : lock.contenders.front().guard;
+        const auto first = lock.contenders.empty() ? ZnodeIdentity() : lock.contenders.front().guard.znode();
         if (first.path.isEmpty() || ZPath(first.path).parent() != folder)
             continue;
         ZnodeView node;

@@ -176,7 +176,7 @@ auto &sinceOf(One &contender)
 // Since when it is there is what the server dated its node with; of some that is written anew.
 bool isDated(const LockSnapshot &lock, const Contender &contender)
 {
-    return contender.guard.czxid > 0 && sinceOf(contender)
+    return contender.guard.znode().czxid > 0 && sinceOf(contender)
            && recipes::recipeOf(lock.recipe).endsBy != recipes::EndsBy::Timestamp;
 }
 
@@ -218,8 +218,8 @@ void DirectoryJudge::compareClocks(Judged &judged, const DirectoryView &view, co
     std::map<qint64, ServerTime> fresh; // in the order they were made
     for (const auto &lock : now) {
         for (const auto &contender : lock.contenders) {
-            if (contender.guard.czxid > newestBefore && isDated(lock, contender))
-                fresh.emplace(contender.guard.czxid, *sinceOf(contender));
+            if (contender.guard.znode().czxid > newestBefore && isDated(lock, contender))
+                fresh.emplace(contender.guard.znode().czxid, *sinceOf(contender));
         }
     }
     const auto latest = m_answers.context().observed;
@@ -236,7 +236,7 @@ void DirectoryJudge::dateNodes(const HeadSince *headSince, std::vector<LockSnaps
         return;
     for (auto &lock : now) {
         for (auto &contender : lock.contenders) {
-            const HeadSince::key_type node(ZPath(contender.guard.path), contender.guard.czxid);
+            const HeadSince::key_type node(ZPath(contender.guard.znode().path), contender.guard.znode().czxid);
             const bool isSeen = contender.role == Role::Holder && headSince && headSince->contains(node);
             if (!isSeen && isDated(lock, contender))
                 sinceOf(contender) = m_clock.made(node.second, *sinceOf(contender));
@@ -252,7 +252,7 @@ void DirectoryJudge::noteHeads(HeadSince &headSince, std::vector<LockSnapshot> &
     for (auto &lock : now) {
         const auto *before = m_snapshots.find(lock.lock.name);
         for (auto &contender : lock.contenders) {
-            const HeadSince::key_type node(ZPath(contender.guard.path), contender.guard.czxid);
+            const HeadSince::key_type node(ZPath(contender.guard.znode().path), contender.guard.znode().czxid);
             if (contender.role != Role::Holder)
                 continue;
             heads.insert(node);

@@ -100,13 +100,25 @@ struct LeaderNode {
     bool showsWaiters = true;
 };
 constexpr LeaderNode leaderNodes[] = {
-    {"ActiveStandbyElectorLock", u"YARN", u"an ephemeral node named ActiveStandbyElectorLock", isOfYarn, nullptr,
-     "ActiveBreadCrumb"},
-    {"ActiveStandbyElectorLock", u"HDFS", u"an ephemeral node named ActiveStandbyElectorLock", nullptr, nullptr,
-     "ActiveBreadCrumb"},
-    {"controller", u"Kafka", u"the ephemeral node controller, with a broker's id in its data", nullptr, namesBroker},
+    {.name = "ActiveStandbyElectorLock",
+     .client = u"YARN",
+     .why = u"an ephemeral node named ActiveStandbyElectorLock",
+     .isPlace = isOfYarn,
+     .companion = "ActiveBreadCrumb"},
+    {.name = "ActiveStandbyElectorLock",
+     .client = u"HDFS",
+     .why = u"an ephemeral node named ActiveStandbyElectorLock",
+     .companion = "ActiveBreadCrumb"},
+    {.name = "controller",
+     .client = u"Kafka",
+     .why = u"the ephemeral node controller, with a broker's id in its data",
+     .isData = namesBroker},
     // Region servers watch it too; the backup masters have a directory of their own.
-    {"master", u"HBase", u"the ephemeral node master of HBase", isOfHBase, nullptr, nullptr, false},
+    {.name = "master",
+     .client = u"HBase",
+     .why = u"the ephemeral node master of HBase",
+     .isPlace = isOfHBase,
+     .showsWaiters = false},
 };
 
 bool isAt(const LeaderNode &leader, const ZPath &directory, const NodeName &name)
@@ -116,7 +128,8 @@ bool isAt(const LeaderNode &leader, const ZPath &directory, const NodeName &name
 
 std::optional<LockSnapshot> leaderLock(const ZnodeView &node, const Surroundings &around)
 {
-    const auto &[directory, context, owners, alone] = around;
+    const auto &directory = around.directory;
+    const auto &context = around.context;
     const auto leader = std::ranges::find_if(leaderNodes, [&](const LeaderNode &one) {
         return isAt(one, directory.path, node.name) && (!one.isData || (node.data && one.isData(*node.data)));
     });
@@ -146,12 +159,13 @@ bool isOwnMark(const std::optional<QByteArray> &data)
 
 std::optional<LockSnapshot> plain(const ZnodeView &node, const Surroundings &around)
 {
-    const auto &[directory, context, owners, alone] = around;
+    const auto &directory = around.directory;
+    const auto &context = around.context;
     const bool named = saysLock(node.name.bytes()) || saysLock(directory.path.name().bytes());
     const bool marked = isOwnMark(node.data);
     // A barrier has several members, or a node `ready` beside them.
-    const bool isMember = isUuid36(node.name.bytes()) && (!alone || hasChild(directory, "ready"));
-    if ((!named && !marked && !alone) || isMember)
+    const bool isMember = isUuid36(node.name.bytes()) && (!around.alone || hasChild(directory, "ready"));
+    if ((!named && !marked && !around.alone) || isMember)
         return std::nullopt; // members of a group, most likely
     const auto waiting = onlookers(node, around);
     LockSnapshot lock = heldBy(node, directory, context);

@@ -39,10 +39,10 @@ Contender contenderOf(const ZnodeView &node, const ZPath &directory, const Serve
     }
     if (node.data && !node.data->isEmpty() && !isRevocation(node))
         out.identity = node.data->left(identityBytes);
-    out.guard.path = directory.child(node.name).bytes();
-    out.guard.czxid = node.stat.czxid;
-    out.guard.owner = owner.value;
-    out.guard.version = node.stat.version;
+    out.guard = ZnodeIdentity{.path = directory.child(node.name).bytes(),
+                              .czxid = node.stat.czxid,
+                              .owner = owner.value,
+                              .version = node.stat.version};
     return out;
 }
 
@@ -50,7 +50,8 @@ void markHolder(Contender &contender, const ZnodeView &node, const RecogniseCont
 {
     contender.role = Role::Holder;
     if (context.headSince) {
-        const auto seen = context.headSince->find({ZPath(contender.guard.path), contender.guard.czxid});
+        const auto seen =
+            context.headSince->find({ZPath(contender.guard.znode().path), contender.guard.znode().czxid});
         if (seen != context.headSince->end()) {
             contender.heldSince = seen->second;
             return;

@@ -118,10 +118,10 @@ void giveIds(LockSnapshot &lock)
 {
     QHash<QByteArray, QByteArray> ids;
     for (auto &contender : lock.contenders) {
-        if (contender.guard.czxid == 0)
+        if (contender.guard.znode().czxid == 0)
             continue; // no node of its own
-        const QByteArray name =
-            std::exchange(contender.id, recipes::nodeContenderId(NodeName(contender.id), contender.guard.czxid));
+        const QByteArray name = std::exchange(
+            contender.id, recipes::nodeContenderId(NodeName(contender.id), contender.guard.znode().czxid));
         if (name != contender.id)
             ids.insert(name, contender.id);
     }

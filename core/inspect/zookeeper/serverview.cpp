@@ -163,13 +163,13 @@ void addSessionFindings(LockSnapshot &lock, const RecogniseContext &context)
 {
     const ServerView servers(context);
     for (auto &one : lock.contenders) {
-        if (one.guard.owner == 0)
+        if (one.guard.znode().owner == 0)
             continue;
         // Who came after the question was asked is in no answer to it.
         const auto since = one.role == Role::Holder ? one.heldSince : one.waitingSince;
         if (since && !servers.wasAskedAfter(*since))
             continue;
-        const auto health = servers.health(zk::SessionId{one.guard.owner});
+        const auto health = servers.health(zk::SessionId{one.guard.znode().owner});
         if (!health || health->isAlive())
             continue;
         if (one.role == Role::Holder) {
@@ -192,17 +192,18 @@ std::vector<QByteArray> watchingNothing(const LockSnapshot &lock, const Recognis
         return {};
     std::map<quint64, int> nodesOf;
     for (const auto &one : lock.contenders)
-        ++nodesOf[one.guard.owner];
+        ++nodesOf[one.guard.znode().owner];
     std::vector<QByteArray> suspects;
     for (const auto &one : lock.contenders) {
-        const zk::SessionId session{one.guard.owner};
+        const zk::SessionId session{one.guard.znode().owner};
         const bool watchesChildren = std::ranges::any_of(one.watches, &WatchEdge::children);
         if (one.role != Role::Waiter || session.isNone() || watchesChildren || servers.isOurs(session))
             continue;
         // Someone whose session has two nodes here may wait with the other one.
         const auto health = servers.health(session);
         const bool gone = health && !health->connected; // its watches went with its connection
-        if (nodesOf[one.guard.owner] != 1 || gone || !one.waitingSince || !servers.wasAskedAfter(*one.waitingSince))
+        if (nodesOf[one.guard.znode().owner] != 1 || gone || !one.waitingSince
+            || !servers.wasAskedAfter(*one.waitingSince))
             continue;
         if (!servers.watchesBelow(session, lock.lock.name))
             suspects.push_back(one.id);

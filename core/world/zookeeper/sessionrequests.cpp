@@ -90,8 +90,14 @@ Reply<T> SimulatedSession::request(Terms &&terms, Request &&request, T (*taken)(
     }
     Reply<T> reply(m_process);
     request.watches = terms.watch.has_value();
-    Outstanding outstanding{++m_lastNumber, std::move(terms.attempt), std::move(terms.parts), std::move(terms.watch),
-                            request.verb,   request.unwatched,        terms.deadline.when(),  {}};
+    Outstanding outstanding{.number = ++m_lastNumber,
+                            .attempt = std::move(terms.attempt),
+                            .parts = std::move(terms.parts),
+                            .watch = std::move(terms.watch),
+                            .verb = request.verb,
+                            .unwatched = request.unwatched,
+                            .due = terms.deadline.when(),
+                            .settle = {}};
     outstanding.settle = [reply, taken](Answer *answer, const Error *error) {
         if (reply.isComplete()) // too late
             return;
