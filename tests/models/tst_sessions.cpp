@@ -8,13 +8,8 @@
 
 #include <QAbstractItemModelTester>
 #include <QSortFilterProxyModel>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::ui;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using inspect::ServerTime;
 using inspect::SessionSnapshot;
 
@@ -90,9 +85,8 @@ private slots:
     void sessionsOfADeadServerDoNotLookAlive()
     {
         SessionsModel model(nullptr, [] { return std::chrono::system_clock::time_point(); });
-        inspect::SessionSnapshot session;
-        session.connection = ConnectionName("cache");
-        session.expiresAt = inspect::ServerTime(6400ms);
+        inspect::SessionSnapshot session{.connection = ConnectionName("cache"),
+                                         .expiresAt = inspect::ServerTime(6400ms)};
         model.apply({session.connection}, {session});
         QCOMPARE(model.index(0, SessionsModel::Expires).data().toString(), u"in 6.4 s"_s);
         model.setDown(ConnectionName("cache"), true);

@@ -16,11 +16,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QTabWidget>
-#include <QTest>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using namespace lockscope::ui;
 using inspect::Evidence;
 using inspect::LockSnapshot;
@@ -32,16 +28,13 @@ const SystemTime wordsPresent = SystemTime(1'700'000'000s);
 
 LockSnapshot rowLock()
 {
-    LockSnapshot lock;
-    lock.lock = {ConnectionName("sql"), "shop.stock#id=1"};
-    lock.backend = BackendKind::MariaDb;
-    lock.recipe = "sql-for-update";
-    lock.observed = testing::serverTime(wordsPresent);
+    LockSnapshot lock{.lock = {ConnectionName("sql"), "shop.stock#id=1"},
+                      .backend = BackendKind::MariaDb,
+                      .recipe = "sql-for-update",
+                      .observed = testing::serverTime(wordsPresent)};
     for (const QByteArray number : {"13", "14"}) {
-        inspect::Contender one;
-        one.id = number + "@1699999990000";
-        one.session = QString::fromLatin1(number);
-        one.identity = "app";
+        inspect::Contender one{
+            .id = number + "@1699999990000", .session = QString::fromLatin1(number), .identity = "app"};
         one.guard.value = "trx 47" + number + " started 1699999990000";
         one.role = lock.contenders.empty() ? Role::Holder : Role::Waiter;
         one.position = static_cast<int>(lock.contenders.size());

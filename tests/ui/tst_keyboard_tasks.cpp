@@ -21,11 +21,8 @@
 #include <QPushButton>
 #include <QSignalSpy>
 
-using namespace Qt::StringLiterals;
-using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::LockName;
-using testing::present;
 
 namespace {
 
@@ -103,9 +100,7 @@ private:
     }
     void tellSessions(std::vector<inspect::SessionSnapshot> all)
     {
-        Batch batch;
-        batch.sessionsOf = {ConnectionName("zk")};
-        batch.sessions = std::move(all);
+        Batch batch{.sessions = std::move(all), .sessionsOf = {ConnectionName("zk")}};
         m_backend->tell(batch);
     }
     // Of two: each holds what the other waits for.
@@ -199,14 +194,12 @@ private slots:
 
     void whatASessionHoldsAndWaitsFor()
     {
-        Batch batch;
-        batch.sessionsOf = {ConnectionName("zk")};
+        Batch batch{.sessionsOf = {ConnectionName("zk")}};
         for (int i = 0; i < 3; ++i) {
-            inspect::SessionSnapshot session;
-            session.connection = ConnectionName("zk");
-            session.session = u"0x1000009b489000%1"_s.arg(i);
-            session.endpoint = u"10.0.3.%1:56332"_s.arg(7 + i);
-            session.holds = {"/locks/orders", "/locks/stock"};
+            inspect::SessionSnapshot session{.connection = ConnectionName("zk"),
+                                             .session = u"0x1000009b489000%1"_s.arg(i),
+                                             .endpoint = u"10.0.3.%1:56332"_s.arg(7 + i),
+                                             .holds = {"/locks/orders", "/locks/stock"}};
             batch.sessions.push_back(session);
         }
         m_backend->tell(batch);
@@ -239,8 +232,7 @@ private slots:
     {
         const auto lock = testing::queueLock("zk", "/locks/orders", 2, testing::serverTime(present));
         m_backend->tellLocks({testing::change(ChangeKind::Changed, lock)});
-        inspect::SessionSnapshot session;
-        session.connection = ConnectionName("zk");
+        inspect::SessionSnapshot session{.connection = ConnectionName("zk")};
         session.session = *lock.contenders[0].session;
         session.endpoint = u"10.0.3.7:56332"_s;
         session.holds = {"/locks/orders"};
@@ -260,8 +252,7 @@ private slots:
         auto lock = testing::queueLock("zk", "/locks/orders", 1, testing::serverTime(present));
         lock.contenders[0].identity = "app-9";
         m_backend->tellLocks({testing::change(ChangeKind::Changed, lock)});
-        inspect::SessionSnapshot session;
-        session.connection = ConnectionName("zk");
+        inspect::SessionSnapshot session{.connection = ConnectionName("zk")};
         session.session = *lock.contenders[0].session;
         session.client = u"kazoo"_s;
         session.holds = {"/locks/orders"};
@@ -284,10 +275,8 @@ private slots:
             doing.statement = "UPDATE stock SET n = n - 1 WHERE id = 1 /* " + query.session.toUtf8() + " */";
             return Result<SessionDoing>(doing);
         };
-        inspect::SessionSnapshot session;
-        session.connection = ConnectionName("zk");
-        session.session = u"41"_s;
-        session.holds = {"shop.stock#id=1"};
+        inspect::SessionSnapshot session{
+            .connection = ConnectionName("zk"), .session = u"41"_s, .holds = {"shop.stock#id=1"}};
         tellSessions({session});
         goTo(u"id=1"_s);
         QCOMPARE(page().currentLock(), std::optional(taskLock("shop.stock#id=1")));

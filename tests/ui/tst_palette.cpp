@@ -11,8 +11,6 @@
 #include <QLineEdit>
 #include <QListWidget>
 
-using namespace Qt::StringLiterals;
-using namespace lockscope;
 using inspect::LockName;
 
 class TestPalette : public testing::WindowFixture {
@@ -101,12 +99,9 @@ private slots:
 
     void aSessionIsFoundByWhereItIsFrom()
     {
-        Batch batch;
-        batch.sessionsOf = {ConnectionName("zk")};
-        inspect::SessionSnapshot session;
-        session.connection = ConnectionName("zk");
-        session.session = u"0x1000009b4890001"_s;
-        session.endpoint = u"10.0.3.7:56332"_s;
+        Batch batch{.sessionsOf = {ConnectionName("zk")}};
+        inspect::SessionSnapshot session{
+            .connection = ConnectionName("zk"), .session = u"0x1000009b4890001"_s, .endpoint = u"10.0.3.7:56332"_s};
         batch.sessions = {session};
         m_backend->tell(batch);
         openPalette();

@@ -31,8 +31,6 @@
 #include <QTemporaryDir>
 #include <QTreeView>
 
-using namespace Qt::StringLiterals;
-using namespace lockscope;
 using inspect::LockName;
 
 namespace {
@@ -79,13 +77,11 @@ class TestRowMenus : public testing::WindowFixture {
     void openMenuOf(QWidget *view) { QTest::keyClick(view, Qt::Key_F10, Qt::ShiftModifier); }
     void tellSession()
     {
-        Batch batch;
-        batch.sessionsOf = {ConnectionName("zk")};
-        inspect::SessionSnapshot session;
-        session.connection = ConnectionName("zk");
-        session.session = u"0x1000009b4890001"_s;
-        session.endpoint = u"10.0.3.7:56332"_s;
-        session.holds = {"/locks/orders"};
+        Batch batch{.sessionsOf = {ConnectionName("zk")}};
+        inspect::SessionSnapshot session{.connection = ConnectionName("zk"),
+                                         .session = u"0x1000009b4890001"_s,
+                                         .endpoint = u"10.0.3.7:56332"_s,
+                                         .holds = {"/locks/orders"}};
         batch.sessions = {session};
         m_backend->tell(batch);
     }

@@ -17,14 +17,8 @@
 #include <QRegularExpression>
 #include <QTreeView>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::LockName;
-using testing::change;
-using testing::present;
-using testing::queueLock;
 
 namespace {
 
@@ -197,12 +191,10 @@ private slots:
 
     void enterOnASessionShowsTheLockThatWasSearched()
     {
-        Batch batch;
-        batch.sessionsOf = {ConnectionName("zk")};
-        inspect::SessionSnapshot session;
-        session.connection = ConnectionName("zk");
-        session.session = u"0x1"_s;
-        session.holds = {"/locks/orders-2", "/locks/nightly-report"};
+        Batch batch{.sessionsOf = {ConnectionName("zk")}};
+        inspect::SessionSnapshot session{.connection = ConnectionName("zk"),
+                                         .session = u"0x1"_s,
+                                         .holds = {"/locks/orders-2", "/locks/nightly-report"}};
         batch.sessions = {session};
         m_backend->tell(batch);
         m_window->showPage(u"sessions"_s);
@@ -319,8 +311,7 @@ private slots:
         news.sessionsOf = {ConnectionName("zk")};
         news.sessions.resize(1);
         news.sessions[0].connection = ConnectionName("zk");
-        operate::LogEntry entry;
-        entry.number = 1;
+        operate::LogEntry entry{.number = 1};
         news.log = {entry};
         m_backend->tell(news);
         QCOMPARE(page().model().rowCount(), 3);

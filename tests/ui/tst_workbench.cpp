@@ -35,12 +35,8 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::LockName;
-using testing::present;
 
 namespace {
 
@@ -376,14 +372,12 @@ private slots:
     // Of the review: "127.0.0.…" beside 450 empty pixels.
     void noColumnIsCutWhereThereIsRoom()
     {
-        Batch batch;
-        batch.sessionsOf = {ConnectionName("zk")};
-        inspect::SessionSnapshot session;
-        session.connection = ConnectionName("zk");
-        session.session = u"0x1000009b4890001"_s;
-        session.endpoint = u"192.168.100.107:56332"_s;
-        session.client = u"a client with a long name"_s;
-        session.holds = {"/locks/orders"};
+        Batch batch{.sessionsOf = {ConnectionName("zk")}};
+        inspect::SessionSnapshot session{.connection = ConnectionName("zk"),
+                                         .session = u"0x1000009b4890001"_s,
+                                         .endpoint = u"192.168.100.107:56332"_s,
+                                         .client = u"a client with a long name"_s,
+                                         .holds = {"/locks/orders"}};
         batch.sessions = {session};
         m_backend->tell(batch);
         m_window->showPage(u"sessions"_s);

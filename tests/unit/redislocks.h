@@ -8,16 +8,13 @@ namespace lockscope::testing {
 
 inline inspect::LockSnapshot redisLock(const QByteArray &recipe, const QByteArray &value)
 {
-    inspect::LockSnapshot snapshot;
-    snapshot.lock = inspect::LockName{ConnectionName("redis"), "orders-lock"};
-    snapshot.backend = BackendKind::Redis;
-    snapshot.recipe = recipe;
-    snapshot.confidence = inspect::Confidence::High;
-    snapshot.state = inspect::LockState::Held;
-    snapshot.waitersKnown = false;
-    inspect::Contender holder;
-    holder.id = value;
-    holder.role = inspect::Role::Holder;
+    inspect::LockSnapshot snapshot{.lock = inspect::LockName{ConnectionName("redis"), "orders-lock"},
+                                   .backend = BackendKind::Redis,
+                                   .confidence = inspect::Confidence::High,
+                                   .state = inspect::LockState::Held,
+                                   .waitersKnown = false,
+                                   .recipe = recipe};
+    inspect::Contender holder{.id = value, .role = inspect::Role::Holder};
     holder.guard.value = value;
     snapshot.contenders = {holder};
     return snapshot;

@@ -19,10 +19,7 @@ inline QByteArray nodeName(int n)
 
 inline Contender contender(int n)
 {
-    Contender c;
-    c.id = nodeName(n);
-    c.role = n == 0 ? Role::Holder : Role::Waiter;
-    c.position = n;
+    Contender c{.id = nodeName(n), .role = n == 0 ? Role::Holder : Role::Waiter, .position = n};
     c.guard.path = "/locks/orders/" + c.id;
     c.guard.czxid = headCzxid + n;
     c.guard.owner = headOwner + static_cast<quint64>(n);
@@ -34,13 +31,11 @@ inline Contender contender(int n)
 // Curator's queue: one holder, two waiters.
 inline LockSnapshot queue()
 {
-    LockSnapshot snapshot;
-    snapshot.lock = LockName{ConnectionName("zk"), "/locks/orders"};
-    snapshot.recipe = "curator-mutex";
-    snapshot.confidence = Confidence::High;
-    snapshot.state = LockState::Contended;
-    snapshot.contenders = {contender(0), contender(1), contender(2)};
-    return snapshot;
+    return LockSnapshot{.lock = LockName{ConnectionName("zk"), "/locks/orders"},
+                        .confidence = Confidence::High,
+                        .state = LockState::Contended,
+                        .recipe = "curator-mutex",
+                        .contenders = {contender(0), contender(1), contender(2)}};
 }
 
 } // namespace lockscope::testing::releases

@@ -5,13 +5,8 @@
 #include "core/rules/catalogue.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace std::chrono_literals;
 using rehearse::Next;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -21,19 +16,20 @@ const ServerTime rehearsedAt = ServerTime(std::chrono::hours(24));
 LockSnapshot rehearsedLock(const QByteArray &recipe, const QByteArrayList &shorthand)
 {
     const auto &info = recipes::recipeOf(recipe);
-    LockSnapshot lock;
-    lock.lock = {ConnectionName("zk"), info.backend == BackendKind::ZooKeeper ? "/locks/orders" : "orders"};
-    lock.backend = info.backend;
-    lock.recipe = recipe;
-    lock.observed = rehearsedAt;
+    LockSnapshot lock{
+        .lock = {ConnectionName("zk"), info.backend == BackendKind::ZooKeeper ? "/locks/orders" : "orders"},
+        .backend = info.backend,
+        .recipe = recipe,
+        .observed = rehearsedAt};
     for (const auto &one : shorthand) {
         const auto i = static_cast<int>(lock.contenders.size());
-        Contender contender;
-        contender.id = "_c_0000-lock-" + QByteArray::number(i).rightJustified(10, '0');
-        contender.role = one.startsWith('H') ? Role::Holder : Role::Waiter;
-        contender.mode = one.endsWith('r') ? Mode::Read : info.readWrite ? Mode::Write : Mode::Exclusive;
-        contender.position = i;
-        contender.session = QString::number(i + 10);
+        Contender contender{.id = "_c_0000-lock-" + QByteArray::number(i).rightJustified(10, '0'),
+                            .role = one.startsWith('H') ? Role::Holder : Role::Waiter,
+                            .mode = one.endsWith('r') ? Mode::Read
+                                    : info.readWrite  ? Mode::Write
+                                                      : Mode::Exclusive,
+                            .position = i,
+                            .session = QString::number(i + 10)};
         contender.guard.path = "/locks/orders/" + contender.id;
         contender.guard.czxid = i + 100;
         contender.guard.value = contender.id;
@@ -140,9 +136,9 @@ class TestRehearsal : public QObject {
 private slots:
     void saysWhoIsNext_data()
     {
-        QTest::addColumn<QByteArray>("name");
+        const Rows<QByteArray> row("name");
         for (const auto &[name, one] : m_cases)
-            QTest::newRow(name) << name;
+            row(name, name);
     }
     void saysWhoIsNext()
     {
