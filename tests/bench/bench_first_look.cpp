@@ -6,7 +6,6 @@
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
 #include "core/inspect/zookeeper/observer.h"
-#include "core/sandbox/server.h"
 #include "core/zookeeper/client.h"
 #include "tests/bench/blocking.h"
 #include "tests/bench/report.h"
@@ -28,11 +27,7 @@ constexpr int directories = 1000;
 
 zk::Op createOp(const ZPath &path)
 {
-    zk::Op op;
-    op.kind = zk::Op::Kind::Create;
-    op.path = path;
-    op.acls = zk::openAcl();
-    return op;
+    return zk::Op{.kind = zk::Op::Kind::Create, .path = path, .acls = zk::openAcl()};
 }
 
 QByteArray lockPath(int i)
@@ -112,10 +107,7 @@ class BenchFirstLook : public QObject {
 
     zk::Session &openSession()
     {
-        zk::SessionOptions options;
-        options.hosts = {m_server->address()};
-        options.timeout = 30s;
-        m_sessions.push_back(zk::openSession(m_loop, options));
+        m_sessions.push_back(zk::openSession(m_loop, {.hosts = {m_server->address()}, .timeout = 30s}));
         auto &session = *m_sessions.back();
         [&] { QTRY_COMPARE_WITH_TIMEOUT(session.state(), zk::SessionState::Connected, 15'000); }();
         return session;
@@ -140,13 +132,7 @@ private slots:
     {
         if (m_znodes == 0)
             m_znodes = 100'000;
-        sandbox::ZooKeeperOptions options;
-        options.tick = 2000ms;
-        auto made = sandbox::makeZooKeeper(options);
-        if (!made)
-            QSKIP(qPrintable(made.error().message));
-        m_server = std::move(*made);
-        QVERIFY(m_server->start(30s));
+        START_OR_SKIP(m_server, sandbox::makeZooKeeper({.tick = 2000ms}));
         Scope scope(m_loop);
         bool filled = false;
         scope.launch(fill(openSession(), m_znodes, filled));

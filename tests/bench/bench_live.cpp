@@ -4,10 +4,10 @@
 // process that waits for the same event.
 #include "core/async/qtloop.h"
 #include "core/redis/client.h"
-#include "core/sandbox/server.h"
 #include "core/workspace/livebackend.h"
 #include "core/zookeeper/client.h"
 #include "tests/bench/report.h"
+#include "tests/support/startedserver.h"
 #include "ui/mainwindow.h"
 #include "ui/models/locksmodel.h"
 #include "ui/pages/pagestack.h"
@@ -100,20 +100,12 @@ class BenchLive : public QObject {
 private slots:
     void initTestCase()
     {
-        auto zooKeeper = sandbox::makeZooKeeper();
-        auto redis = sandbox::makeRedis();
-        if (!zooKeeper || !redis)
-            QSKIP("no ZooKeeper or no Redis on this machine");
-        m_zooKeeper = std::move(*zooKeeper);
-        m_redis = std::move(*redis);
-        QVERIFY(m_zooKeeper->start(60s));
-        QVERIFY(m_redis->start(30s));
-        zk::SessionOptions session;
-        session.hosts = {m_zooKeeper->address()};
+        START_OR_SKIP(m_zooKeeper, sandbox::makeZooKeeper());
+        START_OR_SKIP(m_redis, sandbox::makeRedis());
+        zk::SessionOptions session{.hosts = {m_zooKeeper->address()}};
         m_writer = zk::openSession(m_loop, session);
         m_listener = zk::openSession(m_loop, session);
-        redis::ConnectionOptions connection;
-        connection.host = m_redis->address();
+        redis::ConnectionOptions connection{.host = m_redis->address()};
         m_keys = redis::openConnection(m_loop, connection);
         QVERIFY(runUntil([&] {
             return m_writer->state() == zk::SessionState::Connected
@@ -132,15 +124,10 @@ private slots:
         m_window->resize(1440, 900);
         m_window->show();
         m_window->pages().all();
-        ConnectionSpec spec;
-        spec.name = queueLock.connection;
-        spec.hosts = {m_zooKeeper->address()};
-        spec.adminPort = m_zooKeeper->adminPort();
+        ConnectionSpec spec{
+            .name = queueLock.connection, .hosts = {m_zooKeeper->address()}, .adminPort = m_zooKeeper->adminPort()};
         m_backend->execute(Connect{spec});
-        ConnectionSpec keys;
-        keys.name = keyLock.connection;
-        keys.scheme = Scheme::Redis;
-        keys.hosts = {m_redis->address()};
+        ConnectionSpec keys{.name = keyLock.connection, .scheme = Scheme::Redis, .hosts = {m_redis->address()}};
         m_backend->execute(Connect{keys});
         QVERIFY(runUntil([&] { return m_window->isFirstSnapshotComplete(); }));
         for (auto *view : m_window->findChildren<QAbstractItemView *>()) {

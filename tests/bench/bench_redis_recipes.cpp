@@ -72,9 +72,7 @@ class BenchRedisRecipes : public QObject {
 
     std::unique_ptr<redis::Connection> open(const HostPort &server)
     {
-        redis::ConnectionOptions options;
-        options.host = server;
-        auto connection = redis::openConnection(m_loop, options);
+        auto connection = redis::openConnection(m_loop, {.host = server});
         bench::waitUntil([&] { return connection->state() == redis::ConnectionState::Connected; });
         return connection;
     }

@@ -10,7 +10,6 @@
 #include "core/async/scope.h"
 #include "core/inspect/redis/observer.h"
 #include "core/redis/client.h"
-#include "core/sandbox/server.h"
 #include "tests/bench/blocking.h"
 #include "tests/bench/report.h"
 #include "tests/support/keepingsink.h"
@@ -228,14 +227,8 @@ private slots:
     {
         m_keys = m_keys > 0 ? m_keys : 1'000'000;
         m_locks = m_keys / 100;
-        auto made = sandbox::makeRedis({});
-        if (!made)
-            QSKIP(qPrintable(made.error().message));
-        m_server = std::move(*made);
-        QVERIFY(m_server->start(10s));
-        redis::ConnectionOptions options;
-        options.host = m_server->address();
-        m_connection = redis::openConnection(m_loop, options);
+        START_OR_SKIP(m_server, sandbox::makeRedis({}));
+        m_connection = redis::openConnection(m_loop, {.host = m_server->address()});
         QVERIFY(bench::waitUntil([&] { return m_connection->state() == redis::ConnectionState::Connected; }));
         Scope scope(m_loop);
         bool isFilled = false;

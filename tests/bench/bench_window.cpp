@@ -6,10 +6,10 @@
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
-#include "core/sandbox/server.h"
 #include "core/workspace/livebackend.h"
 #include "core/zookeeper/client.h"
 #include "tests/bench/metered.h"
+#include "tests/support/startedserver.h"
 #include "ui/mainwindow.h"
 #include "ui/models/locksmodel.h"
 #include "ui/pages/lockspage.h"
@@ -35,11 +35,7 @@ const ZPath longQueue("/locks/long");
 
 zk::Op createOp(const ZPath &path)
 {
-    zk::Op op;
-    op.kind = zk::Op::Kind::Create;
-    op.path = path;
-    op.acls = zk::openAcl();
-    return op;
+    return zk::Op{.kind = zk::Op::Kind::Create, .path = path, .acls = zk::openAcl()};
 }
 
 Task<void> fill(zk::Session &session, ZPath parent, int from, int count, QByteArray prefix)
@@ -76,9 +72,7 @@ protected:
     void run() override
     {
         QtLoop loop;
-        zk::SessionOptions options;
-        options.hosts = {m_server};
-        options.timeout = 30s;
+        zk::SessionOptions options{.hosts = {m_server}, .timeout = 30s};
         auto session = zk::openSession(loop, options);
         auto second = zk::openSession(loop, options);
         Scope scope(loop);
@@ -203,13 +197,7 @@ class BenchWindow : public QObject {
 private slots:
     void initTestCase()
     {
-        sandbox::ZooKeeperOptions options;
-        options.tick = 2000ms;
-        auto made = sandbox::makeZooKeeper(options);
-        if (!made)
-            QSKIP(qPrintable(made.error().message));
-        m_server = std::move(*made);
-        QVERIFY(m_server->start(30s));
+        START_OR_SKIP(m_server, sandbox::makeZooKeeper({.tick = 2000ms}));
         m_others = std::make_unique<OtherClients>(m_server->address(), m_znodes, m_children);
         m_others->start();
         QTRY_VERIFY_WITH_TIMEOUT(m_others->isFilled, 240'000);
@@ -218,10 +206,8 @@ private slots:
         m_window->resize(1440, 900);
         m_window->show();
         m_window->pages().all();
-        ConnectionSpec spec;
-        spec.name = ConnectionName("zk");
-        spec.hosts = {m_server->address()};
-        spec.adminPort = m_server->adminPort();
+        ConnectionSpec spec{
+            .name = ConnectionName("zk"), .hosts = {m_server->address()}, .adminPort = m_server->adminPort()};
         m_backend->execute(Connect{spec});
         QTRY_VERIFY_WITH_TIMEOUT(m_window->isFirstSnapshotComplete(), 30'000);
     }

@@ -12,12 +12,12 @@
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
 #include "core/recipes/make.h"
-#include "core/sandbox/server.h"
 #include "core/zookeeper/client.h"
 #include "tests/bench/blocking.h"
 #include "tests/bench/delayproxy.h"
 #include "tests/bench/report.h"
 #include "tests/interop/foreignclients.h"
+#include "tests/support/startedserver.h"
 
 #include <QElapsedTimer>
 #include <QFile>
@@ -135,10 +135,7 @@ class BenchZooKeeperRecipes : public QObject {
 
     std::unique_ptr<zk::Session> open(const HostPort &server)
     {
-        zk::SessionOptions options;
-        options.hosts = {server};
-        options.timeout = 30s;
-        auto session = zk::openSession(m_loop, options);
+        auto session = zk::openSession(m_loop, {.hosts = {server}, .timeout = 30s});
         const auto connected = [&] { return session->state() == zk::SessionState::Connected; };
         return QTest::qWaitFor(connected, 20'000) ? std::move(session) : nullptr;
     }
@@ -245,25 +242,14 @@ class BenchZooKeeperRecipes : public QObject {
 private slots:
     void initTestCase()
     {
-        sandbox::ZooKeeperOptions options;
-        options.tick = 2000ms;
-        options.adminServer = false;
-        auto made = sandbox::makeZooKeeper(options);
-        if (!made)
-            QSKIP(qPrintable(made.error().message));
-        m_server = std::move(*made);
-        QVERIFY(m_server->start(30s));
+        START_OR_SKIP(m_server, sandbox::makeZooKeeper({.adminServer = false, .tick = 2000ms}));
         m_slow = std::make_unique<bench::DelayProxy>(m_server->address(), 1000us);
     }
 
     void acquireBesideABareCreate()
     {
         // The server's log on the disk, as a real one's is.
-        sandbox::ZooKeeperOptions options;
-        options.tick = 2000ms;
-        options.adminServer = false;
-        options.syncsItsLog = true;
-        auto server = sandbox::makeZooKeeper(options);
+        auto server = sandbox::makeZooKeeper({.adminServer = false, .tick = 2000ms, .syncsItsLog = true});
         QVERIFY(server && (*server)->start(30s));
         auto session = open((*server)->address());
         QVERIFY(session);

@@ -109,9 +109,7 @@ class EtcdClient : public CabledClient<etcd::Client, PlannedEtcd, CountingEtcd> 
 public:
     EtcdClient(Loop &loop, const HostPort &server) : CabledClient(server)
     {
-        etcd::ClientOptions options;
-        options.hosts = {m_cable.address()};
-        use(etcd::openClient(loop, options), plan);
+        use(etcd::openClient(loop, {.hosts = {m_cable.address()}}), plan);
     }
     Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TestName &name,
                                                 const recipes::AcquireOptions &options, Random random) override
@@ -135,8 +133,7 @@ public:
     {
         if (auto started = startServer(sandbox::makeEtcd()); !started)
             return started;
-        etcd::ClientOptions options;
-        options.hosts = {m_server->address()};
+        etcd::ClientOptions options{.hosts = {m_server->address()}};
         m_admin = etcd::openClient(loop(), options);
         if (!eventually([this] { return isConnected(); }))
             return Error{ErrorCode::NotConnected, m_admin->lastError()};
@@ -227,10 +224,8 @@ private:
     // The oldest first.
     std::vector<etcd::KeyValue> below(const QByteArray &prefix)
     {
-        etcd::RangeRequest request;
-        request.key = prefix;
-        request.end = etcd::endOfPrefix(prefix);
-        request.order = etcd::Order::OldestFirst;
+        etcd::RangeRequest request{
+            .key = prefix, .end = etcd::endOfPrefix(prefix), .order = etcd::Order::OldestFirst};
         const auto answer = await(m_admin->range(request, soon()));
         return answer ? answer->entries : std::vector<etcd::KeyValue>();
     }

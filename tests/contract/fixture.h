@@ -14,11 +14,6 @@ namespace lockscope::contract {
 using namespace Qt::StringLiterals;
 
 // For helpers that return what went wrong, empty if nothing.
-#define OK(expression)                                                                                               \
-    do {                                                                                                             \
-        const QString wrong = (expression);                                                                          \
-        QVERIFY2(wrong.isEmpty(), qPrintable(QStringLiteral(#expression ": ") + wrong));                             \
-    } while (false)
 #define EVENTUALLY(condition)                                                                                        \
     QVERIFY2(lockscope::contract::eventually([&] { return bool(condition); }), "never: " #condition)
 // A lock of the row's recipe; skips the row when the behaviour does not apply.
@@ -36,6 +31,8 @@ class Fixture : public QObject {
     Q_OBJECT
 
 protected:
+    using Contender = contract::Contender; // not that of the other tests
+
     // The behaviours of one letter that are checked here; several classes may share its numbers out among them.
     explicit Fixture(char letter, int first = 1, int last = std::numeric_limits<int>::max());
 

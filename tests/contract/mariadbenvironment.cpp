@@ -11,10 +11,7 @@ namespace {
 
 std::unique_ptr<mariadb::Session> openSession(Loop &loop, const HostPort &server, const QString &user)
 {
-    mariadb::SessionOptions options;
-    options.host = server;
-    options.user = user;
-    options.askIdleEvery = 200ms;
+    mariadb::SessionOptions options{.host = server, .user = user, .askIdleEvery = 200ms};
     options.idleAnswersWithin = 30s; // it is paused here for longer than a server may be silent
     return mariadb::openSession(loop, options);
 }

@@ -14,11 +14,7 @@ namespace {
 
 std::unique_ptr<mariadb::Session> openBackend(Loop &loop, const HostPort &server, const QString &user)
 {
-    mariadb::SessionOptions options;
-    options.host = server;
-    options.user = user;
-    options.database = u"shop"_s;
-    options.askIdleEvery = 200ms;
+    mariadb::SessionOptions options{.host = server, .user = user, .database = u"shop"_s, .askIdleEvery = 200ms};
     options.idleAnswersWithin = 30s; // it is paused here for longer than a server may be silent
     return postgresql::openSession(loop, options);
 }

@@ -22,10 +22,8 @@ public:
     RedisClient(Loop &loop, const HostPort &server, const QByteArray &user = {}, testing::FaultPlan *shared = nullptr)
         : CabledClient(server)
     {
-        redis::ConnectionOptions options;
-        options.host = m_cable.address();
-        options.user = user;
-        options.password = user.isEmpty() ? QByteArray() : QByteArray("any");
+        redis::ConnectionOptions options{
+            .host = m_cable.address(), .user = user, .password = user.isEmpty() ? QByteArray() : QByteArray("any")};
         use(redis::openConnection(loop, options), shared ? *shared : plan);
     }
 
@@ -71,8 +69,7 @@ public:
     {
         if (auto started = startServer(sandbox::makeRedis()); !started)
             return started;
-        redis::ConnectionOptions options;
-        options.host = m_server->address();
+        redis::ConnectionOptions options{.host = m_server->address()};
         m_admin = redis::openConnection(loop(), options);
         if (!eventually([this] { return isConnected(); }))
             return Error{ErrorCode::NotConnected, m_admin->lastError()};

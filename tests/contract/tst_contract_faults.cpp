@@ -5,7 +5,6 @@
 
 #include <set>
 
-using namespace lockscope;
 using namespace lockscope::contract;
 
 class TestContractFaults : public Fixture {

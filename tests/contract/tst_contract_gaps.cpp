@@ -6,7 +6,6 @@
 #include <QAbstractEventDispatcher>
 #include <QRegularExpression>
 
-using namespace lockscope;
 using namespace lockscope::contract;
 
 namespace {

@@ -3,7 +3,6 @@
 #include "fixture.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
 using namespace lockscope::contract;
 
 class TestContractGapsTime : public Fixture {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-using namespace lockscope;
 using namespace lockscope::contract;
 
 class TestContractWaiting : public Fixture {

@@ -18,10 +18,7 @@ class ZooKeeperClient : public CabledClient<zk::Session, testing::PlannedSession
 public:
     ZooKeeperClient(Loop &loop, const HostPort &server, std::chrono::milliseconds timeout) : CabledClient(server)
     {
-        zk::SessionOptions options;
-        options.hosts = {m_cable.address()};
-        options.timeout = timeout;
-        use(zk::openSession(loop, options), plan);
+        use(zk::openSession(loop, {.hosts = {m_cable.address()}, .timeout = timeout}), plan);
     }
 
     Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TestName &name,
@@ -51,15 +48,13 @@ public:
 
     Result<void> start() override
     {
-        sandbox::ZooKeeperOptions options;
-        options.adminServer = false;
+        sandbox::ZooKeeperOptions options{.adminServer = false};
         options.tick = 100ms; // sessions may end after two of them
         if (reapsContainersSoon)
             options.reapingInterval = 500ms;
         if (auto started = startServer(sandbox::makeZooKeeper(options)); !started)
             return started;
-        zk::SessionOptions session;
-        session.hosts = {m_server->address()};
+        zk::SessionOptions session{.hosts = {m_server->address()}};
         session.timeout = 60s; // the servers are paused and the machine may be busy
         m_admin = zk::openSession(loop(), session);
         if (!eventually([this] { return isConnected(); }))

@@ -10,6 +10,7 @@
 #include "core/recipes/make.h"
 #include "core/redis/client.h"
 #include "core/rules/contenderid.h"
+#include "tests/support/patience.h"
 
 #include <QTemporaryDir>
 
@@ -19,7 +20,7 @@ namespace lockscope::interop {
 
 using testing::await;
 
-constexpr int patienceMs = 30'000;
+using testing::patienceMs;
 
 enum class Client { Kazoo, Curator, RedisPy };
 
@@ -64,20 +65,13 @@ protected:
     QString startServers()
     {
         qputenv("XDG_STATE_HOME", m_files.path().toUtf8());
-        auto zooKeeper = sandbox::makeZooKeeper();
-        auto redis = sandbox::makeRedis();
-        if (!zooKeeper || !redis)
-            return !zooKeeper ? zooKeeper.error().message : redis.error().message;
-        m_zooKeeper = std::move(*zooKeeper);
-        m_redis = std::move(*redis);
-        for (sandbox::Server *server : {static_cast<sandbox::Server *>(m_zooKeeper.get()), m_redis.get()}) {
-            if (const auto started = server->start(60s); !started)
-                return started.error().message;
+        for (const auto &problem : {testing::startInto(m_zooKeeper, sandbox::makeZooKeeper()),
+                                    testing::startInto(m_redis, sandbox::makeRedis())}) {
+            if (!problem.isEmpty())
+                return problem;
         }
         m_session = newSession();
-        redis::ConnectionOptions options;
-        options.host = m_redis->address();
-        m_connection = redis::openConnection(m_loop, options);
+        m_connection = redis::openConnection(m_loop, {.host = m_redis->address()});
         const bool ready = QTest::qWaitFor(
             [&] {
                 return m_session->state() == zk::SessionState::Connected
@@ -118,9 +112,7 @@ protected:
     }
     Ours &ours(int limit = 1)
     {
-        recipes::AcquireOptions options;
-        options.readMode = m_pair.read;
-        options.limit = limit;
+        recipes::AcquireOptions options{.readMode = m_pair.read, .limit = limit};
         Random random(1000 + m_ours.size());
         auto session = m_pair.client == Client::RedisPy ? nullptr : newSession();
         auto made =
@@ -186,9 +178,7 @@ protected:
     [[nodiscard]] Deadline soon() const { return Deadline::after(m_loop, 20s); }
     [[nodiscard]] std::unique_ptr<zk::Session> newSession()
     {
-        zk::SessionOptions options;
-        options.hosts = {m_zooKeeper->address()};
-        return zk::openSession(m_loop, options);
+        return zk::openSession(m_loop, {.hosts = {m_zooKeeper->address()}});
     }
 };
 

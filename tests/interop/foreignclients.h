@@ -44,6 +44,15 @@ public:
         const QByteArray text = '\n' + m_said;
         return text.contains('\n' + line + '\n') || text.contains('\n' + line + ' ');
     }
+    // What it said of a hold: that word of its line "held NAME …"; empty if there is none.
+    QByteArray heldWord(const QByteArray &name, int word)
+    {
+        for (const auto &line : everythingSaid().split('\n')) {
+            if (line.startsWith("held " + name + ' '))
+                return line.split(' ').value(word);
+        }
+        return {};
+    }
     // For the message of a failed test.
     QByteArray everythingSaid()
     {

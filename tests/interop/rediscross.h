@@ -9,6 +9,7 @@
 #include "tests/support/redlockfixture.h"
 
 #include "core/rules/catalogue.h"
+#include "tests/support/patience.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -19,7 +20,7 @@ namespace lockscope::interop {
 
 using namespace Qt::StringLiterals;
 
-constexpr int patienceMs = 30'000;
+using testing::patienceMs;
 // How long a contender that has asked is watched: it must not get in.
 constexpr int watchfulMs = 200;
 // Longer than a test is patient: who gets in sooner has not waited for a lease to end.

@@ -56,10 +56,7 @@ protected:
     }
     Ours &ours(int limit = 1)
     {
-        recipes::AcquireOptions options;
-        options.readMode = m_pair.read;
-        options.limit = limit;
-        options.ttl = longLease;
+        recipes::AcquireOptions options{.readMode = m_pair.read, .limit = limit, .ttl = longLease};
         return keep(recipes::makeLock(m_pair.recipe, *m_client.front(), RedisKey(m_lock), options,
                                       Random(1000 + m_ours.size())));
     }
@@ -119,14 +116,7 @@ protected:
     QByteArray theirToken(const QByteArray &name) { return wordOf(name, 4); }
 
 private:
-    QByteArray wordOf(const QByteArray &name, int word)
-    {
-        for (const auto &line : m_program->everythingSaid().split('\n')) {
-            if (line.startsWith("held " + name + ' '))
-                return line.split(' ').value(word);
-        }
-        return {};
-    }
+    QByteArray wordOf(const QByteArray &name, int word) { return m_program->heldWord(name, word); }
 };
 
 } // namespace lockscope::interop

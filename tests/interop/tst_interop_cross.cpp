@@ -8,9 +8,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 
-using namespace lockscope;
 using namespace lockscope::interop;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -96,8 +94,7 @@ private slots:
             if (!why.isEmpty())
                 QSKIP(why.constData());
         }
-        const auto problem = startServers();
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        OK(startServers());
         startPrograms();
         for (auto &[client, program] : m_programs)
             QVERIFY2(program->says("ready"), program->everythingSaid().constData());

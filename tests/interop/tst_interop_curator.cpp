@@ -7,9 +7,7 @@
 #include "core/recipes/curator/locks.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
 using namespace lockscope::interop;
-using namespace lockscope::testing;
 
 class TestInteropCurator : public CuratorFixture {
     Q_OBJECT
@@ -41,8 +39,7 @@ class TestInteropCurator : public CuratorFixture {
     }
     static void pairsAsRows()
     {
-        QTest::addColumn<QByteArray>("kind");
-        QTest::addColumn<QByteArray>("their");
+        addColumns<QByteArray, QByteArray>("kind", "their");
         const QList<std::pair<QByteArray, QByteArray>> pairs{
             {"mutex", "mutex"},      {"semaphore-mutex", "semaphore-mutex"},
             {"write", "write"},      {"read", "write"},
@@ -55,10 +52,8 @@ class TestInteropCurator : public CuratorFixture {
 private slots:
     void initTestCase()
     {
-        if (const auto why = whyNoCurator(); !why.isEmpty())
-            QSKIP(why.constData());
-        const auto problem = startServer();
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        SKIP_FOR(whyNoCurator());
+        OK(startServer());
         const auto hosts = QStringLiteral("%1:%2").arg(m_server->address().host).arg(m_server->address().port);
         m_curator = javaClient(QStringLiteral("CuratorClient.java"), {hosts});
         QVERIFY2(m_curator->says("ready"), m_curator->everythingSaid().constData());

@@ -16,9 +16,7 @@
 
 #include <QTemporaryDir>
 
-using namespace lockscope;
 using namespace lockscope::interop;
-using namespace Qt::StringLiterals;
 using inspect::Role;
 
 class TestInteropEtcd : public QObject {
@@ -57,16 +55,9 @@ class TestInteropEtcd : public QObject {
 private slots:
     void initTestCase()
     {
-        if (fetched("ETCD").isEmpty())
-            QSKIP(whyNotFetched("ETCD"));
-        auto made = sandbox::makeEtcd();
-        if (!made)
-            QSKIP(qPrintable(made.error().message));
-        m_server = std::move(*made);
-        QVERIFY(m_server->start(60s));
-        etcd::ClientOptions options;
-        options.hosts = {m_server->address()};
-        m_client = etcd::openClient(m_loop, options);
+        SKIP_FOR(whyNotFetched("ETCD"));
+        START_OR_SKIP(m_server, sandbox::makeEtcd());
+        m_client = etcd::openClient(m_loop, {.hosts = {m_server->address()}});
         QVERIFY(testing::eventually([&] { return m_client->state() == etcd::ClientState::Connected; }));
         m_program = std::make_unique<ForeignClient>(fetched("ETCD"),
                                                     QStringList{u"127.0.0.1:%1"_s.arg(m_server->address().port)});

@@ -4,7 +4,6 @@
 #include "tests/interop/rediscross.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
 using namespace lockscope::interop;
 
 class TestInteropMemberSets : public RedisCross {
@@ -15,14 +14,7 @@ class TestInteropMemberSets : public RedisCross {
     QByteArray m_lock;
 
     QByteArray theirId(const QByteArray &name) { return theirWord(name, 2); }
-    QByteArray theirWord(const QByteArray &name, int word)
-    {
-        for (const auto &line : m_program->everythingSaid().split('\n')) {
-            if (line.startsWith("held " + name + ' '))
-                return line.split(' ').value(word);
-        }
-        return {};
-    }
+    QByteArray theirWord(const QByteArray &name, int word) { return m_program->heldWord(name, word); }
     // Who is seen to hold it, or what is wrong.
     static QStringList holdersOf(const QJsonObject &lock)
     {
@@ -55,11 +47,7 @@ class TestInteropMemberSets : public RedisCross {
     }
 
 private slots:
-    void initTestCase()
-    {
-        const auto problem = startServers(nodes);
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
-    }
+    void initTestCase() { OK(startServers(nodes)); }
     void cleanup()
     {
         tellWhatTheySaid();
@@ -93,8 +81,7 @@ private slots:
 
     void aForceReleaseTakesItOutOnEveryNode()
     {
-        if (const auto why = begin(); !why.isEmpty())
-            QSKIP(why.constData());
+        SKIP_FOR(begin());
         const auto name = theirs(m_lock + " 180000");
         QVERIFY2(theyHold(name), m_program->everythingSaid().constData());
         const auto other = theirs(m_lock + " 180000");
@@ -112,8 +99,7 @@ private slots:
     // Redisson's clients differ from node to node, their thread does not.
     void redissonsRedLockIsOneLock()
     {
-        if (fetched("REDISSON").isEmpty())
-            QSKIP(whyNotFetched("REDISSON").constData());
+        SKIP_FOR(whyNotFetched("REDISSON"));
         m_lock = newLock("redlock");
         const auto all = servers(nodes);
         m_program = redissonContenders(all.front().split(u':') + QStringList{u"nodes"_s} + all.mid(1));

@@ -10,10 +10,7 @@
 
 #include <QStandardPaths>
 
-using namespace lockscope;
 using namespace lockscope::interop;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -54,12 +51,8 @@ class TestInteropNamedLocks : public MariaDbFixture {
             return problem;
         if (!run(*m_admin, "CREATE DATABASE IF NOT EXISTS shop"))
             return u"no database"_s;
-        auto made = sandbox::makePostgreSql();
-        if (!made)
-            return made.error().message;
-        m_postgres = std::move(*made);
-        if (const auto started = m_postgres->start(60s); !started)
-            return started.error().message;
+        if (const auto problem = startInto(m_postgres, sandbox::makePostgreSql()); !problem.isEmpty())
+            return problem;
         const auto mariaDb = addressOf(*m_server);
         const auto postgres = addressOf(*m_postgres);
         m_mariaDb = {u"mariadb"_s, mariaDb, u"mariadb://root@"_s + mariaDb, u"sql-get-lock"_s, u"KILL"_s};
@@ -136,8 +129,7 @@ private slots:
         qputenv("XDG_STATE_HOME", m_state.path().toUtf8());
         if (fetched("DJANGO").isEmpty() && fetched("FLYWAY").isEmpty() && fetched("RAILS").isEmpty())
             QSKIP(whyNotFetched("DJANGO").constData());
-        const auto problem = startBoth();
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        OK(startBoth());
     }
     void cleanup()
     {
@@ -154,12 +146,8 @@ private slots:
 
     void isSeenAndTheNextOneGetsIn_data()
     {
-        QTest::addColumn<QString>("client");
-        QTest::addColumn<QByteArray>("what");
-        QTest::addColumn<QString>("on");
-        QTest::addColumn<QString>("lock");
-        QTest::addColumn<QString>("called");
-        QTest::addColumn<int>("latecomer");
+        addColumns<QString, QByteArray, QString, QString, QString, int>("client", "what", "on", "lock", "called",
+                                                                        "latecomer");
         const auto row = [](const char *name, const char *client, const char *what, const char *on, const char *lock,
                             const char *called, Latecomer way) {
             QTest::newRow(name) << QString::fromLatin1(client) << QByteArray(what) << QString::fromLatin1(on)

@@ -6,7 +6,6 @@
 #include "tests/interop/rediscross.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
 using namespace lockscope::interop;
 
 namespace {
@@ -119,11 +118,8 @@ class TestInteropPermits : public RedisCross {
     // What their client called the hold.
     QString idOf(const QByteArray &name)
     {
-        for (const auto &line : m_program->everythingSaid().split('\n')) {
-            if (line.startsWith("held " + name + ' '))
-                return QString::fromLatin1(line.split(' ').value(2));
-        }
-        return u"nothing"_s;
+        const auto id = m_program->heldWord(name, 2);
+        return id.isEmpty() ? u"nothing"_s : QString::fromLatin1(id);
     }
     // Whether so many of these are seen to hold, and nobody else is.
     QString whatDiffers(const QByteArrayList &holders)
@@ -150,11 +146,7 @@ class TestInteropPermits : public RedisCross {
     }
 
 private slots:
-    void initTestCase()
-    {
-        const auto problem = startServers(1);
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
-    }
+    void initTestCase() { OK(startServers(1)); }
     void cleanup()
     {
         tellWhatTheySaid();
@@ -165,8 +157,7 @@ private slots:
     void eachHolderIsSeenAndNobodyElse_data() { rows(all); }
     void eachHolderIsSeenAndNobodyElse()
     {
-        if (const auto why = begin(); !why.isEmpty())
-            QSKIP(why.constData());
+        SKIP_FOR(begin());
         QByteArrayList holders;
         for (int i = 0; i < m_peer.together; ++i) {
             holders << theirs();
@@ -193,8 +184,7 @@ private slots:
     void aForceReleaseLetsTheNextIn_data() { rows(keepOthersOut); }
     void aForceReleaseLetsTheNextIn()
     {
-        if (const auto why = begin(); !why.isEmpty())
-            QSKIP(why.constData());
+        SKIP_FOR(begin());
         QByteArrayList holders;
         for (int i = 0; i < m_peer.together; ++i) {
             holders << theirs();
@@ -212,8 +202,7 @@ private slots:
     void aShorterTimeLetsTheNextIn_data() { rows(canBeShortened); }
     void aShorterTimeLetsTheNextIn()
     {
-        if (const auto why = begin(); !why.isEmpty())
-            QSKIP(why.constData());
+        SKIP_FOR(begin());
         const auto victim = theirs();
         QVERIFY2(theyHold(victim), m_program->everythingSaid().constData());
         const auto next = theirs();

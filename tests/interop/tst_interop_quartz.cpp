@@ -4,7 +4,6 @@
 #include "tests/interop/sqlcross.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
 using namespace lockscope::interop;
 
 class TestInteropQuartz : public SqlCross {
@@ -19,23 +18,14 @@ class TestInteropQuartz : public SqlCross {
         (void)run(*m_admin, "SELECT COUNT(*) FROM quartz.QRTZ_LOCKS");
         return SqlCross::seen(m_lock);
     }
-    QString connectionOf(const QByteArray &name)
-    {
-        for (const auto &line : m_program->everythingSaid().split('\n')) {
-            if (line.startsWith("held " + name + ' '))
-                return QString::fromLatin1(line.split(' ').value(2));
-        }
-        return {};
-    }
+    QString connectionOf(const QByteArray &name) { return QString::fromLatin1(m_program->heldWord(name, 2)); }
     bool theyTake(const QByteArray &name) { return SqlCross::theyTake(name, "TRIGGER_ACCESS"); }
 
 private slots:
     void initTestCase()
     {
-        if (fetched("QUARTZ").isEmpty())
-            QSKIP(whyNotFetched("QUARTZ").constData());
-        const auto problem = begin("QUARTZ", u"QuartzContenders.java"_s, u"quartz"_s);
-        QVERIFY2(problem.isEmpty(), problem.constData());
+        SKIP_FOR(whyNotFetched("QUARTZ"));
+        OK(begin("QUARTZ", u"QuartzContenders.java"_s, u"quartz"_s));
         QVERIFY2(theyTake("first") && theyGiveBack("first"), m_program->everythingSaid().constData());
         m_program->tell("schedule before");
         QVERIFY2(m_program->says("scheduled before"), m_program->everythingSaid().constData());

@@ -8,7 +8,6 @@
 #include "tests/interop/rediscross.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
 using namespace lockscope::interop;
 
 namespace {
@@ -118,8 +117,7 @@ class TestInteropRedisClients : public RedisCross {
     }
     Ours &ours()
     {
-        recipes::AcquireOptions options;
-        options.ttl = longLease;
+        recipes::AcquireOptions options{.ttl = longLease};
         Random random(1000 + m_ours.size());
         return keep(
             recipes::makeLock("redis-set-nx", *m_client.front(), RedisKey(m_lock), options, std::move(random)));
@@ -137,11 +135,7 @@ class TestInteropRedisClients : public RedisCross {
     }
 
 private slots:
-    void initTestCase()
-    {
-        const auto problem = startServers(1);
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
-    }
+    void initTestCase() { OK(startServers(1)); }
     void cleanup()
     {
         m_ours.clear();
@@ -153,8 +147,7 @@ private slots:
     void theirsIsInTheDefaultList_data() { rows(false); }
     void theirsIsInTheDefaultList()
     {
-        if (const auto why = begin(); !why.isEmpty())
-            QSKIP(why.constData());
+        SKIP_FOR(begin());
         const auto name = theirs(shortLease);
         QVERIFY2(theyHold(name), m_program->everythingSaid().constData());
         const auto lock = seen(m_lock, 1);
@@ -171,8 +164,7 @@ private slots:
     void eachKeepsTheOtherOut_data() { rows(true); }
     void eachKeepsTheOtherOut()
     {
-        if (const auto why = begin(); !why.isEmpty())
-            QSKIP(why.constData());
+        SKIP_FOR(begin());
         QVERIFY2(m_program->says("ready"), m_program->everythingSaid().constData());
         const auto before = theirs(); // a program that has done it once is quicker
         QVERIFY(theyHold(before) && theyRelease(before));
@@ -199,8 +191,7 @@ private slots:
     void aForceReleaseLetsTheNextInSoon_data() { rows(false); }
     void aForceReleaseLetsTheNextInSoon()
     {
-        if (const auto why = begin(); !why.isEmpty())
-            QSKIP(why.constData());
+        SKIP_FOR(begin());
         const auto victim = theirs();
         QVERIFY2(theyHold(victim), m_program->everythingSaid().constData());
         const auto next = theirs();

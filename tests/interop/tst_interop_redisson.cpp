@@ -4,7 +4,6 @@
 #include "tests/interop/redissonpairs.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
 using namespace lockscope::interop;
 
 class TestInteropRedisson : public RedissonCross {
@@ -27,10 +26,8 @@ class TestInteropRedisson : public RedissonCross {
 private slots:
     void initTestCase()
     {
-        if (fetched("REDISSON").isEmpty())
-            QSKIP(whyNotFetched("REDISSON").constData());
-        const auto problem = startAll();
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        SKIP_FOR(whyNotFetched("REDISSON"));
+        OK(startAll());
     }
     void cleanup()
     {
@@ -195,14 +192,10 @@ private slots:
     // What Redisson has and we only see.
     void itsOtherLocksAreRecognised_data()
     {
-        QTest::addColumn<QByteArray>("kind");
-        QTest::addColumn<QString>("recipe");
-        QTest::addColumn<QString>("state");
-        QTest::addColumn<bool>("holdersAreKnown");
-        QTest::newRow("spin lock") << QByteArray("spin") << u"redisson-lock"_s << u"held"_s << true;
-        QTest::newRow("group of locks") << QByteArray("group") << u"redisson-lock"_s << u"contended"_s << true;
-        QTest::newRow("plain semaphore")
-            << QByteArray("permits") << u"redisson-semaphore"_s << u"contended"_s << false;
+        const Rows<QByteArray, QString, QString, bool> row("kind", "recipe", "state", "holdersAreKnown");
+        row("spin lock", "spin", u"redisson-lock"_s, u"held"_s, true);
+        row("group of locks", "group", u"redisson-lock"_s, u"contended"_s, true);
+        row("plain semaphore", "permits", u"redisson-semaphore"_s, u"contended"_s, false);
     }
     void itsOtherLocksAreRecognised()
     {
@@ -282,11 +275,10 @@ private slots:
     // Theirs among themselves: a group's waiter is in once each of the values is free.
     void forceReleaseOfItsOthersLetsTheNextIn_data()
     {
-        QTest::addColumn<QByteArray>("kind");
-        QTest::addColumn<int>("pollsEvery");
+        const Rows<QByteArray, int> row("kind", "pollsEvery");
         for (const QByteArray kind : {"lock", "fair", "fenced", "write", "semaphore", "group"})
             QTest::addRow("%s, which is woken", kind.constData()) << kind << 0;
-        QTest::newRow("spin, which polls every 128 ms at most") << QByteArray("spin") << 128;
+        row("spin, which polls every 128 ms at most", "spin", 128);
     }
     void forceReleaseOfItsOthersLetsTheNextIn()
     {

@@ -4,7 +4,6 @@
 #include "tests/interop/redissonpairs.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
 using namespace lockscope::interop;
 
 class TestInteropRedissonShared : public RedissonCross {
@@ -16,10 +15,8 @@ class TestInteropRedissonShared : public RedissonCross {
 private slots:
     void initTestCase()
     {
-        if (fetched("REDISSON").isEmpty())
-            QSKIP(whyNotFetched("REDISSON").constData());
-        const auto problem = startAll();
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        SKIP_FOR(whyNotFetched("REDISSON"));
+        OK(startAll());
     }
     void cleanup()
     {
@@ -134,12 +131,7 @@ private slots:
     }
 
     // One release, and all of them read.
-    void aWritersReleaseWakesAllReaders_data()
-    {
-        QTest::addColumn<bool>("ourWriter");
-        QTest::newRow("ours") << true;
-        QTest::newRow("theirs") << false;
-    }
+    void aWritersReleaseWakesAllReaders_data() { addRows<bool>("ourWriter", {{"ours", true}, {"theirs", false}}); }
     void aWritersReleaseWakesAllReaders()
     {
         QFETCH(bool, ourWriter);

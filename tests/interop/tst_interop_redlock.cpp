@@ -5,7 +5,6 @@
 #include "tests/interop/rediscross.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
 using namespace lockscope::interop;
 
 namespace {
@@ -47,8 +46,7 @@ class TestInteropRedlock : public RedisCross {
 
     static void rows(std::initializer_list<int> sizes)
     {
-        QTest::addColumn<int>("peer");
-        QTest::addColumn<int>("servers");
+        addColumns<int, int>("peer", "servers");
         for (int i = 0; i < int(std::size(peers)); ++i) {
             for (const int servers : sizes)
                 QTest::addRow("%s, %d node(s)", peers[i].name, servers) << i << servers;
@@ -67,8 +65,7 @@ class TestInteropRedlock : public RedisCross {
     }
     Ours &ours()
     {
-        recipes::AcquireOptions options;
-        options.ttl = longLease;
+        recipes::AcquireOptions options{.ttl = longLease};
         Random random(1000 + m_ours.size());
         if (m_servers == 1)
             return keep(
@@ -79,14 +76,7 @@ class TestInteropRedlock : public RedisCross {
         return keep(recipes::makeLock("redlock", all, RedisKey(m_lock), options, std::move(random)));
     }
     QByteArray theirs() { return RedisCross::theirs(m_lock + ' ' + lease); }
-    QByteArray theirValue(const QByteArray &name)
-    {
-        for (const auto &line : m_program->everythingSaid().split('\n')) {
-            if (line.startsWith("held " + name + ' '))
-                return line.split(' ').value(2);
-        }
-        return {};
-    }
+    QByteArray theirValue(const QByteArray &name) { return m_program->heldWord(name, 2); }
     // On how many of the nodes the lock's key is.
     int copies()
     {
@@ -98,11 +88,7 @@ class TestInteropRedlock : public RedisCross {
     [[nodiscard]] QByteArray ourRecipe() const { return m_servers == 1 ? "redis-set-nx" : "redlock"; }
 
 private slots:
-    void initTestCase()
-    {
-        const auto problem = startServers(nodes);
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
-    }
+    void initTestCase() { OK(startServers(nodes)); }
     void cleanup()
     {
         m_ours.clear();
@@ -114,8 +100,7 @@ private slots:
     void eachKeepsTheOtherOut_data() { rows({1, nodes}); }
     void eachKeepsTheOtherOut()
     {
-        if (const auto why = begin(); !why.isEmpty())
-            QSKIP(why.constData());
+        SKIP_FOR(begin());
         QVERIFY2(m_program->says("ready"), m_program->everythingSaid().constData());
         auto &holder = ours();
         QVERIFY(holder.takes());
@@ -138,8 +123,7 @@ private slots:
     void aForceReleaseLetsTheOtherIn_data() { rows({1, nodes}); }
     void aForceReleaseLetsTheOtherIn()
     {
-        if (const auto why = begin(); !why.isEmpty())
-            QSKIP(why.constData());
+        SKIP_FOR(begin());
         QVERIFY2(m_program->says("ready"), m_program->everythingSaid().constData());
         auto &victim = ours();
         QVERIFY(victim.takes());
@@ -164,8 +148,7 @@ private slots:
     void theirsIsRecognised_data() { rows({1, nodes}); }
     void theirsIsRecognised()
     {
-        if (const auto why = begin(); !why.isEmpty())
-            QSKIP(why.constData());
+        SKIP_FOR(begin());
         const auto name = theirs();
         QVERIFY2(theyHold(name), m_program->everythingSaid().constData());
         const auto lock = seen(m_lock, m_servers);
@@ -181,8 +164,7 @@ private slots:
     void nothingIsLost_data() { rows({1, nodes}); }
     void nothingIsLost()
     {
-        if (const auto why = begin(); !why.isEmpty())
-            QSKIP(why.constData());
+        SKIP_FOR(begin());
         QVERIFY2(m_program->says("ready"), m_program->everythingSaid().constData());
         std::vector<std::unique_ptr<ForeignClient>> programs;
         programs.push_back(std::move(m_program));
@@ -197,8 +179,7 @@ private slots:
     void twoOfThreeNodesAreEnough_data() { rows({nodes}); }
     void twoOfThreeNodesAreEnough()
     {
-        if (const auto why = begin(); !why.isEmpty())
-            QSKIP(why.constData());
+        SKIP_FOR(begin());
         QVERIFY2(m_program->says("ready"), m_program->everythingSaid().constData());
         m_nodes.back().server->stop();
         auto &holder = ours();

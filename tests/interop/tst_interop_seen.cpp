@@ -16,11 +16,8 @@
 
 #include <QTcpSocket>
 
-using namespace lockscope;
 using namespace lockscope::inspect;
 using namespace lockscope::interop;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -114,17 +111,10 @@ private slots:
             if (!why.isEmpty())
                 QSKIP(why.constData());
         }
-        auto zooKeeper = sandbox::makeZooKeeper();
-        QVERIFY2(zooKeeper, zooKeeper ? "" : qPrintable(zooKeeper.error().message));
-        m_zooKeeper = std::move(*zooKeeper);
-        QVERIFY(m_zooKeeper->start(60s));
-        auto server = sandbox::makeRedis();
-        QVERIFY2(server, server ? "" : qPrintable(server.error().message));
-        m_redis = std::move(*server);
-        QVERIFY(m_redis->start(30s));
+        OK(startInto(m_zooKeeper, sandbox::makeZooKeeper()));
+        OK(startInto(m_redis, sandbox::makeRedis()));
 
-        zk::SessionOptions options;
-        options.hosts = {m_zooKeeper->address()};
+        zk::SessionOptions options{.hosts = {m_zooKeeper->address()}};
         m_session = zk::openSession(m_loop, options);
         QTRY_COMPARE_WITH_TIMEOUT(m_session->state(), zk::SessionState::Connected, seenPatienceMs);
         m_source = std::make_unique<zk::EvidenceSource>(m_loop, options.hosts, m_zooKeeper->adminPort());
@@ -132,9 +122,7 @@ private slots:
                                                                   QByteArray(), ObserverOptions(), m_sink);
         m_zooKeeperObserver->start();
 
-        redis::ConnectionOptions to;
-        to.host = m_redis->address();
-        m_connection = redis::openConnection(m_loop, to);
+        m_connection = redis::openConnection(m_loop, {.host = m_redis->address()});
         m_redisObserver =
             std::make_unique<RedisObserver>(*m_connection, ConnectionName("redis"), ObserverOptions(), m_sink);
         m_redisObserver->start();
@@ -156,8 +144,7 @@ private slots:
 
     void theServerIsTheFetchedOne()
     {
-        if (fetched("ZOOKEEPER").isEmpty())
-            QSKIP(whyNotFetched("ZOOKEEPER").constData());
+        SKIP_FOR(whyNotFetched("ZOOKEEPER"));
         QTcpSocket socket;
         socket.connectToHost(m_zooKeeper->address().host, m_zooKeeper->address().port);
         QVERIFY(socket.waitForConnected(seenPatienceMs));

@@ -5,7 +5,6 @@
 #include "tests/interop/sqlcross.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
 using namespace lockscope::interop;
 
 class TestInteropSqlTables : public SqlCross {
@@ -22,10 +21,8 @@ class TestInteropSqlTables : public SqlCross {
 private slots:
     void initTestCase()
     {
-        if (fetched("SQL_TABLES").isEmpty())
-            QSKIP(whyNotFetched("SQL_TABLES").constData());
-        const auto problem = begin("SQL_TABLES", u"SqlTableContenders.java"_s, u"jobs"_s);
-        QVERIFY2(problem.isEmpty(), problem.constData());
+        SKIP_FOR(whyNotFetched("SQL_TABLES"));
+        OK(begin("SQL_TABLES", u"SqlTableContenders.java"_s, u"jobs"_s));
     }
     void cleanup() { tellWhatTheySaid(); }
     void cleanupTestCase() { end(); }

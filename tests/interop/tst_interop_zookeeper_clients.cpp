@@ -2,7 +2,6 @@
 // Clients of ZooKeeper by lockscopectl: kazoo's lease and ShedLock's nodes, which are nobody's presence; the
 // LeaderLatch of Rust's crate zookeeper, whose sessions are silent for longer than others; the lock of its crate
 // zookeeper-client, whose nodes have the names of whoever uses it.
-#include "core/sandbox/server.h"
 #include "tests/interop/fetched.h"
 #include "tests/support/patience.h"
 #include "tests/support/testmain.h"
@@ -13,9 +12,7 @@
 #include <QJsonObject>
 #include <QTemporaryDir>
 
-using namespace lockscope;
 using namespace lockscope::interop;
-using namespace Qt::StringLiterals;
 
 class TestInteropZooKeeperClients : public QObject {
     Q_OBJECT
@@ -64,18 +61,13 @@ private slots:
     void initTestCase()
     {
         qputenv("XDG_STATE_HOME", m_files.path().toUtf8());
-        auto made = sandbox::makeZooKeeper();
-        if (!made)
-            QSKIP(qPrintable(made.error().message));
-        m_zooKeeper = std::move(*made);
-        QVERIFY(m_zooKeeper->start(std::chrono::seconds(60)));
+        START_OR_SKIP(m_zooKeeper, sandbox::makeZooKeeper());
     }
     void cleanupTestCase() { m_zooKeeper.reset(); }
 
     void kazoosLease()
     {
-        if (const auto why = whyNoPythonClients(); !why.isEmpty())
-            QSKIP(why.constData());
+        SKIP_FOR(whyNoPythonClients());
         {
             const auto kazoo = pythonClient(u"kazoo_client.py"_s, {server()});
             kazoo->tell("acquire worker-1 lease /app/lease");
@@ -98,8 +90,7 @@ private slots:
     // is told so.
     void shedLocksNodes()
     {
-        if (fetched("SHEDLOCK_ZOOKEEPER").isEmpty())
-            QSKIP(whyNotFetched("SHEDLOCK_ZOOKEEPER").constData());
+        SKIP_FOR(whyNotFetched("SHEDLOCK_ZOOKEEPER"));
         const QString report = u"zk:/shedlock/report"_s;
         {
             const auto jobs = shedLock();
@@ -126,8 +117,7 @@ private slots:
     // from the next one but the date, so that its time is waited for.
     void shedLocksAreNeitherAcquiredNorForced()
     {
-        if (fetched("SHEDLOCK_ZOOKEEPER").isEmpty())
-            QSKIP(whyNotFetched("SHEDLOCK_ZOOKEEPER").constData());
+        SKIP_FOR(whyNotFetched("SHEDLOCK_ZOOKEEPER"));
         const QString nightly = u"zk:/shedlock/nightly"_s;
         const auto jobs = shedLock();
         jobs->tell("acquire a nightly 600");
@@ -152,8 +142,7 @@ private slots:
     // Folders whose names say other things in systems that are known: here a client's own lock is in them.
     void kazoosLocksInFoldersOfAnyName()
     {
-        if (const auto why = whyNoPythonClients(); !why.isEmpty())
-            QSKIP(why.constData());
+        SKIP_FOR(whyNoPythonClients());
         const auto kazoo = pythonClient(u"kazoo_client.py"_s, {server()});
         for (const QByteArray folder : {"owners", "leaders", "mutations", "taken"}) {
             const QByteArray path = "/app/" + folder + "/42";
@@ -168,8 +157,7 @@ private slots:
     // Of a session of nine seconds it pings every six: a look every now and then meets it silent for nearly as long.
     void theLatchOfRustsZooKeeper()
     {
-        if (fetched("RUST_LATCH").isEmpty())
-            QSKIP(whyNotFetched("RUST_LATCH").constData());
+        SKIP_FOR(whyNotFetched("RUST_LATCH"));
         constexpr int aPingMs = 6000;
         ForeignClient latch(fetched("RUST_LATCH"), {server()});
         for (const QByteArray name : {"one", "two", "three"}) {
@@ -196,8 +184,7 @@ private slots:
     // By names that say nothing, and by the watches that a server reports.
     void theLockOfRustsZooKeeperClient()
     {
-        if (fetched("RUST_ZOOKEEPER").isEmpty())
-            QSKIP(whyNotFetched("RUST_ZOOKEEPER").constData());
+        SKIP_FOR(whyNotFetched("RUST_ZOOKEEPER"));
         ForeignClient client(fetched("RUST_ZOOKEEPER"), {server()});
         client.tell("acquire one /app/turns n-");
         QVERIFY2(client.says("held one"), client.everythingSaid().constData());

@@ -12,10 +12,6 @@
 
 #include <dirent.h>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-
 namespace {
 
 // The sockets that this process has open, by their inodes.
@@ -80,8 +76,7 @@ class TestRedisTransports : public QObject {
     }
     static void addDeployments()
     {
-        QTest::addColumn<Scheme>("scheme");
-        QTest::addColumn<QString>("kind");
+        addColumns<Scheme, QString>("scheme", "kind");
         QTest::newRow("a cluster") << Scheme::RedisCluster << u"cluster"_s;
         QTest::newRow("sentinels") << Scheme::RedisSentinel << u"sentinel"_s;
     }
@@ -142,10 +137,8 @@ private slots:
     {
         if (!PythonHolder::isInstalled())
             QSKIP("redis-py is not installed; Debian's package is python3-redis");
-        sandbox::SandboxOptions options;
-        options.servers = {{BackendKind::Redis, 0}};
-        options.variants = {u"redis-cluster"_s, u"sentinel"_s};
-        options.tls = true;
+        sandbox::SandboxOptions options{
+            .servers = {{BackendKind::Redis, 0}}, .variants = {u"redis-cluster"_s, u"sentinel"_s}, .tls = true};
         m_sandbox = std::make_unique<sandbox::Sandbox>(options);
         if (!m_sandbox->start() || m_sandbox->connections().size() != 2)
             QSKIP(qPrintable(m_sandbox->problems().join(u"; "_s)));
@@ -196,8 +189,7 @@ private slots:
         QFETCH(Scheme, scheme);
         QFETCH(QString, kind);
         PrivateSshd sshd;
-        if (const auto why = sshd.start(); !why.isEmpty())
-            QSKIP(qPrintable(why));
+        SKIP_FOR(sshd.start());
         auto spec = specOf(scheme);
         PythonHolder python(kind, u"lock:ssh"_s, spec.hosts, spec.transport.tls);
         spec.hosts.resize(1);

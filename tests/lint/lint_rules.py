@@ -54,6 +54,8 @@ class Reach(unittest.TestCase):
         self.assertEqual(
             self.found({"tests/b.h": using,
                         "tests/a.cpp": include + "using namespace lockscope::testing;\n" + wait}), [])
+        self.assertEqual(self.found({"tests/b.h": "void f() {}\nusing namespace std::chrono_literals;\n",
+                                     "tests/a.cpp": include + wait}), [])
 
 
 class Await(unittest.TestCase):

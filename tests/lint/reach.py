@@ -33,6 +33,9 @@ class Source:
         self.namespaces = {part for name in _NAMESPACE.findall(code) for part in re.split("::(?:inline )?", name)}
         self.words = set(re.findall(r"\w+", code))
         self.uses = {part for name in _USING.findall(code) for part in name.split("::")}
+        # In no namespace: whoever includes this file uses them as well.
+        self.passed_on = {part for match in _USING.finditer(code) for part in match[1].split("::")
+                          if code.count("{", 0, match.start()) == code.count("}", 0, match.start())}
         self.literals = {}
         for space, form in _LITERALS.items():
             if match := form.search(code):
@@ -72,8 +75,8 @@ class Tree:
             source = self._sources[path]
             for space, line in source.literals.items():
                 inside = (source.namespaces | source.uses) - {"lockscope"}
-                if not any(space in one.uses and (one is source or one.namespaces & inside)
-                           for one in self._reach(source)):
+                if not any(space in one.uses and (one is source or one.namespaces & inside) or
+                           space in one.passed_on for one in self._reach(source)):
                     yield path, line, f"a literal of {space}, which no file that this one includes uses"
             for (space, word), line in source.named.items():
                 if space not in self._namespaces:

@@ -34,8 +34,7 @@ protected:
     }
     HoldRequest request(const char *recipe, const char *connection)
     {
-        HoldRequest wanted;
-        wanted.recipe = recipe;
+        HoldRequest wanted{.recipe = recipe};
         const auto number = QByteArray::number(++m_count);
         wanted.lock = {ConnectionName(connection),
                        (QByteArray(connection) == "zk" ? "/gentle/lock" : "gentle-lock") + number};
@@ -91,8 +90,7 @@ protected:
         m_redis = redis::openConnection(loop(), testing::optionsFor(m_servers.redis->address()));
         if (!testing::becomes(*m_redis, redis::ConnectionState::Connected))
             qFatal("%s", qPrintable(m_redis->lastError()));
-        WorkspaceOptions options;
-        options.observe = false;
+        WorkspaceOptions options{.observe = false};
         m_workspace = std::make_unique<Workspace>(loop(), options, nullptr);
         for (const auto &uri : {u"zk="_s + m_servers.zk(), u"redis="_s + m_servers.redisUri()}) {
             auto spec = parseConnection(uri);

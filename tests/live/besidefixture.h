@@ -44,9 +44,7 @@ protected:
     [[nodiscard]] Deadline soon() { return Deadline::after(m_loop, std::chrono::milliseconds(patienceMs)); }
     void connectTo(const std::vector<ConnectionSpec> &specs)
     {
-        WorkspaceOptions options;
-        options.observe = false;
-        options.auditPath = m_state.filePath(u"audit.jsonl"_s);
+        WorkspaceOptions options{.observe = false, .auditPath = m_state.filePath(u"audit.jsonl"_s)};
         m_workspace = std::make_unique<Workspace>(m_loop, options, nullptr);
         for (const auto &spec : specs) {
             QVERIFY(m_workspace->add(spec));

@@ -53,8 +53,7 @@ private:
 
 inline etcd::Transaction transactionOf(etcd::Operation::Kind kind, const QByteArray &key, etcd::LeaseId lease = 0)
 {
-    etcd::Operation operation;
-    operation.kind = kind;
+    etcd::Operation operation{.kind = kind};
     operation.range.key = key;
     operation.lease = lease;
     etcd::Transaction transaction;
@@ -124,21 +123,18 @@ protected:
     }
     [[nodiscard]] std::unique_ptr<Contender> contender(const QByteArray &lock, std::chrono::milliseconds ttl = 30s)
     {
-        recipes::AcquireOptions options;
-        options.ttl = ttl;
+        recipes::AcquireOptions options{.ttl = ttl};
         auto made = recipes::makeLock("etcd-mutex", *m_gated, lock, options, Random::fromSystem());
         return std::make_unique<Contender>(m_loop, std::move(*made));
     }
     [[nodiscard]] std::unique_ptr<inspect::EtcdObserver> observer(KeepingSink &sink, bool follow = true)
     {
-        inspect::ObserverOptions options;
-        options.follow = follow;
+        inspect::ObserverOptions options{.follow = follow};
         return std::make_unique<inspect::EtcdObserver>(*m_gated, ConnectionName("etcd"), "locks/", options, sink);
     }
     [[nodiscard]] qsizetype keysBelow(const QByteArray &lock)
     {
-        etcd::RangeRequest request;
-        request.key = lock + '/';
+        etcd::RangeRequest request{.key = lock + '/'};
         request.end = etcd::endOfPrefix(request.key);
         const auto answer = answerOf(m_gated->range(request, Deadline::after(m_loop, 10s)));
         return answer ? static_cast<qsizetype>(answer->entries.size()) : -1;
@@ -179,20 +175,13 @@ protected:
         return finish(m_loop, operate::sendRelease(plan, m_gated.get(), Deadline::after(m_loop, 10s)));
     }
 
-    // What went wrong; empty if all is ready.
+    // What went wrong; empty if all is ready. Without a server to start there is no m_server afterwards.
     QString startServer()
     {
         qputenv("XDG_STATE_HOME", m_state.path().toUtf8());
-        auto made = sandbox::makeEtcd();
-        if (!made)
-            return made.error().message;
-        m_server = std::move(*made);
-        const auto started = m_server->start(60s);
-        if (!started)
-            return started.error().message;
-        etcd::ClientOptions options;
-        options.hosts = {m_server->address()};
-        m_client = etcd::openClient(m_loop, options);
+        if (const auto problem = startInto(m_server, sandbox::makeEtcd()); !problem.isEmpty())
+            return problem;
+        m_client = etcd::openClient(m_loop, {.hosts = {m_server->address()}});
         m_gated = operate::gated(*m_client, m_gate);
         return eventually([&] { return m_client->state() == etcd::ClientState::Connected; }) ? QString()
                                                                                              : m_client->lastError();

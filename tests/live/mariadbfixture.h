@@ -4,8 +4,8 @@
 
 #include "core/async/qtloop.h"
 #include "core/mariadb/client.h"
-#include "core/sandbox/server.h"
 #include "tests/support/patience.h"
+#include "tests/support/startedserver.h"
 
 #include <QTest>
 
@@ -16,10 +16,7 @@ using namespace std::chrono_literals;
 
 inline mariadb::SessionOptions sqlOptionsFor(const HostPort &address)
 {
-    mariadb::SessionOptions options;
-    options.host = address;
-    options.user = QStringLiteral("root");
-    return options;
+    return mariadb::SessionOptions{.host = address, .user = QStringLiteral("root")};
 }
 
 inline bool becomes(const mariadb::Session &session, mariadb::SessionState state)
@@ -55,13 +52,8 @@ protected:
     // What went wrong; empty if all is ready.
     QString startServer(sandbox::MariaDbOptions options = {})
     {
-        auto made = sandbox::makeMariaDb(std::move(options));
-        if (!made)
-            return made.error().message;
-        m_server = std::move(*made);
-        const auto started = m_server->start(60s);
-        if (!started)
-            return started.error().message;
+        if (const auto problem = startInto(m_server, sandbox::makeMariaDb(std::move(options))); !problem.isEmpty())
+            return problem;
         m_admin = open();
         return becomes(*m_admin, mariadb::SessionState::Connected) ? QString() : m_admin->lastError();
     }
@@ -82,6 +74,17 @@ protected:
                               const QByteArrayList &parameters = {})
     {
         return answerOf(session.execute({text, parameters, std::nullopt, false}, soon()));
+    }
+    void must(mariadb::Session &session, const QByteArray &text, const QByteArrayList &parameters = {})
+    {
+        const auto done = run(session, text, parameters);
+        if (!done)
+            qFatal("%s: %s", text.constData(), textOf(done).constData());
+    }
+    // It may wait; it can be ended.
+    static Reply<mariadb::Rows> send(mariadb::Session &session, const QByteArray &text)
+    {
+        return session.execute({text, {}, session.connectionId(), true}, Deadline::never());
     }
     // The first cell, or what went wrong.
     QByteArray ask(const QByteArray &text, const QByteArrayList &parameters = {})

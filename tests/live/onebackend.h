@@ -14,8 +14,7 @@ class OneBackend {
 public:
     explicit OneBackend(const ConnectionSpec &spec) : m_spec(spec)
     {
-        WorkspaceOptions options;
-        options.auditPath = m_state.filePath(QStringLiteral("audit.jsonl"));
+        WorkspaceOptions options{.auditPath = m_state.filePath(QStringLiteral("audit.jsonl"))};
         m_backend = std::make_unique<LiveBackend>(options);
         QObject::connect(m_backend.get(), &Backend::updated, &m_here, [this](const Batch &batch) { take(batch); });
         QObject::connect(m_backend.get(), &Backend::holdChanged, &m_here,
@@ -46,9 +45,7 @@ public:
     }
     quint64 acquire(const QByteArray &name, const QByteArray &recipe)
     {
-        AcquireRequest request;
-        request.lock = {m_spec.name, name};
-        request.recipe = recipe;
+        AcquireRequest request{.lock = {m_spec.name, name}, .recipe = recipe};
         return m_backend->acquire(request);
     }
     [[nodiscard]] const Hold &hold(quint64 id) { return m_holds[id]; }

@@ -24,13 +24,11 @@ protected:
     // Why it cannot be tried here; empty: it runs.
     QString startServer()
     {
-        auto made = sandbox::makeRedis();
-        if (!made)
-            return made.error().message;
-        m_server = std::move(*made);
-        const auto started = m_server->start(10s);
-        if (!started)
-            qFatal("%s", qPrintable(started.error().message));
+        const auto problem = startInto(m_server, sandbox::makeRedis());
+        if (!m_server)
+            return problem;
+        if (!problem.isEmpty())
+            qFatal("%s", qPrintable(problem));
         m_connection = redis::openConnection(m_loop, optionsFor(m_server->address()));
         if (!becomes(*m_connection, redis::ConnectionState::Connected))
             qFatal("%s", qPrintable(m_connection->lastError()));

@@ -79,20 +79,13 @@ protected:
     }
     static recipes::AcquireOptions withTtl(std::chrono::milliseconds ttl)
     {
-        recipes::AcquireOptions options;
-        options.ttl = ttl;
-        return options;
+        return recipes::AcquireOptions{.ttl = ttl};
     }
     // What went wrong; empty if it answers. Without a server to start there is no m_server afterwards.
     QString startServer()
     {
-        auto made = sandbox::makeRedis();
-        if (!made)
-            return made.error().message;
-        m_server = std::move(*made);
-        const auto started = m_server->start(20s);
-        if (!started)
-            return started.error().message;
+        if (const auto problem = startInto(m_server, sandbox::makeRedis()); !problem.isEmpty())
+            return problem;
         m_admin = redis::openConnection(m_loop, optionsFor(m_server->address()));
         return becomes(*m_admin, redis::ConnectionState::Connected) ? QString() : QStringLiteral("no connection");
     }
@@ -105,13 +98,7 @@ protected:
     }
 
 private slots:
-    void initTestCase()
-    {
-        const auto why = startServer();
-        if (!m_server)
-            QSKIP(qPrintable(why));
-        QVERIFY2(why.isEmpty(), qPrintable(why));
-    }
+    void initTestCase() { OK_OR_SKIP(m_server, startServer()); }
     void cleanup() { forgetContenders(); }
 };
 

@@ -7,11 +7,6 @@
 
 #include <QDateTime>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
-
 namespace {
 
 const QByteArray uuid = "_c_0d5a1c2e-5c55-4a2b-9a3e-1f2d3c4b5a69-";
@@ -38,16 +33,9 @@ class TestAcquireBeside : public BesideFixture {
 private slots:
     void initTestCase()
     {
-        auto zooKeeper = sandbox::makeZooKeeper();
-        auto redis = sandbox::makeRedis();
-        if (!zooKeeper || !redis)
-            QSKIP("zookeeper or redis-server is not installed");
-        m_zooKeeper = std::move(*zooKeeper);
-        m_redis = std::move(*redis);
-        QVERIFY(m_zooKeeper->start(60s) && m_redis->start(60s));
-        zk::SessionOptions session;
-        session.hosts = {m_zooKeeper->address()};
-        m_other = zk::openSession(m_loop, session);
+        START_OR_SKIP(m_zooKeeper, sandbox::makeZooKeeper());
+        START_OR_SKIP(m_redis, sandbox::makeRedis());
+        m_other = zk::openSession(m_loop, {.hosts = {m_zooKeeper->address()}});
         QVERIFY(waitForState(*m_other, zk::SessionState::Connected));
         m_keys = redis::openConnection(m_loop, optionsFor(m_redis->address()));
         QVERIFY(becomes(*m_keys, redis::ConnectionState::Connected));
@@ -55,10 +43,7 @@ private slots:
         zk.name = ConnectionName("zk");
         zk.hosts = {m_zooKeeper->address()};
         zk.adminPort = m_zooKeeper->adminPort();
-        ConnectionSpec keys;
-        keys.name = ConnectionName("redis");
-        keys.scheme = Scheme::Redis;
-        keys.hosts = {m_redis->address()};
+        ConnectionSpec keys{.name = ConnectionName("redis"), .scheme = Scheme::Redis, .hosts = {m_redis->address()}};
         connectTo({zk, keys});
     }
     void cleanupTestCase()
@@ -166,10 +151,9 @@ private slots:
     // Its leases lie in folders below the name that its clients give it.
     void aLeaseOfSeveralIsNotTakenFromItsClients_data()
     {
-        QTest::addColumn<QByteArray>("end");
-        QTest::addColumn<QString>("says");
-        QTest::newRow("held") << QByteArray("2999-01-01T00:00:00") << u"both would hold it"_s;
-        QTest::newRow("free") << QByteArray("2001-01-01T00:00:00") << u"is free by its node's date"_s;
+        const Rows<QByteArray, QString> row("end", "says");
+        row("held", "2999-01-01T00:00:00", u"both would hold it"_s);
+        row("free", "2001-01-01T00:00:00", u"is free by its node's date"_s);
     }
     void aLeaseOfSeveralIsNotTakenFromItsClients()
     {
@@ -194,9 +178,7 @@ private slots:
 
     void onRedis_data()
     {
-        QTest::addColumn<QByteArray>("key");
-        QTest::addColumn<QList<QByteArrayList>>("commands");
-        QTest::addColumn<QByteArrayList>("waiting");
+        addColumns<QByteArray, QList<QByteArrayList>, QByteArrayList>("key", "commands", "waiting");
         const auto row = [](const char *name, const QByteArray &key, const QList<QByteArrayList> &commands,
                             const QByteArray &waiting) {
             QTest::newRow(name) << key << commands << listed("redis-set-nx redis-setnx-expire " + waiting);
@@ -249,12 +231,11 @@ private slots:
         const QByteArrayList narrow{"ACL",  "SETUSER",       "narrow", "on",   ">pw",
                                     "~own", "resetchannels", "+@all",  "-type"};
         QVERIFY(valueOf(m_keys->command(narrow, soon())).kind != redis::Value::Kind::Error);
-        ConnectionSpec spec;
-        spec.name = ConnectionName("narrow");
-        spec.scheme = Scheme::Redis;
-        spec.hosts = {m_redis->address()};
-        spec.user = u"narrow"_s;
-        spec.password = u"pw"_s;
+        ConnectionSpec spec{.name = ConnectionName("narrow"),
+                            .scheme = Scheme::Redis,
+                            .hosts = {m_redis->address()},
+                            .user = u"narrow"_s,
+                            .password = u"pw"_s};
         QVERIFY(m_workspace->add(spec));
         QVERIFY(finish(m_loop, m_workspace->whenConnected(spec.name, soon())));
         const auto got = attempt({spec.name, "own"}, "redis-set-nx");

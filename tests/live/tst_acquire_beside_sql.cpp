@@ -10,10 +10,6 @@
 
 #include <QStandardPaths>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-
 class TestAcquireBesideSql : public BesideFixture {
     Q_OBJECT
 
@@ -29,11 +25,7 @@ class TestAcquireBesideSql : public BesideFixture {
     }
     static ConnectionSpec specOf(Scheme scheme, const char *name, const sandbox::Server &server)
     {
-        ConnectionSpec spec;
-        spec.name = ConnectionName(name);
-        spec.scheme = scheme;
-        spec.hosts = {server.address()};
-        return spec;
+        return ConnectionSpec{.name = ConnectionName(name), .scheme = scheme, .hosts = {server.address()}};
     }
     [[nodiscard]] QString shop() const
     {
@@ -72,10 +64,8 @@ private slots:
 
     void onMariaDb_data()
     {
-        QTest::addColumn<QByteArray>("lock");
-        QTest::addColumn<QByteArrayList>("statements");
-        QTest::addColumn<QByteArrayList>("waiting");
-        QTest::addColumn<QByteArrayList>("keepingNobodyOut");
+        addColumns<QByteArray, QByteArrayList, QByteArrayList, QByteArrayList>("lock", "statements", "waiting",
+                                                                               "keepingNobodyOut");
         const auto row = [](const char *name, const QByteArray &lock, const QByteArrayList &statements,
                             const char *waiting, const char *keepingNobodyOut = "") {
             QTest::newRow(name) << lock << statements << listed(waiting) << listed(keepingNobodyOut);
@@ -118,9 +108,7 @@ private slots:
 
     void onPostgreSql_data()
     {
-        QTest::addColumn<QByteArray>("lock");
-        QTest::addColumn<QByteArray>("statements");
-        QTest::addColumn<QByteArrayList>("waiting");
+        addColumns<QByteArray, QByteArray, QByteArrayList>("lock", "statements", "waiting");
         const auto row = [](const char *name, const QByteArray &lock, const QByteArray &statements,
                             const char *waiting) { QTest::newRow(name) << lock << statements << listed(waiting); };
         row("an advisory lock", "ADVISORY#42", "SELECT pg_advisory_lock(42);", "pg-advisory");
@@ -153,9 +141,9 @@ private slots:
 
     void onEtcd_data()
     {
-        QTest::addColumn<QStringList>("client");
-        QTest::newRow("a mutex") << QStringList{u"lock"_s, u"beside"_s};
-        QTest::newRow("an election") << QStringList{u"elect"_s, u"chosen"_s, u"me"_s};
+        const Rows<QStringList> row("client");
+        row("a mutex", {u"lock"_s, u"beside"_s});
+        row("an election", {u"elect"_s, u"chosen"_s, u"me"_s});
     }
     // Both are queues of the same form: who is first by the revision has it.
     void onEtcd()

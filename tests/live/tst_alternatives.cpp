@@ -5,9 +5,6 @@
 #include "alternativesfixture.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-
 namespace {
 
 // Lets go when it is asked to.
@@ -27,11 +24,7 @@ Task<void> revocable(HeldLock *lock, zk::Session *session, ZPath node)
 class TestAlternatives : public AlternativesFixture {
     Q_OBJECT
 private slots:
-    void initTestCase()
-    {
-        if (const auto why = startServers(); !why.isEmpty())
-            QSKIP(qPrintable(why));
-    }
+    void initTestCase() { SKIP_FOR(startServers()); }
     void cleanupTestCase() { stopServers(); }
 
     void whoMadeItsLockRevocableLetsGoWhenAsked()
@@ -88,9 +81,9 @@ private slots:
 
     void aLeaseEndsSooner_data()
     {
-        QTest::addColumn<QByteArray>("recipe");
+        const Rows<QByteArray> row("recipe");
         for (const char *recipe : {"redis-set-nx", "redisson-lock", "redisson-rwlock", "redisson-fenced-lock"})
-            QTest::newRow(recipe) << QByteArray(recipe);
+            row(recipe, QByteArray(recipe));
     }
     void aLeaseEndsSooner()
     {
@@ -184,12 +177,9 @@ private slots:
     // As Symfony leaves it: holders by the moment at which they end, and the key ends with the last of them.
     void aMembersEndIsMoved_data()
     {
-        QTest::addColumn<QByteArray>("beside");
-        QTest::addColumn<int>("membersMoved");
-        QTest::addColumn<bool>("isKeyMoved");
-        QTest::newRow("alone, exclusive") << QByteArray("__write__") << 2 << true;
-        QTest::newRow("beside another reader")
-            << QByteArray("q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJB=") << 1 << false;
+        const Rows<QByteArray, int, bool> row("beside", "membersMoved", "isKeyMoved");
+        row("alone, exclusive", "__write__", 2, true);
+        row("beside another reader", "q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJB=", 1, false);
     }
     void aMembersEndIsMoved()
     {
@@ -218,9 +208,7 @@ private slots:
     // And taken out of its set: an exclusive lock's mark goes with the last token, another's stays.
     void aMemberIsTakenOut_data()
     {
-        QTest::addColumn<QByteArray>("lock");
-        QTest::addColumn<QByteArray>("holder");
-        QTest::addColumn<QByteArray>("beside");
+        addColumns<QByteArray, QByteArray, QByteArray>("lock", "holder", "beside");
         QTest::addColumn<bool>("isEnd"); // what the score says
         QTest::addColumn<int>("left");
         const QByteArray token("q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA=");

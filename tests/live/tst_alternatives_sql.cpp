@@ -12,8 +12,6 @@
 
 #include <QTemporaryDir>
 
-using namespace lockscope;
-using namespace lockscope::testing;
 using operate::ReleaseAction;
 
 namespace {
@@ -42,10 +40,6 @@ class TestAlternativesSql : public MariaDbFixture {
     QTemporaryDir m_folder;
     testing::KeepingSink m_sink;
 
-    Reply<mariadb::Rows> send(mariadb::Session &session, const QByteArray &text)
-    {
-        return session.execute({text, {}, session.connectionId(), true}, Deadline::never());
-    }
     Result<inspect::LockSnapshot> readUntil(inspect::Observer &observer, const QByteArray &lock,
                                             mariadb::ConnectionId holder)
     {
@@ -62,13 +56,12 @@ class TestAlternativesSql : public MariaDbFixture {
                                              mariadb::Session &session)
     {
         operate::AuditFile audit(m_folder.filePath(QStringLiteral("audit.jsonl")));
-        operate::ForceReleaseTools tools;
-        tools.observer = &observer;
-        tools.send = [&session](operate::ForceReleasePlan sent, Deadline by) {
-            return operate::sendRelease(std::move(sent), &session, by);
-        };
-        tools.audit = &audit;
-        tools.loop = &m_loop;
+        operate::ForceReleaseTools tools{
+            .observer = &observer,
+            .send = [&session](operate::ForceReleasePlan sent,
+                               Deadline by) { return operate::sendRelease(std::move(sent), &session, by); },
+            .audit = &audit,
+            .loop = &m_loop};
         return testing::finish(m_loop, operate::forceRelease(plan, tools, QStringLiteral("a test"), soon()));
     }
     // A holds, B waits.
@@ -108,9 +101,7 @@ private slots:
     void initTestCase()
     {
         qputenv("XDG_STATE_HOME", m_folder.path().toUtf8());
-        const auto problem = startServer();
-        if (!problem.isEmpty())
-            QSKIP(qPrintable(problem));
+        SKIP_FOR(startServer());
     }
     void cleanupTestCase() { endServer(); }
 

@@ -4,9 +4,6 @@
 #include "alternativesfixture.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-
 namespace {
 
 constexpr int killRaces = 100;
@@ -16,11 +13,7 @@ constexpr int killRaces = 100;
 class TestAlternativesWaiters : public AlternativesFixture {
     Q_OBJECT
 private slots:
-    void initTestCase()
-    {
-        if (const auto why = startServers(); !why.isEmpty())
-            QSKIP(qPrintable(why));
-    }
+    void initTestCase() { SKIP_FOR(startServers()); }
     void cleanupTestCase() { stopServers(); }
 
     void aPlaceInAFairQueueIsTakenAway()
@@ -62,9 +55,9 @@ private slots:
     // got.
     void aKilledWaiterIsNeverTheHolder_data()
     {
-        QTest::addColumn<QByteArray>("recipe");
+        const Rows<QByteArray> row("recipe");
         for (const char *recipe : {"zk-mutex", "zk-shared"})
-            QTest::newRow(recipe) << QByteArray(recipe);
+            row(recipe, QByteArray(recipe));
     }
     void aKilledWaiterIsNeverTheHolder()
     {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The window's view of the core on real servers: batches, questions, holds, force-release, reconnects.
-#include "core/sandbox/server.h"
 #include "core/workspace/livebackend.h"
 #include "core/zookeeper/client.h"
 #include "tests/support/redisfixture.h"
@@ -10,11 +9,6 @@
 #include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QSignalSpy>
-#include <QTest>
-
-using namespace lockscope;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -62,19 +56,12 @@ class TestBackend : public QObject {
 
     ConnectionSpec zkSpec() const
     {
-        ConnectionSpec spec;
-        spec.name = zkName;
-        spec.hosts = {m_zooKeeper->address()};
-        spec.adminPort = m_zooKeeper->adminPort();
-        return spec;
+        return ConnectionSpec{
+            .name = zkName, .hosts = {m_zooKeeper->address()}, .adminPort = m_zooKeeper->adminPort()};
     }
     ConnectionSpec redisSpec() const
     {
-        ConnectionSpec spec;
-        spec.name = redisName;
-        spec.scheme = Scheme::Redis;
-        spec.hosts = {m_redis->address()};
-        return spec;
+        return ConnectionSpec{.name = redisName, .scheme = Scheme::Redis, .hosts = {m_redis->address()}};
     }
     Hold::State stateOf(quint64 id) { return m_seen.holds[id].state; }
     bool isConnected(const ConnectionName &name)
@@ -83,9 +70,7 @@ class TestBackend : public QObject {
     }
     quint64 acquire(const inspect::LockName &lock, const QByteArray &recipe)
     {
-        AcquireRequest request;
-        request.lock = lock;
-        request.recipe = recipe;
+        AcquireRequest request{.lock = lock, .recipe = recipe};
         return m_backend->acquire(request);
     }
 
@@ -106,21 +91,14 @@ class TestBackend : public QObject {
 private slots:
     void initTestCase()
     {
-        auto zooKeeper = sandbox::makeZooKeeper();
-        auto redis = sandbox::makeRedis();
-        if (!zooKeeper || !redis)
-            QSKIP("no ZooKeeper or no Redis on this machine");
-        m_zooKeeper = std::move(*zooKeeper);
-        m_redis = std::move(*redis);
-        QVERIFY(m_zooKeeper->start(60s));
-        QVERIFY(m_redis->start(30s));
+        START_OR_SKIP(m_zooKeeper, sandbox::makeZooKeeper());
+        START_OR_SKIP(m_redis, sandbox::makeRedis());
     }
 
     void init()
     {
         m_seen = {};
-        WorkspaceOptions options;
-        options.auditPath = m_state.filePath(u"audit.jsonl"_s);
+        WorkspaceOptions options{.auditPath = m_state.filePath(u"audit.jsonl"_s)};
         m_backend = std::make_unique<LiveBackend>(options);
         connect(m_backend.get(), &Backend::updated, this, [this](const Batch &batch) { m_seen.take(batch); });
         connect(m_backend.get(), &Backend::holdChanged, this,

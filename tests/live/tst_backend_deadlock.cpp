@@ -5,10 +5,6 @@
 #include "tests/support/testmain.h"
 #include "tests/support/zookeeperfixture.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-
 class TestBackendDeadlock : public QObject {
     Q_OBJECT
 
@@ -19,9 +15,7 @@ class TestBackendDeadlock : public QObject {
     using Session = std::unique_ptr<zk::Session>;
     Session openSession()
     {
-        zk::SessionOptions options;
-        options.hosts = {m_server->address()};
-        auto session = zk::openSession(m_loop, options);
+        auto session = zk::openSession(m_loop, {.hosts = {m_server->address()}});
         return waitForState(*session, zk::SessionState::Connected) ? std::move(session) : nullptr;
     }
     [[nodiscard]] Deadline soon() const { return Deadline::after(m_loop, patience); }
@@ -45,14 +39,7 @@ class TestBackendDeadlock : public QObject {
     }
 
 private slots:
-    void initTestCase()
-    {
-        auto made = sandbox::makeZooKeeper();
-        if (!made)
-            QSKIP("no ZooKeeper on this machine");
-        m_server = std::move(*made);
-        QVERIFY(m_server->start(std::chrono::seconds(60)));
-    }
+    void initTestCase() { START_OR_SKIP(m_server, sandbox::makeZooKeeper()); }
     void cleanupTestCase()
     {
         zk::waitForClosingSessions(std::chrono::seconds(5));
@@ -68,10 +55,8 @@ private slots:
             QVERIFY(put(*first, folder, zk::CreateMode::Persistent));
         LiveBackend backend({});
         connect(&backend, &Backend::updated, this, &TestBackendDeadlock::take);
-        ConnectionSpec spec;
-        spec.name = ConnectionName("zk");
-        spec.hosts = {m_server->address()};
-        spec.adminPort = m_server->adminPort();
+        ConnectionSpec spec{
+            .name = ConnectionName("zk"), .hosts = {m_server->address()}, .adminPort = m_server->adminPort()};
         backend.execute(Connect{spec});
         QVERIFY(put(*first, "/a" + name) && put(*second, "/b" + name) && put(*third, "/c" + name));
         QVERIFY(put(*third, "/a" + name) && put(*second, "/a" + name));

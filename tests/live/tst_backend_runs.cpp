@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs on real servers as the window asks for them: played, told of, ended early, refused; and the server is left as
 // it was found, also when the connection or the window is closed meanwhile.
-#include "core/sandbox/server.h"
 #include "core/workspace/livebackend.h"
+#include "tests/support/startedserver.h"
 #include "tests/support/testmain.h"
 
 #include <QTemporaryDir>
-#include <QTest>
-
-using namespace lockscope;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -30,9 +25,7 @@ class TestBackendRuns : public QObject {
 
     std::unique_ptr<LiveBackend> makeBackend(bool readOnly = false)
     {
-        WorkspaceOptions options;
-        options.readOnly = readOnly;
-        options.auditPath = m_state.filePath(u"audit.jsonl"_s);
+        WorkspaceOptions options{.readOnly = readOnly, .auditPath = m_state.filePath(u"audit.jsonl"_s)};
         auto backend = std::make_unique<LiveBackend>(options);
         connect(backend.get(), &Backend::updated, this, [this](const Batch &batch) {
             for (const auto &status : batch.connections)
@@ -44,19 +37,17 @@ class TestBackendRuns : public QObject {
     }
     void connectTo(LiveBackend &backend, bool isProduction = false)
     {
-        ConnectionSpec spec;
-        spec.name = runsOnZk;
-        spec.hosts = {m_zooKeeper->address()};
-        spec.adminPort = m_zooKeeper->adminPort();
-        spec.production = isProduction;
+        ConnectionSpec spec{.name = runsOnZk,
+                            .hosts = {m_zooKeeper->address()},
+                            .adminPort = m_zooKeeper->adminPort(),
+                            .production = isProduction};
         m_connections.clear();
         backend.execute(Connect{spec});
         QTRY_VERIFY_WITH_TIMEOUT(m_connections[runsOnZk].state == ConnectionStatus::State::Connected, 20'000);
     }
     static RealRunOptions running(int contenders, std::chrono::milliseconds hold)
     {
-        RealRunOptions options;
-        options.connection = runsOnZk;
+        RealRunOptions options{.connection = runsOnZk};
         options.scenario.contenders = contenders;
         options.scenario.hold = hold;
         return options;
@@ -97,14 +88,7 @@ class TestBackendRuns : public QObject {
     bool isLeftAsFound() { return rootNodes() == QStringList{u"zookeeper"_s}; }
 
 private slots:
-    void initTestCase()
-    {
-        auto zooKeeper = sandbox::makeZooKeeper();
-        if (!zooKeeper)
-            QSKIP("no ZooKeeper on this machine");
-        m_zooKeeper = std::move(*zooKeeper);
-        QVERIFY(m_zooKeeper->start(60s));
-    }
+    void initTestCase() { START_OR_SKIP(m_zooKeeper, sandbox::makeZooKeeper()); }
     void init()
     {
         m_backend = makeBackend();

@@ -9,13 +9,8 @@
 #include "tests/support/testmain.h"
 
 #include <QTcpSocket>
-#include <QTest>
 
 #include <algorithm>
-
-using namespace lockscope;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 
 class TestDemo : public QObject {
     Q_OBJECT
@@ -88,16 +83,9 @@ private slots:
         QVERIFY(connections.size() >= 3); // etcd, too, where it is installed
         m_loop = std::make_unique<QtLoop>();
         m_zooKeeper = connections[0].hosts.front();
-        zk::SessionOptions session;
-        session.hosts = {m_zooKeeper};
-        m_session = zk::openSession(*m_loop, session);
-        redis::ConnectionOptions connection;
-        connection.host = connections[1].hosts.front();
-        m_redis = redis::openConnection(*m_loop, connection);
-        mariadb::SessionOptions sql;
-        sql.host = connections[2].hosts.front();
-        sql.user = connections[2].user;
-        m_sql = mariadb::openSession(*m_loop, sql);
+        m_session = zk::openSession(*m_loop, {.hosts = {m_zooKeeper}});
+        m_redis = redis::openConnection(*m_loop, {.host = connections[1].hosts.front()});
+        m_sql = mariadb::openSession(*m_loop, {.host = connections[2].hosts.front(), .user = connections[2].user});
 
         m_demo = std::make_unique<sandbox::Demo>(*m_loop, connections, Random(1));
         const auto filled = m_demo->filled();

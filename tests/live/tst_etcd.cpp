@@ -6,10 +6,6 @@
 
 #include <QStandardPaths>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 using inspect::Role;
 
 class TestEtcd : public EtcdFixture {
@@ -17,10 +13,7 @@ class TestEtcd : public EtcdFixture {
 private slots:
     void initTestCase()
     {
-        if (const auto made = sandbox::makeEtcd(); !made)
-            QSKIP(qPrintable(made.error().message));
-        const auto problem = startServer();
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        OK_OR_SKIP(m_server, startServer());
         QVERIFY(m_client->serverVersion().startsWith("3."));
     }
     void cleanupTestCase() { endServer(); }

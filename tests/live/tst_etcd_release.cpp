@@ -6,22 +6,12 @@
 
 #include <QStandardPaths>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 using inspect::Role;
 
 class TestEtcdRelease : public EtcdFixture {
     Q_OBJECT
 private slots:
-    void initTestCase()
-    {
-        if (const auto made = sandbox::makeEtcd(); !made)
-            QSKIP(qPrintable(made.error().message));
-        const auto problem = startServer();
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
-    }
+    void initTestCase() { OK_OR_SKIP(m_server, startServer()); }
     void cleanupTestCase() { endServer(); }
 
     void aHolderIsTakenAwayAndTheNextGetsIt()

@@ -11,11 +11,6 @@
 
 #include <algorithm>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
-
 namespace {
 
 const ZPath heldPath("/held/leader-lock");
@@ -130,24 +125,13 @@ private slots:
     void initTestCase()
     {
         sandbox::ZooKeeperOptions options;
-        auto made = sandbox::makeZooKeeper(options);
-        if (!made)
-            QSKIP(qPrintable(made.error().message));
-        m_server = std::move(*made);
-        const auto started = m_server->start(60s);
-        QVERIFY2(started, started ? "" : qPrintable(started.error().message));
-        zk::SessionOptions session;
-        session.hosts = {m_server->address()};
-        m_onlooker = zk::openSession(m_loop, session);
+        START_OR_SKIP(m_server, sandbox::makeZooKeeper(options));
+        m_onlooker = zk::openSession(m_loop, {.hosts = {m_server->address()}});
         QVERIFY(waitForState(*m_onlooker, zk::SessionState::Connected));
-        WorkspaceOptions workspace;
-        workspace.observe = false;
-        workspace.auditPath = m_state.filePath(u"audit.jsonl"_s);
+        WorkspaceOptions workspace{.observe = false, .auditPath = m_state.filePath(u"audit.jsonl"_s)};
         m_workspace = std::make_unique<Workspace>(m_loop, workspace, nullptr);
-        ConnectionSpec spec;
-        spec.name = ConnectionName("zk");
-        spec.hosts = {m_server->address()};
-        spec.adminPort = m_server->adminPort();
+        ConnectionSpec spec{
+            .name = ConnectionName("zk"), .hosts = {m_server->address()}, .adminPort = m_server->adminPort()};
         QVERIFY(m_workspace->add(spec));
         QVERIFY(finish(m_loop, m_workspace->whenConnected(spec.name, soon())));
     }

@@ -8,8 +8,6 @@
 #include <QRegularExpression>
 #include <QTemporaryDir>
 
-using namespace lockscope;
-using namespace lockscope::testing;
 using mariadb::SessionState;
 using mariadb::Statement;
 
@@ -55,11 +53,7 @@ class TestMariaDbClient : public MariaDbFixture {
     int begin(mariadb::Session &session) { return codeOf(answerOf(session.begin(session.connectionId(), soon()))); }
 
 private slots:
-    void initTestCase()
-    {
-        const auto problem = startServer();
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
-    }
+    void initTestCase() { OK(startServer()); }
     void cleanupTestCase() { endServer(); }
 
     // What it was said to have on connecting is there when it is used, and what not is not: here, and on whatever
@@ -206,10 +200,9 @@ private slots:
 
     void lostWhileOut_data()
     {
-        QTest::addColumn<bool>("lasting");
-        QTest::addColumn<int>("wanted");
-        QTest::newRow("a read") << false << code(ErrorCode::SessionExpired);
-        QTest::newRow("a write that lasts") << true << code(ErrorCode::UnknownOutcome);
+        const Rows<bool, int> row("lasting", "wanted");
+        row("a read", false, code(ErrorCode::SessionExpired));
+        row("a write that lasts", true, code(ErrorCode::UnknownOutcome));
     }
     void lostWhileOut()
     {
@@ -285,11 +278,8 @@ private slots:
     // Behind a proxy or a name that stands for several servers: the number means another's connection there.
     void nobodyElseIsKilledOnAnotherServer()
     {
-        auto made = sandbox::makeMariaDb();
-        QVERIFY2(made, textOf(made));
-        const auto &elsewhere = *made;
-        const auto started = elsewhere->start(60s);
-        QVERIFY2(started, textOf(started));
+        std::unique_ptr<sandbox::Server> elsewhere;
+        OK(startInto(elsewhere, sandbox::makeMariaDb()));
         testing::Cable cable(m_server->address());
         auto session = openThrough(cable);
         auto bystander = openNumbered(session->connectionId(), elsewhere->address());
@@ -313,11 +303,8 @@ private slots:
 
     void whoTakesTurnsIsAskedAgainUntilItIsTheSameServer()
     {
-        auto made = sandbox::makeMariaDb();
-        QVERIFY2(made, textOf(made));
-        const auto &elsewhere = *made;
-        const auto started = elsewhere->start(60s);
-        QVERIFY2(started, textOf(started));
+        std::unique_ptr<sandbox::Server> elsewhere;
+        OK(startInto(elsewhere, sandbox::makeMariaDb()));
         testing::Cable cable(m_server->address());
         auto session = openThrough(cable);
         const auto connection = session->connectionId();

@@ -12,26 +12,13 @@
 
 #include <algorithm>
 
-using namespace lockscope;
-using namespace lockscope::testing;
 using namespace lockscope::inspect;
-using namespace Qt::StringLiterals;
 
 class TestMariaDbInnoDb : public MariaDbFixture {
     Q_OBJECT
 
     const QByteArray row{"shop.gaps#id=10"}, gap{"before shop.gaps#id=10"};
 
-    void must(mariadb::Session &session, const QByteArray &text)
-    {
-        const auto done = run(session, text);
-        if (!done)
-            qFatal("%s: %s", text.constData(), textOf(done).constData());
-    }
-    Reply<mariadb::Rows> send(mariadb::Session &session, const QByteArray &text)
-    {
-        return session.execute({text, {}, session.connectionId(), true}, Deadline::never());
-    }
     Result<LockSnapshot> readNow(const QByteArray &name)
     {
         testing::KeepingSink sink;
@@ -41,8 +28,7 @@ class TestMariaDbInnoDb : public MariaDbFixture {
     std::vector<LockSnapshot> readAll(QStringList *gaps = nullptr)
     {
         testing::KeepingSink sink;
-        ObserverOptions options;
-        options.follow = false;
+        ObserverOptions options{.follow = false};
         MariaDbObserver observer(*m_admin, ConnectionName("db"), options, sink);
         observer.start();
         if (!QTest::qWaitFor([&] { return observer.firstSnapshot().isComplete(); }, patienceMs))
@@ -86,12 +72,7 @@ class TestMariaDbInnoDb : public MariaDbFixture {
     }
 
 private slots:
-    void initTestCase()
-    {
-        const auto problem = startServer();
-        if (!problem.isEmpty())
-            QSKIP(qPrintable(problem));
-    }
+    void initTestCase() { SKIP_FOR(startServer()); }
     void init()
     {
         must(*m_admin, "CREATE OR REPLACE TABLE shop.gaps (id INT PRIMARY KEY, n INT) ENGINE=InnoDB");

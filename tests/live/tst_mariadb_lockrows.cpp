@@ -16,10 +16,7 @@
 #include <QFile>
 #include <QTemporaryDir>
 
-using namespace lockscope;
-using namespace lockscope::testing;
 using namespace lockscope::inspect;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -49,12 +46,6 @@ class TestMariaDbLockRows : public MariaDbFixture {
     QTemporaryDir m_folder;
     testing::KeepingSink m_sink;
 
-    void must(mariadb::Session &session, const QByteArray &text)
-    {
-        const auto done = run(session, text);
-        if (!done)
-            qFatal("%s: %s", text.constData(), textOf(done).constData());
-    }
     // As Liquibase does; false: somebody has it.
     bool liquibaseLocks(mariadb::Session &session, const QByteArray &who)
     {
@@ -84,13 +75,12 @@ class TestMariaDbLockRows : public MariaDbFixture {
     Result<operate::ForceReleaseOutcome> act(const operate::ForceReleasePlan &plan, Observer &observer)
     {
         operate::AuditFile audit(m_folder.filePath(u"audit.jsonl"_s));
-        operate::ForceReleaseTools tools;
-        tools.observer = &observer;
-        tools.send = [this](operate::ForceReleasePlan sent, Deadline by) {
-            return operate::sendRelease(std::move(sent), m_admin.get(), by);
-        };
-        tools.audit = &audit;
-        tools.loop = &m_loop;
+        operate::ForceReleaseTools tools{
+            .observer = &observer,
+            .send = [this](operate::ForceReleasePlan sent,
+                           Deadline by) { return operate::sendRelease(std::move(sent), m_admin.get(), by); },
+            .audit = &audit,
+            .loop = &m_loop};
         return testing::finish(m_loop, operate::forceRelease(plan, tools, u"it was killed"_s, soon()));
     }
 
@@ -98,9 +88,7 @@ private slots:
     void initTestCase()
     {
         qputenv("XDG_STATE_HOME", m_folder.path().toUtf8());
-        const auto problem = startServer();
-        if (!problem.isEmpty())
-            QSKIP(qPrintable(problem));
+        SKIP_FOR(startServer());
         must(*m_admin,
              "CREATE TABLE shop.DATABASECHANGELOGLOCK (ID INT NOT NULL, LOCKED TINYINT NOT NULL, LOCKGRANTED "
              "datetime NULL, LOCKEDBY VARCHAR(255) NULL, CONSTRAINT PK_DATABASECHANGELOGLOCK PRIMARY KEY "
@@ -124,8 +112,7 @@ private slots:
         const QByteArrayList others{"blocks", "clock_in", "QRTZ_LOCKS", "unlocked"};
         for (const auto &table : locks + others)
             must(*m_admin, "CREATE TABLE shop.`" + table + "` (id INT PRIMARY KEY, is_locked INT)");
-        ObserverOptions once;
-        once.follow = false;
+        ObserverOptions once{.follow = false};
         MariaDbObserver observer(*m_admin, ConnectionName("db"), once, m_sink);
         observer.start();
         QTRY_VERIFY(observer.firstSnapshot().isComplete());
@@ -180,10 +167,10 @@ private slots:
     // Taken by another, or anew by the same, between the preview and the act: theirs stays.
     void whatWasTakenMeanwhileIsNotCleared_data()
     {
-        QTest::addColumn<QByteArray>("change");
-        QTest::newRow("another") << QByteArray("LOCKEDBY = 'app-2 (10.0.0.8)'");
-        QTest::newRow("in another case") << QByteArray("LOCKEDBY = 'APP-1 (10.0.0.7)'");
-        QTest::newRow("later") << QByteArray("LOCKGRANTED = LOCKGRANTED + INTERVAL 1 SECOND");
+        const Rows<QByteArray> row("change");
+        row("another", "LOCKEDBY = 'app-2 (10.0.0.8)'");
+        row("in another case", "LOCKEDBY = 'APP-1 (10.0.0.7)'");
+        row("later", "LOCKGRANTED = LOCKGRANTED + INTERVAL 1 SECOND");
     }
     void whatWasTakenMeanwhileIsNotCleared()
     {

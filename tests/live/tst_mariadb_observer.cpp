@@ -15,8 +15,6 @@
 #include <QRegularExpression>
 #include <QTemporaryDir>
 
-using namespace lockscope;
-using namespace lockscope::testing;
 using namespace lockscope::inspect;
 
 namespace {
@@ -48,12 +46,6 @@ class TestMariaDbObserver : public MariaDbFixture {
                 return one.id;
         }
         return "is not there";
-    }
-    void must(mariadb::Session &session, const QByteArray &text, const QByteArrayList &parameters = {})
-    {
-        const auto done = run(session, text, parameters);
-        if (!done)
-            qFatal("%s", textOf(done).constData());
     }
     std::unique_ptr<mariadb::Session> holder()
     {
@@ -89,21 +81,21 @@ class TestMariaDbObserver : public MariaDbFixture {
     Result<operate::ForceReleaseOutcome> forceRelease(const operate::ForceReleasePlan &plan, Observer &observer,
                                                       operate::AuditFile &audit, mariadb::Session *session = nullptr)
     {
-        operate::ForceReleaseTools tools;
-        tools.observer = &observer;
-        tools.send = [used = session ? session : m_admin.get()](operate::ForceReleasePlan sent, Deadline by) {
-            return operate::sendRelease(std::move(sent), used, by);
-        };
-        tools.audit = &audit;
-        tools.loop = &m_loop;
+        operate::ForceReleaseTools tools{
+            .observer = &observer,
+            .send =
+                [used = session ? session : m_admin.get()](operate::ForceReleasePlan sent, Deadline by) {
+                    return operate::sendRelease(std::move(sent), used, by);
+                },
+            .audit = &audit,
+            .loop = &m_loop};
         return testing::finish(m_loop, operate::forceRelease(plan, tools, QStringLiteral("a test"), soon()));
     }
 
 private slots:
     void initTestCase()
     {
-        const auto problem = startServer();
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        OK(startServer());
         QVERIFY(run(*m_admin, "CREATE USER reader@'127.0.0.1'"));
     }
     void cleanup() { QVERIFY(nothingIsHeld()); }
@@ -276,9 +268,7 @@ private slots:
 
     void namedLocksAreSeenWithAndWithoutInstruments_data()
     {
-        QTest::addColumn<bool>("instrument");
-        QTest::newRow("performance schema") << true;
-        QTest::newRow("nothing") << false;
+        addRows<bool>("instrument", {{"performance schema", true}, {"nothing", false}});
     }
     void namedLocksAreSeenWithAndWithoutInstruments()
     {

@@ -14,10 +14,7 @@
 
 #include <QTemporaryDir>
 
-using namespace lockscope;
-using namespace lockscope::testing;
 using namespace lockscope::inspect;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -37,20 +34,10 @@ class TestMariaDbTables : public MariaDbFixture {
     const QByteArray table{"TABLE#shop.stock"};
     QTemporaryDir m_folder;
 
-    void must(mariadb::Session &session, const QByteArray &text)
-    {
-        const auto done = run(session, text);
-        if (!done)
-            qFatal("%s: %s", text.constData(), textOf(done).constData());
-    }
     void keepStatements(bool yes)
     {
         must(*m_admin, QByteArray("UPDATE performance_schema.setup_consumers SET ENABLED = ")
                            + (yes ? "'YES'" : "'NO'") + " WHERE NAME = 'events_statements_current'");
-    }
-    Reply<mariadb::Rows> send(mariadb::Session &session, const QByteArray &text)
-    {
-        return session.execute({text, {}, session.connectionId(), true}, Deadline::never());
     }
     Result<LockSnapshot> readNow(Observer &observer, const QByteArray &name)
     {
@@ -69,13 +56,12 @@ class TestMariaDbTables : public MariaDbFixture {
     Result<operate::ForceReleaseOutcome> act(const operate::ForceReleasePlan &plan, Observer &observer,
                                              operate::AuditFile &audit)
     {
-        operate::ForceReleaseTools tools;
-        tools.observer = &observer;
-        tools.send = [this](operate::ForceReleasePlan sent, Deadline by) {
-            return operate::sendRelease(std::move(sent), m_admin.get(), by);
-        };
-        tools.audit = &audit;
-        tools.loop = &m_loop;
+        operate::ForceReleaseTools tools{
+            .observer = &observer,
+            .send = [this](operate::ForceReleasePlan sent,
+                           Deadline by) { return operate::sendRelease(std::move(sent), m_admin.get(), by); },
+            .audit = &audit,
+            .loop = &m_loop};
         return testing::finish(m_loop, operate::forceRelease(plan, tools, QStringLiteral("a test"), soon()));
     }
     bool isAnswered(const Reply<mariadb::Rows> &reply)
@@ -96,9 +82,7 @@ private slots:
     void initTestCase()
     {
         qputenv("XDG_STATE_HOME", m_folder.path().toUtf8());
-        const auto problem = startServer();
-        if (!problem.isEmpty())
-            QSKIP(qPrintable(problem));
+        SKIP_FOR(startServer());
     }
     void cleanup() { QVERIFY(nothingIsHeld()); }
     void cleanupTestCase()
@@ -239,9 +223,9 @@ private slots:
     // It let go between the preview and the act, and goes on with something else: nothing happens to it.
     void whoLetGoIsNotKilled_data()
     {
-        QTest::addColumn<QByteArray>("next");
-        QTest::newRow("something else") << "SELECT 1"_ba;
-        QTest::newRow("the same table, for reading") << "LOCK TABLES shop.stock READ"_ba;
+        const Rows<QByteArray> row("next");
+        row("something else", "SELECT 1"_ba);
+        row("the same table, for reading", "LOCK TABLES shop.stock READ"_ba);
     }
     void whoLetGoIsNotKilled()
     {
@@ -305,13 +289,11 @@ private slots:
     // somebody asked before it began.
     void anIdleTransactionHasAnAge_data()
     {
-        QTest::addColumn<QByteArrayList>("statements");
-        QTest::newRow("read") << QByteArrayList{"START TRANSACTION", "SELECT * FROM shop.stock"};
-        QTest::newRow("read only") << QByteArrayList{"START TRANSACTION READ ONLY", "SELECT * FROM shop.stock"};
-        QTest::newRow("written") << QByteArrayList{"START TRANSACTION",
-                                                   "UPDATE shop.stock SET quantity = quantity + 1 WHERE id = 2"};
-        QTest::newRow("autocommit off") << QByteArrayList{"SET autocommit = 0",
-                                                          "SELECT * FROM shop.stock WHERE id = 3 FOR UPDATE"};
+        const Rows<QByteArrayList> row("statements");
+        row("read", {"START TRANSACTION", "SELECT * FROM shop.stock"});
+        row("read only", {"START TRANSACTION READ ONLY", "SELECT * FROM shop.stock"});
+        row("written", {"START TRANSACTION", "UPDATE shop.stock SET quantity = quantity + 1 WHERE id = 2"});
+        row("autocommit off", {"SET autocommit = 0", "SELECT * FROM shop.stock WHERE id = 3 FOR UPDATE"});
     }
     void anIdleTransactionHasAnAge()
     {
@@ -334,9 +316,7 @@ private slots:
     // MariaDB by itself, that is said.
     void whatAClientIsDoing_data()
     {
-        QTest::addColumn<bool>("isKept");
-        QTest::newRow("statements are kept") << true;
-        QTest::newRow("statements are not kept") << false;
+        addRows<bool>("isKept", {{"statements are kept", true}, {"statements are not kept", false}});
     }
     void whatAClientIsDoing()
     {

@@ -8,10 +8,6 @@
 
 #include <QTemporaryDir>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-
 class TestNamedHolds : public MariaDbFixture {
     Q_OBJECT
 
@@ -22,9 +18,7 @@ class TestNamedHolds : public MariaDbFixture {
 
     void open(bool isFollowed)
     {
-        WorkspaceOptions options;
-        options.observe = isFollowed;
-        options.auditPath = m_folder.filePath(u"audit.jsonl"_s);
+        WorkspaceOptions options{.observe = isFollowed, .auditPath = m_folder.filePath(u"audit.jsonl"_s)};
         m_workspace = std::make_unique<Workspace>(m_loop, options, nullptr);
         QVERIFY(
             m_workspace->add(*parseConnection(u"db=mariadb://root@127.0.0.1:%1"_s.arg(m_server->address().port))));
@@ -46,12 +40,7 @@ class TestNamedHolds : public MariaDbFixture {
     bool isHeld() { return ask("SELECT IS_USED_LOCK('nightly')") == id(); }
 
 private slots:
-    void initTestCase()
-    {
-        const auto problem = startServer();
-        if (!problem.isEmpty())
-            QSKIP(qPrintable(problem));
-    }
+    void initTestCase() { SKIP_FOR(startServer()); }
     void cleanup()
     {
         m_workspace.reset();
@@ -62,8 +51,7 @@ private slots:
 
     void whoTookItAgainKeepsIt_data()
     {
-        QTest::addColumn<QByteArrayList>("meanwhile");
-        QTest::addColumn<bool>("isReleased");
+        addColumns<QByteArrayList, bool>("meanwhile", "isReleased");
         // MariaDB by itself does not: a hold is then known by its place alone, of which 10.11 gives none twice.
         QTest::addColumn<bool>("areStatementsCounted");
         QTest::newRow("nothing happened") << QByteArrayList() << true << true;
@@ -88,10 +76,8 @@ private slots:
         open(false);
         const auto planned = plan();
         QVERIFY2(planned, textOf(planned));
-        operate::BulkTarget target;
-        target.lock = m_name;
-        target.contender = planned->holder;
-        target.hold = planned->before.contenders.front().hold;
+        operate::BulkTarget target{
+            .lock = m_name, .contender = planned->holder, .hold = planned->before.contenders.front().hold};
         QVERIFY(!target.hold.isEmpty());
         target.shown = planned->before.observed;
         for (const auto &statement : meanwhile)

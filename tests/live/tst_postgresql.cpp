@@ -6,10 +6,6 @@
 
 #include <QRegularExpression>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-
 namespace {
 
 QJsonObject contender(const QJsonObject &lock, int place)
@@ -54,11 +50,7 @@ class TestPostgreSql : public PostgreSqlFixture {
     }
 
 private slots:
-    void initTestCase()
-    {
-        if (const auto why = startServer(); !why.isEmpty())
-            QSKIP(qPrintable(why));
-    }
+    void initTestCase() { SKIP_FOR(startServer()); }
     void cleanupTestCase() { m_server.reset(); }
 
     // Everybody on this machine may come in: so nobody is let near the files of whoever started it.
@@ -400,9 +392,7 @@ private slots:
 
     void whatCannotBeALockIsRefused_data()
     {
-        QTest::addColumn<QString>("lock");
-        QTest::addColumn<QString>("recipe");
-        QTest::addColumn<int>("status");
+        addColumns<QString, QString, int>("lock", "recipe", "status");
         QTest::newRow("no number") << u"ADVISORY#orders"_s << u"pg-advisory"_s << 2;
         QTest::newRow("too large") << u"ADVISORY#9223372036854775808"_s << u"pg-advisory"_s << 2;
         QTest::newRow("no row's name") << u"stock"_s << u"pg-for-update"_s << 2;

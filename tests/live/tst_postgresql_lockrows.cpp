@@ -4,10 +4,6 @@
 #include "postgresqlfixture.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-
 class TestPostgreSqlLockRows : public PostgreSqlFixture {
     Q_OBJECT
 
@@ -47,8 +43,7 @@ class TestPostgreSqlLockRows : public PostgreSqlFixture {
 private slots:
     void initTestCase()
     {
-        if (const auto why = startServer(); !why.isEmpty())
-            QSKIP(qPrintable(why));
+        SKIP_FOR(startServer());
         m_psql = std::make_unique<Psql>(uri());
         must("CREATE TABLE public.databasechangeloglock (ID INTEGER NOT NULL, LOCKED BOOLEAN NOT NULL, LOCKGRANTED "
              "TIMESTAMP WITHOUT TIME ZONE, LOCKEDBY VARCHAR(255), CONSTRAINT pk PRIMARY KEY (ID)); "
@@ -109,13 +104,10 @@ private slots:
     // The other zone's time is an hour or two off: what is left is not told, that it is a lock is.
     void shedLocksTimeIsReadWhereItsZoneIsClear_data()
     {
-        QTest::addColumn<QByteArray>("zone");
-        QTest::addColumn<QByteArray>("type");
-        QTest::addColumn<bool>("isClear");
-        QTest::newRow("UTC") << QByteArray("UTC") << QByteArray("TIMESTAMP") << true;
-        QTest::newRow("another") << QByteArray("Europe/Berlin") << QByteArray("TIMESTAMP") << false;
-        QTest::newRow("another, and the column says so")
-            << QByteArray("Europe/Berlin") << QByteArray("TIMESTAMPTZ") << true;
+        const Rows<QByteArray, QByteArray, bool> row("zone", "type", "isClear");
+        row("UTC", "UTC", "TIMESTAMP", true);
+        row("another", "Europe/Berlin", "TIMESTAMP", false);
+        row("another, and the column says so", "Europe/Berlin", "TIMESTAMPTZ", true);
     }
     void shedLocksTimeIsReadWhereItsZoneIsClear()
     {
@@ -158,9 +150,9 @@ private slots:
     // Taken by another, or anew by the same, since it was looked at: theirs stays.
     void whatWasTakenMeanwhileIsNotEnded_data()
     {
-        QTest::addColumn<QByteArray>("change");
-        QTest::newRow("another") << QByteArray("locked_by = 'APP-1'");
-        QTest::newRow("anew") << QByteArray("locked_at = locked_at + interval '1 second'");
+        const Rows<QByteArray> row("change");
+        row("another", "locked_by = 'APP-1'");
+        row("anew", "locked_at = locked_at + interval '1 second'");
     }
     void whatWasTakenMeanwhileIsNotEnded()
     {

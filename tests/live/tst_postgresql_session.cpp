@@ -18,14 +18,7 @@ class TestPostgreSqlSession : public QObject {
     Q_OBJECT
 
 private slots:
-    void initTestCase()
-    {
-        auto made = sandbox::makePostgreSql();
-        if (!made)
-            QSKIP(qPrintable(made.error().message));
-        m_server = std::move(*made);
-        QVERIFY(m_server->start(60s));
-    }
+    void initTestCase() { START_OR_SKIP(m_server, sandbox::makePostgreSql()); }
     void cleanupTestCase()
     {
         m_holder.reset();

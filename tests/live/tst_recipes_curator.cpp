@@ -6,9 +6,6 @@
 #include "tests/support/finish.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-
 class TestRecipesCurator : public CuratorFixture {
     Q_OBJECT
 
@@ -248,9 +245,9 @@ private slots:
 
     void downgradeWithTheReplyLost_data()
     {
-        QTest::addColumn<int>("fate");
-        QTest::newRow("reply") << int(RequestFault::LoseReply);
-        QTest::newRow("request") << int(RequestFault::LoseRequest);
+        const Rows<int> row("fate");
+        row("reply", int(RequestFault::LoseReply));
+        row("request", int(RequestFault::LoseRequest));
     }
     void downgradeWithTheReplyLost()
     {

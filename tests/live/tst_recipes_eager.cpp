@@ -7,9 +7,6 @@
 
 #include <set>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-
 namespace {
 
 // A server that, after a reconnect, tells of one node last: of the first that is watched, which is our own.
@@ -146,10 +143,7 @@ class TestRecipesEager : public RecipeFixture {
     {
         std::vector<zk::Op> ops;
         for (const auto &id : ids) {
-            zk::Op op;
-            op.kind = zk::Op::Kind::Remove;
-            op.path = nodeOf(id);
-            ops.push_back(op);
+            ops.push_back({.kind = zk::Op::Kind::Remove, .path = nodeOf(id)});
         }
         return bool(await(m_admin->multi(ops, soon())));
     }
@@ -193,9 +187,7 @@ private slots:
     // holders: the one that believes it, and the one behind it.
     void ownNodeGoesThenThePredecessor_data()
     {
-        QTest::addColumn<bool>("atOnce");
-        QTest::newRow("one after the other") << false;
-        QTest::newRow("in one transaction") << true;
+        addRows<bool>("atOnce", {{"one after the other", false}, {"in one transaction", true}});
     }
     void ownNodeGoesThenThePredecessor()
     {
@@ -354,8 +346,7 @@ private slots:
     // A watch whose answer is lost may or may not be there: it is asked for again, behind a new list.
     void aWatchesReplyIsLost_data()
     {
-        QTest::addColumn<int>("which");
-        QTest::addColumn<int>("fate");
+        addColumns<int, int>("which", "fate");
         for (const int which : {1, 2, 3}) {
             QTest::addRow("watch %d, reply lost", which) << which << int(RequestFault::LoseReply);
             QTest::addRow("watch %d, request lost", which) << which << int(RequestFault::LoseRequest);

@@ -6,9 +6,6 @@
 
 #include <QRegularExpression>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-
 class TestRecipesKazoo : public RecipeFixture {
     Q_OBJECT
 

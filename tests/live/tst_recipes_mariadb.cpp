@@ -9,8 +9,6 @@
 #include "tests/support/countingsql.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
 using mariadb::SessionState;
 using SqlFault = CountingSql::Fault;
 
@@ -85,8 +83,7 @@ class TestRecipesMariaDb : public MariaDbFixture {
 private slots:
     void initTestCase()
     {
-        const auto problem = startServer();
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        OK(startServer());
         QVERIFY(run(*m_admin, "CREATE TABLE shop.`odd ``#=.name` (`c``ol` VARCHAR(40) NOT NULL PRIMARY KEY)"));
         QVERIFY(run(*m_admin, "INSERT INTO shop.`odd ``#=.name` VALUES ('a'' OR ''1''=''1'), ('b')"));
     }
@@ -101,10 +98,7 @@ private slots:
 
     void namesAreRead_data()
     {
-        QTest::addColumn<QByteArray>("name");
-        QTest::addColumn<QByteArray>("table");
-        QTest::addColumn<QByteArray>("column");
-        QTest::addColumn<QByteArray>("value");
+        addColumns<QByteArray, QByteArray, QByteArray, QByteArray>("name", "table", "column", "value");
         QTest::newRow("plain") << row << QByteArray("`shop`.`stock`") << QByteArray("id") << QByteArray("1");
         QTest::newRow("value with everything")
             << QByteArray("s.t#c=a=b#c.d") << QByteArray("`s`.`t`") << QByteArray("c") << QByteArray("a=b#c.d");

@@ -6,9 +6,6 @@
 #include "core/redis/client.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-
 class TestRecipesMultiLock : public CuratorFixture {
     Q_OBJECT
 
@@ -57,18 +54,9 @@ class TestRecipesMultiLock : public CuratorFixture {
 private slots:
     void initTestCase()
     {
-        const auto problem = startServer();
-        if (!m_server)
-            QSKIP(qPrintable(problem)); // not installed
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
-        auto made = sandbox::makeRedis();
-        if (!made)
-            QSKIP(qPrintable(made.error().message));
-        m_redis = std::move(*made);
-        QVERIFY(m_redis->start(30s));
-        redis::ConnectionOptions to;
-        to.host = m_redis->address();
-        m_connection = redis::openConnection(m_loop, to);
+        OK_OR_SKIP(m_server, startServer());
+        START_OR_SKIP(m_redis, sandbox::makeRedis());
+        m_connection = redis::openConnection(m_loop, {.host = m_redis->address()});
     }
     void cleanup() { forgetContenders(); }
     void cleanupTestCase()
@@ -169,9 +157,7 @@ private slots:
 
     void cancelledWhileItWaits_data()
     {
-        QTest::addColumn<bool>("destroyed");
-        QTest::newRow("the lock is destroyed") << true;
-        QTest::newRow("the acquire is destroyed") << false;
+        addRows<bool>("destroyed", {{"the lock is destroyed", true}, {"the acquire is destroyed", false}});
     }
     void cancelledWhileItWaits()
     {

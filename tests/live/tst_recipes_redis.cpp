@@ -4,8 +4,6 @@
 #include "rediscontender.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
 using recipes::Loss;
 using Fault = CountingRedis::Fault;
 

@@ -6,8 +6,6 @@
 
 #include <QRegularExpression>
 
-using namespace lockscope;
-using namespace lockscope::testing;
 using recipes::Loss;
 using Fault = CountingRedis::Fault;
 
@@ -225,9 +223,7 @@ private slots:
 
     void reentryOfWhatWasTakenAwayIsRefused_data()
     {
-        QTest::addColumn<bool>("isAnothers");
-        QTest::newRow("gone") << false;
-        QTest::newRow("another's") << true;
+        addRows<bool>("isAnothers", {{"gone", false}, {"another's", true}});
     }
     void reentryOfWhatWasTakenAwayIsRefused()
     {
@@ -247,12 +243,11 @@ private slots:
 
     void acquireReplyLost_data()
     {
-        QTest::addColumn<int>("fault");
-        QTest::addColumn<int>("tries");
-        QTest::newRow("lock: reply lost") << int(Fault::LoseReply) << 1;
-        QTest::newRow("lock: request lost") << int(Fault::LoseRequest) << 2;
-        QTest::newRow("fenced: reply lost") << int(Fault::LoseReply) << 1;
-        QTest::newRow("fenced: request lost") << int(Fault::LoseRequest) << 2;
+        const Rows<int, int> row("fault", "tries");
+        row("lock: reply lost", int(Fault::LoseReply), 1);
+        row("lock: request lost", int(Fault::LoseRequest), 2);
+        row("fenced: reply lost", int(Fault::LoseReply), 1);
+        row("fenced: request lost", int(Fault::LoseRequest), 2);
     }
     void acquireReplyLost()
     {
@@ -277,9 +272,7 @@ private slots:
 
     void releaseReplyLost_data()
     {
-        QTest::addColumn<int>("fault");
-        QTest::newRow("reply lost") << int(Fault::LoseReply);
-        QTest::newRow("request lost") << int(Fault::LoseRequest);
+        addRows<int>("fault", {{"reply lost", int(Fault::LoseReply)}, {"request lost", int(Fault::LoseRequest)}});
     }
     void releaseReplyLost()
     {

@@ -4,8 +4,6 @@
 #include "rediscontender.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
 using Fault = CountingRedis::Fault;
 
 namespace {
@@ -66,9 +64,9 @@ private slots:
 
     void whoGivesUpLeavesTheQueue_data()
     {
-        QTest::addColumn<QString>("how");
+        const Rows<QString> row("how");
         for (const auto *how : {"timeout", "acquire destroyed", "lock destroyed"})
-            QTest::newRow(how) << QString::fromLatin1(how);
+            row(how, QString::fromLatin1(how));
     }
     void whoGivesUpLeavesTheQueue()
     {

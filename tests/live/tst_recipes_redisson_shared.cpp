@@ -6,8 +6,6 @@
 #include "rediscontender.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
 using recipes::Loss;
 using Fault = CountingRedis::Fault;
 
@@ -190,12 +188,7 @@ private slots:
         QVERIFY(both.first->givesBack());
     }
 
-    void theWatchdogKeepsBoth_data()
-    {
-        QTest::addColumn<bool>("isReader");
-        QTest::newRow("reader") << true;
-        QTest::newRow("writer") << false;
-    }
+    void theWatchdogKeepsBoth_data() { addRows<bool>("isReader", {{"reader", true}, {"writer", false}}); }
     void theWatchdogKeepsBoth()
     {
         QFETCH(bool, isReader);
@@ -230,12 +223,11 @@ private slots:
 
     void repliesLost_data()
     {
-        QTest::addColumn<bool>("isReader");
-        QTest::addColumn<int>("fault");
-        QTest::newRow("reader: reply") << true << int(Fault::LoseReply);
-        QTest::newRow("reader: request") << true << int(Fault::LoseRequest);
-        QTest::newRow("writer: reply") << false << int(Fault::LoseReply);
-        QTest::newRow("writer: request") << false << int(Fault::LoseRequest);
+        const Rows<bool, int> row("isReader", "fault");
+        row("reader: reply", true, int(Fault::LoseReply));
+        row("reader: request", true, int(Fault::LoseRequest));
+        row("writer: reply", false, int(Fault::LoseReply));
+        row("writer: request", false, int(Fault::LoseRequest));
     }
     void repliesLost()
     {

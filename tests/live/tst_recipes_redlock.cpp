@@ -6,8 +6,6 @@
 #include "tests/support/redlockfixture.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
 using recipes::Loss;
 using Fault = CountingRedis::Fault;
 
@@ -96,8 +94,7 @@ private slots:
     {
         if (!sandbox::makeRedis())
             QSKIP("redis-server is not installed");
-        const auto problem = startNodes(m_loop, allNodes, m_nodes);
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        OK(startNodes(m_loop, allNodes, m_nodes));
     }
     void init()
     {
@@ -126,8 +123,7 @@ private slots:
     // The whole of it: for every pattern of nodes that are somebody else's, odd and even sets.
     void everySubset_data()
     {
-        QTest::addColumn<int>("nodes");
-        QTest::addColumn<int>("mask");
+        addColumns<int, int>("nodes", "mask");
         for (int nodes = 1; nodes <= allNodes; ++nodes) {
             for (int mask = 0; mask < 1 << nodes; ++mask)
                 QTest::addRow("%d nodes, taken %s", nodes, qPrintable(QString::number(mask, 2))) << nodes << mask;
@@ -253,10 +249,9 @@ private slots:
     }
     void lostReleases_data()
     {
-        QTest::addColumn<int>("lost");
-        QTest::addColumn<bool>("known");
-        QTest::newRow("minority") << 2 << true;
-        QTest::newRow("majority") << 3 << false;
+        const Rows<int, bool> row("lost", "known");
+        row("minority", 2, true);
+        row("majority", 3, false);
     }
     void lostReleases()
     {

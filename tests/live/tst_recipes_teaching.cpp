@@ -3,8 +3,6 @@
 #include "rediscontender.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
 using recipes::Loss;
 using Fault = CountingRedis::Fault;
 
@@ -27,9 +25,9 @@ private slots:
     // Flaw: neither has a watchdog.
     void theLeaseIsNotProlonged_data()
     {
-        QTest::addColumn<QByteArray>("recipe");
+        const Rows<QByteArray> row("recipe");
         for (const auto *recipe : {"redis-setnx-expire", "redis-getset"})
-            QTest::newRow(recipe) << QByteArray(recipe);
+            row(recipe, QByteArray(recipe));
     }
     void theLeaseIsNotProlonged()
     {
@@ -148,15 +146,15 @@ private slots:
     // Only a time in milliseconds is this recipe's: a time in seconds would seem long past, and so would a count.
     void getsetLeavesOtherNumbers_data()
     {
-        QTest::addColumn<QByteArray>("value");
+        const Rows<QByteArray> row("value");
         const auto seconds = nowMs() / 1000;
-        QTest::newRow("seconds, ahead") << QByteArray::number(seconds + 3600);
-        QTest::newRow("seconds, gone by") << QByteArray::number(seconds - 100);
-        QTest::newRow("a fraction") << QByteArray::number(seconds - 100) + ".5";
-        QTest::newRow("a count") << QByteArray("2");
-        QTest::newRow("a counter at rest") << QByteArray("0");
-        QTest::newRow("a counter below zero") << QByteArray("-1");
-        QTest::newRow("days ago") << QByteArray::number(nowMs() - 3 * 86'400'000LL);
+        row("seconds, ahead", QByteArray::number(seconds + 3600));
+        row("seconds, gone by", QByteArray::number(seconds - 100));
+        row("a fraction", QByteArray::number(seconds - 100) + ".5");
+        row("a count", "2");
+        row("a counter at rest", "0");
+        row("a counter below zero", "-1");
+        row("days ago", QByteArray::number(nowMs() - 3 * 86'400'000LL));
     }
     void getsetLeavesOtherNumbers()
     {

@@ -8,9 +8,6 @@
 
 #include <QRegularExpression>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-
 namespace {
 
 const QString curatorsName = QStringLiteral("^_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-%1[0-9]{10}$");
@@ -19,9 +16,7 @@ const QString textbooksName = QStringLiteral("^[^-]+-%1-[0-9]{10}$");
 
 recipes::AcquireOptions modeOf(char letter)
 {
-    recipes::AcquireOptions options;
-    options.readMode = letter == 'R';
-    return options;
+    return recipes::AcquireOptions{.readMode = letter == 'R'};
 }
 
 } // namespace
@@ -118,12 +113,9 @@ class TestRecipesZooKeeper : public RecipeFixture {
 private slots:
     void whatItSaysAndLeaves_data()
     {
-        QTest::addColumn<QByteArray>("recipe");
-        QTest::addColumn<bool>("reads");
-        QTest::addColumn<QString>("name");
+        addColumns<QByteArray, bool, QString>("recipe", "reads", "name");
         QTest::addColumn<bool>("hasOwnMark"); // in its data, where the name does not tell ours from others'
-        QTest::addColumn<QByteArray>("asks");
-        QTest::addColumn<int>("roundTrips");
+        addColumns<QByteArray, int>("asks", "roundTrips");
         const QByteArray queue("create 1, children 1"), permit("create 2, remove 1, children 2");
         const auto row = [&](const QByteArray &recipe, const QString &name, bool hasOwnMark, const QByteArray &asks,
                              int roundTrips, bool reads = false) {
@@ -188,13 +180,12 @@ private slots:
     // Others stand before it: it waits for those whose queue it shares, and for nobody else.
     void goesInLineWithOtherClients_data()
     {
-        QTest::addColumn<QByteArray>("recipe");
-        QTest::addColumn<QByteArrayList>("waitsFor");
+        const Rows<QByteArray, QByteArrayList> row("recipe", "waitsFor");
         const QByteArrayList mutexes{"kazoo", "curator", "go-zookeeper"};
-        QTest::newRow("zk-mutex") << QByteArray("zk-mutex") << mutexes;
-        QTest::newRow("kazoo-lock") << QByteArray("kazoo-lock") << mutexes;
-        QTest::newRow("kazoo-rwlock") << QByteArray("kazoo-rwlock") << QByteArrayList{"kazoo", "reader"};
-        QTest::newRow("kazoo-semaphore") << QByteArray("kazoo-semaphore") << mutexes;
+        row("zk-mutex", "zk-mutex", mutexes);
+        row("kazoo-lock", "kazoo-lock", mutexes);
+        row("kazoo-rwlock", "kazoo-rwlock", {"kazoo", "reader"});
+        row("kazoo-semaphore", "kazoo-semaphore", mutexes);
     }
     void goesInLineWithOtherClients()
     {

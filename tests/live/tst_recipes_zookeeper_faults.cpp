@@ -5,9 +5,6 @@
 #include "tests/support/recipefixture.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-
 namespace {
 
 // A server whose counter for a directory has come to its end: every number is the last one.
@@ -54,9 +51,9 @@ private slots:
     // The next holder's node has the same name.
     void aLostReleaseSparesTheNextOnesNode_data()
     {
-        QTest::addColumn<int>("fate");
-        QTest::newRow("reply lost") << int(RequestFault::LoseReply);
-        QTest::newRow("request lost") << int(RequestFault::LoseRequest);
+        const Rows<int> row("fate");
+        row("reply lost", int(RequestFault::LoseReply));
+        row("request lost", int(RequestFault::LoseRequest));
     }
     void aLostReleaseSparesTheNextOnesNode()
     {
@@ -233,13 +230,12 @@ private slots:
 
     void theSeparatorIsRefusedInANameOnly_data()
     {
-        QTest::addColumn<QByteArray>("path");
-        QTest::addColumn<bool>("fine");
-        QTest::newRow("in the middle") << QByteArray("/locks/a_lock_b") << false;
-        QTest::newRow("alone") << QByteArray("/locks/_lock_") << false;
-        QTest::newRow("at the end") << QByteArray("/locks/a_lock_") << false;
-        QTest::newRow("a word like it") << QByteArray("/locks/my_lock") << true;
-        QTest::newRow("in the directory") << QByteArray("/a_lock_b/stock") << true;
+        const Rows<QByteArray, bool> row("path", "fine");
+        row("in the middle", "/locks/a_lock_b", false);
+        row("alone", "/locks/_lock_", false);
+        row("at the end", "/locks/a_lock_", false);
+        row("a word like it", "/locks/my_lock", true);
+        row("in the directory", "/a_lock_b/stock", true);
     }
     void theSeparatorIsRefusedInANameOnly()
     {

@@ -11,9 +11,6 @@
 #include <QTcpSocket>
 #include <QTemporaryDir>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
 using redis::ConnectionState;
 using redis::Value;
 

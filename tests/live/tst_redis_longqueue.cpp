@@ -4,10 +4,6 @@
 #include "tests/live/redisobserved.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-
 namespace {
 
 #ifdef LOCKSCOPE_SANITIZED

@@ -6,10 +6,7 @@
 #include "core/async/scope.h"
 #include "core/inspect/findings.h"
 
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
 using redis::ConnectionState;
 
 class TestRedisObserver : public RedisObserved {
@@ -81,8 +78,7 @@ private slots:
     void seesExpiryThatNobodyTouches()
     {
         // The server's own search for expired keys may take its time; ours must not depend on it.
-        sandbox::RedisOptions options;
-        options.moreArguments = {"--enable-debug-command", "yes"};
+        sandbox::RedisOptions options{.moreArguments = {"--enable-debug-command", "yes"}};
         QVERIFY(serve(std::move(options)));
         QCOMPARE(act({"DEBUG", "SET-ACTIVE-EXPIRE", "0"}), "OK");
         observe();
@@ -190,8 +186,7 @@ private slots:
             commands.push_back({"SET", "stock:" + QByteArray::number(i), "x"});
         commands.push_back({"SET", "stock:2777", "HOST_77_" + token, "PX", "800000"});
         QVERIFY(answerOf(m_other->pipeline(std::move(commands), soon())));
-        ObserverOptions options;
-        options.follow = false;
+        ObserverOptions options{.follow = false};
         observe(options);
         QVERIFY(firstSnapshot());
         QCOMPARE(m_observer->snapshots().size(), 1u);
@@ -201,8 +196,7 @@ private slots:
     void oneSnapshotWithoutFollowing()
     {
         QCOMPARE(act({"SET", "orders-lock", token}), "OK");
-        ObserverOptions options;
-        options.follow = false;
+        ObserverOptions options{.follow = false};
         observe(options);
         QVERIFY(firstSnapshot());
         QVERIFY(lockNamed("orders-lock"));

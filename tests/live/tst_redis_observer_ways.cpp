@@ -7,10 +7,6 @@
 #include <QDeadlineTimer>
 #include <QTimer>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-
 class TestRedisObserverWays : public RedisObserved {
     Q_OBJECT
 
@@ -71,10 +67,9 @@ private slots:
     // Of most locks no companion is there, which one number says of a hundred; where that may not be asked, each is.
     void companionsThatAreNotThereAreAskedForTogether_data()
     {
-        QTest::addColumn<QByteArray>("rights");
-        QTest::addColumn<bool>("isEachAskedFor");
-        QTest::newRow("together") << QByteArray("+exists") << false;
-        QTest::newRow("refused") << QByteArray("-exists") << true;
+        const Rows<QByteArray, bool> row("rights", "isEachAskedFor");
+        row("together", "+exists", false);
+        row("refused", "-exists", true);
     }
     void companionsThatAreNotThereAreAskedForTogether()
     {

@@ -12,10 +12,6 @@
 #include "core/workspace/hold.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using rehearse::Next;
 
 namespace {
@@ -89,12 +85,8 @@ class TestRehearseLive : public QObject {
     }
     QString startMariaDb()
     {
-        auto made = sandbox::makeMariaDb({});
-        if (!made)
-            return made.error().message;
-        m_mariaDb = std::move(*made);
-        if (const auto started = m_mariaDb->start(60s); !started)
-            return started.error().message;
+        if (const auto problem = startInto(m_mariaDb, sandbox::makeMariaDb({})); !problem.isEmpty())
+            return problem;
         auto session = mariadb::openSession(loop(), testing::mariadbfixture::sqlOptionsFor(m_mariaDb->address()));
         if (!testing::mariadbfixture::becomes(*session, mariadb::SessionState::Connected))
             return session->lastError();
@@ -128,8 +120,7 @@ class TestRehearseLive : public QObject {
     {
         std::vector<Rehearsed *> order; // of those who got it
         std::vector<std::unique_ptr<Rehearsed>> cast;
-        HoldRequest request;
-        request.recipe = recipe.id;
+        HoldRequest request{.recipe = recipe.id};
         const bool isRow = recipe.shape == recipes::Shape::Row;
         const auto number = QByteArray::number(++m_locks);
         const bool isRedis = recipe.backend == BackendKind::Redis;
@@ -241,9 +232,7 @@ private slots:
         if (!m_servers.zooKeeper || !m_servers.redis)
             QSKIP(qPrintable(why));
         QVERIFY2(why.isEmpty(), qPrintable(why));
-        WorkspaceOptions options;
-        options.observe = false;
-        options.auditPath = m_folder.filePath(u"audit.jsonl"_s);
+        WorkspaceOptions options{.observe = false, .auditPath = m_folder.filePath(u"audit.jsonl"_s)};
         m_workspace = std::make_unique<Workspace>(loop(), options, nullptr);
         m_scope = std::make_unique<Scope>(loop());
         connectTo("zk", m_servers.zk());
@@ -272,12 +261,12 @@ private slots:
 
     void nextHolderIsTheOneThatGetsIt_data()
     {
-        QTest::addColumn<QByteArray>("recipe");
+        const Rows<QByteArray> row("recipe");
         for (const auto &recipe : recipes::catalogue()) {
             // A PostgreSQL is looked at and signalled by other code: tst_postgresql.
             const bool isHere = recipe.simulated && recipe.backend != BackendKind::PostgreSql;
             if (recipe.acquirable && isHere && recipe.wakeUp != recipes::WakeUp::Polling)
-                QTest::newRow(recipe.id) << recipe.id;
+                row(recipe.id, recipe.id);
         }
     }
     void nextHolderIsTheOneThatGetsIt()

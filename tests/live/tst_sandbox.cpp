@@ -12,7 +12,6 @@
 #include <QTcpServer>
 #include <QTcpSocket>
 #include <QTemporaryDir>
-#include <QTest>
 
 #include <atomic>
 #include <csignal>
@@ -20,10 +19,7 @@
 
 #include <unistd.h>
 
-using namespace lockscope;
 using namespace lockscope::sandbox;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -140,9 +136,7 @@ private slots:
 
     void redisPasswordIsNotInTheProcessList()
     {
-        RedisOptions options;
-        options.password = "s3cret \"with\" spaces";
-        options.notifyKeyspaceEvents = "KEA";
+        RedisOptions options{.password = "s3cret \"with\" spaces", .notifyKeyspaceEvents = "KEA"};
         auto made = makeRedis(options);
         QVERIFY(made);
         auto started = (*made)->start(20s);
@@ -213,9 +207,7 @@ private slots:
 
     void zooKeeperRefusesWordsOutsideItsWhitelist()
     {
-        ZooKeeperOptions options;
-        options.fourLetterWords = "ruok";
-        options.adminServer = false;
+        ZooKeeperOptions options{.adminServer = false, .fourLetterWords = "ruok"};
         auto made = makeZooKeeper(options);
         QVERIFY(made);
         auto started = (*made)->start(60s);
@@ -253,16 +245,13 @@ private slots:
     // Whoever kills a server to see what becomes of its locks gets it back where it was; or not, as is wished.
     void aServerThatEndsIsStartedAgain_data()
     {
-        QTest::addColumn<bool>("again");
-        QTest::newRow("by itself") << true;
-        QTest::newRow("it stays away") << false;
+        addRows<bool>("again", {{"by itself", true}, {"it stays away", false}});
     }
     void aServerThatEndsIsStartedAgain()
     {
         QFETCH(const bool, again);
-        SandboxOptions options;
-        options.servers = {{BackendKind::Redis, 1}};
-        options.restartAfter = again ? std::optional(1ms) : std::nullopt;
+        SandboxOptions options{.servers = {{BackendKind::Redis, 1}},
+                               .restartAfter = again ? std::optional(1ms) : std::nullopt};
         Sandbox sandbox(options);
         QSignalSpy ended(&sandbox, &Sandbox::ended), answered(&sandbox, &Sandbox::answeredAgain);
         QSignalSpy finished(&sandbox, &Sandbox::finished), failed(&sandbox, &Sandbox::failed);
@@ -287,9 +276,7 @@ private slots:
 
     void aServerWhosePortIsTakenIsTriedUntilItIsFree()
     {
-        SandboxOptions options;
-        options.servers = {{BackendKind::Redis, 1}};
-        options.restartAfter = 200ms;
+        SandboxOptions options{.servers = {{BackendKind::Redis, 1}}, .restartAfter = 200ms};
         Sandbox sandbox(options);
         QSignalSpy answered(&sandbox, &Sandbox::answeredAgain);
         QSignalSpy finished(&sandbox, &Sandbox::finished), failed(&sandbox, &Sandbox::failed);
@@ -315,8 +302,7 @@ private slots:
 
     void anEnsembleIsOneConnection()
     {
-        SandboxOptions options;
-        options.servers = {{BackendKind::ZooKeeper, 3}};
+        SandboxOptions options{.servers = {{BackendKind::ZooKeeper, 3}}};
         Sandbox sandbox(options);
         auto started = sandbox.start();
         QVERIFY2(started, whyNot(started).constData());
@@ -371,12 +357,7 @@ private slots:
         QCOMPARE(foldersOf(owner.pid), QStringList());
     }
 
-    void signalsEndTheOwnerCleanly_data()
-    {
-        QTest::addColumn<int>("number");
-        QTest::newRow("SIGINT") << SIGINT;
-        QTest::newRow("SIGTERM") << SIGTERM;
-    }
+    void signalsEndTheOwnerCleanly_data() { addRows<int>("number", {{"SIGINT", SIGINT}, {"SIGTERM", SIGTERM}}); }
     void signalsEndTheOwnerCleanly()
     {
         QFETCH(int, number);

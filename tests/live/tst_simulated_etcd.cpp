@@ -6,15 +6,11 @@
 #include "core/world/etcd/server.h"
 #include "core/async/qtloop.h"
 #include "tests/support/patience.h"
+#include "tests/support/startedserver.h"
 #include "tests/support/testmain.h"
-
-#include <QTest>
 
 #include <set>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace std::chrono_literals;
 using etcd::LeaseId;
 using etcd::Operation;
 using etcd::Revision;
@@ -38,8 +34,7 @@ public:
 
     EtcdStep next(Revision newest)
     {
-        EtcdStep step;
-        step.lease = lease();
+        EtcdStep step{.lease = lease()};
         switch (m_random.below(10)) {
         case 0: step.kind = EtcdStep::Kind::Grant; break;
         case 1: step.kind = EtcdStep::Kind::KeepAlive; break;
@@ -57,8 +52,7 @@ private:
     Revision revision(Revision newest) { return Revision(m_random.below(quint64(newest) + 1)); }
     etcd::RangeRequest range(Revision newest)
     {
-        etcd::RangeRequest request;
-        request.key = m_random.below(3) == 0 ? key() : m_prefix;
+        etcd::RangeRequest request{.key = m_random.below(3) == 0 ? key() : m_prefix};
         if (request.key == m_prefix)
             request.end = etcd::endOfPrefix(m_prefix);
         request.limit = qint64(m_random.below(3));
@@ -89,10 +83,9 @@ private:
     {
         etcd::Transaction transaction;
         for (quint64 i = m_random.below(3); i > 0; --i) {
-            etcd::Condition condition;
-            condition.key = key();
-            condition.created = m_random.below(2) == 0 ? 0 : revision(newest);
-            condition.lease = m_random.below(4) == 0 ? lease() : 0;
+            etcd::Condition condition{.key = key(),
+                                      .created = m_random.below(2) == 0 ? 0 : revision(newest),
+                                      .lease = m_random.below(4) == 0 ? lease() : 0};
             transaction.conditions.push_back(condition);
         }
         transaction.then = operations(newest);
@@ -209,15 +202,8 @@ class TestSimulatedEtcd : public QObject {
 private slots:
     void initTestCase()
     {
-        auto made = sandbox::makeEtcd();
-        if (!made)
-            QSKIP(qPrintable(made.error().message));
-        m_server = std::move(*made);
-        const auto started = m_server->start(60s);
-        QVERIFY2(started, started ? "" : qPrintable(started.error().message));
-        etcd::ClientOptions options;
-        options.hosts = {m_server->address()};
-        m_client = etcd::openClient(m_loop, options);
+        START_OR_SKIP(m_server, sandbox::makeEtcd());
+        m_client = etcd::openClient(m_loop, {.hosts = {m_server->address()}});
         QVERIFY2(eventually([&] { return m_client->state() == etcd::ClientState::Connected; }),
                  qPrintable(m_client->lastError()));
     }
@@ -237,8 +223,7 @@ private slots:
     {
         QFETCH(int, seed);
         const QByteArray prefix = "d" + QByteArray::number(seed) + '/';
-        etcd::RangeRequest now;
-        now.key = prefix;
+        etcd::RangeRequest now{.key = prefix};
         const auto real = answerOf(m_client->range(now, soon()));
         QVERIFY(real);
         m_real.base = real->revision;

@@ -11,8 +11,6 @@
 
 #include <QRegularExpression>
 
-using namespace lockscope;
-using namespace lockscope::testing;
 using mariadb::SessionState;
 
 namespace {
@@ -32,8 +30,7 @@ struct Step {
 QByteArray words(const Result<mariadb::Rows> &answer)
 {
     if (answer) {
-        world::SqlAnswer same;
-        same.rows = *answer;
+        world::SqlAnswer same{.rows = *answer};
         return testing::SqlWorld::words(same);
     }
     static const QRegularExpression number(QStringLiteral("\\((\\d+)\\)$"));
@@ -336,8 +333,7 @@ class TestSimulatedAgainstReal : public MariaDbFixture {
 private slots:
     void initTestCase()
     {
-        const auto problem = startServer();
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        OK(startServer());
         if (!m_admin->features().inTransaction)
             QSKIP("the simulated server is modelled on MariaDB, not on what runs here");
         QVERIFY(run(*m_admin, "CREATE TABLE shop.heap (id INT NOT NULL, version BIGINT NOT NULL) ENGINE=InnoDB"));

@@ -6,9 +6,6 @@
 #include "tests/simulate/sqlworld.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-
 class TestSimulatedMariaDbRows : public MariaDbFixture {
     Q_OBJECT
 
@@ -39,8 +36,7 @@ class TestSimulatedMariaDbRows : public MariaDbFixture {
 private slots:
     void initTestCase()
     {
-        const auto problem = startServer();
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        OK(startServer());
         if (!m_admin->serverVersion().startsWith("10."))
             QSKIP("the simulated server's optimiser is that of MariaDB 10.11");
     }
@@ -48,8 +44,7 @@ private slots:
 
     void whatIsLookedAtIsLocked_data()
     {
-        QTest::addColumn<bool>("isReadCommitted");
-        QTest::addColumn<QByteArray>("where");
+        addColumns<bool, QByteArray>("isReadCommitted", "where");
         for (const bool isReadCommitted : {false, true}) {
             for (const auto *where : {"id >= 1", "id >= 2", "id >= 3", "id >= 4", "id >= 5", "id >= 6", "id = 3",
                                       "id = '3'", "code = '3'", "code = 3"})
@@ -76,8 +71,7 @@ private slots:
         const auto found = run(*holder, select);
         QVERIFY2(found, textOf(found));
         sql.run('a', select);
-        world::SqlAnswer same;
-        same.rows = *found;
+        world::SqlAnswer same{.rows = *found};
         QCOMPARE(sql.heard().last(), "a " + SqlWorld::words(same));
         QCOMPARE(sql.lockedGoods('b'), lockedByReal(*other));
         QVERIFY(run(*holder, "COMMIT"));
@@ -125,12 +119,11 @@ private slots:
     // READ COMMITTED lets go of what does not match, but waits for what another has, and keeps what it waited for.
     void whoReadsAllWaitsForAnothersRow_data()
     {
-        QTest::addColumn<bool>("isReadCommitted");
-        QTest::addColumn<QByteArrayList>("others");
-        QTest::newRow("the first") << false << QByteArrayList{"1"};
-        QTest::newRow("the first, READ COMMITTED") << true << QByteArrayList{"1"};
-        QTest::newRow("two, READ COMMITTED") << true << QByteArrayList{"2", "4"};
-        QTest::newRow("the one, READ COMMITTED") << true << QByteArrayList{"3"};
+        const Rows<bool, QByteArrayList> row("isReadCommitted", "others");
+        row("the first", false, {"1"});
+        row("the first, READ COMMITTED", true, {"1"});
+        row("two, READ COMMITTED", true, {"2", "4"});
+        row("the one, READ COMMITTED", true, {"3"});
     }
     void whoReadsAllWaitsForAnothersRow()
     {

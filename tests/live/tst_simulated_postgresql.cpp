@@ -15,12 +15,7 @@
 
 #include <QProcess>
 #include <QStandardPaths>
-#include <QTest>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 using mariadb::SessionState;
 
 namespace {
@@ -125,10 +120,7 @@ class TestSimulatedPostgreSql : public QObject {
 
     std::unique_ptr<mariadb::Session> openReal()
     {
-        mariadb::SessionOptions options;
-        options.host = m_server->address();
-        options.user = u"shop"_s;
-        options.database = u"shop"_s;
+        mariadb::SessionOptions options{.host = m_server->address(), .user = u"shop"_s, .database = u"shop"_s};
         return postgresql::openSession(m_loop, options);
     }
     QByteArray ask(const QByteArray &text, const QByteArrayList &parameters = {})
@@ -337,13 +329,9 @@ class TestSimulatedPostgreSql : public QObject {
 private slots:
     void initTestCase()
     {
-        auto made = sandbox::makePostgreSql(
-            nullptr, {"deadlock_timeout=10ms", "log_lock_waits=on", "log_min_messages=log"}); // of looksOf()
-        if (!made)
-            QSKIP(qPrintable(made.error().message));
-        m_server = std::move(*made);
-        const auto started = m_server->start(60s);
-        QVERIFY2(started, started ? "" : qPrintable(started.error().message));
+        const QByteArrayList looked{"deadlock_timeout=10ms", "log_lock_waits=on",
+                                    "log_min_messages=log"}; // of looksOf()
+        START_OR_SKIP(m_server, sandbox::makePostgreSql(nullptr, looked));
         m_admin = openReal();
         QVERIFY2(eventually([this] { return m_admin->state() == SessionState::Connected; }),
                  qPrintable(m_admin->lastError()));

@@ -9,6 +9,7 @@
 #include "tests/live/onebackend.h"
 #include "tests/live/sshdfixture.h"
 #include "tests/support/patience.h"
+#include "tests/support/startedserver.h"
 #include "tests/support/testmain.h"
 
 #include <QDir>
@@ -18,13 +19,8 @@
 #include <QSslSocket>
 #include <QStandardPaths>
 #include <QTcpSocket>
-#include <QTest>
 
 #include <algorithm>
-
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -156,12 +152,7 @@ private slots:
         QVERIFY2(!why.contains(u"port "_s), qPrintable(why));
     }
 
-    void saysThatTlsIsDemanded_data()
-    {
-        QTest::addColumn<int>("number");
-        QTest::newRow("MariaDB") << 2;
-        QTest::newRow("PostgreSQL") << 3;
-    }
+    void saysThatTlsIsDemanded_data() { addRows<int>("number", {{"MariaDB", 2}, {"PostgreSQL", 3}}); }
     void saysThatTlsIsDemanded()
     {
         QFETCH(int, number);
@@ -175,13 +166,7 @@ private slots:
     }
 
     // And the reverse of it: who wants TLS does not close without a word, and is not said to be down.
-    void saysThatAPortMayTakeTlsOnly_data()
-    {
-        QTest::addColumn<int>("number");
-        QTest::newRow("ZooKeeper") << 0;
-        QTest::newRow("Redis") << 1;
-        QTest::newRow("etcd") << 4;
-    }
+    void saysThatAPortMayTakeTlsOnly_data() { addRows<int>("number", {{"ZooKeeper", 0}, {"Redis", 1}, {"etcd", 4}}); }
     void saysThatAPortMayTakeTlsOnly()
     {
         QFETCH(int, number);
@@ -261,8 +246,7 @@ private slots:
         if (!spec)
             QSKIP(qPrintable(missing()));
         PrivateSshd sshd;
-        if (const auto why = sshd.start(); !why.isEmpty())
-            QSKIP(qPrintable(why));
+        SKIP_FOR(sshd.start());
         spec->transport.ssh = sshd.options();
         auto backend = std::make_unique<OneBackend>(*spec);
         backend->acquiresAndReleases(places[number].lock, places[number].recipe);

@@ -10,11 +10,7 @@
 
 #include <algorithm>
 
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace lockscope::testing;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -54,11 +50,7 @@ private slots:
         sandbox::ZooKeeperOptions blind; // it lists nothing
         blind.adminServer = false;
         blind.fourLetterWords = "srvr";
-        auto server = sandbox::makeZooKeeper(blind);
-        if (!server)
-            QSKIP(qPrintable(server.error().message));
-        m_server = std::move(*server);
-        QVERIFY(m_server->start(30s));
+        START_OR_SKIP(m_server, sandbox::makeZooKeeper(blind));
         m_session = open();
         QVERIFY(m_session);
         fill();
@@ -80,8 +72,7 @@ private slots:
 
     void leavesAreJudgedByTheirNamesWhereTheyNeedNotBeOpened()
     {
-        CrawlOptions options;
-        options.opensLeaves = false;
+        CrawlOptions options{.opensLeaves = false};
         const auto report = walk(options);
         QVERIFY(!report.isCut);
         QVERIFY2(report.seen < budget() / 2, "a watch at rest rests");
@@ -119,9 +110,7 @@ private slots:
                 make(path + "/b" + QByteArray::number(leaf));
         }
         QVERIFY(await(make("/shelves/s77/lock")));
-        CrawlOptions options;
-        options.from = ZPath("/shelves");
-        options.opensLeaves = false;
+        CrawlOptions options{.from = ZPath("/shelves"), .opensLeaves = false};
         const auto some = walk(options);
         QVERIFY(!some.isCut);
         QVERIFY2(some.seen < 1 + 120 + 1 + 33 * 10, qPrintable(QString::number(some.seen)));
@@ -141,8 +130,7 @@ private slots:
 
     void aFolderToBeginWithNarrowsTheWalk()
     {
-        CrawlOptions options;
-        options.from = ZPath("/zz/locks");
+        CrawlOptions options{.from = ZPath("/zz/locks")};
         const auto report = walk(options);
         QVERIFY(!report.isCut);
         QVERIFY(report.seen < 4 * locks());
@@ -159,14 +147,11 @@ private slots:
         read->view.path = ZPath("/zz/queue");
         read->view.stat.numChildren = 300;
         for (int i = 0; i < 300; ++i) {
-            ZnodeView child;
-            child.name = NodeName("queued-" + QByteArray::number(i).rightJustified(10, '0'));
+            ZnodeView child{.name = NodeName("queued-" + QByteArray::number(i).rightJustified(10, '0'))};
             child.stat.ephemeralOwner = {i < 200 ? 7ULL : 0ULL};
             read->view.children.push_back(child);
         }
-        CrawlOptions options;
-        options.from = read->view.path;
-        options.opensLeaves = false;
+        CrawlOptions options{.from = read->view.path, .opensLeaves = false};
         qint64 asked = 0;
         options.progressed = [&asked](qint64, qint64, qint64 sent) { asked = sent; };
         options.readAlready = [&read](const ZPath &path) { return path == read->view.path ? read : nullptr; };
@@ -183,8 +168,7 @@ private slots:
         const auto made = await(m_session->create(ZPath("/closed/_c_00000000-0000-4000-8000-aaaaaaaaaaaa-lock-"), {},
                                                   zk::CreateMode::EphemeralSequential, nobodys, Deadline::never()));
         QVERIFY(made);
-        CrawlOptions options;
-        options.from = ZPath("/closed");
+        CrawlOptions options{.from = ZPath("/closed")};
         const auto report = walk(options);
         QVERIFY(report.suspects.contains(ZPath("/closed")));
         // There is nothing below an ephemeral; from ZooKeeper 3.9.3 on it is not told that it is one.
@@ -267,10 +251,7 @@ private slots:
     // It lets in nobody, and still tells anybody by its commands which sessions there are.
     void aServerThatRefusesEveryRequestIsNoneWithoutLocks()
     {
-        sandbox::ZooKeeperOptions closed;
-        closed.adminServer = false;
-        closed.requiresSasl = true;
-        auto server = sandbox::makeZooKeeper(closed);
+        auto server = sandbox::makeZooKeeper({.adminServer = false, .requiresSasl = true});
         QVERIFY(server);
         const auto started = (*server)->start(60s);
         QVERIFY2(started, started ? "" : qPrintable(started.error().message));
@@ -301,10 +282,7 @@ private:
     }
     std::unique_ptr<zk::Session> open(const QByteArray &chroot = {})
     {
-        zk::SessionOptions options;
-        options.chroot = chroot;
-        options.hosts = {m_server->address()};
-        auto session = zk::openSession(m_loop, std::move(options));
+        auto session = zk::openSession(m_loop, {.hosts = {m_server->address()}, .chroot = chroot});
         return waitForState(*session, zk::SessionState::Connected) ? std::move(session) : nullptr;
     }
     Reply<zk::Created> make(const QByteArray &path, zk::CreateMode mode = zk::CreateMode::Persistent)

@@ -7,9 +7,6 @@
 #include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-
 namespace {
 
 constexpr int sessionCount = 3;
@@ -22,9 +19,7 @@ public:
 
     std::unique_ptr<zk::Session> open() override
     {
-        zk::SessionOptions options;
-        options.hosts = {m_server};
-        auto session = zk::openSession(m_loop, options);
+        auto session = zk::openSession(m_loop, {.hosts = {m_server}});
         waitFor([&session] { return session->state() == zk::SessionState::Connected; });
         return session;
     }
@@ -135,18 +130,11 @@ class TestZooKeeperDifferential : public QObject {
 private slots:
     void initTestCase()
     {
-        sandbox::ZooKeeperOptions options;
-        options.adminServer = false;
+        sandbox::ZooKeeperOptions options{.adminServer = false};
         options.reapingInterval = std::chrono::hours(1); // not while it is compared
-        auto server = sandbox::makeZooKeeper(options);
-        if (!server)
-            QSKIP(qPrintable(server.error().message));
-        m_server = std::move(*server);
-        const auto started = m_server->start(60s);
-        QVERIFY2(started, started ? "" : qPrintable(started.error().message));
+        START_OR_SKIP(m_server, sandbox::makeZooKeeper(options));
         m_realStage = std::make_unique<RealStage>(m_loop, m_server->address());
-        keeper::EnsembleOptions like;
-        like.existsNeedsRead = doesExistsNeedRead(*m_realStage);
+        keeper::EnsembleOptions like{.existsNeedsRead = doesExistsNeedRead(*m_realStage)};
         m_simulatedStage = std::make_unique<SimulatedStage>(like);
         QCOMPARE(doesExistsNeedRead(*m_simulatedStage), like.existsNeedsRead);
         m_real = std::make_unique<Player>(*m_realStage, sessionCount);

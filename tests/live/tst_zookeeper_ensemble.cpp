@@ -10,11 +10,7 @@
 
 #include <QTcpSocket>
 
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace lockscope::testing;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -175,10 +171,7 @@ private slots:
 private:
     std::unique_ptr<zk::Session> open(std::vector<HostPort> hosts)
     {
-        zk::SessionOptions options;
-        options.hosts = std::move(hosts);
-        options.timeout = 20s;
-        auto session = zk::openSession(m_loop, std::move(options));
+        auto session = zk::openSession(m_loop, {.hosts = std::move(hosts), .timeout = 20s});
         return waitForState(*session, zk::SessionState::Connected) ? std::move(session) : nullptr;
     }
     // One client for each, in that order, at that member (-1: at any), waiting as Curator's mutex does.

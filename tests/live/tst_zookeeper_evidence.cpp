@@ -5,11 +5,7 @@
 #include "core/zookeeper/evidence.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
 using namespace lockscope::zk;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -104,17 +100,14 @@ void TestZooKeeperEvidence::initTestCase()
     if (!available)
         QSKIP(qPrintable(available.error().message));
     m_open = start({});
-    sandbox::ZooKeeperOptions strict;
-    strict.fourLetterWords = "srvr";
+    sandbox::ZooKeeperOptions strict{.fourLetterWords = "srvr"};
     m_strict = start(strict);
     QVERIFY(m_open && m_strict);
 }
 
 void TestZooKeeperEvidence::bothWaysSayTheSame()
 {
-    SessionOptions options;
-    options.hosts = {m_open->address()};
-    const auto session = openSession(m_loop, options);
+    const auto session = openSession(m_loop, {.hosts = {m_open->address()}});
     QVERIFY(waitForState(*session, SessionState::Connected));
     const ZPath path("/both ways");
     QVERIFY(await(session->create(path, {}, CreateMode::Ephemeral, openAcl(), Deadline::never())));

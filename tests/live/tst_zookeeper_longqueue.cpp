@@ -6,9 +6,7 @@
 #include "tests/support/countingsession.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace lockscope::testing;
 
 namespace {
 
@@ -34,9 +32,7 @@ class TestZooKeeperLongQueue : public ZooKeeperObserverFixture {
         for (int at = 0; at < count; at += 100) {
             std::vector<zk::Op> ops;
             for (int i = at; i < std::min(at + 100, count); ++i) {
-                zk::Op op;
-                op.kind = zk::Op::Kind::Create;
-                op.mode = zk::CreateMode::EphemeralSequential;
+                zk::Op op{.kind = zk::Op::Kind::Create, .mode = zk::CreateMode::EphemeralSequential};
                 const auto number = QByteArray::number(i).rightJustified(12, '0');
                 op.path = ZPath(orders + "/_c_00000000-0000-4000-8000-" + number + "-lock-");
                 op.data = "10.0.0.1";

@@ -4,9 +4,6 @@
 #include "tests/live/zookeeperclientfixture.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-
 class TestZooKeeperNodes : public ZooKeeperClientFixture {
     Q_OBJECT
 private slots:
@@ -181,9 +178,7 @@ void TestZooKeeperNodes::transactionsAreAllOrNothing()
 
 void TestZooKeeperNodes::accessListsAndCredentials()
 {
-    SessionOptions options;
-    options.user = "alice";
-    options.password = "secret";
+    SessionOptions options{.user = "alice", .password = "secret"};
     const auto alice = open(options);
     QVERIFY(alice);
     const ZPath path(under("private"));
@@ -215,8 +210,7 @@ void TestZooKeeperNodes::accessListsAndCredentials()
 
 void TestZooKeeperNodes::pathsAreBelowTheChroot()
 {
-    SessionOptions options;
-    options.chroot = m_root;
+    SessionOptions options{.chroot = m_root};
     const auto inside = open(options);
     QVERIFY(inside);
     const Watch children(m_loop);

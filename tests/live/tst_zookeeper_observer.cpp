@@ -7,9 +7,7 @@
 #include <QElapsedTimer>
 #include <QTimer>
 
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace lockscope::testing;
 
 class TestZooKeeperObserver : public ZooKeeperObserverFixture {
     Q_OBJECT
@@ -244,8 +242,7 @@ void TestZooKeeperObserver::onlyWhatLiesBelowTheChroot()
     clients.push_back(join("/apps/one/locks"));
     m_queue.clear();
     clients.push_back(join("/apps2/locks"));
-    zk::SessionOptions how;
-    how.chroot = "/apps";
+    zk::SessionOptions how{.chroot = "/apps"};
     look(*m_open, {}, how);
     QCOMPARE(m_sink.locks.size(), std::size_t(1));
     const auto *lock = m_sink.find("/one/locks");
@@ -285,8 +282,7 @@ void TestZooKeeperObserver::readNowIsFresh()
     std::vector<Client> clients;
     for (int i = 0; i < 2; ++i)
         clients.push_back(join("/now/x"));
-    ObserverOptions once;
-    once.follow = false;
+    ObserverOptions once{.follow = false};
     look(*m_open, once);
     QVERIFY(await(clients[0].session->remove(clients[0].node, zk::anyVersion, Deadline::never())));
     QCOMPARE(m_sink.find("/now/x")->contenders.size(), std::size_t(2)); // not following
@@ -313,8 +309,7 @@ void TestZooKeeperObserver::withoutFollowingNothingIsWatched()
 {
     ensure("/once/x");
     const auto client = join("/once/x");
-    ObserverOptions once;
-    once.follow = false;
+    ObserverOptions once{.follow = false};
     look(*m_open, once);
     QVERIFY(m_sink.find("/once/x"));
     QCOMPARE(m_session->watchCount(), 0);
@@ -336,8 +331,7 @@ void TestZooKeeperObserver::aFirstLookAsksForNothingInVain()
     QVERIFY(session);
     CountingSession counting(*session);
     zk::EvidenceSource source(m_loop, {m_open->address()}, m_open->adminPort());
-    ObserverOptions once;
-    once.follow = false;
+    ObserverOptions once{.follow = false};
     ZooKeeperObserver observer(counting, source, ConnectionName("zk"), "/lean", once, m_sink);
     observer.start();
     QVERIFY(await(observer.firstSnapshot(), false));
@@ -360,9 +354,7 @@ void TestZooKeeperObserver::theWalkDoesNotListAgainWhatWasRead()
     QVERIFY(session);
     CountingSession counting(*session);
     zk::EvidenceSource source(m_loop, {m_open->address()}, m_open->adminPort());
-    ObserverOptions once;
-    once.follow = false;
-    once.everywhere = true;
+    ObserverOptions once{.follow = false, .everywhere = true};
     ZooKeeperObserver observer(counting, source, ConnectionName("zk"), "/walked", once, m_sink);
     observer.start();
     QVERIFY(await(observer.firstSnapshot(), false));
@@ -381,8 +373,7 @@ void TestZooKeeperObserver::howManyWatchChildrenIsKnownToo()
 {
     const auto isSaid = [this] { return m_sink.says(u"child watches exist; servers do not say whose"_s); };
     QVERIFY(await(m_maker->children(ZPath("/"), zk::Watch(m_loop), Deadline::never())));
-    ObserverOptions once;
-    once.follow = false;
+    ObserverOptions once{.follow = false};
     look(*m_open, once);
     QVERIFY(isSaid());
 
@@ -413,8 +404,7 @@ void TestZooKeeperObserver::locksAmongManyNodes()
         made.push_back(m_maker->create(ZPath("/many/n" + QByteArray::number(i)), {}, zk::CreateMode::Persistent,
                                        zk::openAcl(), Deadline::never()));
     QVERIFY(await(made.back()));
-    ObserverOptions once;
-    once.follow = false;
+    ObserverOptions once{.follow = false};
     QElapsedTimer clock;
     clock.start();
     look(*m_open, once);

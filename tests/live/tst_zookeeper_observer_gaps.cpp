@@ -5,9 +5,7 @@
 #include "tests/support/sessiondecorator.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace lockscope::testing;
 
 namespace {
 
@@ -29,12 +27,7 @@ protected:
 
 zk::Op creationOf(const QByteArray &path, zk::CreateMode mode)
 {
-    zk::Op op;
-    op.kind = zk::Op::Kind::Create;
-    op.path = ZPath(path);
-    op.mode = mode;
-    op.acls = zk::openAcl();
-    return op;
+    return zk::Op{.kind = zk::Op::Kind::Create, .path = ZPath(path), .mode = mode, .acls = zk::openAcl()};
 }
 
 } // namespace
@@ -119,8 +112,7 @@ void TestZooKeeperObserverGaps::beyondTheWatchBudgetItPolls()
     clients.push_back(join("/budget/two"));
     zk::SessionOptions how;
     how.watchBudgetBytes = 12; // one of them
-    ObserverOptions options;
-    options.dumpEvery = 100ms;
+    ObserverOptions options{.dumpEvery = 100ms};
     look(*m_open, options, how);
     QVERIFY(m_sink.find("/budget/one") && m_sink.find("/budget/two"));
     QVERIFY(m_sink.says(u"1 lock directories are polled: the watch budget is used up"_s));
@@ -136,8 +128,7 @@ void TestZooKeeperObserverGaps::aBrokenConnectionKeepsTheSnapshots()
     for (int i = 0; i < 2; ++i)
         clients.push_back(join("/broken/x"));
     Cable cable(m_open->address());
-    zk::SessionOptions how;
-    how.hosts = {cable.address()};
+    zk::SessionOptions how{.hosts = {cable.address()}};
     look(*m_open, {}, how);
     QVERIFY(m_sink.find("/broken/x"));
     cable.cut();
@@ -194,8 +185,7 @@ void TestZooKeeperObserverGaps::thousandsOfReadingsMayEndAtOnce()
     QVERIFY(session);
     UnlistedSession unlisted(*session);
     zk::EvidenceSource source(m_loop, {m_open->address()}, m_open->adminPort());
-    ObserverOptions once;
-    once.follow = false;
+    ObserverOptions once{.follow = false};
     ZooKeeperObserver observer(unlisted, source, ConnectionName("zk"), "/many", once, m_sink);
     observer.start();
     QTRY_COMPARE(unlisted.held(), qsizetype(UnlistedSession::kept));

@@ -4,9 +4,6 @@
 #include "tests/live/zookeeperclientfixture.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-
 class TestZooKeeperSessions : public ZooKeeperClientFixture {
     Q_OBJECT
 private slots:
@@ -116,9 +113,7 @@ void TestZooKeeperSessions::nothingIsSentWhileConnecting()
 {
     QTcpServer nobody; // accepts and never answers
     QVERIFY(nobody.listen(QHostAddress::LocalHost));
-    SessionOptions options;
-    options.hosts = {{u"127.0.0.1"_s, nobody.serverPort()}};
-    const auto session = openSession(m_loop, options);
+    const auto session = openSession(m_loop, {.hosts = {{u"127.0.0.1"_s, nobody.serverPort()}}});
     QCOMPARE(session->state(), SessionState::Connecting);
     QVERIFY(session->id().isNone());
     QVERIFY(!session->connectedAt());
@@ -152,8 +147,7 @@ void TestZooKeeperSessions::destroyingClosesTheSessionAndAnswersEverybody()
 
 void TestZooKeeperSessions::destroyingAnUnconnectedSessionIsQuick()
 {
-    SessionOptions options;
-    options.hosts = {{u"127.0.0.1"_s, 1}};
+    SessionOptions options{.hosts = {{u"127.0.0.1"_s, 1}}};
     for (int i = 0; i < 20; ++i) {
         const auto session = openSession(m_loop, options);
         QCOMPARE(session->state(), SessionState::Connecting);

@@ -3,9 +3,6 @@
 #include "tests/live/zookeeperclientfixture.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-
 class TestZooKeeperWatches : public ZooKeeperClientFixture {
     Q_OBJECT
 private slots:
@@ -20,8 +17,7 @@ private slots:
 
 void TestZooKeeperWatches::watchesFireOnce_data()
 {
-    QTest::addColumn<QByteArray>("read");
-    QTest::addColumn<QByteArray>("change");
+    addColumns<QByteArray, QByteArray>("read", "change");
     QTest::addColumn<int>("event"); // -1: none
     const auto row = [](const char *read, const char *change, int event) {
         QTest::addRow("-%s-%s", read, change) << QByteArray(read) << QByteArray(change) << event;
@@ -129,8 +125,7 @@ void TestZooKeeperWatches::removedWatchesStaySilent()
 
 void TestZooKeeperWatches::theWatchBudgetHolds()
 {
-    SessionOptions options;
-    options.watchBudgetBytes = m_root.size() + 3;
+    SessionOptions options{.watchBudgetBytes = m_root.size() + 3};
     const auto tight = open(options);
     QVERIFY(tight);
     const Watch fits(m_loop);

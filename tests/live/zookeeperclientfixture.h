@@ -21,17 +21,7 @@ protected:
     QByteArray m_root; // of this test function
 
     // What went wrong; empty if all is ready. Without programs to start there is no m_server afterwards.
-    QString startServer()
-    {
-        sandbox::ZooKeeperOptions options;
-        options.reapingInterval = 500ms;
-        auto server = sandbox::makeZooKeeper(options);
-        if (!server)
-            return server.error().message;
-        m_server = std::move(*server);
-        const auto started = m_server->start(30s);
-        return started ? QString() : started.error().message;
-    }
+    QString startServer() { return startInto(m_server, sandbox::makeZooKeeper({.reapingInterval = 500ms})); }
     bool prepare()
     {
         m_session = open();
@@ -54,9 +44,7 @@ protected:
     }
     std::unique_ptr<Session> openThrough(const Cable &cable)
     {
-        SessionOptions options;
-        options.hosts = {cable.address()};
-        options.timeout = 1s;
+        SessionOptions options{.hosts = {cable.address()}, .timeout = 1s};
         return open(options);
     }
     static bool make(Session &session, const QByteArray &path, const QByteArray &data = {},
@@ -70,13 +58,7 @@ protected:
     [[nodiscard]] QByteArray under(const QByteArray &name) const { return m_root + '/' + name; }
 
 private slots:
-    void initTestCase()
-    {
-        const auto trouble = startServer();
-        if (!m_server)
-            QSKIP(qPrintable(trouble));
-        QVERIFY2(trouble.isEmpty(), qPrintable(trouble));
-    }
+    void initTestCase() { OK_OR_SKIP(m_server, startServer()); }
     void init() { QVERIFY(prepare()); }
     void cleanup() { m_session.reset(); }
     void cleanupTestCase() { stopServer(); }

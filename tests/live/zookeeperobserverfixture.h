@@ -46,10 +46,7 @@ protected:
         if (!server)
             return server.error().message;
         m_open = std::move(*server);
-        sandbox::ZooKeeperOptions strict;
-        strict.fourLetterWords = "srvr";
-        strict.adminServer = false;
-        m_strict = std::move(*sandbox::makeZooKeeper(strict));
+        m_strict = std::move(*sandbox::makeZooKeeper({.adminServer = false, .fourLetterWords = "srvr"}));
         if (!m_open->start(30s) || !m_strict->start(30s))
             qFatal("a private ZooKeeper did not start");
         m_server = m_open.get();
@@ -70,9 +67,7 @@ protected:
     // One to which that folder is all there is.
     std::unique_ptr<zk::Session> openBelow(const QByteArray &chroot)
     {
-        zk::SessionOptions below;
-        below.hosts = {m_open->address()};
-        below.chroot = chroot;
+        zk::SessionOptions below{.hosts = {m_open->address()}, .chroot = chroot};
         return open(*m_open, std::move(below));
     }
     void ensure(const QByteArray &path)
@@ -123,11 +118,7 @@ protected:
     }
 
 private slots:
-    void initTestCase()
-    {
-        if (const auto why = startServers(); !why.isEmpty())
-            QSKIP(qPrintable(why));
-    }
+    void initTestCase() { SKIP_FOR(startServers()); }
     void cleanup()
     {
         QVERIFY(m_sink.isConsistent);

@@ -7,11 +7,7 @@
 
 #include <QSettings>
 #include <QTemporaryDir>
-#include <QTest>
 
-using namespace lockscope;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using inspect::ChangeKind;
 using inspect::Severity;
 using ui::AlertRule;
@@ -41,20 +37,13 @@ private:
     static Batch lockOf(const QByteArray &connection, const QByteArray &key, bool isImmortal,
                         ChangeKind kind = ChangeKind::Changed)
     {
-        Batch batch;
-        batch.locks = {testing::change(
-            kind, testing::redisLock(connection, key,
-                                     isImmortal ? std::nullopt : std::optional<std::chrono::milliseconds>(30s),
-                                     testing::serverTime(alertsNow)))};
-        return batch;
+        return Batch{
+            .locks = {testing::change(
+                kind, testing::redisLock(connection, key,
+                                         isImmortal ? std::nullopt : std::optional<std::chrono::milliseconds>(30s),
+                                         testing::serverTime(alertsNow)))}};
     }
-    static AlertRule onRule()
-    {
-        AlertRule rule;
-        rule.isOn = true;
-        rule.least = Severity::Warning;
-        return rule;
-    }
+    static AlertRule onRule() { return AlertRule{.isOn = true, .least = Severity::Warning}; }
     std::unique_ptr<ui::AlertWatch> watch(const ui::ConnectionBook &book, const AlertRule &rule)
     {
         m_told.clear();

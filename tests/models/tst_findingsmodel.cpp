@@ -8,20 +8,14 @@
 
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>
-#include <QTest>
 
 #include <random>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using namespace lockscope::ui;
 using inspect::ChangeKind;
 using inspect::FindingCode;
 using inspect::LockSnapshot;
 using inspect::Severity;
-using testing::change;
-using testing::queueLock;
 
 namespace {
 
@@ -228,11 +222,10 @@ private slots:
         }
         m_model->setFilter({});
         // Muted with all of its locks only.
-        Mute mute;
-        mute.code = FindingCode::Deadlock;
-        mute.reason = u"known"_s;
-        mute.until = std::chrono::floor<std::chrono::seconds>(m_now) + 1h;
-        mute.lock = u"zk:/b"_s;
+        Mute mute{.lock = u"zk:/b"_s,
+                  .code = FindingCode::Deadlock,
+                  .reason = u"known"_s,
+                  .until = std::chrono::floor<std::chrono::seconds>(m_now) + 1h};
         auto second = mute;
         second.lock = u"redis:/b"_s;
         m_model->setMutes({mute});

@@ -3,31 +3,20 @@
 #include "tests/support/testmain.h"
 #include "ui/shell/palette.h"
 
-#include <QTest>
-
 using lockscope::ui::FuzzyQuery;
-using namespace Qt::StringLiterals;
 
 class TestFuzzy : public QObject {
     Q_OBJECT
 private slots:
     void betterFitsScoreHigher_data()
     {
-        QTest::addColumn<QString>("typed");
-        QTest::addColumn<QByteArray>("better");
-        QTest::addColumn<QByteArray>("worse");
-        QTest::newRow("the whole text before its beginning") << u"orders"_s << "orders"_ba
-                                                             << "orders-2"_ba;
-        QTest::newRow("a word before the middle of one") << u"orders"_s << "/locks/orders"_ba
-                                                         << "/locks/reorders"_ba;
-        QTest::newRow("together before scattered") << u"ord"_s << "/a/record"_ba
-                                                   << "/o/r/d"_ba;
-        QTest::newRow("first letters before any") << u"nr"_s << "/locks/nightly-report"_ba
-                                                  << "/locks/banner"_ba;
-        QTest::newRow("shorter before longer") << u"job"_s << "/jobs"_ba
-                                               << "/jobs/of/another/night"_ba;
-        QTest::newRow("case counts for nothing") << u"ORDERS"_s << "/Orders"_ba
-                                                 << "/xorders"_ba;
+        const Rows<QString, QByteArray, QByteArray> row("typed", "better", "worse");
+        row("the whole text before its beginning", u"orders"_s, "orders"_ba, "orders-2"_ba);
+        row("a word before the middle of one", u"orders"_s, "/locks/orders"_ba, "/locks/reorders"_ba);
+        row("together before scattered", u"ord"_s, "/a/record"_ba, "/o/r/d"_ba);
+        row("first letters before any", u"nr"_s, "/locks/nightly-report"_ba, "/locks/banner"_ba);
+        row("shorter before longer", u"job"_s, "/jobs"_ba, "/jobs/of/another/night"_ba);
+        row("case counts for nothing", u"ORDERS"_s, "/Orders"_ba, "/xorders"_ba);
     }
     void betterFitsScoreHigher()
     {

@@ -8,13 +8,8 @@
 #include "tests/support/fakebackend.h"
 
 #include <QAbstractItemModelTester>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::ui;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -40,12 +35,10 @@ class TestKeys : public QObject {
             backend.on<ScanKeys>() = [this](const ScanKeys &query) -> Result<KeyPage> {
                 if (query.cursor >= pages.size())
                     return Error{ErrorCode::Server, u"bad cursor"_s};
-                KeyPage page;
-                page.rows = pages[query.cursor];
-                page.cursor = query.cursor + 1 < pages.size() ? query.cursor + 1 : 0;
-                page.scanned = asked.value_or(perPage);
-                page.total = static_cast<qint64>(pages.size()) * perPage;
-                return page;
+                return KeyPage{.rows = pages[query.cursor],
+                               .cursor = query.cursor + 1 < pages.size() ? query.cursor + 1 : 0,
+                               .scanned = asked.value_or(perPage),
+                               .total = static_cast<qint64>(pages.size()) * perPage};
             };
             model.setConnection(&backend, ConnectionName("r"_ba));
         }

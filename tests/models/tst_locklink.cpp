@@ -3,10 +3,6 @@
 #include "tests/support/testmain.h"
 #include "ui/models/locklink.h"
 
-#include <QTest>
-
-using namespace lockscope;
-using namespace Qt::StringLiterals;
 using inspect::LockName;
 
 class TestLockLink : public QObject {
@@ -14,12 +10,12 @@ class TestLockLink : public QObject {
 private slots:
     void everyNameComesBack_data()
     {
-        QTest::addColumn<QByteArray>("name");
-        QTest::newRow("path") << "/locks/orders"_ba;
-        QTest::newRow("key") << "{payments:payout}&lock=other#x"_ba;
-        QTest::newRow("percent, plus and space") << "100%+ 1"_ba;
-        QTest::newRow("not text") << QByteArray("\xff\x00\x1b[31m", 7);
-        QTest::newRow("UTF-8") << "/замки/заказы"_ba;
+        const Rows<QByteArray> row("name");
+        row("path", "/locks/orders"_ba);
+        row("key", "{payments:payout}&lock=other#x"_ba);
+        row("percent, plus and space", "100%+ 1"_ba);
+        row("not text", QByteArray("\xff\x00\x1b[31m", 7));
+        row("UTF-8", "/замки/заказы"_ba);
     }
     void everyNameComesBack()
     {
@@ -43,7 +39,7 @@ private slots:
 
     void nothingElseIsOne_data()
     {
-        QTest::addColumn<QString>("link");
+        const Rows<QString> row("link");
         for (const auto &bad :
              {u""_s, u"lockscope://open"_s, u"lockscope://open?lock=/a"_s, u"lockscope://open?connection=zk"_s,
               u"lockscope://open?connection=&lock=a"_s, u"lockscope://open?connection=zk&lock="_s,
@@ -51,8 +47,8 @@ private slots:
               u"lockscope://force-release?connection=zk&lock=a"_s, u"lockscope://open@host?connection=zk&lock=a"_s,
               u"zk://host:2181"_s, u"lockscope://open?connection=zk&lock=a\nb"_s,
               u"lockscope://open?connection=zk&lock=a#--arm"_s})
-            QTest::newRow(qPrintable(bad)) << bad;
-        QTest::newRow("endless") << u"lockscope://open?connection=zk&lock="_s + QString(5000, u'a');
+            row(qPrintable(bad), bad);
+        row("endless", u"lockscope://open?connection=zk&lock="_s + QString(5000, u'a'));
     }
     void nothingElseIsOne()
     {

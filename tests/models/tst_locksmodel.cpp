@@ -9,21 +9,14 @@
 #include <QApplication>
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>
-#include <QTest>
 
 #include <random>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using namespace lockscope::ui;
 using inspect::ChangeKind;
 using inspect::LockName;
 using inspect::LockSnapshot;
 using inspect::SnapshotChange;
-using testing::change;
-using testing::queueLock;
-using testing::redisLock;
 
 namespace {
 
@@ -417,13 +410,11 @@ private slots:
     // Nobody has to leave the list to see what is critical: it comes on top at once. The row that is aimed at stays.
     void aCriticalLockComesOnTopOfAHeldOrder_data()
     {
-        QTest::addColumn<int>("aim");
-        QTest::addColumn<QString>("withNew");
-        QTest::addColumn<QString>("withBoth");
-        QTest::newRow("nothing is aimed at") << -1 << u"forever /a /b /c"_s << u"/c forever /a /b"_s;
-        QTest::newRow("the first") << 0 << u"/a forever /b /c"_s << u"/a forever /c /b"_s;
-        QTest::newRow("the second") << 1 << u"forever /b /a /c"_s << u"/c /b /a forever"_s;
-        QTest::newRow("the last") << 2 << u"forever /a /c /b"_s << u"forever /a /c /b"_s;
+        const Rows<int, QString, QString> row("aim", "withNew", "withBoth");
+        row("nothing is aimed at", -1, u"forever /a /b /c"_s, u"/c forever /a /b"_s);
+        row("the first", 0, u"/a forever /b /c"_s, u"/a forever /c /b"_s);
+        row("the second", 1, u"forever /b /a /c"_s, u"/c /b /a forever"_s);
+        row("the last", 2, u"forever /a /c /b"_s, u"forever /a /c /b"_s);
     }
     void aCriticalLockComesOnTopOfAHeldOrder()
     {

@@ -6,13 +6,8 @@
 #include "tests/models/treetext.h"
 
 #include <QAbstractItemModelTester>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::ui;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using operate::LogEntry;
 
 namespace {
@@ -20,15 +15,13 @@ namespace {
 LogEntry entry(quint64 number, const QString &text, const QString &outcome = u"ok"_s,
                LogEntry::Kind kind = LogEntry::Kind::Sent, bool write = false)
 {
-    LogEntry made;
-    made.number = number;
-    made.connection = ConnectionName("zk"_ba);
-    made.kind = kind;
-    made.write = write;
-    made.text = text;
-    made.outcome = outcome;
-    made.took = outcome.isEmpty() ? 0us : 1250us;
-    return made;
+    return LogEntry{.number = number,
+                    .connection = ConnectionName("zk"_ba),
+                    .kind = kind,
+                    .write = write,
+                    .text = text,
+                    .outcome = outcome,
+                    .took = outcome.isEmpty() ? 0us : 1250us};
 }
 
 } // namespace

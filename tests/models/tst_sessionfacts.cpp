@@ -4,12 +4,7 @@
 #include "tests/support/testmain.h"
 #include "ui/models/sessionfacts.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::ui;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using inspect::LockName;
 using inspect::LockSnapshot;
 using inspect::SessionSnapshot;
@@ -28,9 +23,7 @@ struct World {
     }
     [[nodiscard]] SessionFacts of(const QString &session) const
     {
-        SessionSnapshot snapshot;
-        snapshot.connection = ConnectionName("zk");
-        snapshot.session = session;
+        SessionSnapshot snapshot{.connection = ConnectionName("zk"), .session = session};
         for (const auto &[name, lock] : locks) {
             for (const auto &one : lock.contenders) {
                 if (one.session == session)
@@ -107,9 +100,7 @@ private slots:
 
     void otherKeysOfALeaseGoWithIt()
     {
-        inspect::SessionSnapshot lease;
-        lease.alsoEnds = {"seen/a"};
-        lease.alsoEndsCount = 1;
+        inspect::SessionSnapshot lease{.alsoEnds = {"seen/a"}, .alsoEndsCount = 1};
         const auto said = [&] {
             return sessionFactsOf(
                        lease, [](const auto &) { return nullptr; }, sessionNow)

@@ -8,13 +8,8 @@
 
 #include <QAbstractItemModelTester>
 #include <QSortFilterProxyModel>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::ui;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using inspect::ServerTime;
 using inspect::SessionSnapshot;
 

@@ -6,12 +6,8 @@
 #include "tests/models/treetext.h"
 
 #include <QAbstractItemModelTester>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::ui;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
 
 class TestZnodes : public ZnodesFixture {
     Q_OBJECT
@@ -226,8 +222,7 @@ private slots:
         const QPersistentModelIndex leaf = world.model.find(path("/leaf"));
         QVERIFY(world.model.hasChildren(leaf)); // unknown counts as yes
         QCOMPARE(leaf.sibling(leaf.row(), ZnodeNode::Version).data().toString(), QString());
-        zk::Stat stat;
-        stat.version = 7;
+        zk::Stat stat{.version = 7};
         QSignalSpy expandability(&world.model, &ZnodesModel::expandabilityChanged);
         world.model.learn(path("/leaf"), stat);
         QCOMPARE(leaf.sibling(leaf.row(), ZnodeNode::Version).data().toString(), u"7"_s);

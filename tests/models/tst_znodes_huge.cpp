@@ -6,12 +6,8 @@
 #include "tests/models/treetext.h"
 
 #include <QAbstractItemModelTester>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::ui;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
 
 class TestZnodesHuge : public ZnodesFixture {
     Q_OBJECT

@@ -40,8 +40,7 @@ protected:
                 return Error{ErrorCode::NoNode, QStringLiteral("no such node")};
             std::vector<ZnodeRow> rows;
             for (const auto &name : m_children[path.bytes()]) {
-                ZnodeRow row;
-                row.name = NodeName(name);
+                ZnodeRow row{.name = NodeName(name)};
                 const QByteArray full = path.child(row.name).bytes();
                 row.stat.czxid = 1;
                 row.stat.version = m_versions[full];

@@ -9,10 +9,6 @@
 #include <QScopeGuard>
 #include <QTcpSocket>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-
 class TestCtlAcquire : public QObject {
     Q_OBJECT
 
@@ -55,12 +51,7 @@ class TestCtlAcquire : public QObject {
     }
 
 private slots:
-    void initTestCase()
-    {
-        const auto why = m_servers.start();
-        if (!why.isEmpty())
-            QSKIP(qPrintable(why));
-    }
+    void initTestCase() { SKIP_FOR(m_servers.start()); }
     void cleanupTestCase() { m_servers.stop(); }
 
     void aHoldHasTwoLinesOfJson()
@@ -84,12 +75,12 @@ private slots:
 
     void interruptsGiveItBack_data()
     {
-        QTest::addColumn<int>("number");
-        QTest::newRow("SIGINT") << SIGINT;
-        QTest::newRow("SIGTERM") << SIGTERM;
-        QTest::newRow("SIGHUP") << SIGHUP;
-        QTest::newRow("SIGQUIT") << SIGQUIT;
-        QTest::newRow("SIGUSR1") << SIGUSR1;
+        const Rows<int> row("number");
+        row("SIGINT", SIGINT);
+        row("SIGTERM", SIGTERM);
+        row("SIGHUP", SIGHUP);
+        row("SIGQUIT", SIGQUIT);
+        row("SIGUSR1", SIGUSR1);
     }
     void interruptsGiveItBack()
     {
@@ -210,9 +201,7 @@ private slots:
     // Also what the command started, and also when it does not heed SIGTERM.
     void aLostLockEndsAllOfItsCommand_data()
     {
-        QTest::addColumn<QString>("heeding");
-        QTest::newRow("none heeds SIGTERM") << u"trap '' TERM; "_s;
-        QTest::newRow("only the command does") << QString();
+        addRows<QString>("heeding", {{"none heeds SIGTERM", u"trap '' TERM; "_s}, {"only the command does", {}}});
     }
     void aLostLockEndsAllOfItsCommand()
     {

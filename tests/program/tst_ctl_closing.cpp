@@ -3,12 +3,6 @@
 #include "tests/support/ctlfixture.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-
 class TestCtlClosing : public QObject {
     Q_OBJECT
 
@@ -27,14 +21,7 @@ class TestCtlClosing : public QObject {
     }
 
 private slots:
-    void initTestCase()
-    {
-        auto made = sandbox::makeRedis({});
-        if (!made)
-            QSKIP(qPrintable(made.error().message));
-        m_redis = std::move(*made);
-        QVERIFY(m_redis->start(std::chrono::seconds(60)));
-    }
+    void initTestCase() { START_OR_SKIP(m_redis, sandbox::makeRedis({})); }
     void cleanupTestCase() { m_redis.reset(); }
     void init() { QVERIFY(redis({u"FLUSHALL"_s})); }
 

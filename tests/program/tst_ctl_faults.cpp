@@ -12,12 +12,6 @@
 #include <QDateTime>
 #include <QRandomGenerator>
 
-using namespace lockscope;
-using namespace Qt::StringLiterals;
-using lockscope::testing::Ctl;
-using lockscope::testing::MariaDbFixture;
-using lockscope::testing::Ran;
-
 class TestCtlFaults : public MariaDbFixture {
     Q_OBJECT
 
@@ -59,16 +53,9 @@ private slots:
     void initTestCase()
     {
         qputenv("XDG_STATE_HOME", m_state.path().toUtf8());
-        const auto problem = startServer();
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
-        auto made = sandbox::makeRedis();
-        QVERIFY2(made, made ? "" : qPrintable(made.error().message));
-        m_redisServer = std::move(*made);
-        const auto started = m_redisServer->start(std::chrono::seconds(60));
-        QVERIFY2(started, started ? "" : qPrintable(started.error().message));
-        redis::ConnectionOptions options;
-        options.host = m_redisServer->address();
-        m_redis = redis::openConnection(m_loop, options);
+        OK(startServer());
+        OK(startInto(m_redisServer, sandbox::makeRedis()));
+        m_redis = redis::openConnection(m_loop, {.host = m_redisServer->address()});
         QTRY_COMPARE(m_redis->state(), redis::ConnectionState::Connected);
         QVERIFY(run(*m_admin, "CREATE USER reader@'127.0.0.1'"));
         QVERIFY(run(*m_admin, "CREATE DATABASE q"));
@@ -123,9 +110,9 @@ private slots:
     // A table that is locked is a lock of its own: who has it, or waits for it, is taken for nobody who has a row.
     void aTableLockIsNotMisread_data()
     {
-        QTest::addColumn<QByteArray>("autocommit");
-        QTest::newRow("no transaction") << QByteArray("1");
-        QTest::newRow("in a transaction") << QByteArray("0"); // then InnoDB has a lock of the table, too
+        const Rows<QByteArray> row("autocommit");
+        row("no transaction", "1");
+        row("in a transaction", "0"); // then InnoDB has a lock of the table, too
     }
     void aTableLockIsNotMisread()
     {

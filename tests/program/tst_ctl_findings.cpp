@@ -7,11 +7,6 @@
 #include "tests/support/testmain.h"
 #include "tests/support/ctlfixture.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-
 class TestCtlFindings : public QObject {
     Q_OBJECT
 
@@ -42,13 +37,9 @@ class TestCtlFindings : public QObject {
 private slots:
     void initTestCase()
     {
-        const auto why = m_servers.start();
-        if (!why.isEmpty())
-            QSKIP(qPrintable(why));
+        SKIP_FOR(m_servers.start());
         qputenv("XDG_CONFIG_HOME", m_config.path().toUtf8());
-        redis::ConnectionOptions options;
-        options.host = m_servers.redis->address();
-        const auto client = redis::openConnection(m_servers.loop, options);
+        const auto client = redis::openConnection(m_servers.loop, {.host = m_servers.redis->address()});
         QTRY_COMPARE(client->state(), redis::ConnectionState::Connected);
         const QByteArray token = "b0f1c2d3e4a5968778695a4b3c2d1e0f";
         QVERIFY(await(client->command({"SET", "orders-lock", token}, m_servers.soon()))); // for ever
@@ -104,8 +95,7 @@ private slots:
     void thresholdsAreTheUsers()
     {
         QVERIFY(found(u"long-held"_s).isEmpty());
-        inspect::ThresholdRules rules;
-        rules.rules = {{u"zk:/locks/busy"_s, 1s, {}, {}}};
+        inspect::ThresholdRules rules{.rules = {{u"zk:/locks/busy"_s, 1s, {}, {}}}};
         QVERIFY(writeThresholds(rules, file(u"thresholds.json"_s)));
         QTRY_COMPARE(found(u"long-held"_s).value("severity"_L1).toString(), u"info"_s); // nobody waits for it
         QCOMPARE(found(u"long-held"_s).value("locks"_L1).toArray().first().toString(), u"zk:/locks/busy"_s);

@@ -8,10 +8,6 @@
 #include <QStandardPaths>
 #include <QUuid>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-
 class TestCtlGraph : public QObject {
     Q_OBJECT
 
@@ -22,9 +18,7 @@ class TestCtlGraph : public QObject {
     using Session = std::unique_ptr<zk::Session>;
     Session openSession()
     {
-        zk::SessionOptions options;
-        options.hosts = {m_servers.zooKeeper->address()};
-        auto session = zk::openSession(m_servers.loop, options);
+        auto session = zk::openSession(m_servers.loop, {.hosts = {m_servers.zooKeeper->address()}});
         return waitForState(*session, zk::SessionState::Connected) ? std::move(session) : nullptr;
     }
     static QByteArray hex() { return QUuid::createUuid().toByteArray(QUuid::Id128); }
@@ -105,12 +99,7 @@ class TestCtlGraph : public QObject {
     }
 
 private slots:
-    void initTestCase()
-    {
-        const auto why = m_servers.start();
-        if (!why.isEmpty())
-            QSKIP(qPrintable(why));
-    }
+    void initTestCase() { SKIP_FOR(m_servers.start()); }
     void cleanupTestCase()
     {
         m_servers.stop();
@@ -210,11 +199,7 @@ private slots:
 
     void aKazooLockAndARow()
     {
-        auto made = sandbox::makeMariaDb();
-        if (!made)
-            QSKIP(qPrintable(made.error().message));
-        m_mariaDb = std::move(*made);
-        QVERIFY(m_mariaDb->start(std::chrono::seconds(60)));
+        START_OR_SKIP(m_mariaDb, sandbox::makeMariaDb());
         const auto port = m_mariaDb->address().port;
         NamedSql waits(port, "billing-1"); // first: it gets on when the other has gone
         NamedSql holds(port, "billing-2");

@@ -5,13 +5,8 @@
 #include "tests/support/testmain.h"
 
 #include <QDir>
-#include <QTest>
 
 #include <sys/stat.h>
-
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -84,21 +79,21 @@ private slots:
 
     void argumentIsShownEscaped_data()
     {
-        QTest::addColumn<QStringList>("arguments");
+        const Rows<QStringList> row("arguments");
         const QStringList connect{u"--connect"_s, u"redis://127.0.0.1:1"_s};
-        QTest::newRow("rules file") << QStringList{u"locks"_s, u"--rules"_s, escape} + connect;
-        QTest::newRow("field of a rule") << QStringList{u"locks"_s, u"--rules"_s, u"field.json"_s} + connect;
-        QTest::newRow("recording") << QStringList{u"replay"_s, escape, u"locks"_s};
-        QTest::newRow("recording that is none") << QStringList{u"replay"_s, u"none"_s + escape, u"locks"_s};
-        QTest::newRow("scenario") << QStringList{u"simulate"_s, u"--scenario"_s, escape};
-        QTest::newRow("lesson") << QStringList{u"lesson"_s, escape};
-        QTest::newRow("command") << QStringList{escape};
-        QTest::newRow("word") << QStringList{u"locks"_s, escape} + connect;
-        QTest::newRow("option") << QStringList{u"locks"_s, u"--"_s + escape};
-        QTest::newRow("database") << QStringList{u"locks"_s, u"--connect"_s, u"redis://127.0.0.1:1/"_s + escape};
-        QTest::newRow("label") << QStringList{u"locks"_s, u"--label"_s, escape} + connect;
-        QTest::newRow("recipe") << QStringList{u"simulate"_s, u"--recipe"_s, escape, u"--contenders"_s, u"2"_s};
-        QTest::newRow("folder of a new recording") << QStringList{u"record"_s, u"none/"_s + escape} + connect;
+        row("rules file", QStringList{u"locks"_s, u"--rules"_s, escape} + connect);
+        row("field of a rule", QStringList{u"locks"_s, u"--rules"_s, u"field.json"_s} + connect);
+        row("recording", {u"replay"_s, escape, u"locks"_s});
+        row("recording that is none", {u"replay"_s, u"none"_s + escape, u"locks"_s});
+        row("scenario", {u"simulate"_s, u"--scenario"_s, escape});
+        row("lesson", {u"lesson"_s, escape});
+        row("command", {escape});
+        row("word", QStringList{u"locks"_s, escape} + connect);
+        row("option", {u"locks"_s, u"--"_s + escape});
+        row("database", {u"locks"_s, u"--connect"_s, u"redis://127.0.0.1:1/"_s + escape});
+        row("label", QStringList{u"locks"_s, u"--label"_s, escape} + connect);
+        row("recipe", {u"simulate"_s, u"--recipe"_s, escape, u"--contenders"_s, u"2"_s});
+        row("folder of a new recording", QStringList{u"record"_s, u"none/"_s + escape} + connect);
     }
     void argumentIsShownEscaped()
     {
@@ -114,23 +109,22 @@ private slots:
 
     void pipeInPlaceOfAFileIsRefused_data()
     {
-        QTest::addColumn<QString>("file");
-        QTest::addColumn<QStringList>("arguments");
+        const Rows<QString, QStringList> row("file", "arguments");
         const QStringList connect{u"--connect"_s, u"redis://127.0.0.1:1"_s};
         const auto tls = [](const QString &options) {
             return QStringList{u"locks"_s, u"--connect"_s, u"rediss://127.0.0.1:1?"_s + options};
         };
-        QTest::newRow("ca") << u"pipe"_s << tls(u"ca=pipe"_s);
-        QTest::newRow("cert") << u"pipe"_s << tls(u"cert=pipe&key=pipe"_s);
-        QTest::newRow("rules") << u"pipe"_s << QStringList{u"locks"_s, u"--rules"_s, u"pipe"_s} + connect;
-        QTest::newRow("replay") << u"pipe"_s << QStringList{u"replay"_s, u"pipe"_s, u"locks"_s};
-        QTest::newRow("scenario") << u"pipe"_s << QStringList{u"simulate"_s, u"--scenario"_s, u"pipe"_s};
-        QTest::newRow("lesson") << u"data/lockscope/lessons/pipe.json"_s << QStringList{u"lesson"_s, u"pipe"_s};
-        QTest::newRow("team file") << u"lockscope.toml"_s << QStringList{u"locks"_s, u"--connect"_s, u"orders"_s};
-        QTest::newRow("labels") << u"config/lockscope/labels"_s << QStringList{u"locks"_s} + connect;
-        QTest::newRow("mutes") << u"config/lockscope/mutes.json"_s << QStringList{u"findings"_s} + connect;
-        QTest::newRow("thresholds") << u"config/lockscope/thresholds.json"_s << QStringList{u"locks"_s} + connect;
-        QTest::newRow("audit") << u"state/lockscope/audit.jsonl"_s << QStringList{u"audit"_s};
+        row("ca", u"pipe"_s, tls(u"ca=pipe"_s));
+        row("cert", u"pipe"_s, tls(u"cert=pipe&key=pipe"_s));
+        row("rules", u"pipe"_s, QStringList{u"locks"_s, u"--rules"_s, u"pipe"_s} + connect);
+        row("replay", u"pipe"_s, {u"replay"_s, u"pipe"_s, u"locks"_s});
+        row("scenario", u"pipe"_s, {u"simulate"_s, u"--scenario"_s, u"pipe"_s});
+        row("lesson", u"data/lockscope/lessons/pipe.json"_s, {u"lesson"_s, u"pipe"_s});
+        row("team file", u"lockscope.toml"_s, {u"locks"_s, u"--connect"_s, u"orders"_s});
+        row("labels", u"config/lockscope/labels"_s, QStringList{u"locks"_s} + connect);
+        row("mutes", u"config/lockscope/mutes.json"_s, QStringList{u"findings"_s} + connect);
+        row("thresholds", u"config/lockscope/thresholds.json"_s, QStringList{u"locks"_s} + connect);
+        row("audit", u"state/lockscope/audit.jsonl"_s, {u"audit"_s});
     }
     // Opening a pipe that nobody writes to blocks, and no signal ends it.
     void pipeInPlaceOfAFileIsRefused()

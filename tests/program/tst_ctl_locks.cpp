@@ -7,10 +7,6 @@
 
 #include <QDateTime>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-
 namespace {
 
 bool isIsoUtc(const QJsonValue &value)
@@ -97,12 +93,8 @@ class TestCtlLocks : public QObject {
 private slots:
     void initTestCase()
     {
-        const auto why = m_servers.start();
-        if (!why.isEmpty())
-            QSKIP(qPrintable(why));
-        redis::ConnectionOptions options;
-        options.host = m_servers.redis->address();
-        m_redis = redis::openConnection(m_servers.loop, options);
+        SKIP_FOR(m_servers.start());
+        m_redis = redis::openConnection(m_servers.loop, {.host = m_servers.redis->address()});
         QTRY_COMPARE(m_redis->state(), redis::ConnectionState::Connected);
         // A queue of three, a Redis token without a TTL, Redisson's hash.
         const auto arguments =
@@ -179,13 +171,12 @@ private slots:
 
     void globsChooseByNameOrByLock_data()
     {
-        QTest::addColumn<QString>("glob");
-        QTest::addColumn<int>("count");
-        QTest::newRow("the whole LOCK") << u"zk:/locks/orders"_s << 1;
-        QTest::newRow("the name alone") << u"/locks/*"_s << 1;
-        QTest::newRow("a star for a path") << u"zk:*"_s << 1;
-        QTest::newRow("in both backends") << u"*orders*"_s << 2;
-        QTest::newRow("none") << u"nothing"_s << 0;
+        const Rows<QString, int> row("glob", "count");
+        row("the whole LOCK", u"zk:/locks/orders"_s, 1);
+        row("the name alone", u"/locks/*"_s, 1);
+        row("a star for a path", u"zk:*"_s, 1);
+        row("in both backends", u"*orders*"_s, 2);
+        row("none", u"nothing"_s, 0);
     }
     void globsChooseByNameOrByLock()
     {
@@ -370,14 +361,9 @@ private slots:
 
     void aLockOnAReplicaIsShownAsSuch()
     {
-        auto made = sandbox::makeRedis({});
-        QVERIFY(made);
-        const auto &copy = *made;
-        const auto started = copy->start(std::chrono::seconds(60));
-        QVERIFY2(started, started ? "" : qPrintable(started.error().message));
-        redis::ConnectionOptions options;
-        options.host = copy->address();
-        const auto connection = redis::openConnection(m_servers.loop, options);
+        std::unique_ptr<sandbox::Server> copy;
+        OK(startInto(copy, sandbox::makeRedis()));
+        const auto connection = redis::openConnection(m_servers.loop, {.host = copy->address()});
         QTRY_COMPARE(connection->state(), redis::ConnectionState::Connected);
         const auto port = QByteArray::number(m_servers.redis->address().port);
         QVERIFY(await(connection->command({"REPLICAOF", "127.0.0.1", port}, m_servers.soon())));
@@ -459,9 +445,7 @@ private slots:
 
     void aWrongRedisPasswordIsSaidAndNotPrinted()
     {
-        sandbox::RedisOptions options;
-        options.password = "right";
-        auto made = sandbox::makeRedis(options);
+        auto made = sandbox::makeRedis({.password = "right"});
         QVERIFY(made && (*made)->start(std::chrono::seconds(20)));
         const auto at = u"127.0.0.1:%1"_s.arg((*made)->address().port);
         const auto wrong = run({u"locks"_s, u"--connect"_s, u"redis://:hunter2@"_s + at});

@@ -6,13 +6,8 @@
 #include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
 #include <limits>
 #include <sys/resource.h>
-
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
 
 namespace {
 

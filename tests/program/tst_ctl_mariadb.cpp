@@ -9,10 +9,6 @@
 
 #include <QRegularExpression>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-
 class TestCtlMariaDb : public QObject {
     Q_OBJECT
 
@@ -37,18 +33,13 @@ private slots:
     void initTestCase()
     {
         qputenv("XDG_STATE_HOME", m_state.path().toUtf8());
-        auto made = sandbox::makeMariaDb();
-        QVERIFY2(made, made ? "" : qPrintable(made.error().message));
-        m_server = std::move(*made);
-        const auto started = m_server->start(std::chrono::seconds(60));
-        QVERIFY2(started, started ? "" : qPrintable(started.error().message));
+        OK(startInto(m_server, sandbox::makeMariaDb()));
     }
     void cleanupTestCase() { m_server.reset(); }
 
     void aHolderAndAWaiterAreShownAndTheHolderIsTakenAway_data()
     {
-        QTest::addColumn<QString>("recipe");
-        QTest::addColumn<QString>("lock");
+        addColumns<QString, QString>("recipe", "lock");
         QTest::newRow("row") << u"sql-for-update"_s << u"mariadb:shop.stock#id=1"_s;
         QTest::newRow("named") << u"sql-get-lock"_s << u"mariadb:GET_LOCK#nightly report"_s;
     }
@@ -96,10 +87,7 @@ private slots:
     void aConnectionThatTookItAgainIsNotKilled()
     {
         QtLoop loop;
-        mariadb::SessionOptions options;
-        options.host = m_server->address();
-        options.user = u"root"_s;
-        const auto pooled = mariadb::openSession(loop, options);
+        const auto pooled = mariadb::openSession(loop, {.host = m_server->address(), .user = u"root"_s});
         QTRY_COMPARE_WITH_TIMEOUT(pooled->state(), mariadb::SessionState::Connected, patienceMs);
         const auto ask = [&](const QByteArray &text) {
             const auto rows =
@@ -142,9 +130,7 @@ private slots:
 
     void whatCannotBeHadSaysWhy_data()
     {
-        QTest::addColumn<QStringList>("arguments");
-        QTest::addColumn<int>("status");
-        QTest::addColumn<QByteArray>("says");
+        addColumns<QStringList, int, QByteArray>("arguments", "status", "says");
         const auto row = u"mariadb:shop.stock#id=3"_s;
         QTest::newRow("no row") << acquiring(u"mariadb:shop.stock#id=4711"_s, u"sql-for-update"_s) << 1
                                 << QByteArray("no such row");

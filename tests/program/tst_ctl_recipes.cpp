@@ -10,10 +10,6 @@
 
 #include <set>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int redlockNodes = 3;
@@ -214,20 +210,11 @@ class TestCtlRecipes : public QObject {
 private slots:
     void initTestCase()
     {
-        const auto why = m_servers.start();
-        if (!why.isEmpty())
-            QSKIP(qPrintable(why));
-        const auto problem = testing::startNodes(m_servers.loop, redlockNodes, m_nodes);
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
-        auto made = sandbox::makeMariaDb();
-        QVERIFY2(made, made ? "" : qPrintable(made.error().message));
-        m_mariaDb = std::move(*made);
-        QVERIFY(m_mariaDb->start(std::chrono::seconds(60)));
-        auto postgreSql = sandbox::makePostgreSql();
-        if (postgreSql) {
-            m_postgreSql = std::move(*postgreSql);
-            QVERIFY(m_postgreSql->start(std::chrono::seconds(60)));
-        }
+        SKIP_FOR(m_servers.start());
+        OK(testing::startNodes(m_servers.loop, redlockNodes, m_nodes));
+        OK(startInto(m_mariaDb, sandbox::makeMariaDb()));
+        const auto problem = startInto(m_postgreSql, sandbox::makePostgreSql());
+        QVERIFY2(!m_postgreSql || problem.isEmpty(), qPrintable(problem));
     }
     void cleanup()
     {
@@ -345,9 +332,9 @@ private slots:
     // A semaphore that stores its number would stay with it, and its application's own be refused.
     void aStoredLimitIsMadeOnlyWhenSaidAndMustAgree_data()
     {
-        QTest::addColumn<QByteArray>("recipe");
+        const Rows<QByteArray> row("recipe");
         for (const auto *recipe : {"kazoo-semaphore", "redisson-semaphore"})
-            QTest::newRow(recipe) << QByteArray(recipe);
+            row(recipe, QByteArray(recipe));
     }
     void aStoredLimitIsMadeOnlyWhenSaidAndMustAgree()
     {
@@ -363,12 +350,10 @@ private slots:
 
     void whatARecipeCannotDoIsRefusedAtOnce_data()
     {
-        QTest::addColumn<QByteArray>("recipe");
-        QTest::addColumn<QString>("lock");
-        QTest::addColumn<QString>("options");
-        QTest::newRow("permits of a mutex") << QByteArray("curator-mutex") << u"refused"_s << u"--limit 2"_s;
-        QTest::newRow("a semaphore's reader") << QByteArray("curator-semaphore") << u"refused"_s << u"--mode read"_s;
-        QTest::newRow("the separator in a name") << QByteArray("zk-flat-mutex") << u"a_lock_b"_s << QString();
+        const Rows<QByteArray, QString, QString> row("recipe", "lock", "options");
+        row("permits of a mutex", "curator-mutex", u"refused"_s, u"--limit 2"_s);
+        row("a semaphore's reader", "curator-semaphore", u"refused"_s, u"--mode read"_s);
+        row("the separator in a name", "zk-flat-mutex", u"a_lock_b"_s, {});
     }
     void whatARecipeCannotDoIsRefusedAtOnce()
     {

@@ -5,10 +5,6 @@
 
 #include <QDateTime>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-
 class TestCtlRecord : public QObject {
     Q_OBJECT
 
@@ -41,9 +37,7 @@ private slots:
     // The holder stalls, a queue grows behind it, it is forced to let go.
     void initTestCase()
     {
-        const auto why = m_servers.start();
-        if (!why.isEmpty())
-            QSKIP(qPrintable(why));
+        SKIP_FOR(m_servers.start());
         m_file = m_folder.filePath(u"incident.lockscope"_s);
         Ctl recorder(m_servers.connect() + QStringList{u"record"_s, m_file, u"--json"_s});
         const auto brief = acquire(u"zk:/locks/brief"_s);
@@ -160,12 +154,7 @@ private slots:
 
     void whatCannotBeAnsweredIsSaid_data()
     {
-        QTest::addColumn<QStringList>("words");
-        QTest::addColumn<int>("status");
-        QTest::addColumn<QByteArray>("said");
-        const auto row = [](const char *name, const QStringList &words, int status, const QByteArray &said) {
-            QTest::newRow(name) << words << status << said;
-        };
+        const Rows<QStringList, int, QByteArray> row("words", "status", "said");
         row("before it began", {u"--at"_s, u"2001-01-01T00:00:00Z"_s, u"locks"_s}, 2, "is not in it");
         row("longer ago than it is long", {u"--at"_s, u"-9h"_s, u"locks"_s}, 2, "is not in it");
         row("no moment", {u"--at"_s, u"noon"_s, u"locks"_s}, 2, "is no moment");

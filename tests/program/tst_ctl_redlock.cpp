@@ -4,11 +4,6 @@
 #include "tests/support/testmain.h"
 #include "tests/support/ctlfixture.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-using testing::Node;
-
 namespace {
 
 constexpr int nodeCount = 3;
@@ -84,8 +79,7 @@ private slots:
         if (!sandbox::makeRedis())
             QSKIP("redis-server is not installed");
         qputenv("XDG_STATE_HOME", m_state.path().toUtf8());
-        const auto problem = testing::startNodes(m_loop, nodeCount, m_nodes);
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        OK(testing::startNodes(m_loop, nodeCount, m_nodes));
     }
     void init()
     {
@@ -286,12 +280,7 @@ private slots:
         QCOMPARE(stored(), QByteArrayList(nodeCount, tokenA));
     }
 
-    void aNodeOfTheSetIsMissing_data()
-    {
-        QTest::addColumn<bool>("kill");
-        QTest::newRow("killed") << true;
-        QTest::newRow("stopped") << false;
-    }
+    void aNodeOfTheSetIsMissing_data() { addRows<bool>("kill", {{"killed", true}, {"stopped", false}}); }
     void aNodeOfTheSetIsMissing()
     {
         QFETCH(bool, kill);

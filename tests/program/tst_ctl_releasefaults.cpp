@@ -12,12 +12,6 @@
 
 #include <array>
 
-using namespace lockscope;
-using namespace Qt::StringLiterals;
-using lockscope::testing::Ctl;
-using lockscope::testing::MariaDbFixture;
-using lockscope::testing::Ran;
-
 class TestCtlReleaseFaults : public MariaDbFixture {
     Q_OBJECT
 

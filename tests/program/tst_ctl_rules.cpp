@@ -7,10 +7,6 @@
 
 #include <QSaveFile>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-
 class TestCtlRules : public QObject {
     Q_OBJECT
 
@@ -37,14 +33,8 @@ private slots:
     {
         qputenv("XDG_CONFIG_HOME", m_home.filePath(u"config"_s).toUtf8());
         qputenv("XDG_STATE_HOME", m_home.filePath(u"state"_s).toUtf8());
-        auto made = sandbox::makeRedis({});
-        if (!made)
-            QSKIP("redis-server is not installed");
-        m_redis = std::move(*made);
-        QVERIFY(m_redis->start(std::chrono::seconds(60)));
-        redis::ConnectionOptions options;
-        options.host = m_redis->address();
-        m_client = redis::openConnection(m_loop, options);
+        START_OR_SKIP(m_redis, sandbox::makeRedis({}));
+        m_client = redis::openConnection(m_loop, {.host = m_redis->address()});
         QTRY_COMPARE_WITH_TIMEOUT(m_client->state(), redis::ConnectionState::Connected, patienceMs);
         set({"SET", "acme:job:42:owner", "web-3/17/00aa11bb22cc33dd", "PX", "600000"});
         set({"RPUSH", "acme:job:42:queue", "web-1", "web-2"});
@@ -158,9 +148,7 @@ private slots:
         const auto listed = ctl({u"locks"_s, u"--json"_s});
         QVERIFY2(listed.out.contains("by your rule \\\"Acme job lock\\\" (acme.json)"), listed.what());
 
-        redis::ConnectionOptions options;
-        options.host = m_redis->address();
-        auto listener = redis::openConnection(m_loop, options);
+        auto listener = redis::openConnection(m_loop, {.host = m_redis->address()});
         QTRY_COMPARE_WITH_TIMEOUT(listener->state(), redis::ConnectionState::Connected, patienceMs);
         QByteArray heard;
         const auto subscription = listener->subscribe(

@@ -6,10 +6,6 @@
 
 #include <QJsonDocument>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-
 namespace {
 
 QJsonObject firstRun(const Ran &ran)
@@ -30,11 +26,7 @@ class TestCtlSimulate : public QObject {
     }
 
 private slots:
-    void initTestCase()
-    {
-        const auto problem = m_servers.start();
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
-    }
+    void initTestCase() { OK(m_servers.start()); }
     void cleanupTestCase() { m_servers.stop(); }
 
     void theDrainCostsWhatTheAlgorithmSays_data()

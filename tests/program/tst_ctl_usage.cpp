@@ -8,10 +8,6 @@
 #include <QTcpServer>
 #include <QTcpSocket>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-
 class TestCtlUsage : public QObject {
     Q_OBJECT
 private slots:
@@ -69,9 +65,7 @@ private slots:
 
     void whatIsWrongIsOneLine_data()
     {
-        QTest::addColumn<QStringList>("arguments");
-        QTest::addColumn<int>("status");
-        QTest::addColumn<QString>("says");
+        addColumns<QStringList, int, QString>("arguments", "status", "says");
         const auto row = [](const char *line, int status, const char *says) {
             QTest::newRow(line) << words(line) << status << QString::fromUtf8(says);
         };
@@ -191,11 +185,11 @@ private slots:
 
     void everyCommandHasHelp_data()
     {
-        QTest::addColumn<QString>("command");
+        const Rows<QString> row("command");
         for (const auto &command : words(
                  "locks show sessions findings note tree keys recipes acquire force-release simulate sandbox record "
                  "replay audit"))
-            QTest::newRow(qPrintable(command)) << command;
+            row(qPrintable(command), command);
     }
     void everyCommandHasHelp()
     {
@@ -273,17 +267,14 @@ private slots:
 
     void aPasswordInTheWrongPlaceIsNotSaidAgain_data()
     {
-        QTest::addColumn<QStringList>("arguments");
+        const Rows<QStringList> row("arguments");
         const auto uri = u"mariadb://root:hunter2@127.0.0.1:1/shop"_s;
-        QTest::newRow("no option") << QStringList{u"locks"_s, uri};
-        QTest::newRow("as a command") << QStringList{uri};
-        QTest::newRow("as a lock") << QStringList{u"--connect"_s, u"redis://127.0.0.1:1"_s, u"show"_s, uri};
-        QTest::newRow("as another option")
-            << QStringList{u"locks"_s, u"--production"_s, uri, u"--connect"_s, u"zk://h"_s};
-        QTest::newRow("a scheme unknown")
-            << QStringList{u"locks"_s, u"--connect"_s, u"mysqlx://root:hunter2@127.0.0.1:1"_s};
-        QTest::newRow("beside ssh") << QStringList{u"locks"_s, u"--connect"_s,
-                                                   u"mysqlx://root:h?&@:hunter2@127.0.0.1:1?ssh=me@jump:22"_s};
+        row("no option", {u"locks"_s, uri});
+        row("as a command", {uri});
+        row("as a lock", {u"--connect"_s, u"redis://127.0.0.1:1"_s, u"show"_s, uri});
+        row("as another option", {u"locks"_s, u"--production"_s, uri, u"--connect"_s, u"zk://h"_s});
+        row("a scheme unknown", {u"locks"_s, u"--connect"_s, u"mysqlx://root:hunter2@127.0.0.1:1"_s});
+        row("beside ssh", {u"locks"_s, u"--connect"_s, u"mysqlx://root:h?&@:hunter2@127.0.0.1:1?ssh=me@jump:22"_s});
     }
     void aPasswordInTheWrongPlaceIsNotSaidAgain()
     {

@@ -11,12 +11,10 @@ namespace lockscope::testing {
 // With leases of seconds, so that what ends one does not take a test's virtual minute.
 [[nodiscard]] inline contention::Scenario scenarioFor(const QByteArray &recipe, int contenders)
 {
-    contention::Scenario scenario;
-    scenario.recipe = recipe;
-    scenario.contenders = contenders;
-    scenario.ttl = std::chrono::seconds(3);
-    scenario.sessionTimeout = std::chrono::seconds(4);
-    return scenario;
+    return contention::Scenario{.recipe = recipe,
+                                .contenders = contenders,
+                                .ttl = std::chrono::seconds(3),
+                                .sessionTimeout = std::chrono::seconds(4)};
 }
 
 [[nodiscard]] inline contention::Recording play(const contention::Scenario &scenario)

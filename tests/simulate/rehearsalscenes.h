@@ -123,8 +123,7 @@ public:
         std::vector<inspect::KeyView> companions;
         for (const auto &key : inspect::companionsToRead(main))
             companions.push_back(viewOf(key.bytes()));
-        inspect::RedisContext context;
-        context.connection = ConnectionName("redis");
+        inspect::RedisContext context{.connection = ConnectionName("redis")};
         const auto time = server().execute({"TIME"});
         context.observed = inspect::ServerTime(std::chrono::milliseconds(time.items[0].text.toLongLong() * 1000));
         const auto &channels = server().publisher().topics(world::Publisher::Kind::Channel);
@@ -148,8 +147,7 @@ private:
     inspect::KeyView viewOf(const QByteArray &key)
     {
         using inspect::KeyType;
-        inspect::KeyView view;
-        view.key = RedisKey(key);
+        inspect::KeyView view{.key = RedisKey(key)};
         if (server().execute({"EXISTS", key}).integer == 0)
             return view;
         if (const auto left = server().execute({"PTTL", key}).integer; left >= 0)
@@ -217,9 +215,8 @@ public:
     Result<inspect::LockSnapshot> look() override
     {
         using inspect::ServerTime;
-        inspect::SqlPoll look;
-        look.now = ServerTime(std::chrono::hours(24));
-        look.serverStarted = ServerTime(std::chrono::hours(1));
+        inspect::SqlPoll look{.now = ServerTime(std::chrono::hours(24)),
+                              .serverStarted = ServerTime(std::chrono::hours(1))};
         QByteArrayList before;
         for (const auto i : queue) {
             const auto connection = m_connections[size_t(i)];

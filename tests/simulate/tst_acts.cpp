@@ -6,12 +6,8 @@
 #include "tests/support/testmain.h"
 
 #include <QJsonDocument>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::contention;
-using namespace lockscope::testing;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -50,24 +46,19 @@ class TestActs : public QObject {
 private slots:
     void aCommandIsDoneAndAnswered_data()
     {
-        QTest::addColumn<QByteArrayList>("commands");
-        QTest::addColumn<QByteArray>("outcome");
-        QTest::newRow("create") << QByteArrayList{"create /a v1"} << QByteArray("/a");
-        QTest::newRow("get") << QByteArrayList{"create /a v 1", "get /a"} << QByteArray("v 1, zxid 9");
-        QTest::newRow("set") << QByteArrayList{"create /a v1", "set /a v2"} << QByteArray("version 1, zxid 10");
-        QTest::newRow("ls") << QByteArrayList{"create /a", "create -s /a/n-", "create -e /a/b", "ls /a"}
-                            << QByteArray("b, n-0000000000");
-        QTest::newRow("no children") << QByteArrayList{"create -e /a", "create /a/b"}
-                                     << QByteArray("cannot create /a/b: an ephemeral znode cannot have children");
-        QTest::newRow("not empty") << QByteArrayList{"delete /sim/lock"}
-                                   << QByteArray("cannot delete /sim/lock: it has children");
-        QTest::newRow("too large")
-            << QByteArrayList{"create -size 2000000 /a"}
-            << QByteArray("cannot create /a: 2000023 bytes are more than a ZooKeeper server takes in one request "
-                          "(1 MiB)");
-        QTest::newRow("a contender's node") << QByteArrayList{"delete {c01}"} << QByteArray("ok");
-        QTest::newRow("nobody's node") << QByteArrayList{"delete {c01}", "delete {c01}"}
-                                       << QByteArray("it has no node");
+        const Rows<QByteArrayList, QByteArray> row("commands", "outcome");
+        row("create", {"create /a v1"}, "/a");
+        row("get", {"create /a v 1", "get /a"}, "v 1, zxid 9");
+        row("set", {"create /a v1", "set /a v2"}, "version 1, zxid 10");
+        row("ls", {"create /a", "create -s /a/n-", "create -e /a/b", "ls /a"}, "b, n-0000000000");
+        row("no children", {"create -e /a", "create /a/b"},
+            "cannot create /a/b: an ephemeral znode cannot have children");
+        row("not empty", {"delete /sim/lock"}, "cannot delete /sim/lock: it has children");
+        row("too large", {"create -size 2000000 /a"},
+            "cannot create /a: 2000023 bytes are more than a ZooKeeper server takes in one request "
+            "(1 MiB)");
+        row("a contender's node", {"delete {c01}"}, "ok");
+        row("nobody's node", {"delete {c01}", "delete {c01}"}, "it has no node");
     }
     void aCommandIsDoneAndAnswered()
     {
@@ -95,17 +86,14 @@ private slots:
 
     void whatCannotBeDoneIsRefused_data()
     {
-        QTest::addColumn<QByteArray>("recipe");
-        QTest::addColumn<int>("contender");
-        QTest::addColumn<QByteArray>("command");
-        QTest::addColumn<QString>("why");
-        QTest::newRow("no command") << QByteArray("zk-mutex") << 0 << QByteArray("destroy /a") << "is no command";
-        QTest::newRow("no option") << QByteArray("zk-mutex") << 0 << QByteArray("get -x /a") << "has no option -x";
-        QTest::newRow("no path") << QByteArray("zk-mutex") << 0 << QByteArray("ls") << "each with a path";
-        QTest::newRow("nobody's") << QByteArray("zk-mutex") << -1 << QByteArray("ls /") << "is nobody's act";
-        QTest::newRow("not there") << QByteArray("zk-mutex") << 7 << QByteArray("ls /") << "no contender 7";
-        QTest::newRow("etcd") << QByteArray("etcd-mutex") << 0 << QByteArray("get a") << "on etcd nobody does";
-        QTest::newRow("one Redis") << QByteArray("redis-set-nx") << -1 << QByteArray("stop s1") << "nobody does";
+        const Rows<QByteArray, int, QByteArray, QString> row("recipe", "contender", "command", "why");
+        row("no command", "zk-mutex", 0, "destroy /a", u"is no command"_s);
+        row("no option", "zk-mutex", 0, "get -x /a", u"has no option -x"_s);
+        row("no path", "zk-mutex", 0, "ls", u"each with a path"_s);
+        row("nobody's", "zk-mutex", -1, "ls /", u"is nobody's act"_s);
+        row("not there", "zk-mutex", 7, "ls /", u"no contender 7"_s);
+        row("etcd", "etcd-mutex", 0, "get a", u"on etcd nobody does"_s);
+        row("one Redis", "redis-set-nx", -1, "stop s1", u"nobody does"_s);
     }
     void whatCannotBeDoneIsRefused()
     {
@@ -165,11 +153,10 @@ private slots:
 
     void aRestartFindsWhatIsOnTheDisk_data()
     {
-        QTest::addColumn<int>("aof");
-        QTest::addColumn<bool>("isLost");
-        QTest::newRow("nothing") << int(Aof::None) << true;
-        QTest::newRow("the last second is missing") << int(Aof::EverySecond) << true;
-        QTest::newRow("everything") << int(Aof::Always) << false;
+        const Rows<int, bool> row("aof", "isLost");
+        row("nothing", int(Aof::None), true);
+        row("the last second is missing", int(Aof::EverySecond), true);
+        row("everything", int(Aof::Always), false);
     }
     void aRestartFindsWhatIsOnTheDisk()
     {
@@ -187,12 +174,11 @@ private slots:
 
     void whoIsReentrantHasItAgainAndOthersWaitForThemselves_data()
     {
-        QTest::addColumn<QByteArray>("recipe");
-        QTest::addColumn<int>("grants");
+        const Rows<QByteArray, int> row("recipe", "grants");
         for (const auto *recipe : {"curator-mutex", "redisson-lock", "sql-get-lock"})
-            QTest::newRow(recipe) << QByteArray(recipe) << 2;
+            row(recipe, QByteArray(recipe), 2);
         for (const auto *recipe : {"kazoo-lock", "zk-mutex", "redis-set-nx", "etcd-mutex"})
-            QTest::newRow(recipe) << QByteArray(recipe) << 0;
+            row(recipe, QByteArray(recipe), 0);
     }
     void whoIsReentrantHasItAgainAndOthersWaitForThemselves()
     {
@@ -236,18 +222,16 @@ private slots:
 
     void numbersThatCannotBePlayedAreRefused_data()
     {
-        QTest::addColumn<QByteArray>("json");
-        QTest::addColumn<QString>("why");
-        QTest::newRow("even") << QByteArray(R"({"recipe":"zk-mutex","servers":4})") << "not played on 4 servers";
-        QTest::newRow("one Redis") << QByteArray(R"({"recipe":"redis-set-nx","servers":3})") << "not played on 3";
-        QTest::newRow("aof") << QByteArray(R"({"recipe":"zk-mutex","aof":"always"})") << "Redis's";
-        QTest::newRow("no such aof") << QByteArray(R"({"recipe":"redis-set-nx","aof":"often"})") << "everysec";
-        QTest::newRow("tries") << QByteArray(R"({"recipe":"zk-mutex","tries":2})") << "say how long each waits";
-        QTest::newRow("permits") << QByteArray(R"({"recipe":"kazoo-semaphore","acquires":2})") << "not permits";
-        QTest::newRow("one lock each") << QByteArray(R"({"recipe":"sql-for-update","acquires":2})")
-                                       << "one lock at a time";
-        QTest::newRow("latency") << QByteArray(R"({"recipe":"zk-mutex","leastLatencyUs":500})") << "the least first";
-        QTest::newRow("unknown") << QByteArray(R"({"recipe":"zk-mutex","acts":[{"atUs":1,"do":"x"}]})") << "does";
+        const Rows<QByteArray, QString> row("json", "why");
+        row("even", QByteArray(R"({"recipe":"zk-mutex","servers":4})"), u"not played on 4 servers"_s);
+        row("one Redis", QByteArray(R"({"recipe":"redis-set-nx","servers":3})"), u"not played on 3"_s);
+        row("aof", QByteArray(R"({"recipe":"zk-mutex","aof":"always"})"), u"Redis's"_s);
+        row("no such aof", QByteArray(R"({"recipe":"redis-set-nx","aof":"often"})"), u"everysec"_s);
+        row("tries", QByteArray(R"({"recipe":"zk-mutex","tries":2})"), u"say how long each waits"_s);
+        row("permits", QByteArray(R"({"recipe":"kazoo-semaphore","acquires":2})"), u"not permits"_s);
+        row("one lock each", QByteArray(R"({"recipe":"sql-for-update","acquires":2})"), u"one lock at a time"_s);
+        row("latency", QByteArray(R"({"recipe":"zk-mutex","leastLatencyUs":500})"), u"the least first"_s);
+        row("unknown", QByteArray(R"({"recipe":"zk-mutex","acts":[{"atUs":1,"do":"x"}]})"), u"does"_s);
     }
     void numbersThatCannotBePlayedAreRefused()
     {

@@ -6,24 +6,15 @@
 
 #include <QFile>
 #include <QTemporaryDir>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::lessons;
-using namespace Qt::StringLiterals;
-using testing::broken;
-using testing::smallestLesson;
 
 class TestLessonFiles : public QObject {
     Q_OBJECT
 private slots:
     void wrongFilesAreRefusedByFileAndField_data()
     {
-        QTest::addColumn<QByteArray>("json");
-        QTest::addColumn<QString>("named");
-        const auto row = [](const char *name, const QByteArray &json, const QString &named) {
-            QTest::newRow(name) << json << named;
-        };
+        const Rows<QByteArray, QString> row("json", "named");
         row("no JSON", broken("\"T\"", "\"T"), u"no JSON, in line 3"_s);
         row("no object", "[1]", u"object"_s);
         row("no schema", broken("lesson/1", "lesson/9"), u"\"schema\" has to be \"lockscope-lesson/1\""_s);

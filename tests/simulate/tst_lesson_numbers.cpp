@@ -8,13 +8,10 @@
 #include "tests/support/testmain.h"
 
 #include <QRegularExpression>
-#include <QTest>
 
 #include <set>
 
-using namespace lockscope;
 using namespace lockscope::lessons;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -173,9 +170,9 @@ private slots:
 
     void aNumberIsOfTheRunOrHasAReason_data()
     {
-        QTest::addColumn<std::size_t>("number");
+        const Rows<std::size_t> row("number");
         for (std::size_t i = 0; i < m_all.lessons.size(); ++i)
-            QTest::newRow(m_all.lessons[i].id) << i;
+            row(m_all.lessons[i].id, i);
     }
     void aNumberIsOfTheRunOrHasAReason()
     {
@@ -229,14 +226,12 @@ private slots:
 
     void whatIsOfNoRunIsFound_data()
     {
-        QTest::addColumn<QString>("text");
-        QTest::addColumn<QStringList>("unknown");
-        QTest::newRow("of the run") << u"Ten wait 50\u00a0ms, c11 too: {grants} of 10, one after the other"_s
-                                    << QStringList();
-        QTest::newRow("in words") << u"Nine were told"_s << QStringList{u"Nine"_s};
-        QTest::newRow("in digits") << u"1,001 were told"_s << QStringList{u"1,001"_s};
-        QTest::newRow("another time") << u"after 3\u00a0s"_s << QStringList{u"3\u00a0s"_s};
-        QTest::newRow("a time is no count") << u"10\u00a0ms"_s << QStringList{u"10\u00a0ms"_s};
+        const Rows<QString, QStringList> row("text", "unknown");
+        row("of the run", u"Ten wait 50\u00a0ms, c11 too: {grants} of 10, one after the other"_s, {});
+        row("in words", u"Nine were told"_s, {u"Nine"_s});
+        row("in digits", u"1,001 were told"_s, {u"1,001"_s});
+        row("another time", u"after 3\u00a0s"_s, {u"3\u00a0s"_s});
+        row("a time is no count", u"10\u00a0ms"_s, {u"10\u00a0ms"_s});
     }
     void whatIsOfNoRunIsFound()
     {

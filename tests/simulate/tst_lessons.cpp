@@ -11,14 +11,9 @@
 #include <QFile>
 #include <QRegularExpression>
 #include <QTemporaryDir>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::contention;
 using namespace lockscope::lessons;
-using testing::broken;
-using testing::smallestLesson;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -146,21 +141,20 @@ private slots:
 
     void aProofThatIsWrongDoesNotHold_data()
     {
-        QTest::addColumn<QByteArray>("proof");
-        QTest::addColumn<bool>("holds");
-        QTest::newRow("==") << QByteArray(R"("counter": "grants", "is": "== 3")") << true;
-        QTest::newRow("== not") << QByteArray(R"("counter": "grants", "is": "== 4")") << false;
-        QTest::newRow("!=") << QByteArray(R"("counter": "grants", "is": "!= 3")") << false;
-        QTest::newRow("<") << QByteArray(R"("counter": "grants", "is": "< 3")") << false;
-        QTest::newRow("<=") << QByteArray(R"("counter": "grants", "is": "<= 3")") << true;
-        QTest::newRow(">") << QByteArray(R"("counter": "grants", "is": "> 2.5")") << true;
-        QTest::newRow(">=") << QByteArray(R"("counter": "grants", "is": ">= 3.5")") << false;
-        QTest::newRow("the other run") << QByteArray(R"("counter": "grants", "is": "== run 0")") << true;
-        QTest::newRow("times the other run") << QByteArray(R"("counter": "grants", "is": "> 0.5 * run 0")") << true;
-        QTest::newRow("absent") << QByteArray(R"("violation": "exclusion", "is": "absent")") << true;
-        QTest::newRow("present") << QByteArray(R"("violation": "exclusion", "is": "present")") << false;
-        QTest::newRow("events") << QByteArray(R"("events": {"mark": "holds", "contender": 1}, "is": "== 1")") << true;
-        QTest::newRow("other events") << QByteArray(R"("events": {"mark": "dies"}, "is": ">= 1")") << false;
+        const Rows<QByteArray, bool> row("proof", "holds");
+        row("==", QByteArray(R"("counter": "grants", "is": "== 3")"), true);
+        row("== not", QByteArray(R"("counter": "grants", "is": "== 4")"), false);
+        row("!=", QByteArray(R"("counter": "grants", "is": "!= 3")"), false);
+        row("<", QByteArray(R"("counter": "grants", "is": "< 3")"), false);
+        row("<=", QByteArray(R"("counter": "grants", "is": "<= 3")"), true);
+        row(">", QByteArray(R"("counter": "grants", "is": "> 2.5")"), true);
+        row(">=", QByteArray(R"("counter": "grants", "is": ">= 3.5")"), false);
+        row("the other run", QByteArray(R"("counter": "grants", "is": "== run 0")"), true);
+        row("times the other run", QByteArray(R"("counter": "grants", "is": "> 0.5 * run 0")"), true);
+        row("absent", QByteArray(R"("violation": "exclusion", "is": "absent")"), true);
+        row("present", QByteArray(R"("violation": "exclusion", "is": "present")"), false);
+        row("events", QByteArray(R"("events": {"mark": "holds", "contender": 1}, "is": "== 1")"), true);
+        row("other events", QByteArray(R"("events": {"mark": "dies"}, "is": ">= 1")"), false);
     }
     void aProofThatIsWrongDoesNotHold()
     {
@@ -209,13 +203,11 @@ private slots:
     {
         static const QRegularExpression digits(u"^[0-9.,]+$"_s);
         for (const auto &name : counterNames()) {
-            Proof proof;
-            proof.name = name;
+            Proof proof{.name = name};
             for (const auto language : {Language::English, Language::Chinese, Language::Russian})
                 QCOMPARE(digits.match(formatMeasure(proof, 7, {}, language)).hasMatch(), name == "fairness");
         }
-        Proof proof;
-        proof.of = Proof::Of::Violation;
+        Proof proof{.of = Proof::Of::Violation};
         for (const auto &invariant : contention::invariants()) {
             proof.name = invariant.name;
             QVERIFY(formatMeasure(proof, 0, {}, Language::English).endsWith(u": never"_s));
@@ -254,8 +246,7 @@ private slots:
     // The Chinese of a course is written in many sittings: what one of them calls a thing, all call it.
     void inChineseOneThingHasOneWord_data()
     {
-        QTest::addColumn<QString>("other");
-        const auto row = [](const char *said, const QString &other) { QTest::newRow(said) << other; };
+        const Rows<QString> row("other");
         row("a watch is set", u"(留下|不留|白留)[^。，]*监视"_s);
         row("servers are counted", u"[一两三四五几]个(独立的|失忆的)?服务器"_s);
         row("a thread hangs", u"挂死"_s);
@@ -287,9 +278,7 @@ private slots:
 
     void numbersInTextsAreThoseOfTheRuns_data()
     {
-        QTest::addColumn<QByteArray>("words");
-        QTest::addColumn<QString>("english");
-        QTest::addColumn<QString>("russian");
+        addColumns<QByteArray, QString, QString>("words", "english", "russian");
         const auto row = [](const char *words, const QString &english, const QString &russian) {
             QTest::newRow(words) << QByteArray(words) << english << russian;
         };

@@ -4,25 +4,15 @@
 #include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
 #include <set>
 
-using namespace lockscope;
-using namespace Qt::StringLiterals;
 using namespace lockscope::contention;
-using namespace std::chrono_literals;
 
 namespace {
 
 Scenario scenarioOf(const QByteArray &recipe)
 {
-    Scenario scenario;
-    scenario.recipe = recipe;
-    scenario.contenders = 10;
-    scenario.rounds = 2;
-    scenario.seed = 4;
-    return scenario;
+    return Scenario{.recipe = recipe, .contenders = 10, .rounds = 2, .seed = 4};
 }
 
 QByteArray complaint(const Recording &recording)
@@ -167,8 +157,7 @@ private slots:
     // it holds believes on for a while, and that is seen.
     void faultsOnTheWay_data()
     {
-        QTest::addColumn<QByteArray>("recipe");
-        QTest::addColumn<int>("fault");
+        addColumns<QByteArray, int>("recipe", "fault");
         for (const auto *recipe : {"sql-for-update", "sql-get-lock", "sql-version"}) {
             for (const auto kind : faultsFor(recipe))
                 QTest::addRow("%s %s", recipe, nameOf(kind).constData()) << QByteArray(recipe) << int(kind);

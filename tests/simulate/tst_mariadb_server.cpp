@@ -4,10 +4,6 @@
 #include "tests/simulate/sqlworld.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
-using namespace lockscope::testing;
 using Heard = QByteArrayList;
 
 class TestSimulatedMariaDb : public QObject {
@@ -273,18 +269,15 @@ private slots:
 
     void whatItCannotReadIsAnError_data()
     {
-        QTest::addColumn<QByteArray>("text");
-        QTest::addColumn<QByteArray>("answer");
-        QTest::newRow("nothing") << QByteArray() << QByteArray("a 1064");
-        QTest::newRow("another language") << QByteArray("DROP TABLE shop.stock") << QByteArray("a 1064");
-        QTest::newRow("more than it knows") << QByteArray("COMMIT AND CHAIN") << QByteArray("a 1064");
-        QTest::newRow("an open backtick") << QByteArray("SELECT `version AS version") << QByteArray("a 1064");
-        QTest::newRow("without its parameter")
-            << QByteArray("SELECT `id` FROM `shop`.`stock` WHERE `id` = ? FOR UPDATE") << QByteArray("a 1064");
-        QTest::newRow("two columns") << QByteArray("SELECT `id` FROM `shop`.`stock` WHERE `name` = 1 FOR UPDATE")
-                                     << QByteArray("a 1064");
-        QTest::newRow("in lower case") << QByteArray("commit") << QByteArray("a 0 changed");
-        QTest::newRow("do nothing") << QByteArray("DO 0") << QByteArray("a 0 changed");
+        const Rows<QByteArray, QByteArray> row("text", "answer");
+        row("nothing", {}, "a 1064");
+        row("another language", "DROP TABLE shop.stock", "a 1064");
+        row("more than it knows", "COMMIT AND CHAIN", "a 1064");
+        row("an open backtick", "SELECT `version AS version", "a 1064");
+        row("without its parameter", "SELECT `id` FROM `shop`.`stock` WHERE `id` = ? FOR UPDATE", "a 1064");
+        row("two columns", "SELECT `id` FROM `shop`.`stock` WHERE `name` = 1 FOR UPDATE", "a 1064");
+        row("in lower case", "commit", "a 0 changed");
+        row("do nothing", "DO 0", "a 0 changed");
     }
     void whatItCannotReadIsAnError()
     {
@@ -299,18 +292,16 @@ private slots:
     // What a statement looks at is locked. Each row is asked for by somebody who does not wait.
     void whatIsLookedAtIsLocked_data()
     {
-        QTest::addColumn<bool>("isReadCommitted");
-        QTest::addColumn<QByteArray>("where");
-        QTest::addColumn<QByteArray>("locked");
-        QTest::newRow("by the index") << false << QByteArray("id >= 3") << QByteArray("3 4 5");
-        QTest::newRow("too many for the index") << false << QByteArray("id >= 2") << QByteArray("1 2 3 4 5");
-        QTest::newRow("none") << false << QByteArray("id >= 9") << QByteArray();
-        QTest::newRow("the number of a number") << false << QByteArray("id = 3") << QByteArray("3");
-        QTest::newRow("a text for a number") << false << QByteArray("id = '3'") << QByteArray("3");
-        QTest::newRow("a text for a text") << false << QByteArray("code = '3'") << QByteArray("3");
-        QTest::newRow("a number for a text") << false << QByteArray("code = 3") << QByteArray("1 2 3 4 5");
-        QTest::newRow("too many, READ COMMITTED") << true << QByteArray("id >= 2") << QByteArray("2 3 4 5");
-        QTest::newRow("a number for a text, READ COMMITTED") << true << QByteArray("code = 3") << QByteArray("3");
+        const Rows<bool, QByteArray, QByteArray> row("isReadCommitted", "where", "locked");
+        row("by the index", false, "id >= 3", "3 4 5");
+        row("too many for the index", false, "id >= 2", "1 2 3 4 5");
+        row("none", false, "id >= 9", {});
+        row("the number of a number", false, "id = 3", "3");
+        row("a text for a number", false, "id = '3'", "3");
+        row("a text for a text", false, "code = '3'", "3");
+        row("a number for a text", false, "code = 3", "1 2 3 4 5");
+        row("too many, READ COMMITTED", true, "id >= 2", "2 3 4 5");
+        row("a number for a text, READ COMMITTED", true, "code = 3", "3");
     }
     void whatIsLookedAtIsLocked()
     {

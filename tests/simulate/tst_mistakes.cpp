@@ -7,11 +7,7 @@
 #include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::contention;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -20,12 +16,7 @@ constexpr quint64 seeds = testing::sanitizerShare == 1 ? 300 : 30;
 
 Scenario few(const QByteArray &recipe, std::chrono::milliseconds hold)
 {
-    Scenario scenario;
-    scenario.recipe = recipe;
-    scenario.contenders = 3;
-    scenario.hold = hold;
-    scenario.ttl = 3s;
-    return scenario;
+    return Scenario{.recipe = recipe, .contenders = 3, .hold = hold, .ttl = 3s};
 }
 
 Scenario dying(const QByteArray &recipe)
@@ -59,8 +50,7 @@ private slots:
     {
         QTest::addColumn<QByteArray>("invariant");
         QTest::addColumn<QByteArray>("how"); // only runs in which the fault said this
-        QTest::addColumn<Scenario>("mistaken");
-        QTest::addColumn<Scenario>("sound");
+        addColumns<Scenario, Scenario>("mistaken", "sound");
         const QByteArray any, aClients("a client's");
         QTest::newRow("SETNX, a crash, and no EXPIRE: the key never goes")
             << QByteArray("cleanliness") << any << dying("redis-setnx-expire") << dying("redis-set-nx");

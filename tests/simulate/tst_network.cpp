@@ -5,11 +5,7 @@
 #include "core/world/network.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::world;
-using namespace std::chrono_literals;
 
 namespace {
 

@@ -11,11 +11,7 @@
 #include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::contention;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -271,13 +267,7 @@ Scenario without(Scenario scenario, FaultKind fault)
 
 Scenario plain(const QByteArray &recipe)
 {
-    Scenario scenario;
-    scenario.recipe = recipe;
-    scenario.contenders = 3;
-    scenario.ttl = 3s;
-    scenario.sessionTimeout = 4s;
-    scenario.keepsEvents = false;
-    return scenario;
+    return Scenario{.recipe = recipe, .contenders = 3, .ttl = 3s, .sessionTimeout = 4s, .keepsEvents = false};
 }
 
 } // namespace
@@ -287,9 +277,7 @@ class TestRare : public QObject {
 private slots:
     void whatIsRareHappensWhereItIsMadeTo_data()
     {
-        QTest::addColumn<QByteArray>("recipe");
-        QTest::addColumn<FaultKind>("fault");
-        QTest::addColumn<QByteArray>("invariant");
+        const Rows<QByteArray, FaultKind, QByteArray> row("recipe", "fault", "invariant");
         for (const auto &recipe : recipes::catalogue()) {
             if (!recipe.acquirable || !recipe.simulated)
                 continue;
@@ -297,8 +285,7 @@ private slots:
                 for (const auto &invariant : invariants()) {
                     if (!guaranteeRule(recipe.id, fault, invariant.name, false).isRare)
                         continue;
-                    QTest::newRow(recipe.id + ' ' + nameOf(fault) + ' ' + invariant.name)
-                        << recipe.id << fault << invariant.name;
+                    row(recipe.id + ' ' + nameOf(fault) + ' ' + invariant.name, recipe.id, fault, invariant.name);
                 }
             }
         }

@@ -11,39 +11,33 @@
 
 #include <QJsonArray>
 #include <QJsonDocument>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::contention;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 
 namespace {
 
 Scenario full()
 {
-    Scenario scenario;
-    scenario.recipe = "curator-rwlock";
-    scenario.contenders = 12;
-    scenario.rounds = 3;
-    scenario.hold = 20ms;
-    scenario.seed = 123456789012345;
-    scenario.faults = {FaultKind::Pause, FaultKind::LoseReply};
-    scenario.planned = {{FaultKind::Crash, 1500us, 3, 20ms}};
-    scenario.arrival = Arrival::Spread;
-    scenario.arriveWithin = 5ms;
-    scenario.perProcess = 4;
-    scenario.readersPercent = 50;
-    scenario.locks = 2;
-    scenario.isOppositeOrder = true;
-    scenario.wait = 7s;
-    scenario.tries = 3;
-    scenario.servers = 5;
-    scenario.leastLatency = 100us;
-    scenario.mostLatency = 5ms;
-    scenario.acts = {{1500us, 2, "get -w /sim/lock"}, {2ms, -1, "stop s1"}};
-    scenario.checksFencingTokens = true;
-    return scenario;
+    return Scenario{.recipe = "curator-rwlock",
+                    .contenders = 12,
+                    .rounds = 3,
+                    .hold = 20ms,
+                    .seed = 123456789012345,
+                    .faults = {FaultKind::Pause, FaultKind::LoseReply},
+                    .planned = {{FaultKind::Crash, 1500us, 3, 20ms}},
+                    .acts = {{1500us, 2, "get -w /sim/lock"}, {2ms, -1, "stop s1"}},
+                    .arrival = Arrival::Spread,
+                    .arriveWithin = 5ms,
+                    .perProcess = 4,
+                    .locks = 2,
+                    .isOppositeOrder = true,
+                    .readersPercent = 50,
+                    .tries = 3,
+                    .servers = 5,
+                    .leastLatency = 100us,
+                    .mostLatency = 5ms,
+                    .wait = 7s,
+                    .checksFencingTokens = true};
 }
 
 } // namespace
@@ -63,30 +57,29 @@ private slots:
     // What --json printed, what --save wrote, and the scenario in it: all three are the same run again.
     void whatWasWrittenIsPlayedAgain_data()
     {
-        QTest::addColumn<QByteArray>("recipe");
+        const Rows<QByteArray> row("recipe");
         for (const auto &recipe : recipes::catalogue()) {
             if (recipe.acquirable && recipe.simulated)
-                QTest::newRow(recipe.id) << recipe.id;
+                row(recipe.id, recipe.id);
         }
     }
     void whatWasWrittenIsPlayedAgain()
     {
         QFETCH(QByteArray, recipe);
         const auto &info = *recipes::findRecipe(recipe);
-        Scenario scenario;
-        scenario.recipe = recipe;
-        scenario.contenders = 3;
-        scenario.hold = 20ms;
-        scenario.seed = 77;
-        scenario.ttl = 4s;
-        scenario.sessionTimeout = 5s;
-        scenario.wait = 9s;
-        scenario.limit = info.counted ? 2 : 1;
-        scenario.readersPercent = info.readWrite ? 50 : 0;
-        scenario.arrival = Arrival::Spread;
-        scenario.arriveWithin = 30ms;
-        scenario.checksFencingTokens = true;
-        scenario.planned = {{FaultKind::Pause, 15ms, 1, 200ms}};
+        Scenario scenario{.recipe = recipe,
+                          .contenders = 3,
+                          .hold = 20ms,
+                          .seed = 77,
+                          .planned = {{FaultKind::Pause, 15ms, 1, 200ms}},
+                          .arrival = Arrival::Spread,
+                          .arriveWithin = 30ms,
+                          .limit = info.counted ? 2 : 1,
+                          .readersPercent = info.readWrite ? 50 : 0,
+                          .ttl = 4s,
+                          .sessionTimeout = 5s,
+                          .wait = 9s,
+                          .checksFencingTokens = true};
         const auto played = contention::simulate(scenario);
         QVERIFY2(played, played ? "" : qPrintable(played.error().message));
         const QJsonObject printed{{u"schema"_s, u"lockscope/1"_s},
@@ -129,29 +122,28 @@ private slots:
 
     void wrongWordsAreNamed_data()
     {
-        QTest::addColumn<QByteArray>("json");
-        QTest::addColumn<QString>("named");
-        QTest::newRow("no recipe") << QByteArray(R"({"recipe":"nope"})") << "no recipe \"nope\"";
-        QTest::newRow("two on Redis") << QByteArray(R"({"recipe":"redlock","locks":2})") << "one lock";
-        QTest::newRow("three locks") << QByteArray(R"({"locks":3})") << "\"locks\"";
-        QTest::newRow("no order") << QByteArray(R"({"locks":2,"order":"any"})") << "\"order\"";
-        QTest::newRow("two forced") << QByteArray(R"({"locks":2,"faults":["force-release"]})") << "none can be force";
-        QTest::newRow("seen only") << QByteArray(R"({"recipe":"zk-election"})") << "seen but not acquired";
-        QTest::newRow("nobody") << QByteArray(R"({"contenders":0})") << "\"contenders\"";
-        QTest::newRow("half a contender") << QByteArray(R"({"contenders":1.5})") << "\"contenders\"";
-        QTest::newRow("a text for a number") << QByteArray(R"({"rounds":"many"})") << "\"rounds\"";
-        QTest::newRow("fault") << QByteArray(R"({"faults":["rain"]})") << "lose-request";
-        QTest::newRow("impossible fault") << QByteArray(R"({"recipe":"zk-mutex","faults":["failover"]})")
-                                          << "failover is not simulated for zk-mutex";
-        QTest::newRow("no such contender")
-            << QByteArray(R"({"contenders":2,"planned":[{"fault":"crash","contender":2}]})") << "no contender 2";
-        QTest::newRow("readers of a mutex") << QByteArray(R"({"readersPercent":10})") << "no read mode";
-        QTest::newRow("permits of a mutex") << QByteArray(R"({"limit":2})") << "one permit";
-        QTest::newRow("seed") << QByteArray(R"({"seed":-1})") << "\"seed\"";
-        QTest::newRow("a field misspelt")
-            << QByteArray(R"({"contender":3})") << "there is no field \"contender\"; there are: recipe";
-        QTest::newRow("a fault's field misspelt")
-            << QByteArray(R"({"planned":[{"fault":"crash","at":5}]})") << "no field \"planned[0].at\"";
+        const Rows<QByteArray, QString> row("json", "named");
+        row("no recipe", QByteArray(R"({"recipe":"nope"})"), u"no recipe \"nope\""_s);
+        row("two on Redis", QByteArray(R"({"recipe":"redlock","locks":2})"), u"one lock"_s);
+        row("three locks", QByteArray(R"({"locks":3})"), u"\"locks\""_s);
+        row("no order", QByteArray(R"({"locks":2,"order":"any"})"), u"\"order\""_s);
+        row("two forced", QByteArray(R"({"locks":2,"faults":["force-release"]})"), u"none can be force"_s);
+        row("seen only", QByteArray(R"({"recipe":"zk-election"})"), u"seen but not acquired"_s);
+        row("nobody", QByteArray(R"({"contenders":0})"), u"\"contenders\""_s);
+        row("half a contender", QByteArray(R"({"contenders":1.5})"), u"\"contenders\""_s);
+        row("a text for a number", QByteArray(R"({"rounds":"many"})"), u"\"rounds\""_s);
+        row("fault", QByteArray(R"({"faults":["rain"]})"), u"lose-request"_s);
+        row("impossible fault", QByteArray(R"({"recipe":"zk-mutex","faults":["failover"]})"),
+            u"failover is not simulated for zk-mutex"_s);
+        row("no such contender", QByteArray(R"({"contenders":2,"planned":[{"fault":"crash","contender":2}]})"),
+            u"no contender 2"_s);
+        row("readers of a mutex", QByteArray(R"({"readersPercent":10})"), u"no read mode"_s);
+        row("permits of a mutex", QByteArray(R"({"limit":2})"), u"one permit"_s);
+        row("seed", QByteArray(R"({"seed":-1})"), u"\"seed\""_s);
+        row("a field misspelt", QByteArray(R"({"contender":3})"),
+            u"there is no field \"contender\"; there are: recipe"_s);
+        row("a fault's field misspelt", QByteArray(R"({"planned":[{"fault":"crash","at":5}]})"),
+            u"no field \"planned[0].at\""_s);
     }
     void wrongWordsAreNamed()
     {
@@ -177,12 +169,11 @@ private slots:
 
     void aRecordingComesBackAsItWas()
     {
-        Recording recording;
-        recording.scenario = full();
-        recording.events = {{10us, 0, Mark::Joins, false, 0, "write", {}},
-                            {25us, 1, Mark::WatchEvent, true, 0, "deleted", "/lock/\xff\n"},
-                            {25us, nobody, Mark::Fault, false, 0, "pause", {}},
-                            {40us, 11, Mark::Holds, false, 77, "x-0000000001", {}}};
+        Recording recording{.scenario = full(),
+                            .events = {{10us, 0, Mark::Joins, false, 0, "write", {}},
+                                       {25us, 1, Mark::WatchEvent, true, 0, "deleted", "/lock/\xff\n"},
+                                       {25us, nobody, Mark::Fault, false, 0, "pause", {}},
+                                       {40us, 11, Mark::Holds, false, 77, "x-0000000001", {}}}};
         recording.counters.requests = 9;
         recording.counters.waits = {1ms, 2ms, 1500us};
         recording.violations = {{"exclusion", 40us, QStringLiteral("two of them")}};
@@ -207,8 +198,7 @@ private slots:
 
     void whatIsNotKeptIsCounted()
     {
-        Scenario scenario;
-        scenario.contenders = 2;
+        Scenario scenario{.contenders = 2};
         Trace trace(
             scenario, [] { return Moment(5); }, 3);
         for (int i = 0; i < 5; ++i)
@@ -231,10 +221,9 @@ private slots:
     // A contender that is killed has no eyes any more: neither its answers nor its watches are its own.
     void whatComesAfterASessionHasGoneIsNotWrittenDown_data()
     {
-        QTest::addColumn<bool>("goes");
-        QTest::addColumn<int>("events");
-        QTest::newRow("it stays") << false << 5;
-        QTest::newRow("it goes") << true << 2;
+        const Rows<bool, int> row("goes", "events");
+        row("it stays", false, 5);
+        row("it goes", true, 2);
     }
     void whatComesAfterASessionHasGoneIsNotWrittenDown()
     {
@@ -259,17 +248,18 @@ private slots:
 
     void whatIsNoRecordingIsRefused_data()
     {
-        QTest::addColumn<QByteArray>("bytes");
-        QTest::newRow("nothing") << QByteArray();
-        QTest::newRow("no JSON") << QByteArray("\x7f"
-                                               "ELF");
-        QTest::newRow("another thing") << QByteArray(R"({"schema":"lockscope/1"})");
-        QTest::newRow("hostile scenario")
-            << QByteArray(R"({"schema":"lockscope-recording/1","scenario":{"contenders":1e18}})");
-        QTest::newRow("a lane that is not there") << QByteArray(
-            R"({"schema":"lockscope-recording/1","scenario":{"contenders":2},"events":[[1,2,"joins","","",0,false]]})");
-        QTest::newRow("time goes back") << QByteArray(
-            R"({"schema":"lockscope-recording/1","scenario":{"contenders":2},"events":[[5,0,"joins","","",0,false],[4,0,"holds","","",0,false]]})");
+        const Rows<QByteArray> row("bytes");
+        row("nothing", {});
+        row("no JSON", "\x7f"
+                       "ELF");
+        row("another thing", QByteArray(R"({"schema":"lockscope/1"})"));
+        row("hostile scenario", QByteArray(R"({"schema":"lockscope-recording/1","scenario":{"contenders":1e18}})"));
+        row("a lane that is not there",
+            QByteArray(
+                R"({"schema":"lockscope-recording/1","scenario":{"contenders":2},"events":[[1,2,"joins","","",0,false]]})"));
+        row("time goes back",
+            QByteArray(
+                R"({"schema":"lockscope-recording/1","scenario":{"contenders":2},"events":[[5,0,"joins","","",0,false],[4,0,"holds","","",0,false]]})"));
     }
     void whatIsNoRecordingIsRefused()
     {

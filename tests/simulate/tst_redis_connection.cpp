@@ -3,8 +3,6 @@
 #include "redisworld.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
 using namespace lockscope::world;
 using redis::ConnectionState;
 

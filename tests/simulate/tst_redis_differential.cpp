@@ -13,9 +13,6 @@
 #include <algorithm>
 #include <map>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
 using redis::Value;
 
 namespace {
@@ -49,8 +46,7 @@ Value sorted(Value value)
 // A hash's fields with their values.
 Value inPairs(const Value &value)
 {
-    Value pairs;
-    pairs.kind = Value::Kind::Array;
+    Value pairs{.kind = Value::Kind::Array};
     for (std::size_t i = 0; i + 1 < value.items.size(); i += 2) {
         auto &pair = pairs.items.emplace_back();
         pair.kind = Value::Kind::Bulk;
@@ -198,11 +194,7 @@ class TestRedisDifferential : public QObject {
 private slots:
     void initTestCase()
     {
-        auto made = sandbox::makeRedis();
-        if (!made)
-            QSKIP("redis-server is not installed");
-        m_server = std::move(*made);
-        QVERIFY(m_server->start(20s));
+        START_OR_SKIP(m_server, sandbox::makeRedis());
         m_real = redis::openConnection(m_loop, optionsFor(m_server->address()));
         QVERIFY(becomes(*m_real, redis::ConnectionState::Connected));
         const redis::Command tenth{"EVAL", "redis.call('SET', KEYS[1], 0.1)\nreturn redis.call('GET', KEYS[1])", "1",
@@ -230,8 +222,7 @@ private slots:
     void ranksAMillisecondApartAreAlike()
     {
         const auto ranked = [](const QByteArrayList &words) {
-            Value value;
-            value.kind = Value::Kind::Array;
+            Value value{.kind = Value::Kind::Array};
             for (const auto &word : words) {
                 auto &item = value.items.emplace_back();
                 item.kind = Value::Kind::Bulk;
@@ -280,7 +271,7 @@ private slots:
 
     void scripts_data()
     {
-        QTest::addColumn<QByteArray>("script");
+        const Rows<QByteArray> row("script");
         for (
             const QByteArray script :
             {"return 1.9",
@@ -343,7 +334,7 @@ private slots:
              "return redis.call('PUBSUB', 'NOPE', 'news')",
              "return redis.call('PUBSUB')",
              "return redis.call('PING')"})
-            QTest::newRow(script.left(60).simplified().constData()) << script;
+            row(script.left(60).simplified().constData(), script);
     }
     void scripts()
     {

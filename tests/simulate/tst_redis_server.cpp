@@ -9,9 +9,6 @@
 
 #include <QCryptographicHash>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
 using redis::ConnectionState;
 
 class TestSimulatedRedisServer : public QObject {
@@ -201,11 +198,11 @@ private slots:
 
     void whatIsNoCommandEndsNothingButItself_data()
     {
-        QTest::addColumn<QByteArray>("bytes");
-        QTest::newRow("no words") << QByteArray("*0\r\n");
-        QTest::newRow("an announced crowd") << QByteArray("*2000000000\r\n$1\r\nx\r\n");
-        QTest::newRow("an announced size") << QByteArray("*1\r\n$99999999999999999999\r\nx\r\n");
-        QTest::newRow("no number") << QByteArray("*x\r\n");
+        const Rows<QByteArray> row("bytes");
+        row("no words", "*0\r\n");
+        row("an announced crowd", "*2000000000\r\n$1\r\nx\r\n");
+        row("an announced size", "*1\r\n$99999999999999999999\r\nx\r\n");
+        row("no number", "*x\r\n");
     }
     void whatIsNoCommandEndsNothingButItself()
     {

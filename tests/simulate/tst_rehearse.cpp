@@ -7,10 +7,6 @@
 #include "core/rehearse/rehearsal.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
-using namespace lockscope::testing;
 using rehearse::Next;
 
 namespace {
@@ -168,12 +164,12 @@ class TestRehearse : public QObject {
 private slots:
     void nextHolderIsTheOneThatGetsIt_data()
     {
-        QTest::addColumn<QByteArray>("recipe");
+        const Rows<QByteArray> row("recipe");
         for (const auto &recipe : recipes::catalogue()) {
             // Its simulated server is MariaDB's, which is played here already.
             const bool isHere = recipe.simulated && recipe.backend != BackendKind::PostgreSql;
             if (recipe.acquirable && isHere && recipe.wakeUp != recipes::WakeUp::Polling)
-                QTest::newRow(recipe.id) << recipe.id;
+                row(recipe.id, recipe.id);
         }
     }
     void nextHolderIsTheOneThatGetsIt()

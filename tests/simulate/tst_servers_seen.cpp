@@ -5,13 +5,7 @@
 #include "tests/simulate/played.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::contention;
-using namespace lockscope::testing;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -28,8 +22,7 @@ class TestServersSeen : public QObject {
 private slots:
     void whoHoldsAndWhoWaitsStandsOnTheServer_data()
     {
-        QTest::addColumn<QByteArray>("recipe");
-        QTest::addColumn<QByteArray>("words");
+        addColumns<QByteArray, QByteArray>("recipe", "words");
         QTest::newRow("a node and its watch") << QByteArray("zk-mutex") << QByteArray("of c00, watched by c01");
         QTest::newRow("the children's watches")
             << QByteArray("zk-herd-mutex") << QByteArray("children watched by c01 c02");
@@ -134,9 +127,9 @@ private slots:
 
     void lookingChangesNothing_data()
     {
-        QTest::addColumn<QByteArray>("recipe");
+        const Rows<QByteArray> row("recipe");
         for (const auto *recipe : {"zk-shared", "redisson-fair-lock", "redlock", "sql-for-update"})
-            QTest::newRow(recipe) << QByteArray(recipe);
+            row(recipe, QByteArray(recipe));
     }
     void lookingChangesNothing()
     {
@@ -259,12 +252,11 @@ private slots:
     // Whoever holds by a process that lives keeps the lock, whatever its threads do; a lease that nobody renews ends.
     void aDeadThreadKeepsWhatItsProcessKeepsAlive_data()
     {
-        QTest::addColumn<QByteArray>("recipe");
-        QTest::addColumn<bool>("isKept");
-        QTest::newRow("a session") << QByteArray("zk-mutex") << true;
-        QTest::newRow("a watchdog") << QByteArray("redisson-lock") << true;
-        QTest::newRow("a connection") << QByteArray("sql-for-update") << true;
-        QTest::newRow("a TTL") << QByteArray("redis-setnx-expire") << false;
+        const Rows<QByteArray, bool> row("recipe", "isKept");
+        row("a session", "zk-mutex", true);
+        row("a watchdog", "redisson-lock", true);
+        row("a connection", "sql-for-update", true);
+        row("a TTL", "redis-setnx-expire", false);
     }
     void aDeadThreadKeepsWhatItsProcessKeepsAlive()
     {

@@ -8,26 +8,16 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QRegularExpression>
-#include <QTest>
 
 #include <algorithm>
 
-using namespace lockscope;
 using namespace lockscope::contention;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 
 namespace {
 
 Scenario crowded()
 {
-    Scenario scenario;
-    scenario.recipe = "redis-set-nx";
-    scenario.contenders = 12;
-    scenario.rounds = 4;
-    scenario.hold = 200ms;
-    scenario.ttl = 3s;
-    scenario.seed = 5;
+    Scenario scenario{.recipe = "redis-set-nx", .contenders = 12, .rounds = 4, .hold = 200ms, .seed = 5, .ttl = 3s};
     scenario.faults = faultsFor(scenario.recipe);
     return scenario;
 }
@@ -74,15 +64,14 @@ private slots:
     // Of planned faults only those stay that it takes.
     void plannedFaultsAreLeftOut()
     {
-        Scenario scenario;
-        scenario.recipe = "redis-set-nx";
-        scenario.contenders = 4;
-        scenario.ttl = 3s;
-        scenario.hold = 500ms;
-        scenario.planned = {{FaultKind::Delay, 5ms, 1, {}},
-                            {FaultKind::Pause, 20ms, 0, 8s},
-                            {FaultKind::ClockJump, 40ms, 2, {}},
-                            {FaultKind::Drift, 60ms, 3, {}}};
+        Scenario scenario{.recipe = "redis-set-nx",
+                          .contenders = 4,
+                          .hold = 500ms,
+                          .planned = {{FaultKind::Delay, 5ms, 1, {}},
+                                      {FaultKind::Pause, 20ms, 0, 8s},
+                                      {FaultKind::ClockJump, 40ms, 2, {}},
+                                      {FaultKind::Drift, 60ms, 3, {}}},
+                          .ttl = 3s};
         const auto found = shrink(scenario, breaks("exclusion"), 200);
         QVERIFY(found);
         const auto &planned = found->recording.scenario.planned;
@@ -169,11 +158,7 @@ private slots:
     // What a crash does to who polls begins with the crash: pages of polling would hide it.
     void whatIsAskedOverAndOverStandsOnce()
     {
-        Scenario scenario;
-        scenario.recipe = "redis-setnx-expire";
-        scenario.contenders = 4;
-        scenario.seed = 6;
-        scenario.faults = {FaultKind::Crash};
+        Scenario scenario{.recipe = "redis-setnx-expire", .contenders = 4, .seed = 6, .faults = {FaultKind::Crash}};
         const auto played = simulate(scenario);
         QVERIFY(played);
         QVERIFY(played->events.size() > 1000);

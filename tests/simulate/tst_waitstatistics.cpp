@@ -4,9 +4,6 @@
 #include "core/contention/trace.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::contention;
 
 namespace {
@@ -43,16 +40,14 @@ class TestWaitStatistics : public QObject {
 private slots:
     void percentilesAreByNearestRank_data()
     {
-        QTest::addColumn<std::vector<int>>("lengths");
-        QTest::addColumn<int>("p50");
-        QTest::addColumn<int>("p99");
+        const Rows<std::vector<int>, int, int> row("lengths", "p50", "p99");
         std::vector<int> hundred;
         for (int i = 100; i > 0; --i)
             hundred.push_back(i);
-        QTest::newRow("one") << std::vector{7} << 7 << 7;
-        QTest::newRow("of two the 99th is the longer") << std::vector{4000, 1} << 1 << 4000;
-        QTest::newRow("three") << std::vector{1, 2, 9} << 2 << 9;
-        QTest::newRow("a hundred") << hundred << 50 << 99;
+        row("one", std::vector{7}, 7, 7);
+        row("of two the 99th is the longer", std::vector{4000, 1}, 1, 4000);
+        row("three", std::vector{1, 2, 9}, 2, 9);
+        row("a hundred", hundred, 50, 99);
     }
     void percentilesAreByNearestRank()
     {

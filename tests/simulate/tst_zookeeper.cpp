@@ -4,8 +4,6 @@
 #include "tests/simulate/zookeeperworld.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
 using zk::EventKind;
 using zk::SessionState;
 
@@ -144,8 +142,7 @@ void TestSimulatedZooKeeper::aClosedSessionTakesItsNodesAway()
 void TestSimulatedZooKeeper::timeoutsAreNegotiated()
 {
     ZooKeeperWorld world;
-    keeper::SessionOptions options;
-    options.timeout = 1ms;
+    keeper::SessionOptions options{.timeout = 1ms};
     QCOMPARE(world.open(options)->timeout(), 4000ms);
     options.timeout = 1h;
     QCOMPARE(world.open(options)->timeout(), 40'000ms);
@@ -274,8 +271,7 @@ void TestSimulatedZooKeeper::anEventComesBeforeALaterReply()
 
 void TestSimulatedZooKeeper::aFollowerLagsAndSyncWaits()
 {
-    keeper::EnsembleOptions options;
-    options.members = 2;
+    keeper::EnsembleOptions options{.members = 2};
     ZooKeeperWorld world(1, options);
     keeper::SessionOptions leaders, followers;
     leaders.member = 0;
@@ -304,11 +300,9 @@ void TestSimulatedZooKeeper::aFollowerLagsAndSyncWaits()
 
 void TestSimulatedZooKeeper::aWriteThroughAFollowerIsSeenBehindIt()
 {
-    keeper::EnsembleOptions options;
-    options.members = 3;
+    keeper::EnsembleOptions options{.members = 3};
     ZooKeeperWorld world(1, options);
-    keeper::SessionOptions followers;
-    followers.member = 2;
+    keeper::SessionOptions followers{.member = 2};
     const auto client = world.open(followers);
     world.ensemble.setLag(2, 300ms);
     const auto began = world.loop.now();
@@ -326,11 +320,9 @@ void TestSimulatedZooKeeper::aWriteThroughAFollowerIsSeenBehindIt()
 
 void TestSimulatedZooKeeper::aServerThatKnowsLessIsRefused()
 {
-    keeper::EnsembleOptions options;
-    options.members = 2;
+    keeper::EnsembleOptions options{.members = 2};
     ZooKeeperWorld world(1, options);
-    keeper::SessionOptions leaders;
-    leaders.member = 0;
+    keeper::SessionOptions leaders{.member = 0};
     const auto client = world.open(leaders);
     world.ensemble.setLag(1, 1min);
     QVERIFY(world.make(client, "/seen"));
@@ -345,11 +337,9 @@ void TestSimulatedZooKeeper::aServerThatKnowsLessIsRefused()
 
 void TestSimulatedZooKeeper::whenAServerGoesDownTheSessionMoves()
 {
-    keeper::EnsembleOptions options;
-    options.members = 3;
+    keeper::EnsembleOptions options{.members = 3};
     ZooKeeperWorld world(1, options);
-    keeper::SessionOptions followers;
-    followers.member = 1;
+    keeper::SessionOptions followers{.member = 1};
     const auto client = world.open(followers);
     const auto id = client->id();
     QVERIFY(world.make(client, "/mine", zk::CreateMode::Ephemeral));
@@ -404,12 +394,8 @@ void TestSimulatedZooKeeper::aSessionsNodesGoAsTheyWereMade()
         QVERIFY(world.make(client, path, zk::CreateMode::Ephemeral));
     QVERIFY(world.await(client->remove(ZPath("/e"), zk::anyVersion, Deadline::never())));
     for (const auto *path : {"/b", "/d", "/a"}) {
-        zk::Op remove;
-        remove.kind = zk::Op::Kind::Remove;
-        remove.path = ZPath(path);
-        zk::Op check;
-        check.kind = zk::Op::Kind::Check;
-        check.path = ZPath("/nothing");
+        zk::Op remove{.kind = zk::Op::Kind::Remove, .path = ZPath(path)};
+        zk::Op check{.kind = zk::Op::Kind::Check, .path = ZPath("/nothing")};
         QVERIFY(!world.await(client->multi({remove, check}, Deadline::never())));
     }
     QVERIFY(world.await(client->remove(ZPath("/c"), zk::anyVersion, Deadline::never())));

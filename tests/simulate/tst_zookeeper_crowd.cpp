@@ -12,9 +12,6 @@
 
 #include <algorithm>
 
-using namespace lockscope;
-using namespace lockscope::testing;
-
 namespace {
 
 // Writes down how long who joined a queue took from the list that told its place to its first watch.
@@ -171,8 +168,7 @@ void TestSimulatedZooKeeperCrowd::theEndOfAListDecidesAsTheWholeDoes()
 
 void TestSimulatedZooKeeperCrowd::aLongQueueDrains_data()
 {
-    QTest::addColumn<int>("contenders");
-    QTest::addColumn<bool>("isHerd");
+    addColumns<int, bool>("contenders", "isHerd");
     const auto many = qEnvironmentVariableIntValue("LOCKSCOPE_CROWD"); // to see what a larger one costs
     QTest::newRow("zk-mutex") << (many > 0 ? many : 2'000) << false;
     QTest::newRow("zk-herd-mutex") << (many > 0 ? std::min(many, 2'000) : 200) << true;

@@ -5,16 +5,11 @@
 #include "tests/simulate/zookeeperworld.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-
 namespace {
 
 keeper::SessionOptions shortSession()
 {
-    keeper::SessionOptions options;
-    options.timeout = 4s;
-    return options;
+    return keeper::SessionOptions{.timeout = 4s};
 }
 
 // A contender with a session of its own; takes the lock when it is told.

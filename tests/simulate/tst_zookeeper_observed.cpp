@@ -7,10 +7,7 @@
 #include "tests/support/keepingsink.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -59,8 +56,7 @@ class TestZooKeeperObserved : public QObject {
             QVERIFY(made);
             m_nodes.push_back(made->path);
         }
-        keeper::SessionOptions options;
-        options.timeout = timeout;
+        keeper::SessionOptions options{.timeout = timeout};
         m_watching = m_world->open(options);
         auto &process = *m_watching.process;
         m_sink = std::make_unique<DatingSink>(process);

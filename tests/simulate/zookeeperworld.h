@@ -36,8 +36,7 @@ public:
     // One that is about to connect.
     Client begin(keeper::SessionOptions options = {})
     {
-        Client client;
-        client.process = std::make_unique<Process>(loop, ++m_processes);
+        Client client{.process = std::make_unique<Process>(loop, ++m_processes)};
         options.random = Random(m_random.next());
         client.session = keeper::openSession(*client.process, ensemble, options);
         return client;

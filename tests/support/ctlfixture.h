@@ -93,21 +93,12 @@ struct Servers {
     QString start(const QByteArray &redisPassword = {})
     {
         qputenv("XDG_STATE_HOME", state.path().toUtf8());
-        auto madeZooKeeper = sandbox::makeZooKeeper();
-        sandbox::RedisOptions options;
-        options.password = redisPassword;
-        auto madeRedis = sandbox::makeRedis(options);
-        if (!madeZooKeeper || !madeRedis)
-            return QStringLiteral("zookeeper or redis-server is not installed");
-        zooKeeper = std::move(*madeZooKeeper);
-        redis = std::move(*madeRedis);
-        for (sandbox::Server *server : {static_cast<sandbox::Server *>(zooKeeper.get()), redis.get()}) {
-            if (const auto started = server->start(std::chrono::seconds(60)); !started)
-                return started.error().message;
+        for (const auto &problem : {startInto(zooKeeper, sandbox::makeZooKeeper()),
+                                    startInto(redis, sandbox::makeRedis({.password = redisPassword}))}) {
+            if (!problem.isEmpty())
+                return problem;
         }
-        zk::SessionOptions session_;
-        session_.hosts = {zooKeeper->address()};
-        session = zk::openSession(loop, session_);
+        session = zk::openSession(loop, {.hosts = {zooKeeper->address()}});
         return waitForState(*session, zk::SessionState::Connected) ? QString() : QStringLiteral("no session");
     }
     void stop()

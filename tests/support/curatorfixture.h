@@ -13,8 +13,7 @@ namespace lockscope::testing {
 inline std::unique_ptr<recipes::Lock> makeCuratorLock(const QByteArray &kind, zk::Session &session, const ZPath &path,
                                                       quint64 seed)
 {
-    recipes::AcquireOptions options;
-    options.readMode = kind == "read";
+    recipes::AcquireOptions options{.readMode = kind == "read"};
     QByteArray recipe = "curator-" + kind;
     if (kind == "read" || kind == "write") {
         recipe = "curator-rwlock";

@@ -42,12 +42,11 @@ QByteArray sequenceName(const QByteArray &base, int sequence)
 void addQueue(LockSnapshot &lock, const std::vector<Claim> &claims, ServerTime now)
 {
     for (const auto &claim : claims) {
-        Contender c;
-        c.id = claim.id;
-        c.position = static_cast<int>(lock.contenders.size());
-        c.role = lock.contenders.empty() ? Role::Holder : Role::Waiter;
-        c.session = claim.session;
-        c.endpoint = claim.endpoint;
+        Contender c{.id = claim.id,
+                    .role = lock.contenders.empty() ? Role::Holder : Role::Waiter,
+                    .position = static_cast<int>(lock.contenders.size()),
+                    .session = claim.session,
+                    .endpoint = claim.endpoint};
         if (c.role == Role::Holder)
             c.heldSince = now - claim.age;
         else {
@@ -66,13 +65,11 @@ void addQueue(LockSnapshot &lock, const std::vector<Claim> &claims, ServerTime n
 
 LockSnapshot zkLock(const QByteArray &connection, const QByteArray &path, const QByteArray &recipe, ServerTime now)
 {
-    LockSnapshot lock;
-    lock.lock = {ConnectionName(connection), path};
-    lock.backend = BackendKind::ZooKeeper;
-    lock.recipe = recipe;
-    lock.confidence = inspect::Confidence::High;
-    lock.observed = now;
-    return lock;
+    return LockSnapshot{.lock = {ConnectionName(connection), path},
+                        .backend = BackendKind::ZooKeeper,
+                        .confidence = inspect::Confidence::High,
+                        .recipe = recipe,
+                        .observed = now};
 }
 
 } // namespace
@@ -106,10 +103,9 @@ LockSnapshot queueLock(const QByteArray &connection, const QByteArray &path, int
 LockSnapshot redisLock(const QByteArray &connection, const QByteArray &key, std::optional<milliseconds> ttl,
                        ServerTime now)
 {
-    LockSnapshot lock;
-    lock.lock = {ConnectionName(connection), key};
-    lock.backend = BackendKind::Redis;
-    lock.recipe = ttl ? "redis-set-nx" : "redis-setnx-expire";
+    LockSnapshot lock{.lock = {ConnectionName(connection), key},
+                      .backend = BackendKind::Redis,
+                      .recipe = ttl ? "redis-set-nx" : "redis-setnx-expire"};
     lock.why =
         ttl ? u"a string of 32 hex digits under a key that says lock"_s : u"value “1” under a key that says lock"_s;
     lock.confidence = inspect::Confidence::Medium;
@@ -132,9 +128,7 @@ LockSnapshot redisLock(const QByteArray &connection, const QByteArray &key, std:
 ConnectionStatus connectedStatus(const QByteArray &name, Scheme scheme, bool production,
                                  std::chrono::system_clock::time_point asOf)
 {
-    ConnectionStatus status;
-    status.name = ConnectionName(name);
-    status.scheme = scheme;
+    ConnectionStatus status{.name = ConnectionName(name), .scheme = scheme};
     status.uri =
         (scheme == Scheme::ZooKeeper ? u"zk://%1:2181"_s : u"redis://%1:6379"_s).arg(QString::fromLatin1(name));
     status.state = ConnectionStatus::State::Connected;

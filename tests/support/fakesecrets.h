@@ -31,8 +31,7 @@ public:
     }
     void write(const QString &key, const QString &secret, QObject *context, Done done) override
     {
-        SecretKept kept;
-        kept.isWithoutKeychain = m_box.isAbsent;
+        SecretKept kept{.isWithoutKeychain = m_box.isAbsent};
         if (m_box.isAbsent)
             kept.problem = QStringLiteral("nobody answers");
         else if (m_box.isLocked)

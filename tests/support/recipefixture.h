@@ -139,17 +139,10 @@ protected:
     // What went wrong; empty if all is ready. Without programs to start there is no m_server afterwards.
     QString startServer()
     {
-        sandbox::ZooKeeperOptions options;
-        options.adminServer = false;
-        auto made = sandbox::makeZooKeeper(options);
-        if (!made)
-            return made.error().message;
-        m_server = std::move(*made);
-        const auto started = m_server->start(60s);
-        if (!started)
-            return started.error().message;
-        zk::SessionOptions session;
-        session.hosts = {m_server->address()};
+        sandbox::ZooKeeperOptions options{.adminServer = false};
+        if (const auto problem = startInto(m_server, sandbox::makeZooKeeper(options)); !problem.isEmpty())
+            return problem;
+        zk::SessionOptions session{.hosts = {m_server->address()}};
         m_admin = zk::openSession(m_loop, session);
         return waitForState(*m_admin, zk::SessionState::Connected) ? QString() : QStringLiteral("no session");
     }
@@ -167,13 +160,7 @@ protected:
     }
 
 private slots:
-    void initTestCase()
-    {
-        const auto problem = startServer();
-        if (!m_server)
-            QSKIP(qPrintable(problem)); // not installed
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
-    }
+    void initTestCase() { OK_OR_SKIP(m_server, startServer()); }
     void cleanup() { forgetContenders(); }
     void cleanupTestCase() { closeSessions(); }
 };

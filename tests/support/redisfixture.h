@@ -4,7 +4,7 @@
 
 #include "core/async/qtloop.h"
 #include "core/redis/client.h"
-#include "core/sandbox/server.h"
+#include "tests/support/startedserver.h"
 #include "tests/support/patience.h"
 
 #include <QTest>
@@ -15,9 +15,7 @@ using namespace std::chrono_literals;
 
 inline redis::ConnectionOptions optionsFor(const HostPort &address)
 {
-    redis::ConnectionOptions options;
-    options.host = address;
-    return options;
+    return redis::ConnectionOptions{.host = address};
 }
 
 inline bool becomes(const redis::Connection &connection, redis::ConnectionState state)
@@ -31,10 +29,7 @@ inline redis::Value valueOf(const Reply<redis::Value> &reply)
     const auto answer = answerOf(reply);
     if (answer)
         return *answer;
-    redis::Value failed;
-    failed.kind = redis::Value::Kind::Error;
-    failed.text = answer.error().message.toUtf8();
-    return failed;
+    return redis::Value{.kind = redis::Value::Kind::Error, .text = answer.error().message.toUtf8()};
 }
 
 template <class T>

@@ -13,11 +13,7 @@ namespace lockscope::testing {
 
 inline SavedConnection saved(const QString &name, const QString &uri, const QString &group = {})
 {
-    SavedConnection made;
-    made.name = name;
-    made.uri = uri;
-    made.group = group;
-    return made;
+    return SavedConnection{.name = name, .group = group, .uri = uri};
 }
 
 // The base of a class of tests: clear() before each of them.

@@ -14,10 +14,7 @@ namespace lockscope::testing {
 struct Client {
     Client(Loop &loop, const HostPort &server, std::chrono::milliseconds timeout = std::chrono::seconds(10))
     {
-        zk::SessionOptions options;
-        options.hosts = {server};
-        options.timeout = timeout;
-        real = zk::openSession(loop, options);
+        real = zk::openSession(loop, {.hosts = {server}, .timeout = timeout});
         faulty = std::make_unique<testing::FaultySession>(*real);
         counting = std::make_unique<testing::CountingSession>(*faulty);
     }

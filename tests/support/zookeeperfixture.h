@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/async/qtloop.h"
-#include "core/sandbox/server.h"
+#include "tests/support/startedserver.h"
 #include "core/zookeeper/client.h"
 #include "tests/support/cable.h"
 #include "tests/support/patience.h"

@@ -8,8 +8,7 @@ namespace lockscope::testing {
 // A kazoo lock: the first of these sessions holds it, the others wait, in this order.
 inline inspect::LockSnapshot kazooLock(const QByteArray &name, const QByteArrayList &sessions)
 {
-    inspect::LockSnapshot lock;
-    lock.lock = {ConnectionName("zk"), name};
+    inspect::LockSnapshot lock{.lock = {ConnectionName("zk"), name}};
     lock.recipe = "kazoo-lock";
     lock.observed = serverTime(present);
     for (const auto &session : sessions) {

@@ -19,27 +19,19 @@ struct LanePicture {
 
     static ui::PlayedRunPtr herd(int contenders)
     {
-        FakeQueue queue;
-        queue.recipe = "zk-herd-mutex";
-        queue.contenders = contenders;
-        queue.isHerd = true;
+        FakeQueue queue{.recipe = "zk-herd-mutex", .contenders = contenders, .isHerd = true};
         return played(fakeQueue(queue));
     }
 
     static ui::PlayedRunPtr predecessor(int contenders)
     {
-        FakeQueue queue;
-        queue.contenders = contenders;
+        FakeQueue queue{.contenders = contenders};
         return played(fakeQueue(queue));
     }
 
     static ui::LaneFrame frameOf(const ui::PlayedRun &run, double laneHeight)
     {
-        ui::LaneFrame frame;
-        frame.lanes = QRectF(40, 0, 560, 400);
-        frame.laneHeight = laneHeight;
-        frame.to = run.end();
-        return frame;
+        return ui::LaneFrame{.lanes = QRectF(40, 0, 560, 400), .laneHeight = laneHeight, .to = run.end()};
     }
 
     static ui::PaintCost costOf(const ui::PlayedRun &run, const ui::LaneFrame &frame)

@@ -93,9 +93,7 @@ Result<ZnodeDetail> read(const ZPath &path)
 {
     if (path.bytes() == "/secrets")
         return Error{ErrorCode::NoPermission, u"/secrets: the ACL gives READ only to digest:vault"_s};
-    ZnodeDetail detail;
-    detail.stat = statOf(path.bytes());
-    detail.data = dataOf(path.bytes());
+    ZnodeDetail detail{.stat = statOf(path.bytes()), .data = dataOf(path.bytes())};
     detail.stat.dataLength = static_cast<qint32>(detail.data.size());
     detail.acls = {{zk::perms::all, "digest", "ops:Zk1xQp0/9vYf8rJ1bqSg3yX6lAs="},
                    {zk::perms::read, "world", "anyone"}};
@@ -109,10 +107,7 @@ KeyRow key(const QByteArray &name, const QByteArray &type, std::optional<std::ch
 
 Result<KeyPage> scan(quint64 cursor)
 {
-    KeyPage page;
-    page.scanned = 1000;
-    page.total = 2'004'112;
-    page.cursor = cursor + 1;
+    KeyPage page{.cursor = cursor + 1, .scanned = 1000, .total = 2'004'112};
     if (cursor == 0)
         page.rows = {key("nightly-report-lock", "string", std::nullopt, 72),
                      key("invoice-lock", "string", 48s, 104),
@@ -177,15 +172,14 @@ std::vector<inspect::SessionsSeen> sessions(std::chrono::system_clock::time_poin
 operate::LogEntry entry(quint64 number, const QByteArray &connection, operate::LogEntry::Kind kind,
                         const QString &text, const QString &outcome, Duration took)
 {
-    operate::LogEntry made;
-    made.number = number;
-    made.time = std::chrono::system_clock::time_point(afternoon) + std::chrono::milliseconds(number * 137);
-    made.connection = ConnectionName(connection);
-    made.kind = kind;
-    made.text = text;
-    made.outcome = outcome;
-    made.took = took;
-    return made;
+    return operate::LogEntry{.number = number,
+                             .time = std::chrono::system_clock::time_point(afternoon)
+                                     + std::chrono::milliseconds(number * 137),
+                             .connection = ConnectionName(connection),
+                             .kind = kind,
+                             .text = text,
+                             .outcome = outcome,
+                             .took = took};
 }
 
 std::vector<operate::LogEntry> log()
@@ -216,11 +210,10 @@ std::vector<operate::LogEntry> log()
 
 ConnectionStatus statusOf(const QByteArray &name, Scheme scheme, ConnectionStatus::State state)
 {
-    ConnectionStatus status;
-    status.name = ConnectionName(name);
-    status.scheme = scheme;
-    status.state = state;
-    status.asOf = std::chrono::system_clock::time_point(afternoon);
+    ConnectionStatus status{.name = ConnectionName(name),
+                            .scheme = scheme,
+                            .state = state,
+                            .asOf = std::chrono::system_clock::time_point(afternoon)};
     if (state != ConnectionStatus::State::Connected)
         status.message = u"10.0.1.11:2181 refused the connection; trying again"_s;
     return status;

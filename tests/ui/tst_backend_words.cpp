@@ -16,11 +16,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QTabWidget>
-#include <QTest>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using namespace lockscope::ui;
 using inspect::Evidence;
 using inspect::LockSnapshot;
@@ -32,11 +28,10 @@ const SystemTime wordsPresent = SystemTime(1'700'000'000s);
 
 LockSnapshot rowLock()
 {
-    LockSnapshot lock;
-    lock.lock = {ConnectionName("sql"), "shop.stock#id=1"};
-    lock.backend = BackendKind::MariaDb;
-    lock.recipe = "sql-for-update";
-    lock.observed = testing::serverTime(wordsPresent);
+    LockSnapshot lock{.lock = {ConnectionName("sql"), "shop.stock#id=1"},
+                      .backend = BackendKind::MariaDb,
+                      .recipe = "sql-for-update",
+                      .observed = testing::serverTime(wordsPresent)};
     for (const QByteArray number : {"13", "14"}) {
         inspect::Contender one;
         one.id = number + "@1699999990000";

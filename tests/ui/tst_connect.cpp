@@ -18,13 +18,8 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::ui;
-using lockscope::testing::saved;
-using lockscope::testing::SavedConnections;
-using namespace Qt::StringLiterals;
 
 class TestConnect : public QObject, private SavedConnections {
     Q_OBJECT
@@ -145,9 +140,7 @@ private slots:
     // Several were taken, saved, and refused when they were used.
     void aDatabaseIsOneServer_data()
     {
-        QTest::addColumn<QString>("title");
-        QTest::newRow("PostgreSQL") << u"PostgreSQL"_s;
-        QTest::newRow("MariaDB") << u"MariaDB or MySQL"_s;
+        addRows<QString>("title", {{"PostgreSQL", u"PostgreSQL"_s}, {"MariaDB", u"MariaDB or MySQL"_s}});
     }
     void aDatabaseIsOneServer()
     {

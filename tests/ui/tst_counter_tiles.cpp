@@ -6,24 +6,15 @@
 #include "ui/simulator/simulatortext.h"
 
 #include <QLabel>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::ui;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using contention::Mark;
 
 namespace {
 
 contention::Event happens(Moment at, int contender, Mark mark, const char *what = "")
 {
-    contention::Event event;
-    event.at = at;
-    event.contender = contender;
-    event.mark = mark;
-    event.what = what;
-    return event;
+    return contention::Event{.at = at, .contender = contender, .mark = mark, .what = what};
 }
 
 // c00 believes for too long: from 4 to 7 ms there are two. c02 gives up, tries again, and gives up for good.
@@ -82,10 +73,10 @@ private slots:
     // One event before the end everything is counted that the recording counts; nothing jumps with the last one.
     void theyComeToTheCountersOfTheRecording_data()
     {
-        QTest::addColumn<QByteArray>("id");
+        const Rows<QByteArray> row("id");
         for (const auto *id :
              {"redlock-argued", "sql-connection", "deadlock", "watches", "shared", "pause-and-fencing"})
-            QTest::newRow(id) << QByteArray(id);
+            row(id, QByteArray(id));
     }
     void theyComeToTheCountersOfTheRecording()
     {
@@ -97,11 +88,8 @@ private slots:
             auto recording = contention::simulate(one.scenario);
             QVERIFY(recording);
             // What says nothing at the end counts nothing: an answer, that somebody does something beside the lock.
-            contention::Event nothing;
-            nothing.at = recording->events.back().at;
-            nothing.mark = Mark::Answer;
-            nothing.contender = contention::nobody;
-            recording->events.push_back(nothing);
+            recording->events.push_back(
+                {.at = recording->events.back().at, .contender = contention::nobody, .mark = Mark::Answer});
             const PlayedRun run(*std::move(recording));
             for (const auto *name :
                  {"grants", "gaveUp", "longestOverlapMs", "violations", "allRequests", "allWatchEvents"})

@@ -25,9 +25,6 @@
 #include <QTabWidget>
 #include <QTemporaryDir>
 
-using namespace Qt::StringLiterals;
-using namespace lockscope;
-
 namespace {
 
 constexpr QSize smallWindow(1366, 768);
@@ -98,8 +95,7 @@ private slots:
         openWindow();
         planReleases(3);
         m_backend->on<PlanEdit>() = [](const PlanEdit &query) {
-            operate::EditPlan plan;
-            plan.request = query.request;
+            operate::EditPlan plan{.request = query.request};
             plan.before.exists = true;
             plan.before.value = "replicas=3\nlease=30";
             plan.before.acls = zk::openAcl();
@@ -116,10 +112,10 @@ private slots:
 
     void byAction_data()
     {
-        QTest::addColumn<QString>("action");
+        const Rows<QString> row("action");
         for (const auto *action : {"connect", "guarantees", "findings-help", "about", "alerts", "force-release",
                                    "acquire", "release-session", "release-listed", "remove-stale", "save-filter"})
-            QTest::newRow(action) << QString::fromLatin1(action);
+            row(action, QString::fromLatin1(action));
     }
     void byAction()
     {
@@ -132,9 +128,9 @@ private slots:
     // Over a window of 700, as a panel and a title leave of 768: its own title is on the screen, too.
     void standsWithinTheWindow_data()
     {
-        QTest::addColumn<QString>("action");
+        const Rows<QString> row("action");
         for (const auto *action : {"connect", "about", "findings-help", "guarantees", "settings", "release-listed"})
-            QTest::newRow(action) << QString::fromLatin1(action);
+            row(action, QString::fromLatin1(action));
     }
     void standsWithinTheWindow()
     {
@@ -177,19 +173,15 @@ private slots:
     // The line that shows what all fields make was one line, and its end was off the form without a sign.
     void aLongAddressIsWhole_data()
     {
-        QTest::addColumn<QString>("address");
+        const Rows<QString> row("address");
         const auto host = u"db-primary-0%1.orders.eu-central-1.production.example.internal:15432"_s;
-        QTest::newRow("three members") << u"zk://%1,%2,%3/chroot/of/the/shop"_s.arg(host.arg(1), host.arg(2),
-                                                                                    host.arg(3));
-        QTest::newRow("SSH") << u"postgresql://%1/orders_of_the_shop?ssh=operator@bastion.eu.example.com:2222"_s.arg(
-            host.arg(1));
+        row("three members", u"zk://%1,%2,%3/chroot/of/the/shop"_s.arg(host.arg(1), host.arg(2), host.arg(3)));
+        row("SSH", u"postgresql://%1/orders_of_the_shop?ssh=operator@bastion.eu.example.com:2222"_s.arg(host.arg(1)));
     }
     void aLongAddressIsWhole()
     {
         QFETCH(const QString, address);
-        SavedConnection saved;
-        saved.name = u"long"_s;
-        saved.uri = address;
+        SavedConnection saved{.name = u"long"_s, .uri = address};
         const auto id = m_store->save(saved);
         QVERIFY(id);
         const auto forget = qScopeGuard([&] { static_cast<void>(m_store->remove(*id)); });
@@ -212,10 +204,8 @@ private slots:
                                testing::serverTime(testing::present)); // which has gentler ways to choose from
         m_backend->tellLocks({testing::change(inspect::ChangeKind::Changed, held)});
         m_backend->on<PlanRelease>() = [held](const PlanRelease &) {
-            operate::ForceReleasePlan plan;
-            plan.before = held;
-            plan.holder = held.contenders[0].id;
-            plan.guard = held.contenders[0].guard;
+            operate::ForceReleasePlan plan{
+                .before = held, .holder = held.contenders[0].id, .guard = held.contenders[0].guard};
             plan.alternatives = {u"its TTL runs out in 26 s unless the holder renews it; then it goes to who waits"_s,
                                  u"let its lease end in 10 s, unless its holder renews it"_s,
                                  u"have the client that holds it release it, or stop it"_s};
@@ -240,21 +230,20 @@ private slots:
 
     void everyEdit_data()
     {
-        QTest::addColumn<int>("kind");
-        QTest::newRow("create") << int(operate::EditKind::ZnodeCreate);
-        QTest::newRow("acl") << int(operate::EditKind::ZnodeAcl);
-        QTest::newRow("delete") << int(operate::EditKind::ZnodeDelete);
-        QTest::newRow("add-field") << int(operate::EditKind::FieldSet);
-        QTest::newRow("expire") << int(operate::EditKind::KeyExpire);
+        const Rows<int> row("kind");
+        row("create", int(operate::EditKind::ZnodeCreate));
+        row("acl", int(operate::EditKind::ZnodeAcl));
+        row("delete", int(operate::EditKind::ZnodeDelete));
+        row("add-field", int(operate::EditKind::FieldSet));
+        row("expire", int(operate::EditKind::KeyExpire));
     }
     void everyEdit()
     {
         QFETCH(int, kind);
-        operate::EditRequest request;
-        request.kind = static_cast<operate::EditKind>(kind);
-        request.connection = ConnectionName("zk");
-        request.name = "/app/config";
-        request.acls = zk::openAcl();
+        operate::EditRequest request{.kind = static_cast<operate::EditKind>(kind),
+                                     .connection = ConnectionName("zk"),
+                                     .name = "/app/config",
+                                     .acls = zk::openAcl()};
         m_window->dialogs().openEditOf(request);
         auto *dialog = m_window->findChild<ui::EditDialog *>();
         QVERIFY(dialog);
@@ -293,9 +282,7 @@ private slots:
 
     void theScenario_data()
     {
-        QTest::addColumn<int>("height");
-        QTest::newRow("768") << 768;
-        QTest::newRow("700: a panel and a title are on the screen, too") << 700;
+        addRows<int>("height", {{"768", 768}, {"700: a panel and a title are on the screen, too", 700}});
     }
     void theScenario()
     {

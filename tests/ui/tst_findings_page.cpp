@@ -22,12 +22,8 @@
 #include <algorithm>
 #include <cmath>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::FindingCode;
-using testing::change;
 
 class TestFindingsPage : public testing::WindowFixture {
     Q_OBJECT
@@ -295,12 +291,7 @@ private slots:
     }
 
     // Quiet, and still to be read: each colour that a cell of it is written in, on a row that is chosen or not.
-    void aMutedRowCanBeRead_data()
-    {
-        QTest::addColumn<bool>("isDark");
-        QTest::newRow("light") << false;
-        QTest::newRow("dark") << true;
-    }
+    void aMutedRowCanBeRead_data() { addRows<bool>("isDark", {{"light", false}, {"dark", true}}); }
     void aMutedRowCanBeRead()
     {
         QFETCH(const bool, isDark);
@@ -323,10 +314,9 @@ private slots:
         tellStatus();
         tellLock(FindingCode::LongHeld);
         page().focusContent();
-        Mute mute;
-        mute.lock = u"zk:/locks/a"_s;
-        mute.reason = u"a migration"_s;
-        mute.since = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+        Mute mute{.lock = u"zk:/locks/a"_s,
+                  .reason = u"a migration"_s,
+                  .since = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())};
         mute.until = mute.since + 1h;
         QVERIFY(m_mutes->add(mute));
         page().findChild<QCheckBox *>(u"showMuted"_s)->setChecked(true);

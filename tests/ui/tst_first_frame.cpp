@@ -19,11 +19,6 @@
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QTest>
-
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 
 namespace {
 
@@ -52,8 +47,7 @@ Batch everything()
     inspect::Wording message = u"held for "_s;
     message.since(lock.observed - 11min);
     addFinding(lock, inspect::FindingCode::LongHeld, message, {lock.contenders[0].id});
-    inspect::SessionSnapshot session;
-    session.connection = ConnectionName("zk");
+    inspect::SessionSnapshot session{.connection = ConnectionName("zk")};
     session.session = *lock.contenders[0].session;
     operate::LogEntry entry;
     entry.number = 1;
@@ -80,10 +74,9 @@ class TestFirstFrame : public QObject {
 private slots:
     void itWaitsForOnePage_data()
     {
-        QTest::addColumn<QString>("page");
-        QTest::addColumn<qsizetype>("made");
-        QTest::newRow("the locks") << u"locks"_s << qsizetype(1);
-        QTest::newRow("another, and the locks") << u"log"_s << qsizetype(2);
+        const Rows<QString, qsizetype> row("page", "made");
+        row("the locks", u"locks"_s, 1);
+        row("another, and the locks", u"log"_s, 2);
     }
     void itWaitsForOnePage()
     {
@@ -148,10 +141,9 @@ private slots:
     {
         QTemporaryDir folder;
         MuteStore mutes(folder.filePath(u"mutes.json"_s));
-        Mute mute;
-        mute.lock = u"zk:/locks/a"_s;
-        mute.reason = u"a migration"_s;
-        mute.since = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+        Mute mute{.lock = u"zk:/locks/a"_s,
+                  .reason = u"a migration"_s,
+                  .since = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())};
         mute.until = mute.since + 1h;
         QVERIFY(mutes.add(mute));
         ui::MainWindow window(m_backend);

@@ -11,14 +11,8 @@
 #include <QPushButton>
 #include <QScrollBar>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::LockSnapshot;
-using testing::change;
-using testing::kazooLock;
-using testing::present;
 using ui::GraphChoice;
 using ui::GraphNode;
 using NodeMark = GraphNode::Mark;
@@ -38,9 +32,7 @@ std::vector<LockSnapshot> aDeadlock(bool isSaid)
 
 GraphChoice allOfThem()
 {
-    GraphChoice choice;
-    choice.all = true;
-    return choice;
+    return GraphChoice{.all = true};
 }
 
 ui::GraphPicture pictureOf(const std::vector<LockSnapshot> &locks, const GraphChoice &choice = {})

@@ -10,11 +10,8 @@
 #include <QPushButton>
 #include <QScrollBar>
 
-using namespace Qt::StringLiterals;
-using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::LockSnapshot;
-using testing::kazooLock;
 
 namespace {
 
@@ -89,14 +86,12 @@ private slots:
 
     void itsLettersCanBeRead_data()
     {
-        QTest::addColumn<int>("locks");
-        QTest::addColumn<int>("waiters");
-        QTest::addColumn<bool>("isWhole");
-        QTest::newRow("one") << 1 << 3 << true;
-        QTest::newRow("two") << 2 << 3 << true;
-        QTest::newRow("four") << 4 << 3 << true;
-        QTest::newRow("four with long queues") << 4 << 20 << true;
-        QTest::newRow("twelve") << 12 << 3 << false;
+        const Rows<int, int, bool> row("locks", "waiters", "isWhole");
+        row("one", 1, 3, true);
+        row("two", 2, 3, true);
+        row("four", 4, 3, true);
+        row("four with long queues", 4, 20, true);
+        row("twelve", 12, 3, false);
     }
     void itsLettersCanBeRead()
     {
@@ -197,13 +192,12 @@ private slots:
     // "/locks/invoices" in a deadlock was "/locks…voices": the cross before it had no room.
     void aNameIsWhole_data()
     {
-        QTest::addColumn<ui::GraphNode::Kind>("kind");
-        QTest::addColumn<QString>("title");
+        const Rows<ui::GraphNode::Kind, QString> row("kind", "title");
         for (const auto *name : {"/locks/invoices", "zk:/locks/invoices", "/locks/payment-batches/eu-west",
                                  "mariadb:shop.stock#id=1", "redis:orders"})
-            QTest::newRow(name) << ui::GraphNode::Kind::Lock << QString::fromLatin1(name);
+            row(name, ui::GraphNode::Kind::Lock, QString::fromLatin1(name));
         for (const auto *name : {"billing-1", "payments-worker-12", "10.0.3.17:56332"})
-            QTest::newRow(name) << ui::GraphNode::Kind::Client << QString::fromLatin1(name);
+            row(name, ui::GraphNode::Kind::Client, QString::fromLatin1(name));
     }
     void aNameIsWhole()
     {
@@ -213,10 +207,7 @@ private slots:
         const bool isLock = kind == ui::GraphNode::Kind::Lock;
         const auto font = isLock ? ui::monoFont(12, QFont::DemiBold) : ui::textFont(13, QFont::DemiBold);
         for (const auto mark : {Mark::None, Mark::Cycle, Mark::Root}) {
-            ui::GraphNode node;
-            node.kind = kind;
-            node.title = title;
-            node.mark = mark;
+            ui::GraphNode node{.kind = kind, .mark = mark, .title = title};
             // As paintGraphNode() has it: what is round at its ends, and a cross or a disc before the name.
             const qreal beside = (isLock ? 20 : 36) + (mark == Mark::None ? 0 : 16);
             for (const bool isAlone : {false, true}) {

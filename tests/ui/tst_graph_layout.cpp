@@ -5,12 +5,9 @@
 
 #include <QFile>
 #include <QTemporaryDir>
-#include <QTest>
 
 #include <thread>
 
-using namespace Qt::StringLiterals;
-using namespace lockscope;
 using ui::DotGraph;
 
 namespace {
@@ -64,17 +61,14 @@ private slots:
 
     void whatFailsSaysWhy_data()
     {
-        QTest::addColumn<QByteArray>("does");
-        QTest::addColumn<QString>("says");
-        QTest::newRow("says why") << QByteArray("cat >/dev/null; echo 'no layout here' >&2; exit 1")
-                                  << u"could not lay this graph out: no layout here"_s;
-        QTest::newRow("crashes") << QByteArray("cat >/dev/null; kill -SEGV $$")
-                                 << u"could not lay this graph out: Process crashed"_s;
-        QTest::newRow("answers nothing")
-            << QByteArray("cat >/dev/null") << u"something else than what it was asked"_s;
-        QTest::newRow("answers of another graph")
-            << QByteArray("cat >/dev/null; head -c 4 /dev/zero") << u"something else than what it was asked"_s;
-        QTest::newRow("reads nothing") << QByteArray("exit 3") << u"could not lay this graph out"_s;
+        const Rows<QByteArray, QString> row("does", "says");
+        row("says why", "cat >/dev/null; echo 'no layout here' >&2; exit 1",
+            u"could not lay this graph out: no layout here"_s);
+        row("crashes", "cat >/dev/null; kill -SEGV $$", u"could not lay this graph out: Process crashed"_s);
+        row("answers nothing", "cat >/dev/null", u"something else than what it was asked"_s);
+        row("answers of another graph", "cat >/dev/null; head -c 4 /dev/zero",
+            u"something else than what it was asked"_s);
+        row("reads nothing", "exit 3", u"could not lay this graph out"_s);
     }
     void whatFailsSaysWhy()
     {

@@ -22,10 +22,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QTableView>
-#include <QTest>
 
-using namespace Qt::StringLiterals;
-using namespace lockscope;
 using contention::FaultKind;
 using ui::GuaranteesDialog;
 using ui::GuaranteesModel;

@@ -10,12 +10,10 @@
 #include <QLocalSocket>
 #include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QTest>
 #include <QThread>
 
 #include <memory>
 
-using namespace Qt::StringLiterals;
 using lockscope::app::Handover;
 
 class TestHandover : public QObject {

@@ -21,11 +21,8 @@
 #include <QPushButton>
 #include <QSignalSpy>
 
-using namespace Qt::StringLiterals;
-using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::LockName;
-using testing::present;
 
 namespace {
 
@@ -231,8 +228,7 @@ private slots:
     {
         const auto lock = testing::queueLock("zk", "/locks/orders", 2, testing::serverTime(present));
         m_backend->tellLocks({testing::change(ChangeKind::Changed, lock)});
-        inspect::SessionSnapshot session;
-        session.connection = ConnectionName("zk");
+        inspect::SessionSnapshot session{.connection = ConnectionName("zk")};
         session.session = *lock.contenders[0].session;
         session.endpoint = u"10.0.3.7:56332"_s;
         session.holds = {"/locks/orders"};
@@ -252,8 +248,7 @@ private slots:
         auto lock = testing::queueLock("zk", "/locks/orders", 1, testing::serverTime(present));
         lock.contenders[0].identity = "app-9";
         m_backend->tellLocks({testing::change(ChangeKind::Changed, lock)});
-        inspect::SessionSnapshot session;
-        session.connection = ConnectionName("zk");
+        inspect::SessionSnapshot session{.connection = ConnectionName("zk")};
         session.session = *lock.contenders[0].session;
         session.client = u"kazoo"_s;
         session.holds = {"/locks/orders"};

@@ -7,10 +7,6 @@
 #include "ui/theme/theme.h"
 
 #include <QLabel>
-#include <QTest>
-
-using namespace lockscope;
-using namespace Qt::StringLiterals;
 
 namespace {
 

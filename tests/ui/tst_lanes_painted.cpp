@@ -11,12 +11,8 @@
 
 #include <QFile>
 #include <QTemporaryDir>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::ui;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 using contention::Event;
 using contention::Mark;
 
@@ -41,8 +37,7 @@ private slots:
     // Whoever looks at the picture sees who told whom: an arrow for each message, and never a wall of them.
     void messagesAreArrows()
     {
-        contention::Scenario scenario;
-        scenario.contenders = 3;
+        contention::Scenario scenario{.contenders = 3};
         const auto simulated = contention::simulate(scenario);
         QVERIFY(simulated);
         const auto run = played(*simulated);
@@ -73,13 +68,11 @@ private slots:
     // Of more than a thousand it says which it has. LOCKSCOPE_SHOTS=folder: the pictures.
     void aFileHasAllLanes_data()
     {
-        QTest::addColumn<int>("lanes");
-        QTest::addColumn<QStringList>("names");
-        QTest::addColumn<QString>("which");
-        QTest::newRow("few") << 20 << QStringList{u"c00"_s, u"c01"_s, u"c19"_s} << QString();
-        QTest::newRow("more than a screen has") << 100 << QStringList{u"c00"_s, u"c01"_s, u"c99"_s} << QString();
-        QTest::newRow("thin") << 900 << QStringList{u"c000"_s, u"c005"_s, u"c895"_s} << QString();
-        QTest::newRow("too many") << 1500 << QStringList{u"c0015"_s} << u"c0010 … c1009 of 1,500"_s;
+        const Rows<int, QStringList, QString> row("lanes", "names", "which");
+        row("few", 20, {u"c00"_s, u"c01"_s, u"c19"_s}, {});
+        row("more than a screen has", 100, {u"c00"_s, u"c01"_s, u"c99"_s}, {});
+        row("thin", 900, {u"c000"_s, u"c005"_s, u"c895"_s}, {});
+        row("too many", 1500, {u"c0015"_s}, u"c0010 … c1009 of 1,500"_s);
     }
     void aFileHasAllLanes()
     {
@@ -108,12 +101,7 @@ private slots:
     }
 
     // Each that can be drawn, with a word, and none that looks like another. LOCKSCOPE_SHOTS=folder: a picture.
-    void theLegendHasEachSignOnce_data()
-    {
-        QTest::addColumn<bool>("dark");
-        QTest::newRow("light") << false;
-        QTest::newRow("dark") << true;
-    }
+    void theLegendHasEachSignOnce_data() { addRows<bool>("dark", {{"light", false}, {"dark", true}}); }
     void theLegendHasEachSignOnce()
     {
         QFETCH(const bool, dark);
@@ -146,14 +134,8 @@ private slots:
     // However many there are: those at the start of what is seen, and all that were lost.
     void theFirstAndTheLostAreAmongThem()
     {
-        contention::Scenario scenario;
-        scenario.recipe = "redlock";
-        scenario.contenders = 2;
-        scenario.hold = 3s;
-        scenario.ttl = 10s;
-        contention::PlannedFault lost;
-        lost.kind = contention::FaultKind::LoseRequest;
-        lost.at = 999us;
+        contention::Scenario scenario{.recipe = "redlock", .contenders = 2, .hold = 3s, .ttl = 10s};
+        contention::PlannedFault lost{.kind = contention::FaultKind::LoseRequest, .at = 999us};
         scenario.planned = {lost, lost};
         const auto simulated = contention::simulate(scenario);
         QVERIFY(simulated);
@@ -192,10 +174,7 @@ private slots:
     // Two poll for six seconds of thirty: their lanes are to be seen behind what they send.
     void manyMessagesOnFewPixelsHideNoLane()
     {
-        contention::Scenario scenario;
-        scenario.recipe = "redis-set-nx";
-        scenario.contenders = 3;
-        scenario.hold = 700ms;
+        contention::Scenario scenario{.recipe = "redis-set-nx", .contenders = 3, .hold = 700ms};
         const auto simulated = contention::simulate(scenario);
         QVERIFY(simulated);
         const auto run = played(*simulated);

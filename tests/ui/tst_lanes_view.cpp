@@ -5,12 +5,9 @@
 #include "tests/ui/themedapplication.h"
 
 #include <QScrollBar>
-#include <QTest>
 
 #include <cmath>
 
-using namespace lockscope;
-using namespace Qt::StringLiterals;
 using ui::Moment;
 
 class TestLanesView : public QObject, testing::LanePicture {

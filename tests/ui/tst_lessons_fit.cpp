@@ -23,12 +23,8 @@
 #include <QLayout>
 #include <QListWidget>
 #include <QPushButton>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::ui;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -218,8 +214,7 @@ private slots:
 
     void everyWordOfEveryStepIsThere_data()
     {
-        QTest::addColumn<std::size_t>("number");
-        QTest::addColumn<std::size_t>("screen");
+        addColumns<std::size_t, std::size_t>("number", "screen");
         const auto all = lessons::loadLessons({lessons::lessonFolders().front()});
         QVERIFY(!all.lessons.empty());
         // To turn to another screen takes longer than a lesson.

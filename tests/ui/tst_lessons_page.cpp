@@ -23,16 +23,10 @@
 #include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QTest>
 
 #include <set>
 
-using namespace lockscope;
 using namespace lockscope::ui;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using testing::LessonScene;
-using testing::press;
 
 namespace {
 
@@ -124,11 +118,11 @@ private slots:
 
     void everyLessonRunsToItsEndAndProvesItsPoint_data()
     {
-        QTest::addColumn<std::size_t>("number");
+        const Rows<std::size_t> row("number");
         const auto all = lessons::loadLessons({lessons::lessonFolders().front()});
         QVERIFY(!all.lessons.empty());
         for (std::size_t i = 0; i < all.lessons.size(); ++i)
-            QTest::newRow(all.lessons[i].id) << i;
+            row(all.lessons[i].id, i);
     }
     void everyLessonRunsToItsEndAndProvesItsPoint()
     {
@@ -305,11 +299,11 @@ private slots:
     // At the end a tile says of its counter what the texts say of it, to the digit.
     void whatATextCountsItsTileShows_data()
     {
-        QTest::addColumn<std::size_t>("number");
+        const Rows<std::size_t> row("number");
         const auto all = lessons::loadLessons({lessons::lessonFolders().front()}).lessons;
         for (std::size_t i = 0; i < all.size(); ++i) {
             if (!countedInTexts(all[i]).empty())
-                QTest::newRow(all[i].id) << i;
+                row(all[i].id, i);
         }
     }
     void whatATextCountsItsTileShows()

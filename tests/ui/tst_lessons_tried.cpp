@@ -13,13 +13,8 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QSignalSpy>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::ui;
-using namespace Qt::StringLiterals;
-using testing::LessonScene;
-using testing::numberOf;
 
 class TestLessonsTried : public QObject {
     Q_OBJECT

@@ -10,9 +10,7 @@
 #include <QCoreApplication>
 #include <QFile>
 #include <QLabel>
-#include <QTest>
 
-using namespace lockscope;
 using lessons::Language;
 
 class TestPageWords : public QObject {
@@ -87,12 +85,11 @@ private slots:
 
     void numbersHaveTheirForm_data()
     {
-        QTest::addColumn<int>("number");
-        QTest::addColumn<int>("like");
-        QTest::newRow("21 as 1") << 21 << 1;
-        QTest::newRow("22 as 2") << 22 << 2;
-        QTest::newRow("11 as 5") << 11 << 5;
-        QTest::newRow("112 as 5") << 112 << 5;
+        const Rows<int, int> row("number", "like");
+        row("21 as 1", 21, 1);
+        row("22 as 2", 22, 2);
+        row("11 as 5", 11, 5);
+        row("112 as 5", 112, 5);
     }
     void numbersHaveTheirForm()
     {

@@ -23,13 +23,8 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QStandardItemModel>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::ui;
-using namespace lockscope::testing;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -315,8 +310,7 @@ private slots:
         const auto fill = [&](quint64 from, int count) {
             Batch batch;
             for (int i = 0; i < count; ++i) {
-                operate::LogEntry entry;
-                entry.number = from + static_cast<quint64>(i);
+                operate::LogEntry entry{.number = from + static_cast<quint64>(i)};
                 entry.text = u"get /n%1"_s.arg(entry.number);
                 batch.log.push_back(entry);
             }

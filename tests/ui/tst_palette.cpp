@@ -11,8 +11,6 @@
 #include <QLineEdit>
 #include <QListWidget>
 
-using namespace Qt::StringLiterals;
-using namespace lockscope;
 using inspect::LockName;
 
 class TestPalette : public testing::WindowFixture {

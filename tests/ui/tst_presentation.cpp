@@ -18,13 +18,8 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QScopeGuard>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::ui;
-using namespace Qt::StringLiterals;
-using testing::numberOf;
-using testing::press;
 
 class TestPresentation : public QObject {
     Q_OBJECT

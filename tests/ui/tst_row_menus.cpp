@@ -31,8 +31,6 @@
 #include <QTemporaryDir>
 #include <QTreeView>
 
-using namespace Qt::StringLiterals;
-using namespace lockscope;
 using inspect::LockName;
 
 namespace {

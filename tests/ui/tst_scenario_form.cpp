@@ -9,11 +9,7 @@
 #include <QJsonDocument>
 #include <QPushButton>
 #include <QSpinBox>
-#include <QTest>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using namespace lockscope::ui;
 using contention::FaultKind;
 using contention::Scenario;
@@ -39,16 +35,10 @@ class TestScenarioForm : public QObject {
     }
     static Comparison paused()
     {
-        Comparison given;
-        given.recipes = {"zk-mutex"};
+        Comparison given{.recipes = {"zk-mutex"}};
         given.scenario.contenders = 3;
-        contention::PlannedFault pause;
-        pause.at = 100ms;
-        pause.lasts = 8s;
-        contention::PlannedFault expire;
-        expire.kind = FaultKind::Expire;
-        expire.at = 200ms;
-        expire.contender = 2;
+        contention::PlannedFault pause{.at = 100ms, .lasts = 8s};
+        contention::PlannedFault expire{.kind = FaultKind::Expire, .at = 200ms, .contender = 2};
         given.scenario.planned = {pause, expire};
         given.scenario.acts = {{20ms, 1, "create /sim/config v1"}};
         return given;

@@ -13,12 +13,8 @@
 #include <QRegularExpression>
 #include <QScopeGuard>
 #include <QSvgGenerator>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::ui;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 
 class TestServerStrip : public QObject {
     Q_OBJECT
@@ -89,9 +85,7 @@ private slots:
     // Naming all of them in each frame took a picture of a hundred thousand 30 ms.
     void contendersWithSameBeliefAreSummarized()
     {
-        contention::Scenario scenario;
-        scenario.recipe = "zk-mutex";
-        scenario.contenders = 200;
+        contention::Scenario scenario{.recipe = "zk-mutex", .contenders = 200};
         auto simulated = contention::simulate(scenario);
         QVERIFY(simulated);
         ServerStrip strip;
@@ -135,12 +129,11 @@ private slots:
     // What has no room in the strip's last lines was left out without a word.
     void whatHasNoRoomIsCounted()
     {
-        contention::Scenario scenario;
-        scenario.recipe = "zk-mutex";
-        scenario.contenders = 6;
-        scenario.hold = 2s;
-        scenario.planned = {{contention::FaultKind::Pause, 300ms, 0, 4s},
-                            {contention::FaultKind::Pause, 300ms, 4, 4s}};
+        contention::Scenario scenario{
+            .recipe = "zk-mutex",
+            .contenders = 6,
+            .hold = 2s,
+            .planned = {{contention::FaultKind::Pause, 300ms, 0, 4s}, {contention::FaultKind::Pause, 300ms, 4, 4s}}};
         auto simulated = contention::simulate(scenario);
         QVERIFY(simulated);
         ServerStrip strip;

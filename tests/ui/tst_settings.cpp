@@ -20,11 +20,6 @@
 #include <QTabWidget>
 #include <QTableWidget>
 #include <QTemporaryDir>
-#include <QTest>
-
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 
 // As Qt makes it where the desktop shows no notifications: black on pale yellow, whatever the theme.
 class QBalloonTip : public QWidget {

@@ -19,11 +19,7 @@
 #include <QPushButton>
 #include <QSettings>
 #include <QTemporaryDir>
-#include <QTest>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using ui::Comparison;
 
 namespace {
@@ -36,10 +32,7 @@ Comparison brokenRun(quint64 seed = 1)
     comparison.scenario.contenders = 3;
     comparison.scenario.hold = 500ms;
     comparison.scenario.seed = seed;
-    contention::PlannedFault fault;
-    fault.kind = contention::FaultKind::Expire;
-    fault.at = 200ms;
-    fault.contender = 0;
+    contention::PlannedFault fault{.kind = contention::FaultKind::Expire, .at = 200ms, .contender = 0};
     comparison.scenario.planned = {fault};
     return comparison;
 }
@@ -171,10 +164,7 @@ private slots:
     {
         toggle()->click();
         m_page->playback().seek(100ms);
-        contention::PlannedFault fault;
-        fault.kind = contention::FaultKind::Crash;
-        fault.at = 100ms;
-        fault.contender = 1;
+        contention::PlannedFault fault{.kind = contention::FaultKind::Crash, .at = 100ms, .contender = 1};
         m_page->fork(fault);
         QVERIFY(QTest::qWaitFor(
             [this] { return m_page->isSettled() && m_page->comparison().scenario.planned.size() == 2; },

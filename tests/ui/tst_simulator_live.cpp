@@ -2,9 +2,9 @@
 // The page of the simulator on real servers, through the window's own backend: herd against predecessor on a
 // ZooKeeper, polling against publish on a Redis, in the lanes of the simulated world; and nothing on a read-only
 // connection.
-#include "core/sandbox/server.h"
 #include "core/workspace/livebackend.h"
 #include "tests/support/fakerecording.h"
+#include "tests/support/startedserver.h"
 #include "tests/support/testmain.h"
 #include "ui/models/connectionbook.h"
 #include "ui/pages/simulatorpage.h"
@@ -15,11 +15,7 @@
 #include <QApplication>
 #include <QPushButton>
 #include <QTemporaryDir>
-#include <QTest>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using ui::Comparison;
 using PlaceKind = ui::RunPlace::Kind;
 
@@ -50,8 +46,7 @@ class TestSimulatorLive : public QObject {
     }
     static Comparison on(const ui::RunPlace &place, std::vector<QByteArray> recipes)
     {
-        Comparison comparison;
-        comparison.recipes = std::move(recipes);
+        Comparison comparison{.recipes = std::move(recipes)};
         comparison.scenario.contenders = 12;
         comparison.scenario.hold = 20ms;
         comparison.place = place;
@@ -70,17 +65,10 @@ class TestSimulatorLive : public QObject {
 private slots:
     void initTestCase()
     {
-        auto zooKeeper = sandbox::makeZooKeeper();
-        auto redis = sandbox::makeRedis();
-        if (!zooKeeper || !redis)
-            QSKIP("no ZooKeeper or no Redis on this machine");
-        m_zooKeeper = std::move(*zooKeeper);
-        m_redis = std::move(*redis);
-        QVERIFY(m_zooKeeper->start(60s));
-        QVERIFY(m_redis->start(30s));
+        START_OR_SKIP(m_zooKeeper, sandbox::makeZooKeeper());
+        START_OR_SKIP(m_redis, sandbox::makeRedis());
         m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light);
-        WorkspaceOptions options;
-        options.auditPath = m_state.filePath(u"audit.jsonl"_s);
+        WorkspaceOptions options{.auditPath = m_state.filePath(u"audit.jsonl"_s)};
         m_backend = std::make_unique<LiveBackend>(options);
         // What it plays in the simulated world (its charts) is not what this is about.
         m_page = std::make_unique<ui::SimulatorPage>(nullptr, testing::fakeSimulate);
@@ -92,10 +80,8 @@ private slots:
         zk.hosts = {m_zooKeeper->address()};
         zk.adminPort = m_zooKeeper->adminPort();
         m_backend->execute(Connect{zk});
-        ConnectionSpec redisSpec;
-        redisSpec.name = ConnectionName("redis");
-        redisSpec.scheme = Scheme::Redis;
-        redisSpec.hosts = {m_redis->address()};
+        ConnectionSpec redisSpec{
+            .name = ConnectionName("redis"), .scheme = Scheme::Redis, .hosts = {m_redis->address()}};
         m_backend->execute(Connect{redisSpec});
         m_book.markSandbox(zk.name, zk.scheme);
         m_book.markSandbox(redisSpec.name, redisSpec.scheme);

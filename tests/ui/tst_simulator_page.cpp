@@ -30,11 +30,7 @@
 #include <QSpinBox>
 #include <QSvgRenderer>
 #include <QTemporaryDir>
-#include <QTest>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using contention::FaultKind;
 using contention::Scenario;
 using ui::Comparison;

@@ -16,11 +16,7 @@
 #include <QImage>
 #include <QPainter>
 #include <QTemporaryDir>
-#include <QTest>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using namespace lockscope::ui;
 using contention::Event;
 using contention::Mark;
@@ -72,14 +68,8 @@ private slots:
     // What the legend names is in the picture, and the other way round.
     void aServerThatIsDownIsNoFaultOfALane()
     {
-        contention::Scenario scenario;
-        scenario.recipe = "redlock";
-        scenario.contenders = 2;
-        scenario.hold = 500ms;
-        contention::PlannedFault restart;
-        restart.kind = contention::FaultKind::RestartEmpty;
-        restart.at = 100ms;
-        restart.lasts = 200ms;
+        contention::Scenario scenario{.recipe = "redlock", .contenders = 2, .hold = 500ms};
+        contention::PlannedFault restart{.kind = contention::FaultKind::RestartEmpty, .at = 100ms, .lasts = 200ms};
         scenario.planned = {restart};
         const auto signsOf = [](const contention::Scenario &one, std::optional<Moment> until) {
             const auto run = played(*contention::simulate(one));
@@ -125,10 +115,7 @@ private slots:
 
     void theServersGoOnAndBack()
     {
-        contention::Scenario scenario;
-        scenario.recipe = "redis-set-nx";
-        scenario.contenders = 2;
-        scenario.ttl = 3s;
+        contention::Scenario scenario{.recipe = "redis-set-nx", .contenders = 2, .ttl = 3s};
         const auto simulated = contention::simulate(scenario);
         QVERIFY(simulated);
         ServerStrip strip;

@@ -22,11 +22,7 @@
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QStandardItemModel>
-#include <QTest>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using contention::FaultKind;
 using ui::Comparison;
 using ui::RunPlace;
@@ -36,17 +32,13 @@ namespace {
 
 ConnectionStatus connection(const char *name, Scheme scheme)
 {
-    ConnectionStatus status;
-    status.name = ConnectionName(name);
-    status.scheme = scheme;
-    status.state = ConnectionStatus::State::Connected;
-    return status;
+    return ConnectionStatus{
+        .name = ConnectionName(name), .scheme = scheme, .state = ConnectionStatus::State::Connected};
 }
 
 Comparison on(const RunPlace &place, std::vector<QByteArray> recipes, int contenders = 20)
 {
-    Comparison comparison;
-    comparison.recipes = std::move(recipes);
+    Comparison comparison{.recipes = std::move(recipes)};
     comparison.scenario.contenders = contenders;
     comparison.place = place;
     return comparison;
@@ -75,8 +67,7 @@ class TestSimulatorPlaces : public QObject {
 
     void know(ConnectionStatus status)
     {
-        Batch batch;
-        batch.connections = {std::move(status)};
+        Batch batch{.connections = {std::move(status)}};
         m_book->apply(batch);
     }
     // The run that is under way, of which there is one.

@@ -15,11 +15,6 @@
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QScopeGuard>
-#include <QTest>
-
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 
 class TestSimulatorWords : public QObject {
     Q_OBJECT
@@ -61,12 +56,11 @@ private slots:
     // As a class sees it: the page alone, on a projector unscaled and scaled, where there is room with large text.
     void onAProjectorNothingIsCut_data()
     {
-        QTest::addColumn<QSize>("size");
-        QTest::addColumn<bool>("isLarge");
-        QTest::newRow("1024x768") << QSize(1024, 768) << true;
-        QTest::newRow("1280x720") << QSize(1280, 720) << true;
-        QTest::newRow("1280x720, 150 %") << QSize(853, 480) << false;
-        QTest::newRow("1280x720, 200 %") << QSize(640, 360) << false;
+        const Rows<QSize, bool> row("size", "isLarge");
+        row("1024x768", QSize(1024, 768), true);
+        row("1280x720", QSize(1280, 720), true);
+        row("1280x720, 150 %", QSize(853, 480), false);
+        row("1280x720, 200 %", QSize(640, 360), false);
     }
     void onAProjectorNothingIsCut()
     {
@@ -124,12 +118,11 @@ private slots:
     {
         if (!QFile::exists(u":/lockscope/words/lockscope_ru.qm"_s))
             QSKIP("built without lrelease (Debian: qt6-l10n-tools): the pages are in English alone");
-        contention::Scenario scenario;
-        scenario.recipe = "zk-mutex";
-        scenario.contenders = 3;
-        scenario.hold = 400ms;
-        scenario.sessionTimeout = 4000ms;
-        scenario.planned = {{contention::FaultKind::Pause, 100ms, 0, 8000ms}};
+        contention::Scenario scenario{.recipe = "zk-mutex",
+                                      .contenders = 3,
+                                      .hold = 400ms,
+                                      .planned = {{contention::FaultKind::Pause, 100ms, 0, 8000ms}},
+                                      .sessionTimeout = 4000ms};
         const auto run = contention::simulate(scenario);
         QVERIFY(run && !run->violations.empty());
         const auto restore = qScopeGuard([] { ui::speak(lessons::Language::English); });

@@ -21,13 +21,7 @@
 #include <QSplitter>
 #include <QTemporaryDir>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using inspect::ChangeKind;
-using testing::change;
-using testing::present;
-using testing::queueLock;
 
 class TestSmallWindow : public testing::WindowFixture {
     Q_OBJECT

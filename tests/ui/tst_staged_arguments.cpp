@@ -12,11 +12,7 @@
 #include <QContextMenuEvent>
 #include <QMenu>
 #include <QPushButton>
-#include <QTest>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using ui::Moment;
 
 namespace {
@@ -135,14 +131,12 @@ private slots:
 
     void aChosenClockIsInTheFile()
     {
-        contention::Scenario scenario;
-        scenario.recipe = "redlock";
-        contention::PlannedFault fault;
-        fault.kind = contention::FaultKind::ClockJump;
-        fault.lasts = 3s;
-        fault.clock = contention::PlannedFault::Clock::Server;
-        fault.server = 2;
-        fault.isBack = true;
+        contention::Scenario scenario{.recipe = "redlock"};
+        contention::PlannedFault fault{.kind = contention::FaultKind::ClockJump,
+                                       .lasts = 3s,
+                                       .clock = contention::PlannedFault::Clock::Server,
+                                       .isBack = true,
+                                       .server = 2};
         scenario.planned = {fault};
         const auto read = contention::Scenario::fromJson(scenario.toJson());
         QVERIFY(read);

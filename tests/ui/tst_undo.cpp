@@ -17,8 +17,6 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 
-using namespace Qt::StringLiterals;
-using namespace lockscope;
 using operate::EditKind;
 using operate::EditRequest;
 
@@ -28,13 +26,11 @@ const auto nothingEdited = u"No znode or key was edited in this window"_s;
 
 EditRequest nodeEdit(EditKind kind, const QByteArray &value = {})
 {
-    EditRequest request;
-    request.kind = kind;
-    request.connection = ConnectionName("zk");
-    request.name = "/app/config";
-    request.value = value;
-    request.acls = zk::openAcl();
-    return request;
+    return EditRequest{.kind = kind,
+                       .connection = ConnectionName("zk"),
+                       .name = "/app/config",
+                       .value = value,
+                       .acls = zk::openAcl()};
 }
 
 } // namespace
@@ -51,10 +47,7 @@ class TestUndo : public testing::WindowFixture {
     void edit(const EditRequest &request, const std::optional<EditRequest> &undo)
     {
         m_backend->on<ApplyEdit>() = [undo](const ApplyEdit &) {
-            operate::EditOutcome outcome;
-            outcome.done = true;
-            outcome.message = u"zk:/app/config was set"_s;
-            outcome.undo = undo;
+            operate::EditOutcome outcome{.done = true, .message = u"zk:/app/config was set"_s, .undo = undo};
             return Result<operate::EditOutcome>(outcome);
         };
         m_window->dialogs().openEditOf(request);
@@ -77,8 +70,7 @@ private slots:
         tellConnected();
         m_backend->tellLocks({lockOf("/locks/orders", 1)});
         m_backend->on<PlanEdit>() = [](const PlanEdit &query) {
-            operate::EditPlan plan;
-            plan.request = query.request;
+            operate::EditPlan plan{.request = query.request};
             plan.before.exists = true;
             plan.before.value = query.request.expected ? "now" : "before";
             plan.before.acls = zk::openAcl();
@@ -88,11 +80,9 @@ private slots:
 
     void theFormSaysWhatItUndoes_data()
     {
-        QTest::addColumn<int>("undone");
-        QTest::addColumn<int>("undo");
+        addColumns<int, int>("undone", "undo");
         QTest::addColumn<bool>("ends"); // what is undone, and brought back, has an end
-        QTest::addColumn<QString>("title");
-        QTest::addColumn<QString>("act");
+        addColumns<QString, QString>("title", "act");
         const auto row = [](const char *name, EditKind undone, EditKind undo, const QString &title,
                             const QString &act, bool ends = false) {
             QTest::newRow(name) << int(undone) << int(undo) << ends << title << act;

@@ -5,11 +5,7 @@
 #include "ui/views/watchchainview.h"
 
 #include <QApplication>
-#include <QTest>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using namespace lockscope::ui;
 using inspect::Evidence;
 using inspect::LockSnapshot;
@@ -75,9 +71,7 @@ private slots:
     // At 1366 × 768 70 to 160 pixels are left, less below a banner: nothing is cut through there.
     void aLowViewShowsWholeBoxes_data()
     {
-        QTest::addColumn<int>("waiters");
-        QTest::addColumn<bool>("isHerd");
-        QTest::addColumn<int>("height");
+        addColumns<int, bool, int>("waiters", "isHerd", "height");
         for (const int waiters : {0, 1, 3, 5, 59}) {
             for (const int height : {68, 92, 160, 200}) {
                 QTest::addRow("%d in %d", waiters, height) << waiters << false << height;

@@ -13,13 +13,8 @@
 #include <QLabel>
 #include <QSignalSpy>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::FindingCode;
-using testing::change;
-using testing::queueLock;
 
 class TestWindowClock : public testing::WindowFixture {
     Q_OBJECT
@@ -138,10 +133,9 @@ private slots:
 
     void somebodySetsTheMachinesClock_data()
     {
-        QTest::addColumn<int>("hours");
-        QTest::addColumn<QString>("said");
-        QTest::newRow("forward") << 2 << u"This machine's clock was set 2 h 00 m forward at %1;"_s;
-        QTest::newRow("back") << -2 << u"This machine's clock was set 2 h 00 m back at %1;"_s;
+        const Rows<int, QString> row("hours", "said");
+        row("forward", 2, u"This machine's clock was set 2 h 00 m forward at %1;"_s);
+        row("back", -2, u"This machine's clock was set 2 h 00 m back at %1;"_s);
     }
     // No age changes; what is a time of day is the clock's of now; and it is said, once.
     void somebodySetsTheMachinesClock()

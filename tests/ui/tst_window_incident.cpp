@@ -2,8 +2,8 @@
 // An incident on a real server, seen again in the window that was open all the while: the holder stalls, a queue
 // grows, it is forced to let go. The window goes back to each of these moments by its own recorder, and returns.
 #include "core/history/recording.h"
-#include "core/sandbox/server.h"
 #include "core/workspace/livebackend.h"
+#include "tests/support/startedserver.h"
 #include "tests/support/testmain.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/lockdetail.h"
@@ -19,11 +19,6 @@
 #include <QDir>
 #include <QTabWidget>
 #include <QTemporaryDir>
-#include <QTest>
-
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 
 namespace {
 
@@ -50,21 +45,16 @@ class TestWindowIncident : public QObject {
     QString recorderFolder() const { return m_state.filePath(u"recorder"_s); }
     std::unique_ptr<LiveBackend> connectedBackend(std::optional<history::FlightOptions> recorder) const
     {
-        WorkspaceOptions options;
-        options.auditPath = m_state.filePath(u"audit.jsonl"_s);
+        WorkspaceOptions options{.auditPath = m_state.filePath(u"audit.jsonl"_s)};
         auto backend = std::make_unique<LiveBackend>(options, std::move(recorder));
-        ConnectionSpec spec;
-        spec.name = stuckLock.connection;
-        spec.hosts = {m_zooKeeper->address()};
-        spec.adminPort = m_zooKeeper->adminPort();
+        ConnectionSpec spec{
+            .name = stuckLock.connection, .hosts = {m_zooKeeper->address()}, .adminPort = m_zooKeeper->adminPort()};
         backend->execute(Connect{spec});
         return backend;
     }
     quint64 acquire()
     {
-        AcquireRequest request;
-        request.lock = stuckLock;
-        request.recipe = "zk-mutex";
+        AcquireRequest request{.lock = stuckLock, .recipe = "zk-mutex"};
         return m_clients->acquire(request);
     }
     qsizetype contenders()
@@ -117,11 +107,7 @@ class TestWindowIncident : public QObject {
 private slots:
     void initTestCase()
     {
-        auto zooKeeper = sandbox::makeZooKeeper();
-        if (!zooKeeper)
-            QSKIP("no ZooKeeper on this machine");
-        m_zooKeeper = std::move(*zooKeeper);
-        QVERIFY(m_zooKeeper->start(60s));
+        START_OR_SKIP(m_zooKeeper, sandbox::makeZooKeeper());
         m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light);
         m_clients = connectedBackend({});
         connect(m_clients.get(), &Backend::holdChanged, this,

@@ -20,15 +20,9 @@
 #include <QPushButton>
 #include <QScrollBar>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::LockName;
 using inspect::LockSnapshot;
-using testing::change;
-using testing::present;
-using testing::queueLock;
 
 namespace {
 
@@ -55,10 +49,8 @@ LockSnapshot movedUp(LockSnapshot lock)
 
 operate::ForceReleasePlan planOf(const LockSnapshot &lock)
 {
-    operate::ForceReleasePlan plan;
-    plan.before = lock;
-    plan.holder = lock.contenders[0].id;
-    plan.guard = lock.contenders[0].guard;
+    operate::ForceReleasePlan plan{
+        .before = lock, .holder = lock.contenders[0].id, .guard = lock.contenders[0].guard};
     plan.commands = {u"delete /locks/orders/%1 version 0"_s.arg(QString::fromLatin1(plan.holder))};
     plan.guardText = u"czxid 0x4e2 and owner 0x1000009b4890001, read again right before"_s;
     plan.nextHolder = lock.contenders[1].id;
@@ -380,10 +372,7 @@ private slots:
         QCOMPARE(m_backend->last<AcquireLock>()->request.wait, std::optional(std::chrono::milliseconds(120'000)));
 
         auto *holds = part<ui::HoldsPanel>("holdsPanel");
-        Hold hold;
-        hold.id = 1;
-        hold.request = m_backend->last<AcquireLock>()->request;
-        hold.since = present;
+        Hold hold{.id = 1, .request = m_backend->last<AcquireLock>()->request, .since = present};
         m_backend->tellHold(hold);
         QVERIFY(holds->isVisible());
         QCOMPARE(page().model().counts().mine, 1);

@@ -4,10 +4,6 @@
 #include "tests/support/testmain.h"
 
 #include <QApplication>
-#include <QTest>
-
-using namespace Qt::StringLiterals;
-using namespace lockscope;
 
 class TestWindowOptions : public QObject {
     Q_OBJECT
@@ -24,13 +20,11 @@ private slots:
     // The page that was open last is in the settings; a default here would hide it.
     void onWhichPageItOpens_data()
     {
-        QTest::addColumn<QStringList>("words");
-        QTest::addColumn<QString>("page");
-        QTest::newRow("where it was left") << QStringList{} << QString();
-        QTest::newRow("where it is told to") << QStringList{u"--page"_s, u"sessions"_s} << u"sessions"_s;
-        QTest::newRow("a recording has locks") << QStringList{u"--replay"_s, u"a.lockscope"_s} << u"locks"_s;
-        QTest::newRow("or what is asked of it")
-            << QStringList{u"--replay"_s, u"a.lockscope"_s, u"--page"_s, u"findings"_s} << u"findings"_s;
+        const Rows<QStringList, QString> row("words", "page");
+        row("where it was left", {}, {});
+        row("where it is told to", {u"--page"_s, u"sessions"_s}, u"sessions"_s);
+        row("a recording has locks", {u"--replay"_s, u"a.lockscope"_s}, u"locks"_s);
+        row("or what is asked of it", {u"--replay"_s, u"a.lockscope"_s, u"--page"_s, u"findings"_s}, u"findings"_s);
     }
     void onWhichPageItOpens()
     {

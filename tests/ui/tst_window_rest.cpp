@@ -5,12 +5,7 @@
 #include "tests/ui/windowfixture.h"
 #include "ui/pages/pages.h"
 
-using namespace Qt::StringLiterals;
-using namespace lockscope;
 using inspect::ChangeKind;
-using testing::change;
-using testing::present;
-using testing::queueLock;
 
 class TestWindowRest : public testing::WindowFixture {
     Q_OBJECT
@@ -34,11 +29,10 @@ class TestWindowRest : public testing::WindowFixture {
 private slots:
     void aPageAtRestPaintsNothing_data()
     {
-        QTest::addColumn<QString>("pageId");
-        QTest::addColumn<QSize>("size");
+        const Rows<QString, QSize> row("pageId", "size");
         for (const auto &id : ui::pageIds()) {
             for (const auto size : {QSize(1366, 768), QSize(1024, 640)})
-                QTest::newRow(qPrintable(u"%1 %2"_s.arg(id).arg(size.width()))) << id << size;
+                row(qPrintable(u"%1 %2"_s.arg(id).arg(size.width())), id, size);
         }
     }
     void aPageAtRestPaintsNothing()

@@ -17,14 +17,8 @@
 #include <QRegularExpression>
 #include <QTreeView>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::LockName;
-using testing::change;
-using testing::present;
-using testing::queueLock;
 
 namespace {
 

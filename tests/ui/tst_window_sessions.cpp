@@ -12,12 +12,8 @@
 #include <QLabel>
 #include <QRegularExpression>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::SessionSnapshot;
-using testing::present;
 
 class TestWindowSessions : public testing::WindowFixture {
     Q_OBJECT
@@ -50,11 +46,8 @@ private slots:
         row.contenders[0].identity = "app";
         row.contenders[0].program = "billing";
         m_backend->tellLocks({testing::change(ChangeKind::Added, row)});
-        SessionSnapshot session;
-        session.connection = ConnectionName("zk");
-        session.session = u"41"_s;
-        session.client = u"app"_s;
-        session.holds = {"shop.stock#id=1"};
+        SessionSnapshot session{
+            .connection = ConnectionName("zk"), .session = u"41"_s, .client = u"app"_s, .holds = {"shop.stock#id=1"}};
         tell({session});
         QVERIFY(choose(session.session));
         QCOMPARE(says("sessionWho"), u"host unknown · user app · writes program “billing”"_s);
@@ -65,8 +58,7 @@ private slots:
     {
         const auto known = *m_window->connections().find(ConnectionName("zk"));
         const auto shown = ui::shownOf({}, {{known.name, known}});
-        Batch batch;
-        batch.connections = {shown.statuses.at(known.name)};
+        Batch batch{.connections = {shown.statuses.at(known.name)}};
         m_backend->tell(batch);
         QStringList said;
         const auto buttons = m_window->findChild<ui::SideBar *>()->findChildren<QAbstractButton *>();
@@ -80,8 +72,7 @@ private slots:
     {
         const auto lock = testing::queueLock("zk", "/locks/orders", 2, testing::serverTime(present));
         m_backend->tellLocks({testing::change(ChangeKind::Added, lock)});
-        SessionSnapshot session;
-        session.connection = ConnectionName("zk");
+        SessionSnapshot session{.connection = ConnectionName("zk")};
         session.session = *lock.contenders[0].session;
         session.endpoint = u"10.0.3.7:56332"_s;
         session.holds = {"/locks/orders"};
@@ -106,8 +97,7 @@ private slots:
     {
         auto lock = testing::queueLock("zk", "/locks/orders", 1, testing::serverTime(present));
         lock.contenders[0].identity = "app-9";
-        SessionSnapshot session;
-        session.connection = ConnectionName("zk");
+        SessionSnapshot session{.connection = ConnectionName("zk")};
         session.session = *lock.contenders[0].session;
         session.client = u"kazoo"_s;
         session.holds = {"/locks/orders"};
@@ -125,18 +115,14 @@ private slots:
         lock.contenders[0].session = u"41"_s;
         m_backend->tellLocks({testing::change(ChangeKind::Added, lock)});
         m_backend->on<ReadSession>() = [](const ReadSession &) {
-            SessionDoing doing;
-            doing.statement = "UPDATE stock SET n = n - 1 WHERE id = 1";
-            doing.inState = 90s;
-            doing.transactionAge = 95s;
-            doing.rowsModified = 1;
-            doing.rowsLocked = 2;
+            SessionDoing doing{.statement = "UPDATE stock SET n = n - 1 WHERE id = 1",
+                               .inState = 90s,
+                               .transactionAge = 95s,
+                               .rowsLocked = 2,
+                               .rowsModified = 1};
             return Result<SessionDoing>(doing);
         };
-        SessionSnapshot session;
-        session.connection = ConnectionName("zk");
-        session.session = u"41"_s;
-        session.holds = {"shop.stock#id=1"};
+        SessionSnapshot session{.connection = ConnectionName("zk"), .session = u"41"_s, .holds = {"shop.stock#id=1"}};
         tell({session});
         QVERIFY(choose(u"41"_s));
         QTRY_COMPARE(says("sessionStatement"), u"last: UPDATE stock SET n = n - 1 WHERE id = 1"_s);
@@ -172,8 +158,7 @@ private slots:
     void aSessionWithHundredsOfLocks()
     {
         std::vector<inspect::SnapshotChange> changes;
-        SessionSnapshot session;
-        session.connection = ConnectionName("zk");
+        SessionSnapshot session{.connection = ConnectionName("zk")};
         for (int i = 0; i < 302; ++i) {
             auto lock = testing::queueLock("zk", "/jobs/job-" + QByteArray::number(1000 + i), 0,
                                            testing::serverTime(present));
@@ -193,9 +178,7 @@ private slots:
 
     void whatIsGoneIsSaid()
     {
-        SessionSnapshot session;
-        session.connection = ConnectionName("zk");
-        session.session = u"0x1"_s;
+        SessionSnapshot session{.connection = ConnectionName("zk"), .session = u"0x1"_s};
         tell({session});
         QVERIFY(choose(u"0x1"_s));
         m_backend->tell({.sessions = {{ConnectionName("zk"), {}}}});
@@ -208,19 +191,15 @@ private slots:
     // is back.
     void noOtherSessionTakesThePlaceOfOneThatWent_data()
     {
-        QTest::addColumn<QString>("filter");
-        QTest::newRow("it ended") << QString();
-        QTest::newRow("it let go, and the list is of those with a lock") << u"orders"_s;
+        const Rows<QString> row("filter");
+        row("it ended", {});
+        row("it let go, and the list is of those with a lock", u"orders"_s);
     }
     void noOtherSessionTakesThePlaceOfOneThatWent()
     {
         QFETCH(const QString, filter);
         const auto holding = [](const QString &name, std::vector<QByteArray> locks) {
-            SessionSnapshot session;
-            session.connection = ConnectionName("zk");
-            session.session = name;
-            session.holds = std::move(locks);
-            return session;
+            return SessionSnapshot{.connection = ConnectionName("zk"), .session = name, .holds = std::move(locks)};
         };
         const std::vector others{holding(u"0x1"_s, {"/orders/1"}), holding(u"0x3"_s, {"/orders/3"})};
         auto all = others;

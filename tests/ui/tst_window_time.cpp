@@ -38,17 +38,11 @@
 #include <QSignalSpy>
 #include <QTabWidget>
 #include <QTemporaryDir>
-#include <QTest>
 
 #include <algorithm>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::LockName;
-using testing::change;
-using testing::queueLock;
 
 namespace {
 
@@ -556,12 +550,11 @@ private slots:
     {
         m_backend->on<ReadAudit>() = [this](const ReadAudit &) {
             operate::AuditReport report;
-            operate::AuditRecord record;
-            record.time = m_now - 24h;
-            record.actor = u"bob@host"_s;
-            record.action = u"force-release"_s;
-            record.lock = "zk:/locks/orders";
-            record.phase = u"intent"_s;
+            operate::AuditRecord record{.time = m_now - 24h,
+                                        .actor = u"bob@host"_s,
+                                        .action = u"force-release"_s,
+                                        .lock = "zk:/locks/orders",
+                                        .phase = u"intent"_s};
             report.records = {record};
             record.lock = "zk:/locks/other";
             record.actor = u"eve@host"_s;

@@ -9,10 +9,6 @@
 #include <QSettings>
 #include <QTemporaryDir>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
-
 class TestWindowView : public testing::WindowFixture {
     Q_OBJECT
 

@@ -32,13 +32,7 @@
 
 #include <algorithm>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using inspect::ChangeKind;
-using testing::change;
-using testing::present;
-using testing::queueLock;
 
 class TestWindowWords : public testing::WindowFixture {
     Q_OBJECT
@@ -182,8 +176,7 @@ private slots:
         auto *act = m_window->findChild<QPushButton *>(u"forceReleaseButton"_s);
         QCOMPARE(act->text(), u"Force-release…"_s);
 
-        Hold hold;
-        hold.id = 7;
+        Hold hold{.id = 7};
         hold.request.lock = lock.lock;
         hold.request.recipe = "curator-mutex";
         hold.state = Hold::State::Held;
@@ -208,8 +201,7 @@ private slots:
     void closingAsksWhileSomethingIsHeld()
     {
         tell("test", false);
-        Hold hold;
-        hold.id = 7;
+        Hold hold{.id = 7};
         hold.request.lock = {ConnectionName("test"), "/a"};
         hold.request.recipe = "curator-mutex";
         hold.state = Hold::State::Held;
@@ -310,8 +302,7 @@ private slots:
         QTemporaryDir folder;
         ConnectionStore store(folder.filePath(u"connections.json"_s), nullptr);
         for (const auto *name : {"first", "other"}) {
-            SavedConnection saved;
-            saved.name = QString::fromLatin1(name);
+            SavedConnection saved{.name = QString::fromLatin1(name)};
             saved.uri = u"zk://10.0.0.5:2181"_s;
             QVERIFY(store.save(saved));
         }

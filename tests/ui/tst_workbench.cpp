@@ -35,12 +35,8 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::LockName;
-using testing::present;
 
 namespace {
 

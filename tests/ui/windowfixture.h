@@ -58,8 +58,7 @@ protected:
     void planReleases(int waiters)
     {
         m_backend->on<PlanRelease>() = [waiters](const PlanRelease &query) {
-            operate::ForceReleasePlan plan;
-            plan.before = queueLock("zk", query.lock.name, waiters, serverTime(present));
+            operate::ForceReleasePlan plan{.before = queueLock("zk", query.lock.name, waiters, serverTime(present))};
             plan.holder = plan.before.contenders[0].id;
             plan.guard = plan.before.contenders[0].guard;
             plan.commands = {QStringLiteral("delete")};

@@ -19,26 +19,17 @@ using redis::Value;
 
 inline Value integerOf(qint64 number)
 {
-    Value value;
-    value.kind = Value::Kind::Integer;
-    value.integer = number;
-    return value;
+    return Value{.kind = Value::Kind::Integer, .integer = number};
 }
 
 inline Value textOf(const QByteArray &text)
 {
-    Value value;
-    value.kind = Value::Kind::Bulk;
-    value.text = text;
-    return value;
+    return Value{.kind = Value::Kind::Bulk, .text = text};
 }
 
 inline Value listOf(std::vector<Value> items)
 {
-    Value value;
-    value.kind = Value::Kind::Array;
-    value.items = std::move(items);
-    return value;
+    return Value{.kind = Value::Kind::Array, .items = std::move(items)};
 }
 
 // Strings that never expire, if nothing else is said, and a server that tells of what changes; answers at once.

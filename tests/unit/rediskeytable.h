@@ -19,9 +19,7 @@ inline const QByteArray uuid1 = "04afc000833b11ee8000001122334455";
 
 inline KeyView keyOf(const QByteArray &key, KeyType type, qint64 ttlMs, const QByteArray &content)
 {
-    KeyView view;
-    view.key = RedisKey(key);
-    view.type = type;
+    KeyView view{.key = RedisKey(key), .type = type};
     if (ttlMs >= 0)
         view.ttl = milliseconds(ttlMs);
     if (type == KeyType::String)

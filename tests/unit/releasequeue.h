@@ -33,13 +33,11 @@ inline Contender contender(int n)
 // Curator's queue: one holder, two waiters.
 inline LockSnapshot queue()
 {
-    LockSnapshot snapshot;
-    snapshot.lock = LockName{ConnectionName("zk"), "/locks/orders"};
-    snapshot.recipe = "curator-mutex";
-    snapshot.confidence = Confidence::High;
-    snapshot.state = LockState::Contended;
-    snapshot.contenders = {contender(0), contender(1), contender(2)};
-    return snapshot;
+    return LockSnapshot{.lock = LockName{ConnectionName("zk"), "/locks/orders"},
+                        .confidence = Confidence::High,
+                        .state = LockState::Contended,
+                        .recipe = "curator-mutex",
+                        .contenders = {contender(0), contender(1), contender(2)}};
 }
 
 } // namespace lockscope::testing::releases

@@ -14,16 +14,12 @@
 #include "tests/support/testmain.h"
 
 #include <QCoreApplication>
-#include <QTest>
 #include <QTimer>
 
 #include <array>
 #include <atomic>
 #include <latch>
 #include <map>
-
-using namespace lockscope;
-using namespace std::chrono_literals;
 
 namespace {
 

@@ -8,15 +8,9 @@
 #include "core/base/text.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
 #include <cmath>
 #include <ctime>
 #include <set>
-
-using namespace lockscope;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 
 class TestBase : public QObject {
     Q_OBJECT
@@ -47,18 +41,17 @@ private slots:
 
     void escapes_data()
     {
-        QTest::addColumn<QByteArray>("bytes");
-        QTest::addColumn<QString>("text");
-        QTest::newRow("plain") << QByteArray("orders-lock") << u"orders-lock"_s;
-        QTest::newRow("utf8") << QByteArray("\xc3\xa9t\xc3\xa9") << u"\u00e9t\u00e9"_s;
-        QTest::newRow("newline and space") << QByteArray("a b\nc") << u"a b\\x0Ac"_s;
-        QTest::newRow("terminal escape") << QByteArray("\x1b[31m") << u"\\x1B[31m"_s;
-        QTest::newRow("not utf8") << QByteArray("\xff\xfe") << u"\\xFF\\xFE"_s;
-        QTest::newRow("cut utf8") << QByteArray("x\xc3") << u"x\\xC3"_s;
-        QTest::newRow("overlong") << QByteArray("\xc0\xaf") << u"\\xC0\\xAF"_s;
-        QTest::newRow("right-to-left override") << QByteArray("\xe2\x80\xae") << u"\\xE2\\x80\\xAE"_s;
-        QTest::newRow("backslash") << QByteArray("a\\b") << u"a\\\\b"_s;
-        QTest::newRow("nul") << QByteArray("a\0b", 3) << u"a\\x00b"_s;
+        const Rows<QByteArray, QString> row("bytes", "text");
+        row("plain", "orders-lock", u"orders-lock"_s);
+        row("utf8", "\xc3\xa9t\xc3\xa9", u"\u00e9t\u00e9"_s);
+        row("newline and space", "a b\nc", u"a b\\x0Ac"_s);
+        row("terminal escape", "\x1b[31m", u"\\x1B[31m"_s);
+        row("not utf8", "\xff\xfe", u"\\xFF\\xFE"_s);
+        row("cut utf8", "x\xc3", u"x\\xC3"_s);
+        row("overlong", "\xc0\xaf", u"\\xC0\\xAF"_s);
+        row("right-to-left override", "\xe2\x80\xae", u"\\xE2\\x80\\xAE"_s);
+        row("backslash", "a\\b", u"a\\\\b"_s);
+        row("nul", QByteArray("a\0b", 3), u"a\\x00b"_s);
     }
     void escapes()
     {
@@ -150,9 +143,9 @@ private slots:
 
     void writesMomentsInUtc_data()
     {
-        QTest::addColumn<QByteArray>("timeZone");
+        const Rows<QByteArray> row("timeZone");
         for (const char *zone : {"UTC", "Pacific/Kiritimati", "America/St_Johns"})
-            QTest::newRow(zone) << QByteArray(zone);
+            row(zone, QByteArray(zone));
     }
     void writesMomentsInUtc()
     {

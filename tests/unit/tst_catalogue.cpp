@@ -4,11 +4,9 @@
 #include "tests/support/testmain.h"
 
 #include <QFile>
-#include <QTest>
 
 #include <set>
 
-using namespace lockscope;
 using namespace lockscope::recipes;
 
 namespace {

@@ -5,11 +5,8 @@
 
 #include <QFile>
 #include <QTemporaryDir>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace Qt::StringLiterals;
 
 class TestClientLabels : public QObject {
     Q_OBJECT

@@ -10,11 +10,6 @@
 #include "tests/support/testmain.h"
 
 #include <QTemporaryDir>
-#include <QTest>
-
-using namespace lockscope;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -39,9 +34,7 @@ history::Moment momentOf(WallTime time)
 
 inspect::SnapshotChange seenLock(const QByteArray &name)
 {
-    inspect::LockSnapshot lock;
-    lock.lock = {ConnectionName("zk"), name};
-    lock.recipe = "zk-mutex";
+    inspect::LockSnapshot lock{.lock = {ConnectionName("zk"), name}, .recipe = "zk-mutex"};
     return {inspect::ChangeKind::Added, lock};
 }
 
@@ -55,8 +48,7 @@ class TestClock : public QObject {
 private slots:
     void agesDoNotFollowTheWall_data()
     {
-        QTest::addColumn<qint64>("setBy");
-        QTest::addColumn<QString>("said");
+        addColumns<qint64, QString>("setBy", "said");
         const auto begun = u"%1; ages are not changed by it"_s;
         const auto at = QDateTime::fromSecsSinceEpoch(1'700'000'090).toString(u"yyyy-MM-dd HH:mm:ss"_s);
         const auto row = [&](const char *name, std::chrono::milliseconds by, const QString &how) {
@@ -118,11 +110,11 @@ private slots:
     // A node that came between two looks says what its server's clock is; those before it are dated as they were.
     void aServersClockIsSet_data()
     {
-        QTest::addColumn<qint64>("setBy");
-        QTest::newRow("not at all") << qint64(0);
-        QTest::newRow("corrected") << qint64(900);
-        QTest::newRow("2 h forward") << qint64(std::chrono::milliseconds(2h).count());
-        QTest::newRow("2 h back") << qint64(std::chrono::milliseconds(-2h).count());
+        const Rows<qint64> row("setBy");
+        row("not at all", 0);
+        row("corrected", 900);
+        row("2 h forward", qint64(std::chrono::milliseconds(2h).count()));
+        row("2 h back", qint64(std::chrono::milliseconds(-2h).count()));
     }
     void aServersClockIsSet()
     {
@@ -151,9 +143,9 @@ private slots:
     // In their order, a second apart, whatever the wall clock does; and what comes later is later.
     void aRecordingGoesOn_data()
     {
-        QTest::addColumn<qint64>("setBy");
-        QTest::newRow("forward") << qint64(std::chrono::milliseconds(2h).count());
-        QTest::newRow("back") << qint64(std::chrono::milliseconds(-2h).count());
+        const Rows<qint64> row("setBy");
+        row("forward", qint64(std::chrono::milliseconds(2h).count()));
+        row("back", qint64(std::chrono::milliseconds(-2h).count()));
     }
     void aRecordingGoesOn()
     {
@@ -186,11 +178,8 @@ private slots:
     {
         MachineLoop loop;
         operate::AuditFile file(m_folder.filePath(u"audit.jsonl"_s));
-        operate::AuditRecord record;
-        record.action = u"force-release"_s;
-        record.phase = u"intent"_s;
-        record.lock = "zk:/old";
-        record.time = clockBegin - 1h;
+        operate::AuditRecord record{
+            .time = clockBegin - 1h, .action = u"force-release"_s, .lock = "zk:/old", .phase = u"intent"_s};
         QVERIFY(file.append(record));
         AuditFollower follower(file);
         QVERIFY(follower.news().empty());
@@ -211,9 +200,7 @@ private slots:
         operate::AuditFile file(m_folder.filePath(u"fresh.jsonl"_s));
         AuditFollower follower(file);
         QVERIFY(follower.news().empty());
-        operate::AuditRecord record;
-        record.action = u"force-release"_s;
-        record.phase = u"intent"_s;
+        operate::AuditRecord record{.action = u"force-release"_s, .phase = u"intent"_s};
         QVERIFY(file.append(record));
         QCOMPARE(follower.news().size(), 1U);
     }

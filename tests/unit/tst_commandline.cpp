@@ -3,11 +3,7 @@
 #include "app/commandline.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::app;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -39,29 +35,22 @@ class TestCommandLine : public QObject {
 private slots:
     void whatIsWrongIsSaidInOneLine_data()
     {
-        QTest::addColumn<QStringList>("arguments");
-        QTest::addColumn<QString>("says");
-        QTest::newRow("unknown option") << QStringList{u"--frobnicate"_s}
-                                        << u"unknown option --frobnicate; see --help"_s;
-        QTest::newRow("nearly right") << QStringList{u"--jsn"_s} << u"did you mean --json?"_s;
-        QTest::newRow("nearly right, with value")
-            << QStringList{u"--conect=zk://h"_s} << u"did you mean --connect?"_s;
-        QTest::newRow("single dash") << QStringList{u"-x"_s} << u"unknown option -x"_s;
-        QTest::newRow("value missing") << QStringList{u"--hold"_s} << u"--hold wants a value: --hold D"_s;
-        QTest::newRow("value missing before --") << QStringList{u"--hold"_s, u"--"_s} << u"--hold wants a value"_s;
-        QTest::newRow("switch with value") << QStringList{u"--all=yes"_s} << u"--all takes no value"_s;
-        QTest::newRow("given twice") << QStringList{u"--hold"_s, u"1s"_s, u"--hold=2s"_s}
-                                     << u"--hold is given twice"_s;
-        QTest::newRow("no uri") << QStringList{u"--connect"_s, u"nonsense"_s} << u"not of the form [NAME=]SCHEME:"_s;
-        QTest::newRow("unknown scheme") << QStringList{u"--connect"_s, u"consul://h"_s}
-                                        << u"unknown scheme \"consul\""_s;
-        QTest::newRow("bad port") << QStringList{u"--connect"_s, u"zk://h:99999"_s}
-                                  << u"is not between 1 and 65535"_s;
-        QTest::newRow("one name twice") << QStringList{u"--connect"_s, u"a=zk://h"_s, u"--connect"_s,
-                                                       u"a=redis://h"_s}
-                                        << u"two connections are named a"_s;
-        QTest::newRow("arm of nothing") << QStringList{u"--arm"_s, u"zk"_s} << u"--arm zk names no connection"_s;
-        QTest::newRow("production of nothing") << QStringList{u"--production"_s, u"zk"_s} << u"names no connection"_s;
+        const Rows<QStringList, QString> row("arguments", "says");
+        row("unknown option", {u"--frobnicate"_s}, u"unknown option --frobnicate; see --help"_s);
+        row("nearly right", {u"--jsn"_s}, u"did you mean --json?"_s);
+        row("nearly right, with value", {u"--conect=zk://h"_s}, u"did you mean --connect?"_s);
+        row("single dash", {u"-x"_s}, u"unknown option -x"_s);
+        row("value missing", {u"--hold"_s}, u"--hold wants a value: --hold D"_s);
+        row("value missing before --", {u"--hold"_s, u"--"_s}, u"--hold wants a value"_s);
+        row("switch with value", {u"--all=yes"_s}, u"--all takes no value"_s);
+        row("given twice", {u"--hold"_s, u"1s"_s, u"--hold=2s"_s}, u"--hold is given twice"_s);
+        row("no uri", {u"--connect"_s, u"nonsense"_s}, u"not of the form [NAME=]SCHEME:"_s);
+        row("unknown scheme", {u"--connect"_s, u"consul://h"_s}, u"unknown scheme \"consul\""_s);
+        row("bad port", {u"--connect"_s, u"zk://h:99999"_s}, u"is not between 1 and 65535"_s);
+        row("one name twice", {u"--connect"_s, u"a=zk://h"_s, u"--connect"_s, u"a=redis://h"_s},
+            u"two connections are named a"_s);
+        row("arm of nothing", {u"--arm"_s, u"zk"_s}, u"--arm zk names no connection"_s);
+        row("production of nothing", {u"--production"_s, u"zk"_s}, u"names no connection"_s);
     }
     void whatIsWrongIsSaidInOneLine()
     {
@@ -77,10 +66,10 @@ private slots:
 
     void optionsStandAnywhereBeforeTheCommand_data()
     {
-        QTest::addColumn<QStringList>("arguments");
-        QTest::newRow("before") << QStringList{u"--json"_s, u"--connect"_s, u"zk://h"_s, u"show"_s, u"zk:/a"_s};
-        QTest::newRow("after") << QStringList{u"show"_s, u"zk:/a"_s, u"--connect=zk://h"_s, u"--json"_s};
-        QTest::newRow("between") << QStringList{u"show"_s, u"--json"_s, u"--connect"_s, u"zk://h"_s, u"zk:/a"_s};
+        const Rows<QStringList> row("arguments");
+        row("before", {u"--json"_s, u"--connect"_s, u"zk://h"_s, u"show"_s, u"zk:/a"_s});
+        row("after", {u"show"_s, u"zk:/a"_s, u"--connect=zk://h"_s, u"--json"_s});
+        row("between", {u"show"_s, u"--json"_s, u"--connect"_s, u"zk://h"_s, u"zk:/a"_s});
     }
     void optionsStandAnywhereBeforeTheCommand()
     {
@@ -149,8 +138,7 @@ private slots:
     void aNameMeansTheConnectionThatIsKnownByIt()
     {
         const auto find = [](const QString &name) -> Result<std::optional<NamedConnection>> {
-            SavedConnection saved;
-            saved.name = name;
+            SavedConnection saved{.name = name};
             saved.uri = u"zk://h:2181/shop"_s;
             saved.production = true;
             if (name == "orders"_L1)
@@ -212,8 +200,7 @@ private slots:
 
     void passwordsLeaveArgv_data()
     {
-        QTest::addColumn<QByteArray>("argument");
-        QTest::addColumn<QByteArray>("left");
+        addColumns<QByteArray, QByteArray>("argument", "left");
         const auto row = [](const char *argument, const char *left) {
             QTest::newRow(argument) << QByteArray(argument) << QByteArray(left);
         };

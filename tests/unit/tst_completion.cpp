@@ -8,12 +8,7 @@
 #include "core/async/virtualloop.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
 #include <thread>
-
-using namespace lockscope;
-using namespace std::chrono_literals;
 
 namespace {
 

@@ -7,12 +7,6 @@
 #include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
-#include <QTest>
-
-using namespace lockscope;
-using lockscope::testing::saved;
-using lockscope::testing::SavedConnections;
-using namespace Qt::StringLiterals;
 
 class TestConnectionStore : public QObject, private SavedConnections {
     Q_OBJECT

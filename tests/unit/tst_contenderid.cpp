@@ -3,9 +3,6 @@
 #include "core/rules/contenderid.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::recipes;
 
 class TestContenderId : public QObject {
@@ -14,15 +11,12 @@ class TestContenderId : public QObject {
 private slots:
     void namesThatComeAgainAreCalledWithTheirCzxid_data()
     {
-        QTest::addColumn<QByteArray>("name");
-        QTest::addColumn<QByteArray>("id");
+        const Rows<QByteArray, QByteArray> row("name", "id");
         const QByteArray uuid = "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a20";
         const QByteArray hex = "0e7d6b1a7c8e4b6e9a3e2f5d1c4b3a2f";
         const QByteArray digits = "01234567890123456789012345678901";
-        const auto once = [](const char *what, const QByteArray &name) { QTest::newRow(what) << name << name; };
-        const auto again = [](const char *what, const QByteArray &name) {
-            QTest::newRow(what) << name << name + "@4294967301";
-        };
+        const auto once = [&](const char *what, const QByteArray &name) { row(what, name, name); };
+        const auto again = [&](const char *what, const QByteArray &name) { row(what, name, name + "@4294967301"); };
         once("Curator", "_c_" + uuid + "-lock-0000000041");
         once("Curator's writer", "_c_" + uuid + "-__WRIT__0000000041");
         once("Curator after 2^31 creates", "_c_" + uuid + "-lock--2147483648");
@@ -47,15 +41,13 @@ private slots:
 
     void aBareNameIsToldFromItsFullForm_data()
     {
-        QTest::addColumn<QByteArray>("id");
-        QTest::addColumn<QByteArray>("bare");
-        QTest::addColumn<bool>("is");
-        QTest::newRow("the name") << QByteArray("leader@12") << QByteArray("leader") << true;
-        QTest::newRow("the full form itself") << QByteArray("leader@12") << QByteArray("leader@12") << false;
-        QTest::newRow("a longer name") << QByteArray("leader2@12") << QByteArray("leader") << false;
-        QTest::newRow("no number") << QByteArray("ADDED:x@host") << QByteArray("ADDED:x") << false;
-        QTest::newRow("a mark without a number") << QByteArray("leader@") << QByteArray("leader") << false;
-        QTest::newRow("another mark") << QByteArray("leader@12") << QByteArray("leader@1") << false;
+        const Rows<QByteArray, QByteArray, bool> row("id", "bare", "is");
+        row("the name", "leader@12", "leader", true);
+        row("the full form itself", "leader@12", "leader@12", false);
+        row("a longer name", "leader2@12", "leader", false);
+        row("no number", "ADDED:x@host", "ADDED:x", false);
+        row("a mark without a number", "leader@", "leader", false);
+        row("another mark", "leader@12", "leader@1", false);
     }
     void aBareNameIsToldFromItsFullForm()
     {

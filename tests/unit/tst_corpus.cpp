@@ -10,11 +10,8 @@
 #include <QFile>
 #include <QRandomGenerator>
 #include <QRegularExpression>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace Qt::StringLiterals;
 using std::chrono::milliseconds;
 
 namespace {

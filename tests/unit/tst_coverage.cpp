@@ -6,11 +6,8 @@
 #include "tests/support/testmain.h"
 
 #include <QJsonArray>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -30,10 +27,7 @@ std::vector<Coverage> coverageWithUnexplained()
 
 LockSnapshot lowLock(const QByteArray &name, std::vector<Finding> findings)
 {
-    LockSnapshot lock;
-    lock.lock = {redisConnection, name};
-    lock.findings = std::move(findings);
-    return lock;
+    return LockSnapshot{.lock = {redisConnection, name}, .findings = std::move(findings)};
 }
 
 std::vector<Coverage> coverageWithHidden(bool hasFinding)

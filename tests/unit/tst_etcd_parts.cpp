@@ -10,12 +10,7 @@
 #include "core/rehearse/rehearsal.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -94,20 +89,18 @@ private slots:
 
     void asksForWhatItMeans()
     {
-        etcd::RangeRequest request;
-        request.key = "foo/";
-        request.end = etcd::endOfPrefix("foo/");
-        request.limit = 1;
-        request.createdUpTo = 41;
-        request.order = etcd::Order::NewestFirst;
-        request.keysOnly = true;
+        etcd::RangeRequest request{.key = "foo/",
+                                   .end = etcd::endOfPrefix("foo/"),
+                                   .limit = 1,
+                                   .createdUpTo = 41,
+                                   .order = etcd::Order::NewestFirst,
+                                   .keysOnly = true};
         QCOMPARE(etcd::toJson(request),
                  json(R"({"key":"Zm9vLw==","range_end":"Zm9vMA==","limit":"1","max_create_revision":"41",
                           "sort_target":"CREATE","sort_order":"DESCEND","keys_only":true})"));
         etcd::Transaction transaction;
         transaction.conditions.push_back({"foo", 7});
-        etcd::Operation remove;
-        remove.kind = etcd::Operation::Kind::Remove;
+        etcd::Operation remove{.kind = etcd::Operation::Kind::Remove};
         remove.range.key = "foo";
         QVERIFY(!operate::isWrite(transaction));
         transaction.then.push_back(remove);
@@ -146,12 +139,12 @@ private slots:
     }
     void refusesWhatIsNotAsItShouldBe_data()
     {
-        QTest::addColumn<QByteArray>("text");
-        QTest::newRow("no key") << QByteArray(R"({"kvs":[{"create_revision":"2","mod_revision":"2"}]})");
-        QTest::newRow("no revision") << QByteArray(R"({"kvs":[{"key":"Zm9v"}]})");
-        QTest::newRow("entries that are no list") << QByteArray(R"({"kvs":"nonsense","more":true})");
-        QTest::newRow("a number that is none")
-            << QByteArray(R"({"kvs":[{"key":"Zm9v","create_revision":{},"mod_revision":"2"}]})");
+        const Rows<QByteArray> row("text");
+        row("no key", QByteArray(R"({"kvs":[{"create_revision":"2","mod_revision":"2"}]})"));
+        row("no revision", QByteArray(R"({"kvs":[{"key":"Zm9v"}]})"));
+        row("entries that are no list", QByteArray(R"({"kvs":"nonsense","more":true})"));
+        row("a number that is none",
+            QByteArray(R"({"kvs":[{"key":"Zm9v","create_revision":{},"mod_revision":"2"}]})"));
     }
     void refusesWhatIsNotAsItShouldBe()
     {
@@ -161,8 +154,7 @@ private slots:
     }
     void errorsSayWhatToThinkOfThem_data()
     {
-        QTest::addColumn<QByteArray>("text");
-        QTest::addColumn<int>("code");
+        addColumns<QByteArray, int>("text", "code");
         const auto row = [](const char *name, const char *text, ErrorCode code) {
             QTest::newRow(name) << QByteArray(text) << static_cast<int>(code);
         };
@@ -246,8 +238,7 @@ private slots:
 
     void knowsALockByItsKey_data()
     {
-        QTest::addColumn<QByteArray>("key");
-        QTest::addColumn<qint64>("lease");
+        addColumns<QByteArray, qint64>("key", "lease");
         QTest::addColumn<QByteArray>("lock"); // null: none
         QTest::newRow("Go's") << QByteArray("orders/75bcd15") << qint64(123456789) << QByteArray("orders");
         QTest::newRow("deeper") << QByteArray("/shop/orders/75bcd15") << qint64(123456789)
@@ -450,12 +441,10 @@ private slots:
     }
     void aLeaseThatNobodyRenewsIsSaid_data()
     {
-        QTest::addColumn<int>("granted");
-        QTest::addColumn<int>("left");
-        QTest::addColumn<bool>("isSaid");
-        QTest::newRow("renewed in time") << 10 << 6 << false;
-        QTest::newRow("missed") << 10 << 3 << true;
-        QTest::newRow("too short to tell") << 3 << 1 << false;
+        const Rows<int, int, bool> row("granted", "left", "isSaid");
+        row("renewed in time", 10, 6, false);
+        row("missed", 10, 3, true);
+        row("too short to tell", 3, 1, false);
     }
     void aLeaseThatNobodyRenewsIsSaid()
     {

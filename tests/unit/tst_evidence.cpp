@@ -4,12 +4,9 @@
 #include "tests/support/testmain.h"
 
 #include <QDateTime>
-#include <QTest>
 #include <QTimeZone>
 
-using namespace lockscope;
 using namespace lockscope::zk;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -113,8 +110,7 @@ class TestEvidence : public QObject {
 private slots:
     void dumpOfALeader()
     {
-        zk::Evidence evidence;
-        evidence.askedAt = at(45, 30);
+        zk::Evidence evidence{.askedAt = at(45, 30)};
         readDump(dumpStandalone, evidence);
         QCOMPARE(evidence.ephemerals.size(), std::size_t(2));
         QCOMPARE(bytes(evidence.ephemerals[high]),
@@ -136,8 +132,7 @@ private slots:
 
     void expiryFromADate_data()
     {
-        QTest::addColumn<QByteArray>("date");
-        QTest::addColumn<qint64>("serverAheadMs");
+        addColumns<QByteArray, qint64>("date", "serverAheadMs");
         QTest::addColumn<qint64>("leftMs"); // -1: unknown
         QTest::newRow("utc") << QByteArray("Sat Nov 21 01:45:39 UTC 2026") << qint64(0) << qint64(9000);
         QTest::newRow("another zone") << QByteArray("Sat Nov 21 02:45:39 CET 2026") << qint64(0) << qint64(9000);
@@ -155,9 +150,7 @@ private slots:
         QFETCH(QByteArray, date);
         QFETCH(qint64, serverAheadMs);
         QFETCH(qint64, leftMs);
-        zk::Evidence evidence;
-        evidence.askedAt = at(45, 30);
-        evidence.serverAhead = std::chrono::milliseconds(serverAheadMs);
+        zk::Evidence evidence{.askedAt = at(45, 30), .serverAhead = std::chrono::milliseconds(serverAheadMs)};
         readDump("SessionTracker dump:\nSession Sets (1)/(1):\n1 expire at " + date
                      + ":\n\t0x1\nephemeral nodes dump:\n",
                  evidence);
@@ -247,8 +240,7 @@ private slots:
 
     void whatIsNoAnswer_data()
     {
-        QTest::addColumn<QByteArray>("command");
-        QTest::addColumn<QByteArray>("answer");
+        const Rows<QByteArray, QByteArray> row("command", "answer");
         for (const auto *word : {"dump", "cons", "wchp", "wchs", "mntr", "srvr"}) {
             const QByteArray command(word);
             QTest::addRow("%s refused", word)
@@ -258,7 +250,7 @@ private slots:
             QTest::addRow("%s empty", word) << command << QByteArray();
             QTest::addRow("%s other server", word) << command << QByteArray("-ERR unknown command\r\n");
         }
-        QTest::newRow("unknown") << QByteArray("ruok") << QByteArray("imok");
+        row("unknown", "ruok", "imok");
     }
     void whatIsNoAnswer()
     {
@@ -320,15 +312,15 @@ private slots:
 
     void whatIsNotTheAdminServer_data()
     {
-        QTest::addColumn<QByteArray>("json");
-        QTest::newRow("empty") << QByteArray();
-        QTest::newRow("html") << QByteArray("<html><body>It works!</body></html>");
-        QTest::newRow("other json") << QByteArray(R"({"status":"ok"})");
-        QTest::newRow("array") << QByteArray("[]");
-        QTest::newRow("cut") << dumpJson.left(100);
-        QTest::newRow("unknown command") << QByteArray(R"({"command":"dump","error":"Unknown command: dump"})");
-        QTest::newRow("another command") << QByteArray(R"({"command":"monitor","error":null})");
-        QTest::newRow("nothing in it") << QByteArray(R"({"command":"dump","error":null})");
+        const Rows<QByteArray> row("json");
+        row("empty", {});
+        row("html", "<html><body>It works!</body></html>");
+        row("other json", QByteArray(R"({"status":"ok"})"));
+        row("array", "[]");
+        row("cut", dumpJson.left(100));
+        row("unknown command", QByteArray(R"({"command":"dump","error":"Unknown command: dump"})"));
+        row("another command", QByteArray(R"({"command":"monitor","error":null})"));
+        row("nothing in it", QByteArray(R"({"command":"dump","error":null})"));
     }
     void whatIsNotTheAdminServer()
     {

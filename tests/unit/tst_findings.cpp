@@ -7,12 +7,8 @@
 
 #include <QDirIterator>
 #include <QRegularExpression>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -116,8 +112,7 @@ private slots:
 
     void aMessageGoesOnCounting()
     {
-        LockSnapshot lock;
-        lock.observed = ServerTime(1h);
+        LockSnapshot lock{.observed = ServerTime(1h)};
         Wording message = u"silent for "_s;
         message.since(lock.observed - 44s) << u"; it expires "_s;
         message.until(lock.observed + 2600ms) << u", perhaps"_s;
@@ -132,8 +127,7 @@ private slots:
     // Five thousand in one queue are one finding, and the one who waits longest is named in it.
     void aLongQueueIsOneFinding()
     {
-        LockSnapshot lock;
-        lock.observed = ServerTime(1h);
+        LockSnapshot lock{.observed = ServerTime(1h)};
         for (int i = 0; i < 5000; ++i) {
             Contender one;
             one.id = "w" + QByteArray::number(i);
@@ -156,8 +150,7 @@ private slots:
     // Its node is two hours old, and a moment ago it waited: nothing is odd about its hold.
     void whoJustCameToHoldIsNotHeldForLong()
     {
-        LockSnapshot before;
-        before.observed = ServerTime(2h);
+        LockSnapshot before{.observed = ServerTime(2h)};
         before.contenders.resize(2);
         before.contenders[0].id = "first";
         before.contenders[0].role = Role::Holder;

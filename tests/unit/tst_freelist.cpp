@@ -8,7 +8,6 @@
 #include "tests/support/testmain.h"
 
 #include <QFile>
-#include <QTest>
 
 #include <algorithm>
 #include <cstdint>
@@ -17,8 +16,6 @@
 #include <vector>
 
 #include <unistd.h>
-
-using namespace lockscope;
 
 namespace {
 
@@ -57,10 +54,7 @@ class TestFreelist : public QObject {
 private slots:
     void blocksAreWhole_data()
     {
-        QTest::addColumn<bool>("inArena");
-        QTest::newRow("the system's") << false;
-        QTest::newRow("an arena's") << true;
-        QTest::newRow("another arena's") << true;
+        addRows<bool>("inArena", {{"the system's", false}, {"an arena's", true}, {"another arena's", true}});
     }
     // Some were taken before the arena came, and are given back meanwhile; all sizes, those too that no list is for.
     void blocksAreWhole()

@@ -5,9 +5,6 @@
 #include "core/inspect/redis/keypages.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
 using redis::Value;
 
@@ -15,22 +12,15 @@ namespace {
 
 Value wordOf(const QByteArray &text, Value::Kind kind = Value::Kind::Bulk)
 {
-    Value value;
-    value.kind = kind;
-    value.text = text;
-    return value;
+    return Value{.kind = kind, .text = text};
 }
 
 Value scannedPage(const QByteArray &next, const QByteArrayList &names)
 {
-    Value list;
-    list.kind = Value::Kind::Array;
+    Value list{.kind = Value::Kind::Array};
     for (const auto &name : names)
         list.items.push_back(wordOf(name));
-    Value page;
-    page.kind = Value::Kind::Array;
-    page.items = {wordOf(next), list};
-    return page;
+    return Value{.kind = Value::Kind::Array, .items = {wordOf(next), list}};
 }
 
 // Answers what it was asked when the test says so, in the order in which it was asked, as a server does.

@@ -8,12 +8,7 @@
 #include "core/operate/gate.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace Qt::StringLiterals;
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -38,19 +33,14 @@ SqlTransaction transaction(const QByteArray &id, quint64 connection, int started
 
 SqlPoll lookOf(std::vector<SqlTransaction> transactions, std::vector<SqlLockWait> waits)
 {
-    SqlPoll look;
-    look.now = at(100);
-    look.transactions = std::move(transactions);
-    look.waits = std::move(waits);
+    SqlPoll look{.now = at(100), .transactions = std::move(transactions), .waits = std::move(waits)};
     look.columns[{"`shop`.`stock`", "PRIMARY"}] = {"id"};
     for (const auto &one : look.transactions) {
-        SqlProcess process;
-        process.connection = one.connection;
-        process.user = "app";
-        process.host = "10.0.0." + QByteArray::number(one.connection) + ":4000";
-        process.isIdle = !one.waitStarted;
-        process.inState = 45s;
-        look.processes.push_back(process);
+        look.processes.push_back({.connection = one.connection,
+                                  .user = "app",
+                                  .host = "10.0.0." + QByteArray::number(one.connection) + ":4000",
+                                  .isIdle = !one.waitStarted,
+                                  .inState = 45s});
     }
     return look;
 }
@@ -129,39 +119,23 @@ private slots:
 
     void rowsAreNamedAsAcquireTakesThem_data()
     {
-        QTest::addColumn<QByteArray>("table");
-        QTest::addColumn<QByteArray>("index");
-        QTest::addColumn<QByteArrayList>("columns");
-        QTest::addColumn<QByteArray>("data");
-        QTest::addColumn<QByteArray>("name");
+        const Rows<QByteArray, QByteArray, QByteArrayList, QByteArray, QByteArray> row("table", "index", "columns",
+                                                                                       "data", "name");
         const QByteArray stock("`shop`.`stock`");
-        QTest::newRow("a number") << stock << QByteArray("PRIMARY") << QByteArrayList{"id"} << QByteArray("1")
-                                  << QByteArray("shop.stock#id=1");
-        QTest::newRow("a text") << stock << QByteArray("PRIMARY") << QByteArrayList{"sku"} << QByteArray("'a, ''b'''")
-                                << QByteArray("shop.stock#sku=a, 'b'");
-        QTest::newRow("a key of two") << stock << QByteArray("PRIMARY") << QByteArrayList{"a", "b"}
-                                      << QByteArray("7, 'x'") << QByteArray("shop.stock#a=7,b=x");
-        QTest::newRow("Quartz") << QByteArray("`q`.`QRTZ_LOCKS`") << QByteArray("PRIMARY")
-                                << QByteArrayList{"SCHED_NAME", "LOCK_NAME"}
-                                << QByteArray("'sched', 'TRIGGER_ACCESS'")
-                                << QByteArray("q.QRTZ_LOCKS#SCHED_NAME=sched,LOCK_NAME=TRIGGER_ACCESS");
-        QTest::newRow("what could be misread")
-            << stock << QByteArray("PRIMARY") << QByteArrayList{"a", "b c"} << QByteArray("'x,b=1', '`'")
-            << QByteArray("shop.stock#a=`x,b=1`,`b c`=````");
-        QTest::newRow("another index") << stock << QByteArray("by_name") << QByteArrayList{"name"}
-                                       << QByteArray("'kettle', 1") << QByteArray("shop.stock#name=kettle");
-        QTest::newRow("beyond the last")
-            << stock << QByteArray("PRIMARY") << QByteArrayList{"id"} << QByteArray("supremum pseudo-record")
-            << QByteArray("shop.stock#PRIMARY:supremum pseudo-record");
-        QTest::newRow("no key") << stock << QByteArray("GEN_CLUST_INDEX") << QByteArrayList()
-                                << QByteArray("0x000000000200")
-                                << QByteArray("shop.stock#GEN_CLUST_INDEX:0x000000000200");
-        QTest::newRow("not in memory") << stock << QByteArray("PRIMARY") << QByteArrayList{"id"} << QByteArray()
-                                       << QByteArray("shop.stock#PRIMARY:?");
-        QTest::newRow("the table") << stock << QByteArray() << QByteArrayList() << QByteArray()
-                                   << QByteArray("shop.stock");
-        QTest::newRow("odd names") << QByteArray("`s.s`.`a``b` /* Partition `p0` */") << QByteArray("PRIMARY")
-                                   << QByteArrayList{"c=d"} << QByteArray("1") << QByteArray("`s.s`.`a``b`#`c=d`=1");
+        row("a number", stock, "PRIMARY", {"id"}, "1", "shop.stock#id=1");
+        row("a text", stock, "PRIMARY", {"sku"}, "'a, ''b'''", "shop.stock#sku=a, 'b'");
+        row("a key of two", stock, "PRIMARY", {"a", "b"}, "7, 'x'", "shop.stock#a=7,b=x");
+        row("Quartz", "`q`.`QRTZ_LOCKS`", "PRIMARY", {"SCHED_NAME", "LOCK_NAME"}, "'sched', 'TRIGGER_ACCESS'",
+            "q.QRTZ_LOCKS#SCHED_NAME=sched,LOCK_NAME=TRIGGER_ACCESS");
+        row("what could be misread", stock, "PRIMARY", {"a", "b c"}, "'x,b=1', '`'",
+            "shop.stock#a=`x,b=1`,`b c`=````");
+        row("another index", stock, "by_name", {"name"}, "'kettle', 1", "shop.stock#name=kettle");
+        row("beyond the last", stock, "PRIMARY", {"id"}, "supremum pseudo-record",
+            "shop.stock#PRIMARY:supremum pseudo-record");
+        row("no key", stock, "GEN_CLUST_INDEX", {}, "0x000000000200", "shop.stock#GEN_CLUST_INDEX:0x000000000200");
+        row("not in memory", stock, "PRIMARY", {"id"}, {}, "shop.stock#PRIMARY:?");
+        row("the table", stock, {}, {}, {}, "shop.stock");
+        row("odd names", "`s.s`.`a``b` /* Partition `p0` */", "PRIMARY", {"c=d"}, "1", "`s.s`.`a``b`#`c=d`=1");
     }
     void rowsAreNamedAsAcquireTakesThem()
     {
@@ -247,34 +221,14 @@ private slots:
     }
     void gapsAreNamedByTheRequest_data()
     {
-        QTest::addColumn<QByteArray>("requested");
-        QTest::addColumn<QByteArray>("data");
-        QTest::addColumn<QByteArray>("id");
-        QTest::addColumn<QByteArray>("name");
-        QTest::newRow("gap") << "X,GAP"_ba
-                             << "10"_ba
-                             << ""_ba
-                             << "before shop.stock#id=10"_ba;
-        QTest::newRow("MySQL") << "X,GAP,INSERT_INTENTION"_ba
-                               << "10"_ba
-                               << ""_ba
-                               << "before shop.stock#id=10"_ba;
-        QTest::newRow("record and gap") << "X"_ba
-                                        << "10"_ba
-                                        << ""_ba
-                                        << "shop.stock#id=10"_ba;
-        QTest::newRow("record only") << "X,REC_NOT_GAP"_ba
-                                     << "10"_ba
-                                     << ""_ba
-                                     << "shop.stock#id=10"_ba;
-        QTest::newRow("behind the last") << "X"_ba
-                                         << "supremum pseudo-record"_ba
-                                         << ""_ba
-                                         << "before shop.stock#PRIMARY:supremum pseudo-record"_ba;
-        QTest::newRow("behind the last, not in memory") << "X"_ba
-                                                        << ""_ba
-                                                        << "254:17:3:1"_ba
-                                                        << "before shop.stock#PRIMARY:?17:3:1"_ba;
+        const Rows<QByteArray, QByteArray, QByteArray, QByteArray> row("requested", "data", "id", "name");
+        row("gap", "X,GAP"_ba, "10"_ba, ""_ba, "before shop.stock#id=10"_ba);
+        row("MySQL", "X,GAP,INSERT_INTENTION"_ba, "10"_ba, ""_ba, "before shop.stock#id=10"_ba);
+        row("record and gap", "X"_ba, "10"_ba, ""_ba, "shop.stock#id=10"_ba);
+        row("record only", "X,REC_NOT_GAP"_ba, "10"_ba, ""_ba, "shop.stock#id=10"_ba);
+        row("behind the last", "X"_ba, "supremum pseudo-record"_ba, ""_ba,
+            "before shop.stock#PRIMARY:supremum pseudo-record"_ba);
+        row("behind the last, not in memory", "X"_ba, ""_ba, "254:17:3:1"_ba, "before shop.stock#PRIMARY:?17:3:1"_ba);
     }
     void gapsAreNamedByTheRequest()
     {
@@ -549,17 +503,15 @@ private slots:
 
     void namesAreReadFromStatements_data()
     {
-        QTest::addColumn<QByteArray>("statement");
-        QTest::addColumn<QByteArray>("name");
-        QTest::newRow("plain") << QByteArray("SELECT GET_LOCK('a',10)") << QByteArray("a");
-        QTest::newRow("spaces, case, double quotes") << QByteArray("do get_lock ( \"b c\" , 1)") << QByteArray("b c");
-        QTest::newRow("doubled and escaped")
-            << QByteArray("SELECT GET_LOCK('it''s \\'x\\'', 1)") << QByteArray("it's 'x'");
-        QTest::newRow("line ends and other bytes")
-            << QByteArray("SELECT GET_LOCK('a\\r\\nb\\t\\\\\\0', 1)") << QByteArray("a\r\nb\t\\\0", 7);
-        QTest::newRow("an expression") << QByteArray("SELECT GET_LOCK(CONCAT('a', 'b'), 1)") << QByteArray();
-        QTest::newRow("another") << QByteArray("SELECT 1") << QByteArray();
-        QTest::newRow("cut off") << QByteArray("SELECT GET_LOCK(") << QByteArray();
+        const Rows<QByteArray, QByteArray> row("statement", "name");
+        row("plain", "SELECT GET_LOCK('a',10)", "a");
+        row("spaces, case, double quotes", "do get_lock ( \"b c\" , 1)", "b c");
+        row("doubled and escaped", "SELECT GET_LOCK('it''s \\'x\\'', 1)", "it's 'x'");
+        row("line ends and other bytes", QByteArray("SELECT GET_LOCK('a\\r\\nb\\t\\\\\\0', 1)"),
+            QByteArray("a\r\nb\t\\\0", 7));
+        row("an expression", "SELECT GET_LOCK(CONCAT('a', 'b'), 1)", {});
+        row("another", "SELECT 1", {});
+        row("cut off", "SELECT GET_LOCK(", {});
     }
     void namesAreReadFromStatements()
     {
@@ -586,8 +538,7 @@ private slots:
     void statusIsReadWithCare_data()
     {
         using enum mariadb::InStatus;
-        QTest::addColumn<QByteArray>("status");
-        QTest::addColumn<mariadb::InStatus>("found");
+        addColumns<QByteArray, mariadb::InStatus>("status", "found");
         const QByteArray ours = "---TRANSACTION (0x7f0d5e7f2780), ACTIVE 0 sec\n0 lock struct(s)\n"
                                 "MariaDB thread id 6, OS thread handle 1, query id 2 127.0.0.1 root starting\n"
                                 "SHOW ENGINE INNODB STATUS\n";
@@ -619,21 +570,20 @@ private slots:
 
     void questionsAreNoWritesAndLocksAre_data()
     {
-        QTest::addColumn<QByteArray>("statement");
-        QTest::addColumn<bool>("write");
+        const Rows<QByteArray, bool> row("statement", "write");
         for (const auto *read :
              {"SELECT 1", "  select id from t", "SELECT IS_USED_LOCK('a')", "ROLLBACK", "DO 0", "SHOW PROCESSLIST",
               "START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT",
               "SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "SET SESSION lock_wait_timeout = 1",
               "SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY"})
-            QTest::newRow(read) << QByteArray(read) << false;
+            row(read, QByteArray(read), false);
         for (const auto *write :
              {"UPDATE t SET a = 1", "SELECT id FROM t FOR UPDATE", "SELECT id FROM t for  update",
               "select GET_LOCK('a', 1)", "SELECT RELEASE_LOCK('a')", "SELECT 1 INTO OUTFILE 'x'", "KILL CONNECTION 1",
               "START TRANSACTION", "COMMIT", "CALL p()", "SET GLOBAL x = 1", "", "SET SESSION lock_wait_timeout = 2",
               "DO SLEEP(1)", "START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT; DELETE FROM t",
               "BEGIN NOT ATOMIC KILL 1; END", "WITH a AS (SELECT 1) SELECT * FROM a", "SELECT\n1\nFOR\nUPDATE"})
-            QTest::newRow(write) << QByteArray(write) << true;
+            row(write, QByteArray(write), true);
     }
     void questionsAreNoWritesAndLocksAre()
     {

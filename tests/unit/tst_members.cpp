@@ -3,11 +3,7 @@
 #include "core/zookeeper/evidence.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::zk;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -36,20 +32,17 @@ class TestMembers : public QObject {
 private slots:
     void configurationsAsServersWriteThem_data()
     {
-        QTest::addColumn<QByteArray>("text");
-        QTest::addColumn<QString>("servers");
-        QTest::newRow("three") << configuration << u"1 zk1 zk1:2181, 2 zk2 10.0.0.2:2182, 3 zk3 -"_s;
-        QTest::newRow("port alone") << QByteArray("server.7=a:1:2:participant;2181") << u"7 a a:2181"_s;
-        QTest::newRow("no role") << QByteArray("server.7=a:1:2;2181") << u"7 a a:2181"_s;
-        QTest::newRow("IPv6") << QByteArray("server.1=[::1]:1:2:participant;[::]:2181") << u"1 ::1 [::1]:2181"_s;
-        QTest::newRow("several addresses") << QByteArray("server.1=a:1:2|b:1:2:participant;2181") << u"1 a a:2181"_s;
-        QTest::newRow("as conf prints it")
-            << QByteArray("serverId=1\nmembership: \nserver.1=a:1:2:participant;0.0.0.0:5\nversion=0")
-            << u"1 a a:5"_s;
-        QTest::newRow("twice the same") << QByteArray("server.1=a:1:2\nserver.1=b:1:2") << u"1 a -"_s;
-        QTest::newRow("standalone") << QByteArray("clientPort=2181\nserverId=0\n") << QString();
-        QTest::newRow("nonsense") << QByteArray("server.=\nserver.x=a\nserver.1\nserver.1=\nserver.2=:1:2")
-                                  << QString();
+        const Rows<QByteArray, QString> row("text", "servers");
+        row("three", configuration, u"1 zk1 zk1:2181, 2 zk2 10.0.0.2:2182, 3 zk3 -"_s);
+        row("port alone", "server.7=a:1:2:participant;2181", u"7 a a:2181"_s);
+        row("no role", "server.7=a:1:2;2181", u"7 a a:2181"_s);
+        row("IPv6", "server.1=[::1]:1:2:participant;[::]:2181", u"1 ::1 [::1]:2181"_s);
+        row("several addresses", "server.1=a:1:2|b:1:2:participant;2181", u"1 a a:2181"_s);
+        row("as conf prints it", "serverId=1\nmembership: \nserver.1=a:1:2:participant;0.0.0.0:5\nversion=0",
+            u"1 a a:5"_s);
+        row("twice the same", "server.1=a:1:2\nserver.1=b:1:2", u"1 a -"_s);
+        row("standalone", "clientPort=2181\nserverId=0\n", {});
+        row("nonsense", "server.=\nserver.x=a\nserver.1\nserver.1=\nserver.2=:1:2", {});
     }
     void configurationsAsServersWriteThem()
     {
@@ -115,8 +108,7 @@ private slots:
     void versionAndRolesAreSaidInWords_data()
     {
         QTest::addColumn<QByteArrayList>("members"); // version and mode
-        QTest::addColumn<int>("silent");
-        QTest::addColumn<QString>("words");
+        addColumns<int, QString>("silent", "words");
         QTest::newRow("alone") << QByteArrayList{"3.8.0 standalone"} << 0 << u"ZooKeeper 3.8.0, standalone"_s;
         QTest::newRow("three") << QByteArrayList{"3.9.3 follower", "3.9.3 leader", "3.9.3 follower"} << 0
                                << u"ZooKeeper 3.9.3 on 3 members: 1 leader, 2 followers"_s;
@@ -132,10 +124,7 @@ private slots:
         QFETCH(int, silent);
         std::vector<zk::MemberFacts> facts;
         for (const auto &member : members) {
-            zk::MemberFacts one;
-            one.version = member.split(' ').value(0);
-            one.mode = member.split(' ').value(1);
-            facts.push_back(one);
+            facts.push_back({.mode = member.split(' ').value(1), .version = member.split(' ').value(0)});
         }
         QTEST(zk::serverWords(facts, silent), "words");
         QCOMPARE(zk::versionIn("3.8.0-5a02a05eddb59aee6ac762f7ea82e92a68eb9c0f, built on 2022-02-25"),

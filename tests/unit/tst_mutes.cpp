@@ -6,11 +6,7 @@
 #include <QFile>
 #include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QTest>
 
-using namespace lockscope;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using inspect::FindingCode;
 using inspect::LockName;
 using inspect::Severity;
@@ -167,22 +163,20 @@ private slots:
 
     void brokenFile_data()
     {
-        QTest::addColumn<QByteArray>("text");
-        QTest::addColumn<QString>("says");
-        QTest::newRow("no JSON") << QByteArray("{") << u"byte "_s;
-        QTest::newRow("no version") << QByteArray("{}") << u"version: is missing"_s;
-        QTest::newRow("newer") << QByteArray(R"({"version":2})") << u"version: 2 is not 1"_s;
-        QTest::newRow("no list") << QByteArray(R"({"version":1,"mutes":7})") << u"mutes: is to be an array"_s;
+        const Rows<QByteArray, QString> row("text", "says");
+        row("no JSON", "{", u"byte "_s);
+        row("no version", "{}", u"version: is missing"_s);
+        row("newer", QByteArray(R"({"version":2})"), u"version: 2 is not 1"_s);
+        row("no list", QByteArray(R"({"version":1,"mutes":7})"), u"mutes: is to be an array"_s);
         const QByteArray one =
             R"({"version":1,"mutes":[{"lock":"zk:/a","reason":"r","since":"2025-11-22T12:00:00Z",)";
-        QTest::newRow("no end") << one + "}]}" << u"byte"_s;
-        QTest::newRow("endless") << one + R"("code":"long-held"}]})" << u"mutes[0].until: is to be a moment"_s;
-        QTest::newRow("too long") << one + R"("until":"2026-11-22T12:00:00Z"}]})"
-                                  << u"mutes[0].until: is to be after"_s;
-        QTest::newRow("unknown code") << one + R"("until":"2025-11-22T13:00:00Z","code":"nonsense"}]})"
-                                      << u"mutes[0].code: is to be one of those"_s;
-        QTest::newRow("unknown field") << one + R"("until":"2025-11-22T13:00:00Z","Code":"long-held"}]})"
-                                       << u"mutes[0].Code: is not known here"_s;
+        row("no end", one + "}]}", u"byte"_s);
+        row("endless", one + R"("code":"long-held"}]})", u"mutes[0].until: is to be a moment"_s);
+        row("too long", one + R"("until":"2026-11-22T12:00:00Z"}]})", u"mutes[0].until: is to be after"_s);
+        row("unknown code", one + R"("until":"2025-11-22T13:00:00Z","code":"nonsense"}]})",
+            u"mutes[0].code: is to be one of those"_s);
+        row("unknown field", one + R"("until":"2025-11-22T13:00:00Z","Code":"long-held"}]})",
+            u"mutes[0].Code: is not known here"_s);
     }
     // It says the file and the field, mutes nothing, and is left as it is.
     void brokenFile()

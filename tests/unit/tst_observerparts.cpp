@@ -9,26 +9,17 @@
 #include "core/inspect/zookeeper/observerjudge.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 
 namespace {
 
 LockSnapshot snapshot(const QByteArray &name, std::vector<QByteArray> contenders = {"a", "b"})
 {
-    LockSnapshot lock;
-    lock.lock = {ConnectionName("zk"), name};
-    lock.recipe = "zk-mutex";
+    LockSnapshot lock{.lock = {ConnectionName("zk"), name}, .recipe = "zk-mutex"};
     for (const auto &id : contenders) {
-        Contender contender;
-        contender.id = id;
-        contender.role = lock.contenders.empty() ? Role::Holder : Role::Waiter;
-        contender.session = u"0x"_s + QString::fromLatin1(id);
-        lock.contenders.push_back(contender);
+        lock.contenders.push_back({.id = id,
+                                   .role = lock.contenders.empty() ? Role::Holder : Role::Waiter,
+                                   .session = u"0x"_s + QString::fromLatin1(id)});
     }
     return lock;
 }
@@ -99,8 +90,7 @@ private slots:
 
     void theChrootIsStrippedAtItsBoundary_data()
     {
-        QTest::addColumn<QByteArray>("chroot");
-        QTest::addColumn<QByteArray>("path");
+        addColumns<QByteArray, QByteArray>("chroot", "path");
         QTest::addColumn<QByteArray>("parent"); // empty: outside
         const auto row = [](const char *chroot, const char *path, const char *parent) {
             QTest::addRow("%s in '%s'", path, chroot) << QByteArray(chroot) << QByteArray(path) << QByteArray(parent);
@@ -142,8 +132,7 @@ private slots:
 
     void aGlobNarrowsTheSearch_data()
     {
-        QTest::addColumn<QByteArray>("glob");
-        QTest::addColumn<QByteArray>("root");
+        addColumns<QByteArray, QByteArray>("glob", "root");
         const auto row = [](const char *glob, const char *root) {
             QTest::newRow(glob) << QByteArray(glob) << QByteArray(root);
         };
@@ -168,18 +157,17 @@ private slots:
 
     void whatMakesADifference_data()
     {
-        QTest::addColumn<bool>("same");
-        QTest::addColumn<int>("change");
-        QTest::newRow("when it was looked at") << true << 0;
-        QTest::newRow("the clock's lead") << true << 1;
-        QTest::newRow("seconds in a message") << true << 2;
-        QTest::newRow("expiry wavers") << true << 3;
-        QTest::newRow("expiry moves") << false << 4;
-        QTest::newRow("expiry becomes known") << false << 5;
-        QTest::newRow("a contender less") << false << 6;
-        QTest::newRow("evidence of a watch") << false << 7;
-        QTest::newRow("a finding") << false << 8;
-        QTest::newRow("state") << false << 9;
+        const Rows<bool, int> row("same", "change");
+        row("when it was looked at", true, 0);
+        row("the clock's lead", true, 1);
+        row("seconds in a message", true, 2);
+        row("expiry wavers", true, 3);
+        row("expiry moves", false, 4);
+        row("expiry becomes known", false, 5);
+        row("a contender less", false, 6);
+        row("evidence of a watch", false, 7);
+        row("a finding", false, 8);
+        row("state", false, 9);
     }
     void whatMakesADifference()
     {
@@ -268,12 +256,11 @@ private slots:
         evidence.answers["dump"] = answer(0, 3, u"not in the whitelist"_s);
         evidence.answers["cons"] = answer(3, 3);
         evidence.answers["wchp"] = answer(1, 3, u"connection refused"_s);
-        SearchFacts search;
-        search.refusal = u"the server refused the credentials"_s;
-        search.crawled = true;
-        search.crawlSeen = 200'000;
-        search.crawlCut = true;
-        search.polledDirectories = 2;
+        SearchFacts search{.refusal = u"the server refused the credentials"_s,
+                           .crawled = true,
+                           .crawlSeen = 200'000,
+                           .crawlCut = true,
+                           .polledDirectories = 2};
         QStringList messages;
         for (const auto &one : coverageOf(ConnectionName("zk"), evidence, search)) {
             QVERIFY(!one.complete);
@@ -294,9 +281,7 @@ private slots:
         for (const auto *command : {"dump", "cons", "wchp"})
             evidence.answers[command] = answer(1, 1);
         evidence.childWatchTotal = 5;
-        SearchFacts search;
-        search.sweepComplete = true;
-        search.ownChildWatches = 5;
+        SearchFacts search{.sweepComplete = true, .ownChildWatches = 5};
         const auto whole = coverageOf(ConnectionName("zk"), evidence, search);
         QCOMPARE(whole.size(), std::size_t(1));
         QVERIFY(whole[0].complete);

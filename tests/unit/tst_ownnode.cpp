@@ -8,14 +8,9 @@
 #include "tests/unit/tst_gate_fakes.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
 #include <algorithm>
 
-using namespace lockscope;
 using namespace lockscope::recipes;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -245,12 +240,11 @@ private slots:
     // Nobody told it: it finds out by itself.
     void aLateReleaseRemovesNothing_data()
     {
-        QTest::addColumn<qint64>("czxid");
-        QTest::addColumn<quint64>("owner");
-        QTest::newRow("another node") << qint64(9) << quint64(them);
-        QTest::newRow("another node of our own session") << qint64(9) << quint64(us);
-        QTest::newRow("another owner") << qint64(5) << quint64(them);
-        QTest::newRow("no node") << qint64(0) << quint64(0);
+        const Rows<qint64, quint64> row("czxid", "owner");
+        row("another node", 9, quint64(them));
+        row("another node of our own session", 9, quint64(us));
+        row("another owner", 5, quint64(them));
+        row("no node", 0, 0);
     }
     void aLateReleaseRemovesNothing()
     {
@@ -271,9 +265,7 @@ private slots:
 
     void aHoldThatIsDroppedRemovesNothingButItsOwn_data()
     {
-        QTest::addColumn<bool>("isReplaced");
-        QTest::newRow("ours") << false;
-        QTest::newRow("a successor's") << true;
+        addRows<bool>("isReplaced", {{"ours", false}, {"a successor's", true}});
     }
     void aHoldThatIsDroppedRemovesNothingButItsOwn()
     {
@@ -330,9 +322,7 @@ private slots:
 
     void whichNamesComeAgain()
     {
-        NodeClaim fixed;
-        fixed.path = path;
-        fixed.sequential = false;
+        NodeClaim fixed{.path = path, .sequential = false};
         QVERIFY(fixed.nameComesAgain());
         NodeClaim numbered = fixed;
         numbered.sequential = true;

@@ -7,22 +7,13 @@
 #include "tests/support/testmain.h"
 #include "znodetable.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
 using namespace lockscope::inspect::table;
-using namespace std::chrono_literals;
 
 class TestPlaces : public QObject {
     Q_OBJECT
 
-    static void columns()
-    {
-        QTest::addColumn<QByteArray>("path");
-        QTest::addColumn<QByteArray>("nodes");
-        QTest::addColumn<QByteArray>("expected");
-    }
+    static void columns() { addColumns<QByteArray, QByteArray, QByteArray>("path", "nodes", "expected"); }
     static void row(const char *name, const char *path, const char *nodes, const char *expected)
     {
         QTest::newRow(name) << QByteArray(path) << QByteArray(nodes) << QByteArray(expected);
@@ -31,11 +22,11 @@ class TestPlaces : public QObject {
 private slots:
     void aFoldersNameDeniesNoLock_data()
     {
-        QTest::addColumn<QByteArray>("path");
+        const Rows<QByteArray> row("path");
         for (const char *path : {"/app/owners/42", "/owners", "/x/taken", "/x/taken/1", "/leaders/a", "/mutations/7",
                                  "/mutations", "/block_numbers/a", "/live_nodes", "/brokers/ids", "/hbase/rs",
                                  "/consumers/g/owners/t", "/collections/c/leaders/s", "/overseer_elect"})
-            QTest::newRow(path) << QByteArray(path);
+            row(path, QByteArray(path));
     }
     void aFoldersNameDeniesNoLock()
     {
@@ -51,9 +42,9 @@ private slots:
 
     void locksOfNoKnownClientInSuchFolders_data()
     {
-        QTest::addColumn<QByteArray>("path");
+        const Rows<QByteArray> row("path");
         for (const char *path : {"/app/owners/42", "/x/taken/1", "/leaders/a", "/mutations/7", "/x/mutations"})
-            QTest::newRow(path) << QByteArray(path);
+            row(path, QByteArray(path));
     }
     void locksOfNoKnownClientInSuchFolders()
     {
@@ -170,14 +161,13 @@ private slots:
     // P let go and W moved up between the listing and the question who watches what.
     void anOldListIsNotJudgedByNewerEvidence_data()
     {
-        QTest::addColumn<QByteArray>("nodes");
-        QTest::addColumn<FindingCode>("code");
-        QTest::newRow("wrong watch") << QByteArray("{h1}__lock__0000000001 s1\n{h2}__lock__0000000002 s2\n"
-                                                   "{h3}__lock__0000000003 s3\ns2 > {h1}__lock__0000000001\n"
-                                                   "s3 > {h1}__lock__0000000001")
-                                     << FindingCode::WrongWatch;
-        QTest::newRow("watches nothing")
-            << QByteArray("{h1}__lock__0000000001 s1\n{h2}__lock__0000000002 s2") << FindingCode::LostWakeup;
+        const Rows<QByteArray, FindingCode> row("nodes", "code");
+        row("wrong watch",
+            "{h1}__lock__0000000001 s1\n{h2}__lock__0000000002 s2\n"
+            "{h3}__lock__0000000003 s3\ns2 > {h1}__lock__0000000001\n"
+            "s3 > {h1}__lock__0000000001",
+            FindingCode::WrongWatch);
+        row("watches nothing", "{h1}__lock__0000000001 s1\n{h2}__lock__0000000002 s2", FindingCode::LostWakeup);
     }
     void anOldListIsNotJudgedByNewerEvidence()
     {

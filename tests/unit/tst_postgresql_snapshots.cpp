@@ -10,12 +10,7 @@
 #include "core/recipes/postgresql/locks.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -40,18 +35,17 @@ PgSession pgSession(quint64 pid, const QByteArray &state = "active")
 PgLock pgAdvisory(quint64 pid, bool isGranted, const QByteArray &mode = "ExclusiveLock",
                   std::vector<quint64> blockedBy = {})
 {
-    PgLock lock;
-    lock.type = "advisory";
-    lock.database = "5";
-    lock.databaseName = "shop";
-    lock.classId = "0";
-    lock.objectId = "42";
-    lock.objectSubId = "1";
-    lock.owner = QByteArray::number(pid) + "/1";
-    lock.pid = pid;
-    lock.mode = mode;
-    lock.isGranted = isGranted;
-    lock.blockedBy = std::move(blockedBy);
+    PgLock lock{.type = "advisory",
+                .database = "5",
+                .databaseName = "shop",
+                .classId = "0",
+                .objectId = "42",
+                .objectSubId = "1",
+                .owner = QByteArray::number(pid) + "/1",
+                .pid = pid,
+                .mode = mode,
+                .isGranted = isGranted,
+                .blockedBy = std::move(blockedBy)};
     if (!isGranted)
         lock.waitStart = pgBegun + PgMoment(30 + pid) * oneSecond;
     return lock;
@@ -89,11 +83,10 @@ PgLock pgTable(quint64 pid, const QByteArray &mode, bool isGranted, std::vector<
 
 PgPoll pgLook(std::vector<PgLock> locks, std::vector<PgSession> sessions)
 {
-    PgPoll look;
-    look.now = timeOf(pgBegun + 100 * oneSecond);
-    look.database = "5";
-    look.locks = std::move(locks);
-    look.sessions = std::move(sessions);
+    PgPoll look{.now = timeOf(pgBegun + 100 * oneSecond),
+                .database = "5",
+                .sessions = std::move(sessions),
+                .locks = std::move(locks)};
     look.rowKeys[{"16384", "0", "1"}] = {{"id"}, {"1"}};
     return look;
 }
@@ -129,15 +122,12 @@ class TestPostgreSqlSnapshots : public QObject {
 private slots:
     void namesAdvisoryLocks_data()
     {
-        QTest::addColumn<quint32>("classId");
-        QTest::addColumn<quint32>("objectId");
-        QTest::addColumn<int>("kind");
-        QTest::addColumn<QByteArray>("name");
-        QTest::newRow("one key") << 0U << 42U << 1 << QByteArray("ADVISORY#42");
-        QTest::newRow("a large one") << 1U << 0U << 1 << QByteArray("ADVISORY#4294967296");
-        QTest::newRow("a negative one") << ~0U << ~0U << 1 << QByteArray("ADVISORY#-1");
-        QTest::newRow("two keys") << 7U << 42U << 2 << QByteArray("ADVISORY#7,42");
-        QTest::newRow("a negative one of two") << ~0U << 42U << 2 << QByteArray("ADVISORY#-1,42");
+        const Rows<quint32, quint32, int, QByteArray> row("classId", "objectId", "kind", "name");
+        row("one key", 0U, 42U, 1, "ADVISORY#42");
+        row("a large one", 1U, 0U, 1, "ADVISORY#4294967296");
+        row("a negative one", ~0U, ~0U, 1, "ADVISORY#-1");
+        row("two keys", 7U, 42U, 2, "ADVISORY#7,42");
+        row("a negative one of two", ~0U, 42U, 2, "ADVISORY#-1,42");
     }
     void namesAdvisoryLocks()
     {
@@ -163,8 +153,7 @@ private slots:
     {
         const ServerTime before(std::chrono::seconds(100));
         const auto seen = [](Role role, const char *recipe = "pg-advisory") {
-            LockSnapshot lock;
-            lock.recipe = recipe;
+            LockSnapshot lock{.recipe = recipe};
             lock.contenders.resize(1);
             lock.contenders[0].id = "7@1";
             lock.contenders[0].role = role;

@@ -6,7 +6,6 @@
 
 #include "core/inspect/findings.h"
 
-using namespace lockscope;
 using namespace lockscope::inspect;
 using namespace lockscope::inspect::table;
 

@@ -8,12 +8,8 @@
 #include "core/inspect/zookeeper/serverview.h"
 #include "core/rules/turn.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
 using namespace lockscope::inspect::table;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -234,16 +230,13 @@ private slots:
 
     void lostWakeupOnlyWhereItCanBeSeen_data()
     {
-        QTest::addColumn<QByteArray>("nodes");
-        QTest::addColumn<int>("suspects");
-        QTest::newRow("kazoo") << three << 2;
-        QTest::newRow("herd: child watches are never listed")
-            << QByteArray("herd-0000000001 s1\nherd-0000000002 s2") << 0;
-        QTest::newRow("textbook: may watch the children") << QByteArray("a-W-0000000001 s1\nb-W-0000000002 s2") << 0;
-        QTest::newRow("nobody's names: may poll") << QByteArray("lock-0000000001 s1\nlock-0000000002 s2") << 0;
-        QTest::newRow("two nodes of one session")
-            << QByteArray("{h1}__lock__0000000001 s1\n{h2}__lock__0000000002 s1") << 0;
-        QTest::newRow("persistent") << QByteArray("{h1}__lock__0000000001 s1\n{h2}__lock__0000000002 -") << 0;
+        const Rows<QByteArray, int> row("nodes", "suspects");
+        row("kazoo", three, 2);
+        row("herd: child watches are never listed", "herd-0000000001 s1\nherd-0000000002 s2", 0);
+        row("textbook: may watch the children", "a-W-0000000001 s1\nb-W-0000000002 s2", 0);
+        row("nobody's names: may poll", "lock-0000000001 s1\nlock-0000000002 s2", 0);
+        row("two nodes of one session", "{h1}__lock__0000000001 s1\n{h2}__lock__0000000002 s1", 0);
+        row("persistent", "{h1}__lock__0000000001 s1\n{h2}__lock__0000000002 -", 0);
     }
     void lostWakeupOnlyWhereItCanBeSeen()
     {
@@ -281,8 +274,7 @@ private slots:
 
     void directoriesWorthReading_data()
     {
-        QTest::addColumn<QByteArray>("parent");
-        QTest::addColumn<QByteArray>("ephemerals");
+        addColumns<QByteArray, QByteArray>("parent", "ephemerals");
         QTest::addColumn<QByteArray>("directory"); // empty: none
         const auto row = [](const char *parent, const char *ephemerals, const char *directory) {
             QTest::addRow("%s %s", parent, ephemerals)
@@ -375,8 +367,7 @@ private slots:
              {QByteArray("\xff\xfe"), QByteArray("_c_"), QByteArray("_c_-lock-"), QByteArray("x-"),
               QByteArray("0000000001"), QByteArray("__lock__99999999999"), QByteArray(5000, '-'), QByteArray("{\n}"),
               QByteArray("-W-"), QByteArray("lock-"), QByteArray("_lock_0000000001")}) {
-            ZnodeView node;
-            node.name = NodeName(name);
+            ZnodeView node{.name = NodeName(name)};
             node.stat.ephemeralOwner = zk::SessionId{sessionNumber(1)};
             node.data = QByteArray(1024 * 1024, '\x1b');
             input.directory.children.push_back(node);

@@ -4,7 +4,6 @@
 #include "tests/support/testmain.h"
 #include "znoderules.h"
 
-using namespace lockscope;
 using namespace lockscope::inspect;
 using namespace lockscope::inspect::table;
 

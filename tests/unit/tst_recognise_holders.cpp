@@ -6,9 +6,6 @@
 
 #include "core/inspect/findings.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
 using namespace lockscope::inspect::table;
 
@@ -33,8 +30,7 @@ private slots:
         QCOMPARE(holder().id, uuid1);
         QVERIFY(!holder().guard.redis().comesAgain && !holder().guard.redis().expiryMs);
         // Endless, and a moment, can be anybody's.
-        RedisContext context;
-        context.observed = ServerTime(milliseconds(1700000000000));
+        RedisContext context{.observed = ServerTime(milliseconds(1700000000000))};
         QVERIFY(recognise(keyOf("lock.orders", KeyType::String, -1, "1700000060000"), {}, context)
                     ->contenders[0]
                     .guard.redis()

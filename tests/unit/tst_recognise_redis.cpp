@@ -3,21 +3,13 @@
 #include "tests/support/testmain.h"
 #include "rediskeytable.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
 using namespace lockscope::inspect::table;
 
 class TestRecogniseRedis : public QObject {
     Q_OBJECT
 
-    static void columns()
-    {
-        QTest::addColumn<KeyView>("main");
-        QTest::addColumn<QByteArray>("beside");
-        QTest::addColumn<QByteArray>("expected");
-    }
+    static void columns() { addColumns<KeyView, QByteArray, QByteArray>("main", "beside", "expected"); }
     static void row(const QByteArray &name, const KeyView &main, const QByteArray &beside, const QByteArray &expected)
     {
         QTest::newRow(name.constData()) << main << beside << expected;

@@ -6,11 +6,7 @@
 
 #include "core/inspect/redis/recognise.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace Qt::StringLiterals;
 using std::chrono::milliseconds;
 
 namespace {
@@ -25,9 +21,7 @@ constexpr double nowMs = 1'700'000'000'000.0;
 
 KeyView sortedSet(const QByteArray &key, std::vector<std::pair<QByteArray, double>> members, qint64 ttlMs = 10'000)
 {
-    KeyView view;
-    view.key = RedisKey(key);
-    view.type = KeyType::SortedSet;
+    KeyView view{.key = RedisKey(key), .type = KeyType::SortedSet};
     if (ttlMs >= 0)
         view.ttl = milliseconds(ttlMs);
     view.scored = std::move(members);
@@ -36,28 +30,18 @@ KeyView sortedSet(const QByteArray &key, std::vector<std::pair<QByteArray, doubl
 
 KeyView fieldsAt(const QByteArray &key, std::vector<std::pair<QByteArray, QByteArray>> fields)
 {
-    KeyView view;
-    view.key = RedisKey(key);
-    view.type = KeyType::Hash;
-    view.fields = std::move(fields);
-    return view;
+    return KeyView{.key = RedisKey(key), .type = KeyType::Hash, .fields = std::move(fields)};
 }
 
 KeyView stringAt(const QByteArray &key, const QByteArray &value)
 {
-    KeyView view;
-    view.key = RedisKey(key);
-    view.type = KeyType::String;
-    view.value = value;
-    return view;
+    return KeyView{.key = RedisKey(key), .type = KeyType::String, .value = value};
 }
 
 QByteArray drawnSemaphore(const KeyView &main, const std::vector<KeyView> &companions = {}, bool all = false)
 {
-    RedisContext context;
-    context.connection = ConnectionName("redis");
-    context.observed = semaphoreNow;
-    context.includeLowConfidence = all;
+    RedisContext context{
+        .connection = ConnectionName("redis"), .observed = semaphoreNow, .includeLowConfidence = all};
     const auto lock = recognise(main, companions, context);
     return lock ? table::draw(std::vector<LockSnapshot>{*lock}) : QByteArray();
 }
@@ -131,12 +115,8 @@ private slots:
     // With its hash gone, the list of permits says what is left. Without both, no client can ever have one.
     void rubysSemaphoreAtRestHasItsPermitsInAList()
     {
-        KeyView grabbed;
-        grabbed.key = RedisKey("jobs:GRABBED");
-        KeyView available;
-        available.key = RedisKey("jobs:AVAILABLE");
-        available.type = KeyType::List;
-        available.items = {"0", "1"};
+        KeyView grabbed{.key = RedisKey("jobs:GRABBED")};
+        KeyView available{.key = RedisKey("jobs:AVAILABLE"), .type = KeyType::List, .items = {"0", "1"}};
         const auto exists = stringAt("jobs:EXISTS", "1");
         const auto version = stringAt("jobs:VERSION", "1");
         for (const auto *key : {"jobs:EXISTS", "jobs:AVAILABLE", "jobs:VERSION"})

@@ -5,11 +5,7 @@
 #include "core/rules/redissonkeys.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -22,18 +18,16 @@ const QByteArray threeClients("id=4 addr=10.0.0.1:4001 name=billing-7 sub=1 ssub
 
 LockSnapshot redisLock(const QByteArray &recipe, const QByteArray &value, int listening)
 {
-    LockSnapshot lock;
-    lock.lock = {ConnectionName("redis"), "orders"};
-    lock.backend = BackendKind::Redis;
-    lock.recipe = recipe;
-    lock.state = listening > 0 ? LockState::Contended : LockState::Held;
+    LockSnapshot lock{.lock = {ConnectionName("redis"), "orders"},
+                      .backend = BackendKind::Redis,
+                      .state = listening > 0 ? LockState::Contended : LockState::Held,
+                      .recipe = recipe};
     Contender holder;
     holder.id = holder.guard.edit<inspect::RedisIdentity>().value = value;
     holder.role = Role::Holder;
     lock.contenders.push_back(holder);
     for (int n = 1; n <= listening; ++n) {
-        Contender waiter;
-        waiter.id = "subscriber " + QByteArray::number(n);
+        Contender waiter{.id = "subscriber " + QByteArray::number(n)};
         lock.contenders.push_back(waiter);
     }
     return lock;
@@ -102,8 +96,7 @@ private slots:
 
     void whatItWroteNamesAConnection_data()
     {
-        QTest::addColumn<QByteArray>("value");
-        QTest::addColumn<QByteArray>("list");
+        addColumns<QByteArray, QByteArray>("value", "list");
         QTest::addColumn<QByteArray>("endpoint"); // empty: not told
         const QByteArray named("10.0.0.2:4002");
         QTest::newRow("its name") << QByteArray("orders-3") << threeClients << named;
@@ -136,8 +129,7 @@ private slots:
         auto rows = redisLock("redis-set-nx", "orders-3", 1);
         rows.contenders[0].identity = "orders-3";
         const auto redis = toldOf(rows, threeClients, {{ordersChannel, 1}});
-        LockSnapshot kazoo;
-        kazoo.lock = {ConnectionName("zk"), "/locks/stock"};
+        LockSnapshot kazoo{.lock = {ConnectionName("zk"), "/locks/stock"}};
         kazoo.recipe = "kazoo-lock";
         kazoo.state = LockState::Contended;
         for (const auto *name : {"billing-7", "orders-3"}) {

@@ -7,10 +7,6 @@
 #include "core/redis/deployments.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 using redis::ConnectionState;
 using redis::Value;
 
@@ -101,17 +97,16 @@ private slots:
 
     void slotsAreThoseOfTheServers_data()
     {
-        QTest::addColumn<QByteArray>("key");
-        QTest::addColumn<int>("slot");
+        const Rows<QByteArray, int> row("key", "slot");
         // As CLUSTER KEYSLOT of Redis 7.0 says.
-        QTest::newRow("the check value of CRC16") << QByteArray("123456789") << 12739;
-        QTest::newRow("foo") << QByteArray("foo") << 12182;
-        QTest::newRow("bar") << QByteArray("bar") << 5061;
-        QTest::newRow("empty") << QByteArray() << 0;
-        QTest::newRow("a hash tag") << QByteArray("{foo}:queue") << 12182;
-        QTest::newRow("in the middle") << QByteArray("lock:{foo}:x") << 12182;
-        QTest::newRow("the first of two") << QByteArray("{foo}{bar}") << 12182;
-        QTest::newRow("up to the first brace") << QByteArray("{foo}}") << 12182;
+        row("the check value of CRC16", "123456789", 12739);
+        row("foo", "foo", 12182);
+        row("bar", "bar", 5061);
+        row("empty", {}, 0);
+        row("a hash tag", "{foo}:queue", 12182);
+        row("in the middle", "lock:{foo}:x", 12182);
+        row("the first of two", "{foo}{bar}", 12182);
+        row("up to the first brace", "{foo}}", 12182);
     }
     void slotsAreThoseOfTheServers()
     {
@@ -127,23 +122,22 @@ private slots:
 
     void keysOfCommands_data()
     {
-        QTest::addColumn<QByteArrayList>("command");
-        QTest::addColumn<QByteArrayList>("keys");
+        const Rows<QByteArrayList, QByteArrayList> row("command", "keys");
         using List = QByteArrayList;
-        QTest::newRow("the first word") << List{"SET", "k", "v", "NX"} << List{"k"};
-        QTest::newRow("in small letters") << List{"get", "k"} << List{"k"};
-        QTest::newRow("none") << List{"TIME"} << List{};
-        QTest::newRow("behind a sub-command") << List{"OBJECT", "IDLETIME", "k"} << List{"k"};
-        QTest::newRow("memory") << List{"MEMORY", "USAGE", "k", "SAMPLES", "1"} << List{"k"};
-        QTest::newRow("a script") << List{"EVALSHA", "sha", "2", "a", "b", "arg"} << List{"a", "b"};
-        QTest::newRow("a script without") << List{"EVAL", "return 1", "0", "arg"} << List{};
-        QTest::newRow("a script that counts wrong") << List{"EVAL", "return 1", "x", "arg"} << List{};
-        QTest::newRow("all") << List{"DEL", "a", "b"} << List{"a", "b"};
-        QTest::newRow("every other") << List{"MSET", "a", "1", "b", "2"} << List{"a", "b"};
-        QTest::newRow("not the last") << List{"BLPOP", "a", "b", "0"} << List{"a", "b"};
-        QTest::newRow("streams") << List{"XREAD", "COUNT", "1", "STREAMS", "a", "b", "0", "0"} << List{"a", "b"};
-        QTest::newRow("of a command of tomorrow") << List{"NEWGET", "k", "x"} << List{"k"};
-        QTest::newRow("a channel is no key") << List{"PUBLISH", "c", "x"} << List{};
+        row("the first word", List{"SET", "k", "v", "NX"}, List{"k"});
+        row("in small letters", List{"get", "k"}, List{"k"});
+        row("none", List{"TIME"}, List{});
+        row("behind a sub-command", List{"OBJECT", "IDLETIME", "k"}, List{"k"});
+        row("memory", List{"MEMORY", "USAGE", "k", "SAMPLES", "1"}, List{"k"});
+        row("a script", List{"EVALSHA", "sha", "2", "a", "b", "arg"}, List{"a", "b"});
+        row("a script without", List{"EVAL", "return 1", "0", "arg"}, List{});
+        row("a script that counts wrong", List{"EVAL", "return 1", "x", "arg"}, List{});
+        row("all", List{"DEL", "a", "b"}, List{"a", "b"});
+        row("every other", List{"MSET", "a", "1", "b", "2"}, List{"a", "b"});
+        row("not the last", List{"BLPOP", "a", "b", "0"}, List{"a", "b"});
+        row("streams", List{"XREAD", "COUNT", "1", "STREAMS", "a", "b", "0", "0"}, List{"a", "b"});
+        row("of a command of tomorrow", List{"NEWGET", "k", "x"}, List{"k"});
+        row("a channel is no key", List{"PUBLISH", "c", "x"}, List{});
     }
     void keysOfCommands()
     {

@@ -6,14 +6,7 @@
 #include "tests/support/testmain.h"
 #include "tests/unit/quietredis.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
-using lockscope::testing::KeepingSink;
-using lockscope::testing::QuietRedis;
 
 namespace {
 
@@ -55,8 +48,7 @@ class TestRedisOutages : public QObject {
 private slots:
     void lostReadIsRepeatedAfterReconnect_data()
     {
-        QTest::addColumn<int>("seconds");
-        QTest::addColumn<bool>("refusesTracking");
+        addColumns<int, bool>("seconds", "refusesTracking");
         for (const int seconds : {1, 3, 6}) {
             QTest::addRow("tracking, %d s", seconds) << seconds << false;
             QTest::addRow("polling, %d s", seconds) << seconds << true;
@@ -89,12 +81,7 @@ private slots:
     }
 
     // The answers arrive in the end: the server was put to no work meanwhile.
-    void stallEarnsNoRest_data()
-    {
-        QTest::addColumn<bool>("refusesTracking");
-        QTest::newRow("tracking") << false;
-        QTest::newRow("polling") << true;
-    }
+    void stallEarnsNoRest_data() { addRows<bool>("refusesTracking", {{"tracking", false}, {"polling", true}}); }
     void stallEarnsNoRest()
     {
         QFETCH(bool, refusesTracking);
@@ -154,8 +141,7 @@ private slots:
 
     void otherDatabasesMakeCoverageIncomplete()
     {
-        ObserverOptions once;
-        once.follow = false;
+        ObserverOptions once{.follow = false};
         Following redis;
         redis.server.otherDatabases = "db3:keys=1,expires=1,avg_ttl=5\r\n";
         redis.start(once);
@@ -186,22 +172,19 @@ private slots:
     }
     void otherDatabasesAreReadFromInfo_data()
     {
-        QTest::addColumn<QByteArray>("info");
-        QTest::addColumn<int>("own");
-        QTest::addColumn<QString>("begin");
+        const Rows<QByteArray, int, QString> row("info", "own", "begin");
         const QByteArray two = "# Keyspace\r\ndb0:keys=9,expires=4,avg_ttl=7\r\ndb3:keys=12,expires=1\r\n";
-        QTest::newRow("none") << QByteArray("# Keyspace\r\ndb0:keys=9,expires=4\r\n") << 0 << QString();
-        QTest::newRow("an empty server") << QByteArray("# Keyspace\r\n") << 0 << QString();
-        QTest::newRow("another one") << two << 0 << u"database 3 has 12 keys: not read"_s;
-        QTest::newRow("the default one") << two << 3 << u"database 0 has 9 keys: not read"_s;
-        QTest::newRow("two others") << two << 7 << u"database 0 has 9 keys, database 3 has 12 keys: not read"_s;
-        QTest::newRow("a cluster") << QByteArray(
-            "# Node a:1\r\n# Keyspace\r\ndb0:keys=9,expires=4\r\n# Node b:1\r\n# Keyspace\r\n"
-            "db0:keys=2,expires=0\r\n")
-                                   << 5 << QString();
-        QTest::newRow("nothing") << QByteArray() << 0 << u"other databases not checked"_s;
-        QTest::newRow("no numbers") << QByteArray("# Keyspace\r\ndbx:keys=9\r\ndb1:keys=many\r\ndb2\r\n") << 0
-                                    << QString();
+        row("none", "# Keyspace\r\ndb0:keys=9,expires=4\r\n", 0, {});
+        row("an empty server", "# Keyspace\r\n", 0, {});
+        row("another one", two, 0, u"database 3 has 12 keys: not read"_s);
+        row("the default one", two, 3, u"database 0 has 9 keys: not read"_s);
+        row("two others", two, 7, u"database 0 has 9 keys, database 3 has 12 keys: not read"_s);
+        row("a cluster",
+            QByteArray("# Node a:1\r\n# Keyspace\r\ndb0:keys=9,expires=4\r\n# Node b:1\r\n# Keyspace\r\n"
+                       "db0:keys=2,expires=0\r\n"),
+            5, {});
+        row("nothing", {}, 0, u"other databases not checked"_s);
+        row("no numbers", "# Keyspace\r\ndbx:keys=9\r\ndb1:keys=many\r\ndb2\r\n", 0, {});
     }
     void otherDatabasesAreReadFromInfo()
     {
@@ -230,8 +213,7 @@ private slots:
     // No progress is reported, by which whoever waits gives up, and the server is not pressed.
     void scanWithoutEndIsReported()
     {
-        ObserverOptions once;
-        once.follow = false;
+        ObserverOptions once{.follow = false};
         Following redis;
         redis.server.isScanEndless = true;
         redis.start(once);

@@ -11,12 +11,8 @@
 
 #include <QJsonArray>
 #include <QJsonObject>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -148,8 +144,7 @@ class TestRedisQuorum : public QObject {
 private slots:
     void merging_data()
     {
-        QTest::addColumn<QString>("nodes");
-        QTest::addColumn<QString>("wanted");
+        addColumns<QString, QString>("nodes", "wanted");
         const auto row = [](const char *nodes, const char *wanted) {
             QTest::newRow(nodes) << QString::fromUtf8(nodes) << QString::fromUtf8(wanted);
         };
@@ -320,8 +315,7 @@ private slots:
     // RedlockSemaphore of npm: each member by itself is had by who put it on a majority.
     void membersOnAMajorityHold_data()
     {
-        QTest::addColumn<QString>("nodes");
-        QTest::addColumn<QString>("wanted");
+        addColumns<QString, QString>("nodes", "wanted");
         const auto row = [](const char *nodes, const char *wanted) {
             QTest::newRow(nodes) << QString::fromUtf8(nodes) << QString::fromUtf8(wanted);
         };
@@ -388,10 +382,10 @@ private slots:
     }
     void whatIsNotSurelyOneHoldIsReleasedNodeByNode_data()
     {
-        QTest::addColumn<QString>("nodes");
-        QTest::newRow("two threads") << u"47 48 47"_s;
-        QTest::newRow("no majority") << u"47 47 - - -"_s;
-        QTest::newRow("two readers on one of them") << u"47 47+50 47"_s;
+        const Rows<QString> row("nodes");
+        row("two threads", u"47 48 47"_s);
+        row("no majority", u"47 47 - - -"_s);
+        row("two readers on one of them", u"47 47+50 47"_s);
     }
     void whatIsNotSurelyOneHoldIsReleasedNodeByNode()
     {

@@ -5,9 +5,6 @@
 #include "tests/support/testmain.h"
 #include "tests/unit/quietredis.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
 using namespace std::chrono_literals;
 using lockscope::testing::NoSink;
@@ -66,8 +63,7 @@ class TestRedisRest : public QObject {
         }
         qint64 commandsOfOneSweep()
         {
-            ObserverOptions options;
-            options.follow = false;
+            ObserverOptions options{.follow = false};
             std::ranges::sort(server.keys);
             observer = std::make_unique<RedisObserver>(server, ConnectionName("redis"), options, sink);
             observer->start();
@@ -84,10 +80,10 @@ class TestRedisRest : public QObject {
 private slots:
     void atRestItSendsFewCommands_data()
     {
-        QTest::addColumn<int>("locks");
-        QTest::newRow("few locks") << 10;
-        QTest::newRow("as many as one page") << 1000 / share;
-        QTest::newRow("many locks") << 3000 / share;
+        const Rows<int> row("locks");
+        row("few locks", 10);
+        row("as many as one page", 1000 / share);
+        row("many locks", 3000 / share);
     }
     void atRestItSendsFewCommands()
     {
@@ -110,11 +106,10 @@ private slots:
     // next is seen at once, not when the next sweep comes by.
     void whatWasNoLockWhenItWasReadIsReadAgainWhenItChanges_data()
     {
-        QTest::addColumn<bool>("wasLock");
-        QTest::addColumn<std::vector<QByteArray>>("meanwhile");
-        QTest::newRow("a new one, gone again") << false << std::vector<QByteArray>();
-        QTest::newRow("one that was held, gone") << true << std::vector<QByteArray>();
-        QTest::newRow("one that was held, nobody's") << true << std::vector<QByteArray>{"mode", "write"};
+        const Rows<bool, std::vector<QByteArray>> row("wasLock", "meanwhile");
+        row("a new one, gone again", false, {});
+        row("one that was held, gone", true, {});
+        row("one that was held, nobody's", true, std::vector<QByteArray>{"mode", "write"});
     }
     void whatWasNoLockWhenItWasReadIsReadAgainWhenItChanges()
     {
@@ -250,19 +245,18 @@ private slots:
     }
     void whetherTheServerSaysThatNoHashIs_data()
     {
-        QTest::addColumn<QByteArray>("info");
-        QTest::addColumn<bool>("says");
+        const Rows<QByteArray, bool> row("info", "says");
         const QByteArray strings = "# Keysizes\r\ndb0_distrib_strings_sizes:8=5,16=1\r\n";
-        QTest::newRow("none") << strings << true;
-        QTest::newRow("one") << strings + "db0_distrib_hashes_items:1=1\r\n" << false;
-        QTest::newRow("in another database") << strings + "db3_distrib_hashes_items:4=2\r\n" << false;
-        QTest::newRow("counted in another way") << strings + "db0_distrib_hashes_sizes:4=2\r\n" << false;
-        QTest::newRow("before Redis 8") << QByteArray() << false;
-        QTest::newRow("an empty server") << QByteArray("# Keysizes\r\n") << false;
-        QTest::newRow("names that we do not know") << QByteArray("# Keysizes\r\ndb0_strings:5\r\n") << false;
-        QTest::newRow("refused") << QByteArray("NOPERM this user may not") << false;
-        QTest::newRow("all nodes") << "# Node a:1\r\n" + strings + "# Node b:1\r\n# Keysizes\r\n" << true;
-        QTest::newRow("one node does not say") << "# Node a:1\r\n" + strings + "# Node b:1\r\n" << false;
+        row("none", strings, true);
+        row("one", strings + "db0_distrib_hashes_items:1=1\r\n", false);
+        row("in another database", strings + "db3_distrib_hashes_items:4=2\r\n", false);
+        row("counted in another way", strings + "db0_distrib_hashes_sizes:4=2\r\n", false);
+        row("before Redis 8", {}, false);
+        row("an empty server", "# Keysizes\r\n", false);
+        row("names that we do not know", "# Keysizes\r\ndb0_strings:5\r\n", false);
+        row("refused", "NOPERM this user may not", false);
+        row("all nodes", "# Node a:1\r\n" + strings + "# Node b:1\r\n# Keysizes\r\n", true);
+        row("one node does not say", "# Node a:1\r\n" + strings + "# Node b:1\r\n", false);
     }
     void whetherTheServerSaysThatNoHashIs()
     {
@@ -288,8 +282,7 @@ private slots:
     }
     void whatTheServerCounts_data()
     {
-        QTest::addColumn<QByteArray>("info");
-        QTest::addColumn<qint64>("keys");
+        addColumns<QByteArray, qint64>("info", "keys");
         QTest::addColumn<qint64>("ending"); // -1: not told
         QTest::newRow("nothing in it") << QByteArray("# Keyspace\r\n") << qint64(0) << qint64(0);
         QTest::newRow("one database") << QByteArray("# Keyspace\r\ndb0:keys=9,expires=4,avg_ttl=7\r\n") << qint64(9)

@@ -6,12 +6,7 @@
 #include "core/inspect/snapshotstore.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -20,31 +15,18 @@ const RedisKey lockKey("orders-lock");
 
 KeyView stringKey(const QByteArray &value)
 {
-    KeyView view;
-    view.key = lockKey;
-    view.type = KeyType::String;
-    view.value = value;
-    return view;
+    return KeyView{.key = lockKey, .type = KeyType::String, .value = value};
 }
 
 KeyView hashKey(std::vector<std::pair<QByteArray, QByteArray>> fields)
 {
-    KeyView view;
-    view.key = lockKey;
-    view.type = KeyType::Hash;
-    view.fields = std::move(fields);
-    return view;
+    return KeyView{.key = lockKey, .type = KeyType::Hash, .fields = std::move(fields)};
 }
 
 LockSnapshot heldBy(const QByteArray &id, std::optional<ServerTime> since, std::optional<ServerTime> expiresAt)
 {
-    Contender holder;
-    holder.id = id;
-    holder.role = Role::Holder;
-    holder.heldSince = since;
-    holder.expiresAt = expiresAt;
-    LockSnapshot lock;
-    lock.state = LockState::Held;
+    Contender holder{.id = id, .role = Role::Holder, .heldSince = since, .expiresAt = expiresAt};
+    LockSnapshot lock{.state = LockState::Held};
     lock.contenders.push_back(holder);
     return lock;
 }
@@ -150,8 +132,7 @@ private slots:
     {
         SeenSince seen;
         seen.note(stringKey("0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29"), noon, true);
-        KeyView gone;
-        gone.key = lockKey;
+        KeyView gone{.key = lockKey};
         seen.note(gone, noon + 1s, true);
         QVERIFY(!seen.heldAtLeastSince(lockKey));
         seen.note(stringKey("11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29"), noon + 2s, true);
@@ -217,8 +198,7 @@ private slots:
         SeenSince seen;
         seen.note(stringKey("a"), noon, true);
         QCOMPARE(seen.cameAt(lockKey), noon);
-        KeyView gone;
-        gone.key = lockKey;
+        KeyView gone{.key = lockKey};
         seen.note(gone, noon + 1s, true);
         QVERIFY(!seen.heldAtLeastSince(lockKey));
         seen.note(stringKey("a"), noon + 2s, true);
@@ -241,13 +221,12 @@ private slots:
 
     void expiryWithinTheErrorOfMeasurementStands_data()
     {
-        QTest::addColumn<int>("movedMs");
-        QTest::addColumn<bool>("same");
-        QTest::newRow("not at all") << 0 << true;
-        QTest::newRow("noise") << 3 << true;
-        QTest::newRow("noise backwards") << -50 << true;
-        QTest::newRow("renewed") << 51 << false;
-        QTest::newRow("shortened") << -10'000 << false;
+        const Rows<int, bool> row("movedMs", "same");
+        row("not at all", 0, true);
+        row("noise", 3, true);
+        row("noise backwards", -50, true);
+        row("renewed", 51, false);
+        row("shortened", -10'000, false);
     }
     void expiryWithinTheErrorOfMeasurementStands()
     {
@@ -306,14 +285,12 @@ private slots:
 
     void prefixes_data()
     {
-        QTest::addColumn<QByteArrayList>("keys");
-        QTest::addColumn<QByteArrayList>("wanted");
-        QTest::newRow("none") << QByteArrayList{} << QByteArrayList{};
-        QTest::newRow("apart") << QByteArrayList{"b", "a"} << QByteArrayList{"a", "b"};
-        QTest::newRow("one covers another")
-            << QByteArrayList{"lock:a:1", "lock:a", "lock:b"} << QByteArrayList{"lock:a", "lock:b"};
-        QTest::newRow("twice the same") << QByteArrayList{"x", "x"} << QByteArrayList{"x"};
-        QTest::newRow("a chain") << QByteArrayList{"aaa", "aa", "ab", "a"} << QByteArrayList{"a"};
+        const Rows<QByteArrayList, QByteArrayList> row("keys", "wanted");
+        row("none", {}, {});
+        row("apart", {"b", "a"}, {"a", "b"});
+        row("one covers another", {"lock:a:1", "lock:a", "lock:b"}, {"lock:a", "lock:b"});
+        row("twice the same", {"x", "x"}, {"x"});
+        row("a chain", {"aaa", "aa", "ab", "a"}, {"a"});
     }
     void aNameIsOfAFamily()
     {

@@ -4,10 +4,6 @@
 #include "core/redis/deployments.h"
 #include "tests/support/testmain.h"
 
-using namespace lockscope;
-using namespace lockscope::testing;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 using redis::ConnectionState;
 using redis::Value;
 
@@ -145,10 +141,9 @@ private slots:
     // Before the switch is told, and before the others know of it.
     void aPromotionThatTheLeaderTellsIsFollowed_data()
     {
-        QTest::addColumn<QByteArray>("told");
-        QTest::addColumn<QByteArray>("answers");
-        QTest::newRow("ours") << QByteArray("master orders p1 6379") << QByteArray("p2");
-        QTest::newRow("another's") << QByteArray("master orders2 p1 6379") << QByteArray("p1");
+        const Rows<QByteArray, QByteArray> row("told", "answers");
+        row("ours", "master orders p1 6379", "p2");
+        row("another's", "master orders2 p1 6379", "p1");
     }
     void aPromotionThatTheLeaderTellsIsFollowed()
     {

@@ -4,9 +4,6 @@
 #include "core/rules/userrules.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
 using std::chrono::milliseconds;
 

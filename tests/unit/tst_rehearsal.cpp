@@ -5,13 +5,8 @@
 #include "core/rules/catalogue.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace std::chrono_literals;
 using rehearse::Next;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -33,11 +28,11 @@ Identity identityOn(BackendKind backend, const QByteArray &id, qint64 creation)
 LockSnapshot rehearsedLock(const QByteArray &recipe, const QByteArrayList &shorthand)
 {
     const auto &info = recipes::recipeOf(recipe);
-    LockSnapshot lock;
-    lock.lock = {ConnectionName("zk"), info.backend == BackendKind::ZooKeeper ? "/locks/orders" : "orders"};
-    lock.backend = info.backend;
-    lock.recipe = recipe;
-    lock.observed = rehearsedAt;
+    LockSnapshot lock{
+        .lock = {ConnectionName("zk"), info.backend == BackendKind::ZooKeeper ? "/locks/orders" : "orders"},
+        .backend = info.backend,
+        .recipe = recipe,
+        .observed = rehearsedAt};
     for (const auto &one : shorthand) {
         const auto i = static_cast<int>(lock.contenders.size());
         Contender contender;
@@ -150,9 +145,9 @@ class TestRehearsal : public QObject {
 private slots:
     void saysWhoIsNext_data()
     {
-        QTest::addColumn<QByteArray>("name");
+        const Rows<QByteArray> row("name");
         for (const auto &[name, one] : m_cases)
-            QTest::newRow(name) << name;
+            row(name, name);
     }
     void saysWhoIsNext()
     {

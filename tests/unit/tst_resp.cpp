@@ -5,9 +5,7 @@
 #include "tests/support/testmain.h"
 
 #include <QCryptographicHash>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::redis;
 
 namespace {
@@ -59,12 +57,11 @@ class TestResp : public QObject {
 private slots:
     void commands_data()
     {
-        QTest::addColumn<QByteArrayList>("command");
-        QTest::addColumn<QByteArray>("bytes");
-        QTest::newRow("name alone") << QByteArrayList{"PING"} << QByteArray("*1\r\n$4\r\nPING\r\n");
-        QTest::newRow("empty argument") << QByteArrayList{"GET", ""} << QByteArray("*2\r\n$3\r\nGET\r\n$0\r\n\r\n");
-        QTest::newRow("binary") << QByteArrayList{"SET", QByteArray("a\0\r\n", 4), "%s"}
-                                << QByteArray("*3\r\n$3\r\nSET\r\n$4\r\na\0\r\n\r\n$2\r\n%s\r\n", 31);
+        const Rows<QByteArrayList, QByteArray> row("command", "bytes");
+        row("name alone", {"PING"}, "*1\r\n$4\r\nPING\r\n");
+        row("empty argument", {"GET", ""}, "*2\r\n$3\r\nGET\r\n$0\r\n\r\n");
+        row("binary", {"SET", QByteArray("a\0\r\n", 4), "%s"},
+            QByteArray("*3\r\n$3\r\nSET\r\n$4\r\na\0\r\n\r\n$2\r\n%s\r\n", 31));
     }
     void commands()
     {
@@ -75,27 +72,23 @@ private slots:
 
     void replies_data()
     {
-        QTest::addColumn<QByteArray>("bytes");
-        QTest::addColumn<QByteArrayList>("values");
-        QTest::newRow("status") << QByteArray("+OK\r\n") << QByteArrayList{"+OK"};
-        QTest::newRow("error") << QByteArray("-ERR no\r\n") << QByteArrayList{"-ERR no"};
-        QTest::newRow("integers") << QByteArray(":0\r\n:-9223372036854775808\r\n:9223372036854775807\r\n")
-                                  << QByteArrayList{":0", ":-9223372036854775808", ":9223372036854775807"};
-        QTest::newRow("bulk") << QByteArray("$5\r\na\r\nbc\r\n") << QByteArrayList{"\"a\r\nbc\""};
-        QTest::newRow("bulk with a zero byte")
-            << QByteArray("$2\r\n\0x\r\n", 8) << QByteArrayList{QByteArray("\"\0x\"", 4)};
-        QTest::newRow("empty bulk") << QByteArray("$0\r\n\r\n") << QByteArrayList{"\"\""};
-        QTest::newRow("nil bulk") << QByteArray("$-1\r\n") << QByteArrayList{"nil"};
-        QTest::newRow("nil array") << QByteArray("*-1\r\n") << QByteArrayList{"nil"};
-        QTest::newRow("empty array") << QByteArray("*0\r\n") << QByteArrayList{"[]"};
-        QTest::newRow("array of all kinds") << QByteArray("*6\r\n+a\r\n-b\r\n:1\r\n$1\r\nc\r\n$-1\r\n*0\r\n")
-                                            << QByteArrayList{"[+a, -b, :1, \"c\", nil, []]"};
-        QTest::newRow("nested, with siblings after it")
-            << QByteArray("*3\r\n*2\r\n:1\r\n*1\r\n:2\r\n*0\r\n:3\r\n+next\r\n")
-            << QByteArrayList{"[[:1, [:2]], [], :3]", "+next"};
-        QTest::newRow("eight arrays deep") << QByteArray("*1\r\n").repeated(8) + ":1\r\n"
-                                           << QByteArrayList{"[[[[[[[[:1]]]]]]]]"};
-        QTest::newRow("nothing") << QByteArray() << QByteArrayList{};
+        const Rows<QByteArray, QByteArrayList> row("bytes", "values");
+        row("status", "+OK\r\n", {"+OK"});
+        row("error", "-ERR no\r\n", {"-ERR no"});
+        row("integers", ":0\r\n:-9223372036854775808\r\n:9223372036854775807\r\n",
+            {":0", ":-9223372036854775808", ":9223372036854775807"});
+        row("bulk", "$5\r\na\r\nbc\r\n", {"\"a\r\nbc\""});
+        row("bulk with a zero byte", QByteArray("$2\r\n\0x\r\n", 8), {QByteArray("\"\0x\"", 4)});
+        row("empty bulk", "$0\r\n\r\n", {"\"\""});
+        row("nil bulk", "$-1\r\n", {"nil"});
+        row("nil array", "*-1\r\n", {"nil"});
+        row("empty array", "*0\r\n", {"[]"});
+        row("array of all kinds", "*6\r\n+a\r\n-b\r\n:1\r\n$1\r\nc\r\n$-1\r\n*0\r\n",
+            {"[+a, -b, :1, \"c\", nil, []]"});
+        row("nested, with siblings after it", "*3\r\n*2\r\n:1\r\n*1\r\n:2\r\n*0\r\n:3\r\n+next\r\n",
+            {"[[:1, [:2]], [], :3]", "+next"});
+        row("eight arrays deep", QByteArray("*1\r\n").repeated(8) + ":1\r\n", {"[[[[[[[[:1]]]]]]]]"});
+        row("nothing", {}, {});
     }
     void replies()
     {
@@ -130,44 +123,37 @@ private slots:
 
     void hostile_data()
     {
-        QTest::addColumn<QByteArray>("bytes");
-        QTest::addColumn<QByteArrayList>("values");
+        const Rows<QByteArray, QByteArrayList> row("bytes", "values");
         const QByteArrayList tooLarge{failure(ErrorCode::TooLarge)};
         const QByteArrayList notRedis{failure(ErrorCode::Server)};
-        QTest::newRow("two thousand million items") << QByteArray("*2147483647\r\n") << tooLarge;
-        QTest::newRow("the same, inside") << QByteArray("*2\r\n:1\r\n*2147483647\r\n") << tooLarge;
-        QTest::newRow("more items than an int") << QByteArray("*4294967296\r\n") << notRedis;
-        QTest::newRow("negative count") << QByteArray("*-2\r\n") << notRedis;
-        QTest::newRow("many medium arrays")
-            << "*100\r\n" + QByteArray("*1000\r\n" + QByteArray(":1\r\n").repeated(1000)).repeated(100) << tooLarge;
-        QTest::newRow("a bulk beyond the limit")
-            << QByteArray("$9999999\r\n") + QByteArray(2 * mebibyte, 'x') << tooLarge;
-        QTest::newRow("bulk that whole is too large")
-            << QByteArray("$1100000\r\n") + QByteArray(1100000, 'x') + "\r\n"
-            << tooLarge;
-        QTest::newRow("a line without end") << QByteArray(2 * mebibyte, '+') << tooLarge;
-        QTest::newRow("nine arrays deep") << QByteArray("*1\r\n").repeated(9) + ":1\r\n" << notRedis;
-        QTest::newRow("nine arrays deep, the last one empty") << QByteArray("*1\r\n").repeated(8) + "*0\r\n"
-                                                              << notRedis;
-        QTest::newRow("as deep as there are bytes") << QByteArray("*1\r\n").repeated(100'000) << notRedis;
+        row("two thousand million items", "*2147483647\r\n", tooLarge);
+        row("the same, inside", "*2\r\n:1\r\n*2147483647\r\n", tooLarge);
+        row("more items than an int", "*4294967296\r\n", notRedis);
+        row("negative count", "*-2\r\n", notRedis);
+        row("many medium arrays",
+            "*100\r\n" + QByteArray("*1000\r\n" + QByteArray(":1\r\n").repeated(1000)).repeated(100), tooLarge);
+        row("a bulk beyond the limit", QByteArray("$9999999\r\n") + QByteArray(2 * mebibyte, 'x'), tooLarge);
+        row("bulk that whole is too large", QByteArray("$1100000\r\n") + QByteArray(1100000, 'x') + "\r\n", tooLarge);
+        row("a line without end", QByteArray(2 * mebibyte, '+'), tooLarge);
+        row("nine arrays deep", QByteArray("*1\r\n").repeated(9) + ":1\r\n", notRedis);
+        row("nine arrays deep, the last one empty", QByteArray("*1\r\n").repeated(8) + "*0\r\n", notRedis);
+        row("as deep as there are bytes", QByteArray("*1\r\n").repeated(100'000), notRedis);
         // Only who says HELLO 3 may be sent these. hiredis parses them since version 1.
-        QTest::newRow("RESP3 null") << QByteArray("_\r\n") << notRedis;
-        QTest::newRow("RESP3 double") << QByteArray(",3.25\r\n") << notRedis;
-        QTest::newRow("RESP3 infinity") << QByteArray(",-inf\r\n") << notRedis;
-        QTest::newRow("RESP3 boolean") << QByteArray("#t\r\n") << notRedis;
-        QTest::newRow("RESP3 big number")
-            << QByteArray("(3492890328409238509324850943850943825024385\r\n") << notRedis;
-        QTest::newRow("RESP3 verbatim text") << QByteArray("=8\r\ntxt:some\r\n") << notRedis;
-        QTest::newRow("RESP3 blob error") << QByteArray("!6\r\nERR no\r\n") << notRedis;
-        QTest::newRow("RESP3 map") << QByteArray("%1\r\n+a\r\n+b\r\n") << notRedis;
-        QTest::newRow("RESP3 empty map") << QByteArray("%0\r\n") << notRedis;
-        QTest::newRow("RESP3 set") << QByteArray("~1\r\n+a\r\n") << notRedis;
-        QTest::newRow("RESP3 attribute") << QByteArray("|1\r\n+ttl\r\n:3600\r\n+OK\r\n") << notRedis;
-        QTest::newRow("RESP3 push") << QByteArray(">2\r\n+invalidate\r\n*0\r\n") << notRedis;
-        QTest::newRow("RESP3 inside of RESP2") << QByteArray("*3\r\n:1\r\n#t\r\n:2\r\n") << notRedis;
-        QTest::newRow("HTTP") << QByteArray("HTTP/1.1 400 Bad Request\r\n\r\n") << notRedis;
-        QTest::newRow("good, then bad") << QByteArray("+OK\r\n?\r\n")
-                                        << QByteArrayList{"+OK", failure(ErrorCode::Server)};
+        row("RESP3 null", "_\r\n", notRedis);
+        row("RESP3 double", ",3.25\r\n", notRedis);
+        row("RESP3 infinity", ",-inf\r\n", notRedis);
+        row("RESP3 boolean", "#t\r\n", notRedis);
+        row("RESP3 big number", "(3492890328409238509324850943850943825024385\r\n", notRedis);
+        row("RESP3 verbatim text", "=8\r\ntxt:some\r\n", notRedis);
+        row("RESP3 blob error", "!6\r\nERR no\r\n", notRedis);
+        row("RESP3 map", "%1\r\n+a\r\n+b\r\n", notRedis);
+        row("RESP3 empty map", "%0\r\n", notRedis);
+        row("RESP3 set", "~1\r\n+a\r\n", notRedis);
+        row("RESP3 attribute", "|1\r\n+ttl\r\n:3600\r\n+OK\r\n", notRedis);
+        row("RESP3 push", ">2\r\n+invalidate\r\n*0\r\n", notRedis);
+        row("RESP3 inside of RESP2", "*3\r\n:1\r\n#t\r\n:2\r\n", notRedis);
+        row("HTTP", "HTTP/1.1 400 Bad Request\r\n\r\n", notRedis);
+        row("good, then bad", "+OK\r\n?\r\n", {"+OK", failure(ErrorCode::Server)});
     }
     void hostile()
     {
@@ -198,9 +184,7 @@ private slots:
 
     void errors_data()
     {
-        QTest::addColumn<QByteArray>("text");
-        QTest::addColumn<int>("code");
-        QTest::addColumn<bool>("retryable");
+        addColumns<QByteArray, int, bool>("text", "code", "retryable");
         const auto row = [](const char *text, ErrorCode code, bool retryable) {
             QTest::newRow(text) << QByteArray(text) << static_cast<int>(code) << retryable;
         };
@@ -220,9 +204,7 @@ private slots:
         QFETCH(QByteArray, text);
         QFETCH(int, code);
         QFETCH(bool, retryable);
-        Value reply;
-        reply.kind = Value::Kind::Error;
-        reply.text = text;
+        Value reply{.kind = Value::Kind::Error, .text = text};
         const auto error = errorFrom(reply);
         QCOMPARE(static_cast<int>(error.code), code);
         QCOMPARE(error.retryable, retryable);
@@ -231,9 +213,7 @@ private slots:
 
     void errorTextIsMadeSafe()
     {
-        Value reply;
-        reply.kind = Value::Kind::Error;
-        reply.text = "ERR \x1b[31m" + QByteArray(10'000, 'x');
+        Value reply{.kind = Value::Kind::Error, .text = "ERR \x1b[31m" + QByteArray(10'000, 'x')};
         const auto message = errorFrom(reply).message;
         QVERIFY(!message.contains(QChar(0x1b)));
         QVERIFY(message.size() < 300);

@@ -3,19 +3,14 @@
 #include "core/recipes/mariadb/rowname.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::recipes;
-using namespace Qt::StringLiterals;
 
 class TestRowOwner : public QObject {
     Q_OBJECT
 private slots:
     void columnsSayWhetherARowIsTaken_data()
     {
-        QTest::addColumn<QByteArray>("table");
-        QTest::addColumn<QByteArray>("columns");
+        addColumns<QByteArray, QByteArray>("table", "columns");
         QTest::addColumn<QByteArray>("values"); // "-": NULL
         QTest::addColumn<QString>("why");
         const auto row = [](const char *name, const char *table, const char *columns, const char *values,
@@ -55,10 +50,8 @@ private slots:
         QFETCH(QByteArray, table);
         QFETCH(QByteArray, columns);
         QFETCH(QByteArray, values);
-        RowName name;
-        name.table = table;
-        mariadb::Rows rows;
-        rows.columns = columns.split(' ');
+        RowName name{.table = table};
+        mariadb::Rows rows{.columns = columns.split(' ')};
         auto &row = rows.rows.emplace_back();
         for (const auto &value : values.split(' '))
             row.push_back(value == "-"     ? mariadb::Rows::Cell()

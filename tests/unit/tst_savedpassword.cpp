@@ -6,11 +6,6 @@
 #include "tests/support/testmain.h"
 
 #include <QTemporaryDir>
-#include <QTest>
-
-using namespace lockscope;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 
 class TestSavedPassword : public QObject {
     Q_OBJECT
@@ -20,8 +15,7 @@ class TestSavedPassword : public QObject {
     {
         QTemporaryDir folder;
         ConnectionStore store(folder.filePath(u"connections.json"_s), std::make_unique<testing::FakeSecrets>(box));
-        SavedConnection saved;
-        saved.name = u"prod"_s;
+        SavedConnection saved{.name = u"prod"_s};
         saved.uri = u"redis://ops@10.0.0.1:6379"_s;
         saved.hasPassword = true;
         saved.production = true;
@@ -75,14 +69,13 @@ class TestSavedPassword : public QObject {
 private slots:
     void onlyForWhatItWasSavedFor_data()
     {
-        QTest::addColumn<QString>("given");
-        QTest::addColumn<QString>("filled");
-        QTest::newRow("name and address") << u"prod=redis://10.0.0.1:6379"_s << u"ops:secret production"_s;
-        QTest::newRow("and user") << u"prod=redis://ops@10.0.0.1:6379"_s << u"ops:secret production"_s;
-        QTest::newRow("another user") << u"prod=redis://eve@10.0.0.1:6379"_s << u"eve: production"_s;
-        QTest::newRow("another server") << u"prod=redis://10.0.0.2:6379"_s << u":"_s;
-        QTest::newRow("another name") << u"test=redis://10.0.0.1:6379"_s << u":"_s;
-        QTest::newRow("one is given") << u"prod=redis://ops:mine@10.0.0.1:6379"_s << u"ops:mine production"_s;
+        const Rows<QString, QString> row("given", "filled");
+        row("name and address", u"prod=redis://10.0.0.1:6379"_s, u"ops:secret production"_s);
+        row("and user", u"prod=redis://ops@10.0.0.1:6379"_s, u"ops:secret production"_s);
+        row("another user", u"prod=redis://eve@10.0.0.1:6379"_s, u"eve: production"_s);
+        row("another server", u"prod=redis://10.0.0.2:6379"_s, u":"_s);
+        row("another name", u"test=redis://10.0.0.1:6379"_s, u":"_s);
+        row("one is given", u"prod=redis://ops:mine@10.0.0.1:6379"_s, u"ops:mine production"_s);
     }
     void onlyForWhatItWasSavedFor()
     {
@@ -92,17 +85,14 @@ private slots:
 
     void aKeychainThatDoesNotAnswerHoldsNobodyUp()
     {
-        testing::FakeSecrets::Box silent;
-        silent.isSilent = true;
+        testing::FakeSecrets::Box silent{.isSilent = true};
         QCOMPARE(lookUp(u"prod=redis://10.0.0.1:6379"_s, silent), u": production"_s);
     }
 
     // In its owner's file, and said so; also where somebody made the file readable by others.
     void whereNoKeychainRunsAFileKeepsIt_data()
     {
-        QTest::addColumn<bool>("builtWithKeychain");
-        QTest::newRow("none runs") << true;
-        QTest::newRow("built without one") << false;
+        addRows<bool>("builtWithKeychain", {{"none runs", true}, {"built without one", false}});
     }
     void whereNoKeychainRunsAFileKeepsIt()
     {
@@ -125,9 +115,7 @@ private slots:
     // The form that asked has closed by then: it is kept all the same, but not for a connection that is gone.
     void whoAskedMayCloseBeforeTheKeychainHasRefused_data()
     {
-        QTest::addColumn<bool>("isRemoved");
-        QTest::newRow("closed") << false;
-        QTest::newRow("and the connection removed") << true;
+        addRows<bool>("isRemoved", {{"closed", false}, {"and the connection removed", true}});
     }
     void whoAskedMayCloseBeforeTheKeychainHasRefused()
     {

@@ -7,10 +7,6 @@
 #include "core/async/virtualloop.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
-
 namespace {
 
 struct CleanedMark {

@@ -7,21 +7,14 @@
 #include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
-#include <QTest>
 
 #include <sys/stat.h>
-
-using namespace lockscope;
-using namespace Qt::StringLiterals;
 
 namespace {
 
 SavedConnection sharedOne(const QString &name, const QString &uri)
 {
-    SavedConnection one;
-    one.name = name;
-    one.uri = uri;
-    return one;
+    return SavedConnection{.name = name, .uri = uri};
 }
 
 void writeFile(const QString &path, const QByteArray &bytes)
@@ -71,32 +64,29 @@ private slots:
 
     void whatIsWrongIsSaidByFileLineAndField_data()
     {
-        QTest::addColumn<QByteArray>("toml");
-        QTest::addColumn<QString>("says");
+        const Rows<QByteArray, QString> row("toml", "says");
         const QByteArray head = "version = 1\n[[connection]]\n";
-        QTest::newRow("no TOML") << "version == 1"_ba << u"f.toml, line 1: "_s;
-        QTest::newRow("no version") << "[[connection]]\nname = 'a'\nuri = 'zk://h'\n"_ba << u"version = 1"_s;
-        QTest::newRow("a later version") << "version = 2\n"_ba << u"version = 1"_s;
-        QTest::newRow("no integer holds it") << "version = 1e308\n"_ba << u"version = 1"_s;
-        QTest::newRow("an unknown heading")
-            << "version = 1\nconnections = []\n"_ba << u"line 2: \"connections\" is not known here"_s;
-        QTest::newRow("an unknown field") << head + "name = 'a'\nuri = 'zk://h'\npassword = 'x'\n"
-                                          << u"line 5: \"password\" is no field of a connection"_s;
-        QTest::newRow("a field that would colour a terminal") << head + "\"\\u001b[31mred\" = 1\n"
-                                                              << u"\\x1B[31mred"_s;
-        QTest::newRow("a number for a text") << head + "name = 7\n" << u"line 3: name is to be a text"_s;
-        QTest::newRow("a text for yes or no") << head + "name = 'a'\nproduction = 'yes'\n"
-                                              << u"line 4: production is to be true or false"_s;
-        QTest::newRow("a colour of its own") << head + "colour = 'mauve'\n" << u"line 3: colour is to be one of"_s;
-        QTest::newRow("no name") << head + "uri = 'zk://h'\n" << u"needs a name"_s;
-        QTest::newRow("a name that names two") << head + "name = 'a:b'\nuri = 'zk://h'\n" << u"needs a name"_s;
-        QTest::newRow("no address") << head + "name = 'a'\n" << u"the uri of a: "_s;
-        QTest::newRow("twice") << head + "name = 'a'\nuri = 'zk://h'\n[[connection]]\nname = 'a'\nuri = 'zk://i'\n"
-                               << u"line 5: there is another connection named a"_s;
-        QTest::newRow("a password") << head + "name = 'a'\nuri = 'redis://u:s3cret@h'\n" << u"take it out"_s;
-        QTest::newRow("a password with a slash") << head + "name = 'a'\nuri = 'redis://u:s3/cret@h'\n"
-                                                 << u"take it out"_s;
-        QTest::newRow("not a list") << "version = 1\n[connection]\nname = 'a'\n"_ba << u"[[connection]]"_s;
+        row("no TOML", "version == 1"_ba, u"f.toml, line 1: "_s);
+        row("no version", "[[connection]]\nname = 'a'\nuri = 'zk://h'\n"_ba, u"version = 1"_s);
+        row("a later version", "version = 2\n"_ba, u"version = 1"_s);
+        row("no integer holds it", "version = 1e308\n"_ba, u"version = 1"_s);
+        row("an unknown heading", "version = 1\nconnections = []\n"_ba,
+            u"line 2: \"connections\" is not known here"_s);
+        row("an unknown field", head + "name = 'a'\nuri = 'zk://h'\npassword = 'x'\n",
+            u"line 5: \"password\" is no field of a connection"_s);
+        row("a field that would colour a terminal", head + "\"\\u001b[31mred\" = 1\n", u"\\x1B[31mred"_s);
+        row("a number for a text", head + "name = 7\n", u"line 3: name is to be a text"_s);
+        row("a text for yes or no", head + "name = 'a'\nproduction = 'yes'\n",
+            u"line 4: production is to be true or false"_s);
+        row("a colour of its own", head + "colour = 'mauve'\n", u"line 3: colour is to be one of"_s);
+        row("no name", head + "uri = 'zk://h'\n", u"needs a name"_s);
+        row("a name that names two", head + "name = 'a:b'\nuri = 'zk://h'\n", u"needs a name"_s);
+        row("no address", head + "name = 'a'\n", u"the uri of a: "_s);
+        row("twice", head + "name = 'a'\nuri = 'zk://h'\n[[connection]]\nname = 'a'\nuri = 'zk://i'\n",
+            u"line 5: there is another connection named a"_s);
+        row("a password", head + "name = 'a'\nuri = 'redis://u:s3cret@h'\n", u"take it out"_s);
+        row("a password with a slash", head + "name = 'a'\nuri = 'redis://u:s3/cret@h'\n", u"take it out"_s);
+        row("not a list", "version = 1\n[connection]\nname = 'a'\n"_ba, u"[[connection]]"_s);
     }
     void whatIsWrongIsSaidByFileLineAndField()
     {

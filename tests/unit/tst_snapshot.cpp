@@ -6,12 +6,8 @@
 #include "tests/support/testmain.h"
 
 #include <QJsonDocument>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -19,11 +15,7 @@ const ServerTime observedAt{std::chrono::milliseconds(1700000000123)};
 
 Contender one(const QByteArray &id, Role role, int position)
 {
-    Contender out;
-    out.id = id;
-    out.role = role;
-    out.position = position;
-    return out;
+    return Contender{.id = id, .role = role, .position = position};
 }
 
 // With single quotes: moc 6.4 loses its way in a raw string of double ones.
@@ -34,8 +26,7 @@ QJsonObject json(QByteArray text)
 
 LockSnapshot orders()
 {
-    LockSnapshot lock;
-    lock.lock = {ConnectionName("zk"), "/locks/orders"};
+    LockSnapshot lock{.lock = {ConnectionName("zk"), "/locks/orders"}};
     lock.recipe = "kazoo-lock";
     lock.client = u"kazoo"_s;
     lock.why = u"2 ephemeral children"_s;
@@ -106,11 +97,10 @@ private slots:
 
     void saysSessionsAndCoverage()
     {
-        SessionSnapshot session;
-        session.connection = ConnectionName("zk");
-        session.session = u"0x1"_s;
-        session.holds = {"/locks/a"};
-        session.expiresAt = observedAt + 2s;
+        SessionSnapshot session{.connection = ConnectionName("zk"),
+                                .session = u"0x1"_s,
+                                .holds = {"/locks/a"},
+                                .expiresAt = observedAt + 2s};
         const QJsonObject expected{{u"session"_s, u"0x1"_s},
                                    {u"connection"_s, u"zk"_s},
                                    {u"endpoint"_s, QJsonValue()},
@@ -140,14 +130,12 @@ private slots:
     // Holders and waiters by their modes, and which of them gets in when the first waiter gives up.
     void knowsWhomAWaiterKeepsOut_data()
     {
-        QTest::addColumn<QByteArray>("holders");
-        QTest::addColumn<QByteArray>("waiters");
-        QTest::addColumn<int>("in");
-        QTest::newRow("two readers behind an ALTER") << QByteArray("rr") << QByteArray("wrr") << 2;
-        QTest::newRow("up to the next writer") << QByteArray("r") << QByteArray("wrwr") << 1;
-        QTest::newRow("a writer holds") << QByteArray("w") << QByteArray("wrr") << 0;
-        QTest::newRow("nobody behind it") << QByteArray("r") << QByteArray("w") << 0;
-        QTest::newRow("a writer behind it") << QByteArray("r") << QByteArray("ww") << 0;
+        const Rows<QByteArray, QByteArray, int> row("holders", "waiters", "in");
+        row("two readers behind an ALTER", "rr", "wrr", 2);
+        row("up to the next writer", "r", "wrwr", 1);
+        row("a writer holds", "w", "wrr", 0);
+        row("nobody behind it", "r", "w", 0);
+        row("a writer behind it", "r", "ww", 0);
     }
     void knowsWhomAWaiterKeepsOut()
     {
@@ -189,8 +177,7 @@ private slots:
 
     void answersInOneSentence_data()
     {
-        QTest::addColumn<LockSnapshot>("lock");
-        QTest::addColumn<QString>("sentence");
+        const Rows<LockSnapshot, QString> row("lock", "sentence");
 
         auto lock = orders();
         lock.contenders[0].heldAtMost = false;
@@ -199,54 +186,50 @@ private slots:
             waiter.waitingSince = observedAt - 1s;
             lock.contenders.push_back(waiter);
         }
-        QTest::newRow("held, three wait")
-            << lock
-            << u"/locks/orders is held by host\\x1B[1m (10.0.3.7) for 4 m 12 s; 3 wait, the oldest 3 m 58 s"_s;
-        QTest::newRow("at most, one waits")
-            << orders()
-            << u"/locks/orders is held by host\\x1B[1m (10.0.3.7) for at most 4 m 12 s; 1 waits, for 3 m 58 s"_s;
+        row("held, three wait", lock,
+            u"/locks/orders is held by host\\x1B[1m (10.0.3.7) for 4 m 12 s; 3 wait, the oldest 3 m 58 s"_s);
+        row("at most, one waits", orders(),
+            u"/locks/orders is held by host\\x1B[1m (10.0.3.7) for at most 4 m 12 s; 1 waits, for 3 m 58 s"_s);
 
         auto free = orders();
         free.contenders.clear();
         free.state = LockState::Free;
-        QTest::newRow("free") << free << u"/locks/orders is free; nobody waits"_s;
+        row("free", free, u"/locks/orders is free; nobody waits"_s);
 
         auto unseen = orders();
         unseen.contenders.resize(1);
         unseen.waitersKnown = false;
         unseen.contenders[0].endpoint.reset();
         unseen.contenders[0].heldSince.reset();
-        QTest::newRow("by identity, waiters unknown")
-            << unseen << u"/locks/orders is held by host\\x1B[1m; who waits cannot be seen"_s;
+        row("by identity, waiters unknown", unseen,
+            u"/locks/orders is held by host\\x1B[1m; who waits cannot be seen"_s);
         unseen.contenders[0].identity.reset();
         unseen.findings = {{FindingCode::NoTtl, Severity::Critical, {}, {}}};
-        QTest::newRow("no TTL") << unseen
-                                << u"/locks/orders is held by session 0x1000009b4890001; who waits cannot be seen; "
-                                   "it never expires by itself"_s;
+        row("no TTL", unseen,
+            u"/locks/orders is held by session 0x1000009b4890001; who waits cannot be seen; "
+            "it never expires by itself"_s);
 
         auto readers = orders();
         readers.contenders[0].mode = Mode::Read;
         readers.contenders[0].heldAtMost = false;
-        QTest::newRow("one reader")
-            << readers
-            << u"/locks/orders is held by reader host\\x1B[1m (10.0.3.7) for 4 m 12 s; 1 waits, for 3 m 58 s"_s;
+        row("one reader", readers,
+            u"/locks/orders is held by reader host\\x1B[1m (10.0.3.7) for 4 m 12 s; 1 waits, for 3 m 58 s"_s);
         auto second = one("r", Role::Holder, 1);
         second.mode = Mode::Read;
         readers.contenders.insert(readers.contenders.begin(), second);
-        QTest::newRow("readers")
-            << readers << u"/locks/orders is held by 2 readers, the longest for 4 m 12 s; 1 waits, for 3 m 58 s"_s;
+        row("readers", readers,
+            u"/locks/orders is held by 2 readers, the longest for 4 m 12 s; 1 waits, for 3 m 58 s"_s);
         for (auto &contender : readers.contenders)
             contender.mode = Mode::Permit;
         readers.contenders.pop_back();
-        QTest::newRow("permits")
-            << readers << u"/locks/orders is held by 2 permit holders, the longest for 4 m 12 s; nobody waits"_s;
+        row("permits", readers,
+            u"/locks/orders is held by 2 permit holders, the longest for 4 m 12 s; nobody waits"_s);
 
         LockSnapshot counter;
         counter.lock.name = "sem";
         counter.state = LockState::Held;
         counter.waitersKnown = false;
-        QTest::newRow("no owners on the wire")
-            << counter << u"sem is held, by whom cannot be seen; who waits cannot be seen"_s;
+        row("no owners on the wire", counter, u"sem is held, by whom cannot be seen; who waits cannot be seen"_s);
     }
     void answersInOneSentence()
     {
@@ -257,18 +240,17 @@ private slots:
 
     void namesThatSayLock_data()
     {
-        QTest::addColumn<QByteArray>("name");
-        QTest::addColumn<bool>("says");
+        const Rows<QByteArray, bool> row("name", "says");
         for (const char *name :
              {"lock",      "orders-lock", "lock:orders", "orderLock",  "OrderLock",     "LOCK_orders",
               "my.lock.7", "lock7",       "cron:mutex",  "lease/3",    "api_semaphore", "locks/orders",
               "HTTPLock",  "лиса:lock",   "shedlock",    "ordersLOCK", "SLocks",        "7Lease",
               "lock{",     "a:MUTEX:b",   "xSemaphoreY"})
-            QTest::newRow(name) << QByteArray(name) << true;
+            row(name, QByteArray(name), true);
         for (const char *name :
              {"block", "clock", "release", "blockLister", "unlocked", "Clock", "orders", "", "flock:1", "locksmith",
               "semaphored", "BLOCK-7", "LOCKorders", "lOCK", "блокlock", "loc", "mute:x", "-", "sema:phore"})
-            QTest::newRow(name[0] ? name : "empty") << QByteArray(name) << false;
+            row(name[0] ? name : "empty", QByteArray(name), false);
     }
     void namesThatSayLock()
     {

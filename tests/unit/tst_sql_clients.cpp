@@ -3,19 +3,14 @@
 #include "core/inspect/mariadb/poll.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace std::chrono_literals;
 
 class TestSqlClients : public QObject {
     Q_OBJECT
 private slots:
     void namedLocksSayWhoseTheyAre_data()
     {
-        QTest::addColumn<QByteArray>("name");
-        QTest::addColumn<QString>("client");
+        addColumns<QByteArray, QString>("name", "client");
         const auto row = [](const char *name, const char *client) {
             QTest::newRow(name) << QByteArray(name) << QString::fromLatin1(client);
         };
@@ -42,8 +37,7 @@ private slots:
     void namedLocksSayWhoseTheyAre()
     {
         QFETCH(QByteArray, name);
-        SqlPoll look;
-        look.now = ServerTime(1'700'000'100s);
+        SqlPoll look{.now = ServerTime(1'700'000'100s)};
         look.namedLocks.push_back({name, 7, true});
         const auto locks = snapshotsOf(look, ConnectionName("db"));
         QCOMPARE(locks.size(), std::size_t(1));
@@ -52,24 +46,18 @@ private slots:
 
     void quartzIsKnownByItsKey_data()
     {
-        QTest::addColumn<QByteArray>("table");
-        QTest::addColumn<QByteArrayList>("columns");
-        QTest::addColumn<bool>("isQuartz");
-        QTest::newRow("as it is") << QByteArray("`q`.`QRTZ_LOCKS`") << QByteArrayList{"SCHED_NAME", "LOCK_NAME"}
-                                  << true;
-        QTest::newRow("prefix and case")
-            << QByteArray("`q`.`app_qrtz_locks`") << QByteArrayList{"sched_name", "lock_name"} << true;
-        QTest::newRow("another table of it")
-            << QByteArray("`q`.`QRTZ_TRIGGERS`") << QByteArrayList{"SCHED_NAME", "LOCK_NAME"} << false;
-        QTest::newRow("another key") << QByteArray("`q`.`QRTZ_LOCKS`") << QByteArrayList{"LOCK_NAME"} << false;
+        const Rows<QByteArray, QByteArrayList, bool> row("table", "columns", "isQuartz");
+        row("as it is", "`q`.`QRTZ_LOCKS`", {"SCHED_NAME", "LOCK_NAME"}, true);
+        row("prefix and case", "`q`.`app_qrtz_locks`", {"sched_name", "lock_name"}, true);
+        row("another table of it", "`q`.`QRTZ_TRIGGERS`", {"SCHED_NAME", "LOCK_NAME"}, false);
+        row("another key", "`q`.`QRTZ_LOCKS`", {"LOCK_NAME"}, false);
     }
     void quartzIsKnownByItsKey()
     {
         QFETCH(QByteArray, table);
         QFETCH(QByteArrayList, columns);
         QFETCH(bool, isQuartz);
-        SqlPoll look;
-        look.now = ServerTime(1'700'000'100s);
+        SqlPoll look{.now = ServerTime(1'700'000'100s)};
         look.transactions = {{"1", 3, look.now, {}, 1, 0}, {"2", 4, look.now, look.now, 1, 0}};
         look.waits.push_back({"2", "1", table, "PRIMARY", "'sched', 'TRIGGER_ACCESS'", "X", "X"});
         look.columns[{table, "PRIMARY"}] = columns;

@@ -4,12 +4,7 @@
 #include "core/operate/forcerelease.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -28,8 +23,7 @@ SqlLockRow lockRow(SqlLockRow::Kind kind)
 
 LockSnapshot snapshotOfRow(const SqlLockRow &row)
 {
-    SqlPoll look;
-    look.now = ServerTime(1'700'000'100s);
+    SqlPoll look{.now = ServerTime(1'700'000'100s)};
     look.lockRows.push_back(row);
     const auto locks = snapshotsOf(look, ConnectionName("db"));
     return locks.size() == 1 ? locks.front() : LockSnapshot();
@@ -93,10 +87,9 @@ private slots:
     // Who has not said who he is cannot be compared with.
     void whatHasNoHolderIsNotCleared_data()
     {
-        QTest::addColumn<QByteArray>("lockedBy");
-        QTest::addColumn<QByteArray>("granted");
-        QTest::newRow("by nobody") << QByteArray() << QByteArray("2026-11-22 10:00:00");
-        QTest::newRow("never") << QByteArray("app-1") << QByteArray();
+        const Rows<QByteArray, QByteArray> row("lockedBy", "granted");
+        row("by nobody", {}, "2026-11-22 10:00:00");
+        row("never", "app-1", {});
     }
     // LOCKED, and LOCKEDBY is NULL: somebody has it, and the row does not say who.
     void aRowWithoutAnOwnerHasAnUnknownHolder()

@@ -8,14 +8,10 @@
 #include "tests/support/testmain.h"
 
 #include <QSqlError>
-#include <QTest>
 
 #include <algorithm>
 
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace std::chrono_literals;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -106,8 +102,7 @@ class TestSqlReader : public QObject {
     // Connection 3 has shop.stock, and 4 waits with an ALTER; 5 with what names more than one table.
     static void tellProcesses(AnsweringSql &session)
     {
-        mariadb::Rows rows;
-        rows.columns = {"id", "user", "host", "db", "command", "state", "info", "in_state", "now"};
+        mariadb::Rows rows{.columns = {"id", "user", "host", "db", "command", "state", "info", "in_state", "now"}};
         const auto add = [&rows](const char *id, const char *command, const char *state, const char *info) {
             rows.rows.push_back({QByteArray(id), QByteArray("app"), QByteArray("h:1"), QByteArray("shop"),
                                  QByteArray(command), QByteArray(state), QByteArray(info), QByteArray("2000"),

@@ -4,21 +4,15 @@
 #include "core/inspect/mariadb/poll.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace std::chrono_literals;
 
 namespace {
 
 // "3 SHARED_READ, 4 EXCLUSIVE?": granted, and asked for.
 SqlPoll lookAtTable(const QString &locks, std::chrono::milliseconds inState = 40s, bool isIdle = true)
 {
-    SqlPoll look;
-    look.now = ServerTime(1'700'000'100s);
-    look.serverStarted = ServerTime(1'700'000'000s);
-    look.tellsTableWaiters = true;
+    SqlPoll look{
+        .now = ServerTime(1'700'000'100s), .tellsTableWaiters = true, .serverStarted = ServerTime(1'700'000'000s)};
     for (const auto &part : locks.split(QStringLiteral(", "))) {
         const auto words = part.split(QLatin1Char(' '));
         SqlTableLock one{
@@ -26,13 +20,11 @@ SqlPoll lookAtTable(const QString &locks, std::chrono::milliseconds inState = 40
             false};
         if (!one.isGranted)
             one.mode.chop(1);
-        SqlProcess process;
-        process.connection = one.connection;
-        process.user = "app";
-        process.host = "10.0.0.1:4000";
-        process.isIdle = isIdle && one.isGranted;
-        process.inState = inState;
-        look.processes.push_back(process);
+        look.processes.push_back({.connection = one.connection,
+                                  .user = "app",
+                                  .host = "10.0.0.1:4000",
+                                  .isIdle = isIdle && one.isGranted,
+                                  .inState = inState});
         look.tableLocks.push_back(std::move(one));
     }
     return look;
@@ -56,8 +48,7 @@ class TestSqlTables : public QObject {
 private slots:
     void whoIsInTheWay_data()
     {
-        QTest::addColumn<QString>("locks");
-        QTest::addColumn<QString>("words");
+        addColumns<QString, QString>("locks", "words");
         const auto row = [](const char *name, const char *locks, const char *words) {
             QTest::newRow(name) << QString::fromLatin1(locks) << QString::fromLatin1(words);
         };
@@ -184,8 +175,7 @@ private slots:
 
     void statementsNameTheirTable_data()
     {
-        QTest::addColumn<QByteArray>("statement");
-        QTest::addColumn<QByteArray>("table");
+        addColumns<QByteArray, QByteArray>("statement", "table");
         const auto row = [](const char *statement, const char *table) {
             QTest::newRow(statement) << QByteArray(statement) << QByteArray(table);
         };

@@ -6,12 +6,8 @@
 
 #include <QFile>
 #include <QTemporaryDir>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -20,10 +16,7 @@ constexpr ServerTime thresholdNoon{43'200s};
 // Held since `age` ago by "h", with `waiters` that came a second ago.
 LockSnapshot heldFor(std::chrono::milliseconds age, int waiters = 0, const QByteArray &name = "/locks/a")
 {
-    LockSnapshot lock;
-    lock.lock = {ConnectionName("zk"), name};
-    lock.recipe = "curator-mutex";
-    lock.observed = thresholdNoon;
+    LockSnapshot lock{.lock = {ConnectionName("zk"), name}, .recipe = "curator-mutex", .observed = thresholdNoon};
     lock.contenders.resize(static_cast<std::size_t>(1 + waiters));
     for (int i = 0; i <= waiters; ++i) {
         auto &one = lock.contenders[static_cast<std::size_t>(i)];
@@ -192,9 +185,8 @@ private slots:
     void areKeptInAFile()
     {
         QCOMPARE(*readThresholds(path()), ThresholdRules()); // no file: the defaults
-        ThresholdRules rules;
-        rules.usual = {90s, 24h, 0};
-        rules.rules = {{u"zk:/a/*"_s, 1500ms, {}, {}}, {u"*"_s, {}, 5min, 100}};
+        ThresholdRules rules{.usual = {90s, 24h, 0},
+                             .rules = {{u"zk:/a/*"_s, 1500ms, {}, {}}, {u"*"_s, {}, 5min, 100}}};
         QVERIFY(writeThresholds(rules, path()));
         QCOMPARE(*readThresholds(path()), rules);
         QFile::remove(path());
@@ -202,18 +194,16 @@ private slots:
 
     void aBrokenFileSaysWhere_data()
     {
-        QTest::addColumn<QByteArray>("text");
-        QTest::addColumn<QString>("says");
-        QTest::newRow("no duration") << QByteArray(R"({"version":1,"longHeld":"soon"})") << u"longHeld: is to be"_s;
-        QTest::newRow("too short") << QByteArray(R"({"version":1,"longWait":"10ms"})") << u"longWait: is to be"_s;
-        QTest::newRow("no pattern") << QByteArray(R"({"version":1,"rules":[{"longHeld":"1m"}]})")
-                                    << u"rules[0].pattern: is to be"_s;
-        QTest::newRow("no number") << QByteArray(R"({"version":1,"rules":[{"pattern":"*","unusual":1}]})")
-                                   << u"rules[0].unusual: is to be from 2"_s;
-        QTest::newRow("unknown") << QByteArray(R"({"version":1,"longheld":"1m"})")
-                                 << u"longheld: is not known here"_s;
-        QTest::newRow("unknown in a rule") << QByteArray(R"({"version":1,"rules":[{"pattern":"*","longhold":"1m"}]})")
-                                           << u"rules[0].longhold: is not known here"_s;
+        const Rows<QByteArray, QString> row("text", "says");
+        row("no duration", QByteArray(R"({"version":1,"longHeld":"soon"})"), u"longHeld: is to be"_s);
+        row("too short", QByteArray(R"({"version":1,"longWait":"10ms"})"), u"longWait: is to be"_s);
+        row("no pattern", QByteArray(R"({"version":1,"rules":[{"longHeld":"1m"}]})"),
+            u"rules[0].pattern: is to be"_s);
+        row("no number", QByteArray(R"({"version":1,"rules":[{"pattern":"*","unusual":1}]})"),
+            u"rules[0].unusual: is to be from 2"_s);
+        row("unknown", QByteArray(R"({"version":1,"longheld":"1m"})"), u"longheld: is not known here"_s);
+        row("unknown in a rule", QByteArray(R"({"version":1,"rules":[{"pattern":"*","longhold":"1m"}]})"),
+            u"rules[0].longhold: is not known here"_s);
     }
     void aBrokenFileSaysWhere()
     {

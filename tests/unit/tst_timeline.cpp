@@ -5,14 +5,9 @@
 #include "core/workspace/incidentnote.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
 #include <algorithm>
 
-using namespace lockscope;
 using namespace lockscope::history;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 using inspect::Role;
 
 namespace {
@@ -22,21 +17,16 @@ const Moment begun{std::chrono::milliseconds(1'700'000'000'000)};
 // "a b c": a holds, the others wait, in order; "- b": nobody holds it; "": the lock is gone.
 LockMoment seenAt(std::chrono::seconds after, const QByteArray &queue)
 {
-    LockMoment out;
-    out.at = begun + after;
+    LockMoment out{.at = begun + after};
     if (queue.isEmpty())
         return out;
-    inspect::LockSnapshot lock;
-    lock.lock = {ConnectionName("zk"), "/locks/orders"};
-    lock.recipe = "zk-mutex";
-    lock.observed = out.at;
+    inspect::LockSnapshot lock{
+        .lock = {ConnectionName("zk"), "/locks/orders"}, .recipe = "zk-mutex", .observed = out.at};
     int position = 0;
     for (const auto &id : queue.split(' ')) {
         if (id != "-") {
-            inspect::Contender one;
-            one.id = id;
-            one.role = position == 0 ? Role::Holder : Role::Waiter;
-            one.position = position;
+            inspect::Contender one{
+                .id = id, .role = position == 0 ? Role::Holder : Role::Waiter, .position = position};
             lock.contenders.push_back(one);
         }
         ++position;
@@ -50,19 +40,14 @@ LockMoment seenAt(std::chrono::seconds after, const QByteArray &queue)
 
 LinkState stood(bool isConnected)
 {
-    LinkState state;
-    state.name = ConnectionName("zk");
+    LinkState state{.name = ConnectionName("zk")};
     state.isConnected = state.isLookedThrough = isConnected;
     return state;
 }
 
 LockHistory historyOf(std::vector<LockMoment> moments)
 {
-    LockHistory history;
-    history.begin = begun;
-    history.connection = {{begun, stood(true)}};
-    history.moments = std::move(moments);
-    return history;
+    return LockHistory{.begin = begun, .moments = std::move(moments), .connection = {{begun, stood(true)}}};
 }
 
 Act forced(std::chrono::seconds after, const QByteArray &holder, const QString &phase)
@@ -104,8 +89,7 @@ private slots:
     void eventsAreToldInOrder_data()
     {
         QTest::addColumn<QList<QByteArray>>("queues"); // one each ten seconds
-        QTest::addColumn<QString>("events");
-        QTest::addColumn<int>("handOffs");
+        addColumns<QString, int>("events", "handOffs");
         const auto row = [](const char *name, const QList<QByteArray> &queues, const QString &events, int handOffs) {
             QTest::newRow(name) << queues << events << handOffs;
         };
@@ -175,11 +159,8 @@ private slots:
             QCOMPARE(event.contender.identity.has_value(), event.contender.id == "a");
             QCOMPARE(event.contender.endpoint.has_value(), event.contender.id == "b");
         }
-        NoteFacts facts;
-        facts.lock = *seenAt(9s, "b").lock;
-        facts.asOf = begun + 10s;
-        facts.connection = stood(true);
-        facts.history = history;
+        NoteFacts facts{
+            .lock = *seenAt(9s, "b").lock, .asOf = begun + 10s, .connection = stood(true), .history = history};
         const auto note = incidentNote(facts);
         QVERIFY2(note.contains(u"| `a` | `billing-7` | - | does not hold it any more, after 8.0 s |"_s),
                  qPrintable(note));
@@ -234,11 +215,7 @@ private slots:
         const std::vector<inspect::ClientLabel> labels{{"a", u"billing | till"_s}};
         for (const auto &event : timelineOf(history, labels).events)
             QCOMPARE(event.contender.label, event.contender.id == "a" ? u"billing | till"_s : QString());
-        NoteFacts facts;
-        facts.lock = *seenAt(0s, "a b").lock;
-        facts.asOf = begun + 60s;
-        facts.history = history;
-        facts.labels = labels;
+        NoteFacts facts{.lock = *seenAt(0s, "a b").lock, .asOf = begun + 60s, .history = history, .labels = labels};
         addLabels(facts.lock, labels);
         const auto note = incidentNote(facts);
         for (const auto &part : {u"is held by billing | till (a)"_s, u"| `a` | `billing \\| till` |"_s,
@@ -248,8 +225,7 @@ private slots:
 
     void theNoteSaysWhatThereIsAndWhatIsNot()
     {
-        NoteFacts facts;
-        facts.lock = *seenAt(40s, "a b").lock;
+        NoteFacts facts{.lock = *seenAt(40s, "a b").lock};
         facts.lock.contenders[0].identity = "@everyone | `rm -rf` <b>\x1b[2J";
         facts.lock.contenders[0].heldSince = begun;
         facts.asOf = begun + 60s;

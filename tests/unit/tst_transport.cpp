@@ -7,11 +7,7 @@
 #include "core/transport/tls.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::transport;
-using namespace Qt::StringLiterals;
 
 namespace {
 
@@ -144,8 +140,7 @@ private slots:
     // A library gives the server what it asks for: the password itself, too.
     void passwordsGoToVerifiedMySqlOnly_data()
     {
-        QTest::addColumn<QByteArray>("greeting");
-        QTest::addColumn<QByteArray>("answer");
+        addColumns<QByteArray, QByteArray>("greeting", "answer");
         QTest::addColumn<QString>("far"); // a server that is not verified, on another machine: what is refused
         QTest::addColumn<QString>("near");
         const auto native = greetingFor("mysql_native_password");
@@ -249,19 +244,20 @@ private slots:
 
     void saysWhatSshMeant_data()
     {
-        QTest::addColumn<QByteArray>("said");
-        QTest::addColumn<QString>("words");
-        QTest::newRow("key") << "ops@bastion: Permission denied (publickey).\r\n"_ba << u"it refused the login"_s;
-        QTest::newRow("unknown host key") << "No ED25519 host key is known for bastion and you have requested strict "
-                                             "checking.\r\nHost key verification failed.\r\n"_ba
-                                          << u"its host key is not known"_s;
-        QTest::newRow("another host key") << "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key "
-                                             "verification failed.\n"_ba
-                                          << u"another one than known"_s;
-        QTest::newRow("other") << "Warning: x\nssh: connect to host bastion port 22: Connection refused\n"_ba
-                               << u"port 22: Connection refused"_s;
-        QTest::newRow("hostile") << "\x1b[2Jgone\n"_ba << u"\\x1B[2Jgone"_s;
-        QTest::newRow("nothing") << ""_ba << u"without a word"_s;
+        const Rows<QByteArray, QString> row("said", "words");
+        row("key", "ops@bastion: Permission denied (publickey).\r\n"_ba, u"it refused the login"_s);
+        row("unknown host key",
+            "No ED25519 host key is known for bastion and you have requested strict "
+            "checking.\r\nHost key verification failed.\r\n"_ba,
+            u"its host key is not known"_s);
+        row("another host key",
+            "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key "
+            "verification failed.\n"_ba,
+            u"another one than known"_s);
+        row("other", "Warning: x\nssh: connect to host bastion port 22: Connection refused\n"_ba,
+            u"port 22: Connection refused"_s);
+        row("hostile", "\x1b[2Jgone\n"_ba, u"\\x1B[2Jgone"_s);
+        row("nothing", ""_ba, u"without a word"_s);
     }
     void saysWhatSshMeant()
     {

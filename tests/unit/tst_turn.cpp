@@ -3,9 +3,6 @@
 #include "core/rules/turn.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::recipes;
 
 namespace {
@@ -46,9 +43,7 @@ class TestTurn : public QObject {
 private slots:
     void readsNumbers_data()
     {
-        QTest::addColumn<QByteArray>("name");
-        QTest::addColumn<QByteArray>("base");
-        QTest::addColumn<QByteArray>("prefix");
+        addColumns<QByteArray, QByteArray, QByteArray>("name", "base", "prefix");
         QTest::addColumn<qint64>("sequence"); // -99: none
         const QByteArray uuid = "_c_0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11-";
         QTest::newRow("curator") << uuid + "lock-0000000041" << QByteArray("lock-") << uuid + "lock-" << qint64(41);
@@ -135,22 +130,19 @@ private slots:
 
     void queues_data()
     {
-        QTest::addColumn<QByteArrayList>("queue");
-        QTest::addColumn<QByteArray>("me");
-        QTest::addColumn<int>("permits");
-        QTest::addColumn<QByteArray>("turn");
+        const Rows<QByteArrayList, QByteArray, int, QByteArray> row("queue", "me", "permits", "turn");
         const QByteArrayList five{"w5", "w2", "w9", "w3", "w7"};
-        QTest::newRow("alone") << QByteArrayList{"w4"} << QByteArray("w4") << 1 << QByteArray("mine");
-        QTest::newRow("head") << five << QByteArray("w2") << 1 << QByteArray("mine");
-        QTest::newRow("second") << five << QByteArray("w3") << 1 << QByteArray("w2");
-        QTest::newRow("last") << five << QByteArray("w9") << 1 << QByteArray("w7");
-        QTest::newRow("missing") << five << QByteArray("w4") << 1 << QByteArray("gone");
-        QTest::newRow("empty") << QByteArrayList{} << QByteArray("w4") << 1 << QByteArray("gone");
-        QTest::newRow("permit 2 of 2") << five << QByteArray("w3") << 2 << QByteArray("mine");
-        QTest::newRow("third of 2 permits") << five << QByteArray("w5") << 2 << QByteArray("w2");
-        QTest::newRow("fifth of 2 permits") << five << QByteArray("w9") << 2 << QByteArray("w5");
-        QTest::newRow("more permits than contenders") << five << QByteArray("w9") << 8 << QByteArray("mine");
-        QTest::newRow("no permits count as one") << five << QByteArray("w2") << 0 << QByteArray("mine");
+        row("alone", {"w4"}, "w4", 1, "mine");
+        row("head", five, "w2", 1, "mine");
+        row("second", five, "w3", 1, "w2");
+        row("last", five, "w9", 1, "w7");
+        row("missing", five, "w4", 1, "gone");
+        row("empty", {}, "w4", 1, "gone");
+        row("permit 2 of 2", five, "w3", 2, "mine");
+        row("third of 2 permits", five, "w5", 2, "w2");
+        row("fifth of 2 permits", five, "w9", 2, "w5");
+        row("more permits than contenders", five, "w9", 8, "mine");
+        row("no permits count as one", five, "w2", 0, "mine");
     }
     void queues()
     {
@@ -163,25 +155,20 @@ private slots:
 
     void readersAndWriters_data()
     {
-        QTest::addColumn<QByteArrayList>("queue");
-        QTest::addColumn<QByteArray>("me");
-        QTest::addColumn<QByteArray>("nearest");
-        QTest::addColumn<QByteArray>("lowest");
+        const Rows<QByteArrayList, QByteArray, QByteArray, QByteArray> row("queue", "me", "nearest", "lowest");
         const QByteArrayList mixed{"r1", "r2", "w3", "r4", "w5", "r6", "r7", "w8"};
         const QByteArray own("mine");
-        QTest::newRow("first reader") << mixed << QByteArray("r1") << own << own;
-        QTest::newRow("second reader") << mixed << QByteArray("r2") << own << own;
-        QTest::newRow("writer behind readers") << mixed << QByteArray("w3") << QByteArray("r2") << QByteArray("r2");
-        QTest::newRow("reader behind one writer")
-            << mixed << QByteArray("r4") << QByteArray("w3") << QByteArray("w3");
-        QTest::newRow("writer behind a reader") << mixed << QByteArray("w5") << QByteArray("r4") << QByteArray("r4");
-        QTest::newRow("reader behind two writers")
-            << mixed << QByteArray("r6") << QByteArray("w5") << QByteArray("w3");
-        QTest::newRow("its neighbour") << mixed << QByteArray("r7") << QByteArray("w5") << QByteArray("w3");
-        QTest::newRow("last writer") << mixed << QByteArray("w8") << QByteArray("r7") << QByteArray("r7");
-        QTest::newRow("lone writer") << QByteArrayList{"w3"} << QByteArray("w3") << own << own;
-        QTest::newRow("writer at the head") << QByteArrayList{"r5", "w4"} << QByteArray("w4") << own << own;
-        QTest::newRow("missing") << mixed << QByteArray("r9") << QByteArray("gone") << QByteArray("gone");
+        row("first reader", mixed, "r1", own, own);
+        row("second reader", mixed, "r2", own, own);
+        row("writer behind readers", mixed, "w3", "r2", "r2");
+        row("reader behind one writer", mixed, "r4", "w3", "w3");
+        row("writer behind a reader", mixed, "w5", "r4", "r4");
+        row("reader behind two writers", mixed, "r6", "w5", "w3");
+        row("its neighbour", mixed, "r7", "w5", "w3");
+        row("last writer", mixed, "w8", "r7", "r7");
+        row("lone writer", {"w3"}, "w3", own, own);
+        row("writer at the head", {"r5", "w4"}, "w4", own, own);
+        row("missing", mixed, "r9", "gone", "gone");
     }
     void readersAndWriters()
     {

@@ -12,11 +12,8 @@
 
 #include <QFile>
 #include <QTemporaryDir>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::inspect;
-using namespace Qt::StringLiterals;
 using recipes::readRuleFile;
 using recipes::RuleFile;
 using std::chrono::milliseconds;
@@ -45,11 +42,7 @@ RuleFile ruleOf(const QByteArray &fields)
 
 KeyView ruleKey(const QByteArray &key, KeyType type, std::optional<milliseconds> ttl = milliseconds(30'000))
 {
-    KeyView view;
-    view.key = RedisKey(key);
-    view.type = type;
-    view.ttl = ttl;
-    return view;
+    return KeyView{.key = RedisKey(key), .type = type, .ttl = ttl};
 }
 
 KeyView ruleString(const QByteArray &key, const QByteArray &value,
@@ -62,10 +55,7 @@ KeyView ruleString(const QByteArray &key, const QByteArray &value,
 
 RedisContext ruleContext()
 {
-    RedisContext context;
-    context.connection = ConnectionName("redis");
-    context.observed = ruleNow;
-    return context;
+    return RedisContext{.connection = ConnectionName("redis"), .observed = ruleNow};
 }
 
 QByteArray drawnByRule(const KeyView &main, const std::vector<KeyView> &companions = {})
@@ -179,11 +169,7 @@ value = ".*"
 
     void mistakes_data()
     {
-        QTest::addColumn<QByteArray>("fields");
-        QTest::addColumn<QString>("says");
-        const auto row = [](const char *name, const QByteArray &fields, const QString &says) {
-            QTest::newRow(name) << fields << says;
-        };
+        const Rows<QByteArray, QString> row("fields", "says");
         row("no value", R"j("key": "k:\\d", "type": "string")j", u"rules[0].value: is missing"_s);
         row("no member", R"j("key": "k:\\d", "type": "sorted-set")j", u"rules[0].members: is missing"_s);
         row("not of its type", R"j("key": "k:\\d", "type": "string", "value": "(?<token>.+)", "score": "until")j",
@@ -237,11 +223,7 @@ value = ".*"
 
     void locks_data()
     {
-        QTest::addColumn<KeyView>("main");
-        QTest::addColumn<QByteArray>("expected");
-        const auto row = [](const char *name, const KeyView &main, const QByteArray &expected) {
-            QTest::newRow(name) << main << expected;
-        };
+        const Rows<KeyView, QByteArray> row("main", "expected");
         row("a token of its own", ruleString("acme:job:42:owner", "web-3/17/00aa11bb22cc33dd"),
             "acme:job:42:owner redis-set-nx high held (Acme job lock)\n00aa11bb22cc33dd holds exclusive -");
         row("no end where there should be one",
@@ -412,11 +394,7 @@ value = ".*"
 
     void formsOfTokensAreAskedBeforeThoseBuiltIn_data()
     {
-        QTest::addColumn<KeyView>("main");
-        QTest::addColumn<QByteArray>("expected");
-        const auto row = [](const char *name, const KeyView &main, const QByteArray &expected) {
-            QTest::newRow(name) << main << expected;
-        };
+        const Rows<KeyView, QByteArray> row("main", "expected");
         const QByteArray proof = "acme1-0123456789ABCDEFGHJKMNPQRS";
         row("what is proof needs no name", ruleString("session:17", proof),
             "session:17 redis-set-nx high held (acme-lock)\n" + proof + " holds exclusive -");

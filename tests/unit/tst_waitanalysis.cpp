@@ -4,12 +4,9 @@
 #include "core/inspect/waits/waitanalysis.h"
 #include "tests/support/testmain.h"
 
-#include <QTest>
-
 #include <algorithm>
 #include <set>
 
-using namespace lockscope;
 using namespace lockscope::inspect;
 
 namespace {
@@ -21,21 +18,18 @@ struct Puzzle {
 
 Puzzle randomPuzzle(Random &random)
 {
-    Puzzle puzzle;
-    puzzle.agents = 2 + static_cast<int>(random.below(4));
+    Puzzle puzzle{.agents = 2 + static_cast<int>(random.below(4))};
     const auto locks = 2 + random.below(4);
     for (quint64 i = 0; i < locks; ++i) {
-        LockWaits contest;
-        contest.ordered = random.below(3) != 0;
+        LockWaits contest{.ordered = random.below(3) != 0};
         const bool shared = random.below(3) == 0;
         const auto holders = random.below(3) == 0 ? 2U : 1U;
         contest.permits = shared ? 1 : static_cast<int>(1 + random.below(holders));
         const auto waiters = 1 + random.below(2);
         for (quint64 j = 0; j < holders + waiters; ++j) {
-            LockRequest request;
-            request.agent = static_cast<int>(random.below(static_cast<quint64>(puzzle.agents)));
-            request.holds = j < holders;
-            request.reads = shared && random.below(2) == 0;
+            LockRequest request{.agent = static_cast<int>(random.below(static_cast<quint64>(puzzle.agents))),
+                                .holds = j < holders,
+                                .reads = shared && random.below(2) == 0};
             if (random.below(6) == 0)
                 request.made = static_cast<qint64>(random.below(20));
             contest.requests.push_back(request);

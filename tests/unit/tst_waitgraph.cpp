@@ -7,13 +7,9 @@
 #include "tests/unit/drawnlocks.h"
 
 #include <QJsonArray>
-#include <QTest>
 
-using namespace lockscope;
 using namespace lockscope::inspect;
 using namespace lockscope::inspect::drawing;
-using namespace Qt::StringLiterals;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -52,27 +48,20 @@ class TestWaitGraph : public QObject {
 private slots:
     void roots_data()
     {
-        QTest::addColumn<QString>("picture");
-        QTest::addColumn<QStringList>("roots");
-        QTest::newRow("nobody waits") << u"zk:/a kazoo-lock: A |"_s << QStringList();
-        QTest::newRow("each in a queue waits for the one before")
-            << u"zk:/a kazoo-lock: A | B C D"_s << QStringList{u"zk:A 1/3"_s};
-        QTest::newRow("who polls waits for the holder") << u"redis:a redisson-lock: %1:1 | s1 s2"_s.arg(redissonA)
-                                                        << QStringList{u"redis:%1 2/2"_s.arg(redissonA)};
-        QTest::newRow("across locks") << u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: B | C D"_s
-                                      << QStringList{u"zk:A 1/3"_s};
-        QTest::newRow("readers before a writer hold it up together")
-            << u"zk:/a curator-rwlock: A.r B.r | C"_s << QStringList{u"zk:A 1/1"_s, u"zk:B 1/1"_s};
-        QTest::newRow("a queued writer is in readers' way")
-            << u"zk:/a curator-rwlock: A.r | B C.r D.r"_s << QStringList{u"zk:A 1/3"_s};
-        QTest::newRow("any permit will do")
-            << u"zk:/a curator-semaphore: A.p B.p | C.p D.p"_s << QStringList{u"zk:A 1/2"_s, u"zk:B 1/2"_s};
-        QTest::newRow("a session that waits for what it holds can let go")
-            << u"zk:/a kazoo-lock: A | B A C"_s << QStringList{u"zk:A 2/2"_s};
-        QTest::newRow("who waits elsewhere cannot")
-            << u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: C | A"_s << QStringList{u"zk:C 1/2"_s};
-        QTest::newRow("who holds up most comes first")
-            << u"zk:/a kazoo-lock: A | B\nzk:/c kazoo-lock: C | D E"_s << QStringList{u"zk:C 1/2"_s, u"zk:A 1/1"_s};
+        const Rows<QString, QStringList> row("picture", "roots");
+        row("nobody waits", u"zk:/a kazoo-lock: A |"_s, {});
+        row("each in a queue waits for the one before", u"zk:/a kazoo-lock: A | B C D"_s, {u"zk:A 1/3"_s});
+        row("who polls waits for the holder", u"redis:a redisson-lock: %1:1 | s1 s2"_s.arg(redissonA),
+            {u"redis:%1 2/2"_s.arg(redissonA)});
+        row("across locks", u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: B | C D"_s, {u"zk:A 1/3"_s});
+        row("readers before a writer hold it up together", u"zk:/a curator-rwlock: A.r B.r | C"_s,
+            {u"zk:A 1/1"_s, u"zk:B 1/1"_s});
+        row("a queued writer is in readers' way", u"zk:/a curator-rwlock: A.r | B C.r D.r"_s, {u"zk:A 1/3"_s});
+        row("any permit will do", u"zk:/a curator-semaphore: A.p B.p | C.p D.p"_s, {u"zk:A 1/2"_s, u"zk:B 1/2"_s});
+        row("a session that waits for what it holds can let go", u"zk:/a kazoo-lock: A | B A C"_s, {u"zk:A 2/2"_s});
+        row("who waits elsewhere cannot", u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: C | A"_s, {u"zk:C 1/2"_s});
+        row("who holds up most comes first", u"zk:/a kazoo-lock: A | B\nzk:/c kazoo-lock: C | D E"_s,
+            {u"zk:C 1/2"_s, u"zk:A 1/1"_s});
     }
     void roots()
     {
@@ -88,9 +77,7 @@ private slots:
 
     void cycles_data()
     {
-        QTest::addColumn<QString>("picture");
-        QTest::addColumn<QString>("labels");
-        QTest::addColumn<QStringList>("cycles");
+        addColumns<QString, QString, QStringList>("picture", "labels", "cycles");
         const auto row = [](const char *name, const QString &picture, const QStringList &cycles = {},
                             const QString &labels = {}) { QTest::newRow(name) << picture << labels << cycles; };
         const QString two = u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: B | A"_s;
@@ -256,11 +243,9 @@ private slots:
     // How long, and how sure that is.
     void aTimeoutThatEndsItIsSaid_data()
     {
-        QTest::addColumn<QString>("row");
-        QTest::addColumn<std::vector<WaitLimit>>("limits");
-        QTest::addColumn<QString>("ends");
-        const auto inner = [](const char *what, const std::vector<WaitLimit> &limits, const QString &ends) {
-            QTest::newRow(what) << u"mariadb:t#id=1 sql-for-update: 7@bbb | 9@aaa"_s << limits << ends;
+        const Rows<QString, std::vector<WaitLimit>, QString> row("row", "limits", "ends");
+        const auto inner = [&](const char *what, const std::vector<WaitLimit> &limits, const QString &ends) {
+            row(what, u"mariadb:t#id=1 sql-for-update: 7@bbb | 9@aaa"_s, limits, ends);
         };
         const QByteArray innoDb = "innodb_lock_wait_timeout";
         inner("its own", {{innoDb, 7s, true}}, u"after its innodb_lock_wait_timeout of 7.0 s"_s);
@@ -271,14 +256,12 @@ private slots:
         inner("longer", {{innoDb, 5s, false}}, // it has waited for 10 s
               u"after a time of its own, which the server does not tell: it has waited longer than "
               u"innodb_lock_wait_timeout usually lasts, 5.0 s"_s);
-        QTest::newRow("of a table") << u"mariadb:TABLE#t sql-table-lock: 7@bbb | 9@aaa"_s
-                                    << std::vector<WaitLimit>{{"lock_wait_timeout", 60s, true}}
-                                    << u"after its lock_wait_timeout of 1 m 00 s"_s;
-        QTest::newRow("PostgreSQL, across servers")
-            << u"pg:t#id=1 pg-for-update: 7@bbb | 9@aaa"_s
-            << std::vector<WaitLimit>{{"deadlock_timeout", 1s, false}, {"lock_timeout", 30s, false}}
-            << u"after lock_timeout (30 s for sessions that set none of their own; whether this one did, the server "
-               u"does not tell)"_s;
+        row("of a table", u"mariadb:TABLE#t sql-table-lock: 7@bbb | 9@aaa"_s,
+            std::vector<WaitLimit>{{"lock_wait_timeout", 60s, true}}, u"after its lock_wait_timeout of 1 m 00 s"_s);
+        row("PostgreSQL, across servers", u"pg:t#id=1 pg-for-update: 7@bbb | 9@aaa"_s,
+            std::vector<WaitLimit>{{"deadlock_timeout", 1s, false}, {"lock_timeout", 30s, false}},
+            u"after lock_timeout (30 s for sessions that set none of their own; whether this one did, the server "
+            u"does not tell)"_s);
     }
     void aTimeoutThatEndsItIsSaid()
     {
@@ -321,10 +304,7 @@ private slots:
 
     void whatAContenderCallsItself_data()
     {
-        QTest::addColumn<BackendKind>("backend");
-        QTest::addColumn<QByteArray>("identity");
-        QTest::addColumn<QByteArray>("program");
-        QTest::addColumn<QByteArray>("name");
+        addColumns<BackendKind, QByteArray, QByteArray, QByteArray>("backend", "identity", "program", "name");
         const auto row = [](const char *what, BackendKind backend, const char *identity, const char *program,
                             const char *name) {
             QTest::newRow(what) << backend << QByteArray(identity) << QByteArray(program) << QByteArray(name);
@@ -436,12 +416,10 @@ private slots:
     // whole; of a deadlock that is not, what was recorded stays.
     void aRecordedDeadlockIsSaidOnce_data()
     {
-        QTest::addColumn<QString>("picture");
-        QTest::addColumn<bool>("isSeenAgain");
-        QTest::newRow("seen again") << u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: B | A"_s << true;
-        QTest::newRow("no cycle") << u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: B |"_s << false;
-        QTest::newRow("another's") << u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: C | D\nzk:/c kazoo-lock: D | C"_s
-                                   << false;
+        const Rows<QString, bool> row("picture", "isSeenAgain");
+        row("seen again", u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: B | A"_s, true);
+        row("no cycle", u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: B |"_s, false);
+        row("another's", u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: C | D\nzk:/c kazoo-lock: D | C"_s, false);
     }
     void aRecordedDeadlockIsSaidOnce()
     {
@@ -463,12 +441,7 @@ private slots:
     // The user's word before its own, and also where it has no address.
     void whatItIsCalledBesideItsAddress_data()
     {
-        QTest::addColumn<QString>("labels");
-        QTest::addColumn<QString>("lock");
-        QTest::addColumn<bool>("hasAddress");
-        QTest::addColumn<QString>("name");
-        const auto row = [](const char *what, const QString &labels, const QString &lock, bool hasAddress,
-                            const QString &name) { QTest::newRow(what) << labels << lock << hasAddress << name; };
+        const Rows<QString, QString, bool, QString> row("labels", "lock", "hasAddress", "name");
         const auto kazoo = u"zk:/a kazoo-lock: A@app-9"_s;
         row("its own", {}, kazoo, true, u"app-9"_s);
         row("its own, which stands there instead", {}, kazoo, false, {});
@@ -505,8 +478,7 @@ private slots:
 
     void whatOneThreadHoldsIsSaid_data()
     {
-        QTest::addColumn<QString>("picture");
-        QTest::addColumn<QStringList>("groups");
+        addColumns<QString, QStringList>("picture", "groups");
         const auto row = [](const char *name, const QString &picture, const QStringList &groups = {}) {
             QTest::newRow(name) << picture.arg(redissonA, redissonB) << groups;
         };

@@ -5,26 +5,19 @@
 #include "tests/support/testmain.h"
 #include "tests/unit/drawnlocks.h"
 
-#include <QTest>
-
-using namespace lockscope;
 using namespace lockscope::inspect;
 using namespace lockscope::inspect::drawing;
-using namespace Qt::StringLiterals;
 
 class TestWaitGraphEdges : public QObject {
     Q_OBJECT
 private slots:
     void unlinkedConnections_data()
     {
-        QTest::addColumn<QString>("picture");
-        QTest::addColumn<QString>("labels");
-        QTest::addColumn<QString>("unlinked");
+        const Rows<QString, QString, QString> row("picture", "labels", "unlinked");
         const auto apart = u"zk:/a kazoo-lock: A | B\nmariadb:n sql-get-lock: 7 | 8"_s;
-        QTest::newRow("waits on two servers") << apart << QString() << u"mariadb zk"_s;
-        QTest::newRow("waits on one server")
-            << u"zk:/a kazoo-lock: A | B\nmariadb:n sql-get-lock: 7 |"_s << QString() << QString();
-        QTest::newRow("every waiter is linked") << apart << u"A=one 8=one B=two 7=two"_s << QString();
+        row("waits on two servers", apart, {}, u"mariadb zk"_s);
+        row("waits on one server", u"zk:/a kazoo-lock: A | B\nmariadb:n sql-get-lock: 7 |"_s, {}, {});
+        row("every waiter is linked", apart, u"A=one 8=one B=two 7=two"_s, {});
     }
     // Clients that are known on one server only may be one client: then a deadlock is not found.
     void unlinkedConnections()

@@ -68,9 +68,7 @@ struct Input {
             evidence.answers[command] = answeredByAll;
         evidence.askedAt = std::chrono::system_clock::time_point(std::chrono::seconds(900));
         for (int n = 1; n <= 9; ++n) {
-            zk::ConnectionFacts facts;
-            facts.endpoint = u"10.0.0.%1:1000"_s.arg(n);
-            facts.timeout = std::chrono::seconds(10);
+            zk::ConnectionFacts facts{.endpoint = u"10.0.0.%1:1000"_s.arg(n), .timeout = std::chrono::seconds(10)};
             evidence.connections[zk::SessionId{sessionNumber(n)}] = facts;
         }
         context.connection = ConnectionName("zk");
@@ -105,8 +103,7 @@ private:
             return;
         }
         const auto slash = words[0].indexOf('/');
-        ZnodeView node;
-        node.name = NodeName(words[0].mid(slash + 1));
+        ZnodeView node{.name = NodeName(words[0].mid(slash + 1))};
         node.stat.ephemeralOwner = zk::SessionId{owner(words[1])};
         node.stat.czxid = line;
         node.stat.mzxid = line;
