@@ -12,7 +12,7 @@
 using namespace lockscope;
 using namespace lockscope::testing;
 using mariadb::SessionState;
-using SqlFault = CountingSql::Fault;
+using SqlFault = RequestFault;
 
 namespace {
 

@@ -7,7 +7,7 @@
 using namespace lockscope;
 using namespace lockscope::testing;
 using recipes::Loss;
-using Fault = CountingRedis::Fault;
+using Fault = RequestFault;
 
 class TestRecipesRedis : public RedisRecipeFixture {
     Q_OBJECT

@@ -6,7 +6,7 @@
 
 using namespace lockscope;
 using namespace lockscope::testing;
-using Fault = CountingRedis::Fault;
+using Fault = RequestFault;
 
 namespace {
 

@@ -9,7 +9,7 @@
 using namespace lockscope;
 using namespace lockscope::testing;
 using recipes::Loss;
-using Fault = CountingRedis::Fault;
+using Fault = RequestFault;
 
 namespace {
 

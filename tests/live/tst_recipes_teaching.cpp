@@ -6,7 +6,7 @@
 using namespace lockscope;
 using namespace lockscope::testing;
 using recipes::Loss;
-using Fault = CountingRedis::Fault;
+using Fault = RequestFault;
 
 class TestRecipesTeaching : public RedisRecipeFixture {
     Q_OBJECT
