@@ -70,6 +70,7 @@ struct CompletionState {
     std::atomic<int> holders = 0;
     const bool isOfOneThread;
     bool isComplete = false, isObserved = false;
+    int drops = 0; // of listeners, while somebody observes
     std::coroutine_handle<> waiter;
     Listener listener;
     Timer timer;
@@ -171,8 +172,10 @@ public:
     template <class Listener>
     void then(Listener listener) const
     {
-        m_state->setListener(
-            [at = m_state.get(), listener = std::move(listener)]() mutable { listener(valueIn(*at)); });
+        m_state->setListener([at = m_state.get(), drops = m_state->drops, listener = std::move(listener)]() mutable {
+            if (drops == at->drops)
+                listener(valueIn(*at));
+        });
         if (isComplete())
             detail::CompletionState::tell(m_state);
     }
@@ -189,8 +192,13 @@ public:
                 [at = m_state.get(), observer = std::move(observer)] { observer(std::as_const(valueIn(*at))); });
     }
 
-    // Nobody is called any more.
-    void dropListener() const { m_state->listener = {}; }
+    // Nobody is called any more but who observes.
+    void dropListener() const
+    {
+        ++m_state->drops;
+        if (!m_state->isObserved)
+            m_state->listener = {};
+    }
 
     class Awaiter : public detail::CompletionAwaiter {
     public:
@@ -211,13 +219,16 @@ public:
     };
     [[nodiscard]] Arrival arrival() const { return Arrival(m_state); }
 
-    // For who alone asks for the value, and once: it is moved to him. A page of a thousand names is not copied.
+    // For who alone asks for the value, and once: it is moved to him. A page of a thousand names is not copied, unless
+    // who observes it has not seen it yet.
     class Taking : public detail::CompletionAwaiter {
     public:
         using CompletionAwaiter::CompletionAwaiter;
         T await_resume()
         {
             m_isWaiting = false;
+            if (m_state->listener)
+                return valueIn(*m_state);
             return std::move(valueIn(*m_state));
         }
     };

@@ -43,7 +43,7 @@ public:
         transaction.then.resize(1);
         transaction.then.front().kind = Operation::Kind::Remove;
         transaction.then.front().range.key = queue[place].key;
-        return bool(m_server.commit(transaction));
+        return bool(m_server.answer(transaction));
     }
     // Its leases run by a clock that nobody sets.
     bool jumpClock(std::chrono::milliseconds /*by*/) override { return true; }
@@ -66,7 +66,7 @@ public:
         std::vector<QByteArray> left;
         for (const auto &[key, entry] : m_server.entries())
             left.push_back(key);
-        const auto leases = m_server.leases();
+        const auto leases = m_server.answer(etcd::LeasesRequest());
         for (const auto lease : *leases)
             left.push_back("lease " + etcd::leaseText(lease));
         return left;

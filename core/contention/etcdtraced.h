@@ -1,44 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client of etcd that tells the trace what one contender sends and hears. In the simulated world and on real
-// servers alike; several contenders may share what stands behind it. Outlived by both.
+// A client of etcd that tells the trace what is sent and heard over it.
 #pragma once
 
-#include "core/contention/trace.h"
+#include "core/contention/traced/tracedport.h"
 #include "core/etcd/client.h"
 
 namespace lockscope::contention {
 
-class TracedEtcd final : public etcd::ForwardingClient {
+struct EtcdMeasures {
+    // What a request takes beside its keys and values, about: good enough to compare recipes.
+    static constexpr qint64 requestBytes = 40, errorBytes = 0;
+
+    static QByteArray verb(const etcd::RangeRequest &) { return "range"; }
+    static QByteArray verb(const etcd::Transaction &) { return "txn"; }
+    static QByteArray verb(const etcd::GrantRequest &) { return "lease grant"; }
+    static QByteArray verb(const etcd::KeepAliveRequest &) { return "lease keep-alive"; }
+    static QByteArray verb(const etcd::RevokeRequest &) { return "lease revoke"; }
+    static QByteArray verb(const etcd::TimeToLiveRequest &) { return "lease timetolive"; }
+    static QByteArray verb(const etcd::LeasesRequest &) { return "lease list"; }
+
+    static QByteArray where(const etcd::RangeRequest &request) { return request.key; }
+    static QByteArray where(const etcd::Transaction &transaction)
+    {
+        return transaction.then.empty() ? QByteArray() : transaction.then.front().range.key;
+    }
+    static QByteArray where(const etcd::LeasesRequest &) { return {}; }
+    template <class R>
+    static QByteArray where(const R &request)
+    {
+        return etcd::leaseText(request.id);
+    }
+
+    static qint64 bytes(const etcd::RangeRequest &request)
+    {
+        return requestBytes + request.key.size() + request.end.size();
+    }
+    static qint64 bytes(const etcd::Transaction &transaction);
+    template <class R>
+    static qint64 bytes(const R &)
+    {
+        return requestBytes;
+    }
+    template <class T>
+    static qint64 answerBytes(const T &)
+    {
+        return 0;
+    }
+};
+
+class TracedEtcd final : public TracedPort<etcd::ForwardingClient, EtcdMeasures> {
 public:
-    TracedEtcd(etcd::Client &inner, Trace &trace, int contender)
-        : ForwardingClient(inner), m_trace(std::make_shared<Trace *>(&trace)), m_contender(contender)
-    {
-    }
+    using TracedPort::TracedPort;
 
-    Reply<etcd::RangeAnswer> range(etcd::RangeRequest request, Deadline deadline) override;
-    Reply<etcd::TransactionAnswer> commit(etcd::Transaction transaction, Deadline deadline) override;
-    Reply<etcd::LeaseAnswer> grant(etcd::LeaseId id, std::chrono::seconds ttl, Deadline deadline) override;
-    Reply<etcd::LeaseAnswer> keepAlive(etcd::LeaseId id, Deadline deadline) override;
-    Reply<bool> revoke(etcd::LeaseId id, Deadline deadline) override;
-    Reply<etcd::LeaseAnswer> timeToLive(etcd::LeaseId id, bool withKeys, Deadline deadline) override;
-    Reply<std::vector<etcd::LeaseId>> leases(Deadline deadline) override;
     Subscription watch(etcd::WatchRequest request, std::function<void(const etcd::WatchNews &)> listener) override;
-
-private:
-    template <class T, class Send>
-    Reply<T> pass(const QByteArray &verb, const QByteArray &where, qint64 bytes, const Send &send)
-    {
-        (*m_trace)->sent(m_contender, verb, where, bytes);
-        auto reply = send();
-        reply.observe([verb, weak = std::weak_ptr(m_trace), contender = m_contender](const Result<T> &result) {
-            if (const auto trace = weak.lock())
-                (*trace)->answered(contender, verb, !result, 0);
-        });
-        return reply;
-    }
-
-    std::shared_ptr<Trace *> m_trace; // what comes after this has gone is not written down
-    const int m_contender;
 };
 
 } // namespace lockscope::contention

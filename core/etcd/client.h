@@ -7,9 +7,7 @@
 // Server for any other. All members: loop thread only.
 #pragma once
 
-#include "core/async/completion.h"
-#include "core/async/scope.h"
-#include "core/async/statelisteners.h"
+#include "core/async/port.h"
 #include "core/base/connectionuri.h"
 
 #include <functional>
@@ -31,7 +29,14 @@ struct KeyValue {
 
 enum class Order { AsStored, OldestFirst, NewestFirst }; // by the revision that created the key
 
+struct RangeAnswer {
+    Revision revision = 0; // of the store, when it answered
+    std::vector<KeyValue> entries;
+    bool more = false;
+};
 struct RangeRequest {
+    using Answer = RangeAnswer;
+    static constexpr bool isWrite = false;
     QByteArray key;
     QByteArray end; // up to this key, without it; empty: this one key
     qint64 limit = 0;
@@ -40,11 +45,6 @@ struct RangeRequest {
     Order order = Order::AsStored;
     bool keysOnly = false;
 };
-struct RangeAnswer {
-    Revision revision = 0; // of the store, when it answered
-    std::vector<KeyValue> entries;
-    bool more = false;
-};
 
 // That the key is there, created at that revision; 0: that there is none.
 struct Condition {
@@ -52,7 +52,6 @@ struct Condition {
     Revision created = 0;
     LeaseId lease = 0; // not 0: and that it hangs on this one
 };
-// If all hold, the first operations, else the others.
 struct Operation {
     enum class Kind { Put, Remove, Range };
     Kind kind = Kind::Range;
@@ -60,15 +59,17 @@ struct Operation {
     QByteArray value{};
     LeaseId lease = 0;
 };
-struct Transaction {
-    std::vector<Condition> conditions;
-    std::vector<Operation> then;
-    std::vector<Operation> otherwise;
-};
 struct TransactionAnswer {
     Revision revision = 0;
     bool held = false;               // the conditions
     std::vector<RangeAnswer> ranges; // of its Range operations, in order
+};
+// If all hold, the first operations, else the others.
+struct Transaction {
+    using Answer = TransactionAnswer;
+    std::vector<Condition> conditions;
+    std::vector<Operation> then;
+    std::vector<Operation> otherwise;
 };
 
 struct LeaseAnswer {
@@ -76,6 +77,34 @@ struct LeaseAnswer {
     std::chrono::seconds ttl{}; // not above 0: there is no such lease
     std::chrono::seconds granted{};
     std::vector<QByteArray> keys; // where they were asked for
+};
+
+// The number is the caller's, so that a lease can be revoked whose answer was lost.
+struct GrantRequest {
+    using Answer = LeaseAnswer;
+    static constexpr bool isWrite = true;
+    LeaseId id = 0;
+    std::chrono::seconds ttl{};
+};
+struct KeepAliveRequest {
+    using Answer = LeaseAnswer;
+    static constexpr bool isWrite = true; // of a lease of ours: it changes nothing that anybody else has
+    LeaseId id = 0;
+};
+struct RevokeRequest {
+    using Answer = bool;
+    static constexpr bool isWrite = true;
+    LeaseId id = 0;
+};
+struct TimeToLiveRequest {
+    using Answer = LeaseAnswer;
+    static constexpr bool isWrite = false;
+    LeaseId id = 0;
+    bool withKeys = false;
+};
+struct LeasesRequest {
+    using Answer = std::vector<LeaseId>;
+    static constexpr bool isWrite = false;
 };
 
 // Of keys, as a range names them; an `end` of one zero byte: of all from that key on.
@@ -91,6 +120,11 @@ struct AccessRights {
     QByteArray user;
     bool isRoot = false; // may do everything, too
     std::vector<Permission> permissions;
+};
+
+struct AccessRequest {
+    using Answer = AccessRights;
+    static constexpr bool isWrite = false;
 };
 
 struct WatchRequest {
@@ -110,38 +144,35 @@ struct WatchNews {
     std::optional<Error> over;
 };
 
+// Told also, as Connecting, when another attempt failed.
 enum class ClientState { Connecting, Connected, AuthFailed };
 
-class Client {
+class Client : public Port<ClientState, RangeRequest, Transaction, GrantRequest, KeepAliveRequest, RevokeRequest,
+                           TimeToLiveRequest, LeasesRequest, AccessRequest> {
 public:
-    virtual ~Client() = default;
-
-    [[nodiscard]] virtual Loop &loop() const = 0;
-    [[nodiscard]] virtual ClientState state() const = 0;
     [[nodiscard]] virtual QString lastError() const = 0;             // why it is not connected; empty when it is
     [[nodiscard]] virtual bool isExplained() const { return false; } // of that: Error::isExplained
     [[nodiscard]] virtual QByteArray serverVersion() const = 0;      // "3.4.23"; empty until it was said
-    // Called on every change; with Connecting also when another attempt failed.
-    virtual Subscription onState(std::function<void(ClientState)> listener) = 0;
 
-    virtual Reply<RangeAnswer> range(RangeRequest request, Deadline deadline) = 0;
-    virtual Reply<TransactionAnswer> commit(Transaction transaction, Deadline deadline) = 0;
-    // The number is the caller's, so that a lease can be revoked whose answer was lost.
-    virtual Reply<LeaseAnswer> grant(LeaseId id, std::chrono::seconds ttl, Deadline deadline) = 0;
-    virtual Reply<LeaseAnswer> keepAlive(LeaseId id, Deadline deadline) = 0;
-    virtual Reply<bool> revoke(LeaseId id, Deadline deadline) = 0;
-    virtual Reply<LeaseAnswer> timeToLive(LeaseId id, bool withKeys, Deadline deadline) = 0;
-    virtual Reply<std::vector<LeaseId>> leases(Deadline deadline) = 0;
-    virtual Reply<AccessRights> access(Deadline deadline) = 0;
+    Reply<RangeAnswer> range(RangeRequest request, Deadline deadline) { return ask(std::move(request), deadline); }
+    Reply<TransactionAnswer> commit(Transaction transaction, Deadline deadline)
+    {
+        return ask(std::move(transaction), deadline);
+    }
+    Reply<LeaseAnswer> grant(LeaseId id, std::chrono::seconds ttl, Deadline deadline)
+    {
+        return ask(GrantRequest{id, ttl}, deadline);
+    }
+    Reply<LeaseAnswer> keepAlive(LeaseId id, Deadline deadline) { return ask(KeepAliveRequest{id}, deadline); }
+    Reply<bool> revoke(LeaseId id, Deadline deadline) { return ask(RevokeRequest{id}, deadline); }
+    Reply<LeaseAnswer> timeToLive(LeaseId id, bool withKeys, Deadline deadline)
+    {
+        return ask(TimeToLiveRequest{id, withKeys}, deadline);
+    }
+    Reply<std::vector<LeaseId>> leases(Deadline deadline) { return ask(LeasesRequest(), deadline); }
+    Reply<AccessRights> access(Deadline deadline) { return ask(AccessRequest(), deadline); }
     // Told through the loop's queue until it is over or dropped.
     virtual Subscription watch(WatchRequest request, std::function<void(const WatchNews &)> listener) = 0;
-
-    // Work that goes on after whoever started it is gone, for as long as the client lives. Must not call the client
-    // from a destructor.
-    [[nodiscard]] Scope &background() { return m_background.in(loop()); }
-
-private:
-    LazyScope m_background;
 };
 
 // The first key that does not begin with this; of an empty one, of all keys.
@@ -161,27 +192,17 @@ struct ClientOptions {
 // Returns at once, in state Connecting.
 [[nodiscard]] std::unique_ptr<Client> openClient(Loop &loop, ClientOptions options);
 
-// A client that hands everything on to another one: the base of those that stand before a client.
-class ForwardingClient : public Client {
+class ForwardingClient : public Forwarding<Client> {
 public:
-    explicit ForwardingClient(Client &inner) : m_inner(inner) {}
+    using Forwarding::Forwarding;
 
-    [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
-    [[nodiscard]] ClientState state() const override { return m_inner.state(); }
-    [[nodiscard]] QString lastError() const override { return m_inner.lastError(); }
-    [[nodiscard]] bool isExplained() const override { return m_inner.isExplained(); }
-    [[nodiscard]] QByteArray serverVersion() const override { return m_inner.serverVersion(); }
-    Subscription onState(std::function<void(ClientState)> listener) override
+    [[nodiscard]] QString lastError() const override { return inner().lastError(); }
+    [[nodiscard]] bool isExplained() const override { return inner().isExplained(); }
+    [[nodiscard]] QByteArray serverVersion() const override { return inner().serverVersion(); }
+    Subscription watch(WatchRequest request, std::function<void(const WatchNews &)> listener) override
     {
-        return m_inner.onState(std::move(listener));
+        return inner().watch(std::move(request), std::move(listener));
     }
-    Reply<AccessRights> access(Deadline deadline) override { return m_inner.access(deadline); }
-
-protected:
-    [[nodiscard]] Client &inner() const { return m_inner; }
-
-private:
-    Client &m_inner;
 };
 
 } // namespace lockscope::etcd

@@ -4,7 +4,6 @@
 #include "core/etcd/client.h"
 
 #include "core/async/sleep.h"
-#include "core/async/statelisteners.h"
 #include "core/async/task.h"
 #include "core/etcd/http.h"
 
@@ -241,64 +240,22 @@ namespace {
 
 constexpr Duration firstBackOff = 50ms, longestBackOff = 2s;
 
-class JsonClient final : public Client {
+class JsonClient final : public EndPort<Client> {
 public:
     JsonClient(Loop &loop, ClientOptions options)
-        : m_loop(loop), m_options(std::move(options)), m_gateway(loop, m_options), m_work(loop)
+        : EndPort(loop), m_options(std::move(options)), m_gateway(loop, m_options), m_work(loop)
     {
         m_work.launch(lookAfterServer());
     }
 
-    [[nodiscard]] Loop &loop() const override { return m_loop; }
     [[nodiscard]] ClientState state() const override { return m_state; }
     [[nodiscard]] QString lastError() const override { return m_why.message; }
     [[nodiscard]] bool isExplained() const override { return m_why.isExplained; }
     [[nodiscard]] QByteArray serverVersion() const override { return m_version; }
-    Subscription onState(std::function<void(ClientState)> listener) override
-    {
-        return m_listeners.add(std::move(listener));
-    }
 
-    Reply<RangeAnswer> range(RangeRequest request, Deadline deadline) override
+    void send(Request &&request) override
     {
-        return send<RangeAnswer>("/v3/kv/range", toJson(request), deadline, &readRange);
-    }
-    Reply<TransactionAnswer> commit(Transaction transaction, Deadline deadline) override
-    {
-        return send<TransactionAnswer>("/v3/kv/txn", toJson(transaction), deadline, &readTransaction);
-    }
-    Reply<LeaseAnswer> grant(LeaseId id, std::chrono::seconds ttl, Deadline deadline) override
-    {
-        const QJsonObject body{{u"ID"_s, QString::number(id)}, {u"TTL"_s, QString::number(ttl.count())}};
-        return send<LeaseAnswer>("/v3/lease/grant", body, deadline, &readLease);
-    }
-    Reply<LeaseAnswer> keepAlive(LeaseId id, Deadline deadline) override
-    {
-        return send<LeaseAnswer>("/v3/lease/keepalive", bodyOf(id), deadline, [](const QJsonObject &line) {
-            const auto result = readStreamed(line);
-            return result ? readLease(*result) : Result<LeaseAnswer>(result.error());
-        });
-    }
-    Reply<bool> revoke(LeaseId id, Deadline deadline) override
-    {
-        return send<bool>("/v3/lease/revoke", bodyOf(id), deadline,
-                          [](const QJsonObject &) { return Result<bool>(true); });
-    }
-    Reply<LeaseAnswer> timeToLive(LeaseId id, bool withKeys, Deadline deadline) override
-    {
-        auto body = bodyOf(id);
-        body.insert(u"keys"_s, withKeys);
-        return send<LeaseAnswer>("/v3/lease/timetolive", body, deadline, &readLease);
-    }
-    Reply<std::vector<LeaseId>> leases(Deadline deadline) override
-    {
-        return send<std::vector<LeaseId>>("/v3/lease/leases", QJsonObject(), deadline, &readLeases);
-    }
-    Reply<AccessRights> access(Deadline deadline) override
-    {
-        const Reply<AccessRights> reply(m_loop);
-        m_work.launch(readAccessRights(deadline, reply));
-        return reply;
+        std::visit([this](const auto &asked) { submit(asked); }, request);
     }
     Subscription watch(WatchRequest request, std::function<void(const WatchNews &)> listener) override
     {
@@ -313,20 +270,49 @@ public:
     }
 
 private:
-    template <class T>
-    using Read = Result<T> (*)(const QJsonObject &);
-
     static QJsonObject bodyOf(LeaseId id) { return {{u"ID"_s, QString::number(id)}}; }
 
-    template <class T>
-    Reply<T> send(QByteArray path, QJsonObject body, Deadline deadline, Read<T> read)
+    void submit(const Asked<RangeRequest> &asked) { post("/v3/kv/range", toJson(asked.request), asked, &readRange); }
+    void submit(const Asked<Transaction> &asked)
     {
-        const Reply<T> reply(m_loop);
-        m_work.launch(run<T>(std::move(path), std::move(body), deadline, read, reply));
-        return reply;
+        post("/v3/kv/txn", toJson(asked.request), asked, &readTransaction);
+    }
+    void submit(const Asked<GrantRequest> &asked)
+    {
+        auto body = bodyOf(asked.request.id);
+        body.insert(u"TTL"_s, QString::number(asked.request.ttl.count()));
+        post("/v3/lease/grant", body, asked, &readLease);
+    }
+    void submit(const Asked<KeepAliveRequest> &asked)
+    {
+        post("/v3/lease/keepalive", bodyOf(asked.request.id), asked, [](const QJsonObject &line) {
+            const auto result = readStreamed(line);
+            return result ? readLease(*result) : Result<LeaseAnswer>(result.error());
+        });
+    }
+    void submit(const Asked<RevokeRequest> &asked)
+    {
+        post("/v3/lease/revoke", bodyOf(asked.request.id), asked,
+             [](const QJsonObject &) { return Result<bool>(true); });
+    }
+    void submit(const Asked<TimeToLiveRequest> &asked)
+    {
+        auto body = bodyOf(asked.request.id);
+        body.insert(u"keys"_s, asked.request.withKeys);
+        post("/v3/lease/timetolive", body, asked, &readLease);
+    }
+    void submit(const Asked<LeasesRequest> &asked) { post("/v3/lease/leases", QJsonObject(), asked, &readLeases); }
+    void submit(const Asked<AccessRequest> &asked) { m_work.launch(readAccessRights(asked.deadline, asked.reply)); }
+
+    template <class R>
+    void post(QByteArray path, QJsonObject body, const Asked<R> &asked,
+              Result<typename R::Answer> (*read)(const QJsonObject &))
+    {
+        m_work.launch(run(std::move(path), std::move(body), asked.deadline, read, asked.reply));
     }
     template <class T>
-    Task<void> run(QByteArray path, QJsonObject body, Deadline deadline, Read<T> read, Reply<T> reply)
+    Task<void> run(QByteArray path, QJsonObject body, Deadline deadline, Result<T> (*read)(const QJsonObject &),
+                   Reply<T> reply)
     {
         auto asking = m_gateway.ask(path, body, deadline);
         const auto answer = co_await asking;
@@ -338,12 +324,10 @@ private:
     Task<Result<void>> look();
     void become(ClientState state, const Error &why);
 
-    Loop &m_loop;
     const ClientOptions m_options;
     ClientState m_state = ClientState::Connecting;
     Error m_why; // it is not connected; without words when it is
     QByteArray m_version;
-    StateListeners<ClientState> m_listeners;
     Gateway m_gateway;
     Scope m_work; // last: its coroutines use everything above
 };
@@ -385,7 +369,7 @@ Task<void> JsonClient::readAccessRights(Deadline deadline, Reply<AccessRights> r
 // Also whether we may come in at all: the version is told to everybody.
 Task<Result<void>> JsonClient::look()
 {
-    const auto limit = Deadline::after(m_loop, m_options.answersWithin);
+    const auto limit = Deadline::after(loop(), m_options.answersWithin);
     const QByteArray statusPath("/v3/maintenance/status"), rangePath("/v3/kv/range");
     const QJsonObject nothing;
     auto asking = m_gateway.ask(statusPath, nothing, limit);
@@ -424,7 +408,7 @@ Task<void> JsonClient::lookAfterServer()
             become(ClientState::Connecting, answer.error());
         }
         const auto rest = answer ? Duration(m_options.askEvery) : backOff;
-        auto pause = sleepFor(m_loop, rest);
+        auto pause = sleepFor(loop(), rest);
         co_await pause;
         if (!answer)
             backOff = std::min(2 * backOff, longestBackOff);
@@ -438,7 +422,7 @@ void JsonClient::become(ClientState state, const Error &why)
     if (state == m_state && state == ClientState::Connected)
         return;
     m_state = state;
-    m_listeners.tell(m_loop, state);
+    tellState(state);
 }
 
 } // namespace

@@ -2,7 +2,6 @@
 #include "core/mariadb/client.h"
 
 #include "core/async/closing.h"
-#include "core/async/statelisteners.h"
 #include "core/base/logging.h"
 #include "core/base/text.h"
 #include "core/mariadb/worker.h"
@@ -20,9 +19,9 @@ namespace {
 // connect, as any other, and 2 to answer (killOptions()). Then it counts as gone.
 constexpr auto killTakesAtMost = 7s;
 
-class Client final : public Session, private WorkerNews {
+class Client final : public EndPort<Session>, private WorkerNews {
 public:
-    Client(Loop &loop, SessionOptions options) : m_loop(loop), m_options(std::move(options))
+    Client(Loop &loop, SessionOptions options) : EndPort(loop), m_options(std::move(options))
     {
         startWorker();
         lookLater();
@@ -34,32 +33,24 @@ public:
             pending.reply.complete(Error{ErrorCode::NotConnected, u"the session was closed"_s});
     }
 
-    Loop &loop() const override { return m_loop; }
     SessionState state() const override { return m_state; }
     QString lastError() const override { return m_lastError; }
     bool isExplained() const override { return m_isExplained; }
     ConnectionId connectionId() const override { return m_connection; }
     QByteArray serverVersion() const override { return m_version; }
     Features features() const override { return m_features; }
-    Subscription onState(std::function<void(SessionState)> listener) override
-    {
-        return m_listeners.add(std::move(listener));
-    }
 
-    Reply<Rows> execute(Statement statement, Deadline deadline) override
+    void send(Request &&request) override
     {
-        Reply<Rows> reply(m_loop);
-        if (const auto why = unfit(statement, deadline)) {
-            reply.complete(*why);
-            return reply;
-        }
+        auto &[statement, deadline, reply] = std::get<Asked<Statement>>(request);
+        if (const auto why = unfit(statement, deadline))
+            return reply.complete(*why);
         const auto number = ++m_lastNumber;
         Pending pending{reply, statement.isLasting, false, {}};
         if (!deadline.isNever())
-            pending.timer = m_loop.callAt(deadline.when(), [this, number] { end(number, true); });
+            pending.timer = loop().callAt(deadline.when(), [this, number] { end(number, true); });
         m_pending.emplace(number, std::move(pending));
         m_worker->run({number, std::move(statement)});
-        return reply;
     }
 
     void interrupt(ConnectionId connection) override
@@ -85,7 +76,7 @@ private:
     {
         WorkerNews &news = *this;
         m_looksWhileConnecting = 0;
-        m_worker = std::make_shared<Worker>(m_loop, news, m_options, m_numbers);
+        m_worker = std::make_shared<Worker>(loop(), news, m_options, m_numbers);
         m_worker->start();
     }
 
@@ -97,7 +88,7 @@ private:
         if (m_state != SessionState::Connected)
             return Error{m_state == SessionState::AuthFailed ? ErrorCode::AuthFailed : ErrorCode::NotConnected,
                          m_lastError.isEmpty() ? u"not connected yet"_s : m_lastError, true, m_isExplained};
-        if (deadline.hasPassed(m_loop))
+        if (deadline.hasPassed(loop()))
             return Error{ErrorCode::TimedOut, u"too late to send it"_s, true};
         return std::nullopt;
     }
@@ -113,7 +104,7 @@ private:
             answered(number, Error{ErrorCode::Cancelled, u"ended before it was sent"_s, true});
             return;
         }
-        at->second.timer = m_loop.callAt(m_loop.now() + killTakesAtMost,
+        at->second.timer = loop().callAt(loop().now() + killTakesAtMost,
                                          [this] { giveUpOnServer(u"the server does not answer, not even KILL"_s); });
     }
 
@@ -132,7 +123,7 @@ private:
 
     void lookLater()
     {
-        m_lookTimer = m_loop.callAt(m_loop.now() + m_options.askIdleEvery, [this] {
+        m_lookTimer = loop().callAt(loop().now() + m_options.askIdleEvery, [this] {
             lookAfterIdle();
             lookLater();
         });
@@ -202,10 +193,9 @@ private:
     void become(SessionState state)
     {
         m_state = state;
-        m_listeners.tell(m_loop, state);
+        tellState(state);
     }
 
-    Loop &m_loop;
     SessionOptions m_options;
     SessionState m_state = SessionState::Connecting;
     QString m_lastError;
@@ -213,7 +203,6 @@ private:
     ConnectionId m_connection = 0;
     QByteArray m_version;
     Features m_features;
-    StateListeners<SessionState> m_listeners;
     quint64 m_lastNumber = 0;
     std::map<quint64, Pending> m_pending;
     quint64 m_question = 0; // is anybody there? 0: not asked now

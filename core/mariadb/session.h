@@ -11,9 +11,7 @@
 // (no such table, column or variable); Server for any other. All members: loop thread only.
 #pragma once
 
-#include "core/async/completion.h"
-#include "core/async/scope.h"
-#include "core/async/statelisteners.h"
+#include "core/async/port.h"
 
 #include <QByteArray>
 #include <QByteArrayList>
@@ -54,15 +52,6 @@ inline const QByteArray hasTransactionByEvents = QByteArrayLiteral(
 // while the server runs.
 using ConnectionId = quint64;
 
-struct Statement {
-    QByteArray text;           // a ? for each parameter
-    QByteArrayList parameters; // bound as text, never pasted in
-    // Only on this connection: SessionExpired, and nothing is sent, when the session has another by now.
-    std::optional<ConnectionId> connection;
-    // What it does stays when the connection breaks: COMMIT, or a write outside a transaction.
-    bool isLasting = false;
-};
-
 struct Rows {
     using Cell = std::optional<QByteArray>; // text; empty is NULL
     QByteArrayList columns;                 // as the server names them, in lower case
@@ -77,24 +66,29 @@ struct Rows {
     }
 };
 
+struct Statement {
+    using Answer = Rows;
+    QByteArray text;           // a ? for each parameter
+    QByteArrayList parameters; // bound as text, never pasted in
+    // Only on this connection: SessionExpired, and nothing is sent, when the session has another by now.
+    std::optional<ConnectionId> connection;
+    // What it does stays when the connection breaks: COMMIT, or a write outside a transaction.
+    bool isLasting = false;
+};
+
+// Told on every change; Connecting also when another attempt failed (lastError says why).
 enum class SessionState { Connecting, Connected, AuthFailed, Closed };
 
-class Session {
+class Session : public Port<SessionState, Statement> {
 public:
-    virtual ~Session() = default;
-
-    [[nodiscard]] virtual Loop &loop() const = 0;
-    [[nodiscard]] virtual SessionState state() const = 0;
     [[nodiscard]] virtual QString lastError() const = 0; // why it is not connected; empty when it is
     // Of lastError(): Error::isExplained.
     [[nodiscard]] virtual bool isExplained() const { return false; }
     [[nodiscard]] virtual ConnectionId connectionId() const = 0; // 0 when there is none
     [[nodiscard]] virtual QByteArray serverVersion() const = 0;  // "10.11.6-MariaDB"; for people
     [[nodiscard]] virtual Features features() const = 0;         // of the server of this connection, or of the last
-    // Called on every change; with Connecting also when another attempt failed (lastError says why).
-    virtual Subscription onState(std::function<void(SessionState)> listener) = 0;
 
-    virtual Reply<Rows> execute(Statement statement, Deadline deadline) = 0;
+    Reply<Rows> execute(Statement statement, Deadline deadline) { return ask(std::move(statement), deadline); }
     // Ends what runs or queues on that connection: its replies complete with Cancelled, unless their
     // answers were quicker. A later statement is not affected.
     virtual void interrupt(ConnectionId connection) = 0;
@@ -111,39 +105,18 @@ public:
     {
         return execute({"ROLLBACK", {}, connection, false}, deadline);
     }
-
-    // Work that goes on after whoever started it is gone, for as long as the session object lives: giving
-    // back a lock nobody waits for any more. Must not call the session from a destructor.
-    [[nodiscard]] Scope &background() { return m_background.in(loop()); }
-
-private:
-    LazyScope m_background;
 };
 
-// A session that hands everything on to another one: the base of those that stand before a session and change what
-// becomes of its statements.
-class ForwardingSession : public Session {
+class ForwardingSession : public Forwarding<Session> {
 public:
-    explicit ForwardingSession(Session &inner) : m_inner(inner) {}
+    using Forwarding::Forwarding;
 
-    [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
-    [[nodiscard]] SessionState state() const override { return m_inner.state(); }
-    [[nodiscard]] QString lastError() const override { return m_inner.lastError(); }
-    [[nodiscard]] bool isExplained() const override { return m_inner.isExplained(); }
-    [[nodiscard]] ConnectionId connectionId() const override { return m_inner.connectionId(); }
-    [[nodiscard]] QByteArray serverVersion() const override { return m_inner.serverVersion(); }
-    [[nodiscard]] Features features() const override { return m_inner.features(); }
-    Subscription onState(std::function<void(SessionState)> listener) override
-    {
-        return m_inner.onState(std::move(listener));
-    }
-    void interrupt(ConnectionId connection) override { m_inner.interrupt(connection); }
-
-protected:
-    [[nodiscard]] Session &inner() const { return m_inner; }
-
-private:
-    Session &m_inner;
+    [[nodiscard]] QString lastError() const override { return inner().lastError(); }
+    [[nodiscard]] bool isExplained() const override { return inner().isExplained(); }
+    [[nodiscard]] ConnectionId connectionId() const override { return inner().connectionId(); }
+    [[nodiscard]] QByteArray serverVersion() const override { return inner().serverVersion(); }
+    [[nodiscard]] Features features() const override { return inner().features(); }
+    void interrupt(ConnectionId connection) override { inner().interrupt(connection); }
 };
 
 } // namespace lockscope::mariadb

@@ -2,6 +2,7 @@
 #include "core/operate/etcd.h"
 
 #include "core/base/text.h"
+#include "core/operate/gatedport.h"
 
 #include <algorithm>
 
@@ -57,103 +58,79 @@ QString transactionText(const etcd::Transaction &transaction)
     return conditions.isEmpty() ? u"txn "_s + all : u"txn if %1: %2"_s.arg(conditions.join(u" and "_s), all);
 }
 
-QString ttlText(const etcd::LeaseAnswer &lease)
-{
-    return lease.ttl.count() > 0 ? u"ok, %1 s"_s.arg(lease.ttl.count()) : u"ok, no such lease"_s;
-}
+struct EtcdWords {
+    static constexpr bool repeatsStates = false;
 
-QString word(etcd::ClientState state)
-{
-    switch (state) {
-    case etcd::ClientState::Connecting: return u"connecting"_s;
-    case etcd::ClientState::Connected: return u"connected"_s;
-    case etcd::ClientState::AuthFailed: return u"authentication failed"_s;
+    static QString text(const etcd::RangeRequest &request) { return rangeText(request); }
+    static QString text(const etcd::Transaction &transaction) { return transactionText(transaction); }
+    static QString text(const etcd::GrantRequest &request)
+    {
+        return u"lease grant %1 %2 s"_s.arg(leaseWord(request.id), QString::number(request.ttl.count()));
     }
-    return {};
-}
+    static QString text(const etcd::KeepAliveRequest &request)
+    {
+        return u"lease keep-alive "_s + leaseWord(request.id);
+    }
+    static QString text(const etcd::RevokeRequest &request) { return u"lease revoke "_s + leaseWord(request.id); }
+    static QString text(const etcd::TimeToLiveRequest &request)
+    {
+        return u"lease timetolive "_s + leaseWord(request.id);
+    }
+    static QString text(const etcd::LeasesRequest &) { return u"lease list"_s; }
+    static QString text(const etcd::AccessRequest &) { return u"user get, role get"_s; }
 
-class GatedEtcd final : public etcd::ForwardingClient {
+    template <class R>
+    static bool isWrite(const R &)
+    {
+        return R::isWrite;
+    }
+    static bool isWrite(const etcd::Transaction &transaction) { return operate::isWrite(transaction); }
+
+    static QString outcome(bool) { return u"ok"_s; }
+    static QString outcome(const etcd::RangeAnswer &answer)
+    {
+        return u"ok, "_s + amountOf(qint64(answer.entries.size()), "key"_L1, "keys"_L1);
+    }
+    static QString outcome(const etcd::TransactionAnswer &answer)
+    {
+        return answer.held ? u"ok"_s : u"ok, the condition did not hold"_s;
+    }
+    static QString outcome(const etcd::LeaseAnswer &lease)
+    {
+        return lease.ttl.count() > 0 ? u"ok, %1 s"_s.arg(lease.ttl.count()) : u"ok, no such lease"_s;
+    }
+    static QString outcome(const std::vector<etcd::LeaseId> &all)
+    {
+        return u"ok, "_s + amountOf(qint64(all.size()), "lease"_L1, "leases"_L1);
+    }
+    static QString outcome(const etcd::AccessRights &answer)
+    {
+        return u"ok, "_s + amountOf(qint64(answer.permissions.size()), "permission"_L1, "permissions"_L1);
+    }
+
+    static QString stateText(const etcd::Client &, etcd::ClientState state)
+    {
+        return u"connection: "_s + stateWord(state);
+    }
+};
+
+class GatedEtcd final : public GatedPort<etcd::ForwardingClient, EtcdWords> {
 public:
-    GatedEtcd(etcd::Client &client, Gate &gate)
-        : ForwardingClient(client), m_key(std::make_shared<GateKey>(GateKey{&gate}))
-    {
-        m_states = client.onState([this](etcd::ClientState state) { noteState(state); });
-    }
+    using GatedPort::GatedPort;
 
-    Reply<etcd::RangeAnswer> range(etcd::RangeRequest request, Deadline deadline) override
-    {
-        return pass<etcd::RangeAnswer>(
-            rangeText(request), false, [&] { return inner().range(request, deadline); },
-            [](const etcd::RangeAnswer &answer) {
-                return u"ok, "_s + amountOf(qint64(answer.entries.size()), "key"_L1, "keys"_L1);
-            });
-    }
-    Reply<etcd::TransactionAnswer> commit(etcd::Transaction transaction, Deadline deadline) override
-    {
-        return pass<etcd::TransactionAnswer>(
-            transactionText(transaction), isWrite(transaction), [&] { return inner().commit(transaction, deadline); },
-            [](const etcd::TransactionAnswer &answer) {
-                return answer.held ? u"ok"_s : u"ok, the condition did not hold"_s;
-            });
-    }
-    Reply<etcd::LeaseAnswer> grant(etcd::LeaseId id, std::chrono::seconds ttl, Deadline deadline) override
-    {
-        return pass<etcd::LeaseAnswer>(
-            u"lease grant %1 %2 s"_s.arg(leaseWord(id), QString::number(ttl.count())), true,
-            [&] { return inner().grant(id, ttl, deadline); }, ttlText);
-    }
-    // Of a lease of ours: it changes nothing that anybody else has.
-    Reply<etcd::LeaseAnswer> keepAlive(etcd::LeaseId id, Deadline deadline) override
-    {
-        return pass<etcd::LeaseAnswer>(
-            u"lease keep-alive "_s + leaseWord(id), true, [&] { return inner().keepAlive(id, deadline); }, ttlText);
-    }
-    Reply<bool> revoke(etcd::LeaseId id, Deadline deadline) override
-    {
-        return pass<bool>(
-            u"lease revoke "_s + leaseWord(id), true, [&] { return inner().revoke(id, deadline); },
-            [](bool) { return u"ok"_s; });
-    }
-    Reply<etcd::LeaseAnswer> timeToLive(etcd::LeaseId id, bool withKeys, Deadline deadline) override
-    {
-        return pass<etcd::LeaseAnswer>(
-            u"lease timetolive "_s + leaseWord(id), false, [&] { return inner().timeToLive(id, withKeys, deadline); },
-            ttlText);
-    }
-    Reply<std::vector<etcd::LeaseId>> leases(Deadline deadline) override
-    {
-        return pass<std::vector<etcd::LeaseId>>(
-            u"lease list"_s, false, [&] { return inner().leases(deadline); },
-            [](const std::vector<etcd::LeaseId> &all) {
-                return u"ok, "_s + amountOf(qint64(all.size()), "lease"_L1, "leases"_L1);
-            });
-    }
-    Reply<etcd::AccessRights> access(Deadline deadline) override
-    {
-        return pass<etcd::AccessRights>(
-            u"user get, role get"_s, false, [&] { return inner().access(deadline); },
-            [](const etcd::AccessRights &answer) {
-                return u"ok, "_s + amountOf(qint64(answer.permissions.size()), "permission"_L1, "permissions"_L1);
-            });
-    }
     Subscription watch(etcd::WatchRequest request, std::function<void(const etcd::WatchNews &)> listener) override
     {
         const auto what = u"watch %1 from revision %2"_s.arg(
             request.key.isEmpty() ? u"all keys"_s : label(request.key, 120), QString::number(request.from));
-        auto entered = m_key->gate->enter(what, false);
+        auto entered = key()->gate->enter(what, false);
         return inner().watch(std::move(request), noting(*entered, std::move(listener)));
     }
 
 private:
-    template <class T, class Send, class Describe>
-    Reply<T> pass(const QString &text, bool write, Send send, Describe describe)
-    {
-        return passThrough<T>(m_key, inner().loop(), text, write, send, describe);
-    }
     std::function<void(const etcd::WatchNews &)> noting(quint64 entry,
                                                         std::function<void(const etcd::WatchNews &)> listener) const
     {
-        return [weak = std::weak_ptr(m_key), &loop = inner().loop(), sent = inner().loop().now(),
+        return [weak = std::weak_ptr(key()), &loop = inner().loop(), sent = inner().loop().now(),
                 open = std::make_shared<bool>(true), entry, listener](const etcd::WatchNews &news) {
             const auto alive = weak.lock();
             if (alive && std::exchange(*open, false))
@@ -163,17 +140,6 @@ private:
             listener(news);
         };
     }
-    // A client that keeps trying says "connecting" at each attempt.
-    void noteState(etcd::ClientState state)
-    {
-        if (state != m_noted)
-            m_key->gate->state(u"connection: "_s + word(state));
-        m_noted = state;
-    }
-
-    std::shared_ptr<GateKey> m_key;
-    std::optional<etcd::ClientState> m_noted;
-    Subscription m_states;
 };
 
 } // namespace
@@ -186,7 +152,7 @@ bool isWrite(const etcd::Transaction &transaction)
 
 std::unique_ptr<etcd::Client> gated(etcd::Client &client, Gate &gate)
 {
-    return std::make_unique<GatedEtcd>(client, gate);
+    return std::make_unique<GatedEtcd>(client, nullptr, gate);
 }
 
 } // namespace lockscope::operate

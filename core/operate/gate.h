@@ -66,33 +66,6 @@ private:
 // Whether a Redis command changes anything (unknown commands count as writes).
 [[nodiscard]] bool isWrite(const redis::Command &command);
 
-// The way of one request through the gate: refused, or logged, sent, and its answer logged too.
-
-// Answers and events may come after the decorator (and its gate) are gone; they then pass unlogged.
-struct GateKey {
-    Gate *gate;
-};
-
-template <class T, class Send, class Describe>
-Reply<T> passThrough(const std::shared_ptr<GateKey> &key, Loop &loop, const QString &text, bool write, Send send,
-                     Describe describe)
-{
-    Reply<T> outer(loop);
-    const auto entry = key->gate->enter(text, write);
-    if (!entry) {
-        outer.complete(entry.error());
-        return outer;
-    }
-    const auto sent = loop.now();
-    const Reply<T> inner = send();
-    inner.then([weak = std::weak_ptr(key), &loop, sent, number = *entry, outer, describe](const Result<T> &answer) {
-        if (const auto alive = weak.lock())
-            alive->gate->leave(number, answer ? describe(*answer) : answer.error().message, loop.now() - sent);
-        outer.complete(answer);
-    });
-    return outer;
-}
-
 // The SQL port behind the gate.
 
 // What makes a question of a dialect one that locks or changes something, in capitals, beside what does so in the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
-#include "core/operate/gate.h"
+#include "core/operate/gatedport.h"
 #include "core/redis/connection.h"
 
 #include <QSet>
@@ -295,53 +295,50 @@ QString pipelineOutcome(const std::vector<redis::Value> &values)
                        : u"%1 answers, %2 of them errors"_s.arg(values.size()).arg(errors);
 }
 
-QString scriptText(const redis::Script &script, const QByteArrayList &keys, const QByteArrayList &args)
-{
-    redis::Command shown{"EVALSHA", script.name, QByteArray::number(keys.size())};
-    return commandText(shown + keys + args);
-}
+struct ConnectionWords {
+    static constexpr bool repeatsStates = true;
+    QString node; // "10.0.3.7:6379: " before everything in the log
 
-QString word(redis::ConnectionState state)
-{
-    switch (state) {
-    case redis::ConnectionState::Connecting: return u"connecting"_s;
-    case redis::ConnectionState::Connected: return u"connected"_s;
-    case redis::ConnectionState::AuthFailed: return u"authentication failed"_s;
-    case redis::ConnectionState::Closed: return u"closed"_s;
+    [[nodiscard]] QString text(const redis::CommandRequest &request) const
+    {
+        return node + commandText(request.command);
     }
-    return {};
-}
+    [[nodiscard]] QString text(const redis::PipelineRequest &request) const
+    {
+        return node + pipelineText(request.commands);
+    }
+    [[nodiscard]] QString text(const redis::ScriptRequest &request) const
+    {
+        const redis::Command shown{"EVALSHA", request.script.name, QByteArray::number(request.keys.size())};
+        return node + commandText(shown + request.keys + request.args);
+    }
+    [[nodiscard]] QString text(const redis::SubscriberIdRequest &) const
+    {
+        return node + u"CLIENT ID (subscriber)"_s;
+    }
 
-class GatedConnection final : public redis::ForwardingConnection {
+    static bool isWrite(const redis::CommandRequest &request) { return operate::isWrite(request.command); }
+    static bool isWrite(const redis::PipelineRequest &request)
+    {
+        return std::ranges::any_of(request.commands, operate::isWrite);
+    }
+    // A script may do anything; nobody reads Lua here to find out.
+    static bool isWrite(const redis::ScriptRequest &) { return true; }
+    static bool isWrite(const redis::SubscriberIdRequest &) { return false; }
+
+    static QString outcome(const redis::Value &value) { return outcomeOfValue(value); }
+    static QString outcome(const std::vector<redis::Value> &values) { return pipelineOutcome(values); }
+    static QString outcome(qint64 id) { return u"ok, %1"_s.arg(id); }
+
+    [[nodiscard]] QString stateText(const redis::Connection &, redis::ConnectionState state) const
+    {
+        return node + u"connection: "_s + stateWord(state);
+    }
+};
+
+class GatedConnection final : public GatedPort<redis::ForwardingConnection, ConnectionWords> {
 public:
-    GatedConnection(redis::Connection &connection, Gate &gate, const QString &node)
-        : ForwardingConnection(connection), m_key(std::make_shared<GateKey>(GateKey{&gate})),
-          m_node(node.isEmpty() ? QString() : node + u": "_s)
-    {
-        m_states = connection.onState(
-            [this](redis::ConnectionState state) { m_key->gate->state(m_node + u"connection: "_s + word(state)); });
-    }
-
-    Reply<redis::Value> command(redis::Command command, Deadline deadline) override
-    {
-        return pass<redis::Value>(
-            commandText(command), isWrite(command), [&] { return inner().command(command, deadline); },
-            outcomeOfValue);
-    }
-    Reply<std::vector<redis::Value>> pipeline(std::vector<redis::Command> commands, Deadline deadline) override
-    {
-        const bool write = std::any_of(commands.begin(), commands.end(), isWrite);
-        return pass<std::vector<redis::Value>>(
-            pipelineText(commands), write, [&] { return inner().pipeline(commands, deadline); }, pipelineOutcome);
-    }
-    Reply<redis::Value> script(redis::Script script, QByteArrayList keys, QByteArrayList args,
-                               Deadline deadline) override
-    {
-        // A script may do anything; nobody reads Lua here to find out.
-        return pass<redis::Value>(
-            scriptText(script, keys, args), true, [&] { return inner().script(script, keys, args, deadline); },
-            outcomeOfValue);
-    }
+    using GatedPort::GatedPort;
 
     Subscription subscribe(QByteArray channel, std::function<void(const redis::Message &)> listener) override
     {
@@ -353,29 +350,17 @@ public:
         logSubscription({"PSUBSCRIBE", pattern});
         return inner().subscribePattern(pattern, noting(std::move(listener)));
     }
-    Reply<qint64> subscriberId(Deadline deadline) override
-    {
-        return pass<qint64>(
-            u"CLIENT ID (subscriber)"_s, false, [&] { return inner().subscriberId(deadline); },
-            [](qint64 id) { return u"ok, %1"_s.arg(id); });
-    }
 
 private:
-    template <class T, class Send, class Describe>
-    Reply<T> pass(const QString &text, bool write, Send send, Describe describe)
-    {
-        return passThrough<T>(m_key, inner().loop(), m_node + text, write, send, describe);
-    }
-
     void logSubscription(const redis::Command &command)
     {
-        if (const auto entry = m_key->gate->enter(m_node + commandText(command), false))
-            m_key->gate->leave(*entry, u"ok"_s, Duration::zero());
+        if (const auto entry = key()->gate->enter(words().node + commandText(command), false))
+            key()->gate->leave(*entry, u"ok"_s, Duration::zero());
     }
 
     std::function<void(const redis::Message &)> noting(std::function<void(const redis::Message &)> listener) const
     {
-        return [weak = std::weak_ptr(m_key), node = m_node,
+        return [weak = std::weak_ptr(key()), node = words().node,
                 listener = std::move(listener)](const redis::Message &message) {
             if (const auto alive = weak.lock())
                 alive->gate->event(
@@ -383,17 +368,14 @@ private:
             listener(message);
         };
     }
-
-    std::shared_ptr<GateKey> m_key;
-    QString m_node; // "10.0.3.7:6379: " before everything in the log
-    Subscription m_states;
 };
 
 } // namespace
 
 std::unique_ptr<redis::Connection> gated(redis::Connection &connection, Gate &gate, const QString &node)
 {
-    return std::make_unique<GatedConnection>(connection, gate, node);
+    return std::make_unique<GatedConnection>(connection, nullptr, gate,
+                                             ConnectionWords{node.isEmpty() ? QString() : node + u": "_s});
 }
 
 } // namespace lockscope::operate

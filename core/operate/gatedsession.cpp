@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
-#include "core/operate/gate.h"
+#include "core/operate/gatedport.h"
 #include "core/zookeeper/session.h"
 
 namespace lockscope::operate {
@@ -49,18 +49,6 @@ QString word(zk::EventKind kind)
     return {};
 }
 
-QString word(zk::SessionState state)
-{
-    switch (state) {
-    case zk::SessionState::Connecting: return u"connecting"_s;
-    case zk::SessionState::Connected: return u"connected"_s;
-    case zk::SessionState::Expired: return u"expired"_s;
-    case zk::SessionState::AuthFailed: return u"authentication failed"_s;
-    case zk::SessionState::Closed: return u"closed"_s;
-    }
-    return {};
-}
-
 QString versionText(qint32 version)
 {
     return version == zk::anyVersion ? u" any version"_s : u" version %1"_s.arg(version);
@@ -88,152 +76,111 @@ QString multiText(const std::vector<zk::Op> &ops)
     return u"multi: "_s + parts.join(u"; "_s);
 }
 
-bool changesAnything(const std::vector<zk::Op> &ops)
+QString watchText(const std::optional<zk::Watch> &watch)
 {
-    return std::any_of(ops.begin(), ops.end(), [](const zk::Op &op) { return op.kind != zk::Op::Kind::Check; });
+    return watch ? u" watch"_s : QString();
 }
 
-QString done(bool)
-{
-    return u"ok"_s;
-}
-QString statOutcome(const zk::Stat &stat)
-{
-    return u"ok, version %1"_s.arg(stat.version);
-}
+struct SessionWords {
+    static constexpr bool repeatsStates = true;
 
-class GatedSession final : public zk::ForwardingSession {
-public:
-    // `owned` is empty when somebody else owns `session`.
-    GatedSession(zk::Session &session, std::unique_ptr<zk::Session> owned, Gate &gate)
-        : ForwardingSession(session), m_owned(std::move(owned)), m_key(std::make_shared<GateKey>(GateKey{&gate}))
+    static QString text(const zk::CreateRequest &request)
     {
-        m_states = session.onState([this](zk::SessionState state) {
-            const auto id = inner().id().isNone() ? u"session"_s : u"session "_s + inner().id().text();
-            m_key->gate->state(id + u": "_s + word(state));
-        });
+        const auto ttl = request.timeToLive ? u" of %1 ms"_s.arg(request.timeToLive->count()) : QString();
+        return u"create %1 %2%3, %4"_s.arg(shown(request.path), word(request.mode), ttl, shownData(request.data));
     }
-
-    Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls,
-                              Deadline deadline) override
+    static QString text(const zk::RemoveRequest &request)
     {
-        const auto text = u"create %1 %2, %3"_s.arg(shown(path), word(mode), shownData(data));
-        return pass<zk::Created>(
-            text, true, [&] { return inner().create(path, data, mode, acls, deadline); },
-            [](const zk::Created &made) { return u"ok, "_s + shown(made.path); });
+        return u"delete "_s + shown(request.path) + versionText(request.version);
     }
-    Reply<zk::Created> createWithTtl(ZPath path, QByteArray data, zk::CreateMode mode,
-                                     std::chrono::milliseconds timeToLive, zk::Acls acls, Deadline deadline) override
+    static QString text(const zk::GetRequest &request)
     {
-        const auto text = u"create %1 %2 of %3 ms, %4"_s.arg(shown(path), word(mode),
-                                                             QString::number(timeToLive.count()), shownData(data));
-        return pass<zk::Created>(
-            text, true, [&] { return inner().createWithTtl(path, data, mode, timeToLive, acls, deadline); },
-            [](const zk::Created &made) { return u"ok, "_s + shown(made.path); });
+        return u"getData "_s + shown(request.path) + watchText(request.watch);
     }
-    Reply<bool> remove(ZPath path, qint32 version, Deadline deadline) override
+    static QString text(const zk::SetRequest &request)
     {
-        return pass<bool>(
-            u"delete "_s + shown(path) + versionText(version), true,
-            [&] { return inner().remove(path, version, deadline); }, done);
+        return u"setData "_s + shown(request.path) + versionText(request.version) + u", "_s + shownData(request.data);
     }
-    Reply<zk::Node> get(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override
+    static QString text(const zk::ExistsRequest &request)
     {
-        const auto noted = note(watch);
-        return pass<zk::Node>(
-            u"getData "_s + shown(path) + watchText(watch), false, [&] { return inner().get(path, noted, deadline); },
-            [](const zk::Node &node) { return u"ok, "_s + amountOf(node.data.size(), "byte"_L1, "bytes"_L1); });
+        return u"exists "_s + shown(request.path) + watchText(request.watch);
     }
-    Reply<zk::Stat> set(ZPath path, QByteArray data, qint32 version, Deadline deadline) override
+    static QString text(const zk::ChildrenRequest &request)
     {
-        const auto text = u"setData "_s + shown(path) + versionText(version) + u", "_s + shownData(data);
-        return pass<zk::Stat>(
-            text, true, [&] { return inner().set(path, data, version, deadline); }, statOutcome);
+        return u"getChildren "_s + shown(request.path) + watchText(request.watch);
     }
-    Reply<zk::Stat> exists(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override
-    {
-        const auto noted = note(watch);
-        return pass<zk::Stat>(
-            u"exists "_s + shown(path) + watchText(watch), false,
-            [&] { return inner().exists(path, noted, deadline); }, statOutcome);
-    }
-    Reply<zk::Children> children(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override
-    {
-        const auto noted = note(watch);
-        return pass<zk::Children>(
-            u"getChildren "_s + shown(path) + watchText(watch), false,
-            [&] { return inner().children(path, noted, deadline); },
-            [](const zk::Children &list) {
-                return list.names.size() == 1 ? u"ok, 1 child"_s : u"ok, %1 children"_s.arg(list.names.size());
-            });
-    }
-    Reply<std::vector<zk::OpResult>> multi(std::vector<zk::Op> ops, Deadline deadline) override
-    {
-        return pass<std::vector<zk::OpResult>>(
-            multiText(ops), changesAnything(ops), [&] { return inner().multi(ops, deadline); },
-            [](const std::vector<zk::OpResult> &results) { return u"ok, %1 parts"_s.arg(results.size()); });
-    }
-    Reply<bool> sync(ZPath path, Deadline deadline) override
-    {
-        return pass<bool>(
-            u"sync "_s + shown(path), false, [&] { return inner().sync(path, deadline); }, done);
-    }
-    Reply<zk::NodeAcls> acls(ZPath path, Deadline deadline) override
-    {
-        return pass<zk::NodeAcls>(
-            u"getACL "_s + shown(path), false, [&] { return inner().acls(path, deadline); },
-            [](const zk::NodeAcls &node) { return u"ok, %1 entries"_s.arg(node.acls.size()); });
-    }
-    Reply<bool> setAcls(ZPath path, zk::Acls acls, qint32 version, Deadline deadline) override
+    static QString text(const zk::MultiRequest &request) { return multiText(request.ops); }
+    static QString text(const zk::SyncRequest &request) { return u"sync "_s + shown(request.path); }
+    static QString text(const zk::AclsRequest &request) { return u"getACL "_s + shown(request.path); }
+    static QString text(const zk::SetAclsRequest &request)
     {
         // The entries stay out: a digest id is as good as a password to guess at.
-        const auto text = u"setACL "_s + shown(path) + versionText(version) + u", %1 entries"_s.arg(acls.size());
-        return pass<bool>(
-            text, true, [&] { return inner().setAcls(path, acls, version, deadline); }, done);
+        return u"setACL "_s + shown(request.path) + versionText(request.version)
+               + u", %1 entries"_s.arg(request.acls.size());
     }
-    Reply<bool> addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline) override
+    static QString text(const zk::AddAuthRequest &request)
     {
-        return pass<bool>(
-            u"addAuth %1 (credentials not shown)"_s.arg(label(scheme)), false,
-            [&] { return inner().addAuth(scheme, credentials, deadline); }, done);
+        return u"addAuth %1 (credentials not shown)"_s.arg(label(request.scheme));
     }
-    Reply<bool> removeWatches(ZPath path, zk::WatchKind kind, Deadline deadline) override
+    static QString text(const zk::RemoveWatchesRequest &request)
     {
-        const auto what = kind == zk::WatchKind::Children ? u" children"_s : u" data"_s;
-        return pass<bool>(
-            u"removeWatches "_s + shown(path) + what, false,
-            [&] { return inner().removeWatches(path, kind, deadline); }, done);
+        return u"removeWatches "_s + shown(request.path)
+               + (request.kind == zk::WatchKind::Children ? u" children"_s : u" data"_s);
+    }
+
+    template <class R>
+    static bool isWrite(const R &)
+    {
+        return R::isWrite;
+    }
+    static bool isWrite(const zk::MultiRequest &request)
+    {
+        return std::ranges::any_of(request.ops, [](const auto &op) { return op.kind != zk::Op::Kind::Check; });
+    }
+
+    static QString outcome(bool) { return u"ok"_s; }
+    static QString outcome(const zk::Created &made) { return u"ok, "_s + shown(made.path); }
+    static QString outcome(const zk::Stat &stat) { return u"ok, version %1"_s.arg(stat.version); }
+    static QString outcome(const zk::Node &node)
+    {
+        return u"ok, "_s + amountOf(node.data.size(), "byte"_L1, "bytes"_L1);
+    }
+    static QString outcome(const zk::Children &list)
+    {
+        return list.names.size() == 1 ? u"ok, 1 child"_s : u"ok, %1 children"_s.arg(list.names.size());
+    }
+    static QString outcome(const zk::NodeAcls &node) { return u"ok, %1 entries"_s.arg(node.acls.size()); }
+    static QString outcome(const std::vector<zk::OpResult> &results) { return u"ok, %1 parts"_s.arg(results.size()); }
+
+    static QString stateText(const zk::Session &session, zk::SessionState state)
+    {
+        const auto id = session.id().isNone() ? u"session"_s : u"session "_s + session.id().text();
+        return id + u": "_s + stateWord(state);
+    }
+};
+
+class GatedSession final : public GatedPort<zk::ForwardingSession, SessionWords> {
+public:
+    using GatedPort::GatedPort;
+
+    void send(Request &&request) override
+    {
+        std::visit([this](const auto &asked) { note(zk::watchOf(asked.request)); }, request);
+        GatedPort::send(std::move(request));
     }
 
 private:
-    template <class T, class Send, class Describe>
-    Reply<T> pass(const QString &text, bool write, Send send, Describe describe)
+    void note(const std::optional<zk::Watch> &watch) const
     {
-        return passThrough<T>(m_key, inner().loop(), text, write, send, describe);
-    }
-
-    static QString watchText(const std::optional<zk::Watch> &watch) { return watch ? u" watch"_s : QString(); }
-
-    // The watch handed on in the caller's place. An event takes as many turns of the queue as a reply
-    // does, so their order stays what the server made it.
-    std::optional<zk::Watch> note(const std::optional<zk::Watch> &callers) const
-    {
-        if (!callers)
-            return std::nullopt;
-        zk::Watch noted(inner().loop());
-        noted.event().then([weak = std::weak_ptr(m_key), forward = *callers](const zk::WatchEvent &event) {
+        if (!watch)
+            return;
+        watch->event().observe([weak = std::weak_ptr(key())](const zk::WatchEvent &event) {
             // The end of a session fires every watch; the state says it once.
             const auto alive = weak.lock();
             if (alive && event.kind != zk::EventKind::SessionOver)
                 alive->gate->event(u"watch: %1 %2"_s.arg(shown(event.path), word(event.kind)));
-            forward.event().complete(event);
         });
-        return noted;
     }
-
-    std::unique_ptr<zk::Session> m_owned;
-    std::shared_ptr<GateKey> m_key;
-    Subscription m_states;
 };
 
 } // namespace

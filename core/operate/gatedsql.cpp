@@ -2,7 +2,7 @@
 #include "core/base/text.h"
 #include "core/mariadb/freshness.h"
 #include "core/mariadb/session.h"
-#include "core/operate/gate.h"
+#include "core/operate/gatedport.h"
 
 #include <algorithm>
 
@@ -39,52 +39,31 @@ QString outcomeOfRows(const mariadb::Rows &rows)
                                   : u"ok, "_s + amountOf(qint64(rows.rows.size()), "row"_L1, "rows"_L1);
 }
 
-QString word(mariadb::SessionState state)
-{
-    switch (state) {
-    case mariadb::SessionState::Connecting: return u"connecting"_s;
-    case mariadb::SessionState::Connected: return u"connected"_s;
-    case mariadb::SessionState::AuthFailed: return u"authentication failed"_s;
-    case mariadb::SessionState::Closed: return u"closed"_s;
-    }
-    return {};
-}
+struct SqlWords {
+    static constexpr bool repeatsStates = false;
+    SqlWriteWords writeWords;
 
-class GatedSql final : public mariadb::ForwardingSession {
+    static QString text(const mariadb::Statement &statement) { return statementText(statement); }
+    [[nodiscard]] bool isWrite(const mariadb::Statement &statement) const
+    {
+        return isSqlWrite(statement, writeWords);
+    }
+    static QString outcome(const mariadb::Rows &rows) { return outcomeOfRows(rows); }
+    static QString stateText(const mariadb::Session &session, mariadb::SessionState state)
+    {
+        return u"session %1: "_s.arg(session.connectionId()) + stateWord(state);
+    }
+};
+
+class GatedSql final : public GatedPort<mariadb::ForwardingSession, SqlWords> {
 public:
-    GatedSql(mariadb::Session &session, std::unique_ptr<mariadb::Session> owned, Gate &gate, SqlWriteWords words)
-        : ForwardingSession(session), m_owned(std::move(owned)), m_key(std::make_shared<GateKey>(GateKey{&gate})),
-          m_words(std::move(words))
-    {
-        m_states = session.onState([this](mariadb::SessionState state) { noteState(state); });
-    }
+    using GatedPort::GatedPort;
 
-    Reply<mariadb::Rows> execute(mariadb::Statement statement, Deadline deadline) override
-    {
-        return passThrough<mariadb::Rows>(
-            m_key, inner().loop(), statementText(statement), isSqlWrite(statement, m_words),
-            [&] { return inner().execute(statement, deadline); }, outcomeOfRows);
-    }
     void interrupt(mariadb::ConnectionId connection) override
     {
-        m_key->gate->event(u"ends what connection %1 of ours waits for"_s.arg(connection));
+        key()->gate->event(u"ends what connection %1 of ours waits for"_s.arg(connection));
         inner().interrupt(connection);
     }
-
-private:
-    // A session that keeps trying says "connecting" at each attempt.
-    void noteState(mariadb::SessionState state)
-    {
-        if (state != m_noted)
-            m_key->gate->state(u"session %1: "_s.arg(inner().connectionId()) + word(state));
-        m_noted = state;
-    }
-
-    std::unique_ptr<mariadb::Session> m_owned;
-    std::shared_ptr<GateKey> m_key;
-    const SqlWriteWords m_words;
-    std::optional<mariadb::SessionState> m_noted;
-    Subscription m_states;
 };
 
 } // namespace
@@ -103,13 +82,13 @@ bool isSqlWrite(const mariadb::Statement &statement, const SqlWriteWords &words)
 
 std::unique_ptr<mariadb::Session> gated(mariadb::Session &session, Gate &gate, SqlWriteWords words)
 {
-    return std::make_unique<GatedSql>(session, nullptr, gate, std::move(words));
+    return std::make_unique<GatedSql>(session, nullptr, gate, SqlWords{std::move(words)});
 }
 
 std::unique_ptr<mariadb::Session> gated(std::unique_ptr<mariadb::Session> session, Gate &gate, SqlWriteWords words)
 {
     auto &inner = *session;
-    return std::make_unique<GatedSql>(inner, std::move(session), gate, std::move(words));
+    return std::make_unique<GatedSql>(inner, std::move(session), gate, SqlWords{std::move(words)});
 }
 
 } // namespace lockscope::operate

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/redis/client.h"
 
-#include "core/async/statelisteners.h"
 #include "core/base/text.h"
 #include "core/transport/tls.h"
 #include "core/redis/pubsub.h"
@@ -193,80 +192,21 @@ Result<Value> asResult(Result<std::vector<Value>> got)
     return std::move(value);
 }
 
-class Client : public Connection, public ShardedSubscriber {
+class Client : public EndPort<Connection>, public ShardedSubscriber {
 public:
     Client(Loop &loop, const ConnectionOptions &options, const MakeTransport &makeTransport)
-        : m_loop(loop), m_pubSub(std::make_shared<PubSub>(loop, options, makeTransport, [this] { restored(); })),
-          m_link(loop, options, makeTransport, {[this] { tellState(); }, {}})
+        : EndPort(loop), m_pubSub(std::make_shared<PubSub>(loop, options, makeTransport, [this] { restored(); })),
+          m_link(loop, options, makeTransport, {[this] { tellState(m_link.state()); }, {}})
     {
     }
 
-    Loop &loop() const override { return m_loop; }
     ConnectionState state() const override { return m_link.state(); }
     QString lastError() const override { return m_link.lastError(); }
     bool isExplained() const override { return m_link.isExplained(); }
 
-    Subscription onState(std::function<void(ConnectionState)> listener) override
+    void send(Request &&request) override
     {
-        return m_listeners.add(std::move(listener));
-    }
-
-    Reply<Value> command(Command command, Deadline deadline) override
-    {
-        Reply<Value> reply(m_loop);
-        if (const auto problem = unfit(command, deadline)) {
-            reply.complete(*problem);
-            return reply;
-        }
-        m_link.send(encode(command), 1,
-                    [reply](Result<std::vector<Value>> got) { reply.complete(asResult(std::move(got))); });
-        reply.completeAtWith(deadline, [verb = command.first()] { return late(nameOf(verb)); });
-        return reply;
-    }
-
-    Reply<std::vector<Value>> pipeline(std::vector<Command> commands, Deadline deadline) override
-    {
-        Reply<std::vector<Value>> reply(m_loop);
-        QByteArray bytes;
-        for (const auto &command : commands) {
-            if (const auto problem = unfit(command, deadline)) {
-                reply.complete(*problem);
-                return reply;
-            }
-            bytes += encode(command);
-        }
-        if (commands.empty()) {
-            reply.complete(std::vector<Value>());
-            return reply;
-        }
-        m_link.send(bytes, commands.size(),
-                    [reply](Result<std::vector<Value>> got) { reply.complete(std::move(got)); });
-        reply.completeAt(deadline, late(u"%1 commands"_s.arg(commands.size())));
-        return reply;
-    }
-
-    Reply<Value> script(Script script, QByteArrayList keys, QByteArrayList args, Deadline deadline) override
-    {
-        Reply<Value> reply(m_loop);
-        const auto bySha = scriptCall(QByteArrayLiteral("EVALSHA"), script.sha, keys, args);
-        if (const auto problem = unfit(bySha, deadline)) {
-            reply.complete(*problem);
-            return reply;
-        }
-        m_link.send(encode(bySha), 1, [this, reply, text = script.text, keys, args](Result<std::vector<Value>> got) {
-            // Who was told "unknown outcome" already must not have it happen after all.
-            const bool again =
-                got && got->front().isError() && got->front().text.startsWith("NOSCRIPT") && !reply.isComplete();
-            if (!again) {
-                reply.complete(asResult(std::move(got)));
-                return;
-            }
-            const auto withText = scriptCall(QByteArrayLiteral("EVAL"), text, keys, args);
-            m_link.send(encode(withText), 1,
-                        [reply](Result<std::vector<Value>> second) { reply.complete(asResult(std::move(second))); });
-        });
-        reply.completeAtWith(deadline, [name = script.name] { return late(u"script "_s + label(name, 40)); });
-        return reply;
+        std::visit([this](const auto &asked) { submit(asked); }, request);
     }
 
     Subscription subscribe(QByteArray channel, std::function<void(const Message &)> listener) override
@@ -281,9 +221,59 @@ public:
     {
         return m_pubSub->subscribe(PubSub::Kind::Sharded, channel, std::move(listener));
     }
-    Reply<qint64> subscriberId(Deadline deadline) override { return m_pubSub->id(deadline); }
 
 private:
+    void submit(const Asked<CommandRequest> &asked)
+    {
+        const auto &command = asked.request.command;
+        if (const auto problem = unfit(command, asked.deadline))
+            return asked.reply.complete(*problem);
+        m_link.send(encode(command), 1, [reply = asked.reply](Result<std::vector<Value>> got) {
+            reply.complete(asResult(std::move(got)));
+        });
+        asked.reply.completeAtWith(asked.deadline, [verb = command.first()] { return late(nameOf(verb)); });
+    }
+    void submit(const Asked<PipelineRequest> &asked)
+    {
+        const auto &commands = asked.request.commands;
+        QByteArray bytes;
+        for (const auto &command : commands) {
+            if (const auto problem = unfit(command, asked.deadline))
+                return asked.reply.complete(*problem);
+            bytes += encode(command);
+        }
+        if (commands.empty())
+            return asked.reply.complete(std::vector<Value>());
+        m_link.send(bytes, commands.size(),
+                    [reply = asked.reply](Result<std::vector<Value>> got) { reply.complete(std::move(got)); });
+        asked.reply.completeAt(asked.deadline, late(u"%1 commands"_s.arg(commands.size())));
+    }
+    void submit(const Asked<ScriptRequest> &asked)
+    {
+        const auto &[script, keys, args] = asked.request;
+        const auto bySha = scriptCall(QByteArrayLiteral("EVALSHA"), script.sha, keys, args);
+        if (const auto problem = unfit(bySha, asked.deadline))
+            return asked.reply.complete(*problem);
+        m_link.send(encode(bySha), 1,
+                    [this, request = asked.request, reply = asked.reply](Result<std::vector<Value>> got) {
+                        // Who was told "unknown outcome" already must not have it happen after all.
+                        const bool again = got && got->front().isError() && got->front().text.startsWith("NOSCRIPT")
+                                           && !reply.isComplete();
+                        if (!again) {
+                            reply.complete(asResult(std::move(got)));
+                            return;
+                        }
+                        const auto withText =
+                            scriptCall(QByteArrayLiteral("EVAL"), request.script.text, request.keys, request.args);
+                        m_link.send(encode(withText), 1, [reply](Result<std::vector<Value>> second) {
+                            reply.complete(asResult(std::move(second)));
+                        });
+                    });
+        asked.reply.completeAtWith(asked.deadline,
+                                   [name = script.name] { return late(u"script "_s + label(name, 40)); });
+    }
+    void submit(const Asked<SubscriberIdRequest> &asked) { m_pubSub->giveId(asked.reply, asked.deadline); }
+
     // Why this command must not be sent.
     [[nodiscard]] std::optional<Error> unfit(const Command &command, Deadline deadline) const
     {
@@ -291,20 +281,17 @@ private:
             return Error{ErrorCode::BadInput, u"this is no command for a shared connection"_s, false};
         if (m_link.state() != ConnectionState::Connected)
             return m_link.notConnected();
-        if (deadline.hasPassed(m_loop))
+        if (deadline.hasPassed(loop()))
             return Error{ErrorCode::TimedOut, nameOf(command.first()) + u": too late to send it"_s, false};
         return std::nullopt;
     }
 
-    void tellState() { m_listeners.tell(m_loop, m_link.state()); }
     void restored()
     {
         if (m_link.state() == ConnectionState::Connected)
-            tellState();
+            tellState(m_link.state());
     }
 
-    Loop &m_loop;
-    StateListeners<ConnectionState> m_listeners;
     std::shared_ptr<PubSub> m_pubSub;
     RespConnection m_link;
 };

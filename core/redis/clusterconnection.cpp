@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/redis/deployments.h"
 
-#include "core/async/statelisteners.h"
 #include "core/redis/clusterlayout.h"
 #include "core/redis/clusterwhole.h"
 #include "core/redis/resp.h"
@@ -65,60 +64,24 @@ Result<Value> errorsApart(Result<Value> got)
     return got;
 }
 
-class ClusterConnection final : public Connection {
+class ClusterConnection final : public EndPort<Connection> {
 public:
     ClusterConnection(Loop &loop, std::vector<HostPort> seeds, OpenNode open)
-        : m_loop(loop),
+        : EndPort(loop),
           m_nodes(loop, std::move(seeds), std::move(open), [this](bool mayHaveMissed) { changed(mayHaveMissed); }),
           m_topics(m_nodes), m_delivery(m_nodes, loop), m_whole(m_nodes, m_topics), m_work(loop)
     {
     }
 
-    Loop &loop() const override { return m_loop; }
     ConnectionState state() const override { return m_nodes.state(); }
     QString lastError() const override { return m_nodes.lastError(); }
     bool isExplained() const override { return m_nodes.isExplained(); }
     QString missing() const override { return m_nodes.missing(); }
     bool isServed(const QByteArray &key) const override { return m_nodes.isServed(hashSlot(key)); }
-    Subscription onState(std::function<void(ConnectionState)> listener) override
-    {
-        return m_listeners.add(std::move(listener));
-    }
 
-    Reply<Value> command(Command command, Deadline deadline) override
+    void send(Request &&request) override
     {
-        Reply<Value> reply(m_loop);
-        if (auto problem = unfit(command, deadline))
-            reply.complete(*problem);
-        else
-            m_work.launch(runOne(std::move(command), deadline, Owed(reply)));
-        return reply;
-    }
-    Reply<std::vector<Value>> pipeline(std::vector<Command> commands, Deadline deadline) override
-    {
-        Reply<std::vector<Value>> reply(m_loop);
-        for (const auto &command : commands) {
-            if (auto problem = unfit(command, deadline)) {
-                reply.complete(*problem);
-                return reply;
-            }
-        }
-        m_work.launch(runAll(std::move(commands), deadline, Owed(reply)));
-        return reply;
-    }
-    Reply<Value> script(Script script, QByteArrayList keys, QByteArrayList args, Deadline deadline) override
-    {
-        Reply<Value> reply(m_loop);
-        const auto destination = destinationOfKeys(keys);
-        if (auto problem = unfit(Command{"EVALSHA"}, deadline))
-            reply.complete(*problem);
-        else if (!destination)
-            reply.complete(destination.error());
-        else
-            m_work.launch(runScript(withShards(std::move(script)),
-                                    QByteArrayList{QByteArray::number(keys.size())} + keys + args, destination->slot,
-                                    deadline, Owed(reply)));
-        return reply;
+        std::visit([this](auto &asked) { submit(asked); }, request);
     }
 
     Subscription subscribe(QByteArray channel, std::function<void(const Message &)> listener) override
@@ -129,14 +92,41 @@ public:
     {
         return m_topics.add(pattern, true, std::move(listener));
     }
-    Reply<qint64> subscriberId(Deadline deadline) override
-    {
-        Reply<qint64> reply(m_loop);
-        m_work.launch(runSubscriberId(deadline, Owed(reply)));
-        return reply;
-    }
 
 private:
+    void submit(Asked<CommandRequest> &asked)
+    {
+        if (auto problem = unfit(asked.request.command, asked.deadline))
+            asked.reply.complete(*problem);
+        else
+            m_work.launch(runOne(std::move(asked.request.command), asked.deadline, Owed(asked.reply)));
+    }
+    void submit(Asked<PipelineRequest> &asked)
+    {
+        for (const auto &command : asked.request.commands) {
+            if (auto problem = unfit(command, asked.deadline))
+                return asked.reply.complete(*problem);
+        }
+        m_work.launch(runAll(std::move(asked.request.commands), asked.deadline, Owed(asked.reply)));
+    }
+    void submit(Asked<ScriptRequest> &asked)
+    {
+        auto &[script, keys, args] = asked.request;
+        const auto destination = destinationOfKeys(keys);
+        if (auto problem = unfit(Command{"EVALSHA"}, asked.deadline))
+            asked.reply.complete(*problem);
+        else if (!destination)
+            asked.reply.complete(destination.error());
+        else
+            m_work.launch(runScript(withShards(std::move(script)),
+                                    QByteArrayList{QByteArray::number(keys.size())} + keys + args, destination->slot,
+                                    asked.deadline, Owed(asked.reply)));
+    }
+    void submit(const Asked<SubscriberIdRequest> &asked)
+    {
+        m_work.launch(runSubscriberId(asked.deadline, Owed(asked.reply)));
+    }
+
     // Why it must not be sent; what changes the protocol each node's own connection refuses.
     [[nodiscard]] std::optional<Error> unfit(const Command &command, Deadline deadline) const
     {
@@ -144,7 +134,7 @@ private:
             return Error{ErrorCode::BadInput, u"this is no command for a shared connection"_s, false};
         if (!m_nodes.isKnown() || m_nodes.state() == ConnectionState::AuthFailed)
             return m_nodes.notConnected();
-        if (deadline.hasPassed(m_loop))
+        if (deadline.hasPassed(loop()))
             return Error{ErrorCode::TimedOut, u"too late to send it to the Redis Cluster"_s, false};
         return std::nullopt;
     }
@@ -156,7 +146,7 @@ private:
         const bool isConnected = now == ConnectionState::Connected;
         // While connected only what was missed is worth a word.
         if (!isConnected || !std::exchange(m_isConnected, isConnected) || mayHaveMissed || hasMoved)
-            m_listeners.tell(m_loop, now);
+            tellState(now);
         m_isConnected = isConnected;
     }
 
@@ -245,8 +235,6 @@ private:
         owed.give(std::move(id));
     }
 
-    Loop &m_loop;
-    StateListeners<ConnectionState> m_listeners;
     bool m_isConnected = false;
     ClusterNodes m_nodes;
     ClusterTopics m_topics;

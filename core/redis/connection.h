@@ -8,9 +8,7 @@
 // (NOPERM), TooLarge, Server for any other error reply. All members: loop thread only.
 #pragma once
 
-#include "core/async/completion.h"
-#include "core/async/scope.h"
-#include "core/async/statelisteners.h"
+#include "core/async/port.h"
 #include "core/base/bytes.h"
 
 #include <QByteArrayList>
@@ -51,45 +49,64 @@ struct Message {
     QByteArray payload;
 };
 
+// Told on every change; Connecting also when another attempt failed (lastError says why); Connected also when only the
+// pub/sub connection broke and is back: its subscriberId() is another one then, and messages may have been lost.
 enum class ConnectionState { Connecting, Connected, AuthFailed, Closed };
 
-class Connection {
-public:
-    virtual ~Connection() = default;
+// Every request there is, as a value.
 
-    [[nodiscard]] virtual Loop &loop() const = 0;
-    [[nodiscard]] virtual ConnectionState state() const = 0;
+struct CommandRequest {
+    using Answer = Value;
+    Command command;
+};
+struct PipelineRequest {
+    using Answer = std::vector<Value>;
+    std::vector<Command> commands;
+};
+struct ScriptRequest {
+    using Answer = Value;
+    Script script;
+    QByteArrayList keys, args;
+};
+struct SubscriberIdRequest {
+    using Answer = qint64;
+};
+
+class Connection : public Port<ConnectionState, CommandRequest, PipelineRequest, ScriptRequest, SubscriberIdRequest> {
+public:
     [[nodiscard]] virtual QString lastError() const = 0;             // why it is not connected; empty when it is
     [[nodiscard]] virtual bool isExplained() const { return false; } // of that: Error::isExplained
     // A cluster can be connected while some of its nodes are away: the slots that nobody serves, and why. Empty:
     // none.
     [[nodiscard]] virtual QString missing() const { return {}; }
     [[nodiscard]] virtual bool isServed(const QByteArray & /*key*/) const { return true; }
-    // Called on every change; with Connecting also when another attempt failed (lastError says why);
-    // with Connected also when only the pub/sub connection broke and is back: its subscriberId() is
-    // another one then, and messages may have been lost.
-    virtual Subscription onState(std::function<void(ConnectionState)> listener) = 0;
 
     // An error reply of the server is an Error, never a Value.
-    virtual Reply<Value> command(Command command, Deadline deadline) = 0;
+    Reply<Value> command(Command command, Deadline deadline)
+    {
+        return ask(CommandRequest{std::move(command)}, deadline);
+    }
     // One round trip; each part's own error reply stays a Value of kind Error in its place.
-    virtual Reply<std::vector<Value>> pipeline(std::vector<Command> commands, Deadline deadline) = 0;
+    Reply<std::vector<Value>> pipeline(std::vector<Command> commands, Deadline deadline)
+    {
+        return ask(PipelineRequest{std::move(commands)}, deadline);
+    }
     // EVALSHA; on NOSCRIPT the text is sent once with EVAL.
-    virtual Reply<Value> script(Script script, QByteArrayList keys, QByteArrayList args, Deadline deadline) = 0;
+    Reply<Value> script(Script script, QByteArrayList keys, QByteArrayList args, Deadline deadline)
+    {
+        return ask(ScriptRequest{std::move(script), std::move(keys), std::move(args)}, deadline);
+    }
+    // The client id of the pub/sub connection, for CLIENT TRACKING REDIRECT; opens it if needed and
+    // waits for it. Completes when the server has confirmed the subscriptions made before, so nothing
+    // sent to them from then on is missed; NoPermission when it refused one of them, Unsupported when
+    // they stand but the server does not tell the id.
+    Reply<qint64> subscriberId(Deadline deadline) { return ask(SubscriberIdRequest(), deadline); }
 
     // Pub/sub on a connection of its own, opened with the first subscription, restored after a
     // reconnect (messages in between are lost; onState tells of it).
     virtual Subscription subscribe(QByteArray channel, std::function<void(const Message &)> listener) = 0;
     virtual Subscription subscribePattern(QByteArray pattern, std::function<void(const Message &)> listener) = 0;
-    // The client id of the pub/sub connection, for CLIENT TRACKING REDIRECT; opens it if needed and
-    // waits for it. Completes when the server has confirmed the subscriptions made before, so nothing
-    // sent to them from then on is missed; NoPermission when it refused one of them, Unsupported when
-    // they stand but the server does not tell the id.
-    virtual Reply<qint64> subscriberId(Deadline deadline) = 0;
 
-    // Work that goes on after whoever started it is gone, for as long as the connection object lives:
-    // taking away a key nobody waits for any more. Must not call the connection from a destructor.
-    [[nodiscard]] Scope &background() { return m_background.in(loop()); }
     // What there is once per connection, one of each type: made when first asked for, gone with it.
     template <class T>
     [[nodiscard]] T &kept(const std::function<std::shared_ptr<T>()> &make)
@@ -102,32 +119,24 @@ public:
 
 private:
     std::map<std::type_index, std::shared_ptr<void>> m_kept;
-    LazyScope m_background;
 };
 
-// A connection that hands everything on to another one: the base of those that stand before a connection and change
-// what becomes of its requests.
-class ForwardingConnection : public Connection {
+class ForwardingConnection : public Forwarding<Connection> {
 public:
-    explicit ForwardingConnection(Connection &inner) : m_inner(inner) {}
+    using Forwarding::Forwarding;
 
-    [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
-    [[nodiscard]] ConnectionState state() const override { return m_inner.state(); }
-    [[nodiscard]] QString lastError() const override { return m_inner.lastError(); }
-    [[nodiscard]] bool isExplained() const override { return m_inner.isExplained(); }
-    [[nodiscard]] QString missing() const override { return m_inner.missing(); }
-    [[nodiscard]] bool isServed(const QByteArray &key) const override { return m_inner.isServed(key); }
-    Subscription onState(std::function<void(ConnectionState)> listener) override
+    [[nodiscard]] QString lastError() const override { return inner().lastError(); }
+    [[nodiscard]] bool isExplained() const override { return inner().isExplained(); }
+    [[nodiscard]] QString missing() const override { return inner().missing(); }
+    [[nodiscard]] bool isServed(const QByteArray &key) const override { return inner().isServed(key); }
+    Subscription subscribe(QByteArray channel, std::function<void(const Message &)> listener) override
     {
-        return m_inner.onState(std::move(listener));
+        return inner().subscribe(std::move(channel), std::move(listener));
     }
-    Reply<qint64> subscriberId(Deadline deadline) override { return m_inner.subscriberId(deadline); }
-
-protected:
-    [[nodiscard]] Connection &inner() const { return m_inner; }
-
-private:
-    Connection &m_inner;
+    Subscription subscribePattern(QByteArray pattern, std::function<void(const Message &)> listener) override
+    {
+        return inner().subscribePattern(std::move(pattern), std::move(listener));
+    }
 };
 
 // What a connection to one node of a Redis Cluster can besides: listen to a sharded channel (SSUBSCRIBE, Redis 7),

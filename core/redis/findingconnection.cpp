@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/redis/deployments.h"
 
-#include "core/async/statelisteners.h"
 #include "core/base/text.h"
 
 using namespace Qt::StringLiterals;
@@ -20,16 +19,15 @@ struct EarlyTopic {
     Subscription on;
 };
 
-class FindingConnection final : public Connection {
+class FindingConnection final : public EndPort<Connection> {
 public:
     FindingConnection(Loop &loop, FindingOpeners openers, std::function<void(const ServerPlace &)> found)
-        : m_loop(loop), m_openers(std::move(openers)), m_found(std::move(found)), m_inner(m_openers.server()),
+        : EndPort(loop), m_openers(std::move(openers)), m_found(std::move(found)), m_inner(m_openers.server()),
           m_work(loop)
     {
         m_state = m_inner->onState([this](ConnectionState state) { innerChanged(state); });
     }
 
-    Loop &loop() const override { return m_loop; }
     ConnectionState state() const override
     {
         const auto state = m_inner->state();
@@ -39,23 +37,13 @@ public:
     bool isExplained() const override { return m_inner->isExplained(); }
     QString missing() const override { return m_inner->missing(); }
     bool isServed(const QByteArray &key) const override { return m_inner->isServed(key); }
-    Subscription onState(std::function<void(ConnectionState)> listener) override
-    {
-        return m_listeners.add(std::move(listener));
-    }
 
-    Reply<Value> command(Command command, Deadline deadline) override
+    void send(Request &&request) override
     {
-        return m_isPlaced ? m_inner->command(std::move(command), deadline) : notYet<Value>();
-    }
-    Reply<std::vector<Value>> pipeline(std::vector<Command> commands, Deadline deadline) override
-    {
-        return m_isPlaced ? m_inner->pipeline(std::move(commands), deadline) : notYet<std::vector<Value>>();
-    }
-    Reply<Value> script(Script script, QByteArrayList keys, QByteArrayList args, Deadline deadline) override
-    {
-        return m_isPlaced ? m_inner->script(std::move(script), std::move(keys), std::move(args), deadline)
-                          : notYet<Value>();
+        if (m_isPlaced)
+            m_inner->send(std::move(request));
+        else
+            std::visit([this](const auto &asked) { asked.reply.complete(notYet()); }, request);
     }
     Subscription subscribe(QByteArray channel, std::function<void(const Message &)> listener) override
     {
@@ -67,21 +55,14 @@ public:
         return m_isPlaced ? m_inner->subscribePattern(std::move(pattern), std::move(listener))
                           : early({pattern, true, std::move(listener), {}});
     }
-    Reply<qint64> subscriberId(Deadline deadline) override
-    {
-        return m_isPlaced ? m_inner->subscriberId(deadline) : notYet<qint64>();
-    }
 
 private:
-    template <class T>
-    Reply<T> notYet() const
+    [[nodiscard]] Error notYet() const
     {
-        Reply<T> reply(m_loop);
         const auto why = lastError().isEmpty() ? u"the connection is not open yet"_s : lastError();
         const bool isRefused = m_inner->state() == ConnectionState::AuthFailed;
-        reply.complete(Error{isRefused ? ErrorCode::AuthFailed : ErrorCode::NotConnected,
-                             u"not connected to Redis: "_s + why, !isRefused, isExplained()});
-        return reply;
+        return {isRefused ? ErrorCode::AuthFailed : ErrorCode::NotConnected, u"not connected to Redis: "_s + why,
+                !isRefused, isExplained()};
     }
 
     Subscription early(EarlyTopic topic)
@@ -109,7 +90,7 @@ private:
         m_wasConnected = state == ConnectionState::Connected;
         // Until it is known what the server is, only trouble is told.
         if (m_isPlaced || state != ConnectionState::Connected)
-            m_listeners.tell(m_loop, this->state());
+            tellState(this->state());
     }
 
     Task<void> findPlace()
@@ -118,7 +99,7 @@ private:
         std::vector<Command> questions;
         questions.push_back(Command{"INFO", "cluster"});
         questions.push_back(Command{"ROLE"});
-        auto asking = m_inner->pipeline(std::move(questions), Deadline::after(m_loop, placeWithin));
+        auto asking = m_inner->pipeline(std::move(questions), Deadline::after(loop(), placeWithin));
         const auto answers = co_await asking;
         m_isAsking = false;
         if (answers)
@@ -138,13 +119,11 @@ private:
         if (isFirst)
             placeEarly();
         if (isFirst && !m_isCluster)
-            m_listeners.tell(m_loop, state());
+            tellState(state());
     }
 
-    Loop &m_loop;
     FindingOpeners m_openers;
     std::function<void(const ServerPlace &)> m_found;
-    StateListeners<ConnectionState> m_listeners;
     std::vector<std::weak_ptr<EarlyTopic>> m_early;
     bool m_isPlaced = false;
     bool m_isCluster = false;

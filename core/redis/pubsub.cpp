@@ -212,14 +212,12 @@ void PubSub::deliver(const Topic &topic, const Message &message)
     }
 }
 
-Reply<qint64> PubSub::id(Deadline deadline)
+void PubSub::giveId(const Reply<qint64> &reply, Deadline deadline)
 {
     open();
-    Reply<qint64> reply(m_loop);
     reply.completeAt(deadline, Error{ErrorCode::TimedOut, u"the pub/sub connection was not ready in time"_s, true});
     m_idWaiters.push_back(reply);
     settle();
-    return reply;
 }
 
 // Answers those who wait for the id, as soon as it is worth having.

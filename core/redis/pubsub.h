@@ -101,7 +101,7 @@ public:
     PubSub &operator=(const PubSub &) = delete;
 
     [[nodiscard]] Subscription subscribe(Kind kind, const QByteArray &name, Listener listener);
-    [[nodiscard]] Reply<qint64> id(Deadline deadline);
+    void giveId(const Reply<qint64> &reply, Deadline deadline);
 
 private:
     struct Topic {

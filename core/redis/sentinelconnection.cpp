@@ -2,7 +2,6 @@
 #include "core/redis/deployments.h"
 
 #include "core/async/sleep.h"
-#include "core/async/statelisteners.h"
 #include "core/base/text.h"
 
 #include <algorithm>
@@ -32,10 +31,10 @@ bool saysIsReplica(const Value &answer)
     return answer.isError() && answer.text.startsWith("READONLY");
 }
 
-class SentinelConnection final : public Connection {
+class SentinelConnection final : public EndPort<Connection> {
 public:
     SentinelConnection(Loop &loop, std::vector<HostPort> sentinels, QByteArray service, SentinelOpeners openers)
-        : m_loop(loop), m_hosts(std::move(sentinels)), m_service(std::move(service)), m_openers(std::move(openers)),
+        : EndPort(loop), m_hosts(std::move(sentinels)), m_service(std::move(service)), m_openers(std::move(openers)),
           m_wake(loop), m_self(std::make_shared<SentinelConnection *>(this)), m_work(loop)
     {
         for (const auto &host : m_hosts)
@@ -43,27 +42,14 @@ public:
         m_work.launch(keepFinding());
     }
 
-    Loop &loop() const override { return m_loop; }
     ConnectionState state() const override { return m_state; }
     QString lastError() const override { return m_why.message; }
     bool isExplained() const override { return m_why.isExplained; }
-    Subscription onState(std::function<void(ConnectionState)> listener) override
-    {
-        return m_listeners.add(std::move(listener));
-    }
 
-    Reply<Value> command(Command command, Deadline deadline) override
+    // To the primary; a refusal that only a replica makes has the sentinels asked again.
+    void send(Request &&request) override
     {
-        return watched<Value>([&](Connection &primary) { return primary.command(command, deadline); });
-    }
-    Reply<std::vector<Value>> pipeline(std::vector<Command> commands, Deadline deadline) override
-    {
-        return watched<std::vector<Value>>(
-            [&](Connection &primary) { return primary.pipeline(std::move(commands), deadline); });
-    }
-    Reply<Value> script(Script script, QByteArrayList keys, QByteArrayList args, Deadline deadline) override
-    {
-        return watched<Value>([&](Connection &primary) { return primary.script(script, keys, args, deadline); });
+        std::visit([&](const auto &asked) { pass(asked.reply, std::move(request)); }, request);
     }
     Subscription subscribe(QByteArray channel, std::function<void(const Message &)> listener) override
     {
@@ -72,10 +58,6 @@ public:
     Subscription subscribePattern(QByteArray pattern, std::function<void(const Message &)> listener) override
     {
         return add({pattern, true, std::move(listener), {}});
-    }
-    Reply<qint64> subscriberId(Deadline deadline) override
-    {
-        return watched<qint64>([&](Connection &primary) { return primary.subscriberId(deadline); });
     }
 
 private:
@@ -105,23 +87,17 @@ private:
         return sentinel;
     }
 
-    // To the primary, and back; a refusal that only a replica makes has the sentinels asked again.
-    template <class T, class Send>
-    Reply<T> watched(Send send)
+    template <class T>
+    void pass(Reply<T> reply, Request &&request)
     {
-        Reply<T> reply(m_loop);
-        if (!m_primary || m_state != ConnectionState::Connected) {
-            reply.complete(notConnected());
-            return reply;
-        }
-        Reply<T> asked = send(*m_primary);
-        asked.then([reply, self = std::weak_ptr(m_self)](const Result<T> &got) {
+        if (!m_primary || m_state != ConnectionState::Connected)
+            return reply.complete(notConnected());
+        m_primary->send(std::move(request));
+        reply.observe([self = std::weak_ptr(m_self)](const Result<T> &got) {
             const auto alive = self.lock();
             if (alive && isOfReplica(got))
                 (*alive)->m_wake.complete(true);
-            reply.complete(got);
         });
-        return reply;
     }
     template <class T>
     static bool isOfReplica(const Result<T> &got)
@@ -163,17 +139,17 @@ private:
 
     Task<void> keepFinding()
     {
-        auto begin = sleepFor(m_loop, Duration::zero());
+        auto begin = sleepFor(loop(), Duration::zero());
         co_await begin;
         for (;;) {
-            m_wake = Completion<bool>(m_loop);
+            m_wake = Completion<bool>(loop());
             co_await find();
             const bool isCalm = m_state == ConnectionState::Connected;
-            m_wake.completeAt(Deadline::at(m_loop.now() + (isCalm ? askEvery : askEveryInTrouble)), false);
+            m_wake.completeAt(Deadline::at(loop().now() + (isCalm ? askEvery : askEveryInTrouble)), false);
             auto wake = m_wake;
             co_await wake;
             // However often it is woken.
-            auto breath = sleepFor(m_loop, askEveryInTrouble / 5);
+            auto breath = sleepFor(loop(), askEveryInTrouble / 5);
             co_await breath;
         }
     }
@@ -198,7 +174,7 @@ private:
             co_return;
         }
         const Command question{"ROLE"};
-        auto asking = m_primary->command(question, Deadline::after(m_loop, sentinelWithin));
+        auto asking = m_primary->command(question, Deadline::after(loop(), sentinelWithin));
         const auto role = co_await asking;
         // Who may not ask is no replica for that.
         const bool isPrimary =
@@ -252,7 +228,7 @@ private:
                 continue;
             }
             const Command question{"SENTINEL", "GET-MASTER-ADDR-BY-NAME", m_service};
-            auto asking = sentinel.connection->command(question, Deadline::after(m_loop, sentinelWithin));
+            auto asking = sentinel.connection->command(question, Deadline::after(loop(), sentinelWithin));
             const auto answer = co_await asking;
             const quint16 port = answer && answer->items.size() == 2 ? answer->items[1].text.toUShort() : quint16(0);
             if (port != 0)
@@ -278,12 +254,12 @@ private:
             if (const auto topic = one.lock())
                 place(topic);
         }
-        m_listeners.tell(m_loop, m_state);
+        tellState(m_state);
     }
     void primaryChanged(ConnectionState state)
     {
         if (state == ConnectionState::Connected && m_state == ConnectionState::Connected) {
-            m_listeners.tell(m_loop, m_state); // its subscriber came back
+            tellState(m_state); // its subscriber came back
             return;
         }
         if (state != ConnectionState::Connected && m_state == ConnectionState::Connected)
@@ -300,14 +276,12 @@ private:
             return;
         m_state = state;
         m_why = why;
-        m_listeners.tell(m_loop, state);
+        tellState(state);
     }
 
-    Loop &m_loop;
     const std::vector<HostPort> m_hosts;
     const QByteArray m_service;
     SentinelOpeners m_openers;
-    StateListeners<ConnectionState> m_listeners;
     ConnectionState m_state = ConnectionState::Connecting;
     Error m_why; // it is not connected; without words when it is
     std::vector<std::weak_ptr<MovingTopic>> m_topics;

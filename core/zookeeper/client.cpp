@@ -140,7 +140,7 @@ std::unique_ptr<Session> openSession(Loop &loop, SessionOptions options)
 }
 
 Client::Client(Loop &loop, SessionOptions options)
-    : m_loop(loop), m_options(std::move(options)), m_mailbox(std::make_shared<Mailbox>(loop, *this)),
+    : EndPort(loop), m_options(std::move(options)), m_mailbox(std::make_shared<Mailbox>(loop, *this)),
       m_watches(m_options.watchBudgetBytes, m_options.chroot.size())
 {
     open();
@@ -168,7 +168,7 @@ void Client::openFailed(int systemError)
     qCInfo(logZooKeeper, "cannot open a session on %s: %s; trying again in %lld ms",
            connectString(m_options).constData(), std::strerror(systemError),
            static_cast<long long>(m_openRetry.count()));
-    m_openTimer = m_loop.callAt(m_loop.now() + m_openRetry, [this] { open(); });
+    m_openTimer = loop().callAt(loop().now() + m_openRetry, [this] { open(); });
     m_openRetry = std::min<std::chrono::milliseconds>(m_openRetry * 2, std::chrono::seconds(5));
 }
 
@@ -202,7 +202,7 @@ void Client::changeState(SessionState state)
     if (state == m_state)
         return;
     m_state = state;
-    m_listeners.tell(m_loop, state);
+    tellState(state);
 }
 
 void Client::endSession(SessionState state)
@@ -224,11 +224,6 @@ std::optional<std::chrono::system_clock::time_point> Client::connectedAt() const
     if (m_state != SessionState::Connected)
         return {};
     return m_reported.when;
-}
-
-Subscription Client::onState(std::function<void(SessionState)> listener)
-{
-    return m_listeners.add(std::move(listener));
 }
 
 } // namespace lockscope::zk

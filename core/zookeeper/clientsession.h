@@ -2,7 +2,6 @@
 // The session on libzookeeper, as the room's own files see it; everybody else uses openSession().
 #pragma once
 
-#include "core/async/statelisteners.h"
 #include "core/zookeeper/client.h"
 #include "core/zookeeper/mailbox.h"
 #include "core/zookeeper/sendable.h"
@@ -111,32 +110,17 @@ struct Call {
     quint64 id;
 };
 
-class Client : public Session {
+class Client : public EndPort<Session> {
 public:
     Client(Loop &loop, SessionOptions options);
     ~Client() override;
 
-    [[nodiscard]] Loop &loop() const override { return m_loop; }
     [[nodiscard]] SessionState state() const override { return m_state; }
     [[nodiscard]] SessionId id() const override { return m_id; }
     [[nodiscard]] std::chrono::milliseconds timeout() const override { return m_timeout; }
     [[nodiscard]] std::optional<std::chrono::system_clock::time_point> connectedAt() const override;
-    Subscription onState(std::function<void(SessionState)> listener) override;
 
-    Reply<Created> create(ZPath path, QByteArray data, CreateMode mode, Acls acls, Deadline deadline) override;
-    Reply<Created> createWithTtl(ZPath path, QByteArray data, CreateMode mode, std::chrono::milliseconds timeToLive,
-                                 Acls acls, Deadline deadline) override;
-    Reply<bool> remove(ZPath path, qint32 version, Deadline deadline) override;
-    Reply<Node> get(ZPath path, std::optional<Watch> watch, Deadline deadline) override;
-    Reply<Stat> set(ZPath path, QByteArray data, qint32 version, Deadline deadline) override;
-    Reply<Stat> exists(ZPath path, std::optional<Watch> watch, Deadline deadline) override;
-    Reply<Children> children(ZPath path, std::optional<Watch> watch, Deadline deadline) override;
-    Reply<std::vector<OpResult>> multi(std::vector<Op> ops, Deadline deadline) override;
-    Reply<bool> sync(ZPath path, Deadline deadline) override;
-    Reply<NodeAcls> acls(ZPath path, Deadline deadline) override;
-    Reply<bool> setAcls(ZPath path, Acls acls, qint32 version, Deadline deadline) override;
-    Reply<bool> addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline) override;
-    Reply<bool> removeWatches(ZPath path, WatchKind kind, Deadline deadline) override;
+    void send(Request &&request) override;
 
     [[nodiscard]] qsizetype watchedBytes() const override { return m_watches.bytes(); }
     [[nodiscard]] qsizetype watchBudgetBytes() const override { return m_watches.budgetBytes(); }
@@ -158,16 +142,8 @@ public:
     void multiFailed(quint64 id, int returnCode, std::size_t part, const Attempt &attempt);
 
 private:
-    // Of one request: what, until when, how big, and what it watches.
-    struct Terms {
-        Attempt attempt;
-        Deadline deadline;
-        qsizetype payloadBytes = 0;
-        std::optional<WatchRequest> watch;
-    };
-    template <class T, class C, class Send>
-    Reply<T> request(Terms terms, std::unique_ptr<C> call, Send send);
-    [[nodiscard]] std::unique_ptr<Call> newCall();
+    template <class R>
+    void submit(Asked<R> &asked);
     [[nodiscard]] Error overError(const Attempt &attempt) const;
     [[nodiscard]] std::optional<Error> whyNotNow(const Attempt &attempt, qsizetype payloadBytes,
                                                  Deadline deadline) const;
@@ -188,7 +164,6 @@ private:
         std::chrono::system_clock::time_point when;
     };
 
-    Loop &m_loop;
     SessionOptions m_options;
     std::shared_ptr<Mailbox> m_mailbox;
     zhandle_t *m_handle = nullptr; // null until opened and after the end
@@ -199,7 +174,6 @@ private:
     WatchRegistry m_watches;
     quint64 m_nextId = 1;
     std::unordered_map<quint64, std::unique_ptr<Outstanding>> m_out;
-    StateListeners<SessionState> m_listeners;
     std::chrono::milliseconds m_openRetry{250};
     Timer m_openTimer;
 };

@@ -8,20 +8,91 @@ namespace lockscope::zk {
 
 namespace {
 
-std::optional<WatchRequest> watchRequest(const std::optional<Watch> &watch, WatchKind kind,
-                                         bool alsoWhenMissing = false)
+// What goes with a request through the library and comes back with its answer.
+template <class R>
+std::unique_ptr<Call> callFor(R &, Mailbox *mailbox, quint64 id, qsizetype /*prefixBytes*/)
 {
-    if (!watch)
-        return {};
-    return WatchRequest{*watch, kind, alsoWhenMissing};
+    return std::make_unique<Call>(Call{mailbox, id});
+}
+std::unique_ptr<callbacks::MultiCall> callFor(MultiRequest &request, Mailbox *mailbox, quint64 id,
+                                              qsizetype prefixBytes)
+{
+    return std::make_unique<callbacks::MultiCall>(mailbox, id, std::move(request.ops), prefixBytes);
+}
+std::unique_ptr<callbacks::UnwatchCall> callFor(RemoveWatchesRequest &request, Mailbox *mailbox, quint64 id,
+                                                qsizetype /*prefixBytes*/)
+{
+    return std::make_unique<callbacks::UnwatchCall>(callbacks::UnwatchCall{{mailbox, id}, request.kind});
 }
 
-template <class T>
-Reply<T> refused(Loop &loop, Error error)
+// Each hands its request to the library and returns the library's code.
+
+int hand(CreateRequest &request, zhandle_t *handle, Call *call)
 {
-    Reply<T> reply(loop);
-    reply.complete(std::move(error));
-    return reply;
+    callbacks::CAcls list(std::move(request.acls));
+    const auto *const path = request.path.bytes().constData();
+    const auto *const data = request.data.constData();
+    const auto size = static_cast<int>(request.data.size());
+    const auto mode = callbacks::libraryMode(request.mode);
+    if (request.timeToLive)
+        return zoo_acreate2_ttl(handle, path, data, size, list.vector(), mode, request.timeToLive->count(),
+                                callbacks::onCreated, call);
+    return zoo_acreate2(handle, path, data, size, list.vector(), mode, callbacks::onCreated, call);
+}
+int hand(const RemoveRequest &request, zhandle_t *handle, Call *call)
+{
+    return zoo_adelete(handle, request.path.bytes().constData(), request.version, callbacks::onDone, call);
+}
+int hand(const GetRequest &request, zhandle_t *handle, Call *call)
+{
+    return zoo_awget(handle, request.path.bytes().constData(), request.watch ? callbacks::onDataWatch : nullptr,
+                     call->mailbox, callbacks::onNode, call);
+}
+int hand(const SetRequest &request, zhandle_t *handle, Call *call)
+{
+    return zoo_aset(handle, request.path.bytes().constData(), request.data.constData(),
+                    static_cast<int>(request.data.size()), request.version, callbacks::onStat, call);
+}
+int hand(const ExistsRequest &request, zhandle_t *handle, Call *call)
+{
+    return zoo_awexists(handle, request.path.bytes().constData(), request.watch ? callbacks::onDataWatch : nullptr,
+                        call->mailbox, callbacks::onStat, call);
+}
+int hand(const ChildrenRequest &request, zhandle_t *handle, Call *call)
+{
+    return zoo_awget_children2(handle, request.path.bytes().constData(),
+                               request.watch ? callbacks::onChildWatch : nullptr, call->mailbox,
+                               callbacks::onChildren, call);
+}
+int hand(const MultiRequest &, zhandle_t *handle, callbacks::MultiCall *call)
+{
+    return call->send(handle);
+}
+int hand(const SyncRequest &request, zhandle_t *handle, Call *call)
+{
+    return zoo_async(handle, request.path.bytes().constData(), callbacks::onSynced, call);
+}
+int hand(const AclsRequest &request, zhandle_t *handle, Call *call)
+{
+    return zoo_aget_acl(handle, request.path.bytes().constData(), callbacks::onAcls, call);
+}
+int hand(SetAclsRequest &request, zhandle_t *handle, Call *call)
+{
+    callbacks::CAcls list(std::move(request.acls));
+    return zoo_aset_acl(handle, request.path.bytes().constData(), request.version, list.vector(), callbacks::onDone,
+                        call);
+}
+int hand(const AddAuthRequest &request, zhandle_t *handle, Call *call)
+{
+    return zoo_add_auth(handle, request.scheme.constData(), request.credentials.constData(),
+                        static_cast<int>(request.credentials.size()), callbacks::onDone, call);
+}
+int hand(const RemoveWatchesRequest &request, zhandle_t *handle, callbacks::UnwatchCall *call)
+{
+    // The header asks for a pointer to the function's type and means the function.
+    auto *const done = reinterpret_cast<void_completion_t *>(callbacks::onUnwatched);
+    const auto type = request.kind == WatchKind::Data ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD;
+    return zoo_aremove_all_watches(handle, request.path.bytes().constData(), type, 0, done, call);
 }
 
 } // namespace
@@ -39,38 +110,43 @@ std::optional<Error> Client::whyNotNow(const Attempt &attempt, qsizetype payload
         else if (now != ZOO_CONNECTED_STATE)
             state = SessionState::Connecting;
     }
-    return whyNotSent(state, attempt, payloadBytes, deadline, m_loop);
+    return whyNotSent(state, attempt, payloadBytes, deadline, loop());
 }
 
-// `send` hands the call to the library and returns its code; from ZOK on the callback owns the call.
-template <class T, class C, class Send>
-Reply<T> Client::request(Terms terms, std::unique_ptr<C> call, Send send)
+void Client::send(Request &&request)
 {
-    const auto &attempt = terms.attempt;
-    if (auto why = whyNotNow(attempt, terms.payloadBytes, terms.deadline))
-        return refused<T>(m_loop, std::move(*why));
-    if (terms.watch && !m_watches.reserve(attempt.path, terms.watch->kind))
-        return refused<T>(m_loop, overBudget(attempt, m_watches.budgetBytes()));
-    Reply<T> reply(m_loop);
+    std::visit([this](auto &asked) { submit(asked); }, request);
+}
+
+template <class R>
+void Client::submit(Asked<R> &asked)
+{
+    auto &[request, deadline, reply] = asked;
+    if (auto why = whyUnfit(request))
+        return reply.complete(std::move(*why));
+    auto attempt = attemptOf(request);
+    if (auto why = whyNotNow(attempt, payloadOf(request), deadline))
+        return reply.complete(std::move(*why));
+    std::optional<WatchRequest> watch;
+    if (const auto &listener = watchOf(request))
+        watch = WatchRequest{*listener, watchKind<R>, std::is_same_v<R, ExistsRequest>};
+    if (watch && !m_watches.reserve(attempt.path, watch->kind))
+        return reply.complete(overBudget(attempt, m_watches.budgetBytes()));
+    auto call = callFor(request, m_mailbox.get(), m_nextId++, m_options.chroot.size());
     const auto id = call->id;
     m_mailbox->callSent();
-    const int sent = send(call.get());
+    const int sent = hand(request, m_handle, call.get());
     if (sent != ZOK) {
         m_mailbox->callAnswered();
-        if (terms.watch)
-            m_watches.release(attempt.path, terms.watch->kind);
-        return refused<T>(m_loop, sent == ZINVALIDSTATE ? overError(attempt) : errorOf(sent, attempt));
+        if (watch)
+            m_watches.release(attempt.path, watch->kind);
+        return reply.complete(sent == ZINVALIDSTATE ? overError(attempt) : errorOf(sent, attempt));
     }
-    call.release();
-    if (!terms.deadline.isNever())
-        reply.completeAtWith(terms.deadline, [attempt] { return Result<T>(unansweredInTime(attempt)); });
-    m_out.emplace(id, std::make_unique<OutstandingReply<T>>(std::move(terms.attempt), std::move(terms.watch), reply));
-    return reply;
-}
-
-std::unique_ptr<Call> Client::newCall()
-{
-    return std::make_unique<Call>(Call{m_mailbox.get(), m_nextId++});
+    static_cast<void>(call.release()); // from here on its callback's
+    if (!deadline.isNever())
+        reply.completeAtWith(deadline, [attempt] { return Result<typename R::Answer>(unansweredInTime(attempt)); });
+    m_out.emplace(id, std::make_unique<OutstandingReply<typename R::Answer>>(std::move(attempt), std::move(watch),
+                                                                             std::move(reply)));
 }
 
 Error Client::overError(const Attempt &attempt) const
@@ -120,131 +196,6 @@ void Client::multiFailed(quint64 id, int returnCode, std::size_t part, const Att
 {
     if (const auto request = take(id))
         request->fail(partFailed(returnCode, attempt, part));
-}
-
-Reply<Created> Client::create(ZPath path, QByteArray data, CreateMode mode, Acls acls, Deadline deadline)
-{
-    if (auto why = whyNoTtl(path, mode))
-        return refused<Created>(m_loop, std::move(*why));
-    const auto payload = data.size() + sizeOf(acls);
-    return request<Created>({{"create", path}, deadline, payload, {}}, newCall(), [&](Call *call) {
-        callbacks::CAcls list(std::move(acls));
-        return zoo_acreate2(m_handle, path.bytes().constData(), data.constData(), static_cast<int>(data.size()),
-                            list.vector(), callbacks::libraryMode(mode), callbacks::onCreated, call);
-    });
-}
-
-Reply<Created> Client::createWithTtl(ZPath path, QByteArray data, CreateMode mode,
-                                     std::chrono::milliseconds timeToLive, Acls acls, Deadline deadline)
-{
-    if (auto why = whyBadTtl(path, mode, timeToLive))
-        return refused<Created>(m_loop, std::move(*why));
-    const auto payload = data.size() + sizeOf(acls);
-    return request<Created>({{"create", path}, deadline, payload, {}}, newCall(), [&](Call *call) {
-        callbacks::CAcls list(std::move(acls));
-        return zoo_acreate2_ttl(m_handle, path.bytes().constData(), data.constData(), static_cast<int>(data.size()),
-                                list.vector(), callbacks::libraryMode(mode), timeToLive.count(), callbacks::onCreated,
-                                call);
-    });
-}
-
-Reply<bool> Client::remove(ZPath path, qint32 version, Deadline deadline)
-{
-    return request<bool>({{"delete", path}, deadline, 0, {}}, newCall(), [&](Call *call) {
-        return zoo_adelete(m_handle, path.bytes().constData(), version, callbacks::onDone, call);
-    });
-}
-
-Reply<Node> Client::get(ZPath path, std::optional<Watch> watch, Deadline deadline)
-{
-    return request<Node>(
-        {{"read", path}, deadline, 0, watchRequest(watch, WatchKind::Data)}, newCall(), [&](Call *call) {
-            return zoo_awget(m_handle, path.bytes().constData(), watch ? callbacks::onDataWatch : nullptr,
-                             m_mailbox.get(), callbacks::onNode, call);
-        });
-}
-
-Reply<Stat> Client::set(ZPath path, QByteArray data, qint32 version, Deadline deadline)
-{
-    return request<Stat>({{"write", path}, deadline, data.size(), {}}, newCall(), [&](Call *call) {
-        return zoo_aset(m_handle, path.bytes().constData(), data.constData(), static_cast<int>(data.size()), version,
-                        callbacks::onStat, call);
-    });
-}
-
-Reply<Stat> Client::exists(ZPath path, std::optional<Watch> watch, Deadline deadline)
-{
-    Terms terms{{"look for", path}, deadline, 0, watchRequest(watch, WatchKind::Data, true)};
-    return request<Stat>(std::move(terms), newCall(), [&](Call *call) {
-        return zoo_awexists(m_handle, path.bytes().constData(), watch ? callbacks::onDataWatch : nullptr,
-                            m_mailbox.get(), callbacks::onStat, call);
-    });
-}
-
-Reply<Children> Client::children(ZPath path, std::optional<Watch> watch, Deadline deadline)
-{
-    Terms terms{{"list", path}, deadline, 0, watchRequest(watch, WatchKind::Children)};
-    return request<Children>(std::move(terms), newCall(), [&](Call *call) {
-        return zoo_awget_children2(m_handle, path.bytes().constData(), watch ? callbacks::onChildWatch : nullptr,
-                                   m_mailbox.get(), callbacks::onChildren, call);
-    });
-}
-
-Reply<std::vector<OpResult>> Client::multi(std::vector<Op> ops, Deadline deadline)
-{
-    using Results = std::vector<OpResult>;
-    if (auto why = whyNoTransaction(ops))
-        return refused<Results>(m_loop, std::move(*why));
-    const auto payload = sizeOf(ops);
-    Terms terms{{"change", ops.front().path}, deadline, payload, {}};
-    auto call =
-        std::make_unique<callbacks::MultiCall>(m_mailbox.get(), m_nextId++, std::move(ops), m_options.chroot.size());
-    return request<Results>(std::move(terms), std::move(call),
-                            [&](callbacks::MultiCall *multi) { return multi->send(m_handle); });
-}
-
-Reply<bool> Client::sync(ZPath path, Deadline deadline)
-{
-    return request<bool>({{"sync", path}, deadline, 0, {}}, newCall(), [&](Call *call) {
-        return zoo_async(m_handle, path.bytes().constData(), callbacks::onSynced, call);
-    });
-}
-
-Reply<NodeAcls> Client::acls(ZPath path, Deadline deadline)
-{
-    return request<NodeAcls>({{"read the ACL of", path}, deadline, 0, {}}, newCall(), [&](Call *call) {
-        return zoo_aget_acl(m_handle, path.bytes().constData(), callbacks::onAcls, call);
-    });
-}
-
-Reply<bool> Client::setAcls(ZPath path, Acls acls, qint32 version, Deadline deadline)
-{
-    const auto payload = sizeOf(acls);
-    return request<bool>({{"set the ACL of", path}, deadline, payload, {}}, newCall(), [&](Call *call) {
-        callbacks::CAcls list(std::move(acls));
-        return zoo_aset_acl(m_handle, path.bytes().constData(), version, list.vector(), callbacks::onDone, call);
-    });
-}
-
-Reply<bool> Client::addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline)
-{
-    const Attempt attempt{"add credentials of the scheme", ZPath(scheme)};
-    return request<bool>({attempt, deadline, credentials.size(), {}}, newCall(), [&](Call *call) {
-        return zoo_add_auth(m_handle, scheme.constData(), credentials.constData(),
-                            static_cast<int>(credentials.size()), callbacks::onDone, call);
-    });
-}
-
-Reply<bool> Client::removeWatches(ZPath path, WatchKind kind, Deadline deadline)
-{
-    auto call = std::make_unique<callbacks::UnwatchCall>(callbacks::UnwatchCall{{m_mailbox.get(), m_nextId++}, kind});
-    Terms terms{{"stop watching", path}, deadline, 0, {}};
-    return request<bool>(std::move(terms), std::move(call), [&](callbacks::UnwatchCall *unwatch) {
-        // The header asks for a pointer to the function's type and means the function.
-        auto *const done = reinterpret_cast<void_completion_t *>(callbacks::onUnwatched);
-        const auto type = kind == WatchKind::Data ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD;
-        return zoo_aremove_all_watches(m_handle, path.bytes().constData(), type, 0, done, unwatch);
-    });
 }
 
 void Client::unwatched(quint64 id, int returnCode, WatchKind kind)

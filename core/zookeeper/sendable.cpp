@@ -129,19 +129,14 @@ std::optional<Error> whyNotSent(SessionState state, const Attempt &attempt, qsiz
     return {};
 }
 
-std::optional<Error> whyNoTtl(const ZPath &path, CreateMode mode)
+std::optional<Error> whyUnfit(const CreateRequest &request)
 {
-    if (!hasTtl(mode))
-        return {};
-    return badCreate(path, u"this kind of znode needs a time to live"_s);
-}
-
-std::optional<Error> whyBadTtl(const ZPath &path, CreateMode mode, std::chrono::milliseconds timeToLive)
-{
-    if (!hasTtl(mode))
-        return badCreate(path, u"only persistent znodes can have a time to live"_s);
-    if (timeToLive.count() < 1 || timeToLive > mostTtl)
-        return badCreate(path, u"a time to live of %1 ms is out of range"_s.arg(timeToLive.count()));
+    const auto &ttl = request.timeToLive;
+    if (hasTtl(request.mode) != ttl.has_value())
+        return badCreate(request.path, ttl ? u"only persistent znodes can have a time to live"_s
+                                           : u"this kind of znode needs a time to live"_s);
+    if (ttl && (ttl->count() < 1 || *ttl > mostTtl))
+        return badCreate(request.path, u"a time to live of %1 ms is out of range"_s.arg(ttl->count()));
     return {};
 }
 
@@ -168,11 +163,11 @@ bool isPath(const ZPath &path, CreateMode mode)
     return std::none_of(bytes.begin(), bytes.end(), [](char c) { return c >= 0 && c < 0x1f; });
 }
 
-std::optional<Error> whyNoTransaction(const std::vector<Op> &ops)
+std::optional<Error> whyUnfit(const MultiRequest &request)
 {
-    if (ops.empty())
+    if (request.ops.empty())
         return Error{ErrorCode::BadInput, u"a transaction needs at least one part"_s, false};
-    for (const auto &op : ops) {
+    for (const auto &op : request.ops) {
         if (auto why = whyBadPath({"change", op.path}))
             return why;
         // The library notices too late, and frees what it never had.
@@ -213,6 +208,8 @@ Attempt attemptOf(const Op &op)
     return {verbs[static_cast<int>(op.kind)], op.path};
 }
 
+namespace {
+
 qsizetype sizeOf(const Acls &acls)
 {
     qsizetype bytes = 0;
@@ -221,12 +218,24 @@ qsizetype sizeOf(const Acls &acls)
     return bytes;
 }
 
-qsizetype sizeOf(const std::vector<Op> &ops)
+} // namespace
+
+qsizetype payloadOf(const CreateRequest &request)
+{
+    return request.data.size() + sizeOf(request.acls);
+}
+
+qsizetype payloadOf(const MultiRequest &request)
 {
     qsizetype bytes = 0;
-    for (const auto &op : ops)
+    for (const auto &op : request.ops)
         bytes += requestHeaderBytes + op.path.bytes().size() + op.data.size() + sizeOf(op.acls);
     return bytes;
+}
+
+qsizetype payloadOf(const SetAclsRequest &request)
+{
+    return sizeOf(request.acls);
 }
 
 } // namespace lockscope::zk

@@ -26,21 +26,54 @@ struct Attempt {
 // Why a request of that size cannot be sent in this state of the session; none when it can.
 [[nodiscard]] std::optional<Error> whyNotSent(SessionState state, const Attempt &attempt, qsizetype payloadBytes,
                                               Deadline deadline, const Loop &loop);
-// Why such a node cannot be made by create() (no time to live) or createWithTtl().
-[[nodiscard]] std::optional<Error> whyNoTtl(const ZPath &path, CreateMode mode);
-[[nodiscard]] std::optional<Error> whyBadTtl(const ZPath &path, CreateMode mode,
-                                             std::chrono::milliseconds timeToLive);
+// Why this is never sent, whatever the state: a mode and a time to live that do not fit together, no transaction.
+[[nodiscard]] std::optional<Error> whyUnfit(const CreateRequest &request);
+[[nodiscard]] std::optional<Error> whyUnfit(const MultiRequest &request);
+template <class R>
+[[nodiscard]] std::optional<Error> whyUnfit(const R &)
+{
+    return {};
+}
 // What the library takes for a path; the mode is that of a create.
 [[nodiscard]] bool isPath(const ZPath &path, CreateMode mode = CreateMode::Persistent);
-// Why these cannot be one transaction.
-[[nodiscard]] std::optional<Error> whyNoTransaction(const std::vector<Op> &ops);
 [[nodiscard]] Error overBudget(const Attempt &attempt, qsizetype budgetBytes);
 [[nodiscard]] Error unansweredInTime(const Attempt &attempt);
 // None of a transaction was done, because of that part of it.
 [[nodiscard]] Error partFailed(int returnCode, const Attempt &attempt, std::size_t part);
 [[nodiscard]] Attempt attemptOf(const Op &op);
 
-[[nodiscard]] qsizetype sizeOf(const Acls &acls);
-[[nodiscard]] qsizetype sizeOf(const std::vector<Op> &ops);
+// Of a transaction the first part's, which it has; of credentials their scheme.
+template <class R>
+[[nodiscard]] Attempt attemptOf(const R &request)
+{
+    if constexpr (std::is_same_v<R, MultiRequest>)
+        return {R::verb, request.ops.front().path};
+    else if constexpr (std::is_same_v<R, AddAuthRequest>)
+        return {R::verb, ZPath(request.scheme)};
+    else
+        return {R::verb, request.path};
+}
+
+// Beside the path.
+[[nodiscard]] qsizetype payloadOf(const CreateRequest &request);
+[[nodiscard]] qsizetype payloadOf(const MultiRequest &request);
+[[nodiscard]] qsizetype payloadOf(const SetAclsRequest &request);
+[[nodiscard]] inline qsizetype payloadOf(const SetRequest &request)
+{
+    return request.data.size();
+}
+[[nodiscard]] inline qsizetype payloadOf(const AddAuthRequest &request)
+{
+    return request.credentials.size();
+}
+template <class R>
+[[nodiscard]] qsizetype payloadOf(const R &)
+{
+    return 0;
+}
+
+// What a read watches.
+template <class R>
+constexpr WatchKind watchKind = std::is_same_v<R, ChildrenRequest> ? WatchKind::Children : WatchKind::Data;
 
 } // namespace lockscope::zk

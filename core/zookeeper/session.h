@@ -8,9 +8,7 @@
 // over, AuthFailed when the server refused the credentials. All members: loop thread only.
 #pragma once
 
-#include "core/async/completion.h"
-#include "core/async/scope.h"
-#include "core/async/statelisteners.h"
+#include "core/async/port.h"
 #include "core/base/znode.h"
 #include "core/zookeeper/namelist.h"
 
@@ -99,84 +97,191 @@ struct OpResult {
 
 constexpr qint32 anyVersion = -1;
 
-class Session {
-public:
-    virtual ~Session() = default;
+// Every request there is, as a value. Its verb is that of messages: cannot read "/locks/orders". It is a write when it
+// changes what others see; of a transaction its parts say so.
 
-    [[nodiscard]] virtual Loop &loop() const = 0;
-    [[nodiscard]] virtual SessionState state() const = 0;
+struct CreateRequest {
+    using Answer = Created;
+    static constexpr const char *verb = "create";
+    static constexpr bool isWrite = true;
+    ZPath path;
+    QByteArray data;
+    CreateMode mode = CreateMode::Persistent;
+    Acls acls;
+    std::optional<std::chrono::milliseconds> timeToLive{}; // for the modes with a TTL, which need one
+};
+struct RemoveRequest {
+    using Answer = bool;
+    static constexpr const char *verb = "delete";
+    static constexpr bool isWrite = true;
+    ZPath path;
+    qint32 version = anyVersion;
+};
+struct GetRequest {
+    using Answer = Node;
+    static constexpr const char *verb = "read";
+    static constexpr bool isWrite = false;
+    ZPath path;
+    std::optional<Watch> watch;
+};
+struct SetRequest {
+    using Answer = Stat;
+    static constexpr const char *verb = "write";
+    static constexpr bool isWrite = true;
+    ZPath path;
+    QByteArray data;
+    qint32 version = anyVersion;
+};
+struct ExistsRequest {
+    using Answer = Stat;
+    static constexpr const char *verb = "look for";
+    static constexpr bool isWrite = false;
+    ZPath path;
+    std::optional<Watch> watch;
+};
+struct ChildrenRequest {
+    using Answer = Children;
+    static constexpr const char *verb = "list";
+    static constexpr bool isWrite = false;
+    ZPath path;
+    std::optional<Watch> watch;
+};
+struct MultiRequest {
+    using Answer = std::vector<OpResult>;
+    static constexpr const char *verb = "change";
+    std::vector<Op> ops;
+};
+struct SyncRequest {
+    using Answer = bool;
+    static constexpr const char *verb = "sync";
+    static constexpr bool isWrite = false;
+    ZPath path;
+};
+struct AclsRequest {
+    using Answer = NodeAcls;
+    static constexpr const char *verb = "read the ACL of";
+    static constexpr bool isWrite = false;
+    ZPath path;
+};
+struct SetAclsRequest {
+    using Answer = bool;
+    static constexpr const char *verb = "set the ACL of";
+    static constexpr bool isWrite = true;
+    ZPath path;
+    Acls acls;
+    qint32 version = anyVersion;
+};
+struct AddAuthRequest {
+    using Answer = bool;
+    static constexpr const char *verb = "add credentials of the scheme";
+    static constexpr bool isWrite = false;
+    QByteArray scheme, credentials;
+};
+struct RemoveWatchesRequest {
+    using Answer = bool;
+    static constexpr const char *verb = "stop watching";
+    static constexpr bool isWrite = false;
+    ZPath path;
+    WatchKind kind = WatchKind::Data;
+};
+
+// The request's watch, where it is a read that has one.
+template <class R>
+[[nodiscard]] const std::optional<Watch> &watchOf(const R &request)
+{
+    if constexpr (requires { request.watch; }) {
+        return request.watch;
+    } else {
+        static const std::optional<Watch> none;
+        return none;
+    }
+}
+
+class Session
+    : public Port<SessionState, CreateRequest, RemoveRequest, GetRequest, SetRequest, ExistsRequest, ChildrenRequest,
+                  MultiRequest, SyncRequest, AclsRequest, SetAclsRequest, AddAuthRequest, RemoveWatchesRequest> {
+public:
     [[nodiscard]] virtual SessionId id() const = 0;                      // none until connected
     [[nodiscard]] virtual std::chrono::milliseconds timeout() const = 0; // as negotiated
     // When the present connection was made, by our wall clock; empty while not connected and in worlds
     // without one. Beside the server's own word for that moment (`cons`) it tells how far its clock is off.
     [[nodiscard]] virtual std::optional<std::chrono::system_clock::time_point> connectedAt() const { return {}; }
-    // Called on every change, through the queue, from then on.
-    virtual Subscription onState(std::function<void(SessionState)> listener) = 0;
 
     // BadInput for the modes with a TTL.
-    virtual Reply<Created> create(ZPath path, QByteArray data, CreateMode mode, Acls acls, Deadline deadline) = 0;
+    Reply<Created> create(ZPath path, QByteArray data, CreateMode mode, Acls acls, Deadline deadline)
+    {
+        return ask(CreateRequest{std::move(path), std::move(data), mode, std::move(acls)}, deadline);
+    }
     // For the modes with a TTL, BadInput for the others and for a TTL below 1 ms or above 2^40 - 1 ms.
     // Unsupported where the server does not know them (its setting extendedTypesEnabled).
-    virtual Reply<Created> createWithTtl(ZPath path, QByteArray data, CreateMode mode,
-                                         std::chrono::milliseconds timeToLive, Acls acls, Deadline deadline) = 0;
-    virtual Reply<bool> remove(ZPath path, qint32 version, Deadline deadline) = 0;
-    virtual Reply<Node> get(ZPath path, std::optional<Watch> watch, Deadline deadline) = 0;
-    virtual Reply<Stat> set(ZPath path, QByteArray data, qint32 version, Deadline deadline) = 0;
+    Reply<Created> createWithTtl(ZPath path, QByteArray data, CreateMode mode, std::chrono::milliseconds timeToLive,
+                                 Acls acls, Deadline deadline)
+    {
+        return ask(CreateRequest{std::move(path), std::move(data), mode, std::move(acls), timeToLive}, deadline);
+    }
+    Reply<bool> remove(ZPath path, qint32 version, Deadline deadline)
+    {
+        return ask(RemoveRequest{std::move(path), version}, deadline);
+    }
+    Reply<Node> get(ZPath path, std::optional<Watch> watch, Deadline deadline)
+    {
+        return ask(GetRequest{std::move(path), std::move(watch)}, deadline);
+    }
+    Reply<Stat> set(ZPath path, QByteArray data, qint32 version, Deadline deadline)
+    {
+        return ask(SetRequest{std::move(path), std::move(data), version}, deadline);
+    }
     // NoNode is an answer like another; with a watch it then fires on creation.
-    virtual Reply<Stat> exists(ZPath path, std::optional<Watch> watch, Deadline deadline) = 0;
-    virtual Reply<Children> children(ZPath path, std::optional<Watch> watch, Deadline deadline) = 0;
-    virtual Reply<std::vector<OpResult>> multi(std::vector<Op> ops, Deadline deadline) = 0;
+    Reply<Stat> exists(ZPath path, std::optional<Watch> watch, Deadline deadline)
+    {
+        return ask(ExistsRequest{std::move(path), std::move(watch)}, deadline);
+    }
+    Reply<Children> children(ZPath path, std::optional<Watch> watch, Deadline deadline)
+    {
+        return ask(ChildrenRequest{std::move(path), std::move(watch)}, deadline);
+    }
+    Reply<std::vector<OpResult>> multi(std::vector<Op> ops, Deadline deadline)
+    {
+        return ask(MultiRequest{std::move(ops)}, deadline);
+    }
     // What is read after it is no older than the leader's state when it was sent.
-    virtual Reply<bool> sync(ZPath path, Deadline deadline) = 0;
-    virtual Reply<NodeAcls> acls(ZPath path, Deadline deadline) = 0;
-    virtual Reply<bool> setAcls(ZPath path, Acls acls, qint32 version, Deadline deadline) = 0;
+    Reply<bool> sync(ZPath path, Deadline deadline) { return ask(SyncRequest{std::move(path)}, deadline); }
+    Reply<NodeAcls> acls(ZPath path, Deadline deadline) { return ask(AclsRequest{std::move(path)}, deadline); }
+    Reply<bool> setAcls(ZPath path, Acls acls, qint32 version, Deadline deadline)
+    {
+        return ask(SetAclsRequest{std::move(path), std::move(acls), version}, deadline);
+    }
     // Succeeds with any digest password: ZooKeeper checks only against ACLs, node by node.
-    virtual Reply<bool> addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline) = 0;
+    Reply<bool> addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline)
+    {
+        return ask(AddAuthRequest{std::move(scheme), std::move(credentials)}, deadline);
+    }
     // Takes every watch of ours of that kind off the path, here and on the server.
-    virtual Reply<bool> removeWatches(ZPath path, WatchKind kind, Deadline deadline) = 0;
+    Reply<bool> removeWatches(ZPath path, WatchKind kind, Deadline deadline)
+    {
+        return ask(RemoveWatchesRequest{std::move(path), kind}, deadline);
+    }
 
     // Watched path bytes now, and the most allowed (reads with a watch beyond it fail with
     // BudgetExceeded; the client re-sends all watches in one packet after a reconnect).
     [[nodiscard]] virtual qsizetype watchedBytes() const = 0;
     [[nodiscard]] virtual qsizetype watchBudgetBytes() const = 0;
     [[nodiscard]] virtual int watchCount() const = 0;
-
-    // Work that goes on after whoever started it is gone, for as long as the session lives: taking away
-    // a node nobody waits for any more. Such work must not call the session from a destructor.
-    [[nodiscard]] Scope &background() { return m_background.in(loop()); }
-
-private:
-    LazyScope m_background;
 };
 
-// A session that hands everything on to another one: the base of those that stand before a session and change one
-// thing of it. Whoever derives overrides what it changes.
-class ForwardingSession : public Session {
+class ForwardingSession : public Forwarding<Session> {
 public:
-    explicit ForwardingSession(Session &inner) : m_inner(inner) {}
+    using Forwarding::Forwarding;
 
-    [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
-    [[nodiscard]] SessionState state() const override { return m_inner.state(); }
-    [[nodiscard]] SessionId id() const override { return m_inner.id(); }
-    [[nodiscard]] std::chrono::milliseconds timeout() const override { return m_inner.timeout(); }
+    [[nodiscard]] SessionId id() const override { return inner().id(); }
+    [[nodiscard]] std::chrono::milliseconds timeout() const override { return inner().timeout(); }
     [[nodiscard]] std::optional<std::chrono::system_clock::time_point> connectedAt() const override
     {
-        return m_inner.connectedAt();
+        return inner().connectedAt();
     }
-    Subscription onState(std::function<void(SessionState)> listener) override
-    {
-        return m_inner.onState(std::move(listener));
-    }
-
-    [[nodiscard]] qsizetype watchedBytes() const override { return m_inner.watchedBytes(); }
-    [[nodiscard]] qsizetype watchBudgetBytes() const override { return m_inner.watchBudgetBytes(); }
-    [[nodiscard]] int watchCount() const override { return m_inner.watchCount(); }
-
-protected:
-    [[nodiscard]] Session &inner() const { return m_inner; }
-
-private:
-    Session &m_inner;
+    [[nodiscard]] qsizetype watchedBytes() const override { return inner().watchedBytes(); }
+    [[nodiscard]] qsizetype watchBudgetBytes() const override { return inner().watchBudgetBytes(); }
+    [[nodiscard]] int watchCount() const override { return inner().watchCount(); }
 };
 
 } // namespace lockscope::zk

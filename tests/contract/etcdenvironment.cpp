@@ -17,76 +17,14 @@ using testing::await;
 
 namespace {
 
-// Each request through one function of the derived class.
-template <class Derived>
-class EachRequest : public etcd::ForwardingClient {
+class CountingEtcd final : public etcd::ForwardingClient {
 public:
     using ForwardingClient::ForwardingClient;
-    Reply<etcd::RangeAnswer> range(etcd::RangeRequest request, Deadline deadline) override
-    {
-        return pass<etcd::RangeAnswer>([=, this] { return inner().range(request, deadline); });
-    }
-    Reply<etcd::TransactionAnswer> commit(etcd::Transaction transaction, Deadline deadline) override
-    {
-        return pass<etcd::TransactionAnswer>([=, this] { return inner().commit(transaction, deadline); });
-    }
-    Reply<etcd::LeaseAnswer> grant(etcd::LeaseId id, std::chrono::seconds ttl, Deadline deadline) override
-    {
-        return pass<etcd::LeaseAnswer>([=, this] { return inner().grant(id, ttl, deadline); });
-    }
-    Reply<etcd::LeaseAnswer> keepAlive(etcd::LeaseId id, Deadline deadline) override
-    {
-        return pass<etcd::LeaseAnswer>([=, this] { return inner().keepAlive(id, deadline); });
-    }
-    Reply<bool> revoke(etcd::LeaseId id, Deadline deadline) override
-    {
-        return pass<bool>([=, this] { return inner().revoke(id, deadline); });
-    }
-    Reply<etcd::LeaseAnswer> timeToLive(etcd::LeaseId id, bool withKeys, Deadline deadline) override
-    {
-        return pass<etcd::LeaseAnswer>([=, this] { return inner().timeToLive(id, withKeys, deadline); });
-    }
-    Reply<std::vector<etcd::LeaseId>> leases(Deadline deadline) override
-    {
-        return pass<std::vector<etcd::LeaseId>>([=, this] { return inner().leases(deadline); });
-    }
 
-private:
-    template <class T>
-    Reply<T> pass(std::function<Reply<T>()> send)
-    {
-        return static_cast<Derived *>(this)->template through<T>(std::move(send));
-    }
-};
-
-class PlannedEtcd final : public EachRequest<PlannedEtcd> {
-public:
-    PlannedEtcd(etcd::Client &client, testing::FaultPlan &plan) : EachRequest(client), m_traffic(client.loop(), plan)
-    {
-    }
-    template <class T>
-    Reply<T> through(std::function<Reply<T>()> send)
-    {
-        return m_traffic.pass<T>(std::move(send));
-    }
-    Subscription watch(etcd::WatchRequest request, std::function<void(const etcd::WatchNews &)> listener) override
-    {
-        return inner().watch(std::move(request), std::move(listener));
-    }
-    [[nodiscard]] testing::PlannedTraffic &traffic() { return m_traffic; }
-
-private:
-    testing::PlannedTraffic m_traffic;
-};
-
-class CountingEtcd final : public EachRequest<CountingEtcd> {
-public:
-    explicit CountingEtcd(etcd::Client &client) : EachRequest(client) {}
-    template <class T>
-    Reply<T> through(std::function<Reply<T>()> send)
+    void send(Request &&request) override
     {
         ++m_requests;
-        return send();
+        inner().send(std::move(request));
     }
     Subscription watch(etcd::WatchRequest request, std::function<void(const etcd::WatchNews &)> listener) override
     {
@@ -105,7 +43,7 @@ private:
     std::shared_ptr<int> m_events = std::make_shared<int>(0);
 };
 
-class EtcdClient : public CabledClient<etcd::Client, PlannedEtcd, CountingEtcd> {
+class EtcdClient : public CabledClient<etcd::Client, testing::PlannedEtcd, CountingEtcd> {
 public:
     EtcdClient(Loop &loop, const HostPort &server) : CabledClient(server)
     {
@@ -119,9 +57,9 @@ public:
     int requests() const override { return m_counting->requests(); }
     QByteArray spoken() const override { return QByteArray::number(requests()) + " requests"; }
     int wakeUps() const override { return m_counting->events(); }
-    bool isIdle() const override { return m_planned->traffic().isIdle(); }
-    qsizetype held() const override { return m_planned->traffic().held(); }
-    void letThrough() override { m_planned->traffic().letThrough(); }
+    bool isIdle() const override { return m_planned->isIdle(); }
+    qsizetype held() const override { return m_planned->held(); }
+    void letThrough() override { m_planned->letThrough(); }
 };
 
 class EtcdEnvironment : public OneServer<etcd::Client> {

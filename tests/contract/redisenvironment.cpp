@@ -42,10 +42,10 @@ public:
         m_counting->reset();
         m_planned->resetMessages();
     }
-    bool isIdle() const override { return m_planned->traffic().isIdle(); }
+    bool isIdle() const override { return m_planned->isIdle(); }
     void deafen() override { m_planned->deafen(); }
-    qsizetype held() const override { return m_planned->traffic().held(); }
-    void letThrough() override { m_planned->traffic().letThrough(); }
+    qsizetype held() const override { return m_planned->held(); }
+    void letThrough() override { m_planned->letThrough(); }
 };
 
 // Stays when the lock is free: the counter of fencing tokens, and how many permits of a semaphore are left.

@@ -44,8 +44,8 @@ public:
     int wakeUps() const override { return 0; } // a waiter hears by its own answer
     // Who waits has a statement out: as calm as it gets.
     bool isIdle() const override { return true; }
-    qsizetype held() const override { return m_planned->traffic().held(); }
-    void letThrough() override { m_planned->traffic().letThrough(); }
+    qsizetype held() const override { return m_planned->held(); }
+    void letThrough() override { m_planned->letThrough(); }
 
 private:
     SqlWay m_way;

@@ -29,12 +29,7 @@ public:
         return m_script.contains("mysql") ? mariadb::Features() : world::SqlServer::features();
     }
     Subscription onState(std::function<void(mariadb::SessionState)>) override { return {}; }
-    Reply<mariadb::Rows> execute(mariadb::Statement, Deadline) override
-    {
-        Reply<mariadb::Rows> reply(m_loop);
-        reply.complete(next());
-        return reply;
-    }
+    void send(Request &&request) override { std::get<Asked<mariadb::Statement>>(request).reply.complete(next()); }
     void interrupt(mariadb::ConnectionId) override {}
 
 private:

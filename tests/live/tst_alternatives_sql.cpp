@@ -173,10 +173,6 @@ private slots:
                 all.blocks = false;
                 return all;
             }
-            Reply<mariadb::Rows> execute(mariadb::Statement statement, Deadline deadline) override
-            {
-                return inner().execute(std::move(statement), deadline);
-            }
         };
         const auto session = openConnected(), holder = openConnected(), waiter = openConnected();
         inspect::MariaDbObserver observer(*session, ConnectionName("db"), {}, m_sink);

@@ -47,11 +47,11 @@ public:
     std::function<bool()> hasLetGo;
     bool hadLetGoAtKill = false; // the last one
 
-    Reply<mariadb::Rows> execute(mariadb::Statement statement, Deadline deadline) override
+    void send(Request &&request) override
     {
-        if (statement.text.contains("KILL CONNECTION"))
+        if (std::get<Asked<mariadb::Statement>>(request).request.text.contains("KILL CONNECTION"))
             hadLetGoAtKill = hasLetGo && hasLetGo();
-        return CountingSql::execute(std::move(statement), deadline);
+        CountingSql::send(std::move(request));
     }
 };
 

@@ -23,10 +23,10 @@ namespace {
 class NotingSql : public mariadb::ForwardingSession {
 public:
     using ForwardingSession::ForwardingSession;
-    Reply<mariadb::Rows> execute(mariadb::Statement statement, Deadline deadline) override
+    void send(Request &&request) override
     {
-        texts << statement.text;
-        return inner().execute(std::move(statement), deadline);
+        texts << std::get<Asked<mariadb::Statement>>(request).request.text;
+        inner().send(std::move(request));
     }
     [[nodiscard]] qsizetype naming(const QByteArray &what) const
     {

@@ -254,7 +254,7 @@ private slots:
         QFETCH(int, fate);
         QVERIFY(prepareOwner({}));
         QVERIFY(had(writer()));
-        faulty(0).plan(Request::Create, 1, RequestFault(fate));
+        faulty(0).plan(RequestKind::Create, 1, RequestFault(fate));
         QVERIFY(had(reader()));
         QCOMPARE(namesIn(m_path).size(), 2);
         QVERIFY(gone(reader()));
@@ -329,7 +329,7 @@ private slots:
         counting(1).reset();
         scope.launch(keepResult(recipes::requestRevocation(m_clients[1]->counting.get(), node, soon()), &asked));
         QTRY_VERIFY(asked && *asked);
-        QCOMPARE(counting(1).count(Request::Set), 1);
+        QCOMPARE(counting(1).count(RequestKind::Set), 1);
         const auto read = await(m_admin->get(node, std::nullopt, soon()));
         QCOMPARE(read->data, QByteArray("__REVOKE__"));
         QTRY_VERIFY(heard);
@@ -373,12 +373,12 @@ private slots:
         std::optional<Result<void>> asked;
         auto &asker = addClient();
         QVERIFY(waitForState(*asker.real, zk::SessionState::Connected));
-        asker.faulty->plan(Request::Set, 1, RequestFault::LoseRequest);
+        asker.faulty->plan(RequestKind::Set, 1, RequestFault::LoseRequest);
         Scope scope(m_loop);
         scope.launch(keepResult(
             recipes::requestRevocation(asker.counting.get(), (*contender(0).granted)->node, soon()), &asked));
         QTRY_VERIFY(asked && *asked);
-        QCOMPARE(asker.counting->count(Request::Set), 2);
+        QCOMPARE(asker.counting->count(RequestKind::Set), 2);
     }
 };
 

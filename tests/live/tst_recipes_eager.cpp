@@ -13,17 +13,11 @@ namespace {
 class TellsOfItLast : public testing::FaultySession {
 public:
     using FaultySession::FaultySession;
-    Reply<zk::Node> get(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override
+    void send(Request &&request) override
     {
-        if (!m_first)
-            m_first = path;
-        if (!watch || path != *m_first)
-            return FaultySession::get(path, watch, deadline);
-        zk::Watch late(loop());
-        late.event().then([told = *watch, kept = m_kept](const zk::WatchEvent &event) {
-            kept->push_back([told, event] { told.event().complete(event); });
-        });
-        return FaultySession::get(path, late, deadline);
+        if (auto *const get = std::get_if<Asked<zk::GetRequest>>(&request))
+            delay(get->request);
+        FaultySession::send(std::move(request));
     }
     [[nodiscard]] bool knows() const { return !m_kept->empty(); }
     void tell()
@@ -33,6 +27,19 @@ public:
     }
 
 private:
+    void delay(zk::GetRequest &request)
+    {
+        if (!m_first)
+            m_first = request.path;
+        if (!request.watch || request.path != *m_first)
+            return;
+        zk::Watch late(loop());
+        late.event().then([told = *request.watch, kept = m_kept](const zk::WatchEvent &event) {
+            kept->push_back([told, event] { told.event().complete(event); });
+        });
+        request.watch = late;
+    }
+
     std::optional<ZPath> m_first;
     std::shared_ptr<std::vector<std::function<void()>>> m_kept =
         std::make_shared<std::vector<std::function<void()>>>();
@@ -129,7 +136,7 @@ class TestRecipesEager : public RecipeFixture {
     {
         return QTest::qWaitFor(
             [&] {
-                return counting(i).count(Request::Create) == creates && counting(i).isIdle()
+                return counting(i).count(RequestKind::Create) == creates && counting(i).isIdle()
                        && nodes().size() == nodesNow;
             },
             20'000);
@@ -172,7 +179,7 @@ private slots:
         QVERIFY(releases(0));
         QTRY_VERIFY(contender(1).holds());
         // The third learns now that the second is the lowest; the fourth hears nothing.
-        QTRY_COMPARE(counting(2).count(Request::Children), 1);
+        QTRY_COMPARE(counting(2).count(RequestKind::Children), 1);
         QVERIFY(isQuiet(2));
         QVERIFY(!contender(2).granted);
         QCOMPARE(counting(2).spoken(), QByteArray("children 1"));
@@ -223,7 +230,7 @@ private slots:
         const auto all = queue();
         QVERIFY(takeAway(all[1]));
         QVERIFY(hasJoinedAgain(1, 2, 3));
-        QTRY_COMPARE(counting(2).count(Request::Children), 2);
+        QTRY_COMPARE(counting(2).count(RequestKind::Children), 2);
         QVERIFY(isQuiet(2));
         QVERIFY(!contender(2).granted);
         QCOMPARE(counting(2).spoken(), QByteArray("create 1, get 3, children 2"));
@@ -325,14 +332,14 @@ private slots:
         const auto all = queue();
         counting(1).reset();
         QVERIFY(await(m_admin->set(nodeOf(all[1]), "__REVOKE__", zk::anyVersion, soon())));
-        QTRY_COMPARE(counting(1).count(Request::Get), 1);
+        QTRY_COMPARE(counting(1).count(RequestKind::Get), 1);
         QVERIFY(isQuiet(1));
         QCOMPARE(counting(1).requests(), 1);
         QVERIFY(!contender(1).granted);
         // And once more, with the new watch held back until both nodes are gone.
-        faulty(1).plan(Request::Get, 1, RequestFault::HoldRequest);
+        faulty(1).plan(RequestKind::Get, 1, RequestFault::HoldRequest);
         QVERIFY(await(m_admin->set(nodeOf(all[1]), "again", zk::anyVersion, soon())));
-        QTRY_COMPARE(counting(1).count(Request::Get), 2);
+        QTRY_COMPARE(counting(1).count(RequestKind::Get), 2);
         QVERIFY(takeAway(all[1]));
         QVERIFY(takeAway(all[0]));
         QTRY_VERIFY(contender(2).holds());
@@ -358,14 +365,14 @@ private slots:
         QFETCH(int, fate);
         QVERIFY(prepare("zk-eager-mutex", 3));
         QVERIFY(queueUp(2));
-        faulty(2).plan(Request::Get, which, RequestFault(fate));
+        faulty(2).plan(RequestKind::Get, which, RequestFault(fate));
         contender(2).acquire();
-        QTRY_COMPARE(counting(2).count(Request::Get), 4);
+        QTRY_COMPARE(counting(2).count(RequestKind::Get), 4);
         QVERIFY(isQuiet(2));
         QCOMPARE(counting(2).spoken(), QByteArray("create 1, get 4, children 2"));
         QVERIFY(releases(0));
         QTRY_VERIFY(contender(1).holds());
-        QTRY_COMPARE(counting(2).count(Request::Children), 3);
+        QTRY_COMPARE(counting(2).count(RequestKind::Children), 3);
         QVERIFY(isQuiet(2));
         QVERIFY(!contender(2).granted);
         counting(2).reset();
@@ -384,7 +391,7 @@ private slots:
         for (int i = 1; i < 3; ++i) {
             contender(i).acquire();
             QTRY_COMPARE(nodes().size(), i + 1);
-            QTRY_VERIFY(counting(i).count(Request::Get) >= 1);
+            QTRY_VERIFY(counting(i).count(RequestKind::Get) >= 1);
             QVERIFY(isQuiet(i));
         }
         for (int i = 0; i < 3; ++i) {

@@ -142,11 +142,11 @@ private slots:
         QVERIFY(lineUp(3));
         QVERIFY(remove(guards().child(NodeName(childrenOf(guards()).first()))));
         // The next one has moved up; both watch the pool now.
-        QTRY_COMPARE(counting(2).count(Request::Children), 3);
+        QTRY_COMPARE(counting(2).count(RequestKind::Children), 3);
         QVERIFY(allQuiet());
         QVERIFY(letGo(0));
         QVERIFY(getsIn(2));
-        QTRY_COMPARE(counting(1).count(Request::Create), 2); // in line again
+        QTRY_COMPARE(counting(1).count(RequestKind::Create), 2); // in line again
         QVERIFY(!contender(1).granted);
         QCOMPARE(childrenOf(m_path), QByteArrayList{nameOf(2)});
         QVERIFY(letGo(2));

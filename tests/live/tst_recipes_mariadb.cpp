@@ -10,7 +10,7 @@
 #include "tests/support/testmain.h"
 
 using mariadb::SessionState;
-using SqlFault = CountingSql::Fault;
+using SqlFault = RequestFault;
 
 namespace {
 

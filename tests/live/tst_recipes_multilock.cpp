@@ -102,7 +102,7 @@ private slots:
             QVERIFY(waits(i + 1, 3));
         }
         // The second removal is held up: only the last part is free by then.
-        faulty(0).plan(Request::Remove, 2, RequestFault::HoldRequest);
+        faulty(0).plan(RequestKind::Remove, 2, RequestFault::HoldRequest);
         contender(0).release();
         QTRY_VERIFY(waiters[2]->holds());
         QVERIFY(!waiters[1]->granted && !waiters[0]->granted && !contender(0).released);
@@ -198,7 +198,7 @@ private slots:
         QVERIFY(prepareParts(3));
         addMulti(3);
         QVERIFY(contender(0).takes());
-        faulty(0).plan(Request::Remove, 1, RequestFault::HoldReply);
+        faulty(0).plan(RequestKind::Remove, 1, RequestFault::HoldReply);
         contender(0).release();
         QTRY_COMPARE(sizes(3), (QList<int>{1, 1, 0}));
         contender(0).cancelWaits();
@@ -227,7 +227,7 @@ private slots:
         QVERIFY(prepareParts(3));
         addMulti(3);
         QVERIFY(contender(0).takes());
-        faulty(0).plan(Request::Remove, 2, RequestFault::Refuse);
+        faulty(0).plan(RequestKind::Remove, 2, RequestFault::Refuse);
         QCOMPARE(contender(0).codeOfRelease(), int(ErrorCode::Unsupported));
         QCOMPARE(sizes(3), (QList<int>{0, 1, 0}));
         QVERIFY(contender(0).lock->holdCount() > 0);

@@ -5,7 +5,7 @@
 #include "tests/support/testmain.h"
 
 using recipes::Loss;
-using Fault = CountingRedis::Fault;
+using Fault = RequestFault;
 
 class TestRecipesRedis : public RedisRecipeFixture {
     Q_OBJECT

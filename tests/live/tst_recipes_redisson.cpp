@@ -7,7 +7,7 @@
 #include <QRegularExpression>
 
 using recipes::Loss;
-using Fault = CountingRedis::Fault;
+using Fault = RequestFault;
 
 namespace {
 

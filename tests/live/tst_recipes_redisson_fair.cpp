@@ -4,7 +4,7 @@
 #include "rediscontender.h"
 #include "tests/support/testmain.h"
 
-using Fault = CountingRedis::Fault;
+using Fault = RequestFault;
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "tests/support/testmain.h"
 
 using recipes::Loss;
-using Fault = CountingRedis::Fault;
+using Fault = RequestFault;
 
 namespace {
 

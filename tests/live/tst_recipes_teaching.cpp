@@ -4,7 +4,7 @@
 #include "tests/support/testmain.h"
 
 using recipes::Loss;
-using Fault = CountingRedis::Fault;
+using Fault = RequestFault;
 
 class TestRecipesTeaching : public RedisRecipeFixture {
     Q_OBJECT

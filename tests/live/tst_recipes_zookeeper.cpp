@@ -95,7 +95,7 @@ class TestRecipesZooKeeper : public RecipeFixture {
                 contenderWith(*m_clients[size_t(i)], recipe, m_path, quint64(i), modeOf(modes[i]));
             contender(i).acquire();
             const auto stands = [&] {
-                const auto asked = counting(i).count(isHerd() ? Request::Children : Request::Get);
+                const auto asked = counting(i).count(isHerd() ? RequestKind::Children : RequestKind::Get);
                 const bool settled = contender(i).holds() || asked > 0;
                 return settled && nodes().size() == i + 1 && allIdle();
             };
@@ -245,7 +245,7 @@ private slots:
         QVERIFY(waitStill());
         std::vector<int> creates;
         for (int i = 0; i < all; ++i)
-            creates.push_back(counting(i).count(Request::Create));
+            creates.push_back(counting(i).count(RequestKind::Create));
         QVERIFY(breaks() && mends());
         QVERIFY(waitStill());
         QVERIFY(breaks());
@@ -260,7 +260,7 @@ private slots:
             const auto &recipe = *recipeOf[size_t(waiter)];
             QTRY_VERIFY2_WITH_TIMEOUT(contender(waiter).holds(), recipe.id, 20'000);
             if (recipe.fair)
-                QVERIFY2(counting(waiter).count(Request::Create) == creates[size_t(waiter)], recipe.id);
+                QVERIFY2(counting(waiter).count(RequestKind::Create) == creates[size_t(waiter)], recipe.id);
         }
         QVERIFY(breaks() && mends());
         for (int waiter = 1; waiter < all; waiter += 2)
@@ -274,12 +274,12 @@ private slots:
         QVERIFY(prepare(rowsRecipe(), 1));
         m_contenders.push_back(contenderWith(*m_clients[0], m_recipe, m_path, 99));
         QVERIFY(takes(0));
-        faulty(0).plan(Request::Create, 1, RequestFault::LoseReply);
+        faulty(0).plan(RequestKind::Create, 1, RequestFault::LoseReply);
         contender(1).acquire();
         QTRY_COMPARE(nodes().size(), 2);
         QVERIFY(isSettled(0));
         QVERIFY(!contender(1).granted);
-        QCOMPARE(counting(0).count(Request::Create), 2);
+        QCOMPARE(counting(0).count(RequestKind::Create), 2);
         contender(0).release();
         QTRY_VERIFY(contender(1).holds());
         QCOMPARE(nodes(), QByteArrayList{contender(1).grant().node.name().bytes()});
@@ -298,7 +298,7 @@ private slots:
             QVERIFY(!contender(3).granted);
             QVERIFY(releases(i));
             if (isHerd())
-                QTRY_COMPARE(counting(3).count(Request::Children), i + 2); // so that no two wake-ups become one
+                QTRY_COMPARE(counting(3).count(RequestKind::Children), i + 2); // so that no two wake-ups become one
             QTRY_VERIFY(allIdle());
         }
         QTRY_VERIFY(contender(3).holds());
@@ -331,8 +331,8 @@ private slots:
         QVERIFY(releases(2));
         QTRY_VERIFY(contender(3).holds());
         for (int i = 1; i < 4; ++i) {
-            QCOMPARE(counting(i).count(Request::Get), 1);
-            QCOMPARE(counting(i).count(Request::Children), 2);
+            QCOMPARE(counting(i).count(RequestKind::Get), 1);
+            QCOMPARE(counting(i).count(RequestKind::Children), 2);
         }
     }
 
@@ -346,7 +346,7 @@ private slots:
             const int before = counting(readers).events();
             QVERIFY(releases(i));
             QTRY_COMPARE(counting(readers).events(), before + 1);
-            QTRY_VERIFY(i == 0 || counting(readers).count(Request::Get) == readers - i + 1);
+            QTRY_VERIFY(i == 0 || counting(readers).count(RequestKind::Get) == readers - i + 1);
             QTRY_VERIFY(counting(readers).isIdle());
         }
         QTRY_VERIFY(contender(readers).holds());
@@ -358,9 +358,9 @@ private slots:
         QVERIFY(queueAs("zk-shared", "RW"));
         QVERIFY(add(m_server->address()));
         m_contenders[2] = contenderWith(*m_clients[2], m_recipe, m_path, 12, modeOf('R'));
-        faulty(2).plan(Request::Get, 1, RequestFault::HoldRequest);
+        faulty(2).plan(RequestKind::Get, 1, RequestFault::HoldRequest);
         contender(2).acquire();
-        QTRY_COMPARE(counting(2).count(Request::Get), 1);
+        QTRY_COMPARE(counting(2).count(RequestKind::Get), 1);
         contender(1).lock.reset();
         QTRY_COMPARE(nodes().size(), 2);
         QVERIFY(!contender(2).granted);

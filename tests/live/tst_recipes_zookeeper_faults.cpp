@@ -11,17 +11,20 @@ namespace {
 class SpentCounter : public testing::FaultySession {
 public:
     using FaultySession::FaultySession;
-    Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls,
-                              Deadline deadline) override
+    void send(Request &&request) override
     {
-        Reply<zk::Created> reply(loop());
-        FaultySession::create(path, data, mode, acls, deadline).then([reply](const Result<zk::Created> &created) {
-            if (created)
-                reply.complete(zk::Created{ZPath(created->path.bytes().chopped(10) + "2147483647"), created->stat});
-            else
-                reply.complete(created.error());
-        });
-        return reply;
+        if (auto *const create = std::get_if<Asked<zk::CreateRequest>>(&request)) {
+            const Reply<zk::Created> there(loop());
+            there.then([reply = create->reply](const Result<zk::Created> &created) {
+                if (created)
+                    reply.complete(
+                        zk::Created{ZPath(created->path.bytes().chopped(10) + "2147483647"), created->stat});
+                else
+                    reply.complete(created.error());
+            });
+            create->reply = there;
+        }
+        FaultySession::send(std::move(request));
     }
 };
 
@@ -43,7 +46,8 @@ class TestRecipesZooKeeperFaults : public RecipeFixture {
     }
     bool waitsInLine(int i)
     {
-        return QTest::qWaitFor([&] { return counting(i).count(Request::Get) >= 1 && counting(i).isIdle(); }, 20'000)
+        return QTest::qWaitFor([&] { return counting(i).count(RequestKind::Get) >= 1 && counting(i).isIdle(); },
+                               20'000)
                && !contender(i).granted;
     }
 
@@ -60,7 +64,7 @@ private slots:
         QFETCH(int, fate);
         QVERIFY(prepare("zk-ephemeral", 2));
         QVERIFY(queueUp(2));
-        faulty(0).plan(Request::Remove, 1, RequestFault(fate));
+        faulty(0).plan(RequestKind::Remove, 1, RequestFault(fate));
         contender(0).release();
         QTRY_VERIFY(contender(1).holds());
         QTRY_VERIFY(counting(0).isIdle());
@@ -72,7 +76,7 @@ private slots:
     {
         QVERIFY(prepare(rowsRecipe(), 1));
         QVERIFY(queueUp(1));
-        faulty(0).plan(Request::Remove, 1, RequestFault::Refuse);
+        faulty(0).plan(RequestKind::Remove, 1, RequestFault::Refuse);
         QCOMPARE(contender(0).codeOfRelease(), int(ErrorCode::Unsupported));
         QVERIFY(contender(0).saysItIsMine());
         QVERIFY(contender(0).givesBack());
@@ -86,7 +90,7 @@ private slots:
         QVERIFY(queueUp(2));
         counting(1).reset();
         QVERIFY(await(m_admin->set(contender(0).grant().node, "__REVOKE__", zk::anyVersion, soon())));
-        QTRY_COMPARE(counting(1).count(Request::Get), 1); // it watches again
+        QTRY_COMPARE(counting(1).count(RequestKind::Get), 1); // it watches again
         QTRY_VERIFY(counting(1).isIdle());
         QVERIFY(!contender(1).granted);
         contender(0).release();
@@ -97,7 +101,7 @@ private slots:
     {
         QVERIFY(prepare("zk-mutex", 1, false));
         // The lock's node: no directory. The directory: no directory above. That one: refused as a container.
-        faulty(0).plan(Request::Create, 3, RequestFault::Refuse);
+        faulty(0).plan(RequestKind::Create, 3, RequestFault::Refuse);
         QVERIFY(queueUp(1));
         QCOMPARE(nodes().size(), 1);
     }

@@ -74,7 +74,7 @@ private slots:
         QVERIFY(await(m_observer->firstSnapshot(), false));
         QTRY_VERIFY(isHeldBy(nodes[0]));
         // Each is read once.
-        const int read = counting.count(Request::Get);
+        const int read = counting.count(RequestKind::Get);
         QVERIFY2(read >= nodes.size() && read < nodes.size() + 100, counting.spoken());
 
         counting.reset();
@@ -88,10 +88,10 @@ private slots:
         }
         // The list each time; of the others nothing is read again because of it.
         const int heard = m_sink.looks - looks + 2; // whether the server is heard is asked once a second
-        QVERIFY2(counting.count(Request::Children) <= 2 * handOvers + heard, counting.spoken());
+        QVERIFY2(counting.count(RequestKind::Children) <= 2 * handOvers + heard, counting.spoken());
         const auto minutes = std::chrono::floor<std::chrono::minutes>(m_loop.now() - begun).count();
         const int partReadAgain = 700 * (1 + int(minutes)); // of what may have changed, each minute
-        QVERIFY2(counting.count(Request::Get) <= heard + partReadAgain, counting.spoken());
+        QVERIFY2(counting.count(RequestKind::Get) <= heard + partReadAgain, counting.spoken());
         qInfo("%d hand-overs: %s; %lld questions to the server's commands; heard %d times", handOvers,
               counting.spoken().constData(), qlonglong(m_source->questions() - questions), heard);
         m_observer.reset(); // before what it asks
@@ -133,7 +133,7 @@ private slots:
         counting.reset();
         constexpr int minutes = 3;
         world.loop.advance(std::chrono::minutes(minutes));
-        QVERIFY2(counting.count(Request::Get) <= (minutes + 1) * 700, counting.spoken());
+        QVERIFY2(counting.count(RequestKind::Get) <= (minutes + 1) * 700, counting.spoken());
         QCOMPARE(identityOf(many - 1), QByteArray("10.0.0.2"));
     }
 };

@@ -364,7 +364,7 @@ void TestZooKeeperObserver::theWalkDoesNotListAgainWhatWasRead()
     QCOMPARE(m_sink.find("/locks/b")->contenders.size(), std::size_t(2));
     // Read: a, b and, as the walk has found it, left. Walked: the root, locks, other, left, and the two nodes that
     // belong to no session.
-    QCOMPARE(counting.count(Request::Children), 3 + 6);
+    QCOMPARE(counting.count(RequestKind::Children), 3 + 6);
     QCOMPARE(counting.spoken(), QByteArray("get 5, exists 1, children 9"));
 }
 

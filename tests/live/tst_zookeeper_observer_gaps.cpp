@@ -17,9 +17,9 @@ public:
     int asked = 0;
 
 protected:
-    RequestFault fateOf(Request kind) override
+    RequestFault fateOf(RequestKind kind) override
     {
-        if (kind != Request::Children)
+        if (kind != RequestKind::Children)
             return RequestFault::Pass;
         return ++asked <= kept ? RequestFault::HoldRequest : RequestFault::Refuse;
     }

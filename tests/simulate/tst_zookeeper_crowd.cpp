@@ -6,7 +6,7 @@
 #include "core/recipes/make.h"
 #include "core/recipes/zookeeper/joinqueue.h"
 #include "core/world/zookeeper/tree.h"
-#include "core/zookeeper/passingsession.h"
+#include "core/zookeeper/session.h"
 #include "tests/simulate/zookeeperworld.h"
 #include "tests/support/testmain.h"
 
@@ -15,22 +15,19 @@
 namespace {
 
 // Writes down how long who joined a queue took from the list that told its place to its first watch.
-class NotesItsLeisure : public zk::PassingSession<NotesItsLeisure> {
+class NotesItsLeisure : public zk::ForwardingSession {
 public:
-    using PassingSession::PassingSession;
-    template <class T, class Send>
-    Reply<T> pass(zk::Request request, const ZPath & /*path*/, qsizetype /*bytes*/, Send send)
+    using ForwardingSession::ForwardingSession;
+    void send(Request &&request) override
     {
-        Reply<T> reply = send();
-        if (request == zk::Request::Create)
+        if (std::holds_alternative<Asked<zk::CreateRequest>>(request))
             m_isJoining = true;
-        else if (request == zk::Request::Children && m_isJoining)
-            reply.then([this](const Result<T> &) { m_listed = loop().now(); });
-        else if (request == zk::Request::Get && std::exchange(m_isJoining, false))
+        else if (std::holds_alternative<Asked<zk::GetRequest>>(request) && std::exchange(m_isJoining, false))
             m_waits.push_back(loop().now() - m_listed);
-        return reply;
+        if (const auto *const list = std::get_if<Asked<zk::ChildrenRequest>>(&request); list && m_isJoining)
+            list->reply.observe([this](const Result<zk::Children> &) { m_listed = loop().now(); });
+        ForwardingSession::send(std::move(request));
     }
-    static std::optional<zk::Watch> observed(const std::optional<zk::Watch> &watch) { return watch; }
     [[nodiscard]] const std::vector<Duration> &waits() const { return m_waits; }
 
 private:

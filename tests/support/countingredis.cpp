@@ -3,44 +3,24 @@
 
 namespace lockscope::testing {
 
-using redis::Value;
-
-Reply<Value> CountingRedis::pass(const QByteArray &word, const std::function<Reply<Value>()> &send)
+RequestFault CountingRedis::faultFor(const Request &request)
 {
+    if (const auto *const pipeline = std::get_if<Asked<redis::PipelineRequest>>(&request)) {
+        for (const auto &command : pipeline->request.commands)
+            ++m_counts[command.first()];
+        return RequestFault::Pass;
+    }
+    const auto *const command = std::get_if<Asked<redis::CommandRequest>>(&request);
+    const auto *const script = std::get_if<Asked<redis::ScriptRequest>>(&request);
+    if (!command && !script)
+        return RequestFault::Pass;
+    const auto word = command ? command->request.command.first() : script->request.script.name;
     ++m_counts[word];
     const auto plan = m_plans.find(word);
     if (plan == m_plans.end() || plan->second.second == 0)
-        return send();
+        return RequestFault::Pass;
     --plan->second.second;
-    Reply<Value> reply(inner().loop());
-    const Error lost{ErrorCode::UnknownOutcome, QStringLiteral("lost on the way, by the test"), true};
-    switch (plan->second.first) {
-    case Fault::LoseRequest: reply.complete(lost); break;
-    case Fault::LoseReply: send().then([reply, lost](const Result<Value> &) { reply.complete(lost); }); break;
-    case Fault::HoldReply:
-        send().then([reply, held = m_held](const Result<Value> &result) {
-            held->push_back([reply, result] { reply.complete(result); });
-        });
-        break;
-    }
-    return reply;
-}
-
-Reply<Value> CountingRedis::command(redis::Command command, Deadline deadline)
-{
-    return pass(command.first(), [&] { return inner().command(command, deadline); });
-}
-
-Reply<std::vector<Value>> CountingRedis::pipeline(std::vector<redis::Command> commands, Deadline deadline)
-{
-    for (const auto &command : commands)
-        ++m_counts[command.first()];
-    return inner().pipeline(std::move(commands), deadline);
-}
-
-Reply<Value> CountingRedis::script(redis::Script script, QByteArrayList keys, QByteArrayList args, Deadline deadline)
-{
-    return pass(script.name, [&] { return inner().script(script, keys, args, deadline); });
+    return plan->second.first;
 }
 
 Subscription CountingRedis::subscribe(QByteArray channel, std::function<void(const redis::Message &)> listener)
@@ -69,15 +49,9 @@ int CountingRedis::requests() const
     return all;
 }
 
-void CountingRedis::plan(const QByteArray &word, Fault fault, int times)
+void CountingRedis::plan(const QByteArray &word, RequestFault fault, int times)
 {
     m_plans[word] = {fault, times};
-}
-
-void CountingRedis::letThrough()
-{
-    for (const auto &call : std::exchange(*m_held, {}))
-        call();
 }
 
 } // namespace lockscope::testing

@@ -20,7 +20,7 @@ int CountingSession::requests() const
     return all;
 }
 
-int CountingSession::count(Request kind) const
+int CountingSession::count(RequestKind kind) const
 {
     const auto at = m_counts.find(kind);
     return at == m_counts.end() ? 0 : at->second;
@@ -36,10 +36,10 @@ QByteArray CountingSession::spoken() const
     return parts.join(", ");
 }
 
-RequestFault CountingSession::fateOf(Request kind)
+RequestFault CountingSession::fateOf(RequestKind kind)
 {
     ++m_counts[kind];
-    if (m_out++ == 0)
+    if (out() == 0)
         ++m_roundTrips;
     return RequestFault::Pass;
 }

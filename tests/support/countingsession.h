@@ -14,25 +14,21 @@ public:
 
     void reset();
     [[nodiscard]] int requests() const;
-    [[nodiscard]] int count(Request kind) const;
+    [[nodiscard]] int count(RequestKind kind) const;
     // Times a request was sent while none was out: requests sent together share a round trip.
     [[nodiscard]] int roundTrips() const { return m_roundTrips; }
     [[nodiscard]] int events() const { return m_events; }
-    // Requests that are not answered yet.
-    [[nodiscard]] int out() const { return m_out; }
-    [[nodiscard]] bool isIdle() const { return m_out == 0; }
+    [[nodiscard]] bool isIdle() const { return out() == 0; }
     // "create 1, children 2, get 1": for comparisons that tell what differs.
     [[nodiscard]] QByteArray spoken() const;
 
 protected:
-    RequestFault fateOf(Request kind) override;
-    void answered() override { --m_out; }
+    RequestFault fateOf(RequestKind kind) override;
     void fired(const zk::WatchEvent &event) override;
 
 private:
-    std::map<Request, int> m_counts;
+    std::map<RequestKind, int> m_counts;
     int m_roundTrips = 0;
-    int m_out = 0;
     int m_events = 0;
 };
 

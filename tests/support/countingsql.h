@@ -3,35 +3,16 @@
 #pragma once
 
 #include "core/mariadb/session.h"
+#include "tests/support/decoratedport.h"
 
 #include <map>
 
 namespace lockscope::testing {
 
-class CountingSql : public mariadb::ForwardingSession {
+class CountingSql : public DecoratedPort<mariadb::ForwardingSession> {
 public:
-    enum class Fault { LoseRequest, LoseReply };
+    using DecoratedPort::DecoratedPort;
 
-    explicit CountingSql(mariadb::Session &inner) : ForwardingSession(inner) {}
-
-    Reply<mariadb::Rows> execute(mariadb::Statement statement, Deadline deadline) override
-    {
-        const auto word = statement.text.split(' ').first();
-        ++m_counts[word];
-        if (m_fault && m_faultWord == word) {
-            const auto fault = *std::exchange(m_fault, std::nullopt);
-            Reply<mariadb::Rows> reply(loop());
-            const Error lost{ErrorCode::UnknownOutcome, QStringLiteral("lost on the way, by the test"), true};
-            if (fault == Fault::LoseRequest)
-                reply.complete(lost);
-            else
-                inner().execute(std::move(statement), deadline).then([reply, lost](const Result<mariadb::Rows> &) {
-                    reply.complete(lost);
-                });
-            return reply;
-        }
-        return inner().execute(std::move(statement), deadline);
-    }
     void interrupt(mariadb::ConnectionId connection) override
     {
         ++m_interrupts;
@@ -54,17 +35,25 @@ public:
     [[nodiscard]] int interrupts() const { return m_interrupts; }
     void reset() { m_counts.clear(); }
     // The next statement that begins with that word.
-    void plan(const QByteArray &word, Fault fault)
+    void plan(const QByteArray &word, RequestFault fault)
     {
         m_faultWord = word;
         m_fault = fault;
+    }
+
+protected:
+    RequestFault faultFor(const Request &request) override
+    {
+        const auto word = std::get<Asked<mariadb::Statement>>(request).request.text.split(' ').first();
+        ++m_counts[word];
+        return m_faultWord == word ? std::exchange(m_fault, RequestFault::Pass) : RequestFault::Pass;
     }
 
 private:
     std::map<QByteArray, int> m_counts;
     int m_interrupts = 0;
     QByteArray m_faultWord;
-    std::optional<Fault> m_fault;
+    RequestFault m_fault = RequestFault::Pass;
 };
 
 } // namespace lockscope::testing

@@ -13,10 +13,10 @@ public:
     using SessionDecorator::SessionDecorator;
 
     // 1 is the next one.
-    void plan(Request kind, int nth, RequestFault fate) { m_plans[kind].push_back({nth, fate}); }
+    void plan(RequestKind kind, int nth, RequestFault fate) { m_plans[kind].push_back({nth, fate}); }
 
 protected:
-    RequestFault fateOf(Request kind) override
+    RequestFault fateOf(RequestKind kind) override
     {
         RequestFault fate = RequestFault::Pass;
         for (auto &[left, planned] : m_plans[kind]) {
@@ -27,7 +27,7 @@ protected:
     }
 
 private:
-    std::map<Request, std::vector<std::pair<int, RequestFault>>> m_plans;
+    std::map<RequestKind, std::vector<std::pair<int, RequestFault>>> m_plans;
 };
 
 } // namespace lockscope::testing

@@ -10,7 +10,7 @@
 namespace lockscope::testing {
 
 using namespace std::chrono_literals;
-using testing::Request;
+using testing::RequestKind;
 using testing::RequestFault;
 
 // Those whose nodes queue, and all.

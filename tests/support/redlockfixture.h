@@ -63,7 +63,7 @@ struct SetClient {
         return std::all_of(real.begin(), real.end(),
                            [](const auto &one) { return one->state() == redis::ConnectionState::Connected; });
     }
-    void plan(int first, int last, const QByteArray &word, CountingRedis::Fault fault)
+    void plan(int first, int last, const QByteArray &word, RequestFault fault)
     {
         for (int i = first; i <= last; ++i)
             counting[static_cast<std::size_t>(i)]->plan(word, fault);

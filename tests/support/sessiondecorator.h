@@ -3,41 +3,66 @@
 // counting and the faulty session.
 #pragma once
 
-#include "core/zookeeper/passingsession.h"
-#include "tests/support/faultplan.h"
-#include "tests/support/heldback.h"
+#include "core/zookeeper/session.h"
+#include "tests/support/decoratedport.h"
 
 namespace lockscope::testing {
 
-using zk::Request;
+// As the port numbers its requests.
+enum class RequestKind {
+    Create,
+    Remove,
+    Get,
+    Set,
+    Exists,
+    Children,
+    Multi,
+    Sync,
+    GetAcls,
+    SetAcls,
+    AddAuth,
+    RemoveWatches
+};
 
-class SessionDecorator : public zk::PassingSession<SessionDecorator> {
+class SessionDecorator : public DecoratedPort<zk::ForwardingSession> {
 public:
-    explicit SessionDecorator(zk::Session &inner, bool keepsOrder = false)
-        : PassingSession(inner), m_self(std::make_shared<SessionDecorator *>(this)),
-          m_held(std::make_shared<HeldBack>(keepsOrder))
+    using DecoratedPort::DecoratedPort;
+
+    void send(Request &&request) override
     {
+        std::visit(
+            [this](auto &asked) {
+                if constexpr (requires { asked.request.watch; })
+                    asked.request.watch = observed(asked.request.watch);
+            },
+            request);
+        DecoratedPort::send(std::move(request));
     }
 
-    // Sends and answers what was held back.
-    void letThrough() { m_held->letThrough(); }
-    [[nodiscard]] qsizetype held() const { return m_held->size(); }
-
 protected:
-    // Called for every request, before it is sent.
-    virtual RequestFault fateOf(Request kind) = 0;
-    virtual void answered() {}
+    RequestFault faultFor(const Request &request) override { return fateOf(RequestKind(request.index())); }
+    virtual RequestFault fateOf(RequestKind) { return RequestFault::Pass; }
     virtual void fired(const zk::WatchEvent &) {}
 
 private:
-    friend PassingSession;
-    template <class T>
-    Reply<T> pass(Request kind, const ZPath &path, qsizetype bytes, std::function<Reply<T>()> send);
-    [[nodiscard]] std::optional<zk::Watch> observed(const std::optional<zk::Watch> &watch);
+    // Comes in with the replies.
+    [[nodiscard]] std::optional<zk::Watch> observed(const std::optional<zk::Watch> &watch)
+    {
+        if (!watch)
+            return watch;
+        zk::Watch noted(loop());
+        noted.event().then(
+            [outer = *watch, self = std::weak_ptr(m_alive), held = heldBack()](const zk::WatchEvent &event) {
+                held->passEvent([outer, self, event] {
+                    if (const auto alive = self.lock())
+                        (*alive)->fired(event);
+                    outer.event().complete(event);
+                });
+            });
+        return noted;
+    }
 
-    std::shared_ptr<SessionDecorator *> m_self;
-    std::shared_ptr<HeldBack> m_held;
+    std::shared_ptr<SessionDecorator *> m_alive = std::make_shared<SessionDecorator *>(this);
 };
 
 } // namespace lockscope::testing
-extern template class lockscope::zk::PassingSession<lockscope::testing::SessionDecorator>;

@@ -58,33 +58,17 @@ public:
     {
         return m_server->states.add(std::move(listener));
     }
-    Reply<redis::Value> command(redis::Command command, Deadline) override
+    void send(Request &&request) override
     {
-        Reply<redis::Value> reply(m_loop);
-        auto answer = answerTo(command);
-        if (m_server->isDown)
-            reply.complete(Error{ErrorCode::NotConnected, lastError(), true});
-        else if (answer.isError())
-            reply.complete(Error{ErrorCode::Server, QString::fromLatin1(answer.text), false});
-        else
-            reply.complete(std::move(answer));
-        return reply;
-    }
-    Reply<std::vector<redis::Value>> pipeline(std::vector<redis::Command> commands, Deadline) override
-    {
-        Reply<std::vector<redis::Value>> reply(m_loop);
-        std::vector<redis::Value> answers;
-        for (const auto &command : commands)
-            answers.push_back(answerTo(command));
-        if (m_server->isDown)
-            reply.complete(Error{ErrorCode::NotConnected, lastError(), true});
-        else
-            reply.complete(std::move(answers));
-        return reply;
-    }
-    Reply<redis::Value> script(redis::Script script, QByteArrayList, QByteArrayList, Deadline deadline) override
-    {
-        return command({"EVALSHA", script.name}, deadline);
+        std::visit(
+            [this](const auto &asked) {
+                auto result = resultOf(asked.request);
+                if (m_server->isDown)
+                    asked.reply.complete(Error{ErrorCode::NotConnected, lastError(), true});
+                else
+                    asked.reply.complete(std::move(result));
+            },
+            request);
     }
     Subscription subscribe(QByteArray channel, std::function<void(const redis::Message &)> listener) override
     {
@@ -102,14 +86,28 @@ public:
         m_server->shards << channel;
         return Subscription(std::make_shared<int>(0));
     }
-    Reply<qint64> subscriberId(Deadline) override
-    {
-        Reply<qint64> reply(m_loop);
-        reply.complete(m_server->subscriberId);
-        return reply;
-    }
 
 private:
+    Result<redis::Value> resultOf(const redis::CommandRequest &request)
+    {
+        auto answer = answerTo(request.command);
+        if (answer.isError())
+            return Error{ErrorCode::Server, QString::fromLatin1(answer.text), false};
+        return answer;
+    }
+    Result<std::vector<redis::Value>> resultOf(const redis::PipelineRequest &request)
+    {
+        std::vector<redis::Value> answers;
+        for (const auto &command : request.commands)
+            answers.push_back(answerTo(command));
+        return answers;
+    }
+    Result<redis::Value> resultOf(const redis::ScriptRequest &request)
+    {
+        return resultOf(redis::CommandRequest{{"EVALSHA", request.script.name}});
+    }
+    [[nodiscard]] Result<qint64> resultOf(const redis::SubscriberIdRequest &) const { return m_server->subscriberId; }
+
     redis::Value answerTo(const redis::Command &command)
     {
         if (m_server->isDown)

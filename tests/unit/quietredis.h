@@ -81,22 +81,17 @@ public:
         m_listener = std::move(listener);
         return {};
     }
-    Reply<Value> command(redis::Command, Deadline) override { return Reply<Value>(m_loop); }
-    Reply<std::vector<Value>> pipeline(std::vector<redis::Command> asked, Deadline deadline) override
+    // Single commands and scripts are never answered.
+    void send(Request &&request) override
     {
-        if (isMute || m_state != redis::ConnectionState::Connected) {
-            Reply<std::vector<Value>> late(m_loop);
-            late.completeAt(deadline, lost());
-            m_unanswered.emplace_back(std::move(asked), late);
-            return late;
+        if (auto *const pipeline = std::get_if<Asked<redis::PipelineRequest>>(&request)) {
+            if (!isMute && m_state == redis::ConnectionState::Connected)
+                return pipeline->reply.complete(answersTo(pipeline->request.commands));
+            pipeline->reply.completeAt(pipeline->deadline, lost());
+            m_unanswered.emplace_back(std::move(pipeline->request.commands), pipeline->reply);
+        } else if (const auto *const id = std::get_if<Asked<redis::SubscriberIdRequest>>(&request)) {
+            id->reply.complete(qint64(8));
         }
-        Reply<std::vector<Value>> reply(m_loop);
-        reply.complete(answersTo(asked));
-        return reply;
-    }
-    Reply<Value> script(redis::Script, QByteArrayList, QByteArrayList, Deadline) override
-    {
-        return Reply<Value>(m_loop);
     }
     Subscription subscribe(QByteArray, std::function<void(const redis::Message &)> heard) override
     {
@@ -104,12 +99,6 @@ public:
         return {};
     }
     Subscription subscribePattern(QByteArray, std::function<void(const redis::Message &)>) override { return {}; }
-    Reply<qint64> subscriberId(Deadline) override
-    {
-        Reply<qint64> reply(m_loop);
-        reply.complete(qint64(8));
-        return reply;
-    }
 
 private:
     static Error lost() { return {ErrorCode::UnknownOutcome, QStringLiteral("lost by the test"), true}; }

@@ -49,123 +49,110 @@ public:
         return {};
     }
 
-    Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode, zk::Acls acls, Deadline) override
+    void send(Request &&request) override
     {
-        return answer<zk::Created>("create", path, [=, this]() -> Result<zk::Created> {
-            if (nodes.contains(path))
-                return Error{ErrorCode::NodeExists, QStringLiteral("there already")};
-            nodeAcls[path] = acls;
-            nodes[path].data = data;
-            return zk::Created{path, {}};
-        });
-    }
-    Reply<zk::Created> createWithTtl(ZPath path, QByteArray data, zk::CreateMode mode, std::chrono::milliseconds,
-                                     zk::Acls acls, Deadline deadline) override
-    {
-        return create(std::move(path), std::move(data), mode, std::move(acls), deadline);
-    }
-    Reply<bool> remove(ZPath path, qint32 version, Deadline) override
-    {
-        return answer<bool>("remove", path, [=, this]() -> Result<bool> {
-            const auto at = nodes.find(path);
-            if (at == nodes.end())
-                return missing(path);
-            if (version != zk::anyVersion && at->second.stat.version != version)
-                return Error{ErrorCode::BadVersion, QStringLiteral("bad version")};
-            nodes.erase(at);
-            return true;
-        });
-    }
-    Reply<zk::Node> get(ZPath path, std::optional<zk::Watch> watch, Deadline) override
-    {
-        if (watch)
-            watches.emplace_back(path, *watch);
-        return answer<zk::Node>("get", path, [=, this]() -> Result<zk::Node> {
-            const auto at = nodes.find(path);
-            if (at == nodes.end())
-                return missing(path);
-            auto node = at->second;
-            node.stat.numChildren = countChildren(path);
-            return node;
-        });
-    }
-    Reply<zk::Stat> set(ZPath path, QByteArray data, qint32 version, Deadline) override
-    {
-        return answer<zk::Stat>("set", path, [=, this]() -> Result<zk::Stat> {
-            auto &node = nodes[path];
-            if (version != zk::anyVersion && node.stat.version != version)
-                return Error{ErrorCode::BadVersion, QStringLiteral("bad version")};
-            node.data = data;
-            ++node.stat.version;
-            return node.stat;
-        });
-    }
-    Reply<zk::Stat> exists(ZPath path, std::optional<zk::Watch> watch, Deadline) override
-    {
-        if (watch)
-            watches.emplace_back(path, *watch);
-        return answer<zk::Stat>("exists", path, [=, this]() -> Result<zk::Stat> {
-            const auto at = nodes.find(path);
-            if (at == nodes.end())
-                return missing(path);
-            auto stat = at->second.stat;
-            stat.numChildren = countChildren(path);
-            return stat;
-        });
-    }
-    Reply<zk::Children> children(ZPath path, std::optional<zk::Watch> watch, Deadline) override
-    {
-        if (watch)
-            watches.emplace_back(path, *watch);
-        return answer<zk::Children>("children", path, [=, this]() -> Result<zk::Children> {
-            std::vector<NodeName> names;
-            for (const auto &[child, node] : nodes) {
-                if (child != path && child.parent() == path)
-                    names.push_back(child.name());
-            }
-            return zk::Children{std::move(names), {}};
-        });
-    }
-    Reply<std::vector<zk::OpResult>> multi(std::vector<zk::Op> ops, Deadline) override
-    {
-        return answer<std::vector<zk::OpResult>>("multi", ZPath("/"), [ops]() -> Result<std::vector<zk::OpResult>> {
-            return std::vector<zk::OpResult>(ops.size());
-        });
-    }
-    Reply<bool> sync(ZPath path, Deadline) override
-    {
-        return answer<bool>("sync", path, []() -> Result<bool> { return true; });
-    }
-    Reply<zk::NodeAcls> acls(ZPath path, Deadline) override
-    {
-        return answer<zk::NodeAcls>("acls", path, [=, this]() -> Result<zk::NodeAcls> {
-            const auto at = nodeAcls.find(path);
-            return zk::NodeAcls{at == nodeAcls.end() ? zk::openAcl() : at->second, {}};
-        });
-    }
-    Reply<bool> setAcls(ZPath path, zk::Acls acls, qint32 version, Deadline) override
-    {
-        return answer<bool>("setAcls", path, [=, this]() -> Result<bool> {
-            if (version != zk::anyVersion && nodes[path].stat.aversion != version)
-                return Error{ErrorCode::BadVersion, QStringLiteral("bad version")};
-            ++nodes[path].stat.aversion;
-            nodeAcls[path] = acls;
-            return true;
-        });
-    }
-    Reply<bool> addAuth(QByteArray, QByteArray, Deadline) override
-    {
-        return answer<bool>("addAuth", ZPath("/"), []() -> Result<bool> { return true; });
-    }
-    Reply<bool> removeWatches(ZPath path, zk::WatchKind, Deadline) override
-    {
-        return answer<bool>("removeWatches", path, []() -> Result<bool> { return true; });
+        std::visit([this, index = request.index()](const auto &asked) { serve(asked, index); }, request);
     }
     qsizetype watchedBytes() const override { return 0; }
     qsizetype watchBudgetBytes() const override { return 1024; }
     int watchCount() const override { return static_cast<int>(watches.size()); }
 
 private:
+    template <class R>
+    void serve(const Asked<R> &asked, std::size_t index)
+    {
+        static constexpr const char *names[] = {"create", "remove", "get",  "set",     "exists",  "children",
+                                                "multi",  "sync",   "acls", "setAcls", "addAuth", "removeWatches"};
+        const auto name = QString::fromLatin1(names[index]);
+        ZPath path("/");
+        if constexpr (requires { asked.request.path; })
+            path = asked.request.path;
+        if (const auto &watch = zk::watchOf(asked.request))
+            watches.emplace_back(path, *watch);
+        sent << name + QLatin1Char(' ') + QString::fromUtf8(path.bytes());
+        if (const auto interloper = before.find(name); interloper != before.end())
+            interloper->second();
+        const auto failure = fails.find(name);
+        if (failure == fails.end())
+            asked.reply.complete(answer(asked.request));
+        else
+            asked.reply.complete(failure->second);
+    }
+
+    Result<zk::Created> answer(const zk::CreateRequest &request)
+    {
+        if (nodes.contains(request.path))
+            return Error{ErrorCode::NodeExists, QStringLiteral("there already")};
+        nodeAcls[request.path] = request.acls;
+        nodes[request.path].data = request.data;
+        return zk::Created{request.path, {}};
+    }
+    Result<bool> answer(const zk::RemoveRequest &request)
+    {
+        const auto at = nodes.find(request.path);
+        if (at == nodes.end())
+            return missing(request.path);
+        if (request.version != zk::anyVersion && at->second.stat.version != request.version)
+            return Error{ErrorCode::BadVersion, QStringLiteral("bad version")};
+        nodes.erase(at);
+        return true;
+    }
+    Result<zk::Node> answer(const zk::GetRequest &request)
+    {
+        const auto at = nodes.find(request.path);
+        if (at == nodes.end())
+            return missing(request.path);
+        auto node = at->second;
+        node.stat.numChildren = countChildren(request.path);
+        return node;
+    }
+    Result<zk::Stat> answer(const zk::SetRequest &request)
+    {
+        auto &node = nodes[request.path];
+        if (request.version != zk::anyVersion && node.stat.version != request.version)
+            return Error{ErrorCode::BadVersion, QStringLiteral("bad version")};
+        node.data = request.data;
+        ++node.stat.version;
+        return node.stat;
+    }
+    Result<zk::Stat> answer(const zk::ExistsRequest &request)
+    {
+        const auto node = answer(zk::GetRequest{request.path, {}});
+        return node ? Result<zk::Stat>(node->stat) : Result<zk::Stat>(node.error());
+    }
+    Result<zk::Children> answer(const zk::ChildrenRequest &request)
+    {
+        std::vector<NodeName> names;
+        for (const auto &[child, node] : nodes) {
+            if (child != request.path && child.parent() == request.path)
+                names.push_back(child.name());
+        }
+        return zk::Children{std::move(names), {}};
+    }
+    static Result<std::vector<zk::OpResult>> answer(const zk::MultiRequest &request)
+    {
+        return std::vector<zk::OpResult>(request.ops.size());
+    }
+    Result<zk::NodeAcls> answer(const zk::AclsRequest &request)
+    {
+        const auto at = nodeAcls.find(request.path);
+        return zk::NodeAcls{at == nodeAcls.end() ? zk::openAcl() : at->second, {}};
+    }
+    Result<bool> answer(const zk::SetAclsRequest &request)
+    {
+        if (request.version != zk::anyVersion && nodes[request.path].stat.aversion != request.version)
+            return Error{ErrorCode::BadVersion, QStringLiteral("bad version")};
+        ++nodes[request.path].stat.aversion;
+        nodeAcls[request.path] = request.acls;
+        return true;
+    }
+    // The others change nothing here.
+    template <class R>
+    static Result<bool> answer(const R &)
+    {
+        return true;
+    }
+
     qint32 countChildren(const ZPath &path) const
     {
         qint32 count = 0;
@@ -176,18 +163,6 @@ private:
     static Error missing(const ZPath &path)
     {
         return Error{ErrorCode::NoNode, QStringLiteral("no node ") + QString::fromUtf8(path.bytes())};
-    }
-    template <class T, class Serve>
-    Reply<T> answer(const char *method, const ZPath &path, Serve serve)
-    {
-        const auto name = QString::fromLatin1(method);
-        sent << name + QLatin1Char(' ') + QString::fromUtf8(path.bytes());
-        if (const auto interloper = before.find(name); interloper != before.end())
-            interloper->second();
-        Reply<T> reply(m_loop);
-        const auto failure = fails.find(name);
-        reply.complete(failure == fails.end() ? serve() : Result<T>(failure->second));
-        return reply;
     }
 
     VirtualLoop &m_loop;
@@ -208,22 +183,17 @@ public:
     QString lastError() const override { return {}; }
     Subscription onState(std::function<void(redis::ConnectionState)>) override { return {}; }
 
-    Reply<redis::Value> command(redis::Command command, Deadline) override
+    void send(Request &&request) override
     {
-        sent.push_back(command);
-        return answer<redis::Value>(next);
-    }
-    Reply<std::vector<redis::Value>> pipeline(std::vector<redis::Command> commands, Deadline) override
-    {
-        sent.insert(sent.end(), commands.begin(), commands.end());
-        return answer<std::vector<redis::Value>>(std::vector<redis::Value>(commands.size(), next));
-    }
-    Reply<redis::Value> script(redis::Script script, QByteArrayList keys, QByteArrayList args, Deadline) override
-    {
-        sent.push_back(redis::Command{"EVALSHA", script.name} + keys + args);
-        if (whenSent)
-            whenSent();
-        return answer<redis::Value>(next);
+        std::visit(
+            [this](const auto &asked) {
+                auto value = answer(asked.request);
+                if (failure)
+                    asked.reply.complete(*failure);
+                else
+                    asked.reply.complete(std::move(value));
+            },
+            request);
     }
     Subscription subscribe(QByteArray, std::function<void(const redis::Message &)> listener) override
     {
@@ -235,16 +205,26 @@ public:
         messageListener = std::move(listener);
         return {};
     }
-    Reply<qint64> subscriberId(Deadline) override { return answer<qint64>(7); }
 
 private:
-    template <class T>
-    Reply<T> answer(T value)
+    redis::Value answer(const redis::CommandRequest &request)
     {
-        Reply<T> reply(m_loop);
-        reply.complete(failure ? Result<T>(*failure) : Result<T>(std::move(value)));
-        return reply;
+        sent.push_back(request.command);
+        return next;
     }
+    std::vector<redis::Value> answer(const redis::PipelineRequest &request)
+    {
+        sent.insert(sent.end(), request.commands.begin(), request.commands.end());
+        return std::vector<redis::Value>(request.commands.size(), next);
+    }
+    redis::Value answer(const redis::ScriptRequest &request)
+    {
+        sent.push_back(redis::Command{"EVALSHA", request.script.name} + request.keys + request.args);
+        if (whenSent)
+            whenSent();
+        return next;
+    }
+    static qint64 answer(const redis::SubscriberIdRequest &) { return 7; }
 
     VirtualLoop &m_loop;
 };

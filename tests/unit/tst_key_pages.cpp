@@ -52,20 +52,14 @@ public:
     [[nodiscard]] redis::ConnectionState state() const override { return redis::ConnectionState::Connected; }
     [[nodiscard]] QString lastError() const override { return {}; }
     Subscription onState(std::function<void(redis::ConnectionState)>) override { return {}; }
-    Reply<Value> command(redis::Command, Deadline) override { return Reply<Value>(m_loop); }
-    Reply<std::vector<Value>> pipeline(std::vector<redis::Command> asked, Deadline) override
+    void send(Request &&request) override
     {
-        const auto &scan = asked.front();
-        m_asked.emplace_back(scan[1] + (scan.size() > 4 ? "#" : ""), Reply<std::vector<Value>>(m_loop));
-        return m_asked.back().second;
-    }
-    Reply<Value> script(redis::Script, QByteArrayList, QByteArrayList, Deadline) override
-    {
-        return Reply<Value>(m_loop);
+        const auto &pages = std::get<Asked<redis::PipelineRequest>>(request);
+        const auto &scan = pages.request.commands.front();
+        m_asked.emplace_back(scan[1] + (scan.size() > 4 ? "#" : ""), pages.reply);
     }
     Subscription subscribe(QByteArray, std::function<void(const redis::Message &)>) override { return {}; }
     Subscription subscribePattern(QByteArray, std::function<void(const redis::Message &)>) override { return {}; }
-    Reply<qint64> subscriberId(Deadline) override { return Reply<qint64>(m_loop); }
 
 private:
     VirtualLoop &m_loop;

@@ -22,18 +22,19 @@ class Server : public fakes::Session {
 public:
     using fakes::Session::Session;
 
-    Reply<zk::Created> create(ZPath node, QByteArray data, zk::CreateMode mode, zk::Acls acls,
-                              Deadline deadline) override
+    void send(Request &&request) override
     {
-        const Reply<zk::Created> reply(loop());
-        if (nodes.contains(node)) {
-            reply.complete(Error{ErrorCode::NodeExists, u"it exists"_s});
-            return reply;
-        }
-        fakes::Session::create(node, data, mode, acls, deadline); // for the list of what was sent
+        auto *const create = std::get_if<Asked<zk::CreateRequest>>(&request);
+        if (!create)
+            return fakes::Session::send(std::move(request));
+        const auto reply = std::exchange(create->reply, Reply<zk::Created>(loop()));
+        const auto node = create->request.path;
+        const auto data = create->request.data;
+        if (nodes.contains(node))
+            return reply.complete(Error{ErrorCode::NodeExists, u"it exists"_s});
+        fakes::Session::send(std::move(request)); // for the list of what was sent
         put(node.bytes(), m_next++, us, data);
         reply.complete(zk::Created{node, nodes[node].stat});
-        return reply;
     }
     void succeed(qint64 czxid = 9) { put(path.bytes(), czxid, them); } // in the place of whatever stood there
     void fireDeleted() { fire(path.bytes(), zk::EventKind::Deleted); }

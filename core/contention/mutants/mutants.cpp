@@ -18,11 +18,12 @@ using namespace Qt::StringLiterals;
 class UnsyncedSession : public TracedSession {
 public:
     using TracedSession::TracedSession;
-    Reply<bool> sync(ZPath, Deadline) override
+    void send(Request &&request) override
     {
-        Reply<bool> reply(loop());
-        reply.complete(true);
-        return reply;
+        if (const auto *sync = std::get_if<Asked<zk::SyncRequest>>(&request))
+            sync->reply.complete(true);
+        else
+            TracedSession::send(std::move(request));
     }
 };
 
@@ -30,11 +31,12 @@ public:
 class PersistentSession : public TracedSession {
 public:
     using TracedSession::TracedSession;
-    Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls,
-                              Deadline deadline) override
+    void send(Request &&request) override
     {
-        const auto kind = mode == zk::CreateMode::Ephemeral ? zk::CreateMode::Persistent : mode;
-        return TracedSession::create(std::move(path), std::move(data), kind, std::move(acls), deadline);
+        auto *const create = std::get_if<Asked<zk::CreateRequest>>(&request);
+        if (create && create->request.mode == zk::CreateMode::Ephemeral)
+            create->request.mode = zk::CreateMode::Persistent;
+        TracedSession::send(std::move(request));
     }
 };
 
@@ -42,12 +44,13 @@ public:
 class UncomparingConnection : public TracedConnection {
 public:
     using TracedConnection::TracedConnection;
-    Reply<redis::Value> script(redis::Script script, QByteArrayList keys, QByteArrayList args,
-                               Deadline deadline) override
+    void send(Request &&request) override
     {
-        if (!script.name.startsWith("compare-and-delete"))
-            return TracedConnection::script(std::move(script), std::move(keys), std::move(args), deadline);
-        return command({"DEL", keys.value(0)}, deadline);
+        auto *const script = std::get_if<Asked<redis::ScriptRequest>>(&request);
+        if (!script || !script->request.script.name.startsWith("compare-and-delete"))
+            return TracedConnection::send(std::move(request));
+        redis::CommandRequest removal{{"DEL", script->request.keys.value(0)}};
+        TracedConnection::send(Asked<redis::CommandRequest>{std::move(removal), script->deadline, script->reply});
     }
 };
 

@@ -20,13 +20,13 @@ QByteArray kindName(zk::EventKind kind)
 } // namespace
 
 // Literals, which nobody counts the holders of.
-const std::array<QByteArray, 12> TracedSession::verbs{
+const std::array<QByteArray, std::variant_size_v<zk::Session::Request>> ZooKeeperMeasures::verbs{
     QByteArrayLiteral("create"), QByteArrayLiteral("delete"),  QByteArrayLiteral("get"),
     QByteArrayLiteral("set"),    QByteArrayLiteral("exists"),  QByteArrayLiteral("list"),
     QByteArrayLiteral("multi"),  QByteArrayLiteral("sync"),    QByteArrayLiteral("getAcl"),
     QByteArrayLiteral("setAcl"), QByteArrayLiteral("addAuth"), QByteArrayLiteral("removeWatches")};
 
-qint64 TracedSession::sizeOf(const zk::Children &children)
+qint64 ZooKeeperMeasures::answerBytes(const zk::Children &children)
 {
     if (children.names.empty())
         return packetBytes;
@@ -34,15 +34,16 @@ qint64 TracedSession::sizeOf(const zk::Children &children)
     return packetBytes + qint64(children.names.size()) * (nameBytes + children.names.front().bytes().size());
 }
 
-std::optional<zk::Watch> TracedSession::observed(std::optional<zk::Watch> watch)
+void TracedSession::send(Request &&request)
 {
-    if (!watch)
-        return watch;
-    watch->event().observe([context = m_context](const zk::WatchEvent &event) {
-        if (context->trace && event.kind != zk::EventKind::SessionOver)
-            context->trace->woken(context->contender, Mark::WatchEvent, kindName(event.kind), event.path.bytes());
-    });
-    return watch;
+    const auto &watch = std::visit(
+        [](const auto &asked) -> const auto & { return zk::watchOf(asked.request); }, request);
+    if (watch)
+        watch->event().observe([tracer = tracer()](const zk::WatchEvent &event) {
+            if (event.kind != zk::EventKind::SessionOver)
+                tracer->woken(Mark::WatchEvent, kindName(event.kind), event.path.bytes());
+        });
+    TracedPort::send(std::move(request));
 }
 
 } // namespace lockscope::contention

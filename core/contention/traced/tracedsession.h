@@ -1,60 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ZooKeeper session that tells the trace what one contender sends and hears. In the simulated world and on
-// real servers alike; several contenders may share what stands behind it. Outlived by both.
+// A ZooKeeper session that tells the trace what is sent and heard over it.
 #pragma once
 
-#include "core/async/freelist.h"
-#include "core/contention/trace.h"
-#include "core/zookeeper/passingsession.h"
+#include "core/contention/traced/tracedport.h"
+#include "core/zookeeper/session.h"
 
 #include <array>
 
 namespace lockscope::contention {
 
-class TracedSession : public zk::PassingSession<TracedSession>, public OnFreeList {
-public:
-    TracedSession(zk::Session &inner, Trace &trace, int contender)
-        : PassingSession(inner), m_context(freelist::makeShared<TraceContext>(TraceContext{&trace, contender}))
-    {
-    }
-    ~TracedSession() override { m_context->trace = nullptr; }
-
-private:
-    friend PassingSession;
-    // Whom what is heard belongs to; what comes after this session has gone is not written down.
-    struct TraceContext {
-        Trace *trace; // null once this session has gone
-        int contender;
-    };
+struct ZooKeeperMeasures {
     // What a packet takes beside the path, the data and the names in it: header, lengths, flags. By the layout of
     // ZooKeeper's jute records; good enough to compare recipes.
-    static constexpr qint64 packetBytes = 24;
-    static constexpr qint64 nameBytes = 4;
-    static const std::array<QByteArray, 12> verbs; // of each request, in the order of the enumeration
+    static constexpr qint64 packetBytes = 24, nameBytes = 4, errorBytes = packetBytes;
+    static const std::array<QByteArray, std::variant_size_v<zk::Session::Request>> verbs; // of each request
 
+    template <class R>
+    static std::reference_wrapper<const QByteArray> verb(const R &)
+    {
+        return verbs[zk::Session::indexOf<R>];
+    }
+    template <class R>
+    static QByteArray where(const R &request)
+    {
+        if constexpr (requires { request.path; })
+            return request.path.bytes();
+        else if constexpr (requires { request.ops; })
+            return request.ops.empty() ? QByteArray() : request.ops.front().path.bytes();
+        else
+            return {};
+    }
+    template <class R>
+    static qint64 bytes(const R &request)
+    {
+        if constexpr (requires { request.data; })
+            return packetBytes + where(request).size() + request.data.size();
+        else
+            return packetBytes + where(request).size();
+    }
     template <class T>
-    static qint64 sizeOf(const T &)
+    static qint64 answerBytes(const T &)
     {
         return packetBytes;
     }
-    static qint64 sizeOf(const zk::Children &children);
-    static qint64 sizeOf(const zk::Node &node) { return packetBytes + node.data.size(); }
+    static qint64 answerBytes(const zk::Children &children);
+    static qint64 answerBytes(const zk::Node &node) { return packetBytes + node.data.size(); }
+};
 
-    template <class T, class Send>
-    Reply<T> pass(zk::Request request, const ZPath &path, qsizetype bytes, Send &&send)
-    {
-        const auto &verb = verbs[static_cast<std::size_t>(request)];
-        m_context->trace->sent(m_context->contender, verb, path.bytes(), packetBytes + path.bytes().size() + bytes);
-        auto reply = send();
-        reply.observe([&verb, context = m_context](const Result<T> &result) {
-            if (context->trace)
-                context->trace->answered(context->contender, verb, !result, result ? sizeOf(*result) : packetBytes);
-        });
-        return reply;
-    }
-    [[nodiscard]] std::optional<zk::Watch> observed(std::optional<zk::Watch> watch);
+class TracedSession : public TracedPort<zk::ForwardingSession, ZooKeeperMeasures>, public OnFreeList {
+public:
+    using TracedPort::TracedPort;
 
-    std::shared_ptr<TraceContext> m_context;
+    void send(Request &&request) override;
 };
 
 } // namespace lockscope::contention

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session on MariaDB that tells the trace what one contender sends and hears.
+// A session on MariaDB that tells the trace what is sent and heard over it.
 #pragma once
 
-#include "core/contention/trace.h"
+#include "core/contention/traced/tracedport.h"
 #include "core/mariadb/session.h"
 
 namespace lockscope::contention {
 
-class TracedSql : public mariadb::ForwardingSession {
-public:
-    TracedSql(mariadb::Session &inner, Trace &trace, int contender)
-        : ForwardingSession(inner), m_trace(&trace), m_contender(contender)
+struct SqlMeasures {
+    static constexpr qint64 errorBytes = 0;
+    static QByteArray verb(const mariadb::Statement &statement)
     {
+        return statement.text.left(statement.text.indexOf(' '));
     }
-
-    Reply<mariadb::Rows> execute(mariadb::Statement statement, Deadline deadline) override;
-
-private:
-    Trace *m_trace;
-    const int m_contender;
-    std::shared_ptr<bool> m_alive = std::make_shared<bool>(true);
+    static QByteArray where(const mariadb::Statement &statement) { return statement.text; }
+    static qint64 bytes(const mariadb::Statement &statement) { return statement.text.size(); }
+    static qint64 answerBytes(const mariadb::Rows &) { return 0; }
 };
+
+using TracedSql = TracedPort<mariadb::ForwardingSession, SqlMeasures>;
 
 } // namespace lockscope::contention

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/world/etcd/server.h"
 
-#include "core/async/statelisteners.h"
-
 #include <algorithm>
 
 namespace lockscope::world {
@@ -22,10 +20,10 @@ struct Far {
     std::set<quint64> watches;
 };
 
-class SimulatedEtcd final : public etcd::Client {
+class SimulatedEtcd final : public EndPort<etcd::Client> {
 public:
     SimulatedEtcd(Process &process, EtcdServer &server, Network &network)
-        : m_process(process), m_server(server), m_network(network)
+        : EndPort(process), m_process(process), m_server(server), m_network(network)
     {
         m_timer = m_process.callAt(m_process.now(), [this] { ask(); });
     }
@@ -37,50 +35,13 @@ public:
     SimulatedEtcd(const SimulatedEtcd &) = delete;
     SimulatedEtcd &operator=(const SimulatedEtcd &) = delete;
 
-    [[nodiscard]] Loop &loop() const override { return m_process; }
     [[nodiscard]] ClientState state() const override { return m_state; }
     [[nodiscard]] QString lastError() const override { return m_lastError; }
     [[nodiscard]] QByteArray serverVersion() const override { return m_version; }
-    Subscription onState(std::function<void(ClientState)> listener) override
-    {
-        return m_listeners.add(std::move(listener));
-    }
 
-    Reply<etcd::RangeAnswer> range(etcd::RangeRequest request, Deadline deadline) override
+    void send(Request &&request) override
     {
-        return send<etcd::RangeAnswer>([request](EtcdServer &server) { return server.range(request); }, deadline);
-    }
-    Reply<etcd::TransactionAnswer> commit(etcd::Transaction transaction, Deadline deadline) override
-    {
-        return send<etcd::TransactionAnswer>([transaction](EtcdServer &server) { return server.commit(transaction); },
-                                             deadline);
-    }
-    Reply<etcd::LeaseAnswer> grant(etcd::LeaseId id, std::chrono::seconds ttl, Deadline deadline) override
-    {
-        return send<etcd::LeaseAnswer>([id, ttl](EtcdServer &server) { return server.grant(id, ttl); }, deadline);
-    }
-    Reply<etcd::LeaseAnswer> keepAlive(etcd::LeaseId id, Deadline deadline) override
-    {
-        return send<etcd::LeaseAnswer>([id](EtcdServer &server) { return server.keepAlive(id); }, deadline);
-    }
-    Reply<bool> revoke(etcd::LeaseId id, Deadline deadline) override
-    {
-        return send<bool>([id](EtcdServer &server) { return server.revoke(id); }, deadline);
-    }
-    Reply<etcd::LeaseAnswer> timeToLive(etcd::LeaseId id, bool withKeys, Deadline deadline) override
-    {
-        return send<etcd::LeaseAnswer>([id, withKeys](EtcdServer &server) { return server.timeToLive(id, withKeys); },
-                                       deadline);
-    }
-    Reply<std::vector<etcd::LeaseId>> leases(Deadline deadline) override
-    {
-        return send<std::vector<etcd::LeaseId>>([](EtcdServer &server) { return server.leases(); }, deadline);
-    }
-    // There are no users there.
-    Reply<etcd::AccessRights> access(Deadline deadline) override
-    {
-        return send<etcd::AccessRights>([](EtcdServer &) { return Result<etcd::AccessRights>(etcd::AccessRights()); },
-                                        deadline);
+        std::visit([this](auto &asked) { submit(asked); }, request);
     }
     Subscription watch(etcd::WatchRequest request, std::function<void(const etcd::WatchNews &)> listener) override;
 
@@ -117,29 +78,26 @@ private:
         Timer timer;
     };
 
-    template <class T, class Act>
-    Reply<T> send(Act act, Deadline deadline)
+    template <class R>
+    void submit(Asked<R> &asked)
     {
-        const Reply<T> reply(m_process);
-        if (!dial()) {
-            reply.complete(Error{ErrorCode::NotConnected, u"connection refused"_s, true});
-            return reply;
-        }
+        const auto reply = asked.reply;
+        if (!dial())
+            return reply.complete(Error{ErrorCode::NotConnected, u"connection refused"_s, true});
         const auto number = ++m_lastNumber;
         auto &pending = m_out[number];
         pending.fail = [reply](const Error &why) { reply.complete(why); };
-        if (!deadline.isNever())
+        if (!asked.deadline.isNever())
             pending.timer =
-                m_process.callAt(deadline.when(), [this, number] { fail(number, u"no answer in time"_s); });
-        m_link->toServer(
-            [act = std::move(act), link = m_link, far = m_far, number, reply, this, alive = std::weak_ptr(m_alive)] {
-                const auto result = act(*far->server);
-                link->toClient([result, number, reply, this, alive] {
-                    if (!alive.expired() && m_out.erase(number) > 0)
-                        reply.complete(result);
-                });
+                m_process.callAt(asked.deadline.when(), [this, number] { fail(number, u"no answer in time"_s); });
+        m_link->toServer([request = std::move(asked.request), link = m_link, far = m_far, number, reply, this,
+                          alive = std::weak_ptr(m_alive)] {
+            const Result<typename R::Answer> result = far->server->answer(request);
+            link->toClient([result, number, reply, this, alive] {
+                if (!alive.expired() && m_out.erase(number) > 0)
+                    reply.complete(result);
             });
-        return reply;
+        });
     }
 
     // Whether there is a connection.
@@ -157,7 +115,6 @@ private:
     ClientState m_state = ClientState::Connecting;
     QString m_lastError;
     QByteArray m_version;
-    StateListeners<ClientState> m_listeners;
     LocalShared<NetworkLink> m_link;
     std::shared_ptr<Far> m_far;
     quint64 m_lastNumber = 0;
@@ -289,7 +246,7 @@ void SimulatedEtcd::become(ClientState state, const QString &why)
     if (state == m_state && state == ClientState::Connected)
         return;
     m_state = state;
-    m_listeners.tell(m_process, state);
+    tellState(state);
 }
 
 } // namespace

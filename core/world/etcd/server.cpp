@@ -36,7 +36,7 @@ bool isIn(const QByteArray &key, const QByteArray &first, const QByteArray &end)
 
 } // namespace
 
-Result<etcd::RangeAnswer> EtcdServer::range(const etcd::RangeRequest &request) const
+Result<etcd::RangeAnswer> EtcdServer::answer(const etcd::RangeRequest &request) const
 {
     if (request.at != 0)
         return Error{ErrorCode::Unsupported, u"the simulated etcd keeps no past"_s};
@@ -82,7 +82,7 @@ std::optional<Error> EtcdServer::objectionTo(const std::vector<Operation> &opera
     return std::nullopt;
 }
 
-Result<etcd::TransactionAnswer> EtcdServer::commit(const etcd::Transaction &transaction)
+Result<etcd::TransactionAnswer> EtcdServer::answer(const etcd::Transaction &transaction)
 {
     etcd::TransactionAnswer answer;
     answer.held = std::ranges::all_of(transaction.conditions, [this](const auto &one) { return holds(one); });
@@ -96,7 +96,7 @@ Result<etcd::TransactionAnswer> EtcdServer::commit(const etcd::Transaction &tran
         } else if (one.kind == Operation::Kind::Remove) {
             remove(one.range.key, revision);
         } else {
-            auto seen = range(one.range);
+            auto seen = this->answer(one.range);
             if (!seen)
                 return seen.error();
             seen->revision = m_changes.empty() ? m_revision : revision;
@@ -204,12 +204,13 @@ void EtcdServer::unwatch(quint64 watch)
     m_watches.erase(at);
 }
 
-Result<LeaseAnswer> EtcdServer::grant(LeaseId id, std::chrono::seconds ttl)
+Result<LeaseAnswer> EtcdServer::answer(const etcd::GrantRequest &request)
 {
+    const auto id = request.id;
     if (m_leases.contains(id))
         return Error{ErrorCode::Server, u"etcdserver: lease already exists"_s};
     auto &lease = m_leases[id];
-    lease.ttl = std::max(ttl, shortestLease);
+    lease.ttl = std::max(request.ttl, shortestLease);
     lease.ends = m_world.now() + lease.ttl;
     watchOver(id);
     LeaseAnswer answer;
@@ -245,11 +246,11 @@ void EtcdServer::end(LeaseId id)
         publish(revision);
 }
 
-Result<LeaseAnswer> EtcdServer::keepAlive(LeaseId id)
+Result<LeaseAnswer> EtcdServer::answer(const etcd::KeepAliveRequest &request)
 {
     LeaseAnswer answer;
-    answer.id = id;
-    const auto at = m_leases.find(id);
+    answer.id = request.id;
+    const auto at = m_leases.find(request.id);
     if (at == m_leases.end())
         return answer;
     at->second.ends = m_world.now() + at->second.ttl;
@@ -257,30 +258,30 @@ Result<LeaseAnswer> EtcdServer::keepAlive(LeaseId id)
     return answer;
 }
 
-Result<bool> EtcdServer::revoke(LeaseId id)
+Result<bool> EtcdServer::answer(const etcd::RevokeRequest &request)
 {
-    if (!m_leases.contains(id))
+    if (!m_leases.contains(request.id))
         return noLease();
-    end(id);
+    end(request.id);
     return true;
 }
 
-Result<LeaseAnswer> EtcdServer::timeToLive(LeaseId id, bool withKeys) const
+Result<LeaseAnswer> EtcdServer::answer(const etcd::TimeToLiveRequest &request) const
 {
     LeaseAnswer answer;
-    answer.id = id;
+    answer.id = request.id;
     answer.ttl = std::chrono::seconds(-1);
-    const auto at = m_leases.find(id);
+    const auto at = m_leases.find(request.id);
     if (at == m_leases.end())
         return answer;
     answer.ttl = std::chrono::floor<std::chrono::seconds>(at->second.ends - m_world.now());
     answer.granted = at->second.ttl;
-    if (withKeys)
+    if (request.withKeys)
         answer.keys.assign(at->second.keys.begin(), at->second.keys.end());
     return answer;
 }
 
-Result<std::vector<LeaseId>> EtcdServer::leases() const
+Result<std::vector<LeaseId>> EtcdServer::answer(const etcd::LeasesRequest &) const
 {
     std::vector<LeaseId> ids;
     for (const auto &[id, lease] : m_leases)

@@ -26,13 +26,18 @@ public:
 
     [[nodiscard]] static QByteArray version() { return QByteArrayLiteral("3.4.23"); }
 
-    [[nodiscard]] Result<etcd::RangeAnswer> range(const etcd::RangeRequest &request) const;
-    [[nodiscard]] Result<etcd::TransactionAnswer> commit(const etcd::Transaction &transaction);
-    [[nodiscard]] Result<etcd::LeaseAnswer> grant(etcd::LeaseId id, std::chrono::seconds ttl);
-    [[nodiscard]] Result<etcd::LeaseAnswer> keepAlive(etcd::LeaseId id);
-    [[nodiscard]] Result<bool> revoke(etcd::LeaseId id);
-    [[nodiscard]] Result<etcd::LeaseAnswer> timeToLive(etcd::LeaseId id, bool withKeys) const;
-    [[nodiscard]] Result<std::vector<etcd::LeaseId>> leases() const;
+    // Of each request of the port.
+    [[nodiscard]] Result<etcd::RangeAnswer> answer(const etcd::RangeRequest &request) const;
+    [[nodiscard]] Result<etcd::TransactionAnswer> answer(const etcd::Transaction &transaction);
+    [[nodiscard]] Result<etcd::LeaseAnswer> answer(const etcd::GrantRequest &request);
+    [[nodiscard]] Result<etcd::LeaseAnswer> answer(const etcd::KeepAliveRequest &request);
+    [[nodiscard]] Result<bool> answer(const etcd::RevokeRequest &request);
+    [[nodiscard]] Result<etcd::LeaseAnswer> answer(const etcd::TimeToLiveRequest &request) const;
+    [[nodiscard]] Result<std::vector<etcd::LeaseId>> answer(const etcd::LeasesRequest &request) const;
+    [[nodiscard]] static Result<etcd::AccessRights> answer(const etcd::AccessRequest &)
+    {
+        return etcd::AccessRights();
+    }
 
     // Told that it stands, then what happened since the revision asked for, then what happens.
     void watch(quint64 watch, const etcd::WatchRequest &request, OnNews onNews);

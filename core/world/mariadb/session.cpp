@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/world/mariadb/session.h"
 
-#include "core/async/statelisteners.h"
 #include "core/mariadb/dialect.h"
 
 #include <QSqlError>
@@ -31,10 +30,10 @@ QSqlError sqlError(int number, const QByteArray &message)
     return {u"simulated"_s, QString::fromUtf8(message), QSqlError::StatementError, QString::number(number)};
 }
 
-class SimulatedSession final : public mariadb::Session {
+class SimulatedSession final : public EndPort<mariadb::Session> {
 public:
     SimulatedSession(Process &process, SqlServer &server, Network &network, SqlLinkOptions options)
-        : m_process(process), m_server(server), m_network(network), m_options(options)
+        : EndPort(process), m_process(process), m_server(server), m_network(network), m_options(options)
     {
         m_process.post([this, alive = std::weak_ptr<bool>(m_alive)] {
             if (!alive.expired())
@@ -49,17 +48,12 @@ public:
             pending.reply.complete(Error{ErrorCode::NotConnected, u"the session was closed"_s});
     }
 
-    Loop &loop() const override { return m_process; }
     SessionState state() const override { return m_state; }
     QString lastError() const override { return m_lastError; }
     ConnectionId connectionId() const override { return m_connection; }
     QByteArray serverVersion() const override { return m_version; }
     mariadb::Features features() const override { return SqlServer::features(); }
-    Subscription onState(std::function<void(SessionState)> listener) override
-    {
-        return m_listeners.add(std::move(listener));
-    }
-    Reply<Rows> execute(Statement statement, Deadline deadline) override;
+    void send(Request &&request) override;
     void interrupt(ConnectionId connection) override;
 
 private:
@@ -110,7 +104,6 @@ private:
     QString m_lastError;
     ConnectionId m_connection = 0;
     QByteArray m_version;
-    StateListeners<SessionState> m_listeners;
 
     quint64 m_lastNumber = 0;
     std::map<quint64, Pending> m_pending;
@@ -129,13 +122,11 @@ private:
 
 // --- what is asked of it ---------------------------------------------------------------------------
 
-Reply<Rows> SimulatedSession::execute(Statement statement, Deadline deadline)
+void SimulatedSession::send(Request &&request)
 {
-    Reply<Rows> reply(m_process);
-    if (const auto why = unfit(statement, deadline)) {
-        reply.complete(*why);
-        return reply;
-    }
+    auto &[statement, deadline, reply] = std::get<Asked<Statement>>(request);
+    if (const auto why = unfit(statement, deadline))
+        return reply.complete(*why);
     const auto number = ++m_lastNumber;
     Pending pending{reply, false, {}};
     if (!deadline.isNever())
@@ -143,7 +134,6 @@ Reply<Rows> SimulatedSession::execute(Statement statement, Deadline deadline)
     m_pending.emplace(number, std::move(pending));
     m_jobs.push_back({number, std::move(statement)});
     pump();
-    return reply;
 }
 
 // Why this must not be sent.
@@ -399,7 +389,7 @@ void SimulatedSession::answered(quint64 number, Result<Rows> answer)
 void SimulatedSession::become(SessionState state)
 {
     m_state = state;
-    m_listeners.tell(m_process, state);
+    tellState(state);
 }
 
 } // namespace

@@ -68,16 +68,15 @@ public:
 
     QByteArray serverVersion() const override { return QByteArrayLiteral("15.8"); }
     mariadb::Features features() const override { return {}; }
-    Reply<Rows> execute(Statement statement, Deadline deadline) override
+    void send(Request &&request) override
     {
-        auto there = translated(std::move(statement));
-        Reply<Rows> reply(loop());
+        auto &asked = std::get<Asked<Statement>>(request);
+        auto there = translated(std::move(asked.request));
         inner()
-            .execute(std::move(there.statement), deadline)
-            .then([reply, meaning = there.meaning](const Result<Rows> &answer) {
+            .execute(std::move(there.statement), asked.deadline)
+            .then([reply = asked.reply, meaning = there.meaning](const Result<Rows> &answer) {
                 reply.complete(understood(answer, meaning));
             });
-        return reply;
     }
 
 private:

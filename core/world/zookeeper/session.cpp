@@ -37,8 +37,9 @@ std::unique_ptr<zk::Session> openSession(Process &process, Ensemble &ensemble, S
 }
 
 SimulatedSession::SimulatedSession(Process &process, Ensemble &ensemble, SessionOptions options)
-    : m_process(process), m_ensemble(ensemble), m_random(options.random), m_askedTimeout(options.timeout),
-      m_retryLeast(options.retryLeast), m_retryMost(options.retryMost), m_watches(options.watchBudgetBytes)
+    : EndPort(process), m_process(process), m_ensemble(ensemble), m_random(options.random),
+      m_askedTimeout(options.timeout), m_retryLeast(options.retryLeast), m_retryMost(options.retryMost),
+      m_watches(options.watchBudgetBytes)
 {
     const auto count = static_cast<quint64>(ensemble.memberCount());
     m_member = options.member ? *options.member : static_cast<int>(m_random.below(count));
@@ -176,14 +177,14 @@ void SimulatedSession::changeState(zk::SessionState state)
     if (state == m_state)
         return;
     m_state = state;
-    m_listeners.tell(m_process, state);
+    tellState(state);
 }
 
 void SimulatedSession::endSession(zk::SessionState state)
 {
     if (state == zk::SessionState::Closed && m_state == zk::SessionState::Connected && m_process.isAlive())
         m_link->toServer([connection = m_connection] {
-            Request farewell;
+            zookeeper::Request farewell;
             farewell.verb = Verb::Close;
             connection->receive(0, farewell);
         });
@@ -201,11 +202,6 @@ std::optional<std::chrono::system_clock::time_point> SimulatedSession::connected
     if (m_state != zk::SessionState::Connected)
         return {};
     return m_connectedAt;
-}
-
-Subscription SimulatedSession::onState(std::function<void(zk::SessionState)> listener)
-{
-    return m_listeners.add(std::move(listener));
 }
 
 } // namespace lockscope::world::zookeeper

@@ -3,6 +3,7 @@
 #include "core/world/zookeeper/simulatedsession.h"
 
 #include <algorithm>
+#include <array>
 
 namespace lockscope::world::zookeeper {
 
@@ -21,12 +22,32 @@ Request partOf(const zk::Op &op)
     return part;
 }
 
-Request requestOf(Verb verb, ZPath path)
+// As it is sent: what this kind of request has.
+template <class R>
+Request wireOf(Verb verb, const ZPath &path, R &&request)
 {
-    Request request;
-    request.verb = verb;
-    request.path = std::move(path);
-    return request;
+    Request sent;
+    sent.verb = verb;
+    sent.path = path;
+    if constexpr (requires { request.data; })
+        sent.data = std::move(request.data);
+    if constexpr (requires { request.credentials; })
+        sent.data = std::move(request.credentials);
+    if constexpr (requires { request.acls; })
+        sent.acls = std::move(request.acls);
+    if constexpr (requires { request.version; })
+        sent.version = request.version;
+    if constexpr (requires { request.mode; }) {
+        sent.mode = request.mode;
+        sent.timeToLive = request.timeToLive.value_or(std::chrono::milliseconds());
+    }
+    if constexpr (requires { request.watch; })
+        sent.watches = request.watch.has_value();
+    if constexpr (requires { request.kind; })
+        sent.unwatched = request.kind;
+    if constexpr (requires { request.ops; })
+        std::ranges::transform(request.ops, std::back_inserter(sent.parts), partOf);
+    return sent;
 }
 
 zk::WatchKind kindFor(Verb verb)
@@ -35,88 +56,103 @@ zk::WatchKind kindFor(Verb verb)
 }
 
 // What was asked for is moved out of the answer.
-bool takeDone(Answer &)
+void take(Answer &, bool &done)
 {
-    return true;
+    done = true;
 }
-zk::Created takeCreated(Answer &answer)
+void take(Answer &answer, zk::Created &created)
 {
-    return {std::move(answer.path), answer.stat};
+    created = {std::move(answer.path), answer.stat};
 }
-zk::Node takeNode(Answer &answer)
+void take(Answer &answer, zk::Node &node)
 {
-    return {std::move(answer.data), answer.stat};
+    node = {std::move(answer.data), answer.stat};
 }
-zk::Stat takeStat(Answer &answer)
+void take(Answer &answer, zk::Stat &stat)
 {
-    return answer.stat;
+    stat = answer.stat;
 }
-zk::Children takeChildren(Answer &answer)
+void take(Answer &answer, zk::Children &children)
 {
-    return {std::move(answer.names), answer.stat};
+    children = {std::move(answer.names), answer.stat};
 }
-zk::NodeAcls takeAcls(Answer &answer)
+void take(Answer &answer, zk::NodeAcls &acls)
 {
-    return {std::move(answer.acls), answer.stat};
+    acls = {std::move(answer.acls), answer.stat};
 }
-std::vector<zk::OpResult> takeResults(Answer &answer)
+void take(Answer &answer, std::vector<zk::OpResult> &results)
 {
-    return std::move(answer.results);
+    results = std::move(answer.results);
+}
+
+// Does nothing where it is too late.
+template <class AnyReply>
+void complete(const AnyReply &any, Answer &answer)
+{
+    std::visit(
+        [&answer]<class T>(const Reply<T> &reply) {
+            if (reply.isComplete())
+                return;
+            T value{};
+            take(answer, value);
+            reply.complete(std::move(value));
+        },
+        any);
+}
+template <class AnyReply>
+void failReply(const AnyReply &any, const Error &error)
+{
+    std::visit([&error](const auto &reply) { reply.complete(error); }, any);
 }
 
 } // namespace
 
-template <class T>
-Reply<T> SimulatedSession::refused(Error error)
+void SimulatedSession::send(zk::Session::Request &&request)
 {
-    Reply<T> reply(m_process);
-    reply.complete(std::move(error));
-    return reply;
+    static constexpr std::array<Verb, std::variant_size_v<zk::Session::Request>> verbs{
+        Verb::Create, Verb::Remove, Verb::Get,  Verb::Set,     Verb::Exists,  Verb::Children,
+        Verb::Multi,  Verb::Sync,   Verb::Acls, Verb::SetAcls, Verb::AddAuth, Verb::Unwatch};
+    std::visit([this, verb = verbs[request.index()]](auto &asked) { submit(verb, asked); }, request);
 }
 
-template <class T>
-Reply<T> SimulatedSession::request(Terms &&terms, Request &&request, T (*taken)(Answer &))
+template <class R>
+void SimulatedSession::submit(Verb verb, Asked<R> &asked)
 {
-    const auto &attempt = terms.attempt;
-    if (auto why = zk::whyNotSent(m_state, attempt, terms.payloadBytes, terms.deadline, m_process))
-        return refused<T>(std::move(*why));
-    if (terms.watch && !m_watches.reserve(attempt.path, kindFor(request.verb)))
-        return refused<T>(zk::overBudget(attempt, m_watches.budgetBytes()));
-    const bool hasPath = request.verb != Verb::AddAuth && request.verb != Verb::Multi; // whose parts are checked
-    if (hasPath && !zk::isPath(request.path, request.mode)) {
-        if (terms.watch)
-            m_watches.release(attempt.path, kindFor(request.verb));
-        return refused<T>(zk::errorOf(static_cast<int>(Code::BadArguments), attempt));
+    auto &[request, deadline, reply] = asked;
+    if (auto why = zk::whyUnfit(request))
+        return reply.complete(std::move(*why));
+    if constexpr (std::is_same_v<R, zk::AddAuthRequest>) {
+        if (m_state == zk::SessionState::Connected)
+            m_credentials.emplace_back(request.scheme, request.credentials); // shown again after a reconnect
     }
-    Reply<T> reply(m_process);
-    request.watches = terms.watch.has_value();
+    const auto attempt = zk::attemptOf(request);
+    if (auto why = zk::whyNotSent(m_state, attempt, zk::payloadOf(request), deadline, m_process))
+        return reply.complete(std::move(*why));
+    const auto &watch = zk::watchOf(request);
+    if (watch && !m_watches.reserve(attempt.path, kindFor(verb)))
+        return reply.complete(zk::overBudget(attempt, m_watches.budgetBytes()));
     Outstanding outstanding{.number = ++m_lastNumber,
-                            .attempt = std::move(terms.attempt),
-                            .parts = std::move(terms.parts),
-                            .watch = std::move(terms.watch),
-                            .verb = request.verb,
-                            .unwatched = request.unwatched,
-                            .due = terms.deadline.when(),
-                            .settle = {}};
-    outstanding.settle = [reply, taken](Answer *answer, const Error *error) {
-        if (reply.isComplete()) // too late
-            return;
-        if (error)
-            reply.complete(*error);
-        else
-            reply.complete(taken(*answer));
-    };
-    send(std::move(outstanding), std::move(request));
-    return reply;
-}
-
-void SimulatedSession::send(Outstanding &&outstanding, Request &&request)
-{
-    const auto number = outstanding.number;
+                            .attempt = attempt,
+                            .parts = {},
+                            .watch = watch,
+                            .verb = verb,
+                            .unwatched = {},
+                            .due = deadline.when(),
+                            .reply = reply};
+    if constexpr (std::is_same_v<R, zk::MultiRequest>) {
+        for (const auto &op : request.ops)
+            outstanding.parts.push_back(zk::attemptOf(op));
+    }
+    const bool hasPath = verb != Verb::AddAuth && verb != Verb::Multi; // whose parts are checked
+    auto sent = wireOf(verb, attempt.path, std::move(request));
+    if (hasPath && !zk::isPath(attempt.path, sent.mode))
+        return fail(outstanding, zk::errorOf(static_cast<int>(Code::BadArguments), attempt));
+    outstanding.unwatched = sent.unwatched;
     giveUpAt(outstanding.due);
     m_out.push_back(std::move(outstanding));
-    m_link->toServer(
-        [connection = m_connection, number, request = std::move(request)] { connection->receive(number, request); });
+    m_link->toServer([connection = m_connection, number = m_lastNumber, sent = std::move(sent)] {
+        connection->receive(number, sent);
+    });
 }
 
 void SimulatedSession::giveUpAt(Instant due)
@@ -143,7 +179,7 @@ void SimulatedSession::giveUpOverdue()
             continue;
         }
         const auto error = zk::unansweredInTime(request.attempt);
-        request.settle(nullptr, &error);
+        failReply(request.reply, error);
         request.due = Instant::max();
     }
     m_earliestDue = Instant::max();
@@ -180,132 +216,21 @@ void SimulatedSession::settle(const Outstanding &request, Answer &&answer)
     if (answer.code == Code::Ok) {
         if (request.verb == Verb::Unwatch)
             m_watches.remove(path, request.unwatched);
-        request.settle(&answer, nullptr);
+        complete(request.reply, answer);
         return;
     }
     const auto code = static_cast<int>(answer.code);
     const auto error = request.verb == Verb::Multi
                            ? zk::partFailed(code, request.parts[answer.failedPart], answer.failedPart)
                            : zk::errorOf(code, request.attempt);
-    request.settle(nullptr, &error);
+    failReply(request.reply, error);
 }
 
 void SimulatedSession::fail(const Outstanding &request, const Error &error)
 {
     if (request.watch)
         m_watches.release(request.attempt.path, kindFor(request.verb));
-    request.settle(nullptr, &error);
-}
-
-Reply<zk::Created> SimulatedSession::create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls,
-                                            Deadline deadline)
-{
-    if (auto why = zk::whyNoTtl(path, mode))
-        return refused<zk::Created>(std::move(*why));
-    Terms terms{{"create", path}, deadline, data.size() + zk::sizeOf(acls), {}, {}};
-    auto asked = requestOf(Verb::Create, std::move(path));
-    asked.data = std::move(data);
-    asked.mode = mode;
-    asked.acls = std::move(acls);
-    return request(std::move(terms), std::move(asked), takeCreated);
-}
-
-Reply<zk::Created> SimulatedSession::createWithTtl(ZPath path, QByteArray data, zk::CreateMode mode,
-                                                   std::chrono::milliseconds timeToLive, zk::Acls acls,
-                                                   Deadline deadline)
-{
-    if (auto why = zk::whyBadTtl(path, mode, timeToLive))
-        return refused<zk::Created>(std::move(*why));
-    Terms terms{{"create", path}, deadline, data.size() + zk::sizeOf(acls), {}, {}};
-    auto asked = requestOf(Verb::Create, std::move(path));
-    asked.data = std::move(data);
-    asked.mode = mode;
-    asked.timeToLive = timeToLive;
-    asked.acls = std::move(acls);
-    return request(std::move(terms), std::move(asked), takeCreated);
-}
-
-Reply<bool> SimulatedSession::remove(ZPath path, qint32 version, Deadline deadline)
-{
-    auto asked = requestOf(Verb::Remove, path);
-    asked.version = version;
-    return request({{"delete", path}, deadline, 0, {}, {}}, std::move(asked), takeDone);
-}
-
-Reply<zk::Node> SimulatedSession::get(ZPath path, std::optional<zk::Watch> watch, Deadline deadline)
-{
-    Terms terms{{"read", path}, deadline, 0, std::move(watch), {}};
-    return request(std::move(terms), requestOf(Verb::Get, std::move(path)), takeNode);
-}
-
-Reply<zk::Stat> SimulatedSession::set(ZPath path, QByteArray data, qint32 version, Deadline deadline)
-{
-    Terms terms{{"write", path}, deadline, data.size(), {}, {}};
-    auto asked = requestOf(Verb::Set, std::move(path));
-    asked.data = std::move(data);
-    asked.version = version;
-    return request(std::move(terms), std::move(asked), takeStat);
-}
-
-Reply<zk::Stat> SimulatedSession::exists(ZPath path, std::optional<zk::Watch> watch, Deadline deadline)
-{
-    return request({{"look for", path}, deadline, 0, std::move(watch), {}}, requestOf(Verb::Exists, path), takeStat);
-}
-
-Reply<zk::Children> SimulatedSession::children(ZPath path, std::optional<zk::Watch> watch, Deadline deadline)
-{
-    Terms terms{{"list", path}, deadline, 0, std::move(watch), {}};
-    return request(std::move(terms), requestOf(Verb::Children, std::move(path)), takeChildren);
-}
-
-Reply<std::vector<zk::OpResult>> SimulatedSession::multi(std::vector<zk::Op> ops, Deadline deadline)
-{
-    using Results = std::vector<zk::OpResult>;
-    if (auto why = zk::whyNoTransaction(ops))
-        return refused<Results>(std::move(*why));
-    Terms terms{{"change", ops.front().path}, deadline, zk::sizeOf(ops), {}, {}};
-    auto asked = requestOf(Verb::Multi, ops.front().path);
-    for (const auto &op : ops) {
-        asked.parts.push_back(partOf(op));
-        terms.parts.push_back(zk::attemptOf(op));
-    }
-    return request(std::move(terms), std::move(asked), takeResults);
-}
-
-Reply<bool> SimulatedSession::sync(ZPath path, Deadline deadline)
-{
-    return request({{"sync", path}, deadline, 0, {}, {}}, requestOf(Verb::Sync, path), takeDone);
-}
-
-Reply<zk::NodeAcls> SimulatedSession::acls(ZPath path, Deadline deadline)
-{
-    return request({{"read the ACL of", path}, deadline, 0, {}, {}}, requestOf(Verb::Acls, path), takeAcls);
-}
-
-Reply<bool> SimulatedSession::setAcls(ZPath path, zk::Acls acls, qint32 version, Deadline deadline)
-{
-    Terms terms{{"set the ACL of", path}, deadline, zk::sizeOf(acls), {}, {}};
-    auto asked = requestOf(Verb::SetAcls, std::move(path));
-    asked.acls = std::move(acls);
-    asked.version = version;
-    return request(std::move(terms), std::move(asked), takeDone);
-}
-
-Reply<bool> SimulatedSession::addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline)
-{
-    Terms terms{{"add credentials of the scheme", ZPath(scheme)}, deadline, credentials.size(), {}, {}};
-    auto asked = requestOf(Verb::AddAuth, ZPath(scheme));
-    asked.data = credentials;
-    if (m_state == zk::SessionState::Connected)
-        m_credentials.emplace_back(std::move(scheme), std::move(credentials)); // shown again after a reconnect
-    return request(std::move(terms), std::move(asked), takeDone);
-}
-
-Reply<bool> SimulatedSession::removeWatches(ZPath path, zk::WatchKind kind, Deadline deadline)
-{
-    auto asked = requestOf(Verb::Unwatch, path);
-    asked.unwatched = kind;
-    return request({{"stop watching", path}, deadline, 0, {}, {}}, std::move(asked), takeDone);
+    failReply(request.reply, error);
 }
 
 } // namespace lockscope::world::zookeeper

@@ -2,7 +2,6 @@
 // The simulated session, as its own files see it; everybody else uses openSession().
 #pragma once
 
-#include "core/async/statelisteners.h"
 #include "core/world/zookeeper/protocol.h"
 #include "core/world/zookeeper/session.h"
 #include "core/zookeeper/sendable.h"
@@ -73,33 +72,17 @@ private:
     WatchSlots::node_type m_spare;
 };
 
-class SimulatedSession : public zk::Session, public OnFreeList, private DueTimes::Waiter {
+class SimulatedSession : public EndPort<zk::Session>, public OnFreeList, private DueTimes::Waiter {
 public:
     SimulatedSession(Process &process, Ensemble &ensemble, SessionOptions options);
     ~SimulatedSession() override;
 
-    [[nodiscard]] Loop &loop() const override { return m_process; }
     [[nodiscard]] zk::SessionState state() const override { return m_state; }
     [[nodiscard]] zk::SessionId id() const override { return m_id; }
     [[nodiscard]] std::chrono::milliseconds timeout() const override { return m_timeout; }
     [[nodiscard]] std::optional<std::chrono::system_clock::time_point> connectedAt() const override;
-    Subscription onState(std::function<void(zk::SessionState)> listener) override;
 
-    Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls,
-                              Deadline deadline) override;
-    Reply<zk::Created> createWithTtl(ZPath path, QByteArray data, zk::CreateMode mode,
-                                     std::chrono::milliseconds timeToLive, zk::Acls acls, Deadline deadline) override;
-    Reply<bool> remove(ZPath path, qint32 version, Deadline deadline) override;
-    Reply<zk::Node> get(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override;
-    Reply<zk::Stat> set(ZPath path, QByteArray data, qint32 version, Deadline deadline) override;
-    Reply<zk::Stat> exists(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override;
-    Reply<zk::Children> children(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override;
-    Reply<std::vector<zk::OpResult>> multi(std::vector<zk::Op> ops, Deadline deadline) override;
-    Reply<bool> sync(ZPath path, Deadline deadline) override;
-    Reply<zk::NodeAcls> acls(ZPath path, Deadline deadline) override;
-    Reply<bool> setAcls(ZPath path, zk::Acls acls, qint32 version, Deadline deadline) override;
-    Reply<bool> addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline) override;
-    Reply<bool> removeWatches(ZPath path, zk::WatchKind kind, Deadline deadline) override;
+    void send(zk::Session::Request &&request) override;
 
     [[nodiscard]] qsizetype watchedBytes() const override { return m_watches.bytes(); }
     [[nodiscard]] qsizetype watchBudgetBytes() const override { return m_watches.budgetBytes(); }
@@ -108,30 +91,22 @@ public:
 private:
     class Inbox;
 
-    // Of one request: what, until when, how big, and who watches.
-    struct Terms {
-        zk::Attempt attempt;
-        Deadline deadline;
-        qsizetype payloadBytes = 0;
-        std::optional<zk::Watch> watch;
-        std::vector<zk::Attempt> parts; // of a transaction
-    };
-    // A request that is out: `settle` is given the answer, or why there is none.
+    // One for each kind of answer.
+    using AnyReply = std::variant<Reply<bool>, Reply<zk::Created>, Reply<zk::Node>, Reply<zk::Stat>,
+                                  Reply<zk::Children>, Reply<zk::NodeAcls>, Reply<std::vector<zk::OpResult>>>;
+    // A request that is out.
     struct Outstanding {
         quint64 number = 0; // grows
         zk::Attempt attempt;
-        std::vector<zk::Attempt> parts;
+        std::vector<zk::Attempt> parts; // of a transaction
         std::optional<zk::Watch> watch;
         Verb verb = Verb::Check;
         zk::WatchKind unwatched = zk::WatchKind::Data;
         Instant due = Instant::max(); // by the process's clock; afterwards nobody waits for the answer any more
-        MoveOnlyFunction<void(Answer *, const Error *)> settle;
+        AnyReply reply;
     };
-    template <class T>
-    Reply<T> request(Terms &&terms, Request &&request, T (*taken)(Answer &));
-    template <class T>
-    Reply<T> refused(Error error);
-    void send(Outstanding &&outstanding, Request &&request);
+    template <class R>
+    void submit(Verb verb, Asked<R> &asked);
     void settle(const Outstanding &outstanding, Answer &&answer);
     void fail(const Outstanding &outstanding, const Error &error);
     void giveUpAt(Instant due);
@@ -176,7 +151,6 @@ private:
     std::list<Outstanding, freelist::Allocator<Outstanding>> m_out; // as they were sent, and are answered
     // Of them, by the process's clock; nearly all are answered long before.
     Instant m_earliestDue = Instant::max();
-    StateListeners<zk::SessionState> m_listeners;
 };
 
 } // namespace lockscope::world::zookeeper
