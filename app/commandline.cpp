@@ -219,20 +219,16 @@ Result<std::optional<ConnectionSpec>> namedConnection(const QString &word, const
     static const QRegularExpression plainName(u"^[A-Za-z0-9_.-]+$"_s);
     if (!known || !plainName.match(word).hasMatch())
         return std::optional<ConnectionSpec>();
-    auto found = known(word);
+    TRY(auto &found, known(word));
     if (!found)
-        return found.error();
-    if (!*found)
         return badUsage(u"--connect %1: not of the form [NAME=]SCHEME:…, and no connection that is saved or in a "
                         u"lockscope.toml is called that"_s.arg(word));
-    auto spec = specOf((*found)->saved, {});
-    if (!spec)
-        return spec.error();
-    if (!(*found)->file.isEmpty()) {
-        connections.notes << u"%1 is %2, by %3"_s.arg(word, spec->displayUri(), label((*found)->file.toUtf8(), 300));
-        connections.teamFiles.insert(spec->name, (*found)->file);
+    TRY(auto &spec, specOf((found)->saved, {}));
+    if (!(found)->file.isEmpty()) {
+        connections.notes << u"%1 is %2, by %3"_s.arg(word, spec.displayUri(), label((found)->file.toUtf8(), 300));
+        connections.teamFiles.insert(spec.name, (found)->file);
     }
-    return std::optional<ConnectionSpec>(std::move(*spec));
+    return std::optional<ConnectionSpec>(std::move(spec));
 }
 
 } // namespace
@@ -247,16 +243,11 @@ Result<Connections> readConnections(const Arguments &arguments,
         if (hasUnencodedPassword(argument))
             return badUsage(u"--connect: the password holds / or ?; write them as %2F and %3F, or give it in "
                             u"LOCKSCOPE_PASSWORD_<NAME>"_s);
-        auto named = namedConnection(argument, known, connections);
-        if (!named)
-            return named.error();
-        auto spec = *named ? Result<ConnectionSpec>(**named) : parseConnection(argument);
-        if (!spec)
-            return spec.error();
-        connections.specs.push_back(*spec);
+        TRY(auto &named, namedConnection(argument, known, connections));
+        TRY(auto &spec, named ? Result<ConnectionSpec>(*named) : parseConnection(argument));
+        connections.specs.push_back(spec);
     }
-    if (auto named = nameConnections(connections.specs); !named)
-        return named.error();
+    TRY_VOID(nameConnections(connections.specs));
     for (auto &spec : connections.specs) {
         spec.readOnly = spec.readOnly || connections.readOnly;
         // A file that whoever changes a folder can change does not say where a password goes, unless it is trusted.
@@ -274,10 +265,8 @@ Result<Connections> readConnections(const Arguments &arguments,
         if (!spec.transport.tls.key.isEmpty())
             spec.transport.tls.keyPassphrase = environment(passphraseVariable(spec.name));
     }
-    if (auto marked = mark(connections.specs, arguments, u"production"_s, &ConnectionSpec::production); !marked)
-        return marked.error();
-    if (auto marked = mark(connections.specs, arguments, u"arm"_s, &ConnectionSpec::armed); !marked)
-        return marked.error();
+    TRY_VOID(mark(connections.specs, arguments, u"production"_s, &ConnectionSpec::production));
+    TRY_VOID(mark(connections.specs, arguments, u"arm"_s, &ConnectionSpec::armed));
     for (const auto &text : arguments.options.value(u"label"_s)) {
         const auto label = inspect::readClientLabel(text);
         if (!label)

@@ -150,10 +150,8 @@ std::optional<history::FlightOptions> recorderOptions(const QSettings &settings,
 // The moment that --at means; the recording's end without it.
 Result<history::Moment> momentOf(const app::WindowOptions &options)
 {
-    const auto recording = history::FlightRecording::open({options.replay});
-    if (!recording)
-        return recording.error();
-    return options.at.isEmpty() ? recording->end() : history::momentIn(*recording, options.at);
+    TRY(const auto &recording, history::FlightRecording::open({options.replay}));
+    return options.at.isEmpty() ? recording.end() : history::momentIn(recording, options.at);
 }
 
 lessons::Language languageOf(const app::WindowOptions &options, const QSettings &settings)

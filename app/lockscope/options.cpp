@@ -56,10 +56,8 @@ Result<std::chrono::milliseconds> readSeconds(const QString &text)
 Result<void> readLook(const Arguments &arguments, WindowOptions &options)
 {
     if (arguments.has(u"size"_s)) {
-        const auto size = readSize(arguments.value(u"size"_s));
-        if (!size)
-            return size.error();
-        options.size = *size;
+        TRY(const auto &size, readSize(arguments.value(u"size"_s)));
+        options.size = size;
     }
     if (arguments.has(u"scale"_s)) {
         options.scalePercent = arguments.value(u"scale"_s).toInt();
@@ -111,36 +109,27 @@ Result<WindowOptions> readWindowOptions(const Arguments &arguments)
     else if (!arguments.words.isEmpty())
         return bad(
             u"lockscope takes options only, not \"%1\"; lockscopectl has commands"_s.arg(arguments.words.first()));
-    auto connections = readConnections(arguments, environmentValue, findConnection);
-    if (!connections)
-        return connections.error();
-    options.connections = std::move(*connections);
+    TRY(auto &connections, readConnections(arguments, environmentValue, findConnection));
+    options.connections = std::move(connections);
     options.demo = arguments.has(u"demo"_s);
     if (arguments.has(u"lock"_s)) {
-        auto lock = readLock(arguments.value(u"lock"_s));
-        if (!lock)
-            return lock.error();
-        options.lock = std::move(*lock);
+        TRY(auto &lock, readLock(arguments.value(u"lock"_s)));
+        options.lock = std::move(lock);
     }
     options.replay = arguments.value(u"replay"_s);
     if (arguments.has(u"page"_s) || !options.replay.isEmpty()) {
-        auto page = readPage(arguments.value(u"page"_s, u"locks"_s));
-        if (!page)
-            return page.error();
-        options.page = *page;
+        TRY(auto &page, readPage(arguments.value(u"page"_s, u"locks"_s)));
+        options.page = page;
     }
     options.rules = arguments.options.value(u"rules"_s);
     options.at = arguments.value(u"at"_s);
     if (!options.at.isEmpty() && options.replay.isEmpty())
         return bad(u"--at is of a recording: give it with --replay FILE"_s);
-    if (auto look = readLook(arguments, options); !look)
-        return look.error();
+    TRY_VOID(readLook(arguments, options));
     options.screenshot = arguments.value(u"screenshot"_s);
     if (arguments.has(u"after"_s)) {
-        auto after = readSeconds(arguments.value(u"after"_s));
-        if (!after)
-            return after.error();
-        options.after = *after;
+        TRY(auto &after, readSeconds(arguments.value(u"after"_s)));
+        options.after = after;
     }
     return options;
 }

@@ -70,13 +70,10 @@ Result<void> checkRecipe(const QByteArray &id)
 Result<Wish> readWish(CommandContext &context)
 {
     Wish wish;
-    const auto name = lockOf(context);
-    if (!name)
-        return name.error();
-    wish.request.lock = *name;
+    TRY(const auto &name, lockOf(context));
+    wish.request.lock = name;
     wish.request.recipe = context.arguments.value(u"recipe"_s).toUtf8();
-    if (auto known = checkRecipe(wish.request.recipe); !known)
-        return known.error();
+    TRY_VOID(checkRecipe(wish.request.recipe));
     const auto mode = context.arguments.value(u"mode"_s, u"write"_s);
     if (mode != "read"_L1 && mode != "write"_L1)
         return badAcquire(u"--mode is read or write"_s);

@@ -21,22 +21,18 @@ Result<void> addHistory(CommandContext &context, NoteFacts &facts)
 {
     if (const auto moment = context.pictures.recorded()) {
         const auto &recording = *moment->recording;
-        auto history = recording.historyOf(facts.lock.lock, moment->asOf);
-        if (!history)
-            return history.error();
-        facts.history = std::move(*history);
+        TRY(auto &history, recording.historyOf(facts.lock.lock, moment->asOf));
+        facts.history = std::move(history);
         addRecordedActs(facts);
         facts.source = u"a recording, from %1 to %2"_s.arg(inspect::isoTime(recording.begin()),
                                                            inspect::isoTime(recording.end()));
         return {};
     }
     QStringList problems;
-    const auto records = context.workspace.audit().read(&problems);
-    if (!records)
-        return records.error();
+    TRY(const auto &records, context.workspace.audit().read(&problems));
     for (const auto &problem : problems)
         printError(u"audit: "_s + problem);
-    addActs(facts, *records);
+    addActs(facts, records);
     return {};
 }
 

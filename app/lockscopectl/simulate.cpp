@@ -165,10 +165,8 @@ Result<std::vector<Scenario>> readScenarios(CommandContext &context)
     if (names.size() > 1 && context.has(u"save"_s))
         return badUsage(u"--save takes the recording of one recipe"_s);
     for (const auto &name : names) {
-        const auto scenario = readScenario(context, name);
-        if (!scenario)
-            return scenario.error();
-        scenarios.push_back(*scenario);
+        TRY(const auto &scenario, readScenario(context, name));
+        scenarios.push_back(scenario);
     }
     return scenarios;
 }
@@ -277,12 +275,9 @@ Result<ConnectionName> connectionFor(CommandContext &context, const Scenario &sc
 
 Task<Result<Recording>> playOnServers(CommandContext &context, Scenario scenario)
 {
-    const auto connection = connectionFor(context, scenario);
-    if (!connection)
-        co_return connection.error();
-    RealRunOptions options{scenario, *connection};
-    if (const auto sessions = readNumber(context, u"sessions"_s, 1, 1000, &options.mostSessions); !sessions)
-        co_return sessions.error();
+    CO_TRY(const auto &connection, connectionFor(context, scenario));
+    RealRunOptions options{scenario, connection};
+    CO_TRY_VOID(readNumber(context, u"sessions"_s, 1, 1000, &options.mostSessions));
     RealRun onServers(context.workspace, options);
     context.interrupts.setHandler([&onServers](Interrupt) { onServers.cancel(); });
     auto played = co_await onServers.play();

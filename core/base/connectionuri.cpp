@@ -99,13 +99,11 @@ Result<void> parseAuthority(const QString &authority, const BackendInfo &backend
     }
     const auto ownPort = schemeInfoOf(spec.scheme)->defaultPort;
     for (const auto &part : authority.mid(at + 1).split(u',')) {
-        auto host = parseHost(part, ownPort != 0 ? ownPort : backend.defaultPort);
-        if (!host)
-            return host.error();
+        TRY(auto &host, parseHost(part, ownPort != 0 ? ownPort : backend.defaultPort));
         // A majority of independent nodes cannot count one of them twice.
-        if (backend.isNodesApart && std::find(spec.hosts.begin(), spec.hosts.end(), *host) != spec.hosts.end())
-            return badUri(u"the set names the node %1 twice"_s.arg(displayHost(*host)));
-        spec.hosts.push_back(*host);
+        if (backend.isNodesApart && std::find(spec.hosts.begin(), spec.hosts.end(), host) != spec.hosts.end())
+            return badUri(u"the set names the node %1 twice"_s.arg(displayHost(host)));
+        spec.hosts.push_back(host);
     }
     return {};
 }
@@ -149,10 +147,8 @@ Result<void> parseQuery(const QString &query, const SchemeRow &row, ConnectionSp
 {
     const auto items = QUrlQuery(query).queryItems(QUrl::FullyDecoded);
     for (const auto &[key, value] : items) {
-        const auto isOfTransport = spec.transport.read(key, value);
-        if (!isOfTransport)
-            return isOfTransport.error();
-        if (*isOfTransport)
+        TRY(const auto &isOfTransport, spec.transport.read(key, value));
+        if (isOfTransport)
             continue;
         bool isNumber = false;
         const auto port = value.toUInt(&isNumber);
@@ -229,8 +225,7 @@ Result<ConnectionSpec> parseConnection(const QString &argument)
         }
         if (!row.backend)
             return spec;
-        if (auto done = parseServer(rest, row, spec); !done)
-            return done.error();
+        TRY_VOID(parseServer(rest, row, spec));
         return spec;
     }
     return badUri(

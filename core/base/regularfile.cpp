@@ -25,8 +25,7 @@ Result<std::unique_ptr<QFile>> openRegularFile(const QString &path)
         return Error{ErrorCode::BadInput, qt_error_string(errno)};
     auto file = std::make_unique<QFile>(path);
     const bool isOpen = file->open(descriptor, QIODevice::ReadOnly, QFileDevice::AutoCloseHandle);
-    if (const auto regular = checkRegular(descriptor); !regular)
-        return regular.error();
+    TRY_VOID(checkRegular(descriptor));
     if (!isOpen)
         return Error{ErrorCode::BadInput, file->errorString()};
     return file;
@@ -34,12 +33,10 @@ Result<std::unique_ptr<QFile>> openRegularFile(const QString &path)
 
 Result<QByteArray> readRegularFile(const QString &path, qint64 most)
 {
-    const auto file = openRegularFile(path);
-    if (!file)
-        return file.error();
+    TRY(const auto &file, openRegularFile(path));
     // QFile takes memory for all that may be read, whatever there is. A file of /proc says that it has no size.
     constexpr qint64 leastRead = 4096;
-    return (*file)->read(std::min(most, std::max((*file)->size(), leastRead)));
+    return (file)->read(std::min(most, std::max((file)->size(), leastRead)));
 }
 
 } // namespace lockscope

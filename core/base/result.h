@@ -150,3 +150,24 @@ private:
 };
 
 } // namespace lockscope
+
+// What most callers do with a failure: they pass it on. `TRY(const auto &node, read(path));` names the value of a
+// Result, or leaves the function with its error; TRY_VOID() is for a Result whose value is not needed. CO_TRY() and
+// CO_TRY_VOID() are the same in a coroutine, where the last argument may be one `co_await`. The value lives as long as
+// the block around it. Each is more than one statement: an `if` or a loop around it needs braces (tests/lint).
+#define LOCKSCOPE_JOINED(a, b) a##b
+#define LOCKSCOPE_NAME_OF_LINE(prefix, line) LOCKSCOPE_JOINED(prefix, line)
+#define LOCKSCOPE_TRY(leave, result, ...)                                                                            \
+    auto result = __VA_ARGS__;                                                                                       \
+    if (!result)                                                                                                     \
+    leave result.error()
+#define LOCKSCOPE_TRY_VALUE(leave, result, declaration, ...)                                                         \
+    LOCKSCOPE_TRY(leave, result, __VA_ARGS__);                                                                       \
+    declaration = *result
+
+#define TRY(declaration, ...)                                                                                        \
+    LOCKSCOPE_TRY_VALUE(return, LOCKSCOPE_NAME_OF_LINE(result, __LINE__), declaration, __VA_ARGS__)
+#define CO_TRY(declaration, ...)                                                                                     \
+    LOCKSCOPE_TRY_VALUE(co_return, LOCKSCOPE_NAME_OF_LINE(result, __LINE__), declaration, __VA_ARGS__)
+#define TRY_VOID(...) LOCKSCOPE_TRY(return, LOCKSCOPE_NAME_OF_LINE(result, __LINE__), __VA_ARGS__)
+#define CO_TRY_VOID(...) LOCKSCOPE_TRY(co_return, LOCKSCOPE_NAME_OF_LINE(result, __LINE__), __VA_ARGS__)

@@ -81,10 +81,8 @@ Result<bool> TransportOptions::read(const QString &key, const QString &value)
     }
     if (key != "ssh"_L1)
         return false;
-    auto parsed = parseSsh(value);
-    if (!parsed)
-        return parsed.error();
-    ssh = std::move(*parsed);
+    TRY(auto &parsed, parseSsh(value));
+    ssh = std::move(parsed);
     return true;
 }
 

@@ -268,12 +268,10 @@ const SavedConnection *ConnectionStore::find(const QString &id) const
 
 Result<QString> ConnectionStore::save(SavedConnection connection)
 {
-    auto spec = parseConnection(connection.uri);
-    if (!spec)
-        return spec.error();
-    connection.uri = uriOf(*spec); // a password typed into the address is not written down
+    TRY(auto &spec, parseConnection(connection.uri));
+    connection.uri = uriOf(spec); // a password typed into the address is not written down
     if (connection.user.isEmpty())
-        connection.user = spec->user;
+        connection.user = spec.user;
     const bool isTaken = std::any_of(m_all.begin(), m_all.end(), [&](const auto &other) {
         return other.name == connection.name && other.id != connection.id;
     });
@@ -284,8 +282,7 @@ Result<QString> ConnectionStore::save(SavedConnection connection)
     auto connections = m_all;
     std::erase_if(connections, [&](const auto &other) { return other.id == connection.id; });
     connections.push_back(connection);
-    if (auto done = store(std::move(connections)); !done)
-        return done.error();
+    TRY_VOID(store(std::move(connections)));
     return connection.id;
 }
 
@@ -366,13 +363,11 @@ QString ConnectionStore::freeName(const QString &name, const std::vector<SavedCo
 
 Result<QString> ConnectionStore::importFrom(const QString &file)
 {
-    auto read = readSharedConnectionsFrom(file);
-    if (!read)
-        return read.error();
+    TRY(auto &read, readSharedConnectionsFrom(file));
     auto connections = m_all;
     QStringList renamed;
     int known = 0, added = 0;
-    for (auto &one : *read) {
+    for (auto &one : read) {
         const auto same = std::ranges::find(connections, one.name, &SavedConnection::name);
         if (same != connections.end() && same->uri == one.uri && same->user == one.user) {
             ++known;
@@ -387,8 +382,7 @@ Result<QString> ConnectionStore::importFrom(const QString &file)
         ++added;
     }
     if (added > 0) {
-        if (auto done = store(std::move(connections)); !done)
-            return done.error();
+        TRY_VOID(store(std::move(connections)));
     }
     QStringList said{u"%1 added"_s.arg(added)};
     if (known > 0)

@@ -143,11 +143,9 @@ std::optional<QString> SecretFile::read(const QString &key) const
 
 Result<void> SecretFile::write(const QString &key, const QString &secret)
 {
-    auto secrets = secretsIn(m_path);
-    if (!secrets)
-        return secrets.error();
-    secrets->insert(key, secret);
-    return store(m_path, *secrets);
+    TRY(auto &secrets, secretsIn(m_path));
+    secrets.insert(key, secret);
+    return store(m_path, secrets);
 }
 
 void SecretFile::remove(const QString &key)

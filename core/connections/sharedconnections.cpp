@@ -139,11 +139,9 @@ Result<std::vector<SavedConnection>> readTables(const toml::array &tables, const
             return place.error(node.source(), u"write each connection below a line [[connection]]"_s);
         SavedConnection connection;
         for (const auto &[key, value] : *table) {
-            if (const auto read = readField(key, value, place, connection); !read)
-                return read.error();
+            TRY_VOID(readField(key, value, place, connection));
         }
-        if (const auto whole = settle(*table, place, connection); !whole)
-            return whole.error();
+        TRY_VOID(settle(*table, place, connection));
         if (!names.insert(connection.name).second)
             return place.error(table->source(), u"there is another connection named %1"_s.arg(connection.name));
         connections.push_back(std::move(connection));
@@ -235,10 +233,8 @@ Result<TeamFile> findTeamFile(const QString &folder)
         const QFileInfo info(at.filePath(u"lockscope.toml"_s));
         if (!info.exists())
             continue;
-        auto connections = readOpened(info.absoluteFilePath(), true);
-        if (!connections)
-            return connections.error();
-        return TeamFile{info.absoluteFilePath(), std::move(*connections)};
+        TRY(auto &connections, readOpened(info.absoluteFilePath(), true));
+        return TeamFile{info.absoluteFilePath(), std::move(connections)};
     } while (at.cdUp());
     return TeamFile();
 }
@@ -249,13 +245,11 @@ Result<std::optional<NamedConnection>> findConnection(const QString &name)
     const auto isIt = [&name](const SavedConnection &saved) { return saved.name == name; };
     if (const auto found = std::ranges::find_if(own.all(), isIt); found != own.all().end())
         return std::optional(NamedConnection{*found, {}});
-    auto team = findTeamFile(QDir::currentPath());
-    if (!team)
-        return team.error();
-    const auto found = std::ranges::find_if(team->connections, isIt);
-    if (found == team->connections.end())
+    TRY(auto &team, findTeamFile(QDir::currentPath()));
+    const auto found = std::ranges::find_if(team.connections, isIt);
+    if (found == team.connections.end())
         return std::optional<NamedConnection>();
-    return std::optional(NamedConnection{*found, team->file});
+    return std::optional(NamedConnection{*found, team.file});
 }
 
 } // namespace lockscope

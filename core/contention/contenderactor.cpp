@@ -217,10 +217,8 @@ Result<std::unique_ptr<recipes::MultiLock>> nestedLock(
     std::shared_ptr<recipes::Lock> same;
     for (int i = 0; i < times; ++i) {
         if (!isReentrant || !same) {
-            auto made = make();
-            if (!made)
-                return made.error();
-            same = *std::move(made);
+            TRY(auto &made, make());
+            same = std::move(made);
         }
         all.push_back(std::make_unique<Again>(same));
     }

@@ -239,22 +239,18 @@ Result<std::vector<Scenario>> scenariosOf(const QJsonObject &object)
     if (!whole.isObject())
         return Error{ErrorCode::BadInput,
                      u"there is no \"scenario\" in it, as simulate --json and --save write it"_s};
-    auto first = Scenario::fromJson(whole.toObject());
-    if (!first)
-        return first.error();
+    TRY(auto &first, Scenario::fromJson(whole.toObject()));
     const auto runs = isWrapped ? object.value(u"runs"_s).toArray() : QJsonArray();
     if (runs.size() < 2)
-        return std::vector{*std::move(first)};
+        return std::vector{std::move(first)};
     // Several recipes were played: each run says its own.
     std::vector<Scenario> all;
     for (const auto &run : runs) {
         const auto own = run.toObject().value(u"scenario"_s);
         if (!own.isObject())
             return Error{ErrorCode::BadInput, u"of several runs each has to say its \"scenario\""_s};
-        auto scenario = Scenario::fromJson(own.toObject());
-        if (!scenario)
-            return scenario.error();
-        all.push_back(*std::move(scenario));
+        TRY(auto &scenario, Scenario::fromJson(own.toObject()));
+        all.push_back(std::move(scenario));
     }
     return all;
 }

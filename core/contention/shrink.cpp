@@ -200,19 +200,15 @@ Result<Shortest> shrink(const Scenario &broken, const Shows &shows, int mostRepl
 {
     auto first = broken;
     first.keepsEvents = false;
-    const auto played = simulate(first);
-    if (!played)
-        return played.error();
-    if (!shows(*played))
+    TRY(const auto &played, simulate(first));
+    if (!shows(played))
         return Error{ErrorCode::BadInput, u"played again, nothing of the kind happens"_s};
     Search search(first, shows, mostReplays);
     search.run();
     auto shortest = search.shortest();
     shortest.keepsEvents = true;
-    auto told = simulate(shortest);
-    if (!told)
-        return told.error();
-    return Shortest{*std::move(told), search.replays()};
+    TRY(auto &told, simulate(shortest));
+    return Shortest{std::move(told), search.replays()};
 }
 
 } // namespace lockscope::contention

@@ -240,10 +240,9 @@ Result<std::unique_ptr<recipes::Lock>> SimulatedRun::makeLock(int number)
     };
     if (m_scenario.acquires == 1)
         return once();
-    auto nested = nestedLock(*processOf(number), m_scenario.acquires, playable(m_scenario.recipe)->reentrant, once);
-    if (!nested)
-        return nested.error();
-    (*nested)->onMember([this, number](std::size_t place) {
+    TRY(auto &nested,
+        nestedLock(*processOf(number), m_scenario.acquires, playable(m_scenario.recipe)->reentrant, once));
+    (nested)->onMember([this, number](std::size_t place) {
         m_trace.add({{},
                      number,
                      Mark::Gets,
@@ -252,7 +251,7 @@ Result<std::unique_ptr<recipes::Lock>> SimulatedRun::makeLock(int number)
                      QByteArray::number(place + 1) + " of " + QByteArray::number(m_scenario.acquires),
                      {}});
     });
-    return std::unique_ptr<recipes::Lock>(*std::move(nested));
+    return std::unique_ptr<recipes::Lock>(std::move(nested));
 }
 
 void SimulatedRun::addContender(int number)
@@ -417,15 +416,13 @@ Recording SimulatedRun::take()
 
 Result<Recording> simulate(const Scenario &scenario, const OnProgress &onProgress)
 {
-    if (const auto playable = scenario.check(); !playable)
-        return playable.error();
+    TRY_VOID(scenario.check());
     constexpr int crowd = 1000;
     std::optional<freelist::Arena> arena;
     if (scenario.contenders >= crowd)
         arena.emplace();
     SimulatedRun run(scenario); // and whatever is of it goes before that
-    if (const auto started = run.start(); !started)
-        return started.error();
+    TRY_VOID(run.start());
     const auto expected = qint64(scenario.contenders) * scenario.rounds;
     while (!run.isOver()) {
         run.advance();

@@ -42,10 +42,8 @@ public:
             return makePlayableLock(m_scenario.recipe, *m_traced, m_paths->front(), options, random);
         std::vector<std::unique_ptr<recipes::Lock>> all;
         for (const auto &path : *m_paths) {
-            auto made = makePlayableLock(m_scenario.recipe, *m_traced, path, options, Random(random.next()));
-            if (!made)
-                return made.error();
-            all.push_back(*std::move(made));
+            TRY(auto &made, makePlayableLock(m_scenario.recipe, *m_traced, path, options, Random(random.next())));
+            all.push_back(std::move(made));
         }
         auto both = std::make_unique<recipes::MultiLock>(m_session->loop(), std::move(all));
         both->onMember([this](std::size_t place) {

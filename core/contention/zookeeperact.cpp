@@ -101,13 +101,11 @@ zk::CreateMode modeOf(const ShellCommand &command)
 
 Result<void> checkZooKeeperAct(const QByteArray &command)
 {
-    const auto parsed = read(command);
-    if (!parsed)
-        return parsed.error();
+    TRY(const auto &parsed, read(command));
     const QByteArrayList verbs{"create", "set", "delete", "sync", "get", "stat", "ls"};
-    const bool hasPath = parsed->path.startsWith('/') || parsed->path.startsWith('{');
-    const bool isTooLong = !parsed->data.isEmpty() && parsed->verb != "create" && parsed->verb != "set";
-    if (verbs.contains(parsed->verb) && hasPath && !isTooLong)
+    const bool hasPath = parsed.path.startsWith('/') || parsed.path.startsWith('{');
+    const bool isTooLong = !parsed.data.isEmpty() && parsed.verb != "create" && parsed.verb != "set";
+    if (verbs.contains(parsed.verb) && hasPath && !isTooLong)
         return {};
     return Error{ErrorCode::BadInput, u"\"%1\" is no command: %2, each with a path"_s.arg(
                                           label(command), QString::fromLatin1(verbs.join(", ")))};

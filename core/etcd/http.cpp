@@ -30,10 +30,8 @@ Result<QByteArray> HttpReader::take(QByteArrayView bytes)
     m_buffer.append(bytes);
     QByteArray body;
     for (;;) {
-        const auto again = step(body);
+        TRY(const auto &again, step(body));
         if (!again)
-            return again.error();
-        if (!*again)
             break;
     }
     if (m_buffer.size() > std::max(m_most, longestHead) || body.size() > m_most)
@@ -51,8 +49,7 @@ Result<bool> HttpReader::step(QByteArray &body)
             return m_buffer.size() > longestHead ? Result<bool>(notHttp(u"the head has no end"_s)) : false;
         const auto head = m_buffer.left(end);
         m_buffer.remove(0, end + 4);
-        if (auto done = readHead(head); !done)
-            return done.error();
+        TRY_VOID(readHead(head));
         return true;
     }
     case Part::Length: return takeBody(body);

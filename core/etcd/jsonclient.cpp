@@ -170,15 +170,13 @@ Task<Result<QJsonObject>> Gateway::askOnce(QByteArray path, QByteArray body, Dea
             if (alive && !answered.isComplete())
                 alive->giveUp();
         });
-    const auto answer = co_await answered;
-    if (!answer)
-        co_return answer.error();
+    CO_TRY(const auto &answer, co_await answered);
     // A stream of one message ends with a line end.
-    auto read = readObject(answer->body.trimmed());
-    if (!read && answer->status != 200)
-        co_return errorOfText(displayHost(asked), answer->status, answer->body);
-    if (read && answer->status != 200)
-        co_return errorOf(answer->status, *read);
+    auto read = readObject(answer.body.trimmed());
+    if (!read && answer.status != 200)
+        co_return errorOfText(displayHost(asked), answer.status, answer.body);
+    if (read && answer.status != 200)
+        co_return errorOf(answer.status, *read);
     co_return read;
 }
 
@@ -210,9 +208,7 @@ Task<Result<QJsonObject>> Gateway::ask(QByteArray path, QJsonObject body, Deadli
     for (int i = 0;; ++i) {
         if (m_needsToken && m_token.isEmpty()) {
             auto authenticating = haveToken(deadline);
-            const auto had = co_await authenticating;
-            if (!had)
-                co_return had.error();
+            CO_TRY_VOID(co_await authenticating);
         }
         auto asking = askOnce(path, bytes, deadline);
         auto answer = co_await asking;
@@ -373,10 +369,8 @@ Task<Result<void>> JsonClient::look()
     const QByteArray statusPath("/v3/maintenance/status"), rangePath("/v3/kv/range");
     const QJsonObject nothing;
     auto asking = m_gateway.ask(statusPath, nothing, limit);
-    const auto status = co_await asking;
-    if (!status)
-        co_return status.error();
-    m_version = status->value("version"_L1).toString().toLatin1().left(40);
+    CO_TRY(const auto &status, co_await asking);
+    m_version = status.value("version"_L1).toString().toLatin1().left(40);
     if (m_state == ClientState::Connected)
         co_return Result<void>();
     RangeRequest one;

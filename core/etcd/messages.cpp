@@ -166,12 +166,10 @@ Result<RangeAnswer> readRange(const QJsonObject &answer)
         return unreadable(u"entries that are no list"_s);
     const auto entries = kvs.toArray();
     for (const auto &one : entries) {
-        auto entry = readEntry(one);
-        if (!entry)
-            return entry.error();
-        if (entry->created <= 0)
+        TRY(auto &entry, readEntry(one));
+        if (entry.created <= 0)
             return unreadable(u"an entry without the revision that created it"_s);
-        read.entries.push_back(std::move(*entry));
+        read.entries.push_back(std::move(entry));
     }
     return read;
 }
@@ -188,10 +186,8 @@ Result<TransactionAnswer> readTransaction(const QJsonObject &answer)
         const auto range = one.toObject().value("response_range"_L1);
         if (!range.isObject())
             continue;
-        auto entries = readRange(range.toObject());
-        if (!entries)
-            return entries.error();
-        read.ranges.push_back(std::move(*entries));
+        TRY(auto &entries, readRange(range.toObject()));
+        read.ranges.push_back(std::move(entries));
     }
     return read;
 }

@@ -37,13 +37,11 @@ Result<void> FlightRecording::index(int number)
     if (!opened)
         return Error{ErrorCode::BadInput, u"cannot be read: %1"_s.arg(opened.error().message)};
     auto &file = **opened;
-    const auto version = readFileHeader(file);
-    if (!version)
-        return version.error();
-    if (number > 0 && *version != m_version)
+    TRY(const auto &version, readFileHeader(file));
+    if (number > 0 && version != m_version)
         return Error{ErrorCode::Unsupported,
-                     u"is in format %1, and the files before it are in format %2"_s.arg(*version).arg(m_version)};
-    m_version = *version;
+                     u"is in format %1, and the files before it are in format %2"_s.arg(version).arg(m_version)};
+    m_version = version;
     const auto before = m_chunks.size();
     const auto size = file.size();
     m_bytes += size;
@@ -116,10 +114,8 @@ Result<QByteArray> FlightRecording::read(const Chunk &chunk) const
 
 Result<void> FlightRecording::each(const Chunk &chunk, const std::function<bool(const Change &)> &call) const
 {
-    const auto raw = read(chunk);
-    if (!raw)
-        return raw.error();
-    ChangeReader reader(*raw, m_version);
+    TRY(const auto &raw, read(chunk));
+    ChangeReader reader(raw, m_version);
     for (quint32 count = 0; count < chunk.header.changes; ++count) {
         auto change = reader.next();
         if (!change)
@@ -175,10 +171,8 @@ Result<StateSnapshot> FlightRecording::at(Moment moment) const
                      u"the recording goes from %1 to %2; %3 is not in it"_s.arg(
                          inspect::isoTime(begin()), inspect::isoTime(end()), inspect::isoTime(moment))};
     StateSnapshot picture;
-    const auto behind = takePicture(pictureBefore(moment), picture);
-    if (!behind)
-        return behind.error();
-    for (auto i = *behind; i < m_chunks.size() && m_chunks[i].header.first <= moment; ++i) {
+    TRY(const auto &behind, takePicture(pictureBefore(moment), picture));
+    for (auto i = behind; i < m_chunks.size() && m_chunks[i].header.first <= moment; ++i) {
         if (m_chunks[i].header.kind != ChunkKind::Changes)
             continue;
         auto read = each(m_chunks[i], [&picture, moment](const Change &change) {
@@ -219,9 +213,7 @@ Result<LockHistory> FlightRecording::historyOf(const inspect::LockName &lock, Mo
     LockHistory history;
     history.begin = begin();
     StateSnapshot start;
-    const auto behind = takePicture(0, start);
-    if (!behind)
-        return behind.error();
+    TRY_VOID(takePicture(0, start));
     if (const auto at = start.locks.find(lock); at != start.locks.end())
         history.moments.push_back({begin(), at->second});
     if (const auto at = start.connections.find(lock.connection); at != start.connections.end())
@@ -262,10 +254,8 @@ Result<void> FlightRecording::saveTo(const QString &path) const
         return failed(file.errorString());
     file.write(fileHeader(m_version)); // the chunks are as they were
     for (const auto &chunk : m_chunks) {
-        const auto bytes = packed(chunk);
-        if (!bytes)
-            return bytes.error();
-        if (file.write(*bytes) != bytes->size())
+        TRY(const auto &bytes, packed(chunk));
+        if (file.write(bytes) != bytes.size())
             return failed(file.errorString());
     }
     return file.commit() ? Result<void>() : failed(file.errorString());

@@ -29,10 +29,8 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const QString &
     }
     writer->m_picture = std::move(picture);
     writer->m_begin = writer->m_first = writer->m_last = writer->m_written.end = now;
-    if (auto written = writer->write(fileHeader()); !written)
-        return written.error();
-    if (auto written = writer->writePicture(); !written)
-        return written.error();
+    TRY_VOID(writer->write(fileHeader()));
+    TRY_VOID(writer->writePicture());
     return writer;
 }
 
@@ -133,8 +131,7 @@ Result<std::unique_ptr<RotatingWriter>> RotatingWriter::create(const QString &fo
                                                                Moment now)
 {
     std::unique_ptr<RotatingWriter> writer(new RotatingWriter(folder, bounds));
-    if (auto begun = writer->begin(now, {}); !begun)
-        return begun.error();
+    TRY_VOID(writer->begin(now, {}));
     return writer;
 }
 

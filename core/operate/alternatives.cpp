@@ -127,10 +127,8 @@ Result<ForceReleasePlan> planWay(const LockSnapshot &snapshot, const QByteArray 
 {
     if (way == ReleaseAction::Release)
         return planForceRelease(snapshot, contender);
-    const auto who = meant(snapshot, contender);
-    if (!who)
-        return who.error();
-    const auto &one = **who;
+    TRY(const auto &who, meant(snapshot, contender));
+    const auto &one = *who;
     const auto &methods = alternativeMethods(snapshot.backend);
     const auto method = std::ranges::find(methods, way, &AlternativeMethod::way);
     if (method == methods.end() || !isFor(*method, snapshot, one))

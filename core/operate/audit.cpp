@@ -452,10 +452,8 @@ Result<AuditReport> reportOf(const AuditFile &file, const QString &knownStamp)
     report.isUnchanged = report.stamp == knownStamp;
     if (report.isUnchanged)
         return report;
-    auto records = file.read(&report.problems);
-    if (!records)
-        return records.error();
-    report.records = std::move(*records);
+    TRY(auto &records, file.read(&report.problems));
+    report.records = std::move(records);
     if (!report.records.empty() && !file.hasHead())
         report.problems << u"%1.head is not there: whether records are missing at the end cannot be told"_s.arg(
             file.path());

@@ -223,22 +223,20 @@ Task<Act<EditSent, EditState>> sendAndRecord(EditPlan plan, EditTools tools, QSt
 
 Task<Result<EditPlan>> planEdit(EditRequest request, EditTools tools, Deadline deadline)
 {
-    auto state = co_await tools.read(request, deadline);
-    if (!state)
-        co_return state.error();
+    CO_TRY(auto &state, co_await tools.read(request, deadline));
     auto locks = touchedLocks(request, tools.locks());
     if (request.expected) {
-        auto other = differenceFor(request, *request.expected, *state);
-        if (other.isEmpty() && request.kind == EditKind::KeyExpire && request.expected->expiryMs != state->expiryMs)
+        auto other = differenceFor(request, *request.expected, state);
+        if (other.isEmpty() && request.kind == EditKind::KeyExpire && request.expected->expiryMs != state.expiryMs)
             other = u"its time to live is another"_s;
-        if (other.isEmpty() && isLeaseAnother(locks, *request.expected, *state))
+        if (other.isEmpty() && isLeaseAnother(locks, *request.expected, state))
             other = leaseAnotherText();
         if (!other.isEmpty())
             co_return Error{ErrorCode::Refused, u"%1 was changed since (%2): it is not taken back over that"_s.arg(
                                                     subjectText(request), other)};
     }
     EditPlan plan;
-    plan.before = std::move(*state);
+    plan.before = std::move(state);
     plan.locks = std::move(locks);
     plan.locksKnown = tools.areLocksKnown;
     plan.request = std::move(request);

@@ -109,12 +109,10 @@ Task<Result<Sent>> deleteKey(ForceReleasePlan plan, etcd::Client *client, Deadli
     look.range.keysOnly = true;
     transaction.otherwise.push_back(look);
     auto acting = client->commit(transaction, deadline);
-    const auto done = co_await acting;
-    if (!done)
-        co_return done.error();
-    if (done->held)
+    CO_TRY(const auto &done, co_await acting);
+    if (done.held)
         co_return Sent();
-    co_return refusedBy(plan, *done);
+    co_return refusedBy(plan, done);
 }
 
 } // namespace
@@ -314,11 +312,9 @@ Task<Result<Sent>> endLease(ForceReleasePlan plan, etcd::Client *client, Deadlin
     transaction.then.push_back(remove);
     transaction.otherwise.push_back(look);
     auto deleting = client->commit(transaction, deadline);
-    const auto deleted = co_await deleting;
-    if (!deleted)
-        co_return deleted.error();
-    if (!deleted->held)
-        co_return refusedBy(plan, *deleted);
+    CO_TRY(const auto &deleted, co_await deleting);
+    if (!deleted.held)
+        co_return refusedBy(plan, deleted);
     // Begun is ended: it has time of its own.
     auto revoking = client->revoke(leaseOf(plan), Deadline::after(client->loop(), std::chrono::seconds(5)));
     const auto revoked = co_await revoking;

@@ -232,21 +232,17 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder, const Release
 
 Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QByteArray &holder)
 {
-    const auto who = meant(snapshot, holder);
-    if (!who)
-        return who.error();
-    const auto &contender = **who;
+    TRY(const auto &who, meant(snapshot, holder));
+    const auto &contender = *who;
     if (auto refusal = refusalOf(snapshot, contender))
         return *refusal;
-    const auto way = releaseWay(snapshot);
-    if (!way)
-        return way.error();
+    TRY(const auto &way, releaseWay(snapshot));
     if (!snapshot.nodes.empty() && !recipeOf(snapshot.recipe).quorum && sharesOf(snapshot, contender).empty())
         return refused(u"it is not sure what of \"%1\" in %2 stands on which node of the set"_s.arg(
                            label(contender.id, 80), lockText(snapshot)),
                        u"connect each node by itself"_s);
-    const auto &method = methodOf(*way);
-    if (*way == ReleaseMechanism::ClearRow || *way == ReleaseMechanism::ClearPgRow) {
+    const auto &method = methodOf(way);
+    if (way == ReleaseMechanism::ClearRow || way == ReleaseMechanism::ClearPgRow) {
         if (!method.isIdentified(contender))
             return refused(u"the row of %1 does not say who holds it, or since when: nothing tells this hold from a "
                            u"later one"_s.arg(lockText(snapshot)),

@@ -90,10 +90,8 @@ Task<Result<QByteArray>> askActivity(Target target, Deadline deadline)
                              "WHERE ID = "
                                  + target.number(),
                              deadline);
-    const auto answer = co_await asking;
-    if (!answer)
-        co_return answer.error();
-    co_return answer->cell(0, "activity").value_or(QByteArray());
+    CO_TRY(const auto &answer, co_await asking);
+    co_return answer.cell(0, "activity").value_or(QByteArray());
 }
 
 // Where a proxy stands between, on the server that was looked at or not at all.
@@ -124,17 +122,13 @@ Task<Result<Verdict>> killByStatus(Target target, Deadline deadline)
         co_return Verdict::Old;
     constexpr int tries = 5;
     for (int i = 0; i < tries; ++i) {
-        const auto activity = co_await askActivity(target, deadline);
-        if (!activity)
-            co_return activity.error();
-        const auto found = co_await lookAtWhatIs(target, deadline);
-        if (!found)
-            co_return found.error();
-        if (activity->isEmpty() || *found == mariadb::InStatus::NotThere)
+        CO_TRY(const auto &activity, co_await askActivity(target, deadline));
+        CO_TRY(const auto &found, co_await lookAtWhatIs(target, deadline));
+        if (activity.isEmpty() || found == mariadb::InStatus::NotThere)
             co_return Verdict::Gone;
-        if (*found == mariadb::InStatus::NotKnown)
+        if (found == mariadb::InStatus::NotKnown)
             co_return Verdict::Old;
-        const auto verdict = co_await killAfterLook(target, *activity, deadline);
+        const auto verdict = co_await killAfterLook(target, activity, deadline);
         if (!verdict || *verdict != Verdict::Busy)
             co_return verdict;
     }
@@ -189,10 +183,8 @@ Task<Result<Verdict>> killQueryOf(Target target, bool isWaiter, Deadline deadlin
 Task<Result<bool>> holds(Target target, Deadline deadline)
 {
     auto asking = target.ask("SELECT " + target.held + " AS held", deadline);
-    const auto answer = co_await asking;
-    if (!answer)
-        co_return answer.error();
-    co_return answer->cell(0, "held") == QByteArray("1");
+    CO_TRY(const auto &answer, co_await asking);
+    co_return answer.cell(0, "held") == QByteArray("1");
 }
 
 Task<Result<Verdict>> killNamed(Target target, Deadline deadline)
@@ -203,15 +195,11 @@ Task<Result<Verdict>> killNamed(Target target, Deadline deadline)
     }
     const auto question = mariadb::serverQuestion(*target.session);
     auto asking = target.ask(question, deadline);
-    const auto server = co_await asking;
-    if (!server)
-        co_return server.error();
-    if (server->cell(0, "started") != target.serverStarted)
+    CO_TRY(const auto &server, co_await asking);
+    if (server.cell(0, "started") != target.serverStarted)
         co_return Verdict::Another;
-    const auto still = co_await holds(target, deadline);
+    CO_TRY(const auto &still, co_await holds(target, deadline));
     if (!still)
-        co_return still.error();
-    if (!*still)
         co_return Verdict::Gone;
     const QByteArray notNumbered;
     const auto verdict = co_await killAfterLook(target, notNumbered, deadline);
@@ -402,14 +390,10 @@ Task<Result<Sent>> killQuery(ForceReleasePlan plan, mariadb::Session *session, D
             u"nothing was sent: this server cannot look and KILL QUERY in one statement; look at PROCESSLIST and "
             u"send it yourself"_s};
     const auto isByPlugin = co_await saysTablesByPlugin(plan, session, deadline);
-    const auto target = targetOf(plan, session, isByPlugin);
-    if (!target)
-        co_return target.error();
-    auto acting = killQueryOf(*target, plan.way == ReleaseAction::KillWaiter, deadline);
-    const auto verdict = co_await acting;
-    if (!verdict)
-        co_return verdict.error();
-    switch (*verdict) {
+    CO_TRY(const auto &target, targetOf(plan, session, isByPlugin));
+    auto acting = killQueryOf(target, plan.way == ReleaseAction::KillWaiter, deadline);
+    CO_TRY(const auto &verdict, co_await acting);
+    switch (verdict) {
     case Verdict::Killed: break;
     case Verdict::Gone: co_return goneAlready(plan);
     case Verdict::Another:
@@ -424,10 +408,8 @@ Task<Result<Sent>> killQuery(ForceReleasePlan plan, mariadb::Session *session, D
 Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
 {
     const auto isByPlugin = co_await saysTablesByPlugin(plan, session, deadline);
-    const auto target = targetOf(plan, session, isByPlugin);
-    if (!target)
-        co_return target.error();
-    auto acting = target->isTransaction() ? killRow(*target, deadline) : killNamed(*target, deadline);
+    CO_TRY(const auto &target, targetOf(plan, session, isByPlugin));
+    auto acting = target.isTransaction() ? killRow(target, deadline) : killNamed(target, deadline);
     const auto verdict = co_await acting;
     if (!verdict && verdict.error().code == ErrorCode::UnknownOutcome)
         co_return verdict.error();
@@ -448,7 +430,7 @@ Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *sessi
             true};
     if (*verdict == Verdict::Old)
         co_return mayBeOld(plan);
-    co_await untilGone(*target);
+    co_await untilGone(target);
     co_return Sent();
 }
 

@@ -41,12 +41,10 @@ Task<Result<InStatus>> lookInDataLocks(KillTarget target, Deadline deadline)
             + target.number() + " AND l.ENGINE_TRANSACTION_ID = " + target.transaction
             + " AND l.LOCK_STATUS = 'GRANTED') AS locks",
         deadline);
-    const auto answer = co_await asking;
-    if (!answer)
-        co_return answer.error();
-    if (answer->cell(0, "is_ours") != QByteArray("1"))
+    CO_TRY(const auto &answer, co_await asking);
+    if (answer.cell(0, "is_ours") != QByteArray("1"))
         co_return InStatus::NotKnown;
-    co_return answer->cell(0, "locks").value_or("0").toLongLong() > 0 ? InStatus::Active : InStatus::NotThere;
+    co_return answer.cell(0, "locks").value_or("0").toLongLong() > 0 ? InStatus::Active : InStatus::NotThere;
 }
 
 } // namespace
@@ -64,14 +62,12 @@ QByteArray rowFacts(const KillTarget &target)
 Task<Result<KillVerdict>> lookAfresh(KillTarget target, Deadline deadline)
 {
     const auto question = "SELECT " + rowFacts(target) + " FROM information_schema.INNODB_TRX t";
-    const auto answer = co_await askInLook(target, question, deadline);
-    if (!answer)
-        co_return answer.error();
-    if (answer->cell(0, "fresh") != QByteArray("1"))
+    CO_TRY(const auto &answer, co_await askInLook(target, question, deadline));
+    if (answer.cell(0, "fresh") != QByteArray("1"))
         co_return KillVerdict::Old;
-    if (answer->cell(0, "same") == QByteArray("1"))
+    if (answer.cell(0, "same") == QByteArray("1"))
         co_return KillVerdict::Killed;
-    co_return answer->cell(0, "present") == QByteArray("0") ? KillVerdict::Gone : KillVerdict::Another;
+    co_return answer.cell(0, "present") == QByteArray("0") ? KillVerdict::Gone : KillVerdict::Another;
 }
 
 Task<Result<InStatus>> lookAtWhatIs(KillTarget target, Deadline deadline)
@@ -81,10 +77,8 @@ Task<Result<InStatus>> lookAtWhatIs(KillTarget target, Deadline deadline)
         co_return locks;
     }
     const QByteArray status = "SHOW ENGINE INNODB STATUS";
-    const auto answer = co_await askInLook(target, status, deadline);
-    if (!answer)
-        co_return answer.error();
-    co_return mariadb::findInStatus(answer->cell(0, "status").value_or(QByteArray()), target.transaction,
+    CO_TRY(const auto &answer, co_await askInLook(target, status, deadline));
+    co_return mariadb::findInStatus(answer.cell(0, "status").value_or(QByteArray()), target.transaction,
                                     target.connection, target.ours);
 }
 

@@ -235,11 +235,9 @@ Result<PgAct> actOf(const ForceReleasePlan &plan)
 
 Task<Result<Sent>> signalBackend(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
 {
-    const auto act = actOf(plan);
-    if (!act)
-        co_return act.error();
+    CO_TRY(const auto &act, actOf(plan));
     const auto ours = session->connectionId();
-    const mariadb::Statement statement{act->text, {}, ours, true};
+    const mariadb::Statement statement{act.text, {}, ours, true};
     auto asking = session->execute(statement, deadline);
     const auto answer = co_await asking;
     const auto code = answer ? ErrorCode::Server : answer.error().code;
@@ -253,7 +251,7 @@ Task<Result<Sent>> signalBackend(ForceReleasePlan plan, mariadb::Session *sessio
                             label(plan.before.lock.text()), answer.error().message),
                         answer.error().retryable};
     const auto is = [&answer](const char *column) { return answer->cell(0, column) == QByteArray("1"); };
-    if (!is("meant") && act->isTerminate)
+    if (!is("meant") && act.isTerminate)
         co_return goneAlready(plan);
     if (!is("meant"))
         co_return changedMeanwhile(plan, plan.way == ReleaseAction::KillWaiter
@@ -261,8 +259,8 @@ Task<Result<Sent>> signalBackend(ForceReleasePlan plan, mariadb::Session *sessio
                                              : u"no statement of it runs that could be ended"_s);
     if (!is("done"))
         co_return goneAlready(plan); // the process ended between the two
-    if (act->isTerminate)
-        co_await untilBackendIsGone(session, act->same);
+    if (act.isTerminate)
+        co_await untilBackendIsGone(session, act.same);
     co_return Sent();
 }
 

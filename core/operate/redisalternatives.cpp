@@ -185,13 +185,11 @@ Task<Result<Sent>> shorten(ForceReleasePlan plan, redis::Connection *connection,
     case LeaseEnd::Member: script = "shorten-member"; arguments << plan.before.clientTraits.exclusiveMark;
     }
     auto reply = connection->script(redis::loadScript(script), keys, arguments, deadline);
-    const auto answer = co_await reply;
-    if (!answer)
-        co_return answer.error();
-    const bool isPair = answer->items.size() == 2;
-    const qint64 outcome = isPair ? answer->items[0].integer : answer->integer;
+    CO_TRY(const auto &answer, co_await reply);
+    const bool isPair = answer.items.size() == 2;
+    const qint64 outcome = isPair ? answer.items[0].integer : answer.integer;
     if (outcome == 1)
-        co_return Sent{isPair ? answer->items[1].integer : 0, {}};
+        co_return Sent{isPair ? answer.items[1].integer : 0, {}};
     if (outcome == -1)
         co_return goneAlready(plan);
     co_return changedMeanwhile(plan, whyNotShortened(outcome));
@@ -205,10 +203,8 @@ Task<Result<Sent>> leaveQueue(ForceReleasePlan plan, redis::Connection *connecti
     // How long its client gives a waiter is not known: the moments of the others stay as they are.
     const QByteArrayList arguments{plan.guard.redis().value, "0", names.channel()};
     auto reply = connection->script(script, keys, arguments, deadline);
-    const auto answer = co_await reply;
-    if (!answer)
-        co_return answer.error();
-    if (answer->integer == 1)
+    CO_TRY(const auto &answer, co_await reply);
+    if (answer.integer == 1)
         co_return Sent();
     co_return goneAlready(plan);
 }

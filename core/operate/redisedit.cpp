@@ -240,11 +240,9 @@ Task<Result<EditSent>> sendKeyEdit(EditPlan plan, redis::Connection *connection,
         args << QByteArray::number(*plan.leaseEnds);
     const auto script = redis::loadScript("edit-key");
     auto reply = connection->script(script, keys, args, deadline);
-    const auto said = co_await reply;
-    if (!said)
-        co_return said.error();
-    if (said->text != "done")
-        co_return otherThanItWas(plan, said->text);
+    CO_TRY(const auto &said, co_await reply);
+    if (said.text != "done")
+        co_return otherThanItWas(plan, said.text);
     co_return EditSent();
 }
 
@@ -357,20 +355,18 @@ Task<Result<EditState>> readForEdit(EditRequest request, redis::Connection *conn
     const std::vector<redis::Command> facts{
         {"TYPE", key}, {"PTTL", key}, {"PEXPIRETIME", key}, {"MEMORY", "USAGE", key, "SAMPLES", "5"}};
     auto describing = connection->pipeline(facts, deadline);
-    const auto said = co_await describing;
-    if (!said)
-        co_return said.error();
-    const auto &type = (*said)[0];
+    CO_TRY(const auto &said, co_await describing);
+    const auto &type = said[0];
     if (type.isError())
         co_return Error{ErrorCode::NoPermission, u"%1: %2"_s.arg(label(key), label(type.text))};
     if (type.text == "none")
         co_return state;
     state.exists = true;
     state.type = type.text;
-    state.ttl = timeOf((*said)[1]);
-    if (const auto &moment = (*said)[2]; moment.kind == Value::Kind::Integer && moment.integer >= 0)
+    state.ttl = timeOf(said[1]);
+    if (const auto &moment = said[2]; moment.kind == Value::Kind::Integer && moment.integer >= 0)
         state.expiryMs = moment.integer;
-    const auto &memory = (*said)[3];
+    const auto &memory = said[3];
     constexpr qint64 inMemory = 4; // times as large as when it is written down
     const bool isSmall = memory.kind == Value::Kind::Integer && memory.integer <= inMemory * largestEdit;
     std::vector<redis::Command> values{countCommand(state.type, key)};
@@ -381,10 +377,8 @@ Task<Result<EditState>> readForEdit(EditRequest request, redis::Connection *conn
     else if (state.type == "hash" && !request.field.isEmpty())
         values.push_back({"HGET", key, request.field});
     auto reading = connection->pipeline(std::move(values), deadline);
-    const auto read = co_await reading;
-    if (!read)
-        co_return read.error();
-    takeValues(state, request, *read, isSmall);
+    CO_TRY(const auto &read, co_await reading);
+    takeValues(state, request, read, isSmall);
     co_return state;
 }
 

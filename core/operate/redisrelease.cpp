@@ -364,12 +364,10 @@ Task<Result<Sent>> releaseRedisson(ForceReleasePlan plan, redis::Connection *con
         lockArgs << QByteArray::number(*plan.leaseEnds);
     auto reply =
         connection->script(script, isOfGroup ? groupKeys : lockKeys, isOfGroup ? groupArgs : lockArgs, deadline);
-    const auto answer = co_await reply;
-    if (!answer)
-        co_return answer.error();
-    const qint64 outcome = answer->items.size() == 2 ? answer->items[0].integer : -2;
+    CO_TRY(const auto &answer, co_await reply);
+    const qint64 outcome = answer.items.size() == 2 ? answer.items[0].integer : -2;
     if (outcome > 0)
-        co_return Sent{answer->items[1].integer, {}};
+        co_return Sent{answer.items[1].integer, {}};
     if (outcome == -1)
         co_return goneAlready(plan);
     co_return changedMeanwhile(plan, outcome == 0    ? u"another holds it now"_s
@@ -384,12 +382,10 @@ Task<Result<Sent>> releasePermit(ForceReleasePlan plan, redis::Connection *conne
     const QByteArrayList keys{plan.before.lock.name, names.permitDeadlines()};
     const QByteArrayList args{plan.guard.redis().value, names.semaphoreChannel()};
     auto reply = connection->script(script, keys, args, deadline);
-    const auto answer = co_await reply;
-    if (!answer)
-        co_return answer.error();
+    CO_TRY(const auto &answer, co_await reply);
     // One that ran out a moment ago comes back to the others all the same.
-    if (answer->items.size() == 2 && answer->items[0].integer >= 0)
-        co_return Sent{answer->items[1].integer, {}};
+    if (answer.items.size() == 2 && answer.items[0].integer >= 0)
+        co_return Sent{answer.items[1].integer, {}};
     co_return goneAlready(plan);
 }
 
@@ -404,12 +400,10 @@ Task<Result<Sent>> giveMemberBack(ForceReleasePlan plan, redis::Connection *conn
         arguments << QByteArray(plan.before.clientTraits.exclusiveMark);
     }
     auto reply = connection->script(redis::loadScript("member-back"), keys, arguments, deadline);
-    const auto answer = co_await reply;
-    if (!answer)
-        co_return answer.error();
-    if (answer->integer == 1)
+    CO_TRY(const auto &answer, co_await reply);
+    if (answer.integer == 1)
         co_return Sent{};
-    if (answer->integer < 0)
+    if (answer.integer < 0)
         co_return goneAlready(plan);
     co_return changedMeanwhile(plan, u"another has this permit now"_s);
 }

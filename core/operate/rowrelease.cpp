@@ -109,10 +109,8 @@ Task<Result<Sent>> clearRow(ForceReleasePlan plan, mariadb::Session *session, Fr
     if (!row)
         co_return changedMeanwhile(plan, u"its table is not known"_s);
     auto acting = session->execute(freeing(*row, plan, text), deadline);
-    const auto done = co_await acting;
-    if (!done)
-        co_return done.error();
-    if (done->affected == 0)
+    CO_TRY(const auto &done, co_await acting);
+    if (done.affected == 0)
         co_return goneAlready(plan);
     co_return Sent();
 }

@@ -44,10 +44,8 @@ Task<Result<ZnodeCopy>> copyOf(zk::Session *session, ZPath path, bool withData, 
             co_return data.error();
     }
     auto statReply = session->exists(path, std::nullopt, deadline);
-    const auto stat = co_await statReply;
-    if (!stat)
-        co_return stat.error();
-    copy.stat = *stat;
+    CO_TRY(const auto &stat, co_await statReply);
+    copy.stat = stat;
     co_return copy;
 }
 
@@ -85,13 +83,11 @@ Task<Result<std::vector<ZnodeCopy>>> allBelow(zk::Session *session, ZPath path, 
     Keeping kept;
     std::vector<ZPath> folders{path};
     while (!folders.empty()) {
-        const auto children = co_await childrenOf(session, folders, deadline);
-        if (!children)
-            co_return children.error();
-        if (kept.copies.size() + children->size() > mostDeleted)
+        CO_TRY(const auto &children, co_await childrenOf(session, folders, deadline));
+        if (kept.copies.size() + children.size() > mostDeleted)
             co_return tooManyBelow(path);
         folders.clear();
-        for (const auto &child : *children) {
+        for (const auto &child : children) {
             auto copying = copyOf(session, child, !kept.isFull(), deadline);
             auto copy = co_await copying;
             if (!copy && copy.error().code == ErrorCode::NoNode)
@@ -140,9 +136,7 @@ Error refusedByServer(const ZPath &path, const Error &error)
 Task<Result<void>> deleteCopy(zk::Session *session, ZnodeCopy copy, Deadline deadline)
 {
     auto looking = sameNode(session, copy, true, deadline);
-    const auto same = co_await looking;
-    if (!same)
-        co_return same.error();
+    CO_TRY_VOID(co_await looking);
     auto reply = session->remove(copy.path, copy.stat.version, deadline);
     const auto removed = co_await reply;
     if (!removed)
@@ -224,9 +218,7 @@ Task<Result<EditSent>> sendChange(EditPlan plan, zk::Session *session, Deadline 
     const ZPath path(plan.request.name);
     const auto &stat = plan.before.stat;
     auto looking = sameNode(session, itself(plan), false, deadline);
-    const auto same = co_await looking;
-    if (!same)
-        co_return same.error();
+    CO_TRY_VOID(co_await looking);
     std::optional<Error> failure;
     if (plan.request.kind == EditKind::ZnodeSet) {
         auto reply = session->set(path, plan.request.value, stat.version, deadline);
@@ -274,10 +266,8 @@ Task<Result<EditState>> readForEdit(EditRequest request, zk::Session *session, D
     state.acls = copy->acls;
     if (request.kind == EditKind::ZnodeDelete && copy->stat.numChildren > 0) {
         auto walking = allBelow(session, path, deadline);
-        auto below = co_await walking;
-        if (!below)
-            co_return below.error();
-        state.below = std::move(*below);
+        CO_TRY(auto &below, co_await walking);
+        state.below = std::move(below);
     }
     co_return state;
 }

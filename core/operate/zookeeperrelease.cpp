@@ -66,9 +66,7 @@ QString wokenByDelete(const LockSnapshot &snapshot, const Contender &holder)
 Task<Result<Sent>> deleteNode(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
 {
     auto looking = lookAtNode(plan, session, deadline);
-    const auto stat = co_await looking;
-    if (!stat)
-        co_return stat.error();
+    CO_TRY_VOID(co_await looking);
     auto removeReply = session->remove(ZPath(plan.guard.znode().path), plan.guard.znode().version, deadline);
     const auto removed = co_await removeReply;
     if (removed)
@@ -216,9 +214,7 @@ Error refusedByServer(const ForceReleasePlan &plan, const Error &error)
 Task<Result<Sent>> revoke(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
 {
     auto looking = lookAtNode(plan, session, deadline);
-    const auto stat = co_await looking;
-    if (!stat)
-        co_return stat.error();
+    CO_TRY_VOID(co_await looking);
     auto setReply =
         session->set(ZPath(plan.guard.znode().path), recipes::revocationMark, plan.guard.znode().version, deadline);
     const auto set = co_await setReply;
@@ -234,9 +230,7 @@ Task<Result<Sent>> killWaiter(ForceReleasePlan plan, zk::Session *session, Deadl
     if (!blocker)
         co_return changedMeanwhile(plan, u"what it waits for is not known"_s);
     auto looking = lookAtNode(plan, session, deadline);
-    const auto stat = co_await looking;
-    if (!stat)
-        co_return stat.error();
+    CO_TRY_VOID(co_await looking);
     std::vector<zk::Op> ops(2);
     ops[0].kind = zk::Op::Kind::Check;
     ops[0].path = ZPath(blocker->guard.znode().path);

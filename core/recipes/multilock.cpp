@@ -116,10 +116,8 @@ Task<Result<bool>> MultiLock::isStillMine(Deadline deadline)
     const auto alive = self();
     bool all = isHeld();
     for (size_t i = 0; all && !alive.expired() && i < m_members.size(); ++i) {
-        const auto mine = co_await m_members[i]->isStillMine(deadline);
-        if (!mine)
-            co_return mine.error();
-        all = *mine;
+        CO_TRY(const auto &mine, co_await m_members[i]->isStillMine(deadline));
+        all = mine;
     }
     co_return all;
 }

@@ -158,19 +158,15 @@ private:
     // An error reply stays a value.
     Task<Result<Value>> raw(Command command, Deadline deadline)
     {
-        const auto destination = destinationOf(command);
-        if (!destination)
-            co_return destination.error();
-        if (destination->kind == Destination::Kind::Everyone) {
+        CO_TRY(const auto &destination, destinationOf(command));
+        if (destination.kind == Destination::Kind::Everyone) {
             auto whole = co_await m_whole.ask(std::move(command), deadline);
             co_return whole;
         }
         std::vector<Parcel> parcels;
-        parcels.push_back(Parcel{std::move(command), destination->slot});
-        auto answers = co_await m_delivery.deliver(std::move(parcels), deadline);
-        if (!answers)
-            co_return answers.error();
-        co_return std::move(answers->front());
+        parcels.push_back(Parcel{std::move(command), destination.slot});
+        CO_TRY(auto &answers, co_await m_delivery.deliver(std::move(parcels), deadline));
+        co_return std::move(answers.front());
     }
 
     // What has keys first, in one go; then what concerns the whole, one after the other.

@@ -254,10 +254,8 @@ Task<Result<Value>> ClusterWhole::ask(Command command, Deadline deadline)
     std::vector<Question> questions;
     for (const auto &host : m_nodes.serving())
         questions.push_back(Question{host, questionsFor(command)});
-    auto got = co_await askAll(questions, deadline);
-    if (!got)
-        co_return got.error();
-    const auto &answers = *got;
+    CO_TRY(auto &got, co_await askAll(questions, deadline));
+    const auto &answers = got;
     for (const auto &one : answers) {
         // SHARD… is Redis 7's: an older one counts without it.
         const auto &asked = isSub(command, "CLIENT", "LIST") ? one.back() : one.front();
@@ -295,10 +293,8 @@ Task<Result<ClusterWhole::Answers>> ClusterWhole::askAll(std::vector<Question> q
         replies.push_back(m_nodes.at(question.host).pipeline(std::move(question.commands), deadline));
     Answers answers;
     for (auto &reply : replies) {
-        auto got = co_await reply;
-        if (!got)
-            co_return got.error();
-        answers.push_back(std::move(*got));
+        CO_TRY(auto &got, co_await reply);
+        answers.push_back(std::move(got));
     }
     co_return std::move(answers);
 }
@@ -324,10 +320,8 @@ Task<Result<Value>> ClusterWhole::scan(Command command, Deadline deadline)
     command[1] = QByteArray::number(own);
     std::vector<Question> questions;
     questions.push_back(Question{m_nodes.primaries()[node], {command}});
-    auto got = co_await askAll(std::move(questions), deadline);
-    if (!got)
-        co_return got.error();
-    auto page = got->front().front();
+    CO_TRY(auto &got, co_await askAll(std::move(questions), deadline));
+    auto page = got.front().front();
     if (page.isError() || page.items.size() != 2)
         co_return page;
     auto &next = page.items[0].text;
@@ -351,22 +345,18 @@ Task<Result<Value>> ClusterWhole::track(Command command, Deadline deadline)
     for (const auto &host : m_nodes.serving()) {
         if (isRedirected) {
             auto asking = m_nodes.at(host).subscriberId(deadline);
-            const auto id = co_await asking;
-            if (!id)
-                co_return id.error();
-            m_subscribers[displayHost(host)] = *id;
-            command[at] = QByteArray::number(*id);
+            CO_TRY(const auto &id, co_await asking);
+            m_subscribers[displayHost(host)] = id;
+            command[at] = QByteArray::number(id);
         }
         questions.push_back(Question{host, {command}});
     }
-    auto got = co_await askAll(std::move(questions), deadline);
-    if (!got)
-        co_return got.error();
-    for (const auto &one : *got) {
+    CO_TRY(auto &got, co_await askAll(std::move(questions), deadline));
+    for (const auto &one : got) {
         if (one.front().isError())
             co_return one.front();
     }
-    co_return got->front().front();
+    co_return got.front().front();
 }
 
 Value ClusterWhole::clients(const std::vector<Question> &questions, const Answers &answers) const
@@ -399,11 +389,9 @@ Task<Result<qint64>> ClusterWhole::subscriberId(Deadline deadline)
         replies.push_back(m_nodes.at(host).subscriberId(deadline));
     std::optional<qint64> first;
     for (std::size_t i = 0; i < hosts.size(); ++i) {
-        const auto id = co_await replies[i];
-        if (!id)
-            co_return id.error();
-        m_subscribers[displayHost(hosts[i])] = *id;
-        first = first.value_or(*id);
+        CO_TRY(const auto &id, co_await replies[i]);
+        m_subscribers[displayHost(hosts[i])] = id;
+        first = first.value_or(id);
     }
     co_return *first;
 }

@@ -200,8 +200,7 @@ public:
     Result<Outcome> play()
     {
         for (std::size_t i = 0; i < m_castings.size(); ++i) {
-            if (const auto come = arrive(i); !come)
-                return come.error();
+            TRY_VOID(arrive(i));
         }
         m_outcome.isAlike = isAlike();
         if (!m_outcome.isAlike)
@@ -242,10 +241,8 @@ private:
         one.access = m_stage->open(*process, static_cast<int>(i));
         for (int tries = 0; tries < 5000 && !one.access->isReady(); ++tries)
             m_world.advance(1ms);
-        auto made = one.access->makeLock(part.reads, Random(i + 100));
-        if (!made)
-            return made.error();
-        one.lock = *std::move(made);
+        TRY(auto &made, one.access->makeLock(part.reads, Random(i + 100)));
+        one.lock = std::move(made);
         m_scope.launch(take(i));
         m_world.advance(arrivalTakes);
         if (one.failure)

@@ -229,33 +229,29 @@ Result<Rehearsal> rehearse(const operate::ForceReleasePlan &plan)
         rehearsal.assumed << *why;
         return rehearsal;
     }
-    const auto cast = castOf(plan, false);
-    if (!cast)
-        return cast.error();
-    rehearsal.assumed << cast->assumed;
-    auto outcome = playRelease(plan, *cast);
-    if (!outcome)
-        return outcome.error();
-    rehearsal.isWokenSeen = lock.waitersKnown && !cast->hasUnseenWatches;
-    bool isSure = outcome->isAlike;
+    TRY(const auto &cast, castOf(plan, false));
+    rehearsal.assumed << cast.assumed;
+    TRY(auto &outcome, playRelease(plan, cast));
+    rehearsal.isWokenSeen = lock.waitersKnown && !cast.hasUnseenWatches;
+    bool isSure = outcome.isAlike;
     bool isWokenAlike = true;
-    if (isSure && cast->hasUnknownModes) {
+    if (isSure && cast.hasUnknownModes) {
         const auto reading = castOf(plan, true);
         const auto other = reading ? playRelease(plan, *reading) : Result<Outcome>(reading.error());
         // Of several in no order nothing is said but that one of them gets it.
-        isSure = other && other->granted.empty() == outcome->granted.empty();
-        isWokenAlike = other && other->woken.size() == outcome->woken.size();
+        isSure = other && other->granted.empty() == outcome.granted.empty();
+        isWokenAlike = other && other->woken.size() == outcome.woken.size();
         rehearsal.assumed << u"whether those who wait want to read or to write is not on the server: both were "
                              u"played"_s;
     }
     if (!isSure) {
-        rehearsal.assumed << (outcome->isAlike
+        rehearsal.assumed << (outcome.isAlike
                                   ? u"what comes depends on that"_s
                                   : u"played from the beginning, others came to hold it than hold it now: "
                                     u"nothing can be foretold"_s);
         return rehearsal;
     }
-    judge(rehearsal, lock, *cast, *outcome);
+    judge(rehearsal, lock, cast, outcome);
     rehearsal.woken = rehearsal.woken.value_or(0) + static_cast<int>(beside.size());
     rehearsal.isWokenSeen = rehearsal.isWokenSeen && isWokenAlike && beside.isEmpty();
     return rehearsal;

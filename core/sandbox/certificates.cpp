@@ -71,27 +71,21 @@ QByteArray bytesOf(const QString &name)
 
 Result<std::unique_ptr<Certificates>> Certificates::make()
 {
-    auto folder = TemporaryFolder::make();
-    if (!folder)
-        return folder.error();
+    TRY(auto &folder, TemporaryFolder::make());
     for (const auto &name : {u"ca"_s, u"stranger"_s}) {
-        if (auto made = makeAuthority(**folder, name); !made)
-            return made.error();
+        TRY_VOID(makeAuthority(*folder, name));
     }
     // etcd's gateway is a client of its own server, and shows it the server's certificate.
     const QByteArray forServers =
         "subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=serverAuth,clientAuth\n";
-    if (auto made = makeCertificate(**folder, u"server"_s, u"/CN=lockscope-server"_s, forServers); !made)
-        return made.error();
+    TRY_VOID(makeCertificate(*folder, u"server"_s, u"/CN=lockscope-server"_s, forServers));
     // Without a CommonName: etcd's gateway refuses one where users are on.
     const QByteArray forClients = "extendedKeyUsage=clientAuth\n";
-    if (auto made = makeCertificate(**folder, u"client"_s, u"/O=lockscope-client"_s, forClients); !made)
-        return made.error();
-    std::unique_ptr<Certificates> certificates(new Certificates(std::move(*folder)));
+    TRY_VOID(makeCertificate(*folder, u"client"_s, u"/O=lockscope-client"_s, forClients));
+    std::unique_ptr<Certificates> certificates(new Certificates(std::move(folder)));
     // ZooKeeper reads both from one file.
     const auto both = bytesOf(certificates->serverKey()) + bytesOf(certificates->server());
-    if (auto written = certificates->m_folder->write(u"server-both.pem"_s, both); !written)
-        return written.error();
+    TRY_VOID(certificates->m_folder->write(u"server-both.pem"_s, both));
     return certificates;
 }
 

@@ -145,8 +145,7 @@ public:
         const auto path = QFile::encodeName(folder.file(home));
         if (::mkdir(path.constData(), 0700) != 0 && errno != EEXIST)
             return Error{ErrorCode::Server, u"could not make %1"_s.arg(folder.file(home))};
-        if (const auto copied = copyTls(folder); !copied)
-            return copied.error();
+        TRY_VOID(copyTls(folder));
         if (m_setPrivileges.isEmpty())
             return {};
         // Ours stays ours: the other user may pass through it, and no more.

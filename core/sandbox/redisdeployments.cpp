@@ -164,9 +164,7 @@ SandboxVariant sentinelVariant()
 
 Result<std::vector<std::unique_ptr<Server>>> makeRedisCluster(RedisClusterOptions options)
 {
-    const auto program = redisProgram();
-    if (!program)
-        return program.error();
+    TRY(const auto &program, redisProgram());
     auto random = Random::fromSystem();
     const auto seats = seatsOfCluster(options.primaries, random);
     const auto common = nothingOnDisk + "cluster-enabled yes\ncluster-config-file nodes.conf\ncluster-node-timeout "
@@ -187,16 +185,14 @@ Result<std::vector<std::unique_ptr<Server>>> makeRedisCluster(RedisClusterOption
         redis.isReady = [](const QByteArray &answer) {
             return answer.contains("cluster_state:ok") && saysReplicates(answer);
         };
-        nodes.push_back(ServerProcess::of(std::make_unique<SeatedRedis>(*program, std::move(redis))));
+        nodes.push_back(ServerProcess::of(std::make_unique<SeatedRedis>(program, std::move(redis))));
     }
     return nodes;
 }
 
 Result<std::vector<std::unique_ptr<Server>>> makeRedisSentinels(RedisSentinelOptions options)
 {
-    const auto program = redisProgram();
-    if (!program)
-        return program.error();
+    TRY(const auto &program, redisProgram());
     auto random = Random::fromSystem();
     std::set<quint16> taken;
     const auto primary = nextPort(taken);
@@ -215,7 +211,7 @@ Result<std::vector<std::unique_ptr<Server>>> makeRedisSentinels(RedisSentinelOpt
             redis.configuration += "replicaof 127.0.0.1 " + QByteArray::number(primary) + '\n';
         redis.question = "INFO replication\r\n";
         redis.isReady = &saysReplicates;
-        servers.push_back(ServerProcess::of(std::make_unique<SeatedRedis>(*program, std::move(redis))));
+        servers.push_back(ServerProcess::of(std::make_unique<SeatedRedis>(program, std::move(redis))));
     }
     const QByteArray service = sandboxService;
     const auto downAfter = QByteArray::number(qint64(options.downAfter.count()));
@@ -237,7 +233,7 @@ Result<std::vector<std::unique_ptr<Server>>> makeRedisSentinels(RedisSentinelOpt
         redis.more = {"--sentinel"};
         redis.question = "INFO sentinel\r\n";
         redis.isReady = [](const QByteArray &answer) { return answer.contains("status=ok"); };
-        servers.push_back(ServerProcess::of(std::make_unique<SeatedRedis>(*program, std::move(redis))));
+        servers.push_back(ServerProcess::of(std::make_unique<SeatedRedis>(program, std::move(redis))));
     }
     return servers;
 }

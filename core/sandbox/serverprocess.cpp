@@ -299,10 +299,8 @@ Result<void> ServerProcess::begin()
     if (m_child.isRunning())
         return {};
     if (!m_folder) {
-        auto folder = TemporaryFolder::make();
-        if (!folder)
-            return folder.error();
-        m_folder = std::move(*folder);
+        TRY(auto &folder, TemporaryFolder::make());
+        m_folder = std::move(folder);
     }
     if (!m_hasAnswered) {
         auto prepared = prepareElsewhere();
@@ -336,12 +334,8 @@ Result<bool> ServerProcess::poll()
         if (m_hasAnswered || !saysAddressInUse(log()) || ++m_portTries > mostPortTries)
             return gaveUp(u"it ended"_s);
         qCInfo(logSandbox).noquote() << m_kind->name() << "found its port taken, trying another";
-        auto prepared = prepareElsewhere();
-        if (!prepared)
-            return prepared.error();
-        auto launched = launch();
-        if (!launched)
-            return launched.error();
+        TRY_VOID(prepareElsewhere());
+        TRY_VOID(launch());
     }
     if (m_isReady)
         return true;
@@ -374,10 +368,8 @@ Result<void> ServerProcess::start(std::chrono::milliseconds atMost)
         return begun;
     const auto until = std::chrono::steady_clock::now() + atMost;
     for (;;) {
-        auto ready = poll();
-        if (!ready)
-            return ready.error();
-        if (*ready)
+        TRY(auto &ready, poll());
+        if (ready)
             return {};
         if (std::chrono::steady_clock::now() >= until) {
             stop();

@@ -171,11 +171,9 @@ Result<std::unique_ptr<ZooKeeperServer>> make(const ZooKeeperOptions &options, S
         return Error{ErrorCode::Unsupported,
                      u"no private ZooKeeper: java is not installed; Debian's package is default-jre-headless"_s,
                      false};
-    auto classes = classPath(options.adminServer, options.tls != nullptr);
-    if (!classes)
-        return classes.error();
+    TRY(auto &classes, classPath(options.adminServer, options.tls != nullptr));
     return ServerProcess::of(
-        std::make_unique<ZooKeeperKind>(QFile::encodeName(java), std::move(*classes), options, std::move(seat)));
+        std::make_unique<ZooKeeperKind>(QFile::encodeName(java), std::move(classes), options, std::move(seat)));
 }
 
 quint16 unusedPort(std::set<quint16> &taken)
@@ -209,10 +207,8 @@ Result<ZooKeeperMembers> makeZooKeeperEnsemble(int members, ZooKeeperOptions opt
     ZooKeeperMembers made;
     for (auto &seat : seats) {
         seat.servers = servers;
-        auto one = make(options, seat);
-        if (!one)
-            return one.error();
-        made.push_back(std::move(*one));
+        TRY(auto &one, make(options, seat));
+        made.push_back(std::move(one));
     }
     return made;
 }
@@ -234,9 +230,7 @@ Result<void> startAll(const ZooKeeperMembers &members, std::chrono::milliseconds
                 return Error{ErrorCode::TimedOut, u"the private ensemble did not come up in time"_s, true};
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }
-        auto ready = member->poll();
-        if (!ready)
-            return ready.error();
+        TRY_VOID(member->poll());
     }
     return {};
 }
@@ -249,11 +243,9 @@ Result<std::vector<std::unique_ptr<Server>>> makeMembers(int members, ZooKeeperO
     if (members == 1)
         return alone(makeZooKeeper(options));
     options.adminServer = false; // one URI has one port for it; four-letter words say the same
-    auto made = makeZooKeeperEnsemble(members, options);
-    if (!made)
-        return made.error();
+    TRY(auto &made, makeZooKeeperEnsemble(members, options));
     std::vector<std::unique_ptr<Server>> servers;
-    std::ranges::move(*made, std::back_inserter(servers));
+    std::ranges::move(made, std::back_inserter(servers));
     return servers;
 }
 

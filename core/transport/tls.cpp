@@ -39,10 +39,8 @@ Result<QByteArray> contentOf(const QString &what, const QString &name)
 
 Result<QList<QSslCertificate>> certificatesIn(const QString &what, const QString &name)
 {
-    const auto content = contentOf(what, name);
-    if (!content)
-        return content.error();
-    auto certificates = QSslCertificate::fromData(*content, QSsl::Pem);
+    TRY(const auto &content, contentOf(what, name));
+    auto certificates = QSslCertificate::fromData(content, QSsl::Pem);
     if (certificates.isEmpty())
         return unusable(what, name, u"holds no certificate in PEM form"_s);
     return certificates;
@@ -50,15 +48,13 @@ Result<QList<QSslCertificate>> certificatesIn(const QString &what, const QString
 
 Result<QSslKey> keyIn(const TlsOptions &tls)
 {
-    const auto content = contentOf(u"the key"_s, tls.key);
-    if (!content)
-        return content.error();
+    TRY(const auto &content, contentOf(u"the key"_s, tls.key));
     for (const auto kind : {QSsl::Rsa, QSsl::Ec, QSsl::Dsa}) {
-        QSslKey key(*content, kind, QSsl::Pem, QSsl::PrivateKey, tls.keyPassphrase.toUtf8());
+        QSslKey key(content, kind, QSsl::Pem, QSsl::PrivateKey, tls.keyPassphrase.toUtf8());
         if (!key.isNull())
             return key;
     }
-    const bool isLocked = content->contains("ENCRYPTED");
+    const bool isLocked = content.contains("ENCRYPTED");
     return unusable(u"the key"_s, tls.key,
                     isLocked ? u"is encrypted, and the passphrase is missing or wrong; it is read from "
                                "LOCKSCOPE_PASSWORD_<NAME>_KEY"_s
@@ -120,20 +116,14 @@ Result<QSslConfiguration> readConfiguration(const TlsOptions &tls)
     configuration.setProtocol(QSsl::TlsV1_2OrLater);
     configuration.setPeerVerifyMode(tls.isVerified ? QSslSocket::VerifyPeer : QSslSocket::VerifyNone);
     if (!tls.ca.isEmpty()) {
-        const auto authorities = certificatesIn(u"the authorities"_s, tls.ca);
-        if (!authorities)
-            return authorities.error();
-        configuration.setCaCertificates(*authorities);
+        TRY(const auto &authorities, certificatesIn(u"the authorities"_s, tls.ca));
+        configuration.setCaCertificates(authorities);
     }
     if (!tls.cert.isEmpty()) {
-        const auto chain = certificatesIn(u"the client certificate"_s, tls.cert);
-        if (!chain)
-            return chain.error();
-        const auto key = keyIn(tls);
-        if (!key)
-            return key.error();
-        configuration.setLocalCertificateChain(*chain);
-        configuration.setPrivateKey(*key);
+        TRY(const auto &chain, certificatesIn(u"the client certificate"_s, tls.cert));
+        TRY(const auto &key, keyIn(tls));
+        configuration.setLocalCertificateChain(chain);
+        configuration.setPrivateKey(key);
     }
     return configuration;
 }
@@ -156,10 +146,8 @@ QString tlsNameOf(const TlsOptions &tls, const QString &host)
 
 Result<void> prepareTls(QSslSocket &socket, const TlsOptions &tls, const QString &host)
 {
-    const auto configuration = tlsConfiguration(tls);
-    if (!configuration)
-        return configuration.error();
-    socket.setSslConfiguration(*configuration);
+    TRY(const auto &configuration, tlsConfiguration(tls));
+    socket.setSslConfiguration(configuration);
     socket.setPeerVerifyName(tlsNameOf(tls, host));
     return {};
 }

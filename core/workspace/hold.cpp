@@ -114,9 +114,7 @@ Task<Result<void>> HeldLock::Private::refuseBesideOthers(Link *link, Deadline de
     names.insert(names.begin(), request.lock.name);
     for (const auto &name : names) {
         auto looking = refuseBeside(link, name, deadline);
-        const auto apart = co_await looking;
-        if (!apart)
-            co_return apart.error();
+        CO_TRY_VOID(co_await looking);
     }
     co_return Result<void>();
 }
@@ -206,9 +204,7 @@ const HoldRequest &HeldLock::request() const
 Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::milliseconds> wait)
 {
     const auto connectBy = Deadline::after(d->workspace.loop(), std::chrono::seconds(15));
-    const auto connected = co_await d->workspace.whenConnected(d->request.lock.connection, connectBy);
-    if (!connected)
-        co_return connected.error();
+    CO_TRY_VOID(co_await d->workspace.whenConnected(d->request.lock.connection, connectBy));
     auto *link = d->workspace.find(d->request.lock.connection);
     if (link->gate().isReadOnly())
         co_return Error{ErrorCode::Refused,
@@ -221,22 +217,14 @@ Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::millis
     if (!d->contender)
         d->contender = link->openContender(d->request);
     d->releasing = false;
-    const auto session = co_await d->contender->connect(connectBy);
-    if (!session)
-        co_return session.error();
+    CO_TRY_VOID(co_await d->contender->connect(connectBy));
     // Once more, after a conflict: the same lock, which counts them.
     if (!d->lock) {
-        auto made = d->contender->makeLock();
-        if (!made)
-            co_return made.error();
-        d->lock = std::move(*made);
+        CO_TRY(auto &made, d->contender->makeLock());
+        d->lock = std::move(made);
     }
-    const auto apart = co_await d->refuseBesideOthers(link, connectBy);
-    if (!apart)
-        co_return apart.error();
-    const auto alone = co_await d->refuseUnderOtherNames(link, connectBy);
-    if (!alone)
-        co_return alone.error();
+    CO_TRY_VOID(co_await d->refuseBesideOthers(link, connectBy));
+    CO_TRY_VOID(co_await d->refuseUnderOtherNames(link, connectBy));
     // The wait counts from connected.
     const auto deadline = wait ? Deadline::after(d->workspace.loop(), *wait) : Deadline::never();
     auto grant = co_await d->lock->acquire(deadline);

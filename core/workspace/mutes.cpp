@@ -149,10 +149,8 @@ QString muteFile()
 
 Result<std::vector<Mute>> readMutes(const QString &file)
 {
-    const auto settings = readSettings(file);
-    if (!settings)
-        return settings.error();
-    const auto list = settings->value("mutes"_L1);
+    TRY(const auto &settings, readSettings(file));
+    const auto list = settings.value("mutes"_L1);
     if (!list.isUndefined() && !list.isArray())
         return badSetting(file, u"mutes"_s, u"is to be an array"_s);
     std::vector<Mute> mutes;
@@ -238,8 +236,7 @@ Result<void> MuteStore::store(std::vector<Mute> mutes, MuteTime now)
     QJsonArray array;
     for (const auto &mute : mutes)
         array.append(muteJson(mute));
-    if (const auto written = writeSettings(m_file, {{u"mutes"_s, array}}); !written)
-        return written.error();
+    TRY_VOID(writeSettings(m_file, {{u"mutes"_s, array}}));
     m_all = std::move(mutes);
     watchFile();
     emit changed();

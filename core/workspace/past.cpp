@@ -168,10 +168,8 @@ void Past::ask(Workers &thread, QObject *context, Answer<T> answer, std::functio
 void Past::span(QObject *context, Answer<RecordedSpan> answer)
 {
     ask<RecordedSpan>(*m_scrubber, context, std::move(answer), [reader = m_scrubbing]() -> Result<RecordedSpan> {
-        const auto recording = reader->newest();
-        if (!recording)
-            return recording.error();
-        return spanOf(**recording);
+        TRY(const auto &recording, reader->newest());
+        return spanOf(*recording);
     });
 }
 
@@ -183,13 +181,11 @@ void Past::at(Moment moment, Reach reach, std::vector<inspect::ClientLabel> labe
             const bool mayBeEarly = reach == Reach::Complete && moment < recording.begin() + startTakes;
             const auto first = mayBeEarly ? firstComplete(recording) : recording.begin();
             const auto nearest = std::clamp(moment, first, std::max(first, recording.end()));
-            auto picture = recording.at(nearest);
-            if (!picture)
-                return picture.error();
-            addDeadlocksThen(recording, *picture, nearest, labels);
-            for (auto &[name, lock] : picture->locks)
+            TRY(auto &picture, recording.at(nearest));
+            addDeadlocksThen(recording, picture, nearest, labels);
+            for (auto &[name, lock] : picture.locks)
                 addLabels(lock, labels);
-            return PastPicture{nearest, std::move(*picture), reach == Reach::Complete && moment <= first};
+            return PastPicture{nearest, std::move(picture), reach == Reach::Complete && moment <= first};
         });
     });
 }
@@ -228,16 +224,14 @@ void Past::note(NoteFacts facts, QObject *context, Answer<QString> answer)
                      const auto to = std::max(facts.asOf, facts.goneBy.value_or(facts.asOf));
                      return reader->read<QString>(to, [&](const FlightRecording &recording) -> Result<QString> {
                          auto whole = facts;
-                         auto history = recording.historyOf(name, to);
-                         if (!history)
-                             return history.error();
-                         if (!history->connection.empty())
-                             whole.connection = history->connection.back().second;
+                         TRY(auto &history, recording.historyOf(name, to));
+                         if (!history.connection.empty())
+                             whole.connection = history.connection.back().second;
                          whole.source =
                              (isOwn ? u"Lockscope's window, which recorded from %1 to %2"_s
                                     : u"a recording, from %1 to %2"_s)
                                  .arg(inspect::isoTime(recording.begin()), inspect::isoTime(recording.end()));
-                         whole.history = std::move(*history);
+                         whole.history = std::move(history);
                          addRecordedActs(whole);
                          return incidentNote(whole);
                      });
@@ -247,12 +241,9 @@ void Past::note(NoteFacts facts, QObject *context, Answer<QString> answer)
 void Past::save(const QString &file, QObject *context, Answer<RecordedSpan> answer)
 {
     ask<RecordedSpan>(*m_teller, context, std::move(answer), [reader = m_telling, file]() -> Result<RecordedSpan> {
-        const auto recording = reader->newest();
-        if (!recording)
-            return recording.error();
-        if (const auto saved = (*recording)->saveTo(file); !saved)
-            return saved.error();
-        return spanOf(**recording);
+        TRY(const auto &recording, reader->newest());
+        TRY_VOID((recording)->saveTo(file));
+        return spanOf(*recording);
     });
 }
 

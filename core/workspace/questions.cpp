@@ -80,19 +80,15 @@ redis::Command readCommand(const QByteArray &type, const QByteArray &key)
 Task<Result<std::vector<ZnodeRow>>> answer(Workspace &workspace, ListZnodes query, Deadline deadline,
                                            std::function<void(const zk::Stat &)> asOf)
 {
-    const auto connected = co_await workspace.whenConnected(query.connection, deadline);
-    if (!connected)
-        co_return connected.error();
+    CO_TRY_VOID(co_await workspace.whenConnected(query.connection, deadline));
     auto *session = zooKeeperOf(workspace.find(query.connection));
     if (!session)
         co_return wrongBackend(query.connection, u"ZooKeeper"_s);
     auto reply = session->children(query.path, std::nullopt, deadline);
-    auto listed = co_await reply;
-    if (!listed)
-        co_return listed.error();
+    CO_TRY(auto &listed, co_await reply);
     if (asOf)
-        asOf(listed->stat);
-    auto names = listed->names.toVector();
+        asOf(listed.stat);
+    auto names = listed.names.toVector();
     std::sort(names.begin(), names.end());
     std::vector<ZnodeRow> rows;
     rows.reserve(names.size());
@@ -122,9 +118,7 @@ Task<Result<std::vector<ZnodeRow>>> answer(Workspace &workspace, ListZnodes quer
 
 Task<Result<ZnodeDetail>> answer(Workspace &workspace, ReadZnode query, Deadline deadline)
 {
-    const auto connected = co_await workspace.whenConnected(query.connection, deadline);
-    if (!connected)
-        co_return connected.error();
+    CO_TRY_VOID(co_await workspace.whenConnected(query.connection, deadline));
     auto *session = zooKeeperOf(workspace.find(query.connection));
     if (!session)
         co_return wrongBackend(query.connection, u"ZooKeeper"_s);
@@ -152,29 +146,25 @@ Task<Result<KeyPage>> scanNode(redis::Connection *redis, QByteArray pattern, qui
     auto sizeReply = redis->command(redis::Command{"DBSIZE"}, deadline);
     auto scanReply = redis->command(scan, deadline);
     const auto size = co_await sizeReply;
-    const auto page = co_await scanReply;
-    if (!page)
-        co_return page.error();
-    if (page->items.size() != 2)
+    CO_TRY(const auto &page, co_await scanReply);
+    if (page.items.size() != 2)
         co_return Error{ErrorCode::Server, u"SCAN answered in a form this version does not know"_s};
     KeyPage result;
-    result.cursor = page->items[0].text.toULongLong();
+    result.cursor = page.items[0].text.toULongLong();
     result.total = size ? size->integer : 0;
     result.scanned = count.toLongLong();
     std::vector<redis::Command> questions;
-    for (const auto &key : page->items[1].items) {
+    for (const auto &key : page.items[1].items) {
         for (auto &command : describe(key.text))
             questions.push_back(std::move(command));
     }
     if (questions.empty())
         co_return result;
     auto describing = redis->pipeline(std::move(questions), deadline);
-    const auto facts = co_await describing;
-    if (!facts)
-        co_return facts.error();
-    for (std::size_t i = 0; i < page->items[1].items.size(); ++i) {
-        const auto &key = page->items[1].items[i].text;
-        result.rows.push_back(rowFrom(key, (*facts)[i * 3], (*facts)[i * 3 + 1], (*facts)[i * 3 + 2]));
+    CO_TRY(const auto &facts, co_await describing);
+    for (std::size_t i = 0; i < page.items[1].items.size(); ++i) {
+        const auto &key = page.items[1].items[i].text;
+        result.rows.push_back(rowFrom(key, facts[i * 3], facts[i * 3 + 1], facts[i * 3 + 2]));
     }
     co_return result;
 }
@@ -182,30 +172,26 @@ Task<Result<KeyPage>> scanNode(redis::Connection *redis, QByteArray pattern, qui
 Task<Result<KeyDetail>> readKeyOn(redis::Connection *redis, RedisKey key, Deadline deadline)
 {
     auto describing = redis->pipeline(describe(key.bytes()), deadline);
-    const auto facts = co_await describing;
-    if (!facts)
-        co_return facts.error();
+    CO_TRY(const auto &facts, co_await describing);
     KeyDetail detail;
-    detail.row = rowFrom(key.bytes(), (*facts)[0], (*facts)[1], (*facts)[2]);
+    detail.row = rowFrom(key.bytes(), facts[0], facts[1], facts[2]);
     if (detail.row.type == "none")
         co_return Error{ErrorCode::NoNode, u"there is no key %1 any more"_s.arg(label(key.bytes()))};
     const auto command = readCommand(detail.row.type, key.bytes());
     if (command.isEmpty())
         co_return detail;
     auto reading = redis->command(command, deadline);
-    const auto value = co_await reading;
-    if (!value)
-        co_return value.error();
+    CO_TRY(const auto &value, co_await reading);
     // HSCAN and SSCAN answer [cursor, items].
     const bool scanned = detail.row.type == "hash" || detail.row.type == "set";
-    const auto &items = scanned && value->items.size() == 2 ? value->items[1].items : value->items;
+    const auto &items = scanned && value.items.size() == 2 ? value.items[1].items : value.items;
     if (detail.row.type == "string")
-        detail.items = {value->text};
+        detail.items = {value.text};
     for (const auto &item : items)
         detail.items.push_back(item.text.left(dataCapBytes));
-    const bool moreToScan = scanned && value->items.size() == 2 && value->items[0].text != "0";
+    const bool moreToScan = scanned && value.items.size() == 2 && value.items[0].text != "0";
     detail.cut = moreToScan || items.size() >= static_cast<std::size_t>(itemCap)
-                 || (detail.row.type == "string" && value->text.size() == dataCapBytes);
+                 || (detail.row.type == "string" && value.text.size() == dataCapBytes);
     co_return detail;
 }
 
@@ -213,9 +199,7 @@ Task<Result<KeyDetail>> readKeyOn(redis::Connection *redis, RedisKey key, Deadli
 
 Task<Result<KeyPage>> answer(Workspace &workspace, ScanKeys query, Deadline deadline)
 {
-    const auto connected = co_await workspace.whenConnected(query.connection, deadline);
-    if (!connected)
-        co_return connected.error();
+    CO_TRY_VOID(co_await workspace.whenConnected(query.connection, deadline));
     auto *link = workspace.find(query.connection);
     const auto nodes = redisNodesOf(link);
     if (nodes.empty())
@@ -244,9 +228,7 @@ Task<Result<KeyPage>> answer(Workspace &workspace, ScanKeys query, Deadline dead
 
 Task<Result<KeyDetail>> answer(Workspace &workspace, ReadKey query, Deadline deadline)
 {
-    const auto connected = co_await workspace.whenConnected(query.connection, deadline);
-    if (!connected)
-        co_return connected.error();
+    CO_TRY_VOID(co_await workspace.whenConnected(query.connection, deadline));
     const auto nodes = redisNodesOf(workspace.find(query.connection));
     Result<KeyDetail> detail = wrongBackend(query.connection, u"Redis"_s);
     // Of a set, as the first node has it that has it at all.
@@ -263,25 +245,21 @@ Task<Result<KeyDetail>> answer(Workspace &workspace, ReadKey query, Deadline dea
 
 Task<Result<SessionDoing>> answer(Workspace &workspace, ReadSession query, Deadline deadline)
 {
-    const auto connected = co_await workspace.whenConnected(query.connection, deadline);
-    if (!connected)
-        co_return connected.error();
+    CO_TRY_VOID(co_await workspace.whenConnected(query.connection, deadline));
     auto *port = mariaDbOf(workspace.find(query.connection));
     if (!port)
         co_return Error{ErrorCode::Unsupported, u"a server of this kind does not tell what its clients do"_s};
     auto asking = inspect::readSqlDoing(port, query.session.toULongLong(), deadline);
-    auto told = co_await asking;
-    if (!told)
-        co_return told.error();
+    CO_TRY(auto &told, co_await asking);
     SessionDoing doing;
-    doing.statement = told->statement;
-    doing.isRunning = told->isRunning;
-    doing.state = told->state;
-    doing.inState = told->inState;
-    doing.transactionAge = told->transactionAge;
-    doing.rowsLocked = told->rowsLocked;
-    doing.rowsModified = told->rowsModified;
-    doing.gaps = told->gaps;
+    doing.statement = told.statement;
+    doing.isRunning = told.isRunning;
+    doing.state = told.state;
+    doing.inState = told.inState;
+    doing.transactionAge = told.transactionAge;
+    doing.rowsLocked = told.rowsLocked;
+    doing.rowsModified = told.rowsModified;
+    doing.gaps = told.gaps;
     co_return doing;
 }
 

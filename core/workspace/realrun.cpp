@@ -62,8 +62,7 @@ Result<void> RealRun::Private::check(Link &link) const
         return refused(u"connection %1 is production; use the sandbox or the simulated world"_s.arg(name));
     if (link.gate().isReadOnly())
         return refused(u"connection %1 is read-only, and contenders write"_s.arg(name));
-    if (const auto playable = playableOnServers(scenario, options.mostSessions, name); !playable)
-        return playable.error();
+    TRY_VOID(playableOnServers(scenario, options.mostSessions, name));
     if (backendOf(link.spec().scheme) != recipes::findRecipe(scenario.recipe)->backend)
         return Error{ErrorCode::BadInput, u"simulate: recipe %1 is for another kind of server than %2"_s.arg(
                                               label(scenario.recipe), name)};
@@ -151,17 +150,11 @@ RealRun::~RealRun() = default;
 
 Task<Result<Recording>> RealRun::play()
 {
-    if (const auto playable = d->options.scenario.check(); !playable)
-        co_return playable.error();
+    CO_TRY_VOID(d->options.scenario.check());
     const auto connectBy = Deadline::after(d->workspace.loop(), 15s);
-    const auto connected = co_await d->workspace.whenConnected(d->options.connection, connectBy);
-    if (!connected)
-        co_return connected.error();
-    if (const auto allowed = d->check(*d->workspace.find(d->options.connection)); !allowed)
-        co_return allowed.error();
-    const auto taken = co_await d->takePool();
-    if (!taken)
-        co_return taken.error();
+    CO_TRY_VOID(co_await d->workspace.whenConnected(d->options.connection, connectBy));
+    CO_TRY_VOID(d->check(*d->workspace.find(d->options.connection)));
+    CO_TRY_VOID(co_await d->takePool());
     d->began = d->workspace.loop().now();
     d->stage = Stage::Playing;
     for (int i = 0; i < d->options.scenario.rounds && !d->cancelled.isComplete(); ++i)

@@ -36,15 +36,11 @@ inspect::RedisContext contextOf(const ConnectionName &name, const KeyReader &rea
 
 Task<Result<void>> tryKeys(KeyReader *reader, ConnectionName name, std::vector<RedisKey> keys, RuleTrials *out)
 {
-    auto looked = co_await reader->look(std::move(keys));
-    if (!looked)
-        co_return looked.error();
-    std::erase_if(*looked, [](const auto &view) { return view.type == inspect::KeyType::None; });
-    auto gathered = co_await reader->gather(std::move(*looked));
-    if (!gathered)
-        co_return gathered.error();
+    CO_TRY(auto &looked, co_await reader->look(std::move(keys)));
+    std::erase_if(looked, [](const auto &view) { return view.type == inspect::KeyType::None; });
+    CO_TRY(auto &gathered, co_await reader->gather(std::move(looked)));
     const auto context = contextOf(name, *reader);
-    for (const auto &one : *gathered) {
+    for (const auto &one : gathered) {
         auto trials = inspect::tryUserRules(one.main, one.companions, context);
         const bool isByRule = std::ranges::any_of(trials, [](const auto &trial) { return trial.lock.has_value(); });
         std::ranges::move(trials, std::back_inserter(out->trials));
@@ -68,10 +64,8 @@ Task<Result<RuleTrials>> tryRulesOn(redis::Connection *connection, ConnectionNam
         std::vector<redis::Command> commands;
         commands.push_back(redis::Command{"SCAN", cursor, "COUNT", "1000"});
         auto reply = reader.send(std::move(commands));
-        auto got = co_await reply;
-        if (!got)
-            co_return got.error();
-        const auto &answer = got->front();
+        CO_TRY(auto &got, co_await reply);
+        const auto &answer = got.front();
         if (answer.isError() || answer.items.size() != 2)
             co_return Error{ErrorCode::NoPermission, u"SCAN refused: "_s + label(answer.text), false};
         std::vector<RedisKey> keys;
@@ -83,9 +77,7 @@ Task<Result<RuleTrials>> tryRulesOn(redis::Connection *connection, ConnectionNam
         }
         cursor = answer.items[0].text;
         if (!keys.empty()) {
-            auto tried = co_await tryKeys(&reader, name, std::move(keys), &out);
-            if (!tried)
-                co_return tried.error();
+            CO_TRY_VOID(co_await tryKeys(&reader, name, std::move(keys), &out));
         }
     } while (cursor != "0");
     out.isCut = seen.size() >= mostTrials;

@@ -106,17 +106,15 @@ QString objectionTo(const ThresholdRule &rule)
 
 Result<ThresholdRules> readThresholds(const QString &file)
 {
-    const auto settings = readSettings(file);
-    if (!settings)
-        return settings.error();
+    TRY(const auto &settings, readSettings(file));
     ThresholdRules read;
     ThresholdRule usual;
-    if (const auto why = readRule(*settings, {}, usual))
+    if (const auto why = readRule(settings, {}, usual))
         return badSetting(file, why->first, why->second);
     read.usual.longHeld = usual.longHeld.value_or(read.usual.longHeld);
     read.usual.longWait = usual.longWait.value_or(read.usual.longWait);
     read.usual.unusual = usual.unusual.value_or(read.usual.unusual);
-    const auto rules = settings->value("rules"_L1);
+    const auto rules = settings.value("rules"_L1);
     if (!rules.isUndefined() && !rules.isArray())
         return badSetting(file, u"rules"_s, u"is to be an array"_s);
     const auto array = rules.toArray();

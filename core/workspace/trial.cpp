@@ -23,9 +23,7 @@ Task<QStringList> Link::rights(Deadline)
 Task<Result<ConnectionAccount>> accountOf(Workspace &workspace, ConnectionName name, Deadline deadline)
 {
     auto connecting = workspace.whenConnected(name, deadline);
-    const auto connected = co_await connecting;
-    if (!connected)
-        co_return connected.error();
+    CO_TRY_VOID(co_await connecting);
     auto *link = workspace.find(name);
     ConnectionAccount account;
     auto asking = link->rights(Deadline::after(workspace.loop(), rightsWithin));
@@ -50,14 +48,12 @@ Task<Result<ConnectionAccount>> accountOf(Workspace &workspace, ConnectionName n
 Task<Result<ConnectionAccount>> tryConnection(Loop &loop, ConnectionSpec spec, Deadline deadline)
 {
     std::vector<ConnectionSpec> named{std::move(spec)};
-    if (auto naming = nameConnections(named); !naming)
-        co_return naming.error();
+    CO_TRY_VOID(nameConnections(named));
     WorkspaceOptions options;
     options.readOnly = true;
     Workspace workspace(loop, options, nullptr);
     const auto name = named.front().name;
-    if (auto added = workspace.add(std::move(named.front())); !added)
-        co_return added.error();
+    CO_TRY_VOID(workspace.add(std::move(named.front())));
     auto asking = accountOf(workspace, name, deadline);
     auto account = co_await asking;
     co_return account;

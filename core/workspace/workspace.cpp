@@ -77,10 +77,8 @@ Result<void> Workspace::add(ConnectionSpec spec)
         if (const auto tls = transport::tlsConfiguration(spec.transport.tls); !tls)
             return tls.error();
     }
-    auto link = makeLink(*backend, std::move(spec), d->contextOfLinks());
-    if (!link)
-        return link.error();
-    d->links.emplace(name, std::move(*link));
+    TRY(auto &link, makeLink(*backend, std::move(spec), d->contextOfLinks()));
+    d->links.emplace(name, std::move(link));
     return {};
 }
 
@@ -189,9 +187,7 @@ Result<inspect::LockName> parseLock(const QString &text, const std::vector<Conne
 
 Task<Result<inspect::LockSnapshot>> Workspace::read(inspect::LockName lock, Deadline deadline)
 {
-    auto connected = co_await whenConnected(lock.connection, deadline);
-    if (!connected)
-        co_return connected.error();
+    CO_TRY_VOID(co_await whenConnected(lock.connection, deadline));
     auto &observer = find(lock.connection)->observer();
     auto snapshot = co_await observer.readNow(lock.name, deadline);
     const bool isSilent = !snapshot && snapshot.error().code == ErrorCode::TimedOut;
@@ -228,20 +224,14 @@ Task<Result<operate::ForceReleasePlan>> Workspace::planForceRelease(inspect::Loc
                                                                     Deadline deadline, operate::ReleaseAction way,
                                                                     QString server)
 {
-    auto connected = co_await whenConnected(lock.connection, deadline);
-    if (!connected)
-        co_return connected.error();
+    CO_TRY_VOID(co_await whenConnected(lock.connection, deadline));
     if (auto refusal = refusalElsewhere(lock, server, *find(lock.connection)))
         co_return *refusal;
-    auto snapshot = co_await read(lock, deadline);
-    if (!snapshot)
-        co_return snapshot.error();
-    auto plan = operate::planWay(*snapshot, holder, way);
-    if (!plan)
-        co_return plan.error();
+    CO_TRY(auto &snapshot, co_await read(lock, deadline));
+    CO_TRY(auto &plan, operate::planWay(snapshot, holder, way));
     auto *link = find(lock.connection);
-    plan->server = link->spec().displayUri();
-    auto full = co_await link->withLosses(*plan, deadline);
+    plan.server = link->spec().displayUri();
+    auto full = co_await link->withLosses(plan, deadline);
     const bool isOffered = std::ranges::find(full.ways, way, &operate::OfferedAction::way) != full.ways.end();
     if (way != operate::ReleaseAction::Release && !isOffered)
         co_return Error{
@@ -254,9 +244,7 @@ Task<Result<operate::ForceReleasePlan>> Workspace::planForceRelease(inspect::Loc
 Task<Result<operate::ForceReleaseOutcome>> Workspace::forceRelease(operate::ForceReleasePlan plan, QString reason,
                                                                    Deadline deadline)
 {
-    auto connected = co_await whenConnected(plan.before.lock.connection, deadline);
-    if (!connected)
-        co_return connected.error();
+    CO_TRY_VOID(co_await whenConnected(plan.before.lock.connection, deadline));
     auto *link = find(plan.before.lock.connection);
     if (auto refusal = refusalElsewhere(plan.before.lock, plan.server, *link))
         co_return *refusal;
@@ -324,9 +312,7 @@ Task<Result<operate::EditSent>> Link::sendEdit(operate::EditPlan, Deadline)
 
 Task<Result<operate::EditPlan>> Workspace::planEdit(operate::EditRequest request, Deadline deadline)
 {
-    auto connected = co_await whenConnected(request.connection, deadline);
-    if (!connected)
-        co_return connected.error();
+    CO_TRY_VOID(co_await whenConnected(request.connection, deadline));
     auto *link = find(request.connection);
     if (auto refusal = refusalElsewhere(request.subject(), request.server, *link))
         co_return *refusal;
@@ -338,9 +324,7 @@ Task<Result<operate::EditPlan>> Workspace::planEdit(operate::EditRequest request
 
 Task<Result<operate::EditOutcome>> Workspace::applyEdit(operate::EditPlan plan, QString reason, Deadline deadline)
 {
-    auto connected = co_await whenConnected(plan.request.connection, deadline);
-    if (!connected)
-        co_return connected.error();
+    CO_TRY_VOID(co_await whenConnected(plan.request.connection, deadline));
     auto *link = find(plan.request.connection);
     if (auto refusal = refusalElsewhere(plan.request.subject(), plan.request.server, *link))
         co_return *refusal;

@@ -45,10 +45,17 @@ def _without_control(statement):
             statement = statement[end + 1:].lstrip()
 
 
+_TRY = re.compile(r"^CO_TRY(?:_VOID)?\((?:(?P<name>[^,]+), )?(?P<wait>co_await .+)\)$")
+
+
 def _why_not(statement):
     rest = _without_control(statement)
     if rest is None:
         return "co_await in a condition"
+    # CO_TRY makes a statement of its own of what is awaited.
+    tried = _TRY.match(rest)
+    if tried:
+        rest = f"{tried['name'] or 'auto result'} = {tried['wait']}"
     if rest.count("co_await") > 1:
         return "more than one co_await in a statement"
     match = _ALLOWED.match(rest)

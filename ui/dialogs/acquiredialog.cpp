@@ -217,18 +217,14 @@ Result<AcquireRequest> AcquireDialog::request() const
     request.readMode = recipe.readWrite && m_mode->currentIndex() == 1;
     request.limit = recipe.counted ? m_limit->value() : 1;
     if (!m_waitForever->isChecked()) {
-        const auto wait = parseDuration(m_wait->text().trimmed());
-        if (!wait)
-            return wait.error();
-        request.wait = *wait;
+        TRY(const auto &wait, parseDuration(m_wait->text().trimmed()));
+        request.wait = wait;
     }
     if (hasTtl()) {
-        const auto ttl = parseDuration(m_ttl->text().trimmed());
-        if (!ttl)
-            return ttl.error();
-        if (ttl->count() == 0)
+        TRY(const auto &ttl, parseDuration(m_ttl->text().trimmed()));
+        if (ttl.count() == 0)
             return Error{ErrorCode::BadInput, tr("a TTL of 0 would be over at once")};
-        request.ttl = *ttl;
+        request.ttl = ttl;
     }
     return request;
 }

@@ -395,10 +395,8 @@ Result<SavedConnection> ConnectForm::read()
 
 Result<ConnectionSpec> ConnectForm::spec()
 {
-    const auto connection = read();
-    if (!connection)
-        return connection.error();
-    return specOf(*connection, m_password->text());
+    TRY(const auto &connection, read());
+    return specOf(connection, m_password->text());
 }
 
 QString ConnectForm::password() const

@@ -103,16 +103,14 @@ Result<ThresholdRules> ThresholdsForm::rules() const
 {
     ThresholdRules rules;
     for (int row = 0; row < m_table->rowCount(); ++row) {
-        auto rule = ruleAt(row);
-        if (!rule)
-            return rule.error();
+        TRY(auto &rule, ruleAt(row));
         if (row > 0) {
-            rules.rules.push_back(std::move(*rule));
+            rules.rules.push_back(std::move(rule));
             continue;
         }
         const inspect::Thresholds defaults;
-        rules.usual = {rule->longHeld.value_or(defaults.longHeld), rule->longWait.value_or(defaults.longWait),
-                       rule->unusual.value_or(defaults.unusual)};
+        rules.usual = {rule.longHeld.value_or(defaults.longHeld), rule.longWait.value_or(defaults.longWait),
+                       rule.unusual.value_or(defaults.unusual)};
     }
     return rules;
 }

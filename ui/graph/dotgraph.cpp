@@ -45,10 +45,8 @@ bool answersAll(const QList<DotGraph> &graphs, const QList<DotPlaces> &places)
 
 Result<QList<DotPlaces>> layOutByDot(const QList<DotGraph> &graphs, const std::stop_token &stop)
 {
-    const auto program = layoutProgram();
-    if (!program)
-        return program.error();
-    return layOutBy(*program, graphs, stop);
+    TRY(const auto &program, layoutProgram());
+    return layOutBy(program, graphs, stop);
 }
 
 Result<QList<DotPlaces>> layOutBy(const QString &program, const QList<DotGraph> &graphs, const std::stop_token &stop)

@@ -301,11 +301,9 @@ Result<GraphLayout> GraphLayouter::layOut(const GraphPicture &picture, qreal wid
             fresh.push_back(part);
     }
     if (!fresh.empty()) {
-        auto places = placesOf(picture, fresh, stop);
-        if (!places)
-            return places.error();
+        TRY(auto &places, placesOf(picture, fresh, stop));
         for (std::size_t i = 0; i < fresh.size(); ++i)
-            placed.insert_or_assign(fresh[i].content, std::move((*places)[static_cast<qsizetype>(i)]));
+            placed.insert_or_assign(fresh[i].content, std::move(places[static_cast<qsizetype>(i)]));
     }
     m_placed = std::move(placed);
     const auto corners = fitted(picture, parts, {width, height});

@@ -194,14 +194,11 @@ bool wantsSandbox(const ConnectionBook &book, const Comparison &comparison)
 
 Result<std::vector<RealRunOptions>> realRuns(const ConnectionBook &book, const Comparison &comparison)
 {
-    if (const auto verdict = comparison.check(); !verdict)
-        return verdict.error();
+    TRY_VOID(comparison.check());
     std::vector<RealRunOptions> runs;
     for (auto &scenario : comparison.scenarios()) {
-        const auto connection = connectionFor(book, comparison.place, scenario.recipe);
-        if (!connection)
-            return connection.error();
-        runs.push_back({std::move(scenario), *connection, comparison.place.mostSessions});
+        TRY(const auto &connection, connectionFor(book, comparison.place, scenario.recipe));
+        runs.push_back({std::move(scenario), connection, comparison.place.mostSessions});
     }
     return runs;
 }

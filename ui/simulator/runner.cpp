@@ -119,10 +119,8 @@ void Runner::play(const std::vector<Scenario> &scenarios)
                 tell(wanted, share, progress.at);
                 return wanted->load();
             };
-            auto recording = m_simulate(scenarios[i], onProgress);
-            if (!recording)
-                return recording.error();
-            runs.push_back(std::make_shared<PlayedRun>(std::move(*recording)));
+            TRY(auto &recording, m_simulate(scenarios[i], onProgress));
+            runs.push_back(std::make_shared<PlayedRun>(std::move(recording)));
         }
         return runs;
     });
@@ -133,10 +131,8 @@ void Runner::load(const QStringList &files)
     begin([files](const Wanted &wanted) -> Runs {
         std::vector<PlayedRunPtr> runs;
         for (const auto &file : files) {
-            auto run = *wanted ? loadRun(file) : Result<PlayedRunPtr>(cancelledError());
-            if (!run)
-                return run.error();
-            runs.push_back(*run);
+            TRY(auto &run, *wanted ? loadRun(file) : Result<PlayedRunPtr>(cancelledError()));
+            runs.push_back(run);
         }
         return runs;
     });

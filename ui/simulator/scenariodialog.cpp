@@ -357,16 +357,12 @@ Result<Comparison> ScenarioDialog::comparison() const
     m_faults->read(scenario);
     if (scenario.rounds != m_before.scenario.rounds)
         scenario.withheld.clear(); // they are counted through all rounds
-    auto read = readDurations(scenario);
-    if (!read)
-        return read.error();
-    wanted.scenario = std::move(*read);
+    TRY(auto &read, readDurations(scenario));
+    wanted.scenario = std::move(read);
     wanted.place = place();
-    if (const auto verdict = wanted.check(); !verdict)
-        return verdict.error();
+    TRY_VOID(wanted.check());
     if (wanted.place.isReal() && !wantsSandbox(m_book, wanted)) {
-        if (const auto runs = realRuns(m_book, wanted); !runs)
-            return runs.error();
+        TRY_VOID(realRuns(m_book, wanted));
     }
     return wanted;
 }

@@ -102,11 +102,9 @@ protected:
 Task<Result<QueueEntry>> MistakenQueue::enter(Deadline deadline)
 {
     const NodeClaim claim = mutexClaim(path(), random());
-    auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline);
-    if (!joined)
-        co_return joined.error();
-    QueueEntry entry = std::move(joined->entry);
-    auto queue = mutexQueue(joined->takeQueue());
+    CO_TRY(auto &joined, co_await joinQueue(cleanup(), claim, Listing::Plain, deadline));
+    QueueEntry entry = std::move(joined.entry);
+    auto queue = mutexQueue(joined.takeQueue());
     for (;;) {
         const auto turn = turnInQueue(queue, entry.node());
         if (turn.kind != Turn::Kind::WaitFor)
@@ -119,10 +117,8 @@ Task<Result<QueueEntry>> MistakenQueue::enter(Deadline deadline)
             co_return std::move(entry); // the mistake
         if (!gone)
             co_return gone.error();
-        const auto listed = co_await listQueue(session(), path(), Listing::Plain, deadline);
-        if (!listed)
-            co_return listed.error();
-        queue = mutexQueue(*listed);
+        CO_TRY(const auto &listed, co_await listQueue(session(), path(), Listing::Plain, deadline));
+        queue = mutexQueue(listed);
     }
 }
 

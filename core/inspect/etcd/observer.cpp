@@ -358,10 +358,8 @@ Task<Result<LockSnapshot>> EtcdObserver::readNow(QByteArray name, Deadline deadl
     request.limit = mostOfOneLock;
     request.order = etcd::Order::OldestFirst;
     auto asking = m_client.range(request, deadline);
-    const auto answer = co_await asking;
-    if (!answer)
-        co_return answer.error();
-    auto keys = etcdKeysOf(name, answer->entries, answer->more);
+    CO_TRY(const auto &answer, co_await asking);
+    auto keys = etcdKeysOf(name, answer.entries, answer.more);
     etcd::RangeRequest own;
     own.key = name;
     own.keysOnly = true;

@@ -117,12 +117,10 @@ Task<Result<EtcdSwept>> sweepEtcd(etcd::Client *client, QByteArray prefix, std::
     for (bool more = true; more;) {
         const auto latest = std::min<Instant>(deadline.when(), client->loop().now() + pageWithin);
         auto asking = client->range(page, Deadline::at(latest));
-        const auto answer = co_await asking;
-        if (!answer)
-            co_return answer.error();
-        if (!isPage(*answer, page))
+        CO_TRY(const auto &answer, co_await asking);
+        if (!isPage(answer, page))
             co_return Error{ErrorCode::Server, u"the answer is not the page of keys that was asked for"_s};
-        for (const auto &entry : answer->entries) {
+        for (const auto &entry : answer.entries) {
             if (const auto lock = etcdLockOf(entry)) {
                 swept.locks[*lock][entry.created].entry = entry;
                 kept += entry.key.size() + keptBeside;
@@ -133,11 +131,11 @@ Task<Result<EtcdSwept>> sweepEtcd(etcd::Client *client, QByteArray prefix, std::
         if (kept > keptAtMost)
             co_return Error{ErrorCode::TooLarge, u"too many keys of locks; name a prefix in the URI to read fewer"_s};
         // All pages are of the moment of the first.
-        swept.revision = page.at = page.at == 0 ? answer->revision : page.at;
-        swept.keys += static_cast<qint64>(answer->entries.size());
-        more = answer->more;
+        swept.revision = page.at = page.at == 0 ? answer.revision : page.at;
+        swept.keys += static_cast<qint64>(answer.entries.size());
+        more = answer.more;
         if (more)
-            page.key = answer->entries.back().key + '\0';
+            page.key = answer.entries.back().key + '\0';
         looked(swept.keys);
     }
     addStrays(swept.locks, strays);
@@ -148,13 +146,11 @@ Task<Result<EtcdSwept>> sweepEtcd(etcd::Client *client, QByteArray prefix, std::
     for (std::size_t i = 0; i < readings.size(); i += operationsAtOnce) {
         const auto part = all.subspan(i, std::min(operationsAtOnce, readings.size() - i));
         auto asking = client->commit(readingOf(part), deadline);
-        const auto answer = co_await asking;
-        if (!answer)
-            co_return answer.error();
-        if (answer->ranges.size() != part.size())
+        CO_TRY(const auto &answer, co_await asking);
+        if (answer.ranges.size() != part.size())
             co_return Error{ErrorCode::Server,
                             QStringLiteral("etcd's answer has another number of parts than asked for")};
-        answers.insert(answers.end(), answer->ranges.begin(), answer->ranges.end());
+        answers.insert(answers.end(), answer.ranges.begin(), answer.ranges.end());
     }
     take(swept, answers);
     co_return std::move(swept);

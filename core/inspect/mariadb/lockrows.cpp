@@ -58,9 +58,7 @@ Task<Result<void>> SqlLockRows::read(Send send, Loop *loop, std::vector<SqlTable
         m_read = loop->now();
         if (isForced || !m_looked || loop->now() - *m_looked >= looksForTablesEvery) {
             m_looked = loop->now();
-            const auto found = co_await findTables(send, deadline);
-            if (!found)
-                co_return found.error();
+            CO_TRY_VOID(co_await findTables(send, deadline));
         }
     }
     const auto tables = isRead ? std::vector<LockRowTable>() : m_tables;
@@ -72,9 +70,7 @@ Task<Result<void>> SqlLockRows::read(Send send, Loop *loop, std::vector<SqlTable
                 tableLabel(table));
             continue;
         }
-        const auto done = co_await readTable(send, table, deadline);
-        if (!done)
-            co_return done.error();
+        CO_TRY_VOID(co_await readTable(send, table, deadline));
     }
     co_return Result<void>();
 }
@@ -103,10 +99,8 @@ Task<Result<void>> SqlLockRows::findTables(Send send, Deadline deadline)
         const bool isKnownName = lower == "shedlock" || lower == "databasechangeloglock";
         if (isKnownName && text(*rows, i, "is_readable") == "1") {
             const auto told = text(*rows, i, "columns").split(',');
-            const auto fits = co_await hasColumns(send, table, told, deadline);
-            if (!fits)
-                co_return fits.error();
-            if (*fits) {
+            CO_TRY(const auto &fits, co_await hasColumns(send, table, told, deadline));
+            if (fits) {
                 found.push_back(std::move(table));
                 continue;
             }
@@ -160,9 +154,7 @@ Task<Result<void>> SqlLockRows::readTable(Send send, LockRowTable table, Deadlin
     auto asking = send(m_dialect->rowsOf(table), deadline, {});
     const auto rows = co_await asking;
     if (before) {
-        const auto set = co_await *before;
-        if (!set)
-            co_return set.error();
+        CO_TRY_VOID(co_await *before);
     }
     if (!rows && !m_dialect->isRefusal(rows.error()) && rows.error().code != ErrorCode::TimedOut)
         co_return rows.error();

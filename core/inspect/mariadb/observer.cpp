@@ -31,18 +31,16 @@ Task<Result<SqlObserver::Seen>> MariaDbObserver::look(Deadline deadline)
 {
     const bool isFirst = !firstSnapshot().isComplete();
     auto looking = isFirst ? m_reader.freshLook(deadline) : m_reader.look(deadline);
-    const auto look = co_await looking;
-    if (!look)
-        co_return look.error();
+    CO_TRY(const auto &look, co_await looking);
     Seen seen;
-    seen.snapshots = steadied(snapshotsOf(*look, name()));
-    seen.sessions = sessionsOf(*look, seen.snapshots, name());
-    m_unexplained = unexplainedWaits(*look, seen.snapshots);
+    seen.snapshots = steadied(snapshotsOf(look, name()));
+    seen.sessions = sessionsOf(look, seen.snapshots, name());
+    m_unexplained = unexplainedWaits(look, seen.snapshots);
     if (!seen.snapshots.empty())
         seen.now = seen.snapshots.front().observed;
     // Without its list of named locks a server shows only those that somebody waits for.
     if (m_reader.gaps().empty())
-        seen.showedAllNamed = look->now;
+        seen.showedAllNamed = look.now;
     co_return seen;
 }
 
@@ -60,16 +58,14 @@ Task<Result<LockSnapshot>> MariaDbObserver::readNow(QByteArray lock, Deadline de
     bool mayBeOld = false;
     for (int i = 0; i < (isNamed ? 1 : 2); ++i) {
         auto looking = isNamed ? m_reader.look(deadline, also) : m_reader.freshLook(deadline);
-        const auto look = co_await looking;
-        if (!look)
-            co_return look.error();
-        auto snapshots = steadied(snapshotsOf(*look, name()));
-        m_unexplained = unexplainedWaits(*look, snapshots);
+        CO_TRY(const auto &look, co_await looking);
+        auto snapshots = steadied(snapshotsOf(look, name()));
+        m_unexplained = unexplainedWaits(look, snapshots);
         const auto at = std::ranges::find(snapshots, lock, [](const LockSnapshot &one) { return one.lock.name; });
         if (at != snapshots.end())
             co_return std::move(*at);
-        mayBeOld = !isNamed && !isTable && !isLockRow && !look->rowsAreFresh;
-        const bool isHad = isTable && std::ranges::any_of(look->tableLocks, [&](const SqlTableLock &one) {
+        mayBeOld = !isNamed && !isTable && !isLockRow && !look.rowsAreFresh;
+        const bool isHad = isTable && std::ranges::any_of(look.tableLocks, [&](const SqlTableLock &one) {
                                return objectLockName({one.type, one.schema, one.table}) == lock;
                            });
         if (!mayBeOld && !isHad)

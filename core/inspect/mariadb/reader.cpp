@@ -110,9 +110,7 @@ private:
 Task<Result<SqlPoll>> SqlReader::look(Deadline deadline, QByteArray also)
 {
     auto &loop = m_session.loop();
-    const auto met = co_await meetServer(deadline);
-    if (!met)
-        co_return met.error();
+    CO_TRY_VOID(co_await meetServer(deadline));
     const auto pace = m_pace;
     while (pace->looking) {
         auto other = *pace->looking;
@@ -203,32 +201,18 @@ Task<Result<SqlPoll>> SqlReader::ask(Deadline deadline, QByteArray also)
     SqlPoll look;
     look.serverStarted = m_serverStarted;
     const auto asked = m_session.loop().now();
-    const auto rows = co_await readRowLocks(&look, deadline);
-    if (!rows)
-        co_return rows.error();
-    const auto processes = co_await readProcesses(&look, deadline);
-    if (!processes)
-        co_return processes.error();
+    CO_TRY_VOID(co_await readRowLocks(&look, deadline));
+    CO_TRY_VOID(co_await readProcesses(&look, deadline));
     if (look.rowsAreFresh && look.seesAllProcesses) {
         m_lastFresh = asked;
         m_lastFreshThere = look.now;
     }
     look.rowsAsOf = m_lastFreshThere;
-    const auto named = co_await readNamedLocks(&look, deadline, also);
-    if (!named)
-        co_return named.error();
-    const auto lockRows = co_await readLockRows(&look, deadline);
-    if (!lockRows)
-        co_return lockRows.error();
-    const auto attributes = co_await readAttributes(&look, deadline);
-    if (!attributes)
-        co_return attributes.error();
-    const auto limits = co_await readLimits(&look, deadline);
-    if (!limits)
-        co_return limits.error();
-    const auto columns = co_await readColumns(&look, deadline);
-    if (!columns)
-        co_return columns.error();
+    CO_TRY_VOID(co_await readNamedLocks(&look, deadline, also));
+    CO_TRY_VOID(co_await readLockRows(&look, deadline));
+    CO_TRY_VOID(co_await readAttributes(&look, deadline));
+    CO_TRY_VOID(co_await readLimits(&look, deadline));
+    CO_TRY_VOID(co_await readColumns(&look, deadline));
     look.columns = m_columns;
     co_return look;
 }
@@ -333,21 +317,19 @@ Task<Result<void>> SqlReader::readProcesses(SqlPoll *look, Deadline deadline)
     auto asking = send("SELECT ID, USER, HOST, DB, COMMAND, STATE, INFO, " + time
                            + " AS in_state, UNIX_TIMESTAMP(NOW(3)) AS now FROM information_schema.PROCESSLIST",
                        deadline);
-    const auto rows = co_await asking;
-    if (!rows)
-        co_return rows.error();
-    for (std::size_t i = 0; i < rows->rows.size(); ++i) {
+    CO_TRY(const auto &rows, co_await asking);
+    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
         SqlProcess process;
-        process.connection = text(*rows, i, "id").toULongLong();
-        process.user = text(*rows, i, "user");
-        process.host = text(*rows, i, "host");
-        process.isIdle = text(*rows, i, "command") == "Sleep";
-        process.state = text(*rows, i, "state");
-        process.statement = text(*rows, i, "info");
-        process.database = text(*rows, i, "db");
-        process.inState = millisecondsOf(text(*rows, i, "in_state").toDouble());
+        process.connection = text(rows, i, "id").toULongLong();
+        process.user = text(rows, i, "user");
+        process.host = text(rows, i, "host");
+        process.isIdle = text(rows, i, "command") == "Sleep";
+        process.state = text(rows, i, "state");
+        process.statement = text(rows, i, "info");
+        process.database = text(rows, i, "db");
+        process.inState = millisecondsOf(text(rows, i, "in_state").toDouble());
         look->processes.push_back(std::move(process));
-        look->now = moment(*rows, i, "now").value_or(ServerTime());
+        look->now = moment(rows, i, "now").value_or(ServerTime());
     }
     const auto ours = std::chrono::time_point_cast<std::chrono::milliseconds>(datedNow(m_session.loop()));
     look->ahead = look->now.time_since_epoch() - ours.time_since_epoch();
@@ -397,12 +379,10 @@ Task<Result<void>> SqlReader::readColumns(SqlPoll *look, Deadline deadline)
                  "CONCAT('`', REPLACE(TABLE_SCHEMA, '`', '``'), '`.`', REPLACE(TABLE_NAME, '`', '``'), '`') = ? "
                  "AND INDEX_NAME = ? ORDER BY SEQ_IN_INDEX",
                  deadline, {wait.table, wait.index});
-        const auto rows = co_await asking;
-        if (!rows)
-            co_return rows.error();
+        CO_TRY(const auto &rows, co_await asking);
         auto &columns = m_columns[index];
-        for (std::size_t i = 0; i < rows->rows.size(); ++i)
-            columns << text(*rows, i, "name");
+        for (std::size_t i = 0; i < rows.rows.size(); ++i)
+            columns << text(rows, i, "name");
     }
     co_return Result<void>();
 }

@@ -87,10 +87,8 @@ Task<Result<SqlReader::NamedLocks>> SqlReader::findNamedLocks(Deadline deadline)
 Task<Result<void>> SqlReader::readNamedLocks(SqlPoll *look, Deadline deadline, QByteArray also)
 {
     if (m_namedLocks == NamedLocks::NotAsked) {
-        const auto found = co_await findNamedLocks(deadline);
-        if (!found)
-            co_return found.error();
-        m_namedLocks = *found;
+        CO_TRY(const auto &found, co_await findNamedLocks(deadline));
+        m_namedLocks = found;
     }
     if (m_namedLocks != NamedLocks::WaitersOnly) {
         auto asking = send(m_namedLocks == NamedLocks::Plugin ? byPlugin : byPerformanceSchema, deadline);
@@ -104,12 +102,8 @@ Task<Result<void>> SqlReader::readNamedLocks(SqlPoll *look, Deadline deadline, Q
                 look->namedLocks.push_back({text(*rows, i, "name"), text(*rows, i, "connection").toULongLong(),
                                             text(*rows, i, "status") == "GRANTED", text(*rows, i, "hold")});
         }
-        const auto spelt = co_await findBySpelling(look, also, deadline);
-        if (!spelt)
-            co_return spelt.error();
-        const auto tables = co_await readTableLocks(look, rows ? &*rows : nullptr, deadline);
-        if (!tables)
-            co_return tables.error();
+        CO_TRY_VOID(co_await findBySpelling(look, also, deadline));
+        CO_TRY_VOID(co_await readTableLocks(look, rows ? &*rows : nullptr, deadline));
     }
     if (m_namedLocks != NamedLocks::PerformanceSchema)
         addTableWaiters(look);
@@ -168,12 +162,10 @@ Task<Result<void>> SqlReader::readTableLocks(SqlPoll *look, const Rows *rows, De
                            + " AND (m.OBJECT_TYPE, COALESCE(m.OBJECT_SCHEMA, ''), COALESCE(m.OBJECT_NAME, '')) IN ("
                            + places.join(", ") + ')',
                        deadline, names);
-    const auto all = co_await asking;
-    if (!all)
-        co_return all.error();
+    CO_TRY(const auto &all, co_await asking);
     std::erase_if(look->tableLocks, [&](const SqlTableLock &one) { return waitedFor.contains(mdlObjectOf(one)); });
-    for (std::size_t i = 0; i < all->rows.size(); ++i)
-        take(*all, i);
+    for (std::size_t i = 0; i < all.rows.size(); ++i)
+        take(all, i);
     co_return Result<void>();
 }
 
@@ -271,10 +263,8 @@ Task<Result<void>> SqlReader::findBySpelling(SqlPoll *look, QByteArray also, Dea
     if (also.isEmpty() || isThere || !isSpelt)
         co_return Result<void>();
     auto asking = send("SELECT IS_USED_LOCK(?) AS connection", deadline, {also});
-    const auto rows = co_await asking;
-    if (!rows)
-        co_return rows.error();
-    const auto owner = text(*rows, 0, "connection").toULongLong();
+    CO_TRY(const auto &rows, co_await asking);
+    const auto owner = text(rows, 0, "connection").toULongLong();
     const auto held = std::ranges::find_if(look->namedLocks, [&](const SqlNamedLock &one) {
         return one.isGranted && one.connection == owner && lower(one.name) == lower(also);
     });
@@ -300,11 +290,9 @@ Task<Result<void>> SqlReader::addHolders(SqlPoll *look, Deadline deadline, QByte
     }
     for (const auto &name : names) {
         auto asking = send("SELECT IS_USED_LOCK(?) AS connection", deadline, {name});
-        const auto rows = co_await asking;
-        if (!rows)
-            co_return rows.error();
-        if (rows->cell(0, "connection"))
-            look->namedLocks.push_back({name, text(*rows, 0, "connection").toULongLong(), true});
+        CO_TRY(const auto &rows, co_await asking);
+        if (rows.cell(0, "connection"))
+            look->namedLocks.push_back({name, text(rows, 0, "connection").toULongLong(), true});
     }
     co_return Result<void>();
 }

@@ -26,12 +26,10 @@ Task<Result<SessionActivity>> readSqlDoing(mariadb::Session *session, quint64 co
 {
     SqlReader reader(*session);
     auto looking = reader.freshLook(deadline);
-    const auto look = co_await looking;
-    if (!look)
-        co_return look.error();
-    const auto process = std::ranges::find(look->processes, connection, &SqlProcess::connection);
-    if (process == look->processes.end())
-        co_return Error{ErrorCode::NoNode, look->seesAllProcesses
+    CO_TRY(const auto &look, co_await looking);
+    const auto process = std::ranges::find(look.processes, connection, &SqlProcess::connection);
+    if (process == look.processes.end())
+        co_return Error{ErrorCode::NoNode, look.seesAllProcesses
                                                ? u"the server has no such connection any more"_s
                                                : u"the connection cannot be seen without the PROCESS privilege"_s};
     SessionActivity doing;
@@ -39,9 +37,9 @@ Task<Result<SessionActivity>> readSqlDoing(mariadb::Session *session, quint64 co
     doing.statement = process->statement;
     doing.state = process->state;
     doing.inState = process->inState;
-    if (const auto *open = SqlPollIndex::transactionOf(*look, connection)) {
+    if (const auto *open = SqlPollIndex::transactionOf(look, connection)) {
         if (open->started)
-            doing.transactionAge = std::max(milliseconds(0), look->now - *open->started);
+            doing.transactionAge = std::max(milliseconds(0), look.now - *open->started);
         doing.rowsLocked = open->rowsLocked;
         doing.rowsModified = open->rowsModified;
     }
@@ -49,7 +47,7 @@ Task<Result<SessionActivity>> readSqlDoing(mariadb::Session *session, quint64 co
         if (gap.startsWith("row locks"_L1))
             doing.gaps << u"its transaction cannot be seen: "_s + gap;
     }
-    if (!look->rowsAreFresh)
+    if (!look.rowsAreFresh)
         doing.gaps << u"its transaction is told as of a moment ago"_s;
     if (!doing.statement.isEmpty())
         co_return doing;

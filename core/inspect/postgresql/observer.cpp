@@ -39,14 +39,12 @@ QString whyNoPgLock(const QByteArray &name, const PgPoll &look, const std::vecto
 Task<Result<SqlObserver::Seen>> PostgreSqlObserver::look(Deadline deadline)
 {
     auto looking = m_reader.look(deadline);
-    const auto look = co_await looking;
-    if (!look)
-        co_return look.error();
+    CO_TRY(const auto &look, co_await looking);
     Seen seen;
-    seen.snapshots = judged(snapshotsOf(*look, name()));
-    seen.sessions = sessionsOf(*look, seen.snapshots, name());
-    seen.now = seen.showedAllNamed = look->now;
-    m_unexplained = unexplainedPgWaits(*look, seen.snapshots);
+    seen.snapshots = judged(snapshotsOf(look, name()));
+    seen.sessions = sessionsOf(look, seen.snapshots, name());
+    seen.now = seen.showedAllNamed = look.now;
+    m_unexplained = unexplainedPgWaits(look, seen.snapshots);
     co_return seen;
 }
 
@@ -55,11 +53,9 @@ Task<Result<LockSnapshot>> PostgreSqlObserver::readNow(QByteArray lock, Deadline
     if (isLockRowName(lock))
         m_reader.readLockRowsAnew();
     auto looking = m_reader.look(deadline);
-    const auto look = co_await looking;
-    if (!look)
-        co_return look.error();
-    auto snapshots = judged(snapshotsOf(*look, name()));
-    m_unexplained = unexplainedPgWaits(*look, snapshots);
+    CO_TRY(const auto &look, co_await looking);
+    auto snapshots = judged(snapshotsOf(look, name()));
+    m_unexplained = unexplainedPgWaits(look, snapshots);
     const auto at = std::ranges::find(snapshots, lock, [](const LockSnapshot &one) { return one.lock.name; });
     if (at != snapshots.end())
         co_return std::move(*at);
@@ -68,7 +64,7 @@ Task<Result<LockSnapshot>> PostgreSqlObserver::readNow(QByteArray lock, Deadline
         if (isLockRowName(lock) && gap.contains("cannot be read"_L1))
             co_return Error{ErrorCode::Refused, gap, true};
     }
-    const auto hint = whyNoPgLock(lock, *look, snapshots);
+    const auto hint = whyNoPgLock(lock, look, snapshots);
     co_return Error{ErrorCode::NoNode, u"no lock is seen at %1: %2"_s.arg(label(lock, 80), hint)};
 }
 

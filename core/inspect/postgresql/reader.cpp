@@ -136,9 +136,7 @@ Task<Result<void>> PgReader::setUp(Deadline deadline)
     if (m_knownFor == connection)
         co_return Result<void>();
     auto setting = send("SELECT set_config('lock_timeout', '100', false)", deadline);
-    const auto done = co_await setting;
-    if (!done)
-        co_return done.error();
+    CO_TRY_VOID(co_await setting);
     m_isReconnected = true;
     m_lockRows.forget();
     m_knownFor = connection;
@@ -147,25 +145,21 @@ Task<Result<void>> PgReader::setUp(Deadline deadline)
 
 Task<Result<PgPoll>> PgReader::look(Deadline deadline)
 {
-    const auto ready = co_await setUp(deadline);
-    if (!ready)
-        co_return ready.error();
+    CO_TRY_VOID(co_await setUp(deadline));
     auto asking = send(pgQuestion(), deadline);
-    const auto rows = co_await asking;
-    if (!rows)
-        co_return rows.error();
+    CO_TRY(const auto &rows, co_await asking);
     PgPoll look;
     QStringList gaps;
-    for (std::size_t i = 0; i < rows->rows.size(); ++i) {
-        look.database = pgText(*rows, i, "own_database");
-        look.now = timeOf(pgText(*rows, i, "now").toLongLong());
-        const auto pid = pgText(*rows, i, "pid").toULongLong();
+    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+        look.database = pgText(rows, i, "own_database");
+        look.now = timeOf(pgText(rows, i, "now").toLongLong());
+        const auto pid = pgText(rows, i, "pid").toULongLong();
         const bool isKnown = std::ranges::find(look.sessions, pid, &PgSession::pid) != look.sessions.end();
-        look.seesOthers = look.seesOthers && pgText(*rows, i, "statement") != "<insufficient privilege>";
-        if (pid != 0 && !isKnown && pgText(*rows, i, "is_ours") != "1") // looking on is all we do
-            look.sessions.push_back(pgSessionOf(*rows, i));
-        if (rows->cell(i, "type"))
-            look.locks.push_back(pgLockOf(*rows, i));
+        look.seesOthers = look.seesOthers && pgText(rows, i, "statement") != "<insufficient privilege>";
+        if (pid != 0 && !isKnown && pgText(rows, i, "is_ours") != "1") // looking on is all we do
+            look.sessions.push_back(pgSessionOf(rows, i));
+        if (rows.cell(i, "type"))
+            look.locks.push_back(pgLockOf(rows, i));
     }
     const auto ours = std::chrono::time_point_cast<std::chrono::milliseconds>(datedNow(m_session.loop()));
     look.ahead = look.now.time_since_epoch() - ours.time_since_epoch();
@@ -181,15 +175,9 @@ Task<Result<PgPoll>> PgReader::look(Deadline deadline)
     const auto limits = co_await readLimits(&look, deadline);
     if (!limits && !isPgRefusal(limits.error()))
         co_return limits.error();
-    const auto keys = co_await readRowKeys(&look, deadline);
-    if (!keys)
-        co_return keys.error();
-    const auto shared = co_await readSharers(&look, deadline);
-    if (!shared)
-        co_return shared.error();
-    const auto lockRows = co_await readLockRows(&look, deadline);
-    if (!lockRows)
-        co_return lockRows.error();
+    CO_TRY_VOID(co_await readRowKeys(&look, deadline));
+    CO_TRY_VOID(co_await readSharers(&look, deadline));
+    CO_TRY_VOID(co_await readLockRows(&look, deadline));
     gaps << m_lockRows.gaps();
     if (!look.keysUnread.isEmpty())
         gaps << u"rows that somebody waits for are named by their place (ctid), for their keys could not be read: "_s
@@ -222,13 +210,11 @@ Task<Result<void>> PgReader::readPrepared(PgPoll *look, Deadline deadline)
                            + microseconds("prepared")
                            + "::text AS prepared, database::text AS database FROM pg_catalog.pg_prepared_xacts",
                        deadline);
-    const auto rows = co_await asking;
-    if (!rows)
-        co_return rows.error();
-    for (std::size_t i = 0; i < rows->rows.size(); ++i)
-        look->prepared.push_back({pgText(*rows, i, "transaction"), pgText(*rows, i, "name"),
-                                  pgText(*rows, i, "user_name"), pgText(*rows, i, "prepared").toLongLong(),
-                                  pgText(*rows, i, "database")});
+    CO_TRY(const auto &rows, co_await asking);
+    for (std::size_t i = 0; i < rows.rows.size(); ++i)
+        look->prepared.push_back({pgText(rows, i, "transaction"), pgText(rows, i, "name"),
+                                  pgText(rows, i, "user_name"), pgText(rows, i, "prepared").toLongLong(),
+                                  pgText(rows, i, "database")});
     co_return Result<void>();
 }
 
@@ -240,13 +226,11 @@ Task<Result<void>> PgReader::readLimits(PgPoll *look, Deadline deadline)
     auto asking = send("SELECT name::text AS name, reset_val::text AS value FROM pg_catalog.pg_settings "
                        "WHERE name IN ('lock_timeout', 'deadlock_timeout') AND unit = 'ms' ORDER BY name",
                        deadline);
-    const auto rows = co_await asking;
-    if (!rows)
-        co_return rows.error();
-    for (std::size_t i = 0; i < rows->rows.size(); ++i) {
-        const std::chrono::milliseconds longest(pgText(*rows, i, "value").toInt());
+    CO_TRY(const auto &rows, co_await asking);
+    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+        const std::chrono::milliseconds longest(pgText(rows, i, "value").toInt());
         if (longest.count() > 0) // 0: it never ends
-            look->usualLimits.push_back({pgText(*rows, i, "name"), longest, false});
+            look->usualLimits.push_back({pgText(rows, i, "name"), longest, false});
     }
     co_return Result<void>();
 }
@@ -299,28 +283,22 @@ Task<Result<void>> PgReader::readRowKeys(PgPoll *look, Deadline deadline)
 Task<Result<PgRowKey>> PgReader::readRowKey(PgLock tuple, Deadline deadline)
 {
     PgRowKey key;
-    const auto columns = co_await readKeyColumns(tuple.relation, deadline);
-    if (!columns)
-        co_return columns.error();
-    if (columns->isEmpty())
+    CO_TRY(const auto &columns, co_await readKeyColumns(tuple.relation, deadline));
+    if (columns.isEmpty())
         co_return key;
     QByteArrayList wanted;
-    for (const auto &column : *columns)
+    for (const auto &column : columns)
         wanted << postgresql::quotedName(column) + "::text";
-    const auto named = co_await tableName(tuple.relation, deadline);
-    if (!named)
-        co_return named.error();
+    CO_TRY(const auto &named, co_await tableName(tuple.relation, deadline));
     const QByteArray place = '(' + tuple.page + ',' + tuple.tuple + ')';
-    auto reading = send("SELECT " + wanted.join(", ") + " FROM ONLY " + *named
+    auto reading = send("SELECT " + wanted.join(", ") + " FROM ONLY " + named
                             + " WHERE ctid = " + postgresql::quotedText(place) + "::tid",
                         deadline);
-    const auto row = co_await reading;
-    if (!row)
-        co_return row.error();
-    if (row->rows.empty())
+    CO_TRY(const auto &row, co_await reading);
+    if (row.rows.empty())
         co_return key;
-    key.columns = *columns;
-    for (const auto &cell : row->rows.front())
+    key.columns = columns;
+    for (const auto &cell : row.rows.front())
         key.values << cell.value_or(QByteArray());
     co_return key;
 }
@@ -329,10 +307,8 @@ Task<Result<PgRowKey>> PgReader::readRowKey(PgLock tuple, Deadline deadline)
 Task<Result<QByteArray>> PgReader::tableName(QByteArray relation, Deadline deadline)
 {
     auto naming = send("SELECT " + postgresql::quotedText(relation) + "::oid::regclass::text AS name", deadline);
-    const auto named = co_await naming;
-    if (!named)
-        co_return named.error();
-    co_return pgText(*named, 0, "name");
+    CO_TRY(const auto &named, co_await naming);
+    co_return pgText(named, 0, "name");
 }
 
 // pg_locks says for whose end the next one waits, and of others that have the row with it nothing: they stand in the
@@ -363,17 +339,13 @@ Task<Result<void>> PgReader::readSharers(PgPoll *look, Deadline deadline)
 Task<Result<QByteArrayList>> PgReader::sharersOf(PgLock tuple, QByteArray waitedFor, Deadline deadline)
 {
     QByteArrayList sharers;
-    const auto name = co_await tableName(tuple.relation, deadline);
-    if (!name)
-        co_return name.error();
+    CO_TRY(const auto &name, co_await tableName(tuple.relation, deadline));
     const QByteArray place = '(' + tuple.page + ',' + tuple.tuple + ')';
-    auto reading = send("SELECT xmax::text AS xmax FROM ONLY " + *name
+    auto reading = send("SELECT xmax::text AS xmax FROM ONLY " + name
                             + " WHERE ctid = " + postgresql::quotedText(place) + "::tid",
                         deadline);
-    const auto row = co_await reading;
-    if (!row)
-        co_return row.error();
-    const auto locker = row->rows.empty() ? QByteArray() : pgText(*row, 0, "xmax");
+    CO_TRY(const auto &row, co_await reading);
+    const auto locker = row.rows.empty() ? QByteArray() : pgText(row, 0, "xmax");
     if (locker.isEmpty() || locker == "0" || locker == waitedFor)
         co_return sharers;
     auto asking = send("SELECT xid::text AS xid FROM pg_catalog.pg_get_multixact_members("
@@ -400,12 +372,10 @@ Task<Result<QByteArrayList>> PgReader::readKeyColumns(QByteArray relation, Deadl
                        "AND x.atttypid >= 16384) AND i.indrelid = "
                            + postgresql::quotedText(relation) + "::oid ORDER BY k.place",
                        deadline);
-    const auto rows = co_await asking;
-    if (!rows)
-        co_return rows.error();
+    CO_TRY(const auto &rows, co_await asking);
     QByteArrayList columns;
-    for (std::size_t i = 0; i < rows->rows.size(); ++i)
-        columns << pgText(*rows, i, "name");
+    for (std::size_t i = 0; i < rows.rows.size(); ++i)
+        columns << pgText(rows, i, "name");
     co_return columns;
 }
 

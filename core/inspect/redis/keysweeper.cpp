@@ -43,10 +43,8 @@ Task<Result<bool>> KeySweeper::nextPage(Pace pace)
     questions.size = (pace.isOnlyMakingSure ? smallPageSize : pageSize).toByteArray();
     questions.hashes = m_scanTellsTypes && !m_hasNoHash; // the same keys, of which the server sorts out the hashes
     questions.ahead = pace.isSlow ? 0 : pagesAhead;
-    auto got = co_await m_pages.at(m_sweep.cursor, std::move(questions));
-    if (!got)
-        co_return got.error();
-    const auto &[names, hashes] = *got;
+    CO_TRY(auto &got, co_await m_pages.at(m_sweep.cursor, std::move(questions)));
+    const auto &[names, hashes] = got;
     if (names.isError() || names.items.size() != 2) {
         m_refusals.note(u"SCAN"_s, u"SCAN refused, locks are seen only when they change: "_s + label(names.text));
         co_return false;
@@ -93,9 +91,7 @@ Task<Result<bool>> KeySweeper::page(Pace pace)
         if (!isTold)
             co_return isTold;
         if (!*isTold) {
-            auto read = co_await readSortedOut();
-            if (!read)
-                co_return read.error();
+            CO_TRY_VOID(co_await readSortedOut());
             co_await m_queue.untilPageRead();
             co_return false;
         }
@@ -104,9 +100,7 @@ Task<Result<bool>> KeySweeper::page(Pace pace)
     const bool isEnough = m_sweep.toAsk.size() + m_sweep.toRead.size() >= readTogether;
     const bool isWaitedFor = m_sweep.isAtEnd || pace.isSlow;
     if (isEnough || isWaitedFor) {
-        auto read = co_await readSortedOut();
-        if (!read)
-            co_return read.error();
+        CO_TRY_VOID(co_await readSortedOut());
     }
     if (isWaitedFor) // else the server goes through its keys meanwhile
         co_await m_queue.untilPageRead();
@@ -160,13 +154,11 @@ void KeySweeper::readInSweep(RedisKey key)
 
 Task<Result<void>> KeySweeper::readSortedOut()
 {
-    auto times = co_await m_reader.timesToLive(m_sweep.toAsk);
-    if (!times)
-        co_return times.error();
-    for (size_t i = 0; i < times->size(); ++i) {
+    CO_TRY(auto &times, co_await m_reader.timesToLive(m_sweep.toAsk));
+    for (size_t i = 0; i < times.size(); ++i) {
         const auto &key = m_sweep.toAsk[i];
-        m_sieve.learn(key.bytes(), (*times)[i].has_value());
-        if (isWorthMeasuring(key, KeyType::String, (*times)[i]))
+        m_sieve.learn(key.bytes(), times[i].has_value());
+        if (isWorthMeasuring(key, KeyType::String, times[i]))
             m_sweep.toRead.push_back(key);
     }
     m_sweep.toAsk.clear();
@@ -185,11 +177,9 @@ Task<Result<std::vector<RedisKey>>> KeySweeper::stillEnding(std::vector<RedisKey
     for (std::size_t from = 0; from < keys.size(); from += askedAgainTogether) {
         const auto until = std::min(from + askedAgainTogether, keys.size());
         std::vector<RedisKey> some(keys.begin() + std::ptrdiff_t(from), keys.begin() + std::ptrdiff_t(until));
-        auto times = co_await m_reader.timesToLive(std::move(some));
-        if (!times)
-            co_return times.error();
-        for (std::size_t i = 0; i < times->size(); ++i) {
-            if ((*times)[i])
+        CO_TRY(auto &times, co_await m_reader.timesToLive(std::move(some)));
+        for (std::size_t i = 0; i < times.size(); ++i) {
+            if (times[i])
                 still.push_back(keys[from + i]);
         }
     }
@@ -207,17 +197,13 @@ Task<Result<bool>> KeySweeper::needsAnotherRound(Pace pace)
     // is told of them.
     const bool isAskedAgain = m_sieve.isCounting() && !pace.isOnlyMakingSure;
     if (isAskedAgain) {
-        auto before = co_await stillEnding(std::move(found));
-        if (!before)
-            co_return before.error();
-        found = std::move(*before);
+        CO_TRY(auto &before, co_await stillEnding(std::move(found)));
+        found = std::move(before);
     }
     auto counted = co_await countEndingKeys();
     if (isAskedAgain) {
-        auto after = co_await stillEnding(std::move(found));
-        if (!after)
-            co_return after.error();
-        found = std::move(*after);
+        CO_TRY(auto &after, co_await stillEnding(std::move(found)));
+        found = std::move(after);
     }
     co_return m_sieve.goOn(counted, static_cast<qint64>(found.size()));
 }

@@ -219,13 +219,11 @@ Task<Result<void>> RedisObserver::readBatch(std::vector<RedisKey> keys)
 {
     // What is known of others stays as it was, until the node that has them is back.
     std::erase_if(keys, [this](const RedisKey &key) { return !m_connection.isServed(key.bytes()); });
-    auto looked = co_await m_reader.look(std::move(keys));
-    if (!looked)
-        co_return looked.error();
+    CO_TRY(auto &looked, co_await m_reader.look(std::move(keys)));
     const auto clock = m_reader.clock();
     std::vector<KeyView> worthReading;
     std::vector<KeyView> worthMeasuring;
-    for (auto &view : *looked) {
+    for (auto &view : looked) {
         const bool isWorth = isWorthReading(view);
         if (view.type == KeyType::None)
             (void)m_snapshots.withoutLow(view.key.bytes(), {});
@@ -236,16 +234,12 @@ Task<Result<void>> RedisObserver::readBatch(std::vector<RedisKey> keys)
         else if (!m_plainHashes.contains(view.key) && isWorthMeasuring(view.key, view.type, view.ttl))
             worthMeasuring.push_back(std::move(view));
     }
-    auto measured = co_await m_reader.ofLockSize(std::move(worthMeasuring));
-    if (!measured)
-        co_return measured.error();
-    std::ranges::move(*measured, std::back_inserter(worthReading));
-    auto gathered = co_await m_reader.gather(std::move(worthReading));
-    if (!gathered)
-        co_return gathered.error();
+    CO_TRY(auto &measured, co_await m_reader.ofLockSize(std::move(worthMeasuring)));
+    std::ranges::move(measured, std::back_inserter(worthReading));
+    CO_TRY(auto &gathered, co_await m_reader.gather(std::move(worthReading)));
     std::vector<SnapshotChange> changes;
-    for (std::size_t i = 0; i < gathered->size(); ++i) {
-        settle((*gathered)[i], clock, changes);
+    for (std::size_t i = 0; i < gathered.size(); ++i) {
+        settle(gathered[i], clock, changes);
         if ((i + 1) % settledInTurn != 0 || changes.empty())
             continue;
         m_sink.takeAll(std::exchange(changes, {}));
@@ -346,17 +340,13 @@ Task<Result<LockSnapshot>> RedisObserver::readNow(QByteArray name, Deadline dead
     // A reader of its own: its own deadline, and its clock is that of this look.
     Refusals refusals;
     KeyReader reader(m_connection, refusals, deadline);
-    auto looked = co_await reader.look(std::move(keys));
-    if (!looked)
-        co_return looked.error();
+    CO_TRY(auto &looked, co_await reader.look(std::move(keys)));
     const auto clock = reader.clock();
-    auto gathered = co_await reader.gather(std::move(*looked));
-    if (!gathered)
-        co_return gathered.error();
+    CO_TRY(auto &gathered, co_await reader.gather(std::move(looked)));
     // Who names a lock gets to see it, however little its name says.
-    auto snapshot = snapshotOf(gathered->front(), clock, true);
+    auto snapshot = snapshotOf(gathered.front(), clock, true);
     if (snapshot && !m_firstSnapshot.isComplete()) { // then nobody has listed the clients yet
-        const auto &subscribers = gathered->front().subscribers;
+        const auto &subscribers = gathered.front().subscribers;
         auto channels = channelsOf(*snapshot, subscribers);
         auto listing = reader.listClients(std::move(channels), m_follower.subscriberId());
         const auto listed = co_await listing;
@@ -365,7 +355,7 @@ Task<Result<LockSnapshot>> RedisObserver::readNow(QByteArray name, Deadline dead
     }
     if (snapshot)
         co_return std::move(*snapshot);
-    co_return noLockAt(gathered->front().main, refusals.messages());
+    co_return noLockAt(gathered.front().main, refusals.messages());
 }
 
 std::vector<Coverage> RedisObserver::coverage() const

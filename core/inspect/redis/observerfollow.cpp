@@ -120,17 +120,13 @@ Task<Result<Follower::Mode>> Follower::setUp()
     m_refusals.forget(eventsTopic);
     m_releases.clear();
     m_askedForReleases = false;
-    auto tracking = co_await tryTracking();
-    if (!tracking)
-        co_return tracking.error();
-    if (*tracking) {
+    CO_TRY(auto &tracking, co_await tryTracking());
+    if (tracking) {
         m_mode = Mode::Tracking;
         co_return m_mode;
     }
-    auto events = co_await tryKeyspaceEvents();
-    if (!events)
-        co_return events.error();
-    m_mode = *events ? Mode::KeyspaceEvents : Mode::Polling;
+    CO_TRY(auto &events, co_await tryKeyspaceEvents());
+    m_mode = events ? Mode::KeyspaceEvents : Mode::Polling;
     co_return m_mode;
 }
 
@@ -155,10 +151,8 @@ Task<Result<bool>> Follower::tryTracking()
     commands.push_back(Command{"CLIENT", "TRACKING", "OFF"});
     commands.push_back(Command{"CLIENT", "TRACKING", "ON", "REDIRECT", m_subscriberId, "BCAST"});
     auto reply = m_reader.send(std::move(commands));
-    auto got = co_await reply;
-    if (!got)
-        co_return got.error();
-    const auto &answer = got->back();
+    CO_TRY(auto &got, co_await reply);
+    const auto &answer = got.back();
     if (!answer.isError())
         co_return true;
     m_refusals.note(trackingTopic, u"client tracking refused: "_s + label(answer.text));
@@ -171,10 +165,8 @@ Task<Result<bool>> Follower::tryKeyspaceEvents()
     std::vector<Command> commands;
     commands.push_back(Command{"CONFIG", "GET", "notify-keyspace-events"});
     auto reply = m_reader.send(std::move(commands));
-    auto got = co_await reply;
-    if (!got)
-        co_return got.error();
-    const auto &answer = got->front();
+    CO_TRY(auto &got, co_await reply);
+    const auto &answer = got.front();
     if (answer.isError() || answer.items.size() != 2) {
         m_refusals.note(eventsTopic, u"keyspace events unknown, CONFIG refused: "_s + label(answer.text));
         co_return false;
@@ -239,12 +231,10 @@ Task<Result<Follower::Mode>> Follower::narrowTo(std::vector<RedisKey> keys)
     if (!tooMany)
         commands.push_back(on);
     auto reply = m_reader.send(std::move(commands));
-    auto got = co_await reply;
-    if (!got)
-        co_return got.error();
+    CO_TRY(auto &got, co_await reply);
     m_prefixes = prefixes;
     m_releases.clear();
-    m_mode = tooMany || got->back().isError() ? Mode::Polling : Mode::NarrowTracking;
+    m_mode = tooMany || got.back().isError() ? Mode::Polling : Mode::NarrowTracking;
     m_refusals.note(
         u"new locks"_s,
         u"too much changes there to hear of all of it: a new lock that is named like none of the others is "

@@ -114,10 +114,8 @@ Task<Result<std::vector<KeyView>>> KeyReader::look(std::vector<RedisKey> keys)
     }
     const auto sentAt = datedNow(m_connection.loop());
     auto reply = send(std::move(commands));
-    auto got = co_await reply.taken();
-    if (!got)
-        co_return got.error();
-    const auto &answers = *got;
+    CO_TRY(auto &got, co_await reply.taken());
+    const auto &answers = got;
     takeClock(answers.front(), sentAt);
     std::vector<KeyView> views;
     views.reserve(keys.size());
@@ -135,11 +133,9 @@ Task<Result<std::vector<std::optional<std::chrono::milliseconds>>>> KeyReader::t
     for (const auto &key : keys)
         commands.push_back(Command{"PTTL", key.bytes()});
     auto reply = send(std::move(commands));
-    auto got = co_await reply.taken();
-    if (!got)
-        co_return got.error();
+    CO_TRY(auto &got, co_await reply.taken());
     for (size_t i = 0; i < keys.size(); ++i) {
-        const auto &ttl = (*got)[i];
+        const auto &ttl = got[i];
         if (!ttl.isError() && ttl.integer >= 0)
             times[i] = std::chrono::milliseconds(ttl.integer);
         else if (ttl.isError() && ttl.text.contains("key"))
@@ -200,11 +196,9 @@ Task<Result<std::vector<KeyView>>> KeyReader::ofLockSize(std::vector<KeyView> vi
     for (const auto &view : views)
         commands.push_back(Command{"MEMORY", "USAGE", view.key.bytes()});
     auto reply = send(std::move(commands));
-    auto got = co_await reply.taken();
-    if (!got)
-        co_return got.error();
+    CO_TRY(auto &got, co_await reply.taken());
     for (size_t i = 0; i < views.size(); ++i) {
-        const auto &bytes = (*got)[i];
+        const auto &bytes = got[i];
         if (bytes.text.startsWith("NOPERM"))
             m_refusals.note(u"MEMORY"_s,
                             u"MEMORY USAGE refused: of locks whose names do not say so, none was looked for"_s);
@@ -224,9 +218,7 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
     if (commands.empty())
         co_return std::move(views);
     auto reply = send(std::move(commands));
-    auto got = co_await reply.taken();
-    if (!got)
-        co_return got.error();
+    CO_TRY(auto &got, co_await reply.taken());
     std::vector<size_t> again;
     std::vector<Command> second;
     const bool withExpiry = m_asksExpiry;
@@ -237,10 +229,10 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
         if (asked == 0)
             continue;
         const bool withIdle = asksIdle(view);
-        if (const auto &idle = (*got)[at]; withIdle && !idle.isError() && !idle.isNil())
+        if (const auto &idle = got[at]; withIdle && !idle.isError() && !idle.isNil())
             view.idle = std::chrono::seconds(idle.integer);
-        const auto &answer = (*got)[at + (withIdle ? 1 : 0)];
-        const auto &last = (*got)[at + asked - 1];
+        const auto &answer = got[at + (withIdle ? 1 : 0)];
+        const auto &last = got[at + asked - 1];
         if (answer.text.startsWith("NOPERM"))
             m_refusals.noteKey(view.key);
         if (auto more = secondQuestions(view, answer, last, withExpiry); !more.empty()) {
@@ -259,10 +251,8 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
     if (second.empty())
         co_return std::move(views);
     auto secondReply = send(std::move(second));
-    auto whole = co_await secondReply.taken();
-    if (!whole)
-        co_return whole.error();
-    auto next = whole->begin();
+    CO_TRY(auto &whole, co_await secondReply.taken());
+    auto next = whole.begin();
     for (const auto i : again) {
         auto &view = views[i];
         if (view.type == KeyType::Hash && withExpiry) {
@@ -306,13 +296,11 @@ Task<Result<std::vector<RedisKey>>> KeyReader::withoutMissing(std::vector<RedisK
 Task<Result<std::vector<KeyView>>> KeyReader::readBeside(std::vector<RedisKey> keys)
 {
     std::erase_if(keys, [this](const RedisKey &key) { return !m_connection.isServed(key.bytes()); });
-    auto some = co_await withoutMissing(std::move(keys));
-    if (!some)
-        co_return some.error();
-    if (some->empty())
+    CO_TRY(auto &some, co_await withoutMissing(std::move(keys)));
+    if (some.empty())
         co_return std::vector<KeyView>();
     const auto mainsClock = m_clock; // times to live of the mains were read at that moment
-    auto looked = co_await look(std::move(*some));
+    auto looked = co_await look(std::move(some));
     m_clock.now = mainsClock.now;
     if (!looked)
         co_return looked.error();
@@ -323,14 +311,12 @@ Task<Result<std::vector<KeyView>>> KeyReader::readBeside(std::vector<RedisKey> k
 
 Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gather(std::vector<KeyView> mains)
 {
-    auto opened = co_await open(std::move(mains));
-    if (!opened)
-        co_return opened.error();
+    CO_TRY(auto &opened, co_await open(std::move(mains)));
     std::vector<Gathered> gathered;
     std::vector<RedisKey> besides;
     std::vector<size_t> owners;
     std::vector<QByteArray> channels;
-    for (auto &main : *opened) {
+    for (auto &main : opened) {
         for (auto &companion : companionsToRead(main)) {
             besides.push_back(std::move(companion));
             owners.push_back(gathered.size());
@@ -339,22 +325,18 @@ Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gather(std::vector<Key
             channels.push_back(std::move(channel));
         gathered.push_back({std::move(main), {}, {}});
     }
-    auto read = co_await readBeside(besides);
-    if (!read)
-        co_return read.error();
+    CO_TRY(auto &read, co_await readBeside(besides));
     std::map<RedisKey, KeyView> there;
-    for (auto &view : *read)
+    for (auto &view : read)
         there.emplace(view.key, std::move(view));
     for (size_t i = 0; i < owners.size(); ++i) {
         if (const auto found = there.find(besides[i]); found != there.end())
             gathered[owners[i]].companions.push_back(found->second);
     }
-    auto counted = co_await countSubscribers(channels);
-    if (!counted)
-        co_return counted.error();
+    CO_TRY(auto &counted, co_await countSubscribers(channels));
     for (auto &one : gathered) {
         for (const auto &channel : channelsToCount(one.main)) {
-            if (const auto at = counted->find(channel); at != counted->end())
+            if (const auto at = counted.find(channel); at != counted.end())
                 one.subscribers.insert(*at);
         }
     }
@@ -369,16 +351,14 @@ Task<Result<ConnectedClients>> KeyReader::listClients(std::vector<QByteArray> ch
     if (!channels.empty())
         commands.push_back(Command{"PUBSUB", "NUMSUB"} + QByteArrayList(channels.begin(), channels.end()));
     auto reply = send(std::move(commands));
-    auto got = co_await reply.taken();
-    if (!got)
-        co_return got.error();
-    const auto &list = (*got)[1];
+    CO_TRY(auto &got, co_await reply.taken());
+    const auto &list = got[1];
     if (list.isError()) {
         m_refusals.note(u"CLIENT LIST"_s, u"CLIENT LIST refused, clients are unknown: "_s + label(list.text));
         co_return ConnectedClients();
     }
-    const QByteArrayList ours{QByteArray::number(got->front().integer), subscriber};
-    co_return ConnectedClients(readClientList(list.text, ours), readChannelCounts(got->back()));
+    const QByteArrayList ours{QByteArray::number(got.front().integer), subscriber};
+    co_return ConnectedClients(readClientList(list.text, ours), readChannelCounts(got.back()));
 }
 
 Task<Result<std::map<QByteArray, qint64>>> KeyReader::countSubscribers(std::vector<QByteArray> channels)
@@ -390,10 +370,8 @@ Task<Result<std::map<QByteArray, qint64>>> KeyReader::countSubscribers(std::vect
     std::vector<Command> commands;
     commands.push_back(Command{"PUBSUB", "NUMSUB"} + Command(channels.begin(), channels.end()));
     auto reply = send(std::move(commands));
-    auto got = co_await reply.taken();
-    if (!got)
-        co_return got.error();
-    const auto &answer = got->front();
+    CO_TRY(auto &got, co_await reply.taken());
+    const auto &answer = got.front();
     if (answer.isError())
         m_refusals.note(topic, u"PUBSUB refused, waiters of Redisson locks are unknown: "_s + label(answer.text));
     for (size_t i = 0; i + 1 < answer.items.size(); i += 2)

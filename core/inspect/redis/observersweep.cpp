@@ -91,11 +91,9 @@ Task<Result<void>> RedisObserver::sweep()
         const auto span = m_rest.begin();
         const bool isSlow = m_firstSnapshot.isComplete() || m_sweep.isOverrun;
         const KeySweeper::Pace pace{isSlow, isOnlyMakingSure()};
-        auto more = co_await m_sweeper.page(pace);
+        CO_TRY(auto &more, co_await m_sweeper.page(pace));
+        tellProgress(!more);
         if (!more)
-            co_return more.error();
-        tellProgress(!*more);
-        if (!*more)
             break;
         const auto least = m_sweep.isOverrun ? restInOverrun : Duration::zero();
         if (isSlow)
@@ -158,13 +156,11 @@ Task<Result<void>> RedisObserver::recount()
         for (const auto &[channel, count] : known.subscribers)
             channels.push_back(channel);
     }
-    auto counted = co_await m_reader.countSubscribers(std::move(channels));
-    if (!counted)
-        co_return counted.error();
+    CO_TRY(auto &counted, co_await m_reader.countSubscribers(std::move(channels)));
     for (const auto &[key, known] : m_known) {
         for (const auto &[channel, count] : known.subscribers) {
-            const auto at = counted->find(channel);
-            if (at != counted->end() && at->second != count)
+            const auto at = counted.find(channel);
+            if (at != counted.end() && at->second != count)
                 enqueue(key);
         }
     }

@@ -256,10 +256,8 @@ Task<Result<ReadAnswer>> readDirectory(zk::Session &session, ReadRequest request
     if (request.known && request.known->view.stat.czxid == listed->stat.czxid)
         known = reusable(request.known->view.children, request);
     auto names = chosen(request.path, listed->names, request, answer.unread);
-    auto children = co_await readNodes(session, request.path, std::move(names), std::move(known), request.inFlight,
-                                       request.deadline);
-    if (!children)
-        co_return children.error();
+    CO_TRY(auto &children, co_await readNodes(session, request.path, std::move(names), std::move(known),
+                                              request.inFlight, request.deadline));
     if (nodeReply) {
         auto reply = *nodeReply;
         auto node = co_await reply;
@@ -267,14 +265,12 @@ Task<Result<ReadAnswer>> readDirectory(zk::Session &session, ReadRequest request
             answer.view.data = std::move(node->data);
     }
     const auto parts = partsToRead(answer.view); // by all names that there are
-    answer.view.children = std::move(children->views);
-    answer.requests += children->requests;
+    answer.view.children = std::move(children.views);
+    answer.requests += children.requests;
 
     for (const auto &path : parts) {
-        auto part = co_await readPart(session, path, request);
-        if (!part)
-            co_return part.error();
-        add(answer, path.name().bytes(), std::move(*part));
+        CO_TRY(auto &part, co_await readPart(session, path, request));
+        add(answer, path.name().bytes(), std::move(part));
     }
     answer.view.isCut = answer.unread > 0;
     co_return answer;

@@ -78,12 +78,10 @@ Task<Result<QueueEntry>> CuratorReadLock::enterBeside(NodeName writer, Deadline 
     const auto number = writer.bytes().mid(writer.bytes().lastIndexOf(writes) + writes.size());
     NodeClaim claim = protectedClaim(path(), reads + number, random()); // 4
     claim.sequential = false;
-    auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline);
-    if (!joined)
-        co_return joined.error();
-    const Turn turn = turnToReadOrWrite(joined->queue, writer);
+    CO_TRY(auto &joined, co_await joinQueue(cleanup(), claim, Listing::Plain, deadline));
+    const Turn turn = turnToReadOrWrite(joined.queue, writer);
     if (turn.isMine())
-        co_return std::move(joined->entry);
+        co_return std::move(joined.entry);
     co_return Error{ErrorCode::NotHeld,
                     u"the write lock of its owner was taken away (%1 is gone)"_s.arg(label(writer.bytes()))};
 }

@@ -37,9 +37,7 @@ Task<Result<QueueEntry>> CuratorSemaphore::enter(Deadline deadline)
     const ZPath queue = path().child(NodeName("locks"));
     const QueueSpec locks = mutexQueueSpec(&queue);
     for (;;) {
-        const auto head = co_await acquireInQueue(&cleanup(), locks, &random(), deadline); // 1
-        if (!head)
-            co_return head.error();
+        CO_TRY_VOID(co_await acquireInQueue(&cleanup(), locks, &random(), deadline)); // 1
         auto lease = co_await takeLease(deadline);
         const bool isGone = !lease && lease.error().code == ErrorCode::NotHeld;
         if (!isGone)
@@ -52,27 +50,21 @@ Task<Result<QueueEntry>> CuratorSemaphore::takeLease(Deadline deadline)
 {
     const ZPath leases = path().child(NodeName("leases"));
     const NodeClaim claim = protectedClaim(leases, "lease-", random());
-    auto joined = co_await joinQueue(cleanup(), claim, Listing::Watched, deadline); // 2
-    if (!joined)
-        co_return joined.error();
-    QueueEntry entry = std::move(joined->entry);
-    std::optional<zk::Watch> news = joined->queue.watch;
+    CO_TRY(auto &joined, co_await joinQueue(cleanup(), claim, Listing::Watched, deadline)); // 2
+    QueueEntry entry = std::move(joined.entry);
+    std::optional<zk::Watch> news = joined.queue.watch;
     const QByteArrayList bases{"lease-"};
     const auto myTurn = [&](const Listed &queue) {
         return turnInQueue(contendersBefore(queue, bases, entry.node(), m_limit), entry.node(), m_limit);
     };
-    Turn turn = myTurn(joined->takeQueue()); // 3
+    Turn turn = myTurn(joined.takeQueue()); // 3
     while (turn.kind == Turn::Kind::WaitFor) {
         m_watch = news;
         const zk::Watch watch = *news;
-        const auto changed = co_await untilFired(session(), watch, deadline); // 4
-        if (!changed)
-            co_return changed.error();
-        const auto listed = co_await listQueue(session(), leases, Listing::Watched, deadline);
-        if (!listed)
-            co_return listed.error();
-        news = listed->watch;
-        turn = myTurn(*listed);
+        CO_TRY_VOID(co_await untilFired(session(), watch, deadline)); // 4
+        CO_TRY(const auto &listed, co_await listQueue(session(), leases, Listing::Watched, deadline));
+        news = listed.watch;
+        turn = myTurn(listed);
     }
     if (turn.isMine())
         co_return std::move(entry);

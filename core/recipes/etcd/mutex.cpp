@@ -222,9 +222,7 @@ Task<Result<void>> EtcdMutex::haveLease(Deadline deadline)
 Task<Result<EtcdMutex::Place>> EtcdMutex::join(Deadline deadline)
 {
     auto leasing = haveLease(deadline);
-    const auto leased = co_await leasing;
-    if (!leased)
-        co_return leased.error();
+    CO_TRY_VOID(co_await leasing);
     m_key = m_prefix + etcd::leaseText(m_lease);
     auto transaction = joining(m_prefix, m_key, m_lease, true);
     for (;;) {
@@ -286,22 +284,18 @@ Task<Result<EtcdMutex::Place>> EtcdMutex::look(Deadline deadline)
     request.order = etcd::Order::NewestFirst;
     request.createdUpTo = m_created - 1;
     auto asking = m_client.range(request, forRequest(deadline));
-    const auto before = co_await asking;
-    if (!before)
-        co_return before.error();
-    if (!before->entries.empty()) {
-        m_before = before->entries.front();
-        m_seen = before->revision;
+    CO_TRY(const auto &before, co_await asking);
+    if (!before.entries.empty()) {
+        m_before = before.entries.front();
+        m_seen = before.revision;
         co_return Place::Behind;
     }
     etcd::RangeRequest own;
     own.key = m_key;
     own.keysOnly = true;
     auto checking = m_client.range(own, forRequest(deadline));
-    const auto mine = co_await checking;
-    if (!mine)
-        co_return mine.error();
-    const bool isThere = !mine->entries.empty() && mine->entries.front().created == m_created;
+    CO_TRY(const auto &mine, co_await checking);
+    const bool isThere = !mine.entries.empty() && mine.entries.front().created == m_created;
     co_return isThere && !m_keeper->isOver() ? Place::First : Place::Gone;
 }
 
@@ -393,10 +387,8 @@ Task<Result<bool>> EtcdMutex::isStillMine(Deadline deadline)
     own.key = m_key;
     own.keysOnly = true;
     auto asking = m_client.range(own, deadline);
-    const auto answer = co_await asking;
-    if (!answer)
-        co_return answer.error();
-    co_return m_isHeld && !answer->entries.empty() && answer->entries.front().created == m_created;
+    CO_TRY(const auto &answer, co_await asking);
+    co_return m_isHeld && !answer.entries.empty() && answer.entries.front().created == m_created;
 }
 
 void EtcdMutex::noteTakenAway(const Grant &grant)

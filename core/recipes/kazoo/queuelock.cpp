@@ -58,13 +58,9 @@ Task<Result<bool>> untilTurn(zk::Session *session, Kind kind, ZPath node, Listed
     Turn turn = turnOf(kind, std::exchange(queue, {}), node.name()); // 2
     while (turn.kind == Turn::Kind::WaitFor) {
         const ZPath predecessor = directory.child(*turn.predecessor);
-        const auto gone = co_await untilGone(session, predecessor, deadline); // 3
-        if (!gone)
-            co_return gone.error();
-        const auto listed = co_await listQueue(session, directory, Listing::Plain, deadline);
-        if (!listed)
-            co_return listed.error();
-        turn = turnOf(kind, *listed, node.name());
+        CO_TRY_VOID(co_await untilGone(session, predecessor, deadline)); // 3
+        CO_TRY(const auto &listed, co_await listQueue(session, directory, Listing::Plain, deadline));
+        turn = turnOf(kind, listed, node.name());
     }
     co_return turn.isMine();
 }
@@ -78,16 +74,12 @@ Task<Result<QueueEntry>> QueueLock::enter(Deadline deadline)
 {
     for (;;) {
         const NodeClaim claim = contender(m_kind, path(), hostAddress(), random());
-        auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline); // 1
-        if (!joined)
-            co_return joined.error();
-        QueueEntry entry = std::move(joined->entry);
+        CO_TRY(auto &joined, co_await joinQueue(cleanup(), claim, Listing::Plain, deadline)); // 1
+        QueueEntry entry = std::move(joined.entry);
         const ZPath node = entry.path();
-        Listed queue = joined->takeQueue();
-        const auto turn = co_await untilTurn(session(), m_kind, node, std::move(queue), deadline);
-        if (!turn)
-            co_return turn.error();
-        if (*turn)
+        Listed queue = joined.takeQueue();
+        CO_TRY(const auto &turn, co_await untilTurn(session(), m_kind, node, std::move(queue), deadline));
+        if (turn)
             co_return std::move(entry);
         entry.forget(); // 4
     }

@@ -89,10 +89,8 @@ Task<Result<QueueEntry>> tradeEntry(BackgroundCleanup cleanup, QueueEntry *old, 
         if (traded) {
             made = *traded;
         } else if (traded.error().code == ErrorCode::UnknownOutcome) {
-            const auto own = co_await findOwn(session, claim, deadline);
-            if (!own)
-                co_return own.error();
-            made = *own;
+            CO_TRY(const auto &own, co_await findOwn(session, claim, deadline));
+            made = own;
         }
         if (made) {
             old->forget();
@@ -102,9 +100,7 @@ Task<Result<QueueEntry>> tradeEntry(BackgroundCleanup cleanup, QueueEntry *old, 
         entry.forget();
         if (!isConnectionError(traded.error()))
             co_return traded.error();
-        const auto connected = co_await untilReconnected(session, deadline);
-        if (!connected)
-            co_return connected.error();
+        CO_TRY_VOID(co_await untilReconnected(session, deadline));
     }
 }
 
@@ -123,25 +119,17 @@ Task<Result<QueueEntry>> Semaphore::enter(Deadline deadline)
             asked = session()->get(path(), std::nullopt, by);
         };
         const NodeClaim waiting = guard();
-        auto joined = co_await joinQueue(cleanup(), waiting, Listing::Plain, deadline, askPool); // 1
-        if (!joined)
-            co_return joined.error();
-        QueueEntry entry = std::move(joined->entry);
-        const auto leases = co_await leasesOut(*asked, deadline); // 2
-        if (!leases)
-            co_return leases.error();
+        CO_TRY(auto &joined, co_await joinQueue(cleanup(), waiting, Listing::Plain, deadline, askPool)); // 1
+        QueueEntry entry = std::move(joined.entry);
+        CO_TRY(const auto &leases, co_await leasesOut(*asked, deadline)); // 2
         const ZPath node = entry.path();
-        Listed queue = joined->takeQueue();
+        Listed queue = joined.takeQueue();
         const bool atOnce = turnOf(Kind::Lock, queue, node.name()).isMine();
-        const auto turn = co_await untilTurn(session(), Kind::Lock, node, std::move(queue), deadline); // 3
+        CO_TRY(const auto &turn, co_await untilTurn(session(), Kind::Lock, node, std::move(queue), deadline)); // 3
         if (!turn)
-            co_return turn.error();
-        if (!*turn)
             continue;
         // Of whoever was before us we know that it took a permit or gave up, but not which.
-        const auto room = co_await untilRoom(atOnce ? *leases : m_limit, deadline); // 4
-        if (!room)
-            co_return room.error();
+        CO_TRY_VOID(co_await untilRoom(atOnce ? leases : m_limit, deadline)); // 4
         const NodeClaim wanted = lease();
         auto traded = co_await tradeEntry(cleanup(), &entry, wanted, deadline); // 5
         if (traded || traded.error().code != ErrorCode::NoNode)
@@ -170,21 +158,15 @@ NodeClaim Semaphore::lease()
 Task<Result<void>> Semaphore::untilRoom(int leases, Deadline deadline)
 {
     while (leases >= m_limit) {
-        const auto listed = co_await listQueue(session(), path(), Listing::Watched, deadline);
-        if (!listed)
-            co_return listed.error();
-        if (static_cast<int>(listed->names.size()) < m_limit)
+        CO_TRY(const auto &listed, co_await listQueue(session(), path(), Listing::Watched, deadline));
+        if (static_cast<int>(listed.names.size()) < m_limit)
             break;
-        const zk::Watch watch = *listed->watch;
-        const auto changed = co_await untilFired(session(), watch, deadline);
-        if (!changed)
-            co_return changed.error();
+        const zk::Watch watch = *listed.watch;
+        CO_TRY_VOID(co_await untilFired(session(), watch, deadline));
         // Counted without a watch: our own lease shall not wake us.
         const auto asked = session()->get(path(), std::nullopt, answerBy(*session(), deadline));
-        const auto counted = co_await leasesOut(asked, deadline);
-        if (!counted)
-            co_return counted.error();
-        leases = *counted;
+        CO_TRY(const auto &counted, co_await leasesOut(asked, deadline));
+        leases = counted;
     }
     co_return Result<void>();
 }

@@ -30,18 +30,12 @@ Task<Result<Grant>> ForUpdateLock::takeOn(mariadb::ConnectionId connection, Dead
 {
     UndoGuard guard(waitGroup(), undoing(connection));                           // 5
     auto beginning = session().begin(connection, answerBy(session(), deadline)); // 1
-    const auto begun = co_await beginning;
-    if (!begun)
-        co_return begun.error();
-    const auto row = co_await lockRow(connection, deadline); // 2, 3
-    if (!row)
-        co_return row.error();
-    if (row->rows.empty()) // 4
+    CO_TRY_VOID(co_await beginning);
+    CO_TRY(const auto &row, co_await lockRow(connection, deadline)); // 2, 3
+    if (row.rows.empty())                                            // 4
         co_return Error{ErrorCode::NoRow, u"there is no such row, so there is nothing to lock"_s};
     const mariadb::Statement clock{ownClock, {}, connection, false};
-    const auto unowned = co_await refuseOwnedRow(&session(), m_row, *row, clock, deadline);
-    if (!unowned)
-        co_return unowned.error();
+    CO_TRY_VOID(co_await refuseOwnedRow(&session(), m_row, row, clock, deadline));
     guard.keep();
     co_return holdOn(connection);
 }

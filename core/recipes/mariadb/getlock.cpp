@@ -51,10 +51,8 @@ Task<Result<bool>> GetLockLock::ask(mariadb::ConnectionId connection, Deadline d
         const auto latest =
             deadline.isNever() ? deadline : Deadline::at(std::max(deadline.when(), loop.now()) + grace);
         auto asking = session().execute(question, latest);
-        const auto answer = co_await asking;
-        if (!answer)
-            co_return answer.error();
-        const auto mine = answer->cell(0, "mine");
+        CO_TRY(const auto &answer, co_await asking);
+        const auto mine = answer.cell(0, "mine");
         if (!mine) // 2
             co_return Error{ErrorCode::Cancelled, u"the server ended the wait (NULL): KILL QUERY, or out of memory"_s,
                             true};

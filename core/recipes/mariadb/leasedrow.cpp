@@ -84,19 +84,15 @@ bool isUncertain(const Error &error)
 Task<Result<bool>> isRowOurs(Session *session, RowClaim claim, Deadline deadline)
 {
     auto asking = session->execute(askingWhose(claim), deadline);
-    const auto answer = co_await asking;
-    if (!answer)
-        co_return answer.error();
-    co_return answer->cell(0, "mine") == QByteArray("1");
+    CO_TRY(const auto &answer, co_await asking);
+    co_return answer.cell(0, "mine") == QByteArray("1");
 }
 
 // Keeps asking over broken connections until the deadline.
 Task<Result<bool>> whoseAtLast(Session *session, RowClaim claim, Deadline deadline)
 {
     for (;;) {
-        const auto connected = co_await untilConnected(session, deadline);
-        if (!connected)
-            co_return connected.error();
+        CO_TRY_VOID(co_await untilConnected(session, deadline));
         const auto ours = co_await isRowOurs(session, claim, answerBy(*session, deadline));
         if (ours || !isUncertain(ours.error()))
             co_return ours;
@@ -112,10 +108,8 @@ Task<Result<bool>> whoseAtLast(Session *session, RowClaim claim, Deadline deadli
 Task<Result<bool>> prolong(Session *session, RowClaim claim, std::chrono::milliseconds ttl, Deadline deadline)
 {
     auto extending = session->execute(changing(claim, serverNowAndLease, {inMicroseconds(ttl)}), deadline);
-    const auto extended = co_await extending;
-    if (!extended)
-        co_return extended.error();
-    if (extended->affected == 1)
+    CO_TRY(const auto &extended, co_await extending);
+    if (extended.affected == 1)
         co_return true;
     const auto ours = co_await isRowOurs(session, claim, deadline);
     co_return ours;
@@ -233,26 +227,20 @@ Task<Result<Grant>> LeasedRow::poll(Deadline deadline)
 {
     auto &loop = m_session->loop();
     for (;;) {
-        const auto connected = co_await untilConnected(m_session, deadline);
-        if (!connected)
-            co_return connected.error();
+        CO_TRY_VOID(co_await untilConnected(m_session, deadline));
         const RowClaim claim{m_row, uuidToken(m_random)};
         ClaimGuard guard(m_session, m_waitGroup, claim);
         const auto asked = loop.now();
-        const auto taken = co_await takeOnce(m_session, claim, m_ttl, &guard, deadline); // 1
-        if (!taken)
-            co_return taken.error();
-        if (*taken && loop.now() < KeepAlive::validUntil(asked, m_ttl)) {
+        CO_TRY(const auto &taken, co_await takeOnce(m_session, claim, m_ttl, &guard, deadline)); // 1
+        if (taken && loop.now() < KeepAlive::validUntil(asked, m_ttl)) {
             guard.forget();
             m_isRowThere = true;
             m_held.emplace(*m_session, claim, m_ttl, asked, [this](Loss loss) { lose(loss); }); // 5
             co_return Grant{claim.token, std::nullopt, {}};
         }
-        if (!*taken && !m_isRowThere) {
-            const auto made = co_await makeRow(m_session, m_row, deadline); // 2
-            if (!made)
-                co_return made.error();
-            m_isRowThere = *made;
+        if (!taken && !m_isRowThere) {
+            CO_TRY(const auto &made, co_await makeRow(m_session, m_row, deadline)); // 2
+            m_isRowThere = made;
             if (m_isRowThere)
                 continue;
         }

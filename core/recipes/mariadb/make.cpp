@@ -15,21 +15,17 @@ using MadeOnMariaDb = Result<std::unique_ptr<Lock>> (*)(mariadb::Session &, cons
 template <class Recipe, auto readName>
 Result<std::unique_ptr<Lock>> made(mariadb::Session &session, const QByteArray &lock, const AcquireOptions &, Random)
 {
-    auto name = readName(lock);
-    if (!name)
-        return name.error();
-    return std::unique_ptr<Lock>(std::make_unique<Recipe>(session, lock, *name));
+    TRY(auto &name, readName(lock));
+    return std::unique_ptr<Lock>(std::make_unique<Recipe>(session, lock, name));
 }
 
 Result<std::unique_ptr<Lock>> madeOfLeasedRow(mariadb::Session &session, const QByteArray &lock,
                                               const AcquireOptions &options, Random random)
 {
-    auto name = readLeasedRowName(lock);
-    if (!name)
-        return name.error();
+    TRY(auto &name, readLeasedRowName(lock));
     if (options.ttl.count() < 1)
         return Error{ErrorCode::BadInput, u"a lease needs a TTL of at least one millisecond"_s};
-    return std::unique_ptr<Lock>(std::make_unique<LeasedRow>(session, lock, *name, options.ttl, std::move(random)));
+    return std::unique_ptr<Lock>(std::make_unique<LeasedRow>(session, lock, name, options.ttl, std::move(random)));
 }
 
 const std::map<QByteArray, MadeOnMariaDb> &mariaDbMakers()

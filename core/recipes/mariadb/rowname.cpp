@@ -269,11 +269,9 @@ Task<Result<void>> refuseOwnedRow(mariadb::Session *session, RowName name, maria
     ServerClock now;
     if (hasEndInRow(name, rows)) {
         auto asking = session->execute(clock, answerBy(*session, deadline));
-        const auto answer = co_await asking;
-        if (!answer)
-            co_return answer.error();
-        now = {answer->cell(0, "here").value_or(QByteArray()), answer->cell(0, "utc").value_or(QByteArray()),
-               answer->cell(0, "seconds").value_or(QByteArray()).toLongLong()};
+        CO_TRY(const auto &answer, co_await asking);
+        now = {answer.cell(0, "here").value_or(QByteArray()), answer.cell(0, "utc").value_or(QByteArray()),
+               answer.cell(0, "seconds").value_or(QByteArray()).toLongLong()};
     }
     const auto why = whyOwned(name, rows, now);
     if (why.isEmpty())

@@ -68,12 +68,8 @@ SqlLock::SqlLock(mariadb::Session &session, const QByteArray &lock)
 
 Task<Result<Grant>> SqlLock::take(Deadline deadline)
 {
-    const auto isFree = co_await untilGivenBack(deadline);
-    if (!isFree)
-        co_return isFree.error();
-    const auto connected = co_await untilConnected(m_session, deadline);
-    if (!connected)
-        co_return connected.error();
+    CO_TRY_VOID(co_await untilGivenBack(deadline));
+    CO_TRY_VOID(co_await untilConnected(m_session, deadline));
     const auto connection = m_session->connectionId();
     auto taken = co_await takeOn(connection, deadline);
     if (taken)
@@ -194,11 +190,9 @@ Task<Result<void>> TransactionLock::release(Deadline deadline)
 //   4. To release, give it back. Not 1: it was not ours.
 Task<Result<Grant>> NamedLock::takeOn(mariadb::ConnectionId connection, Deadline deadline)
 {
-    UndoGuard guard(waitGroup(), undoing(connection));   // 2
-    const auto got = co_await ask(connection, deadline); // 1
+    UndoGuard guard(waitGroup(), undoing(connection));           // 2
+    CO_TRY(const auto &got, co_await ask(connection, deadline)); // 1
     if (!got)
-        co_return got.error();
-    if (!*got)
         co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
     guard.keep();
     m_count = 1;
@@ -208,10 +202,8 @@ Task<Result<Grant>> NamedLock::takeOn(mariadb::ConnectionId connection, Deadline
 Task<Result<Grant>> NamedLock::reenter(Deadline deadline)
 {
     const auto connection = session().connectionId();
-    const auto got = co_await ask(connection, deadline); // 3
+    CO_TRY(const auto &got, co_await ask(connection, deadline)); // 3
     if (!got)
-        co_return got.error();
-    if (!*got)
         co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(name())};
     ++m_count;
     co_return holdOn(connection);

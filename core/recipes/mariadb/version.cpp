@@ -38,14 +38,10 @@ Task<Result<Grant>> VersionLock::take(Deadline deadline)
         m_conflicts = 0;
         co_return Error{ErrorCode::BadVersion, u"gave up after %1 conflicts in a row"_s.arg(mostConflicts), true};
     }
-    const auto connected = co_await untilConnected(m_session, deadline);
-    if (!connected)
-        co_return connected.error();
-    const auto version = co_await readVersion(deadline); // 1
-    if (!version)
-        co_return version.error();
-    m_version = *version;
-    co_return Grant{QByteArray::number(*version), *version, {}, m_conflicts};
+    CO_TRY_VOID(co_await untilConnected(m_session, deadline));
+    CO_TRY(const auto &version, co_await readVersion(deadline)); // 1
+    m_version = version;
+    co_return Grant{QByteArray::number(version), version, {}, m_conflicts};
 }
 
 Task<Result<qint64>> VersionLock::readVersion(Deadline deadline)
@@ -53,19 +49,15 @@ Task<Result<qint64>> VersionLock::readVersion(Deadline deadline)
     const mariadb::Statement select{
         "SELECT * FROM " + m_row.quotedTable() + " WHERE " + m_row.condition(), m_row.values, {}, false};
     auto reading = m_session->execute(select, answerBy(*m_session, deadline));
-    const auto row = co_await reading;
-    if (!row)
-        co_return row.error();
-    if (row->rows.empty())
+    CO_TRY(const auto &row, co_await reading);
+    if (row.rows.empty())
         co_return Error{ErrorCode::NoRow, u"there is no such row, so it has no version"_s};
     bool isNumber = false;
-    const auto version = row->cell(0, "version").value_or(QByteArray()).toLongLong(&isNumber);
+    const auto version = row.cell(0, "version").value_or(QByteArray()).toLongLong(&isNumber);
     if (!isNumber)
         co_return Error{ErrorCode::Unsupported, u"its column \"version\" holds no whole number"_s};
     const mariadb::Statement clock{ownClock, {}, {}, false};
-    const auto unowned = co_await refuseOwnedRow(m_session, m_row, *row, clock, deadline);
-    if (!unowned)
-        co_return unowned.error();
+    CO_TRY_VOID(co_await refuseOwnedRow(m_session, m_row, row, clock, deadline));
     co_return version;
 }
 

@@ -28,10 +28,8 @@ Task<Result<bool>> AdvisoryLock::ask(mariadb::ConnectionId connection, Deadline 
         const mariadb::Statement once{"SELECT pg_try_advisory_lock(" + m_places + ")::int AS mine", m_name.keys,
                                       connection, false};
         auto asking = session().execute(once, answerBy(session(), deadline));
-        const auto answer = co_await asking;
-        if (!answer)
-            co_return answer.error();
-        if (answer->cell(0, "mine") != QByteArray("1"))
+        CO_TRY(const auto &answer, co_await asking);
+        if (answer.cell(0, "mine") != QByteArray("1"))
             co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
         co_return true;
     }

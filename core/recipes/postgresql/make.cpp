@@ -16,10 +16,8 @@ using MadeOnPostgreSql = Result<std::unique_ptr<Lock>> (*)(mariadb::Session &, c
 template <class Recipe, auto readName>
 Result<std::unique_ptr<Lock>> madeOnPostgreSql(mariadb::Session &session, const QByteArray &lock)
 {
-    auto name = readName(lock);
-    if (!name)
-        return name.error();
-    return std::unique_ptr<Lock>(std::make_unique<Recipe>(session, lock, *name));
+    TRY(auto &name, readName(lock));
+    return std::unique_ptr<Lock>(std::make_unique<Recipe>(session, lock, name));
 }
 
 const std::map<QByteArray, MadeOnPostgreSql> &postgreSqlMakers()

@@ -29,9 +29,7 @@ Task<Result<Grant>> PgRowLock::takeOn(mariadb::ConnectionId connection, Deadline
 {
     UndoGuard guard(waitGroup(), undoing(connection));                           // 4
     auto beginning = session().begin(connection, answerBy(session(), deadline)); // 1
-    const auto begun = co_await beginning;
-    if (!begun)
-        co_return begun.error();
+    CO_TRY_VOID(co_await beginning);
     const bool hasTime = !deadline.hasPassed(session().loop());
     const QByteArray how = hasTime ? " FOR UPDATE" : " FOR UPDATE NOWAIT";
     const mariadb::Statement select{"SELECT * FROM " + pgTable(m_row) + " WHERE " + pgCondition(m_row) + how,
@@ -45,9 +43,7 @@ Task<Result<Grant>> PgRowLock::takeOn(mariadb::ConnectionId connection, Deadline
     if (row->rows.empty()) // 3
         co_return Error{ErrorCode::NoRow, u"there is no such row, so there is nothing to lock"_s};
     const mariadb::Statement clock{pgClock, {}, connection, false};
-    const auto unowned = co_await refuseOwnedRow(&session(), m_row, *row, clock, deadline);
-    if (!unowned)
-        co_return unowned.error();
+    CO_TRY_VOID(co_await refuseOwnedRow(&session(), m_row, *row, clock, deadline));
     guard.keep();
     co_return holdOn(connection);
 }

@@ -35,10 +35,8 @@ Task<Result<Grant>> SkipLockedLock::takeOn(mariadb::ConnectionId connection, Dea
     auto &loop = session().loop();
     UndoGuard guard(waitGroup(), undoing(connection)); // 4
     for (;;) {
-        const auto got = co_await tryOnce(connection, deadline);
-        if (!got)
-            co_return got.error();
-        if (*got)
+        CO_TRY(const auto &got, co_await tryOnce(connection, deadline));
+        if (got)
             break;
         if (deadline.hasPassed(loop))
             co_return Error{ErrorCode::TimedOut, u"timed out: others have every row that fits, or there is none"_s,
@@ -54,27 +52,19 @@ Task<Result<Grant>> SkipLockedLock::takeOn(mariadb::ConnectionId connection, Dea
 Task<Result<bool>> SkipLockedLock::tryOnce(mariadb::ConnectionId connection, Deadline deadline)
 {
     auto beginning = session().begin(connection, answerBy(session(), deadline)); // 1
-    const auto begun = co_await beginning;
-    if (!begun)
-        co_return begun.error();
+    CO_TRY_VOID(co_await beginning);
     const mariadb::Statement select{"SELECT * FROM " + pgTable(m_queue) + " WHERE " + pgCondition(m_queue)
                                         + " LIMIT 1 FOR UPDATE SKIP LOCKED",
                                     m_queue.values, connection, false};
     auto locking = session().execute(select, answerBy(session(), deadline)); // 2
-    const auto row = co_await locking;
-    if (!row)
-        co_return row.error();
-    if (!row->rows.empty()) {
+    CO_TRY(const auto &row, co_await locking);
+    if (!row.rows.empty()) {
         const mariadb::Statement clock{pgClock, {}, connection, false};
-        const auto unowned = co_await refuseOwnedRow(&session(), m_queue, *row, clock, deadline);
-        if (!unowned)
-            co_return unowned.error();
+        CO_TRY_VOID(co_await refuseOwnedRow(&session(), m_queue, row, clock, deadline));
         co_return true;
     }
     auto ending = session().rollback(connection, answerBy(session(), deadline));
-    const auto ended = co_await ending;
-    if (!ended)
-        co_return ended.error();
+    CO_TRY_VOID(co_await ending);
     co_return false;
 }
 

@@ -98,10 +98,8 @@ Task<Result<bool>> takeIt(redis::Connection *connection, TokenKey stamp, Deadlin
     if (!isPast(old->text, connection->loop()))
         co_return false;
     auto swapping = connection->command({"GETSET", key, stamp.token.bytes()}, deadline); // 3
-    const auto current = co_await swapping;
-    if (!current)
-        co_return current.error();
-    co_return current->text == old->text;
+    CO_TRY(const auto &current, co_await swapping);
+    co_return current.text == old->text;
 }
 
 Task<bool> tryOnce(redis::Connection *connection, TokenKey stamp, DetachedAttempt one, Deadline deadline)
@@ -123,9 +121,7 @@ Task<Result<Grant>> GetSetLock::take(Deadline deadline)
 {
     auto &loop = m_connection->loop();
     for (;;) {
-        const auto connected = co_await untilConnected(m_connection, deadline);
-        if (!connected)
-            co_return connected.error();
+        CO_TRY_VOID(co_await untilConnected(m_connection, deadline));
         const auto asked = loop.now();
         m_stamp.token = LockValue(QByteArray::number(qint64((wallTime(loop) + m_ttl).count())));
         const DetachedAttempt one(loop, [connection = m_connection, waitGroup = m_waitGroup, stamp = m_stamp] {
@@ -182,11 +178,8 @@ Task<Result<bool>> GetSetLock::isStillMine(Deadline deadline)
     if (!m_life || m_life->isOver())
         co_return false;
     auto asking = m_connection->command({"GET", m_stamp.key.bytes()}, deadline);
-    const auto value = co_await asking;
-    if (!value)
-        co_return value.error();
-    co_return !value->isNil() && endIn(value->text, m_connection->loop())
-        && !isPast(value->text, m_connection->loop());
+    CO_TRY(const auto &value, co_await asking);
+    co_return !value.isNil() && endIn(value.text, m_connection->loop()) && !isPast(value.text, m_connection->loop());
 }
 
 void GetSetLock::letGo()

@@ -105,10 +105,8 @@ Task<Result<Grant>> RedlockLock::rounds(Deadline deadline)
     for (;;) {
         if (const auto never = hopeless())
             co_return *never;
-        const auto had = co_await round(); // 1, 2, 3
-        if (!had)
-            co_return had.error();
-        if (*had)
+        CO_TRY(const auto &had, co_await round()); // 1, 2, 3
+        if (had)
             co_return Grant{m_lease->key().token.bytes(), std::nullopt, {}};
         m_wasRefused = m_wasRefused || m_silent <= spare();
         if (deadline.hasPassed(*m_loop))

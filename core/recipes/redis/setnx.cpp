@@ -46,17 +46,13 @@ Task<Result<Grant>> SetNxLock::poll(Deadline deadline)
 {
     auto &loop = m_connection->loop();
     for (;;) {
-        const auto connected = co_await untilConnected(m_connection, deadline);
-        if (!connected)
-            co_return connected.error();
+        CO_TRY_VOID(co_await untilConnected(m_connection, deadline));
         // A new token for every try: taking away what an earlier one left can never hit this one.
         const TokenKey ours{m_key, LockValue(uuidToken(m_random))};
         TokenGuard guard(*m_connection, m_waitGroup, ours);
         const auto asked = loop.now();
-        const auto set = co_await setOnce(ours, &guard, deadline); // 1, 2
-        if (!set)
-            co_return set.error();
-        if (*set && loop.now() < KeepAlive::validUntil(asked, m_ttl)) {
+        CO_TRY(const auto &set, co_await setOnce(ours, &guard, deadline)); // 1, 2
+        if (set && loop.now() < KeepAlive::validUntil(asked, m_ttl)) {
             guard.forget();
             m_lease.emplace(*m_connection, ours, m_ttl, asked, [this](Loss loss) { lose(loss); }); // 4
             co_return Grant{ours.token.bytes(), std::nullopt, {}};
@@ -116,10 +112,8 @@ Task<Result<bool>> SetNxLock::isStillMine(Deadline deadline)
         co_return false;
     const TokenKey ours = m_lease->key();
     auto asking = m_connection->command({"GET", ours.key.bytes()}, deadline);
-    const auto value = co_await asking;
-    if (!value)
-        co_return value.error();
-    co_return !value->isNil() && value->text == ours.token.bytes();
+    CO_TRY(const auto &value, co_await asking);
+    co_return !value.isNil() && value.text == ours.token.bytes();
 }
 
 std::function<bool(const SeenHold &)> SetNxLock::overlooks() const

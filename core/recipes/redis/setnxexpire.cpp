@@ -70,9 +70,7 @@ Task<Result<Grant>> SetNxExpireLock::take(Deadline deadline)
 {
     auto &loop = m_connection->loop();
     for (;;) {
-        const auto connected = co_await untilConnected(m_connection, deadline);
-        if (!connected)
-            co_return connected.error();
+        CO_TRY_VOID(co_await untilConnected(m_connection, deadline));
         const auto asked = loop.now();
         const DetachedAttempt one(loop, [connection = m_connection, key = m_key] { sendDelete(*connection, key); });
         DetachedAttempt::Waiter waiter(one);
@@ -116,10 +114,8 @@ Task<Result<bool>> SetNxExpireLock::isStillMine(Deadline deadline)
     if (!m_life || m_life->isOver())
         co_return false;
     auto asking = m_connection->command({"GET", m_key.bytes()}, deadline);
-    const auto value = co_await asking;
-    if (!value)
-        co_return value.error();
-    co_return !value->isNil() && value->text == mark;
+    CO_TRY(const auto &value, co_await asking);
+    co_return !value.isNil() && value.text == mark;
 }
 
 // What stands there from now on is another's, and a DEL would not ask.

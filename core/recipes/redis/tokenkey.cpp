@@ -44,9 +44,7 @@ Task<bool> takeAway(redis::Connection *connection, TokenKey ours)
 Task<Result<bool>> holdsToken(redis::Connection *connection, TokenKey ours, Deadline deadline)
 {
     for (;;) {
-        const auto connected = co_await untilConnected(connection, deadline);
-        if (!connected)
-            co_return connected.error();
+        CO_TRY_VOID(co_await untilConnected(connection, deadline));
         auto asking = connection->command({"GET", ours.key.bytes()}, answerBy(*connection, deadline));
         const auto value = co_await asking;
         if (value)
@@ -118,10 +116,8 @@ Deadline answerBy(const redis::Connection &connection, Deadline deadline)
 
 Task<Result<bool>> whetherOne(Reply<redis::Value> reply)
 {
-    const auto answer = co_await reply;
-    if (!answer)
-        co_return answer.error();
-    co_return answer->integer == 1;
+    CO_TRY(const auto &answer, co_await reply);
+    co_return answer.integer == 1;
 }
 
 // So are the read/write locks of clients that are only seen.

@@ -46,9 +46,7 @@ Entered readEntered(const redis::Value &answer, bool hasToken)
 Task<Result<redis::Value>> ask(redis::Connection *connection, redis::Command question, Deadline deadline)
 {
     for (;;) {
-        const auto connected = co_await untilConnected(connection, deadline);
-        if (!connected)
-            co_return connected.error();
+        CO_TRY_VOID(co_await untilConnected(connection, deadline));
         auto asking = connection->command(question, answerBy(*connection, deadline));
         const auto answer = co_await asking;
         if (answer || !isConnectionError(answer.error()))
@@ -64,12 +62,10 @@ Task<Result<redis::Value>> ask(redis::Connection *connection, redis::Command que
 Task<Result<Entered>> lookWhetherOurs(redis::Connection *connection, ScriptSet scripts, qint64 before,
                                       Deadline deadline)
 {
-    const auto count = co_await ask(connection, scripts.count, deadline);
-    if (!count)
-        co_return count.error();
+    CO_TRY(const auto &count, co_await ask(connection, scripts.count, deadline));
     Entered entered;
     // A permit is asked for its moment, which is far greater than any count.
-    const auto held = count->isNil() ? 0 : static_cast<qint64>(count->text.toDouble());
+    const auto held = count.isNil() ? 0 : static_cast<qint64>(count.text.toDouble());
     if (held <= before) {
         entered.kind = Entered::Kind::Unsent;
         co_return entered;
@@ -80,10 +76,8 @@ Task<Result<Entered>> lookWhetherOurs(redis::Connection *connection, ScriptSet s
         co_return entered;
     // While we hold it nobody else counts it up.
     const redis::Command question{"GET", scripts.tokenKey};
-    const auto token = co_await ask(connection, question, deadline);
-    if (!token)
-        co_return token.error();
-    entered.token = token->text.toLongLong();
+    CO_TRY(const auto &token, co_await ask(connection, question, deadline));
+    entered.token = token.text.toLongLong();
     co_return entered;
 }
 
@@ -228,9 +222,7 @@ Task<Result<Grant>> ScriptLock::enter(Deadline deadline)
     CleanupGuard cleanupGuard(*m_connection, m_waitGroup, m_scripts);
     std::optional<ReleaseSubscription::Waiter> waiter;
     for (;;) {
-        const auto connected = co_await untilConnected(m_connection, deadline);
-        if (!connected)
-            co_return connected.error();
+        CO_TRY_VOID(co_await untilConnected(m_connection, deadline));
         cleanupGuard.mayBe(true, waits);
         const auto asked = loop.now();
         const auto entered = co_await enterOnce(m_connection, m_scripts, call, 0, deadline);
@@ -315,21 +307,17 @@ Task<Result<Grant>> ScriptLock::reenter(Deadline deadline)
     const ScriptSet scripts = m_scripts;
     const qint64 before = m_held->count;
     for (;;) {
-        const auto connected = co_await untilConnected(connection, deadline);
-        if (!connected)
-            co_return connected.error();
+        CO_TRY_VOID(co_await untilConnected(connection, deadline));
         const auto asked = loop.now();
-        const auto entered = co_await enterOnce(connection, scripts, scripts.tryEnter, before, deadline);
-        if (!entered)
-            co_return entered.error();
+        CO_TRY(const auto &entered, co_await enterOnce(connection, scripts, scripts.tryEnter, before, deadline));
         if (alive.expired())
             co_return Error{ErrorCode::Cancelled, u"cannot acquire %1: cancelled"_s.arg(what)};
-        if (entered->kind == Entered::Kind::Ours && entered->count > before && isHeld()) {
+        if (entered.kind == Entered::Kind::Ours && entered.count > before && isHeld()) {
             ++m_held->count;
             m_held->life.restart(m_ttl, asked);
             co_return m_held->grant;
         }
-        if (entered->kind != Entered::Kind::Unsent)
+        if (entered.kind != Entered::Kind::Unsent)
             break;
         if (deadline.hasPassed(loop))
             co_return Error{ErrorCode::TimedOut, u"timed out acquiring %1 once more"_s.arg(what), true};
@@ -389,10 +377,8 @@ Task<Result<bool>> ScriptLock::isStillMine(Deadline deadline)
     if (!isOurs)
         co_return false;
     auto asking = m_connection->command(m_scripts.count, deadline);
-    const auto count = co_await asking;
-    if (!count)
-        co_return count.error();
-    co_return !count->isNil();
+    CO_TRY(const auto &count, co_await asking);
+    co_return !count.isNil();
 }
 
 void ScriptLock::forfeit()

@@ -177,9 +177,7 @@ Task<Result<void>> WatchSet::untilChange(std::vector<ZPath> nodes, Deadline dead
     while (!m_seen->broken) {
         if (deadline.hasPassed(m_session->loop()))
             co_return timedOut();
-        const auto watched = co_await watchAll(nodes, deadline);
-        if (!watched)
-            co_return watched.error();
+        CO_TRY_VOID(co_await watchAll(nodes, deadline));
         if (isQuiet(nodes)) {
             const Completion<bool> news(m_session->loop());
             m_seen->news = news;
@@ -238,11 +236,9 @@ Task<Result<QueueEntry>> EagerMutex::enter(Deadline deadline)
         WatchSet watchSet(session());
         const NodeClaim claim = mutexClaim(path(), random());
         const auto came = session()->loop().now();
-        auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline); // 1
-        if (!joined)
-            co_return joined.error();
-        QueueEntry entry = std::move(joined->entry);
-        Rank rank = rankOf(joined->takeQueue(), entry.node()); // 2
+        CO_TRY(auto &joined, co_await joinQueue(cleanup(), claim, Listing::Plain, deadline)); // 1
+        QueueEntry entry = std::move(joined.entry);
+        Rank rank = rankOf(joined.takeQueue(), entry.node()); // 2
         const auto now = session()->loop().now();
         const auto pause = leisure(rank, now - came);
         if (pause > Duration::zero()) {
@@ -260,10 +256,8 @@ Task<Result<QueueEntry>> EagerMutex::enter(Deadline deadline)
             if (rank.predecessors.isMine() && watchSet.sawGo(predecessor, entry.path())) // 4
                 co_return std::move(entry);
             watchSet.startAnew();
-            const auto listed = co_await listQueue(session(), path(), Listing::Plain, deadline); // 5
-            if (!listed)
-                co_return listed.error();
-            rank = rankOf(*listed, entry.node());
+            CO_TRY(const auto &listed, co_await listQueue(session(), path(), Listing::Plain, deadline)); // 5
+            rank = rankOf(listed, entry.node());
         }
         if (rank.turn.isMine())
             co_return std::move(entry);

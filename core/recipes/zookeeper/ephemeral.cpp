@@ -27,9 +27,7 @@ Task<Result<QueueEntry>> EphemeralLock::enter(Deadline deadline)
         auto claimed = co_await createEntry(cleanup(), claim, deadline); // 1
         if (claimed || claimed.error().code != ErrorCode::NodeExists)
             co_return claimed;
-        const auto gone = co_await untilGone(session(), path(), deadline); // 2
-        if (!gone)
-            co_return gone.error();
+        CO_TRY_VOID(co_await untilGone(session(), path(), deadline)); // 2
     }
 }
 

@@ -51,20 +51,14 @@ Task<Result<QueueEntry>> FlatMutex::enter(Deadline deadline)
     claim.path = directory.child(base);
     claim.data = hostAddress() + ' ' + uuidToken(random()); // the name does not tell ours from others'
     for (;;) {
-        auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline); // 1
-        if (!joined)
-            co_return joined.error();
-        QueueEntry entry = std::move(joined->entry);
-        Turn turn = turnInQueue(contendersOf(base, joined->takeQueue()), entry.node()); // 2
+        CO_TRY(auto &joined, co_await joinQueue(cleanup(), claim, Listing::Plain, deadline)); // 1
+        QueueEntry entry = std::move(joined.entry);
+        Turn turn = turnInQueue(contendersOf(base, joined.takeQueue()), entry.node()); // 2
         while (turn.kind == Turn::Kind::WaitFor) {
             const ZPath predecessor = directory.child(*turn.predecessor);
-            const auto gone = co_await untilGone(session(), predecessor, deadline); // 3
-            if (!gone)
-                co_return gone.error();
-            const auto listed = co_await listQueue(session(), directory, Listing::Plain, deadline);
-            if (!listed)
-                co_return listed.error();
-            turn = turnInQueue(contendersOf(base, *listed), entry.node());
+            CO_TRY_VOID(co_await untilGone(session(), predecessor, deadline)); // 3
+            CO_TRY(const auto &listed, co_await listQueue(session(), directory, Listing::Plain, deadline));
+            turn = turnInQueue(contendersOf(base, listed), entry.node());
         }
         if (turn.isMine())
             co_return std::move(entry);

@@ -27,23 +27,19 @@ Task<Result<QueueEntry>> HerdMutex::enter(Deadline deadline)
     claim.path = path().child(NodeName(herdBases.front()));
     claim.data = hostAddress() + ' ' + uuidToken(random()); // the name does not tell ours from others'
     for (;;) {
-        auto joined = co_await joinQueue(cleanup(), claim, Listing::Watched, deadline); // 1
-        if (!joined)
-            co_return joined.error();
-        QueueEntry entry = std::move(joined->entry);
+        CO_TRY(auto &joined, co_await joinQueue(cleanup(), claim, Listing::Watched, deadline)); // 1
+        QueueEntry entry = std::move(joined.entry);
         const NodeName me = entry.node();
-        std::optional<zk::Watch> news = joined->queue.watch;
-        Turn turn = turnInQueue(contendersBefore(joined->takeQueue(), herdBases, me), me);
+        std::optional<zk::Watch> news = joined.queue.watch;
+        Turn turn = turnInQueue(contendersBefore(joined.takeQueue(), herdBases, me), me);
         while (turn.kind == Turn::Kind::WaitFor) {
             auto waiting = untilFired(session(), *std::exchange(news, std::nullopt), deadline);
             const auto changed = co_await waiting; // 3
             if (!changed)
                 co_return waitedFor(changed.error(), path().child(*turn.predecessor));
-            auto listed = co_await listQueue(session(), path(), Listing::Watched, deadline);
-            if (!listed)
-                co_return listed.error();
-            news = std::move(listed->watch);
-            turn = turnInQueue(contendersBefore(*listed, herdBases, me), me);
+            CO_TRY(auto &listed, co_await listQueue(session(), path(), Listing::Watched, deadline));
+            news = std::move(listed.watch);
+            turn = turnInQueue(contendersBefore(listed, herdBases, me), me);
         }
         if (turn.isMine()) // 2
             co_return std::move(entry);

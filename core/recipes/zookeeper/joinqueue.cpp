@@ -90,10 +90,8 @@ Task<Result<Joined>> joinQueue(BackgroundCleanup cleanup, NodeClaim claim, Listi
     }
     if (!isConnectionError(listed.error()) && listed.error().code != ErrorCode::NoNode)
         co_return listed.error();
-    auto again = co_await listQueue(session, directory, how, deadline);
-    if (!again)
-        co_return again.error();
-    Joined joined{std::move(*entry), std::move(*again)};
+    CO_TRY(auto &again, co_await listQueue(session, directory, how, deadline));
+    Joined joined{std::move(*entry), std::move(again)};
     co_return std::move(joined);
 }
 
@@ -111,9 +109,7 @@ Task<Result<Listed>> listQueue(zk::Session *session, const ZPath &directory, Lis
             co_return Listed();
         if (!isConnectionError(listed.error()))
             co_return listed.error();
-        const auto connected = co_await untilReconnected(session, deadline);
-        if (!connected)
-            co_return connected.error();
+        CO_TRY_VOID(co_await untilReconnected(session, deadline));
     }
 }
 

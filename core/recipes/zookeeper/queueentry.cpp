@@ -68,9 +68,7 @@ NodeClaim protectedClaim(const ZPath &directory, const QByteArray &name, Random 
 Task<Result<std::optional<zk::Created>>> findOwn(zk::Session *session, NodeClaim claim, Deadline deadline)
 {
     for (;;) {
-        const auto connected = co_await untilReconnected(session, deadline);
-        if (!connected)
-            co_return connected.error();
+        CO_TRY_VOID(co_await untilReconnected(session, deadline));
         auto found = co_await lookOnce(session, claim, deadline);
         if (found || !isConnectionError(found.error()))
             co_return found;
@@ -109,9 +107,7 @@ Task<Result<void>> makeDirectory(zk::Session *session, ZPath path, zk::CreateMod
         } else if (created.error().code == ErrorCode::Unsupported && kind == zk::CreateMode::Container) {
             kind = zk::CreateMode::Persistent; // a server before 3.5
         } else if (isConnectionError(created.error())) {
-            const auto connected = co_await untilReconnected(session, deadline);
-            if (!connected)
-                co_return connected.error();
+            CO_TRY_VOID(co_await untilReconnected(session, deadline));
         } else {
             co_return created.error();
         }
@@ -257,11 +253,9 @@ Task<Result<QueueEntry>> createEntry(BackgroundCleanup cleanup, NodeClaim claim,
         }
         const auto code = created.error().code;
         if (code == ErrorCode::UnknownOutcome) {
-            const auto own = co_await findOwn(session, claim, deadline);
-            if (!own)
-                co_return own.error();
-            if (*own) {
-                entry.settle(**own);
+            CO_TRY(const auto &own, co_await findOwn(session, claim, deadline));
+            if (own) {
+                entry.settle(*own);
                 co_return std::move(entry);
             }
         }

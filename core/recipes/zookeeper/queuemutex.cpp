@@ -40,21 +40,17 @@ Task<Result<PlaceInQueue>> takePlace(const BackgroundCleanup &cleanup, const Que
                                      Deadline deadline)
 {
     const NodeClaim claim = protectedClaim(*spec.directory, *spec.base, *random);
-    auto joined = co_await joinQueue(cleanup, claim, Listing::Plain, deadline);
-    if (!joined)
-        co_return joined.error();
-    const Turn turn = spec.turnOf(joined->takeQueue(), joined->entry.node());
-    PlaceInQueue place{std::move(joined->entry), turn.kind, {}};
+    CO_TRY(auto &joined, co_await joinQueue(cleanup, claim, Listing::Plain, deadline));
+    const Turn turn = spec.turnOf(joined.takeQueue(), joined.entry.node());
+    PlaceInQueue place{std::move(joined.entry), turn.kind, {}};
     place.see(turn, *spec.directory);
     co_return std::move(place);
 }
 
 Task<Result<void>> lookAgain(zk::Session *session, const QueueSpec &spec, PlaceInQueue *place, Deadline deadline)
 {
-    const auto listed = co_await listQueue(session, *spec.directory, Listing::Plain, deadline);
-    if (!listed)
-        co_return listed.error();
-    place->see(spec.turnOf(*listed, place->entry.node()), *spec.directory);
+    CO_TRY(const auto &listed, co_await listQueue(session, *spec.directory, Listing::Plain, deadline));
+    place->see(spec.turnOf(listed, place->entry.node()), *spec.directory);
     co_return Result<void>();
 }
 
@@ -69,19 +65,17 @@ Task<Result<QueueEntry>> acquireInQueue(const BackgroundCleanup *cleanup, QueueS
                                         Deadline deadline)
 {
     for (;;) {
-        auto place = co_await takePlace(*cleanup, spec, random, deadline); // 1, 2
-        if (!place)
-            co_return place.error();
-        while (place->turn == Turn::Kind::WaitFor) {
-            auto step = co_await untilGone(cleanup->session(), place->predecessor, deadline); // 3
+        CO_TRY(auto &place, co_await takePlace(*cleanup, spec, random, deadline)); // 1, 2
+        while (place.turn == Turn::Kind::WaitFor) {
+            auto step = co_await untilGone(cleanup->session(), place.predecessor, deadline); // 3
             if (step)
-                step = co_await lookAgain(cleanup->session(), spec, &*place, deadline);
+                step = co_await lookAgain(cleanup->session(), spec, &place, deadline);
             if (!step)
                 co_return step.error();
         }
-        if (place->turn == Turn::Kind::Mine)
-            co_return std::move(place->entry);
-        place->entry.forget(); // 4
+        if (place.turn == Turn::Kind::Mine)
+            co_return std::move(place.entry);
+        place.entry.forget(); // 4
     }
 }
 

@@ -56,20 +56,14 @@ Task<Result<QueueEntry>> SharedLock::enter(Deadline deadline)
 {
     const NodeClaim claim = sharedClaim(path(), m_access, random());
     for (;;) {
-        auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline); // 1
-        if (!joined)
-            co_return joined.error();
-        QueueEntry entry = std::move(joined->entry);
-        Turn turn = turnInReadWriteQueue(sharedQueue(joined->takeQueue()), entry.node()); // 2
+        CO_TRY(auto &joined, co_await joinQueue(cleanup(), claim, Listing::Plain, deadline)); // 1
+        QueueEntry entry = std::move(joined.entry);
+        Turn turn = turnInReadWriteQueue(sharedQueue(joined.takeQueue()), entry.node()); // 2
         while (turn.kind == Turn::Kind::WaitFor) {
             const ZPath blocker = path().child(*turn.predecessor);
-            const auto gone = co_await untilGone(session(), blocker, deadline); // 3
-            if (!gone)
-                co_return gone.error();
-            const auto listed = co_await listQueue(session(), path(), Listing::Plain, deadline);
-            if (!listed)
-                co_return listed.error();
-            turn = turnInReadWriteQueue(sharedQueue(*listed), entry.node());
+            CO_TRY_VOID(co_await untilGone(session(), blocker, deadline)); // 3
+            CO_TRY(const auto &listed, co_await listQueue(session(), path(), Listing::Plain, deadline));
+            turn = turnInReadWriteQueue(sharedQueue(listed), entry.node());
         }
         if (turn.isMine())
             co_return std::move(entry);
@@ -94,22 +88,18 @@ Task<Result<QueueEntry>> SharedHerd::enter(Deadline deadline)
 {
     const NodeClaim claim = sharedClaim(path(), m_access, random());
     for (;;) {
-        auto joined = co_await joinQueue(cleanup(), claim, Listing::Watched, deadline); // 1
-        if (!joined)
-            co_return joined.error();
-        QueueEntry entry = std::move(joined->entry);
-        std::optional<zk::Watch> news = joined->queue.watch;
-        Turn turn = turnInReadWriteQueue(sharedQueue(joined->takeQueue()), entry.node()); // 2
+        CO_TRY(auto &joined, co_await joinQueue(cleanup(), claim, Listing::Watched, deadline)); // 1
+        QueueEntry entry = std::move(joined.entry);
+        std::optional<zk::Watch> news = joined.queue.watch;
+        Turn turn = turnInReadWriteQueue(sharedQueue(joined.takeQueue()), entry.node()); // 2
         while (turn.kind == Turn::Kind::WaitFor) {
             const zk::Watch watch = *news;
             const auto changed = co_await untilFired(session(), watch, deadline); // 3
             if (!changed)
                 co_return waitedFor(changed.error(), path().child(*turn.predecessor));
-            const auto listed = co_await listQueue(session(), path(), Listing::Watched, deadline);
-            if (!listed)
-                co_return listed.error();
-            news = listed->watch;
-            turn = turnInReadWriteQueue(sharedQueue(*listed), entry.node());
+            CO_TRY(const auto &listed, co_await listQueue(session(), path(), Listing::Watched, deadline));
+            news = listed.watch;
+            turn = turnInReadWriteQueue(sharedQueue(listed), entry.node());
         }
         if (turn.isMine())
             co_return std::move(entry);

@@ -99,9 +99,7 @@ Task<Result<void>> untilFiredInTime(zk::Session *session, zk::Watch watch, Deadl
 Task<Result<void>> watchNode(zk::Session *session, const ZPath &node, const zk::Watch &watch, Deadline deadline)
 {
     auto reading = session->get(node, watch, answerBy(*session, deadline));
-    const auto read = co_await reading;
-    if (!read)
-        co_return read.error();
+    CO_TRY_VOID(co_await reading);
     co_return Result<void>();
 }
 

@@ -96,11 +96,9 @@ Result<etcd::TransactionAnswer> EtcdServer::answer(const etcd::Transaction &tran
         } else if (one.kind == Operation::Kind::Remove) {
             remove(one.range.key, revision);
         } else {
-            auto seen = this->answer(one.range);
-            if (!seen)
-                return seen.error();
-            seen->revision = m_changes.empty() ? m_revision : revision;
-            answer.ranges.push_back(*std::move(seen));
+            TRY(auto &seen, this->answer(one.range));
+            seen.revision = m_changes.empty() ? m_revision : revision;
+            answer.ranges.push_back(std::move(seen));
         }
     }
     if (!m_changes.empty())
