@@ -6,6 +6,7 @@
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
 #include "core/inspect/zookeeper/observer.h"
+#include "core/sandbox/server.h"
 #include "core/zookeeper/client.h"
 #include "tests/bench/blocking.h"
 #include "tests/bench/report.h"

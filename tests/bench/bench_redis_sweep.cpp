@@ -10,6 +10,7 @@
 #include "core/async/scope.h"
 #include "core/inspect/redis/observer.h"
 #include "core/redis/client.h"
+#include "core/sandbox/server.h"
 #include "tests/bench/blocking.h"
 #include "tests/bench/report.h"
 #include "tests/support/keepingsink.h"

@@ -161,7 +161,9 @@ void readLink(const QByteArray &input)
                 subscriptions.push_back(
                     pubSub->subscribe(redis::PubSub::Kind::Channel, "news", [](const redis::Message &) {}));
                 ++asked;
-                pubSub->id(Deadline::after(loop, 5s)).then([&](const Result<qint64> &) { ++answered; });
+                const Reply<qint64> number(loop);
+                number.then([&](const Result<qint64> &) { ++answered; });
+                pubSub->giveId(number, Deadline::after(loop, 5s));
             } else if (step == 'u') {
                 subscriptions.clear();
             } else if (step == 'c') {

@@ -189,14 +189,14 @@ class TestSimulatedEtcd : public QObject {
     {
         const auto step = m_simulated.shifted(plain);
         switch (step.kind) {
-        case EtcdStep::Kind::Range: return m_simulated.words(m_sim.range(step.range));
-        case EtcdStep::Kind::Commit: return m_simulated.words(m_sim.commit(step.transaction));
-        case EtcdStep::Kind::Grant: return m_simulated.words(m_sim.grant(step.lease, 60s));
-        case EtcdStep::Kind::KeepAlive: return m_simulated.words(m_sim.keepAlive(step.lease));
-        case EtcdStep::Kind::Revoke: return m_simulated.words(m_sim.revoke(step.lease));
+        case EtcdStep::Kind::Range: return m_simulated.words(m_sim.answer(step.range));
+        case EtcdStep::Kind::Commit: return m_simulated.words(m_sim.answer(step.transaction));
+        case EtcdStep::Kind::Grant: return m_simulated.words(m_sim.answer(etcd::GrantRequest{step.lease, 60s}));
+        case EtcdStep::Kind::KeepAlive: return m_simulated.words(m_sim.answer(etcd::KeepAliveRequest{step.lease}));
+        case EtcdStep::Kind::Revoke: return m_simulated.words(m_sim.answer(etcd::RevokeRequest{step.lease}));
         case EtcdStep::Kind::TimeToLive: break;
         }
-        return m_simulated.words(m_sim.timeToLive(step.lease, true));
+        return m_simulated.words(m_sim.answer(etcd::TimeToLiveRequest{step.lease, true}));
     }
 
 private slots:
@@ -227,10 +227,10 @@ private slots:
         const auto real = answerOf(m_client->range(now, soon()));
         QVERIFY(real);
         m_real.base = real->revision;
-        m_simulated.base = m_sim.range(now)->revision;
+        m_simulated.base = m_sim.answer(now)->revision;
         EtcdScript script(quint64(seed), prefix);
         QByteArrayList log;
-        const auto newest = [this, &now] { return m_sim.range(now)->revision - m_simulated.base; };
+        const auto newest = [this, &now] { return m_sim.answer(now)->revision - m_simulated.base; };
         for (int i = 0; i < etcdSteps; ++i) {
             const auto step = script.next(newest());
             const auto expected = askSimulated(step), answered = askReal(step);
@@ -258,7 +258,7 @@ private slots:
         QCOMPARE(heard, expected);
         for (LeaseId lease = 0x11; lease < 0x14; ++lease) {
             static_cast<void>(answerOf(m_client->revoke(lease, soon())));
-            static_cast<void>(m_sim.revoke(lease));
+            static_cast<void>(m_sim.answer(etcd::RevokeRequest{lease}));
         }
     }
     // Last: that all of it was compared.

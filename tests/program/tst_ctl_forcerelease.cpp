@@ -109,12 +109,12 @@ private slots:
     {
         QFETCH(bool, interrupts);
         const auto before = m_servers.childrenWithZxids(path());
-        Asked asks(m_servers.connect() + QStringList{u"force-release"_s, m_lock, u"--holder"_s, m_ids[0]});
+        AskedCommand asks(m_servers.connect() + QStringList{u"force-release"_s, m_lock, u"--holder"_s, m_ids[0]});
         QVERIFY2(asks.says("Type yes to release: "), asks.said());
         // Another, started later, has waited long enough for a server to say so.
         QTcpServer silent;
         QVERIFY(silent.listen(QHostAddress::LocalHost));
-        Asked waits(
+        AskedCommand waits(
             {u"show"_s, u"redis:orders"_s, u"--connect"_s, u"redis=redis://127.0.0.1:%1"_s.arg(silent.serverPort())});
         QVERIFY2(waits.says("waiting for"), waits.said());
         QCOMPARE(interrupts ? asks.interrupt() : asks.answer("no"), 4);
@@ -148,7 +148,7 @@ private slots:
         const auto take = [&] { return ask({"HSET", "pooled", thread, "1"}) && ask({"PEXPIRE", "pooled", "60000"}); };
         QVERIFY(take());
         const QStringList force{u"force-release"_s, u"redis:pooled"_s, u"--holder"_s, QString::fromUtf8(thread)};
-        Asked asks(m_servers.connect() + force + options);
+        AskedCommand asks(m_servers.connect() + force + options);
         QVERIFY2(asks.says(question), asks.said());
         QVERIFY(ask({"DEL", "pooled"}));
         QVERIFY2(asks.says("is not seen to hold it any more"), asks.said());

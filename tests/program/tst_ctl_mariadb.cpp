@@ -97,7 +97,7 @@ private slots:
         const auto lock = u"mariadb:GET_LOCK#nightly"_s;
         QVERIFY(ask("SELECT GET_LOCK('nightly', 0) AS done"));
         const auto id = shown(lock).value("contenders"_L1).toArray().at(0).toObject().value("id"_L1).toString();
-        Asked asks(connect() + QStringList{u"force-release"_s, lock, u"--holder"_s, id});
+        AskedCommand asks(connect() + QStringList{u"force-release"_s, lock, u"--holder"_s, id});
         QVERIFY2(asks.says("Type yes to "), asks.said());
         QVERIFY(ask("SELECT RELEASE_LOCK('nightly') AS done"));
         QVERIFY2(asks.says("is not seen to hold it any more"), asks.said());

@@ -213,7 +213,7 @@ private slots:
     // It asks once a second whether its connection still stands.
     void whoIsKilledBelievesForASecondAtMost()
     {
-        Moment longest{};
+        contention::Moment longest{};
         for (quint64 seed = 1; seed <= 20; ++seed) {
             auto scenario = scenarioOf("sql-for-update");
             scenario.seed = seed;

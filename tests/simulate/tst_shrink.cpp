@@ -23,7 +23,7 @@ Scenario crowded()
 }
 
 // What happened, without what the faults did.
-std::vector<Event> before(const Recording &recording, Moment until)
+std::vector<Event> before(const Recording &recording, contention::Moment until)
 {
     std::vector<Event> events;
     for (const auto &event : recording.events) {

@@ -16,9 +16,9 @@
 
 namespace lockscope::testing {
 
-class Asked {
+class AskedCommand {
 public:
-    explicit Asked(const QStringList &arguments)
+    explicit AskedCommand(const QStringList &arguments)
     {
         if (::openpty(&m_terminal, &m_itsEnd, nullptr, nullptr, nullptr) != 0)
             qFatal("no terminal");
@@ -28,15 +28,15 @@ public:
         });
         m_process.start(QStringLiteral(LOCKSCOPECTL), arguments);
     }
-    ~Asked()
+    ~AskedCommand()
     {
         m_process.kill();
         m_process.waitForFinished();
         ::close(m_itsEnd);
         ::close(m_terminal);
     }
-    Asked(const Asked &) = delete;
-    Asked &operator=(const Asked &) = delete;
+    AskedCommand(const AskedCommand &) = delete;
+    AskedCommand &operator=(const AskedCommand &) = delete;
 
     // Until it has said so; false when it does not.
     bool says(const QByteArray &words)

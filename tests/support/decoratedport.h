@@ -54,14 +54,14 @@ private:
             return answer(lost);
         if (fate == RequestFault::Refuse)
             return answer(Error{ErrorCode::Unsupported, QStringLiteral("refused by the test")});
-        m_held->pass(ReleaseAction::Out, fate == RequestFault::HoldRequest,
+        m_held->pass(Flow::Out, fate == RequestFault::HoldRequest,
                      [&inner = this->inner(), request = asked.request, deadline = asked.deadline, answer, lost, fate,
                       held = m_held] {
                          inner.ask(request, deadline)
                              .then([answer, lost, fate, held, times = held->times()](const Answer &result) {
                                  const bool isToBeHeld = fate == RequestFault::HoldReply && held->times() == times;
                                  const auto told = fate == RequestFault::LoseReply ? Answer(lost) : result;
-                                 held->pass(ReleaseAction::In, isToBeHeld, [answer, told] { answer(told); });
+                                 held->pass(Flow::In, isToBeHeld, [answer, told] { answer(told); });
                              });
                      });
     }

@@ -10,7 +10,7 @@
 
 namespace lockscope::testing {
 
-enum class ReleaseAction { Out, In };
+enum class Flow { Out, In };
 
 class HeldBack {
 public:
@@ -19,9 +19,9 @@ public:
     explicit HeldBack(bool keepsOrder) : m_keepsOrder(keepsOrder) {}
 
     // A request, or the reply to one: done now, or by letThrough().
-    void pass(ReleaseAction way, bool isToBeHeld, std::function<void()> call)
+    void pass(Flow way, bool isToBeHeld, std::function<void()> call)
     {
-        bool &isShut = way == ReleaseAction::Out ? m_isShutOut : m_isShutIn;
+        bool &isShut = way == Flow::Out ? m_isShutOut : m_isShutIn;
         if (!isToBeHeld && !isShut) {
             call();
             return;
