@@ -95,6 +95,20 @@ def check_await(path, text):
             yield cpptext.line_of(code, match.start()), "co_await in catch is not C++; failures are values here"
 
 
+_TRY_STATEMENT = re.compile(r"^[ \t]*(?:CO_)?TRY(?:_VOID)?\(", re.M)
+
+
+def check_try(path, text):
+    """TRY is more than one statement: what stands before it ends a statement or begins a block."""
+    if not path.endswith(CPP):
+        return
+    code = cpptext.code_only(text)
+    for match in _TRY_STATEMENT.finditer(code):
+        before = code[:match.start()].rstrip()
+        if before and before[-1] not in ";{}:":
+            yield cpptext.line_of(code, match.start() + len(match.group()) - 1), "TRY without braces around it: only its first statement would belong to the condition"
+
+
 # --- includes ------------------------------------------------------------------------------------
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
@@ -509,7 +523,7 @@ def with_licence(path, text):
     return f"{shebang}{licence_line(path, shebang + text)}\n{text}"
 
 
-RULES = [check_await, check_arrows, check_core_without_gui, check_ui_without_servers, check_recipe_clock, check_wall_clock, check_chained_arg,
+RULES = [check_await, check_try, check_arrows, check_core_without_gui, check_ui_without_servers, check_recipe_clock, check_wall_clock, check_chained_arg,
          check_model_reset, check_test_patience, check_todo, check_client_names, check_recipe_ids, check_size]
 # These break the rules on purpose.
 EXEMPT = ("tests/lint/",)

@@ -21,6 +21,19 @@ def found(path, text, files=None):
     return [what for _, what in lint.findings(path, text, (files or {}).get)]
 
 
+class Try(unittest.TestCase):
+    HEAD = "// SPDX-License-Identifier: Apache-2.0\n"
+
+    def found(self, text):
+        return [what for _, what in lint.check_try("core/a.cpp", self.HEAD + text)]
+
+    def test_kept(self):
+        self.assertEqual(self.found("void f()\n{\n    TRY(auto &x, g());\n    if (x) {\n        TRY_VOID(h());\n    }\n    CO_TRY_VOID(k());\n}\n"), [])
+
+    def test_broken(self):
+        self.assertEqual(len(self.found("    if (x)\n        TRY_VOID(h());\n    else\n        CO_TRY(auto &y, co_await z);\n")), 2)
+
+
 class Reach(unittest.TestCase):
     CONNECTION = "namespace lockscope::redis {\nclass Connection;\n}\n"
 

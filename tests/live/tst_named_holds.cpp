@@ -66,7 +66,8 @@ private slots:
         QTest::newRow("did something else, not counted") << QByteArrayList{"SELECT 1"} << true << false;
         // What is taken in between gets the memory that the release frees: the place of a hold is an address.
         QTest::newRow("taken again, not counted")
-            << QByteArrayList{"DO RELEASE_LOCK('nightly')", "DO GET_LOCK('another', 1)", "DO GET_LOCK('nightly', 1)"}
+            << QByteArrayList{"DO RELEASE_LOCK('nightly')", "DO GET_LOCK('another', 1)", "DO GET_LOCK('nightly', 1)",
+                              "DO RELEASE_LOCK('another')"}
             << false << false;
     }
     void whoTookItAgainKeepsIt()
