@@ -11,6 +11,7 @@
 #include "tests/bench/blocking.h"
 #include "tests/bench/report.h"
 #include "tests/support/keepingsink.h"
+#include "tests/support/startedserver.h"
 
 #include <QElapsedTimer>
 #include <QProcess>
