@@ -219,8 +219,8 @@ public:
     };
     [[nodiscard]] Arrival arrival() const { return Arrival(m_state); }
 
-    // For who alone asks for the value, and once: it is moved to him. A page of a thousand names is not copied, unless
-    // who observes it has not seen it yet.
+    // For who alone asks for the value, and once: it is moved to him. A page of a thousand names is not copied,
+    // unless who observes it has not seen it yet.
     class Taking : public detail::CompletionAwaiter {
     public:
         using CompletionAwaiter::CompletionAwaiter;

@@ -153,8 +153,8 @@ private:
 
 // What most callers do with a failure: they pass it on. `TRY(const auto &node, read(path));` names the value of a
 // Result, or leaves the function with its error; TRY_VOID() is for a Result whose value is not needed. CO_TRY() and
-// CO_TRY_VOID() are the same in a coroutine, where the last argument may be one `co_await`. The value lives as long as
-// the block around it. Each is more than one statement: an `if` or a loop around it needs braces (tests/lint).
+// CO_TRY_VOID() are the same in a coroutine, where the last argument may be one `co_await`. The value lives as long
+// as the block around it. Each is more than one statement: an `if` or a loop around it needs braces (tests/lint).
 #define LOCKSCOPE_JOINED(a, b) a##b
 #define LOCKSCOPE_NAME_OF_LINE(prefix, line) LOCKSCOPE_JOINED(prefix, line)
 #define LOCKSCOPE_TRY(leave, result, ...)                                                                            \

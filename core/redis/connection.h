@@ -49,8 +49,9 @@ struct Message {
     QByteArray payload;
 };
 
-// Told on every change; Connecting also when another attempt failed (lastError says why); Connected also when only the
-// pub/sub connection broke and is back: its subscriberId() is another one then, and messages may have been lost.
+// Told on every change; Connecting also when another attempt failed (lastError says why); Connected also when only
+// the pub/sub connection broke and is back: its subscriberId() is another one then, and messages may have been
+// lost.
 enum class ConnectionState { Connecting, Connected, AuthFailed, Closed };
 
 // Every request there is, as a value.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The half of LiveBackend that lives on the I/O thread: handles the window's queries and commands, opens and closes its
-// connections, and has a class for each other job: NewsFeed, OwnHolds, Runs, ZnodeFollower.
+// The half of LiveBackend that lives on the I/O thread: handles the window's queries and commands, opens and closes
+// its connections, and has a class for each other job: NewsFeed, OwnHolds, Runs, ZnodeFollower.
 #pragma once
 
 #include "core/async/qtloop.h"

@@ -39,8 +39,8 @@ struct Batch {
     bool isJump = false;                  // to another moment: what comes with it did not begin just now
 };
 
-// News that waits to be shown: of each lock, connection and log entry the newest. The I/O side collects a frame's worth
-// in one; the window keeps in another what comes while it shows something else. Any one thread.
+// News that waits to be shown: of each lock, connection and log entry the newest. The I/O side collects a frame's
+// worth in one; the window keeps in another what comes while it shows something else. Any one thread.
 class News {
 public:
     // `now`: since when it waits, for oldestOf().

@@ -97,8 +97,8 @@ struct OpResult {
 
 constexpr qint32 anyVersion = -1;
 
-// Every request there is, as a value. Its verb is that of messages: cannot read "/locks/orders". It is a write when it
-// changes what others see; of a transaction its parts say so.
+// Every request there is, as a value. Its verb is that of messages: cannot read "/locks/orders". It is a write when
+// it changes what others see; of a transaction its parts say so.
 
 struct CreateRequest {
     using Answer = Created;

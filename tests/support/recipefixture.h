@@ -10,8 +10,8 @@
 namespace lockscope::testing {
 
 using namespace std::chrono_literals;
-using testing::RequestKind;
 using testing::RequestFault;
+using testing::RequestKind;
 
 // Those whose nodes queue, and all.
 inline const QByteArrayList queueRecipes{"zk-herd-mutex", "zk-mutex",       "zk-eager-mutex",

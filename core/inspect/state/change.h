@@ -59,7 +59,8 @@ struct Act {
 };
 
 struct Change {
-    // A recording numbers the first of them by their order (core/history/encoding.cpp); it has no Progress and no Cost.
+    // A recording numbers the first of them by their order (core/history/encoding.cpp); it has no Progress and no
+    // Cost.
     using What =
         std::variant<SnapshotChange, SessionsSeen, CoverageSeen, LinkState, Act, Confirmation, Progress, Cost>;
     static constexpr std::size_t recordedKinds = 6;
