@@ -91,10 +91,13 @@ void PausableBackend::showPast(PastPicture then, Past *of)
     }
     auto next = shownOf(std::move(then), isFirst ? m_shown.statuses : m_present->statuses);
     auto before = std::exchange(m_shown, std::move(next));
-    if (isFirst)
-        m_present = std::move(before);
     m_of = of;
-    tellDifference(isFirst ? *m_present : before, m_shown);
+    if (isFirst) {
+        m_present = std::move(before);
+        tellDifference(*m_present, m_shown);
+    } else {
+        tellDifference(before, m_shown);
+    }
 }
 
 void PausableBackend::leavePast()
