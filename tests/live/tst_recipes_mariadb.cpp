@@ -14,7 +14,7 @@ using SqlFault = RequestFault;
 
 namespace {
 
-const QByteArray row("shop.stock#id=1");
+const QByteArray stockRow("shop.stock#id=1");
 
 struct SqlClient {
     explicit SqlClient(std::unique_ptr<mariadb::Session> itsSession) : session(std::move(itsSession)), sql(*session)
@@ -75,7 +75,9 @@ class TestRecipesMariaDb : public MariaDbFixture {
 
     SqlContender &add(const QByteArray &recipe, const QByteArray &name = {})
     {
-        const auto lock = !name.isEmpty() ? name : recipe == "sql-get-lock" ? QByteArray("GET_LOCK#the lock") : row;
+        const auto lock = !name.isEmpty()            ? name
+                          : recipe == "sql-get-lock" ? QByteArray("GET_LOCK#the lock")
+                                                     : stockRow;
         m_contenders.push_back(std::make_unique<SqlContender>(openConnected(), recipe, lock));
         return *m_contenders.back();
     }
@@ -99,7 +101,7 @@ private slots:
     void namesAreRead_data()
     {
         addColumns<QByteArray, QByteArray, QByteArray, QByteArray>("name", "table", "column", "value");
-        QTest::newRow("plain") << row << QByteArray("`shop`.`stock`") << QByteArray("id") << QByteArray("1");
+        QTest::newRow("plain") << stockRow << QByteArray("`shop`.`stock`") << QByteArray("id") << QByteArray("1");
         QTest::newRow("value with everything")
             << QByteArray("s.t#c=a=b#c.d") << QByteArray("`s`.`t`") << QByteArray("c") << QByteArray("a=b#c.d");
         QTest::newRow("backticks") << QByteArray("`s.s`.`t``#`#`c=`=1") << QByteArray("`s.s`.`t``#`")
