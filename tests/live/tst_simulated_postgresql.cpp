@@ -11,6 +11,7 @@
 #include "core/sandbox/postgresqlserver.h"
 #include "core/world/postgresql/session.h"
 #include "tests/support/patience.h"
+#include "tests/support/startedserver.h"
 #include "tests/support/testmain.h"
 
 #include <QProcess>
